@@ -22,6 +22,7 @@ RUN --mount=type=cache,target=/root/.npm \
   && npm_config_build_from_source=true npm rebuild --foreground-scripts @discordjs/opus
 COPY native/CMakeLists.txt native/package.json native/
 COPY native/cmake native/cmake
+COPY native/audio native/audio
 COPY native/media native/media
 COPY native/kernels native/kernels
 COPY native/model native/model
@@ -33,12 +34,17 @@ COPY src src
 COPY sip sip
 COPY signaling signaling
 RUN npm run -s build:server
-# What only builds stays here, and of Opus its sources: its licence (COPYING) travels with what was made of them.
+# What only builds stays here, and of Opus its sources. Its licence (COPYING) travels with
+# both copies that were made of them: the package's binding, and the one inside parley.node.
+# The ONNX runtime comes with the programs of all platforms: 245 of its 290 MB are of others.
 RUN npm uninstall --no-save --ignore-scripts --omit=dev --no-audit --no-fund \
     @types/node @types/ws cmake-js node-addon-api node-api-headers typescript \
   && cd node_modules/@discordjs/opus \
   && mv deps/opus/COPYING LICENSE.opus \
-  && rm -r build-tmp-* deps src tests
+  && rm -r build-tmp-* deps src tests \
+  && cd ../../onnxruntime-node/bin/napi-v6 \
+  && platform="$(node -p '`${process.platform}/${process.arch}`')" \
+  && find . -mindepth 2 -maxdepth 2 ! -path "./$platform" -exec rm -r {} +
 
 # The oldest system that has this CUDA: what is linked here wants a C library no newer than the one it will meet
 # (glibc 2.35 and GCC 11 here, 2.36 and 12 in Debian 12).
@@ -68,6 +74,7 @@ COPY package.json LICENSE ./
 COPY native/docker-entrypoint.sh native/docker-health.mjs native/
 COPY --from=build /app/native/build/Release/parley.node native/build/Release/parley.node
 COPY public public
+COPY src/hearing/models src/hearing/models
 COPY --from=build /app/dist dist
 # The user `node`, by number: Kubernetes believes no name (runAsNonRoot).
 USER 1000:1000

@@ -1,10 +1,11 @@
-// The page: joins the call, the form, the transcript and the figures.
+// The page: joins the call, the form, the transcript, the caller's microphone and the figures.
 //
-//   idle ──▶ connecting ──▶ live ⇄ speaking
-//     ▲           │         ▲ │       │ ▲
-//     │           │         │ ▼       ▼ │
-//     │           │        reconnecting
+//   idle ──▶ connecting ──▶ live ⇄ speaking ⇄ paused (the caller has begun to speak)
+//     ▲           │         ▲ │       │ ▲       │
+//     │           │         │ ▼       ▼ │       │
+//     │           │        reconnecting ◀───────┘
 //     └───────────┴─────────────┘   (failed is idle with a reason)
+import { Caller } from './caller.js';
 import { Figures } from './figures.js';
 import { Meter } from './meter.js';
 import { ParleyCall } from './parley.js';
@@ -16,6 +17,7 @@ const STATES = {
   connecting: 'Connecting…',
   live: 'On the line',
   speaking: 'Speaking',
+  paused: 'Paused',
   reconnecting: 'Reconnecting…',
   failed: 'Call ended',
 };
@@ -34,6 +36,15 @@ const transcript = new Transcript({
   list: element('transcript'),
   empty: element('transcript-empty'),
   announce: element('announce'),
+});
+const caller = new Caller({
+  microphone: element('microphone'),
+  interrupt: element('interrupt'),
+  level: element('caller-meter'),
+  levelNames: document.querySelectorAll('.meter-name'),
+  who: element('who'),
+  announce: element('who-announce'),
+  showProblem,
 });
 
 let state = 'idle';
@@ -63,7 +74,11 @@ function setState(next) {
 
 /** The call takes messages. While it reconnects they wait. */
 function isOpen() {
-  return state === 'live' || state === 'speaking' || state === 'reconnecting';
+  return isConnected() || state === 'reconnecting';
+}
+
+function isConnected() {
+  return state === 'live' || state === 'speaking' || state === 'paused';
 }
 
 function showProblem(text) {
@@ -88,6 +103,8 @@ async function startCall() {
   listen('sound', play);
   listen('state', callChanged);
   call = opening;
+  await caller.join(opening);
+  if (call !== opening) return; // cancelled meanwhile
   try {
     await opening.open();
   } catch (error) {
@@ -117,6 +134,7 @@ function began() {
   openedAt = performance.now();
   element('now').textContent = READY;
   setState('live');
+  caller.began();
   void tick();
   ticking = setInterval(() => void tick(), FIGURES_MS);
   for (const spoken of unsent.splice(0)) say(spoken);
@@ -124,7 +142,7 @@ function began() {
 
 /** Asks first what was heard of what is being spoken; the transcript would not know it otherwise. */
 function hangUp() {
-  if (state !== 'speaking' || !call?.send({ type: 'clear' })) return endCall();
+  if ((state !== 'speaking' && state !== 'paused') || !call?.send({ type: 'clear' })) return endCall();
   const leaving = call;
   hangingUp = () => call === leaving && endCall();
   setTimeout(hangingUp, LAST_WORDS_MS);
@@ -135,6 +153,7 @@ function endCall(reason = '') {
   const ending = call;
   call = undefined;
   ending?.close();
+  caller.left();
   hangingUp = undefined;
   unsent = [];
   clearInterval(ticking);
@@ -169,10 +188,11 @@ function showSentence(text, utterance) {
   shown = utterance;
   document.querySelector('.caption').classList.toggle('speaking', text !== '');
   element('now').textContent = text === '' ? READY : text;
-  if (state === 'live' || state === 'speaking') setState(text === '' ? 'live' : 'speaking');
+  if (isConnected()) setState(text === '' ? 'live' : 'speaking');
 }
 
 function read(message) {
+  caller.read(message);
   switch (message.type) {
     case 'ready':
       figures.call(message);
@@ -187,8 +207,18 @@ function read(message) {
       break;
     case 'error':
       showProblem(message.error?.message ?? 'The server could not use what it was sent.');
-      transcript.refuse(message.error?.message);
+      refused(message.error);
       setState(state);
+      break;
+    case 'utterance.paused':
+    case 'utterance.resumed':
+      transcript.apply(message);
+      if (message.utterance === shown && isConnected())
+        setState(message.type === 'utterance.paused' ? 'paused' : 'speaking');
+      break;
+    case 'turn.ended':
+    case 'no_input':
+      transcript.apply(message);
       break;
     case 'utterance.started':
       figures.firstPacket(message.firstPacketMs, message.queuedMs);
@@ -207,9 +237,20 @@ function read(message) {
   }
 }
 
+/** A server that cannot hear the caller refuses `listen`, and texts that speech may interrupt. */
+function refused({ code, message } = {}) {
+  const isUnheard = code === 'CALL_STATE';
+  if (!isUnheard || caller.interruptible !== undefined) transcript.refuse(message);
+  if (isUnheard) caller.notHeard();
+}
+
 function say({ text, voice }) {
   const tokens = text.match(new RegExp(`[^]{1,${TOKEN_CHARACTERS}}`, 'gu'));
-  const chosen = voice === '' ? {} : { voice };
+  const { interruptible } = caller;
+  const chosen = {
+    ...(voice === '' ? {} : { voice }),
+    ...(interruptible === undefined ? {} : { interruptible }),
+  };
   const sent = tokens.every((token, index) => {
     const last = index === tokens.length - 1;
     return call?.send({ type: 'text', token, last, ...(index === 0 ? chosen : {}) });

@@ -1,4 +1,4 @@
-// The sound as it arrives, drawn as a strip of bars that moves to the left.
+// The level of a sound, drawn as a strip of bars that moves to the left.
 // For those who want no motion it is one level that changes four times a second.
 
 const BAR_MS = 45;
@@ -10,6 +10,8 @@ const FLOOR = 0.045; // of the height: silence is a row of dots
 
 export class Meter {
   #canvas;
+  #color;
+  #isVisible = false;
   #calm = matchMedia('(prefers-reduced-motion: reduce)');
   #context;
   #analyser;
@@ -18,12 +20,18 @@ export class Meter {
   #lastBarAt = 0;
   #frame = 0;
 
-  constructor(canvas) {
+  /** `color`: red, green and blue of the bars. */
+  constructor(canvas, color = '86 214 184') {
     this.#canvas = canvas;
+    this.#color = color;
     new ResizeObserver(() => this.#draw()).observe(canvas);
+    new IntersectionObserver((entries) => {
+      this.#isVisible = entries.at(-1).isIntersecting;
+      this.#run();
+    }).observe(canvas);
   }
 
-  /** Starts with the sound of a call. Must follow a press of a button, or the browser keeps it silent. */
+  /** Starts with a sound. Must follow a press of a button, or the browser keeps it silent. */
   start(stream) {
     this.stop();
     this.#context = new AudioContext();
@@ -31,11 +39,7 @@ export class Meter {
     this.#analyser.fftSize = 1024;
     this.#samples = new Float32Array(this.#analyser.fftSize);
     this.#context.createMediaStreamSource(stream).connect(this.#analyser);
-    const loop = (now) => {
-      this.#frame = requestAnimationFrame(loop);
-      this.#tick(now);
-    };
-    this.#frame = requestAnimationFrame(loop);
+    this.#run();
   }
 
   stop() {
@@ -45,6 +49,17 @@ export class Meter {
     this.#analyser = undefined;
     this.#bars = [];
     this.#draw();
+  }
+
+  /** Measures while the canvas can be seen. A browser calls no animation frame of a hidden page. */
+  #run() {
+    cancelAnimationFrame(this.#frame);
+    if (!this.#isVisible || this.#analyser === undefined) return;
+    const loop = (now) => {
+      this.#frame = requestAnimationFrame(loop);
+      this.#tick(now);
+    };
+    this.#frame = requestAnimationFrame(loop);
   }
 
   #tick(now) {
@@ -84,7 +99,7 @@ export class Meter {
       const half = Math.max(FLOOR, value * 0.5) * (height - BAR);
       const x = width - (age + 0.5) * STEP;
       const fade = this.#calm.matches ? 1 : 1 - (0.75 * age) / count;
-      pen.strokeStyle = value > 0.02 ? `rgb(86 214 184 / ${fade})` : 'rgb(169 196 188 / 0.35)';
+      pen.strokeStyle = value > 0.02 ? `rgb(${this.#color} / ${fade})` : 'rgb(169 196 188 / 0.35)';
       pen.beginPath();
       pen.moveTo(x, height / 2 - (value > 0.02 ? half : 0.01));
       pen.lineTo(x, height / 2 + (value > 0.02 ? half : 0.01));

@@ -1,4 +1,5 @@
-// One RTCPeerConnection to the server: the sound comes in, and JSON texts go both ways on a data channel.
+// One RTCPeerConnection to the server: the sound comes in, and JSON texts go both ways on a data channel. The sound
+// of a microphone goes out if the call has used one.
 
 export const NO_PATH = 'No path to the server could be found. A firewall may block its UDP ports.';
 
@@ -12,15 +13,19 @@ export class Connection {
   opened;
   #peer;
   #channel;
-  #receiver;
+  #transceiver;
   /** What `lastTimestamp` found: {packets, timestamp}. */
   #last;
   #isClosed = false;
 
-  /** `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). */
-  constructor(iceServers, on) {
+  /**
+   * `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). `track` is that of the
+   * microphone. Null: it may come later. Undefined: this connection only receives.
+   */
+  constructor(iceServers, on, track) {
     this.#peer = new RTCPeerConnection({ iceServers });
-    this.#receiver = this.#peer.addTransceiver('audio', { direction: 'recvonly' }).receiver;
+    const direction = track === undefined ? 'recvonly' : 'sendrecv';
+    this.#transceiver = this.#peer.addTransceiver(track ?? 'audio', { direction });
     this.#channel = this.#peer.createDataChannel('parley');
     this.#peer.ontrack = ({ track }) => on.sound(new MediaStream([track]));
     this.#channel.onmessage = ({ data }) => this.#isClosed || read(data, on.message);
@@ -40,6 +45,16 @@ export class Connection {
   /** An RTCPeerConnectionState. */
   get state() {
     return this.#peer.connectionState;
+  }
+
+  /** True if a track of a microphone can be sent. */
+  get sends() {
+    return this.#transceiver.direction === 'sendrecv';
+  }
+
+  /** Sends this track of a microphone from now on; null sends nothing. */
+  async sendTrack(track) {
+    await this.#transceiver.sender.replaceTrack(track);
   }
 
   /** The server is ICE-lite, so the offer need not wait for candidates of this side. */
@@ -100,7 +115,7 @@ export class Connection {
 
   /** Of the packet that is played. Browsers forget it after ten seconds. */
   #playedTimestamp() {
-    return this.#receiver.getSynchronizationSources()[0]?.rtpTimestamp;
+    return this.#transceiver.receiver.getSynchronizationSources()[0]?.rtpTimestamp;
   }
 
   /** Measurements of the browser: {roundTripMs, jitterMs, packets, lost, concealedPercent}; undefined if unknown. */

@@ -1,12 +1,17 @@
-// A call to the server for any page: text goes out, sound comes in. The call survives changes of the network.
+// A call to the server for any page: text goes out, sound comes in, and the sound of the microphone goes out if the
+// page asks for it. The call survives changes of the network.
 //
 //   new ──▶ opening ──▶ open ⇄ reconnecting
 //              └─────────┴───────────┴──▶ ended
 //
 // When the sound stops, the call restarts ICE. If that does not help, the call resumes by its token on a new
 // RTCPeerConnection. The server keeps a call without a connection for a limited time (RESUME_GRACE_S).
+//
+// A call without a microphone only receives. The first use of the microphone moves an open call to a connection that
+// also sends; the sound goes on meanwhile. Such a call never goes back to a connection that only receives.
 import { Connection, NO_PATH } from './parley-connection.js';
 import { CallError, CallSession } from './parley-http.js';
+import { closeMicrophone, openMicrophone } from './parley-microphone.js';
 
 const OPEN_MS = 20_000; // from `open` to the open data channel
 const WATCH_MS = 200;
@@ -23,10 +28,15 @@ const MOST_WAITING = 100; // messages while the call reconnects
 const HOME = new URL('.', import.meta.url).href;
 const SERVER_ENDED = 'The server ended the call.';
 const CALL_OVER = 'The connection was lost, and the call is over on the server.';
+const ENDED = 'The call has ended.';
+const SWITCHED_OFF = 'The microphone was switched off again.';
 
 export { CallError };
 
-/** Events: `state` with {state, reason}, `message` with a message of the server, `sound` with a MediaStream. */
+/**
+ * Events: `state` with {state, reason}, `message` with a message of the server, `sound` with a MediaStream, `microphone`
+ * with the MediaStream that is sent now, or null.
+ */
 export class ParleyCall extends EventTarget {
   #state = 'new';
   #session;
@@ -44,6 +54,12 @@ export class ParleyCall extends EventTarget {
   #networkType = navigator.connection?.type;
   /** Messages that wait for the connection. */
   #waiting = [];
+  /** The call moves to another connection, and the present one is heard until then. */
+  #isMoving = false;
+  /** Stream of the microphone. Null: there was one in this call. Undefined: there never was. */
+  #microphone;
+  /** Number of the last request for the microphone. */
+  #microphoneRequest = 0;
   /** Ends the pause between two attempts. */
   #hurry = () => undefined;
 
@@ -89,6 +105,14 @@ export class ParleyCall extends EventTarget {
     return this.send({ type: 'text', token, last, ...options });
   }
 
+  /**
+   * Asks the server to report when the caller speaks and has finished, with these settings; `false` ends that. The
+   * microphone must be on. See `send`.
+   */
+  listen(settings = {}) {
+    return this.send(settings === false ? { type: 'listen', on: false } : { type: 'listen', ...settings });
+  }
+
   /** Interrupts the speech. See `send`. */
   clear() {
     return this.send({ type: 'clear' });
@@ -96,10 +120,54 @@ export class ParleyCall extends EventTarget {
 
   /** Sends a message. While the call reconnects, the message waits. False if it can neither be sent nor wait. */
   send(message) {
-    if (this.#state === 'open') return this.#connection.send(message);
-    if (this.#state !== 'reconnecting' || this.#waiting.length >= MOST_WAITING) return false;
+    if (this.#state === 'open' && !this.#isMoving) return this.#connection.send(message);
+    const mayWait = this.#state === 'open' || this.#state === 'reconnecting';
+    if (!mayWait || this.#waiting.length >= MOST_WAITING) return false;
     this.#waiting.push(message);
     return true;
+  }
+
+  /** Stream of the microphone that is sent, or will be once the call is open; undefined if there is none. */
+  get microphone() {
+    return this.#microphone ?? undefined;
+  }
+
+  /**
+   * Asks the user for the microphone, and sends its sound from now on or from the opening of the call. `constraints`
+   * are MediaTrackConstraints: echo cancellation, noise suppression and gain control are on by default. Resolves to
+   * the stream once the server can hear it. Rejects with CallError; the call goes on without the microphone.
+   */
+  async startMicrophone(constraints) {
+    if (this.#state === 'ended') throw new CallError(ENDED);
+    if (this.#microphone) return this.#microphone;
+    const request = ++this.#microphoneRequest;
+    const stream = await openMicrophone(constraints);
+    if (this.#state === 'ended' || request !== this.#microphoneRequest) {
+      closeMicrophone(stream);
+      throw new CallError(this.#state === 'ended' ? ENDED : SWITCHED_OFF);
+    }
+    const [track] = stream.getAudioTracks();
+    track.onended = () => this.#microphone === stream && this.stopMicrophone(); // the device was removed
+    this.#microphone = stream;
+    try {
+      if (this.#state === 'open') await this.#sendMicrophone();
+    } catch (error) {
+      if (this.#microphone === stream) this.stopMicrophone();
+      throw error instanceof CallError ? error : new CallError(NO_PATH, 0, { cause: error });
+    }
+    if (this.#microphone !== stream) throw new CallError(SWITCHED_OFF);
+    this.#tellMicrophone();
+    return stream;
+  }
+
+  /** Releases the microphone. The call goes on. Idempotent. */
+  stopMicrophone() {
+    this.#microphoneRequest++;
+    if (!this.#microphone) return;
+    closeMicrophone(this.#microphone);
+    this.#microphone = null;
+    if (this.#connection?.sends) this.#connection.sendTrack(null).catch(() => undefined);
+    this.#tellMicrophone();
   }
 
   /** See Connection.figures. */
@@ -123,6 +191,35 @@ export class ParleyCall extends EventTarget {
     this.#connection?.close();
     this.#next?.close();
     this.#setState('ended', reason);
+    this.stopMicrophone();
+  }
+
+  #tellMicrophone() {
+    this.dispatchEvent(new CustomEvent('microphone', { detail: this.#microphone ?? null }));
+  }
+
+  /** The track to send; null or undefined as for Connection. */
+  get #track() {
+    return this.#microphone?.getAudioTracks()[0] ?? this.#microphone;
+  }
+
+  /** Sends the microphone on the present connection, or moves the call to one that can. */
+  async #sendMicrophone() {
+    if (this.#connection.sends) return this.#connection.sendTrack(this.#track);
+    if (this.#isMoving || !this.#microphone) return;
+    this.#isMoving = true;
+    const before = this.#connection;
+    try {
+      await this.#loadIceServers();
+      this.#connection = await this.#connect((offer) => this.#session.resume(offer), RESUME_MS);
+    } catch (error) {
+      this.#isMoving = false;
+      if (this.#state === 'open') this.#sendWaiting();
+      throw error;
+    }
+    this.#isMoving = false;
+    before.close();
+    this.#opened();
   }
 
   #setState(state, reason = '') {
@@ -148,12 +245,13 @@ export class ParleyCall extends EventTarget {
   async #connect(exchange, limitMs) {
     let stream;
     const isCurrent = () => connection === this.#connection;
-    const connection = new Connection(this.#iceServers, {
+    const on = {
       message: (message) => this.dispatchEvent(new CustomEvent('message', { detail: message })),
       sound: (arrived) => (stream = arrived),
       changed: (state) => isCurrent() && this.#connectionChanged(state),
       channelClosed: () => isCurrent() && this.#channelClosed(),
-    });
+    };
+    const connection = new Connection(this.#iceServers, on, this.#track);
     this.#next = connection;
     try {
       await connection.accept(await exchange(await connection.offer()));
@@ -181,7 +279,13 @@ export class ParleyCall extends EventTarget {
 
   #recovered() {
     this.#heardAt = performance.now();
-    this.#setState('open');
+    // The microphone may have been switched on or off while there was no connection.
+    if (this.#microphone !== undefined) this.#sendMicrophone().catch(() => this.stopMicrophone());
+    if (this.#state !== 'open') this.#setState('open');
+    if (!this.#isMoving) this.#sendWaiting();
+  }
+
+  #sendWaiting() {
     for (const message of this.#waiting.splice(0)) this.#connection.send(message);
   }
 
@@ -223,13 +327,13 @@ export class ParleyCall extends EventTarget {
 
   /** The server closes the channel of a call that it ends, but a lost connection closes it as well. */
   #channelClosed() {
-    if (this.#state !== 'open') return;
+    if (this.#state !== 'open' || this.#isMoving) return;
     if (this.#connection.state === 'connected') this.#end(SERVER_ENDED);
     else void this.#recover('The connection is interrupted.');
   }
 
   async #recover(reason) {
-    if (this.#state !== 'open') return;
+    if (this.#state !== 'open' || this.#isMoving) return;
     this.#setState('reconnecting', reason);
     const since = performance.now();
     let [isRestarted, trouble] = [false, new CallError(NO_PATH)];

@@ -1,4 +1,4 @@
-// What was sent to be spoken, and how much of it really was.
+// Shows the texts that were sent to be spoken, how much of them was spoken, and when the caller spoke.
 //
 // The server numbers the texts of a call that it accepts, from 1. The page
 // counts along, and takes a number back when a text is refused.
@@ -33,7 +33,11 @@ export class Transcript {
     const entry = new Entry(text);
     this.#lastNumber++;
     this.#open.set(this.#lastNumber, entry);
-    this.#list.prepend(entry.element);
+    this.#prepend(entry.element);
+  }
+
+  #prepend(element) {
+    this.#list.prepend(element);
     while (this.#list.children.length > MAX_ENTRIES) this.#list.lastElementChild.remove();
     this.#list.hidden = false;
     this.#empty.hidden = true;
@@ -46,6 +50,7 @@ export class Transcript {
   }
 
   apply(event) {
+    if (event.type === 'turn.ended' || event.type === 'no_input') return this.#prepend(turnOf(event));
     const entry = this.#open.get(event.utterance);
     if (entry === undefined) return;
     switch (event.type) {
@@ -58,6 +63,12 @@ export class Transcript {
       case 'sentence.spoken':
         entry.passed(event.text);
         break;
+      case 'utterance.paused':
+        entry.paused();
+        break;
+      case 'utterance.resumed':
+        entry.resumed();
+        break;
       case 'utterance.spoken':
         entry.ended('spoken', undefined, event.durationMs);
         break;
@@ -69,6 +80,7 @@ export class Transcript {
           event.durationMs,
           event.error?.message,
         );
+        entry.heardUpTo(event.heard, event.text);
         this.#announce.textContent =
           event.text === '' ? 'Stopped before a word was spoken.' : `Stopped after: ${event.text}`;
         break;
@@ -107,13 +119,17 @@ class Entry {
   /** The sentence being spoken ends here. */
   #speakingTo = 0;
   #firstPacketMs;
+  #note = make('p', 'pauses');
+  #isPaused = false;
+  #resumptions = 0;
 
   constructor(text) {
     this.#text = text;
     this.element.className = 'entry';
     const head = make('p', 'entry-head');
     head.append(this.#tag, this.#details);
-    this.element.append(head, this.#said);
+    this.#note.hidden = true;
+    this.element.append(head, this.#said, this.#note);
     this.#show('waiting');
   }
 
@@ -139,6 +155,35 @@ class Entry {
     this.#spokenTo = endOf(sentence, this.#text, this.#spokenTo) ?? this.#speakingTo;
     this.#speakingTo = this.#spokenTo;
     this.#show('speaking');
+  }
+
+  /** The caller has begun to speak. */
+  paused() {
+    this.#isPaused = true;
+    this.#say('Paused, because you began to speak.');
+  }
+
+  /** An event may come twice after a change of the connection. */
+  resumed() {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#resumptions++;
+    const times = this.#resumptions === 1 ? '' : ` ${this.#resumptions} times`;
+    this.#say(`Paused${times} and went on with the unfinished word: the sound was no speech, or too short.`);
+  }
+
+  /** Of the text that was sent before an interruption, `heard` had reached the caller. */
+  heardUpTo(heard, text) {
+    const notes = this.#isPaused ? ['Stopped, because you spoke.'] : [];
+    if (heard === '' && text !== '') notes.push('Nothing of it had reached you yet.');
+    else if (heard !== undefined && heard !== text && text.startsWith(heard))
+      notes.push(`“${text.slice(heard.length).trim()}” had not reached you yet.`);
+    if (notes.length > 0) this.#say(notes.join(' '));
+  }
+
+  #say(note) {
+    this.#note.hidden = false;
+    this.#note.textContent = note;
   }
 
   /** `heard` is what the server says was heard; undefined means all of it. */
@@ -176,6 +221,21 @@ class Entry {
     add(cutOff ? 'del' : 'span', this.#speakingTo, this.#text.length);
     this.#said.replaceChildren(...parts);
   }
+}
+
+/** An entry for what the caller did. */
+function turnOf({ type, speechMs, reason }) {
+  const element = make('li', 'entry');
+  element.dataset.end = 'caller';
+  const head = make('p', 'entry-head');
+  const [tag, details] = [make('span', 'tag'), make('span', '')];
+  tag.textContent = 'You';
+  const seconds = `${(speechMs / 1000).toFixed(1)} s`;
+  const longest = reason === 'longest' ? ', the longest that a turn may last' : '';
+  details.textContent = type === 'no_input' ? 'said nothing' : `spoke for ${seconds}${longest}`;
+  head.append(tag, details);
+  element.append(head);
+  return element;
 }
 
 function make(tag, className) {

@@ -72,6 +72,12 @@ export class BrowserServer implements SdpExchange {
     throw new ParleyError('CALL_STATE', 'the call is not set up yet', { retryAfterSeconds: SETUP_RETRY_S });
   }
 
+  /** Name of the API key that a call belongs to; undefined: to every key, or there is no such call. */
+  ownerOf(id: string): string | undefined {
+    const browser = this.#calls.get(id);
+    return browser === undefined ? undefined : this.#owners.get(browser);
+  }
+
   #keep(browser: BrowserCall | BrowserListener, owner: string | undefined): void {
     const { id } = browser;
     this.#calls.set(id, browser);

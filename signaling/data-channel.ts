@@ -4,15 +4,21 @@
 // A session uses the data channel of the call's present connection, and outlives it: the next channel goes on
 // with the text whose tokens are still coming, and gets the events that the page has missed.
 import type { Call } from '../src/call/call.js';
-import type { CallEvent } from '../src/call/utterance.js';
+import type { CallEvent, Interruptible } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
+import { HEARING_BOUNDS, SENSITIVITIES } from '../src/config/hearing-config.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
+import type { HearingSettings } from '../src/hearing/hearing-settings.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
+import { stated } from '../src/stated.js';
 import type { Time } from '../src/time.js';
 import { Outbox, type TextChannel } from './outbox.js';
 
-export type TalkingCall = Pick<Call, 'id' | 'codec' | 'speak' | 'interrupt' | 'stats' | 'close' | 'observe'>;
+export type TalkingCall = Pick<
+  Call,
+  'id' | 'codec' | 'speak' | 'listen' | 'interrupt' | 'stats' | 'close' | 'observe'
+>;
 
 export interface DataChannelLimits {
   /** UTF-16 units that one text may have. */
@@ -101,6 +107,7 @@ export class DataChannelSession {
     try {
       const message = readClientMessage(data);
       if (message.type === 'text') this.#speak(message, nowMs);
+      else if (message.type === 'listen') this.#call.listen(message.settings);
       else this.#clear();
     } catch (error) {
       this.#tell(asParleyError(error, 'MALFORMED'));
@@ -129,8 +136,8 @@ export class DataChannelSession {
   }
 
   #begin(message: TextMessage, receivedAtMs: number): void {
-    const { token, last, voice, language } = message;
-    const options = { receivedAtMs, voice, language };
+    const { token, last, voice, language, interruptible } = message;
+    const options = { receivedAtMs, voice, language, ...optional('interruptible', interruptible) };
     if (last) {
       this.#call.speak(token, options);
       return;
@@ -148,11 +155,10 @@ export class DataChannelSession {
     this.#append(open, token);
   }
 
-  #continue(open: Exclude<OpenText, 'refused'>, { token, last, voice, language }: TextMessage): void {
-    for (const [field, now, then] of [
-      ['voice', voice, open.first.voice],
-      ['language', language, open.first.language],
-    ] as const) {
+  #continue(open: Exclude<OpenText, 'refused'>, message: TextMessage): void {
+    const { token, last } = message;
+    for (const field of ['voice', 'language', 'interruptible'] as const) {
+      const [now, then] = [message[field], open.first[field]];
       if (now !== undefined && now !== then) {
         const what = `${field} belongs to the first token of a text and cannot change within it`;
         return this.#refuse(open, new ParleyError('INVALID_FIELD', what, { field }), last);
@@ -233,7 +239,10 @@ type ClientMessage =
       readonly last: boolean;
       readonly voice?: string;
       readonly language?: string;
+      readonly interruptible?: Interruptible;
     }
+  /** Undefined settings end it. */
+  | { readonly type: 'listen'; readonly settings: Partial<HearingSettings> | undefined }
   | { readonly type: 'clear' };
 
 export const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -242,8 +251,12 @@ const MAX_VOICE_CHARACTERS = 100;
 const MAX_LANGUAGE_CHARACTERS = 35; // the longest that BCP 47 asks to be ready for (section 4.4.1)
 const LANGUAGE = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
+const INTERRUPTIBLE: readonly Interruptible[] = ['none', 'dtmf', 'speech', 'any'];
+const BOUNDED = Object.keys(HEARING_BOUNDS) as (keyof typeof HEARING_BOUNDS)[];
+
 const FIELDS: Readonly<Record<ClientMessage['type'], readonly string[]>> = {
-  text: ['type', 'token', 'last', 'voice', 'language'],
+  text: ['type', 'token', 'last', 'voice', 'language', 'interruptible'],
+  listen: ['type', 'on', ...BOUNDED, 'sensitivity', 'ignoreBackchannel'],
   clear: ['type'],
 };
 
@@ -258,10 +271,14 @@ export function readClientMessage(data: unknown): ClientMessage {
       return {
         type: 'text',
         token: readToken(fields['token']),
-        last: readLast(fields['last']),
+        last: readFlag(fields, 'last') ?? false,
         ...optional('voice', readVoice(fields['voice'])),
         ...optional('language', readLanguage(fields['language'])),
+        ...optional('interruptible', readChoice(fields, 'interruptible', INTERRUPTIBLE)),
       };
+    case 'listen':
+      refuseOthers(fields, 'listen');
+      return { type: 'listen', settings: readSettings(fields) };
     case 'clear':
       refuseOthers(fields, 'clear');
       return { type: 'clear' };
@@ -311,9 +328,34 @@ function readToken(value: unknown): string {
   return value;
 }
 
-function readLast(value: unknown): boolean {
-  if (value !== undefined && typeof value !== 'boolean') throw invalid('last', 'must be true or false');
-  return value ?? false;
+function readFlag(fields: Fields, name: string): boolean | undefined {
+  const value = fields[name];
+  if (value !== undefined && typeof value !== 'boolean') throw invalid(name, 'must be true or false');
+  return value;
+}
+
+function readChoice<T extends string>(fields: Fields, name: string, allowed: readonly T[]): T | undefined {
+  const value = fields[name];
+  const found = allowed.find((one) => one === value);
+  if (value !== undefined && found === undefined) throw invalid(name, `must be one of ${allowed.join(', ')}`);
+  return found;
+}
+
+function readSettings(fields: Fields): Partial<HearingSettings> | undefined {
+  if (readFlag(fields, 'on') === false) return undefined;
+  const times = BOUNDED.map((name) => {
+    const value = fields[name];
+    const [least, most] = HEARING_BOUNDS[name];
+    if (value === undefined) return [name, value] as const;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most)
+      return [name, value] as const;
+    throw invalid(name, `must be a whole number of milliseconds from ${least} to ${most}`);
+  });
+  return stated({
+    ...(Object.fromEntries(times) as Partial<Record<keyof typeof HEARING_BOUNDS, number>>),
+    sensitivity: readChoice(fields, 'sensitivity', SENSITIVITIES),
+    ignoreBackchannel: readFlag(fields, 'ignoreBackchannel'),
+  });
 }
 
 function readVoice(value: unknown): string | undefined {
@@ -332,6 +374,6 @@ function readLanguage(value: unknown): string | undefined {
   return value;
 }
 
-function optional<K extends string>(name: K, value: string | undefined): Partial<Record<K, string>> {
-  return value === undefined ? {} : ({ [name]: value } as Record<K, string>);
+function optional<K extends string, T extends string>(name: K, value: T | undefined): Partial<Record<K, T>> {
+  return value === undefined ? {} : ({ [name]: value } as Record<K, T>);
 }

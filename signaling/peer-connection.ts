@@ -61,8 +61,8 @@ export interface PeerEvents {
   closing(): void;
 }
 
-// The decoder of callers' sound is mono and makes no use of forward error correction.
-const OUR_OPUS_PARAMETERS = writeOpusParameters({ stereo: false, useInbandFec: false });
+// The decoder of callers' sound is mono and makes use of forward error correction.
+const OUR_OPUS_PARAMETERS = writeOpusParameters({ stereo: false, useInbandFec: true });
 const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
@@ -205,7 +205,7 @@ export class PeerConnection {
     const { clockRate } = codec;
     const socket = this.#socket;
     const isHeard = answeredDirection(this.offer, this.#use) !== 'sendonly';
-    const formats: PayloadFormat[] = [{ payloadType, kind: 'sound', clockRate }];
+    const formats: PayloadFormat[] = [{ payloadType, kind: 'sound', clockRate, codec: codec.name }];
     if (redPayloadType !== undefined) {
       formats.push({ payloadType: redPayloadType, kind: 'redundant', clockRate });
     }
@@ -286,6 +286,7 @@ export class PeerConnection {
       frameMs: playout.frameMs,
       isUnheard: this.#use === 'publish',
       playout,
+      ...(answeredDirection(this.offer, this.#use) === 'sendonly' ? {} : { socket }),
       encoding,
       remote: () => {
         const { packets } = playout.stats();
@@ -307,6 +308,7 @@ export class PeerConnection {
       ssrc: this.#ssrc,
       cname: this.#cname,
       payloadType,
+      codec: codec.name,
       clockRate: codec.clockRate,
       ticksPerFrame: ticksPerFrame(codec, frameMs),
       frameMs,

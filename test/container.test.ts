@@ -158,7 +158,7 @@ test('every source of the server, the addon and the CUDA plug-in is there when i
   const { include } = JSON.parse(text('tsconfig.build.json')) as { include: string[] };
   const server = [...include.flatMap(filesIn), 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
   const cmake = (file: string) =>
-    [...text(file).matchAll(/^\s+((?:binding|kernels|media|model|runtime)\/\S+\.(?:cc|cu))\)?$/gm)].map(
+    [...text(file).matchAll(/^\s+((?:audio|binding|kernels|media|model|runtime)\/\S+\.(?:cc|cu))\)?$/gm)].map(
       ([, path]) => `native/${path}`,
     );
   const kernels = [

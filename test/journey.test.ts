@@ -275,7 +275,7 @@ test('a text that fails before its turn lets nobody overtake the one before it',
   assert.ok(voiced.slice(0, 100).every((packet) => holds(packet, HALF)));
   assert.ok(voiced.slice(100).every((packet) => holds(packet, QUARTER)));
   assert.deepEqual(
-    events.filter(({ type }) => type === 'utterance.spoken').map(({ utterance }) => utterance),
+    events.filter((event) => event.type === 'utterance.spoken').map(({ utterance }) => utterance),
     [1, 3],
   );
 });

@@ -26,6 +26,10 @@ Handle HandleOf(const Napi::CallbackInfo& info) {
   return value >= 0 && value < 9007199254740992.0 ? static_cast<Handle>(value) : 0;
 }
 
+Handle HandleIn(const Napi::Value& value, const char* name) {
+  return static_cast<Handle>(NumberIn(value, name, 0, 9007199254740991.0));
+}
+
 double NumberIn(const Napi::Value& value, const char* name, double low, double high) {
   if (!value.IsNumber()) throw WrongType(value, name, "a number");
   const double number = value.As<Napi::Number>().DoubleValue();
@@ -47,6 +51,15 @@ bool BooleanIn(const Napi::Value& value, const char* name) {
 std::string StringIn(const Napi::Value& value, const char* name) {
   if (!value.IsString()) throw WrongType(value, name, "a string");
   return value.As<Napi::String>().Utf8Value();
+}
+
+VoiceCodec VoiceCodecIn(const Napi::Value& value, const char* name) {
+  const std::string text = StringIn(value, name);
+  if (text == "PCMU") return VoiceCodec::kPcmu;
+  if (text == "PCMA") return VoiceCodec::kPcma;
+  if (text == "G722") return VoiceCodec::kG722;
+  if (text == "opus") return VoiceCodec::kOpus;
+  throw Napi::RangeError::New(value.Env(), std::string(name) + " must be PCMU, PCMA, G722 or opus");
 }
 
 Bytes BytesIn(const Napi::Value& value, const char* name, size_t low, size_t high) {

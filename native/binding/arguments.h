@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "audio/voice_codec.h"
 #include "binding/handles.h"
 #include "media/srtp_cipher.h"
 
@@ -31,11 +32,14 @@ SrtpKeys SrtpKeysIn(const Napi::Value& value);
 // Returns the handle at `info[0]`. Any number is accepted: a stale handle gives an ordinary result, not an
 // error.
 Handle HandleOf(const Napi::CallbackInfo& info);
+Handle HandleIn(const Napi::Value& value, const char* name);
 
 double NumberIn(const Napi::Value& value, const char* name, double low, double high);
 uint32_t Uint32In(const Napi::Value& value, const char* name, double low = 0, double high = UINT32_MAX);
 bool BooleanIn(const Napi::Value& value, const char* name);
 std::string StringIn(const Napi::Value& value, const char* name);
+// "PCMU", "PCMA", "G722" or "opus".
+VoiceCodec VoiceCodecIn(const Napi::Value& value, const char* name);
 // A Uint8Array of `low` to `high` bytes.
 Bytes BytesIn(const Napi::Value& value, const char* name, size_t low, size_t high);
 Napi::Object ObjectIn(const Napi::Value& value, const char* name);

@@ -30,18 +30,25 @@ struct DtlsEntry {
   std::shared_ptr<DtlsAssociation> association;
 };
 
+// Object behind the handle of ears: they hear calls of this plane.
+struct EarsEntry {
+  std::shared_ptr<MediaPlane> plane;
+  std::shared_ptr<Ears> ears;
+};
+
 // Object behind a plane's handle.
 struct PlaneEntry {
   std::shared_ptr<MediaPlane> plane;
   napi_env env;  // the environment whose end closes the plane
 };
 
-// Adds plane..., stream..., socket..., ports... and mux... functions; src/media/media-plane.ts,
+// Adds plane..., stream..., socket..., ports..., mux... and ears... functions; src/media/media-plane.ts,
 // src/media/playout.ts and src/media/media-socket.ts are their face.
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
 void InitSockets(Napi::Env env, Napi::Object exports);
 void InitMuxes(Napi::Env env, Napi::Object exports);  // by InitSockets
+void InitEars(Napi::Env env, Napi::Object exports);   // by InitSockets
 
 }  // namespace parley
 

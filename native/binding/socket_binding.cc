@@ -15,15 +15,10 @@ constexpr double kMaxDrainMs = 3'600'000;
 constexpr double kMaxNowMs = 1e12;
 constexpr double kMaxWindowMs = 600'000;
 constexpr double kMaxClockRate = 192'000;
-constexpr size_t kSoundFields = 6;
-constexpr size_t kFormatFields = 3;
+constexpr size_t kFormatFields = 4;
 
 std::shared_ptr<SocketEntry> EntryOf(const Napi::CallbackInfo& info) {
   return Handles::Process().Get<SocketEntry>(HandleOf(info));
-}
-
-Handle HandleIn(const Napi::Value& value, const char* name) {
-  return static_cast<Handle>(NumberIn(value, name, 0, 9007199254740991.0));
 }
 
 Napi::Value OpenPorts(const Napi::CallbackInfo& info) {
@@ -95,7 +90,7 @@ Napi::Value Port(const Napi::CallbackInfo& info) {
   return ToNumber(info.Env(), uint64_t{entry ? entry->socket->port() : 0U});
 }
 
-// Groups of three: payload type, kind (1 sound, 2 digit, 3 comfort noise, 4 RED), Hz.
+// Groups of four: payload type, kind (1 sound, 2 digit, 3 comfort noise, 4 RED), Hz, codec ("" unless sound).
 void Format(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   if (!info[1].IsArray()) throw Napi::TypeError::New(info.Env(), "formats must be an array");
@@ -104,8 +99,9 @@ void Format(const Napi::CallbackInfo& info) {
   for (uint32_t n = 0; n + kFormatFields <= list.Length(); n += kFormatFields) {
     const uint32_t type = Uint32In(list.Get(n), "payloadType", 0, 127);
     const uint32_t kind = Uint32In(list.Get(n + 1), "kind", 1, 4);
-    types[type] = {static_cast<PayloadKind>(kind),
-                   Uint32In(list.Get(n + 2), "clockRate", 1000, kMaxClockRate)};
+    types[type].kind = static_cast<PayloadKind>(kind);
+    types[type].clock_rate = Uint32In(list.Get(n + 2), "clockRate", 1000, kMaxClockRate);
+    if (types[type].kind == PayloadKind::kSound) types[type].codec = VoiceCodecIn(list.Get(n + 3), "codec");
   }
   if (entry) entry->socket->SetPayloadTypes(types);
 }
@@ -250,41 +246,6 @@ Napi::Value Bind(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), entry && stream);
 }
 
-void Listen(const Napi::CallbackInfo& info) {
-  const auto entry = EntryOf(info);
-  const bool on = BooleanIn(info[1], "on");
-  if (entry) entry->socket->Listen(on);
-}
-
-// {fields, data}: groups of six fields for each payload (timestamp, payload type,
-// packets lost before it, atMs, where it begins in data, bytes).
-Napi::Value TakeSound(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const auto entry = EntryOf(info);
-  const std::vector<HeardPayload> heard = entry ? entry->socket->TakeSound() : std::vector<HeardPayload>();
-  size_t bytes = 0;
-  for (const HeardPayload& one : heard) bytes += one.bytes.size();
-  auto fields = Napi::Float64Array::New(env, heard.size() * kSoundFields);
-  auto data = Napi::Uint8Array::New(env, bytes);
-  double* out = fields.Data();
-  size_t at = 0;
-  for (const HeardPayload& one : heard) {
-    const double values[kSoundFields] = {static_cast<double>(one.timestamp),
-                                         static_cast<double>(one.payload_type),
-                                         static_cast<double>(one.lost_before),
-                                         NsToMs(one.at_ns),
-                                         static_cast<double>(at),
-                                         static_cast<double>(one.bytes.size())};
-    out = std::copy(values, values + kSoundFields, out);
-    std::copy(one.bytes.begin(), one.bytes.end(), data.Data() + at);
-    at += one.bytes.size();
-  }
-  Napi::Object result = Napi::Object::New(env);
-  result.Set("fields", fields);
-  result.Set("data", data);
-  return result;
-}
-
 Napi::Value TakeForeign(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto entry = EntryOf(info);
@@ -356,6 +317,21 @@ void Feed(const Napi::CallbackInfo& info) {
   if (entry) entry->plane->Feed(entry->socket, data.data, data.size, from, rtcp_port);
 }
 
+Napi::Object ToObject(Napi::Env env, const HearingFigures& figures) {
+  Napi::Object result = Napi::Object::New(env);
+  const std::pair<const char*, uint64_t> counts[] = {
+      {"samples", figures.samples},          {"concealed", figures.concealed},
+      {"recovered", figures.recovered},      {"stretched", figures.stretched},
+      {"latePackets", figures.late_packets}, {"lostPackets", figures.lost_packets},
+      {"discarded", figures.discarded},      {"restarts", figures.restarts}};
+  for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
+  result.Set("delayMs", Napi::Number::New(env, figures.delay_ms));
+  result.Set("targetMs", Napi::Number::New(env, figures.target_ms));
+  result.Set("jitterMs", Napi::Number::New(env, figures.jitter_ms));
+  result.Set("driftPpm", Napi::Number::New(env, figures.drift_ppm));
+  return result;
+}
+
 Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   const IntakeStats stats = socket.Stats();
   Napi::Object result = Napi::Object::New(env);
@@ -380,8 +356,7 @@ Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
                                                      {"lost", stats.lost},
                                                      {"ssrc", stats.ssrc},
                                                      {"highestSequence", stats.highest},
-                                                     {"remoteReports", stats.remote_reports},
-                                                     {"soundDropped", stats.sound_dropped}};
+                                                     {"remoteReports", stats.remote_reports}};
   for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
   result.Set("jitterMs", Napi::Number::New(env, stats.jitter_ms));
   result.Set("maxJitterMs", Napi::Number::New(env, stats.max_jitter_ms));
@@ -392,6 +367,7 @@ Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   result.Set("lastRtpMs", MsOrNull(env, stats.last_rtp_ns));
   result.Set("lastRtcpMs", MsOrNull(env, stats.last_rtcp_ns));
   result.Set("bye", Napi::Boolean::New(env, stats.bye));
+  if (const auto hearing = socket.Hearing()) result.Set("hearing", ToObject(env, *hearing));
   const MediaSocket::Destination to = socket.Where();
   result.Set("address", to.rtp.text());
   result.Set("port", ToNumber(env, uint64_t{to.rtp.port()}));
@@ -418,6 +394,7 @@ Napi::Value Close(const Napi::CallbackInfo& info) {
 
 void InitSockets(Napi::Env env, Napi::Object exports) {
   InitMuxes(env, exports);
+  InitEars(env, exports);
   exports.Set("portsOpen", Napi::Function::New(env, OpenPorts, "portsOpen"));
   exports.Set("portsCount", Napi::Function::New(env, CountPorts, "portsCount"));
   exports.Set("portsClose", Napi::Function::New(env, ClosePorts, "portsClose"));
@@ -431,8 +408,6 @@ void InitSockets(Napi::Env env, Napi::Object exports) {
   exports.Set("socketIce", Napi::Function::New(env, Ice, "socketIce"));
   exports.Set("socketUseDtls", Napi::Function::New(env, UseDtls, "socketUseDtls"));
   exports.Set("socketBind", Napi::Function::New(env, Bind, "socketBind"));
-  exports.Set("socketListen", Napi::Function::New(env, Listen, "socketListen"));
-  exports.Set("socketTakeSound", Napi::Function::New(env, TakeSound, "socketTakeSound"));
   exports.Set("socketTakeForeign", Napi::Function::New(env, TakeForeign, "socketTakeForeign"));
   exports.Set("socketTap", Napi::Function::New(env, Tap, "socketTap"));
   exports.Set("socketTakeTapped", Napi::Function::New(env, TakeTapped, "socketTakeTapped"));

@@ -80,6 +80,7 @@ StreamConfig ConfigIn(const Napi::Object& options) {
   StreamConfig config = RtpConfigIn(options);
   config.clock_rate = Uint32In(options.Get("clockRate"), "clockRate", 1000, 192'000);
   config.ticks_per_frame = Uint32In(options.Get("ticksPerFrame"), "ticksPerFrame", 1, 192'000);
+  if (!options.Get("codec").IsUndefined()) config.codec = VoiceCodecIn(options.Get("codec"), "codec");
   const double frame_ms = NumberIn(options.Get("frameMs"), "frameMs", kMinFrameMs, kMaxFrameMs);
   config.period_ns = MsToNs(frame_ms);
   const Bytes silence = BytesIn(options.Get("silence"), "silence", 0, PlayoutQueue::kMaxPayload);
@@ -105,7 +106,7 @@ std::shared_ptr<StreamEntry> ContinuedIn(const Napi::Object& options, uint32_t s
 }
 
 // The stream that goes on takes over what the far end sees of the one before,
-// and its sender when the keys are the same: one key has one sender, ever. The
+// and its sender when the keys are the same: one key has one sender, ever. The pause of a fade goes on. The
 // handle of the one before stays, for its counts and what it had queued. False:
 // it is closed, and nothing has changed.
 bool GoOn(Stream& before, Stream& stream, const Napi::Value& srtp) {
@@ -118,6 +119,7 @@ bool GoOn(Stream& before, Stream& stream, const Napi::Value& srtp) {
   if (!before.Leave(&remains)) return false;
   if (!same_keys) remains.srtp.reset();
   stream.GoOnFrom(std::move(remains));
+  if (before.faded()) stream.BeginFaded();
   return true;
 }
 
@@ -292,6 +294,19 @@ Napi::Value Rewind(const Napi::CallbackInfo& info) {
   return ToNumber(info.Env(), uint64_t{playout ? playout->Rewind(timestamp) : 0});
 }
 
+// True as well where the voice is cut off for want of a codec.
+Napi::Value Fade(const Napi::CallbackInfo& info) {
+  const auto playout = PlayoutOf(info);
+  const uint32_t track = Uint32In(info[1], "track");
+  return Napi::Boolean::New(info.Env(), playout && playout->Fade(track) != FadeResult::kNothing);
+}
+
+Napi::Value ResumeFade(const Napi::CallbackInfo& info) {
+  const auto playout = PlayoutOf(info);
+  const uint32_t back_frames = Uint32In(info[1], "backFrames");
+  return ToNumber(info.Env(), uint64_t{playout ? playout->ResumeFade(back_frames) : 0});
+}
+
 Napi::Value PressDigit(const Napi::CallbackInfo& info) {
   const auto playout = PlayoutOf(info);
   const Napi::Object options = ObjectIn(info[1], "digit");
@@ -412,6 +427,8 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamResume", Napi::Function::New(env, Resume, "streamResume"));
   exports.Set("streamClear", Napi::Function::New(env, Clear, "streamClear"));
   exports.Set("streamRewind", Napi::Function::New(env, Rewind, "streamRewind"));
+  exports.Set("streamFade", Napi::Function::New(env, Fade, "streamFade"));
+  exports.Set("streamResumeFade", Napi::Function::New(env, ResumeFade, "streamResumeFade"));
   exports.Set("streamTake", Napi::Function::New(env, Take, "streamTake"));
   exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
   exports.Set("streamDigit", Napi::Function::New(env, PressDigit, "streamDigit"));

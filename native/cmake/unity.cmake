@@ -8,7 +8,7 @@ set(FILES_ALONE
   model/speech/codec_encoder.cc
   model/speech/speaker_encoder.cc)
 
-foreach(layer MEDIA MODEL RUNTIME TOOLS)
+foreach(layer AUDIO MEDIA MODEL RUNTIME TOOLS)
   set(number 0)
   foreach(source ${${layer}_SOURCES})
     if(NOT source IN_LIST FILES_ALONE)

@@ -14,7 +14,7 @@
 namespace parley {
 
 struct InboundEvent {
-  enum Kind : uint8_t { kDigit, kSound, kTarget, kBye, kForeign, kIce, kDtls };
+  enum Kind : uint8_t { kDigit, kTarget, kBye, kForeign, kIce, kDtls };
   uint64_t socket;  // handle; kDtls: of the association
   Kind kind;
   uint8_t digit;        // kDigit: the event of RFC 4733

@@ -11,6 +11,7 @@ StreamConfig Listener::Following(const StreamConfig& source, StreamConfig config
   config.ticks_per_frame = source.ticks_per_frame;
   config.period_ns = source.period_ns;
   config.silence = source.silence;
+  config.codec = source.codec;
   return config;
 }
 

@@ -10,6 +10,7 @@ namespace parley {
 namespace {
 
 constexpr size_t kMaxByes = 256;
+constexpr size_t kCaptureBytes = size_t{1} << 20;  // some 4,500 packets of 160 bytes
 
 }  // namespace
 
@@ -131,7 +132,7 @@ size_t MediaPlane::ListenerCount() {
 
 std::unique_ptr<Target> MediaPlane::CaptureTarget() {
   std::lock_guard<std::mutex> lock(delivery_mutex_);
-  if (!capture_) capture_ = std::make_unique<PacketRing>();
+  if (!capture_) capture_ = std::make_unique<PacketRing>(kCaptureBytes);
   clock_->wire().SetCapture(capture_.get());
   return Target::Capture();
 }
@@ -140,7 +141,7 @@ std::unique_ptr<Target> MediaPlane::CaptureTarget() {
 
 std::shared_ptr<MediaSocket> MediaPlane::MakeSocket(MediaSocket::Ways ways, bool mux) {
   if (receiver_->size() >= kMaxSockets) return nullptr;
-  return std::make_shared<MediaSocket>(&clock_->time(), inbound_, std::move(ways), mux);
+  return std::make_shared<MediaSocket>(&clock_->time(), inbound_, listening_, std::move(ways), mux);
 }
 
 bool MediaPlane::BeginSocket(const std::shared_ptr<MediaSocket>& socket) {
@@ -192,10 +193,13 @@ uint64_t MediaPlane::Advance(int64_t to_ns) {
   const uint64_t before = counters().packets.value();
   RunNow();
   ReceiveUpTo(to_ns);
-  while (!stopping_.load() && clock_->NextDue() <= to_ns) {
+  for (;;) {
     // A stream that was closed may be overdue: it is only forgotten.
-    clock_->time().Set(std::max(time().Now(), clock_->NextDue()));
-    clock_->RunDue(time().Now());
+    const int64_t due_ns = clock_->NextDue(), next_ns = std::min(due_ns, listening_->NextTick());
+    if (stopping_.load() || next_ns > to_ns) break;
+    clock_->time().Set(std::max(time().Now(), next_ns));
+    if (due_ns <= next_ns) clock_->RunDue(time().Now());
+    else listening_->RunUpTo(time().Now());
   }
   clock_->time().Set(std::max(time().Now(), to_ns));
   PassOn();
@@ -208,6 +212,7 @@ uint64_t MediaPlane::WakeAt(int64_t at_ns) {
   RunNow();
   clock_->time().Set(std::max(time().Now(), at_ns));
   if (!stopping_.load()) clock_->RunDue(time().Now());
+  listening_->RunUpTo(time().Now());
   PassOn();
   return counters().packets.value() - before;
 }
@@ -345,6 +350,7 @@ MediaPlane::Left MediaPlane::Close() {
   }
   left.associations = dtls_->Close();  // close_notify leaves by the sockets
   left.sockets = receiver_->Close();   // after the BYEs, which leave by the sockets
+  listening_->Stop();
   clock_->Stop();
   stopping_.store(true);
   clock_->news().Set();

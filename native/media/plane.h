@@ -18,6 +18,7 @@
 #include "media/clock.h"
 #include "media/dtls/dtls_thread.h"
 #include "media/event.h"
+#include "media/hear/listening_thread.h"
 #include "media/listener.h"
 #include "media/packet_tap.h"
 #include "media/ready.h"
@@ -96,6 +97,7 @@ class MediaPlane {
 
   std::vector<InboundEvent> TakeInbound() { return inbound_->Take(); }
   size_t SocketCount() { return receiver_->size(); }
+  size_t ListeningCount() { return listening_->size(); }
 
   // Delivers the clock's events to their streams and sinks. After a stream was closed, these are all that it
   // will have.
@@ -126,6 +128,7 @@ class MediaPlane {
   MediaPlane(uint64_t seed, std::shared_ptr<Clock> clock)
       : clock_(std::move(clock)),
         dtls_(std::make_shared<DtlsThread>(clock_->time().manual())),
+        listening_(std::make_shared<ListeningThread>(clock_->time())),
         receiver_(std::make_unique<Receiver>(clock_->time())),
         random_(seed),
         listener_random_(~seed) {}
@@ -145,6 +148,7 @@ class MediaPlane {
   const std::shared_ptr<ReadyWatch> watch_ = std::make_shared<ReadyWatch>();
   const std::shared_ptr<InboundQueue> inbound_ = std::make_shared<InboundQueue>(watch_);
   const std::shared_ptr<DtlsThread> dtls_;
+  const std::shared_ptr<ListeningThread> listening_;
   const std::unique_ptr<Receiver> receiver_;
 
   std::mutex pass_mutex_;  // guards the reading end of the clock's events

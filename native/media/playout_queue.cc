@@ -34,6 +34,7 @@ PlayoutQueue::PlayoutQueue(uint32_t low_frames, uint32_t high_frames, size_t usu
       byte_mask_(static_cast<uint32_t>(ByteCount(high_frames, usual_payload) - 1)),
       entries_(EntryCount(high_frames)),
       kinds_(EntryCount(high_frames)),
+      timestamps_(EntryCount(high_frames)),
       bytes_(new uint8_t[ByteCount(high_frames, usual_payload)]) {}
 
 // Producers.
@@ -43,7 +44,7 @@ PushResult PlayoutQueue::Push(uint32_t generation, uint32_t track, const uint8_t
   if (closed_.load() || generation != generation_.load()) return PushResult::kStale;
   const uint64_t tail = tail_.load(std::memory_order_relaxed);
   if (QueuedFrames() >= high_frames_ || !HasEntryPlace(tail)) return PushResult::kFull;
-  Entry entry{track, static_cast<uint32_t>(bytes), 0, generation, 0};
+  Entry entry{track, static_cast<uint32_t>(bytes), 0, generation};
   if (!PlacePayload(bytes, &entry.byte_end)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
@@ -68,7 +69,7 @@ PushResult PlayoutQueue::Mark(uint32_t generation, uint32_t track, uint32_t mark
   if (end_of_track) record->end = tail + 1;
   marks_out_.fetch_add(1);
   Append(record, tail, end_of_track ? Kind::kTrackEnd : Kind::kMark,
-         Entry{track, mark, byte_tail_, generation, 0});
+         Entry{track, mark, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -79,7 +80,7 @@ PushResult PlayoutQueue::Rest(uint32_t generation, uint32_t track) {
   if (!HasEntryPlace(tail)) return PushResult::kFull;
   Track* record = OpenTrack(track);
   if (!record) return PushResult::kFull;
-  Append(record, tail, Kind::kRest, Entry{track, 0, byte_tail_, generation, 0});
+  Append(record, tail, Kind::kRest, Entry{track, 0, byte_tail_, generation});
   return PushResult::kTaken;
 }
 
@@ -107,19 +108,32 @@ TakenQueue PlayoutQueue::Take(size_t most_sent) {
   return taken;
 }
 
-PlayoutQueue::SentFrames PlayoutQueue::SentSince(uint64_t from) {
+PlayoutQueue::SentFrames PlayoutQueue::SentSince(uint64_t from, size_t most) {
   std::lock_guard<std::mutex> lock(mutex_);
   const uint32_t generation = generation_.load();
   const uint64_t tail = tail_.load(std::memory_order_relaxed), head = head_.load();
   SentFrames sent{{}, head};
-  for (uint64_t n = head; n > from && IsIntact(n - 1, tail); n--) {
+  for (uint64_t n = head; n > from && sent.frames.size() < most && IsIntact(n - 1, tail); n--) {
     const Entry& entry = entries_[(n - 1) & mask_];
     if (entry.generation != generation) break;  // it was dropped, not sent
     if (kinds_[(n - 1) & mask_].load(std::memory_order_relaxed) != Kind::kFrame) continue;
-    sent.frames.push_back({entry.track, entry.timestamp, Copy(n - 1).payload});
+    const uint32_t timestamp = timestamps_[(n - 1) & mask_].load(std::memory_order_relaxed);
+    sent.frames.push_back({entry.track, timestamp, Copy(n - 1).payload});
   }
   std::reverse(sent.frames.begin(), sent.frames.end());
   return sent;
+}
+
+// The clock may take the frame meanwhile: its place is not used again before the mutex is released.
+bool PlayoutQueue::LookAtNext(NextFrame* next) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const uint64_t tail = tail_.load(std::memory_order_relaxed);
+  for (uint64_t n = head_.load(); n < tail; n++) {
+    if (kinds_[n & mask_].load(std::memory_order_relaxed) != Kind::kFrame) continue;
+    *next = {n, entries_[n & mask_].track, Copy(n).payload};
+    return true;
+  }
+  return false;
 }
 
 void PlayoutQueue::Close() {
@@ -292,14 +306,15 @@ PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out, uint32_t timestamp) {
     const uint64_t head = head_.load(std::memory_order_acquire);
     if (head == tail_.load(std::memory_order_acquire)) return {};
     if (kinds_[head & mask_].load(std::memory_order_relaxed) != Kind::kFrame) return {};
+    // Before the claim: whoever sees that the frame has left sees its timestamp.
+    timestamps_[head & mask_].store(timestamp, std::memory_order_relaxed);
     if (!Claim(head)) continue;  // cleared meanwhile
     frames_claimed_.fetch_add(1);
-    entries_[head & mask_].timestamp = timestamp;
     const Entry entry = entries_[head & mask_];
     std::memcpy(out, &bytes_[OffsetOf(entry)], entry.value);
     released_.store(head + 1, std::memory_order_release);
     bytes_released_.fetch_add(entry.value);
-    return {entry.value, entry.track, entry.generation};
+    return {entry.value, entry.track, entry.generation, head};
   }
 }
 

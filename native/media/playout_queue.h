@@ -51,6 +51,7 @@ struct SentFrame {
   uint32_t track;
   uint32_t timestamp;
   std::vector<uint8_t> payload;
+  bool counted = false;  // in a replay: counts as sent while it waits to be sent once more
 };
 
 // A queue that goes on somewhere else.
@@ -71,6 +72,13 @@ class PlayoutQueue {
     size_t bytes = 0;  // 0: there is no frame
     uint32_t track = 0;
     uint32_t generation = 0;  // that it was pushed with
+    uint64_t number = 0;      // its entry's
+  };
+  // A frame that waits.
+  struct NextFrame {
+    uint64_t number;  // its entry's
+    uint32_t track;
+    std::vector<uint8_t> payload;
   };
   struct ReachedMark {
     uint32_t track;
@@ -95,12 +103,16 @@ class PlayoutQueue {
   // Clears, and hands out what was dropped, after up to `most_sent` frames that were sent just before it.
   TakenQueue Take(size_t most_sent);
   // The frames of the present generation that have left, oldest first, as far as their places were not used
-  // again. Only entries from number `from` on. The clock must not use the queue meanwhile.
+  // again. Only entries from number `from` on, and the last `most` of them.
   struct SentFrames {
     std::vector<SentFrame> frames;
     uint64_t up_to;  // number of the entry after the last one that left
   };
-  SentFrames SentSince(uint64_t from);
+  SentFrames SentSince(uint64_t from, size_t most = SIZE_MAX);
+  // The frame that the clock takes next, behind any marks. False: no frame waits.
+  bool LookAtNext(NextFrame* next);
+  // False: the clock or a clear has taken that entry.
+  bool Waits(uint64_t number) const { return head_.load() <= number; }
   // Closes the queue: every later push is stale. Queued entries are dropped uncounted.
   void Close();
   uint32_t generation() const { return generation_.load(); }
@@ -136,7 +148,6 @@ class PlayoutQueue {
     uint32_t value;     // of a frame its bytes, else the mark
     uint32_t byte_end;  // byte_tail_ after this entry
     uint32_t generation;
-    uint32_t timestamp;  // of a frame, once the clock has taken it
   };
   struct Track {
     uint32_t id;
@@ -178,6 +189,8 @@ class PlayoutQueue {
   std::vector<Entry> entries_;
   // Beside the entries because the clock looks at the next kind before it owns the entry.
   std::vector<std::atomic<Kind>> kinds_;
+  // RTP timestamps of the frames that left. The clock writes them while other threads read the entries.
+  std::vector<std::atomic<uint32_t>> timestamps_;
   const std::unique_ptr<uint8_t[]> bytes_;  // byte_mask_ + 1; begin uninitialised
 
   alignas(64) std::atomic<uint64_t> head_{0};      // next to claim

@@ -69,17 +69,26 @@ void RedEncoder::Note(const VoiceHistory& history, bool voice) {
   seen_++;
 }
 
-bool ReadRedPrimary(const uint8_t* payload, size_t bytes, Primary* primary) {
-  constexpr size_t kBlockHeadBytes = 4;
-  size_t at = 0, redundant = 0;
-  while (at < bytes && (payload[at] & 0x80) != 0) {
-    if (bytes - at < kBlockHeadBytes) return false;
-    redundant += static_cast<size_t>(payload[at + 2] & 3) << 8 | payload[at + 3];
-    at += kBlockHeadBytes;
+bool ReadRed(const uint8_t* payload, size_t bytes, ReceivedRed* red) {
+  size_t at = 0, redundant = 0, blocks = 0;
+  std::array<uint32_t, ReceivedRed::kMost> heads;  // of the newest blocks
+  for (; at < bytes && (payload[at] & kMoreBlocks) != 0; at += kBlockHeaderBytes) {
+    if (bytes - at < kBlockHeaderBytes) return false;
+    const uint32_t head = GetBig32(payload + at);
+    heads[blocks++ % heads.size()] = head;
+    redundant += head & VoiceHistory::kMaxBlock;
   }
-  if (at == bytes || redundant > bytes - at - 1) return false;
-  const size_t from = at + 1 + redundant;
-  *primary = {payload + from, bytes - from, static_cast<uint8_t>(payload[at] & 0x7f), true};
+  if (at == bytes || redundant > bytes - at - kPrimaryHeaderBytes) return false;
+  size_t from = at + kPrimaryHeaderBytes + redundant;
+  red->primary = {payload + from, bytes - from, static_cast<uint8_t>(payload[at] & 0x7f), true};
+  red->count = std::min(blocks, heads.size());
+  for (size_t n = 0; n < red->count; n++) {
+    const uint32_t head = heads[(blocks - 1 - n) % heads.size()];
+    const size_t length = head & VoiceHistory::kMaxBlock;
+    from -= length;
+    red->blocks[n] = {payload + from, length, static_cast<uint8_t>(head >> 24 & 0x7f),
+                      head >> 10 & RedEncoder::kMaxOffset};
+  }
   return true;
 }
 

@@ -49,9 +49,23 @@ struct Primary {
   bool voice;  // otherwise silence
 };
 
-// The primary block of a received payload: the frame that its RTP timestamp belongs to. False for a malformed
-// payload.
-bool ReadRedPrimary(const uint8_t* payload, size_t bytes, Primary* primary);
+// A received payload. The primary block is the frame that the packet's RTP timestamp belongs to.
+struct ReceivedRed {
+  static constexpr size_t kMost = 4;  // older blocks are left out
+
+  struct Block {
+    const uint8_t* payload;
+    size_t bytes;  // 0: the sender had nothing to repeat
+    uint8_t payload_type;
+    uint32_t offset;  // of its timestamp, before the packet's
+  };
+  Primary primary;
+  std::array<Block, kMost> blocks;  // redundant ones, newest first
+  size_t count = 0;
+};
+
+// False for a malformed payload.
+bool ReadRed(const uint8_t* payload, size_t bytes, ReceivedRed* red);
 
 class RedEncoder {
  public:

@@ -28,6 +28,14 @@ bool RtpStream::SetTarget(std::unique_ptr<Target> target) {
   return true;
 }
 
+void RtpStream::SetTap(std::shared_ptr<SentTap> tap) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (tap == held_tap_) return;
+  tap_.store(tap.get());
+  clock_->Quiesce();
+  held_tap_ = std::move(tap);
+}
+
 bool RtpStream::SendRtcp(const uint8_t* compound, size_t bytes) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   if (bytes > kMaxRtcp || closed_.load()) return false;
@@ -124,6 +132,8 @@ void RtpStream::SendSound(const Target& target, const TickSound& sound) {
   const bool voice = sound.voice != nullptr;
   const bool marker = voice && !talking_;
   talking_ = voice;
+  SentTap* const tap = tap_.load();
+  if (tap && voice && config_.codec) tap->Put(tick_ns_, *config_.codec, sound.voice, sound.bytes);
   uint8_t type = config_.payload_type;
   const size_t bytes = voice ? WriteVoice(sound, payload, &type) : WriteSilence(sound, payload, &type);
   if (bytes == 0) return;

@@ -14,10 +14,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "audio/voice_codec.h"
 #include "media/counters.h"
+#include "media/hear/sent_tap.h"
 #include "media/random.h"
 #include "media/reception_mailbox.h"
 #include "media/red.h"
@@ -52,6 +55,7 @@ struct StreamConfig {
   int64_t silence_interval_ns = 0;
   ComfortNoise noise;
   RedConfig red;
+  std::optional<VoiceCodec> codec;  // of the voice; absent: its frames are opaque
   // These limits belong to a stream with a queue.
   uint32_t low_frames = 20;
   uint32_t high_frames = 75;
@@ -110,6 +114,9 @@ class RtpStream : public PacketOwner {
   bool SendRtcp(const uint8_t* compound, size_t bytes);
   // Voice payloads that each packet repeats from now on; at most config().red.distance.
   void SetRedundancy(uint32_t distance) { red_.SetDistance(distance); }
+  // The voice that leaves from now on is put there, too. Null: nobody listens. After the return the clock
+  // does not use the former tap.
+  void SetTap(std::shared_ptr<SentTap> tap);
   // Reception state of the stream's socket, for its reports.
   ReceptionMailbox& reception() { return reception_; }
   virtual StreamStats Stats() const;
@@ -185,6 +192,7 @@ class RtpStream : public PacketOwner {
 
   std::atomic<const Target*> target_{nullptr};
   std::atomic<RtcpRing*> rtcp_{nullptr};
+  std::atomic<SentTap*> tap_{nullptr};
   std::atomic<bool> closed_{false};  // set under control_mutex_
   ReceptionMailbox reception_;
   RedEncoder red_;
@@ -199,6 +207,7 @@ class RtpStream : public PacketOwner {
 
   // Guarded by control_mutex_.
   std::unique_ptr<const Target> held_target_;
+  std::shared_ptr<SentTap> held_tap_;
   std::unique_ptr<RtcpRing>
       held_rtcp_;  // made for the first compound; writers hold the mutex, the clock reads
 };

@@ -17,6 +17,15 @@ size_t UsualPayload(int64_t period_ns) {
   return static_cast<size_t>(period_ns * kBytesPerMs / kNsPerMs);
 }
 
+std::vector<TakenEntry> EntriesOf(std::vector<SentFrame> frames) {
+  std::vector<TakenEntry> entries;
+  entries.reserve(frames.size());
+  for (SentFrame& frame : frames) {
+    entries.push_back({EntryKind::kFrame, frame.track, 0, std::move(frame.payload)});
+  }
+  return entries;
+}
+
 }  // namespace
 
 Stream::Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp,
@@ -44,31 +53,35 @@ bool Stream::WatchRoom(std::shared_ptr<ReadySink> sink) {
 
 ClearedQueue Stream::Clear() {
   ClearedQueue cleared = queue_.Clear();
-  StopReplay(0, &cleared);
+  StopReplay(Stopped::kCleared, 0, &cleared);
   if (queue_.ShouldNotify()) room_.Fire();
   return cleared;
 }
 
 TakenQueue Stream::Take(size_t most_sent) {
   TakenQueue taken = queue_.Take(most_sent);
-  Replay::Rest rest = StopReplay(most_sent, &taken.cleared);
+  Replay::Rest rest = StopReplay(Stopped::kTaken, most_sent, &taken.cleared);
   if (!rest.left.empty()) {
     // The track may have ended before it is heard again: what follows its frames is no underrun.
-    rest.left.push_back({EntryKind::kRest, rest.left.back().track, 0, {}});
-    taken.sent = std::move(rest.sent);
-    taken.entries.insert(taken.entries.begin(), std::make_move_iterator(rest.left.begin()),
-                         std::make_move_iterator(rest.left.end()));
+    std::vector<TakenEntry> left = EntriesOf(std::move(rest.left));
+    left.push_back({EntryKind::kRest, left.back().track, 0, {}});
+    taken.sent = EntriesOf(std::move(rest.sent));
+    taken.entries.insert(taken.entries.begin(), std::make_move_iterator(left.begin()),
+                         std::make_move_iterator(left.end()));
   }
   if (queue_.ShouldNotify()) room_.Fire();
   return taken;
 }
 
-// The counts become those of what was heard: frames that were to be sent again count as dropped.
-Replay::Rest Stream::StopReplay(size_t most_sent, ClearedQueue* cleared) {
+// The counts become those of what was heard: frames that were to be sent again count as dropped. Repeated
+// frames were heard, but count as dropped as well where another queue sends them.
+Replay::Rest Stream::StopReplay(Stopped how, size_t most_sent, ClearedQueue* cleared) {
   std::lock_guard<std::mutex> lock(control_mutex_);
+  EndFade(cleared->generation);
   if (!held_replay_) return {};
   Replay::Rest rest = held_replay_->Stop(most_sent);
-  for (const TakenEntry& frame : rest.left) {
+  for (const SentFrame& frame : rest.left) {
+    if (frame.counted && how == Stopped::kCleared) continue;
     for (TrackCount& count : cleared->tracks) {
       if (count.track != frame.track) continue;
       count.sent_frames--;
@@ -88,12 +101,111 @@ size_t Stream::Rewind(uint32_t received_timestamp) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   rewinding_.store(true);
   clock_->Quiesce();
-  const bool goes_on = held_replay_ && !held_replay_->stopped();
-  auto replay = std::make_unique<Replay>(queue_, goes_on ? held_replay_.get() : nullptr, received_timestamp);
-  replay_.store(replay.get());
-  held_replay_ = std::move(replay);
+  // Another frame is the next one now.
+  if (FadeFrame* const fade = fade_.load()) fade->Pause();
+  MakeReplay(std::make_unique<Replay>(queue_, RunningReplay(), received_timestamp));
   rewinding_.store(false);
   return held_replay_->left();
+}
+
+// Under control_mutex_, while the clock does not use it.
+void Stream::MakeReplay(std::unique_ptr<Replay> replay) {
+  replay_.store(replay.get());
+  held_replay_ = std::move(replay);
+  replays_++;
+}
+
+const Replay* Stream::RunningReplay() const {
+  return held_replay_ && !held_replay_->stopped() ? held_replay_.get() : nullptr;
+}
+
+// The clock may take the frame while it is encoded: the next one is tried then. A thread that gets no time
+// stops the voice without a fade.
+FadeResult Stream::Fade(uint32_t track) {
+  constexpr int kFadeTries = 3, kTries = 5;
+  for (int n = 0; n < kTries; n++) {
+    NextVoice next;
+    if (!LookAtVoice(track, &next)) return FadeResult::kNothing;
+    std::vector<uint8_t> payload = n < kFadeTries ? FadedPayload(next) : std::vector<uint8_t>();
+    const FadeResult result = payload.empty() ? FadeResult::kCut : FadeResult::kFaded;
+    auto fade = std::make_unique<FadeFrame>(track, next.generation, next.place, std::move(payload));
+    if (BeginFade(next, std::move(fade))) return result;
+  }
+  return FadeResult::kNothing;
+}
+
+bool Stream::LookAtVoice(uint32_t track, NextVoice* next) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (closed() || paused_.load() || faded()) return false;
+  const size_t most = config_.codec ? FadeEncoder::WarmFrames(*config_.codec, config_.period_ns) : 0;
+  next->timestamp = timestamp_.load();  // before the frames: all that left later have later ones
+  next->generation = queue_.generation();
+  next->replays = replays_;
+  const Replay* const replay = RunningReplay();
+  size_t at = 0;
+  if (const SentFrame* const frame = replay ? replay->LookAtNext(&at) : nullptr) {
+    next->place = {replay, at};
+    next->payload = frame->payload;
+    next->heard = replay->Before(at, most);
+    return frame->track == track;
+  }
+  PlayoutQueue::NextFrame queued;
+  if (!queue_.LookAtNext(&queued) || queued.track != track) return false;
+  next->place = {nullptr, queued.number};
+  next->payload = std::move(queued.payload);
+  std::vector<SentFrame> since = queue_.SentSince(replay ? replay->sent_up_to() : 0, most).frames;
+  if (replay) next->heard = replay->Before(replay->size(), most - since.size());
+  std::move(since.begin(), since.end(), std::back_inserter(next->heard));
+  return true;
+}
+
+std::vector<uint8_t> Stream::FadedPayload(const NextVoice& next) const {
+  if (!config_.codec) return {};
+  const FadeEncoder encoder({*config_.codec, config_.period_ns, config_.ticks_per_frame, config_.silence});
+  return encoder.Encode(next.heard, next.payload, next.timestamp);
+}
+
+// False: something else happened to the frame meanwhile.
+bool Stream::BeginFade(const NextVoice& next, std::unique_ptr<FadeFrame> fade) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (closed() || faded() || next.replays != replays_ || next.generation != queue_.generation()) return false;
+  fade_.store(fade.get());
+  clock_->Quiesce();  // a tick that did not see it is over, and none uses the one before
+  held_fade_ = std::move(fade);
+  const FramePlace& place = next.place;
+  const bool waits = place.replay ? held_replay_->Waits(place.number) : queue_.Waits(place.number);
+  if (waits || held_fade_->has_left()) return true;
+  fade_.store(nullptr);
+  return false;
+}
+
+// Under control_mutex_. A fade of what was queued after the clear goes on.
+void Stream::EndFade(uint32_t cleared_generation) {
+  const FadeFrame* const fade = fade_.load();
+  if (fade && fade->generation() != cleared_generation) fade_.store(nullptr);
+}
+
+size_t Stream::ResumeFade(uint32_t back_frames) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  const FadeFrame* const fade = fade_.load();
+  if (!fade || closed()) return 0;
+  rewinding_.store(true);
+  clock_->Quiesce();
+  const Repeat repeat{fade->track(), fade->has_left() ? size_t{1} : 0, back_frames};
+  const bool repeats = fade->paused() && repeat.faded + repeat.back > 0;
+  const size_t waiting = held_replay_ ? held_replay_->left() : 0;
+  if (repeats) MakeReplay(std::make_unique<Replay>(queue_, RunningReplay(), repeat));
+  fade_.store(nullptr);
+  clock_->Quiesce();  // a tick that took the fade is over, so that none fades another frame
+  rewinding_.store(false);
+  return repeats ? held_replay_->left() - waiting : 0;
+}
+
+void Stream::BeginFaded() {
+  constexpr uint32_t kNoTrack = UINT32_MAX;
+  held_fade_ = std::make_unique<FadeFrame>(kNoTrack, queue_.generation(), FramePlace{nullptr, 0},
+                                           std::vector<uint8_t>());
+  fade_.store(held_fade_.get());
 }
 
 void Stream::MarksDelivered(uint32_t count) {
@@ -141,7 +253,7 @@ bool Stream::Tick(int64_t now_ns) {
   } else {
     BeginPause();
     digits_.Abandon();
-    SendToListeners({}, now_ns);
+    SendToListeners(StandStill(), now_ns);
   }
   EndTick();
   due_ns = tick_ns_;
@@ -163,10 +275,10 @@ void Stream::SkipMissed(int64_t now_ns) {
 // A key, a frame, or silence in their place. Listeners get no keys.
 void Stream::Transmit(const Target& target, int64_t now_ns) {
   FlushUnsent();
-  if (!paused_.load() && !HasReplay()) ReachMarks(now_ns);
+  if (!paused_.load() && !MarksWait()) ReachMarks(now_ns);
   DigitSender::Packet digit;
   const DigitSender::Turn turn = digits_.Next(timestamp_.load(), config_.period_ns, &digit);
-  TickSound sound = turn == DigitSender::Turn::kNothing ? TakeSound() : TickSound{};
+  TickSound sound = turn == DigitSender::Turn::kNothing ? TakeSound() : StandStill();
   VoiceHistory* const history = history_.load();
   sound.timestamp = timestamp_.load();
   sound.history = history;
@@ -191,21 +303,41 @@ void Stream::SendToListeners(TickSound sound, int64_t now_ns) {
 }
 
 TickSound Stream::TakeSound() {
-  if (paused_.load() || rewinding_.load()) return {};
-  if (Replay* const replay = replay_.load()) {
-    // The frames stay where they are until callers make another replay.
-    if (const SentFrame* const frame = replay->Claim(timestamp_.load())) {
-      TickSound sound{frame->payload.data(), frame->payload.size()};
-      sound.again = true;
-      return sound;
-    }
-  }
+  if (paused_.load()) return StandStill();
+  FadeFrame* const fade = fade_.load();
+  if (rewinding_.load() || (fade && fade->paused())) return {};
+  const TickSound repeated = TakeRepeated(fade);
+  return repeated.voice ? repeated : TakeQueued(fade);
+}
+
+// A pause. A frame that was to fade out would begin with a click after it.
+TickSound Stream::StandStill() {
+  if (FadeFrame* const fade = fade_.load()) fade->Pause();
+  return {};
+}
+
+// The frames stay where they are until callers make another replay. Listeners lost nothing, but hear what is
+// repeated for the sake of its sound.
+TickSound Stream::TakeRepeated(FadeFrame* fade) {
+  Replay* const replay = replay_.load();
+  size_t at = 0;
+  const SentFrame* const frame = replay ? replay->Claim(timestamp_.load(), &at) : nullptr;
+  if (!frame) return {};
+  const std::vector<uint8_t>* const faded = fade ? fade->TakeFor({replay, at}) : nullptr;
+  const std::vector<uint8_t>& payload = faded ? *faded : frame->payload;
+  TickSound sound{payload.data(), payload.size()};
+  sound.again = !frame->counted;
+  return sound;
+}
+
+TickSound Stream::TakeQueued(FadeFrame* fade) {
   const PlayoutQueue::Frame frame = queue_.TakeFrame(clock_->frame(), timestamp_.load());
   if (frame.bytes > 0) {
     track_ = frame.track;
     generation_ = frame.generation;
     in_track_ = true;
-    return {clock_->frame(), frame.bytes};
+    const std::vector<uint8_t>* const faded = fade ? fade->TakeFor({nullptr, frame.number}) : nullptr;
+    return faded ? TickSound{faded->data(), faded->size()} : TickSound{clock_->frame(), frame.bytes};
   }
   // Read after the queue was found empty: a clear, also one in the middle of this
   // tick, raises the generation before it empties the queue.
@@ -216,11 +348,13 @@ TickSound Stream::TakeSound() {
   return {};
 }
 
-// Marks in the queue are behind it.
-bool Stream::HasReplay() const {
+// Marks in the queue are behind a replay, and behind the frame that faded out.
+bool Stream::MarksWait() const {
   if (rewinding_.load()) return true;
   const Replay* const replay = replay_.load();
-  return replay && replay->left() > 0;
+  if (replay && replay->left() > 0) return true;
+  const FadeFrame* const fade = fade_.load();
+  return fade && fade->paused();
 }
 
 void Stream::SendDigit(const Target& target, const DigitSender::Packet& digit) {
@@ -248,7 +382,7 @@ void Stream::ReachMarks(int64_t at_ns) {
 
 void Stream::OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) {
   RtpStream::OnSent(packet, result, at_ns);
-  if (packet.kind == PacketKind::kVoice && !HasReplay()) ReachMarks(at_ns);
+  if (packet.kind == PacketKind::kVoice && !MarksWait()) ReachMarks(at_ns);
 }
 
 }  // namespace parley

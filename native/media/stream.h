@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "media/digit_sender.h"
+#include "media/fade.h"
 #include "media/listener.h"
 #include "media/playout_queue.h"
 #include "media/ready.h"
@@ -41,6 +42,17 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   // more, before what is queued. Returns the frames; the queue keeps those of half a second or more.
   // To be called while the stream has no target, so that nothing else goes before.
   size_t Rewind(uint32_t received_timestamp);
+  // The voice fades out within the next frame that leaves, if it is one of the track, and pauses. Frames may
+  // leave before, while the faded one is encoded. It takes up to 2 ms: not for the clock's thread. Without a
+  // codec in the configuration, or if the frame is malformed, the voice is cut off at a frame's end.
+  FadeResult Fade(uint32_t track);
+  // Ends the pause of a fade. The faded frame, `back_frames` frames of its track before it and what waits are
+  // sent next. If the voice faded out while it repeated frames, `back_frames` still counts from the last
+  // frame that Sent() counts. Returns the frames that are sent once more: they stay counted.
+  size_t ResumeFade(uint32_t back_frames);
+  bool faded() const { return fade_.load() != nullptr; }
+  // Before the clock knows it: begins in the pause of a fade that another stream of the same SSRC began.
+  void BeginFaded();
   void MarksDelivered(uint32_t count);
   StreamStats Stats() const override;
 
@@ -63,15 +75,35 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
  private:
   static constexpr int64_t kMaxCatchUp = 3;  // frames sent at once after a late wake-up
 
+  // The next frame of the voice, and what is needed to fade it out.
+  struct NextVoice {
+    FramePlace place;
+    uint32_t generation;  // the queue's
+    uint64_t replays;
+    uint32_t timestamp;
+    std::vector<uint8_t> payload;
+    std::vector<SentFrame> heard;  // the last frames before it
+  };
+
   void OnClose() override;
-  Replay::Rest StopReplay(size_t most_sent, ClearedQueue* cleared);
+  enum class Stopped : uint8_t { kCleared, kTaken };
+  Replay::Rest StopReplay(Stopped how, size_t most_sent, ClearedQueue* cleared);
+  void MakeReplay(std::unique_ptr<Replay> replay);
+  const Replay* RunningReplay() const;  // null: there is none, or a clear stopped it
+  bool LookAtVoice(uint32_t track, NextVoice* next);
+  std::vector<uint8_t> FadedPayload(const NextVoice& next) const;
+  bool BeginFade(const NextVoice& next, std::unique_ptr<FadeFrame> fade);
+  void EndFade(uint32_t cleared_generation);
 
   // The clock's.
   void SkipMissed(int64_t now_ns);
   void Transmit(const Target& target, int64_t now_ns);
   void SendToListeners(TickSound sound, int64_t now_ns);
   TickSound TakeSound();
-  bool HasReplay() const;
+  TickSound TakeRepeated(FadeFrame* fade);
+  TickSound TakeQueued(FadeFrame* fade);
+  TickSound StandStill();
+  bool MarksWait() const;
   void SendDigit(const Target& target, const DigitSender::Packet& digit);
   void ReachMarks(int64_t at_ns);
 
@@ -94,6 +126,10 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   std::unique_ptr<Replay> held_replay_;
   std::atomic<Replay*> replay_{nullptr};
   std::atomic<bool> rewinding_{false};
+  uint64_t replays_ = 0;  // made so far; under control_mutex_
+  // Made by callers under control_mutex_, used by the clock. Null in fade_: nothing is faded.
+  std::unique_ptr<FadeFrame> held_fade_;
+  std::atomic<FadeFrame*> fade_{nullptr};
   std::unique_ptr<VoiceHistory> held_history_;
   std::atomic<VoiceHistory*> history_{nullptr};
 };

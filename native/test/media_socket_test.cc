@@ -303,6 +303,9 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
   uint8_t packet[172] = {0x80, 0};
   uint16_t sequence = 0;
   const uint8_t key[16] = {}, salt[14] = {};
+  std::shared_ptr<ByteRing> ring;
+  const auto ears = std::make_shared<Ears>();
+  Ears::Row row;
   while (running.load()) {
     if (!socket) socket = Open(plane, pool, seed * 1000);
     if (!stream) stream = OpenStream(plane, seed * 1000 + 1);
@@ -316,10 +319,18 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
         socket->Learn(own, own, random.Next() % 2, {});
         break;
       case 2:
-        socket->Listen(random.Next() % 2);
+        if (!ring) {
+          ring = std::make_shared<ByteRing>(size_t{1} << 16);
+          if (!socket->OpenEar(ring, 1 + random.Next() % 2)) ring.reset();
+        } else {
+          socket->CloseEar(ring.get());
+          ring.reset();
+        }
         break;
       case 3:
-        socket->TakeSound();
+        if (random.Next() % 2) socket->JoinEars(ears);
+        else socket->LeaveEars(ears.get());
+        while (ears->Take(&row)) CHECK_EQ(row.socket, socket->handle());
         break;
       case 4:
         socket->Stats();
@@ -340,7 +351,7 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
         plane.Feed(socket, packet, sizeof(packet), own, false);
         break;
       case 10:
-        if (random.Next() % 8 == 0) plane.CloseSocket(socket.get()), socket.reset();
+        if (random.Next() % 8 == 0) plane.CloseSocket(socket.get()), socket.reset(), ring.reset();
         break;
       case 11:
         if (random.Next() % 8 == 0) plane.CloseStream(stream.get()), stream.reset();

@@ -8,7 +8,6 @@
 import type { MediaPort } from '../../src/call/call-route.js';
 import { type OpusLimits, opusLimits } from '../../src/codecs/opus-format.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
-import type { CallerSound } from '../../src/media/caller-audio.js';
 import type { DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { IceComponent, MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
@@ -228,9 +227,9 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return this.#digits.sent();
   }
 
-  /** Calls `onAudio` with the far end's audio, in order; undefined stops. */
-  listen(onAudio: ((sound: CallerSound) => void) | undefined): void {
-    if (!this.#closed) this.#incoming.listen(onAudio);
+  /** Listeners hear the far end by it. */
+  get socket(): MediaSocket {
+    return this.#socket;
   }
 
   /** Figures up to now, or up to the close. */
@@ -403,6 +402,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       codec,
       frameMs,
       playout,
+      socket: this.#socket,
       path,
       close,
       get encoding() {

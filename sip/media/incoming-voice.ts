@@ -1,13 +1,11 @@
-// Receives the far end's audio: sets formats, keys and expected addresses of the media socket, passes audio
-// on to a listener, and reports silence.
+// Receives the far end's audio: sets formats, keys and expected addresses of the media socket, and reports
+// silence.
 import { CODECS } from '../../src/codecs/codec.js';
-import { CallerAudio, type CallerSound } from '../../src/media/caller-audio.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
 import type { IceComponent, MediaSocket, PayloadFormat, RemoteMedia } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { isUnroutable } from '../guard/address-list.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
-import type { AudioCodecName } from '../sdp/audio-format.js';
 import { isUnknown } from '../sdp/ice-parameters.js';
 
 const NOISE_CLOCK = 8000; // RFC 3389 section 4
@@ -19,13 +17,10 @@ export class IncomingVoice {
    * meanings.
    */
   readonly #formats = new Map<number, PayloadFormat>();
-  readonly #codecs = new Map<number, AudioCodecName>();
   readonly #networks: readonly string[];
   #remote: RemoteMedia = {};
   #signalling = '';
   #mux = false;
-  #onAudio: ((sound: CallerSound) => void) | undefined;
-  #audio: CallerAudio | undefined;
 
   /** Media may come from `networks`, besides the announced address and that of the signalling. */
   constructor(socket: MediaSocket, networks: readonly string[] = []) {
@@ -45,7 +40,6 @@ export class IncomingVoice {
     this.protect(keys);
     this.#learnFormats(agreed);
     this.#socket.formats([...this.#formats.values()]);
-    this.#audio?.learn(this.#codecs);
     this.#mux = agreed.remoteRtcp === undefined;
     const { remote, remoteRtcp, ice } = agreed;
     // An ICE check will show the address; until then no packet is accepted.
@@ -73,16 +67,6 @@ export class IncomingVoice {
     this.#learn(component === 1 ? { ...this.#remote, address, port } : { ...this.#remote, ...rtcp });
   }
 
-  /** Undefined stops. */
-  listen(onAudio: ((sound: CallerSound) => void) | undefined): void {
-    this.#onAudio = onAudio;
-    this.#audio = onAudio === undefined ? undefined : new CallerAudio(this.#codecs);
-    if (onAudio === undefined) return this.#socket.listen(undefined);
-    this.#socket.listen((payloads) => {
-      for (const sound of this.#audio?.take(payloads) ?? []) this.#onAudio?.(sound);
-    });
-  }
-
   #learn(remote: RemoteMedia): void {
     this.#remote = remote;
     const [signalling, networks, { address = '' }] = [this.#signalling, this.#networks, remote];
@@ -91,18 +75,16 @@ export class IncomingVoice {
   }
 
   #learnFormats({ receivable, receive, eventClockRate }: AgreedAudio): void {
-    for (const [payloadType, name] of receivable) {
-      this.#codecs.set(payloadType, name);
-      const { clockRate } = CODECS[name];
-      this.#formats.set(payloadType, { payloadType, kind: 'sound', clockRate });
+    for (const [payloadType, codec] of receivable) {
+      const { clockRate } = CODECS[codec];
+      this.#formats.set(payloadType, { payloadType, kind: 'sound', clockRate, codec });
     }
     const { telephoneEvent, comfortNoise } = receive;
     if (comfortNoise !== undefined) this.#note(comfortNoise, 'comfort-noise', NOISE_CLOCK);
     if (telephoneEvent !== undefined) this.#note(telephoneEvent, 'digit', eventClockRate ?? NOISE_CLOCK);
   }
 
-  #note(payloadType: number, kind: PayloadFormat['kind'], clockRate: number): void {
-    this.#codecs.delete(payloadType);
+  #note(payloadType: number, kind: 'comfort-noise' | 'digit', clockRate: number): void {
     this.#formats.set(payloadType, { payloadType, kind, clockRate });
   }
 }

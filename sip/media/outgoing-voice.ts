@@ -152,6 +152,7 @@ export class OutgoingVoice {
       ...source,
       cname: this.#cname,
       payloadType,
+      codec: name,
       clockRate: codec.clockRate,
       ticksPerFrame: ticksPerFrame(codec, packetTimeMs),
       frameMs: packetTimeMs,

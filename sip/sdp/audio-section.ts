@@ -184,8 +184,8 @@ function readMs(text: string | undefined): number | undefined {
 /** Our format parameters, by the name of the encoding. */
 const OUR_PARAMETERS: Readonly<Record<string, string>> = {
   'telephone-event': '0-15', // the keys of a telephone
-  // The decoder of callers' sound is mono and makes no use of forward error correction. Both are defaults.
-  opus: writeOpusParameters({ stereo: false, useInbandFec: false }),
+  // The decoder of callers' sound is mono, and makes use of forward error correction.
+  opus: writeOpusParameters({ stereo: false, useInbandFec: true }),
 };
 
 export interface OurFormat extends Encoding {

@@ -13,7 +13,8 @@ import type {
   TransferOutcome,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
-import type { Utterance } from '../../src/call/utterance.js';
+import type { Interruptible, Utterance } from '../../src/call/utterance.js';
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
@@ -217,8 +218,13 @@ export class PhoneCall {
     return this.#timed(call.speak(text, options));
   }
 
-  play(sound: PlayedSound): Utterance {
-    return this.#timed(this.#talking().play(sound));
+  play(sound: PlayedSound, interruptible?: Interruptible): Utterance {
+    return this.#timed(this.#talking().play(sound, interruptible));
+  }
+
+  /** See Call. */
+  listen(settings: Partial<HearingSettings> | undefined): void {
+    this.#talking().listen(settings);
   }
 
   interrupt(): Interruption {
@@ -357,6 +363,7 @@ export class PhoneCall {
     this.#silence.restart();
     this.#digits.add({ digit, durationMs, at: this.#parts.wallMs() });
     this.#events.add({ type: 'digit', digit, durationMs });
+    this.#call?.pressed();
   }
 
   #holdChanged(): void {

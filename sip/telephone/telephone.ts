@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
   CallRecord,
+  CallText,
   DigitsRequest,
   PhoneCallEvent,
   PhoneCallRequest,
@@ -16,6 +17,8 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
+import type { Interruptible } from '../../src/call/utterance.js';
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
 import type { RegistrationState, SipFigures } from '../../src/observe/scraped-metrics.js';
@@ -42,7 +45,6 @@ import type { PhoneCall } from './phone-call.js';
 import { SipNetwork } from './sip-network.js';
 import { certificateFiles } from './telephone-settings.js';
 import { Transfers } from './transfers.js';
-import type { TextRequest } from '../../src/speaking/speech-request.js';
 import { stated } from '../../src/stated.js';
 
 export interface TelephoneParts {
@@ -238,12 +240,21 @@ export class Telephone implements PhoneCalls {
     return this.#book.get(id).view;
   }
 
-  say(id: string, { text, ...options }: TextRequest): { readonly utterance: number } {
+  /** Name of the API key that a call belongs to; undefined: to every key, or there is no such call. */
+  ownerOf(id: string): string | undefined {
+    return this.list().find((call) => call.id === id)?.owner;
+  }
+
+  say(id: string, { text, ...options }: CallText): { readonly utterance: number } {
     return { utterance: this.#book.get(id).speak(text, options).number };
   }
 
-  play(id: string, sound: PlayedSound): { readonly utterance: number } {
-    return { utterance: this.#book.get(id).play(sound).number };
+  play(id: string, sound: PlayedSound, interruptible?: Interruptible): { readonly utterance: number } {
+    return { utterance: this.#book.get(id).play(sound, interruptible).number };
+  }
+
+  listen(id: string, settings: Partial<HearingSettings> | undefined): void {
+    this.#book.get(id).listen(settings);
   }
 
   interrupt(id: string): Interruption {

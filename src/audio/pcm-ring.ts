@@ -105,6 +105,11 @@ export class ByteRing<T extends Uint8Array | Float32Array = Uint8Array> {
     return new ByteRing<T>(addon().ringOpen(capacityBytes), true);
   }
 
+  /** A ring that native code has opened for the caller, who closes it. */
+  static adopt<T extends Uint8Array | Float32Array = Uint8Array>(handle: number): ByteRing<T> {
+    return new ByteRing<T>(handle, true);
+  }
+
   /** Another thread's ring, or one that is already gone: then every use answers -1 or null. */
   static attach<T extends Uint8Array | Float32Array = Uint8Array>(handle: number): ByteRing<T> {
     return new ByteRing<T>(handle, false);
@@ -199,6 +204,10 @@ export class PcmRing {
 
   static open(rate: number, capacitySamples: number): PcmRing {
     return new PcmRing(ByteRing.open<Float32Array>(capacitySamples * SAMPLE_BYTES), rate);
+  }
+
+  static adopt(handle: number, rate: number): PcmRing {
+    return new PcmRing(ByteRing.adopt<Float32Array>(handle), rate);
   }
 
   static attach(handle: number, rate: number): PcmRing {

@@ -1,4 +1,4 @@
-// WAV files: a reader of samples, and the header that is written before 16-bit mono PCM. The reader trusts no
+// WAV files: a reader of samples, and the header that is written before 16-bit PCM. The reader trusts no
 // length in a file: it checks each against the bytes that are present.
 import { ParleyError } from '../errors.js';
 
@@ -107,9 +107,13 @@ const BYTES_PER_SAMPLE = 2;
 // The RIFF length counts everything after its own field: the header without its first 8 bytes, and the data.
 const RIFF_OVERHEAD = WAV_HEADER_BYTES - 8;
 
-/** The header of mono s16le at `rate` Hz; without `samples`, that of a stream of unknown length. */
-export function wavHeader(rate: number, samples?: number): Uint8Array {
-  const dataBytes = samples === undefined ? UNKNOWN_LENGTH : samples * BYTES_PER_SAMPLE;
+/**
+ * The header of s16le at `rate` Hz. `samples` counts those of one channel. Without it, the header is that of
+ * a stream of unknown length.
+ */
+export function wavHeader(rate: number, samples?: number, channels = 1): Uint8Array {
+  const frameBytes = channels * BYTES_PER_SAMPLE;
+  const dataBytes = samples === undefined ? UNKNOWN_LENGTH : samples * frameBytes;
   const header = new Uint8Array(WAV_HEADER_BYTES);
   const view = new DataView(header.buffer);
   ascii(header, 0, 'RIFF');
@@ -117,10 +121,10 @@ export function wavHeader(rate: number, samples?: number): Uint8Array {
   ascii(header, 8, 'WAVEfmt ');
   view.setUint32(16, 16, true); // length of the format chunk
   view.setUint16(20, 1, true); // integer PCM
-  view.setUint16(22, 1, true); // channels
+  view.setUint16(22, channels, true);
   view.setUint32(24, rate, true);
-  view.setUint32(28, rate * BYTES_PER_SAMPLE, true); // bytes a second
-  view.setUint16(32, BYTES_PER_SAMPLE, true); // bytes of one sample of all channels
+  view.setUint32(28, rate * frameBytes, true); // bytes a second
+  view.setUint16(32, frameBytes, true); // bytes of one sample of all channels
   view.setUint16(34, 16, true); // bits a sample
   ascii(header, 36, 'data');
   view.setUint32(40, dataBytes, true);

@@ -16,11 +16,12 @@ import { TRACK_ENDED } from '../encoding/marks.js';
 import type { PayloadForm } from '../encoding/line-messages.js';
 import type { ParleyError } from '../errors.js';
 import type { Cleared, ClearedTrack, PlayoutStats } from '../media/media-addon.js';
+import type { MediaSocket } from '../media/media-socket.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
 import type { RemoteReception } from '../media/quality.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
 import type { EncoderSource, FoundSentence, SentenceFrames } from '../speaking/speech-line.js';
-import { type SpokenSegment, spokenText } from '../speaking/spoken-text.js';
+import { type SpokenSegment, spokenText, unfinishedWordFrame } from '../speaking/spoken-text.js';
 
 /** One call's way onto the wire. The room that made it gives it to the call, and the call closes it. */
 export interface MediaPort {
@@ -29,6 +30,8 @@ export interface MediaPort {
   readonly playout: Playout;
   /** True if the far end only sends: speech is refused. */
   readonly isUnheard?: boolean;
+  /** Receives the far end's sound; absent if the far end sends none. */
+  readonly socket?: MediaSocket;
   /** Path of the packets, in words for the log: `udp`, `tcp`, `none`. */
   readonly path: string;
   /** Limits of the far end for Opus; absent: none. They may change while the port stands. */
@@ -354,10 +357,22 @@ export class CallTrack implements SentenceFrames {
     this.#pads.push({ atMs: beganMs + frames * port.frameMs, ms: padMs });
   }
 
-  /** The text of the segments that was heard in the first `sentMs` milliseconds. */
-  heard(segments: readonly SpokenSegment[], sentMs: number): string {
+  /** The text of the segments that is in the first `sentMs` milliseconds. */
+  textSent(segments: readonly SpokenSegment[], sentMs: number): string {
     const { frameMs } = this.#form;
-    const padMs = this.#pads.reduce((sum, { atMs, ms }) => (atMs <= sentMs ? sum + ms : sum), 0);
-    return spokenText(segments, (sentMs - padMs) / frameMs, frameMs);
+    return spokenText(segments, this.#withoutPads(sentMs) / frameMs, frameMs);
+  }
+
+  /** In frames of the present port, which holds no others. */
+  unfinishedFrames(segments: readonly SpokenSegment[]): number {
+    const { frameMs } = this.#form;
+    const { frameMs: portMs } = this.#route.port;
+    const sentFrames = Math.round(this.#withoutPads(this.sentMs) / frameMs);
+    const backMs = (sentFrames - unfinishedWordFrame(segments, sentFrames, frameMs)) * frameMs;
+    return Math.min(Math.ceil(backMs / portMs), this.#route.port.playout.sent(this.number));
+  }
+
+  #withoutPads(sentMs: number): number {
+    return sentMs - this.#pads.reduce((sum, { atMs, ms }) => (atMs <= sentMs ? sum + ms : sum), 0);
   }
 }

@@ -3,45 +3,28 @@
 // not ended.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
-import type { PlayoutStats } from '../media/media-addon.js';
-import type { RemoteReception } from '../media/quality.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Time } from '../time.js';
 import type { CallEncoders, MediaPort } from './call-route.js';
+import { CallJournal, type CallLog, type CallMetrics, type CallStats } from './call-journal.js';
+import { CallerSpeech, type CallHearing } from './caller-speech.js';
+import { type CallRecordings, openRecording } from './recorded-call.js';
+import type { CallRecording } from '../recording/call-recording.js';
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { Goodbye, type LastWords } from './goodbye.js';
-import { type Interruption, UtteranceQueue } from './utterance-queue.js';
+import { type Interruption, type QueuedOptions, UtteranceQueue } from './utterance-queue.js';
 import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
-import type { LineOptions } from '../speaking/speech-line.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import { isMarkup, sentencesFrom, type TextLimits, TextTurns } from '../speaking/text-source.js';
-import type { Utterance, CallEvent } from './utterance.js';
+import type { HearingSettings } from '../hearing/hearing-settings.js';
+import type { CallEvent, Interruptible, Utterance } from './utterance.js';
 import { VoicePlan } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';
 
 interface CallLimits extends TextLimits, LastWords {
   /** Texts that may wait behind the one being spoken. */
   readonly maxWaitingUtterances: number;
-}
-
-interface CallLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
-
-interface CallMetrics {
-  callOpened(protocol: string): void;
-  /** `remote` says how the far end received the call; undefined without reports. */
-  callClosed(protocol: string, reason: string, remote?: RemoteReception): void;
-  utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void;
-  /** Milliseconds from the arrival of a text to its first packet, if nothing else was being spoken. */
-  firstAudio(ms: number, protocol: string): void;
-}
-
-interface CallStats extends PlayoutStats {
-  /** Our sound as the far end reports it; absent until its first report. */
-  readonly remote?: RemoteReception;
 }
 
 export interface CallParts {
@@ -51,6 +34,10 @@ export interface CallParts {
   readonly frames?: FrameCache | undefined;
   /** If absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity | undefined;
+  /** Absent if this server hears no callers. */
+  readonly hearing?: CallHearing | undefined;
+  /** Absent if this server records no calls. */
+  readonly recordings?: CallRecordings | undefined;
   readonly limits: CallLimits;
   /** Turns for long texts, shared by all calls; if absent, the call has its own. */
   readonly turns?: TextTurns;
@@ -63,6 +50,8 @@ export interface CallParts {
 export interface SpeakOptions extends Omit<TextRequest, 'text'> {
   /** Arrival of the text in milliseconds of the monotonic clock; now, if absent. */
   readonly receivedAtMs?: number;
+  /** `none`, if absent. */
+  readonly interruptible?: Interruptible | undefined;
 }
 
 export class Call {
@@ -74,9 +63,12 @@ export class Call {
   readonly #parts: CallParts;
   readonly #queue: UtteranceQueue;
   readonly #goodbye: Goodbye;
+  readonly #caller: CallerSpeech;
+  readonly #journal: CallJournal;
   readonly #turns: TextTurns;
   readonly #observers = new Set<(event: CallEvent) => void>();
   readonly #followers = new Set<(port: MediaPort) => void>();
+  #recording: CallRecording | undefined;
   #closing: Promise<void> | undefined;
   #resolveClosed!: (reason: string) => void;
 
@@ -86,16 +78,24 @@ export class Call {
     this.#parts = parts;
     this.#turns = parts.turns ?? new TextTurns();
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
+    this.#journal = new CallJournal(id, protocol, parts);
     const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
-    const onExpectedLoss = (expectedLossPercent: number) =>
-      parts.log.info({ call: id, expectedLossPercent }, 'error correction changed');
-    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd, onExpectedLoss });
+    const onExpectedLoss = (percent: number) => this.#journal.expectsLoss(percent);
+    const onChange = () => this.#caller.changed();
+    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd, onChange, onExpectedLoss });
+    this.#caller = new CallerSpeech({
+      ...parts,
+      call: id,
+      queue: this.#queue,
+      emit: (event) => this.#tell(event),
+      interrupt: (reason) => void this.interrupt(reason),
+    });
     this.#goodbye = new Goodbye(id, parts, {
       interrupt: (reason) => this.#closing ?? this.interrupt(reason),
       say: async (phrase) => (this.#refuseClosed(), this.#say(phrase, {}).ended),
       close: (reason) => this.close(reason),
     });
-    parts.log.info({ call: id, door: protocol, codec: port.codec.name, path: port.path }, 'call opened');
+    this.#journal.opened(port);
   }
 
   get codec(): Codec {
@@ -139,7 +139,9 @@ export class Call {
   #say(text: string | AsyncIterable<string>, options: SpeakOptions): Utterance {
     const { limits, routing } = this.#parts;
     const whole = typeof text === 'string' ? this.#whole(text, options) : undefined;
-    const utterance = this.#newUtterance(options.receivedAtMs);
+    const { interruptible = 'none' } = options;
+    this.#caller.prepare(interruptible);
+    const utterance = this.#newUtterance(options.receivedAtMs, { interruptible });
     const sentences =
       (typeof whole === 'function' ? whole(utterance.signal) : whole) ??
       new VoicePlan(routing, options, limits).arriving(
@@ -164,12 +166,44 @@ export class Call {
    * Queues sound, to be played as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL,
    * INVALID_FIELD and TOO_LARGE. The samples must not be changed until the utterance has ended.
    */
-  play(sound: PlayedSound): Utterance {
+  play(sound: PlayedSound, interruptible: Interruptible = 'none'): Utterance {
     this.#refuseMore();
     const piece = soundPiece(sound);
-    const utterance = this.#newUtterance(undefined, { trimSilence: false });
+    this.#caller.prepare(interruptible);
+    const utterance = this.#newUtterance(undefined, { trimSilence: false, interruptible });
     this.#queue.start(utterance, [piece]);
     return utterance;
+  }
+
+  /**
+   * Reports when the caller speaks and has finished, from now on, or with these settings from now on. With
+   * `noInputMs` it reports once if the caller says nothing for so long after what is spoken now. Throws
+   * CALL_CLOSED, and CALL_STATE if there is nothing to hear. Undefined ends it.
+   */
+  listen(settings: Partial<HearingSettings> | undefined): void {
+    this.#refuseClosed();
+    if (settings === undefined) this.#caller.stop();
+    else this.#caller.listen(settings);
+  }
+
+  /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */
+  get recording(): CallRecording {
+    this.#refuseClosed();
+    const { recordings, time } = this.#parts;
+    if (recordings === undefined) throw new ParleyError('RECORDING_OFF', 'this server records no calls');
+    return (this.#recording ??= openRecording(recordings, {
+      call: this.id,
+      port: () => this.#queue.port,
+      speak: (text) => this.speak(text),
+      play: (sound) => this.play(sound),
+      emit: (event) => this.#tell(event),
+      time,
+    }));
+  }
+
+  /** The caller pressed a key, which may interrupt what is spoken. */
+  pressed(): void {
+    this.#caller.pressed();
   }
 
   /** Resolves when each utterance given so far was sent to its last packet, or ended otherwise. */
@@ -191,9 +225,10 @@ export class Call {
     this.#refuseClosed();
     const from = this.codec.name;
     this.#queue.moveTo(port);
+    this.#caller.moved(port);
+    this.#recording?.follow();
     for (const follower of this.#followers) follower(port);
-    const { path, codec, frameMs } = port;
-    this.#parts.log.info({ call: this.id, from, codec: codec.name, frameMs, path }, 'call moved');
+    this.#journal.moved(from, port);
   }
 
   #refuseClosed(): void {
@@ -212,38 +247,28 @@ export class Call {
     throw new ParleyError('QUEUE_FULL', message);
   }
 
-  #newUtterance(receivedAtMs = this.#parts.time.now(), options: LineOptions = {}): Utterance {
+  #newUtterance(receivedAtMs = this.#parts.time.now(), options: QueuedOptions = {}): Utterance {
     // The time to first audio measures the server only if nothing else is being spoken.
     const metric = this.#queue.size === 0;
     return this.#queue.make(receivedAtMs, options, (event) => this.#emit(event, metric));
   }
 
   #emit(event: CallEvent, metric: boolean): void {
-    const { log, metrics } = this.#parts;
-    const call = this.id;
-    if (event.type === 'utterance.started') {
-      if (metric) metrics.firstAudio(event.firstPacketMs, this.protocol);
-      const { utterance, firstPacketMs, queuedMs } = event;
-      log.info({ call, utterance, firstPacketMs, queuedMs }, 'first packet');
-    } else if (event.type === 'utterance.failed') {
-      log.warn(
-        { call, utterance: event.utterance, code: event.error.code, text: event.text },
-        'utterance failed',
-      );
-    } else if (event.type === 'utterance.interrupted') {
-      log.info({ call, utterance: event.utterance, text: event.text }, 'utterance interrupted');
-    }
-    for (const observer of this.#observers) observer(event);
+    this.#journal.event(event, metric);
+    this.#tell(event);
     if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }
 
+  #tell(event: CallEvent): void {
+    for (const observer of this.#observers) observer(event);
+  }
+
   /**
-   * Stops all speech within one frame. The text that was heard is computed from the frames that were sent.
+   * Stops all speech within one frame. The text is computed from the frames that were sent.
    */
   interrupt(reason: string): Interruption {
     const interruption = this.#queue.interrupt();
-    const utterances = interruption.utterances.length;
-    if (utterances > 0) this.#parts.log.info({ call: this.id, reason, utterances }, 'interrupted');
+    this.#journal.interrupted(reason, interruption.utterances.length);
     return interruption;
   }
 
@@ -254,34 +279,19 @@ export class Call {
   }
 
   async #close(reason: string): Promise<void> {
+    this.#caller.close();
     this.interrupt(reason);
-    const { log, metrics } = this.#parts;
     this.#queue.endAll();
+    const recorded = this.#recording?.close(); // its ring can be read after the port is closed
     await this.#queue.pushed;
     try {
       await this.#queue.port.close();
     } catch (error) {
-      log.warn({ call: this.id, err: error }, 'port not closed cleanly');
+      this.#journal.notClosed(error);
     } finally {
-      // The figures are those of the end.
-      const { packets, silencePackets, underruns, lateTicks, remote } = this.stats();
-      metrics.callClosed(this.protocol, reason, remote);
-      const sent = { packets, silencePackets, underruns, lateTicks };
-      log.info({ call: this.id, reason, ...sent, ...receptionFields(remote) }, 'call closed');
+      this.#journal.closed(reason, this.stats()); // the figures are those of the end
+      await recorded;
       this.#resolveClosed(reason);
     }
   }
-}
-
-/** Fields of the log, rounded for readers; undefined ones are left out. */
-function receptionFields(remote: RemoteReception | undefined): Record<string, number | undefined> {
-  if (remote === undefined) return {};
-  const rounded = (value: number, parts: number) => Math.round(value * parts) / parts;
-  const { loss, jitterMs, rttMs, mos } = remote;
-  return {
-    remoteLoss: rounded(loss, 10_000),
-    remoteJitterMs: rounded(jitterMs, 10),
-    rttMs: rttMs === null ? undefined : rounded(rttMs, 10),
-    remoteMos: rounded(mos, 100),
-  };
 }

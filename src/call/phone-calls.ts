@@ -3,7 +3,8 @@
 import type { CodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
-import type { CallEvent } from './utterance.js';
+import type { HearingSettings } from '../hearing/hearing-settings.js';
+import type { CallEvent, Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 
 /**
@@ -13,6 +14,12 @@ import type { Interruption } from './utterance-queue.js';
  * A call that came in begins with ringing.
  */
 export type PhoneCallState = 'dialling' | 'ringing' | 'connected' | 'held' | 'ended';
+
+/** A text to speak in a call. */
+export interface CallText extends TextRequest {
+  /** `none`, if absent. */
+  readonly interruptible?: Interruptible;
+}
 
 export interface PhoneCallRequest {
   /** Name of the API key that the call belongs to; absent: to every key. */
@@ -25,7 +32,7 @@ export interface PhoneCallRequest {
   /** Name of a configured trunk; absent: the first that works. */
   readonly trunk?: string;
   /** Spoken once the call is answered. */
-  readonly say?: TextRequest & {
+  readonly say?: CallText & {
     /** Done when it was heard; `stay` if absent. */
     readonly after?: 'stay' | 'hangup';
   };
@@ -153,8 +160,10 @@ export interface PhoneCalls {
   /** Open calls and those that ended recently, newest first. */
   list(): readonly PhoneCallView[];
   get(id: string): PhoneCallView;
-  say(id: string, speech: TextRequest): { readonly utterance: number };
-  play(id: string, sound: PlayedSound): { readonly utterance: number };
+  say(id: string, speech: CallText): { readonly utterance: number };
+  play(id: string, sound: PlayedSound, interruptible?: Interruptible): { readonly utterance: number };
+  /** See Call.listen. */
+  listen(id: string, settings: Partial<HearingSettings> | undefined): void;
   interrupt(id: string): Interruption;
   /** Resolves when the last digit was sent. */
   press(id: string, request: DigitsRequest): Promise<void>;

@@ -1,6 +1,7 @@
 // Opens calls, keeps the open ones by id, limits their number, and closes them when the server ends.
 import { ParleyError } from '../errors.js';
 import { ClientCalls, type ClientLimits } from './client-limits.js';
+import type { CallRecording, Recorder } from '../recording/call-recording.js';
 import { Call, type CallParts, type SpeakOptions } from './call.js';
 import type { MediaPort } from './call-route.js';
 import { isMarkup, TextTurns } from '../speaking/text-source.js';
@@ -54,7 +55,7 @@ export interface CallPlace {
   release(): void;
 }
 
-export class Switchboard {
+export class Switchboard implements Recorder {
   readonly #parts: CallParts;
   readonly #options: SwitchboardOptions;
   readonly #calls = new Map<string, Call>();
@@ -82,6 +83,12 @@ export class Switchboard {
 
   get(id: string): Call | undefined {
     return this.#calls.get(id);
+  }
+
+  /** See Recorder. Throws RECORDING_OFF if this server records no calls. */
+  recordingOf(id: string, key: string | undefined): CallRecording | undefined {
+    const owner = this.#parts.recordings?.ownerOf(id);
+    return mayUseCall(key, owner) ? this.#calls.get(id)?.recording : undefined;
   }
 
   /** Throws what `Call.speak` would throw at once for this text, before there is a call. */

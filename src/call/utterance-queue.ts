@@ -1,6 +1,7 @@
 // Queues the utterances of one call and speaks them one after another. It interrupts them, holds them, and
 // moves them with the call to another port.
 import { TRACK_ENDED } from '../encoding/marks.js';
+import type { InterruptibleTrack } from '../hearing/barge-in.js';
 import { asParleyError, isAborted, type ParleyError } from '../errors.js';
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
@@ -10,10 +11,10 @@ import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
 import type { PlayoutStats } from '../media/media-addon.js';
 import { ErrorCorrection } from './error-correction.js';
-import { Utterance, type UtteranceEnd, type CallEvent } from './utterance.js';
+import { type CallEvent, type Interruptible, Utterance, type UtteranceEnd } from './utterance.js';
 
 export interface Interruption {
-  /** The text that was heard of all interrupted utterances. */
+  /** The text that was sent of all interrupted utterances. */
   readonly text: string;
   readonly utterances: readonly { utterance: number; text: string; sentMs: number }[];
 }
@@ -28,11 +29,18 @@ interface UtteranceQueueParts {
   readonly continuity?: Continuity | undefined;
   readonly time: Time;
   readonly onEnd: (end: UtteranceEnd['end']) => void;
+  /** Called when an utterance was queued or has ended. */
+  readonly onChange: () => void;
   /** Called when the packet loss to expect, in percent, has changed; 0 ends error correction. */
   readonly onExpectedLoss: (percent: number) => void;
 }
 
 const REPORTS_EVERY_MS = 1000; // less than the interval of reports: an old one is soon noticed
+
+export interface QueuedOptions extends LineOptions {
+  /** `none`, if absent. */
+  readonly interruptible?: Interruptible | undefined;
+}
 
 interface Queued {
   readonly utterance: Utterance;
@@ -87,21 +95,27 @@ export class UtteranceQueue {
   }
 
   /** Makes an utterance behind the queued ones; the caller then passes it to `start`. */
-  make(receivedAtMs: number, options: LineOptions, emit: (event: CallEvent) => void): Utterance {
+  make(
+    receivedAtMs: number,
+    { interruptible = 'none', ...options }: QueuedOptions,
+    emit: (event: CallEvent) => void,
+  ): Utterance {
     const number = ++this.#count;
-    const { client, frames, continuity, time, onEnd } = this.#parts;
+    const { client, frames, continuity, time, onEnd, onChange } = this.#parts;
     const track = new CallTrack(number, this.#route, frames);
     const ahead = () => [...this.#queued.keys()].indexOf(number);
     const playout = { stats: () => this.port.playout.stats() };
     const pace = callPace(client, time, playout, ahead);
     const line = new SpeechLine(track, pace, { ...options, continuity }, track.frames);
-    const utterance = new Utterance(number, { line, sound: track, receivedAtMs, emit });
+    const utterance = new Utterance(number, { line, sound: track, receivedAtMs, interruptible, emit });
     this.#queued.set(number, { utterance, track });
     void utterance.ended.then(({ end }) => {
       this.#queued.delete(number);
       if (this.#queued.size === 0) this.#stopReading();
       onEnd(end);
+      onChange();
     });
+    onChange();
     if (this.#cancelReports === undefined) this.#readReports();
     return utterance;
   }
@@ -134,16 +148,66 @@ export class UtteranceQueue {
     await Promise.all([...this.#queued.values()].map(({ utterance }) => utterance.ended));
   }
 
+  /**
+   * The queued utterances that the caller's speech may interrupt. An interruption drops all of them, so there
+   * is none while one of them may not be interrupted by speech.
+   */
+  get interruptible(): readonly InterruptibleTrack[] {
+    const tracks = this.#unended.map(({ number, interruptible }) => ({ track: number, by: interruptible }));
+    const isSpeech = (one: (typeof tracks)[number]): one is InterruptibleTrack =>
+      one.by === 'speech' || one.by === 'any';
+    return tracks.every(isSpeech) ? tracks : [];
+  }
+
+  /** True if something is queued and a key of the caller may interrupt all of it. */
+  get isInterruptedByKeys(): boolean {
+    const unended = this.#unended;
+    return (
+      unended.length > 0 && unended.every(({ interruptible }) => ['dtmf', 'any'].includes(interruptible))
+    );
+  }
+
+  /** Those that have just ended are in the queue until the microtasks run. */
+  get #unended(): readonly Utterance[] {
+    const queued = [...this.#queued.values()].map(({ utterance }) => utterance);
+    return queued.filter(({ state }) => state === 'waiting' || state === 'speaking');
+  }
+
+  /** The voice of this utterance has faded out and stands still. */
+  faded(track: number): void {
+    this.#queued.get(track)?.utterance.told('utterance.paused');
+  }
+
+  /** The voice goes on from the beginning of the word in which it faded out. */
+  resumeFaded(track: number): void {
+    const queued = this.#queued.get(track);
+    // The frame that faded out is repeated in any case.
+    this.port.playout.resumeFade(Math.max(0, (queued?.utterance.unfinishedFrames ?? 0) - 1));
+    queued?.utterance.told('utterance.resumed');
+  }
+
+  /** Milliseconds of sent sound that the far end has not heard yet: half a round trip, and its buffer. */
+  get #unheardMs(): number {
+    const remote = this.port.remote?.();
+    if (remote === undefined) return 0;
+    return (remote.rttMs ?? 0) / 2 + this.port.frameMs + 2 * remote.jitterMs;
+  }
+
   /** Drops everything, within one frame. */
   interrupt(): Interruption {
     const cleared = this.#route.clear();
+    const unheardMs = this.#unheardMs;
     const utterances: { utterance: number; text: string; sentMs: number }[] = [];
     for (const { utterance, track } of this.#queued.values()) {
       const count = cleared.tracks.find((candidate) => candidate.track === utterance.number);
       // It reached its end before the clear, and the mark that reports this is on its way.
       if (count === undefined && track.isEnding) continue;
       const sentMs = track.sentBy(count);
-      utterances.push({ utterance: utterance.number, text: utterance.interrupted(sentMs), sentMs });
+      utterances.push({
+        utterance: utterance.number,
+        text: utterance.interrupted(sentMs, unheardMs),
+        sentMs,
+      });
     }
     const text = utterances
       .map((item) => item.text)

@@ -11,6 +11,7 @@ import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from 
 import { decodeMark } from '../encoding/marks.js';
 import type { LinePieces } from '../speaking/sentence-run.js';
 import type { SpeechLine } from '../speaking/speech-line.js';
+import type { RecordingEvent } from '../recording/call-recording.js';
 import type { SpokenSegment } from '../speaking/spoken-text.js';
 
 type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
@@ -23,9 +24,12 @@ const NEXT: Readonly<Record<UtteranceState, readonly UtteranceState[]>> = {
   failed: [],
 };
 
+/** The input of the caller that interrupts an utterance: none, a key, speech, or either. */
+export type Interruptible = 'none' | 'dtmf' | 'speech' | 'any';
+
 export interface UtteranceEnd {
   readonly end: 'spoken' | 'interrupted' | 'failed';
-  /** The text that was heard. */
+  /** The text that was sent. */
   readonly text: string;
   /** Sound sent, in milliseconds. */
   readonly durationMs: number;
@@ -44,14 +48,29 @@ export type CallEvent =
   /** The speech before this mark of the markup was heard. */
   | { type: 'mark.reached'; utterance: number; mark: string }
   | { type: 'utterance.spoken'; utterance: number; text: string; durationMs: number }
-  | { type: 'utterance.interrupted'; utterance: number; text: string; durationMs: number }
-  | { type: 'utterance.failed'; utterance: number; text: string; error: Failure };
+  /** `text` left as packets. `heard` had reached the far end's ear by then, as far as its reports tell. */
+  | { type: 'utterance.interrupted'; utterance: number; text: string; heard: string; durationMs: number }
+  /** The caller began to speak, and the voice has faded out. It is resumed or interrupted next. */
+  | { type: 'utterance.paused'; utterance: number }
+  /** It was no speech, or too short: the voice goes on with the word in which it stopped. */
+  | { type: 'utterance.resumed'; utterance: number }
+  | { type: 'utterance.failed'; utterance: number; text: string; error: Failure }
+  /** The caller began to speak, at this time in milliseconds since 1970. */
+  | { type: 'speech.started'; onsetAt: number }
+  | { type: 'speech.stopped'; durationMs: number }
+  /** The caller has finished, or speaks for as long as a turn may last. */
+  | { type: 'turn.ended'; speechMs: number; reason: 'silence' | 'longest' }
+  /** The caller was expected to speak, and did not. */
+  | { type: 'no_input' }
+  | RecordingEvent;
 
 /** The sound of an utterance in the call: a CallTrack. */
 interface UtteranceSound {
   /** Milliseconds of it that were sent. */
   readonly sentMs: number;
-  heard(segments: readonly SpokenSegment[], sentMs: number): string;
+  textSent(segments: readonly SpokenSegment[], sentMs: number): string;
+  /** Frames from the beginning of the word in which the sound stopped up to there. */
+  unfinishedFrames(segments: readonly SpokenSegment[]): number;
   /** Queues the end of the utterance if the line could not; false if there is no queue left. */
   queueEnd(): boolean;
 }
@@ -61,6 +80,7 @@ interface UtteranceParts {
   readonly sound: UtteranceSound;
   /** Arrival of the text, on the clock of the media plane. */
   readonly receivedAtMs: number;
+  readonly interruptible: Interruptible;
   readonly emit: (event: CallEvent) => void;
 }
 
@@ -90,6 +110,10 @@ export class Utterance {
     return this.#state;
   }
 
+  get interruptible(): Interruptible {
+    return this.#parts.interruptible;
+  }
+
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -115,7 +139,7 @@ export class Utterance {
   #lineFailed(error: ParleyError): void {
     if (this.#isOver() || (isAborted(error) && this.signal.aborted)) return;
     this.#error = error;
-    // The failure is reported when the queued sound has been heard.
+    // The failure is reported when the queued sound has been sent.
     const { line, sound } = this.#parts;
     if (line.begun && (line.flushed || sound.queueEnd())) return;
     this.#finish('failed', sound.sentMs);
@@ -170,14 +194,27 @@ export class Utterance {
     this.#parts.emit({ type, utterance: this.number, sentence, text });
   }
 
-  /** Its queued sound was dropped after `sentMs` milliseconds. Returns the text that was heard. */
-  interrupted(sentMs: number): string {
-    return this.#isOver() ? '' : this.#finish('interrupted', sentMs);
+  /** Frames that have left of the word in which the sound stands still. */
+  get unfinishedFrames(): number {
+    return this.#parts.sound.unfinishedFrames(this.#parts.line.segments);
   }
 
-  #finish(end: UtteranceEnd['end'], durationMs: number): string {
+  /** The caller's sound has paused its voice, or the voice goes on. */
+  told(type: 'utterance.paused' | 'utterance.resumed'): void {
+    if (!this.#isOver()) this.#parts.emit({ type, utterance: this.number });
+  }
+
+  /**
+   * Its queued sound was dropped after `sentMs` milliseconds, of which the last `unheardMs` were still on
+   * their way. Returns the text that was sent.
+   */
+  interrupted(sentMs: number, unheardMs = 0): string {
+    return this.#isOver() ? '' : this.#finish('interrupted', sentMs, unheardMs);
+  }
+
+  #finish(end: UtteranceEnd['end'], durationMs: number, unheardMs = 0): string {
     const { line, sound, emit } = this.#parts;
-    const text = sound.heard(line.segments, durationMs);
+    const text = sound.textSent(line.segments, durationMs);
     const utterance = this.number;
     this.#step(end);
     this.#controller.abort(GIVEN_UP);
@@ -189,8 +226,11 @@ export class Utterance {
         text,
         error: { code: error.code, message: error.message },
       });
-    } else if (end !== 'failed') {
-      emit({ type: `utterance.${end}`, utterance, text, durationMs });
+    } else if (end === 'interrupted') {
+      const heard = sound.textSent(line.segments, Math.max(0, durationMs - unheardMs));
+      emit({ type: 'utterance.interrupted', utterance, text, heard, durationMs });
+    } else {
+      emit({ type: 'utterance.spoken', utterance, text, durationMs });
     }
     this.#resolve({ end, text, durationMs, ...(error === undefined ? {} : { error }) });
     return text;

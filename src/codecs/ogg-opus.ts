@@ -162,13 +162,13 @@ export class OggPages {
   }
 }
 
-/** Identification header (RFC 7845, section 5.1), mono. `inputRate` is for information only. */
-export function opusHead(preSkip: number, inputRate: number): Uint8Array {
+/** Identification header (RFC 7845, section 5.1). `inputRate` is for information only. */
+export function opusHead(preSkip: number, inputRate: number, channels: 1 | 2 = 1): Uint8Array {
   const head = new Uint8Array(19);
   const view = new DataView(head.buffer);
   head.set(new TextEncoder().encode('OpusHead'));
   head[8] = 1; // version
-  head[9] = 1; // channels
+  head[9] = channels;
   view.setUint16(10, preSkip, true);
   view.setUint32(12, inputRate, true);
   return head; // gain 0, mapping family 0

@@ -53,6 +53,15 @@ export const OPUS_SPEECH: OpusSettings = {
 
 const SAMPLE_RATE = 48_000;
 
+/** The sound that an encoder takes; two channels are interleaved. */
+interface OpusInput {
+  /** Hz. */
+  readonly sampleRate: 16_000 | 48_000;
+  readonly channels: 1 | 2;
+}
+
+const CALL_INPUT: OpusInput = { sampleRate: SAMPLE_RATE, channels: 1 };
+
 /**
  * libopus 1.3.1 holds back 6.5 ms at 48 kHz (OPUS_GET_LOOKAHEAD of its audio and voip applications): 2.5 ms
  * for the overlap of CELT and 4 ms so that SILK and CELT stay aligned.
@@ -105,11 +114,12 @@ export function loadOpus(): NativeClass {
   return loaded;
 }
 
-function native(rate: number): NativeEncoder & NativeDecoder {
-  return new (loadOpus())(rate, 1);
+function native(rate: number, channels = 1): NativeEncoder & NativeDecoder {
+  return new (loadOpus())(rate, channels);
 }
 
 export class OpusFrameEncoder {
+  /** Samples of one frame, of all channels together. */
   readonly frameSamples: number;
   readonly #native: NativeEncoder;
   #tuning: OpusTuning;
@@ -119,7 +129,11 @@ export class OpusFrameEncoder {
   readonly #bytes: Buffer;
   #first = true;
 
-  constructor(frameMs: number, settings: OpusSettings = OPUS_SPEECH) {
+  constructor(
+    frameMs: number,
+    settings: OpusSettings = OPUS_SPEECH,
+    { sampleRate, channels }: OpusInput = CALL_INPUT,
+  ) {
     if (!FRAMES_MS.includes(frameMs)) {
       throw new ParleyError('INVALID_FIELD', `an Opus frame is ${FRAMES_MS.join(', ')} ms, not ${frameMs}`, {
         field: 'frameMs',
@@ -129,11 +143,11 @@ export class OpusFrameEncoder {
     check('bitsPerSecond', bitsPerSecond, 6000, 510_000);
     check('maxPlaybackRate', maxPlaybackRate, 8000, SAMPLE_RATE);
     checkTuning(settings);
-    this.frameSamples = (SAMPLE_RATE / 1000) * frameMs;
+    this.frameSamples = (sampleRate / 1000) * frameMs * channels;
     this.#samples = new Int16Array(this.frameSamples);
     this.#bytes = Buffer.from(this.#samples.buffer);
     this.#tuning = settings;
-    this.#native = native(SAMPLE_RATE);
+    this.#native = native(sampleRate, channels);
     this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATIONS[application]);
     this.#native.setBitrate(bitsPerSecond);
     if (constantBitrate) this.#native.applyEncoderCTL(SET_VARIABLE_BITRATE, 0);
@@ -214,27 +228,6 @@ export class OpusFrameDecoder {
   /** Resets the decoder to its initial state. */
   reset(): void {
     this.#native.applyDecoderCTL(RESET_STATE, 0);
-  }
-}
-
-const HEARD_HZ = 16_000; // Hz; holds the bandwidth of a voice
-const NO_SAMPLES = new Int16Array(0);
-
-/** Packets of a far end, whatever their frames are, as mono sound of 16 kHz. */
-export class OpusPacketDecoder {
-  readonly sampleRate = HEARD_HZ;
-  readonly #native: NativeDecoder = native(HEARD_HZ);
-
-  /** Returns no samples if the payload is no Opus packet. */
-  decode(payload: Uint8Array): Int16Array {
-    // An empty one would be taken for a lost one of 120 ms.
-    if (payload.length === 0) return NO_SAMPLES;
-    try {
-      const bytes = this.#native.decode(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength));
-      return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-    } catch {
-      return NO_SAMPLES;
-    }
   }
 }
 

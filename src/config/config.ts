@@ -4,7 +4,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
+import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
+import { readRecordingConfig, type RecordingConfig } from './recording-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
 import { SECTIONS, type Variable, VARIABLES } from './variables.js';
 import { readWebRtcConfig, type WebRtcConfig } from './webrtc-config.js';
@@ -66,6 +68,9 @@ export interface Config {
   readonly opusComplexity: number;
   readonly opusBitrate: number;
   readonly webrtc: WebRtcConfig;
+  /** Undefined: calls cannot be recorded. */
+  readonly recording: RecordingConfig | undefined;
+  readonly hearing: HearingConfig;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -122,6 +127,8 @@ export function readConfig(
     ...readLimits(read),
     ...readEncoders(read),
     webrtc: readWebRtcConfig(read),
+    recording: readRecordingConfig(read),
+    hearing: readHearingConfig(read),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,

@@ -230,6 +230,28 @@ export const SECTIONS = {
     },
     TURN_TTL_S: { meaning: 'seconds for which such credentials are valid' },
   },
+  Hearing: {
+    VAD_MODEL: {
+      meaning: 'ONNX file of another model that finds speech, with the inputs and outputs of Silero VAD v5',
+      default: 'Silero VAD v5, which comes with the server',
+    },
+    VAD_SENSITIVITY: {
+      meaning: 'how little sound counts as speech, for calls that do not state it',
+    },
+    TURN_SILENCE_MS: { meaning: 'milliseconds of silence that end the turn of a caller' },
+    TURN_MIN_SILENCE_MS: { meaning: 'milliseconds of silence that suffice where the sentence is complete' },
+    TURN_MAX_SILENCE_MS: { meaning: 'milliseconds of silence that suffice where the sentence is not' },
+    TURN_MIN_SPEECH_MS: {
+      meaning: 'milliseconds of speech that a turn, or an interruption of the voice, must have',
+    },
+    TURN_MAX_MS: { meaning: 'milliseconds after which a turn ends although the caller speaks; 0: no limit' },
+    BARGE_IN_IGNORE_BACKCHANNEL: {
+      meaning: '1 goes on speaking after a short sound of the caller such as "mhm"; 0 stops at any speech',
+    },
+    BARGE_IN_RESUME_MS: {
+      meaning: 'milliseconds after which the paused voice goes on if the sound of the caller was no speech',
+    },
+  },
   'SIP: listening and callers': {
     SIP_ENABLED: { meaning: '0 switches telephone calls off' },
     SIP_HOST: {
@@ -344,6 +366,22 @@ export const SECTIONS = {
       values: 'sdes, dtls',
     },
     RTP_COMFORT_NOISE: { meaning: '1 offers comfort noise (RFC 3389) and sends it in pauses' },
+  },
+  Recordings: {
+    RECORDINGS_DIR: {
+      meaning:
+        'folder of recorded calls; without it nothing can be recorded; the server starts only if it can write there',
+      default: 'none',
+    },
+    RECORDING_FORMAT: { meaning: 'format of recordings that are started without one' },
+    RECORDING_MAX_SECONDS: { meaning: 'seconds after which a recording ends; the call continues' },
+    RECORDING_MAX_TOTAL_BYTES: {
+      meaning:
+        'bytes of all recordings together, above which the oldest are removed; 0 sets no limit, others are 1000000 or more',
+    },
+    RECORDING_MAX_AGE_DAYS: {
+      meaning: 'days after which a recording is removed; 0 keeps recordings for ever',
+    },
   },
   'Log, records and captures': {
     LOG_LEVEL: { meaning: 'lowest level that is logged' },

@@ -15,7 +15,7 @@ import { toFloat32 } from '../audio/pcm16.js';
 import { Resampler } from '../audio/resampler.js';
 import { CODECS, samplesPerFrame } from '../codecs/codec.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
-import { type FrameDecoder, frameDecoder } from '../codecs/payload-decoder.js';
+import { type FrameDecoder, frameDecoder } from '../codecs/frame-decoder.js';
 import { PlayoutWriter, TakenEntries, type TakenEntry } from '../media/playout.js';
 import type { PayloadQueue } from './frame-sink.js';
 import type { HandoverMessage, PayloadForm } from './line-messages.js';

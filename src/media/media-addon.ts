@@ -2,6 +2,7 @@
 // Times are milliseconds of the monotonic clock, the one of process.hrtime. Stream, socket and DTLS functions
 // answer a stale handle with null or -1 instead of throwing.
 import { loadAddon } from '../addon.js';
+import type { CodecName } from '../codecs/codec.js';
 
 /** Names as in SDES (RFC 4568, RFC 6188, RFC 7714). */
 type SrtpProfile =
@@ -62,6 +63,11 @@ export interface StreamOptions {
   readonly ticksPerFrame: number;
   /** Length of one frame, 10 to 60 ms. */
   readonly frameMs: number;
+  /**
+   * Codec of the payloads. Absent: they are opaque. Listeners to both sides of the call hear nothing of them,
+   * and a fade cuts the voice off at the end of a frame.
+   */
+  readonly codec?: CodecName;
   /** Sequence number of the first packet and timestamp of the first tick: random, says RFC 3550. */
   readonly sequence: number;
   readonly timestamp: number;
@@ -90,10 +96,10 @@ export interface StreamOptions {
   readonly srtp?: SrtpKeys;
 }
 
-/** A listener has the clock rate, frame length and silence of its source. */
+/** A listener has the codec, clock rate, frame length and silence of its source. */
 export type ListenerOptions = Omit<
   StreamOptions,
-  'clockRate' | 'ticksPerFrame' | 'frameMs' | 'silence' | 'lowMs' | 'highMs'
+  'codec' | 'clockRate' | 'ticksPerFrame' | 'frameMs' | 'silence' | 'lowMs' | 'highMs'
 >;
 
 /** `fd` is a bound UDP socket of another owner; the plane works on a dup() of it. */
@@ -180,7 +186,7 @@ export interface PlaneStats {
   readonly latenessCounts: readonly number[];
 }
 
-interface MediaAddon extends SocketAddon, DtlsAddon {
+interface MediaAddon extends SocketAddon, EarsAddon, DtlsAddon {
   planeOpen(options: { manual: boolean; startMs?: number; wallMs?: number; seed: number }): number;
   planeClose(plane: number): void;
   planeAdvance(plane: number, toMs: number): number;
@@ -216,6 +222,10 @@ interface MediaAddon extends SocketAddon, DtlsAddon {
   streamClear(stream: number): Cleared | null;
   /** Frames that are sent once more; 0 once closed. */
   streamRewind(stream: number, receivedTimestamp: number): number;
+  /** False: the next frame is none of the track, or the stream is paused or closed. For any thread. */
+  streamFade(stream: number, track: number): boolean;
+  /** Frames that are sent once more; 0 if nothing was faded. */
+  streamResumeFade(stream: number, backFrames: number): number;
   streamTake(stream: number): TakenQueue | null;
   streamSent(stream: number, track: number): number;
   streamDigit(stream: number, digit: DigitTone): boolean;
@@ -239,13 +249,30 @@ export function mediaAddon(): MediaAddon {
 
 /** Fields of one event of planeTakeInbound: socket or association, kind, digit, durationMs, atMs. */
 export const INBOUND_FIELDS = 5;
-export const INBOUND = { digit: 0, sound: 1, target: 2, bye: 3, foreign: 4, ice: 5, dtls: 6 } as const;
+export const INBOUND = { digit: 0, target: 1, bye: 2, foreign: 3, ice: 4, dtls: 5 } as const;
 
-/**
- * Fields of one payload of socketTakeSound: timestamp, payload type, packets lost before, atMs, offset,
- * bytes.
- */
-export const SOUND_FIELDS = 6;
+/** Figures of a call that is listened to. Samples are of 16 kHz; counters begin with the first listener. */
+export interface HearingFigures {
+  readonly samples: number;
+  /** In the place of lost or late sound. */
+  readonly concealed: number;
+  /** From error correction of Opus, or from RED. */
+  readonly recovered: number;
+  /** Inserted or removed by time stretching. */
+  readonly stretched: number;
+  readonly latePackets: number;
+  readonly lostPackets: number;
+  /** Packets that were malformed or found a buffer full. */
+  readonly discarded: number;
+  /** Changes of the source, and jumps of its timestamp or sequence number. */
+  readonly restarts: number;
+  /** Delay of the jitter buffer, and the delay that the jitter asks for. */
+  readonly delayMs: number;
+  readonly targetMs: number;
+  readonly jitterMs: number;
+  /** Positive: the far end's clock is faster than ours. */
+  readonly driftPpm: number;
+}
 
 export interface SocketStats {
   /** RTP of the call's own source that was believed, and octets of its payload. */
@@ -295,8 +322,8 @@ export interface SocketStats {
   readonly lastRtpMs: number | null;
   readonly lastRtcpMs: number | null;
   readonly bye: boolean;
-  /** Packets dropped because the listener did not take them in time. */
-  readonly soundDropped: number;
+  /** Of the present listeners, or of the last ones; absent before the first. */
+  readonly hearing?: HearingFigures;
 
   /** Address and ports that media is sent to; empty and 0 while unknown. */
   readonly address: string;
@@ -426,8 +453,8 @@ export interface SocketAddon extends MuxAddon {
   /** The handle, or in words why there is none. */
   socketOpen(plane: number, options: { mux: boolean; ports?: number; udpMux?: number }): number | string;
   socketPort(socket: number): number;
-  /** Groups of three: payload type, kind (1 sound, 2 digit, 3 comfort noise), Hz. */
-  socketFormat(socket: number, formats: readonly number[]): void;
+  /** Groups of four: payload type, kind (1 sound, 2 digit, 3 comfort noise, 4 RED), Hz, codec or ''. */
+  socketFormat(socket: number, formats: readonly (number | CodecName | '')[]): void;
   socketLearn(
     socket: number,
     options: {
@@ -451,8 +478,13 @@ export interface SocketAddon extends MuxAddon {
   /** Association 0: JavaScript carries the datagrams. The address '' is none. */
   socketUseDtls(socket: number, association: number, address: string, port: number): void;
   socketBind(socket: number, stream: number): boolean;
-  socketListen(socket: number, on: boolean): void;
-  socketTakeSound(socket: number): { fields: Float64Array; data: Uint8Array };
+  /**
+   * The handle of a ring of 16 kHz samples, which its opener closes; 0: the socket is closed, or has 8 rings.
+   * A ring that is not read in time ends with LISTENER_SLOW.
+   */
+  socketOpenEar(socket: number, options: { channels: 1 | 2; capacityMs: number }): number;
+  /** Ends the ring. What it holds can still be read. */
+  socketCloseEar(socket: number, ring: number): void;
   socketTakeForeign(socket: number): ForeignPacket[];
   socketTap(socket: number, on: boolean): void;
   socketTakeTapped(socket: number): Tapped;
@@ -461,6 +493,19 @@ export interface SocketAddon extends MuxAddon {
   socketStats(socket: number): SocketStats | null;
   /** The counts at the end, or null when it was closed before. */
   socketClose(socket: number): SocketStats | null;
+}
+
+/** native/binding/ears_binding.cc; src/media/ears.ts says what the fields mean. */
+interface EarsAddon {
+  earsOpen(plane: number): number;
+  /** False: either is closed, they are of two planes, or other ears hear the call. */
+  earsAdd(ears: number, socket: number): boolean;
+  earsRemove(ears: number, socket: number): void;
+  /** Returns the rows. */
+  earsTake(ears: number, samples: Float32Array, fields: Float64Array): number;
+  /** Returns true if windows wait. After false, the thread is notified of `ears` once. */
+  earsWatch(ears: number): boolean;
+  earsClose(ears: number): void;
 }
 
 export interface DtlsKeys {

@@ -42,6 +42,15 @@ interface TracedPacket {
   readonly sentMs: number;
 }
 
+/** Sound of callers that was decoded since the plane was opened. */
+interface HeardSound {
+  /** Samples at 16 kHz, and those of them that replaced lost packets. */
+  readonly heardSamples: number;
+  readonly concealedSamples: number;
+  /** Mean delay of the jitter buffers of the calls that are or were heard; 0 without one. */
+  readonly jitterBufferMs: number;
+}
+
 const MAX_KEPT = 50_000; // a quarter of an hour of one stream
 const MAX_STREAMS = 4000; // the native plane's limit, less those that end within a tick
 // Marks come within a turn of the loop; where none comes at all, these are all that are kept.
@@ -59,6 +68,8 @@ export class MediaPlane {
   readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
   readonly #associations = new Map<number, DtlsAssociation>();
+  /** Of sockets that were closed. */
+  readonly #heardBefore = { samples: 0, concealed: 0 };
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
   #closed = false;
@@ -134,7 +145,12 @@ export class MediaPlane {
   openSocket(options: SocketOptions): MediaSocket {
     const socket = new MediaSocket(this.#open(), options, {
       openDtls: (association) => this.openDtls(association),
-      onClose: () => this.#sockets.delete(socket.handle),
+      onClose: () => {
+        this.#sockets.delete(socket.handle);
+        const { samples = 0, concealed = 0 } = socket.stats().hearing ?? {};
+        this.#heardBefore.samples += samples;
+        this.#heardBefore.concealed += concealed;
+      },
     });
     this.#sockets.set(socket.handle, socket);
     return socket;
@@ -171,8 +187,20 @@ export class MediaPlane {
     return packets;
   }
 
-  stats(): PlaneStats {
-    return mediaAddon().planeStats(this.#open());
+  stats(): PlaneStats & HeardSound {
+    return { ...mediaAddon().planeStats(this.#open()), ...this.#heard() };
+  }
+
+  #heard(): HeardSound {
+    const open = [...this.#sockets.values()].map((socket) => socket.stats().hearing);
+    const heard = open.filter((hearing) => hearing !== undefined);
+    const sum = (field: 'samples' | 'concealed' | 'delayMs') =>
+      heard.reduce((total, hearing) => total + hearing[field], 0);
+    return {
+      heardSamples: this.#heardBefore.samples + sum('samples'),
+      concealedSamples: this.#heardBefore.concealed + sum('concealed'),
+      jitterBufferMs: heard.length === 0 ? 0 : sum('delayMs') / heard.length,
+    };
   }
 
   /** From now on notes up to `capacity` packets between two `takeTrace`. */

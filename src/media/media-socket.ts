@@ -6,7 +6,10 @@
 //   socket.formats([...]); socket.srtp(keys)            what the answer says
 //   socket.bind(playout); socket.learn({ address, port })     or, with ICE, socket.ice(credentials)
 //
-// A native thread reads, checks and counts packets. JavaScript gets digits, and sound if it listens.
+// A native thread reads, checks and counts packets. JavaScript gets digits. Sound goes into rings (`openEar`)
+// and ears (ears.ts), which a native thread fills.
+import { PcmRing } from '../audio/pcm-ring.js';
+import type { CodecName } from '../codecs/codec.js';
 import { ParleyError } from '../errors.js';
 import {
   type ForeignPacket,
@@ -16,7 +19,6 @@ import {
   type PortCounts,
   type SocketAddon,
   type SocketStats,
-  SOUND_FIELDS,
   type SrtpKeys,
   type Tapped,
 } from './media-addon.js';
@@ -40,13 +42,15 @@ export interface SocketOptions {
 /** 1 is RTP, and RTCP where the two share a port; 2 is RTCP on its own. */
 export type IceComponent = 1 | 2;
 
-export interface PayloadFormat {
+export type PayloadFormat = {
   readonly payloadType: number;
-  /** `redundant`: RED (RFC 2198), whose primary payload counts. */
-  readonly kind: 'sound' | 'digit' | 'comfort-noise' | 'redundant';
   /** Hz of its timestamp. */
   readonly clockRate: number;
-}
+} & (
+  | { readonly kind: 'sound'; readonly codec: CodecName }
+  /** `redundant`: RED (RFC 2198). Its primary payload counts, and the others replace lost packets. */
+  | { readonly kind: 'digit' | 'comfort-noise' | 'redundant' }
+);
 
 /** Media address that the far end announced, and the other addresses that media may come from. */
 export interface RemoteMedia {
@@ -79,18 +83,9 @@ export interface RemoteMedia {
   readonly announcedOnly?: boolean;
 }
 
-/** One payload, in order. `timestamp` runs on where that of RTP wraps. */
-export interface HeardPayload {
-  readonly timestamp: number;
-  readonly payloadType: number;
-  /** Packets missing between the one before and this. */
-  readonly lostBefore: number;
-  readonly atMs: number;
-  readonly payload: Uint8Array;
-}
-
 const LEARNING_WINDOW_MS = 2000;
 const LAST_PORT = 65_535;
+const EAR_HZ = 16_000;
 const KINDS = { sound: 1, digit: 2, 'comfort-noise': 3, redundant: 4 } as const;
 const DIGITS = '0123456789*#ABCD'; // RFC 4733, 3.2
 
@@ -140,7 +135,6 @@ export class MediaSocket {
   readonly #mux: boolean;
   readonly #shared: boolean;
   readonly #owner: SocketOwner;
-  #onSound: ((payloads: readonly HeardPayload[]) => void) | undefined;
   #last: SocketStats | undefined;
   #hadPath = false;
   /** Source of the last check and nominated addresses, as text, that the callbacks were called with. */
@@ -172,7 +166,12 @@ export class MediaSocket {
   formats(formats: readonly PayloadFormat[]): void {
     this.#addon.socketFormat(
       this.handle,
-      formats.flatMap(({ payloadType, kind, clockRate }) => [payloadType, KINDS[kind], clockRate]),
+      formats.flatMap((format) => [
+        format.payloadType,
+        KINDS[format.kind],
+        format.clockRate,
+        format.kind === 'sound' ? format.codec : '',
+      ]),
     );
   }
 
@@ -254,10 +253,23 @@ export class MediaSocket {
     this.#addon.socketBind(this.handle, stream?.handle ?? 0);
   }
 
-  /** Payloads in order, in batches; undefined stops. Comfort noise is among them, digits are not. */
-  listen(onSound: ((payloads: readonly HeardPayload[]) => void) | undefined): void {
-    this.#onSound = onSound;
-    this.#addon.socketListen(this.handle, onSound !== undefined);
+  /**
+   * Opens a ring of the call's sound from now on, at 16 kHz; its handle may be sent to a worker. One channel
+   * is the caller, two are caller and our side interleaved: what arrived and what left at the same moment lie
+   * beside each other. The call is decoded as long as it has a ring or ears. A ring that is full ends with
+   * LISTENER_SLOW. It ends without an error when the socket is closed, or by `closeEar`. Whoever opens a ring
+   * closes it. `capacityMs` from 32 to 60,000. Throws WRONG_STATE if the socket is closed, or QUEUE_FULL.
+   */
+  openEar(options: { readonly channels: 1 | 2; readonly capacityMs: number }): PcmRing {
+    const handle = this.#addon.socketOpenEar(this.handle, options);
+    if (handle !== 0) return PcmRing.adopt(handle, EAR_HZ);
+    if (this.#last !== undefined) throw new ParleyError('WRONG_STATE', 'the media socket is closed');
+    throw new ParleyError('QUEUE_FULL', 'the call has the 8 listeners that it can have');
+  }
+
+  /** Ends a ring of `openEar`. What it holds can still be read. */
+  closeEar(ring: Pick<PcmRing, 'handle'>): void {
+    this.#addon.socketCloseEar(this.handle, ring.handle);
   }
 
   takeForeign(): ForeignPacket[] {
@@ -314,7 +326,6 @@ export class MediaSocket {
   /** The plane's: one inbound event without its socket. */
   tell([kind, event = 0, durationMs = 0, atMs = 0]: readonly number[]): void {
     if (kind === INBOUND.digit) return this.#tellDigit(event, durationMs, atMs);
-    if (kind === INBOUND.sound) return this.#tellSound();
     if (kind === INBOUND.target) return this.onTarget?.();
     if (kind === INBOUND.bye) return this.onBye?.();
     if (kind === INBOUND.foreign) return this.onForeign?.();
@@ -350,20 +361,6 @@ export class MediaSocket {
   #tellDigit(event: number, durationMs: number, atMs: number): void {
     const digit = DIGITS[event];
     if (digit !== undefined) this.onDigit?.(digit, durationMs, atMs);
-  }
-
-  #tellSound(): void {
-    const { fields, data } = this.#addon.socketTakeSound(this.handle);
-    const payloads: HeardPayload[] = [];
-    for (let at = 0; at < fields.length; at += SOUND_FIELDS) {
-      const [timestamp = 0, payloadType = 0, lostBefore = 0, atMs = 0, from = 0, bytes = 0] = fields.subarray(
-        at,
-        at + SOUND_FIELDS,
-      );
-      const payload = data.subarray(from, from + bytes);
-      payloads.push({ timestamp, payloadType, lostBefore, atMs, payload });
-    }
-    if (payloads.length > 0) this.#onSound?.(payloads);
   }
 }
 

@@ -75,6 +75,17 @@ export class Metrics {
     labelNames: ['end'],
     registers: [this.#registry],
   });
+  readonly #turns = new Counter({
+    name: 'parley_turns_total',
+    help: 'turns of callers that have ended',
+    registers: [this.#registry],
+  });
+  readonly #bargeIns = new Counter<'speech'>({
+    name: 'parley_barge_ins_total',
+    help: 'times that a sound of the caller paused the voice: it was speech (true), or not (false)',
+    labelNames: ['speech'],
+    registers: [this.#registry],
+  });
   readonly #firstAudio = new Histogram<'door'>({
     name: 'parley_time_to_first_audio_seconds',
     help: 'time from the arrival of a text to its first packet (calls) or first byte of audio (HTTP)',
@@ -102,6 +113,14 @@ export class Metrics {
     this.sip = new SipMetrics(this.#registry);
     for (const metric of scrapedMetrics(options)) this.#registry.registerMetric(metric);
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  turnEnded(): void {
+    this.#turns.inc();
+  }
+
+  bargeIn(isSpeech: boolean): void {
+    this.#bargeIns.inc({ speech: String(isSpeech) });
   }
 
   /** The content type of `exposition()`. */

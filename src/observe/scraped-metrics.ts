@@ -19,6 +19,25 @@ export interface ScrapedFigures {
   /** Telephone calls. */
   readonly sip?: SipFigures;
   readonly encoders?: () => EncoderFigures;
+  readonly hearing?: () => HearingFigures;
+  readonly recordings?: () => RecordingFigures;
+}
+
+/** Recordings: in progress, begun so far, and failed so far. */
+interface RecordingFigures {
+  readonly open: number;
+  readonly started: number;
+  readonly failed: number;
+}
+
+interface HearingFigures {
+  /** Calls that are heard now. */
+  readonly calls: number;
+  /** Share of the time in which the hearing worker works, 0 to 1. */
+  readonly load: number;
+  /** Windows of 32 ms so far, and those that were too quiet for the model. */
+  readonly windows: number;
+  readonly gated: number;
 }
 
 interface EncoderFigures {
@@ -168,6 +187,11 @@ export interface PlaneFigures {
   readonly latenessUpperMs: readonly number[];
   /** Number of packets in each bucket; not cumulative. */
   readonly latenessCounts: readonly number[];
+  /** Sound of callers that was decoded, in samples of 16 kHz, and what of it replaces lost packets. */
+  readonly heardSamples: number;
+  readonly concealedSamples: number;
+  /** Mean delay of the jitter buffers of the calls that are heard now; 0 without one. */
+  readonly jitterBufferMs: number;
 }
 
 /** Figures of the cache of renderings, or of the cache of sentences of calls. */
@@ -204,6 +228,8 @@ const PLANE_COUNTERS = [
   ['parley_late_ticks_total', 'lateTicks', 'ticks more than one millisecond late'],
   ['parley_skipped_ticks_total', 'skippedTicks', 'ticks skipped because they were too late'],
   ['parley_send_errors_total', 'sendErrors', 'packets that the system refused to send'],
+  ['parley_heard_samples_total', 'heardSamples', 'samples at 16 kHz of callers that were heard'],
+  ['parley_concealed_samples_total', 'concealedSamples', 'samples of these that replaced lost packets'],
 ] as const;
 
 type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
@@ -212,7 +238,7 @@ type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
 export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
   const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache, sip } =
     figures;
-  const { encoders } = figures;
+  const { encoders, hearing, recordings } = figures;
   return [
     plane === undefined ? [] : planeMetrics(plane),
     queueDepth === undefined ? [] : gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth),
@@ -225,7 +251,31 @@ export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
     frameCache === undefined ? [] : cacheMetrics(FRAME_CACHE, frameCache),
     sip === undefined ? [] : sipMetrics(sip),
     encoders === undefined ? [] : encoderMetrics(encoders),
+    hearing === undefined ? [] : hearingMetrics(hearing),
+    recordings === undefined ? [] : recordingMetrics(recordings),
   ].flat();
+}
+
+function counter(name: string, help: string, read: () => number): Metric {
+  return readAtScrape(name, help, 'counter', () => [{ value: readable(read) }]);
+}
+
+function recordingMetrics(recordings: () => RecordingFigures): Metric[] {
+  return [
+    gauge('parley_recordings', 'recordings in progress', () => recordings().open),
+    counter('parley_recordings_total', 'recordings that have begun', () => recordings().started),
+    counter('parley_recordings_failed_total', 'recordings that failed', () => recordings().failed),
+  ];
+}
+
+function hearingMetrics(hearing: () => HearingFigures): Metric[] {
+  const load = 'share of the time in which the worker that finds speech works, 0 to 1';
+  return [
+    gauge('parley_heard_calls', 'calls whose callers are heard now', () => hearing().calls),
+    gauge('parley_hearing_load_ratio', load, () => hearing().load),
+    counter('parley_heard_windows_total', 'windows of 32 ms that were heard', () => hearing().windows),
+    counter('parley_quiet_windows_total', 'windows too quiet for the model', () => hearing().gated),
+  ];
 }
 
 function encoderMetrics(encoders: () => EncoderFigures): Metric[] {
@@ -261,6 +311,11 @@ function planeMetrics(plane: () => PlaneFigures | undefined): Metric[] {
       readAtScrape(name, help, 'counter', () => [{ value: plane()?.[field] ?? 0 }]),
     ),
     readAtScrape('parley_streams', 'RTP streams open now', 'gauge', () => [{ value: plane()?.streams ?? 0 }]),
+    gauge(
+      'parley_jitter_buffer_delay_seconds',
+      'mean delay of the jitter buffers of the calls that are heard now',
+      () => (plane()?.jitterBufferMs ?? 0) / 1000,
+    ),
     readAtScrape('parley_pacing_error_seconds', pacing, 'histogram', () =>
       pacingBuckets('parley_pacing_error_seconds', plane()),
     ),

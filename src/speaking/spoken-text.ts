@@ -55,6 +55,45 @@ export function spokenText(segments: readonly SpokenSegment[], sentFrames: numbe
   return parts.join(' ');
 }
 
+/**
+ * The frame at which the word began in which the sound stopped after `sentFrames` frames: `sentFrames` itself
+ * if that was between two words.
+ */
+export function unfinishedWordFrame(
+  segments: readonly SpokenSegment[],
+  sentFrames: number,
+  frameMs: number,
+): number {
+  for (const segment of segments) {
+    const { firstFrame, frames } = segment;
+    if (firstFrame === undefined || sentFrames <= firstFrame) break;
+    const sent = sentFrames - firstFrame;
+    if (frames !== undefined && sent >= frames) continue;
+    const startMs = unfinishedWordMs(segment, sent * frameMs, lengthMs(segment, frameMs));
+    return startMs === undefined ? sentFrames : firstFrame + Math.floor(startMs / frameMs);
+  }
+  return sentFrames;
+}
+
+/** Milliseconds of the segment's sound at which the word began that is cut at `heardMs`. */
+function unfinishedWordMs(segment: SpokenSegment, heardMs: number, totalMs: number): number | undefined {
+  const { words, trimmedStartMs, text, spoken } = segment;
+  if (words.length > 0) {
+    const atMs = heardMs + trimmedStartMs;
+    const cut = words.find(({ startMs, endMs }, index) => {
+      const untilMs = endMs ?? words[index + 1]?.startMs ?? totalMs + trimmedStartMs;
+      return startMs < atMs && atMs < untilMs;
+    });
+    return cut === undefined ? undefined : Math.max(0, cut.startMs - trimmedStartMs);
+  }
+  const whole = spoken?.text ?? text;
+  const at = (heardMs / totalMs) * whole.length;
+  for (const { start, end } of wordsOf(whole)) {
+    if (start < at && at < end) return (start / whole.length) * totalMs;
+  }
+  return undefined;
+}
+
 function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
   const totalMs = lengthMs(segment, frameMs);
   const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;

@@ -17,6 +17,7 @@ import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { systemTime } from '../../src/time.js';
 import { FakePhone, FakeSounds } from './calls/fake-calls.js';
+import { FakeRecordings } from './calls/fake-recordings.js';
 import { FakeExchange } from './calls/fake-exchange.js';
 import { FakeSpeech } from './fake-speech.js';
 
@@ -28,6 +29,7 @@ interface Fakes {
   readonly calls: FakeExchange;
   readonly phone: FakePhone;
   readonly sounds: FakeSounds;
+  readonly recordings: FakeRecordings;
   readonly metrics: Metrics;
   readonly logLines: string[];
 }
@@ -39,12 +41,13 @@ function makeFakes(): Fakes {
     calls: new FakeExchange(),
     phone: new FakePhone(),
     sounds: new FakeSounds(),
+    recordings: new FakeRecordings(),
     metrics: new Metrics(),
     logLines: [],
   };
 }
 
-function optionsFor({ speech, voices, calls, metrics, logLines }: Fakes): AppOptions {
+function optionsFor({ speech, voices, calls, recordings, metrics, logLines }: Fakes): AppOptions {
   let ids = 0;
   return {
     host: '127.0.0.1',
@@ -56,6 +59,7 @@ function optionsFor({ speech, voices, calls, metrics, logLines }: Fakes): AppOpt
     models: { id: 'parley', strict: false },
     exposesMetrics: true,
     calls,
+    recordings,
     metrics,
     health: () => ({
       engines: { flite: true },

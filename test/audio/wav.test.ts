@@ -44,3 +44,8 @@ test('an empty file is a valid one', () => {
   const { riffBytes, dataBytes } = fields(wavHeader(8000, 0));
   assert.deepEqual([riffBytes, dataBytes], [36, 0]);
 });
+
+test('the header of two channels counts both of them in every length', () => {
+  const { channels, bytesPerSecond, blockBytes, dataBytes, riffBytes } = fields(wavHeader(16_000, 100, 2));
+  assert.deepEqual([channels, bytesPerSecond, blockBytes, dataBytes, riffBytes], [2, 64_000, 4, 400, 436]);
+});

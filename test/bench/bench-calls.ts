@@ -66,6 +66,8 @@ export class BenchCalls {
           callClosed: () => undefined,
           utteranceEnded: () => undefined,
           firstAudio: () => undefined,
+          turnEnded: () => undefined,
+          bargeIn: () => undefined,
         },
       },
       { maxCalls: 1000, newId: () => `call-${this.#sessions.length}` },

@@ -117,7 +117,14 @@ test('a call whose peer has not shown that it is there counts as half-open, unti
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
       time,
       log: { info: nothing, warn: nothing },
-      metrics: { callOpened: nothing, callClosed: nothing, utteranceEnded: nothing, firstAudio: nothing },
+      metrics: {
+        callOpened: nothing,
+        callClosed: nothing,
+        utteranceEnded: nothing,
+        firstAudio: nothing,
+        turnEnded: nothing,
+        bargeIn: nothing,
+      },
     },
     { maxCalls: 9, newId: () => `call-${switchboard.size}`, clientLimits: LIMITS },
   );

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { Resampler } from '../../src/audio/resampler.js';
 import { CODECS, type CodecName } from '../../src/codecs/codec.js';
-import { frameDecoder } from '../../src/codecs/payload-decoder.js';
+import { frameDecoder } from '../../src/codecs/frame-decoder.js';
 import { payloadTypeOf, type SentPacket } from '../fakes/call-under-test.js';
 
 export const RATE = 8000;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { A_LAW, A_LAW_VALUES, MU_LAW, MU_LAW_VALUES } from '../../src/codecs/g711.js';
-import { payloadDecoder } from '../../src/codecs/payload-decoder.js';
+import { frameDecoder } from '../../src/codecs/frame-decoder.js';
 
 /**
  * Upper decision values of A-law's 128 positive intervals, on 13 bits with sign: 4096 full scale (table 1a).
@@ -113,7 +113,7 @@ test('the largest datagram is decoded whole, and a longer payload gives no sampl
     ['PCMA', A_LAW_VALUES],
   ] as const) {
     const payload = Uint8Array.from({ length: 2048 }, (_, n) => n % 256);
-    const decoder = payloadDecoder(codec);
+    const decoder = frameDecoder(codec);
     assert.deepEqual(
       decoder.decode(payload),
       Int16Array.from(payload, (code) => values[code] as number),

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { G722 } from '../../src/codecs/codec.js';
-import { payloadDecoder } from '../../src/codecs/payload-decoder.js';
+import { frameDecoder } from '../../src/codecs/frame-decoder.js';
+import { G722Coder, G722Decoder } from '../../src/codecs/g722.js';
 import { decoded, encodedBy } from '../fakes/ffmpeg.js';
 import { encoderOf } from '../encoding/line-fakes.js';
 
@@ -109,13 +110,35 @@ test('silence frames bring the far decoder to rest, from the loudest sound on', 
 
 test('the largest datagram is decoded whole, and a longer payload gives no samples', () => {
   const bytes = encoded(sound(1)).subarray(0, 2048);
-  const decoder = payloadDecoder('G722');
-  const parts = [0, 1024].map((at) => decoder.decode(bytes.subarray(at, at + 1024)));
+  const decoder = frameDecoder('G722');
+  const parts = [0, 1024].map((at) => decoder.decode(bytes.subarray(at, at + 1024)).slice());
   assert.equal(decoder.decode(new Uint8Array(2049)).length, 0);
-  const whole = payloadDecoder('G722').decode(bytes);
+  const whole = frameDecoder('G722').decode(bytes);
   assert.equal(whole.length, 4096);
   assert.deepEqual(
     [...whole],
     parts.flatMap((part) => [...part]),
   );
 });
+
+// native/test/g722_test.cc has the same hashes, so that both coders agree bit by bit.
+test('the bytes and the sound of noise have the hashes that the native coder has', () => {
+  let state = 722;
+  const next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0);
+  const noise = Int16Array.from({ length: 32_000 }, (_, n) => next() >> (16 + (Math.floor(n / 2000) % 12)));
+  const bytes = new Uint8Array(16_000);
+  const out = new Int16Array(32_000);
+  new G722Coder().encode(noise, noise.length, bytes);
+  new G722Decoder().decode(bytes, out);
+  assert.deepEqual([noise, bytes, out].map(hashOf), [0x694e9222, 0x6c6ba76f, 0x5c00b7e6]);
+  const anyBytes = Uint8Array.from({ length: 16_000 }, () => next() >>> 24);
+  new G722Decoder().decode(anyBytes, out);
+  assert.deepEqual([anyBytes, out].map(hashOf), [0xf0af4346, 0x11c8b416]);
+});
+
+/** FNV-1a over values of 16 bits. */
+function hashOf(values: Iterable<number>): number {
+  let hash = 0x811c9dc5;
+  for (const value of values) hash = Math.imul(hash ^ (value & 0xffff), 0x01000193);
+  return hash >>> 0;
+}

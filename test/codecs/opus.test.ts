@@ -353,3 +353,23 @@ test('a constant bit rate makes frames of one length', () => {
   const lengths = new Set(encoded({ constantBitrate: true }).map(({ length }) => length));
   assert.deepEqual([...lengths], [80]);
 });
+
+test('an encoder of two channels at 16 kHz takes interleaved frames, and marks its packets as stereo', () => {
+  const encoder = new OpusFrameEncoder(20, OPUS_SPEECH, { sampleRate: 16_000, channels: 2 });
+  assert.equal(encoder.frameSamples, 640);
+  const frame = Float32Array.from({ length: 640 }, (_, n) => (n % 2 === 0 ? Math.sin(n / 5) / 2 : 0));
+  const decoder = new Package(48_000, 2);
+  let [left, right] = [0, 0];
+  for (let n = 0; n < 10; n++) {
+    const payload = Buffer.from(encoder.encode(frame));
+    assert.equal((payload[0] as number) & 4, 4, 'the stereo bit of the TOC byte');
+    const pcm = decoder.decode(payload);
+    assert.equal(pcm.length, 4 * FRAME);
+    for (let at = 0; at < pcm.length; at += 4) {
+      left += Math.abs(pcm.readInt16LE(at));
+      right += Math.abs(pcm.readInt16LE(at + 2));
+    }
+  }
+  assert.ok(left > 50 * right, `${left} on the left, ${right} on the right`);
+  assert.throws(() => encoder.encode(new Float32Array(320)), { code: 'WRONG_STATE' });
+});

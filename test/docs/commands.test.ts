@@ -37,7 +37,7 @@ const REFUSED: Readonly<Record<string, readonly number[]>> = {
   'curl http://127.0.0.1:8080/v1/audio/speech/clone…': [501],
 };
 
-const COUNTS = { blocks: 64, commands: 106, run: 82, refused: 5, excused: 19 };
+const COUNTS = { blocks: 67, commands: 119, run: 95, refused: 5, excused: 19 };
 
 const blocks = documents()
   .flatMap(codeBlocksOf)
@@ -79,7 +79,7 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-commands-'));
   const socket = join(folder, 'parley.sock');
   [server, callee] = await Promise.all([
-    ServerProcess.open({ UDS_PATH: socket, SIP_CODECS: 'PCMU' }),
+    ServerProcess.open({ UDS_PATH: socket, SIP_CODECS: 'PCMU', RECORDINGS_DIR: join(folder, 'recordings') }),
     ServerProcess.open(),
   ]);
   writeStandIns();

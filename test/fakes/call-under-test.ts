@@ -79,6 +79,7 @@ function portOf(
     highMs: HIGH_MS,
     cname: 'call',
     rtcpIntervalMs: 0,
+    codec: codec.name,
   };
   const playout = plane.openStream(options, continues?.playout);
   playout.target({ capture: true });
@@ -91,6 +92,8 @@ interface CallOptions {
   readonly engine?: ScriptedEngine;
   readonly continuity?: Continuity;
   readonly hangUpPhrase?: string | undefined;
+  /** With it the port has a socket. */
+  readonly hearing?: CallParts['hearing'];
 }
 
 /** One pool for a whole test file (openCalls), because starting a worker costs more than a test. */
@@ -103,11 +106,13 @@ export function openCall(
     engine = new ScriptedEngine(),
     continuity,
     hangUpPhrase,
+    hearing,
   }: CallOptions = {},
 ): CallUnderTest {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
   const time = new ManualTime(START_MS);
-  const port = portOf(plane, codec, frameMs, FIRST_SSRC);
+  const socket = hearing === undefined ? {} : { socket: plane.openSocket({ mux: true }) };
+  const port = { ...portOf(plane, codec, frameMs, FIRST_SSRC), ...socket };
   // The first tick is due at once: after it, n frames of time are n packets.
   plane.advance(START_MS);
   plane.takePackets();
@@ -120,6 +125,7 @@ export function openCall(
     encoders,
     frames,
     continuity,
+    hearing,
     limits: { ...LIMITS, hangUpPhrase },
     time,
     log: { info: write, warn: write },
@@ -128,6 +134,8 @@ export function openCall(
       callClosed: () => undefined,
       utteranceEnded: (end) => void ended.push(end),
       firstAudio: () => undefined,
+      turnEnded: () => undefined,
+      bargeIn: () => undefined,
     },
   });
   const events: CallEvent[] = [];

@@ -3,6 +3,14 @@
 {
   const server = { received: [], channel: undefined, peer: undefined, tone: undefined };
   window.server = server;
+  /** Directions of the offers so far. */
+  server.directions = [];
+  /** What the page asks of the microphone. */
+  server.asked = [];
+  /** Name of the error with which the browser refuses the microphone. */
+  server.refusal = undefined;
+  /** The track of the microphone that the newest connection sends. */
+  server.sent = undefined;
 
   server.send = (message) => server.channel.onmessage({ data: JSON.stringify(message) });
   // An ICE restart, or a connection after it, is heard again.
@@ -37,6 +45,12 @@
     return out.stream.getAudioTracks()[0];
   }
 
+  navigator.mediaDevices.getUserMedia = async (asked) => {
+    server.asked.push(asked);
+    if (server.refusal !== undefined) throw new DOMException('refused', server.refusal);
+    return new MediaStream([makeTrack()]);
+  };
+
   window.RTCPeerConnection = class {
     connectionState = 'new';
     localDescription = undefined;
@@ -47,8 +61,11 @@
     constructor() {
       server.peer = this;
     }
-    addTransceiver() {
-      return { receiver: { getSynchronizationSources: () => [] } };
+    addTransceiver(kind, { direction }) {
+      server.directions.push(direction);
+      server.sent = kind === 'audio' ? null : kind;
+      const sender = { replaceTrack: async (track) => void (server.sent = track) };
+      return { direction, sender, receiver: { getSynchronizationSources: () => [] } };
     }
     setConfiguration() {}
     createDataChannel() {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import datachannel, { type DataChannel, type PeerConnection, type Track } from 'node-datachannel';
-import { payloadDecoder } from '../../src/codecs/payload-decoder.js';
+import { frameDecoder } from '../../src/codecs/frame-decoder.js';
 import { readConfig } from '../../src/config/config.js';
 import { startServer, type Server } from '../../src/main.js';
 import { until } from '../fakes/until.js';
@@ -44,10 +44,10 @@ class Peer {
   readonly #track: Track;
   readonly #channel: DataChannel;
   readonly #connection: PeerConnection;
-  readonly #decoder: ReturnType<typeof payloadDecoder>;
+  readonly #decoder: ReturnType<typeof frameDecoder>;
 
   constructor(codec: keyof typeof CODECS) {
-    this.#decoder = payloadDecoder(codec);
+    this.#decoder = frameDecoder(codec);
     this.#connection = new datachannel.PeerConnection('peer', { iceServers: [], bindAddress: LOOPBACK });
     const audio = new datachannel.Audio('0', 'RecvOnly');
     if (codec === 'opus') audio.addOpusCodec(CODECS[codec]);

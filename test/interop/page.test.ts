@@ -79,10 +79,12 @@ test('the page loads everything from its own server, without an error, and offer
 test('every control has a name, and is large enough for a finger', async (t) => {
   const { url } = await openServer(t);
   const { page } = await openPage(url, PHONE);
-  const controls = await page.locator('button:visible, textarea:visible, select:visible').all();
-  assert.equal(controls.length, 8);
+  const controls = await page
+    .locator('button:visible, textarea:visible, select:visible, input:visible')
+    .all();
+  assert.equal(controls.length, 10);
   for (const control of controls) {
-    assert.match(await control.ariaSnapshot(), /^- (button|textbox|combobox) "[^"]+"/);
+    assert.match(await control.ariaSnapshot(), /^- (button|textbox|combobox|switch) "[^"]+"/);
     const box = await control.boundingBox();
     assert.ok(box !== null && box.height >= 36 && box.width >= 36, await control.ariaSnapshot());
   }
@@ -150,6 +152,179 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
   assert.equal(new URL((await hungUp).url()).pathname, '/v1/realtime/calls/rtc_1');
   assert.equal(await page.evaluate('server.closed'), true);
   assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test('the page uses the microphone when its switch is on, and a call without it only receives', async (t) => {
+  const { url, calls } = await openServer(t);
+  const { page, errors, send, received } = await openPage(url);
+  const microphone = page.getByRole('switch', { name: 'Microphone' });
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  await say(page, STORY);
+  assert.deepEqual(await page.evaluate('[server.asked, server.directions]'), [[], ['recvonly']]);
+  assert.deepEqual(await received(), [{ type: 'text', token: STORY, last: true }]);
+  assert.equal(await page.locator('#caller-meter').isHidden(), true);
+
+  await microphone.check();
+  await page.locator('#caller-meter:visible').waitFor();
+  assert.deepEqual(await page.evaluate('server.asked'), [
+    { audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true } },
+  ]);
+  // The call is the same, on a connection that sends.
+  assert.deepEqual(await page.evaluate('server.directions'), ['recvonly', 'sendrecv']);
+  assert.equal(await page.evaluate('server.sent.readyState'), 'live');
+  assert.deepEqual([calls.standing.size, calls.resumed.length], [1, 1]);
+  assert.deepEqual((await received()).at(-1), { type: 'listen' });
+  await page.getByText('On the line', { exact: true }).waitFor();
+
+  await send({ type: 'speech.started', onsetAt: 1_795_731_642_000 });
+  await page.getByText('You speak', { exact: true }).waitFor();
+  const levels = await page.evaluate<number[]>(
+    `[...document.querySelectorAll('.meter')].map((level) => level.clientHeight)`,
+  );
+  assert.ok(levels.length === 2 && levels.every((height) => height > 40 && height < 120), String(levels));
+  await page.evaluate('window.sentBefore = server.sent');
+  await microphone.uncheck();
+  await page.getByText('Nobody speaks', { exact: true }).waitFor();
+  assert.deepEqual(await page.evaluate('[server.sent, sentBefore.readyState]'), [null, 'ended']);
+  assert.deepEqual((await received()).at(-1), { type: 'listen', on: false });
+  assert.equal(await page.locator('#caller-meter').isHidden(), true);
+
+  await microphone.check();
+  await page.locator('#caller-meter:visible').waitFor();
+  assert.deepEqual(await page.evaluate('[server.sent.readyState, server.directions.length]'), ['live', 2]);
+  await page.evaluate('window.sentBefore = server.sent');
+  await page.getByRole('button', { name: 'Hang up' }).click();
+  assert.equal(await page.evaluate('sentBefore.readyState'), 'ended');
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test('a text is interrupted by speech if its switch is on, which the page tells in plain words', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send, received } = await openPage(url);
+  await page.getByRole('switch', { name: 'Interrupt by speech' }).check();
+  assert.equal(await page.getByRole('switch', { name: 'Microphone' }).isChecked(), true);
+  assert.deepEqual(await page.evaluate('server.asked'), [], 'no call has begun');
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  assert.deepEqual(await page.evaluate('server.directions'), ['sendrecv']);
+  await say(page, STORY);
+  assert.deepEqual(await received(), [
+    { type: 'listen' },
+    { type: 'text', token: STORY, last: true, interruptible: 'speech' },
+  ]);
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'There was a server.' });
+  assert.equal(await page.locator('#who').textContent(), 'The voice speaks');
+  await send({ type: 'utterance.paused', utterance: 1 });
+  await send({ type: 'speech.started', onsetAt: 1_795_731_642_000 });
+  assert.equal(await page.locator('#state-text').textContent(), 'Paused');
+  assert.equal(await page.locator('#who').textContent(), 'You speak');
+  assert.equal(await page.locator('.pauses').textContent(), 'Paused, because you began to speak.');
+  await send({ type: 'speech.stopped', durationMs: 120 });
+  await send({ type: 'utterance.resumed', utterance: 1 });
+  assert.equal(await page.locator('#state-text').textContent(), 'Speaking');
+  assert.equal(
+    await page.locator('.pauses').textContent(),
+    'Paused and went on with the unfinished word: the sound was no speech, or too short.',
+  );
+  await send({ type: 'utterance.paused', utterance: 1 });
+  await send({
+    type: 'utterance.interrupted',
+    utterance: 1,
+    text: 'There was a',
+    heard: 'There',
+    durationMs: 640,
+  });
+  assert.equal(await page.locator('.tag').textContent(), 'Interrupted');
+  assert.equal(
+    await page.locator('.pauses').textContent(),
+    'Stopped, because you spoke. “was a” had not reached you yet.',
+  );
+  await send({ type: 'turn.ended', speechMs: 1840, reason: 'silence' });
+  assert.equal(await page.locator('.entry').first().innerText(), 'You\nspoke for 1.8 s');
+  await page.close();
+});
+
+test('a screen reader hears who speaks when it has been so for a second, and not that the voice speaks', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send } = await openPage(url);
+  await page.clock.install();
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  const sign = page.locator('#who-announce');
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await page.clock.runFor(1000);
+  assert.equal(await sign.textContent(), '');
+  for (let word = 0; word < 3; word++) {
+    await send({ type: 'speech.started', onsetAt: 0 });
+    await page.clock.runFor(500);
+    await send({ type: 'speech.stopped', durationMs: 500 });
+    await page.clock.runFor(200);
+  }
+  await page.clock.runFor(1000);
+  assert.equal(await sign.textContent(), '');
+  await send({ type: 'speech.started', onsetAt: 0 });
+  await page.clock.runFor(1000);
+  assert.equal(await sign.textContent(), 'You and the voice speak.');
+  assert.equal(await sign.getAttribute('role'), 'status');
+  await send({ type: 'utterance.spoken', utterance: 1, text: STORY, durationMs: 4000 });
+  await send({ type: 'speech.stopped', durationMs: 900 });
+  await page.clock.runFor(1000);
+  assert.equal(await sign.textContent(), 'Nobody speaks.');
+  await page.close();
+});
+
+test('a microphone that the browser does not give is said to be missing, and the call goes on', async (t) => {
+  const { url } = await openServer(t);
+  const { page, received } = await openPage(url);
+  await page.evaluate(`server.refusal = 'NotAllowedError'`);
+  const microphone = page.getByRole('switch', { name: 'Microphone' });
+  await microphone.check();
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'The browser may not use the microphone.' }).waitFor();
+  assert.equal(await microphone.isChecked(), false);
+  await page.evaluate(`server.refusal = 'NotFoundError'`);
+  await page.getByRole('switch', { name: 'Interrupt by speech' }).click();
+  await page.getByRole('alert').filter({ hasText: 'There is no microphone.' }).waitFor();
+  assert.equal(await page.getByRole('switch', { name: 'Interrupt by speech' }).isChecked(), false);
+  await say(page, 'Hello.');
+  assert.deepEqual(await received(), [{ type: 'text', token: 'Hello.', last: true }]);
+  assert.deepEqual(await page.evaluate('server.directions'), ['recvonly']);
+  await page.close();
+});
+
+test('a server that cannot hear the caller refuses no other text, and the switch goes off', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send } = await openPage(url);
+  const interrupt = page.getByRole('switch', { name: 'Interrupt by speech' });
+  await say(page, 'Hello.');
+  await page.locator('.entry').waitFor();
+  await interrupt.check();
+  await page.locator('#caller-meter:visible').waitFor();
+  await interrupt.uncheck();
+  const message = 'this server does not hear callers';
+  await send({ type: 'error', error: { code: 'CALL_STATE', message } });
+  await page.getByRole('alert').filter({ hasText: message }).waitFor();
+  assert.equal(await page.locator('.tag').textContent(), 'Waiting');
+  await interrupt.check();
+  await say(page, 'Goodbye.');
+  await send({ type: 'error', error: { code: 'CALL_STATE', message } });
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['Refused', 'Waiting']);
+  assert.equal(await interrupt.isChecked(), false);
+  await page.close();
+});
+
+test('the browser may give the microphone to the page itself, and nothing else', async (t) => {
+  const { url } = await openServer(t);
+  const { page } = await openPage(url);
+  const allowed = await page.evaluate(
+    `['microphone', 'camera', 'geolocation'].filter((name) => document.featurePolicy.allowsFeature(name))`,
+  );
+  assert.deepEqual(allowed, ['microphone']);
   await page.close();
 });
 
@@ -326,6 +501,32 @@ test('the end of a sentence is found in a text whatever the spaces between its w
   assert.equal(endOf('One two. Th', text, 0), 13);
   assert.equal(endOf('', text, 5), 5);
   assert.equal(endOf('four', text, 0), undefined);
+});
+
+test('who speaks follows from the events of the call, in any order', async () => {
+  const path = new URL('../../../public/speakers.js', import.meta.url).href;
+  const { Speakers } = (await import(path)) as {
+    Speakers: new () => { readonly now: string; apply(message: object): void; callerLeft(): void };
+  };
+  const speakers = new Speakers();
+  const after = (type: string, utterance?: number) => {
+    speakers.apply({ type, utterance });
+    return speakers.now;
+  };
+  assert.equal(speakers.now, 'nobody');
+  assert.equal(after('utterance.started', 1), 'voice');
+  assert.equal(after('speech.started'), 'both');
+  assert.equal(after('utterance.paused', 1), 'caller');
+  assert.equal(after('utterance.resumed', 1), 'both');
+  assert.equal(after('speech.stopped'), 'voice');
+  assert.equal(after('utterance.failed', 2), 'voice', 'another one that waited');
+  assert.equal(after('utterance.paused', 1), 'nobody');
+  assert.equal(after('utterance.interrupted', 1), 'nobody');
+  assert.equal(after('utterance.started', 3), 'voice');
+  assert.equal(after('utterance.spoken', 3), 'nobody');
+  assert.equal(after('speech.started'), 'caller');
+  speakers.callerLeft();
+  assert.equal(speakers.now, 'nobody');
 });
 
 test('the page shows every address without an error of its own, and can speak', async (t) => {

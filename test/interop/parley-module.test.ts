@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config/config.js';
 import { type Server, startServer } from '../../src/main.js';
 import { codeBlocksOf } from '../docs/markdown.js';
 import { answerThrough, candidatePort, ImpairedRelay } from '../fakes/impaired-relay.js';
+import { until } from '../fakes/until.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const SHORT = 'There was once a server. It could not stop talking, until somebody pressed a button.';
@@ -45,7 +46,14 @@ before(async () => {
   );
   browser = await chromium.launch({
     executablePath: installedChromium(),
-    args: [...CHROMIUM_ARGS, '--autoplay-policy=no-user-gesture-required'],
+    args: [
+      ...CHROMIUM_ARGS,
+      '--autoplay-policy=no-user-gesture-required',
+      '--use-fake-device-for-media-stream', // a microphone that beeps
+      '--use-fake-ui-for-media-stream',
+      // With the microphone, a browser binds the addresses of its interfaces, and leaves loopback out.
+      '--allow-loopback-in-peer-connection',
+    ],
   });
 });
 after(async () => {
@@ -57,7 +65,7 @@ after(async () => {
 
 // Runs in the page. The sound has to be played, or nothing would be decoded.
 const CALLER = `
-window.openCall = async (options) => {
+window.openCall = async ({ microphone, ...options }) => {
   const { ParleyCall } = await import('/parley.js');
   const call = new ParleyCall(options);
   window.call = call;
@@ -81,6 +89,7 @@ window.openCall = async (options) => {
     const audio = Object.assign(new Audio(), { srcObject: detail });
     void audio.play();
   });
+  if (microphone) await call.startMicrophone();
   await call.open();
   return call.id;
 };
@@ -169,6 +178,8 @@ interface Exchange {
 interface CallOptions {
   /** See ParleyCall. */
   readonly attempts?: number;
+  /** The page uses its microphone from the beginning. */
+  readonly microphone?: boolean;
   /** Called when the server has answered a request to restart ICE. */
   readonly onRestart?: (relay: ImpairedRelay) => Promise<void>;
   /** Called before the server gets a request for the resumption. */
@@ -338,6 +349,58 @@ test('a call whose ICE restart does not help resumes on another connection, and 
   assert.equal(server.switchboard.get(call.id), before);
   const packets = ((await call.figures()).packets ?? 0) - atResumption;
   assert.ok(packets > 25, `${packets} packets after the resumption`); // half a second
+});
+
+/** Packets of the page's microphone on the call's present connection; undefined if that only receives. */
+function packetsOf(call: ModuleCall): number | undefined {
+  let packets: number | undefined;
+  server.switchboard.get(call.id)?.follow(({ socket }) => (packets = socket?.stats().packets))();
+  return packets;
+}
+
+test('the microphone is heard once the page asks for it in mid-sentence, and the sentence goes on', async (t) => {
+  const call = await ModuleCall.open(t);
+  await call.tell(LONG);
+  assert.equal(packetsOf(call), undefined);
+  await call.page.evaluate('call.startMicrophone().then((stream) => (window.microphone = stream))');
+  assert.equal(await call.page.evaluate(`messages.some(({ type }) => type === 'utterance.spoken')`), false);
+  await until(() => (packetsOf(call) ?? 0) > 25);
+  await call.until(`messages.some(({ type }) => type === 'utterance.spoken')`);
+  assert.deepEqual(await call.states(), ['opening', 'open']);
+  assert.deepEqual(
+    call.exchanges.map(({ method, status }) => `${method} ${status}`),
+    ['POST 201', 'POST 201'],
+  );
+  assert.equal(await call.page.evaluate('call.id'), call.id);
+  const [track] = await call.page.evaluate<{ readonly echoCancellation?: boolean }[]>(
+    'microphone.getTracks().map((track) => track.getSettings())',
+  );
+  assert.equal(track?.echoCancellation, true);
+
+  await call.page.evaluate('call.stopMicrophone()');
+  assert.equal(await call.page.evaluate('microphone.getTracks()[0].readyState'), 'ended');
+  assert.equal(await call.page.evaluate('call.microphone'), undefined);
+  await call.page.evaluate('call.startMicrophone()');
+  const before = packetsOf(call) ?? 0;
+  await until(() => (packetsOf(call) ?? 0) > before + 25);
+  assert.equal(call.exchanges.length, 2); // on the same connection
+});
+
+test('a call opened with the microphone sends it at once, and still does after its connection is lost', async (t) => {
+  const call = await ModuleCall.open(t, {
+    microphone: true,
+    onResume: (relay) => (relay.up.impairment = relay.down.impairment = {}),
+  });
+  await until(() => (packetsOf(call) ?? 0) > 25);
+  assert.equal(call.exchanges.length, 1);
+  call.relay.up.impairment = call.relay.down.impairment = BLOCKED;
+  await call.until(`states.at(-1).state === 'reconnecting'`);
+  await call.until(`states.at(-1).state === 'open'`);
+  assert.equal(call.exchanges.at(-1)?.status, 201); // a resumption
+  await until(() => (packetsOf(call) ?? 0) > 25);
+  await call.page.evaluate('window.sent = call.microphone.getTracks()[0]');
+  await call.page.evaluate('call.close()');
+  assert.equal(await call.page.evaluate('sent.readyState'), 'ended');
 });
 
 test('a server that ends the call, and one that is gone, are told apart', async (t) => {

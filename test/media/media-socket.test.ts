@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { MediaPlane } from '../../src/media/media-plane.js';
-import { type HeardPayload, type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
+import { type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
 import {
   CM_KEYS,
   event,
@@ -24,7 +24,7 @@ import {
 } from './plane-under-test.js';
 
 const FORMATS = [
-  { payloadType: 0, kind: 'sound', clockRate: 8000 },
+  { payloadType: 0, kind: 'sound', clockRate: 8000, codec: 'PCMU' },
   { payloadType: 101, kind: 'digit', clockRate: 8000 },
   { payloadType: 13, kind: 'comfort-noise', clockRate: 8000 },
 ] as const;
@@ -152,7 +152,7 @@ test('packets of a key that were overtaken press nothing again', () => {
 test('the length of a key is counted in the clock of its payload type, which may change', () => {
   const { plane, socket, digits, phone, pass } = holdSocket();
   socket.formats([
-    { payloadType: 96, kind: 'sound', clockRate: 48_000 },
+    { payloadType: 96, kind: 'sound', clockRate: 48_000, codec: 'opus' },
     { payloadType: 110, kind: 'digit', clockRate: 48_000 },
     { payloadType: 101, kind: 'digit', clockRate: 8000 },
   ]);
@@ -468,68 +468,12 @@ test('another SSRC is believed at its second packet', () => {
   plane.close();
 });
 
-test('payloads come in order, with its losses, and without the keys', () => {
-  const { plane, socket, phone, pass } = holdSocket();
-  const heard: HeardPayload[] = [];
-  socket.listen((payloads) => heard.push(...payloads));
-  const packets = Array.from({ length: 30 }, (_, n) =>
-    rtp({ sequence: 65_530 + n, timestamp: 0xffff_fe00 + n * 160, payload: Uint8Array.of(n) }),
-  );
-  packets[8] = rtp({ payloadType: 101, sequence: 65_538, timestamp: 100, payload: event(1, 160, true) });
-  for (const n of [0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21]) {
-    phone.send(packets[n] ?? new Uint8Array());
-    pass(20);
-  }
-  assert.deepEqual(
-    heard.map(({ payload, lostBefore }) => [payload[0], lostBefore]),
-    [
-      [1, 0],
-      [2, 0],
-      [3, 0],
-      [4, 0],
-      [5, 0],
-      [6, 0],
-      [7, 0],
-      [9, 0],
-      [12, 2],
-      [13, 0],
-      [14, 0],
-      [15, 0],
-      [16, 0],
-      [17, 0],
-      [18, 0],
-      [19, 0],
-      [20, 0],
-      [21, 0],
-    ],
-  );
-  const times = heard.map(({ timestamp }) => timestamp);
-  assert.deepEqual(
-    times.map((timestamp) => timestamp - (times[0] ?? 0)),
-    heard.map(({ payload }) => ((payload[0] ?? 0) - 1) * 160),
-  );
-  socket.listen(undefined);
-  phone.speak();
-  pass(20);
-  assert.equal(heard.length, 18);
-  plane.close();
-});
-
-test('of a packet with redundancy the primary payload counts, and a malformed one is dropped', () => {
+test('a packet with redundancy counts as its primary payload, and a malformed one is dropped', () => {
   const { plane, socket, phone, pass } = holdSocket();
   socket.formats([
-    { payloadType: 111, kind: 'sound', clockRate: 48_000 },
+    { payloadType: 111, kind: 'sound', clockRate: 48_000, codec: 'opus' },
     { payloadType: 63, kind: 'redundant', clockRate: 48_000 },
   ]);
-  const heard: [number, string][] = [];
-  socket.listen((payloads) =>
-    heard.push(
-      ...payloads.map(({ payloadType, payload }): [number, string] => [
-        payloadType,
-        Buffer.from(payload).toString('hex'),
-      ]),
-    ),
-  );
   let sequence = 10;
   const send = (hex: string) => {
     const payload = Uint8Array.from(Buffer.from(hex, 'hex'));
@@ -554,18 +498,13 @@ test('of a packet with redundancy the primary payload counts, and a malformed on
   }
   assert.equal(socket.stats().malformed - malformed, 6);
   send('3f' + '0303'); // RED inside of RED
-  assert.deepEqual(heard, [
-    [111, '0202'],
-    [111, '0303'],
-    [111, '0404'],
-  ]);
+  const { packets, octets, unknownPayloads } = socket.stats();
+  assert.deepEqual([packets, octets, unknownPayloads], [3, 6, 1]);
   plane.close();
 });
 
-test('comfort noise is passed on as comfort noise', () => {
+test('comfort noise is counted', () => {
   const { plane, socket, phone, pass } = holdSocket();
-  const heard: number[] = [];
-  socket.listen((payloads) => heard.push(...payloads.map(({ payloadType }) => payloadType)));
   phone.speak();
   phone.speak();
   phone.send(
@@ -577,7 +516,7 @@ test('comfort noise is passed on as comfort noise', () => {
     }),
   );
   pass(20);
-  assert.deepEqual([heard, socket.stats().comfortNoise], [[0, 13], 1]);
+  assert.equal(socket.stats().comfortNoise, 1);
   plane.close();
 });
 

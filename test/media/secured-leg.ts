@@ -66,7 +66,7 @@ export class SecuredLeg {
   /** Sets the payload types for sound and events, and begins the handshake. */
   begin(terms: HandshakeTerms, payloadType = 0, events = 101): void {
     this.socket.formats([
-      { payloadType, kind: 'sound', clockRate: 8000 },
+      { payloadType, kind: 'sound', clockRate: 8000, codec: 'PCMU' },
       { payloadType: events, kind: 'digit', clockRate: 8000 },
     ]);
     this.handshake = new MediaHandshake({

@@ -14,6 +14,9 @@ const PLANE: PlaneFigures = {
   sendErrors: 0,
   latenessUpperMs: [0.25, 1, 20, Infinity],
   latenessCounts: [900, 90, 8, 2],
+  heardSamples: 16_000,
+  concealedSamples: 320,
+  jitterBufferMs: 45,
 };
 
 async function linesOf(metrics: Metrics, name: string): Promise<string[]> {
@@ -266,4 +269,26 @@ test('a part that fails takes its own figures out of a scrape, and no others', a
   assert.deepEqual(await linesOf(metrics, 'parley_sip_retransmissions'), [
     'parley_sip_retransmissions_total 7',
   ]);
+});
+
+test('what is heard of callers has counters, and a delay', async () => {
+  const hearing = () => ({ calls: 2, load: 0.25, windows: 62, gated: 31 });
+  const metrics = new Metrics({ plane: () => PLANE, hearing });
+  metrics.turnEnded();
+  metrics.bargeIn(true);
+  metrics.bargeIn(false);
+  for (const line of [
+    'parley_heard_samples_total 16000',
+    'parley_concealed_samples_total 320',
+    'parley_jitter_buffer_delay_seconds 0.045',
+    'parley_heard_calls 2',
+    'parley_hearing_load_ratio 0.25',
+    'parley_heard_windows_total 62',
+    'parley_quiet_windows_total 31',
+    'parley_turns_total 1',
+    'parley_barge_ins_total{speech="true"} 1',
+    'parley_barge_ins_total{speech="false"} 1',
+  ]) {
+    assert.ok((await linesOf(metrics, line.split(/[ {]/)[0] ?? '')).includes(line), line);
+  }
 });

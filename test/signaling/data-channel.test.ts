@@ -112,7 +112,7 @@ test('what is unknown or malformed answers an error and leaves everything as it 
     { type: 'error', error: { code: 'MALFORMED', message: 'a message must be text, not binary' } },
     {
       type: 'error',
-      error: { code: 'INVALID_FIELD', message: 'type must be one of text, clear', field: 'type' },
+      error: { code: 'INVALID_FIELD', message: 'type must be one of text, listen, clear', field: 'type' },
     },
     { type: 'error', error: { code: 'INVALID_FIELD', message: 'token must be a string', field: 'token' } },
   ]);
@@ -371,11 +371,23 @@ test('what is no JSON object of the right size is malformed', () => {
   assert.match(refusal(JSON.stringify({ type: 'text', token: 'é'.repeat(40_000) })), /not be longer than/);
 });
 
+test('a call is listened to with the settings of the page, and no longer when the page says so', () => {
+  const { call, say } = openSession();
+  say({ type: 'listen', silenceMs: 800, noInputMs: 5000, sensitivity: 'low', ignoreBackchannel: false });
+  say({ type: 'listen' });
+  say({ type: 'listen', on: false });
+  assert.deepEqual(call.listened, [
+    { silenceMs: 800, noInputMs: 5000, sensitivity: 'low', ignoreBackchannel: false },
+    {},
+    undefined,
+  ]);
+});
+
 test('every field is checked and named', () => {
   for (const [message, said] of [
-    ['{}', 'INVALID_FIELD type: type must be one of text, clear'],
-    ['{"type":"speak"}', 'INVALID_FIELD type: type must be one of text, clear'],
-    ['{"type":["text"],"token":"a"}', 'INVALID_FIELD type: type must be one of text, clear'],
+    ['{}', 'INVALID_FIELD type: type must be one of text, listen, clear'],
+    ['{"type":"speak"}', 'INVALID_FIELD type: type must be one of text, listen, clear'],
+    ['{"type":["text"],"token":"a"}', 'INVALID_FIELD type: type must be one of text, listen, clear'],
     ['{"type":"text"}', 'INVALID_FIELD token: token must be a string'],
     ['{"type":"text","token":7}', 'INVALID_FIELD token: token must be a string'],
     ['{"type":"text","token":"a","last":1}', 'INVALID_FIELD last: last must be true or false'],
@@ -389,8 +401,20 @@ test('every field is checked and named', () => {
       'INVALID_FIELD language: language must be a language tag such as en or fr-CA',
     ],
     [
+      '{"type":"text","token":"a","interruptible":"maybe"}',
+      'INVALID_FIELD interruptible: interruptible must be one of none, dtmf, speech, any',
+    ],
+    [
+      '{"type":"listen","silenceMs":50}',
+      'INVALID_FIELD silenceMs: silenceMs must be a whole number of milliseconds from 100 to 10000',
+    ],
+    [
+      '{"type":"listen","sensitivity":"loud"}',
+      'INVALID_FIELD sensitivity: sensitivity must be one of high, medium, low',
+    ],
+    [
       '{"type":"text","token":"a","lats":true}',
-      'INVALID_FIELD lats: lats is no field of a text message, which has type, token, last, voice, language',
+      'INVALID_FIELD lats: lats is no field of a text message, which has type, token, last, voice, language, interruptible',
     ],
     [
       '{"type":"clear","__proto__":{}}',

@@ -146,6 +146,8 @@ function openSwitchboard(
         callClosed: () => undefined,
         utteranceEnded: () => undefined,
         firstAudio: () => undefined,
+        turnEnded: () => undefined,
+        bargeIn: () => undefined,
       },
     },
     { ...limits, newId: () => `call-${++count}` },

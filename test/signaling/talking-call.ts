@@ -1,5 +1,6 @@
 // A call that only remembers what it is told, and a channel that keeps what it
 // is given.
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
 import type { SpeakOptions } from '../../src/call/call.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type { CallEvent, Utterance, UtteranceEnd } from '../../src/call/utterance.js';
@@ -22,6 +23,8 @@ export class FakeCall implements TalkingCall {
   readonly codec = OPUS;
   readonly texts: SpokenText[] = [];
   readonly reasons: string[] = [];
+  /** Settings of every `listen`. */
+  readonly listened: (Partial<HearingSettings> | undefined)[] = [];
   interruption: Interruption = { text: '', utterances: [] };
   /** Thrown by the next `speak`. */
   refusal: ParleyError | undefined;
@@ -53,6 +56,10 @@ export class FakeCall implements TalkingCall {
       void read(text, spoken);
     }
     return { number: this.texts.length, ended } as unknown as Utterance;
+  }
+
+  listen(settings: Partial<HearingSettings> | undefined): void {
+    this.listened.push(settings);
   }
 
   interrupt(reason: string): Interruption {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type SpokenSegment, spokenText, writtenTimes } from '../../src/speaking/spoken-text.js';
+import {
+  type SpokenSegment,
+  spokenText,
+  unfinishedWordFrame,
+  writtenTimes,
+} from '../../src/speaking/spoken-text.js';
 import { languageOf } from '../../src/text/normalize/languages.js';
 import { normalize } from '../../src/text/normalize/normalize.js';
 
@@ -51,6 +56,22 @@ test('a pause is no part of the word before it', () => {
   assert.equal(spokenText(segments, 8, FRAME_MS), 'Hello');
   assert.equal(spokenText(segments, 39, FRAME_MS), 'Hello');
   assert.equal(spokenText(segments, 40, FRAME_MS), 'Hello, there');
+});
+
+test('the unfinished word is the one in which the sound stopped', () => {
+  const words = [
+    { word: 'Hello', textOffset: 0, startMs: 100, endMs: 400 },
+    { word: 'there', textOffset: 7, startMs: 700, endMs: 1000 },
+  ];
+  const timed = [segment('One.', 0), segment('Hello, there.', 60, { words, trimmedStartMs: 100 })];
+  const startOf = (frame: number) => unfinishedWordFrame(timed, frame, FRAME_MS);
+  assert.deepEqual([60, 61, 74].map(startOf), [60, 60, 60], 'in "Hello", which begins where the trimmer cut');
+  assert.deepEqual([75, 90].map(startOf), [75, 90], 'between two words');
+  assert.deepEqual([91, 104].map(startOf), [90, 90], 'in "there"');
+  assert.deepEqual([55, 0, 200].map(startOf), [55, 0, 200], 'in no sentence');
+  const untimed = [segment('alpha beta', 10)];
+  assert.equal(unfinishedWordFrame(untimed, 10 + 20, FRAME_MS), 10, 'in the first half of the letters');
+  assert.equal(unfinishedWordFrame(untimed, 10 + 40, FRAME_MS), 10 + 30);
 });
 
 test('a sentence not yet encoded whole is measured by the length of its sound', () => {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "media/red.h"
 #include "media/rtp.h"
 #include "media/time.h"
 
@@ -41,6 +40,12 @@ Address Intake::rtcp_target() const {
 void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> srtp) {
   protection_ = protection;
   srtp_ = std::move(srtp);
+}
+
+void Intake::Listen(Inbox* inbox) {
+  inbox_ = inbox;
+  has_timestamp_ = false;
+  heard_source_++;
 }
 
 void Intake::Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
@@ -92,6 +97,7 @@ void Intake::TakeRtp(const uint8_t* data, size_t len, const Address& from, int64
     stats_.malformed++;
     return;
   }
+  red_.count = 0;
   if (types_[packet.payload_type].kind == PayloadKind::kRedundant && !TakePrimary(&packet)) return;
   const PayloadKind kind = types_[packet.payload_type].kind;
   if (kind == PayloadKind::kUnknown || kind == PayloadKind::kRedundant) {
@@ -107,16 +113,15 @@ void Intake::TakeRtp(const uint8_t* data, size_t len, const Address& from, int64
   TakeSource(packet, kind, now_ns);
 }
 
-// A packet with redundancy is one of its primary payload: what it repeats is left out.
+// A packet with redundancy is one of its primary payload. Its other blocks are of packets before it.
 bool Intake::TakePrimary(RtpView* packet) {
-  Primary primary;
-  if (!ReadRedPrimary(packet->payload, packet->payload_bytes, &primary)) {
+  if (!ReadRed(packet->payload, packet->payload_bytes, &red_)) {
     stats_.malformed++;
     return false;
   }
-  packet->payload = primary.payload;
-  packet->payload_bytes = primary.bytes;
-  packet->payload_type = primary.payload_type;
+  packet->payload = red_.primary.payload;
+  packet->payload_bytes = red_.primary.bytes;
+  packet->payload_type = red_.primary.payload_type;
   return true;
 }
 
@@ -160,7 +165,7 @@ void Intake::TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns)
   candidate_.reset();
   const Reception::Verdict verdict = source_->Take(packet.sequence);
   if (verdict == Reception::Verdict::kRestarted) {
-    sound_.Restart();
+    heard_source_++;
     has_timestamp_ = false;
   }
   if (verdict == Reception::Verdict::kNext || verdict == Reception::Verdict::kLate ||
@@ -181,7 +186,7 @@ void Intake::ChangeSource() {
   stats_.source_changes++;
   source_.emplace(*candidate_);
   candidate_.reset();
-  sound_.Restart();
+  heard_source_++;
   has_timestamp_ = false;
   last_sr_ = 0;
 }
@@ -193,18 +198,35 @@ void Intake::Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict ve
   if (kind == PayloadKind::kSound && verdict != Reception::Verdict::kLate) {
     source_->NoteTransit(packet.timestamp, types_[packet.payload_type].clock_rate, now_ns);
   }
-  if (!listening_) return;
+  if (inbox_) PutHeard(packet, kind, now_ns);
+}
+
+void Intake::PutHeard(const RtpView& packet, PayloadKind kind, int64_t now_ns) {
   if (!has_timestamp_) timestamp_ = kFirstTimestamp + packet.timestamp;
   has_timestamp_ = true;
   const auto step = static_cast<int32_t>(packet.timestamp - static_cast<uint32_t>(timestamp_));
   const uint64_t timestamp = timestamp_ + static_cast<uint64_t>(static_cast<int64_t>(step));
   timestamp_ = std::max(timestamp_, timestamp);
-  // Comfort noise counts as audio too: the listener renders it as silence.
-  const bool sound = kind != PayloadKind::kDigit;
-  std::vector<uint8_t> bytes;
-  if (sound) bytes.assign(packet.payload, packet.payload + packet.payload_bytes);
-  sound_.Put(source_->taken(), {timestamp, packet.payload_type, sound, 0, now_ns, std::move(bytes)});
-  if (sound_.has_ready()) listener_->OnSoundReady();
+  if (kind == PayloadKind::kSound) PutRepeated(timestamp, now_ns);
+  const PayloadType& type = types_[packet.payload_type];
+  HeardPacket heard{HeardPacket::kSound, type.codec, type.clock_rate, source_->taken(),
+                    timestamp,           now_ns,     packet.payload,  packet.payload_bytes};
+  if (kind == PayloadKind::kComfortNoise) heard.kind = HeardPacket::kComfortNoise;
+  if (kind == PayloadKind::kDigit) heard.kind = HeardPacket::kEvent, heard.bytes = 0;
+  inbox_->Put(heard, heard_source_);
+}
+
+// Blocks carry no sequence number: the block before the primary one is taken for the packet before it. A
+// block whose packet came is left out.
+void Intake::PutRepeated(uint64_t timestamp, int64_t now_ns) {
+  for (size_t n = red_.count; n > 0; n--) {
+    const ReceivedRed::Block& block = red_.blocks[n - 1];
+    const PayloadType& type = types_[block.payload_type];
+    if (block.bytes == 0 || type.kind != PayloadKind::kSound || !source_->Misses(n)) continue;
+    inbox_->Put({HeardPacket::kSound, type.codec, type.clock_rate, source_->taken() - n,
+                 timestamp - block.offset, now_ns, block.payload, block.bytes, true},
+                heard_source_);
+  }
 }
 
 void Intake::TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
@@ -277,7 +299,6 @@ void Intake::PublishReception() {
 
 IntakeStats Intake::Stats() const {
   IntakeStats stats = stats_;
-  stats.sound_dropped = sound_.dropped();
   if (!source_) return stats;
   stats.ssrc = source_->ssrc();
   stats.highest = source_->highest();

@@ -1,6 +1,6 @@
 // Processes all datagrams that arrive for one call:
 //
-//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ latched source? ─▶ counted ─▶ digit · sound
+//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ latched source? ─▶ counted ─▶ digit · inbox
 //
 // It uses neither sockets nor threads. The caller passes one packet at a time, and results go to the listener
 // within that call. All input is untrusted until SRTP or the latch accepts it.
@@ -12,12 +12,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
+#include "media/hear/inbox.h"
 #include "media/receive/address.h"
 #include "media/receive/latch.h"
 #include "media/receive/reception.h"
 #include "media/reception_mailbox.h"
+#include "media/red.h"
 #include "media/rtp.h"
 #include "media/srtp.h"
 #include "media/time.h"
@@ -82,6 +83,7 @@ enum class PayloadKind : uint8_t { kUnknown, kSound, kDigit, kComfortNoise, kRed
 struct PayloadType {
   PayloadKind kind = PayloadKind::kUnknown;
   uint32_t clock_rate = 0;
+  VoiceCodec codec = VoiceCodec::kPcmu;  // kSound
 };
 using PayloadTypes = std::array<PayloadType, 128>;
 
@@ -108,13 +110,11 @@ struct IntakeStats {
   double remote_fraction_lost = 0, remote_jitter_ms = 0, rtt_ms = -1;  // -1: not known
   int64_t last_rtp_ns = -1, last_rtcp_ns = -1;                         // -1: none came
   bool bye = false;
-  uint64_t sound_dropped = 0;  // packets that the listener did not take in time
 };
 
 class IntakeListener {
  public:
   virtual void OnDigit(const Digit& digit) = 0;
-  virtual void OnSoundReady() = 0;
   // RTP and RTCP are sent to these addresses from now on, or arrived from there for the first time.
   virtual void OnTarget(const Address& rtp, const Address& rtcp) = 0;
   virtual void OnBye() = 0;
@@ -143,14 +143,15 @@ class Intake {
   const SrtpReceiver* srtp() const { return srtp_.get(); }
   // Our own stream: its SSRC in the far end's reports, and its clock.
   void SetOurs(uint32_t ssrc, uint32_t clock_rate) { our_ssrc_ = ssrc, our_clock_rate_ = clock_rate; }
-  void Listen(bool on) { listening_ = on; }
+  // Accepted packets go there from now on, with those that redundancy (RFC 2198) repeats. Null: nobody
+  // listens.
+  void Listen(Inbox* inbox);
 
   void Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns);
 
   int64_t deadline_ns() const { return digits_.deadline_ns(); }
   void Expire(int64_t now_ns);
 
-  std::vector<HeardPayload> TakeSound() { return sound_.Take(); }
   IntakeStats Stats() const;
   const Latch& latch() const { return latch_; }
   // Destination of RTCP reports. With rtcp-mux it is that of RTP. Otherwise it is the first of these: the
@@ -166,6 +167,8 @@ class Intake {
   void TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns);
   void ChangeSource();
   void Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns);
+  void PutHeard(const RtpView& packet, PayloadKind kind, int64_t now_ns);
+  void PutRepeated(uint64_t timestamp, int64_t now_ns);
   void TakeBlock(const ReportBlock& block, int64_t now_ns);
   bool TakePrimary(RtpView* packet);
   bool Latches(const RtpView& packet, const Address& from, int64_t now_ns);
@@ -182,12 +185,13 @@ class Intake {
   Protection protection_ = Protection::kPlain;
   std::unique_ptr<SrtpReceiver> srtp_;
   uint32_t our_ssrc_ = 0, our_clock_rate_ = 0;
-  bool listening_ = false;
+  Inbox* inbox_ = nullptr;
+  uint32_t heard_source_ = 0;  // changes where the numbers of what is heard begin anew
 
   std::optional<Reception> source_;
   std::optional<Reception> candidate_;  // another SSRC, until two packets in sequence came of it
   DigitReader digits_;
-  ReorderBuffer sound_;
+  ReceivedRed red_;         // of the packet that is being processed
   uint64_t timestamp_ = 0;  // the last one heard, extended
   bool has_timestamp_ = false;
   uint32_t last_sr_ = 0;

@@ -7,9 +7,11 @@
 #include "media/receive/udp_mux.h"
 
 namespace parley {
-MediaSocket::MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue, Ways ways, bool mux)
+MediaSocket::MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue,
+                         std::shared_ptr<ListeningThread> listening, Ways ways, bool mux)
     : time_(time),
       queue_(std::move(queue)),
+      listening_thread_(std::move(listening)),
       udp_mux_(std::move(ways.mux)),
       ports_(std::move(ways.ports)),
       port_(udp_mux_ ? udp_mux_->port()
@@ -56,21 +58,12 @@ void MediaSocket::Bind(std::shared_ptr<RtpStream> stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || stream == stream_) return;
   if (stream_ && has_way()) stream_->SetTarget(nullptr);
+  if (stream_) stream_->SetTap(nullptr);
   stream_ = std::move(stream);
   if (!stream_) return;
+  FollowListeners();
   intake_.SetOurs(stream_->config().ssrc, stream_->config().clock_rate);
   Aim();
-}
-
-void MediaSocket::Listen(bool on) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  intake_.Listen(on);
-}
-
-std::vector<HeardPayload> MediaSocket::TakeSound() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  sound_announced_ = false;
-  return intake_.TakeSound();
 }
 
 std::vector<ForeignPacket> MediaSocket::TakeForeign() {
@@ -122,6 +115,7 @@ void MediaSocket::Close() {
   if (closed_) return;
   closed_ = true;
   if (stream_ && has_way()) stream_->SetTarget(nullptr);
+  StopListening();
   stream_.reset();
   ReleaseShared();
   ice_.reset();
@@ -204,11 +198,6 @@ void MediaSocket::NoteDeadline() {
 void MediaSocket::OnDigit(const Digit& digit) {
   if (!queue_->Put({handle_, InboundEvent::kDigit, digit.event, digit.duration_ns, digit.started_ns}))
     digits_lost_++;
-}
-
-void MediaSocket::OnSoundReady() {
-  if (sound_announced_) return;
-  sound_announced_ = queue_->Put({handle_, InboundEvent::kSound, 0, 0, time_->Now()});
 }
 
 void MediaSocket::OnTarget(const Address&, const Address&) {

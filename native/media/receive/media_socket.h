@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "media/byte_ring.h"
 #include "media/dtls/dtls_association.h"
+#include "media/hear/listening_thread.h"
 #include "media/ice/ice_lite.h"
 #include "media/inbound_queue.h"
 #include "media/packet_tap.h"
@@ -43,6 +45,7 @@ struct IceState {
 };
 
 class MediaSocket : public DtlsTransport,
+                    public ListeningOwner,
                     private IntakeListener,
                     public std::enable_shared_from_this<MediaSocket> {
  public:
@@ -55,7 +58,8 @@ class MediaSocket : public DtlsTransport,
     std::unique_ptr<PortPair> ports;
     std::shared_ptr<UdpMux> mux;
   };
-  MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue, Ways ways, bool mux);
+  MediaSocket(const TimeSource* time, std::shared_ptr<InboundQueue> queue,
+              std::shared_ptr<ListeningThread> listening, Ways ways, bool mux);
   ~MediaSocket();
 
   // Callers, any thread.
@@ -89,8 +93,17 @@ class MediaSocket : public DtlsTransport,
   void UseDtls(std::shared_ptr<DtlsAssociation> association, const Address& to);
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<RtpStream> stream);
-  void Listen(bool on);
-  std::vector<HeardPayload> TakeSound();
+  // Listeners. Nothing is decoded without any. The listening thread writes the sound of the call into the
+  // ring, of 1 channel (the caller) or 2 (caller and ours). False: closed, or it has all the rings it can
+  // have.
+  bool OpenEar(std::shared_ptr<ByteRing> ring, size_t channels);
+  void CloseEar(ByteRing* ring);  // and ends it
+  // False: either is closed, or other ears hear this call.
+  bool JoinEars(const std::shared_ptr<Ears>& ears);
+  void LeaveEars(const Ears* ears) override;
+  void OnListenerEnded() override;
+  // Figures of the present listening, or of the last one; absent before the first.
+  std::optional<HearingFigures> Hearing();
   std::vector<ForeignPacket> TakeForeign();
   // False as well for the RTCP port where there is none, to port 0, and on a shared port to an address that
   // has passed no check.
@@ -123,7 +136,6 @@ class MediaSocket : public DtlsTransport,
 
  private:
   void OnDigit(const Digit& digit) override;
-  void OnSoundReady() override;
   void OnTarget(const Address& rtp, const Address& rtcp) override;
   void OnBye() override;
   void OnReception(const ReceptionState& state) override;
@@ -144,12 +156,16 @@ class MediaSocket : public DtlsTransport,
   std::unique_ptr<Target> TargetTo(const Address& to, bool rtcp_port) const;
   bool has_way() const { return ports_ || udp_mux_; }
   void Aim();
+  bool BeginListening();
+  void FollowListeners();
+  void StopListening();
   void Copy(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
     if (tapping_) tap_->Received(from, rtcp_port, now_ns, data, len);
   }
 
   const TimeSource* const time_;
   const std::shared_ptr<InboundQueue> queue_;
+  const std::shared_ptr<ListeningThread> listening_thread_;
   const std::shared_ptr<UdpMux> udp_mux_;  // null: its own ports, or none
   uint64_t handle_ = 0;
   std::atomic<int64_t> deadline_ns_{INT64_MAX};
@@ -172,7 +188,9 @@ class MediaSocket : public DtlsTransport,
   std::shared_ptr<RtpStream> stream_;
   std::deque<ForeignPacket> foreign_;
   // An event waits: JavaScript has not looked yet.
-  bool foreign_announced_ = false, sound_announced_ = false, ice_announced_ = false;
+  bool foreign_announced_ = false, ice_announced_ = false;
+  std::shared_ptr<ListeningCall> listening_;  // null: nobody listens
+  std::optional<HearingFigures> last_hearing_;
   std::shared_ptr<PacketTap> tap_;
   bool tapping_ = false;
   uint64_t digits_lost_ = 0;

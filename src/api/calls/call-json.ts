@@ -55,24 +55,60 @@ export function isLast(event: PhoneCallEvent): boolean {
 }
 
 function speechForm(call: string, event: CallEvent) {
-  const { type, utterance } = event;
+  const { type } = event;
+  switch (event.type) {
+    case 'speech.started':
+      return { type, onset_at: seconds(event.onsetAt) };
+    case 'speech.stopped':
+      return { type, duration_ms: event.durationMs };
+    case 'turn.ended':
+      return { type, speech_ms: event.speechMs, reason: event.reason };
+    case 'no_input':
+      return { type };
+    case 'recording.started':
+      return { type, name: event.name, format: event.format };
+    case 'recording.paused':
+    case 'recording.resumed':
+      return { type, name: event.name };
+    case 'recording.stopped':
+      return { type, name: event.name, ...recordingEnd(event) };
+    case 'recording.failed':
+      return { type, name: event.name, ...recordingEnd(event), error: errorForm(call, event.error) };
+    default:
+      return { type, utterance: event.utterance, ...utteranceForm(call, event) };
+  }
+}
+
+function utteranceForm(call: string, event: Extract<CallEvent, { readonly utterance: number }>) {
   switch (event.type) {
     case 'utterance.started':
-      return { type, utterance, first_packet_ms: event.firstPacketMs, queued_ms: event.queuedMs };
+      return { first_packet_ms: event.firstPacketMs, queued_ms: event.queuedMs };
     case 'sentence.started':
     case 'sentence.spoken':
-      return { type, utterance, sentence: event.sentence, text: event.text };
+      return { sentence: event.sentence, text: event.text };
     case 'mark.reached':
-      return { type, utterance, mark: event.mark };
+      return { mark: event.mark };
     case 'utterance.spoken':
+      return { text: event.text, duration_ms: event.durationMs };
     case 'utterance.interrupted':
-      return { type, utterance, text: event.text, duration_ms: event.durationMs };
-    case 'utterance.failed': {
-      const { code, message } = errorReply(new ParleyError(event.error.code, event.error.message), call).body
-        .error;
-      return { type, utterance, text: event.text, error: { code, message } };
-    }
+      return { text: event.text, heard: event.heard, duration_ms: event.durationMs };
+    case 'utterance.paused':
+    case 'utterance.resumed':
+      return {};
+    case 'utterance.failed':
+      return { text: event.text, error: errorForm(call, event.error) };
   }
+}
+
+type RecordingEnded = Extract<CallEvent, { readonly type: 'recording.stopped' | 'recording.failed' }>;
+
+function recordingEnd({ durationMs, bytes, reason }: RecordingEnded) {
+  return { duration_ms: durationMs, bytes, reason };
+}
+
+function errorForm(call: string, error: Pick<ParleyError, 'code' | 'message'>) {
+  const { code, message } = errorReply(new ParleyError(error.code, error.message), call).body.error;
+  return { code, message };
 }
 
 function seconds(ms: number): number {

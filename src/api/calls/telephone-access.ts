@@ -3,6 +3,7 @@
 // keys.
 import type { Interruption } from '../../call/utterance-queue.js';
 import type {
+  CallText,
   DigitsRequest,
   PhoneCallEvent,
   PhoneCallRequest,
@@ -11,6 +12,8 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../call/phone-calls.js';
+import type { HearingSettings } from '../../hearing/hearing-settings.js';
+import type { Interruptible } from '../../call/utterance.js';
 import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
@@ -20,15 +23,16 @@ import { callJson } from './call-json.js';
 import { Idempotency, type KeyedRequest, type Outcome } from './idempotency.js';
 import {
   type DtmfBody,
+  type ListenBody,
   type PlayBody,
   type PlayRequest,
   readDigits,
+  readListen,
   readPlayBody,
   readSpeech,
   readTransfer,
   type SpeechFields,
 } from './telephone-requests.js';
-import type { TextRequest } from '../../speaking/speech-request.js';
 import { stated } from '../../stated.js';
 
 /** Decodes audio files into samples. */
@@ -46,7 +50,10 @@ export interface TelephoneParts {
   readonly sounds: SoundReader;
 }
 
-export const COMMANDS = ['say', 'play', 'interrupt', 'dtmf', 'transfer', 'hold', 'resume', 'hangup'] as const;
+// prettier-ignore
+export const COMMANDS = [
+  'say', 'play', 'listen', 'interrupt', 'dtmf', 'transfer', 'hold', 'resume', 'hangup',
+] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
 /** Validates the body of a socket message; throws MALFORMED or INVALID_FIELD. */
@@ -117,13 +124,17 @@ export class ClientTelephone {
   }
 
   /** Plays a sound in the call, like `run`. */
-  async play(id: string, { source, field, times }: PlayRequest, signal: AbortSignal): Promise<object> {
+  async play(
+    id: string,
+    { source, field, times, interruptible }: PlayRequest,
+    signal: AbortSignal,
+  ): Promise<object> {
     const { calls, sounds } = this.#parts;
     try {
       calls.get(id); // throws NOT_FOUND before anything is decoded
       const sound = await sounds.read(source, field, signal);
       const played: PlayedSound = { ...sound, ...stated({ times }) };
-      return utteranceJson(id, calls.play(id, played).utterance);
+      return utteranceJson(id, calls.play(id, played, interruptible).utterance);
     } catch (error) {
       throw callFailure(error);
     }
@@ -136,6 +147,11 @@ export class ClientTelephone {
         return utteranceJson(id, calls.say(id, readSpeech(body as SpeechFields)).utterance);
       case 'play':
         return this.play(id, readPlayBody(body as PlayBody), signal);
+      case 'listen': {
+        const settings = readListen(body as ListenBody);
+        calls.listen(id, settings);
+        return { object: 'call.listening', call: id, on: settings !== undefined };
+      }
       case 'interrupt':
         return this.#interrupt(id);
       case 'dtmf': {
@@ -204,12 +220,16 @@ class ClientCalls implements PhoneCalls {
     throw new ParleyError('NOT_FOUND', 'there is no call of this id');
   }
 
-  say(id: string, speech: TextRequest): { readonly utterance: number } {
+  say(id: string, speech: CallText): { readonly utterance: number } {
     return this.#of(id).say(id, speech);
   }
 
-  play(id: string, sound: PlayedSound): { readonly utterance: number } {
-    return this.#of(id).play(id, sound);
+  play(id: string, sound: PlayedSound, interruptible?: Interruptible): { readonly utterance: number } {
+    return this.#of(id).play(id, sound, interruptible);
+  }
+
+  listen(id: string, settings: Partial<HearingSettings> | undefined): void {
+    this.#of(id).listen(id, settings);
   }
 
   interrupt(id: string): Interruption {

@@ -1,7 +1,10 @@
 // Defines the requests of telephone calls, over HTTP and over their sockets: the JSON schema, the type and
 // the reader of each body. The readers check what fields mean together; the schemas have checked each field
 // before.
-import type { DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
+import type { CallText, DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
+import type { Interruptible } from '../../call/utterance.js';
+import { HEARING_BOUNDS, SENSITIVITIES } from '../../config/hearing-config.js';
+import type { HearingSettings } from '../../hearing/hearing-settings.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { TextFormat } from '../../speaking/text-source.js';
@@ -15,7 +18,6 @@ import {
   textField,
   VOICE_FIELD,
 } from '../openai/speech-schema.js';
-import type { TextRequest } from '../../speaking/speech-request.js';
 import { stated } from '../../stated.js';
 
 export interface SpeechFields {
@@ -24,6 +26,7 @@ export interface SpeechFields {
   readonly voice?: string | { readonly id: string };
   readonly language?: string;
   readonly lexicon?: readonly object[];
+  readonly interruptible?: Interruptible;
 }
 
 export interface PlaceBody {
@@ -53,12 +56,27 @@ export interface PlayRequest {
   /** The field of the request that has the sound, for errors. */
   readonly field: string;
   readonly times?: number | undefined;
+  readonly interruptible?: Interruptible | undefined;
 }
 
 export interface PlayBody {
   readonly audio?: string;
   readonly url?: string;
   readonly times?: number;
+  readonly interruptible?: Interruptible;
+}
+
+export interface ListenBody {
+  readonly on?: boolean;
+  readonly silence_ms?: number;
+  readonly min_silence_ms?: number;
+  readonly max_silence_ms?: number;
+  readonly min_speech_ms?: number;
+  readonly max_turn_ms?: number;
+  readonly no_input_ms?: number;
+  readonly resume_ms?: number;
+  readonly sensitivity?: HearingSettings['sensitivity'];
+  readonly ignore_backchannel?: boolean;
 }
 
 const MAX_HEADERS = 16;
@@ -112,6 +130,13 @@ export const IDEMPOTENCY_KEY: JsonSchema = {
   'x-must-be': 'a key of 1 to 255 characters of ASCII without spaces',
 };
 
+export const INTERRUPTIBLE: JsonSchema = {
+  type: 'string',
+  enum: ['none', 'dtmf', 'speech', 'any'],
+  default: 'none',
+  description: 'the input of the caller that interrupts it: none, a key, speech, or either',
+};
+
 function speechFields(limits: SpeechFieldLimits): Readonly<Record<string, JsonSchema>> {
   return {
     text: textField(limits),
@@ -119,6 +144,7 @@ function speechFields(limits: SpeechFieldLimits): Readonly<Record<string, JsonSc
     voice: VOICE_FIELD,
     language: LANGUAGE_FIELD,
     lexicon: LEXICON_FIELD,
+    interruptible: INTERRUPTIBLE,
   };
 }
 
@@ -218,6 +244,7 @@ export const PLAY_BODY: JsonSchema = {
     },
     url: URL_FIELD,
     times: TIMES,
+    interruptible: INTERRUPTIBLE,
   },
 };
 
@@ -225,11 +252,54 @@ export const PLAY_BODY: JsonSchema = {
 export const PLAY_MESSAGE: JsonSchema = {
   type: 'object',
   required: ['url'],
-  properties: { url: URL_FIELD, times: TIMES },
+  properties: { url: URL_FIELD, times: TIMES, interruptible: INTERRUPTIBLE },
 };
 
 /** The form fields besides `file`. */
-export const PLAY_FORM: JsonSchema = { type: 'object', properties: { times: TIMES } };
+export const PLAY_FORM: JsonSchema = {
+  type: 'object',
+  properties: { times: TIMES, interruptible: INTERRUPTIBLE },
+};
+
+function milliseconds(setting: keyof typeof HEARING_BOUNDS, description: string): JsonSchema {
+  const [minimum, maximum] = HEARING_BOUNDS[setting];
+  return { type: 'integer', minimum, maximum, description: `milliseconds ${description}` };
+}
+
+export const LISTEN_BODY: JsonSchema = {
+  type: 'object',
+  properties: {
+    on: { type: 'boolean', default: true, description: 'false ends it' },
+    silence_ms: milliseconds('silenceMs', 'of silence that end a turn'),
+    min_silence_ms: milliseconds('minSilenceMs', 'of silence that suffice after a complete sentence'),
+    max_silence_ms: milliseconds('maxSilenceMs', 'of silence that suffice after an unfinished one'),
+    min_speech_ms: milliseconds('minSpeechMs', 'of speech that a turn or an interruption must have'),
+    max_turn_ms: milliseconds('maxTurnMs', 'after which a turn ends; 0: no limit'),
+    no_input_ms: milliseconds(
+      'noInputMs',
+      'without speech, after what is spoken now, until the event `no_input`; 0: none',
+    ),
+    resume_ms: milliseconds('resumeMs', 'after which the paused voice goes on if there was no speech'),
+    sensitivity: { type: 'string', enum: [...SENSITIVITIES], description: 'how little sound is speech' },
+    ignore_backchannel: { type: 'boolean', description: 'a short sound such as "mhm" does not interrupt' },
+  },
+};
+
+/** Undefined ends it. */
+export function readListen(body: ListenBody): Partial<HearingSettings> | undefined {
+  if (body.on === false) return undefined;
+  return stated({
+    silenceMs: body.silence_ms,
+    minSilenceMs: body.min_silence_ms,
+    maxSilenceMs: body.max_silence_ms,
+    minSpeechMs: body.min_speech_ms,
+    maxTurnMs: body.max_turn_ms,
+    noInputMs: body.no_input_ms,
+    resumeMs: body.resume_ms,
+    sensitivity: body.sensitivity,
+    ignoreBackchannel: body.ignore_backchannel,
+  });
+}
 
 /** Throws INVALID_FIELD. */
 export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
@@ -257,8 +327,8 @@ export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
 }
 
 /** Throws INVALID_FIELD. */
-export function readSpeech(fields: SpeechFields): TextRequest {
-  const { text, input_format: format, voice, language, lexicon } = fields;
+export function readSpeech(fields: SpeechFields): CallText {
+  const { text, input_format: format, voice, language, lexicon, interruptible } = fields;
   return {
     text,
     ...stated({
@@ -266,6 +336,7 @@ export function readSpeech(fields: SpeechFields): TextRequest {
       voice: typeof voice === 'object' ? voice.id : voice,
       language: language === undefined ? undefined : tagOfStated(language),
       lexicon: lexicon && requestLexicon(lexicon),
+      interruptible,
     }),
   };
 }
@@ -286,20 +357,20 @@ export function readTransfer({ to, call }: TransferRequest): TransferRequest {
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** Throws INVALID_FIELD. */
-export function readPlayBody({ audio, url, times }: PlayBody): PlayRequest {
+export function readPlayBody({ audio, url, times, interruptible }: PlayBody): PlayRequest {
   if (url !== undefined) {
     if (audio !== undefined) throw invalid('url', '"url" must be absent where there is "audio"');
-    return { source: url, field: 'url', times };
+    return { source: url, field: 'url', times, interruptible };
   }
   if (audio === undefined) throw invalid('audio', '"audio" must be a file in base64, or "url" its address');
-  if (/^data:/i.test(audio)) return { source: audio, field: 'audio', times };
+  if (/^data:/i.test(audio)) return { source: audio, field: 'audio', times, interruptible };
   if (!BASE64.test(audio)) {
     throw invalid(
       'audio',
       '"audio" must be a file in base64, bare or as a data: URL; an address goes into "url"',
     );
   }
-  return { source: Buffer.from(audio, 'base64'), field: 'audio', times };
+  return { source: Buffer.from(audio, 'base64'), field: 'audio', times, interruptible };
 }
 
 /** Throws INVALID_FIELD for a reserved or invalid name, and if all headers together are too long. */

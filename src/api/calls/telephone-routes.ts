@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PhoneCalls } from '../../call/phone-calls.js';
+import type { Interruptible } from '../../call/utterance.js';
 import { ParleyError } from '../../errors.js';
 import {
   type Answer,
@@ -30,6 +31,8 @@ import type { CommandName, TelephoneAccess } from './telephone-access.js';
 import {
   DTMF_BODY,
   IDEMPOTENCY_KEY,
+  INTERRUPTIBLE,
+  LISTEN_BODY,
   type PlaceBody,
   placeBody,
   PLAY_BODY,
@@ -204,15 +207,34 @@ const PLAY_SCHEMA: RouteSchema = {
         description: 'of a body that is the file itself',
         'x-must-be': 'a whole number from 1 to 100',
       },
+      interruptible: INTERRUPTIBLE,
     },
   },
   body: { content: { 'application/json': { schema: PLAY_BODY } } },
   otherBodies: {
-    'multipart/form-data': { schema: object({ file: BYTES, times: TIMES }, ['times']) },
+    'multipart/form-data': {
+      schema: object({ file: BYTES, times: TIMES, interruptible: INTERRUPTIBLE }, ['times', 'interruptible']),
+    },
     'audio/*': { schema: BYTES },
     'application/octet-stream': { schema: BYTES },
   },
   response: { 202: jsonAnswer('it will be played', UTTERANCE), ...ON_CALL },
+};
+
+const LISTEN_SCHEMA: RouteSchema = {
+  summary: 'Report when the caller speaks, and has finished',
+  description:
+    'The events `speech.started`, `speech.stopped`, `turn.ended` and `no_input` follow. Another request changes the settings that it names. A text with `interruptible` of `speech` or `any` begins it too.',
+  tags: TAG,
+  params: CALL_ID,
+  body: LISTEN_BODY,
+  response: {
+    200: jsonAnswer(
+      'from now on',
+      object({ object: { type: 'string', enum: ['call.listening'] }, call: STRING, on: { type: 'boolean' } }),
+    ),
+    ...ON_CALL,
+  },
 };
 
 const INTERRUPT_SCHEMA: RouteSchema = {
@@ -309,6 +331,7 @@ const CALL_SCHEMAS = {
   end: END_PHONE_CALL_SCHEMA,
   say: saySchema,
   play: PLAY_SCHEMA,
+  listen: LISTEN_SCHEMA,
   interrupt: INTERRUPT_SCHEMA,
   dtmf: DTMF_SCHEMA,
   transfer: TRANSFER_SCHEMA,
@@ -360,6 +383,7 @@ export function addTelephoneRoutes(
     });
   };
   command('say', CALL_SCHEMAS.say(limits), 202);
+  command('listen', CALL_SCHEMAS.listen);
   command('interrupt', CALL_SCHEMAS.interrupt);
   command('dtmf', CALL_SCHEMAS.dtmf);
   command('transfer', CALL_SCHEMAS.transfer);
@@ -376,7 +400,7 @@ export function addTelephoneRoutes(
 }
 
 interface Playing extends OnePhoneCall {
-  Querystring: { times?: string };
+  Querystring: { times?: string; interruptible?: Interruptible };
   Body: PlayBody | FormBody | Buffer | undefined;
 }
 
@@ -498,11 +522,12 @@ function readPlaying(
     if (file === undefined) {
       throw new ParleyError('INVALID_FIELD', '"file" must be a file of sound', { field: 'file' });
     }
-    return { source: file, field: 'file', times: fields['times'] as number | undefined };
+    const { times, interruptible } = fields as Pick<PlayBody, 'times' | 'interruptible'>;
+    return { source: file, field: 'file', times, interruptible };
   }
   if (Buffer.isBuffer(body)) {
     const times = query.times === undefined ? undefined : Number(query.times);
-    return { source: body, field: 'body', times };
+    return { source: body, field: 'body', times, interruptible: query.interruptible };
   }
   if (body !== undefined) return readPlayBody(body);
   const kinds = 'application/json, multipart/form-data, or a file of sound under audio/…';
@@ -522,6 +547,7 @@ function addMessageCheck(app: FastifyInstance, telephone: TelephoneAccess, limit
   const schemas: Partial<Record<CommandName, JsonSchema>> = {
     say: sayBody(limits),
     play: PLAY_MESSAGE,
+    listen: LISTEN_BODY,
     dtmf: DTMF_BODY,
     transfer: TRANSFER_BODY,
   };

@@ -21,6 +21,7 @@ import { addCallRoutes, addHangupRoute } from '../calls/browser-calls.js';
 import { addCallPreparationRoutes } from '../calls/call-preparation.js';
 import type { EventReplies } from '../calls/event-replies.js';
 import { type IceServerOptions, IceServers, NO_ICE_SERVERS } from '../calls/ice-servers.js';
+import { addRecordingRoutes, type RecordingParts } from '../calls/recording-routes.js';
 import type { TelephoneAccess } from '../calls/telephone-access.js';
 import { addPlayRoute, addTelephoneRoutes } from '../calls/telephone-routes.js';
 import { addElevenLabsRoutes } from '../elevenlabs/elevenlabs-routes.js';
@@ -92,6 +93,8 @@ export interface AppOptions {
   readonly whipRequestsPerMinute?: number;
   readonly time?: Time;
   readonly health: () => ServerHealth;
+  /** Recordings of calls; without them, their routes answer 501. */
+  readonly recordings?: RecordingParts | undefined;
   /** The state of the telephone, for /health. */
   readonly telephone?: () => Readonly<Record<string, unknown>>;
   readonly metrics: Metrics;
@@ -177,6 +180,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   addBrowserCalls(app, options, parts, routes);
   void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));
+  void app.register(async (scope) => addRecordingRoutes(scope, options.recordings));
   void app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'open' };

@@ -47,7 +47,7 @@ export function safetyHeaders({ strictTransport, corsOrigins }: SafetyOptions): 
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
       'origin-agent-cluster': '?1',
-      'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+      'permissions-policy': 'camera=(), microphone=(self), geolocation=()',
       'x-frame-options': 'DENY',
       'x-permitted-cross-domain-policies': 'none',
     },

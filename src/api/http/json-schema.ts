@@ -71,6 +71,7 @@ export const TAGS = {
   calls: 'Calls of browsers',
   whip: 'WHIP and WHEP',
   telephone: 'Telephone calls',
+  recordings: 'Recordings of calls',
   server: 'The server itself',
 } as const;
 

@@ -44,6 +44,14 @@ export interface ServerHealth {
   readonly audioCache?: CacheHealth;
   /** Stored voices that are in memory. */
   readonly voiceCache?: CacheHealth;
+  /** The detector of speech: the model, or, without its file, the energy of the sound. */
+  readonly voiceActivity?: VoiceActivity;
+}
+
+interface VoiceActivity {
+  readonly detector: 'silero' | 'energy' | 'none';
+  /** Why the model is not used. */
+  readonly problem?: string | undefined;
 }
 
 /** The work of the engine; see EngineWork. */
@@ -120,6 +128,10 @@ const HEALTH = object(
     calls: INTEGER,
     maxCalls: INTEGER,
     uptimeSeconds: INTEGER,
+    voiceActivity: object(
+      { detector: { type: 'string', enum: ['silero', 'energy', 'none'] }, problem: STRING },
+      ['problem'],
+    ),
     telephone: {
       type: 'object',
       description: 'trunks and the rest of the state of the telephone; absent when it is off',
@@ -127,7 +139,17 @@ const HEALTH = object(
     ...OLDER,
   },
   // With API keys, other machines without a key get the status only.
-  ['reason', 'engines', 'encoders', 'calls', 'maxCalls', 'uptimeSeconds', 'telephone', ...Object.keys(OLDER)],
+  [
+    'reason',
+    'engines',
+    'encoders',
+    'calls',
+    'maxCalls',
+    'uptimeSeconds',
+    'voiceActivity',
+    'telephone',
+    ...Object.keys(OLDER),
+  ],
 );
 
 const HEALTH_SCHEMA: RouteSchema = {
@@ -153,7 +175,16 @@ const METRICS_SCHEMA: RouteSchema = {
 export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void {
   const { health, metrics, exposesMetrics, telephone, admission, startedAtMs } = parts;
   app.get('/health', { config: { access: 'open' }, schema: HEALTH_SCHEMA }, (request, reply) => {
-    const { engines, encoders, draining = false, calls, maxCalls, trouble, ...rest } = health();
+    const {
+      engines,
+      encoders,
+      draining = false,
+      calls,
+      maxCalls,
+      trouble,
+      voiceActivity,
+      ...rest
+    } = health();
     const speaks = Object.values(engines).includes(true);
     const able = !encoders
       ? 'no encoder'
@@ -174,6 +205,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       encoders,
       calls,
       maxCalls,
+      voiceActivity,
       ...olderFields(rest),
       telephone: telephone?.(),
       uptimeSeconds,
@@ -194,7 +226,10 @@ function isKnown(
   return admission.isKnown({ method, headers, remoteAddress: addressOf(socket) });
 }
 
-type OlderHealth = Omit<ServerHealth, 'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble'>;
+type OlderHealth = Omit<
+  ServerHealth,
+  'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble' | 'voiceActivity'
+>;
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,4 +1,6 @@
 // Fakes of telephone calls. Their state is in memory, and the tests change it.
+import type { Interruptible } from '../../../src/call/utterance.js';
+import type { HearingSettings } from '../../../src/hearing/hearing-settings.js';
 import type { SoundReader } from '../../../src/api/calls/telephone-access.js';
 import type { Interruption } from '../../../src/call/utterance-queue.js';
 import type {
@@ -80,9 +82,13 @@ export class FakePhone implements PhoneCalls {
     return { utterance: ++this.#utterances };
   }
 
-  play(id: string, sound: PlayedSound): { utterance: number } {
-    this.#note('play', id, sound);
+  play(id: string, sound: PlayedSound, interruptible?: Interruptible): { utterance: number } {
+    this.#note('play', id, interruptible === undefined ? sound : { ...sound, interruptible });
     return { utterance: ++this.#utterances };
+  }
+
+  listen(id: string, settings: Partial<HearingSettings> | undefined): void {
+    this.#note('listen', id, settings);
   }
 
   interrupt(id: string): Interruption {

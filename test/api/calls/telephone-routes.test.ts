@@ -22,6 +22,8 @@ async function place(under: Under): Promise<string> {
   return id;
 }
 
+const RECORDING = '/v1/calls/{id}/recording';
+
 test('a call is placed with everything that was asked for, and answered with its address', async (t) => {
   const under = await openApp(t);
   const answer = await post(under, CALLS, {
@@ -234,6 +236,9 @@ test('a command that cannot be is refused by field before the call hears of it',
   const cases: [string, object, string][] = [
     ['say', { text: '' }, 'text'],
     ['say', { text: 'x'.repeat(101) }, 'text'],
+    ['listen', { silence_ms: 50 }, 'silence_ms'],
+    ['listen', { sensitivity: 'loud' }, 'sensitivity'],
+    ['say', { text: 'a', interruptible: 'maybe' }, 'interruptible'],
     ['dtmf', { digits: '1x' }, 'digits'],
     ['dtmf', { digits: '1'.repeat(65) }, 'digits'],
     ['dtmf', { digits: '1', duration_ms: 39 }, 'duration_ms'],
@@ -340,11 +345,33 @@ test('a sound that cannot be had is refused, and nothing is decoded for a call t
   assert.deepEqual(under.sounds.sources, []);
 });
 
+test('a call is listened to with the settings of the request, and no longer when it says so', async (t) => {
+  const { url, phone } = await openServer(t);
+  const { id } = phone.add('call_1');
+  const listen = async (body: object) => {
+    const answer = await fetch(`${url}${CALLS}/${id}/listen`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return [answer.status, await answer.json()] as const;
+  };
+  const listening = { object: 'call.listening', call: id };
+  assert.deepEqual(await listen({ silence_ms: 800, no_input_ms: 5000 }), [200, { ...listening, on: true }]);
+  assert.deepEqual(await listen({ on: false }), [200, { ...listening, on: false }]);
+  assert.deepEqual(phone.asked, [
+    ['listen', id, { silenceMs: 800, noInputMs: 5000 }],
+    ['listen', id],
+  ]);
+});
+
 test('without a telephone every address says so before it looks at a body, and names the variable', async (t) => {
   const document = await documentOf(await openApp(t));
   const { url } = await openServer(t, { phone: undefined });
-  const operations = operationsOf(document).filter(({ path }) => /^\/v1\/calls(\/|$)/.test(path));
-  assert.equal(operations.length, 12);
+  const operations = operationsOf(document).filter(
+    ({ path }) => /^\/v1\/calls(\/|$)/.test(path) && path !== RECORDING, // which browser calls have, too
+  );
+  assert.equal(operations.length, 13);
   for (const { method, path } of operations) {
     const answer = await fetch(`${url}${path.replace('{id}', 'call_1')}`, {
       method,
@@ -418,12 +445,12 @@ async function open(t: TestContext) {
 /** Every operation on one call that the interface has. */
 async function operationsOnCalls(t: TestContext) {
   const document = await documentOf(await openApp(t));
-  return operationsOf(document).filter(({ path }) => path.startsWith('/v1/calls/{id}'));
+  return operationsOf(document).filter(({ path }) => path.startsWith('/v1/calls/{id}') && path !== RECORDING);
 }
 
 test('a call of another key is answered as one that does not exist, whatever is asked of it', async (t) => {
   const operations = await operationsOnCalls(t);
-  assert.equal(operations.length, 10);
+  assert.equal(operations.length, 11);
   const { ask, place, listed, phone } = await open(t);
   const id = await place(ACME);
   for (const { method, path } of operations) {

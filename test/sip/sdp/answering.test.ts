@@ -249,8 +249,7 @@ test('what the peer says of its Opus is handed on', () => {
     spropMaxCaptureRate: 48_000,
     spropStereo: true,
   });
-  // No in-band FEC: no decoder here makes use of it.
-  assert.deepEqual(linesOf(answer, 'a=fmtp:'), ['96 stereo=0;useinbandfec=0']);
+  assert.deepEqual(linesOf(answer, 'a=fmtp:'), ['96 stereo=0;useinbandfec=1']);
 });
 
 test('an IPv4 address that is written as one of IPv6 is reached over IPv4', () => {

@@ -32,7 +32,7 @@ test('the offer of Chromium is answered as Chromium wants it', () => {
       'm=audio 40000 UDP/TLS/RTP/SAVPF 111 110',
       'a=mid:0',
       'a=rtpmap:111 opus/48000/2',
-      'a=fmtp:111 stereo=0;useinbandfec=0',
+      'a=fmtp:111 stereo=0;useinbandfec=1',
       'a=rtpmap:110 telephone-event/48000',
       'a=fmtp:110 0-15',
       'a=ptime:20',

@@ -229,6 +229,10 @@ export class FakeCall {
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
+  pressed(): void {
+    this.asked.push('pressed');
+  }
+
   interrupt(reason: string) {
     this.asked.push(`interrupt ${reason}`);
     return { text: '', utterances: [] };

@@ -1,27 +1,9 @@
-// Decoders of every codec, from one RTP payload to its sound. PayloadDecoder takes the payloads of a caller.
-// FrameDecoder reuses its memory, for this server's own payloads when they have to be transcoded.
-import { type CodecName, CODECS } from './codec.js';
+// Decoders of every codec, from one RTP payload of this server to its sound, when it has to be transcoded.
+// Callers' payloads are decoded in native code (native/audio).
+import type { CodecName } from './codec.js';
 import { A_LAW_VALUES, MU_LAW_VALUES } from './g711.js';
 import { G722Decoder } from './g722.js';
-import { OpusFrameDecoder, OpusPacketDecoder } from './opus.js';
-
-export interface PayloadDecoder {
-  /** Hz of the samples and of the RTP timestamp. */
-  readonly sampleRate: number;
-  readonly clockRate: number;
-  /** Payloads come in order; a malformed one gives no samples. The caller may keep the samples. */
-  decode(payload: Uint8Array): Int16Array;
-}
-
-export function payloadDecoder(codec: CodecName): PayloadDecoder {
-  const { clockRate, sampleRate } = CODECS[codec];
-  if (codec === 'opus') {
-    const opus = new OpusPacketDecoder();
-    return { sampleRate: opus.sampleRate, clockRate, decode: (payload) => opus.decode(payload) };
-  }
-  const decoder = frameDecoder(codec);
-  return { sampleRate, clockRate, decode: (payload) => decoder.decode(payload).slice() };
-}
+import { OpusFrameDecoder } from './opus.js';
 
 /** Decodes one payload after another. For Opus it takes only payloads that this server made itself. */
 export interface FrameDecoder {

@@ -1,0 +1,98 @@
+// A call that somebody listens to. It exists from the first listener to the last.
+//
+//   inbox ──▶ CallerSound ──▶ 16 ms of the caller ─┬▶ rings (recorder, recogniser)
+//   tap ────▶ SentSound ────▶ 16 ms of ours ───────┴▶ windows of ears (voice activity)
+//
+// One mutex keeps the listening thread and callers apart. It is held for one quantum at the most.
+#ifndef PARLEY_MEDIA_HEAR_LISTENING_CALL_H_
+#define PARLEY_MEDIA_HEAR_LISTENING_CALL_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "media/byte_ring.h"
+#include "media/hear/caller_sound.h"
+#include "media/hear/ears.h"
+#include "media/hear/inbox.h"
+#include "media/hear/sent_sound.h"
+#include "media/hear/sent_tap.h"
+
+namespace parley {
+
+class ListeningCall {
+ public:
+  static constexpr size_t kMostRings = 8;
+
+  // It listens to what comes from `now_ns` on.
+  ListeningCall(std::weak_ptr<ListeningOwner> owner, int64_t now_ns)
+      : owner_(std::move(owner)), from_ns_(now_ns) {}
+
+  // Written by the thread that receives, read by the listening thread.
+  Inbox& inbox() { return inbox_; }
+  std::shared_ptr<ListeningOwner> owner() const { return owner_.lock(); }
+
+  // Callers: the owner holds its mutex.
+  // `channels`: 1 is the caller, 2 are caller and ours interleaved. False: kMostRings are there.
+  bool AddRing(std::shared_ptr<ByteRing> ring, size_t channels);
+  void RemoveRing(ByteRing* ring);  // and ends it
+  // False: other ears hear this call. The same ears again change nothing.
+  bool AddEars(const std::shared_ptr<Ears>& ears, std::weak_ptr<ListeningOwner> owner, uint64_t socket);
+  void RemoveEars(const Ears* ears);
+  bool idle();
+  // Null while nobody listens to our side.
+  std::shared_ptr<SentTap> tap();
+  HearingFigures Figures();
+  // Ends the rings and leaves the ears. Nothing is read or written any more.
+  void Close();
+
+  // The listening thread. Processes the quantum that is due at `now_ns`; each second one ends a window.
+  struct Result {
+    bool ended = false;          // a listener has ended by itself
+    std::shared_ptr<Ears> ears;  // a window was put there
+  };
+  Result Tick(int64_t now_ns, bool ends_window);
+
+ private:
+  struct Ring {
+    std::shared_ptr<ByteRing> bytes;
+    size_t channels;
+  };
+  struct Channel {
+    std::array<float, CallerSound::kQuantum> samples;
+    bool sounds = false;  // otherwise all are zero
+  };
+
+  void TakeInbox(int64_t now_ns);
+  void Hear(int64_t now_ns);
+  bool WriteRings();
+  bool WriteRing(const Ring& ring);
+  bool AddToWindow(int64_t end_ns, bool ends_window);
+  void FollowOurs();
+
+  const std::weak_ptr<ListeningOwner> owner_;
+  const int64_t from_ns_;
+  Inbox inbox_;
+
+  std::mutex mutex_;  // guards what follows
+  CallerSound caller_sound_{CallerSound::Limits()};
+  uint32_t source_ = 0;  // of the packets before
+  bool has_source_ = false;
+  std::shared_ptr<SentTap> tap_;
+  std::unique_ptr<SentSound> sent_sound_;  // null while nobody listens to our side
+  std::vector<Ring> rings_;
+  std::shared_ptr<Ears> ears_;
+  std::shared_ptr<EarSeat> seat_;
+  std::unique_ptr<EarWindow> window_;  // with ears: the one that grows
+  bool window_begun_ = false;
+  double caller_power_ = 0, our_power_ = 0;  // sums over the window so far
+  Channel caller_, ours_;
+  std::array<float, 2 * CallerSound::kQuantum> interleaved_;
+};
+
+}  // namespace parley
+
+#endif  // PARLEY_MEDIA_HEAR_LISTENING_CALL_H_

@@ -1,0 +1,689 @@
+// Listeners of calls: rings, windows and the thread that fills them. The clock is the test's, except where
+// threads meet.
+#include "media/hear/ears.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "media/plane.h"
+#include "media/random.h"
+#include "media/rtp.h"
+#include "test/check.h"
+#include "test/loopback.h"
+#include "test/sounds.h"
+
+namespace parley::test {
+namespace {
+
+constexpr int64_t kFrameNs = 20 * kNsPerMs;
+constexpr int64_t kQuantumNs = SentSound::kQuantumNs;
+constexpr size_t kFrameBytes = 160;  // of G.711
+constexpr uint8_t kPcmuType = 0, kPcmaType = 8, kEventType = 101, kRedType = 96, kNoiseType = 13;
+constexpr uint32_t kFarSsrc = 0x0a0b0c0d;
+constexpr size_t kClosest = 80;  // samples: 5 ms
+using Payload = std::vector<uint8_t>;
+
+Address Far() { return Address::Of("192.0.2.7", 4000); }
+
+Payload Encoded(const Sound& sound, VoiceCodec codec = VoiceCodec::kPcmu) {
+  const auto encoder = VoiceEncoder::Make(codec, 8000);
+  Payload all;
+  for (size_t at = 0; at + kFrameBytes <= sound.size(); at += kFrameBytes) {
+    uint8_t frame[kFrameBytes];
+    const size_t bytes = encoder->Encode(sound.data() + at, kFrameBytes, frame, sizeof(frame));
+    all.insert(all.end(), frame, frame + bytes);
+  }
+  return all;
+}
+
+Payload FrameOf(const Payload& all, size_t number) {
+  const size_t at = number * kFrameBytes % all.size();
+  return {all.begin() + static_cast<ptrdiff_t>(at), all.begin() + static_cast<ptrdiff_t>(at + kFrameBytes)};
+}
+
+Payload SilentFrame() { return Payload(kFrameBytes, 0xff); }
+
+// 1 ms of it, at its beginning.
+Payload ClickFrame() {
+  Payload frame = SilentFrame();
+  for (size_t n = 0; n < 8; n++) frame[n] = n % 2 ? 0x80 : 0x00;
+  return frame;
+}
+
+PayloadTypes Types() {
+  PayloadTypes types{};
+  types[kPcmuType] = {PayloadKind::kSound, 8000, VoiceCodec::kPcmu};
+  types[kPcmaType] = {PayloadKind::kSound, 8000, VoiceCodec::kPcma};
+  types[kEventType] = {PayloadKind::kDigit, 8000};
+  types[kNoiseType] = {PayloadKind::kComfortNoise, 8000};
+  types[kRedType] = {PayloadKind::kRedundant, 8000};
+  return types;
+}
+
+// A call on a plane: its socket, the far end that feeds it, and the stream that it sends.
+struct Call {
+  std::shared_ptr<MediaPlane> plane;
+  std::shared_ptr<MediaSocket> socket;
+  std::shared_ptr<Stream> stream;
+  uint16_t sequence = 65'500;  // wraps soon
+  uint32_t timestamp = 0xffff'f000;
+  uint32_t ssrc = kFarSsrc;
+
+  Call(std::shared_ptr<MediaPlane> its_plane, uint64_t handle) : plane(std::move(its_plane)) {
+    socket = plane->MakeSocket({}, true);
+    socket->set_handle(handle);
+    socket->SetPayloadTypes(Types());
+    socket->Learn(Far(), Address(), true, {});
+    CHECK(plane->BeginSocket(socket));
+  }
+
+  void OpenStream(std::optional<VoiceCodec> codec) {
+    StreamConfig config;
+    config.ssrc = 1;
+    config.silence.assign(kFrameBytes, 0xff);
+    config.codec = codec;
+    stream = plane->MakeStream(config, nullptr);
+    stream->set_handle(socket->handle() + 1000);
+    CHECK(plane->Begin(stream.get()));
+    stream->SetTarget(plane->CaptureTarget());
+    socket->Bind(stream);
+  }
+
+  void Push(const Payload& payload) {
+    PlayoutQueue& queue = stream->queue();
+    CHECK(queue.Push(queue.generation(), 1, payload.data(), payload.size()) == PushResult::kTaken);
+  }
+
+  void Feed(uint16_t number, uint32_t at, uint8_t type, const Payload& payload) {
+    std::vector<uint8_t> packet(kRtpHeaderBytes + payload.size());
+    WriteRtpHeader(packet.data(), {false, type, number, at, ssrc});
+    std::copy(payload.begin(), payload.end(), packet.begin() + kRtpHeaderBytes);
+    plane->Feed(socket, packet.data(), packet.size(), Far(), false);
+  }
+
+  void Say(const Payload& payload, uint8_t type = kPcmuType) {
+    Feed(sequence++, timestamp, type, payload);
+    timestamp += kFrameBytes;
+  }
+
+  void Lose() {
+    sequence++;
+    timestamp += kFrameBytes;
+  }
+
+  HearingFigures figures() const { return socket->Hearing().value_or(HearingFigures()); }
+};
+
+std::shared_ptr<MediaPlane> Manual() { return MediaPlane::OpenManual(1, 0, 0); }
+
+std::shared_ptr<ByteRing> OpenRing(Call& call, size_t channels, size_t seconds = 90) {
+  auto ring = std::make_shared<ByteRing>(seconds * CallerSound::kRate * channels * sizeof(float));
+  CHECK(call.socket->OpenEar(ring, channels));
+  return ring;
+}
+
+Sound ReadAll(ByteRing& ring) {
+  Sound sound(ring.GetStatus().readable / sizeof(float));
+  ring.Read(reinterpret_cast<uint8_t*>(sound.data()), sound.size() * sizeof(float), sizeof(float));
+  return sound;
+}
+
+Sound Channel(const Sound& interleaved, size_t channel) {
+  Sound sound;
+  for (size_t n = channel; n < interleaved.size(); n += 2) sound.push_back(interleaved[n]);
+  return sound;
+}
+
+// Where each sound that is louder than 0.2 begins after 100 ms of less.
+std::vector<size_t> Clicks(const Sound& sound) {
+  std::vector<size_t> clicks;
+  size_t quiet_from = 0;
+  for (size_t n = 0; n < sound.size(); n++) {
+    if (std::abs(sound[n]) < 0.2) continue;
+    if (clicks.empty() || n > quiet_from + 1600) clicks.push_back(n);
+    quiet_from = n;
+  }
+  return clicks;
+}
+
+void CheckAligned(const Sound& caller, const Sound& ours, size_t count) {
+  const std::vector<size_t> theirs = Clicks(caller), own = Clicks(ours);
+  CHECK_EQ(theirs.size(), count);
+  CHECK_EQ(own.size(), count);
+  for (size_t n = 0; n < std::min(theirs.size(), own.size()); n++) {
+    const size_t apart = theirs[n] > own[n] ? theirs[n] - own[n] : own[n] - theirs[n];
+    CHECK(apart <= kClosest);
+    if (apart > kClosest) CHECK_EQ(theirs[n], own[n]);
+  }
+}
+
+void AMinuteOfPacketsIsAMinuteOfSamples() {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  const auto ring = OpenRing(call, 1);
+  const Payload voice = Encoded(Voice(8000, 8000));
+  for (size_t n = 0; n < 3000; n++) {
+    call.Say(FrameOf(voice, n));
+    plane->Advance(static_cast<int64_t>(n + 1) * kFrameNs);
+  }
+  const Sound heard = ReadAll(*ring);
+  CHECK_EQ(heard.size(), size_t{60} * CallerSound::kRate);
+  CHECK_EQ(heard.size() % CallerSound::kQuantum, size_t{0});
+  CHECK_EQ(call.figures().concealed, uint64_t{0});
+  CHECK_EQ(call.figures().discarded, uint64_t{0});
+  CHECK(Energy(heard.data() + 16'000, 16'000) > 16'000 * 0.001);
+  CHECK(Energy(heard.data() + 59 * 16'000, 16'000) > 16'000 * 0.001);
+}
+
+// A click in both directions each 2 s. `lateness_ms`: most that other packets of the far end are late.
+void RunClicks(int lateness_ms, size_t from, size_t seconds) {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  call.OpenStream(VoiceCodec::kPcmu);
+  const auto ring = OpenRing(call, 2);
+  const auto ears = std::make_shared<Ears>();
+  CHECK(call.socket->JoinEars(ears));
+  Sound callers, ours;  // as the windows have them
+  Random random(7);
+  size_t clicks = 0;
+  std::vector<std::pair<int64_t, std::pair<size_t, bool>>> arrivals;
+  for (size_t n = 0; n < seconds * 50; n++) {
+    const bool is_click = n >= from && n % 100 == 50;
+    clicks += is_click;
+    // Late packets never overtake.
+    const auto late = is_click || lateness_ms == 0 ? 0 : static_cast<int64_t>(random.Next()) % lateness_ms;
+    const int64_t at_ns = static_cast<int64_t>(n) * kFrameNs + std::abs(late) * kNsPerMs;
+    arrivals.push_back({at_ns, {n, is_click}});
+  }
+  std::stable_sort(arrivals.begin(), arrivals.end(),
+                   [](const auto& one, const auto& other) { return one.first < other.first; });
+  size_t next = 0;
+  const uint16_t first_sequence = call.sequence;
+  const uint32_t first_timestamp = call.timestamp;
+  for (int64_t now_ns = 0; now_ns < static_cast<int64_t>(seconds) * kNsPerSecond; now_ns += kNsPerMs) {
+    if (now_ns % kFrameNs == 0) {
+      const size_t n = static_cast<size_t>(now_ns / kFrameNs);
+      call.Push(n >= from && n % 100 == 50 ? ClickFrame() : SilentFrame());
+    }
+    for (; next < arrivals.size() && arrivals[next].first <= now_ns; next++) {
+      const auto [n, is_click] = arrivals[next].second;
+      call.Feed(static_cast<uint16_t>(first_sequence + n),
+                first_timestamp + static_cast<uint32_t>(n * kFrameBytes), kPcmuType,
+                is_click ? ClickFrame() : SilentFrame());
+    }
+    plane->Advance(now_ns + kNsPerMs - 1);
+    for (Ears::Row row; ears->Take(&row);) {
+      const auto middle = row.window.samples.begin() + EarWindow::kSamples;
+      callers.insert(callers.end(), row.window.samples.begin(), middle);
+      ours.insert(ours.end(), middle, row.window.samples.end());
+    }
+  }
+  const Sound heard = ReadAll(*ring);
+  CheckAligned(Channel(heard, 0), Channel(heard, 1), clicks);
+  CheckAligned(callers, ours, clicks);
+}
+
+void AClickOnBothSidesIsAtOnePlace() { RunClicks(0, 50, 12); }
+
+void TheSidesStayTogetherWhenTheDelayChanges() { RunClicks(60, 400, 30); }
+
+void OursFollowsTheStreamOfTheSocket() {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  call.OpenStream(VoiceCodec::kPcmu);
+  const auto ring = OpenRing(call, 2);
+  call.Push(ClickFrame());
+  plane->Advance(500 * kNsPerMs);
+  const auto former = call.stream;
+  plane->CloseStream(call.stream.get());
+  call.OpenStream(VoiceCodec::kPcma);
+  Payload click = Payload(kFrameBytes, 0xd5);  // silence of A-law
+  for (size_t n = 0; n < 8; n++) click[n] = n % 2 ? 0x2a : 0xaa;
+  call.Push(click);
+  plane->Advance(1000 * kNsPerMs);
+  call.OpenStream(std::nullopt);  // its codec is not known: nothing is heard
+  call.Push(click);
+  plane->Advance(1500 * kNsPerMs);
+  CHECK_EQ(Clicks(Channel(ReadAll(*ring), 1)).size(), size_t{2});
+}
+
+// A RED payload: the frame before, and this one.
+Payload Redundant(const Payload& before, const Payload& frame) {
+  Payload payload(4);
+  PutBig32(payload.data(),
+           uint32_t{0x80} << 24 | uint32_t{kPcmuType} << 24 | kFrameBytes << 10 | kFrameBytes);
+  payload.push_back(kPcmuType);
+  payload.insert(payload.end(), before.begin(), before.end());
+  payload.insert(payload.end(), frame.begin(), frame.end());
+  return payload;
+}
+
+void RedundancyFillsLosses() {
+  const auto plane = Manual();
+  Call whole(plane, 1), lossy(plane, 2), bare(plane, 3);
+  const auto of_whole = OpenRing(whole, 1), of_lossy = OpenRing(lossy, 1), of_bare = OpenRing(bare, 1);
+  const Payload voice = Encoded(Voice(8000, 16'000));
+  size_t lost = 0;
+  for (size_t n = 0; n < 500; n++) {
+    const Payload red = Redundant(FrameOf(voice, n + 99), FrameOf(voice, n));
+    const bool is_lost = n > 50 && n % 10 == 0;
+    lost += is_lost;
+    whole.Say(red, kRedType);
+    is_lost ? lossy.Lose() : lossy.Say(red, kRedType);
+    is_lost ? bare.Lose() : bare.Say(FrameOf(voice, n));
+    plane->Advance(static_cast<int64_t>(n + 1) * kFrameNs);
+  }
+  CHECK_EQ(whole.figures().recovered, uint64_t{0});
+  CHECK(bare.figures().concealed >= lost * 300);
+  // The delay grows once, because the copies come a frame later.
+  CHECK(lossy.figures().recovered >= lost * 320 * 9 / 10);
+  CHECK(lossy.figures().concealed < lost * 320 / 10);
+  CHECK_EQ(ReadAll(*of_lossy).size(), ReadAll(*of_whole).size());
+  CHECK(!ReadAll(*of_bare).empty());
+}
+
+void WindowsOfAllCallsEndTogether() {
+  const auto plane = Manual();
+  Call talking(plane, 11), silent(plane, 12);
+  const auto ears = std::make_shared<Ears>();
+  const Payload voice = Encoded(Voice(8000, 8000));
+  CHECK(talking.socket->JoinEars(ears));
+  CHECK(talking.socket->JoinEars(ears));  // once more changes nothing
+  CHECK(!talking.socket->JoinEars(std::make_shared<Ears>()));
+  Ears::Row row;
+  std::vector<Ears::Row> rows;
+  for (size_t n = 0; n < 50; n++) {
+    talking.Say(FrameOf(voice, n));
+    if (n == 5) CHECK(silent.socket->JoinEars(ears));  // at 100 ms, in the middle of a window
+    for (int64_t ms = 0; ms < 20; ms++) {
+      plane->Advance(static_cast<int64_t>(n) * kFrameNs + ms * kNsPerMs);
+      while (ears->Take(&row)) rows.push_back(row);
+    }
+  }
+  for (const Ears::Row& one : rows) {
+    CHECK_EQ(one.window.end_ns % (2 * kQuantumNs), 0);
+    CHECK_EQ(one.dropped, uint64_t{0});
+  }
+  const auto of = [&](uint64_t socket) {
+    return std::count_if(rows.begin(), rows.end(), [=](const auto& one) { return one.socket == socket; });
+  };
+  CHECK_EQ(of(11), ptrdiff_t{30});  // from 32 ms to 992 ms
+  CHECK_EQ(of(12), ptrdiff_t{27});  // from 128 ms on
+  // Rows of one moment follow each other.
+  for (size_t n = 1; n < rows.size(); n++) CHECK(rows[n].window.end_ns >= rows[n - 1].window.end_ns);
+  const Ears::Row &last = rows.back(), &before = rows[rows.size() - 2];
+  CHECK_EQ(last.window.end_ns, before.window.end_ns);
+  const bool in_order = before.socket == 11;
+  CHECK((in_order ? before : last).window.caller_db > -40);
+  CHECK_EQ((in_order ? last : before).window.caller_db, EarWindow::kSilentDb);
+  CHECK_EQ((in_order ? last : before).window.ours_db, EarWindow::kSilentDb);
+  ears->Close();
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+  CHECK(!silent.socket->JoinEars(ears));
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+}
+
+void AtMostEightWindowsWaitForACall() {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  const auto ears = std::make_shared<Ears>();
+  CHECK(call.socket->JoinEars(ears));
+  plane->Advance(21 * 2 * kQuantumNs);
+  Ears::Row row;
+  std::vector<uint64_t> dropped;
+  while (ears->Take(&row)) dropped.push_back(row.dropped);
+  CHECK_EQ(dropped.size(), EarSeat::kMost);
+  CHECK_EQ(dropped[0], uint64_t{12});
+  CHECK_EQ(dropped[1], uint64_t{0});
+  plane->Advance(22 * 2 * kQuantumNs);
+  CHECK(ears->Take(&row));
+  CHECK_EQ(row.dropped, uint64_t{0});
+}
+
+class Sink : public ReadySink {
+ public:
+  int wakes = 0;
+
+ protected:
+  void Wake() override { wakes++; }
+};
+
+void AWatcherHearsOncePerBatch() {
+  const auto plane = Manual();
+  Call one(plane, 1), other(plane, 2);
+  const auto ears = std::make_shared<Ears>();
+  const auto sink = std::make_shared<Sink>();
+  CHECK(one.socket->JoinEars(ears) && other.socket->JoinEars(ears));
+  CHECK(!ears->Watch(sink, 5));
+  plane->Advance(3 * 2 * kQuantumNs);
+  CHECK_EQ(sink->wakes, 1);
+  const std::vector<uint64_t> handles = sink->Take();
+  CHECK(handles.size() == 1 && handles[0] == 5);
+  CHECK(ears->Watch(sink, 5));
+  for (Ears::Row row; ears->Take(&row);) {
+  }
+  CHECK(!ears->Watch(sink, 5));
+  plane->Advance(4 * 2 * kQuantumNs);
+  CHECK_EQ(sink->wakes, 2);
+}
+
+void NothingIsDecodedWhenNobodyListens() {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  call.OpenStream(VoiceCodec::kPcmu);
+  const Payload voice = Encoded(Voice(8000, 8000));
+  size_t n = 0;
+  const auto talk = [&](size_t frames) {
+    for (const size_t end = n + frames; n < end; n++) {
+      call.Say(FrameOf(voice, n));
+      plane->Advance(static_cast<int64_t>(n + 1) * kFrameNs);
+    }
+  };
+  talk(50);
+  CHECK(!call.socket->Hearing().has_value());
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+  const auto ring = OpenRing(call, 2);
+  const auto ears = std::make_shared<Ears>();
+  CHECK(call.socket->JoinEars(ears));
+  CHECK_EQ(plane->ListeningCount(), size_t{1});
+  talk(50);
+  call.socket->CloseEar(ring.get());
+  CHECK(ring->GetStatus().ended && ring->GetStatus().error.empty());
+  CHECK_EQ(plane->ListeningCount(), size_t{1});
+  call.socket->LeaveEars(ears.get());
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+  const uint64_t samples = call.figures().samples;
+  CHECK(samples > 0);
+  const Sound heard = ReadAll(*ring);
+  CHECK(heard.size() >= 2 * 15'000 && heard.size() <= 2 * 16'256);
+  talk(50);
+  CHECK_EQ(call.figures().samples, samples);
+  CHECK(ReadAll(*ring).empty());
+  OpenRing(call, 1);
+  plane->CloseSocket(call.socket.get());
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+}
+
+void ASlowReaderIsLeftAndTheOthersHearOn() {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  const auto slow = OpenRing(call, 2, 1), gone = OpenRing(call, 1), ring = OpenRing(call, 1);
+  plane->Advance(500 * kNsPerMs);
+  gone->Abort();
+  plane->Advance(1500 * kNsPerMs);
+  CHECK(slow->GetStatus().ended);
+  CHECK_EQ(slow->GetStatus().error, "LISTENER_SLOW");
+  CHECK_EQ(ReadAll(*slow).size(), 2 * CallerSound::kQuantum * 62);
+  CHECK_EQ(ReadAll(*ring).size(), CallerSound::kQuantum * 93);
+  CHECK_EQ(plane->ListeningCount(), size_t{1});
+  ring->Abort();
+  plane->Advance(1520 * kNsPerMs);
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+  for (size_t n = 0; n < ListeningCall::kMostRings; n++) OpenRing(call, 1);
+  CHECK(!call.socket->OpenEar(std::make_shared<ByteRing>(1 << 16), 1));
+}
+
+// The thread is 300 ms late, and writes what it would have written in time.
+void ALateWakeUpLosesNothing() {
+  const Payload voice = Encoded(Voice(8000, 8000));
+  Sound heard[2];
+  for (const bool late : {false, true}) {
+    ListeningCall call({}, 0);
+    const auto ring = std::make_shared<ByteRing>(size_t{1} << 20);
+    CHECK(call.AddRing(ring, 1));
+    int64_t done_ns = 0;
+    const auto run_to = [&](int64_t now_ns) {
+      for (; done_ns + kQuantumNs <= now_ns; done_ns += kQuantumNs) call.Tick(done_ns + kQuantumNs, false);
+    };
+    for (size_t n = 0; n < 100; n++) {
+      const int64_t now_ns = static_cast<int64_t>(n) * kFrameNs;
+      const Payload frame = FrameOf(voice, n);
+      HeardPacket packet;
+      packet.sequence = 1000 + n;
+      packet.timestamp = 160'000 + n * kFrameBytes;
+      packet.arrival_ns = now_ns + 1;
+      packet.payload = frame.data();
+      packet.bytes = frame.size();
+      call.inbox().Put(packet, 1);
+      if (!late || n < 30 || n > 45) run_to(now_ns);
+    }
+    heard[late] = ReadAll(*ring);
+  }
+  CHECK_EQ(heard[0].size(), size_t{1'980 / 16 * 256});
+  CHECK(heard[0] == heard[1]);
+  CHECK(Energy(heard[0].data() + 8000, 16'000) > 1);
+}
+
+void AFloodDisturbsNoOtherCall() {
+  const auto plane = Manual();
+  Call witness(plane, 1), flooded(plane, 2);
+  const auto ears = std::make_shared<Ears>();
+  CHECK(witness.socket->JoinEars(ears) && flooded.socket->JoinEars(ears));
+  const Payload voice = Encoded(Voice(8000, 8000));
+  size_t windows = 0, loud = 0;
+  for (size_t n = 0; n < 100; n++) {
+    witness.Say(FrameOf(voice, n));
+    for (int packet = 0; packet < 1000; packet++) flooded.Say(FrameOf(voice, n));
+    plane->Advance(static_cast<int64_t>(n + 1) * kFrameNs);
+    for (Ears::Row row; ears->Take(&row);) {
+      if (row.socket != 1) continue;
+      windows++;
+      loud += row.window.caller_db > -40;
+      CHECK_EQ(row.dropped, uint64_t{0});
+    }
+  }
+  CHECK_EQ(windows, size_t{62});
+  CHECK(loud >= 55);
+  CHECK_EQ(witness.figures().concealed, uint64_t{0});
+  CHECK_EQ(witness.figures().discarded, uint64_t{0});
+  CHECK(flooded.figures().discarded > 90'000);
+}
+
+void AnotherSourceRestartsTheSound() {
+  const auto plane = Manual();
+  Call call(plane, 1);
+  const auto ring = OpenRing(call, 1);
+  const Payload voice = Encoded(Voice(8000, 8000));
+  for (size_t n = 0; n < 200; n++) {
+    if (n == 100) {
+      call.ssrc++;
+      call.sequence = 7;
+      call.timestamp = 1'000'000;
+    }
+    call.Say(FrameOf(voice, n));
+    plane->Advance(static_cast<int64_t>(n + 1) * kFrameNs);
+  }
+  CHECK_EQ(ReadAll(*ring).size(), size_t{4} * CallerSound::kRate);
+  CHECK_EQ(call.figures().restarts, uint64_t{1});
+  CHECK(call.figures().concealed <= 960);
+}
+
+struct Nobody : IntakeListener {
+  void OnDigit(const Digit&) override {}
+  void OnTarget(const Address&, const Address&) override {}
+  void OnBye() override {}
+  void OnReception(const ReceptionState&) override {}
+  void OnForeign(const uint8_t*, size_t, const Address&, bool) override {}
+};
+
+// An intake that is fed by hand, and its inbox.
+struct Rig {
+  TimeSource time{0, 0};
+  Nobody nobody;
+  Inbox inbox;
+  Intake intake{&time, &nobody, true};
+  int64_t now_ns = 0;
+
+  Rig() {
+    intake.SetPayloadTypes(Types());
+    intake.Learn(Far(), Address(), true);
+    intake.Listen(&inbox);
+  }
+
+  void Take(uint16_t sequence, uint32_t timestamp, uint8_t type, const Payload& payload) {
+    std::vector<uint8_t> packet(kRtpHeaderBytes + payload.size());
+    WriteRtpHeader(packet.data(), {false, type, sequence, timestamp, kFarSsrc});
+    std::copy(payload.begin(), payload.end(), packet.begin() + kRtpHeaderBytes);
+    intake.Take(packet.data(), packet.size(), Far(), false, now_ns += kFrameNs);
+  }
+
+  // The packets since the last time: kind, and their numbers since the first packet of all.
+  std::string Text() {
+    std::string text;
+    HeardPacket packet;
+    for (uint32_t source = 0; inbox.Front(&packet, &source); inbox.Pop()) {
+      if (first_.sequence == 0) first_ = packet;
+      text += packet.redundant ? "+" : "";
+      text += "snk"[packet.kind];
+      text += std::to_string(packet.sequence - first_.sequence) + "@" +
+              std::to_string(static_cast<int64_t>(packet.timestamp - first_.timestamp)) + "/" +
+              std::to_string(packet.bytes) + " ";
+    }
+    return text;
+  }
+
+ private:
+  HeardPacket first_;
+};
+
+void PacketsCarryExtendedNumbersIntoTheInbox() {
+  Rig rig;
+  const Payload sound(4);
+  rig.Take(65'533, 0xffff'fe00, kPcmuType, sound);  // on probation
+  rig.Take(65'534, 0xffff'fea0, kPcmuType, sound);
+  rig.Take(65'535, 0xffff'ff40, kPcmaType, sound);
+  rig.Take(1, 0x80, kPcmuType, sound);
+  rig.Take(0, 0xffff'ffe0, kPcmuType, sound);  // overtaken
+  rig.Take(0, 0xffff'ffe0, kPcmuType, sound);  // repeated
+  rig.Take(2, 0x80, kEventType, {1, 10, 0, 160});
+  rig.Take(3, 0x80, kNoiseType, {50});
+  CHECK_EQ(rig.Text(), "s0@0/4 s1@160/4 s3@480/4 s2@320/4 k4@480/0 n5@480/1 ");
+  rig.intake.Listen(nullptr);
+  rig.Take(4, 0x120, kPcmuType, sound);
+  CHECK_EQ(rig.Text(), "");
+}
+
+void RedundantBlocksStandForLostPackets() {
+  Rig rig;
+  const Payload one(160, 1), two(160, 2);
+  rig.Take(10, 1600, kPcmuType, one);
+  rig.Take(11, 1760, kRedType, Redundant(one, two));
+  CHECK_EQ(rig.Text(), "s0@0/160 ");
+  rig.Take(13, 2080, kRedType, Redundant(one, two));
+  CHECK_EQ(rig.Text(), "+s1@160/160 s2@320/160 ");
+  rig.Take(12, 1920, kPcmuType, one);  // late: the buffer has it already
+  CHECK_EQ(rig.Text(), "s1@160/160 ");
+  Payload inner = Redundant(one, two);
+  inner[4] = kRedType;
+  rig.Take(14, 2240, kRedType, inner);  // RED inside of RED
+  CHECK_EQ(rig.Text(), "");
+  CHECK_EQ(rig.intake.Stats().unknown_payloads, uint64_t{1});
+}
+
+void AFullInboxDropsAndCounts() {
+  Rig rig;
+  const Payload sound(1000);
+  for (uint16_t n = 0; n < 101; n++) rig.Take(n, n * 160U, kPcmuType, sound);
+  const uint64_t dropped = rig.inbox.dropped();
+  CHECK(dropped >= 65 && dropped <= 72);
+  size_t kept = 0;
+  HeardPacket packet;
+  for (uint32_t source = 0; rig.inbox.Front(&packet, &source); rig.inbox.Pop()) kept++;
+  CHECK_EQ(kept + dropped, uint64_t{100});
+}
+
+// Calls, ears and rings come and go while the thread listens and packets arrive.
+void ListenersMayComeAndGoAtAnyTime() {
+  const auto plane = MediaPlane::OpenReal(1);
+  const auto shared = std::make_shared<Ears>();
+  std::atomic<uint64_t> next_handle{1};
+  HammerForASecond([&](uint64_t seed, const std::atomic<bool>& running) {
+    Random random(seed);
+    Ears::Row row;
+    while (running.load()) {
+      Call call(plane, next_handle++);
+      call.OpenStream(VoiceCodec::kPcmu);
+      const auto own = std::make_shared<Ears>();
+      std::vector<std::shared_ptr<ByteRing>> rings;
+      for (int step = 0; step < 60; step++) {
+        call.Say(SilentFrame());
+        if (step % 8 == 0) call.stream->queue().Push(0, 1, SilentFrame().data(), kFrameBytes);
+        switch (random.Next() % 6) {
+          case 0:
+            call.socket->JoinEars(random.Next() % 2 ? shared : own);
+            break;
+          case 1:
+            call.socket->LeaveEars(random.Next() % 2 ? shared.get() : own.get());
+            break;
+          case 2:
+            rings.push_back(std::make_shared<ByteRing>(size_t{1} << 13));
+            call.socket->OpenEar(rings.back(), 1 + random.Next() % 2);
+            break;
+          case 3:
+            if (!rings.empty()) call.socket->CloseEar(rings[random.Next() % rings.size()].get());
+            break;
+          case 4:
+            if (seed == 1) shared->Take(&row);
+            call.socket->Hearing();
+            break;
+          default:
+            std::this_thread::sleep_for(std::chrono::microseconds(500));
+        }
+      }
+      if (random.Next() % 2) own->Close();
+      plane->CloseStream(call.stream.get());
+      plane->CloseSocket(call.socket.get());
+    }
+  });
+  CHECK_EQ(plane->ListeningCount(), size_t{0});
+  shared->Close();
+  plane->Close();
+}
+
+// On the machine's clock: a call is heard in time, and the plane may close in the middle.
+void TheThreadHearsAtTheRightRate() {
+  const auto plane = MediaPlane::OpenReal(1);
+  Call call(plane, 1);
+  const auto ring = OpenRing(call, 1);
+  const int64_t begin_ns = MonotonicNs();
+  const size_t wanted = CallerSound::kRate / 2;
+  while (ring->GetStatus().readable < wanted * sizeof(float) && MonotonicNs() < begin_ns + 10 * kNsPerSecond)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto heard = static_cast<int64_t>(ring->GetStatus().readable / sizeof(float));
+  const int64_t passed_ns = MonotonicNs() - begin_ns;
+  // Never ahead of the clock by more than the first quantum.
+  CHECK(heard <= passed_ns * CallerSound::kRate / kNsPerSecond + int64_t{CallerSound::kQuantum});
+  CHECK(heard >= static_cast<int64_t>(wanted));
+  plane->Close();
+  CHECK(ring->GetStatus().ended && ring->GetStatus().error.empty());
+}
+
+}  // namespace
+
+TEST_GROUP(ears) {
+  return Run({{"packets carry extended numbers into the inbox", PacketsCarryExtendedNumbersIntoTheInbox},
+              {"redundant blocks stand for lost packets", RedundantBlocksStandForLostPackets},
+              {"a full inbox drops and counts", AFullInboxDropsAndCounts},
+              {"a minute of packets is a minute of samples", AMinuteOfPacketsIsAMinuteOfSamples},
+              {"a click on both sides is at one place", AClickOnBothSidesIsAtOnePlace},
+              {"the sides stay together when the delay changes", TheSidesStayTogetherWhenTheDelayChanges},
+              {"ours follows the stream of the socket", OursFollowsTheStreamOfTheSocket},
+              {"redundancy fills losses", RedundancyFillsLosses},
+              {"windows of all calls end together", WindowsOfAllCallsEndTogether},
+              {"at most eight windows wait for a call", AtMostEightWindowsWaitForACall},
+              {"a watcher hears once per batch", AWatcherHearsOncePerBatch},
+              {"nothing is decoded when nobody listens", NothingIsDecodedWhenNobodyListens},
+              {"a slow reader is left and the others hear on", ASlowReaderIsLeftAndTheOthersHearOn},
+              {"a late wake-up loses nothing", ALateWakeUpLosesNothing},
+              {"a flood disturbs no other call", AFloodDisturbsNoOtherCall},
+              {"another source restarts the sound", AnotherSourceRestartsTheSound},
+              {"listeners may come and go at any time", ListenersMayComeAndGoAtAnyTime},
+              {"the thread hears at the right rate", TheThreadHearsAtTheRightRate}});
+}
+
+}  // namespace parley::test

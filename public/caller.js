@@ -1,0 +1,107 @@
+// The caller's side of the page: the switches of the microphone and of interruption by speech, the level of the
+// microphone, and the sign that says who speaks. The microphone is on only during a call, and only if its switch is.
+import { Meter } from './meter.js';
+import { Speakers, SpeakerSign } from './speakers.js';
+
+const LEVEL_COLOR = '255 190 120';
+
+export class Caller {
+  #parts;
+  #meter;
+  #sign;
+  #speakers = new Speakers();
+  #call;
+
+  /** `parts` has the elements `microphone`, `interrupt`, `level`, `levelNames`, `who`, `announce`, and `showProblem(text)`. */
+  constructor(parts) {
+    this.#parts = parts;
+    this.#meter = new Meter(parts.level, LEVEL_COLOR);
+    this.#sign = new SpeakerSign({ sign: parts.who, announce: parts.announce });
+    parts.microphone.addEventListener('change', () => this.#switched());
+    parts.interrupt.addEventListener('change', () => {
+      if (!parts.interrupt.checked || parts.microphone.checked) return;
+      parts.microphone.checked = true;
+      this.#switched();
+    });
+  }
+
+  /** The input that interrupts the texts that are sent now; undefined: none. */
+  get interruptible() {
+    return this.#call?.microphone && this.#parts.interrupt.checked ? 'speech' : undefined;
+  }
+
+  /** A call that will be opened. Resolves when it has the microphone, or does without. */
+  async join(call) {
+    this.#call = call;
+    call.addEventListener('microphone', ({ detail }) => this.#call === call && this.#changed(detail));
+    if (this.#parts.microphone.checked) await this.#start();
+  }
+
+  /** The call is open. */
+  began() {
+    this.#sign.hidden = false;
+    this.#sign.show(this.#speakers.now);
+    if (this.#call?.microphone) this.#call.listen();
+  }
+
+  /** A message of the server. */
+  read(message) {
+    this.#speakers.apply(message);
+    this.#sign.show(this.#speakers.now);
+  }
+
+  /** The server cannot hear the caller. */
+  notHeard() {
+    this.#parts.interrupt.checked = false;
+  }
+
+  /** The call is over. */
+  left() {
+    this.#call = undefined;
+    this.#speakers = new Speakers();
+    this.#sign.show(this.#speakers.now);
+    this.#sign.hidden = true;
+    this.#showLevel(null);
+  }
+
+  #switched() {
+    const { microphone, interrupt } = this.#parts;
+    if (!microphone.checked) interrupt.checked = false;
+    if (this.#call === undefined) return; // it is asked for when a call begins
+    if (microphone.checked) void this.#start();
+    else this.#call.stopMicrophone();
+  }
+
+  async #start() {
+    const call = this.#call;
+    try {
+      await call.startMicrophone();
+    } catch (error) {
+      if (this.#call !== call || call.state === 'ended' || !this.#parts.microphone.checked) return;
+      this.#switchOff();
+      this.#parts.showProblem(error.message);
+    }
+  }
+
+  #switchOff() {
+    this.#parts.microphone.checked = this.#parts.interrupt.checked = false;
+  }
+
+  /** The call sends this stream of the microphone from now on; null: none. */
+  #changed(stream) {
+    this.#showLevel(stream);
+    if (stream !== null) return void this.#call.listen();
+    if (this.#call.state !== 'ended') this.#switchOff(); // the device may have been removed
+    this.#call.listen(false);
+    this.#speakers.callerLeft();
+    this.#sign.show(this.#speakers.now);
+  }
+
+  #showLevel(stream) {
+    const { level, levelNames } = this.#parts;
+    level.hidden = stream === null;
+    for (const name of levelNames) name.hidden = stream === null;
+    if (stream === null) this.#meter.stop();
+    else this.#meter.start(stream);
+  }
+}

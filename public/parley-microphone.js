@@ -1,0 +1,32 @@
+// Asks the browser for the microphone, and says in words why it does not give it.
+import { CallError } from './parley-http.js';
+
+// A voice that comes out of a loudspeaker returns to the microphone. The echo canceller of the browser keeps the
+// voice from interrupting itself.
+const PROCESSING = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+
+const INSECURE =
+  'The browser gives the microphone only to pages over HTTPS and to pages of this machine (localhost).';
+const REASONS = {
+  NotAllowedError: 'The browser may not use the microphone. Allow it for this page and try again.',
+  NotFoundError: 'There is no microphone.',
+  NotReadableError: 'The microphone cannot be opened. Another program may use it.',
+  OverconstrainedError: 'No microphone has the properties that the page asks for.',
+};
+
+/** `constraints` are MediaTrackConstraints. Rejects with CallError. */
+export async function openMicrophone(constraints = {}) {
+  if (navigator.mediaDevices === undefined) throw new CallError(INSECURE);
+  try {
+    return await navigator.mediaDevices.getUserMedia({ audio: { ...PROCESSING, ...constraints } });
+  } catch (cause) {
+    throw new CallError(REASONS[cause.name] ?? `The microphone cannot be opened: ${cause.message}`, 0, {
+      cause,
+    });
+  }
+}
+
+/** Releases the device. */
+export function closeMicrophone(stream) {
+  for (const track of stream?.getTracks() ?? []) track.stop();
+}

@@ -1,0 +1,174 @@
+// Acts on what the caller of one call does, as src/hearing reports it: the voice that the caller interrupts
+// was faded out by the worker that decides, and is interrupted or resumed here.
+//
+//   onset ─▶ bargein.paused ─┬─▶ bargein.confirmed ─▶ the call is interrupted
+//            (voice faded)   └─▶ bargein.false ─────▶ the voice goes on with its unfinished word
+//
+// A call is heard from the first text that speech may interrupt, or from `listen`.
+import { ParleyError } from '../errors.js';
+import type { Hearing, HearingLine } from '../hearing/hearing.js';
+import type { HearingEvent } from '../hearing/hearing-messages.js';
+import type { HearingSettings } from '../hearing/hearing-settings.js';
+import type { Time } from '../time.js';
+import type { MediaPort } from './call-route.js';
+import type { CallEvent, Interruptible } from './utterance.js';
+import type { UtteranceQueue } from './utterance-queue.js';
+
+type HeardLine = Pick<HearingLine, 'follow' | 'change' | 'interruptible' | 'awaitInput' | 'close'>;
+
+/** Hears the calls of this server, with settings for calls that state none. */
+export interface CallHearing {
+  readonly service: {
+    listen(...heard: Parameters<Hearing['listen']>): HeardLine;
+  };
+  readonly settings: HearingSettings;
+}
+
+interface CallerSpeechParts {
+  /** Name of the call. */
+  readonly call: string;
+  /** Absent if this server hears no callers. */
+  readonly hearing?: CallHearing | undefined;
+  readonly queue: Pick<
+    UtteranceQueue,
+    'port' | 'size' | 'interruptible' | 'isInterruptedByKeys' | 'faded' | 'resumeFaded'
+  >;
+  readonly time: Time;
+  readonly emit: (event: CallEvent) => void;
+  readonly interrupt: (reason: string) => void;
+  readonly metrics: CallerMetrics;
+}
+
+export interface CallerMetrics {
+  /** The caller has finished a turn. */
+  turnEnded(): void;
+  /** The voice was paused, and it was speech, or not. */
+  bargeIn(isSpeech: boolean): void;
+}
+
+export class CallerSpeech {
+  readonly #parts: CallerSpeechParts;
+  #line: HeardLine | undefined;
+  /** The caller is expected to speak once nothing is spoken. */
+  #awaitsInput = false;
+  /** Track of the voice that stands still. */
+  #faded: number | undefined;
+  #isClosed = false;
+
+  constructor(parts: CallerSpeechParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Hears the caller from now on, or with other settings. With `noInputMs` the caller is expected to speak
+   * once nothing is spoken. Throws CALL_STATE if there is nothing to hear.
+   */
+  listen(settings: Partial<HearingSettings> = {}): void {
+    if (this.#isClosed) return;
+    if (this.#line === undefined) this.#line = this.#open(settings);
+    else this.#line.change(settings);
+    this.#awaitsInput = (settings.noInputMs ?? 0) > 0;
+    this.changed();
+  }
+
+  #open(settings: Partial<HearingSettings>): HeardLine {
+    const { call, hearing, queue } = this.#parts;
+    const { socket, playout } = queue.port;
+    if (hearing === undefined) throw new ParleyError('CALL_STATE', 'this server does not hear callers');
+    if (socket === undefined) {
+      throw new ParleyError('CALL_STATE', `the far end of call ${call} sends no sound`);
+    }
+    const all = { ...hearing.settings, ...settings };
+    return hearing.service.listen(call, { socket, playout }, all, (event) => this.#heard(event));
+  }
+
+  /** Hears the caller no longer. Idempotent. */
+  stop(): void {
+    this.#line?.close(); // a paused voice goes on: the worker ends its pause, and says so
+    this.#line = undefined;
+  }
+
+  /** An utterance is about to be queued that this may interrupt. Throws CALL_STATE if nothing is heard. */
+  prepare(interruptible: Interruptible): void {
+    if (interruptible !== 'speech' && interruptible !== 'any') return;
+    if (!this.#isClosed) this.#line ??= this.#open({});
+  }
+
+  /** The utterances that are queued have changed. */
+  changed(): void {
+    const { queue } = this.#parts;
+    this.#line?.interruptible(queue.interruptible);
+    if (!this.#awaitsInput || queue.size > 0) return;
+    this.#awaitsInput = false;
+    this.#line?.awaitInput();
+  }
+
+  /** The caller pressed a key, which is input, too. */
+  pressed(): void {
+    this.#awaitsInput = false;
+    this.#line?.change({ noInputMs: 0 });
+    if (this.#parts.queue.isInterruptedByKeys) this.#parts.interrupt('key pressed');
+  }
+
+  /** The call goes on through this port. */
+  moved({ socket, playout }: MediaPort): void {
+    const faded = this.#faded;
+    this.#faded = undefined;
+    if (faded !== undefined) this.#parts.queue.resumeFaded(faded);
+    if (socket === undefined) return this.stop();
+    this.#line?.follow({ socket, playout });
+  }
+
+  /** The call has ended. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#faded = undefined;
+    this.#line?.close();
+    this.#line = undefined;
+  }
+
+  #heard(event: HearingEvent): void {
+    if (this.#isClosed) return;
+    const { emit, metrics, queue } = this.#parts;
+    switch (event.type) {
+      case 'speech.started':
+        return emit({ type: event.type, onsetAt: this.#wallMs(event.atMs) });
+      case 'speech.stopped':
+        return emit({ type: event.type, durationMs: Math.round(event.durationMs) });
+      case 'turn.ended':
+        metrics.turnEnded();
+        return emit({ type: event.type, speechMs: Math.round(event.speechMs), reason: event.reason });
+      case 'no_input':
+        return emit({ type: event.type });
+      case 'bargein.paused':
+        this.#faded = event.track;
+        return queue.faded(event.track);
+      case 'bargein.confirmed':
+        return this.#confirmed(event.track);
+      case 'bargein.false':
+        if (event.track !== this.#faded) return;
+        metrics.bargeIn(false);
+        return this.#resume();
+    }
+  }
+
+  /** The voice may have ended since it was paused, or a text that may not be interrupted was queued. */
+  #confirmed(track: number): void {
+    const { metrics, queue, interrupt } = this.#parts;
+    if (!queue.interruptible.some((one) => one.track === track)) return this.#resume();
+    metrics.bargeIn(true);
+    this.#faded = undefined;
+    interrupt('caller spoke');
+  }
+
+  #resume(): void {
+    const faded = this.#faded;
+    this.#faded = undefined;
+    if (faded !== undefined) this.#parts.queue.resumeFaded(faded);
+  }
+
+  /** Milliseconds since 1970 of a time of the monotonic clock. */
+  #wallMs(atMs: number): number {
+    return Math.round(Date.now() - (this.#parts.time.now() - atMs));
+  }
+}

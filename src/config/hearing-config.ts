@@ -1,0 +1,60 @@
+// Reads the variables of hearing: the model that finds speech, and the settings of turns and interruptions
+// for calls that state none. The bounds apply to the settings of each call, too.
+import type { ConfigReader } from './environment.js';
+import type { Variable } from './variables.js';
+
+export const SENSITIVITIES = ['high', 'medium', 'low'] as const;
+
+/** Smallest and greatest value of each setting in milliseconds. */
+export const HEARING_BOUNDS = {
+  silenceMs: [100, 10_000],
+  minSilenceMs: [100, 10_000],
+  maxSilenceMs: [100, 30_000],
+  minSpeechMs: [0, 5000],
+  maxTurnMs: [0, 3_600_000],
+  noInputMs: [0, 600_000],
+  resumeMs: [100, 30_000],
+} as const satisfies Readonly<Record<string, readonly [number, number]>>;
+
+export interface HearingConfig {
+  /** Model file; undefined: the one that comes with the server. */
+  readonly vadModel: string | undefined;
+  /** See HearingSettings in src/hearing. */
+  readonly settings: {
+    readonly silenceMs: number;
+    readonly minSilenceMs: number;
+    readonly maxSilenceMs: number;
+    readonly minSpeechMs: number;
+    readonly maxTurnMs: number;
+    readonly noInputMs: number;
+    readonly sensitivity: (typeof SENSITIVITIES)[number];
+    readonly ignoreBackchannel: boolean;
+    readonly resumeMs: number;
+  };
+}
+
+export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
+  const ms = (name: Variable, setting: keyof typeof HEARING_BOUNDS, fallback: number) => {
+    const [least, most] = HEARING_BOUNDS[setting];
+    return read.integer(name, fallback, least, most);
+  };
+  const settings = {
+    silenceMs: ms('TURN_SILENCE_MS', 'silenceMs', 600),
+    minSilenceMs: ms('TURN_MIN_SILENCE_MS', 'minSilenceMs', 300),
+    maxSilenceMs: ms('TURN_MAX_SILENCE_MS', 'maxSilenceMs', 2000),
+    minSpeechMs: ms('TURN_MIN_SPEECH_MS', 'minSpeechMs', 250),
+    maxTurnMs: ms('TURN_MAX_MS', 'maxTurnMs', 60_000),
+    noInputMs: 0,
+    sensitivity: read.choice('VAD_SENSITIVITY', SENSITIVITIES, 'high'),
+    ignoreBackchannel: read.flag('BARGE_IN_IGNORE_BACKCHANNEL', true),
+    resumeMs: ms('BARGE_IN_RESUME_MS', 'resumeMs', 2000),
+  };
+  const { silenceMs, minSilenceMs, maxSilenceMs } = settings;
+  if (minSilenceMs > silenceMs) {
+    read.problem('TURN_MIN_SILENCE_MS', `must be at most TURN_SILENCE_MS=${silenceMs}`);
+  }
+  if (maxSilenceMs < silenceMs) {
+    read.problem('TURN_MAX_SILENCE_MS', `must be at least TURN_SILENCE_MS=${silenceMs}`);
+  }
+  return { vadModel: read.raw('VAD_MODEL'), settings };
+}

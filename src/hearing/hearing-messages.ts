@@ -1,0 +1,66 @@
+// The events of a call's ears, and the messages between the main thread and the hearing worker. They never
+// contain sound.
+import type { BargeInEvent, InterruptibleTrack } from './barge-in.js';
+import type { HearingSettings } from './hearing-settings.js';
+import type { SpeechChange } from './speech-detector.js';
+import type { TurnEvent, TurnHint } from './turn-detector.js';
+
+/** All times are of the monotonic clock. */
+export type HearingEvent =
+  /** The onset of speech; it lies before the decision. */
+  | { readonly type: 'speech.started'; readonly atMs: number }
+  | { readonly type: 'speech.stopped'; readonly atMs: number; readonly durationMs: number }
+  | TurnEvent
+  | BargeInEvent;
+
+export function speechEvent(change: SpeechChange): HearingEvent {
+  if (change.type === 'started') return { type: 'speech.started', atMs: change.atMs };
+  return { type: 'speech.stopped', atMs: change.atMs, durationMs: change.durationMs };
+}
+
+/** Handles of a call's socket and playout. */
+export interface MediaHandles {
+  readonly socket: number;
+  readonly playout: number;
+}
+
+export type ToHearingWorker =
+  | (LineMessage<'listen'> & { readonly media: MediaHandles; readonly settings: HearingSettings })
+  | (LineMessage<'follow'> & { readonly media: MediaHandles })
+  | (LineMessage<'change'> & { readonly settings: HearingSettings })
+  | (LineMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })
+  | (LineMessage<'hint'> & { readonly hint: TurnHint })
+  | (LineMessage<'await'> & { readonly atMs: number })
+  | LineMessage<'forget'>
+  | { readonly type: 'close' };
+
+interface LineMessage<T extends string> {
+  readonly type: T;
+  readonly line: number;
+}
+
+export interface DetectorState {
+  readonly detector: 'silero' | 'energy' | 'none';
+  /** Why the model could not be loaded; absent for Silero. */
+  readonly problem?: string;
+  /** SHA-256 of the model file. */
+  readonly sha256?: string;
+}
+
+export type FromHearingWorker =
+  | { readonly type: 'ready'; readonly state: DetectorState }
+  | { readonly type: 'event'; readonly line: number; readonly event: HearingEvent }
+  /** Nothing follows for this line. */
+  | { readonly type: 'forgotten'; readonly line: number };
+
+/** Places of the shared counters, which wrap around at 2^32. */
+export const HEARING_COUNTERS = { workedUs: 0, windows: 1, gated: 2, runs: 3 } as const;
+export const HEARING_COUNTER_BYTES = 16;
+
+/** What the main thread gives a worker at its start. */
+export interface HearingWorkerData {
+  /** Handle of the ears, which the main thread closes. */
+  readonly ears: number;
+  readonly vadModel: string | undefined;
+  readonly counters: Int32Array;
+}

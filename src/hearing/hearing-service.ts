@@ -1,0 +1,67 @@
+// Serves the main thread's Hearing from a worker thread: messages in, events out.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { EarSource } from './ear-source.js';
+import {
+  type DetectorState,
+  type FromHearingWorker,
+  HEARING_COUNTERS,
+  type HearingWorkerData,
+  type ToHearingWorker,
+} from './hearing-messages.js';
+import { ListeningLoop, type LoopWork } from './listening-loop.js';
+import { SileroModel } from './silero.js';
+import { EnergyModel, type VoiceMemory, type VoiceModel } from './voice-model.js';
+
+interface ServiceOptions {
+  readonly openEars: (handle: number) => EarSource;
+  readonly fade: (playout: number, track: number) => boolean;
+}
+
+/** Loads the model and listens until the main thread closes it. Called once, in a worker thread. */
+export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<void> {
+  if (parentPort === null) throw new Error('the hearing service runs in a worker thread');
+  const port = parentPort;
+  const { ears, vadModel, counters } = workerData as HearingWorkerData;
+  const post = (message: FromHearingWorker): void => port.postMessage(message);
+  const { model, state } = await loadModel(vadModel);
+  const loop = new ListeningLoop<VoiceMemory>({
+    ears: openEars(ears),
+    model,
+    fade,
+    onEvent: (line, event) => post({ type: 'event', line, event }),
+    onForgotten: (line) => post({ type: 'forgotten', line }),
+    onWork: (work) => count(counters, work),
+    now: () => performance.now(),
+  });
+  port.on('message', (message: ToHearingWorker) => {
+    if (message.type !== 'close') return loop.handle(message);
+    void loop
+      .close()
+      .then(() => model.close())
+      .finally(() => port.close());
+  });
+  loop.start();
+  post({ type: 'ready', state });
+}
+
+async function loadModel(
+  file: string | undefined,
+): Promise<{ readonly model: VoiceModel<VoiceMemory>; readonly state: DetectorState }> {
+  try {
+    const model = await SileroModel.load(file);
+    return { model: model as VoiceModel<VoiceMemory>, state: { detector: 'silero', sha256: model.sha256 } };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return {
+      model: new EnergyModel() as VoiceModel<VoiceMemory>,
+      state: { detector: 'energy', problem },
+    };
+  }
+}
+
+function count(counters: Int32Array, { workedUs, windows, gated, runs }: LoopWork): void {
+  Atomics.add(counters, HEARING_COUNTERS.workedUs, Math.round(workedUs));
+  Atomics.add(counters, HEARING_COUNTERS.windows, windows);
+  Atomics.add(counters, HEARING_COUNTERS.gated, gated);
+  Atomics.add(counters, HEARING_COUNTERS.runs, runs);
+}

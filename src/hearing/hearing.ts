@@ -1,0 +1,364 @@
+// The ears of the server, as the main thread sees them: one worker listens to all calls. If it dies, another
+// one takes its place and listens to the same calls.
+import { Worker } from 'node:worker_threads';
+import { ParleyError } from '../errors.js';
+import { Ears } from '../media/ears.js';
+import type { MediaPlane } from '../media/media-plane.js';
+import type { MediaSocket } from '../media/media-socket.js';
+import type { Playout } from '../media/playout.js';
+import type { Log } from '../observe/log.js';
+import type { Time } from '../time.js';
+import type { InterruptibleTrack } from './barge-in.js';
+import {
+  type DetectorState,
+  type FromHearingWorker,
+  HEARING_COUNTER_BYTES,
+  HEARING_COUNTERS,
+  type HearingEvent,
+  type HearingWorkerData,
+  type MediaHandles,
+  type ToHearingWorker,
+} from './hearing-messages.js';
+import { changedSettings, type HearingSettings } from './hearing-settings.js';
+import type { TurnHint } from './turn-detector.js';
+
+interface HearingOptions {
+  readonly plane: Pick<MediaPlane, 'handle'>;
+  /** Another model file than the one that comes with the server. */
+  readonly vadModel?: string | undefined;
+  readonly log: Log;
+  readonly time: Time;
+  /** Called once a second with the load, 0 to 1. */
+  readonly onLoad?: (load: number) => void;
+  /** The worker's program, and the ears of the plane; others in tests. */
+  readonly script?: URL;
+  readonly openEars?: () => Pick<Ears, 'handle' | 'close'>;
+}
+
+interface HearingFigures {
+  /** Calls that are listened to. */
+  readonly calls: number;
+  /** Fraction of the last second in which the worker was busy, 0 to 1. */
+  readonly load: number;
+  /** Windows of 32 ms so far. */
+  readonly windows: number;
+  /** Windows that were too quiet for the model. */
+  readonly gated: number;
+  /** Batches that the model has analysed. */
+  readonly runs: number;
+}
+
+interface CallMedia {
+  readonly socket: Pick<MediaSocket, 'handle'>;
+  readonly playout: Pick<Playout, 'handle'>;
+}
+
+const SAMPLE_MS = 1000;
+const MAX_FAILED_STARTS = 3; // workers in a row that die soon
+const SHORT_LIFE_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
+
+export class Hearing {
+  readonly #options: HearingOptions;
+  readonly #lines = new Map<number, HearingLine>();
+  readonly #counters = new Int32Array(new SharedArrayBuffer(HEARING_COUNTER_BYTES));
+  readonly #seen = new Int32Array(HEARING_COUNTER_BYTES / 4);
+  readonly #totals = { windows: 0, gated: 0, runs: 0 };
+  #load = 0;
+  #lineCount = 0;
+  #worker: Worker | undefined;
+  #ears: Pick<Ears, 'close'> | undefined;
+  #state: DetectorState = { detector: 'energy', problem: 'the model is not loaded yet' };
+  #failure: Error | undefined;
+  /** Workers in a row that died soon. */
+  #failedStarts = 0;
+  #readyMs = 0;
+  #settleReady: { readonly resolve: () => void; readonly reject: (error: ParleyError) => void } | undefined;
+  #cancelSample: () => void = () => undefined;
+  #resolveGone: () => void = () => undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(options: HearingOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the worker listens. Throws HEARING_FAILED if no worker can be started. */
+  static async open(options: HearingOptions): Promise<Hearing> {
+    const hearing = new Hearing(options);
+    await new Promise<void>((resolve, reject) => {
+      hearing.#settleReady = { resolve, reject };
+      hearing.#start();
+    });
+    hearing.#planSample();
+    return hearing;
+  }
+
+  /** `energy`: the model could not be loaded. `none`: no worker runs any more. `problem` says why. */
+  get detector(): DetectorState['detector'] {
+    return this.#state.detector;
+  }
+
+  get problem(): string | undefined {
+    return this.#state.problem;
+  }
+
+  /**
+   * Listens to a call. Events come in order, on this thread, until the line is closed. Throws INVALID_FIELD
+   * for settings that are not allowed, HEARING_FAILED if no worker runs any more, and WRONG_STATE after
+   * `close`.
+   */
+  listen(
+    call: string,
+    media: CallMedia,
+    settings: HearingSettings,
+    onEvent: (event: HearingEvent) => void,
+  ): HearingLine {
+    if (this.#closed !== undefined) throw new ParleyError('WRONG_STATE', 'the hearing is closed');
+    if (this.#state.detector === 'none') throw new ParleyError('HEARING_FAILED', this.#state.problem ?? '');
+    const number = ++this.#lineCount;
+    const line = new HearingLine({
+      number,
+      call,
+      media: handlesOf(media),
+      settings: changedSettings(settings, {}),
+      onEvent,
+      post: (message) => this.#worker?.postMessage(message),
+      now: () => this.#options.time.now(),
+    });
+    this.#lines.set(number, line);
+    line.attach();
+    return line;
+  }
+
+  figures(): HearingFigures {
+    this.#readCounters();
+    const calls = [...this.#lines.values()].filter(({ isClosed }) => !isClosed).length;
+    return { calls, load: this.#load, ...this.#totals };
+  }
+
+  /** Closes the lines and ends the worker. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #start(): void {
+    const { plane, vadModel, script, openEars = () => Ears.open(plane) } = this.#options;
+    // Ears of their own for each worker: those of one that died hear nothing more once they are closed.
+    const ears = openEars();
+    this.#ears = ears;
+    const data: HearingWorkerData = { ears: ears.handle, vadModel, counters: this.#counters };
+    let isReady = false;
+    this.#failure = undefined;
+    const worker = new Worker(script ?? new URL('./hearing-worker.js', import.meta.url), {
+      name: 'parley-hearing',
+      workerData: data,
+    });
+    worker.on('message', (message: FromHearingWorker) => {
+      if (message.type === 'event') return this.#lines.get(message.line)?.receive(message.event);
+      if (message.type === 'forgotten') return void this.#lines.delete(message.line);
+      isReady = true;
+      this.#ready(message.state);
+    });
+    worker.on('error', (error: Error) => (this.#failure = error));
+    worker.on('exit', (code) => this.#gone(isReady, code));
+    this.#worker = worker;
+  }
+
+  #ready(state: DetectorState): void {
+    this.#state = state;
+    this.#readyMs = this.#options.time.now();
+    const { log } = this.#options;
+    if (state.detector === 'silero') log.info({ ...state }, 'voice activity model loaded');
+    else log.error({ ...state }, 'voice activity model missing');
+    this.#settleReady?.resolve();
+    this.#settleReady = undefined;
+  }
+
+  #gone(wasReady: boolean, code: number): void {
+    this.#worker = undefined;
+    this.#ears?.close();
+    this.#resolveGone();
+    if (this.#closed !== undefined) return;
+    const livedMs = wasReady ? this.#options.time.now() - this.#readyMs : 0;
+    this.#failedStarts = livedMs < SHORT_LIFE_MS ? this.#failedStarts + 1 : 0;
+    const detail = this.#failure?.message ?? `it exited with ${code}`;
+    const calls = [...this.#lines.values()].map((line) => line.call);
+    const isLast = this.#failedStarts >= MAX_FAILED_STARTS;
+    const phrase = isLast ? 'hearing worker cannot be started' : 'hearing worker replaced';
+    this.#options.log.error({ code: 'HEARING_FAILED', detail, calls }, phrase);
+    for (const [number, line] of this.#lines) {
+      line.interrupted();
+      if (line.isClosed) this.#lines.delete(number);
+    }
+    if (!isLast) {
+      this.#start();
+      for (const line of this.#lines.values()) line.attach();
+      return;
+    }
+    const problem = `no hearing worker can be started: ${detail}`;
+    this.#state = { detector: 'none', problem };
+    this.#settleReady?.reject(new ParleyError('HEARING_FAILED', problem, { cause: this.#failure }));
+  }
+
+  #planSample(): void {
+    const beganMs = this.#options.time.now();
+    const workedUs = this.#counter('workedUs');
+    this.#cancelSample = this.#options.time.after(SAMPLE_MS, () => {
+      const tookMs = Math.max(1, this.#options.time.now() - beganMs);
+      const worked = (this.#counter('workedUs') - workedUs) | 0;
+      this.#load = Math.min(1, worked / 1000 / tookMs);
+      this.#readCounters();
+      this.#options.onLoad?.(this.#load);
+      this.#planSample();
+    });
+  }
+
+  #counter(name: keyof typeof HEARING_COUNTERS): number {
+    return Atomics.load(this.#counters, HEARING_COUNTERS[name]);
+  }
+
+  /** Adds what the counters have grown by. They wrap around. */
+  #readCounters(): void {
+    for (const name of ['windows', 'gated', 'runs'] as const) {
+      const value = this.#counter(name);
+      const place = HEARING_COUNTERS[name];
+      this.#totals[name] += (value - (this.#seen[place] ?? 0)) >>> 0;
+      this.#seen[place] = value;
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#cancelSample();
+    for (const line of this.#lines.values()) line.close();
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
+    worker.postMessage({ type: 'close' } satisfies ToHearingWorker);
+    const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
+    await gone;
+    clearTimeout(timer);
+  }
+}
+
+interface LineOptions {
+  readonly number: number;
+  readonly call: string;
+  readonly media: MediaHandles;
+  readonly settings: HearingSettings;
+  readonly onEvent: (event: HearingEvent) => void;
+  readonly post: (message: ToHearingWorker) => void;
+  readonly now: () => number;
+}
+
+/** The ears of one call. */
+export class HearingLine {
+  readonly #options: LineOptions;
+  #media: MediaHandles;
+  #settings: HearingSettings;
+  #tracks: readonly InterruptibleTrack[] = [];
+  #awaitedMs: number | undefined;
+  /** Pause and speech that have begun and not ended: the death of a worker ends them. */
+  #paused: number | undefined;
+  #speakingSinceMs: number | undefined;
+  #closed = false;
+
+  /** Made by Hearing.listen. */
+  constructor(options: LineOptions) {
+    this.#options = options;
+    this.#media = options.media;
+    this.#settings = options.settings;
+  }
+
+  /** The call's name in the log. */
+  get call(): string {
+    return this.#options.call;
+  }
+
+  /** The call moved to another socket and playout. */
+  follow(media: CallMedia): void {
+    this.#media = handlesOf(media);
+    this.#post({ type: 'follow', line: this.#options.number, media: this.#media });
+  }
+
+  /** Throws INVALID_FIELD for settings that are not allowed; then nothing has changed. */
+  change(settings: Partial<HearingSettings>): void {
+    this.#settings = changedSettings(this.#settings, settings);
+    if (this.#settings.noInputMs === 0) this.#awaitedMs = undefined;
+    this.#post({ type: 'change', line: this.#options.number, settings: this.#settings });
+  }
+
+  /**
+   * Utterances that speech may interrupt from now on: the track and its mode. Empty: none. A pause of a track
+   * that is not among them ends with `bargein.false`.
+   */
+  interruptible(tracks: readonly InterruptibleTrack[]): void {
+    this.#tracks = tracks.map(({ track, by }) => ({ track, by }));
+    this.#post({ type: 'interruptible', line: this.#options.number, tracks: this.#tracks });
+  }
+
+  /** The recogniser's knowledge of the words so far; it holds until the caller speaks again. */
+  hint(hint: TurnHint): void {
+    this.#post({ type: 'hint', line: this.#options.number, hint });
+  }
+
+  /** Begins the no-input time-out. */
+  awaitInput(): void {
+    this.#awaitedMs = this.#settings.noInputMs === 0 ? undefined : this.#options.now();
+    this.#post({ type: 'await', line: this.#options.number, atMs: this.#options.now() });
+  }
+
+  /**
+   * Only the end of a pause comes after this: `bargein.false`, if the worker has paused the voice.
+   * Idempotent.
+   */
+  close(): void {
+    if (this.#closed) return;
+    this.#post({ type: 'forget', line: this.#options.number });
+    this.#closed = true;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Called by Hearing: a new worker is to listen. */
+  attach(): void {
+    const line = this.#options.number;
+    this.#post({ type: 'listen', line, media: this.#media, settings: this.#settings });
+    if (this.#tracks.length > 0) this.#post({ type: 'interruptible', line, tracks: this.#tracks });
+    if (this.#awaitedMs !== undefined) this.#post({ type: 'await', line, atMs: this.#awaitedMs });
+  }
+
+  /** Called by Hearing: the worker died. */
+  interrupted(): void {
+    const atMs = this.#options.now();
+    if (this.#paused !== undefined)
+      this.receive({ type: 'bargein.false', track: this.#paused, atMs, speechMs: 0 });
+    if (this.#speakingSinceMs === undefined) return;
+    this.receive({ type: 'speech.stopped', atMs, durationMs: Math.max(0, atMs - this.#speakingSinceMs) });
+  }
+
+  /** Called by Hearing: an event of the worker. */
+  receive(event: HearingEvent): void {
+    if (this.#closed && event.type !== 'bargein.paused' && event.type !== 'bargein.false') return;
+    if (event.type === 'bargein.paused') this.#paused = event.track;
+    else if (event.type === 'bargein.confirmed' || event.type === 'bargein.false') this.#paused = undefined;
+    else if (event.type === 'speech.started') this.#speakingSinceMs = event.atMs;
+    else if (event.type === 'speech.stopped') this.#speakingSinceMs = undefined;
+    else this.#awaitedMs = undefined;
+    this.#options.onEvent(event);
+  }
+
+  #post(message: ToHearingWorker): void {
+    if (!this.#closed) this.#options.post(message);
+  }
+}
+
+function handlesOf({ socket, playout }: CallMedia): MediaHandles {
+  return { socket: socket.handle, playout: playout.handle };
+}

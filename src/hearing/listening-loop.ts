@@ -1,0 +1,211 @@
+// Listens to all calls: takes the windows of each 32 ms, analyses those that pass the energy gate in one run
+// of the model, and lets each call decide.
+import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
+import { type EarSource, ROW_SAMPLES } from './ear-source.js';
+import { EchoGuardWorkspace } from './echo-guard.js';
+import type { HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
+import { type CallWindow, ListenedCall } from './listened-call.js';
+import type { EndOfTurnModel } from './turn-detector.js';
+import type { VoiceMemory, VoiceModel } from './voice-model.js';
+
+/** Windows of one take. */
+const ROWS = 512;
+
+/** Counts of one take; a listener adds them up. */
+export interface LoopWork {
+  readonly workedUs: number;
+  readonly windows: number;
+  /** Windows that the energy gate kept from the model. */
+  readonly gated: number;
+  readonly runs: number;
+}
+
+interface LoopOptions<M extends VoiceMemory> {
+  readonly ears: EarSource;
+  readonly model: VoiceModel<M>;
+  /** Fades a playout out and pauses it; false if that track does not play. */
+  readonly fade: (playout: number, track: number) => boolean;
+  readonly onEvent: (line: number, event: HearingEvent) => void;
+  /** Called when a line that was to be forgotten has no event any more. */
+  readonly onForgotten: (line: number) => void;
+  readonly onWork: (work: LoopWork) => void;
+  /** Milliseconds of a clock that measures the work. */
+  readonly now: () => number;
+  readonly endOfTurn?: EndOfTurnModel;
+}
+
+interface Analysed<M extends VoiceMemory> {
+  readonly call: ListenedCall<M>;
+  readonly endMs: number;
+}
+
+type LineMessage = Exclude<ToHearingWorker, { readonly type: 'close' }>;
+
+export class ListeningLoop<M extends VoiceMemory> {
+  readonly #options: LoopOptions<M>;
+  readonly #lines = new Map<number, ListenedCall<M>>();
+  readonly #bySocket = new Map<number, ListenedCall<M>>();
+  readonly #echo = new EchoGuardWorkspace();
+  readonly #samples = new Float32Array(ROWS * ROW_SAMPLES);
+  readonly #fields = new Float64Array(ROWS * EAR_FIELDS);
+  /** The windows in the batch of the model, in its order. */
+  readonly #batch: Analysed<M>[] = [];
+  #working: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(options: LoopOptions<M>) {
+    this.#options = options;
+  }
+
+  /** Begins to listen. Its failures, those of the model, are unhandled rejections: they end the worker. */
+  start(): void {
+    this.#options.ears.onWindows(() => {
+      if (this.#closed || this.#working !== undefined) return;
+      this.#working = this.#work().finally(() => {
+        this.#working = undefined;
+        if (!this.#closed) this.start();
+      });
+    });
+  }
+
+  handle(message: LineMessage): void {
+    if (message.type === 'listen') return this.#listen(message);
+    const call = this.#lines.get(message.line);
+    if (call === undefined) return; // it was closed while the message was on its way
+    switch (message.type) {
+      case 'follow':
+        return this.#follow(call, message.media);
+      case 'change':
+        return call.change(message.settings);
+      case 'interruptible':
+        return call.interruptible(message.tracks);
+      case 'hint':
+        return call.hint(message.hint);
+      case 'await':
+        return call.awaitInput(message.atMs);
+      case 'forget':
+        this.#detach(call);
+        this.#lines.delete(message.line);
+        call.end();
+        this.#options.onForgotten(message.line);
+    }
+  }
+
+  /** Resolves when nothing is analysed any more. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#closed) this.#options.ears.close();
+    this.#closed = true;
+    await this.#working;
+  }
+
+  #listen({ line, media, settings }: Extract<LineMessage, { readonly type: 'listen' }>): void {
+    const { model, fade, onEvent, endOfTurn } = this.#options;
+    const call = new ListenedCall({
+      media,
+      settings,
+      memory: model.newMemory(),
+      echo: this.#echo,
+      fade,
+      onEvent: (event) => onEvent(line, event),
+      endOfTurn,
+    });
+    this.#lines.set(line, call);
+    this.#attach(call);
+  }
+
+  /** On the same socket only the playout is another one: sound and its echo go on. */
+  #follow(call: ListenedCall<M>, media: MediaHandles): void {
+    if (call.media.socket === media.socket) {
+      call.media = media;
+      return;
+    }
+    this.#detach(call);
+    call.follow(media);
+    this.#attach(call);
+  }
+
+  #attach(call: ListenedCall<M>): void {
+    this.#bySocket.set(call.media.socket, call);
+    this.#options.ears.add(call.media.socket);
+  }
+
+  #detach(call: ListenedCall<M>): void {
+    const { socket } = call.media;
+    if (this.#bySocket.get(socket) !== call) return;
+    this.#bySocket.delete(socket);
+    this.#options.ears.remove(socket);
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#closed) {
+      const rows = this.#options.ears.take(this.#samples, this.#fields);
+      if (rows === 0) return;
+      await this.#process(rows);
+    }
+  }
+
+  async #process(rows: number): Promise<void> {
+    const beganMs = this.#options.now();
+    let gated = 0;
+    let runs = 0;
+    for (let row = 0; row < rows; row++) {
+      // The windows of one step have one end; the next step of a call needs the state that this one leaves.
+      if (this.#isFull(this.#field(row, EAR.endMs))) {
+        await this.#analyse();
+        runs++;
+      }
+      if (!this.#enter(row)) gated++;
+    }
+    if (this.#batch.length > 0) {
+      await this.#analyse();
+      runs++;
+    }
+    const workedUs = 1000 * (this.#options.now() - beganMs);
+    this.#options.onWork({ workedUs, windows: rows, gated, runs });
+  }
+
+  #isFull(endMs: number): boolean {
+    const [first] = this.#batch;
+    if (first === undefined) return false;
+    return first.endMs !== endMs || this.#batch.length === this.#options.model.mostWindows;
+  }
+
+  /** Puts a window into the batch; false if the model need not see it. */
+  #enter(row: number): boolean {
+    const call = this.#bySocket.get(this.#field(row, EAR.socket));
+    if (call === undefined) return false; // it was closed while the window waited
+    const window = this.#window(row);
+    if (!call.isWorthModel(window)) {
+      call.decide(0, window.endMs);
+      return false;
+    }
+    this.#options.model.add(call.memory, window.caller);
+    this.#batch.push({ call, endMs: window.endMs });
+    return true;
+  }
+
+  async #analyse(): Promise<void> {
+    const { model } = this.#options;
+    await model.run();
+    for (const [index, { call, endMs }] of this.#batch.entries()) {
+      call.decide(model.probability(index), endMs);
+    }
+    this.#batch.length = 0;
+  }
+
+  #window(row: number): CallWindow {
+    const start = row * ROW_SAMPLES;
+    return {
+      caller: this.#samples.subarray(start, start + WINDOW_SAMPLES),
+      ours: this.#samples.subarray(start + WINDOW_SAMPLES, start + ROW_SAMPLES),
+      endMs: this.#field(row, EAR.endMs),
+      callerDb: this.#field(row, EAR.callerLevel),
+      oursDb: this.#field(row, EAR.oursLevel),
+      dropped: this.#field(row, EAR.dropped),
+    };
+  }
+
+  #field(row: number, field: number): number {
+    return this.#fields[row * EAR_FIELDS + field] ?? 0;
+  }
+}

@@ -1,0 +1,148 @@
+// Decides when the caller has finished a turn, from the onsets and ends of speech. Time is a parameter.
+//
+//     idle ── speech ──▶ open ── silence, or the longest turn ──▶ turn.ended ──▶ idle
+//
+// A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
+// bounds: a hint of the recogniser or an end-of-turn model moves it.
+import type { HearingSettings } from './hearing-settings.js';
+
+type TurnSettings = Pick<
+  HearingSettings,
+  'silenceMs' | 'minSilenceMs' | 'maxSilenceMs' | 'minSpeechMs' | 'maxTurnMs' | 'noInputMs'
+>;
+
+export type TurnHint = 'unfinished' | 'finished' | undefined;
+
+export type TurnEvent =
+  | {
+      readonly type: 'turn.ended';
+      readonly atMs: number;
+      readonly startedMs: number;
+      /** Without the pauses in it. */
+      readonly speechMs: number;
+      readonly reason: 'silence' | 'longest';
+    }
+  | { readonly type: 'no_input'; readonly atMs: number };
+
+/** Estimates from the last sound whether the caller has finished. */
+export interface EndOfTurnModel {
+  /** Length of the sound that it is given: what was heard last. */
+  readonly seconds: number;
+  /** Called at a pause of the caller. Returns the probability that the turn is over, 0 to 1. */
+  ask(sound: Float32Array): Promise<number>;
+}
+
+export class TurnDetector {
+  #settings: TurnSettings;
+  #hint: TurnHint;
+  /** The estimate of an end-of-turn model for the present pause. */
+  #finished: number | undefined;
+  #pause = 0;
+  #startedMs: number | undefined;
+  /** Speech of this turn that has stopped. */
+  #speechMs = 0;
+  /** Onset of the speech that lasts; undefined during silence. */
+  #onsetMs: number | undefined;
+  #stoppedMs = 0;
+  #noInputAtMs: number | undefined;
+
+  constructor(settings: TurnSettings) {
+    this.#settings = settings;
+  }
+
+  set settings(settings: TurnSettings) {
+    this.#settings = settings;
+    if (settings.noInputMs === 0) this.#noInputAtMs = undefined;
+  }
+
+  /** Number of the present pause, for `answer`. */
+  get pause(): number {
+    return this.#pause;
+  }
+
+  /** Silence that ends the turn now. */
+  get silenceMs(): number {
+    const { silenceMs, minSilenceMs, maxSilenceMs } = this.#settings;
+    if (this.#finished !== undefined) return maxSilenceMs - this.#finished * (maxSilenceMs - minSilenceMs);
+    if (this.#hint === undefined) return silenceMs;
+    return this.#hint === 'finished' ? minSilenceMs : maxSilenceMs;
+  }
+
+  started(onsetMs: number): void {
+    this.#startedMs ??= onsetMs;
+    this.#onsetMs = onsetMs;
+    this.#hint = undefined; // it was about the words before
+    this.#finished = undefined;
+  }
+
+  stopped(atMs: number): void {
+    if (this.#onsetMs !== undefined) this.#speechMs += Math.max(0, atMs - this.#onsetMs);
+    this.#onsetMs = undefined;
+    this.#stoppedMs = atMs;
+    this.#pause++;
+  }
+
+  hint(hint: TurnHint): void {
+    this.#hint = hint;
+  }
+
+  /** The estimate of an end-of-turn model for a pause; one for an earlier pause is ignored. */
+  answer(pause: number, finished: number): void {
+    if (pause !== this.#pause || this.#onsetMs !== undefined || !Number.isFinite(finished)) return;
+    this.#finished = Math.min(1, Math.max(0, finished));
+  }
+
+  /** Begins the no-input time-out, unless the settings have none. */
+  awaitInput(nowMs: number): void {
+    const { noInputMs } = this.#settings;
+    this.#noInputAtMs = noInputMs === 0 ? undefined : nowMs + noInputMs;
+  }
+
+  /** Called for each window. Returns what happened by `nowMs`, in order. */
+  advance(nowMs: number): readonly TurnEvent[] {
+    if (this.#startedMs === undefined) return this.#noInput(nowMs);
+    const isLongEnough = this.#spokenBy(nowMs) >= this.#settings.minSpeechMs;
+    if (isLongEnough) this.#noInputAtMs = undefined;
+    const { maxTurnMs } = this.#settings;
+    if (isLongEnough && maxTurnMs > 0 && nowMs - this.#startedMs >= maxTurnMs) {
+      return [this.#end(this.#startedMs + maxTurnMs, nowMs, 'longest')];
+    }
+    if (this.#onsetMs !== undefined || nowMs - this.#stoppedMs < this.silenceMs) return NOTHING;
+    if (isLongEnough) return [this.#end(nowMs, nowMs, 'silence')];
+    this.#clear(); // a noise
+    return this.#noInput(nowMs);
+  }
+
+  #spokenBy(nowMs: number): number {
+    return this.#speechMs + (this.#onsetMs === undefined ? 0 : nowMs - this.#onsetMs);
+  }
+
+  #end(atMs: number, nowMs: number, reason: 'silence' | 'longest'): TurnEvent {
+    const startedMs = this.#startedMs ?? atMs;
+    const goesOn = this.#onsetMs !== undefined;
+    const beyondMs = goesOn ? Math.max(0, nowMs - Math.max(atMs, this.#onsetMs ?? atMs)) : 0;
+    const event = { type: 'turn.ended', atMs, startedMs, speechMs: this.#spokenBy(nowMs) - beyondMs, reason };
+    this.#clear();
+    if (goesOn) {
+      this.#startedMs = atMs;
+      this.#onsetMs = atMs;
+    }
+    return event as TurnEvent;
+  }
+
+  #clear(): void {
+    this.#startedMs = undefined;
+    this.#onsetMs = undefined;
+    this.#speechMs = 0;
+    this.#hint = undefined;
+    this.#finished = undefined;
+  }
+
+  #noInput(nowMs: number): readonly TurnEvent[] {
+    if (this.#noInputAtMs === undefined || nowMs < this.#noInputAtMs) return NOTHING;
+    this.#noInputAtMs = undefined;
+    return [{ type: 'no_input', atMs: nowMs }];
+  }
+}
+
+const NOTHING: readonly TurnEvent[] = [];

@@ -1,0 +1,246 @@
+// All recordings in progress, in the worker: sound moves from rings into files. A timer serves every line
+// each 200 ms, and a piece is written each second. So a killed server loses less than 2 s: 0.2 s in the ring,
+// 1 s that waits for its piece and 0.4 s of an Ogg page.
+import { PcmRing } from '../audio/pcm-ring.js';
+import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import { RecordingFile, type RecordingFiles } from './recording-file.js';
+import { FRAMES_PER_MS, openForm, RECORDING_CHANNELS, RECORDING_RATE } from './recording-form.js';
+import type {
+  FromRecorder,
+  RecordingEnd,
+  RecordingOrder,
+  RecordingResult,
+  RecordingSize,
+  ToRecorder,
+} from './recording-messages.js';
+
+const TICK_MS = 200;
+const PIECE_MS = 800; // the next tick after it writes: at most 1 s
+const CHUNK_FRAMES = 4096;
+
+const chunk = new Float32Array(CHUNK_FRAMES * RECORDING_CHANNELS);
+
+interface LinesOptions {
+  readonly files: RecordingFiles;
+  readonly time: Time;
+  readonly post: (message: FromRecorder) => void;
+}
+
+export class RecordingLines {
+  readonly #options: LinesOptions;
+  readonly #lines = new Map<number, RecordingLine>();
+  #cancelTick: (() => void) | undefined;
+  /** Files are completed one after the other, so that flushing them occupies one thread of Node's pool. */
+  #finishing: Promise<void> = Promise.resolve();
+
+  constructor(options: LinesOptions) {
+    this.#options = options;
+  }
+
+  /** Handles every message but `close`. */
+  take(message: Exclude<ToRecorder, { type: 'close' }>): void {
+    const { id } = message;
+    const nowMs = this.#options.time.now();
+    if (message.type === 'open') {
+      this.#open(id, message, nowMs);
+      return;
+    }
+    const line = this.#lines.get(id);
+    if (line === undefined) return; // it ended while the message was on its way
+    this.#guarded(id, line, () => {
+      if (message.type === 'mute') line.mute(message.muted, message.atMs, nowMs);
+      else if (message.type === 'follow') line.follow(message.ring, nowMs);
+      else this.#stop(id, line, message.end, nowMs);
+    });
+  }
+
+  /** Ends every recording; resolves when all files are complete. */
+  async close(): Promise<void> {
+    this.#cancelTick?.();
+    const nowMs = this.#options.time.now();
+    for (const [id, line] of this.#lines) {
+      this.#guarded(id, line, () => this.#stop(id, line, 'call-ended', nowMs));
+    }
+    await this.#finishing;
+  }
+
+  #open(id: number, order: RecordingOrder, nowMs: number): void {
+    try {
+      this.#lines.set(id, new RecordingLine(this.#options.files, order, nowMs));
+    } catch (error) {
+      this.#ended(id, { ...failureOf(error), frames: 0, bytes: 0 });
+      return;
+    }
+    this.#options.post({ type: 'opened', id });
+    if (this.#cancelTick === undefined) this.#planTick();
+  }
+
+  #planTick(): void {
+    this.#cancelTick = this.#options.time.after(TICK_MS, () => this.#tick());
+  }
+
+  #tick(): void {
+    const nowMs = this.#options.time.now();
+    const sizes: RecordingSize[] = [];
+    for (const [id, line] of this.#lines) {
+      this.#guarded(id, line, () => {
+        const wrote = line.advance(nowMs);
+        if (line.isFull) this.#stop(id, line, 'too-long', nowMs);
+        else if (wrote) sizes.push({ id, frames: line.frames, bytes: line.bytes });
+      });
+    }
+    if (sizes.length > 0) this.#options.post({ type: 'grown', sizes });
+    this.#cancelTick = undefined;
+    if (this.#lines.size > 0) this.#planTick();
+  }
+
+  /** An error ends this recording only. */
+  #guarded(id: number, line: RecordingLine, action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#lines.delete(id);
+      this.#ended(id, { ...failureOf(error), ...line.abandon() });
+    }
+  }
+
+  #stop(id: number, line: RecordingLine, end: RecordingEnd, nowMs: number): void {
+    line.drain(nowMs, nowMs);
+    this.#lines.delete(id);
+    this.#finishing = this.#finishing.then(async () => {
+      try {
+        await line.finish(nowMs);
+        this.#ended(id, { end: line.isFull ? 'too-long' : end, frames: line.frames, bytes: line.bytes });
+      } catch (error) {
+        this.#ended(id, { ...failureOf(error), ...line.abandon() });
+      }
+    });
+  }
+
+  #ended(id: number, result: RecordingResult): void {
+    this.#options.post({ type: 'ended', id, result });
+  }
+}
+
+/** One recording: its ring, its file and its clock. */
+class RecordingLine {
+  readonly #file: RecordingFile;
+  readonly #maxFrames: number;
+  #ring: PcmRing | undefined;
+  /** The time of the first frame; undefined before it. */
+  #beganMs: number | undefined;
+  /** The ring has not delivered a frame yet. */
+  #isNewRing = true;
+  #muted = false;
+  #frames = 0;
+
+  constructor(files: RecordingFiles, order: RecordingOrder, nowMs: number) {
+    const { path, format, serial, ring, maxFrames } = order;
+    this.#file = new RecordingFile(files, path, openForm(format, serial), nowMs);
+    this.#maxFrames = maxFrames;
+    this.#ring = PcmRing.attach(ring, RECORDING_RATE);
+  }
+
+  get frames(): number {
+    return this.#frames;
+  }
+
+  get bytes(): number {
+    return this.#file.bytes;
+  }
+
+  get isFull(): boolean {
+    return this.#frames >= this.#maxFrames;
+  }
+
+  /** Reads the ring. True if a piece was due and written. */
+  advance(nowMs: number): boolean {
+    this.drain(nowMs, nowMs);
+    if (nowMs - this.#file.writtenMs < PIECE_MS) return false;
+    this.#file.flush(nowMs);
+    return true;
+  }
+
+  mute(muted: boolean, atMs: number, nowMs: number): void {
+    this.drain(nowMs, atMs);
+    this.#muted = muted;
+  }
+
+  follow(ring: number, nowMs: number): void {
+    this.drain(nowMs, nowMs);
+    this.#ring = PcmRing.attach(ring, RECORDING_RATE);
+    this.#isNewRing = true;
+  }
+
+  /** Reads the frames that arrived until `untilMs`. Throws if the ring lost sound. */
+  drain(nowMs: number, untilMs: number): void {
+    const status = this.#ring?.status() ?? null;
+    if (this.#ring === undefined || status === null || status.aborted) {
+      this.#ring = undefined; // the call has closed it; another ring may follow
+      return;
+    }
+    const readable = Math.floor(status.readable / RECORDING_CHANNELS);
+    if (this.#isNewRing && readable > 0) this.#align(nowMs - readable / FRAMES_PER_MS, nowMs);
+    const later = Math.round(Math.max(0, nowMs - untilMs) * FRAMES_PER_MS);
+    this.#read(this.#ring, Math.max(0, readable - later), nowMs);
+    if (!status.ended || later > 0) return;
+    this.#ring = undefined;
+    if (status.error !== '') throw lostSound(status.error);
+  }
+
+  finish(nowMs: number): Promise<void> {
+    return this.#file.finish(nowMs);
+  }
+
+  abandon(): { readonly frames: number; readonly bytes: number } {
+    this.#file.abandon();
+    return { frames: this.#frames, bytes: this.#file.bytes };
+  }
+
+  /** The sound of the ring begins at `beginMs`. Silence fills the time since the end of the ring before. */
+  #align(beginMs: number, nowMs: number): void {
+    this.#isNewRing = false;
+    this.#beganMs ??= beginMs;
+    let missing = Math.round((beginMs - this.#beganMs) * FRAMES_PER_MS) - this.#frames;
+    for (; missing > 0 && !this.isFull; missing -= CHUNK_FRAMES) {
+      chunk.fill(0);
+      this.#append(Math.min(missing, CHUNK_FRAMES), nowMs);
+    }
+  }
+
+  #read(ring: PcmRing, frames: number, nowMs: number): void {
+    for (let left = frames; left > 0;) {
+      const samples = Math.min(left, CHUNK_FRAMES) * RECORDING_CHANNELS;
+      const taken = ring.read(chunk.subarray(0, samples));
+      if (taken <= 0) return; // closed meanwhile
+      left -= taken / RECORDING_CHANNELS;
+      if (this.#muted) chunk.fill(0);
+      this.#append(taken / RECORDING_CHANNELS, nowMs);
+    }
+  }
+
+  /** Appends frames of the chunk, up to the limit of the recording. */
+  #append(frames: number, nowMs: number): void {
+    const kept = Math.min(frames, this.#maxFrames - this.#frames);
+    if (kept > 0) this.#file.append(chunk, kept, nowMs);
+    this.#frames += kept;
+  }
+}
+
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
+function failureOf(error: unknown): Pick<RecordingResult, 'end' | 'error'> {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const { code: name, message } = FULL.has(code)
+    ? new ParleyError('DISK_FULL', `the disk has no room for the recording (${code})`)
+    : /^E[A-Z0-9]+$/.test(code)
+      ? new ParleyError('RECORDING_FAILED', `the recording cannot be written (${code})`)
+      : asParleyError(error, 'RECORDING_FAILED');
+  return { end: name === 'DISK_FULL' ? 'disk-full' : 'failed', error: { code: name, message } };
+}
+
+function lostSound(code: string): ParleyError {
+  const message = `the recorder lost sound of the call (${code as ErrorCode})`;
+  return new ParleyError('RECORDING_FAILED', message);
+}

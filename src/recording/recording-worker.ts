@@ -1,0 +1,29 @@
+// The recording worker: one thread writes all recordings, at a priority below the clock's. See
+// recording-lines.ts.
+import { parentPort } from 'node:worker_threads';
+import { loadAddon } from '../addon.js';
+import { systemTime } from '../time.js';
+import { DISK } from './recording-file.js';
+import { RecordingLines } from './recording-lines.js';
+import type { ToRecorder } from './recording-messages.js';
+
+interface PriorityAddon {
+  lowerThreadPriority(nice: number): void;
+}
+
+const NICENESS = 5; // as the encoder workers
+
+if (parentPort === null) throw new Error('recording-worker.js runs in a worker thread');
+const port = parentPort;
+const lines = new RecordingLines({
+  files: DISK,
+  time: systemTime,
+  post: (message) => port.postMessage(message),
+});
+
+port.on('message', (message: ToRecorder) => {
+  if (message.type !== 'close') lines.take(message);
+  else void lines.close().then(() => port.close());
+});
+
+loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);

@@ -1,0 +1,198 @@
+// The voice of a call that its caller interrupts: the test decides in place of the worker that hears.
+// Everything else is real but the engine, the network and time.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CallHearing } from '../../src/call/caller-speech.js';
+import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
+import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
+import { heardOf, rising } from './heard-sound.js';
+
+const calls = openCalls();
+
+/** Notes what a call asks for, and reports what the test decides. */
+class FakeHearing implements CallHearing {
+  readonly settings = HEARING_SETTINGS;
+  readonly asked: unknown[] = [];
+  tracks: readonly number[] = [];
+  report: (event: HearingEvent) => void = () => undefined;
+  readonly service = {
+    listen: (
+      call: string,
+      _media: unknown,
+      settings: HearingSettings,
+      onEvent: (event: HearingEvent) => void,
+    ): ReturnType<CallHearing['service']['listen']> => {
+      this.asked.push(['listen', call, settings]);
+      this.report = onEvent;
+      return {
+        follow: () => void this.asked.push('follow'),
+        change: (changed) => void this.asked.push(['change', changed]),
+        interruptible: (tracks) => void (this.tracks = tracks.map(({ track }) => track)),
+        awaitInput: () => void this.asked.push('awaitInput'),
+        close: () => void this.asked.push('close'),
+      };
+    },
+  };
+}
+
+interface HeardCall extends CallUnderTest {
+  readonly hearing: FakeHearing;
+  /** What the worker does at an onset. */
+  pause(track: number): void;
+}
+
+function openCall(): HeardCall {
+  const hearing = new FakeHearing();
+  const under = calls.open(undefined, { hearing });
+  const pause = (track: number) => {
+    assert.ok(hearing.tracks.includes(track), `track ${track} may not be interrupted`);
+    assert.equal(under.port.playout.fade(track), true);
+    hearing.report({ type: 'bargein.paused', track, onsetMs: 0, atMs: 0 });
+  };
+  return { ...under, hearing, pause };
+}
+
+const TEXT = 'alpha beta gamma'; // one second: each letter, space and all, lasts 62.5 ms
+
+async function speakAndPass(under: HeardCall, ms: number) {
+  under.engine.sounds.set(TEXT, rising(1000));
+  const utterance = under.call.speak(TEXT, { interruptible: 'speech' });
+  await utterance.pushed;
+  under.pass(ms);
+  return utterance;
+}
+
+const eventTypes = ({ events }: HeardCall) => events.map(({ type }) => type);
+
+test('speech interrupts: the voice fades within one frame, and nothing of it comes later', async () => {
+  const under = openCall();
+  const utterance = await speakAndPass(under, 400);
+  under.sent();
+  under.pause(utterance.number);
+  under.pass(FRAME_MS);
+  assert.equal(
+    heardOf(under.sent()).some((sample) => sample !== 0),
+    true,
+    'the frame that fades',
+  );
+  under.pass(500);
+  assert.equal(
+    heardOf(under.sent()).some((sample) => sample !== 0),
+    false,
+  );
+  under.hearing.report({ type: 'bargein.confirmed', track: utterance.number, atMs: 0 });
+  under.pass(2000);
+  assert.equal(
+    heardOf(under.sent()).some((sample) => sample !== 0),
+    false,
+  );
+  assert.deepEqual(under.events.at(-1), {
+    type: 'utterance.interrupted',
+    utterance: utterance.number,
+    text: 'alpha',
+    heard: 'alpha',
+    durationMs: 420,
+  });
+  assert.deepEqual((await utterance.ended).end, 'interrupted');
+});
+
+test('after a noise the voice goes on with its unfinished word, which counts once', async () => {
+  const under = openCall();
+  const utterance = await speakAndPass(under, 500);
+  under.pause(utterance.number);
+  under.pass(1000);
+  under.sent();
+  under.hearing.report({ type: 'bargein.false', track: utterance.number, atMs: 0, speechMs: 100 });
+  under.pass(2000);
+  // "beta" began after 375 ms: from frame 18 of 50 on everything comes, of it the word's part twice.
+  const sounding = under.sent().filter((packet) => heardOf([packet]).some((sample) => sample !== 0));
+  assert.equal(sounding.length, 50 - 18);
+  assert.deepEqual(eventTypes(under).slice(2), [
+    'utterance.paused',
+    'utterance.resumed',
+    'sentence.spoken',
+    'utterance.spoken',
+  ]);
+  assert.deepEqual(await utterance.ended, { end: 'spoken', text: TEXT, durationMs: 1000 });
+});
+
+test('a text that may not be interrupted protects those before it', async () => {
+  const under = openCall();
+  const utterance = await speakAndPass(under, 200);
+  under.pause(utterance.number);
+  const protectedOne = under.call.speak('Delta.');
+  assert.deepEqual(under.hearing.tracks, []);
+  under.hearing.report({ type: 'bargein.confirmed', track: utterance.number, atMs: 0 });
+  assert.equal(under.events.at(-1)?.type, 'utterance.resumed');
+  await protectedOne.pushed;
+  under.pass(5000);
+  assert.equal((await protectedOne.ended).end, 'spoken');
+});
+
+test('a key interrupts what a key may interrupt, and nothing else', async () => {
+  const under = openCall();
+  const speech = await speakAndPass(under, 100);
+  under.call.pressed();
+  assert.equal(speech.state, 'speaking');
+  under.call.interrupt('next');
+  for (const interruptible of ['dtmf', 'any'] as const) {
+    const utterance = under.call.speak('Press one.', { interruptible });
+    under.call.pressed();
+    assert.equal((await utterance.ended).end, 'interrupted');
+  }
+});
+
+test('an utterance that has not begun was heard as an empty text', async () => {
+  const under = openCall();
+  const utterance = under.call.speak(TEXT, { interruptible: 'any' });
+  under.hearing.report({ type: 'bargein.confirmed', track: utterance.number, atMs: 0 });
+  const { text, end } = await utterance.ended;
+  assert.deepEqual({ text, end }, { text: '', end: 'interrupted' });
+});
+
+test('the time without input begins once nothing is spoken', async () => {
+  const under = openCall();
+  const utterance = await speakAndPass(under, 100);
+  under.call.listen({ noInputMs: 5000 });
+  assert.deepEqual(under.hearing.asked.slice(1), [['change', { noInputMs: 5000 }]]);
+  under.pass(2000);
+  await utterance.ended;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(under.hearing.asked.at(-1), 'awaitInput');
+});
+
+test('speech, turns and silence of the caller are events of the call', () => {
+  const under = openCall();
+  under.call.listen({});
+  const { report } = under.hearing;
+  report({ type: 'speech.started', atMs: under.time.now() - 100 });
+  report({ type: 'speech.stopped', atMs: 0, durationMs: 480.4 });
+  report({ type: 'turn.ended', atMs: 0, startedMs: 0, speechMs: 480.4, reason: 'silence' });
+  report({ type: 'no_input', atMs: 0 });
+  const [started, ...others] = under.events;
+  assert.ok(started?.type === 'speech.started' && Math.abs(started.onsetAt - (Date.now() - 100)) < 1000);
+  assert.deepEqual(others, [
+    { type: 'speech.stopped', durationMs: 480 },
+    { type: 'turn.ended', speechMs: 480, reason: 'silence' },
+    { type: 'no_input' },
+  ]);
+});
+
+test('a call whose far end sends no sound says that it cannot be interrupted', () => {
+  const under = calls.open();
+  const message = /this server does not hear callers/;
+  assert.throws(() => under.call.listen({}), { code: 'CALL_STATE', message });
+  assert.throws(() => under.call.speak('Hello.', { interruptible: 'speech' }), {
+    code: 'CALL_STATE',
+    message,
+  });
+});
+
+test('the end of the call ends its hearing', async () => {
+  const under = openCall();
+  under.call.listen({});
+  await under.call.close('test');
+  assert.deepEqual(under.hearing.asked.at(-1), 'close');
+});

@@ -1,0 +1,14 @@
+// Settings of hearing for tests: an interruption needs no more speech than a turn.
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+
+export const HEARING_SETTINGS: HearingSettings = {
+  silenceMs: 600,
+  minSilenceMs: 300,
+  maxSilenceMs: 2000,
+  minSpeechMs: 250,
+  maxTurnMs: 60_000,
+  noInputMs: 0,
+  sensitivity: 'high',
+  ignoreBackchannel: false,
+  resumeMs: 2000,
+};

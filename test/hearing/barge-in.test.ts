@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BargeIn } from '../../src/hearing/barge-in.js';
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
+
+const TRACK = { track: 3, by: 'speech' } as const;
+
+/** `playing` is the track that plays; the fades are noted. */
+function bargeIn(settings: Partial<HearingSettings> = {}, playing: number | undefined = 3) {
+  const fades: number[] = [];
+  const state: { playing: number | undefined } = { playing };
+  const decision = new BargeIn({ ...HEARING_SETTINGS, ...settings }, (track) => {
+    if (track !== state.playing) return false;
+    fades.push(track);
+    state.playing = undefined;
+    return true;
+  });
+  decision.interruptible([TRACK], 0);
+  return { decision, fades, state };
+}
+
+test('the onset of speech fades the voice, and speech of 250 ms confirms', () => {
+  const { decision, fades } = bargeIn();
+  assert.deepEqual(decision.started(936, 1000), {
+    type: 'bargein.paused',
+    track: 3,
+    onsetMs: 936,
+    atMs: 1000,
+  });
+  assert.deepEqual(fades, [3]);
+  assert.equal(decision.advance(249, 1185), undefined);
+  assert.deepEqual(decision.advance(250, 1186), { type: 'bargein.confirmed', track: 3, atMs: 1186 });
+  assert.equal(decision.advance(2000, 3000), undefined);
+  assert.equal(decision.stopped(2000, 3100), undefined);
+  assert.deepEqual(fades, [3]);
+});
+
+test('a noise that ends is a false barge-in at once', () => {
+  const { decision } = bargeIn();
+  decision.started(936, 1000);
+  assert.deepEqual(decision.stopped(120, 1200), {
+    type: 'bargein.false',
+    track: 3,
+    atMs: 1200,
+    speechMs: 120,
+  });
+  assert.equal(decision.advance(0, 5000), undefined);
+});
+
+test('a noise that neither ends nor becomes long enough resumes the voice after resumeMs, and pauses it no more', () => {
+  const { decision, fades, state } = bargeIn({ resumeMs: 500 });
+  decision.started(936, 1000);
+  assert.equal(decision.advance(100, 1499), undefined);
+  assert.deepEqual(decision.advance(100, 1500), {
+    type: 'bargein.false',
+    track: 3,
+    atMs: 1500,
+    speechMs: 100,
+  });
+  state.playing = 3;
+  assert.equal(decision.advance(900, 2300), undefined);
+  assert.equal(decision.stopped(900, 2500), undefined);
+  assert.deepEqual(fades, [3]);
+  assert.equal(decision.started(4000, 4064)?.type, 'bargein.paused', 'the next sound pauses again');
+});
+
+test('nothing is paused where no track may be interrupted, or another one plays', () => {
+  const none = bargeIn();
+  none.decision.interruptible([], 0);
+  assert.equal(none.decision.started(0, 64), undefined);
+  assert.deepEqual(none.fades, []);
+  const other = bargeIn({}, 4);
+  assert.equal(other.decision.started(0, 64), undefined);
+  assert.deepEqual(other.fades, []);
+});
+
+test('of several tracks the one that plays is paused', () => {
+  const { decision } = bargeIn({}, 5);
+  decision.interruptible([TRACK, { track: 4, by: 'any' }, { track: 5, by: 'any' }], 0);
+  assert.equal(decision.started(0, 64)?.track, 5);
+});
+
+test('an utterance that begins while the caller speaks is paused, too', () => {
+  const { decision, state } = bargeIn();
+  state.playing = undefined;
+  assert.equal(decision.started(0, 64), undefined);
+  assert.equal(decision.advance(400, 464), undefined);
+  state.playing = 3;
+  assert.equal(decision.advance(432, 496)?.type, 'bargein.paused');
+  assert.equal(decision.advance(464, 528)?.type, 'bargein.confirmed');
+});
+
+test('a paused track that may be interrupted no more ends its pause', () => {
+  const { decision } = bargeIn();
+  decision.started(936, 1000);
+  assert.equal(decision.interruptible([TRACK], 1010), undefined);
+  assert.deepEqual(decision.interruptible([], 1020), {
+    type: 'bargein.false',
+    track: 3,
+    atMs: 1020,
+    speechMs: 64,
+  });
+  assert.equal(decision.advance(1000, 2000), undefined);
+});
+
+for (const [sensitivity, ignoreBackchannel, neededMs] of [
+  ['high', false, 250],
+  ['medium', false, 375],
+  ['low', false, 500],
+  ['high', true, 700],
+  ['low', true, 700],
+] as const) {
+  test(`${sensitivity} sensitivity, backchannels ${ignoreBackchannel ? 'ignored' : 'heard'}: ${neededMs} ms interrupt`, () => {
+    const { decision } = bargeIn({ sensitivity, ignoreBackchannel });
+    decision.started(0, 64);
+    assert.equal(decision.advance(neededMs - 1, 2000), undefined);
+    assert.equal(decision.advance(neededMs, 2001)?.type, 'bargein.confirmed');
+  });
+}

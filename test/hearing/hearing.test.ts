@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { Hearing } from '../../src/hearing/hearing.js';
+import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
+import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
+import { createLog } from '../../src/observe/log.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-hearing-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const media = (socket: number) => ({ socket: { handle: socket }, playout: { handle: 10 + socket } });
+
+async function opened(options: { readonly vadModel?: string; readonly script?: URL } = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({
+    level: 'info',
+    logText: false,
+    destination: { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
+  });
+  const time = new ManualTime(1000);
+  const hearing = await Hearing.open({
+    plane: { handle: 1 },
+    openEars: () => ({ handle: 1, close: () => undefined }),
+    log,
+    time,
+    script: new URL('./scripted-worker.js', import.meta.url),
+    ...options,
+  });
+  return { hearing, lines, time };
+}
+
+/** Listens, and collects the events. */
+function listened(hearing: Hearing, socket: number, settings = HEARING_SETTINGS) {
+  const events: HearingEvent[] = [];
+  const line = hearing.listen(`call-${socket}`, media(socket), settings, (event) => events.push(event));
+  const types = () => events.map(({ type }) => type);
+  return { line, events, types };
+}
+
+test('Silero itself hears the speech of one call, and neither the silence nor the noise of others', async () => {
+  const { hearing, lines, time } = await opened();
+  assert.equal(hearing.detector, 'silero');
+  assert.equal(hearing.problem, undefined);
+  assert.equal(lines[0]?.['msg'], 'voice activity model loaded');
+  const speaker = listened(hearing, 1);
+  const quiet = listened(hearing, 2);
+  const noisy = listened(hearing, 3);
+  speaker.line.interruptible([{ track: 4, by: 'speech' }]);
+  await until(() => speaker.types().includes('turn.ended'));
+  assert.deepEqual(
+    [...new Set(speaker.types())],
+    ['speech.started', 'bargein.paused', 'bargein.confirmed', 'speech.stopped', 'turn.ended'],
+  );
+  assert.deepEqual([quiet.events, noisy.events], [[], []]);
+  const figures = hearing.figures();
+  assert.equal(figures.calls, 3);
+  assert.ok(figures.runs > 0, 'the model ran');
+  assert.ok(figures.gated > figures.windows / 3, 'silent lines are kept from the model');
+  time.advance(1000);
+  assert.ok(hearing.figures().load > 0);
+  await hearing.close();
+  assert.equal(time.waiting, 0);
+});
+
+test('without a usable model file the energy detector hears, and says why', async () => {
+  const broken = join(folder, 'broken.onnx');
+  writeFileSync(broken, 'no model');
+  for (const [vadModel, problem] of [
+    [join(folder, 'absent.onnx'), /absent\.onnx cannot be read: ENOENT/],
+    [broken, /broken\.onnx is no ONNX model: /],
+  ] as const) {
+    const { hearing, lines } = await opened({ vadModel });
+    assert.equal(hearing.detector, 'energy');
+    assert.match(hearing.problem ?? '', problem);
+    assert.equal(lines[0]?.['msg'], 'voice activity model missing');
+    const { types } = listened(hearing, 1);
+    await until(() => types().includes('turn.ended'));
+    await hearing.close();
+  }
+});
+
+test('a worker that dies is replaced, named in the log, and listens to the same calls', async () => {
+  const { hearing, lines } = await opened();
+  const { line, types } = listened(hearing, 1);
+  line.interruptible([{ track: 4, by: 'any' }]);
+  await until(() => types().includes('speech.started'));
+  listened(hearing, 666).line.close(); // the worker dies of its first message
+  await until(() => lines.some(({ msg }) => msg === 'hearing worker replaced'));
+  const replaced = lines.find(({ msg }) => msg === 'hearing worker replaced');
+  assert.equal(replaced?.['detail'], 'the fatal socket came');
+  await until(() => types().filter((type) => type === 'speech.started').length >= 2);
+  await until(() => types().includes('turn.ended'));
+  const count = (type: HearingEvent['type']) => types().filter((one) => one === type).length;
+  assert.equal(count('speech.started'), count('speech.stopped'), 'nothing stays open');
+  assert.equal(count('bargein.paused'), count('bargein.confirmed') + count('bargein.false'));
+  await hearing.close();
+});
+
+test('a worker that cannot start is named after three tries', async () => {
+  const script = new URL('data:text/javascript,throw new Error("no start")');
+  await assert.rejects(opened({ script }), {
+    code: 'HEARING_FAILED',
+    message: 'no hearing worker can be started: no start',
+  });
+});
+
+test('a call that moves is heard on its new socket; a closed line tells nothing more', async () => {
+  const { hearing } = await opened();
+  const { line, types } = listened(hearing, 2);
+  line.follow(media(1));
+  await until(() => types().includes('speech.started'));
+  line.close();
+  line.close();
+  const told = types().length;
+  const other = listened(hearing, 1);
+  await until(() => other.types().includes('turn.ended'));
+  assert.equal(types().length, told);
+  assert.equal(hearing.figures().calls, 1);
+  await hearing.close();
+});
+
+test('settings are checked where they are given, and closing twice is one close', async () => {
+  const { hearing } = await opened();
+  assert.throws(() => listened(hearing, 1, { ...HEARING_SETTINGS, silenceMs: 5 }), { field: 'silenceMs' });
+  const { line } = listened(hearing, 2);
+  assert.throws(() => line.change({ noInputMs: -5 }), { code: 'INVALID_FIELD', field: 'noInputMs' });
+  const closing = hearing.close();
+  assert.equal(hearing.close(), closing);
+  await closing;
+  assert.throws(() => listened(hearing, 1), { code: 'WRONG_STATE' });
+});

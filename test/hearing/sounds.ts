@@ -1,0 +1,148 @@
+// Sounds of callers, 16 kHz mono: speech by flite, noises by a script, and what a line makes of them.
+import { FliteProgram } from '../../src/engines/flite/flite-program.js';
+import { SAMPLE_RATE } from '../../src/hearing/ear-source.js';
+
+const flite = FliteProgram.load();
+
+/** Spoken by a 16 kHz voice of flite, at a level of -21 dBFS. */
+export async function speech(text: string, voice: 'slt' | 'awb' | 'rms' = 'slt'): Promise<Float32Array> {
+  const { samples } = (await flite).speak(text, voice);
+  return atLevel(
+    Float32Array.from(samples, (sample) => sample / 32_768),
+    -21,
+  );
+}
+
+export function silence(ms: number): Float32Array {
+  return new Float32Array(Math.round((ms * SAMPLE_RATE) / 1000));
+}
+
+/** One after the other. */
+export function joined(...sounds: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(sounds.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const sound of sounds) {
+    all.set(sound, at);
+    at += sound.length;
+  }
+  return all;
+}
+
+/** All at once; as long as the longest. */
+export function mixed(...sounds: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(Math.max(...sounds.map(({ length }) => length)));
+  for (const sound of sounds) for (const [n, sample] of sound.entries()) all[n] = (all[n] ?? 0) + sample;
+  return all;
+}
+
+export function repeated(sound: Float32Array, times: number): Float32Array {
+  return joined(...Array.from({ length: times }, () => sound));
+}
+
+export function amplified(sound: Float32Array, db: number): Float32Array {
+  return sound.map((sample) => sample * 10 ** (db / 20));
+}
+
+/** The sound later, and as long as before. */
+export function delayed(sound: Float32Array, ms: number): Float32Array {
+  return joined(silence(ms), sound).subarray(0, sound.length);
+}
+
+/** As G.711 (mu-law) transmits it. */
+export function companded(sound: Float32Array): Float32Array {
+  return sound.map((sample) => {
+    const size = Math.log1p(255 * Math.min(1, Math.abs(sample))) / Math.log(256);
+    const stepped = Math.round(size * 128) / 128;
+    return Math.sign(sample) * ((256 ** stepped - 1) / 255);
+  });
+}
+
+/** White noise from a seed, at a level. */
+export function noise(ms: number, db: number, seed = 1): Float32Array {
+  const next = random(seed);
+  return atLevel(
+    silence(ms).map(() => next() - 0.5),
+    db,
+  );
+}
+
+/** A cough: an explosive burst of low noise, then a shorter second one. 350 ms. */
+export function cough(db: number, seed = 2): Float32Array {
+  const burst = (ms: number, decayMs: number, n: number) =>
+    shaped(lowPassed(noise(ms, -10, seed + n), 0.35), (t) => Math.min(1, t / 4) * Math.exp(-t / decayMs));
+  return atLevel(joined(burst(180, 45, 0), silence(40), burst(130, 35, 1)), db);
+}
+
+/** A breath into the microphone: noise that swells and fades. 600 ms. */
+export function breath(db: number, seed = 3): Float32Array {
+  const ms = 600;
+  return atLevel(
+    shaped(lowPassed(noise(ms, -10, seed), 0.6), (t) => Math.sin((Math.PI * t) / ms) ** 2),
+    db,
+  );
+}
+
+/** Key presses: short clicks, each with a quieter one of its release, at uneven times. */
+export function keyboard(ms: number, db: number, seed = 4): Float32Array {
+  const next = random(seed);
+  const all = silence(ms);
+  for (let atMs = 30; atMs < ms - 120; atMs += 90 + 120 * next()) {
+    for (const [offsetMs, gain] of [
+      [0, 1],
+      [60 + 20 * next(), 0.5],
+    ] as const) {
+      const click = shaped(noise(12, -10, Math.round(1e6 * next())), (t) => gain * Math.exp(-t / 2));
+      const start = Math.round(((atMs + offsetMs) * SAMPLE_RATE) / 1000);
+      for (const [n, sample] of click.entries()) all[start + n] = (all[start + n] ?? 0) + sample;
+    }
+  }
+  return atLevel(all, db);
+}
+
+/** What a room returns of a sound: some of it directly, the rest as an exponential decay. */
+export function reverberated(sound: Float32Array, decayMs: number, direct: number, seed = 5): Float32Array {
+  const tail = shaped(noise(decayMs, -10, seed), (t) => Math.exp((-6.9 * t) / decayMs));
+  const energy = tail.reduce((sum, sample) => sum + sample * sample, 0);
+  const response = tail.map((sample) => sample * Math.sqrt((1 - direct) / energy));
+  response[0] = Math.sqrt(direct);
+  const all = new Float32Array(sound.length);
+  for (const [n, sample] of sound.entries()) {
+    if (sample === 0) continue;
+    const end = Math.min(response.length, all.length - n);
+    for (let m = 0; m < end; m++) all[n + m] = (all[n + m] as number) + sample * (response[m] as number);
+  }
+  return all;
+}
+
+/** The level of the loud part: of the 32 ms windows within 20 dB of the loudest. */
+function atLevel(sound: Float32Array, db: number): Float32Array {
+  const powers: number[] = [];
+  for (let at = 0; at < sound.length; at += 512) {
+    const window = sound.subarray(at, at + 512);
+    powers.push(window.reduce((sum, sample) => sum + sample * sample, 0) / window.length);
+  }
+  const loud = powers.filter((power) => power > Math.max(...powers) / 100);
+  const mean = loud.reduce((sum, power) => sum + power, 0) / loud.length;
+  const gain = Math.sqrt(10 ** (db / 10) / mean);
+  return sound.map((sample) => Math.max(-1, Math.min(1, gain * sample)));
+}
+
+function shaped(sound: Float32Array, envelope: (ms: number) => number): Float32Array {
+  return sound.map((sample, n) => sample * envelope((1000 * n) / SAMPLE_RATE));
+}
+
+function lowPassed(sound: Float32Array, share: number): Float32Array {
+  let last = 0;
+  return sound.map((sample) => (last += share * (sample - last)));
+}
+
+/** Numbers from 0 to 1, the same for the same seed (xorshift). */
+function random(seed: number): () => number {
+  let state = seed * 2_654_435_761 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
+import { TurnDetector, type TurnEvent } from '../../src/hearing/turn-detector.js';
+
+function detector(settings: Partial<HearingSettings> = {}) {
+  const turns = new TurnDetector({ ...HEARING_SETTINGS, ...settings });
+  /** Events up to this time, looked for every 10 ms. */
+  let nowMs = 0;
+  const until = (ms: number): TurnEvent[] => {
+    const events: TurnEvent[] = [];
+    for (; nowMs < ms; nowMs += 10) events.push(...turns.advance(nowMs));
+    return events;
+  };
+  /** Speech between two times. */
+  const speak = (fromMs: number, toMs: number): TurnEvent[] => {
+    const before = until(fromMs);
+    turns.started(fromMs);
+    const events = [...before, ...until(toMs)];
+    turns.stopped(toMs);
+    return events;
+  };
+  return { turns, until, speak };
+}
+
+test('a turn ends after 600 ms of silence, and tells its onset and the length of its speech', () => {
+  const { until, speak } = detector();
+  assert.deepEqual(speak(1000, 2000), []);
+  assert.deepEqual(until(2600), []);
+  assert.deepEqual(until(2610), [
+    { type: 'turn.ended', atMs: 2600, startedMs: 1000, speechMs: 1000, reason: 'silence' },
+  ]);
+  assert.deepEqual(until(10_000), []);
+});
+
+test('a pause that is shorter than the silence belongs to the turn, but not to its speech', () => {
+  const { until, speak } = detector();
+  assert.deepEqual([...speak(0, 500), ...speak(1000, 1500)], []);
+  assert.deepEqual(until(3000), [
+    { type: 'turn.ended', atMs: 2100, startedMs: 0, speechMs: 1000, reason: 'silence' },
+  ]);
+});
+
+test('speech below the minimum is a noise and no turn, but short words add up', () => {
+  const { until, speak } = detector({ minSpeechMs: 250 });
+  speak(0, 240);
+  assert.deepEqual(until(3000), []);
+  speak(3000, 3200);
+  speak(3400, 3500);
+  assert.deepEqual(until(5000), [
+    { type: 'turn.ended', atMs: 4100, startedMs: 3000, speechMs: 300, reason: 'silence' },
+  ]);
+});
+
+for (const [hint, silenceMs] of [
+  ['finished', 300],
+  ['unfinished', 2000],
+  [undefined, 600],
+] as const) {
+  test(`the hint ${hint} ends the turn after ${silenceMs} ms of silence`, () => {
+    const { turns, until, speak } = detector();
+    speak(0, 1000);
+    turns.hint(hint);
+    const [event] = until(5000);
+    assert.equal(event?.atMs, 1000 + silenceMs);
+  });
+}
+
+test('a hint is about the words before: speech that follows makes it void', () => {
+  const { turns, until, speak } = detector();
+  speak(0, 1000);
+  turns.hint('unfinished');
+  speak(1500, 2000);
+  assert.equal(until(5000)[0]?.atMs, 2600);
+});
+
+test('the answer of an end-of-turn model moves the silence between its bounds', () => {
+  for (const [finished, silenceMs] of [
+    [1, 300],
+    [0.5, 1150],
+    [0, 2000],
+    [7, 300],
+  ] as const) {
+    const { turns, until, speak } = detector();
+    speak(0, 1000);
+    turns.answer(turns.pause, finished);
+    assert.equal(until(5000)[0]?.atMs, 1000 + silenceMs);
+  }
+});
+
+test('an answer that comes after the caller went on, or is no number, is ignored', () => {
+  const { turns, until, speak } = detector();
+  speak(0, 1000);
+  const { pause } = turns;
+  speak(1200, 1500);
+  turns.answer(pause, 0);
+  turns.answer(turns.pause, NaN);
+  assert.equal(until(5000)[0]?.atMs, 2100);
+});
+
+test('the longest turn is cut, and speech that goes on is the next turn', () => {
+  const { turns, until } = detector({ maxTurnMs: 5000 });
+  until(1000);
+  turns.started(1000);
+  assert.deepEqual(until(7000), [
+    { type: 'turn.ended', atMs: 6000, startedMs: 1000, speechMs: 5000, reason: 'longest' },
+  ]);
+  turns.stopped(7000);
+  assert.deepEqual(until(9000), [
+    { type: 'turn.ended', atMs: 7600, startedMs: 6000, speechMs: 1000, reason: 'silence' },
+  ]);
+});
+
+test('maxTurnMs 0 is no limit', () => {
+  const { turns, until } = detector({ maxTurnMs: 0 });
+  turns.started(0);
+  assert.deepEqual(until(600_000), []);
+});
+
+test('no_input comes once, noInputMs after awaitInput', () => {
+  const { turns, until } = detector({ noInputMs: 3000 });
+  assert.deepEqual(until(5000), []);
+  turns.awaitInput(5000);
+  assert.deepEqual(until(20_000), [{ type: 'no_input', atMs: 8000 }]);
+});
+
+test('speech ends the wait for input, a noise does not', () => {
+  const spoken = detector({ noInputMs: 3000 });
+  spoken.turns.awaitInput(0);
+  spoken.speak(2800, 3400);
+  assert.deepEqual(
+    spoken.until(20_000).map(({ type }) => type),
+    ['turn.ended'],
+  );
+  const noisy = detector({ noInputMs: 3000 });
+  noisy.turns.awaitInput(0);
+  noisy.speak(2900, 3050);
+  assert.deepEqual(noisy.until(20_000), [{ type: 'no_input', atMs: 3650 }]);
+});
+
+test('without a no-input time in the settings awaitInput waits for ever', () => {
+  const { turns, until } = detector();
+  turns.awaitInput(0);
+  assert.deepEqual(until(100_000), []);
+});

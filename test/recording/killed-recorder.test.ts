@@ -1,0 +1,67 @@
+// A server that is killed while it records leaves files that play to within 2 s of what was said.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../api/http/tls-files.js';
+import { decoded, probed } from '../fakes/ffmpeg.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { RecordingFolder } from '../../src/recording/recording-folder.js';
+import { fileAt } from './lines-under-test.js';
+import { opusChannels, wavChannels } from './recorded-sound.js';
+
+const PROGRAM = fileURLToPath(new URL('./killed-recorder.js', import.meta.url));
+const KILLED_AT_MS = 4500;
+
+test('SIGKILL in the middle of two recordings leaves both of them playable, and the next start lists them', async (t) => {
+  const folder = temporaryFolder(t);
+  const child = spawn(process.execPath, [PROGRAM, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  let fedMs = 0;
+  child.stdout.on('data', (data: Buffer) => {
+    fedMs = Number(data.toString().trim().split('\n').at(-1));
+    if (fedMs >= KILLED_AT_MS) child.kill('SIGKILL');
+  });
+  const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  assert.equal(signal, 'SIGKILL');
+
+  const names = readdirSync(folder).toSorted();
+  assert.deepEqual(names.map((name) => name.split('.').slice(1).join('.')).toSorted(), [
+    'opus.part',
+    'wav.part',
+  ]);
+  const playedMs = new Map<string, number>();
+  for (const name of names) {
+    const file = fileAt(join(folder, name));
+    const isWav = name.includes('.wav');
+    const { caller, ours, rate } = isWav ? wavChannels(file) : await opusChannels(file);
+    const ms = (1000 * caller.length) / rate;
+    assert.ok(ms >= fedMs - 2000 && ms <= fedMs + 100, `${name} plays ${ms} ms of ${fedMs} ms`);
+    assert.equal(ours.length, caller.length);
+    assert.equal(probed(file).channels, 2);
+    assert.ok(Math.abs((1000 * decoded(file).length) / (isWav ? 16_000 : 48_000) - ms) < 10, 'ffmpeg agrees');
+    if (isWav) assert.ok(caller.every((sample) => sample === 0.25));
+    playedMs.set(name.replace('.part', ''), ms);
+  }
+
+  const time = new ManualTime();
+  const recordings = await RecordingFolder.open({
+    folder,
+    keepMs: 0,
+    keepBytes: 0,
+    time,
+    unixMs: () => Date.now() + 60_000,
+    log: { warn: () => assert.fail('a recording was not repaired') } as never,
+    onExcess: () => undefined,
+  });
+  t.after(() => recordings.close());
+  const { recordings: listed } = await recordings.list({ maySee: () => true, limit: 10 });
+  assert.deepEqual(new Set(listed.map(({ name }) => name)), new Set(playedMs.keys()));
+  for (const { name, complete, durationMs } of listed) {
+    assert.equal(complete, false);
+    assert.ok(Math.abs(durationMs - (playedMs.get(name) ?? 0)) < 10, `${name}: ${durationMs} ms`);
+  }
+});
