@@ -202,7 +202,7 @@ void DriftIsMeasuredAndCorrectedWithoutASteeperStep() {
     CHECK(heard.least_delay >= 16.5);
     CHECK(heard.most_delay <= 33);
     CHECK_EQ(heard.figures.concealed, uint64_t{0});
-    // What the clocks differ by, and at most one correction more.
+    // The stretched samples make up the drift; at most one correction more may be under way.
     const double drifted = 299 * 16'000 * std::abs(ppm) * 1e-6;
     CHECK(std::abs(static_cast<double>(heard.figures.stretched) - drifted) <= 2 * 200);
     // 4 ms lead from silence into the sound.

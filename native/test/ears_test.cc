@@ -139,7 +139,7 @@ Sound Channel(const Sound& interleaved, size_t channel) {
   return sound;
 }
 
-// Where each sound that is louder than 0.2 begins after 100 ms of less.
+// Returns the first sample of each sound above 0.2 that follows 100 ms below it.
 std::vector<size_t> Clicks(const Sound& sound) {
   std::vector<size_t> clicks;
   size_t quiet_from = 0;

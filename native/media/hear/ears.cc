@@ -59,7 +59,7 @@ void Ears::Close() {
   watch_.Disarm();
 }
 
-// Of all members; INT64_MAX when no complete batch waits. Under mutex_.
+// Returns the earliest end of a window of any member; INT64_MAX when no complete batch waits. Under mutex_.
 int64_t Ears::FirstEnd() {
   int64_t first_ns = INT64_MAX;
   for (const Member& member : members_) first_ns = std::min(first_ns, member.seat->FirstEnd());

@@ -51,7 +51,7 @@ class ListeningThread {
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 
-  // Of the thread.
+  // Only the thread uses these.
   std::vector<std::shared_ptr<ListeningCall>> batch_;
   std::vector<std::shared_ptr<Ears>> announced_;
 

@@ -14,12 +14,12 @@ class SoundQueue {
   SoundQueue(size_t history, size_t waiting);
 
   size_t size() const { return tail_ - head_; }
-  // Where `count` more samples may be written, until the next call. Append makes them part of the queue.
+  // Returns a place for `count` more samples, valid until the next call. Append makes them part of the queue.
   float* Room(size_t count);
-  // Of the samples written into Room, `skip` are left out and `count` after them appended.
+  // Leaves out the first `skip` samples that were written into Room, and appends `count` after them.
   void Append(size_t count, size_t skip = 0);
   void AppendSilence(size_t count);
-  // What is appended next does not continue the sound before.
+  // The next samples do not continue the sound before.
   void Break() { broken_ = true; }
 
   // The first sample that waits; at least `history` samples are before it.

@@ -50,9 +50,16 @@ export interface TelephoneParts {
   readonly sounds: SoundReader;
 }
 
-// prettier-ignore
 export const COMMANDS = [
-  'say', 'play', 'listen', 'interrupt', 'dtmf', 'transfer', 'hold', 'resume', 'hangup',
+  'say',
+  'play',
+  'listen',
+  'interrupt',
+  'dtmf',
+  'transfer',
+  'hold',
+  'resume',
+  'hangup',
 ] as const;
 export type CommandName = (typeof COMMANDS)[number];
 
