@@ -15,6 +15,7 @@ import { fliteEngine } from '../../../src/engines/flite/flite.js';
 import { Hearing } from '../../../src/hearing/hearing.js';
 import { EAR_FIELDS, Ears, WINDOW_SAMPLES } from '../../../src/media/ears.js';
 import { createLog } from '../../../src/observe/log.js';
+import type { SocketStats } from '../../../src/media/media-addon.js';
 import { MediaPlane } from '../../../src/media/media-plane.js';
 import { type MediaSocket, RtpPorts } from '../../../src/media/media-socket.js';
 import type { Playout } from '../../../src/media/playout.js';
@@ -54,7 +55,7 @@ function openLines(plane: MediaPlane, ports: RtpPorts, { codec: name, calls }: L
     const payloadType = payloadTypeOf(name);
     socket.formats([{ payloadType, kind: 'sound', clockRate: codec.clockRate, codec: name }]);
     socket.srtp('plain');
-    socket.learn({});
+    socket.learn({ anywhere: true });
     const playout = plane.openStream({
       ssrc: 100_000 + index,
       payloadType,
@@ -145,6 +146,7 @@ async function run(line: Line, speech: Speech): Promise<Row> {
   const heard = ear.windows() - windows;
   const late = spreadOf(plane.takeTrace().map(({ dueMs, sentMs }) => sentMs - dueMs));
   const stats = lines.map(({ socket }) => socket.stats().hearing);
+  checkHeard(line, stats, lines);
   const sum = (of: (one: NonNullable<(typeof stats)[number]>) => number) =>
     stats.reduce((total, one) => total + (one === undefined ? 0 : of(one)), 0);
   await ear.close();
@@ -173,6 +175,18 @@ async function run(line: Line, speech: Speech): Promise<Row> {
     "callers' core %": (100 * callersCpu) / seconds,
     'stolen %': (100 * (stolenSeconds() - stolen)) / seconds,
   };
+}
+
+/** Throws if the far ends were not heard, so that no figure counts calls without sound. */
+function checkHeard(
+  { ear, calls }: Line,
+  hearing: readonly SocketStats['hearing'][],
+  lines: readonly OpenLine[],
+): void {
+  const silent = lines.filter(({ socket }) => socket.stats().packets === 0).length;
+  const deaf = ear === 'none' ? 0 : hearing.filter((one) => one === undefined || one.samples === 0).length;
+  if (silent + deaf === 0) return;
+  throw new Error(`of ${calls} calls ${silent} received no packet, and ${deaf} were not decoded`);
 }
 
 function linesOf(codec: CodecName): Line[] {
