@@ -14,12 +14,14 @@ interface Thresholds {
   readonly windows: number;
   /** One window of this probability begins speech alone. */
   readonly alone: number;
+  /** So many loud windows before the run count as part of it: a word may begin with a consonant. */
+  readonly mostLead: number;
 }
 
 const THRESHOLDS: Readonly<Record<Sensitivity, Thresholds>> = {
-  high: { on: 0.5, off: 0.35, windows: 2, alone: 0.85 },
-  medium: { on: 0.6, off: 0.4, windows: 3, alone: Infinity },
-  low: { on: 0.75, off: 0.5, windows: 5, alone: Infinity },
+  high: { on: 0.5, off: 0.35, windows: 2, alone: 0.85, mostLead: 1 },
+  medium: { on: 0.6, off: 0.4, windows: 3, alone: Infinity, mostLead: 0 },
+  low: { on: 0.75, off: 0.5, windows: 5, alone: Infinity, mostLead: 0 },
 };
 
 /** A gap of this length is a pause between words, not the end. */
@@ -80,13 +82,14 @@ export class SpeechDetector {
   #before(probability: number, { endMs, isLoud, isDoubtful }: DetectedWindow): SpeechChange | undefined {
     const { on, windows } = this.#thresholds;
     const alone = isDoubtful ? Infinity : this.#thresholds.alone;
+    const lead = isDoubtful ? 0 : Math.min(this.#lead, this.#thresholds.mostLead);
     if (probability < on) {
       this.#run = 0;
       this.#lead = isLoud ? Math.min(MOST_LEAD_WINDOWS, this.#lead + 1) : 0;
       return undefined;
     }
     this.#run++;
-    if (this.#run < windows && probability < alone) return undefined;
+    if (this.#run + lead < windows && probability < alone) return undefined;
     this.#onsetMs = endMs - (this.#run + this.#lead) * WINDOW_MS;
     this.#lastMs = endMs;
     this.#isSpeaking = true;

@@ -25,6 +25,13 @@ test('one window of very probable speech begins it alone', () => {
   assert.deepEqual(changesOf([0, 0, 0.9]), [{ type: 'started', atMs: 64 }]);
 });
 
+test('a loud window before it makes one window of probable speech enough', () => {
+  const loud = { isLoud: true };
+  assert.deepEqual(changesOf([0.1, 0.6], 'high', loud), [{ type: 'started', atMs: 0 }]);
+  assert.deepEqual(changesOf([0.1, 0.6], 'high', { ...loud, isDoubtful: true }), []);
+  assert.deepEqual(changesOf([0.1, 0.65, 0.65], 'medium', loud), []);
+});
+
 test('where the call has an echo, one window alone begins no speech', () => {
   assert.deepEqual(changesOf([0, 0.9, 0], 'high', { isDoubtful: true }), []);
   assert.deepEqual(changesOf([0, 0.9, 0.9], 'high', { isDoubtful: true }), [{ type: 'started', atMs: 32 }]);

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import { CODECS, type CodecName, ticksPerFrame } from '../../../src/codecs/codec.js';
 import { MediaPlane } from '../../../src/media/media-plane.js';
 import { PlayoutWriter, type Playout } from '../../../src/media/playout.js';
-import { descriptorOf } from '../socket-descriptor.js';
+import { descriptorOf, stopReading } from '../socket-descriptor.js';
 import { payloadsOf, type Speech } from './speech.js';
 
 export interface CallersOrder {
@@ -50,6 +50,7 @@ function begin(order: CallersOrder): void {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1', () => {
+    stopReading(socket);
     for (const [index, port] of ports.entries()) {
       const playout = plane.openStream({
         ssrc: index + 1,
