@@ -4,12 +4,11 @@
 // A session uses the data channel of the call's present connection, and outlives it: the next channel goes on
 // with the text whose tokens are still coming, and gets the events that the page has missed.
 import type { Call } from '../src/call/call.js';
-import type { CallEvent, Interruptible } from '../src/call/utterance.js';
+import { type CallEvent, INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
-import { HEARING_BOUNDS, SENSITIVITIES } from '../src/config/hearing-config.js';
+import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../src/config/hearing-config.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
-import type { HearingSettings } from '../src/hearing/hearing-settings.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import { stated } from '../src/stated.js';
 import type { Time } from '../src/time.js';
@@ -251,7 +250,6 @@ const MAX_VOICE_CHARACTERS = 100;
 const MAX_LANGUAGE_CHARACTERS = 35; // the longest that BCP 47 asks to be ready for (section 4.4.1)
 const LANGUAGE = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
-const INTERRUPTIBLE: readonly Interruptible[] = ['none', 'dtmf', 'speech', 'any'];
 const BOUNDED = Object.keys(HEARING_BOUNDS) as (keyof typeof HEARING_BOUNDS)[];
 
 const FIELDS: Readonly<Record<ClientMessage['type'], readonly string[]>> = {

@@ -107,8 +107,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const { encoders, engines } = speakers;
   await Promise.all([encoders.ready(), config.preloadModel ? engines.load() : undefined]);
   warmUpTexts(engines);
-  const { vadModel } = config.hearing;
-  const hearing = await Hearing.open({ plane, vadModel, log, time: systemTime });
+  const { vadModel, endOfTurnModule } = config.hearing;
+  const hearing = await Hearing.open({ plane, vadModel, endOfTurnModule, log, time: systemTime });
   closing.add(() => hearing.close());
   const ownerOf = (id: string) => browsers.server.ownerOf(id) ?? telephone?.ownerOf(id);
   const recordings = await openRecordings(config, log, closing);

@@ -14,6 +14,7 @@ const REST = [
   /fuzz[\w-]*\.test\.ts$/, // long random input
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
+  /^test\/hearing\/echo-endurance\.test\.ts$/, // ten minutes of sound for each case, through the model
   /^test\/flooded-server\.test\.ts$/, // a server in a process of its own, flooded for seconds
   /^test\/speak-command\.test\.ts$/, // a process and an engine for each command
   /^test\/(?:docs\/commands|dev-script)\.test\.ts$/, // the commands of the documents; a watching compiler

@@ -14,7 +14,7 @@ import type {
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { Interruptible, Utterance } from '../../src/call/utterance.js';
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';

@@ -18,7 +18,7 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { Interruptible } from '../../src/call/utterance.js';
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
 import type { RegistrationState, SipFigures } from '../../src/observe/scraped-metrics.js';

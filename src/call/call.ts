@@ -17,7 +17,7 @@ import { type Interruption, type QueuedOptions, UtteranceQueue } from './utteran
 import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import { isMarkup, sentencesFrom, type TextLimits, TextTurns } from '../speaking/text-source.js';
-import type { HearingSettings } from '../hearing/hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
 import type { CallEvent, Interruptible, Utterance } from './utterance.js';
 import { VoicePlan } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';

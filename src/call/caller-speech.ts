@@ -8,7 +8,7 @@
 import { ParleyError } from '../errors.js';
 import type { Hearing, HearingLine } from '../hearing/hearing.js';
 import type { HearingEvent } from '../hearing/hearing-messages.js';
-import type { HearingSettings } from '../hearing/hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
 import type { Time } from '../time.js';
 import type { MediaPort } from './call-route.js';
 import type { CallEvent, Interruptible } from './utterance.js';

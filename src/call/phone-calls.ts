@@ -3,7 +3,7 @@
 import type { CodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
-import type { HearingSettings } from '../hearing/hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
 import type { CallEvent, Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 

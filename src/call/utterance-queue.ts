@@ -175,7 +175,7 @@ export class UtteranceQueue {
 
   /** The voice of this utterance has faded out and stands still. */
   faded(track: number): void {
-    this.#queued.get(track)?.utterance.told('utterance.paused');
+    this.#queued.get(track)?.utterance.reportPause('utterance.paused');
   }
 
   /** The voice goes on from the beginning of the word in which it faded out. */
@@ -183,7 +183,7 @@ export class UtteranceQueue {
     const queued = this.#queued.get(track);
     // The frame that faded out is repeated in any case.
     this.port.playout.resumeFade(Math.max(0, (queued?.utterance.unfinishedFrames ?? 0) - 1));
-    queued?.utterance.told('utterance.resumed');
+    queued?.utterance.reportPause('utterance.resumed');
   }
 
   /** Milliseconds of sent sound that the far end has not heard yet: half a round trip, and its buffer. */

@@ -25,7 +25,8 @@ const NEXT: Readonly<Record<UtteranceState, readonly UtteranceState[]>> = {
 };
 
 /** The input of the caller that interrupts an utterance: none, a key, speech, or either. */
-export type Interruptible = 'none' | 'dtmf' | 'speech' | 'any';
+export const INTERRUPTIBLE = ['none', 'dtmf', 'speech', 'any'] as const;
+export type Interruptible = (typeof INTERRUPTIBLE)[number];
 
 export interface UtteranceEnd {
   readonly end: 'spoken' | 'interrupted' | 'failed';
@@ -200,7 +201,7 @@ export class Utterance {
   }
 
   /** The caller's sound has paused its voice, or the voice goes on. */
-  told(type: 'utterance.paused' | 'utterance.resumed'): void {
+  reportPause(type: 'utterance.paused' | 'utterance.resumed'): void {
     if (!this.#isOver()) this.#parts.emit({ type, utterance: this.number });
   }
 

@@ -1,5 +1,5 @@
-// Reads the variables of hearing: the model that finds speech, and the settings of turns and interruptions
-// for calls that state none. The bounds apply to the settings of each call, too.
+// Reads the variables of hearing: the models that find speech and ends of turns, and the settings of turns
+// and interruptions for calls that state none. The bounds apply to the settings of each call, too.
 import type { ConfigReader } from './environment.js';
 import type { Variable } from './variables.js';
 
@@ -16,21 +16,33 @@ export const HEARING_BOUNDS = {
   resumeMs: [100, 30_000],
 } as const satisfies Readonly<Record<string, readonly [number, number]>>;
 
+export type Sensitivity = (typeof SENSITIVITIES)[number];
+
+/** Settings of one call: silence and length of turns, minimum speech, sensitivity. */
+export interface HearingSettings {
+  /** Silence that ends a turn. A hint or an end-of-turn model moves it between the two bounds below. */
+  readonly silenceMs: number;
+  readonly minSilenceMs: number;
+  readonly maxSilenceMs: number;
+  /** Shorter speech is a noise: it begins no turn and interrupts nothing. */
+  readonly minSpeechMs: number;
+  /** A longer turn is cut; 0 is no limit. */
+  readonly maxTurnMs: number;
+  /** Time without speech after `awaitInput` until `no_input`; 0 is no limit. */
+  readonly noInputMs: number;
+  readonly sensitivity: Sensitivity;
+  /** Requires longer speech for an interruption, so that "mhm" and "yes" do not interrupt. */
+  readonly ignoreBackchannel: boolean;
+  /** Longest pause of the voice while it is undecided whether a sound is speech. */
+  readonly resumeMs: number;
+}
+
 export interface HearingConfig {
   /** Model file; undefined: the one that comes with the server. */
   readonly vadModel: string | undefined;
-  /** See HearingSettings in src/hearing. */
-  readonly settings: {
-    readonly silenceMs: number;
-    readonly minSilenceMs: number;
-    readonly maxSilenceMs: number;
-    readonly minSpeechMs: number;
-    readonly maxTurnMs: number;
-    readonly noInputMs: number;
-    readonly sensitivity: (typeof SENSITIVITIES)[number];
-    readonly ignoreBackchannel: boolean;
-    readonly resumeMs: number;
-  };
+  /** JavaScript module whose default export is an end-of-turn model. */
+  readonly endOfTurnModule: string | undefined;
+  readonly settings: HearingSettings;
 }
 
 export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
@@ -38,7 +50,7 @@ export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
     const [least, most] = HEARING_BOUNDS[setting];
     return read.integer(name, fallback, least, most);
   };
-  const settings = {
+  const settings: HearingSettings = {
     silenceMs: ms('TURN_SILENCE_MS', 'silenceMs', 600),
     minSilenceMs: ms('TURN_MIN_SILENCE_MS', 'minSilenceMs', 300),
     maxSilenceMs: ms('TURN_MAX_SILENCE_MS', 'maxSilenceMs', 2000),
@@ -56,5 +68,6 @@ export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
   if (maxSilenceMs < silenceMs) {
     read.problem('TURN_MAX_SILENCE_MS', `must be at least TURN_SILENCE_MS=${silenceMs}`);
   }
-  return { vadModel: read.raw('VAD_MODEL'), settings };
+  const [vadModel, endOfTurnModule] = [read.raw('VAD_MODEL'), read.raw('END_OF_TURN_MODULE')];
+  return { vadModel, endOfTurnModule, settings };
 }

@@ -235,6 +235,10 @@ export const SECTIONS = {
       meaning: 'ONNX file of another model that finds speech, with the inputs and outputs of Silero VAD v5',
       default: 'Silero VAD v5, which comes with the server',
     },
+    END_OF_TURN_MODULE: {
+      meaning: 'JavaScript module that estimates at each pause of a caller whether the turn is over',
+      default: 'none: the length of the silence decides',
+    },
     VAD_SENSITIVITY: {
       meaning: 'how little sound counts as speech, for calls that do not state it',
     },

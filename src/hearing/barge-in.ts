@@ -4,7 +4,7 @@
 //                                                         └── it ended, or the time-out ──▶ false
 //
 // Each `bargein.paused` is followed by exactly one `bargein.confirmed` or `bargein.false` of its track.
-import type { HearingSettings, Sensitivity } from './hearing-settings.js';
+import type { HearingSettings, Sensitivity } from '../config/hearing-config.js';
 
 type BargeInSettings = Pick<
   HearingSettings,

@@ -28,15 +28,15 @@ export class EchoWorkspace {
   readonly fft: Fft;
   readonly real: Float64Array;
   readonly imaginary: Float64Array;
+  /** Spectrum of the foreground's prediction, while the background's is computed. */
+  readonly other: { readonly real: Float64Array; readonly imaginary: Float64Array };
   readonly error: Float64Array;
   readonly power: Float64Array;
-  /** Energy of the last prediction. */
-  predicted = 0;
-
   constructor({ block }: EchoFilterSize) {
     this.fft = new Fft(2 * block);
     this.real = new Float64Array(2 * block);
     this.imaginary = new Float64Array(2 * block);
+    this.other = { real: new Float64Array(block + 1), imaginary: new Float64Array(block + 1) };
     this.error = new Float64Array(block);
     this.power = new Float64Array(block + 1);
   }
@@ -103,14 +103,27 @@ export class EchoFilter {
   }
 
   /**
-   * Energy of the caller's block that the better filter leaves. Adapts. The history of our signal ends at the
-   * same moment, and is at least one block longer than the longest echo.
+   * Energy of the caller's block that the better filter leaves. The history of our signal ends at the same
+   * moment, and is at least one block longer than the longest echo. Only if it adapts, the background filter
+   * is computed, which is most of the work.
    */
-  residual(caller: Float32Array, ours: Float32Array): number {
+  residual(caller: Float32Array, ours: Float32Array, adapts: boolean): number {
     this.#catchUp(ours);
-    const foreground = this.#errorOf(this.#foreground, caller);
-    this.#predicted = this.#work.predicted;
-    const background = this.#errorOf(this.#background, caller); // leaves its error in the workspace
+    const { real, imaginary, other } = this.#work;
+    this.#predict(this.#foreground, real, imaginary);
+    if (!adapts) {
+      mirror(real, imaginary);
+      this.#work.fft.transform(imaginary, real); // swapped: the inverse
+      return this.#errorOf(real, caller, true);
+    }
+    other.real.set(real.subarray(0, this.#bins));
+    other.imaginary.set(imaginary.subarray(0, this.#bins));
+    this.#predict(this.#background, real, imaginary);
+    // Two real signals in one complex transform: the foreground becomes its real part.
+    combine(other, real, imaginary);
+    this.#work.fft.transform(imaginary, real);
+    const foreground = this.#errorOf(real, caller, true);
+    const background = this.#errorOf(imaginary, caller, false); // leaves its error in the workspace
     this.#adapt();
     this.#foregroundError = SMOOTHING * this.#foregroundError + foreground;
     this.#backgroundError = SMOOTHING * this.#backgroundError + background;
@@ -142,27 +155,30 @@ export class EchoFilter {
     return { real: new Float32Array(length), imaginary: new Float32Array(length) };
   }
 
-  #errorOf(weights: Spectra, caller: Float32Array): number {
-    const { real, imaginary, fft, error } = this.#work;
+  /** Leaves half of the spectrum of the predicted echo in the arrays. */
+  #predict(weights: Spectra, real: Float64Array, imaginary: Float64Array): void {
     real.fill(0);
     imaginary.fill(0);
     for (let partition = 0; partition < this.#partitions; partition++) {
       const x = this.#at(partition);
       multiplyAdd(weights, partition * this.#bins, { spectra: this.#ours, at: x }, this.#bins, this.#work);
     }
-    mirror(real, imaginary);
-    fft.transform(imaginary, real); // swapped: the inverse
+  }
+
+  /** Energy that a prediction leaves of the caller's block. */
+  #errorOf(prediction: Float64Array, caller: Float32Array, isForeground: boolean): number {
+    const { error } = this.#work;
     const scale = 1 / (2 * this.#block);
     let energy = 0;
     let predicted = 0;
     for (let n = 0; n < this.#block; n++) {
-      const echo = (real[this.#block + n] as number) * scale;
+      const echo = (prediction[this.#block + n] as number) * scale;
       const left = (caller[n] as number) - echo;
       error[n] = left;
       energy += left * left;
       predicted += echo * echo;
     }
-    this.#work.predicted = predicted;
+    if (isForeground) this.#predicted = predicted;
     return energy;
   }
 
@@ -242,6 +258,22 @@ function mirror(real: Float64Array, imaginary: Float64Array): void {
   for (let k = 1; k < size / 2; k++) {
     real[size - k] = real[k] as number;
     imaginary[size - k] = -(imaginary[k] as number);
+  }
+}
+
+/** The spectrum of a complex signal from half of the spectra of its parts; the imaginary part is in place. */
+function combine(part: EchoWorkspace['other'], real: Float64Array, imaginary: Float64Array): void {
+  const size = real.length;
+  for (let k = 0; k <= size / 2; k++) {
+    const fr = part.real[k] as number;
+    const fi = part.imaginary[k] as number;
+    const br = real[k] as number;
+    const bi = imaginary[k] as number;
+    const other = (size - k) % size;
+    real[other] = fr + bi;
+    imaginary[other] = br - fi;
+    real[k] = fr - bi;
+    imaginary[k] = fi + br;
   }
 }
 

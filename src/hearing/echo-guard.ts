@@ -32,6 +32,8 @@ const SEEDED_WINDOWS = 30;
 const LEARNED = 0.7;
 /** So long, in windows of echo or voice, the knowledge holds. */
 const LEARNED_WINDOWS = 150;
+/** Blocks for each that a filter adapts to, once it has learned the path. */
+const ADAPT_EVERY = 2;
 /** The caller's energy over the predicted echo, up to which it may be a distorted echo. */
 const DISTORTED = 1.5;
 /** A residual up to this many times the noise of the line has no voice in it. */
@@ -76,7 +78,7 @@ export class EchoGuard {
   #callerLast = 0;
   /** Loudest window that was sent within the longest echo. */
   #oursDb = SILENCE_DB;
-  #judged = 0;
+  #compared = 0;
   #learned = 0;
   /** Energy of a block of the caller's line noise. */
   #noise = NOISE_START;
@@ -93,7 +95,7 @@ export class EchoGuard {
     const memory = (this.#memory ??= newMemory(this.#work.filter));
     this.#store(memory, caller, ours);
     if (levels.callerDb <= levels.thresholdDb) return this.#skip(memory);
-    return this.#judge(memory, levels);
+    return this.#compare(memory, levels);
   }
 
   /** True if this call has an echo, which the guard has learned. */
@@ -105,7 +107,7 @@ export class EchoGuard {
   reset(): void {
     this.#memory = undefined;
     this.#echoing = 0;
-    this.#judged = 0;
+    this.#compared = 0;
     this.#learned = 0;
   }
 
@@ -153,13 +155,15 @@ export class EchoGuard {
     return true;
   }
 
-  #judge(memory: Memory, { callerDb, thresholdDb }: EchoLevels): boolean {
+  #compare(memory: Memory, { callerDb, thresholdDb }: EchoLevels): boolean {
     const { filter, caller, ours, residuals, predictions } = memory;
     const block = caller.subarray(SEGMENT - BLOCK);
-    const residual = filter.residual(block, ours);
+    // A filter that knows the path follows it with half of the blocks.
+    const adapts = this.#learned === 0 || this.#compared % ADAPT_EVERY === 0;
+    const residual = filter.residual(block, ours, adapts);
     residuals[SPAN - 1] = residual;
     predictions[SPAN - 1] = filter.predicted;
-    this.#judged++;
+    this.#compared++;
     if (residual < this.#noise) this.#noise = residual;
     const left = (residual - this.#noise) / energyOf(block);
     if (residual <= NOISE_MARGIN * this.#noise || callerDb + decibels(left) <= thresholdDb) return true;
@@ -167,11 +171,11 @@ export class EchoGuard {
     const explained = 1 - (sum(residuals) - SPAN * this.#noise) / energy;
     if (explained >= LEARNED) {
       this.#learned = LEARNED_WINDOWS;
-      if (this.#judged > SEEDED_WINDOWS) this.#judged = EARLY_WINDOWS;
+      if (this.#compared > SEEDED_WINDOWS) this.#compared = EARLY_WINDOWS;
     } else if (this.#learned > 0) this.#learned--;
     if (explained >= EXPLAINED) return true;
     if (this.#learned > 0 && energy <= DISTORTED * sum(predictions)) return true;
-    const isEarly = this.#judged <= EARLY_WINDOWS && callerDb <= this.#oursDb - EARLY_LOSS_DB;
+    const isEarly = this.#compared <= EARLY_WINDOWS && callerDb <= this.#oursDb - EARLY_LOSS_DB;
     const least = isEarly ? EARLY_EXPLAINED : EXPLAINED;
     return explained >= least || this.#search(memory, explained, least);
   }

@@ -1,7 +1,7 @@
 // The events of a call's ears, and the messages between the main thread and the hearing worker. They never
 // contain sound.
 import type { BargeInEvent, InterruptibleTrack } from './barge-in.js';
-import type { HearingSettings } from './hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
 import type { SpeechChange } from './speech-detector.js';
 import type { TurnEvent, TurnHint } from './turn-detector.js';
 
@@ -41,7 +41,7 @@ interface LineMessage<T extends string> {
 
 export interface DetectorState {
   readonly detector: 'silero' | 'energy' | 'none';
-  /** Why the model could not be loaded; absent for Silero. */
+  /** Why a model is not used; absent if each that was asked for is. */
   readonly problem?: string;
   /** SHA-256 of the model file. */
   readonly sha256?: string;
@@ -49,6 +49,8 @@ export interface DetectorState {
 
 export type FromHearingWorker =
   | { readonly type: 'ready'; readonly state: DetectorState }
+  /** Why the end-of-turn model gave no answer; undefined: it answers again. */
+  | { readonly type: 'end-of-turn'; readonly problem: string | undefined }
   | { readonly type: 'event'; readonly line: number; readonly event: HearingEvent }
   /** Nothing follows for this line. */
   | { readonly type: 'forgotten'; readonly line: number };
@@ -62,5 +64,6 @@ export interface HearingWorkerData {
   /** Handle of the ears, which the main thread closes. */
   readonly ears: number;
   readonly vadModel: string | undefined;
+  readonly endOfTurnModule: string | undefined;
   readonly counters: Int32Array;
 }

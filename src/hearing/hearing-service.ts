@@ -1,6 +1,8 @@
 // Serves the main thread's Hearing from a worker thread: messages in, events out.
 import { parentPort, workerData } from 'node:worker_threads';
+import { systemTime } from '../time.js';
 import type { EarSource } from './ear-source.js';
+import { type CheckedEndOfTurnModel, loadEndOfTurnModel } from './end-of-turn.js';
 import {
   type DetectorState,
   type FromHearingWorker,
@@ -17,13 +19,16 @@ interface ServiceOptions {
   readonly fade: (playout: number, track: number) => boolean;
 }
 
-/** Loads the model and listens until the main thread closes it. Called once, in a worker thread. */
+/** Loads the models and listens until the main thread closes it. Called once, in a worker thread. */
 export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<void> {
   if (parentPort === null) throw new Error('the hearing service runs in a worker thread');
   const port = parentPort;
-  const { ears, vadModel, counters } = workerData as HearingWorkerData;
+  const { ears, vadModel, endOfTurnModule, counters } = workerData as HearingWorkerData;
   const post = (message: FromHearingWorker): void => port.postMessage(message);
   const { model, state } = await loadModel(vadModel);
+  const { endOfTurn, problem } = await loadEndOfTurn(endOfTurnModule, (reason) =>
+    post({ type: 'end-of-turn', problem: reason }),
+  );
   const loop = new ListeningLoop<VoiceMemory>({
     ears: openEars(ears),
     model,
@@ -32,6 +37,7 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
     onForgotten: (line) => post({ type: 'forgotten', line }),
     onWork: (work) => count(counters, work),
     now: () => performance.now(),
+    endOfTurn,
   });
   port.on('message', (message: ToHearingWorker) => {
     if (message.type !== 'close') return loop.handle(message);
@@ -41,6 +47,7 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
       .finally(() => port.close());
   });
   loop.start();
+  if (problem !== undefined) post({ type: 'end-of-turn', problem });
   post({ type: 'ready', state });
 }
 
@@ -56,6 +63,19 @@ async function loadModel(
       model: new EnergyModel() as VoiceModel<VoiceMemory>,
       state: { detector: 'energy', problem },
     };
+  }
+}
+
+/** The operator's module, if one is set. A server whose module is broken hears without it. */
+async function loadEndOfTurn(
+  file: string | undefined,
+  onProblem: (problem: string | undefined) => void,
+): Promise<{ readonly endOfTurn?: CheckedEndOfTurnModel; readonly problem?: string }> {
+  if (file === undefined) return {};
+  try {
+    return { endOfTurn: await loadEndOfTurnModel(file, { time: systemTime, onProblem }) };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
   }
 }
 

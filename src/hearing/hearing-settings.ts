@@ -1,26 +1,6 @@
-// Settings of one call's ears: silence and length of turns, minimum speech, sensitivity.
-import { HEARING_BOUNDS, SENSITIVITIES } from '../config/hearing-config.js';
+// Checks and changes the settings of one call's ears.
+import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../config/hearing-config.js';
 import { ParleyError } from '../errors.js';
-
-export type Sensitivity = (typeof SENSITIVITIES)[number];
-
-export interface HearingSettings {
-  /** Silence that ends a turn. A hint or an end-of-turn model moves it between the two bounds below. */
-  readonly silenceMs: number;
-  readonly minSilenceMs: number;
-  readonly maxSilenceMs: number;
-  /** Shorter speech is a noise: it begins no turn and interrupts nothing. */
-  readonly minSpeechMs: number;
-  /** A longer turn is cut; 0 is no limit. */
-  readonly maxTurnMs: number;
-  /** Time without speech after `awaitInput` until `no_input`; 0 is no limit. */
-  readonly noInputMs: number;
-  readonly sensitivity: Sensitivity;
-  /** Requires longer speech for an interruption, so that "mhm" and "yes" do not interrupt. */
-  readonly ignoreBackchannel: boolean;
-  /** Longest pause of the voice while it is undecided whether a sound is speech. */
-  readonly resumeMs: number;
-}
 
 type TimeSetting = Exclude<keyof HearingSettings, 'sensitivity' | 'ignoreBackchannel'>;
 

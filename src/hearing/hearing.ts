@@ -19,17 +19,18 @@ import {
   type MediaHandles,
   type ToHearingWorker,
 } from './hearing-messages.js';
-import { changedSettings, type HearingSettings } from './hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
+import { changedSettings } from './hearing-settings.js';
 import type { TurnHint } from './turn-detector.js';
 
 interface HearingOptions {
   readonly plane: Pick<MediaPlane, 'handle'>;
   /** Another model file than the one that comes with the server. */
   readonly vadModel?: string | undefined;
+  /** Module of an end-of-turn model. */
+  readonly endOfTurnModule?: string | undefined;
   readonly log: Log;
   readonly time: Time;
-  /** Called once a second with the load, 0 to 1. */
-  readonly onLoad?: (load: number) => void;
   /** The worker's program, and the ears of the plane; others in tests. */
   readonly script?: URL;
   readonly openEars?: () => Pick<Ears, 'handle' | 'close'>;
@@ -69,6 +70,7 @@ export class Hearing {
   #worker: Worker | undefined;
   #ears: Pick<Ears, 'close'> | undefined;
   #state: DetectorState = { detector: 'energy', problem: 'the model is not loaded yet' };
+  #endOfTurnProblem: string | undefined;
   #failure: Error | undefined;
   /** Workers in a row that died soon. */
   #failedStarts = 0;
@@ -93,13 +95,15 @@ export class Hearing {
     return hearing;
   }
 
-  /** `energy`: the model could not be loaded. `none`: no worker runs any more. `problem` says why. */
+  /** `energy`: the model could not be loaded. `none`: no worker runs any more. */
   get detector(): DetectorState['detector'] {
     return this.#state.detector;
   }
 
+  /** Why the detector is not Silero, or why the end-of-turn model does not answer. */
   get problem(): string | undefined {
-    return this.#state.problem;
+    const problems = [this.#state.problem, this.#endOfTurnProblem].filter((one) => one !== undefined);
+    return problems.length === 0 ? undefined : problems.join('; ');
   }
 
   /**
@@ -147,13 +151,15 @@ export class Hearing {
   }
 
   #start(): void {
-    const { plane, vadModel, script, openEars = () => Ears.open(plane) } = this.#options;
+    const { plane, vadModel, endOfTurnModule, script, openEars = () => Ears.open(plane) } = this.#options;
     // Ears of their own for each worker: those of one that died hear nothing more once they are closed.
     const ears = openEars();
     this.#ears = ears;
-    const data: HearingWorkerData = { ears: ears.handle, vadModel, counters: this.#counters };
+    const counters = this.#counters;
+    const data: HearingWorkerData = { ears: ears.handle, vadModel, endOfTurnModule, counters };
     let isReady = false;
     this.#failure = undefined;
+    this.#endOfTurnProblem = undefined;
     const worker = new Worker(script ?? new URL('./hearing-worker.js', import.meta.url), {
       name: 'parley-hearing',
       workerData: data,
@@ -161,6 +167,7 @@ export class Hearing {
     worker.on('message', (message: FromHearingWorker) => {
       if (message.type === 'event') return this.#lines.get(message.line)?.receive(message.event);
       if (message.type === 'forgotten') return void this.#lines.delete(message.line);
+      if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message.problem);
       isReady = true;
       this.#ready(message.state);
     });
@@ -177,6 +184,13 @@ export class Hearing {
     else log.error({ ...state }, 'voice activity model missing');
     this.#settleReady?.resolve();
     this.#settleReady = undefined;
+  }
+
+  #endOfTurnChanged(problem: string | undefined): void {
+    this.#endOfTurnProblem = problem;
+    const { log } = this.#options;
+    if (problem === undefined) log.info({}, 'end-of-turn model answers again');
+    else log.error({ problem }, 'end-of-turn model not used');
   }
 
   #gone(wasReady: boolean, code: number): void {
@@ -213,7 +227,6 @@ export class Hearing {
       const worked = (this.#counter('workedUs') - workedUs) | 0;
       this.#load = Math.min(1, worked / 1000 / tookMs);
       this.#readCounters();
-      this.#options.onLoad?.(this.#load);
       this.#planSample();
     });
   }
@@ -255,6 +268,14 @@ interface LineOptions {
   readonly now: () => number;
 }
 
+interface OpenTurn {
+  readonly startedMs: number;
+  /** Speech that has stopped. */
+  readonly speechMs: number;
+  /** End of that speech. */
+  readonly stoppedMs: number;
+}
+
 /** The ears of one call. */
 export class HearingLine {
   readonly #options: LineOptions;
@@ -262,9 +283,10 @@ export class HearingLine {
   #settings: HearingSettings;
   #tracks: readonly InterruptibleTrack[] = [];
   #awaitedMs: number | undefined;
-  /** Pause and speech that have begun and not ended: the death of a worker ends them. */
+  /** Pause, speech and turn that have begun and not ended: the death of a worker ends them. */
   #paused: number | undefined;
   #speakingSinceMs: number | undefined;
+  #turn: OpenTurn | undefined;
   #closed = false;
 
   /** Made by Hearing.listen. */
@@ -339,8 +361,15 @@ export class HearingLine {
     const atMs = this.#options.now();
     if (this.#paused !== undefined)
       this.receive({ type: 'bargein.false', track: this.#paused, atMs, speechMs: 0 });
-    if (this.#speakingSinceMs === undefined) return;
-    this.receive({ type: 'speech.stopped', atMs, durationMs: Math.max(0, atMs - this.#speakingSinceMs) });
+    if (this.#speakingSinceMs !== undefined) {
+      const durationMs = Math.max(0, atMs - this.#speakingSinceMs);
+      this.receive({ type: 'speech.stopped', atMs, durationMs });
+    }
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (turn === undefined || turn.speechMs < this.#settings.minSpeechMs) return;
+    const { startedMs, speechMs } = turn;
+    this.receive({ type: 'turn.ended', atMs, startedMs, speechMs, reason: 'silence' });
   }
 
   /** Called by Hearing: an event of the worker. */
@@ -348,10 +377,34 @@ export class HearingLine {
     if (this.#closed && event.type !== 'bargein.paused' && event.type !== 'bargein.false') return;
     if (event.type === 'bargein.paused') this.#paused = event.track;
     else if (event.type === 'bargein.confirmed' || event.type === 'bargein.false') this.#paused = undefined;
-    else if (event.type === 'speech.started') this.#speakingSinceMs = event.atMs;
-    else if (event.type === 'speech.stopped') this.#speakingSinceMs = undefined;
+    else if (event.type === 'speech.started') this.#speechStarted(event.atMs);
+    else if (event.type === 'speech.stopped') this.#speechStopped(event.atMs);
     else this.#awaitedMs = undefined;
+    if (event.type === 'turn.ended') this.#turnEnded(event.atMs);
     this.#options.onEvent(event);
+  }
+
+  #speechStarted(atMs: number): void {
+    this.#speakingSinceMs = atMs;
+    const { minSpeechMs, silenceMs } = this.#settings;
+    const turn = this.#turn;
+    // The worker drops a noise that is too short for a turn, and sends no event of that.
+    const isNoise = turn !== undefined && turn.speechMs < minSpeechMs && atMs - turn.stoppedMs >= silenceMs;
+    if (turn === undefined || isNoise) this.#turn = { startedMs: atMs, speechMs: 0, stoppedMs: atMs };
+  }
+
+  #speechStopped(atMs: number): void {
+    const [turn, sinceMs] = [this.#turn, this.#speakingSinceMs];
+    this.#speakingSinceMs = undefined;
+    if (turn === undefined || sinceMs === undefined) return;
+    const speechMs = turn.speechMs + Math.max(0, atMs - Math.max(sinceMs, turn.startedMs));
+    this.#turn = { ...turn, speechMs, stoppedMs: atMs };
+  }
+
+  /** After the longest turn the speech goes on in another one. */
+  #turnEnded(atMs: number): void {
+    const goesOn = this.#speakingSinceMs !== undefined;
+    this.#turn = goesOn ? { startedMs: atMs, speechMs: 0, stoppedMs: atMs } : undefined;
   }
 
   #post(message: ToHearingWorker): void {

@@ -1,13 +1,12 @@
 // One call in the hearing worker: from the windows of its sound to the events of its speech and turns.
 import { BargeIn, type BargeInEvent, type InterruptibleTrack } from './barge-in.js';
-import { WINDOW_SAMPLES } from '../media/ears.js';
-import { SAMPLE_RATE } from './ear-source.js';
 import { EchoGuard, type EchoGuardWorkspace } from './echo-guard.js';
+import { type CheckedEndOfTurnModel, RecentSound } from './end-of-turn.js';
 import { EnergyGate } from './energy-gate.js';
 import { type HearingEvent, type MediaHandles, speechEvent } from './hearing-messages.js';
-import type { HearingSettings } from './hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
 import { SpeechDetector } from './speech-detector.js';
-import { type EndOfTurnModel, TurnDetector, type TurnHint } from './turn-detector.js';
+import { TurnDetector, type TurnHint } from './turn-detector.js';
 import type { VoiceMemory } from './voice-model.js';
 
 /** One window of both sides. The samples are views that are valid until the next take. */
@@ -28,7 +27,7 @@ interface CallOptions<M extends VoiceMemory> {
   readonly echo: EchoGuardWorkspace;
   readonly fade: (playout: number, track: number) => boolean;
   readonly onEvent: (event: HearingEvent) => void;
-  readonly endOfTurn?: EndOfTurnModel | undefined;
+  readonly endOfTurn?: CheckedEndOfTurnModel | undefined;
 }
 
 export class ListenedCall<M extends VoiceMemory> {
@@ -40,9 +39,11 @@ export class ListenedCall<M extends VoiceMemory> {
   readonly #detector: SpeechDetector;
   readonly #turns: TurnDetector;
   readonly #bargeIn: BargeIn;
-  readonly #endOfTurn: EndOfTurnModel | undefined;
-  /** The last sound for the end-of-turn model; empty without one. */
-  readonly #recent: Float32Array;
+  readonly #endOfTurn: CheckedEndOfTurnModel | undefined;
+  /** The last sound for the end-of-turn model; undefined without one. */
+  readonly #recent: RecentSound | undefined;
+  /** A question to the end-of-turn model has no answer yet. */
+  #isAsking = false;
   #isOver = false;
   #isOpen = false;
   #isEcho = false;
@@ -58,7 +59,7 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#turns = new TurnDetector(settings);
     this.#bargeIn = new BargeIn(settings, (track) => fade(this.media.playout, track));
     this.#endOfTurn = endOfTurn;
-    this.#recent = new Float32Array(Math.ceil((endOfTurn?.seconds ?? 0) * SAMPLE_RATE));
+    if (endOfTurn !== undefined) this.#recent = new RecentSound(endOfTurn.seconds);
   }
 
   /** True if the window is to be analysed by the model. Then, or else at once, `decide` is called. */
@@ -69,7 +70,7 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#isOpen = this.#gate.isOpen(callerDb, this.#detector.isSpeaking);
     this.#isLoud = callerDb > thresholdDb;
     this.#isEcho = this.#guard.isEcho(caller, ours, { callerDb, oursDb, thresholdDb });
-    if (this.#recent.length > 0) this.#remember(caller);
+    this.#recent?.add(caller);
     if (this.#isOpen) return true;
     if (wasOpen) this.memory.reset();
     this.memory.skip(caller);
@@ -79,7 +80,7 @@ export class ListenedCall<M extends VoiceMemory> {
   /** Nobody wants to know of the call any more: a voice that it paused goes on. */
   end(): void {
     this.#isOver = true;
-    this.#tell(this.#bargeIn.interruptible([], this.#atMs));
+    this.#emitIfAny(this.#bargeIn.interruptible([], this.#atMs));
   }
 
   /** Decides about the window that `isWorthModel` saw last. */
@@ -95,13 +96,13 @@ export class ListenedCall<M extends VoiceMemory> {
     if (change !== undefined) this.#onEvent(speechEvent(change));
     if (change?.type === 'started') {
       this.#turns.started(change.atMs);
-      this.#tell(this.#bargeIn.started(change.atMs, endMs));
+      this.#emitIfAny(this.#bargeIn.started(change.atMs, endMs));
     } else if (change?.type === 'stopped') {
       this.#turns.stopped(change.atMs);
-      this.#tell(this.#bargeIn.stopped(change.durationMs, endMs));
+      this.#emitIfAny(this.#bargeIn.stopped(change.durationMs, endMs));
       this.#askEndOfTurn();
     } else {
-      this.#tell(this.#bargeIn.advance(this.#detector.speechMs, endMs));
+      this.#emitIfAny(this.#bargeIn.advance(this.#detector.speechMs, endMs));
     }
     for (const event of this.#turns.advance(endMs)) this.#onEvent(event);
   }
@@ -119,7 +120,7 @@ export class ListenedCall<M extends VoiceMemory> {
   }
 
   interruptible(tracks: readonly InterruptibleTrack[]): void {
-    this.#tell(this.#bargeIn.interruptible(tracks, this.#atMs));
+    this.#emitIfAny(this.#bargeIn.interruptible(tracks, this.#atMs));
   }
 
   hint(hint: TurnHint): void {
@@ -130,20 +131,20 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#turns.awaitInput(nowMs);
   }
 
-  #tell(event: BargeInEvent | undefined): void {
+  #emitIfAny(event: BargeInEvent | undefined): void {
     if (event !== undefined) this.#onEvent(event);
   }
 
-  #remember(caller: Float32Array): void {
-    this.#recent.copyWithin(0, WINDOW_SAMPLES);
-    this.#recent.set(caller, this.#recent.length - WINDOW_SAMPLES);
-  }
-
+  /** At most one question is open. A pause that begins meanwhile is asked about after it, if it lasts. */
   #askEndOfTurn(): void {
-    if (this.#endOfTurn === undefined) return;
     const { pause } = this.#turns;
-    const answer = this.#endOfTurn.ask(this.#recent.slice());
-    // Without an answer the silence of the settings decides.
-    answer.then((finished) => this.#turns.answer(pause, finished)).catch(() => undefined);
+    if (this.#recent === undefined || pause === undefined || this.#isAsking || this.#isOver) return;
+    this.#isAsking = true;
+    void this.#endOfTurn?.ask(this.#recent.get()).then((finished) => {
+      this.#isAsking = false;
+      // Without an answer the silence of the settings decides.
+      if (finished !== undefined) this.#turns.answer(pause, finished);
+      if (this.#turns.pause !== pause) this.#askEndOfTurn();
+    });
   }
 }

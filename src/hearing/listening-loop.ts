@@ -3,9 +3,9 @@
 import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
 import { type EarSource, ROW_SAMPLES } from './ear-source.js';
 import { EchoGuardWorkspace } from './echo-guard.js';
+import type { CheckedEndOfTurnModel } from './end-of-turn.js';
 import type { HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
 import { type CallWindow, ListenedCall } from './listened-call.js';
-import type { EndOfTurnModel } from './turn-detector.js';
 import type { VoiceMemory, VoiceModel } from './voice-model.js';
 
 /** Windows of one take. */
@@ -31,7 +31,7 @@ interface LoopOptions<M extends VoiceMemory> {
   readonly onWork: (work: LoopWork) => void;
   /** Milliseconds of a clock that measures the work. */
   readonly now: () => number;
-  readonly endOfTurn?: EndOfTurnModel;
+  readonly endOfTurn?: CheckedEndOfTurnModel | undefined;
 }
 
 interface Analysed<M extends VoiceMemory> {

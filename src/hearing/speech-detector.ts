@@ -3,7 +3,7 @@
 // Hysteresis: speech begins after some windows above the upper threshold, and ends after a run below the
 // lower one. The onset lies before the decision, at the first window of the run.
 import { WINDOW_MS } from './ear-source.js';
-import type { Sensitivity } from './hearing-settings.js';
+import type { Sensitivity } from '../config/hearing-config.js';
 
 interface Thresholds {
   /** Least probability of a window that may begin speech. */
@@ -67,11 +67,6 @@ export class SpeechDetector {
   /** Length of the present speech, up to its last window with a voice. */
   get speechMs(): number {
     return this.#isSpeaking ? this.#lastMs - this.#onsetMs : 0;
-  }
-
-  /** End of the last window with a voice. */
-  get lastMs(): number {
-    return this.#lastMs;
   }
 
   /** One window. Its probability of speech is from 0 to 1. */

@@ -4,7 +4,7 @@
 //
 // A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
 // bounds: a hint of the recogniser or an end-of-turn model moves it.
-import type { HearingSettings } from './hearing-settings.js';
+import type { HearingSettings } from '../config/hearing-config.js';
 
 type TurnSettings = Pick<
   HearingSettings,
@@ -23,14 +23,6 @@ export type TurnEvent =
       readonly reason: 'silence' | 'longest';
     }
   | { readonly type: 'no_input'; readonly atMs: number };
-
-/** Estimates from the last sound whether the caller has finished. */
-export interface EndOfTurnModel {
-  /** Length of the sound that it is given: what was heard last. */
-  readonly seconds: number;
-  /** Called at a pause of the caller. Returns the probability that the turn is over, 0 to 1. */
-  ask(sound: Float32Array): Promise<number>;
-}
 
 export class TurnDetector {
   #settings: TurnSettings;
@@ -55,9 +47,9 @@ export class TurnDetector {
     if (settings.noInputMs === 0) this.#noInputAtMs = undefined;
   }
 
-  /** Number of the present pause, for `answer`. */
-  get pause(): number {
-    return this.#pause;
+  /** Number of the present pause, for `answer`; undefined while the caller speaks, and between turns. */
+  get pause(): number | undefined {
+    return this.#startedMs === undefined || this.#onsetMs !== undefined ? undefined : this.#pause;
   }
 
   /** Silence that ends the turn now. */
@@ -86,9 +78,9 @@ export class TurnDetector {
     this.#hint = hint;
   }
 
-  /** The estimate of an end-of-turn model for a pause; one for an earlier pause is ignored. */
-  answer(pause: number, finished: number): void {
-    if (pause !== this.#pause || this.#onsetMs !== undefined || !Number.isFinite(finished)) return;
+  /** The estimate of an end-of-turn model for a pause. It is ignored once that pause is over. */
+  answer(pause: number | undefined, finished: number): void {
+    if (pause === undefined || pause !== this.pause || !Number.isFinite(finished)) return;
     this.#finished = Math.min(1, Math.max(0, finished));
   }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallHearing } from '../../src/call/caller-speech.js';
 import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { heardOf, rising } from './heard-sound.js';

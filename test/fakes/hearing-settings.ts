@@ -1,5 +1,5 @@
 // Settings of hearing for tests: an interruption needs no more speech than a turn.
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 
 export const HEARING_SETTINGS: HearingSettings = {
   silenceMs: 600,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BargeIn } from '../../src/hearing/barge-in.js';
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 
 const TRACK = { track: 3, by: 'speech' } as const;

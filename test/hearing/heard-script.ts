@@ -1,7 +1,7 @@
 // Plays scripted calls through the listening loop with the real model, and collects what it tells.
 import { WINDOW_SAMPLES } from '../../src/media/ears.js';
 import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { ListeningLoop, type LoopWork } from '../../src/hearing/listening-loop.js';
 import { SileroModel } from '../../src/hearing/silero.js';

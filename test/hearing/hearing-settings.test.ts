@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changedSettings, type HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
+import { changedSettings } from '../../src/hearing/hearing-settings.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 
 test('a change leaves the rest as it is', () => {

@@ -15,7 +15,13 @@ after(() => rmSync(folder, { recursive: true }));
 
 const media = (socket: number) => ({ socket: { handle: socket }, playout: { handle: 10 + socket } });
 
-async function opened(options: { readonly vadModel?: string; readonly script?: URL } = {}) {
+interface Opening {
+  readonly vadModel?: string;
+  readonly endOfTurnModule?: string;
+  readonly script?: URL;
+}
+
+async function opened(options: Opening = {}) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({
     level: 'info',
@@ -82,6 +88,37 @@ test('without a usable model file the energy detector hears, and says why', asyn
     await until(() => types().includes('turn.ended'));
     await hearing.close();
   }
+});
+
+test('an end-of-turn module moves the end of a turn', async () => {
+  const endOfTurnModule = join(folder, 'never.mjs');
+  writeFileSync(
+    endOfTurnModule,
+    'export default { seconds: 1, ask: (sound) => (sound.length === 16000 ? 0 : 1) }',
+  );
+  const { hearing } = await opened({ endOfTurnModule });
+  assert.equal(hearing.problem, undefined);
+  const { events } = listened(hearing, 1);
+  await until(() => events.some(({ type }) => type === 'turn.ended'));
+  const at = (type: HearingEvent['type']) => events.findLast((event) => event.type === type)?.atMs ?? NaN;
+  const silenceMs = at('turn.ended') - at('speech.stopped');
+  const { maxSilenceMs } = HEARING_SETTINGS;
+  assert.ok(silenceMs >= maxSilenceMs && silenceMs < maxSilenceMs + 64, `${silenceMs} ms`);
+  await hearing.close();
+});
+
+test('without a usable end-of-turn module the silence decides, and the server says why', async () => {
+  const { hearing, lines } = await opened({ endOfTurnModule: join(folder, 'absent.mjs') });
+  assert.equal(hearing.detector, 'silero');
+  assert.match(
+    hearing.problem ?? '',
+    /^END_OF_TURN_MODULE .*absent\.mjs cannot be loaded: Cannot find module/,
+  );
+  const refused = lines.find(({ msg }) => msg === 'end-of-turn model not used');
+  assert.equal(refused?.['problem'], hearing.problem);
+  const { types } = listened(hearing, 1);
+  await until(() => types().includes('turn.ended'));
+  await hearing.close();
 });
 
 test('a worker that dies is replaced, named in the log, and listens to the same calls', async () => {

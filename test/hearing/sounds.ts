@@ -1,6 +1,7 @@
 // Sounds of callers, 16 kHz mono: speech by flite, noises by a script, and what a line makes of them.
 import { FliteProgram } from '../../src/engines/flite/flite-program.js';
 import { SAMPLE_RATE } from '../../src/hearing/ear-source.js';
+import { Fft } from '../../src/hearing/fft.js';
 
 const flite = FliteProgram.load();
 
@@ -114,6 +115,43 @@ export function reverberated(sound: Float32Array, decayMs: number, direct: numbe
   return all;
 }
 
+/**
+ * What a microphone beside a loudspeaker hears of it: half of the energy directly, half from the room after
+ * 2 ms, as noise that falls by 60 dB in `decayMs`.
+ */
+export function inRoom(sound: Float32Array, decayMs: number, seed = 5): Float32Array {
+  const tail = shaped(noise(decayMs * 1.2, -10, seed), (t) => (t < 2 ? 0 : Math.exp((-6.9 * t) / decayMs)));
+  const energy = tail.reduce((sum, sample) => sum + sample * sample, 0);
+  const response = tail.map((sample) => sample * Math.sqrt(0.5 / energy));
+  response[0] = Math.sqrt(0.5);
+  return convolved(sound, response);
+}
+
+/** By overlap-add, for responses of up to a second. */
+function convolved(sound: Float32Array, response: Float32Array): Float32Array {
+  const fft = new Fft(32_768);
+  const [hr, hi] = [new Float64Array(fft.size), new Float64Array(fft.size)];
+  hr.set(response);
+  fft.transform(hr, hi);
+  const all = new Float32Array(sound.length);
+  const step = fft.size - response.length + 1;
+  for (let at = 0; at < sound.length; at += step) {
+    const [real, imaginary] = [new Float64Array(fft.size), new Float64Array(fft.size)];
+    real.set(sound.subarray(at, at + step));
+    fft.transform(real, imaginary);
+    for (let k = 0; k < fft.size; k++) {
+      const [a, b, c, d] = [real[k] ?? 0, imaginary[k] ?? 0, hr[k] ?? 0, hi[k] ?? 0];
+      real[k] = a * c - b * d;
+      imaginary[k] = a * d + b * c;
+    }
+    fft.transform(imaginary, real); // swapped: the inverse
+    for (let n = 0; n < fft.size && at + n < all.length; n++) {
+      all[at + n] = (all[at + n] ?? 0) + (real[n] ?? 0) / fft.size;
+    }
+  }
+  return all;
+}
+
 /** The level of the loud part: of the 32 ms windows within 20 dB of the loudest. */
 function atLevel(sound: Float32Array, db: number): Float32Array {
   const powers: number[] = [];
@@ -121,7 +159,8 @@ function atLevel(sound: Float32Array, db: number): Float32Array {
     const window = sound.subarray(at, at + 512);
     powers.push(window.reduce((sum, sample) => sum + sample * sample, 0) / window.length);
   }
-  const loud = powers.filter((power) => power > Math.max(...powers) / 100);
+  const loudest = powers.reduce((most, power) => Math.max(most, power), 0);
+  const loud = powers.filter((power) => power > loudest / 100);
   const mean = loud.reduce((sum, power) => sum + power, 0) / loud.length;
   const gain = Math.sqrt(10 ** (db / 10) / mean);
   return sound.map((sample) => Math.max(-1, Math.min(1, gain * sample)));

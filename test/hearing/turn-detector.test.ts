@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { TurnDetector, type TurnEvent } from '../../src/hearing/turn-detector.js';
 
@@ -97,6 +97,16 @@ test('an answer that comes after the caller went on, or is no number, is ignored
   turns.answer(pause, 0);
   turns.answer(turns.pause, NaN);
   assert.equal(until(5000)[0]?.atMs, 2100);
+});
+
+test('an answer that comes after the turn has ended changes nothing', () => {
+  const { turns, until, speak } = detector();
+  speak(0, 1000);
+  const { pause } = turns;
+  assert.equal(until(2000)[0]?.atMs, 1600);
+  assert.equal(turns.pause, undefined);
+  turns.answer(pause, 0);
+  assert.equal(turns.silenceMs, 600);
 });
 
 test('the longest turn is cut, and speech that goes on is the next turn', () => {

@@ -1,6 +1,6 @@
 // A call that only remembers what it is told, and a channel that keeps what it
 // is given.
-import type { HearingSettings } from '../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { SpeakOptions } from '../../src/call/call.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type { CallEvent, Utterance, UtteranceEnd } from '../../src/call/utterance.js';

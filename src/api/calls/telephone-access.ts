@@ -12,7 +12,7 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../call/phone-calls.js';
-import type { HearingSettings } from '../../hearing/hearing-settings.js';
+import type { HearingSettings } from '../../config/hearing-config.js';
 import type { Interruptible } from '../../call/utterance.js';
 import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';

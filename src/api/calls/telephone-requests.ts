@@ -2,9 +2,8 @@
 // the reader of each body. The readers check what fields mean together; the schemas have checked each field
 // before.
 import type { CallText, DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
-import type { Interruptible } from '../../call/utterance.js';
-import { HEARING_BOUNDS, SENSITIVITIES } from '../../config/hearing-config.js';
-import type { HearingSettings } from '../../hearing/hearing-settings.js';
+import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
+import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../../config/hearing-config.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { TextFormat } from '../../speaking/text-source.js';
@@ -130,9 +129,9 @@ export const IDEMPOTENCY_KEY: JsonSchema = {
   'x-must-be': 'a key of 1 to 255 characters of ASCII without spaces',
 };
 
-export const INTERRUPTIBLE: JsonSchema = {
+export const INTERRUPTIBLE_FIELD: JsonSchema = {
   type: 'string',
-  enum: ['none', 'dtmf', 'speech', 'any'],
+  enum: [...INTERRUPTIBLE],
   default: 'none',
   description: 'the input of the caller that interrupts it: none, a key, speech, or either',
 };
@@ -144,7 +143,7 @@ function speechFields(limits: SpeechFieldLimits): Readonly<Record<string, JsonSc
     voice: VOICE_FIELD,
     language: LANGUAGE_FIELD,
     lexicon: LEXICON_FIELD,
-    interruptible: INTERRUPTIBLE,
+    interruptible: INTERRUPTIBLE_FIELD,
   };
 }
 
@@ -244,7 +243,7 @@ export const PLAY_BODY: JsonSchema = {
     },
     url: URL_FIELD,
     times: TIMES,
-    interruptible: INTERRUPTIBLE,
+    interruptible: INTERRUPTIBLE_FIELD,
   },
 };
 
@@ -252,13 +251,13 @@ export const PLAY_BODY: JsonSchema = {
 export const PLAY_MESSAGE: JsonSchema = {
   type: 'object',
   required: ['url'],
-  properties: { url: URL_FIELD, times: TIMES, interruptible: INTERRUPTIBLE },
+  properties: { url: URL_FIELD, times: TIMES, interruptible: INTERRUPTIBLE_FIELD },
 };
 
 /** The form fields besides `file`. */
 export const PLAY_FORM: JsonSchema = {
   type: 'object',
-  properties: { times: TIMES, interruptible: INTERRUPTIBLE },
+  properties: { times: TIMES, interruptible: INTERRUPTIBLE_FIELD },
 };
 
 function milliseconds(setting: keyof typeof HEARING_BOUNDS, description: string): JsonSchema {

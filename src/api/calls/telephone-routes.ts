@@ -31,7 +31,7 @@ import type { CommandName, TelephoneAccess } from './telephone-access.js';
 import {
   DTMF_BODY,
   IDEMPOTENCY_KEY,
-  INTERRUPTIBLE,
+  INTERRUPTIBLE_FIELD,
   LISTEN_BODY,
   type PlaceBody,
   placeBody,
@@ -207,13 +207,16 @@ const PLAY_SCHEMA: RouteSchema = {
         description: 'of a body that is the file itself',
         'x-must-be': 'a whole number from 1 to 100',
       },
-      interruptible: INTERRUPTIBLE,
+      interruptible: INTERRUPTIBLE_FIELD,
     },
   },
   body: { content: { 'application/json': { schema: PLAY_BODY } } },
   otherBodies: {
     'multipart/form-data': {
-      schema: object({ file: BYTES, times: TIMES, interruptible: INTERRUPTIBLE }, ['times', 'interruptible']),
+      schema: object({ file: BYTES, times: TIMES, interruptible: INTERRUPTIBLE_FIELD }, [
+        'times',
+        'interruptible',
+      ]),
     },
     'audio/*': { schema: BYTES },
     'application/octet-stream': { schema: BYTES },

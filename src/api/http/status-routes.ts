@@ -50,7 +50,7 @@ export interface ServerHealth {
 
 interface VoiceActivity {
   readonly detector: 'silero' | 'energy' | 'none';
-  /** Why the model is not used. */
+  /** Why a model is not used. */
   readonly problem?: string | undefined;
 }
 

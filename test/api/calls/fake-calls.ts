@@ -1,6 +1,6 @@
 // Fakes of telephone calls. Their state is in memory, and the tests change it.
 import type { Interruptible } from '../../../src/call/utterance.js';
-import type { HearingSettings } from '../../../src/hearing/hearing-settings.js';
+import type { HearingSettings } from '../../../src/config/hearing-config.js';
 import type { SoundReader } from '../../../src/api/calls/telephone-access.js';
 import type { Interruption } from '../../../src/call/utterance-queue.js';
 import type {

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { WINDOW_SAMPLES } from '../../src/media/ears.js';
+import { CheckedEndOfTurnModel, loadEndOfTurnModel, RecentSound } from '../../src/hearing/end-of-turn.js';
+import { codeBlocksOf } from '../docs/markdown.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { amplified, joined, silence, speech } from './sounds.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'parley-end-of-turn-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const ignored = { time: new ManualTime(), onProblem: () => undefined };
+
+function moduleOf(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+test('the module of the documents tells a sentence that fades out from one that breaks off', async () => {
+  const blocks = codeBlocksOf('public/docs/hearing.md');
+  const example = blocks.find(({ code }) => code.includes('end-of-turn.mjs')) ?? assert.fail('no example');
+  const model = await loadEndOfTurnModel(moduleOf('end-of-turn.mjs', example.code), ignored);
+  const words = await speech('I would like to speak to somebody about my order.');
+  const spoken = words.subarray(0, words.length - 8000);
+  const last = spoken.subarray(spoken.length - 8000);
+  const before = spoken.subarray(0, spoken.length - 8000);
+  const answerTo = async (db: number) => {
+    const sound = joined(before, amplified(last, db), silence(200));
+    return (await model.ask(sound.subarray(sound.length - model.seconds * 16_000))) ?? assert.fail();
+  };
+  assert.ok((await answerTo(-15)) > 0.5, 'it fades out');
+  assert.ok((await answerTo(15)) < 0.5, 'it breaks off');
+});
+
+for (const [name, text, reason] of [
+  ['absent', undefined, /absent\.mjs cannot be loaded: Cannot find module/],
+  ['broken', 'export default {', /broken\.mjs cannot be loaded: /],
+  ['empty', '', /empty\.mjs: its default export must be an object with seconds and ask/],
+  [
+    'long',
+    'export default { seconds: 31, ask: () => 1 }',
+    /must have seconds: a number above 0, at most 30, not 31/,
+  ],
+  ['mute', 'export default { seconds: 2 }', /must have a function ask, not undefined/],
+] as const) {
+  test(`a module that is ${name} is refused with the name of the variable`, async () => {
+    const file = join(folder, `${name}.mjs`);
+    if (text !== undefined) writeFileSync(file, text);
+    await assert.rejects(loadEndOfTurnModel(file, ignored), (error: Error & { code: string }) => {
+      assert.equal(error.code, 'CONFIG_INVALID');
+      assert.match(error.message, /^END_OF_TURN_MODULE /);
+      assert.match(error.message, reason);
+      return true;
+    });
+  });
+}
+
+test('a module that never finishes loading is refused after ten seconds', async () => {
+  const time = new ManualTime();
+  const file = moduleOf('endless.mjs', 'await new Promise(() => setInterval(() => undefined, 1e6).unref())');
+  const loading = loadEndOfTurnModel(file, { time, onProblem: () => undefined });
+  time.advance(10_000);
+  await assert.rejects(loading, /endless\.mjs cannot be loaded: nothing came within 10000 ms/);
+  assert.equal(time.waiting, 0);
+});
+
+test('a failure is reported once, and the next answer ends it', async () => {
+  const problems: (string | undefined)[] = [];
+  const answers: (() => number | Promise<number>)[] = [
+    () => 0.25,
+    () => {
+      throw new Error('no memory');
+    },
+    () => Promise.reject(new Error('still none')),
+    () => 7,
+    () => Promise.resolve(1),
+  ];
+  const time = new ManualTime();
+  const ask = () => (answers.shift() ?? assert.fail())();
+  const model = new CheckedEndOfTurnModel(
+    { seconds: 1, ask },
+    { time, onProblem: (problem) => problems.push(problem) },
+  );
+  const found: (number | undefined)[] = [];
+  for (let n = 0; n < 5; n++) found.push(await model.ask(silence(1000)));
+  assert.deepEqual(found, [0.25, undefined, undefined, undefined, 1]);
+  assert.deepEqual(problems, ['END_OF_TURN_MODULE gave no answer: no memory', undefined]);
+  assert.equal(time.waiting, 0);
+});
+
+test('an answer that does not come within two seconds is none', async () => {
+  const time = new ManualTime();
+  const problems: (string | undefined)[] = [];
+  const model = new CheckedEndOfTurnModel(
+    { seconds: 1, ask: () => new Promise(() => undefined) },
+    { time, onProblem: (problem) => problems.push(problem) },
+  );
+  const asking = model.ask(silence(1000));
+  time.advance(2000);
+  assert.equal(await asking, undefined);
+  assert.deepEqual(problems, ['END_OF_TURN_MODULE gave no answer: nothing came within 2000 ms']);
+});
+
+test('the recent sound is the last seconds in order, with silence before the first', () => {
+  const recent = new RecentSound(0.1); // 1600 samples: three windows and a part
+  const sound = Float32Array.from({ length: 6 * WINDOW_SAMPLES }, (_, n) => n + 1);
+  recent.add(sound.subarray(0, WINDOW_SAMPLES));
+  assert.deepEqual(
+    recent.get(),
+    joined(new Float32Array(1600 - WINDOW_SAMPLES), sound.subarray(0, WINDOW_SAMPLES)),
+  );
+  for (let at = WINDOW_SAMPLES; at < sound.length; at += WINDOW_SAMPLES) {
+    recent.add(sound.subarray(at, at + WINDOW_SAMPLES));
+  }
+  assert.deepEqual(recent.get(), sound.slice(-1600));
+});
