@@ -11,7 +11,7 @@
 namespace parley {
 namespace {
 
-constexpr size_t kFields = 6;
+constexpr size_t kFields = 5;
 constexpr double kMinRingMs = 32, kMaxRingMs = 60'000;
 
 std::shared_ptr<EarsEntry> EarsOf(const Napi::CallbackInfo& info) {
@@ -42,15 +42,11 @@ void Remove(const Napi::CallbackInfo& info) {
   if (entry && socket) socket->socket->LeaveEars(entry->ears.get());
 }
 
-// Fields of a row: socket, endMs, callerLevel, oursLevel, delayMs, dropped.
+// Fields of a row: socket, endMs, callerLevel, oursLevel, dropped.
 double* WriteFields(const Ears::Row& row, double* out) {
   const EarWindow& window = row.window;
-  const double fields[kFields] = {static_cast<double>(row.socket),
-                                  NsToMs(window.end_ns),
-                                  window.caller_db,
-                                  window.ours_db,
-                                  window.delay_ms,
-                                  static_cast<double>(row.dropped)};
+  const double fields[kFields] = {static_cast<double>(row.socket), NsToMs(window.end_ns), window.caller_db,
+                                  window.ours_db, static_cast<double>(row.dropped)};
   return std::copy(fields, fields + kFields, out);
 }
 

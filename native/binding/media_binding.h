@@ -42,8 +42,8 @@ struct PlaneEntry {
   napi_env env;  // the environment whose end closes the plane
 };
 
-// Adds plane..., stream..., socket..., ports..., mux... and ears... functions; src/media/media-plane.ts,
-// src/media/playout.ts and src/media/media-socket.ts are their face.
+// Adds plane..., stream..., listener..., socket..., ports..., mux... and ears... functions. Their faces are
+// media-plane.ts, playout.ts, playout-listener.ts, media-socket.ts, udp-mux.ts and ears.ts in src/media.
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
 void InitSockets(Napi::Env env, Napi::Object exports);

@@ -319,11 +319,15 @@ void Feed(const Napi::CallbackInfo& info) {
 
 Napi::Object ToObject(Napi::Env env, const HearingFigures& figures) {
   Napi::Object result = Napi::Object::New(env);
-  const std::pair<const char*, uint64_t> counts[] = {
-      {"samples", figures.samples},          {"concealed", figures.concealed},
-      {"recovered", figures.recovered},      {"stretched", figures.stretched},
-      {"latePackets", figures.late_packets}, {"lostPackets", figures.lost_packets},
-      {"discarded", figures.discarded},      {"restarts", figures.restarts}};
+  const std::pair<const char*, uint64_t> counts[] = {{"samples", figures.samples},
+                                                     {"concealed", figures.concealed},
+                                                     {"recovered", figures.recovered},
+                                                     {"stretched", figures.stretched},
+                                                     {"latePackets", figures.late_packets},
+                                                     {"lostPackets", figures.lost_packets},
+                                                     {"discarded", figures.discarded},
+                                                     {"restarts", figures.restarts},
+                                                     {"missed", figures.missed}};
   for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
   result.Set("delayMs", Napi::Number::New(env, figures.delay_ms));
   result.Set("targetMs", Napi::Number::New(env, figures.target_ms));

@@ -119,7 +119,7 @@ bool GoOn(Stream& before, Stream& stream, const Napi::Value& srtp) {
   if (!before.Leave(&remains)) return false;
   if (!same_keys) remains.srtp.reset();
   stream.GoOnFrom(std::move(remains));
-  if (before.faded()) stream.BeginFaded();
+  if (const auto track = before.FadedTrack()) stream.BeginFaded(*track);
   return true;
 }
 
@@ -303,8 +303,9 @@ Napi::Value Fade(const Napi::CallbackInfo& info) {
 
 Napi::Value ResumeFade(const Napi::CallbackInfo& info) {
   const auto playout = PlayoutOf(info);
-  const uint32_t back_frames = Uint32In(info[1], "backFrames");
-  return ToNumber(info.Env(), uint64_t{playout ? playout->ResumeFade(back_frames) : 0});
+  const uint32_t track = Uint32In(info[1], "track");
+  const uint32_t back_frames = Uint32In(info[2], "backFrames");
+  return Napi::Boolean::New(info.Env(), playout && playout->ResumeFade(track, back_frames).has_value());
 }
 
 Napi::Value PressDigit(const Napi::CallbackInfo& info) {

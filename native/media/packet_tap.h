@@ -19,17 +19,17 @@
 
 namespace parley {
 
-// Packets that JavaScript fetches: instead of the network, for tests and for
-// paths that only JavaScript can write, or copies of what the network was given.
-// One writing and one reading thread, no locks.
+// The head of one packet in a ring: a copy in a PacketTap, or a packet that a capturing target (wire.h) hands
+// to JavaScript and not to the network.
 struct PacketInfo {
-  uint64_t stream;  // handle
-  int64_t at_ns;    // when it left
+  uint64_t stream;  // handle; 0 in a tap
+  int64_t at_ns;    // when it left, or arrived
   uint32_t bytes;
   bool rtcp;
-  Address remote;  // unknown where JavaScript carries the packet
+  Address remote;  // unknown with a capturing target
 };
 
+// One thread writes at a time, and one reads; neither takes a lock.
 using PacketRing = RecordRing<PacketInfo>;
 
 struct TappedPacket {

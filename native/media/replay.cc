@@ -36,7 +36,7 @@ Replay::Replay(PlayoutQueue& queue, const Replay* before, const Repeat& repeat) 
   std::vector<SentFrame>& frames = held.frames;
   size_t end = frames.size();
   while (end > held.left_end && !frames[end - 1].counted) end--;
-  const size_t back = std::min(end, repeat.faded + repeat.back);
+  const size_t back = std::min(end, std::max(repeat.faded, repeat.back));
   size_t first = held.left_end - std::min(held.left_end, repeat.faded);
   while (first > end - back && frames[first - 1].track == repeat.track) first--;
   for (size_t n = first; n < held.left_end; n++) frames[n].counted = true;

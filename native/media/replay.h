@@ -22,7 +22,7 @@ namespace parley {
 struct Repeat {
   uint32_t track;
   size_t faded;  // 1: the last frame that left is repeated in any case, because it left faded
-  size_t back;   // frames before it, or before the last one that counts as sent
+  size_t back;   // frames up to the last one that counts as sent
 };
 
 class Replay {

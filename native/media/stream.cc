@@ -185,14 +185,14 @@ void Stream::EndFade(uint32_t cleared_generation) {
   if (fade && fade->generation() != cleared_generation) fade_.store(nullptr);
 }
 
-size_t Stream::ResumeFade(uint32_t back_frames) {
+std::optional<size_t> Stream::ResumeFade(uint32_t track, uint32_t back_frames) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   const FadeFrame* const fade = fade_.load();
-  if (!fade || closed()) return 0;
+  if (!fade || fade->track() != track || closed()) return std::nullopt;
   rewinding_.store(true);
   clock_->Quiesce();
   const Repeat repeat{fade->track(), fade->has_left() ? size_t{1} : 0, back_frames};
-  const bool repeats = fade->paused() && repeat.faded + repeat.back > 0;
+  const bool repeats = fade->paused() && std::max(repeat.faded, repeat.back) > 0;
   const size_t waiting = held_replay_ ? held_replay_->left() : 0;
   if (repeats) MakeReplay(std::make_unique<Replay>(queue_, RunningReplay(), repeat));
   fade_.store(nullptr);
@@ -201,10 +201,16 @@ size_t Stream::ResumeFade(uint32_t back_frames) {
   return repeats ? held_replay_->left() - waiting : 0;
 }
 
-void Stream::BeginFaded() {
-  constexpr uint32_t kNoTrack = UINT32_MAX;
-  held_fade_ = std::make_unique<FadeFrame>(kNoTrack, queue_.generation(), FramePlace{nullptr, 0},
-                                           std::vector<uint8_t>());
+// The fade is freed by callers, under the same mutex.
+std::optional<uint32_t> Stream::FadedTrack() {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  const FadeFrame* const fade = fade_.load();
+  return fade ? std::optional<uint32_t>(fade->track()) : std::nullopt;
+}
+
+void Stream::BeginFaded(uint32_t track) {
+  held_fade_ =
+      std::make_unique<FadeFrame>(track, queue_.generation(), FramePlace{nullptr, 0}, std::vector<uint8_t>());
   fade_.store(held_fade_.get());
 }
 

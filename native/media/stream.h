@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "media/digit_sender.h"
@@ -46,13 +47,15 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   // leave before, while the faded one is encoded. It takes up to 2 ms: not for the clock's thread. Without a
   // codec in the configuration, or if the frame is malformed, the voice is cut off at a frame's end.
   FadeResult Fade(uint32_t track);
-  // Ends the pause of a fade. The faded frame, `back_frames` frames of its track before it and what waits are
-  // sent next. If the voice faded out while it repeated frames, `back_frames` still counts from the last
-  // frame that Sent() counts. Returns the frames that are sent once more: they stay counted.
-  size_t ResumeFade(uint32_t back_frames);
+  // Ends the pause of a fade of this track. Its last `back_frames` frames that Sent() counts and what waits
+  // are sent next; a frame that faded out is repeated in any case. Returns the frames that are sent once
+  // more: they stay counted. Absent: this track is not faded, and nothing changes.
+  std::optional<size_t> ResumeFade(uint32_t track, uint32_t back_frames);
+  // The track that fades out or is paused; absent: nothing is faded.
+  std::optional<uint32_t> FadedTrack();
   bool faded() const { return fade_.load() != nullptr; }
   // Before the clock knows it: begins in the pause of a fade that another stream of the same SSRC began.
-  void BeginFaded();
+  void BeginFaded(uint32_t track);
   void MarksDelivered(uint32_t count);
   StreamStats Stats() const override;
 

@@ -1,5 +1,6 @@
 // Checks the pause of a voice that fades out: exactly one frame leaves after the decision, what is sent once
 // more when the voice goes on, and the counts.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,12 @@ class Rig {
     return text;
   }
   size_t Marks() { return plane->TakeMarks().size(); }
+  // Frames that are repeated.
+  size_t Resume(uint32_t track, uint32_t back_frames) {
+    const std::optional<size_t> frames = stream->ResumeFade(track, back_frames);
+    CHECK(frames.has_value());
+    return frames.value_or(SIZE_MAX);
+  }
 
   const std::shared_ptr<MediaPlane> plane = MediaPlane::OpenManual(1, 0, 0);
   const std::shared_ptr<Stream> stream;
@@ -61,6 +68,15 @@ class Rig {
 bool Cut(FadeResult result) { return result == FadeResult::kCut; }
 bool Nothing(FadeResult result) { return result == FadeResult::kNothing; }
 
+// "abcD" has left, and the last `back` frames of it are sent once more, before "ef".
+void FadeAndRepeat(Rig& rig, uint32_t back) {
+  rig.Say(1, "abcdef");
+  rig.Heard(3);
+  CHECK(Faded(rig.stream->Fade(1)));
+  CHECK_EQ(rig.Heard(1), "D");
+  CHECK_EQ(rig.Resume(1, back), size_t{back});
+}
+
 void OneFrameLeavesAfterAFade() {
   Rig rig;
   rig.Say(1, "abcdefgh");
@@ -69,7 +85,7 @@ void OneFrameLeavesAfterAFade() {
   CHECK_EQ(rig.Heard(5), "D");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{4});
   CHECK_EQ(rig.stream->Stats().underruns, uint64_t{0});
-  CHECK_EQ(rig.stream->ResumeFade(0), size_t{1});
+  CHECK_EQ(rig.Resume(1, 0), size_t{1});
   CHECK_EQ(rig.stream->Sent(1), uint64_t{4});  // it had left
   CHECK_EQ(rig.Heard(6), "-defgh");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{8});
@@ -94,7 +110,7 @@ void OtherTracksAndPausesAreLeftAlone() {
   CHECK(Nothing(rig.stream->Fade(2)));
   rig.plane->CloseStream(rig.stream.get());
   CHECK(Nothing(rig.stream->Fade(2)));
-  CHECK_EQ(rig.stream->ResumeFade(0), size_t{0});
+  CHECK(!rig.stream->ResumeFade(2, 0));
 }
 
 void AResumeGoesBackWithinTheTrack() {
@@ -105,11 +121,11 @@ void AResumeGoesBackWithinTheTrack() {
   CHECK_EQ(rig.Heard(6), "-xyabcd");
   CHECK(Faded(rig.stream->Fade(2)));
   CHECK_EQ(rig.Heard(2), "E");
-  CHECK_EQ(rig.stream->ResumeFade(2), size_t{3});
+  CHECK_EQ(rig.Resume(2, 3), size_t{3});
   CHECK_EQ(rig.Heard(4), "-cdef");
   CHECK(Faded(rig.stream->Fade(2)));
   CHECK_EQ(rig.Heard(2), "G");
-  CHECK_EQ(rig.stream->ResumeFade(UINT32_MAX), size_t{7});  // all of the track
+  CHECK_EQ(rig.Resume(2, UINT32_MAX), size_t{7});  // all of the track
   CHECK_EQ(rig.stream->Sent(2), uint64_t{7});
   CHECK_EQ(rig.Heard(20), "-abcdefgh");
   CHECK_EQ(rig.stream->Sent(2), uint64_t{8});
@@ -121,18 +137,18 @@ void ARepeatedFrameFadesToo() {
   rig.Heard(5);
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(1), "F");
-  CHECK_EQ(rig.stream->ResumeFade(3), size_t{4});
+  CHECK_EQ(rig.Resume(1, 4), size_t{4});
   CHECK_EQ(rig.Heard(1), "c");
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(3), "D");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{6});
   // The same place as before, although the voice stopped sooner.
-  CHECK_EQ(rig.stream->ResumeFade(3), size_t{2});
+  CHECK_EQ(rig.Resume(1, 4), size_t{2});
   CHECK_EQ(rig.stream->Sent(1), uint64_t{6});
   CHECK_EQ(rig.Heard(2), "-cd");
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(1), "E");
-  CHECK_EQ(rig.stream->ResumeFade(0), size_t{1});
+  CHECK_EQ(rig.Resume(1, 0), size_t{1});
   CHECK_EQ(rig.Heard(9), "efgh");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{8});
 }
@@ -142,7 +158,7 @@ void AFadeThatIsResumedBeforeItLeftChangesNothing() {
   rig.Say(1, "abcdef");
   rig.Heard(2);
   CHECK(Faded(rig.stream->Fade(1)));
-  CHECK_EQ(rig.stream->ResumeFade(2), size_t{0});
+  CHECK_EQ(rig.Resume(1, 3), size_t{0});
   CHECK_EQ(rig.Heard(5), "cdef");
 }
 
@@ -155,7 +171,7 @@ void MarksBehindTheFadedFrameWait() {
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(3), "B");
   CHECK_EQ(rig.Marks(), size_t{0});
-  CHECK_EQ(rig.stream->ResumeFade(1), size_t{2});
+  CHECK_EQ(rig.Resume(1, 2), size_t{2});
   CHECK_EQ(rig.Heard(1), "-a");
   CHECK_EQ(rig.Marks(), size_t{0});
   CHECK_EQ(rig.Heard(1), "b");
@@ -185,7 +201,7 @@ void AClearEndsThePause() {
   CHECK_EQ(cleared.tracks[0].sent_frames, uint64_t{3});
   CHECK_EQ(cleared.tracks[0].dropped_frames, uint64_t{3});
   CHECK_EQ(cleared.tracks[0].dropped_marks.size(), size_t{1});
-  CHECK_EQ(rig.stream->ResumeFade(3), size_t{0});
+  CHECK(!rig.stream->ResumeFade(1, 3));
   rig.Say(2, "xyz");
   CHECK_EQ(rig.Heard(5), "-xyz");
 }
@@ -205,11 +221,7 @@ void AClearBeforeTheFadedFrameDropsIt() {
 // The words of repeated frames left once.
 void AClearCountsRepeatedFramesAsSent() {
   Rig rig;
-  rig.Say(1, "abcdef");
-  rig.Heard(3);
-  CHECK(Faded(rig.stream->Fade(1)));
-  rig.Heard(1);
-  CHECK_EQ(rig.stream->ResumeFade(3), size_t{4});
+  FadeAndRepeat(rig, 4);
   CHECK_EQ(rig.Heard(1), "a");
   const ClearedQueue cleared = rig.stream->Clear();
   CHECK_EQ(cleared.tracks[0].sent_frames, uint64_t{4});
@@ -224,7 +236,7 @@ void AHoldIsAnotherPause() {
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(1), "C");
   rig.stream->SetPaused(true);
-  CHECK_EQ(rig.stream->ResumeFade(0), size_t{1});
+  CHECK_EQ(rig.Resume(1, 0), size_t{1});
   CHECK_EQ(rig.Heard(3), "");
   rig.stream->SetPaused(false);
   CHECK_EQ(rig.Heard(2), "-cd");
@@ -257,7 +269,7 @@ void AVoiceThatStopsOtherwiseNeedsNoFadedFrame() {
     rig.stream->SetPaused(false);
     CHECK_EQ(rig.Heard(3), "");
     CHECK_EQ(rig.stream->Sent(1), uint64_t{2});
-    CHECK_EQ(rig.stream->ResumeFade(1), size_t{1});
+    CHECK_EQ(rig.Resume(1, 1), size_t{1});
     CHECK_EQ(rig.Heard(9), "-bcdef");
     CHECK_EQ(rig.stream->Sent(1), uint64_t{6});
   }
@@ -270,8 +282,50 @@ void AStreamWithoutACodecIsCutOff() {
   CHECK(Cut(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(3), "");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{3});
-  CHECK_EQ(rig.stream->ResumeFade(2), size_t{2});
+  CHECK_EQ(rig.Resume(1, 2), size_t{2});
   CHECK_EQ(rig.Heard(9), "-bcdef");
+}
+
+// The unfinished word begins at "c". Its frames that count as sent are repeated, no more and no fewer.
+void AResumeBeginsWithTheWordAfterAFadeAndAfterACut() {
+  for (const bool cut : {false, true}) {
+    Rig rig(Config(cut ? std::nullopt : std::optional<VoiceCodec>(VoiceCodec::kPcmu)));
+    rig.Say(1, "abcdefghij");
+    rig.Heard(4);
+    CHECK(cut ? Cut(rig.stream->Fade(1)) : Faded(rig.stream->Fade(1)));
+    CHECK_EQ(rig.Heard(3), cut ? "" : "E");
+    const auto unfinished = static_cast<uint32_t>(rig.stream->Sent(1)) - 2;
+    CHECK_EQ(rig.Resume(1, unfinished), size_t{unfinished});
+    CHECK_EQ(rig.Heard(1), "-c");
+    // The voice stops once more in the same word, while it is repeated.
+    CHECK(cut ? Cut(rig.stream->Fade(1)) : Faded(rig.stream->Fade(1)));
+    CHECK_EQ(rig.Heard(3), cut ? "" : "D");
+    rig.Resume(1, unfinished);
+    CHECK_EQ(rig.Heard(12), "-cdefghij");
+    CHECK_EQ(rig.stream->Sent(1), uint64_t{10});
+  }
+}
+
+// Another fade has begun when the resume of the one before comes.
+void AResumeOfAnotherTrackIsRefused() {
+  Rig rig;
+  rig.Say(1, "abcd");
+  rig.Heard(2);
+  CHECK(Faded(rig.stream->Fade(1)));
+  rig.Heard(1);
+  rig.stream->Clear();
+  CHECK(!rig.stream->FadedTrack());
+  rig.Say(2, "uvwxyz");
+  CHECK_EQ(rig.Heard(2), "uv");
+  CHECK(Faded(rig.stream->Fade(2)));
+  for (int n = 0; n < 2; n++) {  // before and after the faded frame has left
+    CHECK(!rig.stream->ResumeFade(1, 2));
+    CHECK_EQ(rig.stream->FadedTrack().value_or(0), uint32_t{2});
+    CHECK_EQ(rig.Heard(2), n == 0 ? "W" : "");
+  }
+  CHECK_EQ(rig.Resume(2, 2), size_t{2});
+  CHECK_EQ(rig.Heard(9), "-vwxyz");
+  CHECK(!rig.stream->ResumeFade(2, 2));
 }
 
 void AFrameOfAnotherLengthIsCutOff() {
@@ -302,11 +356,7 @@ void ATakeEndsThePauseAndHandsOutWhatWaits() {
 // The stream that goes on sends the rest of the repeated frames, and counts them.
 void ATakeHandsOutRepeatedFrames() {
   Rig rig;
-  rig.Say(1, "abcdef");
-  rig.Heard(3);
-  CHECK(Faded(rig.stream->Fade(1)));
-  rig.Heard(1);
-  rig.stream->ResumeFade(3);
+  FadeAndRepeat(rig, 4);
   CHECK_EQ(rig.Heard(1), "a");
   const TakenQueue taken = rig.stream->Take(8);
   CHECK_EQ(taken.cleared.tracks[0].sent_frames, uint64_t{1});
@@ -320,11 +370,13 @@ void ATakeHandsOutRepeatedFrames() {
 
 void AStreamMayBeginInThePauseOfAnother() {
   Rig rig;
-  rig.stream->BeginFaded();
+  rig.stream->BeginFaded(1);
   rig.Say(1, "abc");
   CHECK(rig.stream->faded());
   CHECK_EQ(rig.Heard(3), "");
-  CHECK_EQ(rig.stream->ResumeFade(5), size_t{0});
+  CHECK(!rig.stream->ResumeFade(2, 5));
+  CHECK_EQ(rig.Heard(3), "");
+  CHECK_EQ(rig.Resume(1, 5), size_t{0});
   CHECK_EQ(rig.Heard(4), "-abc");
 }
 
@@ -345,7 +397,7 @@ void AFadedVoiceMayBeRewound() {
   rig.Connect(true);
   CHECK_EQ(rig.stream->Sent(1), uint64_t{2});
   CHECK_EQ(rig.Heard(3), "");  // still paused
-  rig.stream->ResumeFade(0);
+  rig.Resume(1, 0);
   CHECK_EQ(rig.Heard(12).substr(0, 1), "-");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{8});
 }
@@ -357,18 +409,14 @@ void ARewindBeforeTheFadedFrameBeginsThePause() {
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.stream->Rewind(received), size_t{2});
   CHECK_EQ(rig.Heard(3), "");
-  rig.stream->ResumeFade(0);
+  rig.Resume(1, 0);
   CHECK_EQ(rig.Heard(12), "-cdefgh");
   CHECK_EQ(rig.stream->Sent(1), uint64_t{8});
 }
 
 void RepeatedFramesThatWereLostAreSentAgain() {
   Rig rig;
-  rig.Say(1, "abcdef");
-  rig.Heard(3);
-  CHECK(Faded(rig.stream->Fade(1)));
-  rig.Heard(1);
-  CHECK_EQ(rig.stream->ResumeFade(2), size_t{3});
+  FadeAndRepeat(rig, 3);
   const uint32_t received = TimestampOf(rig.Packets(3)[0]);  // "b" of "bcd"
   CHECK_EQ(rig.stream->Rewind(received), size_t{2});
   CHECK_EQ(rig.stream->Sent(1), uint64_t{2});
@@ -386,7 +434,7 @@ void ListenersHearTheFadeAndTheRepetition() {
   CHECK_EQ(rig.Heard(3, 2), "-abc");
   CHECK(Faded(rig.stream->Fade(1)));
   CHECK_EQ(rig.Heard(3, 2), "D");
-  rig.stream->ResumeFade(1);
+  rig.Resume(1, 2);
   CHECK_EQ(rig.Heard(9, 2), "-cdef");
 }
 
@@ -433,6 +481,9 @@ TEST_GROUP(fade) {
       {"a hold is another pause", AHoldIsAnotherPause},
       {"a voice that stops otherwise needs no faded frame", AVoiceThatStopsOtherwiseNeedsNoFadedFrame},
       {"a stream without a codec is cut off", AStreamWithoutACodecIsCutOff},
+      {"a resume begins with the word, after a fade and after a cut",
+       AResumeBeginsWithTheWordAfterAFadeAndAfterACut},
+      {"a resume of another track is refused", AResumeOfAnotherTrackIsRefused},
       {"a frame of another length is cut off", AFrameOfAnotherLengthIsCutOff},
       {"a take ends the pause and hands out what waits", ATakeEndsThePauseAndHandsOutWhatWaits},
       {"a take hands out repeated frames", ATakeHandsOutRepeatedFrames},

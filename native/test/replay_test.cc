@@ -1,14 +1,12 @@
 // Checks that frames which a dead path swallowed are sent once more: each of them once, in order, before what
 // waits, and with exact counts for the one who interrupts.
-#include <atomic>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "media/plane.h"
-#include "media/random.h"
 #include "test/check.h"
+#include "test/hammered_stream.h"
 
 namespace parley::test {
 namespace {
@@ -203,32 +201,13 @@ void FramesWhosePlacesWereUsedAgainAreGone() {
 
 // Rewinding, interrupting and counting from several threads while the clock sends.
 void ThreadsMayRewindAtOnce() {
-  const auto plane = MediaPlane::OpenReal(1);
-  const auto stream = plane->MakeStream(Config(), nullptr);
-  stream->set_handle(1);
-  CHECK(plane->Begin(stream.get()));
-  stream->SetTarget(plane->CaptureTarget());
-  std::atomic<bool> running{true};
-  std::vector<std::thread> threads;
-  threads.emplace_back([&] {
-    const uint8_t frame[40] = {};
-    while (running.load()) stream->queue().Push(stream->queue().generation(), 1, frame, sizeof(frame));
+  HammerStream(Config(), {2, 40, 60}, [](Stream& stream, Random& random) {
+    const uint64_t dice = random.Next() % 20;
+    if (dice == 0) stream.Clear();
+    else if (dice == 1) stream.Take(8);
+    else if (dice < 8) stream.Rewind(stream.Stats().timestamp - 10 * kTicks);
+    else stream.Sent(1);
   });
-  for (uint64_t seed = 1; seed <= 2; seed++) {
-    threads.emplace_back([&, seed] {
-      Random random(seed);
-      while (running.load()) {
-        const uint64_t dice = random.Next() % 20;
-        if (dice == 0) stream->Clear();
-        else if (dice == 1) stream->Take(8);
-        else if (dice < 8) stream->Rewind(stream->Stats().timestamp - 10 * kTicks);
-        else stream->Sent(1);
-      }
-    });
-  }
-  while (stream->Stats().packets < 60) plane->TakePackets();
-  running.store(false);
-  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -181,8 +181,7 @@ export class UtteranceQueue {
   /** The voice goes on from the beginning of the word in which it faded out. */
   resumeFaded(track: number): void {
     const queued = this.#queued.get(track);
-    // The frame that faded out is repeated in any case.
-    this.port.playout.resumeFade(Math.max(0, (queued?.utterance.unfinishedFrames ?? 0) - 1));
+    this.port.playout.resumeFade(track, queued?.utterance.unfinishedFrames ?? 0);
     queued?.utterance.reportPause('utterance.resumed');
   }
 

@@ -21,10 +21,8 @@ export const EAR = {
   /** Mean power in dBFS, a full-scale square wave being 0; -120 is silence. */
   callerLevel: 2,
   oursLevel: 3,
-  /** Delay of the jitter buffer: sound at a moment of the window arrived, or left, so much earlier. */
-  delayMs: 4,
   /** Windows of this call that were dropped before this one, because nobody took them. */
-  dropped: 5,
+  dropped: 4,
 } as const;
 export const EAR_FIELDS = Object.keys(EAR).length;
 
@@ -75,12 +73,6 @@ export class Ears {
     this.#waiting.add(callback);
     watchReady(this.handle, this.#look);
     if (mediaAddon().earsWatch(this.handle)) queueMicrotask(this.#look);
-  }
-
-  /** Takes a callback back. */
-  forget(callback: () => void): void {
-    this.#waiting.delete(callback);
-    this.#unwatchIfIdle();
   }
 
   /** By the opener it ends the ears for all, and every call is left. Elsewhere it ends that use. */

@@ -224,8 +224,8 @@ interface MediaAddon extends SocketAddon, EarsAddon, DtlsAddon {
   streamRewind(stream: number, receivedTimestamp: number): number;
   /** False: the next frame is none of the track, or the stream is paused or closed. For any thread. */
   streamFade(stream: number, track: number): boolean;
-  /** Frames that are sent once more; 0 if nothing was faded. */
-  streamResumeFade(stream: number, backFrames: number): number;
+  /** False: this track is not faded. */
+  streamResumeFade(stream: number, track: number, backFrames: number): boolean;
   streamTake(stream: number): TakenQueue | null;
   streamSent(stream: number, track: number): number;
   streamDigit(stream: number, digit: DigitTone): boolean;
@@ -266,6 +266,8 @@ export interface HearingFigures {
   readonly discarded: number;
   /** Changes of the source, and jumps of its timestamp or sequence number. */
   readonly restarts: number;
+  /** Silence in the rings of listeners, because the thread that listens was late. */
+  readonly missed: number;
   /** Delay of the jitter buffer, and the delay that the jitter asks for. */
   readonly delayMs: number;
   readonly targetMs: number;

@@ -116,13 +116,12 @@ export class Playout {
   }
 
   /**
-   * Ends the pause of a fade. The frame that faded out and `backFrames` frames of its track before it are
-   * sent once more before those that wait, as far as they are kept. They count once in `sent`. If the voice
-   * faded out while it repeated frames, `backFrames` still counts from the last frame that `sent` counts.
-   * Returns the number of frames that are repeated.
+   * Ends the pause of a fade of this track. The last `backFrames` frames that `sent` counts leave once more
+   * before those that wait, as far as they are kept. A frame that faded out is repeated in any case. Repeated
+   * frames count once in `sent`. Returns false if this track is not faded: then nothing changes.
    */
-  resumeFade(backFrames: number): number {
-    return mediaAddon().streamResumeFade(this.handle, backFrames);
+  resumeFade(track: number, backFrames: number): boolean {
+    return mediaAddon().streamResumeFade(this.handle, track, backFrames);
   }
 
   /** From the next tick on silence is sent and the queue stands still. */

@@ -107,11 +107,14 @@ export class Metrics {
     registers: [this.#registry],
   });
   readonly #speech: SpeechMetrics;
+  readonly #beginScrape: () => void;
 
   constructor(options: MetricsOptions = {}) {
     this.#speech = new SpeechMetrics(this.#registry);
     this.sip = new SipMetrics(this.#registry);
-    for (const metric of scrapedMetrics(options)) this.#registry.registerMetric(metric);
+    const { metrics, beginScrape } = scrapedMetrics(options);
+    for (const metric of metrics) this.#registry.registerMetric(metric);
+    this.#beginScrape = beginScrape;
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -130,6 +133,7 @@ export class Metrics {
 
   /** All metrics in Prometheus' text format. */
   exposition(): Promise<string> {
+    this.#beginScrape();
     return this.#registry.metrics();
   }
 

@@ -11,15 +11,15 @@ export interface ScrapedFigures {
   /** Sentences that wait for an engine, by class: each class has its own limit. */
   readonly queueDepthByClass?: () => Readonly<Record<string, number>>;
   /** Undefined while there is no media plane. */
-  readonly plane?: () => PlaneFigures | undefined;
+  readonly plane?: (() => PlaneFigures | undefined) | undefined;
   /** True while the default engine is loaded. */
   readonly modelLoaded?: () => boolean;
   /** Work of the native engine. */
-  readonly engineWork?: () => EngineWorkFigures;
+  readonly engineWork?: (() => EngineWorkFigures) | undefined;
   /** Telephone calls. */
   readonly sip?: SipFigures;
   readonly encoders?: () => EncoderFigures;
-  readonly hearing?: () => HearingFigures;
+  readonly hearing?: (() => HearingFigures) | undefined;
   readonly recordings?: () => RecordingFigures;
 }
 
@@ -235,7 +235,29 @@ const PLANE_COUNTERS = [
 type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
 
 /** Metrics of the parts that `figures` names; absent parts have none. */
-export function scrapedMetrics(figures: ScrapedFigures): readonly Metric[] {
+/** The metrics, and a function that begins a scrape: several metrics of one scrape share one reading. */
+export function scrapedMetrics(figures: ScrapedFigures): {
+  readonly metrics: readonly Metric[];
+  readonly beginScrape: () => void;
+} {
+  const { plane, engineWork, hearing } = figures;
+  const readings = [onceAScrape(plane), onceAScrape(engineWork), onceAScrape(hearing)] as const;
+  const [planeOnce, workOnce, hearingOnce] = readings;
+  const once = { plane: planeOnce?.read, engineWork: workOnce?.read, hearing: hearingOnce?.read };
+  return {
+    metrics: metricsOf({ ...figures, ...once }),
+    beginScrape: () => readings.forEach((reading) => reading?.begin()),
+  };
+}
+
+/** Keeps what was read until the next scrape begins. A reading that throws is not kept. */
+function onceAScrape<T>(read: (() => T) | undefined) {
+  if (read === undefined) return undefined;
+  let kept: { readonly value: T } | undefined;
+  return { read: () => (kept ??= { value: read() }).value, begin: () => void (kept = undefined) };
+}
+
+function metricsOf(figures: ScrapedFigures): readonly Metric[] {
   const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache, sip } =
     figures;
   const { encoders, hearing, recordings } = figures;

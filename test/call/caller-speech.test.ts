@@ -118,6 +118,25 @@ test('after a noise the voice goes on with its unfinished word, which counts onc
   assert.deepEqual(await utterance.ended, { end: 'spoken', text: TEXT, durationMs: 1000 });
 });
 
+test('a late decision about one text does not resume another one that has faded', async () => {
+  const under = openCall();
+  const first = await speakAndPass(under, 200);
+  under.pause(first.number);
+  under.call.interrupt('next');
+  const second = await speakAndPass(under, 200);
+  assert.equal(under.port.playout.fade(second.number), true); // the report of it is on its way
+  under.pass(2 * FRAME_MS);
+  under.sent();
+  under.hearing.report({ type: 'bargein.false', track: first.number, atMs: 0, speechMs: 100 });
+  under.pass(500);
+  const isSilent = () => !heardOf(under.sent()).some((sample) => sample !== 0);
+  assert.equal(isSilent(), true);
+  under.hearing.report({ type: 'bargein.paused', track: second.number, onsetMs: 0, atMs: 0 });
+  under.hearing.report({ type: 'bargein.false', track: second.number, atMs: 0, speechMs: 100 });
+  under.pass(500);
+  assert.equal(isSilent(), false);
+});
+
 test('a text that may not be interrupted protects those before it', async () => {
   const under = openCall();
   const utterance = await speakAndPass(under, 200);

@@ -83,7 +83,6 @@ export class ScriptedEars implements EarSource {
     fields[at + EAR.endMs] = FIRST_END_MS + this.#step * WINDOW_MS;
     fields[at + EAR.callerLevel] = callerLevel;
     fields[at + EAR.oursLevel] = oursLevel;
-    fields[at + EAR.delayMs] = 20;
     fields[at + EAR.dropped] = 0;
   }
 }

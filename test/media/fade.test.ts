@@ -38,7 +38,7 @@ test('a resume repeats the frame that faded and those before it, with the marker
   pass(41);
   playout.fade(1);
   pass(60);
-  assert.equal(playout.resumeFade(2), 3);
+  assert.equal(playout.resumeFade(1, 3), true);
   assert.equal(playout.sent(1), 4);
   const packets = pass(100);
   assert.deepEqual(contents(packets), [2, 3, 4, 5, 6]);
@@ -48,7 +48,7 @@ test('a resume repeats the frame that faded and those before it, with the marker
     [true, false, false, false, false],
   );
   assert.equal(playout.sent(1), 6);
-  assert.equal(playout.resumeFade(2), 0);
+  assert.equal(playout.resumeFade(1, 3), false);
   plane.close();
 });
 
@@ -82,7 +82,7 @@ test('a fade is refused for another track, in a pause, without sound and after t
   assert.deepEqual(contents(pass(20)), ['silence']);
   playout.close();
   assert.equal(playout.fade(1), false);
-  assert.equal(playout.resumeFade(1), 0);
+  assert.equal(playout.resumeFade(1, 1), false);
   plane.close();
 });
 
@@ -92,8 +92,8 @@ test('without a codec the voice stops at the end of a frame', () => {
   pass(21);
   assert.equal(playout.fade(1), true);
   assert.deepEqual(contents(pass(40)), ['silence', 'silence']);
-  assert.equal(playout.resumeFade(0), 0);
-  assert.deepEqual(contents(pass(40)), [3, 4]);
+  assert.equal(playout.resumeFade(1, 1), true);
+  assert.deepEqual(contents(pass(60)), [2, 3, 4]);
   plane.close();
 });
 
@@ -107,7 +107,8 @@ test('a playout that continues a faded one begins paused', () => {
   next.target({ capture: true });
   next.push(next.generation, 1, new Uint8Array(160).fill(9));
   assert.deepEqual(contents(pass(40)), ['silence', 'silence']);
-  assert.equal(next.resumeFade(3), 0); // it has sent none of them
+  assert.equal(next.resumeFade(2, 3), false);
+  assert.equal(next.resumeFade(1, 3), true); // it has sent none of them
   assert.deepEqual(contents(pass(20)), [9]);
   plane.close();
 });

@@ -292,3 +292,19 @@ test('what is heard of callers has counters, and a delay', async () => {
     assert.ok((await linesOf(metrics, line.split(/[ {]/)[0] ?? '')).includes(line), line);
   }
 });
+
+test('a scrape reads the figures of the media plane once, and the next one reads them again', async () => {
+  let readings = 0;
+  const plane = () => ({ ...PLANE, streams: ++readings, packets: readings });
+  const metrics = new Metrics({ plane });
+  const sharedBy = ['parley_streams ', 'parley_packets_total '];
+  for (const reading of ['1', '2']) {
+    const text = await metrics.exposition();
+    const lines = text.split('\n').filter((line) => sharedBy.some((name) => line.startsWith(name)));
+    assert.deepEqual(
+      lines.map((line) => line.split(' ').at(-1)),
+      [reading, reading],
+    );
+  }
+  assert.equal(readings, 2);
+});

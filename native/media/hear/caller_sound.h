@@ -50,6 +50,7 @@ struct HearingFigures {
   uint64_t lost_packets = 0;  // sequence numbers that had not come when it was their time
   uint64_t discarded = 0;     // packets: malformed, or the oldest of a full buffer
   uint64_t restarts = 0;      // changes of the source, and jumps of its timestamp or sequence number
+  uint64_t missed = 0;        // samples: silence in a listener's ring, because the listening thread was late
   double delay_ms = 0;        // from the arrival of the fastest packets to their sound
   double target_ms = 0;       // the delay that the jitter asks for
   double jitter_ms = 0;       // RFC 3550, section 6.4.1

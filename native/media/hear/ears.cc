@@ -15,6 +15,12 @@ void EarSeat::Put(const EarWindow& window) {
   windows_[(first_ + count_++) % kMost] = window;
 }
 
+void EarSeat::Lose(uint64_t windows) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  dropped_ += count_ + windows;
+  count_ = 0;
+}
+
 int64_t EarSeat::FirstEnd() {
   std::lock_guard<std::mutex> lock(mutex_);
   return count_ == 0 ? INT64_MAX : windows_[first_].end_ns;

@@ -39,7 +39,6 @@ struct EarWindow {
 
   int64_t end_ns = 0;                                // when the sound after its last sample is due
   float caller_db = kSilentDb, ours_db = kSilentDb;  // mean power; a full-scale square wave has 0
-  double delay_ms = 0;                               // of the jitter buffer
   std::array<float, 2 * kSamples> samples{};         // the caller's, then ours
 };
 
@@ -53,6 +52,8 @@ class EarSeat {
   uint64_t socket() const { return socket_; }
   // Beyond kMost the oldest window is dropped and counted.
   void Put(const EarWindow& window);
+  // So many windows were left out: those that wait are old, and are dropped and counted with them.
+  void Lose(uint64_t windows);
   // End of the oldest window; INT64_MAX: none waits.
   int64_t FirstEnd();
   // The oldest window, if it ends then. `dropped`: windows lost before it.

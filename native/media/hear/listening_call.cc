@@ -7,9 +7,7 @@
 namespace parley {
 namespace {
 
-// Codes of src/errors.ts.
 constexpr char kComplete[] = "";
-constexpr char kListenerSlow[] = "LISTENER_SLOW";
 
 double PowerOf(const float* samples) {
   double sum = 0;
@@ -27,10 +25,10 @@ float LevelOf(double power) {
 
 // Callers.
 
-bool ListeningCall::AddRing(std::shared_ptr<ByteRing> ring, size_t channels) {
+bool ListeningCall::AddRing(std::shared_ptr<ByteRing> ring, size_t channels, int64_t now_ns) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (rings_.size() >= kMostRings) return false;
-  rings_.push_back({std::move(ring), channels});
+  rings_.emplace_back(std::move(ring), channels, now_ns);
   FollowOurs();
   return true;
 }
@@ -38,9 +36,9 @@ bool ListeningCall::AddRing(std::shared_ptr<ByteRing> ring, size_t channels) {
 void ListeningCall::RemoveRing(ByteRing* ring) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found =
-      std::find_if(rings_.begin(), rings_.end(), [ring](const Ring& one) { return one.bytes.get() == ring; });
+      std::find_if(rings_.begin(), rings_.end(), [ring](const auto& one) { return one.bytes() == ring; });
   if (found == rings_.end()) return;
-  found->bytes->End(kComplete);
+  found->End(kComplete);
   rings_.erase(found);
   FollowOurs();
 }
@@ -82,6 +80,7 @@ HearingFigures ListeningCall::Figures() {
   std::lock_guard<std::mutex> lock(mutex_);
   HearingFigures figures = caller_sound_.figures();
   figures.discarded += inbox_.dropped();
+  figures.missed = missed_;
   return figures;
 }
 
@@ -89,7 +88,7 @@ void ListeningCall::Close() {
   std::shared_ptr<Ears> ears;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    for (const Ring& ring : rings_) ring.bytes->End(kComplete);
+    for (ListenerRing& ring : rings_) ring.End(kComplete);
     rings_.clear();
     ears = ears_;
   }
@@ -98,8 +97,8 @@ void ListeningCall::Close() {
 
 // Under mutex_. The owner hands the tap to the stream afterwards.
 void ListeningCall::FollowOurs() {
-  const bool needed =
-      seat_ || std::any_of(rings_.begin(), rings_.end(), [](const Ring& ring) { return ring.channels == 2; });
+  const bool needed = seat_ || std::any_of(rings_.begin(), rings_.end(),
+                                           [](const auto& ring) { return ring.channels() == 2; });
   if (needed == (sent_sound_ != nullptr)) return;
   tap_ = needed ? std::make_shared<SentTap>() : nullptr;
   sent_sound_ = needed ? std::make_unique<SentSound>(tap_) : nullptr;
@@ -107,15 +106,26 @@ void ListeningCall::FollowOurs() {
 
 // The listening thread.
 
-ListeningCall::Result ListeningCall::Tick(int64_t now_ns, bool ends_window) {
+ListeningCall::Result ListeningCall::Tick(const ListeningMoment& moment) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (now_ns < from_ns_ || (rings_.empty() && !ears_)) return {};
-  TakeInbox(now_ns);
-  Hear(now_ns);
+  if (moment.at_ns < from_ns_) return {};
+  if (moment.at_ns - last_ns_ > SentSound::kQuantumNs) LeaveOut(moment);
+  last_ns_ = moment.at_ns;
+  if (rings_.empty() && !ears_) return {};
+  TakeInbox(moment.at_ns);
+  Hear(moment.at_ns);
   Result result;
-  result.ended = WriteRings();
-  if (ears_ && AddToWindow(now_ns + SentSound::kQuantumNs, ends_window)) result.ears = ears_;
+  result.ended = WriteRings(moment);
+  if (ears_ && AddToWindow(moment.at_ns + SentSound::kQuantumNs, moment.ends_window)) result.ears = ears_;
   return result;
+}
+
+// The thread leaves out whole windows. One that had begun is lost, too.
+void ListeningCall::LeaveOut(const ListeningMoment& moment) {
+  for (ListenerRing& ring : rings_) ring.LeaveOut(last_ns_, moment);
+  const int64_t quanta = (moment.at_ns - last_ns_ - 1) / SentSound::kQuantumNs;
+  if (seat_ && window_begun_) seat_->Lose(static_cast<uint64_t>(quanta / 2 + moment.ends_window));
+  window_begun_ = false;
 }
 
 // Packets that came later stay in the inbox: a late reader hears what a punctual one would have heard.
@@ -139,30 +149,25 @@ void ListeningCall::Hear(int64_t now_ns) {
 }
 
 // True: a ring has ended.
-bool ListeningCall::WriteRings() {
+bool ListeningCall::WriteRings(const ListeningMoment& moment) {
   const size_t before = rings_.size();
-  rings_.erase(
-      std::remove_if(rings_.begin(), rings_.end(), [this](const Ring& ring) { return !WriteRing(ring); }),
-      rings_.end());
+  for (auto ring = rings_.begin(); ring != rings_.end();) {
+    const bool goes_on = WriteRing(*ring, moment);
+    missed_ += ring->TakeMissed();
+    ring = goes_on ? ring + 1 : rings_.erase(ring);
+  }
   if (rings_.size() == before) return false;
   FollowOurs();
   return true;
 }
 
-// False: the reader has ended it, or is too slow.
-bool ListeningCall::WriteRing(const Ring& ring) {
-  const float* samples = caller_.samples.data();
-  if (ring.channels == 2) {
-    for (size_t n = 0; n < CallerSound::kQuantum; n++) {
-      interleaved_[2 * n] = caller_.samples[n];
-      interleaved_[2 * n + 1] = ours_.samples[n];
-    }
-    samples = interleaved_.data();
+bool ListeningCall::WriteRing(ListenerRing& ring, const ListeningMoment& moment) {
+  if (ring.channels() == 1) return ring.Write(caller_.samples.data(), moment);
+  for (size_t n = 0; n < CallerSound::kQuantum; n++) {
+    interleaved_[2 * n] = caller_.samples[n];
+    interleaved_[2 * n + 1] = ours_.samples[n];
   }
-  const size_t bytes = ring.channels * CallerSound::kQuantum * sizeof(float);
-  const int64_t written = ring.bytes->Write(reinterpret_cast<const uint8_t*>(samples), bytes, bytes);
-  if (written == 0) ring.bytes->End(kListenerSlow);
-  return written > 0;
+  return ring.Write(interleaved_.data(), moment);
 }
 
 // True: the window is complete.
@@ -181,7 +186,6 @@ bool ListeningCall::AddToWindow(int64_t end_ns, bool ends_window) {
   window_->end_ns = end_ns;
   window_->caller_db = LevelOf(caller_power_);
   window_->ours_db = LevelOf(our_power_);
-  window_->delay_ms = caller_sound_.figures().delay_ms;
   seat_->Put(*window_);
   return true;
 }

@@ -14,10 +14,10 @@
 #include <mutex>
 #include <vector>
 
-#include "media/byte_ring.h"
 #include "media/hear/caller_sound.h"
 #include "media/hear/ears.h"
 #include "media/hear/inbox.h"
+#include "media/hear/listener_ring.h"
 #include "media/hear/sent_sound.h"
 #include "media/hear/sent_tap.h"
 
@@ -29,15 +29,16 @@ class ListeningCall {
 
   // It listens to what comes from `now_ns` on.
   ListeningCall(std::weak_ptr<ListeningOwner> owner, int64_t now_ns)
-      : owner_(std::move(owner)), from_ns_(now_ns) {}
+      : owner_(std::move(owner)), from_ns_(now_ns), last_ns_(now_ns) {}
 
   // Written by the thread that receives, read by the listening thread.
   Inbox& inbox() { return inbox_; }
   std::shared_ptr<ListeningOwner> owner() const { return owner_.lock(); }
 
   // Callers: the owner holds its mutex.
-  // `channels`: 1 is the caller, 2 are caller and ours interleaved. False: kMostRings are there.
-  bool AddRing(std::shared_ptr<ByteRing> ring, size_t channels);
+  // `channels`: 1 is the caller, 2 are caller and ours interleaved. It begins `now_ns`. False: kMostRings are
+  // there.
+  bool AddRing(std::shared_ptr<ByteRing> ring, size_t channels, int64_t now_ns);
   void RemoveRing(ByteRing* ring);  // and ends it
   // False: other ears hear this call. The same ears again change nothing.
   bool AddEars(const std::shared_ptr<Ears>& ears, std::weak_ptr<ListeningOwner> owner, uint64_t socket);
@@ -49,27 +50,25 @@ class ListeningCall {
   // Ends the rings and leaves the ears. Nothing is read or written any more.
   void Close();
 
-  // The listening thread. Processes the quantum that is due at `now_ns`; each second one ends a window.
+  // The listening thread. Processes the quantum that is due at this moment. Moments that were left out since
+  // the one before are silence in the rings.
   struct Result {
     bool ended = false;          // a listener has ended by itself
     std::shared_ptr<Ears> ears;  // a window was put there
   };
-  Result Tick(int64_t now_ns, bool ends_window);
+  Result Tick(const ListeningMoment& moment);
 
  private:
-  struct Ring {
-    std::shared_ptr<ByteRing> bytes;
-    size_t channels;
-  };
   struct Channel {
     std::array<float, CallerSound::kQuantum> samples;
     bool sounds = false;  // otherwise all are zero
   };
 
+  void LeaveOut(const ListeningMoment& moment);
   void TakeInbox(int64_t now_ns);
   void Hear(int64_t now_ns);
-  bool WriteRings();
-  bool WriteRing(const Ring& ring);
+  bool WriteRings(const ListeningMoment& moment);
+  bool WriteRing(ListenerRing& ring, const ListeningMoment& moment);
   bool AddToWindow(int64_t end_ns, bool ends_window);
   void FollowOurs();
 
@@ -78,12 +77,14 @@ class ListeningCall {
   Inbox inbox_;
 
   std::mutex mutex_;  // guards what follows
+  int64_t last_ns_;   // the last moment
+  uint64_t missed_ = 0;
   CallerSound caller_sound_{CallerSound::Limits()};
   uint32_t source_ = 0;  // of the packets before
   bool has_source_ = false;
   std::shared_ptr<SentTap> tap_;
   std::unique_ptr<SentSound> sent_sound_;  // null while nobody listens to our side
-  std::vector<Ring> rings_;
+  std::vector<ListenerRing> rings_;
   std::shared_ptr<Ears> ears_;
   std::shared_ptr<EarSeat> seat_;
   std::unique_ptr<EarWindow> window_;  // with ears: the one that grows

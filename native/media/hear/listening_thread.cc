@@ -74,7 +74,7 @@ int64_t ListeningThread::NextTick() {
 void ListeningThread::RunUpTo(int64_t now_ns) {
   int64_t at_ns = 0;
   while (!stopping_.load() && TakeBatch(now_ns, &at_ns)) {
-    Tick(at_ns);
+    Tick(at_ns, now_ns);
     batch_.clear();
   }
 }
@@ -91,11 +91,11 @@ bool ListeningThread::TakeBatch(int64_t now_ns, int64_t* at_ns) {
   return true;
 }
 
-void ListeningThread::Tick(int64_t at_ns) {
+void ListeningThread::Tick(int64_t at_ns, int64_t now_ns) {
   const int64_t quantum = (at_ns - time_.start_ns()) / SentSound::kQuantumNs;
   const bool ends_window = quantum % kQuantaOfWindow == kQuantaOfWindow - 1;
   for (const auto& call : batch_) {
-    ListeningCall::Result result = call->Tick(at_ns, ends_window);
+    ListeningCall::Result result = call->Tick({at_ns, now_ns, ends_window});
     if (result.ears && std::find(announced_.begin(), announced_.end(), result.ears) == announced_.end()) {
       announced_.push_back(std::move(result.ears));
     }

@@ -2,8 +2,9 @@
 // moment of a grid on the plane's clock. It has a lower priority than the clock, and the clock never waits
 // for it.
 //
-// A late wake-up processes every moment that was missed, as if it had been punctual. On a manual plane its
-// owner runs it instead of a thread.
+// A late wake-up processes every moment that was missed, as if it had been punctual. After a longer stall it
+// leaves the moments before out: rings get silence for them (ListenerRing), and ears count lost windows. On a
+// manual plane its owner runs it instead of a thread.
 #ifndef PARLEY_MEDIA_HEAR_LISTENING_THREAD_H_
 #define PARLEY_MEDIA_HEAR_LISTENING_THREAD_H_
 
@@ -22,7 +23,7 @@ namespace parley {
 
 class ListeningThread {
  public:
-  // After a longer stall the moments before are left out.
+  // A stall of so long loses no moment.
   static constexpr int64_t kMostBehindNs = 10 * kNsPerSecond;
 
   explicit ListeningThread(const TimeSource& time) : time_(time) {}
@@ -44,7 +45,7 @@ class ListeningThread {
  private:
   void Run();
   bool TakeBatch(int64_t now_ns, int64_t* at_ns);
-  void Tick(int64_t at_ns);
+  void Tick(int64_t at_ns, int64_t now_ns);
 
   const TimeSource& time_;
   Event idle_;  // ends the sleep of a thread without calls

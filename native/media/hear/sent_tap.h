@@ -1,5 +1,5 @@
 // The voice that a call's stream sends, on its way from the clock to the thread that listens. The clock
-// neither waits nor allocates: a frame without room is dropped and counted. A missing frame means silence.
+// neither waits nor allocates: a frame without room is dropped. A missing frame means silence.
 #ifndef PARLEY_MEDIA_HEAR_SENT_TAP_H_
 #define PARLEY_MEDIA_HEAR_SENT_TAP_H_
 
@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "audio/voice_codec.h"
-#include "media/counters.h"
 #include "media/record_ring.h"
 
 namespace parley {
@@ -24,18 +23,15 @@ class SentTap {
 
   // The clock. One stream at a time; a call's streams follow each other.
   void Put(int64_t due_ns, VoiceCodec codec, const uint8_t* payload, size_t bytes) {
-    if (!ring_.Write({due_ns, static_cast<uint32_t>(bytes), codec}, payload)) dropped_.Add();
+    ring_.Write({due_ns, static_cast<uint32_t>(bytes), codec}, payload);
   }
 
   // Reader: the oldest frame, valid until Pop(). False when there is none.
   bool Front(SentVoice* voice, const uint8_t** payload) { return ring_.Front(voice, payload); }
   void Pop() { ring_.Pop(); }
 
-  uint64_t dropped() const { return dropped_.value(); }
-
  private:
   RecordRing<SentVoice> ring_{kBytes};
-  Counter dropped_;
 };
 
 }  // namespace parley

@@ -6,7 +6,7 @@ namespace parley {
 bool MediaSocket::OpenEar(std::shared_ptr<ByteRing> ring, size_t channels) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!BeginListening()) return false;
-  const bool added = listening_->AddRing(std::move(ring), channels);
+  const bool added = listening_->AddRing(std::move(ring), channels, time_->Now());
   FollowListeners();
   return added;
 }
