@@ -8,9 +8,17 @@
 //     {"to": "9*", "reject": {"status": 404, "cause": 1, "text": "Unallocated",
 //                             "announcement": {"text": "This number is not in service."}}},
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
+//     {"to": "400", "listen": {"silenceMs": 800}, "record": {"format": "opus", "announce": "beep"},
+//      "say": {"text": "How can I help you?", "interruptible": "speech"}},
 //     {"agent": "reception"}
 //   ]}
 import { FieldReader, isFields, type Fields } from './fields.js';
+import { INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
+import type { HearingSettings } from '../src/config/hearing-config.js';
+import { changedSettings } from '../src/hearing/hearing-settings.js';
+import { asParleyError } from '../src/errors.js';
+import { MOST_ANNOUNCEMENT, type StartRecording } from '../src/recording/call-recording.js';
+import { RECORDING_FORMATS } from '../src/recording/recording-name.js';
 import { stated } from '../src/stated.js';
 import {
   Pattern,
@@ -30,22 +38,32 @@ const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
 const KINDS = ['say', 'announce', 'wait', 'agent', 'reject'] as const;
 const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
-  route: ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', ...KINDS],
-  say: ['text', 'voice', 'language', 'after'],
-  announce: ['mostCharacters', 'after'],
+  route: ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', 'listen', 'record', ...KINDS],
+  say: ['text', 'voice', 'language', 'interruptible', 'after'],
+  announce: ['mostCharacters', 'interruptible', 'after'],
   wait: [],
   agent: [],
   reject: ['status', 'cause', 'text', 'announcement'],
 };
-const ANNOUNCEMENT = ['text', 'voice', 'language'];
+const ANNOUNCEMENT = ['text', 'voice', 'language', 'interruptible'];
+const RECORD = ['format', 'announce'];
 
 type RoutingFile =
   | { readonly table: RoutingTable; readonly problems?: undefined }
   /** Every mistake, each with the place that it is in. */
   | { readonly problems: readonly string[]; readonly table?: undefined };
 
-/** `isKey`: whether an API key has this name. */
-export function readRoutingFile(json: string, isKey: (name: string) => boolean = () => true): RoutingFile {
+/** The parts of the configuration that rules refer to. */
+export interface RoutingContext {
+  /** True if an API key has this name. */
+  readonly isKey: (name: string) => boolean;
+  /** Settings of calls whose rule states none. */
+  readonly hearing: HearingSettings;
+  /** True if this server records calls. */
+  readonly records: boolean;
+}
+
+export function readRoutingFile(json: string, context: RoutingContext): RoutingFile {
   let content: unknown;
   try {
     content = JSON.parse(json);
@@ -55,7 +73,7 @@ export function readRoutingFile(json: string, isKey: (name: string) => boolean =
   const routes = isFields(content) ? content['routes'] : undefined;
   if (!Array.isArray(routes)) return { problems: ['the file must be an object with a list "routes"'] };
   if (routes.length > MOST_ROUTES) return { problems: [`routes must have at most ${MOST_ROUTES} items`] };
-  const reader = new RouteReader(isKey);
+  const reader = new RouteReader(context);
   const read = routes.map((route: unknown, index) => reader.route(route, index));
   const usable = read.filter((route) => route !== undefined);
   return reader.problems.length > 0 ? { problems: reader.problems } : { table: new RoutingTable(usable) };
@@ -63,10 +81,10 @@ export function readRoutingFile(json: string, isKey: (name: string) => boolean =
 
 class RouteReader {
   readonly #read = new FieldReader();
-  readonly #isKey: (name: string) => boolean;
+  readonly #context: RoutingContext;
 
-  constructor(isKey: (name: string) => boolean) {
-    this.#isKey = isKey;
+  constructor(context: RoutingContext) {
+    this.#context = context;
   }
 
   get problems(): readonly string[] {
@@ -81,14 +99,54 @@ class RouteReader {
     const headers = this.#headers(value['headers'], `${at}.headers`);
     const answer = this.#answer(value, at);
     const key = this.#text(value, 'key', at, 64);
-    if (key !== undefined && !this.#isKey(key)) {
+    if (key !== undefined && !this.#context.isKey(key)) {
       this.#read.problems.push(
         `${at}.key: no key of API_KEYS or API_KEYS_FILE has the name ${JSON.stringify(key)}`,
       );
     }
     const ringing = this.#ringing(value, at);
+    const [listen, record] = [this.#listen(value, at), this.#record(value, at)];
     if (answer === undefined) return undefined;
-    return stated({ name, headers, answer, to, from, key, ringing });
+    return stated({ name, headers, answer, to, from, key, ringing, listen, record });
+  }
+
+  /** Names the first setting that is not allowed: what the others may be can depend on it. */
+  #listen(route: Fields, at: string): Partial<HearingSettings> | undefined {
+    const value = this.#answered(route, 'listen', at);
+    if (value === undefined) return undefined;
+    const { hearing } = this.#context;
+    if (!this.#read.fields(value, `${at}.listen`, Object.keys(hearing))) return undefined;
+    try {
+      changedSettings(hearing, value);
+      return value;
+    } catch (error) {
+      this.#read.problems.push(`${at}.listen.${asParleyError(error, 'INVALID_FIELD').message}`);
+      return undefined;
+    }
+  }
+
+  #record(route: Fields, at: string): StartRecording | undefined {
+    const value = this.#answered(route, 'record', at);
+    const place = `${at}.record`;
+    if (value === undefined || !this.#read.fields(value, place, RECORD)) return undefined;
+    if (!this.#context.records) {
+      return this.#read.problem(place, 'needs RECORDINGS_DIR, the folder of the recordings');
+    }
+    const format = this.#read.word(value, 'format', place, RECORDING_FORMATS);
+    const announce = this.#text(value, 'announce', place, MOST_ANNOUNCEMENT);
+    return stated({ format, announce });
+  }
+
+  /** The value of a field that is true or an object, in a rule that answers. True is an empty object. */
+  #answered(route: Fields, name: 'listen' | 'record', at: string): unknown {
+    const value = route[name];
+    if (value === undefined || value === false) return undefined;
+    if (route['reject'] !== undefined) {
+      return this.#read.problem(`${at}.${name}`, 'has no effect: a call that is refused is not answered');
+    }
+    if (value === true) return {};
+    if (isFields(value)) return value;
+    return this.#read.problem(`${at}.${name}`, 'must be true, false or an object');
   }
 
   #answer(route: Fields, at: string): RouteAnswer | undefined {
@@ -109,7 +167,8 @@ class RouteReader {
     if (kind === 'reject') return this.#reject(value, place);
     const mostCharacters =
       this.#read.integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
-    return { kind, mostCharacters, after: this.#after(value, place) ?? 'hangup' };
+    const interruptible = this.#interruptible(value, place);
+    return stated({ kind, mostCharacters, interruptible, after: this.#after(value, place) ?? 'hangup' });
   }
 
   #say(value: Fields, at: string): RouteAnswer {
@@ -121,7 +180,11 @@ class RouteReader {
     const text = this.#text(value, 'text', at, most) ?? '';
     if (value['text'] === undefined) this.#read.problems.push(`${at}.text is missing`);
     const [voice, language] = [this.#text(value, 'voice', at, 100), this.#text(value, 'language', at, 35)];
-    return stated({ text, voice, language });
+    return stated({ text, voice, language, interruptible: this.#interruptible(value, at) });
+  }
+
+  #interruptible(fields: Fields, at: string): Interruptible | undefined {
+    return this.#read.word(fields, 'interruptible', at, INTERRUPTIBLE);
   }
 
   /** Undefined where the call is answered, or refused, at once. */
@@ -199,7 +262,7 @@ class RouteReader {
   #text(fields: Fields, name: string, at: string, most: number): string | undefined {
     const value = fields[name];
     if (value === undefined) return undefined;
-    const mayBeLines = name === 'text' || name === 'earlyText';
+    const mayBeLines = name === 'text' || name === 'earlyText' || name === 'announce';
     // oxlint-disable-next-line no-control-regex -- control characters are what is being refused
     const isLine = typeof value === 'string' && (mayBeLines || !/[\x00-\x1f\x7f]/.test(value));
     if (isLine && value.trim() !== '' && value.length <= most) return value;

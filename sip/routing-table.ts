@@ -1,5 +1,8 @@
 // Decides how an incoming call is answered: the first matching rule counts. routing-file.ts reads the rules.
 // Patterns match numbers, addresses and header fields.
+import type { Interruptible } from '../src/call/utterance.js';
+import type { HearingSettings } from '../src/config/hearing-config.js';
+import type { StartRecording } from '../src/recording/call-recording.js';
 import type { NameAddr, Uri } from './message/uri.js';
 
 interface SpokenAnswer extends SpokenText {
@@ -11,7 +14,12 @@ interface SpokenAnswer extends SpokenText {
 export type RouteAnswer =
   | SpokenAnswer
   /** Speaks the text that the request carries (see answering.ts), up to that length. */
-  | { readonly kind: 'announce'; readonly mostCharacters: number; readonly after: 'stay' | 'hangup' }
+  | {
+      readonly kind: 'announce';
+      readonly mostCharacters: number;
+      readonly after: 'stay' | 'hangup';
+      readonly interruptible?: Interruptible;
+    }
   /** Says nothing: an application speaks, or the caller hangs up. */
   | { readonly kind: 'wait' }
   /** Name of an agent backend. */
@@ -30,6 +38,8 @@ export interface SpokenText {
   readonly text: string;
   readonly voice?: string;
   readonly language?: string;
+  /** `none`, if absent. */
+  readonly interruptible?: Interruptible;
 }
 
 /** Ringing and early media before the answer. */
@@ -53,6 +63,10 @@ export interface Route {
   readonly key?: string;
   /** Absent: answered at once. */
   readonly ringing?: Ringing;
+  /** The caller is heard from the answer on, with these settings. Absent: not before somebody asks. */
+  readonly listen?: Partial<HearingSettings>;
+  /** The call is recorded from the answer on. Absent: not before somebody asks. */
+  readonly record?: StartRecording;
 }
 
 interface RoutedCall {

@@ -1,6 +1,8 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
-import type { TextRequest } from '../../src/speaking/speech-request.js';
+import type { CallText } from '../../src/call/phone-calls.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
+import type { StartRecording } from '../../src/recording/call-recording.js';
 import { stated } from '../../src/stated.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
@@ -10,7 +12,7 @@ import type { PreludePlan } from './greeting.js';
 
 export interface Spoken {
   /** Absent: nothing is said. */
-  readonly speech?: TextRequest;
+  readonly speech?: CallText;
   readonly after: 'stay' | 'hangup';
 }
 
@@ -22,6 +24,10 @@ export interface Answer {
   /** Ringing or early media before the answer or the refusal. */
   readonly prelude: PreludePlan;
   readonly what: Result<Spoken>;
+  /** Settings of hearing from the answer on; absent: the rule asks for none. */
+  readonly listen?: Partial<HearingSettings>;
+  /** The recording from the answer on; absent: the rule asks for none. */
+  readonly record?: StartRecording;
 }
 
 const GREETING_ROUTE = 'greeting';
@@ -29,11 +35,11 @@ const AT_ONCE: PreludePlan = { ringMs: 0 };
 
 export class Answering {
   readonly #table: RoutingTable;
-  readonly #greeting: TextRequest;
+  readonly #greeting: CallText;
   readonly #ringMs: number;
 
   /** `ringMs`: ringing time before the greeting of calls that match no rule. */
-  constructor(table: RoutingTable, greeting: TextRequest, ringMs = 0) {
+  constructor(table: RoutingTable, greeting: CallText, ringMs = 0) {
     this.#table = table;
     this.#greeting = greeting;
     this.#ringMs = ringMs;
@@ -47,9 +53,9 @@ export class Answering {
     return { route: GREETING_ROUTE, prelude: { ringMs: this.#ringMs }, what };
   }
 
-  #by({ name, key, answer, ringing }: Route, invite: SipRequest): Answer {
+  #by({ name, key, answer, ringing, listen, record }: Route, invite: SipRequest): Answer {
     const what = this.#what(answer, invite);
-    const route = stated({ route: name, owner: key });
+    const route = stated({ route: name, owner: key, listen, record });
     if (what.refusal === undefined) {
       return { ...route, prelude: ringing === undefined ? AT_ONCE : this.#before(ringing, what.value), what };
     }
@@ -58,11 +64,14 @@ export class Answering {
     return { ...route, prelude, what };
   }
 
-  /** A separate early text uses the voice of the answer. */
+  /** A separate early text uses the voice of the answer. It is heard to its end. */
   #before({ seconds, early, earlyText: text }: Ringing, { speech }: Spoken): PreludePlan {
     const ringMs = seconds * 1000;
     if (!early) return { ringMs };
-    if (text !== undefined) return { ringMs, early: { speech: { ...speech, text }, whole: true } };
+    if (text !== undefined) {
+      const { interruptible: _interruptible, ...voice } = speech ?? {};
+      return { ringMs, early: { speech: { ...voice, text }, whole: true } };
+    }
     return speech === undefined ? { ringMs } : { ringMs, early: { speech, whole: false } };
   }
 
@@ -73,7 +82,7 @@ export class Answering {
         return { value: { speech, after } };
       }
       case 'announce':
-        return this.#announcement(invite, answer.mostCharacters, answer.after);
+        return this.#announcement(invite, answer);
       case 'wait':
         return { value: { after: 'stay' } };
       case 'agent':
@@ -88,11 +97,15 @@ export class Answering {
   }
 
   /** The text that the request carries; the greeting if it carries none. */
-  #announcement(invite: SipRequest, mostCharacters: number, after: Spoken['after']): Result<Spoken> {
+  #announcement(
+    invite: SipRequest,
+    { mostCharacters, interruptible, after }: Extract<RouteAnswer, { kind: 'announce' }>,
+  ): Result<Spoken> {
     const header = (name: string) => invite.first(name);
     const asked = announcementIn({ params: invite.uri.params, header }, mostCharacters);
     if (asked.refusal !== undefined) return asked;
-    return { value: { speech: asked.value ?? this.#greeting, after } };
+    const speech = { ...(asked.value ?? this.#greeting), ...stated({ interruptible }) };
+    return { value: { speech, after } };
   }
 }
 

@@ -1,8 +1,8 @@
 // Plays what a caller hears first: ringing or early media before the answer (RFC 3960), and the first words
 // after it.
 import type { Call } from '../../src/call/call.js';
+import type { CallText } from '../../src/call/phone-calls.js';
 import type { Utterance } from '../../src/call/utterance.js';
-import type { TextRequest } from '../../src/speaking/speech-request.js';
 import type { Time } from '../../src/time.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { InboundSession } from '../session/inbound-session.js';
@@ -45,7 +45,7 @@ export interface PreludePlan {
   readonly ringMs: number;
   /** Absent: ringing. */
   readonly early?: {
-    readonly speech: TextRequest;
+    readonly speech: CallText;
     /** True: it is heard to its end before the answer. False: it continues through the answer. */
     readonly whole: boolean;
   };
@@ -56,7 +56,7 @@ interface GreetedCall {
   readonly over: Promise<unknown>;
   readonly call: Pick<Call, 'interrupt'> | undefined;
   onceAudible(action: () => void): void;
-  speakEarly(speech: TextRequest): Pick<Utterance, 'ended'>;
+  speakEarly(speech: CallText): Pick<Utterance, 'ended'>;
 }
 
 interface PreludeParts {

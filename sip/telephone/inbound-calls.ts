@@ -17,7 +17,7 @@ import { Pattern } from '../routing-table.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { PhoneCallInfo } from './call-view.js';
-import { Prelude, type PreludePlan } from './greeting.js';
+import { Prelude } from './greeting.js';
 
 interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
@@ -86,7 +86,8 @@ export class InboundCalls {
   }
 
   /** Takes a call from its INVITE on: it is answered, or refused, after its prelude. */
-  #take(session: InboundSession, { route, owner, prelude: plan, what }: Answer): void {
+  #take(session: InboundSession, answer: Answer): void {
+    const { route, owner, prelude: plan, what } = answer;
     const { switchboard, book, openMedia, mediaRequest, opened, time } = this.#parts;
     let confirm: () => void = () => undefined;
     const confirmed = new Promise<void>((resolve) => (confirm = resolve));
@@ -102,7 +103,7 @@ export class InboundCalls {
         if (what.refusal === undefined) session.accept(media, session.user);
         else refuse(session, what.refusal);
       };
-      if (what.refusal === undefined) speakTo(phone, what.value, plan);
+      if (what.refusal === undefined) beginTalk(phone, answer, what.value);
       new Prelude({ plan, phone, session, media, time, over }).start();
       return phone.port;
     };
@@ -161,10 +162,13 @@ export class InboundCalls {
 
 const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
 
-/** Speaks after the answer, and then hangs up if the answer says so. */
-function speakTo(phone: PhoneCall, { speech, after }: Spoken, { early }: PreludePlan): void {
+/** Hears, records and speaks after the answer, and then hangs up, as far as the rule asks for it. */
+function beginTalk(phone: PhoneCall, { listen, record, prelude }: Answer, { speech, after }: Spoken): void {
+  const { early } = prelude;
   const isBegun = early !== undefined && !early.whole;
   phone.onceTalking((call) => {
+    if (listen !== undefined) phone.listenIfPossible(listen);
+    if (record !== undefined) phone.record(record); // its announcement comes before the text
     if (!isBegun && speech !== undefined) phone.speak(speech.text, speech);
     if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
   });

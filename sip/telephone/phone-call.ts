@@ -5,6 +5,7 @@ import type { MediaPort } from '../../src/call/call-route.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
   CallRecord,
+  CallText,
   DigitsRequest,
   PhoneCallEnd,
   PhoneCallEvent,
@@ -23,7 +24,7 @@ import { CallState, EventLog, sessionReason, SilenceLimit, whyEnded } from './ca
 import { CallTimes, type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './call-view.js';
 import { Greeting } from './greeting.js';
 import { Holding, type Leg, TransferTarget } from './leg.js';
-import type { TextRequest } from '../../src/speaking/speech-request.js';
+import type { StartRecording } from '../../src/recording/call-recording.js';
 
 export interface PhoneCallParts {
   readonly time: Time;
@@ -212,7 +213,7 @@ export class PhoneCall {
    * Speaks before the answer, as early media. Throws WRONG_STATE if nothing can be heard yet, or the call has
    * ended.
    */
-  speakEarly({ text, ...options }: TextRequest): Utterance {
+  speakEarly({ text, ...options }: CallText): Utterance {
     const call = this.#end === undefined ? this.#call : undefined;
     if (call === undefined) throw new ParleyError('WRONG_STATE', 'the call cannot be heard');
     return this.#timed(call.speak(text, options));
@@ -225,6 +226,25 @@ export class PhoneCall {
   /** See Call. */
   listen(settings: Partial<HearingSettings> | undefined): void {
     this.#talking().listen(settings);
+  }
+
+  /** Hears the caller, as a rule asks for it. A call that cannot be heard goes on, and the log says why. */
+  listenIfPossible(settings: Partial<HearingSettings>): void {
+    try {
+      this.listen(settings);
+    } catch (error) {
+      const { code, message: detail } = asParleyError(error, 'HEARING_FAILED');
+      this.#parts.log.warn({ call: this.info.id, code, detail }, 'call not heard');
+    }
+  }
+
+  /** Records the call, as a rule asks for it. A failure is logged and an event, and the call goes on. */
+  record(options: StartRecording): void {
+    const start = async () => this.#talking().recording.start(options);
+    start().catch((error: unknown) => {
+      const { code, message: detail } = asParleyError(error, 'RECORDING_FAILED');
+      this.#parts.log.warn({ call: this.info.id, code, detail }, 'call not recorded');
+    });
   }
 
   interrupt(): Interruption {

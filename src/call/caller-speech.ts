@@ -4,11 +4,13 @@
 //   onset ─▶ bargein.paused ─┬─▶ bargein.confirmed ─▶ the call is interrupted
 //            (voice faded)   └─▶ bargein.false ─────▶ the voice goes on with its unfinished word
 //
-// A call is heard from the first text that speech may interrupt, or from `listen`.
+// A call is heard from the first text that speech may interrupt, or from `listen`. While it has a port
+// without sound it keeps its settings, and it is heard again through the next port that has sound.
 import { ParleyError } from '../errors.js';
 import type { Hearing, HearingLine } from '../hearing/hearing.js';
 import type { HearingEvent } from '../hearing/hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
+import { changedSettings } from '../hearing/hearing-settings.js';
 import type { Time } from '../time.js';
 import type { MediaPort } from './call-route.js';
 import type { CallEvent, Interruptible } from './utterance.js';
@@ -49,8 +51,12 @@ export interface CallerMetrics {
 export class CallerSpeech {
   readonly #parts: CallerSpeechParts;
   #line: HeardLine | undefined;
+  /** Settings of the call while it is to be heard, also while nothing arrives that could be heard. */
+  #settings: HearingSettings | undefined;
   /** The caller is expected to speak once nothing is spoken. */
   #awaitsInput = false;
+  /** The time without input runs. */
+  #isAwaiting = false;
   /** Track of the voice that stands still. */
   #faded: number | undefined;
   #isClosed = false;
@@ -65,25 +71,38 @@ export class CallerSpeech {
    */
   listen(settings: Partial<HearingSettings> = {}): void {
     if (this.#isClosed) return;
-    if (this.#line === undefined) this.#line = this.#open(settings);
-    else this.#line.change(settings);
+    if (this.#line === undefined) this.#open(settings);
+    else this.#change(settings);
     this.#awaitsInput = (settings.noInputMs ?? 0) > 0;
     this.changed();
   }
 
-  #open(settings: Partial<HearingSettings>): HeardLine {
+  #open(change: Partial<HearingSettings>): void {
     const { call, hearing, queue } = this.#parts;
     const { socket, playout } = queue.port;
     if (hearing === undefined) throw new ParleyError('CALL_STATE', 'this server does not hear callers');
     if (socket === undefined) {
       throw new ParleyError('CALL_STATE', `the far end of call ${call} sends no sound`);
     }
-    const all = { ...hearing.settings, ...settings };
-    return hearing.service.listen(call, { socket, playout }, all, (event) => this.#heard(event));
+    const settings = changedSettings(this.#settings ?? hearing.settings, change);
+    const media = { socket, playout };
+    this.#line = hearing.service.listen(call, media, settings, (event) => this.#heard(event));
+    this.#settings = settings;
+  }
+
+  #change(change: Partial<HearingSettings>): void {
+    this.#line?.change(change);
+    if (this.#settings !== undefined) this.#settings = changedSettings(this.#settings, change);
   }
 
   /** Hears the caller no longer. Idempotent. */
   stop(): void {
+    this.#leave();
+    this.#settings = undefined;
+    this.#isAwaiting = false;
+  }
+
+  #leave(): void {
     this.#line?.close(); // a paused voice goes on: the worker ends its pause, and says so
     this.#line = undefined;
   }
@@ -91,7 +110,7 @@ export class CallerSpeech {
   /** An utterance is about to be queued that this may interrupt. Throws CALL_STATE if nothing is heard. */
   prepare(interruptible: Interruptible): void {
     if (interruptible !== 'speech' && interruptible !== 'any') return;
-    if (!this.#isClosed) this.#line ??= this.#open({});
+    if (!this.#isClosed && this.#line === undefined) this.#open({});
   }
 
   /** The utterances that are queued have changed. */
@@ -100,13 +119,15 @@ export class CallerSpeech {
     this.#line?.interruptible(queue.interruptible);
     if (!this.#awaitsInput || queue.size > 0) return;
     this.#awaitsInput = false;
+    this.#isAwaiting = true;
     this.#line?.awaitInput();
   }
 
   /** The caller pressed a key, which is input, too. */
   pressed(): void {
     this.#awaitsInput = false;
-    this.#line?.change({ noInputMs: 0 });
+    this.#isAwaiting = false;
+    this.#change({ noInputMs: 0 });
     if (this.#parts.queue.isInterruptedByKeys) this.#parts.interrupt('key pressed');
   }
 
@@ -115,8 +136,20 @@ export class CallerSpeech {
     const faded = this.#faded;
     this.#faded = undefined;
     if (faded !== undefined) this.#parts.queue.resumeFaded(faded);
-    if (socket === undefined) return this.stop();
-    this.#line?.follow({ socket, playout });
+    if (socket === undefined) this.#leave();
+    else if (this.#line !== undefined) this.#line.follow({ socket, playout });
+    else if (this.#settings !== undefined) this.#hearAgain();
+  }
+
+  /** The time without input begins anew. Without a worker that hears, the call goes on unheard. */
+  #hearAgain(): void {
+    try {
+      this.#open({});
+    } catch {
+      return;
+    }
+    this.#awaitsInput ||= this.#isAwaiting;
+    this.changed();
   }
 
   /** The call has ended. Idempotent. */
@@ -136,9 +169,11 @@ export class CallerSpeech {
       case 'speech.stopped':
         return emit({ type: event.type, durationMs: Math.round(event.durationMs) });
       case 'turn.ended':
+        this.#isAwaiting = false;
         metrics.turnEnded();
         return emit({ type: event.type, speechMs: Math.round(event.speechMs), reason: event.reason });
       case 'no_input':
+        this.#isAwaiting = false;
         return emit({ type: event.type });
       case 'bargein.paused':
         this.#faded = event.track;

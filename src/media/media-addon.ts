@@ -324,7 +324,7 @@ export interface SocketStats {
   readonly lastRtpMs: number | null;
   readonly lastRtcpMs: number | null;
   readonly bye: boolean;
-  /** Of the present listeners, or of the last ones; absent before the first. */
+  /** Counters grow over all listeners, present and past; absent before the first. */
   readonly hearing?: HearingFigures;
 
   /** Address and ports that media is sent to; empty and 0 while unknown. */

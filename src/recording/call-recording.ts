@@ -2,12 +2,15 @@
 //
 //   idle ──▶ starting ──▶ recording ⇄ paused ──▶ stopping ──▶ idle
 //            announcement, then the file            the worker may also end it at any time
-import { type ErrorCode, ParleyError } from '../errors.js';
+import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { FRAMES_PER_MS } from './recording-form.js';
 import type { RecordingEnd, RecordingResult, RecordingSize, StopReason } from './recording-messages.js';
 import type { RecordingFormat } from './recording-name.js';
 import type { OpenRecording, Recordings } from './recordings.js';
+
+/** Characters of an announcement. */
+export const MOST_ANNOUNCEMENT = 1000;
 
 export interface StartRecording {
   /** Absent: the configured format. */
@@ -46,7 +49,8 @@ export type RecordingEvent =
     } & Size)
   | ({
       readonly type: 'recording.failed';
-      readonly name: string;
+      /** Absent if it failed before it had a file. */
+      readonly name?: string;
       readonly reason: Extract<RecordingEnd, 'disk-full' | 'failed'>;
       readonly error: { readonly code: ErrorCode; readonly message: string };
     } & Size);
@@ -90,7 +94,10 @@ export interface RecordedCall {
   onEvent(event: RecordingEvent): void;
 }
 
-/** The worker reads each ring five times a second; the rest of the capacity bridges a slow disk. */
+/**
+ * The worker reads each ring five times a second; the rest of the capacity bridges a slow disk. After a
+ * longer stall the ring has ended, and another one takes its place.
+ */
 const RING_MS = 4000;
 const ANNOUNCE_MS = 60_000;
 const WRITE_MS = 10_000; // for creating and for completing a file
@@ -113,6 +120,8 @@ export class CallRecording implements CallRecorder {
   #state: 'idle' | 'starting' | 'recording' | 'paused' | 'stopping' = 'idle';
   #running: Running | undefined;
   #starting: Promise<unknown> = Promise.resolve();
+  /** An event has told that the recording which was started last is over. */
+  #isReported = false;
   #closed: Promise<void> | undefined;
 
   constructor(recordings: Recordings, call: RecordedCall, time: Time) {
@@ -130,14 +139,24 @@ export class CallRecording implements CallRecorder {
     if (this.#closed !== undefined) throw refusal('the call has ended');
     if (this.#state !== 'idle') throw refusal('the call is being recorded already');
     this.#state = 'starting';
+    this.#isReported = false;
     const starting = this.#start(options);
     this.#starting = starting.catch(() => undefined);
     try {
       return await starting;
     } catch (error) {
       this.#state = 'idle';
+      this.#notStarted(error);
       throw error;
     }
+  }
+
+  /** An event tells it, unless the worker has reported a failure already. */
+  #notStarted(error: unknown): void {
+    if (this.#closed !== undefined || this.#isReported) return;
+    const { code, message } = asParleyError(error, 'RECORDING_FAILED');
+    const size = { durationMs: 0, bytes: 0 };
+    this.#call.onEvent({ type: 'recording.failed', ...size, reason: 'failed', error: { code, message } });
   }
 
   pause(): RecordingView {
@@ -161,12 +180,20 @@ export class CallRecording implements CallRecorder {
   follow(): void {
     const running = this.#running;
     if (running === undefined || running.result !== undefined || this.#state === 'stopping') return;
-    if (this.#call.hasSourceOf(running.ring)) return;
+    if (!this.#call.hasSourceOf(running.ring)) this.#openNext(running);
+  }
+
+  /** The ring overflowed. What follows is recorded in its place in time. */
+  #starved(running: Running): void {
+    if (running.result === undefined && this.#state !== 'stopping') this.#openNext(running);
+  }
+
+  #openNext(running: Running): void {
     let ring: number;
     try {
       ring = this.#call.openRing(RING_MS);
     } catch {
-      return; // the ring of the connection that was left has ended, and gives silence
+      return; // the ring before has ended, and gives silence
     }
     running.recording.follow(ring);
     if (running.leftRing !== undefined) this.#call.closeRing(running.leftRing);
@@ -214,6 +241,7 @@ export class CallRecording implements CallRecorder {
     const listener: Parameters<Recordings['begin']>[1] = {
       opened: () => opened.resolve(),
       grown: (size) => (running.size = size),
+      starved: () => this.#starved(running),
       ended: (result) => {
         opened.reject(failureOf(result));
         ended.resolve(result);
@@ -244,6 +272,7 @@ export class CallRecording implements CallRecorder {
     const { durationMs, bytes } = this.#viewOf(running);
     const head = { name: running.recording.name, durationMs, bytes };
     const { end } = result;
+    this.#isReported = true;
     if (end === 'disk-full' || end === 'failed') {
       const { code, message } = failureOf(result);
       this.#call.onEvent({ type: 'recording.failed', ...head, reason: end, error: { code, message } });

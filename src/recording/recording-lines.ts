@@ -1,6 +1,9 @@
 // All recordings in progress, in the worker: sound moves from rings into files. A timer serves every line
 // each 200 ms, and a piece is written each second. So a killed server loses less than 2 s: 0.2 s in the ring,
 // 1 s that waits for its piece and 0.4 s of an Ogg page.
+//
+// A ring that overflows, because the disk or the machine stood still, has ended with LISTENER_SLOW. The main
+// thread opens another one, and silence takes the place of the sound between the two.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
@@ -67,7 +70,11 @@ export class RecordingLines {
 
   #open(id: number, order: RecordingOrder, nowMs: number): void {
     try {
-      this.#lines.set(id, new RecordingLine(this.#options.files, order, nowMs));
+      const onLost = {
+        starved: () => this.#options.post({ type: 'starved', id }),
+        filled: (ms: number) => this.#options.post({ type: 'filled', id, ms }),
+      };
+      this.#lines.set(id, new RecordingLine(this.#options.files, order, nowMs, onLost));
     } catch (error) {
       this.#ended(id, { ...failureOf(error), frames: 0, bytes: 0 });
       return;
@@ -123,20 +130,29 @@ export class RecordingLines {
   }
 }
 
+interface LossListener {
+  starved(): void;
+  filled(ms: number): void;
+}
+
 /** One recording: its ring, its file and its clock. */
 class RecordingLine {
   readonly #file: RecordingFile;
+  readonly #onLost: LossListener;
   readonly #maxFrames: number;
   #ring: PcmRing | undefined;
   /** The time of the first frame; undefined before it. */
   #beganMs: number | undefined;
   /** The ring has not delivered a frame yet. */
   #isNewRing = true;
+  /** The ring before it ended with sound lost. */
+  #isStarved = false;
   #muted = false;
   #frames = 0;
 
-  constructor(files: RecordingFiles, order: RecordingOrder, nowMs: number) {
+  constructor(files: RecordingFiles, order: RecordingOrder, nowMs: number, onLost: LossListener) {
     const { path, format, serial, ring, maxFrames } = order;
+    this.#onLost = onLost;
     this.#file = new RecordingFile(files, path, openForm(format, serial), nowMs);
     this.#maxFrames = maxFrames;
     this.#ring = PcmRing.attach(ring, RECORDING_RATE);
@@ -173,7 +189,7 @@ class RecordingLine {
     this.#isNewRing = true;
   }
 
-  /** Reads the frames that arrived until `untilMs`. Throws if the ring lost sound. */
+  /** Reads the frames that arrived until `untilMs`. Throws if the ring ended with an error. */
   drain(nowMs: number, untilMs: number): void {
     const status = this.#ring?.status() ?? null;
     if (this.#ring === undefined || status === null || status.aborted) {
@@ -186,7 +202,13 @@ class RecordingLine {
     this.#read(this.#ring, Math.max(0, readable - later), nowMs);
     if (!status.ended || later > 0) return;
     this.#ring = undefined;
-    if (status.error !== '') throw lostSound(status.error);
+    if (status.error === SLOW) this.#starve();
+    else if (status.error !== '') throw lostSound(status.error);
+  }
+
+  #starve(): void {
+    this.#isStarved = true;
+    this.#onLost.starved();
   }
 
   finish(nowMs: number): Promise<void> {
@@ -203,6 +225,8 @@ class RecordingLine {
     this.#isNewRing = false;
     this.#beganMs ??= beginMs;
     let missing = Math.round((beginMs - this.#beganMs) * FRAMES_PER_MS) - this.#frames;
+    if (this.#isStarved) this.#onLost.filled(Math.max(0, missing) / FRAMES_PER_MS);
+    this.#isStarved = false;
     for (; missing > 0 && !this.isFull; missing -= CHUNK_FRAMES) {
       chunk.fill(0);
       this.#append(Math.min(missing, CHUNK_FRAMES), nowMs);
@@ -228,6 +252,7 @@ class RecordingLine {
   }
 }
 
+const SLOW: ErrorCode = 'LISTENER_SLOW';
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
 function failureOf(error: unknown): Pick<RecordingResult, 'end' | 'error'> {

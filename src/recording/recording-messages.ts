@@ -48,4 +48,8 @@ export interface RecordingSize {
 export type FromRecorder =
   | { readonly type: 'opened'; readonly id: number }
   | { readonly type: 'grown'; readonly sizes: readonly RecordingSize[] }
+  /** The ring ended because it was not read in time. Its rest was read; another ring is to follow. */
+  | { readonly type: 'starved'; readonly id: number }
+  /** Silence was written in the place of sound that no ring has. */
+  | { readonly type: 'filled'; readonly id: number; readonly ms: number }
   | { readonly type: 'ended'; readonly id: number; readonly result: RecordingResult };

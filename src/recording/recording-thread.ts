@@ -15,6 +15,10 @@ export interface RecordingListener {
   /** The file is there. */
   opened(): void;
   grown(size: RecordingSize): void;
+  /** The ring has ended, because the worker did not read it in time. Sound is lost until another follows. */
+  starved(): void;
+  /** So much silence was written in the place of lost sound. */
+  filled(ms: number): void;
   /** Called once, and last. */
   ended(result: RecordingResult): void;
 }
@@ -100,6 +104,10 @@ export class RecordingThread {
       case 'grown':
         for (const size of message.sizes) this.#listeners.get(size.id)?.grown(size);
         return undefined;
+      case 'starved':
+        return this.#listeners.get(message.id)?.starved();
+      case 'filled':
+        return this.#listeners.get(message.id)?.filled(message.ms);
       case 'ended': {
         const listener = this.#listeners.get(message.id);
         this.#listeners.delete(message.id);

@@ -43,6 +43,9 @@ export interface OpenRecording {
   stop(end: StopReason): void;
 }
 
+/** Loss of sound is logged here. */
+type RecordingObserver = Omit<RecordingListener, 'filled'>;
+
 interface Entry {
   readonly id: number;
   readonly name: string;
@@ -89,9 +92,9 @@ export class Recordings {
   }
 
   /** Begins a recording. The listener hears whether the file could be created. Throws after a close. */
-  begin({ call, owner, format, ring }: NewRecording, listener: RecordingListener): OpenRecording {
+  begin({ call, owner, format, ring }: NewRecording, listener: RecordingObserver): OpenRecording {
     if (this.#closed !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
-    const { config, unixMs, randomBytes } = this.#options;
+    const { config, unixMs, randomBytes, log } = this.#options;
     const startedMs = unixMs();
     const kind = format ?? config.format;
     const tag = owner === undefined ? undefined : ownerTag(owner);
@@ -104,6 +107,10 @@ export class Recordings {
     const id = this.#thread.open(order, {
       opened: () => listener.opened(),
       grown: (size) => this.#grown(name, size, listener),
+      starved: () => listener.starved(),
+      filled: (ms) => {
+        log.warn({ call, recording: name, silentMs: Math.round(ms) }, 'recording lost sound');
+      },
       ended: (result) => this.#ended(name, result, listener),
     });
     this.#entries.set(name, { id, name, size: { id, frames: 0, bytes: 0 }, isStopping: false });
@@ -132,14 +139,14 @@ export class Recordings {
     return this.#closed;
   }
 
-  #grown(name: string, size: RecordingSize, listener: RecordingListener): void {
+  #grown(name: string, size: RecordingSize, listener: RecordingObserver): void {
     const entry = this.#entries.get(name);
     if (entry !== undefined) entry.size = size;
     this.folder.grow(name, size.bytes);
     listener.grown(size);
   }
 
-  #ended(name: string, result: RecordingResult, listener: RecordingListener): void {
+  #ended(name: string, result: RecordingResult, listener: RecordingObserver): void {
     this.#entries.delete(name);
     this.folder.end(name, result.bytes);
     const { end, error } = result;

@@ -2,6 +2,7 @@
 // Everything else is real but the engine, the network and time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PCMU } from '../../src/codecs/codec.js';
 import type { CallHearing } from '../../src/call/caller-speech.js';
 import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
@@ -214,4 +215,33 @@ test('the end of the call ends its hearing', async () => {
   under.call.listen({});
   await under.call.close('test');
   assert.deepEqual(under.hearing.asked.at(-1), 'close');
+});
+
+test('a call keeps its settings while it has a port without sound, and is heard again through the next', () => {
+  const under = openCall();
+  const { port, hearing } = under;
+  under.call.listen({ silenceMs: 200, noInputMs: 5000 });
+  const settings = { ...HEARING_SETTINGS, silenceMs: 200, minSilenceMs: 200, noInputMs: 5000 };
+  assert.deepEqual(hearing.asked, [['listen', 'call-1', settings], 'awaitInput']);
+  const deaf = under.openPort(PCMU, FRAME_MS);
+  under.call.moveTo(deaf);
+  assert.throws(() => under.call.listen({}), { code: 'CALL_STATE' });
+  assert.deepEqual(hearing.asked.slice(2), ['close']);
+  const { socket } = port;
+  assert.ok(socket !== undefined);
+  under.call.moveTo({ ...under.openPort(PCMU, FRAME_MS), socket });
+  assert.deepEqual(hearing.asked.slice(3), [['listen', 'call-1', settings], 'awaitInput']);
+});
+
+test('a call that is no longer to be heard stays so when it moves, and begins with the defaults', () => {
+  const under = openCall();
+  const { socket } = under.port;
+  assert.ok(socket !== undefined);
+  under.call.listen({ silenceMs: 200 });
+  under.call.listen(undefined);
+  under.call.moveTo(under.openPort(PCMU, FRAME_MS));
+  under.call.moveTo({ ...under.openPort(PCMU, FRAME_MS), socket });
+  assert.equal(under.hearing.asked.length, 2);
+  under.call.listen({});
+  assert.deepEqual(under.hearing.asked.at(-1), ['listen', 'call-1', HEARING_SETTINGS]);
 });

@@ -297,9 +297,15 @@ test('figures of hearing begin with the first listener and stay after the last',
   socket.closeEar(ring);
   say(LOUD, 10);
   assert.equal(socket.stats().hearing?.samples, hearing.samples);
+  const again = socket.openEar({ channels: 1, capacityMs: 5000 });
+  assert.equal(socket.stats().hearing?.samples, hearing.samples, 'a new listener takes nothing away');
+  say(LOUD, 50);
+  const { samples } = socket.stats().hearing ?? assert.fail();
+  assert.ok(samples > hearing.samples + 0.9 * RATE, String(samples));
   socket.close();
-  assert.equal(socket.stats().hearing?.samples, hearing.samples);
+  assert.equal(socket.stats().hearing?.samples, samples);
   ring.close();
+  again.close();
 });
 
 test('a format of sound names its codec, one that is known', (t) => {

@@ -326,3 +326,37 @@ test('a hundred calls are recorded at once, each into its own complete file', as
   const { recordings: listed } = await recordings.folder.list({ maySee: () => true, limit: 1000 });
   assert.equal(listed.filter(({ complete, durationMs }) => complete && durationMs === 1000).length, 100);
 });
+
+test('a recorder that stood still goes on in another ring, and the log states the silence', async (t) => {
+  const { recordings, logged } = await openRecordings(t);
+  const { call, recording } = record(t, recordings);
+  const { name } = await recording.start();
+  const [slow] = call.rings;
+  slow?.write(interleaved(noise(800), noise(800)));
+  slow?.end('LISTENER_SLOW');
+  await until(() => call.rings.length === 2);
+  call.ring.write(interleaved(noise(1600), noise(1600)));
+  await drained(call.ring);
+  const { reason, durationMs } = await recording.stop();
+  assert.ok(reason === 'stopped' && durationMs >= 150, `${reason} after ${durationMs} ms`);
+  assert.deepEqual(typesOf(call), ['recording.started', 'recording.stopped']);
+  const [message, fields] = logged[0] ?? [];
+  assert.deepEqual(
+    [message, fields?.['call'], fields?.['recording']],
+    ['recording lost sound', 'call_1', name],
+  );
+  const soundMs = durationMs - Number(fields?.['silentMs']); // the log rounds to 1 ms
+  assert.ok(Math.abs(soundMs - 150) <= 1, `${soundMs} ms of sound`);
+  assert.equal(call.closed.length, 2);
+});
+
+test('a start that fails before there is a file is an event', async (t) => {
+  const { recordings } = await openRecordings(t);
+  const { call, recording } = record(t, recordings);
+  call.announcement = Promise.reject(new ParleyError('TEXT_TOO_LONG', 'too long'));
+  await assert.rejects(recording.start({ announce: 'Hello.' }), { code: 'TEXT_TOO_LONG' });
+  const error = { code: 'TEXT_TOO_LONG', message: 'too long' } as const;
+  assert.deepEqual(call.events, [
+    { type: 'recording.failed', durationMs: 0, bytes: 0, reason: 'failed', error },
+  ]);
+});

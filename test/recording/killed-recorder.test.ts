@@ -16,7 +16,7 @@ import { opusChannels, wavChannels } from './recorded-sound.js';
 const PROGRAM = fileURLToPath(new URL('./killed-recorder.js', import.meta.url));
 const KILLED_AT_MS = 4500;
 
-test('SIGKILL in the middle of two recordings leaves both of them playable, and the next start lists them', async (t) => {
+test('SIGKILL in the middle of a hundred recordings leaves each of them playable, and the next start lists them', async (t) => {
   const folder = temporaryFolder(t);
   const child = spawn(process.execPath, [PROGRAM, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
@@ -29,10 +29,9 @@ test('SIGKILL in the middle of two recordings leaves both of them playable, and 
   assert.equal(signal, 'SIGKILL');
 
   const names = readdirSync(folder).toSorted();
-  assert.deepEqual(names.map((name) => name.split('.').slice(1).join('.')).toSorted(), [
-    'opus.part',
-    'wav.part',
-  ]);
+  const ofFormat = (format: string) => names.filter((name) => name.endsWith(`.${format}.part`));
+  assert.deepEqual([names.length, ofFormat('opus').length, ofFormat('wav').length], [100, 10, 90]);
+  const checkedByFfmpeg = new Set([ofFormat('opus')[0], ofFormat('wav')[0]]);
   const playedMs = new Map<string, number>();
   for (const name of names) {
     const file = fileAt(join(folder, name));
@@ -41,8 +40,11 @@ test('SIGKILL in the middle of two recordings leaves both of them playable, and 
     const ms = (1000 * caller.length) / rate;
     assert.ok(ms >= fedMs - 2000 && ms <= fedMs + 100, `${name} plays ${ms} ms of ${fedMs} ms`);
     assert.equal(ours.length, caller.length);
-    assert.equal(probed(file).channels, 2);
-    assert.ok(Math.abs((1000 * decoded(file).length) / (isWav ? 16_000 : 48_000) - ms) < 10, 'ffmpeg agrees');
+    if (checkedByFfmpeg.has(name)) {
+      assert.equal(probed(file).channels, 2);
+      const decodedMs = (1000 * decoded(file).length) / (isWav ? 16_000 : 48_000);
+      assert.ok(Math.abs(decodedMs - ms) < 10, 'ffmpeg agrees');
+    }
     if (isWav) assert.ok(caller.every((sample) => sample === 0.25));
     playedMs.set(name.replace('.part', ''), ms);
   }
@@ -58,7 +60,7 @@ test('SIGKILL in the middle of two recordings leaves both of them playable, and 
     onExcess: () => undefined,
   });
   t.after(() => recordings.close());
-  const { recordings: listed } = await recordings.list({ maySee: () => true, limit: 10 });
+  const { recordings: listed } = await recordings.list({ maySee: () => true, limit: 1000 });
   assert.deepEqual(new Set(listed.map(({ name }) => name)), new Set(playedMs.keys()));
   for (const { name, complete, durationMs } of listed) {
     assert.equal(complete, false);

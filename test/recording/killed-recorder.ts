@@ -1,4 +1,5 @@
-// A server that records two calls in real time until it is killed. It prints how much sound it was given:
+// A server that records a hundred calls in real time until it is killed. One in ten is Opus. It prints how
+// much sound it was given:
 //
 //   node killed-recorder.js FOLDER
 import { randomBytes } from 'node:crypto';
@@ -6,6 +7,7 @@ import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { Recordings } from '../../src/recording/recordings.js';
 import { systemTime } from '../../src/time.js';
 
+const CALLS = 100;
 const QUANTUM_MS = 16;
 const ignore = () => undefined;
 
@@ -18,11 +20,12 @@ const recordings = await Recordings.open({
 });
 
 const rings = await Promise.all(
-  (['wav', 'opus'] as const).map(async (format) => {
+  Array.from({ length: CALLS }, async (_, n) => {
+    const format = n % 10 === 0 ? 'opus' : 'wav';
     const ring = PcmRing.open(16_000, 2 * 16_000 * 4);
     await new Promise<void>((opened) => {
-      const listener = { opened, grown: ignore, ended: ignore };
-      recordings.begin({ call: 'call_1', owner: undefined, format, ring: ring.handle }, listener);
+      const listener = { opened, grown: ignore, starved: ignore, ended: ignore };
+      recordings.begin({ call: `call_${n}`, owner: undefined, format, ring: ring.handle }, listener);
     });
     return ring;
   }),

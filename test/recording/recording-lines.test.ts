@@ -199,3 +199,30 @@ test('the end of all recordings completes every file', async (t) => {
   }
   assert.equal(under.time.waiting, 0);
 });
+
+test('a ring that overflowed is silence until the next one, with the right length, and the loss is told', async (t) => {
+  const under = new LinesUnderTest(t);
+  const { id, ring, path } = under.open();
+  const [before, after] = [noise(SECOND, 0.5, 9), noise(SECOND, 0.5, 10)];
+  under.play(ring, interleaved(before, before));
+  ring.end('LISTENER_SLOW');
+  under.time.advance(4800);
+  assert.deepEqual(
+    under.posted.filter(({ type }) => type === 'starved'),
+    [{ type: 'starved', id }],
+  );
+  const next = openRing(t);
+  under.lines.take({ type: 'follow', id, ring: next.handle });
+  under.play(next, interleaved(after, after));
+  assert.equal((await under.stop(id)).end, 'stopped');
+  const { caller } = wavChannels(fileAt(path));
+  const gapMs = (caller.length - 2 * SECOND) / 16;
+  assert.ok(Math.abs(gapMs - 4800) <= 16, `${gapMs} ms`);
+  assert.deepEqual(caller.subarray(0, SECOND), in16Bits(before));
+  assert.ok(caller.subarray(SECOND, -SECOND).every((sample) => sample === 0));
+  assert.deepEqual(caller.subarray(-SECOND), in16Bits(after));
+  assert.deepEqual(
+    under.posted.filter(({ type }) => type === 'filled'),
+    [{ type: 'filled', id, ms: gapMs }],
+  );
+});

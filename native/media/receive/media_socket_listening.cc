@@ -2,6 +2,23 @@
 #include "media/receive/media_socket.h"
 
 namespace parley {
+namespace {
+
+// Counters of a call grow over all of its listeners; the other figures are the latest ones.
+HearingFigures Sum(HearingFigures latest, const HearingFigures& earlier) {
+  latest.samples += earlier.samples;
+  latest.concealed += earlier.concealed;
+  latest.recovered += earlier.recovered;
+  latest.stretched += earlier.stretched;
+  latest.late_packets += earlier.late_packets;
+  latest.lost_packets += earlier.lost_packets;
+  latest.discarded += earlier.discarded;
+  latest.restarts += earlier.restarts;
+  latest.missed += earlier.missed;
+  return latest;
+}
+
+}  // namespace
 
 bool MediaSocket::OpenEar(std::shared_ptr<ByteRing> ring, size_t channels) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -40,7 +57,8 @@ void MediaSocket::OnListenerEnded() {
 
 std::optional<HearingFigures> MediaSocket::Hearing() {
   std::lock_guard<std::mutex> lock(mutex_);
-  return listening_ ? listening_->Figures() : last_hearing_;
+  if (!listening_) return last_hearing_;
+  return Sum(listening_->Figures(), last_hearing_.value_or(HearingFigures()));
 }
 
 // Under mutex_, as what follows.
@@ -67,7 +85,7 @@ void MediaSocket::StopListening() {
   if (stream_) stream_->SetTap(nullptr);
   listening_thread_->Remove(listening_.get());
   listening_->Close();
-  last_hearing_ = listening_->Figures();
+  last_hearing_ = Sum(listening_->Figures(), last_hearing_.value_or(HearingFigures()));
   listening_.reset();
 }
 

@@ -6,7 +6,12 @@ import { basename, dirname } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
-import type { CallRecorder, Recorder, RecordingView } from '../../recording/call-recording.js';
+import {
+  type CallRecorder,
+  MOST_ANNOUNCEMENT,
+  type Recorder,
+  type RecordingView,
+} from '../../recording/call-recording.js';
 import type { RecordingFolder, StoredRecording } from '../../recording/recording-folder.js';
 import {
   ownerTag,
@@ -37,7 +42,6 @@ export interface RecordingParts {
 
 const DEFAULT_LISTED = 100;
 const MOST_LISTED = 1000;
-const MOST_ANNOUNCEMENT = 1000; // characters
 const TAG = [TAGS.recordings] as const;
 const ACTIONS = ['start', 'pause', 'resume', 'stop'] as const;
 const CONTENT_TYPES: Readonly<Record<RecordingFormat, string>> = { wav: 'audio/wav', opus: 'audio/ogg' };

@@ -6,6 +6,7 @@ import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
 import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
 import { announcementIn, Answering } from '../../../sip/telephone/answering.js';
+import { ROUTING } from './fake-legs.js';
 
 const FILE = {
   routes: [
@@ -32,7 +33,7 @@ function invite(uri: string): SipRequest {
 }
 
 function answer(uri: string, file: unknown = FILE) {
-  const { table } = readRoutingFile(JSON.stringify(file));
+  const { table } = readRoutingFile(JSON.stringify(file), ROUTING);
   return new Answering(table ?? new RoutingTable([]), { text: 'Hello.' }).to(invite(uri));
 }
 
@@ -89,7 +90,7 @@ void test('what is heard before the answer is as the rule says, in the voice of 
 });
 
 function table(...routes: readonly object[]): RoutingTable {
-  const file = readRoutingFile(JSON.stringify({ routes }));
+  const file = readRoutingFile(JSON.stringify({ routes }), ROUTING);
   assert.deepEqual(file.problems, undefined);
   return file.table as RoutingTable;
 }
@@ -132,10 +133,10 @@ test('a rule names the API key that its calls belong to, which must be one of th
     ],
   });
   assert.deepEqual(
-    readRoutingFile(json).table?.routes.map(({ key }) => key),
+    readRoutingFile(json, ROUTING).table?.routes.map(({ key }) => key),
     ['acme', 'none'],
   );
-  assert.deepEqual(readRoutingFile(json, (name) => name === 'acme').problems, [
+  assert.deepEqual(readRoutingFile(json, { ...ROUTING, isKey: (name) => name === 'acme' }).problems, [
     'routes[1].key: no key of API_KEYS or API_KEYS_FILE has the name "none"',
   ]);
   const odd = JSON.stringify({
@@ -144,7 +145,7 @@ test('a rule names the API key that its calls belong to, which must be one of th
       { key: 7, wait: {} },
     ],
   });
-  assert.deepEqual(readRoutingFile(odd).problems, [
+  assert.deepEqual(readRoutingFile(odd, ROUTING).problems, [
     'routes[0].key must be a text of 1 to 64 characters',
     'routes[1].key must be a text of 1 to 64 characters',
   ]);
@@ -203,7 +204,7 @@ test('mistakes in what is heard before the answer are named with their place', (
     { ring: 2, early: true, wait: {} },
     { wait: { after: 'stay' } },
   ];
-  assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
+  assert.deepEqual(readRoutingFile(JSON.stringify({ routes }), ROUTING).problems, [
     'routes[0].ring must be a number from 0 to 120',
     'routes[1].ring must be a number from 0 to 120',
     'routes[1].early must be true or false',
@@ -211,7 +212,7 @@ test('mistakes in what is heard before the answer are named with their place', (
     'routes[3].earlyText wants "early": true',
     'routes[4].earlyText must be a text of 1 to 1000 characters',
     'routes[5].ring: a call that is refused does not ring; reject has "announcement"',
-    'routes[6].reject.announcement: "after" is none of text, voice, language',
+    'routes[6].reject.announcement: "after" is none of text, voice, language, interruptible',
     'routes[6].reject.announcement.text is missing',
     'routes[7].reject.announcement must be an object',
     'routes[8].early wants "earlyText": "wait" says nothing that could be heard before the answer',
@@ -230,8 +231,8 @@ test('every mistake is named with its place', () => {
     { headers: { 'a b': '*' }, announce: { mostCharacters: 1.5 } },
     'x',
   ];
-  assert.deepEqual(readRoutingFile(JSON.stringify({ routes })).problems, [
-    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, say, announce, wait, agent, reject',
+  assert.deepEqual(readRoutingFile(JSON.stringify({ routes }), ROUTING).problems, [
+    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, listen, record, say, announce, wait, agent, reject',
     'routes[0].to must be a text of 1 to 256 characters',
     'routes[0].say.text must be a text of 1 to 5000 characters',
     'routes[0].say.voice must be a text of 1 to 100 characters',
@@ -247,14 +248,16 @@ test('every mistake is named with its place', () => {
     'routes[6].announce.mostCharacters must be a whole number from 1 to 5000',
     'routes[7] must be an object',
   ]);
-  assert.match(readRoutingFile('{').problems?.[0] ?? '', /^the file is not JSON: /);
-  assert.deepEqual(readRoutingFile('[]').problems, ['the file must be an object with a list "routes"']);
+  assert.match(readRoutingFile('{', ROUTING).problems?.[0] ?? '', /^the file is not JSON: /);
+  assert.deepEqual(readRoutingFile('[]', ROUTING).problems, [
+    'the file must be an object with a list "routes"',
+  ]);
 });
 
 test('a table of any JSON is read or refused, and never throws', () => {
   fc.assert(
     fc.property(fc.array(fc.jsonValue()), (routes) => {
-      const file = readRoutingFile(JSON.stringify({ routes }));
+      const file = readRoutingFile(JSON.stringify({ routes }), ROUTING);
       assert.ok(file.table !== undefined || file.problems.length > 0);
     }),
   );
@@ -305,4 +308,57 @@ test('what is too long, or nothing that can be spoken, is refused with its statu
   assert.equal(asked('sip:annc@h;play=http:%2F%2Fexample.com%2Fa.wav'), 404);
   assert.equal(asked('sip:annc@h;text=Hi;voice=..%2F..%2Fx'), 400);
   assert.equal(asked('sip:annc@h;text=Hi;language=english!'), 400);
+});
+
+test('hearing, recording and interruption are settings of a rule', () => {
+  const rule = {
+    to: '100',
+    listen: { silenceMs: 200, sensitivity: 'low' },
+    record: { format: 'opus', announce: 'This call is recorded.' },
+    say: { text: 'Sales.', interruptible: 'speech' },
+  };
+  assert.deepEqual(answer('sip:100@parley', { routes: [rule] }), {
+    route: 'route 1',
+    prelude: { ringMs: 0 },
+    what: { value: { speech: rule.say, after: 'stay' } },
+    listen: rule.listen,
+    record: rule.record,
+  });
+  const { listen, record } = answer('sip:1@h', { routes: [{ listen: true, record: true, wait: {} }] });
+  assert.deepEqual([listen, record], [{}, {}]);
+  const off = answer('sip:1@h', { routes: [{ listen: false, record: false, wait: {} }] });
+  assert.ok(!('listen' in off) && !('record' in off));
+  const { what } = answer('sip:1@h;text=Hi', { routes: [{ announce: { interruptible: 'dtmf' } }] });
+  assert.deepEqual(what.value?.speech, { text: 'Hi', interruptible: 'dtmf' });
+  const early = answer('sip:100@parley', { routes: [{ ...rule, early: true, earlyText: 'Wait.' }] }).prelude;
+  assert.deepEqual(early.early?.speech, { text: 'Wait.' }, 'a text before the answer is heard to its end');
+});
+
+test('mistakes in hearing and recording are named with their place', () => {
+  const reject = { status: 404 };
+  const routes = [
+    { listen: { silenceMs: 5 }, wait: {} },
+    { listen: { silence: 500 }, wait: {} },
+    { listen: { silenceMs: 500, minSilenceMs: 800 }, wait: {} },
+    { listen: 'yes', record: 1, wait: {} },
+    { record: { format: 'mp3', announce: '' }, wait: {} },
+    { listen: true, record: true, reject },
+    { say: { ...SAY, interruptible: 'key' } },
+  ];
+  assert.deepEqual(readRoutingFile(JSON.stringify({ routes }), ROUTING).problems, [
+    'routes[0].listen.silenceMs must be 100 to 10000 ms, not 5',
+    'routes[1].listen: "silence" is none of silenceMs, minSilenceMs, maxSilenceMs, minSpeechMs, maxTurnMs, noInputMs, sensitivity, ignoreBackchannel, resumeMs',
+    'routes[2].listen.minSilenceMs must be at most silenceMs (500), not 800',
+    'routes[3].listen must be true, false or an object',
+    'routes[3].record must be true, false or an object',
+    'routes[4].record.format must be one of wav, opus',
+    'routes[4].record.announce must be a text of 1 to 1000 characters',
+    'routes[5].listen has no effect: a call that is refused is not answered',
+    'routes[5].record has no effect: a call that is refused is not answered',
+    'routes[6].say.interruptible must be one of none, dtmf, speech, any',
+  ]);
+  const json = JSON.stringify({ routes: [{ record: true, wait: {} }] });
+  assert.deepEqual(readRoutingFile(json, { ...ROUTING, records: false }).problems, [
+    'routes[0].record needs RECORDINGS_DIR, the folder of the recordings',
+  ]);
 });

@@ -8,6 +8,8 @@ import type { ParleyError } from '../../../src/errors.js';
 import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/telephone/leg.js';
 import { PhoneCall } from '../../../sip/telephone/phone-call.js';
+import type { RoutingContext } from '../../../sip/routing-file.js';
+import { HEARING_SETTINGS } from '../../fakes/hearing-settings.js';
 import type { PhoneCallInfo } from '../../../sip/telephone/call-view.js';
 import { refused, type Result } from '../../../sip/message/refusal.js';
 import type { CallMedia } from '../../../sip/media/call-media.js';
@@ -17,6 +19,9 @@ import { parseMessage, type SipRequest } from '../../../sip/message/message.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 
 export const EPOCH_MS = 1_700_000_000_000;
+/** A server that records calls, and knows every key. */
+export const ROUTING: RoutingContext = { isKey: () => true, hearing: HEARING_SETTINGS, records: true };
+
 export const FIGURES = {
   codec: 'PCMU',
   srtp: 'none',
@@ -218,6 +223,20 @@ export class FakeCall {
     const ended = new Promise<string>((resolve) => this.#speaking.push(() => resolve('spoken')));
     return { number: ++this.#count, ended };
   }
+
+  listen(settings: unknown): void {
+    if (this.refusal !== undefined) throw this.refusal;
+    this.asked.push(`listen ${JSON.stringify(settings)}`);
+  }
+
+  readonly recording = {
+    start: async (options: unknown): Promise<void> => {
+      this.asked.push(`record ${JSON.stringify(options)}`);
+      if (this.unrecordable !== undefined) throw this.unrecordable;
+    },
+  };
+  /** Rejects the next recording. */
+  unrecordable: ParleyError | undefined;
 
   /** The oldest utterance has been heard. */
   heard(): void {

@@ -21,6 +21,7 @@ import {
   FakeMedia,
   FakeSession,
   invite,
+  ROUTING,
   settled,
 } from './fake-legs.js';
 
@@ -38,7 +39,9 @@ function openInbound(rule?: object, { ringMs = 0, trusted = true, callHeaders }:
   const opened: FakeMedia[] = [];
   const failing: { open?: ParleyError; media?: ParleyError; check?: ParleyError } = {};
   const table =
-    rule === undefined ? new RoutingTable([]) : readRoutingFile(JSON.stringify({ routes: [rule] })).table;
+    rule === undefined
+      ? new RoutingTable([])
+      : readRoutingFile(JSON.stringify({ routes: [rule] }), ROUTING).table;
   assert.ok(table);
   const counted: string[] = [];
   const counts = { confirmed: 0 };
@@ -493,4 +496,35 @@ void test('over TLS a telephone is offered and answered by SDES first', () => {
     });
     assert.deepEqual(mediaRequest.keyings, ['sdes', 'dtls']);
   }
+});
+
+const KEPT = { listen: { silenceMs: 800 }, record: { announce: 'beep' }, say: SAY };
+
+void test('a rule hears and records from the answer on, and its text comes after the announcement', async () => {
+  const { session, come, call } = openInbound(KEPT);
+  await come();
+  assert.deepEqual(call.asked, ['hold false'], 'nothing before the answer');
+  session.establish();
+  assert.deepEqual(
+    call.asked.filter((what) => !what.startsWith('hold')),
+    ['listen {"silenceMs":800}', 'record {"announce":"beep"}', 'speak Good morning.'],
+  );
+});
+
+void test('a call that cannot be heard or recorded goes on, and the log says why', async () => {
+  const { session, come, call, phone, parts } = openInbound(KEPT);
+  const logged: unknown[] = [];
+  parts.log.warn = (...[fields, message]: unknown[]) => void logged.push([message, fields]);
+  await come();
+  call.listen = () => {
+    throw new ParleyError('HEARING_FAILED', 'no worker');
+  };
+  call.unrecordable = new ParleyError('DISK_FULL', 'no room');
+  session.establish();
+  await settled();
+  assert.deepEqual([call.asked.at(-1), phone().state], ['speak Good morning.', 'connected']);
+  assert.deepEqual(logged, [
+    ['call not heard', { call: 'call-1', code: 'HEARING_FAILED', detail: 'no worker' }],
+    ['call not recorded', { call: 'call-1', code: 'DISK_FULL', detail: 'no room' }],
+  ]);
 });
