@@ -21,8 +21,8 @@ namespace {
 constexpr size_t kClosest = 80;  // samples: 5 ms
 
 // 1 ms of it, at its beginning.
-Payload ClickFrame() {
-  Payload frame = SilentFrame();
+Payload ClickFrame(uint8_t quiet = 0xff) {
+  Payload frame(kFrameBytes, quiet);
   for (size_t n = 0; n < 8; n++) frame[n] = n % 2 ? 0x80 : 0x00;
   return frame;
 }
@@ -80,7 +80,8 @@ void AMinuteOfPacketsIsAMinuteOfSamples() {
 }
 
 // A click in both directions each 2 s. `lateness_ms`: most that other packets of the far end are late.
-void RunClicks(int lateness_ms, size_t from, size_t seconds) {
+// `quiet`: the sample of our side between the clicks, in mu-law.
+void RunClicks(int lateness_ms, size_t from, size_t seconds, uint8_t quiet = 0xff) {
   const auto plane = Manual();
   Call call(plane, 1);
   call.OpenStream(VoiceCodec::kPcmu);
@@ -107,7 +108,7 @@ void RunClicks(int lateness_ms, size_t from, size_t seconds) {
   for (int64_t now_ns = 0; now_ns < static_cast<int64_t>(seconds) * kNsPerSecond; now_ns += kNsPerMs) {
     if (now_ns % kFrameNs == 0) {
       const size_t n = static_cast<size_t>(now_ns / kFrameNs);
-      call.Push(n >= from && n % 100 == 50 ? ClickFrame() : SilentFrame());
+      call.Push(n >= from && n % 100 == 50 ? ClickFrame(quiet) : Payload(kFrameBytes, quiet));
     }
     for (; next < arrivals.size() && arrivals[next].first <= now_ns; next++) {
       const auto [n, is_click] = arrivals[next].second;
@@ -130,6 +131,9 @@ void RunClicks(int lateness_ms, size_t from, size_t seconds) {
 void AClickOnBothSidesIsAtOnePlace() { RunClicks(0, 50, 12); }
 
 void TheSidesStayTogetherWhenTheDelayChanges() { RunClicks(60, 400, 30); }
+
+// Our side never pauses, so that a change of the delay finds no pause to wait for.
+void TheSidesStayTogetherWhileOursSounds() { RunClicks(60, 400, 30, 0xfe); }
 
 void OursFollowsTheStreamOfTheSocket() {
   const auto plane = Manual();
@@ -396,6 +400,7 @@ TEST_GROUP(ears) {
   return Run({{"a minute of packets is a minute of samples", AMinuteOfPacketsIsAMinuteOfSamples},
               {"a click on both sides is at one place", AClickOnBothSidesIsAtOnePlace},
               {"the sides stay together when the delay changes", TheSidesStayTogetherWhenTheDelayChanges},
+              {"the sides stay together while ours sounds", TheSidesStayTogetherWhileOursSounds},
               {"ours follows the stream of the socket", OursFollowsTheStreamOfTheSocket},
               {"redundancy fills losses", RedundancyFillsLosses},
               {"windows of all calls end together", WindowsOfAllCallsEndTogether},

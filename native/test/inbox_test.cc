@@ -10,7 +10,7 @@
 namespace parley::test {
 namespace {
 
-struct Nobody : IntakeListener {
+struct IgnoringObserver : IntakeListener {
   void OnDigit(const Digit&) override {}
   void OnTarget(const Address&, const Address&) override {}
   void OnBye() override {}
@@ -21,9 +21,9 @@ struct Nobody : IntakeListener {
 // An intake that is fed by hand, and its inbox.
 struct Rig {
   TimeSource time{0, 0};
-  Nobody nobody;
+  IgnoringObserver observer;
   Inbox inbox;
-  Intake intake{&time, &nobody, true};
+  Intake intake{&time, &observer, true};
   int64_t now_ns = 0;
 
   Rig() {

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kEndNs = 40 * kNsPerSecond, kStallNs = 10 * kNsPerSecond, kReadNs = 200 * kNsPerMs;
 constexpr size_t kWindowsInAll = 1249;  // that end up to kEndNs, without the half one at the beginning
 
-// What the listeners of a call got whose thread stalled once.
+// A call whose listening thread stalled once. Its members count the sound that each listener got.
 struct Outcome {
   Sound sound;        // of a ring with room for everything
   Sound of_one;       // of a ring of 1 s, which is read each 200 ms

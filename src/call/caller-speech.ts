@@ -107,10 +107,19 @@ export class CallerSpeech {
     this.#line = undefined;
   }
 
-  /** An utterance is about to be queued that this may interrupt. Throws CALL_STATE if nothing is heard. */
+  /**
+   * An utterance is about to be queued that this may interrupt. Throws CALL_STATE if nothing is heard. If no
+   * hearing worker can be started, which the log and /health say, the text is spoken and no speech interrupts
+   * it.
+   */
   prepare(interruptible: Interruptible): void {
     if (interruptible !== 'speech' && interruptible !== 'any') return;
-    if (!this.#isClosed && this.#line === undefined) this.#open({});
+    if (this.#isClosed || this.#line !== undefined) return;
+    try {
+      this.#open({});
+    } catch (error) {
+      if (!(error instanceof ParleyError && error.code === 'HEARING_FAILED')) throw error;
+    }
   }
 
   /** The utterances that are queued have changed. */

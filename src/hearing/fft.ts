@@ -21,23 +21,8 @@ export class Fft {
    */
   transform(real: Float64Array, imaginary: Float64Array): void {
     this.#reorder(real, imaginary);
-    this.#firstPass(real, imaginary);
-    for (let length = 2, step = this.size / 4; length < this.size; length *= 2, step /= 2) {
+    for (let length = 1, step = this.size / 2; length < this.size; length *= 2, step /= 2) {
       this.#pass(real, imaginary, length, step);
-    }
-  }
-
-  /** The pass whose factors are all 1. */
-  #firstPass(real: Float64Array, imaginary: Float64Array): void {
-    for (let low = 0, high = 1; high < this.size; low += 2, high += 2) {
-      const hr = real[high] as number;
-      const hi = imaginary[high] as number;
-      const lr = real[low] as number;
-      const li = imaginary[low] as number;
-      real[high] = lr - hr;
-      imaginary[high] = li - hi;
-      real[low] = lr + hr;
-      imaginary[low] = li + hi;
     }
   }
 

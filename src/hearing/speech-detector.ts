@@ -14,7 +14,7 @@ interface Thresholds {
   readonly windows: number;
   /** One window of this probability begins speech alone. */
   readonly alone: number;
-  /** So many loud windows before the run count as part of it: a word may begin with a consonant. */
+  /** Most loud windows before the run that count as part of it: a word may begin with a consonant. */
   readonly mostLead: number;
 }
 

@@ -17,7 +17,7 @@ export interface RecordingListener {
   grown(size: RecordingSize): void;
   /** The ring has ended, because the worker did not read it in time. Sound is lost until another follows. */
   starved(): void;
-  /** So much silence was written in the place of lost sound. */
+  /** The worker wrote this much silence in the place of lost sound. */
   filled(ms: number): void;
   /** Called once, and last. */
   ended(result: RecordingResult): void;

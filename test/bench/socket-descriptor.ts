@@ -12,7 +12,7 @@ export function descriptorOf(socket: Socket): number {
   return fd;
 }
 
-/** What comes is left to the kernel, which drops it once its buffer is full. */
+/** Node reads nothing from it any more. The kernel drops packets once its buffer is full. */
 export function stopReading(socket: Socket): void {
   const handle = handleOf(socket);
   if (handle?.recvStop === undefined) throw new Error('the socket has no reading that can be stopped');

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';
+import { ParleyError } from '../../src/errors.js';
 import type { CallHearing } from '../../src/call/caller-speech.js';
 import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
@@ -18,7 +19,7 @@ class FakeHearing implements CallHearing {
   readonly asked: unknown[] = [];
   tracks: readonly number[] = [];
   report: (event: HearingEvent) => void = () => undefined;
-  readonly service = {
+  readonly service: { listen: CallHearing['service']['listen'] } = {
     listen: (
       call: string,
       _media: unknown,
@@ -198,6 +199,19 @@ test('speech, turns and silence of the caller are events of the call', () => {
     { type: 'turn.ended', speechMs: 480, reason: 'silence' },
     { type: 'no_input' },
   ]);
+});
+
+test('where no hearing worker can be started the voice speaks, and only keys interrupt it', async () => {
+  const under = openCall();
+  under.hearing.service.listen = () => {
+    throw new ParleyError('HEARING_FAILED', 'no hearing worker can be started');
+  };
+  under.engine.sounds.set(TEXT, rising(1000));
+  await under.call.speak(TEXT, { interruptible: 'any' }).pushed;
+  under.pass(500);
+  under.call.pressed();
+  assert.deepEqual(eventTypes(under).at(-1), 'utterance.interrupted');
+  assert.throws(() => under.call.listen({}), { code: 'HEARING_FAILED' });
 });
 
 test('a call whose far end sends no sound says that it cannot be interrupted', () => {

@@ -116,8 +116,8 @@ export function reverberated(sound: Float32Array, decayMs: number, direct: numbe
 }
 
 /**
- * What a microphone beside a loudspeaker hears of it: half of the energy directly, half from the room after
- * 2 ms, as noise that falls by 60 dB in `decayMs`.
+ * Returns the sound as a microphone beside its loudspeaker hears it: half of the energy comes directly, half
+ * from the room after 2 ms, as noise that falls by 60 dB in `decayMs`.
  */
 export function inRoom(sound: Float32Array, decayMs: number, seed = 5): Float32Array {
   const tail = shaped(noise(decayMs * 1.2, -10, seed), (t) => (t < 2 ? 0 : Math.exp((-6.9 * t) / decayMs)));
@@ -127,7 +127,7 @@ export function inRoom(sound: Float32Array, decayMs: number, seed = 5): Float32A
   return convolved(sound, response);
 }
 
-/** By overlap-add, for responses of up to a second. */
+/** Convolves by overlap-add, for responses of up to a second. */
 function convolved(sound: Float32Array, response: Float32Array): Float32Array {
   const fft = new Fft(32_768);
   const [hr, hi] = [new Float64Array(fft.size), new Float64Array(fft.size)];

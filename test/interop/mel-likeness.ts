@@ -29,7 +29,7 @@ const EDGES = Array.from({ length: BANDS + 1 }, (_, n) => {
 
 type Spectrum = readonly (readonly number[])[];
 
-/** Of each hop, dB of each band. */
+/** Returns the level of each band in each hop, in dB. */
 function spectrumOf(samples: Float32Array): Spectrum {
   const fft = new Fft(WINDOW);
   const hops = Math.max(0, Math.floor((samples.length - WINDOW) / HOP) + 1);
@@ -51,7 +51,7 @@ function spectrumOf(samples: Float32Array): Spectrum {
   return centred(rows);
 }
 
-/** Above the floor, less the mean of the band. */
+/** Raises levels to the floor, and takes the mean of its band from each. */
 function centred(rows: Spectrum): Spectrum {
   const floor = Math.max(...rows.map((row) => Math.max(...row))) - FLOOR_DB;
   const raised = rows.map((row) => row.map((db) => Math.max(db, floor)));
@@ -71,7 +71,7 @@ interface Products {
 const correlation = ({ both, one, other }: Products) =>
   one === 0 || other === 0 ? 0 : both / Math.sqrt(one * other);
 
-/** Of the hops `from` to `to` of the second, and those `shift` later in the first. */
+/** Correlates the hops `from` to `to` of the second sound with those that lie `shift` later in the first. */
 function productsAt(one: Spectrum, other: Spectrum, from: number, to: number, shift: number): Products {
   const products = { both: 0, one: 0, other: 0 };
   for (let hop = from; hop < to; hop++) {

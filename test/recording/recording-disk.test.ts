@@ -1,6 +1,6 @@
 // Disks that are full, forbid writing or accept part of it: the recording ends with its reason, others go on.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { test } from 'node:test';
 import { DISK, type RecordingFiles } from '../../src/recording/recording-file.js';
 import { noise } from '../audio/tones.js';
@@ -56,6 +56,20 @@ for (const [code, end, name] of [
     assert.deepEqual(wavChannels(fileAt(witness.path)).caller, in16Bits(sound));
   });
 }
+
+test('a disk whose kernel reports ENOSPC ends the recording as disk-full, and keeps its first piece', async (t) => {
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  const under = new LinesUnderTest(t, {
+    write: (file, data, position) => DISK.write(position > SECOND ? full : file, data, position),
+  });
+  const { id, ring, path } = under.open();
+  const sound = noise(3 * SECOND, 0.5, 1);
+  under.play(ring, interleaved(sound, sound));
+  const { end, error } = await under.ended(id);
+  assert.deepEqual([end, error?.code], ['disk-full', 'DISK_FULL']);
+  assert.ok(wavChannels(fileAt(`${path}.part`)).caller.length >= SECOND / 2);
+});
 
 test('a full disk leaves an Ogg file of whole pages', async (t) => {
   const under = new LinesUnderTest(t, filledAt(15_000, 'ENOSPC'));

@@ -52,7 +52,7 @@ class EarSeat {
   uint64_t socket() const { return socket_; }
   // Beyond kMost the oldest window is dropped and counted.
   void Put(const EarWindow& window);
-  // So many windows were left out: those that wait are old, and are dropped and counted with them.
+  // The thread left `windows` windows out. Those that wait are old: they are dropped and counted with them.
   void Lose(uint64_t windows);
   // End of the oldest window; INT64_MAX: none waits.
   int64_t FirstEnd();

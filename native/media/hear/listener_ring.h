@@ -37,7 +37,7 @@ class ListenerRing {
   // An empty error is a complete end.
   void End(const char* error) { bytes_->End(error); }
 
-  // All moments between these two were left out.
+  // The thread left out the moments between these two: the ring owes silence for them.
   void LeaveOut(int64_t after_ns, const ListeningMoment& moment);
   // `samples`: a quantum of each channel, interleaved. False: the reader has ended it, or is too slow.
   bool Write(const float* samples, const ListeningMoment& moment);

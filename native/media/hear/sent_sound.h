@@ -24,7 +24,7 @@ namespace parley {
 class SentSound {
  public:
   static constexpr int64_t kQuantumNs = kNsPerSecond * int64_t{CallerSound::kQuantum} / CallerSound::kRate;
-  static constexpr int64_t kMostOffNs = 20 * kNsPerMs;
+  static constexpr int64_t kMostOffNs = 4 * kNsPerMs;
 
   explicit SentSound(std::shared_ptr<SentTap> tap) : tap_(std::move(tap)) {}
 

@@ -30,7 +30,11 @@ let recordings: string;
 
 before(async () => {
   recordings = mkdtempSync(join(tmpdir(), 'parley-recordings-'));
-  const routes = [{ to: '*', wait: {} }];
+  const asked = { text: QUESTION, interruptible: 'speech' };
+  const routes = [
+    { to: 'recorded', listen: { silenceMs: 400 }, record: { announce: 'beep' }, say: asked },
+    { to: '*', wait: {} },
+  ];
   server = await TelephoneServer.start({ RECORDINGS_DIR: recordings }, { routes });
   question = await server.rendered(QUESTION, { voice: 'rms' });
   voice = await server.rendered(TEXT);
@@ -49,10 +53,10 @@ interface HeardCall {
   is(type: CallEvent['type']): boolean;
 }
 
-async function begin(t: TestContext): Promise<HeardCall> {
+async function begin(t: TestContext, service = 'parley'): Promise<HeardCall> {
   const rtp = await kept(t, RtpPeer.open());
   const known = new Set(server.telephone.list().map(({ id }) => id));
-  const options = { holdMs: HOLD_MS, limitS: 30, keys: { rtp_port: rtp.port } };
+  const options = { holdMs: HOLD_MS, limitS: 30, service, keys: { rtp_port: rtp.port } };
   await kept(t, Sipp.call(server.address, 'call-basic', options));
   const opened = () => server.telephone.list().find(({ id }) => !known.has(id));
   await until(() => opened()?.state === 'connected');
@@ -107,6 +111,31 @@ test('what both sides say is recorded as it was sent', async (t) => {
   const spoken = await server.rendered(QUESTION);
   const sent = likenessSoFar(ours, spoken);
   assert.ok(sent.correlation > 0.93, JSON.stringify(sent));
+});
+
+test('a rule hears and records the call that it answers, from the beep on', async (t) => {
+  const { id, say, events, is } = await begin(t, 'recorded');
+  await until(() => is('recording.started') && is('utterance.spoken'));
+  // The beep and the text.
+  await until(() => events.filter(({ type }) => type === 'utterance.spoken').length === 2);
+  await say(question.samples);
+  await say(new Float32Array(RATE));
+  await until(() => is('turn.ended'));
+  await server.telephone.hangUp(id);
+  const list = await fetch(`${server.server.url}/v1/recordings?call=${id}`);
+  const { data } = (await list.json()) as { data: { name: string; call: string; complete: boolean }[] };
+  assert.deepEqual(
+    data.map(({ call, complete }) => ({ call, complete })),
+    [{ call: id, complete: true }],
+  );
+  const [caller, ours] = await channelsOf(data[0]?.name ?? '');
+  const heard = likeness(caller, question);
+  assert.ok(heard.correlation > 0.95, `caller ${JSON.stringify(heard)}`);
+  // The file begins with the last of the beep.
+  const beepWindows = loudness(ours.samples, ours.rate, 20).findIndex((level) => level < QUIET);
+  const text = { ...ours, samples: ours.samples.subarray((beepWindows * ours.rate) / 50) };
+  const sent = likenessSoFar(text, await server.rendered(QUESTION));
+  assert.ok(sent.correlation > 0.93, `voice ${JSON.stringify(sent)}`);
 });
 
 /** Time at which the last packet of the voice came that is not silent. */
