@@ -41,7 +41,7 @@ interface LineMessage<T extends string> {
 
 export interface DetectorState {
   readonly detector: 'silero' | 'energy' | 'none';
-  /** Why a model is not used; absent if each that was asked for is. */
+  /** The reason for which a model is not used; absent if each that was asked for is. */
   readonly problem?: string;
   /** SHA-256 of the model file. */
   readonly sha256?: string;
@@ -49,7 +49,7 @@ export interface DetectorState {
 
 export type FromHearingWorker =
   | { readonly type: 'ready'; readonly state: DetectorState }
-  /** Why the end-of-turn model gave no answer; undefined: it answers again. */
+  /** The reason for which the end-of-turn model gave no answer; undefined: it answers again. */
   | { readonly type: 'end-of-turn'; readonly problem: string | undefined }
   | { readonly type: 'event'; readonly line: number; readonly event: HearingEvent }
   /** Nothing follows for this line. */

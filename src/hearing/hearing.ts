@@ -100,7 +100,7 @@ export class Hearing {
     return this.#state.detector;
   }
 
-  /** Why the detector is not Silero, or why the end-of-turn model does not answer. */
+  /** Names the reason if the detector is not Silero, or the end-of-turn model does not answer. */
   get problem(): string | undefined {
     const problems = [this.#state.problem, this.#endOfTurnProblem].filter((one) => one !== undefined);
     return problems.length === 0 ? undefined : problems.join('; ');

@@ -234,8 +234,10 @@ const PLANE_COUNTERS = [
 
 type CacheMetrics = typeof AUDIO_CACHE | typeof FRAME_CACHE;
 
-/** Metrics of the parts that `figures` names; absent parts have none. */
-/** The metrics, and a function that begins a scrape: several metrics of one scrape share one reading. */
+/**
+ * Returns the metrics of the parts that `figures` names, and a function that begins a scrape: several metrics
+ * of one scrape share one reading.
+ */
 export function scrapedMetrics(figures: ScrapedFigures): {
   readonly metrics: readonly Metric[];
   readonly beginScrape: () => void;

@@ -50,7 +50,7 @@ export interface ServerHealth {
 
 interface VoiceActivity {
   readonly detector: 'silero' | 'energy' | 'none';
-  /** Why a model is not used. */
+  /** The reason for which a model is not used. */
   readonly problem?: string | undefined;
 }
 
