@@ -79,7 +79,7 @@ struct Row {
   size_t frames, batch;
 };
 
-void Measure(const model::Checkpoint& checkpoint, const Row& row, double seconds) {
+void Measure(const model::SpeechCheckpoint& checkpoint, const Row& row, double seconds) {
   cpu::ThreadPoolOptions options;
   options.threads = row.threads;
   options.nice = 0;  // a figure, not a server

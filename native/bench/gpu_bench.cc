@@ -61,15 +61,15 @@ double PercentileOf(std::vector<double> values, double share) {
 }
 
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint;
-  std::unique_ptr<Kernels> kernels;
+  std::unique_ptr<const SpeechCheckpoint> checkpoint;
+  std::unique_ptr<SpeechKernels> kernels;
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
 
   Loaded(const std::string& file, const std::string& directory, Quantize quantize,
          const std::string& profiled) {
     std::string problem;
-    checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
+    checkpoint = SpeechCheckpoint::Open(directory, PieceRule::kNative, &problem);
     if (checkpoint)
       kernels =
           cuda::OpenPlugin(file, {0, profiled != "grids", profiled.empty() ? 0 : kProfiled, false}, &problem);

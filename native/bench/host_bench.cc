@@ -44,14 +44,14 @@ double Microseconds(const Work& work) {
 }
 
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint;
+  std::unique_ptr<const SpeechCheckpoint> checkpoint;
   std::unique_ptr<cuda::CudaKernels> kernels;
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
 
   explicit Loaded(const std::string& directory) {
     std::string problem;
-    checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
+    checkpoint = SpeechCheckpoint::Open(directory, PieceRule::kNative, &problem);
     if (!checkpoint) throw std::runtime_error(problem);
     kernels = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(),
                                                   cuda::CudaOptions{});

@@ -59,8 +59,8 @@ struct Setup {
 
 // A model, ready to speak, and what it took to get there.
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint;
-  std::unique_ptr<Kernels> kernels;
+  std::unique_ptr<const SpeechCheckpoint> checkpoint;
+  std::unique_ptr<SpeechKernels> kernels;
   std::unique_ptr<SpeechModel> speech;
   std::unique_ptr<CodecDecoder> codec;
   double seconds = 0;
@@ -71,7 +71,7 @@ struct Loaded {
     options.nice = 0;  // a figure, not a server
     const double start = Now();
     std::string problem;
-    checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
+    checkpoint = SpeechCheckpoint::Open(directory, PieceRule::kNative, &problem);
     if (!checkpoint) throw std::runtime_error(problem);
     kernels = std::make_unique<cpu::CpuKernels>(options);
     speech = std::make_unique<SpeechModel>(*kernels, *checkpoint, setup.quantize, Format::kF32);

@@ -129,7 +129,7 @@ void MeasureCodec(CodecEncoder& encoder, const std::vector<float>& samples, doub
 
 // Both encoders of one checkpoint.
 struct Encoders {
-  Encoders(Kernels& kernels, const Checkpoint& checkpoint)
+  Encoders(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint)
       : weights(kernels), speaker(kernels, weights, checkpoint), codec(kernels, weights, checkpoint) {}
 
   size_t WorkBytes(size_t samples) const {
@@ -169,7 +169,7 @@ void MeasureAll(Encoders* encoders, double seconds) {
 
 int Bench(const std::string& directory, double seconds, unsigned threads) {
   std::string problem;
-  const auto checkpoint = Checkpoint::Open(directory, PieceRule::kNative, &problem);
+  const auto checkpoint = SpeechCheckpoint::Open(directory, PieceRule::kNative, &problem);
   if (checkpoint != nullptr && checkpoint->config().type != ModelType::kBase) {
     problem = directory + " is no Base checkpoint";
   }

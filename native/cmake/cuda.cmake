@@ -30,7 +30,7 @@ if(PARLEY_CUDA AND PARLEY_NVCC)
   list(APPEND NVCC_TARGETS -gencode=arch=compute_80,code=compute_80)
   # CMake's own CUDA language would ask every build machine for a compiler that only this file needs.
   set(CUDA_OBJECTS "")
-  foreach(source ${CUDA_BACKEND_SOURCES} ${CUDA_DEVICE_SOURCES} kernels/kernels.cc)
+  foreach(source ${CUDA_BACKEND_SOURCES} ${CUDA_DEVICE_SOURCES} kernels/kernels.cc kernels/speech_kernels.cc)
     get_filename_component(name ${source} NAME_WE)
     set(language "")  # as the file's name says
     if(source IN_LIST CUDA_BACKEND_SOURCES AND name MATCHES "^cuda_")

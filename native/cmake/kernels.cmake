@@ -12,6 +12,7 @@ set(KERNELS_SOURCES
   kernels/cpu/variant.cc
   kernels/cuda/plugin.cc
   kernels/kernels.cc
+  kernels/speech_kernels.cc
   kernels/log_mel.cc
   kernels/quantization.cc
   kernels/sampling.cc)

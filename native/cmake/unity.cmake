@@ -6,7 +6,8 @@ set(FILES_ALONE
   media/hmac_sha1.cc
   media/rtp.cc
   model/speech/codec_encoder.cc
-  model/speech/speaker_encoder.cc)
+  model/speech/speaker_encoder.cc
+  tools/recognition_writer.cc)
 
 foreach(layer AUDIO MEDIA MODEL RUNTIME TOOLS)
   set(number 0)

@@ -16,68 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 #include "kernels/matrix.h"
 #include "kernels/sampling.h"
 
 namespace parley {
-
-// Convolutions over time-major signals [time, channels] are products: output t
-// is the weights, one row per output channel, times the window of inputs that
-// ends at t. Weights are repacked once, when they are loaded, so that a row lies
-// as the window lies.
-//
-//   causal, k taps, dilation d:   row o = [tap 0 | tap 1 | ... | tap k-1], each [in],
-//     tap j meets input t - (k-1-j) d. History: (k-1) d inputs.
-//   transposed, kernel m s, stride s:  the last (m-1) s outputs are dropped, so outputs
-//     t s .. t s + s-1 depend on inputs t-m+1 .. t alone: a causal convolution of m taps with
-//     s * out rows, whose result [time, s * out] read as [time * s, out] is the answer.
-//     Row j * out + o = [W[:, o, j + (m-1) s] | ... | W[:, o, j]]. History: m - 1 inputs.
-//
-// weights: [rows, taps * channels], packed as above.
-struct Convolution {
-  Matrix weights;
-  const float* bias = nullptr;  // [rows] or none
-  size_t channels = 0;          // input channels
-  size_t taps = 1;
-  size_t dilation = 1;
-  size_t stride = 1;  // inputs from one output to the next
-
-  // Inputs before the first that a causal convolution looks back on.
-  size_t History() const { return (taps - 1) * dilation; }
-};
-
-// The windows of `count` outputs; `first` is the earliest input of the first
-// window: x - History() * channels for a causal convolution of x.
-//
-// Without dilation the taps touch, and are one segment: the order of summation
-// follows from the shape of the convolution, never from `count`.
-inline Vectors WindowsOf(const Convolution& convolution, const float* first, size_t count) {
-  const size_t step = convolution.stride * convolution.channels;
-  if (convolution.dilation == 1) {
-    return {first, count, step, convolution.taps * convolution.channels, 1, 0};
-  }
-  return {first,
-          count,
-          step,
-          convolution.channels,
-          convolution.taps,
-          convolution.dilation * convolution.channels};
-}
-
-// weights: [out, in, taps] -> [out, taps * in].
-std::vector<float> PackConvolution(const float* weights, size_t out, size_t in, size_t taps);
-
-// weights: [in, out, kernel], kernel a multiple of stride -> [stride * out, kernel / stride * in].
-// Throws std::invalid_argument for another kernel.
-std::vector<float> PackTransposed(const float* weights, size_t in, size_t out, size_t kernel, size_t stride);
-
-// weights: [channels, taps] -> [taps, channels], as Kernels::Depthwise reads them.
-std::vector<float> PackDepthwise(const float* weights, size_t channels, size_t taps);
-
-// The bias of a transposed convolution, once for each of its `stride` phases.
-std::vector<float> RepeatBias(const float* bias, size_t out, size_t stride);
 
 enum class Activation : uint8_t {
   kSilu,
@@ -87,8 +30,6 @@ enum class Activation : uint8_t {
   kTanh,
   kSigmoid,
 };
-
-enum class Padding : uint8_t { kZero, kReplicate, kReflect };
 
 // The arrays of keys and values that a transformer keeps of one stream: of every layer the keys (after
 // rotation), then the values, each [capacity, heads, head_dim] of kF32, kF16 or kBf16 and filled up to a
@@ -104,8 +45,15 @@ struct KvLayout {
   size_t LayerBytes(size_t capacity) const { return 2 * ArrayBytes(capacity); }
 };
 
-// `count` neighbouring positions of one stream, the first being `position`. The query at i sees the keys j <=
-// i, and with a window only j > i - window: capacity >= window + count - 1, or every position.
+// The keys that the query at position i sees: all j <= i; with a window only those of j > i - window; or with
+// `whole` all up to the last position of its stream in the batch. The capacity of a cache is at least window +
+// count - 1, or every position.
+struct Sight {
+  size_t window = 0;  // 0: none
+  bool whole = false;
+};
+
+// `count` neighbouring positions of one stream, the first being `position`.
 struct AttentionStream {
   void* cache = nullptr;  // as KvLayout says
   uint64_t capacity = 0;
@@ -123,8 +71,8 @@ struct AttentionBatch {
   size_t furthest = 0;  // the most positions of a stream, up to the end of these
   KvLayout layout;
   size_t query_heads = 0;  // a multiple of layout.heads: head h uses kv head h * heads / query_heads
-  size_t window = 0;       // 0: all that came before
-  float scale = 0;         // for scores: 1 / sqrt(head_dim)
+  Sight sight;
+  float scale = 0;  // for scores: 1 / sqrt(head_dim)
 };
 
 // One layer's signals, after rotation.
@@ -133,15 +81,6 @@ struct AttentionRows {
   float* keys = nullptr;     // [rows, heads, head_dim]
   float* values = nullptr;   // as the keys
   float* output = nullptr;   // as the queries
-};
-
-// The next `count` positions of one stream that a causal convolution passes: x [count, channels], with
-// room for its history before them, which is filled from `tail` [history, channels]; then
-// tail is what the next stretch needs. A stream starts with a tail of zeros.
-struct Stretch {
-  float* x = nullptr;
-  size_t count = 0;
-  float* tail = nullptr;
 };
 
 // Ids in the backend's memory: the i-th is values[i * stride]. One below 0 is none: the row of
@@ -164,6 +103,11 @@ struct HeadProjections {
   Matrix q, k, v;                 // number of rows: heads times head_dim
   const float* q_norm = nullptr;  // [head_dim], RMSNorm of every head with norm.eps, or none
   const float* k_norm = nullptr;
+  const float* q_bias = nullptr;  // [q.rows], or none
+  const float* k_bias = nullptr;
+  const float* v_bias = nullptr;
+
+  bool HasBias() const { return q_bias != nullptr || k_bias != nullptr || v_bias != nullptr; }
 };
 
 // Rows of a transformer's layer, and room for their norm.
@@ -177,51 +121,16 @@ struct LayerRows {
 struct LayerWeights {
   HeadProjections heads;
   Matrix o;
+  const float* o_bias = nullptr;           // [hidden], or none
   const float* attention_scale = nullptr;  // LayerScale [hidden], or none
   Norm mlp_norm;
   Matrix gate;  // without values: down(gelu(up x)) instead of down(silu(gate x) * (up x))
   Matrix up, down;
+  const float* up_bias = nullptr;  // [up.rows], or none; only without a gate
+  const float* down_bias = nullptr;
   const float* mlp_scale = nullptr;
-};
 
-// Snake of so many channels, as Kernels::Snake takes it.
-struct SnakeOf {
-  const float* a = nullptr;
-  const float* b = nullptr;
-};
-
-// pointwise(snake(dilated(snake(x)))) of a signal of as many channels as it gives.
-struct ResidualUnit {
-  SnakeOf first;
-  Convolution dilated;
-  SnakeOf second;
-  Matrix pointwise;
-  const float* pointwise_bias = nullptr;
-};
-
-// One pass of a code predictor, after its layers: the product of a head, and one code for each stream, chosen
-// from its logits.
-struct CodePass {
-  const float* angles = nullptr;  // [rows, head_dim], as Angles gives them
-  Matrix head;                    // [vocabulary, hidden]
-  Matrix table;  // [at least vocabulary, hidden]: a code's row is the next pass's input; empty in the
-                 // last pass
-};
-
-// Passes one after the other, the first of the streams' positions that a batch has, the next of one row each,
-// at the position after these.
-struct CodePasses {
-  const LayerWeights* layers = nullptr;
-  size_t layer_count = 0;
-  Norm norm;  // after the layers
-  const CodePass* passes = nullptr;
-  size_t count = 0;
-  const Choice* choices = nullptr;  // [streams] in the backend's memory
-  uint64_t sequence = 0;            // the first pass's draws; the next pass has the next one
-  int32_t* codes =
-      nullptr;  // the first pass's: the i-th stream's at codes[i * stride], that of the next pass
-                // beside it
-  size_t stride = 0;
+  bool HasBias() const { return heads.HasBias() || o_bias != nullptr || down_bias != nullptr; }
 };
 
 // Scratch memory for a layer's intermediate rows; its contents are undefined afterwards.
@@ -273,26 +182,10 @@ class Kernels {
   virtual void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) = 0;
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
   virtual void MultiplyGated(const Matrix& gate, const Matrix& up, const Vectors& x, float* y) = 0;
-  // y [rows, w.rows] = w times the RMSNorm of each `every`-th row of x [.., w.columns], from the first on,
-  // plus bias, where there is one. Loses x, which a backend need not write.
-  virtual void MultiplyNormed(const Matrix& w, const Norm& norm, float* x, size_t rows, size_t every,
-                              const float* bias, float* y);
-  // y [rows, w.rows] = w times what Snake makes of the rows of x [rows, w.columns], bit for bit as these two
-  // one after the other. Loses x, which a backend need not write.
-  virtual void MultiplySnaked(const Matrix& w, float* x, const float* a, const float* b, size_t rows,
-                              const Finish& finish, float* y);
 
   // --- rows of a table (embeddings, codebooks)
   // y[i] = table[ids[i]], or y[i] += it.
   virtual void Gather(const Matrix& table, const Ids& ids, size_t count, bool add, float* y) = 0;
-  // A table's rows after another's, the t-th of `table_count` by the ids that lie t further on: bit for bit
-  // as these would be gathered one after the other, all but the first added. A backend may do it in one step.
-  // tables: on the host.
-  virtual void GatherSum(const Matrix* tables, size_t table_count, const Ids& ids, size_t count, bool add,
-                         float* y);
-  // The row of table (kF32) nearest to each x[i], the first of equals, to ids on the host;
-  // then x[i] -= that row. One step of residual quantization.
-  virtual void TakeNearest(const Matrix& table, float* x, size_t count, int32_t* ids) = 0;
 
   // --- norms, rows of `width`; y may be x
   // w x / sqrt(mean(x^2) + eps)
@@ -319,7 +212,8 @@ class Kernels {
   virtual void Attend(const AttentionBatch& batch, size_t layer, const AttentionRows& rows) = 0;
 
   // --- halves of a transformer's layer, which a backend may do in fewer steps than these
-  // The rows' norm, its heads, stored and attended to. angles: [rows, head_dim], as Angles gives them.
+  // The rows' norm, its heads, stored and attended to. angles: [rows, head_dim], as Angles gives them, or
+  // none: the heads are not rotated.
   virtual void AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles,
                           const AttentionBatch& batch, size_t layer, const AttentionRows& rows);
   // y [rows, gate.rows] = silu(gate norm(x)) * (up norm(x)).
@@ -344,69 +238,20 @@ class Kernels {
     return false;
   }
 
-  // x [batch.rows, hidden] through all passes of a code predictor, as these give it one after the other:
-  // RunLayers, RmsNorm, of each stream's last row Multiply, Choose, and Gather of what the next pass begins
-  // with. x is lost. False, and nothing is done, as of RunLayers.
-  virtual bool RunPasses(const CodePasses& passes, const AttentionBatch& batch, float* x) {
-    (void)passes, (void)batch, (void)x;
-    return false;
-  }
-
-  // --- convolutions, stride 1; streams are independent of each other
-  // y [sum of counts, weights.rows], stream by stream. The history is History() positions.
-  virtual void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
-                              float* y) = 0;
-  // As above, for groups = channels: weights [taps, channels] (PackDepthwise), history taps - 1.
-  virtual void ConvolveDepthwise(const float* weights, const float* bias, size_t channels, size_t taps,
-                                 const Stretch* streams, size_t count, float* y) = 0;
-  // x, all streams' rows one after the other, to where a convolution reads them: as it is, or where there are
-  // a and b as Snake gives it.
-  virtual void Spread(const float* x, const float* a, const float* b, size_t channels, const Stretch* streams,
-                      size_t count);
-  // Spread and ConvolveCausal, bit for bit as these two one after the other. Afterwards the memory at the
-  // streams' x and before it is undefined, since a backend need not write it.
-  virtual void ConvolveSpread(const float* x, const float* a, const float* b, const Convolution& convolution,
-                              const Stretch* streams, size_t count, float* y);
-  // As above, then Clamp of y.
-  virtual void ConvolveClamped(const float* x, const float* a, const float* b, const Convolution& convolution,
-                               const Stretch* streams, size_t count, float lowest, float highest, float* y);
-  // ConvolveSpread for ConvolveDepthwise, with x as it is.
-  virtual void ConvolveSpreadDepthwise(const float* x, const float* weights, const float* bias,
-                                       size_t channels, size_t taps, const Stretch* streams, size_t count,
-                                       float* y);
-  // x [rows, channels], all streams' new positions one after the other, plus what the unit makes of it: bit
-  // for bit as ConvolveSpread to y and MultiplySnaked to x. Loses y, as large as x, which a backend need not
-  // write; as what lies at the streams' x.
-  virtual void AddResidual(const ResidualUnit& unit, const Stretch* streams, size_t count, size_t rows,
-                           float* x, float* y);
-  // y [left + rows + right, channels]; then a convolution is Multiply(weights, WindowsOf(...)).
-  // kReflect needs rows > left and rows > right; kReplicate at least one row.
-  virtual void Pad(const float* x, size_t rows, size_t channels, size_t left, size_t right, Padding padding,
-                   float* y) = 0;
-
   // --- element by element, in place
   virtual void Activate(Activation activation, float* x, size_t count) = 0;
-  // x + sin(x a)^2 b per channel, a = e^alpha, b = 1 / (e^beta + 1e-9): SnakeBeta.
-  // y may be x.
-  virtual void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels,
-                     float* y) = 0;
   virtual void Add(float* y, const float* x, size_t count) = 0;
-  // A value that is not finite becomes or stays NaN.
-  virtual void Clamp(float* x, size_t count, float lowest, float highest) = 0;
-
-  // --- over time, for the speaker encoder: x [rows, channels], a row every `stride` floats, so that a few
-  // channels of many can be asked for; weights as x or none (all the same) mean = sum w x; deviation =
-  // sqrt(max(sum w (x - mean)^2, floor)), unless deviation is null.
-  virtual void Statistics(const float* x, const float* weights, size_t rows, size_t channels, size_t stride,
-                          float floor, float* mean, float* deviation) = 0;
-  // In place, each channel over its rows.
-  virtual void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) = 0;
-  // y += x * gain[channel]: the gate of squeeze and excitation.
-  virtual void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) = 0;
-  // y[i] [to_width] at column `to` = x[i] [from_width] at column `from`, `width` of them: split and
-  // concatenation.
-  virtual void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width,
-                           size_t to, size_t width, size_t rows) = 0;
+  // --- convolutions over planes of frames and bands: 3 x 3 taps, stride 2 and a border of zeros in both
+  // directions. One is Multiply, with a matrix whose columns lie as those of GatherPlane.
+  static constexpr size_t kPlaneTaps = 3;
+  static constexpr size_t HalfOf(size_t count) { return (count + 1) / 2; }
+  // Columns for planes of so many channels: a multiple of 16.
+  static constexpr size_t PlaneColumns(size_t channels) {
+    return (kPlaneTaps * kPlaneTaps * channels + 15) / 16 * 16;
+  }
+  // x [frames, bands, channels] to y [HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the window of each
+  // output, frames, then bands, then channels; the rest are zeros.
+  virtual void GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y);
 
   // Chooses one id for each row of logits [count, vocabulary] and modifies the logits. Writes it to ids[i *
   // stride]; -1 where a logit is NaN or no id can be chosen. choices: [count] in the backend's memory;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 
 namespace parley {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
+constexpr size_t kMostRadix = 5;
 
 // Slaney's scale: linear below 1000 Hz, then 27 steps to every factor of 6.4.
 double HertzOf(double mel) {
@@ -19,26 +19,44 @@ double MelOf(double hertz) {
   return hertz < 1000 ? 3 * hertz / 200 : 15 + 27 * std::log(hertz / 1000) / std::log(6.4);
 }
 
-}  // namespace
-
-LogMel::LogMel(const LogMelShape& shape) : shape_(shape), margin_(0) {
-  const bool power = shape.window > 1 && (shape.window & (shape.window - 1)) == 0;
-  if (!power || shape.hop == 0 || shape.hop > shape.window || shape.bands == 0 || shape.sample_rate == 0) {
-    throw std::invalid_argument(
-        "a mel spectrum needs a window of a power of two, a hop within it, and bands");
+// Empty if there are others than 2, 3, 4 and 5.
+std::vector<size_t> FactorsOf(size_t count) {
+  std::vector<size_t> factors;
+  for (const size_t factor : {size_t{4}, size_t{2}, size_t{3}, size_t{5}}) {
+    for (; count > 1 && count % factor == 0; count /= factor) factors.push_back(factor);
   }
-  margin_ = (shape.window - shape.hop) / 2;
-  Fill();
+  return count == 1 ? factors : std::vector<size_t>();
 }
 
-void LogMel::Fill() {
-  const size_t n = shape_.window, bins = n / 2 + 1;
+// Without what std::complex does for infinite values.
+std::complex<double> Product(const std::complex<double>& a, const std::complex<double>& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+}  // namespace
+
+LogMel::LogMel(const LogMelShape& shape) : shape_(shape), factors_(FactorsOf(shape.window)) {
+  if (factors_.empty() || shape.hop == 0 || shape.hop > shape.window || shape.bands == 0 ||
+      shape.sample_rate == 0 || shape.window % 2 != 0 || 2 * shape.margin > shape.window) {
+    throw std::invalid_argument(
+        "a mel spectrum needs an even window of factors 2, 3 and 5, a hop within it, margins of at most half of "
+        "it, and bands");
+  }
+  FillWindow();
+  FillBands();
+}
+
+void LogMel::FillWindow() {
+  const size_t n = shape_.window;
   for (size_t i = 0; i < n; i++) {
     const double turn = 2 * kPi * static_cast<double>(i) / static_cast<double>(n);
     hann_.push_back(0.5 - 0.5 * std::cos(turn));
-    cosines_.push_back(std::cos(turn));
-    sines_.push_back(-std::sin(turn));
+    roots_.emplace_back(std::cos(turn), -std::sin(turn));
   }
+}
+
+void LogMel::FillBands() {
+  const size_t n = shape_.window, bins = n / 2 + 1;
   const double rate = static_cast<double>(shape_.sample_rate);
   const double top = MelOf(rate / 2);
   const auto edge = [&](size_t i) {
@@ -58,34 +76,42 @@ void LogMel::Fill() {
 }
 
 size_t LogMel::FramesOf(size_t count) const {
-  if (count <= margin_ || count + 2 * margin_ < shape_.window) return 0;
-  return (count + 2 * margin_ - shape_.window) / shape_.hop + 1;
+  if (count <= shape_.margin || count + 2 * shape_.margin < shape_.window) return 0;
+  const size_t frames = (count + 2 * shape_.margin - shape_.window) / shape_.hop + 1;
+  return shape_.drops_last ? frames - 1 : frames;
 }
 
-// Fast Fourier transform in place, radix 2.
-void LogMel::Transform(std::vector<double>* re, std::vector<double>* im) const {
-  const size_t n = re->size();
-  for (size_t i = 1, j = 0; i < n; i++) {
-    size_t bit = n / 2;
-    for (; j & bit; bit /= 2) j ^= bit;
-    j ^= bit;
-    if (i < j) {
-      std::swap((*re)[i], (*re)[j]);
-      std::swap((*im)[i], (*im)[j]);
-    }
+// The frame of these ends with its sample t hop - margin + window - 1, or before the first margin's mirror is
+// whole, with the last sample of that.
+size_t LogMel::SettledFrames(size_t count) const {
+  if (count <= shape_.margin || count + shape_.margin < shape_.window) return 0;
+  return std::min((count + shape_.margin - shape_.window) / shape_.hop + 1, FramesOf(count));
+}
+
+size_t LogMel::FirstSampleOf(size_t frame) const {
+  const size_t at = frame * shape_.hop;
+  return at < shape_.margin ? 0 : at - shape_.margin;
+}
+
+// Decimation in time, recursively: x, every `step`-th of it, `count` of them, to y; `factor` is the first of
+// count's. room: as y.
+void LogMel::Transform(const Complex* x, size_t count, size_t step, const size_t* factor, Complex* y,
+                       Complex* room) const {
+  if (count == 1) {
+    *y = *x;
+    return;
   }
-  for (size_t half = 1; half < n; half *= 2) {
-    const size_t step = n / (2 * half);
-    for (size_t start = 0; start < n; start += 2 * half) {
-      for (size_t k = 0; k < half; k++) {
-        const double c = cosines_[k * step], s = sines_[k * step];
-        const size_t a = start + k, b = a + half;
-        const double x = (*re)[b] * c - (*im)[b] * s, y = (*re)[b] * s + (*im)[b] * c;
-        (*re)[b] = (*re)[a] - x;
-        (*im)[b] = (*im)[a] - y;
-        (*re)[a] += x;
-        (*im)[a] += y;
-      }
+  const size_t radix = *factor, part = count / radix, turn = shape_.window / count;
+  for (size_t r = 0; r < radix; r++)
+    Transform(x + r * step, part, step * radix, factor + 1, room + r * part, y + r * part);
+  const size_t quarter = shape_.window / radix;
+  for (size_t k = 0; k < part; k++) {
+    Complex parts[kMostRadix];
+    for (size_t r = 0; r < radix; r++) parts[r] = Product(room[r * part + k], roots_[r * k * turn]);
+    for (size_t j = 0; j < radix; j++) {
+      Complex sum = parts[0];
+      for (size_t r = 1; r < radix; r++) sum += Product(parts[r], roots_[j * r % radix * quarter]);
+      y[j * part + k] = sum;
     }
   }
 }
@@ -98,27 +124,37 @@ std::vector<float> LogMel::Of(const float* samples, size_t count) const {
   return result;
 }
 
-void LogMel::Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const {
-  const size_t n = shape_.window, bins = n / 2 + 1;
+void LogMel::Of(const float* samples, size_t begin, size_t count, size_t first, size_t frames,
+                float* result) const {
+  const size_t n = shape_.window, margin = shape_.margin;
   if (first + frames > FramesOf(count))
     throw std::invalid_argument("frames beyond the end of a mel spectrum");
-  std::vector<double> re(n), im(n), magnitudes(bins);
+  if (begin > FirstSampleOf(first)) throw std::invalid_argument("frames of samples that are not there");
+  std::vector<Complex> frame(n), spectrum(n), room(n);
+  std::vector<double> powers(n / 2 + 1);
   for (size_t t = 0; t < frames; t++) {
     for (size_t i = 0; i < n; i++) {
       size_t at = (first + t) * shape_.hop + i;  // in the signal with its margins
-      at = at < margin_ ? margin_ - at : at - margin_;
+      at = at < margin ? margin - at : at - margin;
       if (at >= count) at = 2 * (count - 1) - at;
-      re[i] = samples[at] * hann_[i];
-      im[i] = 0;
+      frame[i] = samples[at - begin] * hann_[i];
     }
-    Transform(&re, &im);
-    for (size_t k = 0; k < bins; k++) magnitudes[k] = std::sqrt(re[k] * re[k] + im[k] * im[k] + 1e-9);
-    for (size_t m = 0; m < shape_.bands; m++) {
-      double sum = 0;
-      const Band& band = bands_[m];
-      for (size_t k = 0; k < band.heights.size(); k++) sum += band.heights[k] * magnitudes[band.first + k];
-      result[t * shape_.bands + m] = static_cast<float>(std::log(std::max(sum, 1e-5)));
-    }
+    Transform(frame.data(), n, 1, factors_.data(), spectrum.data(), room.data());
+    TakeBands(spectrum.data(), powers.data(), result + t * shape_.bands);
+  }
+}
+
+void LogMel::TakeBands(const Complex* spectrum, double* powers, float* result) const {
+  for (size_t k = 0; k <= shape_.window / 2; k++) {
+    powers[k] = std::norm(spectrum[k]);
+    if (!shape_.power) powers[k] = std::sqrt(powers[k] + 1e-9);
+  }
+  for (size_t m = 0; m < shape_.bands; m++) {
+    double sum = 0;
+    const Band& band = bands_[m];
+    for (size_t k = 0; k < band.heights.size(); k++) sum += band.heights[k] * powers[band.first + k];
+    result[m] =
+        static_cast<float>(shape_.power ? std::log10(std::max(sum, 1e-10)) : std::log(std::max(sum, 1e-5)));
   }
 }
 

@@ -1,7 +1,9 @@
-// The log-mel spectrogram for the speaker encoder: computed on the host, once per voice.
+// Log-mel spectrograms (Slaney's scale and area normalisation): those of the speaker encoder and of the
+// recogniser. They are computed on the host, by a mixed-radix fast Fourier transform in double.
 #ifndef PARLEY_KERNELS_LOG_MEL_H_
 #define PARLEY_KERNELS_LOG_MEL_H_
 
+#include <complex>
 #include <cstddef>
 #include <vector>
 
@@ -9,34 +11,56 @@ namespace parley {
 
 struct LogMelShape {
   size_t sample_rate = 24000;
-  size_t window = 1024;  // a power of two: samples of a frame, periodic Hann
+  size_t window = 1024;  // samples of a frame, periodic Hann: factors of 2, 3 and 5
   size_t hop = 256;
-  size_t bands = 128;  // from 0 to half the rate; Slaney's scale and area normalisation
+  size_t bands = 128;   // from 0 to half the rate
+  size_t margin = 384;  // samples that are reflected on both sides
+  // True: powers re^2 + im^2 and log10(max(mel, 1e-10)), as Whisper has them. False: magnitudes
+  // sqrt(re^2 + im^2 + 1e-9) and the natural logarithm of max(mel, 1e-5).
+  bool power = false;
+  bool drops_last = false;  // the last frame that the reflection leaves room for is left out
 };
+
+// The recogniser's: 16 kHz, frames of 25 ms every 10 ms, count / hop of them.
+inline constexpr LogMelShape kRecognitionMel{16000, 400, 160, 128, 200, true, true};
 
 class LogMel {
  public:
-  // Throws std::invalid_argument for a window that is no power of two, or anything zero.
+  // Throws std::invalid_argument for a window with other factors, a hop beyond it, or anything zero.
   explicit LogMel(const LogMelShape& shape);
 
-  // Reflects (window - hop) / 2 samples on both sides, takes magnitudes
-  // sqrt(re^2 + im^2 + 1e-9), and the natural logarithm of max(mel, 1e-5).
-  // [FramesOf(count), bands]. Throws std::invalid_argument when there are too few
-  // samples to reflect.
+  // [FramesOf(count), bands]. Throws std::invalid_argument when there are too few samples to reflect.
   std::vector<float> Of(const float* samples, size_t count) const;
-  // Frames of that spectrogram from `first` on: result [frames, bands].
-  void Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const;
+  // Frames of that spectrogram from `first` on: result [frames, bands]. `samples` are those from the sound's
+  // sample `begin` on, the last of them its sample count - 1. Frames of which samples before `begin` are a
+  // part cannot be asked for.
+  void Of(const float* samples, size_t begin, size_t count, size_t first, size_t frames, float* result) const;
+  void Of(const float* samples, size_t count, size_t first, size_t frames, float* result) const {
+    Of(samples, 0, count, first, frames, result);
+  }
 
   // 0 when there are too few samples to reflect.
   size_t FramesOf(size_t count) const;
+  // The first frames of a sound of so many samples that do not depend on where it ends.
+  size_t SettledFrames(size_t count) const;
+  // The first sample of a frame; 0 for those that begin within the margin.
+  size_t FirstSampleOf(size_t frame) const;
+
+  const LogMelShape& shape() const { return shape_; }
 
  private:
-  void Fill();
-  void Transform(std::vector<double>* re, std::vector<double>* im) const;
+  using Complex = std::complex<double>;
+
+  void FillBands();
+  void FillWindow();
+  void Transform(const Complex* x, size_t count, size_t step, const size_t* factor, Complex* y,
+                 Complex* room) const;
+  void TakeBands(const Complex* spectrum, double* powers, float* result) const;
 
   LogMelShape shape_;
-  size_t margin_;
-  std::vector<double> hann_, cosines_, sines_;
+  std::vector<double> hann_;
+  std::vector<Complex> roots_;   // of unity
+  std::vector<size_t> factors_;  // of the window
   // A triangle: of the bins that it is above 0 at, the first, and its heights.
   struct Band {
     size_t first = 0;

@@ -84,7 +84,7 @@ bool ReadThreads(const EngineOptions& options, cpu::ThreadPoolOptions* threads, 
 
 // The compute backend, and the memory available to it.
 struct Backend {
-  std::unique_ptr<Kernels> kernels;
+  std::unique_ptr<SpeechKernels> kernels;
   size_t memory = 0;
 };
 

@@ -29,7 +29,7 @@ class Stopwatch {
 };
 
 // The facts without device, times and sizes.
-EngineFacts FactsOf(const model::Checkpoint& checkpoint) {
+EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint) {
   const model::ModelConfig& config = checkpoint.config();
   EngineFacts facts;
   facts.model_type = model::NameOf(config.type);
@@ -49,7 +49,7 @@ EngineFacts FactsOf(const model::Checkpoint& checkpoint) {
 
 bool Engine::Inspect(const std::string& directory, EngineFacts* facts, std::string* problem) {
   try {
-    const auto checkpoint = model::Checkpoint::Open(directory, model::PieceRule::kNative, problem);
+    const auto checkpoint = model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, problem);
     if (checkpoint == nullptr) return false;
     *facts = FactsOf(*checkpoint);
     return true;
@@ -62,11 +62,11 @@ bool Engine::Inspect(const std::string& directory, EngineFacts* facts, std::stri
 }
 
 std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts,
-                                                     size_t memory, std::unique_ptr<Kernels> kernels,
+                                                     size_t memory, std::unique_ptr<SpeechKernels> kernels,
                                                      std::string* problem) {
-  auto checkpoint = model::Checkpoint::Open(directory, parts.pieces, problem);
+  auto checkpoint = model::SpeechCheckpoint::Open(directory, parts.pieces, problem);
   if (checkpoint == nullptr) return nullptr;
-  const model::Checkpoint& files = *checkpoint;
+  const model::SpeechCheckpoint& files = *checkpoint;
   try {
     std::unique_ptr<QwenFrameModel> model(
         new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
@@ -77,8 +77,8 @@ std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& director
   }
 }
 
-QwenFrameModel::QwenFrameModel(std::unique_ptr<Kernels> kernels,
-                               std::unique_ptr<const model::Checkpoint> checkpoint, const Parts& parts,
+QwenFrameModel::QwenFrameModel(std::unique_ptr<SpeechKernels> kernels,
+                               std::unique_ptr<const model::SpeechCheckpoint> checkpoint, const Parts& parts,
                                size_t memory)
     : kernels_(std::move(kernels)),
       checkpoint_(std::move(checkpoint)),
@@ -287,7 +287,7 @@ std::string LowerCase(std::string name) {
 
 }  // namespace
 
-QwenGeneration::QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request,
+QwenGeneration::QwenGeneration(const model::SpeechCheckpoint& checkpoint, const SpeechRequest& request,
                                const model::DrawRules& rules, std::shared_ptr<Voice> voice)
     : checkpoint_(checkpoint),
       language_(LowerCase(request.language)),

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/speech/codec_decoder.h"
+#include "model/speech/speech_checkpoint.h"
 #include "model/speech/speech_model.h"
 #include "model/speech/voice_encoder.h"
 #include "runtime/frame_model.h"
@@ -24,7 +24,7 @@ namespace parley::runtime {
 class QwenGeneration final : public Generation {
  public:
   // The checkpoint outlives it. `voice` may be null.
-  QwenGeneration(const model::Checkpoint& checkpoint, const SpeechRequest& request,
+  QwenGeneration(const model::SpeechCheckpoint& checkpoint, const SpeechRequest& request,
                  const model::DrawRules& rules, std::shared_ptr<Voice> voice);
 
   // Reads the request, its text last. False: it does not fit the model.
@@ -54,7 +54,7 @@ class QwenGeneration final : public Generation {
   bool CountNeeded(std::string* problem);
   size_t ReferenceFrames() const;
 
-  const model::Checkpoint& checkpoint_;
+  const model::SpeechCheckpoint& checkpoint_;
   const std::string language_, speaker_, instruction_;
   const bool more_text_;
   model::DrawRules rules_;
@@ -87,7 +87,7 @@ class QwenFrameModel final : public FrameModel {
   // Null with `problem` set: the checkpoint cannot be used. Throws std::bad_alloc.
   // `memory`: bytes available for weights, streams and voices.
   static std::unique_ptr<QwenFrameModel> Open(const std::string& directory, const Parts& parts, size_t memory,
-                                              std::unique_ptr<Kernels> kernels, std::string* problem);
+                                              std::unique_ptr<SpeechKernels> kernels, std::string* problem);
   ~QwenFrameModel() override;
 
   const EngineFacts& facts() const override { return facts_; }
@@ -120,8 +120,9 @@ class QwenFrameModel final : public FrameModel {
   void Decode(const DecodeJob* jobs, size_t count) override;
 
  private:
-  QwenFrameModel(std::unique_ptr<Kernels> kernels, std::unique_ptr<const model::Checkpoint> checkpoint,
-                 const Parts& parts, size_t memory);
+  QwenFrameModel(std::unique_ptr<SpeechKernels> kernels,
+                 std::unique_ptr<const model::SpeechCheckpoint> checkpoint, const Parts& parts,
+                 size_t memory);
   void FillFacts();
   // Throws BackendLost if the file of weights that are used in place was changed.
   void CheckFiles() const;
@@ -129,8 +130,8 @@ class QwenFrameModel final : public FrameModel {
   void KeepPrefix(const QwenGeneration& generation);
   bool RulesOf(const SpeechRequest& request, model::DrawRules* rules, std::string* problem) const;
 
-  const std::unique_ptr<Kernels> kernels_;
-  const std::unique_ptr<const model::Checkpoint> checkpoint_;
+  const std::unique_ptr<SpeechKernels> kernels_;
+  const std::unique_ptr<const model::SpeechCheckpoint> checkpoint_;
   const size_t memory_;
   std::unique_ptr<model::SpeechModel> speech_;
   std::unique_ptr<model::CodecDecoder> codec_;

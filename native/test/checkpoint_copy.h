@@ -18,9 +18,9 @@
 
 #include "kernels/number_formats.h"
 #include "media/random.h"
-#include "model/files/checkpoint.h"
 #include "model/files/safetensors.h"
 #include "model/shared/weights.h"
+#include "model/speech/speech_checkpoint.h"
 #include "test/check.h"
 
 namespace parley::test {
@@ -97,9 +97,9 @@ class CheckpointCopy {
 };
 
 // A checkpoint that has to be right.
-inline std::unique_ptr<const model::Checkpoint> Opened(const std::string& directory) {
+inline std::unique_ptr<const model::SpeechCheckpoint> Opened(const std::string& directory) {
   std::string problem;
-  auto checkpoint = model::Checkpoint::Open(directory, model::PieceRule::kNative, &problem);
+  auto checkpoint = model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, &problem);
   CHECK_EQ(problem, "");
   CHECK(checkpoint != nullptr);
   return checkpoint;
@@ -144,7 +144,7 @@ class ReshapedCheckpoint {
  public:
   explicit ReshapedCheckpoint(const std::string& name, uint64_t seed = 1) : copy_(name), random_(seed) {
     std::string problem;
-    original_ = model::Checkpoint::Open(copy_.path(), model::PieceRule::kNative, &problem);
+    original_ = model::SpeechCheckpoint::Open(copy_.path(), model::PieceRule::kNative, &problem);
     CHECK_EQ(problem, "");
   }
 
@@ -158,7 +158,7 @@ class ReshapedCheckpoint {
   }
 
   // The checkpoint as it is now.
-  std::unique_ptr<const model::Checkpoint> Open() {
+  std::unique_ptr<const model::SpeechCheckpoint> Open() {
     Rewrite("config.json", "model.safetensors", original_->model(),
             [](const model::ConfigReader& reader) { return TensorsOf(model::ReadModelConfig(reader)); });
     Rewrite(
@@ -209,7 +209,7 @@ class ReshapedCheckpoint {
 
   CheckpointCopy copy_;
   Random random_;
-  std::unique_ptr<const model::Checkpoint> original_;
+  std::unique_ptr<const model::SpeechCheckpoint> original_;
 };
 
 // The dtype of the n-th tensor of a file.

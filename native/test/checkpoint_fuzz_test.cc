@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "media/random.h"
-#include "model/files/checkpoint.h"
 #include "model/files/safetensors.h"
 #include "model/speech/model_config.h"
+#include "model/speech/speech_checkpoint.h"
 #include "model/text/tokenizer.h"
 #include "model/text/unicode.h"
 #include "test/check.h"

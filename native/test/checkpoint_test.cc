@@ -9,9 +9,9 @@
 
 #include <cstring>
 
-#include "model/files/checkpoint.h"
 #include "model/files/json.h"
 #include "model/files/safetensors.h"
+#include "model/speech/speech_checkpoint.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 
@@ -38,7 +38,7 @@ void AModelMayHaveAnySize() {
 
 std::string ProblemOf(const CheckpointCopy& copy) {
   std::string problem;
-  const auto checkpoint = Checkpoint::Open(copy.path(), PieceRule::kNative, &problem);
+  const auto checkpoint = SpeechCheckpoint::Open(copy.path(), PieceRule::kNative, &problem);
   CHECK(checkpoint == nullptr);
   CHECK_EQ(problem.substr(0, copy.path().size() + 1), copy.path() + "/");
   return problem.substr(std::min(problem.size(), copy.path().size() + 1));
@@ -254,7 +254,7 @@ void TensorsOfOtherDtypesAreNamed() {
     };
     const test::RetypedCheckpoint copy("tiny-base", test::AsItIs, one);
     std::string problem;
-    CHECK(Checkpoint::Open(copy.path(), PieceRule::kNative, &problem) == nullptr);
+    CHECK(SpeechCheckpoint::Open(copy.path(), PieceRule::kNative, &problem) == nullptr);
     CHECK_EQ(problem, copy.path() + "/speech_tokenizer/model.safetensors: tensor \"" + table +
                           "\": expected F32, F16 or BF16 [128, 16], found " + FactsOf(dtype).name +
                           " [128, 16]");

@@ -20,7 +20,7 @@ constexpr const char* kModels[] = {"tiny-customvoice", "tiny-base"};
 constexpr double kMostApart = 3e-6;  // largest difference of float32 samples; measured: 6.9e-7
 
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint;
+  std::unique_ptr<const SpeechCheckpoint> checkpoint;
   std::unique_ptr<cpu::CpuKernels> kernels;
   std::unique_ptr<CodecDecoder> decoder;
   GoldenVectors vectors;

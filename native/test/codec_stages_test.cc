@@ -17,7 +17,7 @@ constexpr size_t kFrames = 7;
 // A golden checkpoint, the taps of its codec, and a pass of their seven frames from an empty state.
 struct Taps {
   const std::string name;
-  const std::unique_ptr<const Checkpoint> checkpoint;
+  const std::unique_ptr<const SpeechCheckpoint> checkpoint;
   const GoldenVectors vectors;
   const std::unique_ptr<cpu::CpuKernels> kernels;
   const NamedTensors tensors;
@@ -31,7 +31,7 @@ struct Taps {
         checkpoint(OpenGolden(name)),
         vectors(name + "__codec_decode"),
         kernels(MakeKernels(variant, 2)),
-        tensors(NamedTensors::OfCodec(*checkpoint).Under("decoder")),
+        tensors(checkpoint->CodecTensors().Under("decoder")),
         weights(*kernels) {}
 
   const CodecDecoderConfig& config() const { return checkpoint->codec_config().decoder; }

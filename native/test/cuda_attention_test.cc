@@ -56,7 +56,7 @@ struct Scene {
     batch.streams = streams.data();
     batch.count = streams.size();
     batch.query_heads = s.query_heads;
-    batch.window = s.window;
+    batch.sight.window = s.window;
     batch.scale = 1 / std::sqrt(static_cast<float>(s.head_dim));
     q_norm = RandomFloats(s.head_dim, 11);
     k_norm = RandomFloats(s.head_dim, 12);

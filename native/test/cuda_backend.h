@@ -27,8 +27,8 @@ inline std::unique_ptr<cuda::CudaKernels> MakeCudaKernels(const cuda::CudaOption
 inline const char* CudaFile() { return std::getenv("PARLEY_CUDA_FILE"); }
 
 // `shared`: bytes of a block's memory on the emulator, which may be more than a GPU has.
-inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors,
-                                            size_t shared = cuda::emulator::Rules{}.most_shared) {
+inline std::unique_ptr<SpeechKernels> MakeBackend(bool full_vectors,
+                                                  size_t shared = cuda::emulator::Rules{}.most_shared) {
   cuda::CudaOptions emulated;
   emulated.full_vectors = full_vectors;
   cuda::emulator::DeviceOptions device;
@@ -44,11 +44,13 @@ inline std::unique_ptr<Kernels> MakeBackend(bool full_vectors,
 template <class Value>
 class Held {
  public:
-  Held(Kernels& kernels, size_t count)
+  Held(SpeechKernels& kernels, size_t count)
       : kernels_(kernels),
         count_(count),
         memory_(static_cast<Value*>(kernels.Allocate(count * sizeof(Value)))) {}
-  Held(Kernels& kernels, const std::vector<Value>& values) : Held(kernels, values.size()) { Set(values); }
+  Held(SpeechKernels& kernels, const std::vector<Value>& values) : Held(kernels, values.size()) {
+    Set(values);
+  }
   Held(Held&& other) noexcept
       : kernels_(other.kernels_), count_(other.count_), memory_(std::exchange(other.memory_, nullptr)) {}
   ~Held() { kernels_.Free(memory_); }
@@ -65,7 +67,7 @@ class Held {
   }
 
  private:
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   size_t count_;
   Value* memory_;
 };
@@ -73,7 +75,7 @@ class Held {
 using Signal = Held<float>;
 
 // A signal that is no number: what reads it before it is written is found out.
-inline Signal Poison(Kernels& kernels, size_t count) {
+inline Signal Poison(SpeechKernels& kernels, size_t count) {
   return Signal(kernels, std::vector<float>(count, NAN));
 }
 

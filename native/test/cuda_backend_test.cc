@@ -20,7 +20,7 @@ constexpr float kEps = 1e-6f;
 
 // A matrix in the memory of a backend.
 struct HeldMatrix {
-  HeldMatrix(Kernels& kernels, size_t rows, size_t columns, uint64_t seed)
+  HeldMatrix(SpeechKernels& kernels, size_t rows, size_t columns, uint64_t seed)
       : stored(MakeMatrix(Format::kBf16, rows, columns, seed)),
         values(kernels, stored->matrix.Bytes()),
         matrix(stored->matrix) {
@@ -35,7 +35,7 @@ struct HeldMatrix {
 // One layer, a convolution and a head over it.
 class Model {
  public:
-  explicit Model(Kernels& kernels)
+  explicit Model(SpeechKernels& kernels)
       : k_(kernels),
         q(kernels, kQueryHeads * kHeadDim, kWidth, 1),
         k(kernels, kHeads * kHeadDim, kWidth, 2),
@@ -118,7 +118,7 @@ class Model {
     k_.ConvolveCausal({head.matrix, nullptr, kWidth, 3, 1, 1}, stretches.data(), count, logits.At());
   }
 
-  Kernels& k_;
+  SpeechKernels& k_;
   const KvLayout layout{Format::kF32, kHeads, kHeadDim};
   HeldMatrix q, k, v, o, gate, up, down, head, table;
   Signal weight, head_weight, x, normed, heads, inner, angles, signals, tails, logits;

@@ -296,7 +296,7 @@ using cuda::emulator::Order;
 constexpr Order kOrders[] = {Order::kForward, Order::kBackward, Order::kShuffled};
 
 // Runs on the GPU in every order; each must give the CPU's values, y poisoned before.
-void CheckBoth(size_t count, double bound, const std::function<void(Kernels&, float*)>& cpu,
+void CheckBoth(size_t count, double bound, const std::function<void(SpeechKernels&, float*)>& cpu,
                const std::function<void(Queue&, float*)>& gpu, const std::vector<float>& before = {}) {
   std::vector<float> wanted = before.empty() ? std::vector<float>(count, NAN) : before;
   cpu(*MakeKernels(), wanted.data());
@@ -319,18 +319,21 @@ void NormsAreTheCpus() {
       const auto x = RandomFloats(rows * width, width), w = RandomFloats(width, 2),
                  b = RandomFloats(width, 3);
       CheckBoth(
-          x.size(), 4e-6, [&](Kernels& k, float* y) { k.RmsNorm(x.data(), w.data(), rows, width, 1e-6f, y); },
+          x.size(), 4e-6,
+          [&](SpeechKernels& k, float* y) { k.RmsNorm(x.data(), w.data(), rows, width, 1e-6f, y); },
           [&](Queue& q, float* y) {
             cuda::EnqueueNorm(q, x.data(), w.data(), nullptr, rows, width, 1e-6f, y);
           });
       CheckBoth(
           x.size(), 4e-6,
-          [&](Kernels& k, float* y) { k.LayerNorm(x.data(), w.data(), b.data(), rows, width, 1e-5f, y); },
+          [&](SpeechKernels& k, float* y) {
+            k.LayerNorm(x.data(), w.data(), b.data(), rows, width, 1e-5f, y);
+          },
           [&](Queue& q, float* y) {
             cuda::EnqueueNorm(q, x.data(), w.data(), b.data(), rows, width, 1e-5f, y);
           });
       CheckBoth(
-          x.size(), 4e-6, [&](Kernels& k, float* y) { k.RmsNorm(y, w.data(), rows, width, 1e-6f, y); },
+          x.size(), 4e-6, [&](SpeechKernels& k, float* y) { k.RmsNorm(y, w.data(), rows, width, 1e-6f, y); },
           [&](Queue& q, float* y) { cuda::EnqueueNorm(q, y, w.data(), nullptr, rows, width, 1e-6f, y); }, x);
     }
   }
@@ -361,10 +364,10 @@ void RotationIsTheCpus() {
     std::vector<float> angles(5 * dim);
     MakeKernels()->Angles(positions.data(), 5, dim, 1e6, angles.data());
     CheckBoth(
-        angles.size(), 1e-7, [&](Kernels& k, float* y) { k.Angles(positions.data(), 5, dim, 1e6, y); },
+        angles.size(), 1e-7, [&](SpeechKernels& k, float* y) { k.Angles(positions.data(), 5, dim, 1e6, y); },
         [&](Queue& q, float* y) { cuda::EnqueueAngles(q, positions.data(), 5, dim, 1e6, y); });
     CheckBoth(
-        x.size(), 3e-7, [&](Kernels& k, float* y) { k.Rotate(y, 5, 3, dim, angles.data()); },
+        x.size(), 3e-7, [&](SpeechKernels& k, float* y) { k.Rotate(y, 5, 3, dim, angles.data()); },
         [&](Queue& q, float* y) { cuda::EnqueueRotate(q, y, 5, 3, dim, angles.data()); }, x);
   }
 }
@@ -378,7 +381,7 @@ void SumsOverTimeAreTheCpus() {
       for (const float* w : {static_cast<const float*>(nullptr), weights.data()}) {
         CheckBoth(
             2 * channels, 1e-7,
-            [&](Kernels& k, float* y) {
+            [&](SpeechKernels& k, float* y) {
               k.Statistics(x.data(), w, rows, channels, stride, 1e-6f, y, y + channels);
             },
             [&](Queue& q, float* y) {
@@ -386,11 +389,12 @@ void SumsOverTimeAreTheCpus() {
             });
       }
       CheckBoth(
-          x.size(), 1e-7, [&](Kernels& k, float* y) { k.SoftmaxOverTime(y, rows, channels, stride); },
+          x.size(), 1e-7, [&](SpeechKernels& k, float* y) { k.SoftmaxOverTime(y, rows, channels, stride); },
           [&](Queue& q, float* y) { cuda::EnqueueSoftmaxOverTime(q, y, rows, channels, stride); }, x);
       const auto y0 = RandomFloats(rows * channels, 23);
       CheckBoth(
-          y0.size(), 0, [&](Kernels& k, float* y) { k.AddScaled(y, x.data(), gain.data(), rows, channels); },
+          y0.size(), 0,
+          [&](SpeechKernels& k, float* y) { k.AddScaled(y, x.data(), gain.data(), rows, channels); },
           [&](Queue& q, float* y) { cuda::EnqueueAddScaled(q, y, x.data(), gain.data(), rows, channels); },
           y0);
     }

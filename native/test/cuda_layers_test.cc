@@ -25,7 +25,7 @@ constexpr size_t kCapacity = 320;
 
 class Halves {
  public:
-  Halves(Kernels& kernels, const HalfSizes& sizes) : k_(kernels), s_(sizes) {
+  Halves(SpeechKernels& kernels, const HalfSizes& sizes) : k_(kernels), s_(sizes) {
     layer_.heads.norm = {Weight(s_.hidden), nullptr, 1e-6f};
     layer_.mlp_norm = {Weight(s_.hidden), nullptr, 1e-6f};
     layer_.heads.q = Of(s_.query_heads * s_.head_dim, s_.hidden);
@@ -80,7 +80,8 @@ class Halves {
     const float* const bias = every == 1 ? q_bias_ : nullptr;
     Signal x(k_, RandomFloats(rows * every * s_.hidden, 6)), y = Poison(k_, rows * layer_.heads.q.rows);
     if (whole) k_.MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, bias, y.At());
-    else k_.Kernels::MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, bias, y.At());
+    else
+      k_.SpeechKernels::MultiplyNormed(layer_.heads.q, layer_.heads.norm, x.At(), rows, every, bias, y.At());
     return y.Get();
   }
 
@@ -103,7 +104,7 @@ class Halves {
     return matrix;
   }
 
-  Kernels& k_;
+  SpeechKernels& k_;
   const HalfSizes s_;
   unsigned seed_ = 100;
   std::deque<Signal> floats_;
@@ -112,7 +113,7 @@ class Halves {
   const float* q_bias_;
 };
 
-void CheckHalves(Kernels& kernels, const HalfSizes& sizes, std::initializer_list<size_t> counts) {
+void CheckHalves(SpeechKernels& kernels, const HalfSizes& sizes, std::initializer_list<size_t> counts) {
   Halves halves(kernels, sizes);
   for (const size_t streams : counts) {
     const std::vector<float> seen = halves.Run(streams, 1, 3, true);
@@ -159,7 +160,7 @@ bool AreSame(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-void SamePiecesAndWhole(Kernels& kernels, const Sizes& sizes, bool has_norms,
+void SamePiecesAndWhole(SpeechKernels& kernels, const Sizes& sizes, bool has_norms,
                         std::initializer_list<size_t> counts) {
   Layers layers(kernels, sizes, has_norms);
   for (const size_t streams : counts) {
@@ -182,7 +183,8 @@ void LayersOfTheModelsSizesGiveTheBitsOfTheirPieces() {
 }
 
 // True if the layers of `sizes` are still taken when the matrix of one is another.
-bool TakesWith(Kernels& kernels, const Sizes& sizes, Matrix LayerWeights::* matrix, const Sizes& of_other) {
+bool TakesWith(SpeechKernels& kernels, const Sizes& sizes, Matrix LayerWeights::* matrix,
+               const Sizes& of_other) {
   Layers layers(kernels, sizes, true), others(kernels, of_other, true);
   layers.All().back().*matrix = others.All().back().*matrix;
   return layers.Takes(1, 0);
@@ -267,7 +269,7 @@ bool operator==(const Made& a, const Made& b) {
 
 class Predictor {
  public:
-  Predictor(Kernels& kernels, const Sizes& sizes, size_t passes, bool narrow_tables)
+  Predictor(SpeechKernels& kernels, const Sizes& sizes, size_t passes, bool narrow_tables)
       : k_(kernels),
         s_(sizes),
         layers_(kernels, sizes, true),
@@ -354,7 +356,7 @@ class Predictor {
     k_.Wait();
   }
 
-  Kernels& k_;
+  SpeechKernels& k_;
   const Sizes s_;
   Layers layers_;
   const Norm norm_;

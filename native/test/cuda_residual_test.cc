@@ -227,7 +227,7 @@ class Codec {
 
  private:
   const RandomCodec files_;
-  const std::unique_ptr<const model::Checkpoint> checkpoint_;
+  const std::unique_ptr<const model::SpeechCheckpoint> checkpoint_;
   cuda::CudaKernels kernels_;
   model::CodecDecoder decoder_;
 };

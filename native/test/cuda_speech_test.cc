@@ -165,7 +165,7 @@ void ProductionLogitsAreNearTheReferences() {
 }
 
 // The first frames of a golden case: one frame, then the others.
-std::vector<float> Decoded(Kernels& kernels, const GoldenCase& one, size_t frames, Format format) {
+std::vector<float> Decoded(SpeechKernels& kernels, const GoldenCase& one, size_t frames, Format format) {
   CodecDecoder decoder(kernels, GoldenCheckpoint(one.model), format);
   std::vector<float> samples(frames * decoder.frame_samples(), NAN);
   const auto state = decoder.NewState();

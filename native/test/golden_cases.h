@@ -24,8 +24,8 @@ struct GoldenCase {
   bool stopped_on_eos = false;
 };
 
-inline const model::Checkpoint& GoldenCheckpoint(const std::string& name) {
-  static std::map<std::string, std::unique_ptr<const model::Checkpoint>> opened;
+inline const model::SpeechCheckpoint& GoldenCheckpoint(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<const model::SpeechCheckpoint>> opened;
   auto& checkpoint = opened[name];
   if (!checkpoint) checkpoint = OpenGolden(name);
   return *checkpoint;
@@ -52,7 +52,7 @@ inline GoldenCase ReadGoldenCase(model::Json one) {
   read.max_new_tokens = static_cast<size_t>(one.Find("max_new_tokens").number());
   read.stopped_on_eos = one.Find("stopped_on_eos").boolean();
   const model::Json asked = one.Find("request");
-  const model::Checkpoint& checkpoint = GoldenCheckpoint(read.model);
+  const model::SpeechCheckpoint& checkpoint = GoldenCheckpoint(read.model);
   model::PromptRequest request;
   request.text = asked.Find("text").text();
   request.instruction = asked.Find("instruct").text();

@@ -9,23 +9,23 @@
 #include <string>
 #include <vector>
 
-#include "model/files/checkpoint.h"
 #include "model/files/safetensors.h"
+#include "model/speech/speech_checkpoint.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 
 namespace parley::test {
 
-inline std::unique_ptr<const model::Checkpoint> OpenGolden(const std::string& name) {
+inline std::unique_ptr<const model::SpeechCheckpoint> OpenGolden(const std::string& name) {
   return Opened(kGolden + "/" + name);
 }
 
 // One file of vectors.
 class GoldenVectors {
  public:
-  explicit GoldenVectors(const std::string& name) {
+  explicit GoldenVectors(const std::string& name, const std::string& folder = "vectors") {
     std::string problem;
-    file_ = model::SafetensorsFile::Open(kGolden + "/vectors/" + name + ".safetensors", &problem);
+    file_ = model::SafetensorsFile::Open(kGolden + "/" + folder + "/" + name + ".safetensors", &problem);
     CHECK_EQ(problem, "");
   }
 

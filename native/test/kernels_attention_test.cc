@@ -55,13 +55,13 @@ AttentionBatch BatchOf(const Setting& s, const KvLayout& layout,
   }
   batch.layout = layout;
   batch.query_heads = s.query_heads;
-  batch.window = s.window;
+  batch.sight.window = s.window;
   batch.scale = 1 / std::sqrt(static_cast<float>(s.head_dim));
   return batch;
 }
 
 // All positions, `piece` at a time.
-std::vector<float> Attended(Kernels* kernels, const Setting& s, const Signals& in, Format format,
+std::vector<float> Attended(SpeechKernels* kernels, const Setting& s, const Signals& in, Format format,
                             size_t capacity, size_t piece) {
   CacheMemory memory(s, format, capacity);
   std::vector<float> out(in.queries.size(), NAN);
@@ -188,7 +188,7 @@ void ACacheThatHasForgottenIsRefused() {
     memory.stream.count = count;
     const std::vector<AttentionStream> streams = {memory.stream};
     AttentionBatch batch = BatchOf(s, memory.layout, streams);
-    batch.window = window;
+    batch.sight.window = window;
     batch.query_heads = query_heads;
     batch.layout.format = format;
     const AttentionRows signals{rows.data(), rows.data(), rows.data(), rows.data()};

@@ -283,7 +283,7 @@ void AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll() {
 }
 
 void TheMelSpectrumIsThePlainSum() {
-  const LogMelShape shape{8000, 64, 16, 10};
+  const LogMelShape shape{8000, 64, 16, 10, 24};
   const LogMel mel(shape);
   const size_t count = 100;
   const auto samples = RandomFloats(count, 6);

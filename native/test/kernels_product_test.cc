@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kRowCounts[] = {1, 3, 8, 19};
 constexpr size_t kColumnCounts[] = {1, 15, 16, 33, 100};
 
-std::vector<float> Multiplied(Kernels* kernels, const Matrix& w, const float* x, size_t count) {
+std::vector<float> Multiplied(SpeechKernels* kernels, const Matrix& w, const float* x, size_t count) {
   std::vector<float> y(count * w.rows, NAN);
   kernels->Multiply(w, Rows(x, count, w.columns), {}, y.data());
   return y;

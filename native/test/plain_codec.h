@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "model/files/checkpoint.h"
 #include "model/shared/weights.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::test {
 
 class PlainCodec {
  public:
-  explicit PlainCodec(const model::Checkpoint& checkpoint)
+  explicit PlainCodec(const model::SpeechCheckpoint& checkpoint)
       : checkpoint_(checkpoint), config_(checkpoint.codec_config().decoder) {}
 
   // codes [frames, quantizers]
@@ -265,7 +265,7 @@ class PlainCodec {
     return y;
   }
 
-  const model::Checkpoint& checkpoint_;
+  const model::SpeechCheckpoint& checkpoint_;
   const model::CodecDecoderConfig& config_;
 };
 

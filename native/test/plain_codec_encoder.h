@@ -140,10 +140,10 @@ inline Signal PlainPool(const model::NamedTensors& tensors, const Signal& h) {
   return Joined({means, deviations});
 }
 
-inline std::vector<float> PlainSpeaker(const model::Checkpoint& checkpoint,
+inline std::vector<float> PlainSpeaker(const model::SpeechCheckpoint& checkpoint,
                                        const std::vector<float>& samples) {
   const model::SpeakerEncoderConfig& config = *checkpoint.config().speaker_encoder;
-  const auto tensors = model::NamedTensors::OfModel(checkpoint).Under("speaker_encoder");
+  const auto tensors = checkpoint.ModelTensors().Under("speaker_encoder");
   LogMelShape shape;
   shape.bands = static_cast<size_t>(config.mel_bands);
   const std::vector<float> mel = LogMel(shape).Of(samples.data(), samples.size());
@@ -311,10 +311,10 @@ inline std::vector<int32_t> PlainQuantizer(const model::NamedTensors& tensors, s
 }
 
 // `margin`: the least by which a code was nearer than another.
-inline std::vector<int32_t> PlainCodes(const model::Checkpoint& checkpoint, const std::vector<float>& samples,
-                                       double* margin) {
+inline std::vector<int32_t> PlainCodes(const model::SpeechCheckpoint& checkpoint,
+                                       const std::vector<float>& samples, double* margin) {
   const model::CodecEncoderConfig& config = *checkpoint.codec_config().encoder;
-  const auto tensors = model::NamedTensors::OfCodec(checkpoint).Under("encoder");
+  const auto tensors = checkpoint.CodecTensors().Under("encoder");
   Signal x = PlainSeanet(tensors.Under("encoder"), config, {Row(samples.begin(), samples.end())});
   for (size_t n = 0; n < static_cast<size_t>(config.transformer.layers); n++) {
     x = PlainLayer(tensors.Under("encoder_transformer.layers", n), config.transformer, x);

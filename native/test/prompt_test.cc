@@ -7,8 +7,8 @@
 #include <cstring>
 #include <map>
 
-#include "model/files/checkpoint.h"
 #include "model/files/json.h"
+#include "model/speech/speech_checkpoint.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 
@@ -45,7 +45,7 @@ using Row = std::vector<float>;
 // The embeddings of one checkpoint, one row at a time.
 class Embeddings {
  public:
-  explicit Embeddings(const Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
+  explicit Embeddings(const SpeechCheckpoint& checkpoint) : checkpoint_(checkpoint) {}
 
   Row Of(const PromptRow& row, const Row& speaker, const std::vector<int32_t>& frames) const {
     const auto groups = static_cast<size_t>(checkpoint_.config().talker.code_groups);
@@ -98,7 +98,7 @@ class Embeddings {
     return out;
   }
 
-  const Checkpoint& checkpoint_;
+  const SpeechCheckpoint& checkpoint_;
 };
 
 void CheckRows(const std::vector<Row>& seen, const Tensor* wanted_tensor) {
@@ -123,7 +123,7 @@ void CheckIds(const Tokenizer& tokenizer, Template form, std::string_view text, 
   CHECK_EQ(marked.ids.size() - marked.end, size_t{form == Template::kTarget ? 5u : 2u});
 }
 
-void CheckCase(Json one, const Checkpoint& checkpoint) {
+void CheckCase(Json one, const SpeechCheckpoint& checkpoint) {
   const auto vectors = Vectors(std::string(one.key()));
   const Json asked = one.Find("request");
   PromptRequest request;
@@ -163,9 +163,9 @@ void CheckCase(Json one, const Checkpoint& checkpoint) {
   CheckRows(trailing, vectors->Find("trailing_text_hidden"));
 }
 
-std::unique_ptr<const Checkpoint> Opened(const std::string& name) {
+std::unique_ptr<const SpeechCheckpoint> Opened(const std::string& name) {
   std::string problem;
-  auto checkpoint = Checkpoint::Open(test::kGolden + "/" + name, PieceRule::kNative, &problem);
+  auto checkpoint = SpeechCheckpoint::Open(test::kGolden + "/" + name, PieceRule::kNative, &problem);
   CHECK_EQ(problem, "");
   return checkpoint;
 }
@@ -174,7 +174,7 @@ void EveryGoldenPromptIsMade() {
   std::string problem;
   const auto manifest =
       JsonDocument::Parse(test::ReadAll(test::kGolden + "/vectors/manifest.json"), &problem);
-  std::map<std::string, std::unique_ptr<const Checkpoint>> checkpoints;
+  std::map<std::string, std::unique_ptr<const SpeechCheckpoint>> checkpoints;
   size_t seen = 0;
   for (Json one = manifest->root().Find("cases").first(); one.present(); one = one.next(), seen++) {
     auto& checkpoint = checkpoints[std::string(one.Find("model").text())];
@@ -186,7 +186,7 @@ void EveryGoldenPromptIsMade() {
   CHECK_EQ(seen, size_t{13});
 }
 
-std::string RefusalOf(const Checkpoint& checkpoint, const PromptRequest& request) {
+std::string RefusalOf(const SpeechCheckpoint& checkpoint, const PromptRequest& request) {
   Prompt prompt;
   std::string problem;
   CHECK(!BuildPrompt(checkpoint.config(), checkpoint.tokenizer(), request, &prompt, &problem));

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "media/random.h"
-#include "model/files/checkpoint.h"
 #include "model/files/json.h"
 #include "model/speech/model_config.h"
+#include "model/speech/speech_checkpoint.h"
 #include "test/checkpoint_copy.h"
 
 namespace parley::test {
@@ -138,7 +138,7 @@ class RandomCodec {
     else WriteRandomTensors(path, TensorsOf(config), seed);
   }
 
-  std::unique_ptr<const model::Checkpoint> Open() const { return Opened(copy_.path()); }
+  std::unique_ptr<const model::SpeechCheckpoint> Open() const { return Opened(copy_.path()); }
 
  private:
   CheckpointCopy copy_;

@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 #include "test/check.h"
 #include "test/cuda_backend.h"
 #include "test/kernel_inputs.h"
@@ -28,7 +28,7 @@ struct Stand {
 
 class Layers {
  public:
-  Layers(Kernels& kernels, const Sizes& sizes, bool has_norms) : k_(kernels), s_(sizes) {
+  Layers(SpeechKernels& kernels, const Sizes& sizes, bool has_norms) : k_(kernels), s_(sizes) {
     for (size_t n = 0; n < s_.layers; n++) {
       LayerWeights layer;
       layer.heads.norm = {Weight(s_.hidden), nullptr, 1e-6f};
@@ -188,7 +188,7 @@ class Layers {
     return values;
   }
 
-  Kernels& k_;
+  SpeechKernels& k_;
   const Sizes s_;
   unsigned seed_ = 100;
   std::deque<Signal> floats_;

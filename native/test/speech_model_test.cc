@@ -98,7 +98,7 @@ Values PredictorLogits(const RecordingKernels& kernels, const ModelConfig& confi
 }
 
 void CheckCase(const GoldenCase& one) {
-  const Checkpoint& checkpoint = GoldenCheckpoint(one.model);
+  const SpeechCheckpoint& checkpoint = GoldenCheckpoint(one.model);
   const auto kernels = MakeRecordingKernels(2);
   kernels->watched = checkpoint.ModelTensor("talker.codec_head.weight").data;
   SpeechModel model(*kernels, checkpoint, Quantize::kNone, Format::kF32);

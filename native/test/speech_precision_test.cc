@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/files/checkpoint.h"
+#include "model/speech/speech_checkpoint.h"
 #include "test/checkpoint_copy.h"
 #include "test/golden_engine.h"
 #include "test/speakers.h"
@@ -19,7 +19,7 @@ struct Answer {
 };
 
 Answer ForcedAnswer(const GoldenCase& one, Quantize quantize, Format cache) {
-  const Checkpoint& checkpoint = GoldenCheckpoint(one.model);
+  const SpeechCheckpoint& checkpoint = GoldenCheckpoint(one.model);
   const auto groups = static_cast<uint64_t>(checkpoint.config().talker.code_groups);
   const auto kernels = MakeRecordingKernels(2);
   kernels->teacher = [&](const Draw& draw) {
@@ -189,7 +189,7 @@ void ACodecOfSixteenBitsIsNotRoundedAgain() {
 
 std::vector<float> Decoded(const std::string& directory, const std::vector<int32_t>& codes) {
   std::string problem;
-  const auto checkpoint = model::Checkpoint::Open(directory, model::PieceRule::kNative, &problem);
+  const auto checkpoint = model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, &problem);
   CHECK_EQ(problem, "");
   cpu::CpuKernels kernels({});
   model::CodecDecoder decoder(kernels, *checkpoint, Format::kF32);

@@ -17,7 +17,7 @@ using Values = std::vector<float>;
 
 // One transformer of a golden checkpoint.
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint;
+  std::unique_ptr<const SpeechCheckpoint> checkpoint;
   std::unique_ptr<cpu::CpuKernels> kernels;
   std::unique_ptr<Weights> weights;
   TransformerConfig config;
@@ -32,11 +32,11 @@ struct Loaded {
   void Use(const TransformerConfig& of, const NamedTensors& tensors, const LayerParts& parts, size_t window) {
     config = of;
     auto layers = LoadLayers(*weights, tensors, static_cast<size_t>(of.layers), parts);
-    transformer = std::make_unique<Transformer>(*kernels, of, std::move(layers), window);
+    transformer = std::make_unique<Transformer>(*kernels, of, std::move(layers), Sight{window});
   }
   void UseTalker() {
-    Use(checkpoint->config().talker.transformer, NamedTensors::OfModel(*checkpoint).Under("talker.model"),
-        kTalkerLayer, 0);
+    Use(checkpoint->config().talker.transformer, checkpoint->ModelTensors().Under("talker.model"),
+        kQwen3Layer, 0);
   }
 
   size_t width() const { return static_cast<size_t>(config.hidden); }
@@ -93,7 +93,7 @@ void TheCodecDecodersTransformerIsTheReferences() {
   for (const char* model : {"tiny-customvoice", "tiny-base"}) {
     Loaded codec(model);
     const CodecDecoderConfig& config = codec.checkpoint->codec_config().decoder;
-    const NamedTensors tensors = NamedTensors::OfCodec(*codec.checkpoint).Under("decoder.pre_transformer");
+    const NamedTensors tensors = codec.checkpoint->CodecTensors().Under("decoder.pre_transformer");
     codec.Use(config.transformer, tensors, kCodecDecoderLayer, static_cast<size_t>(config.window));
     const GoldenVectors vectors(model + std::string("__codec_decode"));
     const Values input = vectors.ReadTransposed("n7_pre_conv");
@@ -113,8 +113,7 @@ void TheCodecDecodersTransformerIsTheReferences() {
 void TheCodecEncodersTransformerIsTheReferences() {
   Loaded codec("tiny-base");
   codec.Use(codec.checkpoint->codec_config().encoder->transformer,
-            NamedTensors::OfCodec(*codec.checkpoint).Under("encoder.encoder_transformer"), kCodecEncoderLayer,
-            0);
+            codec.checkpoint->CodecTensors().Under("encoder.encoder_transformer"), kCodecEncoderLayer, 0);
   for (const char* name : {"tiny-base__ref_short", "tiny-base__ref_long", "tiny-base__ref_exact"}) {
     const GoldenVectors vectors(name);
     const Values x = vectors.ReadTransposed("enc_seanet");
@@ -170,7 +169,7 @@ void AWindowedRingSeesWhatAWholeCacheSees() {
   Loaded codec("tiny-base");
   const CodecDecoderConfig& config = codec.checkpoint->codec_config().decoder;
   const auto window = static_cast<size_t>(config.window);
-  codec.Use(config.transformer, NamedTensors::OfCodec(*codec.checkpoint).Under("decoder.pre_transformer"),
+  codec.Use(config.transformer, codec.checkpoint->CodecTensors().Under("decoder.pre_transformer"),
             kCodecDecoderLayer, window);
   const size_t count = 4 * window + 3, width = codec.width();
   const Values x = RandomFloats(count * width, 4);
@@ -214,7 +213,7 @@ void RowsWithoutRoomAreRefused() {
 
   Loaded codec("tiny-base");
   const CodecDecoderConfig& config = codec.checkpoint->codec_config().decoder;
-  codec.Use(config.transformer, NamedTensors::OfCodec(*codec.checkpoint).Under("decoder.pre_transformer"),
+  codec.Use(config.transformer, codec.checkpoint->CodecTensors().Under("decoder.pre_transformer"),
             kCodecDecoderLayer, static_cast<size_t>(config.window));
   const auto ring = codec.State(static_cast<size_t>(config.window) + 1);
   for (size_t n = 0; n < 40; n++) CHECK(!Refused(codec, ring.get(), 2));
@@ -251,7 +250,7 @@ void ARingThatWentRoundIsCopiedWholeOrNotAtAll() {
   Loaded codec("tiny-base");
   const CodecDecoderConfig& config = codec.checkpoint->codec_config().decoder;
   const auto window = static_cast<size_t>(config.window);
-  codec.Use(config.transformer, NamedTensors::OfCodec(*codec.checkpoint).Under("decoder.pre_transformer"),
+  codec.Use(config.transformer, codec.checkpoint->CodecTensors().Under("decoder.pre_transformer"),
             kCodecDecoderLayer, window);
   const auto ring = codec.State(window), copy = codec.State(window);
   for (size_t n = 0; n < window + 9; n++) codec.Forward(ring.get(), RandomFloats(codec.width(), n));

@@ -22,7 +22,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 // A backend, and the encoder of the tiny Base model on it.
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint = OpenGolden("tiny-base");
+  std::unique_ptr<const SpeechCheckpoint> checkpoint = OpenGolden("tiny-base");
   CountingKernels kernels;
   VoiceEncoder encoder{kernels, *checkpoint};
 };

@@ -26,7 +26,7 @@ GoldenVectors ClipVectors(const std::string& clip) { return GoldenVectors("tiny-
 // Output of the stages, with the pieces joined.
 class Record {
  public:
-  explicit Record(Kernels& kernels) : kernels_(kernels) {}
+  explicit Record(SpeechKernels& kernels) : kernels_(kernels) {}
 
   Tap ToTap() {
     return [this](const std::string& stage, const float* values, size_t rows, size_t channels) {
@@ -39,7 +39,7 @@ class Record {
   const Values& operator[](const std::string& stage) { return stages_[stage]; }
 
  private:
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   std::map<std::string, Values> stages_;
 };
 
@@ -165,7 +165,7 @@ Values Sound(size_t count) {
   return samples;
 }
 
-void CheckSpeaker(const Checkpoint& checkpoint, const Values& samples) {
+void CheckSpeaker(const SpeechCheckpoint& checkpoint, const Values& samples) {
   for (const cpu::Variant* variant : Variants()) {
     const auto kernels = MakeKernels(*variant, 2);
     VoiceEncoder encoder(*kernels, checkpoint);
@@ -177,7 +177,7 @@ void CheckSpeaker(const Checkpoint& checkpoint, const Values& samples) {
   }
 }
 
-void CheckCodes(const Checkpoint& checkpoint, const Values& samples) {
+void CheckCodes(const SpeechCheckpoint& checkpoint, const Values& samples) {
   double margin = 0;
   const std::vector<int32_t> wanted = PlainCodes(checkpoint, samples, &margin);
   CHECK(margin > 1e-4);  // else these samples decide nothing

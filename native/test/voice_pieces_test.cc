@@ -104,7 +104,7 @@ void StagesAreDoneInOrderAndUpToACost() {
 }
 
 // Bit for bit, stage by stage, row by row.
-void CheckCuts(const Checkpoint& checkpoint, const Values& samples) {
+void CheckCuts(const SpeechCheckpoint& checkpoint, const Values& samples) {
   std::map<std::string, Values> wanted;
   for (const size_t cost : {kWhole, size_t{1}, size_t{300'000}, size_t{2'500'000}}) {
     const auto kernels = MakeKernels(*Variants().back(), 2);
@@ -238,7 +238,7 @@ struct Worker {
     return recording;
   }
 
-  std::unique_ptr<const Checkpoint> checkpoint = OpenGolden("tiny-base");
+  std::unique_ptr<const SpeechCheckpoint> checkpoint = OpenGolden("tiny-base");
   WorkingKernels kernels;
   VoiceEncoder encoder{kernels, *checkpoint};
   CodecDecoder decoder;

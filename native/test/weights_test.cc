@@ -15,7 +15,7 @@ using namespace model;
 const char* const kMatrix = "talker.model.layers.0.mlp.gate_proj.weight";
 
 // y = w x, which is what a matrix means.
-std::vector<float> Product(Kernels& kernels, const Matrix& w) {
+std::vector<float> Product(SpeechKernels& kernels, const Matrix& w) {
   const std::vector<float> x = RandomFloats(w.columns, 1);
   std::vector<float> y(w.rows);
   kernels.Multiply(w, Rows(x.data(), 1, w.columns), {}, y.data());
@@ -23,7 +23,7 @@ std::vector<float> Product(Kernels& kernels, const Matrix& w) {
 }
 
 struct Loaded {
-  std::unique_ptr<const Checkpoint> checkpoint;
+  std::unique_ptr<const SpeechCheckpoint> checkpoint;
   std::unique_ptr<cpu::CpuKernels> kernels = MakeKernels();
   Weights weights{*kernels};
 

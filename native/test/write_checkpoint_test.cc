@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/files/checkpoint.h"
 #include "model/shared/weights.h"
 #include "model/speech/codec_decoder.h"
 #include "model/speech/codec_state.h"
 #include "model/speech/prompt.h"
+#include "model/speech/speech_checkpoint.h"
 #include "model/speech/speech_model.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"

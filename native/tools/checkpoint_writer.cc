@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kernels/sampling.h"
-#include "model/files/checkpoint.h"
 #include "model/shared/weights.h"
+#include "model/speech/speech_checkpoint.h"
 #include "tools/byte_pairs.h"
 #include "tools/checkpoint_configs.h"
 #include "tools/output_file.h"
@@ -24,12 +24,6 @@ using Tensors = std::vector<ExpectedTensor>;
 
 constexpr size_t kBlock = 1 << 18;  // values made and written at a time
 constexpr size_t kHeaderAlignment = 8;
-
-void WriteText(const std::string& path, const std::string& text) {
-  OutputFile file(path);
-  file.Write(text);
-  file.Close();
-}
 
 std::string HeaderOf(const Tensors& tensors) {
   std::string header = R"({"__metadata__":{"format":"pt"})";
@@ -58,7 +52,7 @@ void WriteTensor(const ExpectedTensor& tensor, uint64_t seed, OutputFile* file) 
   }
 }
 
-void WriteTensors(const std::string& path, const Tensors& tensors, uint64_t seed) {
+void WriteFile(const std::string& path, const Tensors& tensors, uint64_t seed) {
   OutputFile file(path);
   const std::string header = HeaderOf(tensors);
   char length[8];
@@ -95,7 +89,7 @@ void WriteShards(const std::string& directory, const Tensors& tensors, const Wri
   for (size_t n = 0; n < shares.size(); n++) {
     char name[64];
     std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", n + 1, shares.size());
-    WriteTensors(directory + "/" + name, shares[n], options.seed);
+    WriteFile(directory + "/" + name, shares[n], options.seed);
     for (const ExpectedTensor& tensor : shares[n]) {
       map += (map.empty() ? "\n    \"" : ",\n    \"") + tensor.name + "\": \"" + name + "\"";
     }
@@ -107,23 +101,34 @@ void WriteShards(const std::string& directory, const Tensors& tensors, const Wri
 
 }  // namespace
 
+void WriteText(const std::string& path, const std::string& text) {
+  OutputFile file(path);
+  file.Write(text);
+  file.Close();
+}
+
+void WriteTensors(const std::string& directory, const Tensors& tensors, const WriteOptions& options) {
+  if (options.shards == 1) WriteFile(directory + "/model.safetensors", tensors, options.seed);
+  else WriteShards(directory, tensors, options);
+}
+
+void RefuseCheckpoint(const std::string& directory) {
+  if (std::filesystem::exists(directory + "/config.json")) {
+    throw std::invalid_argument(directory + " holds a checkpoint already; it is not overwritten");
+  }
+}
+
 void WriteCheckpoint(const CheckpointSizes& sizes, const std::string& directory,
                      const WriteOptions& options) {
   const CheckpointPlan plan = PlanOf(sizes, options.dtypes);
   const BytePairs pairs = MakeBytePairs(static_cast<size_t>(sizes.text_entries));
   SharesOf(plan.model, options.shards);  // judged before anything is written
-  if (std::filesystem::exists(directory + "/config.json")) {
-    throw std::invalid_argument(directory + " holds a checkpoint already; it is not overwritten");
-  }
+  RefuseCheckpoint(directory);
   const std::string codec = directory + "/speech_tokenizer";
   std::filesystem::create_directories(codec);
-  WriteTensors(codec + "/model.safetensors", plan.codec, options.seed);
+  WriteFile(codec + "/model.safetensors", plan.codec, options.seed);
   WriteText(codec + "/config.json", plan.codec_config);
-  if (options.shards == 1) {
-    WriteTensors(directory + "/model.safetensors", plan.model, options.seed);
-  } else {
-    WriteShards(directory, plan.model, options);
-  }
+  WriteTensors(directory, plan.model, options);
   WriteText(directory + "/vocab.json", pairs.VocabJson());
   WriteText(directory + "/merges.txt", pairs.MergesText());
   WriteText(directory + "/tokenizer_config.json", plan.tokenizer_config);
@@ -159,7 +164,10 @@ constexpr Rule kRules[] = {
     {"q_norm.weight", 1.3f, Scale::kFixed, 0.2f},
     {"k_norm.weight", 1.3f, Scale::kFixed, 0.2f},
     {"norm.weight", 1, Scale::kFixed, 0.15f},
+    {"ln_post.weight", 1, Scale::kFixed, 0.15f},
     {".bias", 0, Scale::kFixed, 0.05f},
+    {"embed_tokens", 0, Scale::kFixed, 0.1f},  // the head too, where it is tied
+    {"audio_tower.conv2d", 0, Scale::kFan, 1.4f},
     {"text_embedding", 0, Scale::kFixed, 0.8f},
     {"code_predictor.model.codec_embedding", 0, Scale::kFixed, 0.3f},  // sixteen are summed
     {"model.codec_embedding", 0, Scale::kFixed, 0.6f},

@@ -1,4 +1,4 @@
-// Plans and writes a checkpoint directory of random weights that model::Checkpoint opens.
+// Plans and writes a checkpoint directory of random weights that model::SpeechCheckpoint opens.
 #ifndef PARLEY_TOOLS_CHECKPOINT_WRITER_H_
 #define PARLEY_TOOLS_CHECKPOINT_WRITER_H_
 
@@ -56,6 +56,17 @@ struct WriteOptions {
   size_t shards = 1;  // shards of model.safetensors; more than one come with an index
   CheckpointDtypes dtypes;
 };
+
+// Steps of writing a checkpoint, of any kind.
+//
+// Writes a file. Throws std::system_error with its path.
+void WriteText(const std::string& path, const std::string& text);
+// Writes model.safetensors, or as many shards of it and their index. Throws std::invalid_argument, before
+// anything is written, if there cannot be so many shards.
+void WriteTensors(const std::string& directory, const std::vector<model::ExpectedTensor>& tensors,
+                  const WriteOptions& options);
+// Throws std::invalid_argument if the directory holds a checkpoint already.
+void RefuseCheckpoint(const std::string& directory);
 
 // Makes the directory where it is not. Some megabytes of memory, whatever the sizes. Throws
 // std::invalid_argument for sizes or shards that cannot be, or when the directory holds a checkpoint

@@ -9,12 +9,13 @@
 
 #include "tools/checkpoint_writer.h"
 #include "tools/options.h"
+#include "tools/recognition_writer.h"
 
 namespace parley::tools {
 namespace {
 
 constexpr const char* kUsage =
-    "write_checkpoint --size 0.6b|1.7b|tiny --type custom_voice|voice_design|base --out DIR\n"
+    "write_checkpoint --size 0.6b|1.7b|tiny --type custom_voice|voice_design|base|asr|aligner --out DIR\n"
     "                 [--seed N] [--shards K] [--dtype bf16|f16|f32] [--codec-dtype f32|f16|bf16]\n";
 
 model::ModelType TypeNamed(const std::string& name) {
@@ -22,7 +23,8 @@ model::ModelType TypeNamed(const std::string& name) {
        {model::ModelType::kCustomVoice, model::ModelType::kVoiceDesign, model::ModelType::kBase}) {
     if (name == model::NameOf(type)) return type;
   }
-  throw std::invalid_argument("the type is custom_voice, voice_design or base, not \"" + name + "\"");
+  throw std::invalid_argument("the type is custom_voice, voice_design, base, asr or aligner, not \"" + name +
+                              "\"");
 }
 
 model::Dtype DtypeNamed(const Options& options, const std::string& option, model::Dtype published) {
@@ -34,23 +36,45 @@ model::Dtype DtypeNamed(const Options& options, const std::string& option, model
   throw std::invalid_argument("--" + option + " is bf16, f16 or f32, not \"" + name + "\"");
 }
 
+std::string Described(const std::vector<model::ExpectedTensor>& tensors) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%zu tensors of %.1f MB", tensors.size(),
+                static_cast<double>(BytesOf(tensors)) / 1e6);
+  return text;
+}
+
+// Returns what was written.
+std::string WriteRecognition(const Options& options, const std::string& directory, const WriteOptions& how) {
+  if (options.Has("codec-dtype")) throw std::invalid_argument("a recogniser has no codec");
+  const auto kind = options.Required("type") == "asr" ? model::RecognitionKind::kRecogniser
+                                                      : model::RecognitionKind::kAligner;
+  const RecognitionSizes sizes = RecognitionSizesNamed(options.Required("size"), kind);
+  WriteCheckpoint(sizes, directory, how);
+  return Described(PlanOf(sizes, how.dtypes.model).tensors);
+}
+
+std::string WriteSpeech(const Options& options, const std::string& directory, const WriteOptions& how) {
+  const CheckpointSizes sizes = SizesNamed(options.Required("size"), TypeNamed(options.Required("type")));
+  WriteCheckpoint(sizes, directory, how);
+  const CheckpointPlan plan = PlanOf(sizes, how.dtypes);
+  return Described(plan.model) + ", codec " + Described(plan.codec);
+}
+
 void Write(const Options& options) {
   if (!options.positional().empty())
     throw std::invalid_argument("what is \"" + options.positional().front() + "\"?");
-  const CheckpointSizes sizes = SizesNamed(options.Required("size"), TypeNamed(options.Required("type")));
   const std::string directory = options.Required("out");
   WriteOptions how;
   how.seed = options.Whole("seed", 0, UINT64_MAX, 1);
   how.shards = options.Whole("shards", 1, 1000, 1);
   how.dtypes = {DtypeNamed(options, "dtype", how.dtypes.model),
                 DtypeNamed(options, "codec-dtype", how.dtypes.codec)};
+  const std::string type = options.Required("type");
   const auto start = std::chrono::steady_clock::now();
-  WriteCheckpoint(sizes, directory, how);
+  const std::string written = type == "asr" || type == "aligner" ? WriteRecognition(options, directory, how)
+                                                                 : WriteSpeech(options, directory, how);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  const CheckpointPlan plan = PlanOf(sizes, how.dtypes);
-  std::printf("%s: %zu tensors of %.1f MB, codec %zu of %.1f MB, in %.1f s\n", directory.c_str(),
-              plan.model.size(), static_cast<double>(BytesOf(plan.model)) / 1e6, plan.codec.size(),
-              static_cast<double>(BytesOf(plan.codec)) / 1e6, elapsed.count());
+  std::printf("%s: %s, in %.1f s\n", directory.c_str(), written.c_str(), elapsed.count());
 }
 
 }  // namespace

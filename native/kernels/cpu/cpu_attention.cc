@@ -26,21 +26,22 @@ void StoreRow(Format format, void* to, size_t row, const float* from, size_t wid
 }
 
 // The first key that the query at `position` sees.
-uint64_t FirstSeen(size_t window, uint64_t position) {
-  return window == 0 || position < window ? 0 : position - window + 1;
+uint64_t FirstSeen(const Sight& sight, uint64_t position) {
+  return sight.window == 0 || position < sight.window ? 0 : position - sight.window + 1;
 }
 
 void Validate(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
   Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
+  Require(!batch.sight.whole || batch.sight.window == 0, "sight of a whole block has no window");
   Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0,
           "query heads are no multiple of the cache's");
   for (size_t s = 0; s < batch.count; s++) {
     const AttentionStream& stream = batch.streams[s];
     if (stream.count == 0) continue;
     const uint64_t last = stream.position + stream.count - 1;
-    Require(last - FirstSeen(batch.window, stream.position) < stream.capacity,
+    Require(last - FirstSeen(batch.sight, stream.position) < stream.capacity,
             "the KV cache holds fewer positions than are seen");
   }
 }
@@ -54,7 +55,7 @@ size_t LongestSeen(const AttentionBatch& batch) {
   size_t longest = 0;
   for (size_t s = 0; s < batch.count; s++) {
     const size_t end = batch.streams[s].position + batch.streams[s].count;
-    longest = std::max(longest, batch.window == 0 ? end : std::min(end, batch.window));
+    longest = std::max(longest, batch.sight.window == 0 ? end : std::min(end, batch.sight.window));
   }
   return longest;
 }
@@ -84,14 +85,15 @@ void CpuKernels::Attend(const AttentionBatch& batch, size_t layer, const Attenti
     if (scores.size() < longest) scores.resize(std::max(longest, 2 * scores.size()));
   }
   const auto attend = [&](const AttentionStream& stream, size_t query, size_t head, float* scores) {
-    const uint64_t position = stream.position + query, first = FirstSeen(batch.window, position);
+    const uint64_t position = stream.position + query, first = FirstSeen(batch.sight, position);
+    const uint64_t end = batch.sight.whole ? stream.position + stream.count : position + 1;
     const size_t offset = head * batch.layout.heads / heads * head_dim * BytesOf(batch.layout.format);
     const size_t at = ((stream.row + query) * heads + head) * head_dim;
     const char* const keys = KeysOf(batch, stream, layer);
     variant_.attend({batch.layout.format, keys + offset,
                      keys + batch.layout.ArrayBytes(stream.capacity) + offset, batch.layout.heads * head_dim,
                      stream.capacity, static_cast<size_t>(first % stream.capacity),
-                     static_cast<size_t>(position - first + 1), head_dim, rows.queries + at, batch.scale,
+                     static_cast<size_t>(end - first), head_dim, rows.queries + at, batch.scale,
                      rows.output + at, scores});
   };
   const auto share = [&](size_t first, size_t last, float* scores) {

@@ -11,11 +11,11 @@
 
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/cpu/variant.h"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cpu {
 
-class CpuKernels : public Kernels {
+class CpuKernels : public SpeechKernels {
  public:
   explicit CpuKernels(const ThreadPoolOptions& threads, const Variant& variant = ChooseVariant());
 
@@ -64,6 +64,8 @@ class CpuKernels : public Kernels {
   void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) override;
   void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                    size_t width, size_t rows) override;
+
+  void GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y) override;
 
   void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,
               int32_t* ids, size_t stride) override;

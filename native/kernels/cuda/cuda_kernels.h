@@ -16,7 +16,7 @@
 #include "kernels/cuda/device/recorder.h"
 #include "kernels/cuda/device/work_room.h"
 #include "kernels/cuda/products/product_plan.h"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 
@@ -29,7 +29,7 @@ struct CudaOptions {
   bool full_vectors = false;  // see ProductRules
 };
 
-class CudaKernels : public Kernels {
+class CudaKernels : public SpeechKernels {
  public:
   CudaKernels(std::unique_ptr<Device> device, const CudaOptions& options);
   ~CudaKernels() override;

@@ -24,7 +24,7 @@ size_t GraphsIn(size_t left, size_t most) {
   return std::min(most, std::max(left / 2 / kOfGraph, kFewestGraphs));
 }
 
-Kernels* Open(const PluginOptions& options) {
+SpeechKernels* Open(const PluginOptions& options) {
   auto device = OpenGpu({options.device});
   CudaOptions wanted;
   wanted.recorder.graphs = options.graphs;

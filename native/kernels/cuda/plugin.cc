@@ -55,8 +55,8 @@ const std::string& WhyNoCuda() {
   return why;
 }
 
-std::unique_ptr<Kernels> OpenPlugin(const std::string& file, const PluginOptions& options,
-                                    std::string* problem) {
+std::unique_ptr<SpeechKernels> OpenPlugin(const std::string& file, const PluginOptions& options,
+                                          std::string* problem) {
   if (!WhyNoCuda().empty()) return *problem = WhyNoCuda(), nullptr;
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
@@ -64,7 +64,7 @@ std::unique_ptr<Kernels> OpenPlugin(const std::string& file, const PluginOptions
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginEntry));
   if (entry == nullptr) return *problem = file + " is no CUDA backend", nullptr;
   char why[kProblemBytes] = "";
-  std::unique_ptr<Kernels> kernels(entry(kPluginInterface, &options, why, sizeof why));
+  std::unique_ptr<SpeechKernels> kernels(entry(kPluginInterface, &options, why, sizeof why));
   if (kernels == nullptr) *problem = why;
   return kernels;
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 
@@ -26,13 +26,13 @@ const std::string& WhyNoCuda();
 
 // Null with `problem` set: there is no GPU, `file` is not there, was built from other sources than this, or
 // the device refuses. The file stays loaded.
-std::unique_ptr<Kernels> OpenPlugin(const std::string& file, const PluginOptions& options,
-                                    std::string* problem);
+std::unique_ptr<SpeechKernels> OpenPlugin(const std::string& file, const PluginOptions& options,
+                                          std::string* problem);
 
 // The function that a plug-in exports as kPluginEntry. On failure it returns null and sets `problem`
 // [problem_bytes]. `interface`: the caller's kPluginInterface.
-using PluginEntry = Kernels* (*)(const char* interface, const PluginOptions* options, char* problem,
-                                 size_t problem_bytes);
+using PluginEntry = SpeechKernels* (*)(const char* interface, const PluginOptions* options, char* problem,
+                                       size_t problem_bytes);
 inline constexpr const char* kPluginEntry = "parley_cuda_open";
 
 // Both sides are compiled from the same headers; a file from another build must not be used.

@@ -10,7 +10,7 @@
 
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/queue.h"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 
@@ -226,7 +226,7 @@ inline bool GatherTogether(const Matrix* tables, size_t count) {
   });
 }
 
-// Kernels::GatherSum.
+// SpeechKernels::GatherSum.
 inline void EnqueueGatherSum(Queue& queue, const Matrix* tables, size_t table_count, const Ids& ids,
                              size_t count, bool add, float* y) {
   if (count == 0 || table_count == 0 || tables->columns == 0) return;

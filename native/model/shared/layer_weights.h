@@ -1,58 +1,36 @@
-// The tensors of a transformer's layers, by name. The model's transformers name
-// them alike; which of them there are is a matter of whose layer it is.
+// Loads the tensors of a transformer's layers. A layer's parts say which of them there are, and their names.
 #ifndef PARLEY_MODEL_LAYER_WEIGHTS_H_
 #define PARLEY_MODEL_LAYER_WEIGHTS_H_
 
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "model/files/checkpoint.h"
+#include "model/files/named_tensors.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
 
 namespace parley::model {
 
-// Tensors of one of a checkpoint's two files, under a prefix.
-class NamedTensors {
- public:
-  static NamedTensors OfModel(const Checkpoint& checkpoint) {
-    return {checkpoint, &Checkpoint::ModelTensor, ""};
-  }
-  static NamedTensors OfCodec(const Checkpoint& checkpoint) {
-    return {checkpoint, &Checkpoint::CodecTensor, ""};
-  }
-
-  NamedTensors Under(const std::string& prefix) const {
-    return {checkpoint_, lookup_, prefix_ + prefix + "."};
-  }
-  NamedTensors Under(const std::string& prefix, size_t n) const {
-    return Under(prefix + "." + std::to_string(n));
-  }
-  const Tensor& operator[](std::string_view name) const {
-    return (checkpoint_.*lookup_)(prefix_ + std::string(name));
-  }
-
- private:
-  using Lookup = const Tensor& (Checkpoint::*)(std::string_view) const;
-  NamedTensors(const Checkpoint& checkpoint, Lookup lookup, std::string prefix)
-      : checkpoint_(checkpoint), lookup_(lookup), prefix_(std::move(prefix)) {}
-
-  const Checkpoint& checkpoint_;
-  const Lookup lookup_;
-  const std::string prefix_;
-};
-
 struct LayerParts {
-  bool head_norms;   // q_norm and k_norm
-  bool layer_norms;  // norms with a bias
-  bool layer_scales;
-  bool gated;  // gate_proj, up_proj and down_proj; else fc1 and fc2
+  bool head_norms = false;   // q_norm and k_norm
+  bool layer_norms = false;  // norms with a bias
+  bool layer_scales = false;
+  bool gated = false;   // gate_proj, up_proj and down_proj; else fc1 and fc2
+  bool biases = false;  // of every matrix
+  const char* attention_norm = "input_layernorm";
+  const char* attention_output = "self_attn.o_proj";
+  const char* mlp_norm = "post_attention_layernorm";
+  const char* mlp = "mlp.";  // before the names of its matrices
 };
-inline constexpr LayerParts kTalkerLayer{true, false, false, true};  // the code predictor's too
+// Qwen3's own: talker, code predictor, and the decoder of the recogniser.
+inline constexpr LayerParts kQwen3Layer{true, false, false, true};
 inline constexpr LayerParts kCodecDecoderLayer{false, false, true, true};
 inline constexpr LayerParts kCodecEncoderLayer{false, true, true, false};
+inline constexpr LayerParts kAudioEncoderLayer{
+    false, true, false, false, true, "self_attn_layer_norm", "self_attn.out_proj", "final_layer_norm", ""};
+
+// Adds the tensors of a layer of kQwen3Layer.
+void AddQwen3Layer(const TransformerConfig& config, const ExpectedTensors& layer);
 
 // "layers.0", "layers.1", ... of `tensors`; the matrices in `format`, or without one as the file has them.
 std::vector<LayerWeights> LoadLayers(Weights& weights, const NamedTensors& tensors, size_t count,

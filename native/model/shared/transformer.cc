@@ -16,11 +16,11 @@ struct Transformer::Batch {
 };
 
 Transformer::Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers,
-                         size_t window)
+                         const Sight& sight)
     : kernels_(kernels),
       config_(config),
       layers_(std::move(layers)),
-      window_(window),
+      sight_(sight),
       workspace_(kernels),
       descriptions_(kernels),
       angles_(kernels) {
@@ -37,7 +37,7 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspac
   for (size_t s = 0; s < count; s++) {
     const KvState& state = *streams[s].state;
     const uint64_t first = state.position(), end = first + streams[s].rows;
-    const uint64_t seen = window_ == 0 || first < window_ ? 0 : first - window_ + 1;
+    const uint64_t seen = window() == 0 || first < window() ? 0 : first - window() + 1;
     if (end - seen > state.capacity()) {
       throw std::length_error("a KV cache of " + std::to_string(state.capacity()) +
                               " positions has no room for " + std::to_string(streams[s].rows) + " rows at " +
@@ -57,13 +57,14 @@ AttentionBatch Transformer::Gather(const Stream* streams, size_t count, Workspac
   batch.count = count;
   batch.rows = positions_.size();
   batch.query_heads = static_cast<size_t>(config_.heads);
-  batch.window = window_;
+  batch.sight = sight_;
   batch.scale = 1.0f / std::sqrt(static_cast<float>(config_.head_dim));
   return batch;
 }
 
 // Rotary angles of the positions that were gathered last.
 const float* Transformer::UploadAngles(Workspace* angles) {
+  if (config_.rope_theta == 0) return nullptr;
   const size_t rows = positions_.size(), head_dim = static_cast<size_t>(config_.head_dim);
   float* const turned = angles->Floats(rows * head_dim);
   if (rows > 0) kernels_.Angles(positions_.data(), rows, head_dim, config_.rope_theta, turned);
@@ -88,7 +89,26 @@ void Transformer::Forward(const Stream* streams, size_t count, float* x) {
 
 void Transformer::ForwardLayers(const Stream* streams, size_t count, float* x, size_t layers) {
   const AttentionBatch attending = Gather(streams, count, &descriptions_);
-  RunLayers(Prepare(attending, UploadAngles(&angles_), x), layers);
+  RunLayers(Prepare(attending, UploadAngles(&angles_), x), 0, layers);
+}
+
+void Transformer::Begin(const Stream* streams, size_t count, float* x, Passage* passage) {
+  passage->states_.clear();
+  passage->streams_ = Gather(streams, count, &passage->descriptions_);
+  passage->turned_ = UploadAngles(&passage->angles_);
+  passage->states_.assign(streams, streams + count);
+  passage->x_ = x;
+  passage->layer_ = 0;
+}
+
+bool Transformer::Advance(Passage* passage, size_t layers) {
+  const size_t first = passage->layer_, last = std::min(layers_.size(), first + layers);
+  RunLayers(Prepare(passage->streams_, passage->turned_, passage->x_), first, last);
+  passage->layer_ = last;
+  if (last < layers_.size()) return true;
+  for (const Stream& stream : passage->states_) stream.state->Advance(stream.rows);
+  passage->states_.clear();
+  return false;
 }
 
 void Transformer::Describe(const Stream* streams, size_t count, Standing* pass) {
@@ -112,20 +132,14 @@ AttentionBatch Transformer::Standing::First(size_t count) const {
 }
 
 void Transformer::Forward(const Standing& pass, size_t count, float* x) {
-  RunLayers(Prepare(pass.First(count), pass.turned_, x), layers_.size());
+  RunLayers(Prepare(pass.First(count), pass.turned_, x), 0, layers_.size());
 }
 
-bool Transformer::RunPasses(const Standing& first, size_t count, CodePasses passes, float* x) {
-  passes.layers = layers_.data();
-  passes.layer_count = layers_.size();
-  return kernels_.RunPasses(passes, first.First(count), x);
-}
-
-void Transformer::RunLayers(const Batch& batch, size_t layers) {
-  if (batch.rows == 0 || kernels_.RunLayers(layers_.data(), layers, batch.angles, batch.streams, batch.x))
-    return;
-  for (size_t n = 0; n < layers; n++) {
-    kernels_.AddAttention(layers_[n], n, batch.angles, batch.streams, batch.room, batch.x);
+void Transformer::RunLayers(const Batch& batch, size_t first, size_t last) {
+  if (batch.rows == 0) return;
+  if (first == 0 && kernels_.RunLayers(layers_.data(), last, batch.angles, batch.streams, batch.x)) return;
+  for (size_t n = first; n < last; n++) {
+    kernels_.AddAttention(layers_[n], sight_.whole ? 0 : n, batch.angles, batch.streams, batch.room, batch.x);
     kernels_.AddMlp(layers_[n], batch.rows, batch.room, batch.x);
   }
 }
@@ -185,6 +199,20 @@ TransformerConfig ReadTransformer(const ConfigReader& reader, const char* eps_ke
   reader.Only("hidden_act", std::string_view(activation));
   reader.Only("attention_bias", false);
   return config;
+}
+
+void RequireFullAttention(const ConfigReader& reader) {
+  reader.Only("use_sliding_window", false);
+  reader.Require(!reader.Has("sliding_window"), "sliding_window", "null, the only one supported");
+  if (reader.Has("rope_scaling")) {
+    const ConfigReader scaling = reader.Object("rope_scaling");
+    scaling.Only("rope_type", std::string_view("default"));
+    scaling.Only("type", std::string_view("default"));
+  }
+  for (Json layer = reader.json().Find("layer_types").first(); layer.present(); layer = layer.next()) {
+    reader.Require(layer.text() == "full_attention", "layer_types",
+                   "\"full_attention\" throughout, the only one supported");
+  }
 }
 
 }  // namespace parley::model

@@ -11,22 +11,22 @@ namespace {
 
 constexpr size_t kPiece = 256;  // rows that are projected together: bounds the memory, changes no bit
 
-NamedTensors TensorsOf(const Checkpoint& checkpoint) {
-  return NamedTensors::OfModel(checkpoint).Under("talker.code_predictor");
+NamedTensors TensorsOf(const SpeechCheckpoint& checkpoint) {
+  return checkpoint.ModelTensors().Under("talker.code_predictor");
 }
 
 }  // namespace
 
-CodePredictor::CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Embeddings& embeddings,
-                             Weights& weights, std::optional<Format> format)
+CodePredictor::CodePredictor(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint,
+                             Embeddings& embeddings, Weights& weights, std::optional<Format> format)
     : kernels_(kernels),
       embeddings_(embeddings),
       vocabulary_(static_cast<size_t>(checkpoint.config().predictor.vocabulary)),
       transformer_(kernels, checkpoint.config().predictor.transformer,
                    LoadLayers(weights, TensorsOf(checkpoint).Under("model"),
                               static_cast<size_t>(checkpoint.config().predictor.transformer.layers),
-                              kTalkerLayer, format),
-                   0),
+                              kQwen3Layer, format),
+                   Sight{}),
       norm_(weights.Floats(TensorsOf(checkpoint)["model.norm.weight"])),
       inputs_(kernels),
       workspace_(kernels) {
@@ -91,7 +91,7 @@ void CodePredictor::DescribePasses() {
   all_passes_.clear();
   for (size_t n = 0; n < passes_.size(); n++) {
     all_passes_.push_back(
-        {Transformer::AnglesOf(*passes_[n]), heads_[n], n + 1 < tables_.size() ? tables_[n + 1] : Matrix{}});
+        {passes_[n]->angles(), heads_[n], n + 1 < tables_.size() ? tables_[n + 1] : Matrix{}});
   }
 }
 
@@ -136,7 +136,9 @@ bool CodePredictor::AdvanceAll(size_t group, float* x, const Choice* choices, si
   passes.sequence = group;
   passes.codes = codes + group;
   passes.stride = tables_.size() + 1;
-  return transformer_.RunPasses(*passes_[group - 1], count, passes, x);
+  passes.layers = transformer_.layers().data();
+  passes.layer_count = transformer_.layers().size();
+  return kernels_.RunPasses(passes, passes_[group - 1]->First(count), x);
 }
 
 // x [count * rows_each, width], which is lost, to the codes at `group`.

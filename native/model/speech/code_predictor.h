@@ -8,18 +8,18 @@
 #include <optional>
 #include <vector>
 
-#include "model/files/checkpoint.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
 #include "model/speech/embeddings.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
 class CodePredictor {
  public:
   // Matrices in `format`, or without one as the file has them. `embeddings` outlives it.
-  CodePredictor(Kernels& kernels, const Checkpoint& checkpoint, Embeddings& embeddings, Weights& weights,
-                std::optional<Format> format);
+  CodePredictor(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Embeddings& embeddings,
+                Weights& weights, std::optional<Format> format);
 
   // One frame of each of `count` streams. hidden [count, the talker's width]: what the first codes were
   // chosen from; choices [count]: how the others are; codes [count, code_groups]: the first of each is given,
@@ -40,7 +40,7 @@ class CodePredictor {
   // Always exact: small beside the talker's.
   static constexpr Format kCacheFormat = Format::kF32;
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   Embeddings& embeddings_;
   const size_t vocabulary_;
   Transformer transformer_;

@@ -25,7 +25,7 @@ CodeTables::CodeTables(Weights& weights, const NamedTensors& tensors, const Code
   rest_ = weights.Of(rest["output_proj.weight"], format);
 }
 
-void CodeTables::Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z) {
+void CodeTables::Sum(SpeechKernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z) {
   kernels.Gather(tables_[0], {codes, quantizers()}, frames, false, sums);
   kernels.Multiply(first_, Rows(sums, frames, table_width()), {}, z);
   if (quantizers() == 1) return;
@@ -56,7 +56,7 @@ Matrix LoadCodebook(Weights& weights, const NamedTensors& codebook, const char* 
   return table;
 }
 
-ResidualQuantizer::ResidualQuantizer(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+ResidualQuantizer::ResidualQuantizer(SpeechKernels& kernels, Weights& weights, const NamedTensors& tensors,
                                      size_t codebooks)
     : kernels_(kernels),
       semantic_(weights.Of(tensors["semantic_residual_vector_quantizer.input_proj.weight"])),

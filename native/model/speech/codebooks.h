@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/weights.h"
 #include "model/shared/workspace.h"
@@ -20,7 +20,7 @@ namespace parley::model {
 class ResidualQuantizer {
  public:
   // tensors: "quantizer"; `codebooks` of both together are used.
-  ResidualQuantizer(Kernels& kernels, Weights& weights, const NamedTensors& tensors, size_t codebooks);
+  ResidualQuantizer(SpeechKernels& kernels, Weights& weights, const NamedTensors& tensors, size_t codebooks);
 
   size_t codebooks() const { return tables_.size(); }
   size_t WorkBytes(size_t rows) const { return rows * semantic_.rows * sizeof(float); }
@@ -29,7 +29,7 @@ class ResidualQuantizer {
   void Encode(const float* x, size_t rows, int32_t* codes);
 
  private:
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   const Matrix semantic_, acoustic_;  // the projections
   std::vector<Matrix> tables_;        // f32; the first is the semantic one
   Workspace work_;
@@ -55,7 +55,7 @@ class CodeTables {
 
   // codes: [frames, quantizers] in the backend's memory, each below entries(). z [frames, width()]; sums:
   // room for frames * table_width().
-  void Sum(Kernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z);
+  void Sum(SpeechKernels& kernels, const int32_t* codes, size_t frames, float* sums, float* z);
 
  private:
   std::vector<Matrix> tables_;

@@ -27,7 +27,7 @@ size_t Capacity(const CodecDecoderConfig& config) {
 }  // namespace
 
 struct CodecDecoder::Parts {
-  Kernels& kernels;
+  SpeechKernels& kernels;
   const CodecConfig config;
   Weights weights;
   TailPlan plan;
@@ -49,7 +49,7 @@ struct CodecDecoder::Parts {
   std::vector<size_t> done;              // frames of each job
   std::vector<const CodecState*> named;  // states named by the jobs
 
-  Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors, Format format);
+  Parts(SpeechKernels& kernels, const CodecConfig& config, const NamedTensors& tensors, Format format);
   size_t frame_samples() const { return static_cast<size_t>(config.frame_samples); }
   size_t Context() const;
   size_t Unheard(const Job& job) const;
@@ -60,7 +60,7 @@ struct CodecDecoder::Parts {
   void Deliver(float* from);
 };
 
-CodecDecoder::Parts::Parts(Kernels& kernels, const CodecConfig& config, const NamedTensors& tensors,
+CodecDecoder::Parts::Parts(SpeechKernels& kernels, const CodecConfig& config, const NamedTensors& tensors,
                            Format format)
     : kernels(kernels),
       config(config),
@@ -200,9 +200,9 @@ void CodecDecoder::Parts::Deliver(float* from) {
   kernels.Wait();
 }
 
-CodecDecoder::CodecDecoder(Kernels& kernels, const Checkpoint& checkpoint, Format format)
+CodecDecoder::CodecDecoder(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Format format)
     : parts_(std::make_unique<Parts>(kernels, checkpoint.codec_config(),
-                                     NamedTensors::OfCodec(checkpoint).Under("decoder"), format)) {}
+                                     checkpoint.CodecTensors().Under("decoder"), format)) {}
 
 CodecDecoder::~CodecDecoder() = default;
 
@@ -274,12 +274,12 @@ size_t DecoderBlock::Floats(const CodecPass& pass, size_t before) const {
   return most;
 }
 
-void DecoderBlock::Expand(Kernels& kernels, CodecPass& pass, size_t before, const float* x, float* y,
+void DecoderBlock::Expand(SpeechKernels& kernels, CodecPass& pass, size_t before, const float* x, float* y,
                           float* spare) const {
   expansion_.Run(kernels, pass, before, snake_, x, spare, y);
 }
 
-void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x,
+void DecoderBlock::AddUnit(SpeechKernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x,
                            float* y, float* spare) const {
   const std::vector<Stretch>& streams = unit.dilated.StreamsOf(pass, rate, spare);
   kernels.AddResidual({{unit.first_snake.a, unit.first_snake.b},
@@ -290,7 +290,7 @@ void DecoderBlock::AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, 
                       streams.data(), streams.size(), pass.Rows(rate), y, x);
 }
 
-void DecoderBlock::Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y,
+void DecoderBlock::Run(SpeechKernels& kernels, CodecPass& pass, size_t before, float* x, float* y,
                        float* spare) const {
   Expand(kernels, pass, before, x, y, spare);
   for (const Unit& unit : units_) AddUnit(kernels, pass, unit, before * rate_, x, y, spare);
@@ -330,7 +330,7 @@ size_t UpsampleStage::Floats(const CodecPass& pass, size_t rate) const {
                    pass.Rows(rows) * widen_.rows});
 }
 
-void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y,
+void UpsampleStage::Run(SpeechKernels& kernels, CodecPass& pass, size_t rate, float* x, float* y,
                         float* spare) const {
   const size_t rows = pass.Rows(rate * ratio_);
   expansion_.Run(kernels, pass, rate, x, spare, y);
@@ -341,7 +341,7 @@ void UpsampleStage::Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x
   kernels.Multiply(narrow_, Rows(spare, rows, widen_.rows), {narrow_bias_, gamma_, true}, y);
 }
 
-LatentTransformer::LatentTransformer(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+LatentTransformer::LatentTransformer(SpeechKernels& kernels, Weights& weights, const NamedTensors& tensors,
                                      const CodecDecoderConfig& config, Format format)
     : input_(weights.Of(tensors["input_proj.weight"], format)),
       output_(weights.Of(tensors["output_proj.weight"], format)),
@@ -352,9 +352,10 @@ LatentTransformer::LatentTransformer(Kernels& kernels, Weights& weights, const N
       transformer_(kernels, config.transformer,
                    LoadLayers(weights, tensors, static_cast<size_t>(config.transformer.layers),
                               kCodecDecoderLayer, format),
-                   static_cast<size_t>(config.window)) {}
+                   Sight{static_cast<size_t>(config.window)}) {}
 
-void LatentTransformer::Run(Kernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden) {
+void LatentTransformer::Run(SpeechKernels& kernels, const CodecPass& pass, bool wanted, float* x,
+                            float* hidden) {
   const size_t rows = pass.frames();
   kernels.Multiply(input_, Rows(x, rows, input_.columns), {input_bias_, nullptr, false}, hidden);
   streams_.clear();

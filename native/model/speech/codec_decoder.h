@@ -7,13 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
 #include "model/speech/codec_state.h"
 #include "model/speech/model_config.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
@@ -21,14 +21,14 @@ namespace parley::model {
 // its layers with a window, and back. There is no residual around it.
 class LatentTransformer {
  public:
-  LatentTransformer(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+  LatentTransformer(SpeechKernels& kernels, Weights& weights, const NamedTensors& tensors,
                     const CodecDecoderConfig& config, Format format);
 
   size_t hidden() const { return input_.rows; }
 
   // x [rows, latent] in place; hidden: room for rows * hidden(). Without `wanted` only the states
   // advance, and x is of no use.
-  void Run(Kernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden);
+  void Run(SpeechKernels& kernels, const CodecPass& pass, bool wanted, float* x, float* hidden);
 
  private:
   Matrix input_, output_;
@@ -54,7 +54,7 @@ class UpsampleStage {
 
   // x [rows, channels] at `rate` rows a frame to y [rows * ratio, channels]; loses x. Each of
   // the three has room for Floats().
-  void Run(Kernels& kernels, CodecPass& pass, size_t rate, float* x, float* y, float* spare) const;
+  void Run(SpeechKernels& kernels, CodecPass& pass, size_t rate, float* x, float* y, float* spare) const;
   size_t Floats(const CodecPass& pass, size_t rate) const;
 
  private:
@@ -80,9 +80,10 @@ class DecoderBlock {
 
   // x [rows, channels] at `before` rows a frame to y [rows * rate, channels / 2]; loses x. Each of
   // the three has room for Floats().
-  void Run(Kernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const;
+  void Run(SpeechKernels& kernels, CodecPass& pass, size_t before, float* x, float* y, float* spare) const;
   // Its first part, without the residual units.
-  void Expand(Kernels& kernels, CodecPass& pass, size_t before, const float* x, float* y, float* spare) const;
+  void Expand(SpeechKernels& kernels, CodecPass& pass, size_t before, const float* x, float* y,
+              float* spare) const;
   size_t Floats(const CodecPass& pass, size_t before) const;
 
  private:
@@ -93,7 +94,7 @@ class DecoderBlock {
     Matrix pointwise;
     const float* pointwise_bias;
   };
-  void AddUnit(Kernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
+  void AddUnit(SpeechKernels& kernels, CodecPass& pass, const Unit& unit, size_t rate, float* x, float* y,
                float* spare) const;
 
   size_t rate_;
@@ -106,7 +107,7 @@ class CodecDecoder {
  public:
   // `format` of convolution and matrix weights: kF32 (exact), or kF16. Tables and their sum are f32.
   // kernels and checkpoint outlive it, and it its states.
-  CodecDecoder(Kernels& kernels, const Checkpoint& checkpoint, Format format);
+  CodecDecoder(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Format format);
   ~CodecDecoder();
 
   // Empty: zeros and no keys.

@@ -6,19 +6,19 @@
 namespace parley::model {
 namespace {
 
-constexpr size_t kUnbounded = 0;  // the window in the configuration is one that the reference does not apply
+constexpr Sight kUnbounded;  // the window in the configuration is one that the reference does not apply
 
-const CodecEncoderConfig& ConfigOf(const Checkpoint& checkpoint) {
+const CodecEncoderConfig& ConfigOf(const SpeechCheckpoint& checkpoint) {
   return *checkpoint.codec_config().encoder;
 }
 
-NamedTensors TensorsOf(const Checkpoint& checkpoint) {
-  return NamedTensors::OfCodec(checkpoint).Under("encoder");
+NamedTensors TensorsOf(const SpeechCheckpoint& checkpoint) {
+  return checkpoint.CodecTensors().Under("encoder");
 }
 
 }  // namespace
 
-CodecEncoder::CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+CodecEncoder::CodecEncoder(SpeechKernels& kernels, Weights& weights, const SpeechCheckpoint& checkpoint,
                            size_t piece_frames)
     : kernels_(kernels),
       sample_rate_(static_cast<size_t>(checkpoint.codec_config().sample_rate)),
@@ -112,7 +112,7 @@ NamedTensors Layer(const NamedTensors& tensors, size_t n) { return tensors.Under
 
 }  // namespace
 
-SeanetEncoder::SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+SeanetEncoder::SeanetEncoder(SpeechKernels& kernels, Weights& weights, const NamedTensors& tensors,
                              const CodecEncoderConfig& config)
     : kernels_(kernels),
       first_(weights, Layer(tensors, 0).Under("conv")),

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/transformer.h"
 #include "model/shared/workspace.h"
 #include "model/speech/codebooks.h"
 #include "model/speech/encoder_convolutions.h"
 #include "model/speech/model_config.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
@@ -25,7 +25,7 @@ namespace parley::model {
 class SeanetEncoder {
  public:
   // tensors: "encoder" of the codec's encoder.
-  SeanetEncoder(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
+  SeanetEncoder(SpeechKernels& kernels, Weights& weights, const NamedTensors& tensors,
                 const CodecEncoderConfig& config);
 
   // State of one recording between pieces.
@@ -62,7 +62,7 @@ class SeanetEncoder {
     return workspace->Floats(BufferFloats(samples)) + before_;
   }
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   const WaveConvolution first_;
   std::vector<Stage> stages_;
   const StreamedConvolution last_;
@@ -80,7 +80,7 @@ class CodecEncoder {
   static constexpr size_t kPieceFrames = 3;
 
   // `weights` owns the weights. Pieces of other lengths give the same bits.
-  CodecEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+  CodecEncoder(SpeechKernels& kernels, Weights& weights, const SpeechCheckpoint& checkpoint,
                size_t piece_frames = kPieceFrames);
 
   // Stages: those of SeanetEncoder, "encoder", "encoder_transformer" and "downsample".
@@ -118,7 +118,7 @@ class CodecEncoder {
   float* Room(size_t vectors);
   size_t LayerWorkBytes(size_t vectors) const;
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   const size_t sample_rate_, frame_samples_, piece_samples_;
   SeanetEncoder seanet_;
   Transformer transformer_;

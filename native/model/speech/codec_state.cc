@@ -42,7 +42,7 @@ CausalLayer CausalLayer::LoadTransposed(Weights& weights, const NamedTensors& te
   return CausalLayer(convolution, plan);
 }
 
-void CausalLayer::Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
+void CausalLayer::Run(SpeechKernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
                       const float* x, float* spare, float* y) const {
   if (History() == 0 && snake.a == nullptr) {  // its windows are the rows of x as they lie
     return kernels.Multiply(convolution_.weights, Rows(x, pass.Rows(rate), channels()),
@@ -52,7 +52,7 @@ void CausalLayer::Run(Kernels& kernels, CodecPass& pass, size_t rate, const Snak
   kernels.ConvolveSpread(x, snake.a, snake.b, convolution_, input.data(), input.size(), y);
 }
 
-void CausalLayer::RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
+void CausalLayer::RunClamped(SpeechKernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
                              const float* x, float* spare, float* y) const {
   const std::vector<Stretch>& input = StreamsOf(pass, rate, spare);
   kernels.ConvolveClamped(x, snake.a, snake.b, convolution_, input.data(), input.size(), -1.0f, 1.0f, y);
@@ -71,7 +71,8 @@ SnakeWeights SnakeWeights::Load(Weights& weights, const NamedTensors& tensors) {
   return {weights.Floats(a), weights.Floats(b)};
 }
 
-CodecState::CodecState(Kernels& kernels, size_t tail_floats, const TransformerConfig& config, size_t capacity)
+CodecState::CodecState(SpeechKernels& kernels, size_t tail_floats, const TransformerConfig& config,
+                       size_t capacity)
     : kernels_(kernels), tail_floats_(tail_floats), keys_(kernels, config, Format::kF32, capacity) {
   tails_ = static_cast<float*>(kernels.Allocate(tail_floats * sizeof(float)));
 }

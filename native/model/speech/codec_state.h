@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
@@ -33,7 +33,7 @@ class TailPlan {
 // still sees. Begins empty: zeros and no keys. The backend outlives it.
 class CodecState {
  public:
-  CodecState(Kernels& kernels, size_t tail_floats, const TransformerConfig& config, size_t capacity);
+  CodecState(SpeechKernels& kernels, size_t tail_floats, const TransformerConfig& config, size_t capacity);
   ~CodecState();
   CodecState(const CodecState&) = delete;
   CodecState& operator=(const CodecState&) = delete;
@@ -49,7 +49,7 @@ class CodecState {
   }
 
  private:
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   const size_t tail_floats_;
   KvState keys_;
   float* tails_ = nullptr;
@@ -104,16 +104,17 @@ class CausalLayer {
 
   // Computes y from snake(x): x is [rows, channels] at `rate` rows a frame, y has all output rows, stream by
   // stream. `spare` has room for InputFloats().
-  void Run(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x,
+  void Run(SpeechKernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x,
            float* spare, float* y) const;
   // As above, without snake.
-  void Run(Kernels& kernels, CodecPass& pass, size_t rate, const float* x, float* spare, float* y) const {
+  void Run(SpeechKernels& kernels, CodecPass& pass, size_t rate, const float* x, float* spare,
+           float* y) const {
     Run(kernels, pass, rate, {}, x, spare, y);
   }
 
   // As the first overload, with y clamped to -1 and 1.
-  void RunClamped(Kernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake, const float* x,
-                  float* spare, float* y) const;
+  void RunClamped(SpeechKernels& kernels, CodecPass& pass, size_t rate, const SnakeWeights& snake,
+                  const float* x, float* spare, float* y) const;
 
   // The streams of such an input, which lie in `spare`; good until the pass is asked again.
   const std::vector<Stretch>& StreamsOf(CodecPass& pass, size_t rate, float* spare) const {

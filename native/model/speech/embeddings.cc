@@ -7,13 +7,13 @@
 namespace parley::model {
 namespace {
 
-const Tensor& TextTensor(const Checkpoint& checkpoint, const char* name) {
-  return NamedTensors::OfModel(checkpoint).Under("talker.text_projection")[name];
+const Tensor& TextTensor(const SpeechCheckpoint& checkpoint, const char* name) {
+  return checkpoint.ModelTensors().Under("talker.text_projection")[name];
 }
 
 }  // namespace
 
-Embeddings::Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& weights)
+Embeddings::Embeddings(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Weights& weights)
     : kernels_(kernels),
       pad_id_(checkpoint.config().text_ids.tts_pad),
       text_(weights.Of(checkpoint.ModelTensor("talker.model.text_embedding.weight"))),
@@ -27,7 +27,7 @@ Embeddings::Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& 
       asked_(kernels),
       found_(kernels) {
   codes_.push_back(weights.Of(checkpoint.ModelTensor("talker.model.codec_embedding.weight")));
-  const NamedTensors others = NamedTensors::OfModel(checkpoint).Under("talker.code_predictor.model");
+  const NamedTensors others = checkpoint.ModelTensors().Under("talker.code_predictor.model");
   const auto groups = static_cast<size_t>(checkpoint.config().talker.code_groups);
   for (size_t n = 0; n + 1 < groups; n++)
     codes_.push_back(weights.Of(others.Under("codec_embedding", n)["weight"]));

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/weights.h"
 #include "model/shared/workspace.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
@@ -21,13 +21,13 @@ constexpr size_t kPromptPiece = 256;
 // lists.
 constexpr size_t kPromptPieceApart = 2048;
 
-inline size_t PromptPieceOf(const Kernels& kernels) {
+inline size_t PromptPieceOf(const SpeechKernels& kernels) {
   return kernels.AnswersAtOnce() ? kPromptPiece : kPromptPieceApart;
 }
 
 class Embeddings {
  public:
-  Embeddings(Kernels& kernels, const Checkpoint& checkpoint, Weights& weights);
+  Embeddings(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Weights& weights);
 
   size_t hidden() const { return codes_.front().columns; }
   size_t code_groups() const { return codes_.size(); }
@@ -48,7 +48,7 @@ class Embeddings {
   Matrix All(const std::vector<int32_t>& ids);
   void Project(const int32_t* ids, size_t count, float* y);
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   const int32_t pad_id_;
   std::vector<Matrix> codes_;
   const Matrix text_;  // read from the mapped file where the backend can: only the pages of ids that are used

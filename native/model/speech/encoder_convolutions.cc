@@ -37,7 +37,7 @@ size_t SameConvolution::PaddedFloats() const {
 
 // Returns the start of the inputs for the results [first, last): in x, or in `padded` if reflection is
 // needed. The results lie before Left(), or from rows - Right() on, or between.
-const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t rows, size_t first,
+const float* SameConvolution::Reflected(SpeechKernels& kernels, const float* x, size_t rows, size_t first,
                                         size_t last, float* padded) const {
   const size_t channels = convolution_.channels;
   const size_t before = Left() - std::min(Left(), first), after = Right() - std::min(Right(), rows - last);
@@ -49,7 +49,7 @@ const float* SameConvolution::Reflected(Kernels& kernels, const float* x, size_t
   return padded + (inputs - from) * channels;
 }
 
-void SameConvolution::Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count,
+void SameConvolution::Apply(SpeechKernels& kernels, const float* x, size_t rows, size_t first, size_t count,
                             float* padded, float* y) const {
   const size_t end = first + count, right = std::max(Left(), rows - std::min(rows, Right()));
   for (size_t last = first; first < end; first = last) {
@@ -67,14 +67,14 @@ StreamedConvolution::StreamedConvolution(Weights& weights, const NamedTensors& t
   if (convolution_.taps < stride) throw std::invalid_argument("a strided convolution skips inputs");
 }
 
-void StreamedConvolution::Begin(Kernels& kernels, const float* x, ConvolutionTail* tail) const {
+void StreamedConvolution::Begin(SpeechKernels& kernels, const float* x, ConvolutionTail* tail) const {
   float* const past = tail->floats_.Floats(RoomBefore());  // zeroed
   tail->begun_ = true;
   if (padding_ != Padding::kReplicate) return;
   for (size_t i = 0; i < History(); i++) kernels.Copy(past + i * channels(), x, channels() * sizeof(float));
 }
 
-void StreamedConvolution::PadEnd(Kernels& kernels, float* x, size_t rows) const {
+void StreamedConvolution::PadEnd(SpeechKernels& kernels, float* x, size_t rows) const {
   const std::vector<float> zeros(channels());
   for (size_t i = rows; i < OutputRows(rows) * stride(); i++) {
     const size_t bytes = channels() * sizeof(float);
@@ -84,8 +84,8 @@ void StreamedConvolution::PadEnd(Kernels& kernels, float* x, size_t rows) const 
   kernels.Wait();  // for `zeros`
 }
 
-void StreamedConvolution::Apply(Kernels& kernels, float* x, size_t rows, ConvolutionTail* tail, bool add,
-                                float* y) const {
+void StreamedConvolution::Apply(SpeechKernels& kernels, float* x, size_t rows, ConvolutionTail* tail,
+                                bool add, float* y) const {
   if (rows == 0) return;
   if (!tail->begun_) Begin(kernels, x, tail);
   if (rows % stride() != 0) PadEnd(kernels, x, rows);
@@ -104,7 +104,7 @@ WaveConvolution::WaveConvolution(Weights& weights, const NamedTensors& tensors)
       weights_(weights.Floats(PackDepthwise(ToFloats(tensors["weight"]).data(), outputs_, taps_))),
       bias_(weights.Floats(tensors["bias"])) {}
 
-void WaveConvolution::Apply(Kernels& kernels, const float* samples, size_t count, float* repeated,
+void WaveConvolution::Apply(SpeechKernels& kernels, const float* samples, size_t count, float* repeated,
                             ConvolutionTail* tail, float* y) const {
   std::vector<float> host;
   host.reserve(count * outputs_);

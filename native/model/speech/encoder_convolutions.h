@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/weights.h"
 #include "model/shared/workspace.h"
@@ -41,15 +41,17 @@ class SameConvolution {
 
   // Computes `count` results from `first` on out of x [rows, inputs], to their places in y [rows, outputs].
   // padded: PaddedFloats() of scratch memory, overlapping nothing.
-  void Apply(Kernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded,
+  void Apply(SpeechKernels& kernels, const float* x, size_t rows, size_t first, size_t count, float* padded,
              float* y) const;
   // As above, for a single row.
-  void Apply(Kernels& kernels, const float* x, float* y) const { Apply(kernels, x, 1, 0, 1, nullptr, y); }
+  void Apply(SpeechKernels& kernels, const float* x, float* y) const {
+    Apply(kernels, x, 1, 0, 1, nullptr, y);
+  }
 
  private:
   size_t Left() const { return convolution_.History() / 2; }
   size_t Right() const { return convolution_.History() - Left(); }
-  const float* Reflected(Kernels& kernels, const float* x, size_t rows, size_t first, size_t last,
+  const float* Reflected(SpeechKernels& kernels, const float* x, size_t rows, size_t first, size_t last,
                          float* padded) const;
 
   Convolution convolution_;
@@ -58,7 +60,7 @@ class SameConvolution {
 // The last inputs of a piece, which the first results of the next one look back on.
 class ConvolutionTail {
  public:
-  explicit ConvolutionTail(Kernels& kernels) : floats_(kernels) {}
+  explicit ConvolutionTail(SpeechKernels& kernels) : floats_(kernels) {}
 
  private:
   friend class StreamedConvolution;
@@ -84,13 +86,13 @@ class StreamedConvolution {
   size_t TailBytes() const { return RoomBefore() * sizeof(float); }
 
   // y = or += the results [OutputRows(rows), outputs]. Every piece but the last is a multiple of stride.
-  void Apply(Kernels& kernels, float* x, size_t rows, ConvolutionTail* tail, bool add, float* y) const;
+  void Apply(SpeechKernels& kernels, float* x, size_t rows, ConvolutionTail* tail, bool add, float* y) const;
 
  private:
   size_t stride() const { return convolution_.stride; }
   size_t History() const { return convolution_.taps - stride(); }
-  void Begin(Kernels& kernels, const float* x, ConvolutionTail* tail) const;
-  void PadEnd(Kernels& kernels, float* x, size_t rows) const;
+  void Begin(SpeechKernels& kernels, const float* x, ConvolutionTail* tail) const;
+  void PadEnd(SpeechKernels& kernels, float* x, size_t rows) const;
 
   Convolution convolution_;
   const Padding padding_;
@@ -109,8 +111,8 @@ class WaveConvolution {
 
   // samples on the host. repeated: [count, outputs] to work with, and RoomBefore() before it. y [count,
   // outputs].
-  void Apply(Kernels& kernels, const float* samples, size_t count, float* repeated, ConvolutionTail* tail,
-             float* y) const;
+  void Apply(SpeechKernels& kernels, const float* samples, size_t count, float* repeated,
+             ConvolutionTail* tail, float* y) const;
 
  private:
   const size_t outputs_, taps_;

@@ -162,13 +162,14 @@ void FrameStep::Finish(StepResult* results, int32_t* codes) {
   }
 }
 
-Talker::Talker(Kernels& kernels, const Checkpoint& checkpoint, Weights& weights, std::optional<Format> format)
+Talker::Talker(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Weights& weights,
+               std::optional<Format> format)
     : kernels_(kernels),
-      transformer_(kernels, checkpoint.config().talker.transformer,
-                   LoadLayers(weights, NamedTensors::OfModel(checkpoint).Under("talker.model"),
-                              static_cast<size_t>(checkpoint.config().talker.transformer.layers),
-                              kTalkerLayer, format),
-                   0),
+      transformer_(
+          kernels, checkpoint.config().talker.transformer,
+          LoadLayers(weights, checkpoint.ModelTensors().Under("talker.model"),
+                     static_cast<size_t>(checkpoint.config().talker.transformer.layers), kQwen3Layer, format),
+          Sight{}),
       norm_(weights.Floats(checkpoint.ModelTensor("talker.model.norm.weight"))),
       head_(weights.Of(checkpoint.ModelTensor("talker.codec_head.weight"), format)) {}
 

@@ -9,12 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "model/files/checkpoint.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
 #include "model/shared/workspace.h"
 #include "model/speech/code_predictor.h"
 #include "model/speech/embeddings.h"
+#include "model/speech/speech_checkpoint.h"
 #include "model/speech/speech_stream.h"
 
 namespace parley::model {
@@ -23,7 +23,8 @@ namespace parley::model {
 class Talker {
  public:
   // Matrices in `format`, or without one as the file has them.
-  Talker(Kernels& kernels, const Checkpoint& checkpoint, Weights& weights, std::optional<Format> format);
+  Talker(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Weights& weights,
+         std::optional<Format> format);
 
   size_t hidden() const { return head_.columns; }
   size_t vocabulary() const { return head_.rows; }
@@ -35,7 +36,7 @@ class Talker {
   void Logits(const float* hidden, size_t count, float* logits);
 
  private:
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   Transformer transformer_;
   const float* const norm_;
   const Matrix head_;
@@ -45,7 +46,7 @@ class Talker {
 class FrameStep {
  public:
   // All outlive it.
-  FrameStep(Kernels& kernels, Embeddings& embeddings, Talker& talker, CodePredictor& predictor)
+  FrameStep(SpeechKernels& kernels, Embeddings& embeddings, Talker& talker, CodePredictor& predictor)
       : kernels_(kernels),
         embeddings_(embeddings),
         talker_(talker),
@@ -79,7 +80,7 @@ class FrameStep {
   void Fetch(size_t each);
   int32_t* Made();
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   Embeddings& embeddings_;
   Talker& talker_;
   CodePredictor& predictor_;

@@ -89,22 +89,6 @@ std::vector<Speaker> ReadSpeakers(const ConfigReader& reader, const std::vector<
   return speakers;
 }
 
-// The three axes of the talker's rotation always carry one position, so of
-// rope_scaling only the type matters.
-void RefuseOtherAttention(const ConfigReader& reader) {
-  reader.Only("use_sliding_window", false);
-  reader.Require(!reader.Has("sliding_window"), "sliding_window", "null, the only one supported");
-  if (reader.Has("rope_scaling")) {
-    const ConfigReader scaling = reader.Object("rope_scaling");
-    scaling.Only("rope_type", std::string_view("default"));
-    scaling.Only("type", std::string_view("default"));
-  }
-  for (Json layer = reader.json().Find("layer_types").first(); layer.present(); layer = layer.next()) {
-    reader.Require(layer.text() == "full_attention", "layer_types",
-                   "\"full_attention\" throughout, the only one supported");
-  }
-}
-
 TalkerConfig ReadTalker(const ConfigReader& reader) {
   TalkerConfig talker;
   talker.transformer = ReadTransformer(reader, "rms_norm_eps", "silu", false);
@@ -116,7 +100,7 @@ TalkerConfig ReadTalker(const ConfigReader& reader) {
   talker.ids = ReadCodecIds(reader, talker.vocabulary);
   talker.languages = ReadLanguages(reader, talker.vocabulary);
   talker.speakers = ReadSpeakers(reader, talker.languages, talker.vocabulary);
-  RefuseOtherAttention(reader);
+  RequireFullAttention(reader);
   return talker;
 }
 
@@ -130,7 +114,7 @@ PredictorConfig ReadPredictor(const ConfigReader& reader, const TalkerConfig& ta
                      ", the talker's without its control ids");
   reader.Require(reader.Whole("num_code_groups", 2, 64) == talker.code_groups, "num_code_groups",
                  std::to_string(talker.code_groups) + ", as the talker's");
-  RefuseOtherAttention(reader);
+  RequireFullAttention(reader);
   reader.Only("tie_word_embeddings", false);
   return predictor;
 }

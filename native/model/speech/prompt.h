@@ -89,7 +89,7 @@ bool FitsModel(const ModelConfig& config, const Prompt& prompt, const VoicePromp
 
 class PromptRows {
  public:
-  PromptRows(Kernels& kernels, Embeddings& embeddings)
+  PromptRows(SpeechKernels& kernels, Embeddings& embeddings)
       : kernels_(kernels), embeddings_(embeddings), code_ids_(kernels), frame_ids_(kernels) {}
 
   // The rows first .. last of a prompt that FitsModel.
@@ -104,7 +104,7 @@ class PromptRows {
  private:
   void Add(const PromptRow& row, const VoicePrompt* voice);
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   Embeddings& embeddings_;
   IdList code_ids_, frame_ids_;
   std::vector<int32_t> texts_, codes_, frames_;  // per row, -1 where it has none

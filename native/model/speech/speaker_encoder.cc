@@ -14,17 +14,17 @@ LogMelShape ShapeOf(const SpeakerEncoderConfig& config) {
   return shape;
 }
 
-const SpeakerEncoderConfig& ConfigOf(const Checkpoint& checkpoint) {
+const SpeakerEncoderConfig& ConfigOf(const SpeechCheckpoint& checkpoint) {
   return *checkpoint.config().speaker_encoder;
 }
 
-NamedTensors TensorsOf(const Checkpoint& checkpoint) {
-  return NamedTensors::OfModel(checkpoint).Under("speaker_encoder");
+NamedTensors TensorsOf(const SpeechCheckpoint& checkpoint) {
+  return checkpoint.ModelTensors().Under("speaker_encoder");
 }
 
 }  // namespace
 
-SpeakerEncoder::SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+SpeakerEncoder::SpeakerEncoder(SpeechKernels& kernels, Weights& weights, const SpeechCheckpoint& checkpoint,
                                size_t piece_cost)
     : kernels_(kernels),
       piece_cost_(piece_cost),
@@ -152,7 +152,7 @@ size_t Res2NetBlock::WorkFloats(size_t rows) const {
          squeeze_.outputs();
 }
 
-Res2NetBlock::Work Res2NetBlock::Laid(Kernels& kernels, float* work, size_t rows) const {
+Res2NetBlock::Work Res2NetBlock::Laid(SpeechKernels& kernels, float* work, size_t rows) const {
   Work laid;
   laid.kernels = &kernels;
   laid.rows = rows;
@@ -167,7 +167,8 @@ Res2NetBlock::Work Res2NetBlock::Laid(Kernels& kernels, float* work, size_t rows
   return laid;
 }
 
-void Res2NetBlock::Plan(Kernels& kernels, float* x, size_t rows, float* work, StagedWork* stages) const {
+void Res2NetBlock::Plan(SpeechKernels& kernels, float* x, size_t rows, float* work,
+                        StagedWork* stages) const {
   const Work laid = Laid(kernels, work, rows);
   stages->Add(rows, first_.CostOfRow() + 2 * channels_ * kValueCost,
               [=](size_t first, size_t count) { Widen(laid, x, first, count); });
@@ -264,8 +265,8 @@ size_t AttentiveStatistics::WorkFloats(size_t rows) const {
   return (rows + 1) * of_x_.rows + rows * channels_;
 }
 
-void AttentiveStatistics::Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics,
-                               StagedWork* stages) const {
+void AttentiveStatistics::Plan(SpeechKernels& kernels, const float* x, size_t rows, float* work,
+                               float* statistics, StagedWork* stages) const {
   const size_t width = of_x_.rows,
                twice = 2 * rows * kValueCost;  // a pass for the mean, one for the deviation
   float* const inner = work + width;
@@ -286,7 +287,7 @@ void AttentiveStatistics::Plan(Kernels& kernels, const float* x, size_t rows, fl
 
 // The scores of some moments.
 void AttentiveStatistics::Attend(const Work& work, size_t first, size_t count) const {
-  Kernels& kernels = *work.kernels;
+  SpeechKernels& kernels = *work.kernels;
   const size_t width = of_x_.rows;
   float* const inner = work.inner + first * width;
   kernels.Multiply(of_x_, Rows(work.x + first * channels_, count, channels_), {work.bias, nullptr, false},

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
 #include "kernels/log_mel.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/staged_work.h"
 #include "model/shared/workspace.h"
 #include "model/speech/encoder_convolutions.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
@@ -26,12 +26,12 @@ class AttentiveStatistics {
   size_t WorkFloats(size_t rows) const;
 
   // To be done: statistics [2 * channels], the means, then the deviations. work: WorkFloats(rows).
-  void Plan(Kernels& kernels, const float* x, size_t rows, float* work, float* statistics,
+  void Plan(SpeechKernels& kernels, const float* x, size_t rows, float* work, float* statistics,
             StagedWork* stages) const;
 
  private:
   struct Work {
-    Kernels* kernels;
+    SpeechKernels* kernels;
     const float* x;
     size_t rows;
     float *bias, *inner, *attention, *statistics;
@@ -59,15 +59,15 @@ class Res2NetBlock {
   size_t WorkFloats(size_t rows) const;
 
   // To be done: x [rows, channels] += the gated block of it. work: WorkFloats(rows).
-  void Plan(Kernels& kernels, float* x, size_t rows, float* work, StagedWork* stages) const;
+  void Plan(SpeechKernels& kernels, float* x, size_t rows, float* work, StagedWork* stages) const;
 
  private:
   struct Work {
-    Kernels* kernels;
+    SpeechKernels* kernels;
     size_t rows;
     float *hidden, *joined, *part, *result, *padded, *mean, *gate, *squeezed;
   };
-  Work Laid(Kernels& kernels, float* work, size_t rows) const;
+  Work Laid(SpeechKernels& kernels, float* work, size_t rows) const;
   void PlanParts(const Work& work, StagedWork* stages) const;
   void PlanGate(const Work& work, StagedWork* stages) const;
   void Widen(const Work& work, const float* x, size_t first, size_t count) const;
@@ -88,7 +88,7 @@ class SpeakerEncoder {
   static constexpr size_t kSpectrumCost = 660;
 
   // `weights` owns the weights. Pieces of other costs give the same bits.
-  SpeakerEncoder(Kernels& kernels, Weights& weights, const Checkpoint& checkpoint,
+  SpeakerEncoder(SpeechKernels& kernels, Weights& weights, const SpeechCheckpoint& checkpoint,
                  size_t piece_cost = kPieceCost);
 
   // "blocks.0", "blocks.1", ..., "mfa", "asp".
@@ -145,7 +145,7 @@ class SpeakerEncoder {
   void PlanProjection(const float* statistics, float* projected, Run* run);
   void PlanToShow(const std::string& stage, const float* values, size_t rows, size_t channels, Run* run);
 
-  Kernels& kernels_;
+  SpeechKernels& kernels_;
   const size_t piece_cost_;
   const LogMelShape shape_;
   const LogMel mel_;

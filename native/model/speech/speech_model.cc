@@ -22,7 +22,7 @@ std::optional<Format> PredictorsFormat(Quantize quantize) {
 }  // namespace
 
 struct SpeechModel::Parts {
-  Parts(Kernels& backend, const Checkpoint& checkpoint, Quantize quantize, Format format)
+  Parts(SpeechKernels& backend, const SpeechCheckpoint& checkpoint, Quantize quantize, Format format)
       : kernels(backend),
         config(checkpoint.config()),
         cache_format(format),
@@ -36,7 +36,7 @@ struct SpeechModel::Parts {
 
   void PrefillPiece();
 
-  Kernels& kernels;
+  SpeechKernels& kernels;
   const ModelConfig& config;
   const Format cache_format;
   Weights weights;
@@ -52,7 +52,7 @@ struct SpeechModel::Parts {
   std::vector<PromptRows::Part> parts;
 };
 
-SpeechModel::SpeechModel(Kernels& kernels, const Checkpoint& checkpoint, Quantize quantize,
+SpeechModel::SpeechModel(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Quantize quantize,
                          Format cache_format)
     : parts_(std::make_unique<Parts>(kernels, checkpoint, quantize, cache_format)) {}
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
 #include "model/speech/prompt.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
@@ -83,7 +83,8 @@ class SpeechModel {
  public:
   // Throws std::bad_alloc, and std::invalid_argument for weights that cannot be quantized.
   // kernels and checkpoint outlive it.
-  SpeechModel(Kernels& kernels, const Checkpoint& checkpoint, Quantize quantize, Format cache_format);
+  SpeechModel(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint, Quantize quantize,
+              Format cache_format);
   ~SpeechModel();
 
   // Bytes of device memory that a stream of so many positions takes: known before it begins.

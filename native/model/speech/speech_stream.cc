@@ -79,7 +79,7 @@ size_t PositionsOf(const Prompt& prompt, size_t max_new_tokens) {
   return fed > SIZE_MAX - prompt.rows.size() ? SIZE_MAX : prompt.rows.size() + fed;
 }
 
-SpeechStream::State::State(Kernels& kernels, const ModelConfig& of, const Prompt& asked,
+SpeechStream::State::State(SpeechKernels& kernels, const ModelConfig& of, const Prompt& asked,
                            std::shared_ptr<const VoicePrompt> with, const DrawRules& drawn,
                            Format cache_format)
     : config(of),

@@ -11,7 +11,7 @@
 namespace parley::model {
 
 struct SpeechStream::State {
-  State(Kernels& kernels, const ModelConfig& config, const Prompt& prompt,
+  State(SpeechKernels& kernels, const ModelConfig& config, const Prompt& prompt,
         std::shared_ptr<const VoicePrompt> voice, const DrawRules& rules, Format cache_format);
 
   const ModelConfig& config;

@@ -10,7 +10,7 @@
 namespace parley::model {
 
 struct VoiceEncoder::Parts {
-  Parts(Kernels& kernels, const Checkpoint& checkpoint)
+  Parts(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint)
       : weights(kernels), speaker(kernels, weights, checkpoint), codec(kernels, weights, checkpoint) {}
 
   Weights weights;
@@ -49,7 +49,7 @@ bool VoiceEncoding::Advance() {
   return false;
 }
 
-VoiceEncoder::VoiceEncoder(Kernels& kernels, const Checkpoint& checkpoint) {
+VoiceEncoder::VoiceEncoder(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint) {
   if (checkpoint.config().type != ModelType::kBase)
     throw std::invalid_argument("only a Base model has encoders");
   parts_ = std::make_unique<Parts>(kernels, checkpoint);

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/files/checkpoint.h"
+#include "kernels/speech_kernels.h"
 #include "model/shared/weights.h"
 #include "model/speech/preparation.h"
+#include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
 
@@ -60,7 +60,7 @@ class VoiceEncoder {
   }
 
   // Throws std::bad_alloc, and std::invalid_argument for a checkpoint of another type.
-  VoiceEncoder(Kernels& kernels, const Checkpoint& checkpoint);
+  VoiceEncoder(SpeechKernels& kernels, const SpeechCheckpoint& checkpoint);
   ~VoiceEncoder();
 
   size_t sample_rate() const;

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "kernels/cuda/plugin.h"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley {
 namespace {
@@ -33,7 +33,7 @@ std::string Matter() {
   return matter;
 }
 
-class FakeGpu final : public Kernels {
+class FakeGpu final : public SpeechKernels {
  public:
   explicit FakeGpu(const cuda::PluginOptions& options) {
     if (!options.graphs) name_ += ", no graphs";

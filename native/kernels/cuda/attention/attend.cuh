@@ -185,9 +185,9 @@ constexpr size_t kLeastRowsTogether = 4;
 // True if rows of a stream are attended to together. They see all positions from the first on, none of
 // whose lanes has a second chunk.
 inline bool GoRowsTogether(const AttentionBatch& batch) {
-  return batch.longest >= kLeastRowsTogether && batch.window == 0 && batch.furthest <= kPositions * kLanes &&
-         batch.layout.head_dim == kRowsDim && batch.query_heads / batch.layout.heads % 2 == 0 &&
-         BytesOf(batch.layout.format) == 2;
+  return batch.longest >= kLeastRowsTogether && batch.sight.window == 0 &&
+         batch.furthest <= kPositions * kLanes && batch.layout.head_dim == kRowsDim &&
+         batch.query_heads / batch.layout.heads % 2 == 0 && BytesOf(batch.layout.format) == 2;
 }
 
 // Rows that are placed.

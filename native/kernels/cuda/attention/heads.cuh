@@ -50,7 +50,7 @@ inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t l
           static_cast<uint32_t>(batch.query_heads),
           static_cast<uint32_t>(batch.layout.head_dim),
           static_cast<uint32_t>(layer),
-          static_cast<uint32_t>(batch.window),
+          static_cast<uint32_t>(batch.sight.window),
           batch.scale,
           raw.angles,
           raw.q_norm,

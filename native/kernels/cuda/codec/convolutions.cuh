@@ -17,6 +17,7 @@
 #include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/products/products.cuh"
 #include "kernels/number_formats.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 

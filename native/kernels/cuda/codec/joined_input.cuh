@@ -14,6 +14,7 @@
 #include "kernels/cuda/products/laid_vectors.cuh"
 #include "kernels/cuda/products/prepare.cuh"
 #include "kernels/cuda/products/product_plan.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 

@@ -18,7 +18,7 @@
 #include "kernels/cuda/products/product_args.cuh"
 #include "kernels/cuda/products/tile_intrinsics.h"
 #include "kernels/cuda/products/tile_map.h"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 

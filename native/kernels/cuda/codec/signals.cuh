@@ -11,7 +11,7 @@
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/queue.h"
 #include "kernels/cuda/lane_math.cuh"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 

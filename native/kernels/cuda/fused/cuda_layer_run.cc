@@ -212,7 +212,7 @@ inline bool EnqueueRunLayers(Queue& queue, LayerRunRoom& room, const ProductRule
   return with(RunShape<4, 8, 12, Bf16>{}) || with(RunShape<8, 8, 24, Bf16>{});
 }
 
-// Kernels::RunPasses.
+// SpeechKernels::RunPasses.
 inline bool EnqueueRunPasses(Queue& queue, LayerRunRoom& room, const ProductRules& rules,
                              const LayerRun& run) {
   if (!IsRun(run, rules) || run.batch.layout.format != Format::kF32) return false;

@@ -8,6 +8,7 @@
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/queue.h"
 #include "kernels/sampling.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 

@@ -42,7 +42,7 @@ void CudaKernels::MultiplySnaked(const Matrix& w, float* x, const float* a, cons
                                  const Finish& finish, float* y) {
   Validate(w, w.columns);
   const InputSignal from{x, a, b, static_cast<uint32_t>(w.columns)};
-  if (!JoinsInput(from, nullptr, 0)) return Kernels::MultiplySnaked(w, x, a, b, rows, finish, y);
+  if (!JoinsInput(from, nullptr, 0)) return SpeechKernels::MultiplySnaked(w, x, a, b, rows, finish, y);
   EnqueueMultiplySnaked(Next(), room_, w, from, rows, finish, y);
 }
 
@@ -51,7 +51,7 @@ void CudaKernels::MultiplyNormed(const Matrix& w, const Norm& norm, float* x, si
   Validate(w, w.columns);
   const LayerRows own{x, rows, x};
   if (rows == 0 || !FitsTensorCores(w) || !NormsItself(norm, own, w.columns))
-    return Kernels::MultiplyNormed(w, norm, x, rows, every, bias, y);
+    return SpeechKernels::MultiplyNormed(w, norm, x, rows, every, bias, y);
   EnqueueMultiplyNormed(Next(), room_, w, norm, own, every, bias, y);
 }
 
@@ -67,7 +67,7 @@ void CudaKernels::MultiplyHanded(const Matrix& w, const TermsPlace& handed, cons
 }
 
 void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) {
-  if (layer.gate.values == nullptr) return Kernels::AddMlp(layer, rows, room, x);
+  if (layer.gate.values == nullptr || layer.HasBias()) return Kernels::AddMlp(layer, rows, room, x);
   Validate(layer.gate, layer.up, layer.gate.columns);
   Validate(layer.down, layer.gate.rows);
   const Finish finish{nullptr, layer.mlp_scale, true};
@@ -92,7 +92,7 @@ void CudaKernels::ConvolveClamped(const float* x, const float* a, const float* b
   if (JoinsInput(from, streams, count) &&
       EnqueueConvolveClamped(Next(), from, convolution, streams, count, bounds, y))
     return;
-  Kernels::ConvolveClamped(x, a, b, convolution, streams, count, lowest, highest, y);
+  SpeechKernels::ConvolveClamped(x, a, b, convolution, streams, count, lowest, highest, y);
 }
 
 void CudaKernels::ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
@@ -107,7 +107,7 @@ void CudaKernels::ConvolveSpread(const float* x, const float* a, const float* b,
   Validate(convolution);
   const InputSignal from{x, a, b, static_cast<uint32_t>(convolution.channels)};
   if (!JoinsInput(from, streams, count))
-    return Kernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
+    return SpeechKernels::ConvolveSpread(x, a, b, convolution, streams, count, y);
   EnqueueConvolveSpread(Next(), room_, from, convolution, streams, count, y);
 }
 
@@ -131,7 +131,7 @@ void CudaKernels::AddResidual(const ResidualUnit& unit, const Stretch* streams, 
   Require(unit.pointwise.rows == unit.dilated.channels, "what is added to a signal has other channels");
   const InputSignal from{x, unit.first.a, unit.first.b, static_cast<uint32_t>(unit.dilated.channels)};
   if (JoinsInput(from, streams, count) && EnqueueUnit(Next(), room_, unit, from, streams, count, x)) return;
-  Kernels::AddResidual(unit, streams, count, rows, x, y);
+  SpeechKernels::AddResidual(unit, streams, count, rows, x, y);
 }
 
 // The first half of AttendRows.

@@ -16,7 +16,7 @@
 #include "kernels/cuda/products/laid_vectors.cuh"
 #include "kernels/cuda/products/product_plan.h"
 #include "kernels/cuda/products/tiled_gemm_launch.cuh"
-#include "kernels/kernels.h"
+#include "kernels/speech_kernels.h"
 
 namespace parley::cuda {
 
@@ -180,7 +180,7 @@ inline void EnqueueExpandRows(Queue& queue, Room& room, const Norm& norm, const 
   EnqueueGated(queue, room, args, gate, up, laid);
 }
 
-// Kernels::MultiplyNormed.
+// SpeechKernels::MultiplyNormed.
 inline void EnqueueMultiplyNormed(Queue& queue, Room& room, const Matrix& w, const Norm& norm,
                                   const LayerRows& x, size_t every, const float* bias, float* y) {
   const size_t width = w.columns;

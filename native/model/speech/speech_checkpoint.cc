@@ -1,31 +1,18 @@
-#include "model/files/checkpoint.h"
+#include "model/speech/speech_checkpoint.h"
 
-#include <cstdio>
-#include <cstdlib>
+#include "model/files/config_file.h"
+#include "model/shared/layer_weights.h"
 
 namespace parley::model {
 namespace {
 
-constexpr size_t kMaxConfigBytes = size_t{4} << 20;
 constexpr const char* kCodecFolder = "/speech_tokenizer";
-
-// `read` takes a ConfigReader and gives the configuration.
-template <class Read>
-bool ReadConfig(const std::string& path, Read read, std::string* problem) {
-  std::string text;
-  if (!ReadFile(path, kMaxConfigBytes, &text, problem)) return false;
-  const auto document = JsonDocument::Parse(text, problem);
-  if (!document) return *problem = path + ": " + *problem, false;
-  problem->clear();
-  read(ConfigReader(path, document->root(), problem));
-  return problem->empty();
-}
 
 }  // namespace
 
-std::unique_ptr<const Checkpoint> Checkpoint::Open(const std::string& directory, PieceRule rule,
-                                                   std::string* problem) {
-  std::unique_ptr<Checkpoint> checkpoint(new Checkpoint());
+std::unique_ptr<const SpeechCheckpoint> SpeechCheckpoint::Open(const std::string& directory, PieceRule rule,
+                                                               std::string* problem) {
+  std::unique_ptr<SpeechCheckpoint> checkpoint(new SpeechCheckpoint());
   if (!checkpoint->ReadConfigs(directory, problem)) return nullptr;
   const int64_t text_vocabulary = checkpoint->config_.talker.text_vocabulary;
   checkpoint->tokenizer_ = Tokenizer::Open(directory, text_vocabulary, rule, problem);
@@ -39,7 +26,7 @@ std::unique_ptr<const Checkpoint> Checkpoint::Open(const std::string& directory,
   return checkpoint;
 }
 
-bool Checkpoint::ReadConfigs(const std::string& directory, std::string* problem) {
+bool SpeechCheckpoint::ReadConfigs(const std::string& directory, std::string* problem) {
   const auto model = [this](const ConfigReader& reader) { config_ = ReadModelConfig(reader); };
   const auto generation = [this](const ConfigReader& reader) { generation_ = ReadGenerationConfig(reader); };
   const auto codec = [this](const ConfigReader& reader) {
@@ -53,14 +40,14 @@ bool Checkpoint::ReadConfigs(const std::string& directory, std::string* problem)
     reader.Require(!speaker || speaker->sample_rate == codec_config_.sample_rate, "output_sample_rate",
                    "the speaker encoder's sample_rate");
   };
-  return ReadConfig(directory + "/config.json", model, problem) &&
-         ReadConfig(directory + "/generation_config.json", generation, problem) &&
-         ReadConfig(directory + kCodecFolder + "/config.json", codec, problem);
+  return ReadConfigFile(directory + "/config.json", model, problem) &&
+         ReadConfigFile(directory + "/generation_config.json", generation, problem) &&
+         ReadConfigFile(directory + kCodecFolder + "/config.json", codec, problem);
 }
 
 // The ids of config.json must be tokens that tokenizer_config.json tells of,
 // and the two markers of the templates those that are meant.
-bool Checkpoint::CheckTokens(const std::string& directory, std::string* problem) const {
+bool SpeechCheckpoint::CheckTokens(const std::string& directory, std::string* problem) const {
   const TextIds& ids = config_.text_ids;
   const struct {
     const char* key;
@@ -84,28 +71,7 @@ bool Checkpoint::CheckTokens(const std::string& directory, std::string* problem)
   return true;
 }
 
-const Tensor& Checkpoint::Required(const TensorSet& set, std::string_view name) {
-  if (const Tensor* const tensor = set.Find(name)) return *tensor;
-  std::fprintf(stderr, "the tensor %.*s is not in the list of expected ones\n", static_cast<int>(name.size()),
-               name.data());
-  std::abort();
-}
-
 namespace {
-
-void AddLayer(const TransformerConfig& c, const ExpectedTensors& layer) {
-  layer.Add("input_layernorm.weight", {c.hidden});
-  layer.Add("self_attn.q_proj.weight", {c.query_width(), c.hidden});
-  layer.Add("self_attn.k_proj.weight", {c.kv_width(), c.hidden});
-  layer.Add("self_attn.v_proj.weight", {c.kv_width(), c.hidden});
-  layer.Add("self_attn.q_norm.weight", {c.head_dim});
-  layer.Add("self_attn.k_norm.weight", {c.head_dim});
-  layer.Add("self_attn.o_proj.weight", {c.hidden, c.query_width()});
-  layer.Add("post_attention_layernorm.weight", {c.hidden});
-  layer.Add("mlp.gate_proj.weight", {c.intermediate, c.hidden});
-  layer.Add("mlp.up_proj.weight", {c.intermediate, c.hidden});
-  layer.Add("mlp.down_proj.weight", {c.hidden, c.intermediate});
-}
 
 void AddTalker(const TalkerConfig& c, const ExpectedTensors& talker) {
   const int64_t hidden = c.transformer.hidden;
@@ -113,7 +79,8 @@ void AddTalker(const TalkerConfig& c, const ExpectedTensors& talker) {
   talker.AddWithBias("text_projection.linear_fc1", {c.text_hidden, c.text_hidden});
   talker.AddWithBias("text_projection.linear_fc2", {hidden, c.text_hidden});
   talker.Add("model.codec_embedding.weight", {c.vocabulary, hidden});
-  for (int64_t n = 0; n < c.transformer.layers; n++) AddLayer(c.transformer, talker.Under("model.layers", n));
+  for (int64_t n = 0; n < c.transformer.layers; n++)
+    AddQwen3Layer(c.transformer, talker.Under("model.layers", n));
   talker.Add("model.norm.weight", {hidden});
   talker.Add("codec_head.weight", {c.vocabulary, hidden});
 }
@@ -124,7 +91,7 @@ void AddPredictor(const ModelConfig& config, const ExpectedTensors& predictor) {
   const int64_t hidden = c.transformer.hidden, talker_hidden = config.talker.transformer.hidden;
   if (config.has_projection()) predictor.AddWithBias("small_to_mtp_projection", {hidden, talker_hidden});
   for (int64_t n = 0; n < c.transformer.layers; n++)
-    AddLayer(c.transformer, predictor.Under("model.layers", n));
+    AddQwen3Layer(c.transformer, predictor.Under("model.layers", n));
   predictor.Add("model.norm.weight", {hidden});
   for (int64_t n = 0; n + 1 < config.talker.code_groups; n++) {
     predictor.Under("model.codec_embedding", n).Add("weight", {c.vocabulary, talker_hidden});

@@ -5,14 +5,15 @@
 //   config.json  generation_config.json  vocab.json  merges.txt  tokenizer_config.json
 //   model.safetensors, or model.safetensors.index.json and its shards
 //   speech_tokenizer/config.json  speech_tokenizer/model.safetensors, or sharded
-#ifndef PARLEY_MODEL_CHECKPOINT_H_
-#define PARLEY_MODEL_CHECKPOINT_H_
+#ifndef PARLEY_MODEL_SPEECH_SPEECH_CHECKPOINT_H_
+#define PARLEY_MODEL_SPEECH_SPEECH_CHECKPOINT_H_
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/files/named_tensors.h"
 #include "model/files/safetensors.h"
 #include "model/files/tensor.h"
 #include "model/speech/model_config.h"
@@ -30,12 +31,12 @@ std::vector<ExpectedTensor> TensorsOf(const CodecConfig& config);
 
 // Owns the mapped files; tensors are views of them, good as long as it. Not
 // changed after Open(), so any thread may read.
-class Checkpoint {
+class SpeechCheckpoint {
  public:
   // Null with `problem` set: the file, the key or tensor, what was expected
   // and what was found.
-  static std::unique_ptr<const Checkpoint> Open(const std::string& directory, PieceRule rule,
-                                                std::string* problem);
+  static std::unique_ptr<const SpeechCheckpoint> Open(const std::string& directory, PieceRule rule,
+                                                      std::string* problem);
 
   const ModelConfig& config() const { return config_; }
   const CodecConfig& codec_config() const { return codec_config_; }  // with the encoder for ModelType::kBase
@@ -44,8 +45,10 @@ class Checkpoint {
 
   // Returns a tensor by its name in the file. Names that TensorsOf() lists are always present. Any other
   // missing name ends the process: it is a mistake in the engine, not in the file.
-  const Tensor& ModelTensor(std::string_view name) const { return Required(*model_, name); }
-  const Tensor& CodecTensor(std::string_view name) const { return Required(*codec_, name); }
+  const Tensor& ModelTensor(std::string_view name) const { return ModelTensors()[name]; }
+  const Tensor& CodecTensor(std::string_view name) const { return CodecTensors()[name]; }
+  NamedTensors ModelTensors() const { return NamedTensors(*model_); }
+  NamedTensors CodecTensors() const { return NamedTensors(*codec_); }
 
   // True if a file of weights was changed since Open(): what is computed with it is of no use. `problem`
   // names it.
@@ -55,10 +58,9 @@ class Checkpoint {
   const TensorSet& codec() const { return *codec_; }
 
  private:
-  Checkpoint() = default;
+  SpeechCheckpoint() = default;
   bool ReadConfigs(const std::string& directory, std::string* problem);
   bool CheckTokens(const std::string& directory, std::string* problem) const;
-  static const Tensor& Required(const TensorSet& set, std::string_view name);
 
   ModelConfig config_;
   CodecConfig codec_config_;
@@ -69,4 +71,4 @@ class Checkpoint {
 
 }  // namespace parley::model
 
-#endif  // PARLEY_MODEL_CHECKPOINT_H_
+#endif  // PARLEY_MODEL_SPEECH_SPEECH_CHECKPOINT_H_
