@@ -1,5 +1,5 @@
-// Measures recognition on a checkpoint of full size, by stage, beside the arithmetic that the stage has and the
-// reading of memory.
+// Measures recognition on a checkpoint of full size, by stage, beside the arithmetic that the stage has and
+// the reading of memory.
 //
 //   recognition_bench <directory> [seconds of sound] [decoder: bf16 | int8] [threads]
 //

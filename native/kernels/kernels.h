@@ -46,8 +46,8 @@ struct KvLayout {
 };
 
 // The keys that the query at position i sees: all j <= i; with a window only those of j > i - window; or with
-// `whole` all up to the last position of its stream in the batch. The capacity of a cache is at least window +
-// count - 1, or every position.
+// `whole` all up to the last position of its stream in the batch. The capacity of a cache is at least window
+// + count - 1, or every position.
 struct Sight {
   size_t window = 0;  // 0: none
   bool whole = false;
@@ -249,8 +249,8 @@ class Kernels {
   static constexpr size_t PlaneColumns(size_t channels) {
     return (kPlaneTaps * kPlaneTaps * channels + 15) / 16 * 16;
   }
-  // x [frames, bands, channels] to y [HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the window of each
-  // output, frames, then bands, then channels; the rest are zeros.
+  // x [frames, bands, channels] to y [HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the window of
+  // each output, frames, then bands, then channels; the rest are zeros.
   virtual void GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y);
 
   // Chooses one id for each row of logits [count, vocabulary] and modifies the logits. Writes it to ids[i *

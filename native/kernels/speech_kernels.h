@@ -1,5 +1,5 @@
-// The backend's calls that only the speech model needs: convolutions over time, Snake, codebooks, the passes of
-// the code predictor, and the speaker encoder's statistics. The rules of kernels.h hold.
+// The backend's calls that only the speech model needs: convolutions over time, Snake, codebooks, the passes
+// of the code predictor, and the speaker encoder's statistics. The rules of kernels.h hold.
 #ifndef PARLEY_KERNELS_SPEECH_KERNELS_H_
 #define PARLEY_KERNELS_SPEECH_KERNELS_H_
 

@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kTaps = Kernels::kPlaneTaps;
 
-// [out, in, band taps, time taps] to [out, ColumnsOf(in)], the windows' order: time, band, channel; then zeros.
+// [out, in, band taps, time taps] to [out, ColumnsOf(in)], the windows' order: time, band, channel; then
+// zeros.
 Matrix PackConvolution(Weights& weights, const Tensor& tensor) {
   const std::vector<float> values = ToFloats(tensor);
   const auto out = static_cast<size_t>(tensor.shape[0]), in = static_cast<size_t>(tensor.shape[1]);

@@ -1,5 +1,5 @@
-// The audio encoder: a transformer over blocks of eight seconds, whose rows see each other and none of another
-// block, then two products to audio tokens of the decoder's width.
+// The audio encoder: a transformer over blocks of eight seconds, whose rows see each other and none of
+// another block, then two products to audio tokens of the decoder's width.
 #ifndef PARLEY_MODEL_RECOGNITION_AUDIO_ENCODER_H_
 #define PARLEY_MODEL_RECOGNITION_AUDIO_ENCODER_H_
 
@@ -27,8 +27,8 @@ class AudioEncoder {
   size_t output() const { return second_.rows; }
   size_t block_tokens() const { return block_tokens_; }
 
-  // The transformer, in place, as a passage: blocks one after the other, each of at most block_tokens() rows, as
-  // the convolutions give them. x [sum of tokens, width].
+  // The transformer, in place, as a passage: blocks one after the other, each of at most block_tokens() rows,
+  // as the convolutions give them. x [sum of tokens, width].
   void Begin(const size_t* tokens, size_t count, float* x, Transformer::Passage* passage);
   // ln_post, proj1 and proj2 of x, which is kept: [rows, width] to [rows, output].
   void Project(const float* x, size_t rows, float* result);

@@ -1,6 +1,6 @@
 // A checkpoint directory of Qwen3-ASR or Qwen3-ForcedAligner, opened and checked whole: after Open() every
-// tensor that the engine will read is there, of the right shape and a floating-point dtype, and every number of
-// the configuration is one that it can use.
+// tensor that the engine will read is there, of the right shape and a floating-point dtype, and every number
+// of the configuration is one that it can use.
 //
 //   config.json  vocab.json  merges.txt  tokenizer_config.json  preprocessor_config.json
 //   model.safetensors, or model.safetensors.index.json and its shards
@@ -23,12 +23,12 @@ namespace parley::model {
 // as BF16.
 std::vector<ExpectedTensor> TensorsOf(const RecognitionConfig& config);
 
-// Owns the mapped files; tensors are views of them, good as long as it. Not changed after Open(), so any thread
-// may read.
+// Owns the mapped files; tensors are views of them, good as long as it. Not changed after Open(), so any
+// thread may read.
 class RecognitionCheckpoint {
  public:
-  // Null with `problem` set: the file, the key or tensor, what was expected and what was found. A checkpoint of
-  // the other kind is a problem, too.
+  // Null with `problem` set: the file, the key or tensor, what was expected and what was found. A checkpoint
+  // of the other kind is a problem, too.
   static std::unique_ptr<const RecognitionCheckpoint> Open(const std::string& directory, RecognitionKind kind,
                                                            std::string* problem);
 

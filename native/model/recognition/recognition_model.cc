@@ -89,8 +89,8 @@ size_t RecognitionStream::FirstToken() const {
   return std::min(first_block_ * model_.encoder().block_tokens(), audio_tokens_);
 }
 
-// The rows to compute next, at most `most`. The last of the prompt and the draft go together, even if they are
-// more, unless other streams' rows go with them.
+// The rows to compute next, at most `most`. The last of the prompt and the draft go together, even if they
+// are more, unless other streams' rows go with them.
 size_t RecognitionStream::RowsWithin(size_t most, bool has_company) const {
   const size_t left = rows_left(), last = pass_.marker ? 0 : 1 + pass_.draft.size();
   if (left <= most) return left;

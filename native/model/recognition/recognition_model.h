@@ -2,8 +2,8 @@
 //
 //   (Push ..., BeginPass -> RecognitionWork: encode ..., prefill ... -> Decode ... until kDone) -> a next pass
 //
-// A pass recognises the whole sound of a stream so far. It computes only what is new: chunks whose features did
-// not change are not convolved again, and blocks of eight seconds that did not change keep their keys and
+// A pass recognises the whole sound of a stream so far. It computes only what is new: chunks whose features
+// did not change are not convolved again, and blocks of eight seconds that did not change keep their keys and
 // values in the decoder's cache. Its result is that of the same pass of a new stream, bit for bit. The result
 // of a stream does not depend on the other streams of a call, nor on how its work is cut.
 //

@@ -1,5 +1,5 @@
-// Blocks of sound to audio tokens, and prompts to the decoder's cache, of many streams together. The work is done
-// in pieces, between which other work may run: a piece takes some 30 ms on two processors.
+// Blocks of sound to audio tokens, and prompts to the decoder's cache, of many streams together. The work is
+// done in pieces, between which other work may run: a piece takes some 30 ms on two processors.
 #ifndef PARLEY_MODEL_RECOGNITION_RECOGNITION_WORK_H_
 #define PARLEY_MODEL_RECOGNITION_RECOGNITION_WORK_H_
 

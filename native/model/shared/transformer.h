@@ -84,8 +84,8 @@ class KvState {
 
 class Transformer {
  public:
-  // With sight.whole the rows of a stream in one call see each other, and all layers share the keys and values
-  // of one: the states are made for one layer.
+  // With sight.whole the rows of a stream in one call see each other, and all layers share the keys and
+  // values of one: the states are made for one layer.
   Transformer(Kernels& kernels, const TransformerConfig& config, std::vector<LayerWeights> layers,
               const Sight& sight);
 
@@ -100,8 +100,8 @@ class Transformer {
   // with one for window + rows - 1.
   void Forward(const Stream* streams, size_t count, float* x);
 
-  // A pass in pieces of some layers, between which others may run. Transformer, streams and x outlive it, and no
-  // other pass has its streams meanwhile.
+  // A pass in pieces of some layers, between which others may run. Transformer, streams and x outlive it, and
+  // no other pass has its streams meanwhile.
   class Passage {
    public:
     explicit Passage(Kernels& kernels) : descriptions_(kernels), angles_(kernels) {}
