@@ -1,39 +1,19 @@
 // Implements Engine::Open: opens a checkpoint on this machine's GPU or processor.
 #include "runtime/engine.h"
 
-#include <sched.h>
-
 #include <new>
-#include <stdexcept>
 #include <utility>
 
 #include "kernels/cpu/cpu_kernels.h"
 #include "kernels/cuda/plugin.h"
+#include "runtime/choices.h"
 #include "runtime/engine_thread.h"
 #include "runtime/machine_memory.h"
+#include "runtime/processor.h"
 #include "runtime/qwen_frame_model.h"
 
 namespace parley::runtime {
 namespace {
-
-constexpr int kNice =
-    5;  // niceness of all compute threads: they yield to the clock thread, which sends the audio
-
-template <class Value>
-struct Choices {
-  const char* option;
-  std::vector<std::pair<const char*, Value>> values;
-};
-
-template <class Value>
-bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, std::string* problem) {
-  std::string all;
-  for (const auto& [known, meaning] : choices.values) {
-    if (name == known) return *value = meaning, true;
-    if (*known != 0) all += (all.empty() ? "" : ", ") + std::string(known);
-  }
-  return *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all, false;
-}
 
 // `usual`: the format if no option names one.
 bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts,
@@ -53,35 +33,6 @@ bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts
                       options.cache_format, &parts->cache, problem);
 }
 
-unsigned AllowedCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(CPU_COUNT(&set));
-}
-
-// Sets priority and core of the calling thread, which is one of the compute threads.
-void TakePlace(const cpu::ThreadPoolOptions& options) {
-  cpu::LowerPriority(options.nice);
-  if (options.cores.empty()) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<size_t>(options.cores.front()), &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) {
-    throw std::invalid_argument("the engine cannot run on core " + std::to_string(options.cores.front()));
-  }
-}
-
-bool ReadThreads(const EngineOptions& options, cpu::ThreadPoolOptions* threads, std::string* problem) {
-  threads->nice = kNice;
-  threads->cores = options.cores;
-  const auto cores = static_cast<unsigned>(options.cores.size());
-  threads->threads = options.threads > 0 ? options.threads : cores > 0 ? cores : AllowedCores();
-  if (cores == 0 || cores == threads->threads) return true;
-  *problem = std::to_string(cores) + " cores are named for " + std::to_string(threads->threads) + " threads";
-  return false;
-}
-
 // The compute backend, and the memory available to it.
 struct Backend {
   std::unique_ptr<SpeechKernels> kernels;
@@ -90,10 +41,7 @@ struct Backend {
 
 Backend OnProcessor(const EngineOptions& options, const cpu::ThreadPoolOptions& threads) {
   const size_t memory = AvailableMemory();
-  if (options.numa_node) PreferMemoryOf(*options.numa_node);  // before threads are started: they inherit it
-  auto kernels = std::make_unique<cpu::CpuKernels>(threads);
-  TakePlace(threads);
-  return {std::move(kernels), memory};
+  return {OpenProcessor(options, threads), memory};
 }
 
 // Null with `problem` set.

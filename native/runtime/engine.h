@@ -3,19 +3,17 @@
 #ifndef PARLEY_RUNTIME_ENGINE_H_
 #define PARLEY_RUNTIME_ENGINE_H_
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/outcome.h"
+#include "runtime/processor.h"
+
 namespace parley::runtime {
 
-using Clock = std::chrono::steady_clock;
-using StreamId = uint64_t;  // never reused; 0 names no stream
-
-struct EngineOptions {
+struct EngineOptions : ProcessorOptions {
   std::string directory;
   std::string quantize = "none";  // none | int8-talker | int8 | fp8
   std::string codec_format;       // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
@@ -25,9 +23,6 @@ struct EngineOptions {
   bool full_vectors = false;       // as cuda::PluginOptions
   std::string cache_format;        // keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
-  unsigned threads = 0;            // 0: one per core
-  std::vector<int> cores;          // threads are pinned to them in order; empty: not pinned
-  std::optional<int> numa_node;    // memory of this node is preferred; it has these cores
   size_t max_streams = 32;         // live at a time; others wait
   size_t max_batch = 0;            // streams in one step; 0: all
   size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
@@ -35,21 +30,6 @@ struct EngineOptions {
   size_t max_voices = 32;          // cloned voices kept in memory
   bool warm_up = true;
 };
-
-// Reason for the end of a stream, or for refusing one.
-enum class Outcome : uint8_t {
-  kDone,     // the model ended the speech
-  kBudget,   // it reached max_new_tokens of the request
-  kRunaway,  // it ran on past its text; the written sound stays
-  kCancelled,
-  kTooLarge,    // it needs more memory or positions than the engine has
-  kBadRequest,  // unknown speaker or language, no text, a bad recording: see `problem`
-  kOutOfMemory,
-  kClosed,  // the engine closed
-  kFailed,  // an error in the engine; other streams go on
-  kLost,    // the compute device is lost: the engine must be opened again
-};
-const char* NameOf(Outcome outcome);
 
 struct StreamEnd {
   Outcome outcome = Outcome::kDone;

@@ -1,36 +1,45 @@
 #include "runtime/engine_thread.h"
 
-#ifdef __linux__
-#include <malloc.h>
-#endif
-
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <exception>
-#include <future>
 #include <mutex>
-#include <new>
-#include <thread>
 #include <utility>
 
-#include "runtime/mailbox.h"
+#include "runtime/round_thread.h"
 #include "runtime/scheduler.h"
+#include "runtime/speech_mailbox.h"
 #include "runtime/warm_up.h"
 
 namespace parley::runtime {
 namespace {
 
-constexpr char kOutOfMemory[] = "memory is out";
-constexpr int kTriesToEnd = 100;
-constexpr std::chrono::milliseconds kBetweenTries{10};
+// The model, freed after its scheduler.
+class SpeechRounds final : public Rounds {
+ public:
+  SpeechRounds(std::unique_ptr<FrameModel> model, SpeechMailbox& mailbox, const SchedulerOptions& options)
+      : model_(std::move(model)),
+        mailbox_(mailbox),
+        publish_(options.publish),
+        scheduler_(std::make_unique<Scheduler>(*model_, mailbox, options)) {}
+  ~SpeechRounds() override {
+    EngineStats last = scheduler_->stats();
+    scheduler_.reset();
+    model_.reset();
+    last.memory_in_use = last.voices = 0;
+    publish_(last);
+  }
 
-// Returns memory freed piece by piece to the system; otherwise the allocator keeps it for this process.
-void GiveBackToSystem() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
+  bool Round() override { return scheduler_->Round(); }
+  void Wait() override { mailbox_.Wait(); }
+  bool closing() const override { return scheduler_->closing(); }
+  void EndAll(Outcome outcome, const std::string& problem) override { scheduler_->EndAll(outcome, problem); }
+
+ private:
+  std::unique_ptr<FrameModel> model_;
+  SpeechMailbox& mailbox_;
+  const std::function<void(const EngineStats&)> publish_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
 
 class ThreadedEngine final : public Engine {
  public:
@@ -38,11 +47,7 @@ class ThreadedEngine final : public Engine {
   ~ThreadedEngine() override { Close(); }
 
   bool Open(const ModelMaker& make, std::string* problem) {
-    std::promise<std::string> opened;
-    std::future<std::string> result = opened.get_future();
-    thread_ = std::thread([this, &make, &opened] { Run(make, &opened); });
-    *problem = result.get();
-    return problem->empty();
+    return thread_.Open([&](std::string* why) { return Load(make, why); }, problem);
   }
 
   const EngineFacts& facts() const override { return facts_; }
@@ -62,101 +67,35 @@ class ThreadedEngine final : public Engine {
 
   void Close() override {
     mailbox_.Close();
-    const std::lock_guard<std::mutex> lock(close_mutex_);
-    if (thread_.joinable()) thread_.join();
+    thread_.Join();
   }
 
  private:
-  void Run(const ModelMaker& make, std::promise<std::string>* opened) {
-    std::unique_ptr<FrameModel> model;
-    const std::string problem = Load(make, &model);
-    if (problem.empty()) {
-      SchedulerOptions options;
-      options.max_streams = options_.max_streams;
-      if (options_.max_batch > 0) options.max_batch = options_.max_batch;
-      options.max_new_tokens = options_.max_new_tokens;
-      options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
-      options.times = times_;
-      options.publish = [this](const EngineStats& stats) { Publish(stats); };
-      Scheduler scheduler(*model, mailbox_, options);
-      opened->set_value("");  // gone after this
-      Serve(scheduler);
-      model.reset();
-      GiveBackToSystem();
-      EngineStats last = scheduler.stats();
-      last.memory_in_use = last.voices = 0;
-      Publish(last);
-    } else {
-      model.reset();
-      GiveBackToSystem();
-      opened->set_value(problem);
-    }
-  }
-
-  std::string Load(const ModelMaker& make, std::unique_ptr<FrameModel>* model) {
+  std::unique_ptr<Rounds> Load(const ModelMaker& make, std::string* problem) {
+    const Clock::time_point began = Clock::now();
+    std::unique_ptr<FrameModel> model = make(problem);
+    if (model == nullptr) return nullptr;
+    const Clock::time_point loaded = Clock::now();
+    SchedulerOptions options;
     try {
-      std::string problem;
-      const Clock::time_point began = Clock::now();
-      *model = make(&problem);
-      if (*model == nullptr) return problem;
-      const Clock::time_point loaded = Clock::now();
-      if (options_.warm_up && !WarmUp(**model, LargestBatch(), &times_, &problem)) return problem;
-      facts_ = (*model)->facts();
-      facts_.load_ms = Milliseconds(loaded - began);
-      facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
-      return "";
-    } catch (const std::bad_alloc&) {
-      return kOutOfMemory;
+      if (options_.warm_up && !WarmUp(*model, LargestBatch(), &options.times, problem)) return nullptr;
     } catch (const NotFinite& error) {
-      return options_.directory + ": warming up: " + error.what();
-    } catch (const std::exception& error) {
-      return error.what();
+      return *problem = options_.directory + ": warming up: " + error.what(), nullptr;
     }
+    facts_ = model->facts();
+    facts_.load_ms = Milliseconds(loaded - began);
+    facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
+    options.max_streams = options_.max_streams;
+    if (options_.max_batch > 0) options.max_batch = options_.max_batch;
+    options.max_new_tokens = options_.max_new_tokens;
+    options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
+    options.publish = [this](const EngineStats& stats) { Publish(stats); };
+    return std::make_unique<SpeechRounds>(std::move(model), mailbox_, options);
   }
 
   size_t LargestBatch() const {
     return options_.max_batch == 0 ? options_.max_streams
                                    : std::min(options_.max_batch, options_.max_streams);
-  }
-
-  void Serve(Scheduler& scheduler) {
-    while (!scheduler.closing()) {
-      if (!Round(scheduler) && !scheduler.closing()) mailbox_.Wait();
-    }
-    EndAll(scheduler, Outcome::kClosed, "the engine closed");
-  }
-
-  // A round that fails as a whole ends all present streams; later streams are served.
-  bool Round(Scheduler& scheduler) {
-    Outcome outcome = Outcome::kFailed;
-    std::string problem;
-    bool busy = true;
-    try {
-      return scheduler.Round();
-    } catch (const std::bad_alloc&) {
-      outcome = Outcome::kOutOfMemory;
-      problem = kOutOfMemory;
-    } catch (const BackendLost& lost) {
-      outcome = Outcome::kLost;
-      problem = lost.what();
-      busy = false;  // until a request arrives, which gets the same answer
-    } catch (const std::exception& error) {
-      problem = std::string("a mistake in the engine: ") + error.what();
-    }
-    EndAll(scheduler, outcome, problem);
-    return busy;
-  }
-
-  // Out of memory even this may fail; each try ends some more streams, which frees their memory.
-  static void EndAll(Scheduler& scheduler, Outcome outcome, const std::string& problem) {
-    for (int tries = 1; tries < kTriesToEnd; tries++) {
-      try {
-        return scheduler.EndAll(outcome, problem);
-      } catch (const std::bad_alloc&) {
-        std::this_thread::sleep_for(kBetweenTries);
-      }
-    }
-    scheduler.EndAll(outcome, problem);
   }
 
   void Publish(const EngineStats& stats) {
@@ -169,13 +108,11 @@ class ThreadedEngine final : public Engine {
   }
 
   const EngineOptions options_;
-  Mailbox mailbox_;
-  EngineFacts facts_;    // not changed once it is open
-  MeasuredTimes times_;  // the engine thread's
+  SpeechMailbox mailbox_;
+  EngineFacts facts_;  // not changed once it is open
   mutable std::mutex stats_mutex_;
   EngineStats stats_;
-  std::mutex close_mutex_;
-  std::thread thread_;
+  RoundThread thread_;
 };
 
 }  // namespace
@@ -186,32 +123,6 @@ std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMake
   auto engine = std::make_unique<ThreadedEngine>(options);
   if (!engine->Open(make, problem)) return nullptr;
   return engine;
-}
-
-const char* NameOf(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kDone:
-      return "done";
-    case Outcome::kBudget:
-      return "budget";
-    case Outcome::kRunaway:
-      return "runaway";
-    case Outcome::kCancelled:
-      return "cancelled";
-    case Outcome::kTooLarge:
-      return "too large";
-    case Outcome::kBadRequest:
-      return "bad request";
-    case Outcome::kOutOfMemory:
-      return "out of memory";
-    case Outcome::kClosed:
-      return "closed";
-    case Outcome::kFailed:
-      return "failed";
-    case Outcome::kLost:
-      return "lost";
-  }
-  return "failed";
 }
 
 }  // namespace parley::runtime

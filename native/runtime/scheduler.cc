@@ -7,7 +7,7 @@
 
 namespace parley::runtime {
 
-Scheduler::Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options)
+Scheduler::Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerOptions& options)
     : model_(model),
       mailbox_(mailbox),
       options_(options),

@@ -19,8 +19,8 @@
 
 #include "runtime/engine.h"
 #include "runtime/frame_model.h"
-#include "runtime/mailbox.h"
 #include "runtime/round_times.h"
+#include "runtime/speech_mailbox.h"
 #include "runtime/stream.h"
 
 namespace parley::runtime {
@@ -75,7 +75,7 @@ struct SchedulerOptions {
 class Scheduler {
  public:
   // The model and the mailbox outlive it.
-  Scheduler(FrameModel& model, Mailbox& mailbox, const SchedulerOptions& options);
+  Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerOptions& options);
 
   // False when there is nothing to do until there is something in the mailbox. Throws BackendLost at its end.
   bool Round();
@@ -151,7 +151,7 @@ class Scheduler {
   void UpdateStats();
 
   FrameModel& model_;
-  Mailbox& mailbox_;
+  SpeechMailbox& mailbox_;
   const SchedulerOptions options_;
   Streams waiting_,
       live_;  // as they are due, earlier arrivals first; the gone are still among them for a while

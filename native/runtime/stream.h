@@ -13,7 +13,7 @@
 
 #include "runtime/engine.h"
 #include "runtime/frame_model.h"
-#include "runtime/mailbox.h"
+#include "runtime/speech_mailbox.h"
 #include "runtime/token_budget.h"
 
 namespace parley::runtime {

@@ -122,7 +122,7 @@ class Server {
     wanted.memory_bytes = options.pool / 2;
     wanted.keeps_pace = false;  // the times that the warm-up measured are this machine's
     wanted.now = [this] { return model_->now(); };
-    mailbox_ = std::make_unique<Mailbox>(wanted.now);
+    mailbox_ = std::make_unique<SpeechMailbox>(wanted.now);
     scheduler_ = std::make_unique<Scheduler>(*model_, *mailbox_, wanted);
     began_ = model_->now();
   }
@@ -156,7 +156,7 @@ class Server {
   const size_t listeners_;
   std::unique_ptr<QwenFrameModel> qwen_;
   std::unique_ptr<TimedModel> model_;
-  std::unique_ptr<Mailbox> mailbox_;
+  std::unique_ptr<SpeechMailbox> mailbox_;
   std::unique_ptr<Scheduler> scheduler_;
   Clock::time_point began_;
   size_t asked_ = 0, over_ = 0;

@@ -158,7 +158,7 @@ Heard Listen(const Machine& machine, const Crowd& crowd) {
   options.times = WarmedUp(machine, 768);
   options.keeps_pace = crowd.keeps_pace;
   GpuModel model(machine);
-  Mailbox mailbox(model.clock());
+  SpeechMailbox mailbox(model.clock());
   options.now = model.clock();
   Scheduler scheduler(model, mailbox, options);
   const Clock::time_point began = model.now();

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "runtime/frame_model.h"
-#include "runtime/mailbox.h"
+#include "runtime/speech_mailbox.h"
 #include "runtime/scheduler.h"
 #include "runtime/voice_store.h"
 #include "test/check.h"
@@ -382,7 +382,7 @@ class Desk {
   const EngineStats& stats() const { return scheduler.stats(); }
 
   ScriptedModel model;
-  Mailbox mailbox;
+  SpeechMailbox mailbox;
   Scheduler scheduler;
 
  private:
