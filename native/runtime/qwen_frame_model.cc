@@ -7,6 +7,7 @@
 
 #include "model/speech/prompt.h"
 #include "model/speech/speech_stream.h"
+#include "model/text/unicode.h"
 #include "runtime/token_budget.h"
 
 namespace parley::runtime {
@@ -277,20 +278,10 @@ void QwenFrameModel::Decode(const DecodeJob* jobs, size_t count) {
   }
 }
 
-namespace {
-
-// Names of languages are ASCII, in any case.
-std::string LowerCase(std::string name) {
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return name;
-}
-
-}  // namespace
-
 QwenGeneration::QwenGeneration(const model::SpeechCheckpoint& checkpoint, const SpeechRequest& request,
                                const model::DrawRules& rules, std::shared_ptr<Voice> voice)
     : checkpoint_(checkpoint),
-      language_(LowerCase(request.language)),
+      language_(model::LowerAscii(request.language)),
       speaker_(request.speaker),
       instruction_(request.instruction),
       more_text_(request.more_text),

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <string>
 
+#include "model/text/unicode.h"
+
 namespace parley::model {
 namespace {
 
 constexpr size_t kMaxNames = 10'000;
 constexpr size_t kMaxNameBytes = 100;
-
-std::string Lowered(std::string_view name) {
-  std::string lower(name);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
-}
 
 int32_t Id(const ConfigReader& reader, const char* key, int64_t least, int64_t end) {
   return static_cast<int32_t>(reader.Whole(key, least, end - 1));
@@ -61,7 +55,7 @@ std::vector<Language> ReadLanguages(const ConfigReader& reader, int64_t vocabula
   if (!NamesAreGood(names, "language")) return languages;
   for (Json entry = names.json().first(); entry.present(); entry = entry.next()) {
     Language language;
-    language.name = Lowered(entry.key());
+    language.name = LowerAscii(entry.key());
     language.id = static_cast<int32_t>(names.Whole(entry.key(), 0, vocabulary - 1));
     language.dialect = language.name.find("dialect") != std::string::npos;
     languages.push_back(std::move(language));
@@ -76,12 +70,12 @@ std::vector<Speaker> ReadSpeakers(const ConfigReader& reader, const std::vector<
   if (!NamesAreGood(names, "speaker")) return speakers;
   for (Json entry = names.json().first(); entry.present(); entry = entry.next()) {
     Speaker speaker;
-    speaker.name = Lowered(entry.key());
+    speaker.name = LowerAscii(entry.key());
     speaker.id = static_cast<int32_t>(names.Whole(entry.key(), 0, vocabulary - 1));
     // Either false or the name of a language.
     const Json dialect = dialects.json().Find(entry.key());
     bool known = dialect.is(JsonKind::kBool) && !dialect.boolean();
-    speaker.dialect = Lowered(dialect.text());
+    speaker.dialect = LowerAscii(dialect.text());
     for (const Language& language : languages) known = known || language.name == speaker.dialect;
     dialects.Require(known, entry.key(), "false or a name in codec_language_id");
     speakers.push_back(std::move(speaker));
@@ -150,7 +144,7 @@ SpeakerEncoderConfig ReadSpeakerEncoder(const ConfigReader& reader, int64_t talk
 
 template <class Entry>
 const Entry* FindByName(const std::vector<Entry>& entries, std::string_view name) {
-  const std::string lower = Lowered(name);
+  const std::string lower = LowerAscii(name);
   for (const Entry& entry : entries) {
     if (entry.name == lower) return &entry;
   }

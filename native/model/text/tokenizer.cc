@@ -71,6 +71,35 @@ std::string Tokenizer::Decode(const std::vector<int32_t>& ids) const {
   return text;
 }
 
+bool Tokenizer::AppendBytes(int32_t id, std::string* bytes) const {
+  const std::string* const own = vocabulary_->BytesOf(id);
+  if (own == nullptr) return false;
+  *bytes += *own;
+  return true;
+}
+
+void IdReader::Read(int32_t id, std::string* text) {
+  if (const AddedToken* const token = tokenizer_.added().Find(id)) {
+    Finish(text);
+    if (special_ == Special::kShown || !token->special) *text += token->literal;
+  } else if (tokenizer_.AppendBytes(id, &held_)) {
+    held_.erase(0, AppendLossy(held_, text));
+  }
+}
+
+void IdReader::Finish(std::string* text) {
+  if (!held_.empty()) AppendUtf8(0xFFFD, text);  // the beginning of one character
+  held_.clear();
+}
+
+std::string TextOf(const Tokenizer& tokenizer, const std::vector<int32_t>& ids, Special special) {
+  std::string text;
+  IdReader reader(tokenizer, special);
+  for (const int32_t id : ids) reader.Read(id, &text);
+  reader.Finish(&text);
+  return text;
+}
+
 namespace {
 
 // The key is the id in decimal.
@@ -87,6 +116,7 @@ bool ReadToken(const ConfigReader& tokens, Json entry, int64_t size, AddedToken*
   reader.Require(!token->literal.empty() && token->literal.size() <= AddedTokens::kMaxLiteralBytes, "content",
                  "a text of 1 to " + std::to_string(AddedTokens::kMaxLiteralBytes) + " bytes");
   for (const char* const flag : {"lstrip", "rstrip", "single_word"}) reader.Only(flag, false);
+  token->special = reader.Has("special") && reader.Bool("special");
   return reader.good();
 }
 

@@ -35,6 +35,7 @@ std::vector<size_t> PieceEnds(std::u32string_view text, PieceRule rule);
 struct AddedToken {
   int32_t id = 0;
   std::string literal;
+  bool special = false;
 };
 
 class AddedTokens {
@@ -84,6 +85,9 @@ class Tokenizer {
   // within a character.
   std::string Decode(const std::vector<int32_t>& ids) const;
 
+  // Appends the bytes of an id of the vocabulary. False: it has none.
+  bool AppendBytes(int32_t id, std::string* bytes) const;
+
   const AddedTokens& added() const { return *added_; }
 
  private:
@@ -96,6 +100,30 @@ class Tokenizer {
   const std::unique_ptr<const AddedTokens> added_;
   const PieceRule rule_;
 };
+
+// Whether a text shows special tokens, such as <|im_end|>. Others are always shown.
+enum class Special { kShown, kSkipped };
+
+// Ids to text, one by one. A character is given once its last byte has come; what is none becomes U+FFFD, as
+// Python decodes it. An added token ends the bytes before it.
+class IdReader {
+ public:
+  // The tokenizer outlives it.
+  IdReader(const Tokenizer& tokenizer, Special special) : tokenizer_(tokenizer), special_(special) {}
+
+  // Appends what is whole.
+  void Read(int32_t id, std::string* text);
+  // Appends what was held back. It can be used again.
+  void Finish(std::string* text);
+
+ private:
+  const Tokenizer& tokenizer_;
+  const Special special_;
+  std::string held_;  // bytes of a character
+};
+
+// All at once.
+std::string TextOf(const Tokenizer& tokenizer, const std::vector<int32_t>& ids, Special special);
 
 }  // namespace parley::model
 

@@ -139,4 +139,53 @@ CharClass ClassOf(char32_t code) {
   return static_cast<CharClass>(*run & 7);
 }
 
+std::string LowerAscii(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
+Utf8Unit UnitAt(std::string_view bytes, size_t at) {
+  const auto byte = [&](size_t n) { return static_cast<unsigned char>(bytes[at + n]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, true};
+  if (lead < 0xC2 || lead > 0xF4) return {1, false};
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  // Second bytes that would make an overlong form, a surrogate, or a number above 10FFFF are not of it.
+  const unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  for (size_t n = 1; n < length; n++) {
+    if (at + n >= bytes.size()) return {n, false};
+    if (byte(n) < (n == 1 ? least : 0x80) || byte(n) > (n == 1 ? most : 0xBF)) return {n, false};
+  }
+  return {length, true};
+}
+
+size_t AppendLossy(std::string_view bytes, std::string* text) {
+  for (size_t at = 0; at < bytes.size();) {
+    const Utf8Unit unit = UnitAt(bytes, at);
+    const auto lead = static_cast<unsigned char>(bytes[at]);
+    const bool may_go_on = !unit.whole && at + unit.length == bytes.size() && lead >= 0xC2 && lead <= 0xF4;
+    if (may_go_on) return at;
+    if (unit.whole) text->append(bytes, at, unit.length);
+    else AppendUtf8(0xFFFD, text);
+    at += unit.length;
+  }
+  return bytes.size();
+}
+
+bool IsBlank(char32_t code) { return (code >= 0x1C && code <= 0x1F) || ClassOf(code) == CharClass::kSpace; }
+
+std::string_view Stripped(std::string_view text) {
+  size_t first = text.size(), last = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    if (IsBlank(TakeUtf8(text, &at))) continue;
+    if (at == begin) return text;  // no UTF-8
+    first = std::min(first, begin);
+    last = at;
+  }
+  return first < last ? text.substr(first, last - first) : std::string_view();
+}
+
 }  // namespace parley::model

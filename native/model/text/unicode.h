@@ -9,6 +9,8 @@
 
 namespace parley::model {
 
+inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD in UTF-8
+
 constexpr size_t kAllUtf8 = static_cast<size_t>(-1);
 
 // The code point at `*at`, which moves behind it; char32_t(-1) and `*at` left
@@ -53,6 +55,25 @@ inline void AppendUtf8(char32_t code, std::string* text) {
   text->push_back(static_cast<char>(kLead[more] | code >> (6 * more)));
   for (int n = more - 1; n >= 0; n--) text->push_back(static_cast<char>(0x80 | (code >> (6 * n) & 0x3F)));
 }
+
+// What stands at a place of bytes that need not be UTF-8: a character, or the longest beginning of one, or a
+// byte that begins none ("maximal subpart", The Unicode Standard, 3.9).
+struct Utf8Unit {
+  size_t length = 0;
+  bool whole = false;
+};
+Utf8Unit UnitAt(std::string_view bytes, size_t at);
+
+// Appends the characters of the bytes, and U+FFFD for each unit that is none. What the bytes end within is left
+// over: returns where it begins.
+size_t AppendLossy(std::string_view bytes, std::string* text);
+
+// Whitespace as Python's str.strip and str.split have it: White_Space and U+001C to U+001F.
+bool IsBlank(char32_t code);
+std::string_view Stripped(std::string_view text);  // text is UTF-8
+
+// With the letters A to Z as a to z.
+std::string LowerAscii(std::string_view text);
 
 // Unicode categories, as coarse as the pre-tokenizer needs them. The numbers are those of char_class_data.
 enum class CharClass : uint8_t {
