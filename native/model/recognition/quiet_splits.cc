@@ -16,6 +16,13 @@ int64_t LoudnessOf(float sample) {
 
 }  // namespace
 
+void Level(std::vector<float>* samples) {
+  float peak = 0;
+  for (const float sample : *samples) peak = std::max(peak, std::fabs(sample));
+  if (peak <= 1) return;
+  for (float& sample : *samples) sample = std::clamp(sample / peak, -1.0f, 1.0f);
+}
+
 QuietSplits::QuietSplits(size_t limit) : limit_(limit) {
   if (limit <= kSearch) throw std::invalid_argument("a piece of sound is longer than the search for its end");
 }

@@ -10,6 +10,9 @@
 
 namespace parley::model {
 
+// Divides a sound by its peak where that is above 1, as the package does with what it is given.
+void Level(std::vector<float>* samples);
+
 class QuietSplits {
  public:
   static constexpr size_t kRate = 16'000;
