@@ -1,6 +1,7 @@
 // Implements Engine::Open: opens a checkpoint on this machine's GPU or processor.
 #include "runtime/engine.h"
 
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -100,7 +101,8 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
     return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>",
            nullptr;
   }
-  const auto make = [&](std::string* why) -> std::unique_ptr<QwenFrameModel> {
+  const auto make = [&](std::function<void()> give_way, std::string* why) -> std::unique_ptr<QwenFrameModel> {
+    threads.give_way = std::move(give_way);
     Backend backend;
     std::string no_cuda;
     if (options.device != "cpu") backend = OnGpu(options, number, threads, &no_cuda);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "runtime/precedence.h"
 #include "runtime/round_thread.h"
 #include "runtime/scheduler.h"
 #include "runtime/speech_mailbox.h"
@@ -16,8 +17,11 @@ namespace {
 // The model, freed after its scheduler.
 class SpeechRounds final : public Rounds {
  public:
-  SpeechRounds(std::unique_ptr<FrameModel> model, SpeechMailbox& mailbox, const SchedulerOptions& options)
-      : model_(std::move(model)),
+  // `member` outlives it.
+  SpeechRounds(std::unique_ptr<FrameModel> model, SpeechMailbox& mailbox, Precedence::Member& member,
+               const SchedulerOptions& options)
+      : member_(member),
+        model_(std::move(model)),
         mailbox_(mailbox),
         publish_(options.publish),
         scheduler_(std::make_unique<Scheduler>(*model_, mailbox, options)) {}
@@ -29,12 +33,20 @@ class SpeechRounds final : public Rounds {
     publish_(last);
   }
 
-  bool Round() override { return scheduler_->Round(); }
+  bool Round() override {
+    // Only a round with listeners has a pace to keep; a GPU's takes no processor from others.
+    if (model_->Figures().memory_total == 0)
+      member_.Work(scheduler_->HasListeners() ? Rank::kListeners : Rank::kFiles);
+    const bool busy = scheduler_->Round();
+    if (!busy) member_.Rest();
+    return busy;
+  }
   void Wait() override { mailbox_.Wait(); }
   bool closing() const override { return scheduler_->closing(); }
   void EndAll(Outcome outcome, const std::string& problem) override { scheduler_->EndAll(outcome, problem); }
 
  private:
+  Precedence::Member& member_;
   std::unique_ptr<FrameModel> model_;
   SpeechMailbox& mailbox_;
   const std::function<void(const EngineStats&)> publish_;
@@ -43,7 +55,8 @@ class SpeechRounds final : public Rounds {
 
 class ThreadedEngine final : public Engine {
  public:
-  explicit ThreadedEngine(const EngineOptions& options) : options_(options), mailbox_(Clock::now) {}
+  ThreadedEngine(const EngineOptions& options, std::shared_ptr<Precedence> precedence)
+      : options_(options), mailbox_(Clock::now), member_(std::move(precedence)) {}
   ~ThreadedEngine() override { Close(); }
 
   bool Open(const ModelMaker& make, std::string* problem) {
@@ -73,7 +86,7 @@ class ThreadedEngine final : public Engine {
  private:
   std::unique_ptr<Rounds> Load(const ModelMaker& make, std::string* problem) {
     const Clock::time_point began = Clock::now();
-    std::unique_ptr<FrameModel> model = make(problem);
+    std::unique_ptr<FrameModel> model = make([this] { member_.GiveWay(); }, problem);
     if (model == nullptr) return nullptr;
     const Clock::time_point loaded = Clock::now();
     SchedulerOptions options;
@@ -90,7 +103,7 @@ class ThreadedEngine final : public Engine {
     options.max_new_tokens = options_.max_new_tokens;
     options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
     options.publish = [this](const EngineStats& stats) { Publish(stats); };
-    return std::make_unique<SpeechRounds>(std::move(model), mailbox_, options);
+    return std::make_unique<SpeechRounds>(std::move(model), mailbox_, member_, options);
   }
 
   size_t LargestBatch() const {
@@ -109,7 +122,8 @@ class ThreadedEngine final : public Engine {
 
   const EngineOptions options_;
   SpeechMailbox mailbox_;
-  EngineFacts facts_;  // not changed once it is open
+  Precedence::Member member_;  // the thread's
+  EngineFacts facts_;          // not changed once it is open
   mutable std::mutex stats_mutex_;
   EngineStats stats_;
   RoundThread thread_;
@@ -120,7 +134,7 @@ class ThreadedEngine final : public Engine {
 std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make,
                                    std::string* problem) {
   if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", nullptr;
-  auto engine = std::make_unique<ThreadedEngine>(options);
+  auto engine = std::make_unique<ThreadedEngine>(options, Precedence::Of(options.numa_node));
   if (!engine->Open(make, problem)) return nullptr;
   return engine;
 }

@@ -11,8 +11,10 @@
 
 namespace parley::runtime {
 
-// Makes the model, on the engine's thread; null with `problem` set. May throw.
-using ModelMaker = std::function<std::unique_ptr<FrameModel>(std::string* problem)>;
+// Makes the model, on the engine's thread; null with `problem` set. May throw. `give_way` is for its kernels, as
+// cpu::ThreadPoolOptions has it.
+using ModelMaker =
+    std::function<std::unique_ptr<FrameModel>(std::function<void()> give_way, std::string* problem)>;
 
 // Opens an engine like Engine::Open, with any model. Only the scheduling options are read.
 std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make,

@@ -83,6 +83,11 @@ class Scheduler {
   void EndAll(Outcome outcome, const std::string& problem);
 
   bool closing() const { return closing_; }
+  // True if one of the live streams is played while it is made.
+  bool HasListeners() const {
+    return std::any_of(live_.begin(), live_.end(),
+                       [](const auto& one) { return !one->gone() && one->live(); });
+  }
   const EngineStats& stats() const { return stats_; }  // last published
 
  private:

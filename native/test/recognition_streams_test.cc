@@ -337,7 +337,10 @@ void TooLittleSoundIsNoPass() {
   CHECK(!stream->BeginPass({}));
   CHECK(stream->turn() == RecognitionStream::Turn::kDone);
   stream->Push(samples.data(), 1);
-  CHECK(stream->BeginPass({LastFrame::kFilled, {4}, {}, 1}));
+  Pass least;
+  least.tail = {4};
+  least.max_new_tokens = 1;
+  CHECK(stream->BeginPass(least));
   RunPass(*loaded.model, stream.get());
   Pass endless;
   endless.max_new_tokens = 100'000;

@@ -45,7 +45,8 @@ class MuteModel final : public ScriptedModel {
 };
 
 ModelMaker Maker(Traces* traces) {
-  return [traces](std::string*) { return std::make_unique<TracedModel>(traces); };
+  return
+      [traces](const std::function<void()>&, std::string*) { return std::make_unique<TracedModel>(traces); };
 }
 
 EngineOptions Options() {
@@ -227,13 +228,20 @@ std::string ProblemOf(const ModelMaker& make, bool warm_up = false) {
 }
 
 void AnEngineThatCannotBeOpenedSaysWhy() {
-  CHECK_EQ(ProblemOf([](std::string* problem) { return *problem = "no such file", nullptr; }),
+  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string* problem) {
+             return *problem = "no such file", nullptr;
+           }),
            "no such file");
-  CHECK_EQ(ProblemOf([](std::string*) -> std::unique_ptr<FrameModel> { throw std::bad_alloc(); }),
+  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string*) -> std::unique_ptr<FrameModel> {
+             throw std::bad_alloc();
+           }),
            "memory is out");
-  CHECK_EQ(ProblemOf([](std::string*) -> std::unique_ptr<FrameModel> { throw std::runtime_error("why"); }),
+  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string*) -> std::unique_ptr<FrameModel> {
+             throw std::runtime_error("why");
+           }),
            "why");
-  CHECK_EQ(ProblemOf([](std::string*) { return std::make_unique<MuteModel>(); }, true),
+  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string*) { return std::make_unique<MuteModel>(); },
+                     true),
            "warming up: cannot speak");
 }
 
@@ -287,7 +295,7 @@ void AModelThatComputesNoNumbersIsNotLoaded() {
     std::string problem;
     const auto engine = OpenEngine(
         options,
-        [&](std::string*) {
+        [&](const std::function<void()>&, std::string*) {
           auto model = std::make_unique<ScriptedModel>();
           model->breaks_logits = breaks_logits;
           model->breaks_sound = !breaks_logits;

@@ -34,7 +34,7 @@ float* MelFeatures::Frames(size_t first, size_t count) {
   return values_.data() + first * bands_;
 }
 
-size_t MelFeatures::End(LastFrame last) {
+size_t MelFeatures::End(LastFrame last, size_t most_frames) {
   ended_ = samples_;
   if (samples_ < kLeastSamples) return frames_ = 0;
   const size_t hop = mel_.shape().hop;
@@ -64,7 +64,7 @@ size_t MelFeatures::End(LastFrame last) {
   if (loose > 0) mel_.Of(tail_.data(), tail_begin_, filled, settled_, loose, at);
   tail_.resize(samples_ - tail_begin_);
   most_ = std::max(settled_most_, LargestOf(at, loose * bands_));
-  return frames_;
+  return frames_ = std::min(frames_, most_frames);
 }
 
 ChunkKey MelFeatures::KeyOf(size_t chunk) const {

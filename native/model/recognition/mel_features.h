@@ -41,8 +41,8 @@ class MelFeatures {
   size_t samples() const { return samples_; }
   size_t Bytes() const { return (tail_.capacity() + values_.capacity()) * sizeof(float); }
 
-  // Ends the sound here, until more is pushed. Returns its frames.
-  size_t End(LastFrame last);
+  // Ends the sound here, until more is pushed, or before that after so many frames. Returns its frames.
+  size_t End(LastFrame last, size_t most_frames = SIZE_MAX);
 
   // Of the sound as it ended last.
   ChunkKey KeyOf(size_t chunk) const;

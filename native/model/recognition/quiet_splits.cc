@@ -43,23 +43,25 @@ std::optional<QuietSplits::Piece> QuietSplits::Next() {
   return Cut(BoundaryOf(samples_.size()));
 }
 
-// The first least sample of the first quietest window.
+size_t QuietestPlace(const float* samples, size_t count) {
+  const size_t width = std::min(count, QuietSplits::kWindow);
+  int64_t sum = 0;
+  for (size_t n = 0; n < width; n++) sum += LoudnessOf(samples[n]);
+  int64_t least = sum;
+  const float* window = samples;
+  for (size_t n = 1; n + width <= count; n++) {
+    sum += LoudnessOf(samples[n + width - 1]) - LoudnessOf(samples[n - 1]);
+    if (sum < least) least = sum, window = samples + n;
+  }
+  const float* const place =
+      std::min_element(window, window + width, [](float a, float b) { return std::fabs(a) < std::fabs(b); });
+  return static_cast<size_t>(place - samples);
+}
+
 size_t QuietSplits::BoundaryOf(size_t count) const {
   const size_t left = limit_ - std::min(limit_, kSearch), right = std::min(count, limit_ + kSearch);
   if (right - left <= kWindow) return limit_;
-  const float* const at = samples_.data() + left;
-  int64_t sum = 0;
-  for (size_t n = 0; n < kWindow; n++) sum += LoudnessOf(at[n]);
-  int64_t least = sum;
-  size_t quietest = 0;
-  for (size_t n = 1; n + kWindow <= right - left; n++) {
-    sum += LoudnessOf(at[n + kWindow - 1]) - LoudnessOf(at[n - 1]);
-    if (sum < least) least = sum, quietest = n;
-  }
-  const float* const window = at + quietest;
-  const float* const place = std::min_element(window, window + kWindow,
-                                              [](float a, float b) { return std::fabs(a) < std::fabs(b); });
-  return std::clamp<size_t>(left + static_cast<size_t>(place - at), 1, count);
+  return std::clamp<size_t>(left + QuietestPlace(samples_.data() + left, right - left), 1, count);
 }
 
 QuietSplits::Piece QuietSplits::Cut(size_t count) {

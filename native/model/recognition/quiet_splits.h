@@ -13,6 +13,9 @@ namespace parley::model {
 // Divides a sound by its peak where that is above 1, as the package does with what it is given.
 void Level(std::vector<float>* samples);
 
+// The first least sample of the first quietest tenth of a second.
+size_t QuietestPlace(const float* samples, size_t count);
+
 class QuietSplits {
  public:
   static constexpr size_t kRate = 16'000;
@@ -33,6 +36,7 @@ class QuietSplits {
   size_t Missing() const;
   // The next piece, if it is certain where it ends.
   std::optional<Piece> Next();
+  bool HasMore() const { return !samples_.empty(); }
   // The sound is over: Next() gives all that is left.
   void Finish() { finished_ = true; }
 

@@ -104,7 +104,8 @@ bool RecognitionStream::BeginPass(Pass pass) {
   generated_.clear();
   classes_.clear();
   draft_taken_ = 0;
-  frames_ = features_.End(pass.last);
+  guard_ = {};
+  frames_ = features_.End(pass.last, pass.most_frames);
   if (frames_ == 0) return false;
   const size_t most = model_.encoder().block_tokens();
   audio_tokens_ = AudioTokensOf(frames_);
@@ -171,16 +172,25 @@ void RecognitionStream::TakeChosen(const int32_t* chosen) {
 
 void RecognitionStream::TakeClasses(const int32_t* classes, size_t count) {
   classes_.insert(classes_.end(), classes, classes + count);
-  if (std::find(classes, classes + count, -1) != classes + count) return EndHere(End::kBroken);
-  if (rows_left() == 0) EndHere(End::kAligned);
+  if (std::find(classes, classes + count, -1) != classes + count) end_ = End::kBroken;
+  else if (rows_left() == 0) end_ = End::kAligned;
 }
 
 void RecognitionStream::Take(int32_t id) {
   const std::vector<int32_t>& ends = model_.checkpoint().ends();
-  if (id < 0) return EndHere(End::kBroken);
-  if (std::find(ends.begin(), ends.end(), id) != ends.end()) return EndHere(End::kEndToken);
+  const bool is_end = std::find(ends.begin(), ends.end(), id) != ends.end();
+  if (id < 0 || is_end) {
+    end_ = id < 0 ? End::kBroken : End::kEndToken;
+    return;
+  }
   generated_.push_back(id);
-  if (generated_.size() >= pass_.max_new_tokens) EndHere(End::kBudget);
+  const auto loop = pass_.cuts_loops ? guard_.Push(id) : std::nullopt;
+  if (loop) {
+    generated_.resize(loop->keep);
+    end_ = End::kLoop;
+  } else if (generated_.size() >= pass_.max_new_tokens) {
+    end_ = End::kBudget;
+  }
 }
 
 }  // namespace parley::model

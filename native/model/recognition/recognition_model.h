@@ -22,6 +22,7 @@
 #include "model/recognition/audio_encoder.h"
 #include "model/recognition/mel_features.h"
 #include "model/recognition/recognition_checkpoint.h"
+#include "model/recognition/runaway.h"
 #include "model/recognition/text_decoder.h"
 #include "model/shared/weights.h"
 
@@ -31,9 +32,11 @@ class RecognitionModel;
 
 struct Pass {
   LastFrame last = LastFrame::kDropped;
-  std::vector<int32_t> tail;   // ids after the audio tokens, to the end of the prompt
+  size_t most_frames = SIZE_MAX;  // of the sound: what follows is not recognised
+  std::vector<int32_t> tail;      // ids after the audio tokens, to the end of the prompt
   std::vector<int32_t> draft;  // ids that probably follow: they are checked together, not computed in steps
   size_t max_new_tokens = 512;
+  bool cuts_loops = false;  // as LoopGuard finds them
   // Aligner: the classes at the positions of this id are read, and no ids are made.
   std::optional<int32_t> marker = std::nullopt;
 };
@@ -50,6 +53,7 @@ class RecognitionStream {
     kEndToken,
     kAligned,  // the classes of all markers are known
     kBudget,   // max_new_tokens ids were made
+    kLoop,     // the ids repeated; one repetition is kept
     kBroken,   // a logit is not a number
   };
 
@@ -73,7 +77,6 @@ class RecognitionStream {
   End end() const { return *end_; }
   size_t draft_taken() const { return draft_taken_; }
   const std::vector<int32_t>& classes() const { return classes_; }  // of the markers
-  void EndHere(End end) { end_ = end; }  // for a loop that was detected: no further ids
 
   size_t Bytes() const;
 
@@ -112,6 +115,7 @@ class RecognitionStream {
   Workspace audio_;              // [audio tokens from the first block on, hidden]
   std::vector<int32_t> prompt_;  // and the draft
   std::vector<int32_t> generated_, classes_;
+  LoopGuard guard_;  // of the generated ids
   size_t draft_taken_ = 0;
   std::optional<End> end_;
 };

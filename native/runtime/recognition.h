@@ -1,0 +1,124 @@
+// One request to the recogniser from its arrival to its end. Only the engine's thread touches it.
+//
+// The scheduler asks it to look at its sound, which may begin passes over it; works on these passes in an order
+// of its own; and tells it when one is done.
+#ifndef PARLEY_RUNTIME_RECOGNITION_H_
+#define PARLEY_RUNTIME_RECOGNITION_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/recognition/alignment_words.h"
+#include "model/recognition/recognition_model.h"
+#include "model/shared/resampling.h"
+#include "runtime/precedence.h"
+#include "runtime/recogniser.h"
+
+namespace parley::runtime {
+
+// What all recognitions of an engine have in common.
+struct RecognitionSetup {
+  model::RecognitionModel* model = nullptr;
+  Format cache_format = Format::kBf16;
+  bool official = false;
+  Clock::duration least_interval{};
+  const model::KoreanDictionary* nouns = nullptr;  // or none
+};
+
+class Recognition;
+
+// A pass that wants work.
+struct WantedPass {
+  model::RecognitionStream* stream;
+  Recognition* owner;
+  Rank rank;
+  bool is_final;          // of two passes of a rank it goes first
+  Clock::time_point due;  // then the earlier one
+};
+
+// Reads a source at 16 kHz. NaN and infinity are a defect of the sound.
+class SoundReader {
+ public:
+  static constexpr uint32_t kRate = 16'000;
+
+  SoundReader(std::shared_ptr<SoundSource> source, std::shared_ptr<const model::ResamplingTaps> taps);
+
+  // Appends what there is, at most about so many samples. False with `problem` set: the sound cannot be used.
+  bool Read(size_t most, std::vector<float>* samples, std::string* problem);
+  bool ended() const { return ended_; }
+  uint64_t samples() const { return samples_; }  // of 16 kHz, so far
+
+ private:
+  const std::shared_ptr<SoundSource> source_;
+  std::optional<model::StreamResampling> resampling_;
+  std::vector<float> piece_;
+  uint64_t read_ = 0, samples_ = 0;
+  bool ended_ = false;
+};
+
+inline double SecondsOf(uint64_t samples) { return static_cast<double>(samples) / SoundReader::kRate; }
+
+// Ids that a sound can need. Fast speech has about eight a second.
+inline size_t MostIdsOf(size_t samples) { return 32 + 12 * samples / SoundReader::kRate; }
+
+class Recognition {
+ public:
+  Recognition(StreamId id, RecognitionRequest request, std::shared_ptr<SoundReader> reader,
+              std::shared_ptr<TextSink> sink, Clock::time_point now);
+  virtual ~Recognition() = default;
+
+  StreamId id() const { return id_; }
+  const RecognitionRequest& request() const { return request_; }
+  bool is_live() const { return request_.use == RecognitionUse::kLive; }
+  bool gone() const { return sink_ == nullptr; }
+
+  // Reads sound and begins the passes that are due. True: there was something to do.
+  virtual bool Look(Clock::time_point now) = 0;
+  virtual void Obey(TurnOrder order, Clock::time_point now) { (void)order, (void)now; }
+  virtual void AddWanted(std::vector<WantedPass>* wanted) = 0;
+  // A pass of this stream made an id, or is done.
+  virtual void Advanced(model::RecognitionStream* stream, Clock::time_point now) = 0;
+  virtual size_t Bytes() const = 0;
+
+  // Set once it is over, for which reason.
+  const std::optional<RecognitionEnd>& ending() const { return ending_; }
+  void EndWith(Outcome outcome, std::string problem);
+  // Frees the model's memory and hands over the sink.
+  virtual std::shared_ptr<TextSink> Leave(Clock::time_point now, RecognitionEnd* end);
+
+  struct Counts {
+    uint64_t passes = 0, dropped = 0, ids = 0, offered = 0, taken = 0, runaways = 0;
+    double sound_seconds = 0;
+  };
+  Counts TakeCounts() { return std::exchange(counts_, {}); }
+
+ protected:
+  void Report(const RecognisedText& text);
+  void Report(const std::vector<AlignedWord>& words);
+  // The text without its end, if that is an echo of the context, or of the last text, that so short a sound does
+  // not explain.
+  std::string WithoutEcho(std::string text, const std::string& last, double seconds);
+  // Takes note of a pass that is done; `offered`: ids of its draft. False: what it computed is of no use, and the
+  // recognition has ended.
+  bool PassIsGood(const model::RecognitionStream& stream, size_t offered);
+  SoundReader& reader() { return *reader_; }
+
+  Counts counts_;
+
+ private:
+  void RanAway(const std::string& what);
+
+  const StreamId id_;
+  const RecognitionRequest request_;
+  const std::shared_ptr<SoundReader> reader_;
+  std::shared_ptr<TextSink> sink_;
+  const Clock::time_point started_;
+  std::optional<RecognitionEnd> ending_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_RECOGNITION_H_

@@ -1,0 +1,425 @@
+#include "runtime/recognition_scheduler.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "model/recognition/alignment_words.h"
+#include "model/recognition/recognition_prompt.h"
+#include "model/recognition/transcript.h"
+#include "runtime/alignment_recognition.h"
+#include "runtime/file_recognition.h"
+#include "runtime/live_recognition.h"
+
+namespace parley::runtime {
+namespace {
+
+constexpr uint32_t kLeastRate = 8000, kMostRate = 192'000;
+constexpr double kLeastPiece = 10, kMostPiece = 1200;  // seconds
+// Blocks and rows of one work. On a processor more together would gain nothing and bar the way.
+constexpr size_t kBlocksTogether = 1, kRowsTogether = 128;
+constexpr size_t kBlocksApart = 64, kRowsApart = 4096;
+// A file gets one piece of work after so many of live turns.
+constexpr size_t kPiecesGivenWay = 40;
+
+double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+RecognitionEnd Refused(Outcome outcome, std::string problem) { return {outcome, std::move(problem), 0, 0}; }
+
+}  // namespace
+
+StreamId RecognitionMailbox::Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
+                                   std::shared_ptr<TextSink> sink) {
+  StreamId id = 0;
+  Leave([&](RecognitionOrders& orders) {
+    orders.arrivals.push_back({last_id_ + 1, std::move(request), std::move(source), std::move(sink), now_()});
+    id = ++last_id_;
+  });
+  return id;
+}
+
+void RecognitionMailbox::Order(StreamId stream, TurnOrder order) {
+  Leave([&](RecognitionOrders& orders) { orders.turns.emplace_back(stream, order); });
+}
+
+void RecognitionMailbox::Cancel(StreamId stream) {
+  Leave([&](RecognitionOrders& orders) { orders.cancels.push_back(stream); });
+}
+
+RecognitionScheduler::RecognitionScheduler(const RecognitionSetup& setup, RecognitionMailbox& mailbox,
+                                           Precedence::Member& member,
+                                           const RecognitionSchedulerOptions& options)
+    : setup_(setup),
+      mailbox_(mailbox),
+      member_(member),
+      options_(options),
+      live_work_(*setup.model),
+      file_work_(*setup.model) {
+  UpdateStats();
+}
+
+bool RecognitionScheduler::Round() {
+  const Clock::time_point began = options_.now();
+  TakeOrders();
+  Admit();
+  bool busy = Look();
+  EndOver();
+  busy = Work() || busy;
+  EndOver();
+  if (busy) stats_.busy_ms += Milliseconds(options_.now() - began);
+  UpdateStats();
+  if (!lost_.empty()) throw BackendLost(lost_);
+  return busy;
+}
+
+// --- requests
+
+void RecognitionScheduler::TakeOrders() {
+  RecognitionOrders orders = mailbox_.Take();
+  closing_ = closing_ || orders.close;
+  for (RecognitionArrival& arrival : orders.arrivals) waiting_.push_back(std::move(arrival));
+  const Clock::time_point now = options_.now();
+  for (const auto& [id, order] : orders.turns) {
+    for (const auto& one : live_) {
+      if (one->id() == id) one->Obey(order, now);
+    }
+  }
+  for (const StreamId id : orders.cancels) {
+    for (const auto& one : live_) {
+      if (one->id() == id) one->EndWith(Outcome::kCancelled, "it was cancelled");
+    }
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [id = id](const RecognitionArrival& one) { return one.id == id; });
+    if (found == waiting_.end()) continue;
+    stats_.cancelled++;
+    found->sink->Ended(Refused(Outcome::kCancelled, "it was cancelled"));
+    waiting_.erase(found);
+  }
+  DropStaleWork();
+}
+
+// Work on a stream whose pass was dropped, or whose owner is over, is of no use. Others of that work begin
+// anew: nothing of theirs had changed.
+void RecognitionScheduler::DropStaleWork() {
+  wanted_.clear();
+  for (const auto& one : live_) {
+    if (!one->ending()) one->AddWanted(&wanted_);
+  }
+  for (model::RecognitionWork* const work : {&live_work_, &file_work_}) {
+    const bool is_stale =
+        std::any_of(work->streams().begin(), work->streams().end(), [this](const auto* stream) {
+          return std::none_of(wanted_.begin(), wanted_.end(),
+                              [stream](const WantedPass& one) { return one.stream == stream; });
+        });
+    if (!is_stale) continue;
+    work->Drop();
+    stats_.dropped_passes++;
+  }
+}
+
+void RecognitionScheduler::Admit() {
+  while (!waiting_.empty() && live_.size() < options_.max_streams &&
+         stats_.memory_in_use < options_.memory_bytes) {
+    RecognitionArrival arrival = std::move(waiting_.front());
+    waiting_.erase(waiting_.begin());
+    RecognitionEnd refusal;
+    std::unique_ptr<Recognition> made;
+    const std::shared_ptr<TextSink> sink = arrival.sink;
+    try {
+      made = Made(&arrival, &refusal);
+    } catch (const std::bad_alloc&) {
+      refusal = Refused(Outcome::kOutOfMemory, "memory is out");
+    } catch (const std::exception& error) {
+      refusal = Refused(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+    }
+    if (made != nullptr) {
+      stats_.begun++;
+      live_.push_back(std::move(made));
+      continue;
+    }
+    stats_.refused++;
+    sink->Ended(refusal);
+  }
+}
+
+std::shared_ptr<const model::ResamplingTaps> RecognitionScheduler::TapsOf(uint32_t rate) {
+  if (rate == SoundReader::kRate) return nullptr;
+  std::weak_ptr<const model::ResamplingTaps>& kept = taps_[rate];
+  auto taps = kept.lock();
+  if (taps == nullptr) kept = taps = std::make_shared<const model::ResamplingTaps>(rate, SoundReader::kRate);
+  return taps;
+}
+
+// Null with `refusal` set.
+std::unique_ptr<Recognition> RecognitionScheduler::Made(RecognitionArrival* arrival,
+                                                        RecognitionEnd* refusal) {
+  RecognitionRequest& request = arrival->request;
+  const model::RecognitionConfig& config = setup_.model->config();
+  const bool aligns = config.kind == model::RecognitionKind::kAligner;
+  *refusal = Refused(Outcome::kBadRequest, "");
+  if (request.rate < kLeastRate || request.rate > kMostRate) {
+    refusal->problem =
+        "the sound's rate is " + std::to_string(request.rate) + " Hz; 8000 to 192000 are taken";
+    return nullptr;
+  }
+  if ((request.use == RecognitionUse::kAlign) != aligns) {
+    refusal->problem =
+        aligns ? "an aligner recognises nothing: it needs a text" : "a recogniser aligns nothing";
+    return nullptr;
+  }
+  if (!(request.piece_seconds >= kLeastPiece && request.piece_seconds <= kMostPiece)) {
+    refusal->problem = "the pieces of a sound are 10 to 1200 seconds long";
+    return nullptr;
+  }
+  std::string language(model::LanguageOfTag(request.language));
+  if (language.empty()) language = model::LanguageName(request.language);
+  const auto& known = config.languages;
+  if (!language.empty() && std::find(known.begin(), known.end(), language) == known.end()) {
+    refusal->problem = "the language \"" + request.language + "\" is none of the model's";
+    return nullptr;
+  }
+  auto reader = std::make_shared<SoundReader>(std::move(arrival->source), TapsOf(request.rate));
+  if (aligns) {
+    request.language = language;
+    return MadeAlignment(arrival, std::move(reader), refusal);
+  }
+  model::RecognitionPrompt prompt;
+  if (!model::BuildPrompt(setup_.model->checkpoint().tokenizer(), {request.context, language, ""}, &prompt,
+                          &refusal->problem)) {
+    refusal->problem = "the context: " + refusal->problem;
+    return nullptr;
+  }
+  if (request.use == RecognitionUse::kLive) {
+    return std::make_unique<LiveRecognition>(arrival->id, std::move(request), std::move(language),
+                                             std::move(prompt), std::move(reader), std::move(arrival->sink),
+                                             setup_, arrival->at);
+  }
+  return std::make_unique<FileRecognition>(arrival->id, std::move(request), std::move(language),
+                                           std::move(prompt), std::move(reader), std::move(arrival->sink),
+                                           setup_, arrival->at);
+}
+
+std::unique_ptr<Recognition> RecognitionScheduler::MadeAlignment(RecognitionArrival* arrival,
+                                                                 std::shared_ptr<SoundReader> reader,
+                                                                 RecognitionEnd* refusal) {
+  const RecognitionRequest& request = arrival->request;
+  std::vector<std::string> words = model::AlignmentWords(request.context, request.language, setup_.nouns);
+  if (words.empty()) {
+    refusal->problem = "the text to align has no words";
+    return nullptr;
+  }
+  return std::make_unique<AlignmentRecognition>(arrival->id, std::move(arrival->request), std::move(words),
+                                                std::move(reader), std::move(arrival->sink), setup_,
+                                                arrival->at);
+}
+
+// --- work
+
+bool RecognitionScheduler::Look() {
+  bool busy = false;
+  const Clock::time_point now = options_.now();
+  for (const auto& one : live_) {
+    // New sound needs memory; without it a file waits for others.
+    if (!one->is_live() && stats_.memory_in_use > options_.memory_bytes && live_.size() > 1) continue;
+    try {
+      busy = one->Look(now) || busy;
+    } catch (const std::bad_alloc&) {
+      one->EndWith(Outcome::kOutOfMemory, "memory is out");
+    } catch (const std::exception& error) {
+      one->EndWith(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+    }
+  }
+  return busy;
+}
+
+bool RecognitionScheduler::Work() {
+  DropStaleWork();
+  if (wanted_.empty()) return member_.Rest(), false;
+  std::stable_sort(wanted_.begin(), wanted_.end(), [](const WantedPass& a, const WantedPass& b) {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    return a.is_final != b.is_final ? a.is_final : a.due < b.due;
+  });
+  const bool has_file = wanted_.back().rank == Rank::kFiles;
+  const bool has_live = wanted_.front().rank == Rank::kLiveText;
+  pieces_given_way_ = has_live && has_file ? pieces_given_way_ + 1 : 0;
+  const bool is_files_turn = !has_live || pieces_given_way_ > kPiecesGivenWay;
+  if (is_files_turn) pieces_given_way_ = 0;
+  WorkOn(is_files_turn ? Rank::kFiles : Rank::kLiveText);
+  return true;
+}
+
+// One piece of work for the passes of this rank.
+void RecognitionScheduler::WorkOn(Rank rank) {
+  member_.Work(rank);
+  model::RecognitionWork& work = rank == Rank::kFiles ? file_work_ : live_work_;
+  Streams streams;
+  for (const WantedPass& one : wanted_) {
+    if (one.rank == rank) streams.push_back(one.stream);
+  }
+  // A final text does not wait for the partial ones of others.
+  const bool is_final = std::any_of(wanted_.begin(), wanted_.end(),
+                                    [&](const WantedPass& one) { return one.rank == rank && one.is_final; });
+  const bool works_on_first =
+      std::find(work.streams().begin(), work.streams().end(), streams.front()) != work.streams().end();
+  if (work.busy() && is_final && !works_on_first) work.Drop();
+  if (!work.busy() && streams.front()->turn() == model::RecognitionStream::Turn::kDecode)
+    return Decode(streams);
+  if (!work.busy() && !BeginWork(rank, streams)) return;
+  const bool encodes = streams.front()->turn() == model::RecognitionStream::Turn::kEncode;
+  const Streams working = work.streams();
+  const Clock::time_point began = options_.now();
+  bool goes_on = true;
+  if (!Guarded(working, [&] { goes_on = work.Advance(); })) return work.Drop();
+  (encodes ? stats_.encode_ms : stats_.prefill_ms) += Milliseconds(options_.now() - began);
+  if (!goes_on) Tell(working);
+}
+
+// Streams that want the same as the most urgent one go with it.
+bool RecognitionScheduler::BeginWork(Rank rank, const Streams& streams) {
+  model::RecognitionWork& work = rank == Rank::kFiles ? file_work_ : live_work_;
+  const bool at_once = setup_.model->kernels().AnswersAtOnce();
+  const bool encodes = streams.front()->turn() == model::RecognitionStream::Turn::kEncode;
+  bool begun = false;
+  Guarded(streams, [&] {
+    begun = encodes ? work.Encode(streams.data(), streams.size(), at_once ? kBlocksTogether : kBlocksApart)
+                    : work.Prefill(streams.data(), streams.size(), at_once ? kRowsTogether : kRowsApart);
+  });
+  return begun;
+}
+
+// One id of all streams that want one, whatever their rank: the weights are read once for all.
+void RecognitionScheduler::Decode(const Streams& first) {
+  Streams streams = first;
+  for (const WantedPass& one : wanted_) {
+    if (std::find(first.begin(), first.end(), one.stream) == first.end()) streams.push_back(one.stream);
+  }
+  const auto decodes = [](const auto* stream) {
+    return stream->turn() == model::RecognitionStream::Turn::kDecode;
+  };
+  streams.erase(
+      std::remove_if(streams.begin(), streams.end(), [&](const auto* one) { return !decodes(one); }),
+      streams.end());
+  const Clock::time_point began = options_.now();
+  if (!Guarded(streams, [&] { setup_.model->Decode(streams.data(), streams.size()); })) return;
+  stats_.decode_ms += Milliseconds(options_.now() - began);
+  Tell(streams);
+}
+
+void RecognitionScheduler::Tell(const Streams& streams) {
+  const Clock::time_point now = options_.now();
+  for (const WantedPass& one : wanted_) {
+    if (std::find(streams.begin(), streams.end(), one.stream) == streams.end()) continue;
+    try {
+      one.owner->Advanced(one.stream, now);
+    } catch (const std::exception& error) {
+      one.owner->EndWith(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+    }
+  }
+}
+
+// --- ends
+
+// Runs work that may throw. If it does, returns false and ends the owners of its streams.
+bool RecognitionScheduler::Guarded(const Streams& streams, const std::function<void()>& work) {
+  try {
+    work();
+    return true;
+  } catch (const std::bad_alloc&) {
+    EndOwners(streams, Outcome::kOutOfMemory, "memory is out");
+  } catch (const BackendLost& lost) {
+    lost_ = lost.what();
+    EndOwners(streams, Outcome::kLost, lost_);
+  } catch (const std::exception& error) {
+    EndOwners(streams, Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+  }
+  return false;
+}
+
+void RecognitionScheduler::EndOwners(const Streams& streams, Outcome outcome, const std::string& problem) {
+  for (const WantedPass& one : wanted_) {
+    if (std::find(streams.begin(), streams.end(), one.stream) != streams.end())
+      one.owner->EndWith(outcome, problem);
+  }
+}
+
+void RecognitionScheduler::EndAll(Outcome outcome, const std::string& problem) {
+  TakeOrders();
+  for (const RecognitionArrival& arrival : std::exchange(waiting_, {}))
+    arrival.sink->Ended(Refused(outcome, problem));
+  for (const auto& one : live_) one->EndWith(outcome, problem);
+  EndOver();
+  UpdateStats();
+}
+
+void RecognitionScheduler::EndOver() {
+  const bool any = std::any_of(live_.begin(), live_.end(), [](const auto& one) { return one->ending(); });
+  if (!any) return;
+  DropStaleWork();
+  for (const auto& one : live_) {
+    if (one->ending()) End(*one);
+  }
+  live_.erase(std::remove_if(live_.begin(), live_.end(), [](const auto& one) { return one->gone(); }),
+              live_.end());
+  wanted_.clear();
+}
+
+void RecognitionScheduler::End(Recognition& one) {
+  const Recognition::Counts counts = one.TakeCounts();
+  stats_.passes += counts.passes;
+  stats_.dropped_passes += counts.dropped;
+  stats_.ids += counts.ids;
+  stats_.draft_offered += counts.offered;
+  stats_.draft_taken += counts.taken;
+  stats_.runaways += counts.runaways;
+  stats_.sound_seconds += counts.sound_seconds;
+  switch (one.ending()->outcome) {
+    case Outcome::kDone:
+    case Outcome::kBudget:
+    case Outcome::kRunaway:
+      stats_.done++;
+      break;
+    case Outcome::kCancelled:
+    case Outcome::kClosed:
+      stats_.cancelled++;
+      break;
+    case Outcome::kTooLarge:
+    case Outcome::kBadRequest:
+      stats_.refused++;
+      break;
+    case Outcome::kOutOfMemory:
+    case Outcome::kFailed:
+    case Outcome::kLost:
+      stats_.failed++;
+      break;
+  }
+  RecognitionEnd end;
+  const std::shared_ptr<TextSink> sink = one.Leave(options_.now(), &end);
+  try {
+    sink->Ended(end);
+  } catch (const std::exception&) {
+    // The sink was called, and there is no one else to notify.
+  }
+}
+
+void RecognitionScheduler::UpdateStats() {
+  stats_.live = stats_.files = stats_.memory_in_use = 0;
+  for (const auto& one : live_) {
+    (one->is_live() ? stats_.live : stats_.files)++;
+    stats_.memory_in_use += one->Bytes();
+    const Recognition::Counts counts = one->TakeCounts();
+    stats_.passes += counts.passes;
+    stats_.dropped_passes += counts.dropped;
+    stats_.ids += counts.ids;
+    stats_.draft_offered += counts.offered;
+    stats_.draft_taken += counts.taken;
+    stats_.runaways += counts.runaways;
+    stats_.sound_seconds += counts.sound_seconds;
+  }
+  stats_.waiting = waiting_.size();
+  stats_.memory_limit = options_.memory_bytes;
+  options_.publish(stats_);
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,112 @@
+// The rounds of a recogniser's thread: each takes new orders, lets every recognition look at its sound, and does
+// one piece of work of some 30 ms.
+//
+// Final texts of live turns go first, the earliest first; then their partial texts; then files. Work of one kind
+// is done for many streams together. A file's work is not dropped for a live turn: it waits between two pieces.
+#ifndef PARLEY_RUNTIME_RECOGNITION_SCHEDULER_H_
+#define PARLEY_RUNTIME_RECOGNITION_SCHEDULER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/recognition/recognition_work.h"
+#include "runtime/mailbox.h"
+#include "runtime/precedence.h"
+#include "runtime/recognition.h"
+#include "runtime/round_thread.h"
+
+namespace parley::runtime {
+
+struct RecognitionArrival {
+  StreamId id = 0;
+  RecognitionRequest request;
+  std::shared_ptr<SoundSource> source;
+  std::shared_ptr<TextSink> sink;
+  Clock::time_point at;
+};
+
+struct RecognitionOrders {
+  std::vector<RecognitionArrival> arrivals;
+  std::vector<std::pair<StreamId, TurnOrder>> turns;
+  std::vector<StreamId> cancels;
+  bool close = false;
+};
+
+class RecognitionMailbox : public Mailbox<RecognitionOrders> {
+ public:
+  explicit RecognitionMailbox(TimeSource now) : now_(std::move(now)) {}
+
+  StreamId Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
+                 std::shared_ptr<TextSink> sink);
+  void Order(StreamId stream, TurnOrder order);
+  void Cancel(StreamId stream);
+
+ private:
+  const TimeSource now_;
+  StreamId last_id_ = 0;  // guarded by the mailbox
+};
+
+struct RecognitionSchedulerOptions {
+  size_t max_streams = 256;
+  size_t memory_bytes = 0;  // for streams
+  TimeSource now = Clock::now;
+  std::function<void(const RecogniserStats&)> publish = [](const RecogniserStats&) {};
+};
+
+class RecognitionScheduler {
+ public:
+  // All outlive it. `member` is the thread's.
+  RecognitionScheduler(const RecognitionSetup& setup, RecognitionMailbox& mailbox, Precedence::Member& member,
+                       const RecognitionSchedulerOptions& options);
+
+  // False when there is nothing to do for now.
+  bool Round();
+  // True: sound may come without an order, so another round is due soon.
+  bool Listens() const { return !live_.empty(); }
+  void EndAll(Outcome outcome, const std::string& problem);
+  bool closing() const { return closing_; }
+
+ private:
+  using Streams = std::vector<model::RecognitionStream*>;
+
+  void TakeOrders();
+  void Admit();
+  std::unique_ptr<Recognition> Made(RecognitionArrival* arrival, RecognitionEnd* refusal);
+  std::unique_ptr<Recognition> MadeAlignment(RecognitionArrival* arrival, std::shared_ptr<SoundReader> reader,
+                                             RecognitionEnd* refusal);
+  std::shared_ptr<const model::ResamplingTaps> TapsOf(uint32_t rate);
+  bool Look();
+  bool Work();
+  void WorkOn(Rank rank);
+  bool AdvanceWork(Rank rank);
+  bool BeginWork(Rank rank, const Streams& streams);
+  void Decode(const Streams& first);
+  void DropStaleWork();
+  void Tell(const Streams& streams);
+  bool Guarded(const Streams& streams, const std::function<void()>& work);
+  void EndOwners(const Streams& streams, Outcome outcome, const std::string& problem);
+  void EndOver();
+  void End(Recognition& one);
+  void UpdateStats();
+
+  const RecognitionSetup setup_;
+  RecognitionMailbox& mailbox_;
+  Precedence::Member& member_;
+  const RecognitionSchedulerOptions options_;
+  std::vector<RecognitionArrival> waiting_;
+  std::vector<std::unique_ptr<Recognition>> live_;
+  std::unordered_map<uint32_t, std::weak_ptr<const model::ResamplingTaps>> taps_;
+  std::vector<WantedPass> wanted_;  // of this round, the most urgent first
+  model::RecognitionWork live_work_, file_work_;
+  size_t pieces_given_way_ = 0;  // of live work, while a file waited
+  bool closing_ = false;
+  std::string lost_;
+  RecogniserStats stats_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_RECOGNITION_SCHEDULER_H_
