@@ -13,6 +13,7 @@ static Napi::Object Init(Napi::Env env, Napi::Object exports) {
   InitMedia(env, exports);
   InitDtls(env, exports);
   InitSpeech(env, exports);
+  InitRecogniser(env, exports);
   return exports;
 }
 

@@ -7,10 +7,11 @@
 
 namespace parley {
 
-void InitRings(Napi::Env env, Napi::Object exports);   // src/audio/pcm-ring.ts
-void InitMedia(Napi::Env env, Napi::Object exports);   // src/media
-void InitDtls(Napi::Env env, Napi::Object exports);    // src/media/dtls-association.ts
-void InitSpeech(Napi::Env env, Napi::Object exports);  // src/engines/qwen3/native-speech.ts
+void InitRings(Napi::Env env, Napi::Object exports);       // src/audio/pcm-ring.ts
+void InitMedia(Napi::Env env, Napi::Object exports);       // src/media
+void InitDtls(Napi::Env env, Napi::Object exports);        // src/media/dtls-association.ts
+void InitSpeech(Napi::Env env, Napi::Object exports);      // src/engines/qwen3/native-speech.ts
+void InitRecogniser(Napi::Env env, Napi::Object exports);  // src/engines/qwen3/native-recogniser.ts
 
 }  // namespace parley
 

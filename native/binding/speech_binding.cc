@@ -5,14 +5,13 @@
 
 #include <cmath>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 
-#include "binding/arguments.h"
 #include "binding/handles.h"
 #include "binding/init.h"
+#include "binding/options.h"
+#include "binding/promised.h"
 #include "binding/ring_sink.h"
 #include "runtime/engine.h"
 
@@ -22,22 +21,7 @@ namespace {
 using runtime::Clock;
 using runtime::Engine;
 
-constexpr double kMost = 9007199254740991.0;  // JavaScript's greatest safe integer
 constexpr size_t kMaxRecordingSamples = size_t{192'000} * 600;
-
-bool Has(const Napi::Object& object, const char* name) { return !object.Get(name).IsUndefined(); }
-
-std::string Text(const Napi::Object& object, const char* name) {
-  return Has(object, name) ? StringIn(object.Get(name), name) : "";
-}
-
-size_t Count(const Napi::Object& object, const char* name, size_t otherwise, double least, double most) {
-  if (!Has(object, name)) return otherwise;
-  const double value = NumberIn(object.Get(name), name, least, most);
-  if (std::floor(value) != value)
-    throw Napi::TypeError::New(object.Env(), std::string(name) + " must be a whole number");
-  return static_cast<size_t>(value);
-}
 
 float Fraction(const Napi::Object& object, const char* name, double least, double most) {
   return Has(object, name) ? static_cast<float>(NumberIn(object.Get(name), name, least, most)) : -1;
@@ -49,17 +33,6 @@ runtime::Listener ListenerIn(const Napi::Value& value) {
   if (name == "reader") return runtime::Listener::kReader;
   if (name == "server") return runtime::Listener::kServer;
   throw Napi::TypeError::New(value.Env(), "listener must be live, reader or server");
-}
-
-std::vector<int> CoresIn(const Napi::Object& object) {
-  std::vector<int> cores;
-  if (!Has(object, "cores")) return cores;
-  if (!object.Get("cores").IsArray()) throw Napi::TypeError::New(object.Env(), "cores must be an array");
-  const auto list = object.Get("cores").As<Napi::Array>();
-  for (uint32_t n = 0; n < list.Length(); n++) {
-    cores.push_back(static_cast<int>(Uint32In(list.Get(n), "cores[]", 0, 65'535)));
-  }
-  return cores;
 }
 
 std::shared_ptr<const runtime::Recording> RecordingIn(const Napi::Value& value) {
@@ -78,12 +51,6 @@ std::shared_ptr<const runtime::Recording> RecordingIn(const Napi::Value& value) 
   }
   recording->samples.assign(array.Data(), array.Data() + array.ElementLength());
   return recording;
-}
-
-Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
-  Napi::Array list = Napi::Array::New(env, names.size());
-  for (size_t n = 0; n < names.size(); n++) list.Set(static_cast<uint32_t>(n), names[n]);
-  return list;
 }
 
 // Converts milliseconds from now into a time; infinite means never.
@@ -107,11 +74,9 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
   if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
   options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
-  options.threads = static_cast<unsigned>(Count(object, "threads", options.threads, 0, 256));
-  options.cores = CoresIn(object);
-  if (Has(object, "numaNode")) options.numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));
+  ReadProcessor(object, &options);
   options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
-  options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMost);
+  options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMostWhole);
   options.max_new_tokens = Count(object, "maxNewTokens", options.max_new_tokens, 0, 1e6);
   options.max_voices = Count(object, "maxVoices", options.max_voices, 0, 1e6);
   if (Has(object, "warmUp")) options.warm_up = BooleanIn(object.Get("warmUp"), "warmUp");
@@ -132,7 +97,7 @@ runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
   request.repetition_penalty = Fraction(object, "repetitionPenalty", 0.01, 100);
   if (Has(object, "topK")) request.top_k = static_cast<int32_t>(Count(object, "topK", 0, 0, 1e6));
   if (Has(object, "greedy")) request.greedy = BooleanIn(object.Get("greedy"), "greedy");
-  request.seed = Count(object, "seed", 0, 0, kMost);
+  request.seed = Count(object, "seed", 0, 0, kMostWhole);
   request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
   if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
   if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");
@@ -200,58 +165,6 @@ Napi::Object ToObject(Napi::Env env, const runtime::StreamEnd& end) {
   return object;
 }
 
-// The engines of one environment. Used by its thread, and by threads of the pool while an engine closes.
-class OwnEngines {
- public:
-  void Add(Handle handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    handles_.insert(handle);
-  }
-  void Forget(Handle handle) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    handles_.erase(handle);
-  }
-  void CloseAll() {
-    std::set<Handle> handles;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      handles.swap(handles_);
-    }
-    for (const Handle handle : handles) {
-      if (const auto engine = Handles::Process().Remove<Engine>(handle)) engine->Close();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<Handle> handles_;
-};
-
-// Work in libuv's pool that settles a promise.
-class Promised : public Napi::AsyncWorker {
- public:
-  explicit Promised(Napi::Env env) : AsyncWorker(env), deferred_(env) {}
-  Napi::Promise Begin() {
-    const Napi::Promise promise = deferred_.Promise();
-    Queue();
-    return promise;
-  }
-
- protected:
-  virtual Napi::Value Answer(Napi::Env env) = 0;
-  void OnOK() override {
-    try {
-      deferred_.Resolve(Answer(Env()));
-    } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());  // otherwise the promise would never settle
-    }
-  }
-  void OnError(const Napi::Error& error) override { deferred_.Reject(error.Value()); }
-
- private:
-  Napi::Promise::Deferred deferred_;
-};
-
 class Inspection final : public Promised {
  public:
   Inspection(Napi::Env env, std::string directory) : Promised(env), directory_(std::move(directory)) {}
@@ -268,7 +181,7 @@ class Inspection final : public Promised {
 
 class Opening final : public Promised {
  public:
-  Opening(Napi::Env env, runtime::EngineOptions options, std::shared_ptr<OwnEngines> own)
+  Opening(Napi::Env env, runtime::EngineOptions options, std::shared_ptr<OwnHandles<Engine>> own)
       : Promised(env), options_(std::move(options)), own_(std::move(own)) {}
   void Execute() override {
     std::string problem;
@@ -287,20 +200,8 @@ class Opening final : public Promised {
 
  private:
   const runtime::EngineOptions options_;
-  const std::shared_ptr<OwnEngines> own_;
+  const std::shared_ptr<OwnHandles<Engine>> own_;
   std::shared_ptr<Engine> engine_;
-};
-
-class Closing final : public Promised {
- public:
-  Closing(Napi::Env env, std::shared_ptr<Engine> engine) : Promised(env), engine_(std::move(engine)) {}
-  void Execute() override {
-    if (engine_) engine_->Close();
-  }
-  Napi::Value Answer(Napi::Env env) override { return env.Undefined(); }
-
- private:
-  const std::shared_ptr<Engine> engine_;
 };
 
 // (engine, request, ring) -> the stream's handle; 0 when engine or ring are gone.
@@ -354,16 +255,10 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return engine ? ToObject(info.Env(), engine->stats()) : info.Env().Null();
 }
 
-// libuv's pool owns the work until its promise is settled.
-template <class Work, class... Arguments>
-Napi::Value Promise(Arguments&&... arguments) {
-  return (new Work(std::forward<Arguments>(arguments)...))->Begin();
-}
-
 }  // namespace
 
 void InitSpeech(Napi::Env env, Napi::Object exports) {
-  const auto own = std::make_shared<OwnEngines>();
+  const auto own = std::make_shared<OwnHandles<Engine>>();
   env.AddCleanupHook([own] { own->CloseAll(); });
   const auto inspect = [](const Napi::CallbackInfo& info) {
     return Promise<Inspection>(info.Env(), StringIn(info[0], "directory"));
@@ -373,7 +268,7 @@ void InitSpeech(Napi::Env env, Napi::Object exports) {
   };
   const auto close = [own](const Napi::CallbackInfo& info) {
     own->Forget(HandleOf(info));
-    return Promise<Closing>(info.Env(), Handles::Process().Remove<Engine>(HandleOf(info)));
+    return Promise<Closing<Engine>>(info.Env(), Handles::Process().Remove<Engine>(HandleOf(info)));
   };
   exports.Set("speechInspect", Napi::Function::New(env, inspect, "speechInspect"));
   exports.Set("speechOpen", Napi::Function::New(env, open, "speechOpen"));

@@ -178,7 +178,7 @@ target_link_libraries(codec_bench PRIVATE kernels model)
 target_compile_definitions(codec_bench PRIVATE PARLEY_GOLDEN="${CMAKE_CURRENT_SOURCE_DIR}/test/golden")
 
 # Command lines: --target speak
-foreach(name speak write_checkpoint)
+foreach(name speak transcribe write_checkpoint)
   add_executable(${name} EXCLUDE_FROM_ALL tools/${name}.cc)
   target_link_libraries(${name} PRIVATE tools)
 endforeach()

@@ -2,6 +2,7 @@
 
 #include "kernels/log_mel.h"
 #include "model/files/config_file.h"
+#include "model/shared/layer_weights.h"
 
 namespace parley::model {
 namespace {
