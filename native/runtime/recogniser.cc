@@ -6,10 +6,12 @@
 #include <functional>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "model/recognition/alignment_words.h"
+#include "model/recognition/quiet_splits.h"
 #include "model/recognition/recognition_checkpoint.h"
 #include "model/recognition/recognition_model.h"
 #include "model/recognition/recognition_work.h"
