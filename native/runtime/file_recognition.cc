@@ -94,8 +94,11 @@ void FileRecognition::BeginPiece(model::QuietSplits::Piece sound) {
 
 void FileRecognition::AddWanted(std::vector<WantedPass>* wanted) {
   if (ending()) return;
+  // Files share the time: the one whose sound came less far goes first.
+  const Clock::time_point due =
+      began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(done_seconds_));
   for (const Piece& piece : pieces_) {
-    if (!piece.is_done) wanted->push_back({piece.stream.get(), this, Rank::kFiles, false, began_});
+    if (!piece.is_done) wanted->push_back({piece.stream.get(), this, Rank::kFiles, false, due});
   }
 }
 
@@ -114,6 +117,7 @@ void FileRecognition::TakeText(Piece* piece) {
       TextOf(setup_.model->checkpoint().tokenizer(), stream.generated(), model::Special::kSkipped);
   piece->transcript = model::ParseTranscript(raw, language_);
   piece->is_done = true;
+  done_seconds_ += SecondsOf(piece->count);
   piece->stream.reset();
 }
 

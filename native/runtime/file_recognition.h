@@ -50,7 +50,8 @@ class FileRecognition final : public Recognition {
   size_t buffered_ = 0;  // samples in there
   bool finished_ = false;
   std::deque<Piece> pieces_;
-  uint64_t reported_ = 0;  // pieces
+  uint64_t reported_ = 0;    // pieces
+  double done_seconds_ = 0;  // of sound
   std::string last_text_;
 };
 

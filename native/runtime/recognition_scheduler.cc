@@ -85,6 +85,9 @@ void RecognitionScheduler::TakeOrders() {
     for (const auto& one : live_) {
       if (one->id() == id) one->Obey(order, now);
     }
+    for (RecognitionArrival& arrival : waiting_) {
+      if (arrival.id == id) arrival.orders.push_back(order);
+    }
   }
   for (const StreamId id : orders.cancels) {
     for (const auto& one : live_) {
@@ -127,6 +130,7 @@ void RecognitionScheduler::Admit() {
     RecognitionEnd refusal;
     std::unique_ptr<Recognition> made;
     const std::shared_ptr<TextSink> sink = arrival.sink;
+    const std::vector<TurnOrder> orders = arrival.orders;
     try {
       made = Made(&arrival, &refusal);
     } catch (const std::bad_alloc&) {
@@ -135,6 +139,7 @@ void RecognitionScheduler::Admit() {
       refusal = Refused(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
     }
     if (made != nullptr) {
+      for (const TurnOrder order : orders) made->Obey(order, options_.now());
       stats_.begun++;
       live_.push_back(std::move(made));
       continue;

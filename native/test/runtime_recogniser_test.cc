@@ -201,6 +201,21 @@ void AGatedCallerIsHeardInTurnsOnly() {
   CHECK_EQ(asked.texts->finals.size(), 2u);
 }
 
+// An order that comes with the request, or while it waits for its place, is obeyed.
+void AnEarlyOrderIsObeyed() {
+  RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 1);
+  const Asked other = desk.Ask(Live()), asked = desk.Ask(Live(false, true));
+  desk.Order(asked, TurnOrder::kBegin);
+  desk.Run();
+  CHECK_EQ(desk.stats.waiting, 1u);
+  other.sound->End();
+  asked.sound->Add(ReadClip("odd37"));
+  desk.Run();
+  desk.Order(asked, TurnOrder::kEnd);
+  desk.Run();
+  CHECK_EQ(asked.texts->Text(), WholeTurn(desk.loaded, ReadClip("odd37")) + "|");
+}
+
 void ATurnWithoutAPauseIsCutBeforeThirtySeconds() {
   RecogniserDesk desk("tiny-asr-b");
   const std::vector<float> clip = ReadClip("long31");
@@ -461,6 +476,7 @@ TEST_GROUP(runtime_recogniser) {
       {"a turn ends with the text of its whole", ATurnEndsWithTheTextOfItsWhole},
       {"speech that goes on drops the final pass", SpeechThatGoesOnDropsTheFinalPass},
       {"a gated caller is heard in turns only", AGatedCallerIsHeardInTurnsOnly},
+      {"an early order is obeyed", AnEarlyOrderIsObeyed},
       {"a turn without a pause is cut before thirty seconds", ATurnWithoutAPauseIsCutBeforeThirtySeconds},
       {"a pause ends a segment of eight seconds", APauseEndsASegmentOfEightSeconds},
       {"a final text goes before all others", AFinalTextGoesBeforeAllOthers},

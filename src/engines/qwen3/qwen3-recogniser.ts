@@ -1,0 +1,387 @@
+// Implements the recogniser Qwen3-ASR and the aligner Qwen3-ForcedAligner with the native engine. Each is loaded,
+// idled out and unloaded by itself.
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
+import { systemTime, type Time } from '../../time.js';
+import { EngineLifecycle, type EngineNews } from '../engine-lifecycle.js';
+import { primaryTag, tagOfName } from '../language-names.js';
+import type {
+  AlignedWord,
+  Aligner,
+  AlignmentRequest,
+  Recogniser,
+  RecognitionListener,
+  RecognitionOptions,
+  RecognitionSession,
+  TurnOrder,
+} from '../recogniser.js';
+import {
+  inspectRecogniser,
+  type NativeRecognition,
+  type NativeRecognitionEnd,
+  type NativeRecognitionEvent,
+  type NativeRecognitionRequest,
+  NativeRecogniser,
+  type NativeRecogniserOptions,
+  type NativeRecogniserStats,
+  type RecogniserFacts,
+} from './native-recogniser.js';
+import type { NativeOutcome } from './native-speech.js';
+
+const LEAST_RATE = 8000;
+const MOST_RATE = 192_000;
+const PIECE_SECONDS = [10, 1200] as const;
+
+export interface Qwen3RecogniserOptions {
+  readonly native: NativeRecogniserOptions;
+  /** Sessions that may be open at a time. */
+  readonly maxSessions: number;
+  /** Milliseconds without a session after which it is unloaded; 0, or absent, keeps it loaded. */
+  readonly idleMs?: number;
+  /** A session fails if the engine does nothing for so long although there is sound. */
+  readonly stallMs: number;
+  readonly onNews?: (news: EngineNews) => void;
+  readonly time?: Time;
+}
+
+/** Error codes of outcomes other than `done`. */
+const CODES: Readonly<Record<Exclude<NativeOutcome, 'done' | 'budget' | 'runaway'>, ErrorCode>> = {
+  cancelled: 'ABORTED',
+  'too large': 'TOO_LARGE',
+  'bad request': 'AUDIO_INVALID',
+  'out of memory': 'ENGINE_BUSY',
+  closed: 'ENGINE_UNAVAILABLE',
+  failed: 'ENGINE_FAILED',
+  lost: 'ENGINE_LOST',
+};
+
+type OnEvent = (event: Exclude<NativeRecognitionEvent, NativeRecognitionEnd>) => void;
+
+/** A model of either kind: its checkpoint, its load, its running streams. */
+class LoadedModel {
+  readonly facts: RecogniserFacts;
+  readonly lifecycle: EngineLifecycle;
+  readonly #options: Qwen3RecogniserOptions;
+  #native: NativeRecogniser | undefined;
+  #open = 0;
+
+  private constructor(name: string, facts: RecogniserFacts, options: Qwen3RecogniserOptions) {
+    this.facts = facts;
+    this.#options = options;
+    const { idleMs = 0, onNews, time = systemTime } = options;
+    this.lifecycle = new EngineLifecycle(this.#loadable(), { engine: name, idleMs, time, onNews });
+  }
+
+  /** Rejects with ENGINE_UNAVAILABLE, naming the defect and the variable, if the checkpoint is unusable. */
+  static async of(name: string, variable: string, options: Qwen3RecogniserOptions): Promise<LoadedModel> {
+    const { directory, aligner = false } = options.native;
+    try {
+      return new LoadedModel(name, await inspectRecogniser(directory, aligner), options);
+    } catch (cause) {
+      const message = `the checkpoint of ${variable}_DIR or ${variable}_ID cannot be used: ${(cause as Error).message}`;
+      throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: `${variable}_DIR`, cause });
+    }
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  get stats(): NativeRecogniserStats | undefined {
+    return this.#native?.stats ?? undefined;
+  }
+
+  /** BCP 47 primary tags. */
+  get languages(): readonly string[] {
+    return this.facts.languages.map((name) => tagOfName(name.toLowerCase()) ?? name.toLowerCase());
+  }
+
+  /** Throws ENGINE_BUSY if too many streams run, and INVALID_FIELD for what the model does not take. */
+  check({
+    sampleRate,
+    language,
+  }: {
+    readonly sampleRate: number;
+    readonly language?: string | undefined;
+  }): void {
+    const { maxSessions } = this.#options;
+    if (this.#open >= maxSessions) {
+      const message = `${maxSessions} sounds are being recognised; more must wait`;
+      throw new ParleyError('ENGINE_BUSY', message, { retryAfterSeconds: 1 });
+    }
+    if (!(sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE)) {
+      const message = `the sample rate must be from ${LEAST_RATE} to ${MOST_RATE} Hz, not ${sampleRate}`;
+      throw new ParleyError('INVALID_FIELD', message, { field: 'sampleRate' });
+    }
+    if (language !== undefined && language !== '' && !this.languages.includes(primaryTag(language))) {
+      const message = `the language "${language}" is none of the model's: ${this.languages.join(', ')}`;
+      throw new ParleyError('INVALID_FIELD', message, { field: 'language' });
+    }
+  }
+
+  /** Runs a stream to its end. Rejects with the ParleyError of its outcome. */
+  async run(
+    request: NativeRecognitionRequest,
+    ring: PcmRing,
+    signal: AbortSignal,
+    onEvent: OnEvent,
+    onStart: (stream: NativeRecognition) => void = () => undefined,
+  ): Promise<void> {
+    this.#open++;
+    let letGo: () => void = () => undefined;
+    try {
+      letGo = await this.lifecycle.enter(signal);
+      const stream = this.#native?.start(request, ring, (event) => this.#pass(event, onEvent));
+      if (stream === undefined)
+        throw new ParleyError('ENGINE_UNAVAILABLE', 'the model or the ring was closed');
+      const cancel = () => stream.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+      if (signal.aborted) cancel();
+      onStart(stream);
+      const watch = this.#watch(ring);
+      try {
+        this.#judge(await Promise.race([stream.ended, watch.hung]));
+      } finally {
+        watch.stop();
+        signal.removeEventListener('abort', cancel);
+      }
+    } catch (error) {
+      ring.abort(); // its writer learns that nobody reads
+      throw error;
+    } finally {
+      this.#open--;
+      letGo();
+    }
+  }
+
+  /** Rejects once the engine has done nothing between two looks although the ring had something for it. */
+  #watch(ring: PcmRing): { readonly hung: Promise<never>; readonly stop: () => void } {
+    const { stallMs, time = systemTime, onNews } = this.#options;
+    let before = -1;
+    let cancelTimer: () => void = () => undefined;
+    const hung = new Promise<never>((_, reject) => {
+      const look = () => {
+        const { busyMs = 0 } = this.stats ?? {};
+        const { readable = 0, ended = false } = ring.status() ?? {};
+        if (busyMs === before && (readable > 0 || ended)) {
+          const reason = `nothing was recognised for ${stallMs} ms`;
+          onNews?.({ what: 'lost', reason });
+          return reject(new ParleyError('ENGINE_FAILED', reason));
+        }
+        before = busyMs;
+        cancelTimer = time.after(stallMs, look);
+      };
+      look();
+    });
+    return { hung, stop: () => cancelTimer() };
+  }
+
+  #pass(event: Exclude<NativeRecognitionEvent, NativeRecognitionEnd>, onEvent: OnEvent): void {
+    if (event.type === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: event.what });
+    else onEvent(event);
+  }
+
+  #judge({ outcome, problem }: NativeRecognitionEnd): void {
+    if (outcome === 'done' || outcome === 'budget' || outcome === 'runaway') return;
+    if (outcome === 'lost') this.lifecycle.lost(problem);
+    const hidden = outcome === 'lost' || outcome === 'failed';
+    const message = hidden
+      ? `the recogniser has ${outcome === 'lost' ? 'lost its model' : 'failed'}`
+      : problem;
+    throw new ParleyError(CODES[outcome], message, hidden ? { cause: new Error(problem) } : {});
+  }
+
+  #loadable() {
+    const closeNative = async () => {
+      const native = this.#native;
+      this.#native = undefined;
+      await native?.close();
+    };
+    const device = () => this.#native?.facts.device ?? '';
+    return {
+      load: async () => {
+        await closeNative();
+        this.#native = await NativeRecogniser.open(this.#options.native);
+      },
+      unload: closeNative,
+      close: closeNative,
+      get facts() {
+        return { device: device() };
+      },
+    };
+  }
+}
+
+class Session implements RecognitionSession {
+  readonly ended: Promise<void>;
+  readonly #model: LoadedModel;
+  readonly #request: NativeRecognitionRequest;
+  readonly #onEvent: OnEvent;
+  readonly #given = new AbortController();
+  #settle: { resolve: (value: Promise<void>) => void } | undefined;
+  #ring: PcmRing | undefined;
+  #stream: NativeRecognition | undefined;
+  /** Orders given before the stream runs. */
+  readonly #early: TurnOrder[] = [];
+
+  constructor(model: LoadedModel, request: NativeRecognitionRequest, onEvent: OnEvent) {
+    this.#model = model;
+    this.#request = request;
+    this.#onEvent = onEvent;
+    this.ended = new Promise((resolve) => (this.#settle = { resolve }));
+    this.ended.catch(() => undefined); // whoever is interested awaits it
+  }
+
+  push(ring: PcmRing): void {
+    if (this.#ring !== undefined) throw new ParleyError('WRONG_STATE', 'the session has a ring already');
+    this.#ring = ring;
+    const { signal } = this.#given;
+    const run = this.#model.run(this.#request, ring, signal, this.#onEvent, (stream) => {
+      this.#stream = stream;
+      for (const order of this.#early.splice(0)) stream.turn(order);
+    });
+    const told = run.catch((error: unknown) => Promise.reject(asParleyError(error, 'ENGINE_FAILED')));
+    this.#settle?.resolve(told);
+  }
+
+  turn(order: TurnOrder): void {
+    if (this.#stream === undefined) this.#early.push(order);
+    else this.#stream.turn(order);
+  }
+
+  end(): Promise<void> {
+    if (this.#ring === undefined) this.close();
+    this.#ring?.end();
+    return this.ended;
+  }
+
+  close(): void {
+    this.#given.abort();
+    if (this.#ring !== undefined) return;
+    this.#settle?.resolve(Promise.reject(new ParleyError('ABORTED', 'the recognition was given up')));
+  }
+}
+
+export class Qwen3Recogniser implements Recogniser {
+  readonly name = 'qwen3-asr';
+  readonly tellsPartials = true;
+  readonly #model: LoadedModel;
+
+  private constructor(model: LoadedModel) {
+    this.#model = model;
+  }
+
+  static async open(options: Qwen3RecogniserOptions): Promise<Qwen3Recogniser> {
+    return new Qwen3Recogniser(await LoadedModel.of('qwen3-asr', 'ASR_MODEL', options));
+  }
+
+  get languages(): readonly string[] {
+    return this.#model.languages;
+  }
+  get usable(): boolean {
+    return this.#model.lifecycle.usable;
+  }
+  get trouble(): string | undefined {
+    return this.#model.lifecycle.trouble;
+  }
+  get loaded(): boolean {
+    return this.#model.lifecycle.loaded;
+  }
+  get sessions(): number {
+    return this.#model.open;
+  }
+  /** Undefined if it is not loaded. */
+  get stats(): NativeRecogniserStats | undefined {
+    return this.#model.stats;
+  }
+
+  open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession {
+    const { language, context, sampleRate: rate, partials, use, gated, pieceSeconds } = options;
+    this.#model.check(options);
+    const [least, most] = PIECE_SECONDS;
+    if (pieceSeconds !== undefined && !(pieceSeconds >= least && pieceSeconds <= most)) {
+      const message = `pieces must be ${least} to ${most} seconds long, not ${pieceSeconds}`;
+      throw new ParleyError('INVALID_FIELD', message, { field: 'pieceSeconds' });
+    }
+    const request = { use, language, context, rate, partials, gated, pieceSeconds };
+    return new Session(this.#model, request, (event) => {
+      if (event.type !== 'partial' && event.type !== 'final') return;
+      const { part, text, stable, beginSeconds, endSeconds } = event;
+      const told = { part, text, stable, language: tagOf(event.language), beginSeconds, endSeconds };
+      listener[event.type]?.(told);
+    });
+  }
+
+  load(): Promise<void> {
+    return this.#model.lifecycle.load();
+  }
+  unload(): Promise<void> {
+    return this.#model.lifecycle.unload();
+  }
+  close(): Promise<void> {
+    return this.#model.lifecycle.close();
+  }
+}
+
+/** The pieces of a sound may be in several languages: the first counts. */
+function tagOf(names: string): string | undefined {
+  const [name = ''] = names.split(',', 1);
+  return name === '' ? undefined : (tagOfName(name.toLowerCase()) ?? name.toLowerCase());
+}
+
+export class Qwen3Aligner implements Aligner {
+  readonly name = 'qwen3-aligner';
+  readonly #model: LoadedModel;
+
+  private constructor(model: LoadedModel) {
+    this.#model = model;
+  }
+
+  static async open(options: Qwen3RecogniserOptions): Promise<Qwen3Aligner> {
+    const native = { ...options.native, aligner: true };
+    return new Qwen3Aligner(await LoadedModel.of('qwen3-aligner', 'ALIGNER_MODEL', { ...options, native }));
+  }
+
+  get languages(): readonly string[] {
+    return this.#model.languages;
+  }
+  get usable(): boolean {
+    return this.#model.lifecycle.usable;
+  }
+  get trouble(): string | undefined {
+    return this.#model.lifecycle.trouble;
+  }
+  get loaded(): boolean {
+    return this.#model.lifecycle.loaded;
+  }
+
+  async align(
+    request: AlignmentRequest,
+    ring: PcmRing,
+    signal: AbortSignal,
+    onWords: (words: readonly AlignedWord[]) => void = () => undefined,
+  ): Promise<readonly AlignedWord[]> {
+    const { text, sampleRate: rate, language } = request;
+    this.#model.check({ sampleRate: rate });
+    // A language that the model does not name changes only how words are found.
+    const primary = language === undefined ? '' : primaryTag(language);
+    const named = this.languages.includes(primary) ? primary : undefined;
+    const words: AlignedWord[] = [];
+    await this.#model.run({ use: 'align', context: text, language: named, rate }, ring, signal, (event) => {
+      if (event.type !== 'words') return;
+      words.push(...event.words);
+      onWords(event.words);
+    });
+    return words;
+  }
+
+  load(): Promise<void> {
+    return this.#model.lifecycle.load();
+  }
+  unload(): Promise<void> {
+    return this.#model.lifecycle.unload();
+  }
+  close(): Promise<void> {
+    return this.#model.lifecycle.close();
+  }
+}

@@ -1,0 +1,118 @@
+// Defines the contract of recognisers and aligners: sound in, by the handle of a ring, and text with times out.
+//
+// The ring is the backpressure: a recogniser reads a file's sound no faster than it recognises it, and a live
+// caller's as it comes.
+import type { PcmRing } from '../audio/pcm-ring.js';
+
+export interface RecognitionOptions {
+  /** BCP 47 tag of the speech; absent: it is found. */
+  readonly language?: string | undefined;
+  /** Background of what is said: a topic, names, hotwords. It does not command the model. */
+  readonly context?: string | undefined;
+  /** Hz of the ring, 8000 to 192000. */
+  readonly sampleRate: number;
+  /** Tells texts of a turn that is not over, where the recogniser can. */
+  readonly partials?: boolean;
+  /** `live`: turns of a caller, each with a final text. `file`: a whole sound of any length, in pieces. */
+  readonly use: 'live' | 'file';
+  /** Live: nothing is recognised before `turn('begin')`. Otherwise the first turn begins with the sound. */
+  readonly gated?: boolean;
+  /** File: about the seconds of the pieces that a long sound is cut into, 10 to 1200. */
+  readonly pieceSeconds?: number;
+}
+
+/** What was recognised of a turn, or of a piece of a file. Times are in seconds of the session's sound. */
+export interface RecognisedText {
+  /** Number of the turn or piece, from 0. */
+  readonly part: number;
+  readonly text: string;
+  /** The first UTF-16 units of the text, which later texts of this part do not change. All of a final text. */
+  readonly stable: number;
+  /** BCP 47 tag; undefined if no language was found. */
+  readonly language: string | undefined;
+  readonly beginSeconds: number;
+  readonly endSeconds: number;
+}
+
+export interface RecognitionListener {
+  readonly partial?: (text: RecognisedText) => void;
+  readonly final: (text: RecognisedText) => void;
+}
+
+/** `begin`: speech began a moment ago. `pause`: the turn may be over. `resume`: it is not. `end`: it is over. */
+export type TurnOrder = 'begin' | 'pause' | 'resume' | 'end';
+
+export interface RecognitionSession {
+  /** Reads the ring until its writer ends it. Throws WRONG_STATE if the session has a ring already. */
+  push(ring: PcmRing): void;
+  /** Tells about the turns of a live session, in order. A file's ignores it. */
+  turn(order: TurnOrder): void;
+  /** Ends the sound here. Resolves like `ended`. */
+  end(): Promise<void>;
+  /**
+   * Resolves when the sound has ended and every text of it was told. Rejects with a ParleyError: AUDIO_INVALID
+   * for a sound that cannot be used, ABORTED after `close`, or what became of the engine.
+   */
+  readonly ended: Promise<void>;
+  /** Gives the work up. */
+  close(): void;
+}
+
+export interface Recogniser {
+  readonly name: string;
+  /** BCP 47 primary tags; empty if they are not known. */
+  readonly languages: readonly string[];
+  /** It tells texts of a turn that is not over. */
+  readonly tellsPartials: boolean;
+  /** False after a load that failed, and after a close. */
+  readonly usable: boolean;
+  /** Reason why it is not usable. */
+  readonly trouble?: string | undefined;
+  readonly loaded: boolean;
+  /** Open sessions. */
+  readonly sessions: number;
+  /**
+   * Throws INVALID_FIELD for an option that is not allowed and ENGINE_BUSY where too many sessions are open. An
+   * engine that is not loaded is loaded for the session.
+   */
+  open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession;
+  load(): Promise<void>;
+  /** Unloads when no session is open. */
+  unload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AlignedWord {
+  readonly word: string;
+  readonly beginSeconds: number;
+  readonly endSeconds: number;
+}
+
+export interface AlignmentRequest {
+  readonly text: string;
+  /** BCP 47 tag of the text; absent: words lie between spaces, and CJK characters are words. */
+  readonly language?: string | undefined;
+  /** Hz of the ring. */
+  readonly sampleRate: number;
+}
+
+export interface Aligner {
+  readonly name: string;
+  readonly languages: readonly string[];
+  readonly usable: boolean;
+  readonly trouble?: string | undefined;
+  readonly loaded: boolean;
+  /**
+   * Times the words of a text in the sound of a ring, which its writer ends. `onWords` gets those of each part of
+   * a long sound as soon as they are certain. Rejects as a session does.
+   */
+  align(
+    request: AlignmentRequest,
+    ring: PcmRing,
+    signal: AbortSignal,
+    onWords?: (words: readonly AlignedWord[]) => void,
+  ): Promise<readonly AlignedWord[]>;
+  load(): Promise<void>;
+  unload(): Promise<void>;
+  close(): Promise<void>;
+}
