@@ -1,4 +1,5 @@
-// Reads objects of options from JavaScript. Every mistake throws a TypeError or RangeError that names the field.
+// Reads objects of options from JavaScript. Every mistake throws a TypeError or RangeError that names the
+// field.
 #ifndef PARLEY_BINDING_OPTIONS_H_
 #define PARLEY_BINDING_OPTIONS_H_
 

@@ -13,7 +13,8 @@
 
 namespace parley {
 
-// The engines of one environment, which its end closes. Used by its thread, and by threads of the pool while an engine closes.
+// The engines of one environment, which its end closes. Used by its thread, and by threads of the pool while
+// an engine closes.
 template <class Engine>
 class OwnHandles {
  public:

@@ -1,5 +1,5 @@
-// Node-API binding of the recogniser and the forced aligner. Slow operations return promises and run in libuv's
-// pool; all others return at once. A stale handle gives an ordinary result, never an exception.
+// Node-API binding of the recogniser and the forced aligner. Slow operations return promises and run in
+// libuv's pool; all others return at once. A stale handle gives an ordinary result, never an exception.
 //
 // A stream reads its sound from a ring, and keeps what it has to tell until JavaScript takes it.
 #include <algorithm>
@@ -54,8 +54,8 @@ struct Runaway {
 };
 using Event = std::variant<runtime::RecognisedText, Words, Runaway, runtime::RecognitionEnd>;
 
-// Object behind a stream's handle. The engine holds it until the end of the stream, JavaScript until it has taken
-// the end.
+// Object behind a stream's handle. The engine holds it until the end of the stream, JavaScript until it has
+// taken the end.
 class EventSink final : public runtime::TextSink {
  public:
   EventSink(std::weak_ptr<Recogniser> recogniser, std::shared_ptr<RingSource> source)
@@ -313,8 +313,8 @@ Napi::Value Start(const Napi::CallbackInfo& info) {
   return ToNumber(env, stream == 0 ? 0 : handle);
 }
 
-// What a stream has to tell since the last call, in order; null for a stream that is gone. The event of its end
-// removes it.
+// What a stream has to tell since the last call, in order; null for a stream that is gone. The event of its
+// end removes it.
 Napi::Value Take(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto sink = Handles::Process().Get<EventSink>(HandleOf(info));

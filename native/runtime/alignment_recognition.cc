@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kAlignmentLook = SoundReader::kRate * 4;  // samples
 constexpr size_t kWindow = model::Alignment::kMostSamples;
 constexpr int64_t kWindowMs = int64_t{kWindow} * 1000 / SoundReader::kRate;
-// Words of a window that other words follow are certain up to some seconds before its end; it ends at the longest
-// gap of its last part before that.
+// Words of a window that other words follow are certain up to some seconds before its end; it ends at the
+// longest gap of its last part before that.
 constexpr int64_t kUncertainMs = 20'000, kLastPartMs = 120'000;
 constexpr size_t kMostWordsASecond = 8;
 constexpr size_t kSpareIds = 16;

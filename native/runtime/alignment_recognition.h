@@ -1,5 +1,5 @@
-// Times of a text's words in a sound of any length: windows of five minutes, each of which begins where the words
-// of the last one were certain.
+// Times of a text's words in a sound of any length: windows of five minutes, each of which begins where the
+// words of the last one were certain.
 #ifndef PARLEY_RUNTIME_ALIGNMENT_RECOGNITION_H_
 #define PARLEY_RUNTIME_ALIGNMENT_RECOGNITION_H_
 

@@ -11,8 +11,8 @@
 
 namespace parley::runtime {
 
-// Makes the model, on the engine's thread; null with `problem` set. May throw. `give_way` is for its kernels, as
-// cpu::ThreadPoolOptions has it.
+// Makes the model, on the engine's thread; null with `problem` set. May throw. `give_way` is for its kernels,
+// as cpu::ThreadPoolOptions has it.
 using ModelMaker =
     std::function<std::unique_ptr<FrameModel>(std::function<void()> give_way, std::string* problem)>;
 

@@ -1,4 +1,5 @@
-// All of a sound, of any length: it is cut at quiet places into pieces, of which some are recognised together.
+// All of a sound, of any length: it is cut at quiet places into pieces, of which some are recognised
+// together.
 #ifndef PARLEY_RUNTIME_FILE_RECOGNITION_H_
 #define PARLEY_RUNTIME_FILE_RECOGNITION_H_
 

@@ -1,12 +1,12 @@
-// Turns of a live caller. Each turn is recognised while it is spoken, and once more when it pauses: if it does
-// not go on, that text is final.
+// Turns of a live caller. Each turn is recognised while it is spoken, and once more when it pauses: if it
+// does not go on, that text is final.
 //
 //   waiting ── kBegin ──▶ speaking ── kPause ──▶ paused ── kEnd ──▶ ending ── final text ──▶ waiting
 //                            ▲                     │
 //                            └───── kResume ───────┘
 //
-// Without a gate it speaks from the start. A turn of any length is a row of segments: one ends at a pause after
-// eight seconds, or at a quiet place before thirty. A segment's text is fixed when it ends.
+// Without a gate it speaks from the start. A turn of any length is a row of segments: one ends at a pause
+// after eight seconds, or at a quiet place before thirty. A segment's text is fixed when it ends.
 #ifndef PARLEY_RUNTIME_LIVE_RECOGNITION_H_
 #define PARLEY_RUNTIME_LIVE_RECOGNITION_H_
 
@@ -24,7 +24,8 @@ class LiveRecognition final : public Recognition {
  public:
   // Sound before the order that begins a turn, which is recognised with it.
   static constexpr size_t kPreRoll = SoundReader::kRate / 2;
-  // Lengths of a segment: from which on it ends at a pause, and at the quietest place of the last five seconds.
+  // Lengths of a segment: from which on it ends at a pause, and at the quietest place of the last five
+  // seconds.
   static constexpr size_t kPauseEnds = size_t{8} * SoundReader::kRate;
   static constexpr size_t kLongest = size_t{30} * SoundReader::kRate;
 

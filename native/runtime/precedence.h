@@ -1,5 +1,6 @@
-// Engines on the same processors: the sound of live listeners goes first, then live recognition, then whatever
-// reads or writes files. A less urgent engine pauses between two kernels while a more urgent one works.
+// Engines on the same processors: the sound of live listeners goes first, then live recognition, then
+// whatever reads or writes files. A less urgent engine pauses between two kernels while a more urgent one
+// works.
 #ifndef PARLEY_RUNTIME_PRECEDENCE_H_
 #define PARLEY_RUNTIME_PRECEDENCE_H_
 

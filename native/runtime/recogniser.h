@@ -1,5 +1,6 @@
-// The recogniser, and the forced aligner: one thread owns the model and advances all streams together. Everything
-// here may be called from any thread and never waits for the model. What is recognised goes to a stream's sink.
+// The recogniser, and the forced aligner: one thread owns the model and advances all streams together.
+// Everything here may be called from any thread and never waits for the model. What is recognised goes to a
+// stream's sink.
 #ifndef PARLEY_RUNTIME_RECOGNISER_H_
 #define PARLEY_RUNTIME_RECOGNISER_H_
 
@@ -95,8 +96,8 @@ class TextSink {
   virtual void Recognised(const RecognisedText& text) = 0;
   // The next words of an alignment, in order.
   virtual void Aligned(const std::vector<AlignedWord>& words) { (void)words; }
-  // A loop, or an echo of the context, was found in the model's text and cut: `what` is for a log, without words
-  // of the speaker.
+  // A loop, or an echo of the context, was found in the model's text and cut: `what` is for a log, without
+  // words of the speaker.
   virtual void RanAway(const std::string& what) { (void)what; }
   virtual void Ended(const RecognitionEnd& end) = 0;
 };
@@ -131,8 +132,8 @@ class Recogniser {
   virtual ~Recogniser() = default;  // Close()
 
   virtual const RecogniserFacts& facts() const = 0;
-  // The engine's thread reports everything else to the sink, also a refusal, never from within Start. Returns 0
-  // if the engine is closed; the sink is then not called.
+  // The engine's thread reports everything else to the sink, also a refusal, never from within Start. Returns
+  // 0 if the engine is closed; the sink is then not called.
   virtual StreamId Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
                          std::shared_ptr<TextSink> sink) = 0;
   // For a live stream; others, and unknown ones, ignore it.
@@ -142,8 +143,8 @@ class Recogniser {
   // Call it when a source has sound: the engine looks at once. It looks from time to time without it.
   virtual void Wake() = 0;
   virtual RecogniserStats stats() const = 0;
-  // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again, by any thread
-  // but the engine's.
+  // Ends every stream with kClosed, joins the thread, gives all memory back. May be called again, by any
+  // thread but the engine's.
   virtual void Close() = 0;
 };
 

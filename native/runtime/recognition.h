@@ -1,7 +1,7 @@
 // One request to the recogniser from its arrival to its end. Only the engine's thread touches it.
 //
-// The scheduler asks it to look at its sound, which may begin passes over it; works on these passes in an order
-// of its own; and tells it when one is done.
+// The scheduler asks it to look at its sound, which may begin passes over it; works on these passes in an
+// order of its own; and tells it when one is done.
 #ifndef PARLEY_RUNTIME_RECOGNITION_H_
 #define PARLEY_RUNTIME_RECOGNITION_H_
 
@@ -98,11 +98,11 @@ class Recognition {
  protected:
   void Report(const RecognisedText& text);
   void Report(const std::vector<AlignedWord>& words);
-  // The text without its end, if that is an echo of the context, or of the last text, that so short a sound does
-  // not explain.
+  // The text without its end, if that is an echo of the context, or of the last text, that so short a sound
+  // does not explain.
   std::string WithoutEcho(std::string text, const std::string& last, double seconds);
-  // Takes note of a pass that is done; `offered`: ids of its draft. False: what it computed is of no use, and the
-  // recognition has ended.
+  // Takes note of a pass that is done; `offered`: ids of its draft. False: what it computed is of no use, and
+  // the recognition has ended.
   bool PassIsGood(const model::RecognitionStream& stream, size_t offered);
   SoundReader& reader() { return *reader_; }
 

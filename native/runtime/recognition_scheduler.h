@@ -1,8 +1,9 @@
-// The rounds of a recogniser's thread: each takes new orders, lets every recognition look at its sound, and does
-// one piece of work of some 30 ms.
+// The rounds of a recogniser's thread: each takes new orders, lets every recognition look at its sound, and
+// does one piece of work of some 30 ms.
 //
-// Final texts of live turns go first, the earliest first; then their partial texts; then files. Work of one kind
-// is done for many streams together. A file's work is not dropped for a live turn: it waits between two pieces.
+// Final texts of live turns go first, the earliest first; then their partial texts; then files. Work of one
+// kind is done for many streams together. A file's work is not dropped for a live turn: it waits between two
+// pieces.
 #ifndef PARLEY_RUNTIME_RECOGNITION_SCHEDULER_H_
 #define PARLEY_RUNTIME_RECOGNITION_SCHEDULER_H_
 

@@ -1,5 +1,6 @@
-// The thread of an engine: it makes what it owns, runs rounds of work until it is closed, and frees everything at
-// its end. An exception of a round ends the streams that are present, and later streams are served.
+// The thread of an engine: it makes what it owns, runs rounds of work until it is closed, and frees
+// everything at its end. An exception of a round ends the streams that are present, and later streams are
+// served.
 #ifndef PARLEY_RUNTIME_ROUND_THREAD_H_
 #define PARLEY_RUNTIME_ROUND_THREAD_H_
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "runtime/frame_model.h"
-#include "runtime/speech_mailbox.h"
 #include "runtime/scheduler.h"
+#include "runtime/speech_mailbox.h"
 #include "runtime/voice_store.h"
 #include "test/check.h"
 

@@ -1,4 +1,5 @@
-// Defines the contract of recognisers and aligners: sound in, by the handle of a ring, and text with times out.
+// Defines the contract of recognisers and aligners: sound in, by the handle of a ring, and text with times
+// out.
 //
 // The ring is the backpressure: a recogniser reads a file's sound no faster than it recognises it, and a live
 // caller's as it comes.
@@ -26,7 +27,10 @@ export interface RecognisedText {
   /** Number of the turn or piece, from 0. */
   readonly part: number;
   readonly text: string;
-  /** The first UTF-16 units of the text, which later texts of this part do not change. All of a final text. */
+  /**
+   * The first UTF-16 units of the text, which later texts of this part do not change. All of a final
+   * text.
+   */
   readonly stable: number;
   /** BCP 47 tag; undefined if no language was found. */
   readonly language: string | undefined;
@@ -39,7 +43,10 @@ export interface RecognitionListener {
   readonly final: (text: RecognisedText) => void;
 }
 
-/** `begin`: speech began a moment ago. `pause`: the turn may be over. `resume`: it is not. `end`: it is over. */
+/**
+ * `begin`: speech began a moment ago. `pause`: the turn may be over. `resume`: it is not. `end`: it is
+ * over.
+ */
 export type TurnOrder = 'begin' | 'pause' | 'resume' | 'end';
 
 export interface RecognitionSession {
@@ -50,8 +57,8 @@ export interface RecognitionSession {
   /** Ends the sound here. Resolves like `ended`. */
   end(): Promise<void>;
   /**
-   * Resolves when the sound has ended and every text of it was told. Rejects with a ParleyError: AUDIO_INVALID
-   * for a sound that cannot be used, ABORTED after `close`, or what became of the engine.
+   * Resolves when the sound has ended and every text of it was told. Rejects with a ParleyError:
+   * AUDIO_INVALID for a sound that cannot be used, ABORTED after `close`, or what became of the engine.
    */
   readonly ended: Promise<void>;
   /** Gives the work up. */
@@ -72,8 +79,8 @@ export interface Recogniser {
   /** Open sessions. */
   readonly sessions: number;
   /**
-   * Throws INVALID_FIELD for an option that is not allowed and ENGINE_BUSY where too many sessions are open. An
-   * engine that is not loaded is loaded for the session.
+   * Throws INVALID_FIELD for an option that is not allowed and ENGINE_BUSY where too many sessions are open.
+   * An engine that is not loaded is loaded for the session.
    */
   open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession;
   load(): Promise<void>;
@@ -103,8 +110,8 @@ export interface Aligner {
   readonly trouble?: string | undefined;
   readonly loaded: boolean;
   /**
-   * Times the words of a text in the sound of a ring, which its writer ends. `onWords` gets those of each part of
-   * a long sound as soon as they are certain. Rejects as a session does.
+   * Times the words of a text in the sound of a ring, which its writer ends. `onWords` gets those of each
+   * part of a long sound as soon as they are certain. Rejects as a session does.
    */
   align(
     request: AlignmentRequest,

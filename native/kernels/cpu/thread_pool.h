@@ -25,7 +25,8 @@ struct ThreadPoolOptions {
   std::vector<int>
       cores;     // one per thread, in order, or none: not pinned. The caller (the first) pins itself.
   int nice = 5;  // niceness of the pool's threads: they yield to the clock thread, which sends the audio
-  // Called by the caller before each piece of work, which it may delay: others on these cores are more urgent.
+  // Called by the caller before each piece of work, which it may delay: others on these cores are more
+  // urgent.
   std::function<void()> give_way = {};
 };
 

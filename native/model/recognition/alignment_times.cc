@@ -35,8 +35,8 @@ class BestUpTo {
   std::vector<Best> tree_;
 };
 
-// True for the members of the subsequence. Of the predecessors that make it longest the first is taken, and of
-// the ends that have its length the first.
+// True for the members of the subsequence. Of the predecessors that make it longest the first is taken, and
+// of the ends that have its length the first.
 std::vector<bool> LongestRising(const std::vector<int64_t>& times) {
   std::vector<int64_t> values = times;
   std::sort(values.begin(), values.end());

@@ -22,8 +22,8 @@ class Alignment {
   // Sound that is aligned in one pass, in samples of 16 kHz: five minutes.
   static constexpr size_t kMostSamples = size_t{300} * 16'000;
 
-  // Begins the pass. Throws std::invalid_argument for words that cannot be a prompt, and std::length_error for
-  // more of them than the model has positions. The model outlives it.
+  // Begins the pass. Throws std::invalid_argument for words that cannot be a prompt, and std::length_error
+  // for more of them than the model has positions. The model outlives it.
   Alignment(RecognitionModel& model, std::vector<std::string> words, const std::vector<float>& samples,
             Format cache_format);
 

@@ -3,8 +3,8 @@
 //
 // What two passes agree on, but for its last ids, is stable from then on (Liu et al., "Low-latency
 // sequence-to-sequence speech recognition and translation by partial hypothesis selection", Interspeech 2020:
-// local agreement). Each later pass begins with it. The rest of a pass's ids are the draft of the next one, which
-// verifies them together.
+// local agreement). Each later pass begins with it. The rest of a pass's ids are the draft of the next one,
+// which verifies them together.
 #ifndef PARLEY_MODEL_RECOGNITION_LIVE_TRANSCRIPT_H_
 #define PARLEY_MODEL_RECOGNITION_LIVE_TRANSCRIPT_H_
 

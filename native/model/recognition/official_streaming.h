@@ -1,6 +1,6 @@
-// The streaming procedure of the package qwen-asr 0.0.6 (inference/qwen3_asr.py): every chunk of sound begins a
-// step, in which all sound so far is recognised again, and the text goes on from that of the last step without
-// its last tokens.
+// The streaming procedure of the package qwen-asr 0.0.6 (inference/qwen3_asr.py): every chunk of sound begins
+// a step, in which all sound so far is recognised again, and the text goes on from that of the last step
+// without its last tokens.
 #ifndef PARLEY_MODEL_RECOGNITION_OFFICIAL_STREAMING_H_
 #define PARLEY_MODEL_RECOGNITION_OFFICIAL_STREAMING_H_
 

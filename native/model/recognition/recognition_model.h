@@ -1,6 +1,6 @@
 // Sound to ids of text, for many streams at a time.
 //
-//   (Push ..., BeginPass -> RecognitionWork: encode ..., prefill ... -> Decode ... until kDone) -> a next pass
+//   (Push ..., BeginPass -> RecognitionWork: encode, prefill -> Decode ... until kDone) -> a next pass
 //
 // A pass recognises the whole sound of a stream so far. It computes only what is new: chunks whose features
 // did not change are not convolved again, and blocks of eight seconds that did not change keep their keys and

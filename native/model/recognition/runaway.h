@@ -54,8 +54,8 @@ struct RecognisedSound {
 // The sound does not explain a text when it holds no speech, or when the text has more than 8 words or more
 // than 40 characters of words for each second. Such a text is
 //   kContextEcho  if its last words, at least 4 or all of them, are all in the context and outnumber 8 words
-//                 or 40 characters a second by themselves, or if its last 6 words or more stand in the context
-//                 in the same order while the sound holds no speech;
+//                 or 40 characters a second by themselves, or if its last 6 words or more stand in the
+//                 context in the same order while the sound holds no speech;
 //   kCopy         if its last 4 words or more stand in the last utterance in the same order.
 // `keep` ends before these words. Bytes that are not UTF-8 end a word. Time is linear.
 std::optional<Runaway> FindEcho(std::string_view text, std::string_view context,

@@ -21,8 +21,8 @@ struct Transcript {
 // taken as it is.
 Transcript ParseTranscript(std::string_view raw, std::string_view forced_language);
 
-// The text without what a model repeats in a loop: a run of more than 20 equal characters becomes one, and of at
-// least 20 repetitions of up to 20 characters one stays.
+// The text without what a model repeats in a loop: a run of more than 20 equal characters becomes one, and of
+// at least 20 repetitions of up to 20 characters one stays.
 std::string WithoutRepetition(std::string_view text);
 
 // Marks of a CJK script at which words touch: no space is put beside them.

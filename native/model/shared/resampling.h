@@ -1,6 +1,6 @@
 // Sound at another sample rate: a windowed sinc (Kaiser), flat to 0.91 of the lower of the two Nyquist
-// frequencies, at least 100 dB down from 1.0 of it on. Sample m of the result is the sound at m / to seconds: no
-// delay. Before and after the sound is silence.
+// frequencies, at least 100 dB down from 1.0 of it on. Sample m of the result is the sound at m / to seconds:
+// no delay. Before and after the sound is silence.
 #ifndef PARLEY_MODEL_SHARED_RESAMPLING_H_
 #define PARLEY_MODEL_SHARED_RESAMPLING_H_
 
@@ -50,7 +50,8 @@ class Resampling {
 // All at once. Equal rates: the samples themselves.
 std::vector<float> Resampled(const std::vector<float>& samples, uint32_t from, uint32_t to);
 
-// The taps of a stream's resampling, for all phases of its result. Immutable, shared by streams of equal rates.
+// The taps of a stream's resampling, for all phases of its result. Immutable, shared by streams of equal
+// rates.
 class ResamplingTaps {
  public:
   // More phases than this are rounded to as many: of two rates without a common divisor.

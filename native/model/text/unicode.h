@@ -64,8 +64,8 @@ struct Utf8Unit {
 };
 Utf8Unit UnitAt(std::string_view bytes, size_t at);
 
-// Appends the characters of the bytes, and U+FFFD for each unit that is none. What the bytes end within is left
-// over: returns where it begins.
+// Appends the characters of the bytes, and U+FFFD for each unit that is none. What the bytes end within is
+// left over: returns where it begins.
 size_t AppendLossy(std::string_view bytes, std::string* text);
 
 // Whitespace as Python's str.strip and str.split have it: White_Space and U+001C to U+001F.

@@ -1,5 +1,5 @@
-// Implements the recogniser Qwen3-ASR and the aligner Qwen3-ForcedAligner with the native engine. Each is loaded,
-// idled out and unloaded by itself.
+// Implements the recogniser Qwen3-ASR and the aligner Qwen3-ForcedAligner with the native engine. Each is
+// loaded, idled out and unloaded by itself.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
