@@ -67,7 +67,7 @@ elseif(NOT PARLEY_SPEECH STREQUAL "ON")
     set(EMULATED ${TEST_SOURCES})
     list(FILTER EMULATED INCLUDE REGEX ${RACE_TESTS})
     list(FILTER TEST_SOURCES INCLUDE REGEX "/(runtime_[a-z_]+|thread_pool)_test\\.cc$")
-    list(FILTER TEST_SOURCES EXCLUDE REGEX "/runtime_admission_test\\.cc$")  # long, and of one thread
+    list(FILTER TEST_SOURCES EXCLUDE REGEX "/runtime_(admission|recogniser)_test\\.cc$")  # long, and of one thread
     list(APPEND OTHERS ${TEST_SOURCES} ${EMULATED})
   endif()
   set(TEST_SOURCES ${OTHERS})

@@ -368,6 +368,15 @@ void RecognitionScheduler::EndOver() {
   live_.erase(std::remove_if(live_.begin(), live_.end(), [](const auto& one) { return one->gone(); }),
               live_.end());
   wanted_.clear();
+  // The figures include every end that a sink is told of.
+  UpdateStats();
+  for (const auto& [sink, end] : std::exchange(ends_, {})) {
+    try {
+      sink->Ended(end);
+    } catch (const std::exception&) {
+      // The sink was called, and there is no one else to notify.
+    }
+  }
 }
 
 void RecognitionScheduler::End(Recognition& one) {
@@ -400,12 +409,8 @@ void RecognitionScheduler::End(Recognition& one) {
       break;
   }
   RecognitionEnd end;
-  const std::shared_ptr<TextSink> sink = one.Leave(options_.now(), &end);
-  try {
-    sink->Ended(end);
-  } catch (const std::exception&) {
-    // The sink was called, and there is no one else to notify.
-  }
+  std::shared_ptr<TextSink> sink = one.Leave(options_.now(), &end);
+  ends_.emplace_back(std::move(sink), std::move(end));
 }
 
 void RecognitionScheduler::UpdateStats() {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/recognition/recognition_work.h"
@@ -103,6 +104,7 @@ class RecognitionScheduler {
   std::unordered_map<uint32_t, std::weak_ptr<const model::ResamplingTaps>> taps_;
   std::vector<WantedPass> wanted_;  // of this round, the most urgent first
   model::RecognitionWork live_work_, file_work_;
+  std::vector<std::pair<std::shared_ptr<TextSink>, RecognitionEnd>> ends_;
   size_t pieces_given_way_ = 0;  // of live work, while a file waited
   bool closing_ = false;
   std::string lost_;
