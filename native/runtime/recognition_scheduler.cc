@@ -97,7 +97,7 @@ void RecognitionScheduler::TakeOrders() {
                                     [id = id](const RecognitionArrival& one) { return one.id == id; });
     if (found == waiting_.end()) continue;
     stats_.cancelled++;
-    found->sink->Ended(Refused(Outcome::kCancelled, "it was cancelled"));
+    ends_.emplace_back(std::move(found->sink), Refused(Outcome::kCancelled, "it was cancelled"));
     waiting_.erase(found);
   }
   DropStaleWork();
@@ -145,7 +145,7 @@ void RecognitionScheduler::Admit() {
       continue;
     }
     stats_.refused++;
-    sink->Ended(refusal);
+    ends_.emplace_back(sink, std::move(refusal));
   }
 }
 
@@ -352,7 +352,7 @@ void RecognitionScheduler::EndOwners(const Streams& streams, Outcome outcome, co
 void RecognitionScheduler::EndAll(Outcome outcome, const std::string& problem) {
   TakeOrders();
   for (const RecognitionArrival& arrival : std::exchange(waiting_, {}))
-    arrival.sink->Ended(Refused(outcome, problem));
+    ends_.emplace_back(arrival.sink, Refused(outcome, problem));
   for (const auto& one : live_) one->EndWith(outcome, problem);
   EndOver();
   UpdateStats();
@@ -360,7 +360,7 @@ void RecognitionScheduler::EndAll(Outcome outcome, const std::string& problem) {
 
 void RecognitionScheduler::EndOver() {
   const bool any = std::any_of(live_.begin(), live_.end(), [](const auto& one) { return one->ending(); });
-  if (!any) return;
+  if (!any && ends_.empty()) return;
   DropStaleWork();
   for (const auto& one : live_) {
     if (one->ending()) End(*one);
