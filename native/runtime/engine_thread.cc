@@ -116,10 +116,6 @@ class ThreadedEngine final : public Engine {
     stats_ = stats;
   }
 
-  static double Milliseconds(Clock::duration time) {
-    return std::chrono::duration<double, std::milli>(time).count();
-  }
-
   const EngineOptions options_;
   SpeechMailbox mailbox_;
   Precedence::Member member_;  // the thread's

@@ -11,6 +11,9 @@ namespace parley::runtime {
 using Clock = std::chrono::steady_clock;
 // Source of the current time: the machine's clock, or a number that a test sets.
 using TimeSource = std::function<Clock::time_point()>;
+inline double Milliseconds(Clock::duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
 using StreamId = uint64_t;  // never reused; 0 names no stream
 
 // Reason for the end of a stream, or for refusing one.

@@ -12,6 +12,7 @@
 #include "runtime/alignment_recognition.h"
 #include "runtime/file_recognition.h"
 #include "runtime/live_recognition.h"
+#include "runtime/official_recognition.h"
 
 namespace parley::runtime {
 namespace {
@@ -23,8 +24,6 @@ constexpr size_t kBlocksTogether = 1, kRowsTogether = 128;
 constexpr size_t kBlocksApart = 64, kRowsApart = 4096;
 // A file gets one piece of work after so many of live turns.
 constexpr size_t kPiecesGivenWay = 40;
-
-double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
 RecognitionEnd Refused(Outcome outcome, std::string problem) { return {outcome, std::move(problem), 0, 0}; }
 
@@ -195,6 +194,11 @@ std::unique_ptr<Recognition> RecognitionScheduler::Made(RecognitionArrival* arri
                           &refusal->problem)) {
     refusal->problem = "the context: " + refusal->problem;
     return nullptr;
+  }
+  if (request.use == RecognitionUse::kLive && setup_.official) {
+    return std::make_unique<OfficialRecognition>(arrival->id, std::move(request), std::move(language),
+                                                 std::move(reader), std::move(arrival->sink), setup_,
+                                                 arrival->at);
   }
   if (request.use == RecognitionUse::kLive) {
     return std::make_unique<LiveRecognition>(arrival->id, std::move(request), std::move(language),

@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace parley::runtime {
-namespace {
-
-double Milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
-
-}  // namespace
 
 Stream::Stream(Arrival arrival, const FrameModel& model)
     : id_(arrival.id),

@@ -77,12 +77,14 @@ struct Asked {
 
 class RecogniserDesk {
  public:
-  explicit RecogniserDesk(const std::string& model, size_t memory = size_t{1} << 32, size_t most = 256)
+  explicit RecogniserDesk(const std::string& model, size_t memory = size_t{1} << 32, size_t most = 256,
+                          bool official = false)
       : loaded(model, model == "tiny-aligner" ? model::RecognitionKind::kAligner
                                               : model::RecognitionKind::kRecogniser) {
     runtime::RecognitionSetup setup;
     setup.model = loaded.model.get();
     setup.cache_format = Format::kF32;
+    setup.official = official;
     setup.least_interval = std::chrono::milliseconds(320);
     runtime::RecognitionSchedulerOptions options;
     options.max_streams = most;

@@ -201,6 +201,33 @@ void AGatedCallerIsHeardInTurnsOnly() {
   CHECK_EQ(asked.texts->finals.size(), 2u);
 }
 
+// Chunk by chunk as the golden session, and once more in a second turn.
+void TheOfficialProcedureIsThereToo() {
+  RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 256, true);
+  const auto manifest = RecognitionManifest();
+  const model::Json session = manifest->root().Find("streams").Find("tiny-asr-a__stream13");
+  const std::vector<float> clip = ReadClip("stream13");
+  const Asked asked = desk.Ask(Live(true));
+  for (int turn = 0; turn < 2; turn++) {
+    for (size_t at = 0; at < clip.size(); at += 5000) {
+      asked.sound->Add(Part(clip, at, at + 5000));
+      desk.Run();
+    }
+    desk.Order(asked, TurnOrder::kEnd);
+    desk.Run();
+  }
+  size_t steps = 0;
+  for (model::Json step = session.Find("steps").first(); step.present(); step = step.next(), steps++)
+    CHECK_EQ(asked.texts->partials[steps].text, step.Find("text").text());
+  CHECK_EQ(asked.texts->partials.size(), 2 * steps);
+  const std::string whole(session.Find("finish_guarded").Find("text").text());
+  CHECK_EQ(asked.texts->Text(), whole + "|" + whole + "|");
+  asked.sound->End();
+  desk.Run();
+  CHECK(asked.texts->end->outcome == Outcome::kDone);
+  CHECK_EQ(asked.texts->finals.size(), 2u);
+}
+
 // An order that comes with the request, or while it waits for its place, is obeyed.
 void AnEarlyOrderIsObeyed() {
   RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 1);
@@ -476,6 +503,7 @@ TEST_GROUP(runtime_recogniser) {
       {"a turn ends with the text of its whole", ATurnEndsWithTheTextOfItsWhole},
       {"speech that goes on drops the final pass", SpeechThatGoesOnDropsTheFinalPass},
       {"a gated caller is heard in turns only", AGatedCallerIsHeardInTurnsOnly},
+      {"the official procedure is there, too", TheOfficialProcedureIsThereToo},
       {"an early order is obeyed", AnEarlyOrderIsObeyed},
       {"a turn without a pause is cut before thirty seconds", ATurnWithoutAPauseIsCutBeforeThirtySeconds},
       {"a pause ends a segment of eight seconds", APauseEndsASegmentOfEightSeconds},

@@ -38,6 +38,7 @@ class OfficialStreaming {
   void Finish() { finished_ = true; }
 
   RecognitionStream* stream() { return &stream_; }
+  const RecognitionStream* stream() const { return &stream_; }
   const Transcript& transcript() const { return transcript_; }
   const std::string& raw() const { return raw_; }
   const std::string& prefix() const { return prefix_; }  // of the present step
