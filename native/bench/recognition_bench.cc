@@ -1,7 +1,11 @@
 // Measures recognition on a checkpoint of full size, by stage, beside the arithmetic that the stage has and
 // the reading of memory.
 //
-//   recognition_bench <directory> [seconds of sound] [decoder: bf16 | int8] [threads]
+//   recognition_bench <directory> [seconds of sound] [decoder: bf16 | int8] [threads] [turns]
+//
+// With a number of turns it measures the final pass of a live turn instead: the caller has spoken four
+// seconds, passes over the sound so far were done while he spoke, and 200 ms of silence follow. The last
+// pass's text is the draft; none of it or all of it holds.
 //
 // The checkpoint may be of random weights (native/tools/write_checkpoint --type asr): its text never ends, so
 // four ids are made for each second of sound, as speech has them.
@@ -114,13 +118,72 @@ void Run(const Loaded& loaded, double audio) {
   std::printf("%-12s %8.2f times real time\n", "whole", audio / (end - start));
 }
 
+// Runs a pass to its end. Returns seconds.
+double RunPass(const Loaded& loaded, RecognitionStream* stream) {
+  RecognitionWork work(*loaded.model);
+  const double start = Now();
+  while (work.Encode(&stream, 1, 1) || work.Prefill(&stream, 1, 128)) {
+    while (work.Advance()) continue;
+  }
+  while (stream->turn() == RecognitionStream::Turn::kDecode) loaded.model->Decode(&stream, 1);
+  return Now() - start;
+}
+
+Pass PassOf(size_t ids, std::vector<int32_t> draft) {
+  Pass pass;
+  pass.last = LastFrame::kFilled;
+  pass.tail.assign(12, 198);
+  pass.max_new_tokens = ids;
+  pass.draft = std::move(draft);
+  return pass;
+}
+
+// The final pass of one turn. `right`: its draft is what comes out.
+double FinalPass(const Loaded& loaded, const std::vector<float>& sound, bool right) {
+  constexpr size_t kTurn = 4 * kRate, kPause = kRate / 5, kLast = kRate / 2;
+  constexpr size_t kIds = 4 * static_cast<size_t>(kIdsASecond);
+  std::vector<int32_t> text;
+  if (right) {
+    RecognitionStream whole(*loaded.model, std::vector<int32_t>(9, 198), Format::kBf16);
+    whole.Push(sound.data(), kTurn + kPause);
+    whole.BeginPass(PassOf(kIds, {}));
+    RunPass(loaded, &whole);
+    text = whole.generated();
+  }
+  RecognitionStream stream(*loaded.model, std::vector<int32_t>(9, 198), Format::kBf16);
+  stream.Push(sound.data(), kTurn - kLast);
+  stream.BeginPass(PassOf(kIds, {}));
+  RunPass(loaded, &stream);
+  if (!right) text = stream.generated();
+  stream.Push(sound.data() + kTurn - kLast, kLast + kPause);
+  const double start = Now();
+  // One id follows the draft: the end.
+  stream.BeginPass(PassOf(right ? kIds + 1 : kIds, text));
+  RunPass(loaded, &stream);
+  if (right && stream.draft_taken() != kIds) throw std::runtime_error("the right draft did not hold");
+  return Now() - start;
+}
+
+void RunTurns(const Loaded& loaded, size_t turns) {
+  constexpr double kPauseMs = 200;
+  const std::vector<float> sound = Sound(5);
+  std::printf("%-22s %8s %8s %8s   ms after the last sample of speech\n", "draft", "p50", "p95", "worst");
+  for (const bool right : {true, false}) {
+    std::vector<double> times;
+    for (size_t n = 0; n < turns; n++) times.push_back(kPauseMs + FinalPass(loaded, sound, right) * 1e3);
+    std::sort(times.begin(), times.end());
+    std::printf("%-22s %8.0f %8.0f %8.0f\n", right ? "all of it holds" : "none of it holds", times[turns / 2],
+                times[turns * 95 / 100], times.back());
+  }
+}
+
 }  // namespace
 }  // namespace parley::bench
 
 int main(int count, char** words) {
   using namespace parley::bench;
   if (count < 2) {
-    std::fputs("recognition_bench <directory> [seconds] [bf16 | int8] [threads]\n", stderr);
+    std::fputs("recognition_bench <directory> [seconds] [bf16 | int8] [threads] [turns]\n", stderr);
     return 1;
   }
   try {
@@ -131,7 +194,9 @@ int main(int count, char** words) {
     std::printf("%s, decoder %s: loaded in %.1f s, weights %.2f GB\n", loaded.kernels->Name(),
                 int8 ? "int8" : "as the file", loaded.seconds,
                 static_cast<double>(loaded.model->WeightBytes()) / 1e9);
-    for (int n = 0; n < 2; n++) Run(loaded, seconds);
+    if (count > 5) RunTurns(loaded, static_cast<size_t>(std::max(1, std::atoi(words[5]))));
+    else
+      for (int n = 0; n < 2; n++) Run(loaded, seconds);
     return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "recognition_bench: %s\n", problem.what());
