@@ -41,6 +41,7 @@ import { AudioCache } from './speaking/audio-cache.js';
 import type { Engines } from './engines/routing.js';
 import { openRedisTier } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
+import { openRecognisers } from './engines/recogniser-setup.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
 // Limit of one data channel: several times the tokens of a fast model.
@@ -132,11 +133,10 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
 }
 
 function openCache(config: Config, log: Log, closing: Closing): AudioCache {
-  const { audioCacheMax: maxEntries, audioCacheBytes: maxBytes } = config;
   const { redisUrl: redis, redisTtlSeconds: ttlSeconds } = config;
   const tier = redis === undefined ? redis : openRedisTier({ url: redis, ttlSeconds, time: systemTime, log });
   closing.add(() => tier?.close());
-  return new AudioCache({ maxEntries, maxBytes }, tier);
+  return new AudioCache({ maxEntries: config.audioCacheMax, maxBytes: config.audioCacheBytes }, tier);
 }
 
 /** Opens encoders, engines and voices, without waiting until they are loaded. */
@@ -146,6 +146,8 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
+  const recognisers = await openRecognisers(config, log);
+  closing.add(() => recognisers.close());
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
   useConfiguredVoices(engines, config);
@@ -179,9 +181,8 @@ function openSwitchboard(parts: Omit<Parts, 'switchboard'>): Switchboard {
 
 function logStart({ config, log, plane, engines }: Parts, url: string): void {
   for (const notice of config.notices) log.warn(notice);
-  const { missing, languageNotice } = engines;
-  const languages = languageNotice === undefined ? {} : { languages: languageNotice };
-  log.info({ url, clockPriority: plane.stats().priority, missing, ...languages }, 'parley listens');
+  const { missing, languageNotice: languages } = engines;
+  log.info({ url, clockPriority: plane.stats().priority, missing, languages }, 'parley listens');
 }
 
 /** Parts that browser calls, telephone calls and HTTP share. */

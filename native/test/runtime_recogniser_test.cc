@@ -217,8 +217,11 @@ void TheOfficialProcedureIsThereToo() {
     desk.Run();
   }
   size_t steps = 0;
-  for (model::Json step = session.Find("steps").first(); step.present(); step = step.next(), steps++)
-    CHECK_EQ(asked.texts->partials[steps].text, step.Find("text").text());
+  for (model::Json step = session.Find("steps").first(); step.present(); step = step.next(), steps++) {
+    CHECK(steps < asked.texts->partials.size());
+    if (steps < asked.texts->partials.size())
+      CHECK_EQ(asked.texts->partials[steps].text, step.Find("text").text());
+  }
   CHECK_EQ(asked.texts->partials.size(), 2 * steps);
   const std::string whole(session.Find("finish_guarded").Find("text").text());
   CHECK_EQ(asked.texts->Text(), whole + "|" + whole + "|");

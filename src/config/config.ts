@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
+import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
 import { readRecordingConfig, type RecordingConfig } from './recording-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
@@ -71,6 +72,7 @@ export interface Config {
   /** Undefined: calls cannot be recorded. */
   readonly recording: RecordingConfig | undefined;
   readonly hearing: HearingConfig;
+  readonly recognition: RecognitionConfig;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -129,6 +131,7 @@ export function readConfig(
     webrtc: readWebRtcConfig(read),
     recording: readRecordingConfig(read),
     hearing: readHearingConfig(read),
+    recognition: readRecognitionConfig(read, env),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,

@@ -86,23 +86,37 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
 
 /** MODEL_DIR; otherwise the checkpoint that MODEL_ID names, if there is one. */
 function readDirectory(read: Reader, engine: string | undefined, env: Environment): string | undefined {
-  const [directory, id] = [read.raw('MODEL_DIR'), read.raw('MODEL_ID')];
+  const isNeeded = engine === 'qwen3';
+  return findCheckpoint(read, { directory: 'MODEL_DIR', id: 'MODEL_ID', env, mayBeName: !isNeeded });
+}
+
+interface CheckpointVariables {
+  readonly directory: Variable;
+  readonly id: Variable;
+  /** Variables that locate the Hugging Face cache. */
+  readonly env: Environment;
+  /** The id may be a name without a checkpoint. */
+  readonly mayBeName?: boolean;
+  /** A name that the hub has; absent: any other text may be a name. */
+  readonly example?: string;
+}
+
+/** The folder that one variable names, or the checkpoint that the other one names, a folder or in the cache. */
+export function findCheckpoint(read: Reader, variables: CheckpointVariables): string | undefined {
+  const { directory: folder, id: name, env, mayBeName = false, example } = variables;
+  const [directory, id] = [read.raw(folder), read.raw(name)];
   if (directory !== undefined || id === undefined) return directory;
   try {
     const found = checkpointNamed(id, env);
-    if (found === undefined) checkName(read, id, engine, env);
-    return found;
+    if (found !== undefined) return found;
+    if (isPath(id)) {
+      read.problem(name, `must be a name or the folder of a checkpoint: there is no ${id}/config.json`);
+    } else if (!mayBeName && isHubId(id)) read.problem(name, notInCache(id, env));
+    else if (example !== undefined) read.problem(name, `must be a folder, or a name such as ${example}`);
   } catch (error) {
-    read.problem('MODEL_ID', `cannot be looked for: ${(error as Error).message}`);
-    return undefined;
+    read.problem(name, `cannot be looked for: ${(error as Error).message}`);
   }
-}
-
-/** Reports a MODEL_ID without a checkpoint if it is a path, or if the engine needs a checkpoint. */
-function checkName(read: Reader, id: string, engine: string | undefined, env: Environment): void {
-  if (isPath(id)) {
-    read.problem('MODEL_ID', `must be a name or the folder of a checkpoint: there is no ${id}/config.json`);
-  } else if (engine === 'qwen3' && isHubId(id)) read.problem('MODEL_ID', notInCache(id, env));
+  return undefined;
 }
 
 function notInCache(id: string, env: Environment): string {

@@ -81,6 +81,36 @@ export const SECTIONS = {
       default: 'none',
     },
   },
+  Recognition: {
+    ASR_MODEL_DIR: {
+      meaning: 'folder of a Qwen3-ASR checkpoint; takes precedence over ASR_MODEL_ID',
+      default: 'speech is not recognised',
+    },
+    ASR_MODEL_ID: {
+      meaning: 'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, or its folder',
+      default: 'none',
+    },
+    ASR_STREAMING: {
+      meaning:
+        'streaming of live speech: draft (each pass verifies the text of the last one; its beginning is stable), or official (the procedure of the reference package)',
+    },
+    ASR_PARTIAL_INTERVAL_MS: {
+      meaning: 'shortest time between partial texts; they take longer where the machine does',
+    },
+    ALIGNER_MODEL_DIR: {
+      meaning: 'folder of a Qwen3-ForcedAligner checkpoint; takes precedence over ALIGNER_MODEL_ID',
+      default: 'words are not timed',
+    },
+    ALIGNER_MODEL_ID: {
+      meaning:
+        'a Qwen3-ForcedAligner checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ForcedAligner-0.6B, or its folder',
+      default: 'none',
+    },
+    ALIGNER_KOREAN_WORDS: {
+      meaning: 'file of Korean nouns, one a line, after which the aligner divides words',
+      default: 'none: words are divided at spaces',
+    },
+  },
   'Native engine': {
     DEVICE: {
       meaning:

@@ -217,3 +217,35 @@ test('the nodes are those of this machine, where it tells of them', () => {
   if (first === undefined) assert.match(problemsOf(env)[0] ?? '', /does not tell of any/);
   else assert.ok(readConfig(env).model.cores.length > 0);
 });
+
+test('recogniser and aligner have checkpoints of their own', (t) => {
+  const cache = temporaryFolder(t);
+  const folder = fetchInto(cache, 'Qwen/Qwen3-ASR-0.6B');
+  const env = { HF_HUB_CACHE: cache, ASR_MODEL_ID: 'Qwen/Qwen3-ASR-0.6B', ALIGNER_MODEL_DIR: '/srv/aligner' };
+  const { recognition } = readConfig(env);
+  assert.deepEqual(recognition, {
+    recogniser: folder,
+    aligner: '/srv/aligner',
+    streaming: 'draft',
+    partialIntervalMs: 320,
+    koreanWords: undefined,
+  });
+  const none = readConfig({}).recognition;
+  assert.equal(none.recogniser, undefined);
+  assert.equal(none.aligner, undefined);
+});
+
+test('a recogniser that is named and not there is a mistake', (t) => {
+  const cache = temporaryFolder(t);
+  const problem = (env: Env) => problemsOf({ HF_HUB_CACHE: cache, ...env }).join();
+  assert.match(
+    problem({ ASR_MODEL_ID: 'Qwen/Qwen3-ASR-0.6B' }),
+    /ASR_MODEL_ID names a checkpoint that is not in/,
+  );
+  assert.match(
+    problem({ ALIGNER_MODEL_ID: './nothing' }),
+    /ALIGNER_MODEL_ID.*there is no \.\/nothing\/config.json/,
+  );
+  assert.match(problem({ ASR_MODEL_ID: 'whisper' }), /ASR_MODEL_ID must be a folder, or a name such as/);
+  assert.match(problem({ ASR_STREAMING: 'fast' }), /ASR_STREAMING must be one of draft, official/);
+});
