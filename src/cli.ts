@@ -1,11 +1,13 @@
-// Parses the command line, runs `parley normalize` and `parley speak`, and writes what a person at a terminal
-// reads.
+// Parses the command line, runs its commands, and writes what a person at a terminal reads.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
+import { MODELS_USAGE, modelsCommand } from './models/models-command.js';
+import { PULL_USAGE, pullCommand } from './models/pull-command.js';
 import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { withLexicon } from './speaking/lexicon-file.js';
 import { stated } from './stated.js';
+import { systemTime } from './time.js';
 import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
 
@@ -28,6 +30,8 @@ const USAGE = `usage: parley [--host ADDRESS] [--port PORT]    starts the server
        parley --help | --version
        ${NORMALIZE_USAGE}
        ${SPEAK_USAGE}
+       ${PULL_USAGE}
+       ${MODELS_USAGE}
 The page public/docs/configuration.md lists the environment variables; --host and --port override HOST and PORT.
 `;
 
@@ -47,6 +51,8 @@ export async function readCommandLine(
   const [command, ...rest] = args;
   if (command === 'normalize') return { status: await normalizeCommand(rest, terminal) };
   if (command === 'speak') return { status: await speakCommand(rest, env, terminal) };
+  if (command === 'models') return { status: await modelsCommand(rest, env, outputOf(terminal)) };
+  if (command === 'pull') return { status: await pulled(rest, env, terminal) };
   let options: ReturnType<typeof readOptions>;
   try {
     options = readOptions(args);
@@ -60,6 +66,27 @@ export async function readCommandLine(
     return { status: 0 };
   }
   return { env: { ...env, ...stated({ HOST: host, PORT: port }) } };
+}
+
+/** The first Ctrl-C ends a pull and keeps its partial files. The second one ends the program at once. */
+async function pulled(args: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
+  const { signal } = interruption;
+  try {
+    return await pullCommand(args, env, outputOf(terminal), { time: systemTime, signal });
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, interrupt);
+  }
+}
+
+function outputOf(terminal: Terminal) {
+  return {
+    columns: process.stderr.isTTY ? process.stderr.columns : undefined,
+    out: (text: string) => terminal.out(text),
+    err: (text: string) => terminal.err(text),
+  };
 }
 
 function readOptions(args: readonly string[]) {

@@ -27,7 +27,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['src/errors.ts', TIME],
   'src/observe': ['src/errors.ts', 'src/config', TIME, 'src/call/phone-calls.ts'], // the subject of reports
   'src/shutdown.ts': ['src/errors.ts', 'src/observe'],
-  'src/cli.ts': ['src/errors.ts', 'src/stated.ts', 'src/speaking', 'src/speak-command.ts'],
+  'src/models': ['src/errors.ts', 'src/config', TIME],
+  'src/cli.ts': [
+    'src/errors.ts',
+    'src/stated.ts',
+    TIME,
+    'src/models',
+    'src/speaking',
+    'src/speak-command.ts',
+  ],
   'src/speak-command.ts': [
     ...LEAVES,
     'src/cli.ts',

@@ -70,6 +70,12 @@ test('sub-commands stay', async () => {
   assert.match(out, /^de {2}fünf Kilometer\n/);
 });
 
+test('pull without a name is refused with its usage, status 2', async () => {
+  const { asked, out, err } = await read(['pull']);
+  assert.deepEqual([asked, out], [{ status: 2 }, '']);
+  assert.match(err, /^parley: state one NAME\nusage: parley pull NAME/);
+});
+
 test('the program itself ends with these statuses and starts nothing', () => {
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [MAIN, ...args], { timeout: 30_000, encoding: 'utf8' });

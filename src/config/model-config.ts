@@ -101,7 +101,7 @@ interface CheckpointVariables {
   readonly example?: string;
 }
 
-/** The folder that one variable names, or the checkpoint that the other one names, a folder or in the cache. */
+/** The folder that one variable names, or the checkpoint that the other one does, a folder or in the cache. */
 export function findCheckpoint(read: Reader, variables: CheckpointVariables): string | undefined {
   const { directory: folder, id: name, env, mayBeName = false, example } = variables;
   const [directory, id] = [read.raw(folder), read.raw(name)];
@@ -120,7 +120,7 @@ export function findCheckpoint(read: Reader, variables: CheckpointVariables): st
 }
 
 function notInCache(id: string, env: Environment): string {
-  return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: hf download ${id}`;
+  return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: npx parley pull ${id}`;
 }
 
 /**
@@ -232,7 +232,7 @@ function snapshotOf(id: string, env: Environment): string | undefined {
 }
 
 /** The cache folder, by the variables and the order of huggingface_hub. */
-function hubCache(env: Environment): string {
+export function hubCache(env: Environment): string {
   const set = (name: string) => {
     const value = env[name]?.trim();
     return value === undefined || value === '' ? undefined : expanded(value, env);

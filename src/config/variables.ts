@@ -111,6 +111,17 @@ export const SECTIONS = {
       default: 'none: words are divided at spaces',
     },
   },
+  'Model hub': {
+    HF_ENDPOINT: {
+      meaning:
+        'http(s) address of the hub that `parley pull` fetches checkpoints from; the server fetches none',
+      default: 'https://huggingface.co',
+    },
+    HF_TOKEN: {
+      meaning: 'token for checkpoints that are not open to everybody; sent to HF_ENDPOINT only',
+      default: 'none',
+    },
+  },
   'Native engine': {
     DEVICE: {
       meaning:

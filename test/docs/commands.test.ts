@@ -1,6 +1,6 @@
-// Runs the commands of the documents as a reader would copy them, against a server on loopback. `npm` and
-// `ffplay` are replaced: `npm ci` does nothing, `npm start` reads the configuration and ends, `npm run` looks
-// its script up, `ffplay` counts bytes.
+// Runs the commands of the documents as a reader would copy them, against a server on loopback. `npm`, `npx`
+// and `ffplay` are replaced: `npm ci` does nothing, `npm start` reads the configuration and ends, `npm run`
+// looks its script up, `npx parley` is the program, `ffplay` counts bytes.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,8 +19,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   'gst-launch-1.0 audiotestsrc…': 'needs plug-ins that Debian does not have',
   'turnserver…': 'serves until somebody ends it',
   'baresip -e…': 'rings until somebody ends it; test/interop/telephone has baresip call',
-  'pip install huggingface_hub': 'downloads a package',
-  'hf download…': 'downloads a model',
+  'npx parley pull…': 'downloads a model; test/models has it fetched from a hub on loopback',
   'sync && echo 1 | sudo tee…': 'empties the page cache of the whole machine',
   'cmake -S native -B /tmp/parley-tools…': 'compiles for minutes; native/test has the tools built and run',
   'cmake --build /tmp/parley-tools…': 'compiles for minutes; native/test has the tools built and run',
@@ -37,7 +36,7 @@ const REFUSED: Readonly<Record<string, readonly number[]>> = {
   'curl http://127.0.0.1:8080/v1/audio/speech/clone…': [501],
 };
 
-const COUNTS = { blocks: 67, commands: 123, run: 97, refused: 5, excused: 21 };
+const COUNTS = { blocks: 68, commands: 124, run: 99, refused: 5, excused: 20 };
 
 const blocks = documents()
   .flatMap(codeBlocksOf)
@@ -110,6 +109,7 @@ case "$1" in
   speak) shift; [ "$1" = -- ] && shift; exec node '${main}' speak "$@" ;;
   *) exec node -e 'process.exit(require("${ROOT}/package.json").scripts[process.argv[1]] ? 0 : 64)' "$1" ;;
 esac`,
+    npx: `[ "$1" = parley ] && shift && exec node '${main}' "$@"`,
     ffplay: '[ "$(wc -c)" -gt 1000 ]',
   };
   mkdirSync(join(folder, 'bin'));

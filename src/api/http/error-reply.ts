@@ -26,6 +26,7 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   CLIENT_LIMIT: { status: 429, retryAfterSeconds: 5 },
   CONFIG_INVALID: { status: 500, hidden: true },
   DISK_FULL: { status: 507 },
+  DOWNLOAD_FAILED: { status: 502 },
   DTLS_FAILED: { status: 502 },
   ENCODER_FAILED: { status: 500, hidden: true },
   ENGINE_BUSY: { status: 503, retryAfterSeconds: 1 },

@@ -1,0 +1,181 @@
+// Reads the kind of a checkpoint from its config.json, and what its weights need from the headers of its
+// safetensors files. No weights are read.
+import { open, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CheckpointConfig } from '../config/hub-config.js';
+import { ParleyError } from '../errors.js';
+import type { Kind, WeightNeeds } from './catalog.js';
+
+/** Settings of the server that change the weights as loaded. */
+type LoadedAs = CheckpointConfig['loadedAs'];
+
+interface Tensor {
+  readonly name: string;
+  readonly bytes: number;
+  readonly elements: number;
+}
+
+const MOST_HEADER_BYTES = 64 * 1024 * 1024;
+const VOICES: ReadonlySet<unknown> = new Set(['custom_voice', 'voice_design', 'base']);
+
+/** Undefined for a folder that holds no checkpoint of Parley's engines. */
+export async function kindOf(folder: string): Promise<Kind | undefined> {
+  const config = (await json(join(folder, 'config.json'))) as Readonly<Record<string, unknown>> | undefined;
+  if (VOICES.has(config?.['tts_model_type'])) return 'voice';
+  if (config?.['model_type'] !== 'qwen3_asr') return undefined;
+  const thinker = config['thinker_config'] as Readonly<Record<string, unknown>> | undefined;
+  return thinker?.['model_type'] === 'qwen3_forced_aligner' ? 'aligner' : 'recogniser';
+}
+
+/** Throws MALFORMED if a file of weights is missing, cut off or no safetensors file. */
+export async function needsOf(folder: string, kind: Kind, loadedAs: LoadedAs): Promise<WeightNeeds> {
+  const tensors = await tensorsOf(folder);
+  if (kind !== 'voice') return recognitionNeeds(folder, kind, tensors, loadedAs);
+  const codec = await tensorsOf(join(folder, 'speech_tokenizer'));
+  const config = (await json(join(folder, 'config.json'))) as { tts_model_type?: unknown };
+  return voiceNeeds({ tensors, codec, isBase: config.tts_model_type === 'base' }, loadedAs);
+}
+
+const LAYER = /^(?:talker|thinker)\.model\.layers\.\d+\..*_proj\.weight$/;
+const CODEC_HEAD = 'talker.codec_head.weight';
+const PREDICTOR_LAYER =
+  /^talker\.code_predictor\.(?:model\.layers\.\d+\..*_proj|small_to_mtp_projection)\.weight$/;
+const PREDICTOR_HEAD = /^talker\.code_predictor\.lm_head\.\d+\.weight$/;
+
+interface VoiceTensors {
+  readonly tensors: readonly Tensor[];
+  readonly codec: readonly Tensor[];
+  /** Base checkpoints clone voices: they need the encoder of the codec, too. */
+  readonly isBase: boolean;
+}
+
+function voiceNeeds({ tensors, codec, isBase }: VoiceTensors, loadedAs: LoadedAs): WeightNeeds {
+  const isTalker = ({ name }: Tensor) => LAYER.test(name) || name === CODEC_HEAD;
+  const isLayer = ({ name }: Tensor) => PREDICTOR_LAYER.test(name);
+  const isHead = ({ name }: Tensor) => PREDICTOR_HEAD.test(name);
+  const bytesOf = (tensor: Tensor) => {
+    const isReduced =
+      (loadedAs.quantize !== 'none' && isTalker(tensor)) ||
+      (loadedAs.quantize === 'int8' && (isLayer(tensor) || isHead(tensor)));
+    return isReduced ? Math.min(tensor.bytes, tensor.elements) : tensor.bytes;
+  };
+  const codecBytesOf = ({ bytes, elements }: Tensor) =>
+    (loadedAs.codecFormat ?? 'f32') === 'f32' ? bytes : Math.min(bytes, 2 * elements);
+  const decoder = codec.filter(({ name }) => name.startsWith('decoder.'));
+  // A frame needs 16 rows of the codebooks, not all.
+  const isCodebook = ({ name }: Tensor) => name.startsWith('decoder.quantizer.');
+  const passes = tensors.filter(isHead).length; // one for each codebook but the first
+  return {
+    memoryBytes: total(tensors, bytesOf) + total(isBase ? codec : decoder, codecBytesOf),
+    stepBytes:
+      total(tensors.filter(isTalker), bytesOf) +
+      passes * total(tensors.filter(isLayer), bytesOf) +
+      total(tensors.filter(isHead), bytesOf) +
+      total(
+        decoder.filter((tensor) => !isCodebook(tensor)),
+        codecBytesOf,
+      ),
+  };
+}
+
+async function recognitionNeeds(
+  folder: string,
+  kind: Kind,
+  tensors: readonly Tensor[],
+  { quantize }: LoadedAs,
+): Promise<WeightNeeds> {
+  const isLayer = ({ name }: Tensor) => LAYER.test(name);
+  const bytesOf = (tensor: Tensor) =>
+    quantize === 'int8' && isLayer(tensor) ? Math.min(tensor.bytes, tensor.elements) : tensor.bytes;
+  const isHead = ({ name }: Tensor) => name === 'thinker.lm_head.weight';
+  // Published files store a tied head a second time; it is not loaded.
+  const isTied = await hasTiedHead(folder);
+  const loaded = isTied ? tensors.filter((tensor) => !isHead(tensor)) : tensors;
+  const memoryBytes = total(loaded, bytesOf);
+  if (kind === 'aligner') return { memoryBytes, stepBytes: undefined };
+  const isOutput = ({ name }: Tensor) =>
+    name === (isTied ? 'thinker.model.embed_tokens.weight' : 'thinker.lm_head.weight');
+  const stepBytes = total(loaded.filter(isLayer), bytesOf) + total(loaded.filter(isOutput), bytesOf);
+  return { memoryBytes, stepBytes };
+}
+
+async function hasTiedHead(folder: string): Promise<boolean> {
+  const config = (await json(join(folder, 'config.json'))) as {
+    thinker_config?: { text_config?: { tie_word_embeddings?: unknown } };
+  };
+  return config.thinker_config?.text_config?.tie_word_embeddings === true;
+}
+
+/** The tensors of model.safetensors, or of the shards that its index names. */
+async function tensorsOf(folder: string): Promise<readonly Tensor[]> {
+  const index = (await json(join(folder, 'model.safetensors.index.json'))) as
+    { weight_map?: Readonly<Record<string, string>> } | undefined;
+  const shards = index === undefined ? ['model.safetensors'] : new Set(Object.values(index.weight_map ?? {}));
+  const found: Tensor[] = [];
+  for (const shard of shards) found.push(...(await headerOf(join(folder, shard))));
+  return found;
+}
+
+/** Reads the header of a safetensors file: its length in 8 bytes, then JSON. */
+async function headerOf(path: string): Promise<readonly Tensor[]> {
+  const file = await open(path).catch((error: Error) => {
+    throw new ParleyError('MALFORMED', `${path} cannot be read (${error.message})`, { cause: error });
+  });
+  try {
+    const { size } = await file.stat();
+    const length = Buffer.alloc(8);
+    await file.read(length, 0, 8, 0);
+    const headerBytes = Number(length.readBigUInt64LE());
+    if (headerBytes > Math.min(size - 8, MOST_HEADER_BYTES)) throw cutOff(path);
+    const header = Buffer.alloc(headerBytes);
+    await file.read(header, 0, headerBytes, 8);
+    return tensorsIn(header, { path, dataBytes: size - 8 - headerBytes });
+  } finally {
+    await file.close();
+  }
+}
+
+interface WeightFile {
+  readonly path: string;
+  /** Bytes behind the header. */
+  readonly dataBytes: number;
+}
+
+function tensorsIn(header: Buffer, { path, dataBytes }: WeightFile): readonly Tensor[] {
+  let entries: Readonly<Record<string, unknown>>;
+  try {
+    entries = JSON.parse(header.toString('utf8')) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new ParleyError('MALFORMED', `${path} is no safetensors file`, { cause: error });
+  }
+  return Object.entries(entries).flatMap(([name, entry]) => {
+    if (name === '__metadata__') return [];
+    const { shape, data_offsets: offsets } = entry as { shape?: unknown; data_offsets?: unknown };
+    const [from, to] = Array.isArray(offsets) ? (offsets as readonly unknown[]) : [];
+    if (typeof from !== 'number' || typeof to !== 'number' || !Array.isArray(shape) || from > to) {
+      throw new ParleyError('MALFORMED', `${path} describes ${name} without shape or place`);
+    }
+    if (to > dataBytes) throw cutOff(path);
+    const elements = (shape as readonly number[]).reduce((product, size) => product * size, 1);
+    return [{ name, bytes: to - from, elements }];
+  });
+}
+
+function cutOff(path: string): ParleyError {
+  return new ParleyError('MALFORMED', `${path} is cut off, or no safetensors file`);
+}
+
+function total(tensors: readonly Tensor[], bytesOf: (tensor: Tensor) => number): number {
+  return tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+}
+
+/** Undefined if there is no such file. Throws MALFORMED for other content. */
+async function json(path: string): Promise<unknown> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return undefined;
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new ParleyError('MALFORMED', `${path} cannot be read as JSON`, { cause: error });
+  }
+}
