@@ -91,6 +91,19 @@ class CheckpointCopy {
     CHECK(at != std::string::npos);
     if (at != std::string::npos) Write(file, text.replace(at, from.size(), to));
   }
+  // The first bytes of a tensor of this safetensors file become these.
+  void Overwrite(const std::string& file, const std::string& tensor, const std::string& bytes) {
+    std::string problem, text = Read(file);
+    const auto opened = model::SafetensorsFile::Open(folder_ / file, &problem);
+    const model::Tensor* const found = opened == nullptr ? nullptr : opened->Find(tensor);
+    CHECK(found != nullptr && bytes.size() <= found->bytes);
+    if (found == nullptr) return;
+    // Tensors fill the file to its end.
+    const uint8_t* end = nullptr;
+    for (const model::Tensor& one : opened->tensors()) end = std::max(end, one.data + one.bytes);
+    const size_t at = text.size() - static_cast<size_t>(end - found->data);
+    Write(file, text.replace(at, bytes.size(), bytes));
+  }
 
  private:
   TempFolder folder_;
@@ -235,17 +248,16 @@ class RetypedCheckpoint {
     Rewrite(kGolden + "/" + name, "speech_tokenizer/", codec);
   }
 
+  // A checkpoint without a codec: all its weights, of whatever shards, in one file.
+  RetypedCheckpoint(const std::string& name, const DtypeRule& rule) : copy_(name), widened_(false) {
+    Rewrite(kGolden + "/" + name, "", rule);
+  }
+
   const std::string& path() const { return copy_.path(); }
 
   // The first element of this tensor of the codec, which is f32, becomes infinite.
   void Spoil(const std::string& name) {
-    const std::string file = "speech_tokenizer/model.safetensors";
-    std::string problem, bytes = copy_.Read(file);
-    const auto opened = model::SafetensorsFile::Open(path() + "/" + file, &problem);
-    const auto* const tensor = opened->Find(name);
-    CHECK(tensor != nullptr && tensor->dtype == model::Dtype::kF32);
-    const size_t at = bytes.size() - static_cast<size_t>(End(*opened) - tensor->data);
-    copy_.Write(file, bytes.replace(at, 4, std::string("\0\0\x80\x7f", 4)));
+    copy_.Overwrite("speech_tokenizer/model.safetensors", name, std::string("\0\0\x80\x7f", 4));
   }
 
  private:
@@ -254,13 +266,6 @@ class RetypedCheckpoint {
     model::Dtype dtype;
     std::string bytes;
   };
-
-  // End of the file: behind its last byte.
-  static const uint8_t* End(const model::SafetensorsFile& file) {
-    const uint8_t* end = nullptr;
-    for (const model::Tensor& tensor : file.tensors()) end = std::max(end, tensor.data + tensor.bytes);
-    return end;
-  }
 
   Stored Retyped(const model::Tensor& tensor, model::Dtype dtype) const {
     if (!IsWeightDtype(dtype))

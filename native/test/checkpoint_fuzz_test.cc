@@ -1,15 +1,13 @@
 // Broken files of checkpoints, made from whole ones by a seed: flipped, cut,
 // spliced, with absurd numbers. Each must be refused with a text or be good to
 // use; the sanitizers say whether anything else happened.
-#include <cstring>
-#include <memory>
-
 #include "media/random.h"
 #include "model/files/safetensors.h"
 #include "model/speech/model_config.h"
 #include "model/speech/speech_checkpoint.h"
 #include "model/text/tokenizer.h"
 #include "model/text/unicode.h"
+#include "test/broken_files.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "test/fuzz_run.h"
@@ -18,55 +16,11 @@ namespace parley {
 namespace {
 
 using namespace model;
+using test::Broken;
+using test::WithExact;
 
 constexpr size_t kFiles = 100;  // per episode
 constexpr size_t kParts = 24;   // a part is two seconds where memory is watched
-const char* const kNumbers[] = {
-    "0",   "-1",   "1e308", "9223372036854775807", "18446744073709551616", "4294967296", "65536",
-    "0.5", "null", "[]"};
-
-void ReplaceNumber(std::string* text, Random& random) {
-  size_t at = text->empty() ? 0 : random.Next() % text->size();
-  const auto digit = [&](size_t n) { return (*text)[n] >= '0' && (*text)[n] <= '9'; };
-  while (at < text->size() && !digit(at)) at++;
-  size_t end = at;
-  while (end < text->size() && digit(end)) end++;
-  text->replace(at, end - at, kNumbers[random.Next() % std::size(kNumbers)]);
-}
-
-std::string Broken(std::string text, Random& random) {
-  for (uint64_t left = 1 + random.Next() % 3; left > 0; left--) {
-    const size_t at = text.empty() ? 0 : random.Next() % text.size(), len = random.Next() % 40;
-    switch (random.Next() % 7) {
-      case 0:
-        if (!text.empty()) text[at] = static_cast<char>(random.Next());
-        break;
-      case 1:
-        text.resize(at);
-        break;
-      case 2:
-        text.erase(at, len);
-        break;
-      case 3:
-        text.insert(at, text.substr(text.empty() ? 0 : random.Next() % text.size(), len));
-        break;
-      case 4:
-        text.insert(at, 1, "{}[]\",:\\"[random.Next() % 8]);
-        break;
-      default:
-        ReplaceNumber(&text, random);
-    }
-  }
-  return text;
-}
-
-// An exact allocation, so that a read past its end is seen.
-template <class Use>
-void WithExact(const std::string& text, Use use) {
-  std::unique_ptr<char[]> exact(new char[text.size()]);
-  std::memcpy(exact.get(), text.data(), text.size());
-  use(std::string_view(exact.get(), text.size()));
-}
 
 // Walks all that was read.
 size_t Count(Json value) {

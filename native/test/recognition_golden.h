@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/files/json.h"
@@ -17,12 +19,18 @@
 
 namespace parley::test {
 
-inline std::unique_ptr<const model::RecognitionCheckpoint> OpenRecognition(
-    const std::string& name, model::RecognitionKind kind = model::RecognitionKind::kRecogniser) {
+// A checkpoint that has to be right.
+inline std::unique_ptr<const model::RecognitionCheckpoint> OpenedRecognition(
+    const std::string& directory, model::RecognitionKind kind = model::RecognitionKind::kRecogniser) {
   std::string problem;
-  auto checkpoint = model::RecognitionCheckpoint::Open(kGolden + "/" + name, kind, &problem);
+  auto checkpoint = model::RecognitionCheckpoint::Open(directory, kind, &problem);
   CHECK_EQ(problem, "");
   return checkpoint;
+}
+
+inline std::unique_ptr<const model::RecognitionCheckpoint> OpenRecognition(
+    const std::string& name, model::RecognitionKind kind = model::RecognitionKind::kRecogniser) {
+  return OpenedRecognition(kGolden + "/" + name, kind);
 }
 
 inline std::vector<float> ReadClip(const std::string& name) {
@@ -58,7 +66,7 @@ struct GoldenPrompt {
   }
 };
 
-// A recogniser of a golden checkpoint in f32.
+// A recogniser or aligner, of a golden checkpoint or another.
 struct LoadedRecogniser {
   std::unique_ptr<const model::RecognitionCheckpoint> checkpoint;
   std::unique_ptr<cpu::CpuKernels> kernels;
@@ -69,6 +77,12 @@ struct LoadedRecogniser {
                             const cpu::Variant& variant = cpu::ChooseVariant(), unsigned threads = 1)
       : checkpoint(OpenRecognition(name, kind)), kernels(MakeKernels(variant, threads)) {
     model = std::make_unique<model::RecognitionModel>(*kernels, *checkpoint, std::nullopt);
+  }
+  // The decoder's matrices in this format, or without one as the files have them.
+  explicit LoadedRecogniser(std::unique_ptr<const model::RecognitionCheckpoint> opened,
+                            std::optional<Format> decoder = std::nullopt)
+      : checkpoint(std::move(opened)), kernels(MakeKernels(cpu::ChooseVariant())) {
+    model = std::make_unique<model::RecognitionModel>(*kernels, *checkpoint, decoder);
   }
 
   std::unique_ptr<model::RecognitionStream> Stream(const std::vector<int32_t>& head,

@@ -4,6 +4,9 @@ namespace parley::model {
 namespace {
 
 constexpr double kLayerNormEps = 1e-5;
+// Mel frames that attend to each other: five minutes; the models have 800. Every block of a round takes
+// memory for the keys and values of so many.
+constexpr int64_t kMaxBlockFrames = 30'000;
 constexpr int64_t kMaxSegmentMilliseconds = 10'000;
 constexpr size_t kMaxLanguages = 1000;
 
@@ -18,7 +21,7 @@ AudioEncoderConfig ReadEncoder(const ConfigReader& reader) {
   config.mel_bands = reader.Whole("num_mel_bins", 1, 1024);
   config.channels = reader.Whole("downsample_hidden_size", 1, kMaxWidth);
   config.output = reader.Whole("output_dim", 1, kMaxWidth);
-  const int64_t window = reader.Whole("n_window_infer", kChunkFrames, kMaxPositions);
+  const int64_t window = reader.Whole("n_window_infer", kChunkFrames, kMaxBlockFrames);
   config.block_tokens = kChunkTokens * (window / kChunkFrames);
   // Their formula for the number of audio tokens holds for no other.
   reader.Only("n_window", static_cast<double>(kChunkFrames) / 2);
