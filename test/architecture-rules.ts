@@ -72,7 +72,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/swagger-ui': ['src/api'],
   '@fastify/static': ['src/api'],
   marked: ['src/api/http/guide.ts'],
-  ws: ['src/api', 'signaling', 'sip'],
+  ws: ['src/api', 'src/engines/openai', 'signaling', 'sip'],
   werift: ['signaling'],
   '@discordjs/opus': ['src/codecs/opus.ts'],
   'wasm-media-encoders': ['src/codecs/mp3.ts'],

@@ -279,7 +279,7 @@ test('every variable that is set is known to whom it is for, and none to the ser
     [],
   );
   const set = Object.fromEntries([...own, ...health].map((name) => [name, '1']));
-  assert.deepEqual(noticesOf(set, Object.keys(VARIABLES), true), []);
+  assert.deepEqual(noticesOf(set, Object.keys(VARIABLES), { voice: true, hearing: true }), []);
 });
 
 test('ports and times are those of the server', () => {

@@ -121,6 +121,7 @@ export function readConfig(
 ): Config {
   const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
   const access = readAccess(read);
+  const recognition = readRecognitionConfig(read, env);
   const config: Config = {
     ...access,
     ...readEngines(read),
@@ -131,13 +132,16 @@ export function readConfig(
     webrtc: readWebRtcConfig(read),
     recording: readRecordingConfig(read),
     hearing: readHearingConfig(read),
-    recognition: readRecognitionConfig(read, env),
+    recognition,
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,
     model,
     notices: [
-      ...noticesOf(env, Object.keys(VARIABLES), model.directory !== undefined),
+      ...noticesOf(env, Object.keys(VARIABLES), {
+        voice: model.directory !== undefined,
+        hearing: (recognition.recogniser ?? recognition.aligner) !== undefined,
+      }),
       ...[modelNotice(model, env) ?? []].flat(),
     ],
   };

@@ -106,26 +106,44 @@ const NATIVE_ONLY = [
   'INFERENCE_CPU_CORES',
   'INFERENCE_NUMA_NODE',
 ];
+/** Those that concern the native recogniser and aligner, too. */
+const HEARING_TOO = ['QUANTIZE', 'INFERENCE_THREADS', 'INFERENCE_CPU_CORES', 'INFERENCE_NUMA_NODE'];
 const LONGEST_NAME = 40; // longer names are not compared
 const SHORT = 5; // characters up to which a part may have one mistake, and two above
 const LEAST = 3; // characters of a part below which a mistake makes it another
 
+/** The checkpoints that are configured. */
+interface Checkpoints {
+  readonly voice: boolean;
+  /** Of a recogniser or an aligner. */
+  readonly hearing: boolean;
+}
+
 /**
  * Warnings about variables that are not mistakes: mistyped names, and settings without effect. The
  * environment is shared with other programs, so a name counts as mistyped only if a part of it is exactly
- * that of a setting. `hasModel`: a checkpoint is configured.
+ * that of a setting.
  */
-export function noticesOf(env: Environment, ours: readonly string[], hasModel: boolean): readonly string[] {
+export function noticesOf(
+  env: Environment,
+  ours: readonly string[],
+  checkpoints: Checkpoints,
+): readonly string[] {
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
-  const speaks = hasModel && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
+  const speaks = checkpoints.voice && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
   return set.toSorted().flatMap((name) => {
-    const notice = noticeOf(name, ours, speaks);
+    const notice = noticeOf(name, ours, { voice: speaks, hearing: checkpoints.hearing });
     return notice === undefined ? [] : [`${name} ${notice}`];
   });
 }
 
-function noticeOf(name: string, ours: readonly string[], hasModel: boolean): string | undefined {
-  if (NATIVE_ONLY.includes(name) && !hasModel)
+function noticeOf(
+  name: string,
+  ours: readonly string[],
+  { voice, hearing }: Checkpoints,
+): string | undefined {
+  const isUsed = voice || (hearing && HEARING_TOO.includes(name));
+  if (NATIVE_ONLY.includes(name) && !isUsed)
     return 'concerns the native engine; flite and espeak take no account of it';
   if (ours.includes(name)) return undefined;
   if (name.startsWith('TORCH_COMPILE')) return 'has no effect: nothing here is compiled by PyTorch';

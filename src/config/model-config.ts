@@ -101,7 +101,7 @@ interface CheckpointVariables {
   readonly example?: string;
 }
 
-/** The folder that one variable names, or the checkpoint that the other one does, a folder or in the cache. */
+/** The folder of one variable, or the checkpoint that the other one names: a folder, or in the cache. */
 export function findCheckpoint(read: Reader, variables: CheckpointVariables): string | undefined {
   const { directory: folder, id: name, env, mayBeName = false, example } = variables;
   const [directory, id] = [read.raw(folder), read.raw(name)];

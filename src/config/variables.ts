@@ -90,6 +90,18 @@ export const SECTIONS = {
       meaning: 'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, or its folder',
       default: 'none',
     },
+    ASR_BASE_URL: {
+      meaning:
+        'address of an OpenAI-compatible transcription server that recognises speech instead of a checkpoint, such as https://api.openai.com/v1',
+      default: 'none',
+      values: 'an http or https URL',
+    },
+    ASR_API_KEY: { meaning: 'key that ASR_BASE_URL is sent', default: 'none' },
+    ASR_MODEL: { meaning: 'model of ASR_BASE_URL', default: 'none; it must be set' },
+    ASR_REALTIME: {
+      meaning:
+        "partial texts through a realtime socket of ASR_BASE_URL: openai (OpenAI's messages), vllm (vLLM's), or off (the text of a turn comes at its end)",
+    },
     ASR_STREAMING: {
       meaning:
         'streaming of live speech: draft (each pass verifies the text of the last one; its beginning is stable), or official (the procedure of the reference package)',

@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import type { EngineNews } from './engine-lifecycle.js';
+import { OpenAiRecogniser } from './openai/openai-recogniser.js';
 import { Qwen3Aligner, Qwen3Recogniser, type Qwen3RecogniserOptions } from './qwen3/qwen3-recogniser.js';
 import type { Aligner, Recogniser } from './recogniser.js';
 
@@ -20,9 +21,9 @@ export interface Recognisers {
  * cannot be used.
  */
 export async function openRecognisers(config: Config, log: Log): Promise<Recognisers> {
-  const { recogniser: asr, aligner: times } = config.recognition;
-  const recogniser = asr && (await Qwen3Recogniser.open(optionsOf(config, log, 'qwen3-asr', asr)));
-  const aligner = times && (await Qwen3Aligner.open(optionsOf(config, log, 'qwen3-aligner', times)));
+  const recogniser = await openRecogniser(config, log);
+  const { aligner: times } = config.recognition;
+  const aligner = times && (await Qwen3Aligner.open(nativeOptions(config, log, 'qwen3-aligner', times)));
   const opened = [recogniser, aligner].filter((one) => typeof one === 'object');
   const close = async () => {
     await Promise.all(opened.map((one) => one.close()));
@@ -33,12 +34,22 @@ export async function openRecognisers(config: Config, log: Log): Promise<Recogni
     await close();
     throw error;
   }
-  return { recogniser: recogniser || undefined, aligner: aligner || undefined, close };
+  return { recogniser, aligner: aligner || undefined, close };
 }
 
-function optionsOf(config: Config, log: Log, engine: string, directory: string): Qwen3RecogniserOptions {
+async function openRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
+  const { recogniser: directory, remote } = config.recognition;
+  if (directory !== undefined)
+    return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', directory));
+  if (remote === undefined) return undefined;
+  const { realtime, ...server } = remote;
+  return new OpenAiRecogniser({ server, realtime, ...commonOptions(config, log, 'openai') });
+}
+
+function nativeOptions(config: Config, log: Log, engine: string, directory: string): Qwen3RecogniserOptions {
   const { threads, cores, numaNode, quantize } = config.model;
   const { streaming, partialIntervalMs, koreanWords } = config.recognition;
+  const { timeoutMs: stallMs, ...common } = commonOptions(config, log, engine);
   return {
     native: {
       directory,
@@ -51,9 +62,16 @@ function optionsOf(config: Config, log: Log, engine: string, directory: string):
       cores,
       numaNode,
     },
-    maxSessions: config.maxCalls + MOST_FILES,
     idleMs: config.idleTimeoutMs,
-    stallMs: config.engineTimeoutMs,
+    stallMs,
+    ...common,
+  };
+}
+
+function commonOptions(config: Config, log: Log, engine: string) {
+  return {
+    maxSessions: config.maxCalls + MOST_FILES,
+    timeoutMs: config.engineTimeoutMs,
     onNews: ({ what, ...news }: EngineNews) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   };

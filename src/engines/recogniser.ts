@@ -4,6 +4,7 @@
 // The ring is the backpressure: a recogniser reads a file's sound no faster than it recognises it, and a live
 // caller's as it comes.
 import type { PcmRing } from '../audio/pcm-ring.js';
+import { ParleyError } from '../errors.js';
 
 export interface RecognitionOptions {
   /** BCP 47 tag of the speech; absent: it is found. */
@@ -20,6 +21,23 @@ export interface RecognitionOptions {
   readonly gated?: boolean;
   /** File: about the seconds of the pieces that a long sound is cut into, 10 to 1200. */
   readonly pieceSeconds?: number;
+}
+
+/** Throws INVALID_FIELD for a rate or a length out of range. */
+export function checkRanges(options: Pick<RecognitionOptions, 'sampleRate' | 'pieceSeconds'>): void {
+  const { sampleRate, pieceSeconds } = options;
+  checkRange('sampleRate', sampleRate, [8000, 192_000, 'Hz']);
+  if (pieceSeconds !== undefined) checkRange('pieceSeconds', pieceSeconds, [10, 1200, 'seconds']);
+}
+
+function checkRange(
+  field: string,
+  value: number,
+  [least, most, unit]: readonly [number, number, string],
+): void {
+  if (value >= least && value <= most) return;
+  const message = `${field} must be from ${least} to ${most} ${unit}, not ${value}`;
+  throw new ParleyError('INVALID_FIELD', message, { field });
 }
 
 /** What was recognised of a turn, or of a piece of a file. Times are in seconds of the session's sound. */

@@ -225,6 +225,7 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
   const { recognition } = readConfig(env);
   assert.deepEqual(recognition, {
     recogniser: folder,
+    remote: undefined,
     aligner: '/srv/aligner',
     streaming: 'draft',
     partialIntervalMs: 320,
@@ -248,4 +249,33 @@ test('a recogniser that is named and not there is a mistake', (t) => {
   );
   assert.match(problem({ ASR_MODEL_ID: 'whisper' }), /ASR_MODEL_ID must be a folder, or a name such as/);
   assert.match(problem({ ASR_STREAMING: 'fast' }), /ASR_STREAMING must be one of draft, official/);
+});
+
+test('speech may be recognised by an OpenAI-compatible server instead', (t) => {
+  const env = { ASR_BASE_URL: 'http://127.0.0.1:8000/v1/', ASR_MODEL: 'whisper-1' };
+  const server = { baseUrl: 'http://127.0.0.1:8000/v1', model: 'whisper-1' };
+  assert.deepEqual(readConfig(env).recognition.remote, { ...server, apiKey: undefined, realtime: undefined });
+  const more = { ...env, ASR_API_KEY: 'sk-1', ASR_REALTIME: 'vllm' };
+  assert.deepEqual(readConfig(more).recognition.remote, { ...server, apiKey: 'sk-1', realtime: 'vllm' });
+  const problems = (changes: Env) => problemsOf({ ...env, ...changes });
+  assert.deepEqual(problems({ ASR_MODEL: '' }), ['ASR_MODEL must name the model of ASR_BASE_URL']);
+  assert.deepEqual(problems({ ASR_MODEL_DIR: temporaryFolder(t) }), [
+    'ASR_BASE_URL and a checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID) exclude each other',
+  ]);
+  for (const url of ['127.0.0.1', 'ws://host/v1', 'https://user@host/v1', 'https://host/v1?key=1'])
+    assert.match(
+      problems({ ASR_BASE_URL: url }).join(),
+      /^ASR_BASE_URL must be an http or https URL without/,
+    );
+  assert.match(problems({ ASR_API_KEY: 'two words' }).join(), /^ASR_API_KEY must be ASCII without spaces/);
+  assert.match(problems({ ASR_REALTIME: 'grpc' }).join(), /^ASR_REALTIME must be one of off, openai, vllm/);
+  for (const name of ['ASR_API_KEY', 'ASR_MODEL', 'ASR_REALTIME'])
+    assert.deepEqual(problemsOf({ [name]: 'openai' }), [`${name} has no effect without ASR_BASE_URL`]);
+});
+
+test('a recogniser uses some settings of the native engine without a voice', () => {
+  const noticed = (env: Env) => readConfig({ QUANTIZE: 'int8', MAX_STREAMS: '2', ...env }).notices.join();
+  assert.match(noticed({}), /QUANTIZE concerns the native engine/);
+  assert.doesNotMatch(noticed({ ALIGNER_MODEL_DIR: '/srv/aligner' }), /QUANTIZE/);
+  assert.match(noticed({ ALIGNER_MODEL_DIR: '/srv/aligner' }), /MAX_STREAMS concerns the native engine/);
 });

@@ -5,15 +5,16 @@ import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
 import { EngineLifecycle, type EngineNews } from '../engine-lifecycle.js';
 import { primaryTag, tagOfName } from '../language-names.js';
-import type {
-  AlignedWord,
-  Aligner,
-  AlignmentRequest,
-  Recogniser,
-  RecognitionListener,
-  RecognitionOptions,
-  RecognitionSession,
-  TurnOrder,
+import {
+  type AlignedWord,
+  type Aligner,
+  type AlignmentRequest,
+  checkRanges,
+  type Recogniser,
+  type RecognitionListener,
+  type RecognitionOptions,
+  type RecognitionSession,
+  type TurnOrder,
 } from '../recogniser.js';
 import {
   inspectRecogniser,
@@ -27,10 +28,6 @@ import {
   type RecogniserFacts,
 } from './native-recogniser.js';
 import type { NativeOutcome } from './native-speech.js';
-
-const LEAST_RATE = 8000;
-const MOST_RATE = 192_000;
-const PIECE_SECONDS = [10, 1200] as const;
 
 export interface Qwen3RecogniserOptions {
   readonly native: NativeRecogniserOptions;
@@ -97,22 +94,14 @@ class LoadedModel {
   }
 
   /** Throws ENGINE_BUSY if too many streams run, and INVALID_FIELD for what the model does not take. */
-  check({
-    sampleRate,
-    language,
-  }: {
-    readonly sampleRate: number;
-    readonly language?: string | undefined;
-  }): void {
+  check(options: Pick<RecognitionOptions, 'sampleRate' | 'pieceSeconds' | 'language'>): void {
+    const { language } = options;
     const { maxSessions } = this.#options;
     if (this.#open >= maxSessions) {
       const message = `${maxSessions} sounds are being recognised; more must wait`;
       throw new ParleyError('ENGINE_BUSY', message, { retryAfterSeconds: 1 });
     }
-    if (!(sampleRate >= LEAST_RATE && sampleRate <= MOST_RATE)) {
-      const message = `the sample rate must be from ${LEAST_RATE} to ${MOST_RATE} Hz, not ${sampleRate}`;
-      throw new ParleyError('INVALID_FIELD', message, { field: 'sampleRate' });
-    }
+    checkRanges(options);
     if (language !== undefined && language !== '' && !this.languages.includes(primaryTag(language))) {
       const message = `the language "${language}" is none of the model's: ${this.languages.join(', ')}`;
       throw new ParleyError('INVALID_FIELD', message, { field: 'language' });
@@ -298,11 +287,6 @@ export class Qwen3Recogniser implements Recogniser {
   open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession {
     const { language, context, sampleRate: rate, partials, use, gated, pieceSeconds } = options;
     this.#model.check(options);
-    const [least, most] = PIECE_SECONDS;
-    if (pieceSeconds !== undefined && !(pieceSeconds >= least && pieceSeconds <= most)) {
-      const message = `pieces must be ${least} to ${most} seconds long, not ${pieceSeconds}`;
-      throw new ParleyError('INVALID_FIELD', message, { field: 'pieceSeconds' });
-    }
     const request = { use, language, context, rate, partials, gated, pieceSeconds };
     return new Session(this.#model, request, (event) => {
       if (event.type !== 'partial' && event.type !== 'final') return;

@@ -1,0 +1,391 @@
+// Sessions of a recogniser behind HTTP: the turns of a live caller, and the pieces of a file. Both send sound
+// to the transcription endpoint and tell the texts in the order of the sound.
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import { asParleyError, ParleyError } from '../../errors.js';
+import type { Time } from '../../time.js';
+import { primaryTag, tagOfName } from '../language-names.js';
+import type {
+  RecognisedText,
+  RecognitionListener,
+  RecognitionOptions,
+  RecognitionSession,
+  TurnOrder,
+} from '../recogniser.js';
+import type { RealtimeSocket, RealtimeTurn } from './realtime-socket.js';
+import { RingReader } from './ring-reader.js';
+import { SoundPieces } from './sound-pieces.js';
+import {
+  joinTexts,
+  type Transcription,
+  type TranscriptionClient,
+  TRANSCRIPTION_RATE as RATE,
+} from './transcription-client.js';
+
+const LOOK_MS = 100; // between two looks into a live ring
+const PRE_ROLL = RATE / 2; // samples before the order that begins a turn, which belong to it
+const LONGEST_TURN_PIECE = 60; // seconds that one request carries of a turn
+const FILE_PIECE = 240; // seconds, unless the options name them
+const MOST_REQUESTS = 4; // of one file at a time
+const MOST_TURNS = 8; // turns of a live session that wait for their texts
+
+export interface SessionParts {
+  readonly client: TranscriptionClient;
+  readonly options: RecognitionOptions;
+  readonly listener: RecognitionListener;
+  readonly time: Time;
+  /** Opens a realtime socket for the session; absent: there are no partial texts. */
+  readonly openSocket?: (() => RealtimeSocket) | undefined;
+  /** Called once when the session is over. */
+  readonly onOver: () => void;
+}
+
+abstract class OpenAiSession implements RecognitionSession {
+  readonly ended: Promise<void>;
+  protected readonly parts: SessionParts;
+  protected reader: RingReader | undefined;
+  /** Samples of the sound so far. */
+  protected taken = 0;
+  readonly #given = new AbortController();
+  #settle: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
+  #ring: PcmRing | undefined;
+  #isOver = false;
+  /** The texts that are told, each after the one before. */
+  #told: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(parts: SessionParts) {
+    this.parts = parts;
+    this.ended = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.ended.catch(() => undefined); // whoever is interested awaits it
+  }
+
+  protected abstract readonly everyMs: number;
+  protected abstract take(samples: Float32Array): void;
+  protected abstract hasRoom(): boolean;
+  /** Asks for the text of what is left. */
+  protected abstract finish(): void;
+  abstract turn(order: TurnOrder): void;
+
+  push(ring: PcmRing): void {
+    if (this.#ring !== undefined) throw new ParleyError('WRONG_STATE', 'the session has a ring already');
+    this.#ring = ring;
+    if (this.#isOver) return ring.abort(); // its writer learns that nobody reads
+    this.reader = new RingReader(ring, {
+      rate: RATE,
+      everyMs: this.everyMs,
+      time: this.parts.time,
+      take: (samples) => {
+        this.take(samples);
+        this.taken += samples.length;
+      },
+      hasRoom: () => this.hasRoom(),
+      over: (error) => (error === undefined ? this.#finish() : this.fail(error)),
+    });
+  }
+
+  end(): Promise<void> {
+    if (this.#ring === undefined) this.close();
+    this.#ring?.end();
+    this.reader?.look();
+    return this.ended;
+  }
+
+  close(): void {
+    this.fail(new ParleyError('ABORTED', 'the recognition was given up'));
+  }
+
+  protected get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Texts that were asked for and not told yet. */
+  protected get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Asks for the text of a sound. `given`: ends the request, and the promise rejects. */
+  protected ask(samples: Float32Array, given = this.#given.signal): Promise<Transcription> {
+    const { language, context } = this.parts.options;
+    const signal = AbortSignal.any([given, this.#given.signal]);
+    const asked = this.parts.client.transcribe({
+      samples,
+      language: language === undefined || language === '' ? undefined : primaryTag(language),
+      prompt: context,
+      signal,
+    });
+    asked.catch(() => undefined); // it may be given up before it is awaited
+    return asked;
+  }
+
+  /** Tells a text once it is there and those before it were told. The session fails if it rejects. */
+  protected tell(text: Promise<RecognisedText>): void {
+    this.#waiting++;
+    text.catch(() => undefined);
+    this.#told = this.#told.then(async () => {
+      try {
+        const final = await text;
+        if (!this.#isOver) this.parts.listener.final(final);
+      } catch (error) {
+        this.fail(asParleyError(error, 'ENGINE_FAILED'));
+      } finally {
+        this.#waiting--;
+        if (!this.#isOver) this.reader?.look();
+      }
+    });
+  }
+
+  protected final(part: number, first: number, end: number, got: Transcription): RecognisedText {
+    return { ...this.text(part, first, end, got), stable: got.text.length };
+  }
+
+  /** No partial text is stable: the final one is recognised anew. */
+  protected text(part: number, first: number, end: number, got: Transcription): RecognisedText {
+    const { language = this.parts.options.language } = got;
+    return {
+      part,
+      text: got.text,
+      stable: 0,
+      language: language === undefined || language === '' ? undefined : tagOf(language),
+      beginSeconds: first / RATE,
+      endSeconds: end / RATE,
+    };
+  }
+
+  protected fail(error: ParleyError): void {
+    if (!this.#over()) return;
+    this.reader?.stop();
+    this.#given.abort();
+    this.#settle?.reject(error);
+  }
+
+  #finish(): void {
+    this.finish();
+    void this.#told.then(() => {
+      if (this.#over()) this.#settle?.resolve();
+    });
+  }
+
+  /** True the first time. */
+  #over(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.closed();
+    this.parts.onOver();
+    return true;
+  }
+
+  /** Called once when the session is over. */
+  protected closed(): void {
+    // A file holds nothing open.
+  }
+}
+
+export class FileSession extends OpenAiSession {
+  protected readonly everyMs = 0;
+  readonly #pieces: SoundPieces;
+  #part = 0;
+  #asked = 0; // samples
+
+  constructor(parts: SessionParts) {
+    super(parts);
+    this.#pieces = new SoundPieces(RATE, parts.options.pieceSeconds ?? FILE_PIECE);
+  }
+
+  turn(): void {
+    // A file has no turns.
+  }
+
+  protected take(samples: Float32Array): void {
+    const piece = this.#pieces.add(samples);
+    if (piece !== undefined) this.#ask(piece);
+  }
+
+  protected hasRoom(): boolean {
+    return this.waiting < MOST_REQUESTS;
+  }
+
+  protected finish(): void {
+    if (this.taken === 0) return this.fail(new ParleyError('AUDIO_INVALID', 'the sound has no samples'));
+    if (this.#pieces.count > 0) this.#ask(this.#pieces.take());
+  }
+
+  #ask(piece: Float32Array): void {
+    const [part, first] = [this.#part++, this.#asked];
+    this.#asked += piece.length;
+    const end = this.#asked;
+    this.tell(this.ask(piece).then((got) => this.final(part, first, end, got)));
+  }
+}
+
+interface Turn {
+  readonly part: number;
+  /** Its first sample. */
+  readonly first: number;
+  readonly pieces: SoundPieces;
+  /** Texts of the pieces that are complete. */
+  readonly texts: Promise<Transcription>[];
+  /** Texts of the pieces as far as they are known. */
+  readonly known: string[];
+  /** Of the piece that is not complete. */
+  realtime: RealtimeTurn | undefined;
+  early: EarlyText | undefined;
+}
+
+/** At a pause the text is asked for as if the turn were over. */
+interface EarlyText {
+  readonly text: Promise<Transcription>;
+  readonly giveUp: () => void;
+  /** Sample of the pause. */
+  readonly end: number;
+}
+
+export class LiveSession extends OpenAiSession {
+  protected readonly everyMs = LOOK_MS;
+  /** Sound that is in no turn yet. */
+  readonly #before = new SoundPieces(RATE, Infinity);
+  readonly #socket: RealtimeSocket | undefined;
+  readonly #isGated: boolean;
+  #turn: Turn | undefined;
+  #parts = 0;
+
+  constructor(parts: SessionParts) {
+    super(parts);
+    this.#isGated = parts.options.gated === true;
+    this.#socket = parts.options.partials === true ? parts.openSocket?.() : undefined;
+    if (!this.#isGated) this.#begin();
+  }
+
+  turn(order: TurnOrder): void {
+    if (this.isOver) return;
+    this.reader?.look(); // an order is about the sound before it
+    if (order === 'begin') this.#begin();
+    if (order === 'begin' || order === 'resume') this.#goOn();
+    if (order === 'pause') this.#pause();
+    if (order === 'end') this.#end();
+  }
+
+  protected take(samples: Float32Array): void {
+    const turn = this.#turn;
+    if (turn === undefined) {
+      this.#before.add(samples);
+      this.#before.keepLast(PRE_ROLL);
+    } else {
+      this.#add(turn, samples);
+    }
+  }
+
+  protected hasRoom(): boolean {
+    return true; // what is left in a live ring would be lost
+  }
+
+  protected finish(): void {
+    this.#end();
+  }
+
+  protected override closed(): void {
+    this.#socket?.close();
+  }
+
+  #begin(): void {
+    if (this.#turn !== undefined) return;
+    const before = this.#before.take();
+    const cutAt = this.#socket === undefined ? 'quiet' : 'end'; // its sound is sent already
+    const turn: Turn = {
+      part: this.#parts++,
+      first: this.taken - before.length,
+      pieces: new SoundPieces(RATE, LONGEST_TURN_PIECE, cutAt),
+      texts: [],
+      known: [],
+      realtime: undefined,
+      early: undefined,
+    };
+    this.#turn = turn;
+    if (before.length > 0) this.#add(turn, before);
+  }
+
+  #add(turn: Turn, samples: Float32Array): void {
+    if (this.#socket?.usable === true) {
+      const index = turn.texts.length;
+      turn.realtime ??= this.#socket.begin((text) => this.#partial(turn, index, text));
+      turn.realtime.append(samples);
+    }
+    const piece = turn.pieces.add(samples);
+    if (piece !== undefined) this.#complete(turn, piece);
+  }
+
+  /** Asks for the text of a piece. */
+  #complete(turn: Turn, piece: Float32Array): void {
+    const { realtime } = turn;
+    turn.realtime = undefined;
+    realtime?.end();
+    const text =
+      realtime?.text.then(
+        (whole) => ({ text: whole, language: undefined }),
+        () => this.ask(piece), // the socket failed; the sound is still here
+      ) ?? this.ask(piece);
+    const index = turn.texts.push(text) - 1;
+    text.then(
+      (got) => (turn.known[index] = got.text),
+      () => undefined, // the session fails when the turn is told
+    );
+  }
+
+  #partial(turn: Turn, index: number, text: string): void {
+    turn.known[index] = text;
+    const whole = { text: joinTexts(turn.known), language: undefined };
+    if (this.isOver || whole.text === '' || this.#turn !== turn) return;
+    this.parts.listener.partial?.(this.text(turn.part, turn.first, this.taken, whole));
+  }
+
+  #pause(): void {
+    const turn = this.#turn;
+    if (turn === undefined || turn.early !== undefined || turn.realtime !== undefined) return;
+    if (turn.pieces.count === 0) return;
+    const given = new AbortController();
+    turn.early = {
+      text: this.ask(turn.pieces.copy(), given.signal),
+      giveUp: () => given.abort(),
+      end: this.taken,
+    };
+  }
+
+  #goOn(): void {
+    this.#turn?.early?.giveUp();
+    if (this.#turn !== undefined) this.#turn.early = undefined;
+  }
+
+  #end(): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    this.#turn = undefined;
+    if (this.waiting >= MOST_TURNS) {
+      const message = `${MOST_TURNS} turns wait for the transcription server; it is too slow`;
+      return this.fail(new ParleyError('ENGINE_BUSY', message));
+    }
+    const { part, first, early, pieces, texts } = turn;
+    const end = early?.end ?? this.taken;
+    const rest = pieces.take();
+    if (early !== undefined) {
+      texts.push(early.text);
+      this.#before.add(rest.subarray(rest.length - Math.min(rest.length, this.taken - end)));
+    } else if (rest.length > 0) {
+      this.#complete(turn, rest);
+    }
+    if (end > first) this.tell(Promise.all(texts).then((got) => this.final(part, first, end, joined(got))));
+    else this.#parts--;
+    if (this.#isGated) this.#before.keepLast(PRE_ROLL);
+    else this.#begin();
+  }
+}
+
+/** The pieces may be in several languages: the first counts. */
+function joined(texts: readonly Transcription[]): Transcription {
+  const language = texts.find((one) => one.language !== undefined)?.language;
+  return { text: joinTexts(texts.map(({ text }) => text)), language };
+}
+
+/** Servers name a language by a tag or in English. */
+function tagOf(language: string): string {
+  const name = language.toLowerCase();
+  return tagOfName(name) ?? primaryTag(name);
+}
