@@ -12,6 +12,9 @@ import type { Time } from '../src/time.js';
 import { BrowserServer } from './browser-server.js';
 import { BrowserSockets } from './browser-sockets.js';
 
+// Limit of one data channel: several times the tokens of a fast model.
+const MESSAGES: MessageRateLimits = { perSecond: 500, burst: 1000 };
+
 interface BrowserParts {
   readonly config: Pick<Config, 'webrtc' | 'maxTextLength' | 'setupTimeoutMs'>;
   readonly log: Log;
@@ -23,7 +26,6 @@ interface BrowserParts {
   readonly time: Time;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
-  readonly messages: MessageRateLimits;
 }
 
 /** Throws CONFIG_INVALID if a port cannot be opened. */
@@ -47,7 +49,7 @@ export function openBrowsers(parts: BrowserParts): { server: BrowserServer; clos
     overload: () => admission.refusal(),
     setupTimeoutMs: config.setupTimeoutMs,
     resumeGraceMs: config.webrtc.resumeGraceMs,
-    limits: { maxTextLength: config.maxTextLength, messages: parts.messages },
+    limits: { maxTextLength: config.maxTextLength, messages: MESSAGES },
   });
   const close = async () => {
     await server.close();

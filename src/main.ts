@@ -41,11 +41,8 @@ import { AudioCache } from './speaking/audio-cache.js';
 import type { Engines } from './engines/routing.js';
 import { openRedisTier } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
-import { openRecognisers } from './engines/recogniser-setup.js';
+import { openRecognisers, type Recognisers } from './engines/recogniser-setup.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
-
-// Limit of one data channel: several times the tokens of a fast model.
-const MESSAGES = { perSecond: 500, burst: 1000 };
 
 /** Replacements for tests. */
 interface Overrides {
@@ -108,8 +105,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const { encoders, engines } = speakers;
   await Promise.all([encoders.ready(), config.preloadModel ? engines.load() : undefined]);
   warmUpTexts(engines);
-  const { vadModel, endOfTurnModule } = config.hearing;
-  const hearing = await Hearing.open({ plane, vadModel, endOfTurnModule, log, time: systemTime });
+  const hearing = await Hearing.open({ ...config.hearing, plane, log, time: systemTime });
   closing.add(() => hearing.close());
   const ownerOf = (id: string) => browsers.server.ownerOf(id) ?? telephone?.ownerOf(id);
   const recordings = await openRecordings(config, log, closing);
@@ -117,7 +113,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const parts = { ...shared, switchboard };
-  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes, messages: MESSAGES });
+  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
@@ -151,7 +147,8 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
   useConfiguredVoices(engines, config);
-  return { encoders, frames, engines, workshop, continuity: new Continuity(config.model.continuity) };
+  const continuity = new Continuity(config.model.continuity);
+  return { encoders, frames, engines, recognisers, workshop, continuity };
 }
 
 /** They close after the calls. */
@@ -200,6 +197,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly encoders: EncoderPool;
   readonly engines: Engines;
+  readonly recognisers: Recognisers;
   readonly workshop: VoiceWorkshop;
   readonly switchboard: Switchboard;
 }
@@ -260,9 +258,11 @@ function returnMemory({ encoders, switchboard }: Parts): IdleMemory {
   });
 }
 
-function healthOf({ config, cache, encoders, engines, hearing, switchboard, workshop }: Parts): ServerHealth {
+function healthOf(parts: Parts): ServerHealth {
+  const { config, cache, encoders, engines, hearing, switchboard, workshop } = parts;
   return {
     ...engines.figures,
+    recognition: parts.recognisers.health,
     voiceActivity: { detector: hearing.detector, problem: hearing.problem },
     modelId: config.modelId,
     encoders: encoders.usable,

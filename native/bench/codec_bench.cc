@@ -8,12 +8,13 @@
 // the 10th percentile over the calls of a row, and so is the ceiling; time of the processors, of all
 // threads together, tells what a busy machine hides.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <vector>
 
+#include "bench/arithmetic.h"
+#include "bench/reading.h"
 #include "kernels/cpu/cpu_kernels.h"
 #include "model/speech/codec_decoder.h"
 #include "test/random_codec.h"
@@ -21,15 +22,13 @@
 namespace parley {
 namespace {
 
+using bench::Now;
+
 constexpr double kFrameOperations = 4.96e9;  // SPEC 12
 constexpr size_t kGroups = 16;
 constexpr size_t kEntries = 128;
 
 const test::CodecSizes kPublished = {1024, 512, 1536, 512, 1024, 8, 16, 16, 64, 72, {2, 2}, {8, 5, 4, 3}};
-
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Processor time of this process, of all threads together.
 double ProcessorSeconds() {
@@ -42,35 +41,6 @@ double Percentile10(std::vector<double> values) {
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 10);
   std::nth_element(values.begin(), place, values.end());
   return *place;
-}
-
-#if defined(__x86_64__)
-// Twelve sums in registers of eight floats.
-__attribute__((target("avx2,fma"))) void MultiplyAdds(size_t times) {
-  for (size_t i = 0; i < times; i++) {
-    asm volatile(
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm0\n vfmadd231ps %%ymm15, %%ymm15, %%ymm1\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm2\n vfmadd231ps %%ymm15, %%ymm15, %%ymm3\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm4\n vfmadd231ps %%ymm15, %%ymm15, %%ymm5\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm6\n vfmadd231ps %%ymm15, %%ymm15, %%ymm7\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm8\n vfmadd231ps %%ymm15, %%ymm15, %%ymm9\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm10\n vfmadd231ps %%ymm15, %%ymm15, %%ymm11\n" ::
-            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-              "xmm11");
-  }
-}
-constexpr double kOperations = 12 * 16;
-#else
-void MultiplyAdds(size_t) {}
-constexpr double kOperations = 0;
-#endif
-
-// Seconds for 10^9 operations on each of the threads.
-double CeilingSeconds(cpu::ThreadPool* pool) {
-  constexpr size_t kTimes = 100'000;
-  const double start = Now();
-  pool->Run([](unsigned) { MultiplyAdds(kTimes); });
-  return (Now() - start) / (kTimes * std::max(kOperations, 1.0) / 1e9);
 }
 
 struct Row {
@@ -104,7 +74,7 @@ void Measure(const model::SpeechCheckpoint& checkpoint, const Row& row, double s
     decoder.Decode(jobs.data(), jobs.size());
     taken.push_back((Now() - start) / static_cast<double>(frames));
     processors.push_back((ProcessorSeconds() - processor) / static_cast<double>(frames));
-    ceilings.push_back(CeilingSeconds(&pool));
+    ceilings.push_back(bench::SecondsPerGiga(&pool));
   }
   const double frame = Percentile10(taken), ceiling = row.threads / Percentile10(ceilings);
   const double rate = kFrameOperations / frame / 1e9;

@@ -9,10 +9,25 @@ import type { Aligner, Recogniser } from './recogniser.js';
 /** Sounds that may be recognised at a time, beside those of calls. */
 const MOST_FILES = 1000;
 
+interface ModelHealth {
+  readonly engine: string;
+  /** It can be used, even if it must be loaded first. */
+  readonly usable: boolean;
+  readonly loaded: boolean;
+  readonly problem: string | undefined;
+}
+
+export interface RecognitionHealth {
+  readonly recogniser: (ModelHealth & { readonly sessions: number }) | undefined;
+  readonly aligner: ModelHealth | undefined;
+}
+
 export interface Recognisers {
   /** Undefined if none is configured. */
   readonly recogniser: Recogniser | undefined;
   readonly aligner: Aligner | undefined;
+  /** Undefined if neither is configured. */
+  readonly health: RecognitionHealth | undefined;
   close(): Promise<void>;
 }
 
@@ -23,7 +38,10 @@ export interface Recognisers {
 export async function openRecognisers(config: Config, log: Log): Promise<Recognisers> {
   const recogniser = await openRecogniser(config, log);
   const { aligner: times } = config.recognition;
-  const aligner = times && (await Qwen3Aligner.open(nativeOptions(config, log, 'qwen3-aligner', times)));
+  const aligner =
+    times === undefined
+      ? undefined
+      : await Qwen3Aligner.open(nativeOptions(config, log, 'qwen3-aligner', times));
   const opened = [recogniser, aligner].filter((one) => typeof one === 'object');
   const close = async () => {
     await Promise.all(opened.map((one) => one.close()));
@@ -34,7 +52,22 @@ export async function openRecognisers(config: Config, log: Log): Promise<Recogni
     await close();
     throw error;
   }
-  return { recogniser, aligner: aligner || undefined, close };
+  return {
+    recogniser,
+    aligner,
+    get health() {
+      if (opened.length === 0) return undefined;
+      return {
+        recogniser: recogniser && { ...healthOf(recogniser), sessions: recogniser.sessions },
+        aligner: aligner && healthOf(aligner),
+      };
+    },
+    close,
+  };
+}
+
+function healthOf({ name, usable, loaded, trouble }: Recogniser | Aligner): ModelHealth {
+  return { engine: name, usable, loaded, problem: trouble };
 }
 
 async function openRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {

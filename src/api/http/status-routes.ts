@@ -1,5 +1,6 @@
 // Serves /health for load balancers and monitoring, and /metrics for Prometheus.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { RecognitionHealth } from '../../engines/recogniser-setup.js';
 import type { Metrics } from '../../observe/metrics.js';
 import { addressOf } from './access.js';
 import type { Admission } from './admission.js';
@@ -46,6 +47,8 @@ export interface ServerHealth {
   readonly voiceCache?: CacheHealth;
   /** The detector of speech: the model, or, without its file, the energy of the sound. */
   readonly voiceActivity?: VoiceActivity;
+  /** Absent if speech is not recognised. */
+  readonly recognition?: RecognitionHealth | undefined;
 }
 
 interface VoiceActivity {
@@ -112,6 +115,15 @@ const OLDER = {
   voice_cache_hits: NUMBER,
 } as const;
 
+const MODEL = {
+  engine: STRING,
+  usable: { type: 'boolean', description: 'it can be used, even if it must be loaded first' },
+  loaded: BOOLEAN,
+  problem: STRING,
+} as const;
+const ALIGNER = object(MODEL, ['problem']);
+const RECOGNISER = object({ ...MODEL, sessions: INTEGER }, ['problem']);
+
 const HEALTH = object(
   {
     status: { type: 'string', enum: ['ok', 'draining', 'no engine', 'engine down', 'no encoder'] },
@@ -132,6 +144,10 @@ const HEALTH = object(
       { detector: { type: 'string', enum: ['silero', 'energy', 'none'] }, problem: STRING },
       ['problem'],
     ),
+    recognition: {
+      ...object({ recogniser: RECOGNISER, aligner: ALIGNER }, ['recogniser', 'aligner']),
+      description: 'the models that recognise speech and time words; absent without them',
+    },
     telephone: {
       type: 'object',
       description: 'trunks and the rest of the state of the telephone; absent when it is off',
@@ -147,6 +163,7 @@ const HEALTH = object(
     'maxCalls',
     'uptimeSeconds',
     'voiceActivity',
+    'recognition',
     'telephone',
     ...Object.keys(OLDER),
   ],
@@ -183,6 +200,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       maxCalls,
       trouble,
       voiceActivity,
+      recognition,
       ...rest
     } = health();
     const speaks = Object.values(engines).includes(true);
@@ -206,6 +224,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       calls,
       maxCalls,
       voiceActivity,
+      recognition,
       ...olderFields(rest),
       telephone: telephone?.(),
       uptimeSeconds,
@@ -228,7 +247,7 @@ function isKnown(
 
 type OlderHealth = Omit<
   ServerHealth,
-  'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble' | 'voiceActivity'
+  'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble' | 'voiceActivity' | 'recognition'
 >;
 
 const MEBIBYTE = 1024 * 1024;

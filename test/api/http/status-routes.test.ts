@@ -220,6 +220,17 @@ test('health has the fields of an older server, under the same names', async (t)
   });
 });
 
+test('health tells the models that recognise speech', async (t) => {
+  const recognition = {
+    recogniser: { engine: 'qwen3-asr', usable: true, loaded: true, problem: undefined, sessions: 2 },
+    aligner: { engine: 'qwen3-aligner', usable: false, loaded: false, problem: 'no memory' },
+  };
+  const health = () => ({ engines: { flite: true }, encoders: true, calls: 0, maxCalls: 1, recognition });
+  const { app } = await openApp(t, { health });
+  const received = (await app.inject('/health')).json<{ recognition: unknown }>();
+  assert.deepEqual(received.recognition, JSON.parse(JSON.stringify(recognition)));
+});
+
 test('where the engine that speaks by default cannot, the server is not ready, and says why', async (t) => {
   const now = { engines: { flite: true, qwen3: false }, encoders: true, calls: 0, maxCalls: 1 };
   const { app } = await openApp(t, { health: () => ({ ...now, trouble: 'the GPU is gone' }) });

@@ -1,0 +1,45 @@
+// Measures the machine's arithmetic, the bound of everything that multiplies matrices: multiply-adds that
+// never leave the registers, eight floats at a time.
+#ifndef PARLEY_BENCH_ARITHMETIC_H_
+#define PARLEY_BENCH_ARITHMETIC_H_
+
+#include <algorithm>
+#include <cstddef>
+
+#include "bench/reading.h"
+#include "kernels/cpu/thread_pool.h"
+
+namespace parley::bench {
+
+#if defined(__x86_64__)
+// Twelve sums in registers of eight floats.
+__attribute__((target("avx2,fma"))) inline void MultiplyAdds(size_t times) {
+  for (size_t i = 0; i < times; i++) {
+    asm volatile(
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm0\n vfmadd231ps %%ymm15, %%ymm15, %%ymm1\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm2\n vfmadd231ps %%ymm15, %%ymm15, %%ymm3\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm4\n vfmadd231ps %%ymm15, %%ymm15, %%ymm5\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm6\n vfmadd231ps %%ymm15, %%ymm15, %%ymm7\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm8\n vfmadd231ps %%ymm15, %%ymm15, %%ymm9\n"
+        "vfmadd231ps %%ymm15, %%ymm15, %%ymm10\n vfmadd231ps %%ymm15, %%ymm15, %%ymm11\n" ::
+            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+              "xmm11");
+  }
+}
+constexpr double kOperations = 12 * 16;
+#else
+inline void MultiplyAdds(size_t) {}
+constexpr double kOperations = 0;
+#endif
+
+// Seconds for 10^9 operations on each of the threads.
+inline double SecondsPerGiga(cpu::ThreadPool* pool) {
+  constexpr size_t kTimes = 100'000;
+  const double start = Now();
+  pool->Run([](unsigned) { MultiplyAdds(kTimes); });
+  return (Now() - start) / (kTimes * std::max(kOperations, 1.0) / 1e9);
+}
+
+}  // namespace parley::bench
+
+#endif  // PARLEY_BENCH_ARITHMETIC_H_
