@@ -197,7 +197,9 @@ class Kernels {
   // x.normed = what the norm makes of x.x.
   void NormRows(const Norm& norm, const LayerRows& x, size_t width);
 
-  // --- rotary positions, half-split positions [count] on the host; angles [count, head_dim]: cosines of
+  // --- rotary positions, half-split
+
+  // positions [count] on the host; angles [count, head_dim]: cosines of
   // positions[i] * theta^(-2j / head_dim), then the sines; j < head_dim / 2.
   virtual void Angles(const uint64_t* positions, size_t count, size_t head_dim, double theta,
                       float* angles) = 0;
@@ -229,9 +231,11 @@ class Kernels {
   // x [rows, hidden] += scale * down(ExpandRows(x)), or what the layer has instead of that.
   virtual void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x);
 
-  // --- whole transformers x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as
-  // AddAttention and AddMlp give it one after the other. False, and nothing is done, where a backend has no
-  // shorter way for such layers and rows.
+  // --- whole transformers
+
+  // x [batch.rows, hidden] through `count` layers, from the cache's layer 0 on, as AddAttention and AddMlp
+  // give it one after the other. False, and nothing is done, where a backend has no shorter way for such
+  // layers and rows.
   virtual bool RunLayers(const LayerWeights* layers, size_t count, const float* angles,
                          const AttentionBatch& batch, float* x) {
     (void)layers, (void)count, (void)angles, (void)batch, (void)x;
@@ -241,6 +245,7 @@ class Kernels {
   // --- element by element, in place
   virtual void Activate(Activation activation, float* x, size_t count) = 0;
   virtual void Add(float* y, const float* x, size_t count) = 0;
+
   // --- convolutions over planes of frames and bands: 3 x 3 taps, stride 2 and a border of zeros in both
   // directions. One is Multiply, with a matrix whose columns lie as those of GatherPlane.
   static constexpr size_t kPlaneTaps = 3;
@@ -252,6 +257,8 @@ class Kernels {
   // x [frames, bands, channels] to y [HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the window of
   // each output, frames, then bands, then channels; the rest are zeros.
   virtual void GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y);
+
+  // --- sampling
 
   // Chooses one id for each row of logits [count, vocabulary] and modifies the logits. Writes it to ids[i *
   // stride]; -1 where a logit is NaN or no id can be chosen. choices: [count] in the backend's memory;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "test/check.h"
@@ -14,9 +15,12 @@ namespace {
 
 struct Setting {
   size_t query_heads, heads, head_dim, window;
+  bool whole = false;
 };
 
 constexpr Setting kSettings[] = {{4, 2, 128, 0}, {3, 3, 64, 72}, {2, 1, 20, 5}, {2, 2, 7, 0}, {1, 1, 144, 3}};
+// Those of an encoder: each position of a block sees all of it.
+constexpr Setting kWhole[] = {{4, 4, 64, 0, true}, {4, 2, 12, 0, true}, {1, 1, 7, 0, true}};
 constexpr size_t kPositions = 90;
 
 struct Signals {
@@ -55,7 +59,7 @@ AttentionBatch BatchOf(const Setting& s, const KvLayout& layout,
   }
   batch.layout = layout;
   batch.query_heads = s.query_heads;
-  batch.sight.window = s.window;
+  batch.sight = {s.window, s.whole};
   batch.scale = 1 / std::sqrt(static_cast<float>(s.head_dim));
   return batch;
 }
@@ -96,8 +100,9 @@ std::vector<double> Exact(const Setting& s, const Signals& in, Format format) {
     for (size_t h = 0; h < s.query_heads; h++) {
       const size_t kv = h * s.heads / s.query_heads, at = (i * s.query_heads + h) * s.head_dim;
       const size_t first = s.window == 0 || i < s.window ? 0 : i - s.window + 1;
+      const size_t last = s.whole ? kPositions - 1 : i;
       double total = 0;
-      for (size_t j = first; j <= i; j++) {
+      for (size_t j = first; j <= last; j++) {
         double score = 0;
         for (size_t d = 0; d < s.head_dim; d++) {
           score += in.queries[at + d] * Rounded(in.keys[(j * s.heads + kv) * s.head_dim + d], format);
@@ -145,6 +150,65 @@ void EveryVariantThreadAndPieceGivesTheSameBits() {
         }
       }
     }
+  }
+}
+
+void ABlockSeesAllOfItself() {
+  for (const Setting& s : kWhole) {
+    const Signals in(s);
+    for (const Format format : {Format::kF32, Format::kF16, Format::kBf16}) {
+      const auto wanted = Exact(s, in, format);
+      std::vector<float> first;
+      for (const cpu::Variant* variant : Variants()) {
+        for (const unsigned threads : {1u, 3u}) {
+          const auto seen =
+              Attended(MakeKernels(*variant, threads).get(), s, in, format, kPositions, kPositions);
+          if (first.empty()) first = seen;
+          CHECK(SameBits(seen, first));
+        }
+      }
+      double worst = 0;
+      for (size_t i = 0; i < first.size(); i++) worst = std::fmax(worst, std::fabs(first[i] - wanted[i]));
+      CHECK(worst < 3e-6);
+      CHECK(!std::isnan(std::accumulate(first.begin(), first.end(), 0.0f)));
+    }
+  }
+}
+
+// Blocks of several lengths in one call; each is as alone.
+void BlocksInOneCallDoNotMeet() {
+  const Setting s = kWhole[0];
+  const Signals in(s);
+  const size_t width = s.heads * s.head_dim, lengths[] = {13, 1, 40, 36};
+  for (const cpu::Variant* variant : Variants()) {
+    const auto kernels = MakeKernels(*variant, 2);
+    std::vector<CacheMemory> memories(4, CacheMemory(s, Format::kF32, 40));
+    std::vector<AttentionStream> streams;
+    uint32_t row = 0;
+    for (size_t n = 0; n < 4; n++) {
+      AttentionStream stream = memories[n].stream;
+      stream.cache = memories[n].bytes.data();
+      stream.count = static_cast<uint32_t>(lengths[n]);
+      stream.row = row;
+      row += stream.count;
+      streams.push_back(stream);
+    }
+    Signals rows = in;
+    std::vector<float> together(in.queries.size(), NAN);
+    const auto attend = [&](const AttentionBatch& batch, size_t first, float* out) {
+      const size_t at = first * width;
+      const AttentionRows signals{rows.queries.data() + at, rows.keys.data() + at, rows.values.data() + at,
+                                  out + at};
+      kernels->Store(batch, 1, signals);
+      kernels->Attend(batch, 1, signals);
+    };
+    attend(BatchOf(s, memories[0].layout, streams), 0, together.data());
+    std::vector<float> alone(in.queries.size(), NAN);
+    for (AttentionStream stream : streams) {
+      const size_t first = std::exchange(stream.row, 0);
+      attend(BatchOf(s, memories[0].layout, {stream}), first, alone.data());
+    }
+    CHECK(SameBits(together, alone));
   }
 }
 
@@ -209,6 +273,8 @@ TEST_GROUP(kernels_attention) {
   return Run({
       {"attention is what double precision says", AttentionIsWhatDoublePrecisionSays},
       {"every variant, thread and piece gives the same bits", EveryVariantThreadAndPieceGivesTheSameBits},
+      {"a block sees all of itself", ABlockSeesAllOfItself},
+      {"blocks in one call do not meet", BlocksInOneCallDoNotMeet},
       {"streams in one call do not meet", StreamsInOneCallDoNotMeet},
       {"a cache that has forgotten is refused", ACacheThatHasForgottenIsRefused},
   });

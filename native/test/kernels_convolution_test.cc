@@ -269,6 +269,58 @@ void SignalsArePaddedInThreeWays() {
   CHECK(RefusalOf([&] { kernels->Pad(x.data(), 3, 2, 3, 1, Padding::kReflect, y.data()); }) != "");
 }
 
+// w: [out, in, 3, 3] over frames and bands.
+std::vector<double> ExactPlane(size_t frames, size_t bands, size_t in, size_t out,
+                               const std::vector<float>& w, const std::vector<float>& x) {
+  std::vector<double> y;
+  for (size_t t = 0; t < frames; t += 2) {
+    for (size_t b = 0; b < bands; b += 2) {
+      for (size_t o = 0; o < out; o++) {
+        double sum = 0;
+        for (size_t tap = 0; tap < 9; tap++) {
+          const size_t frame = t + tap / 3, band = b + tap % 3;  // plus one, of the border
+          if (frame == 0 || band == 0 || frame > frames || band > bands) continue;
+          for (size_t i = 0; i < in; i++)
+            sum += w[(o * in + i) * 9 + tap] * x[((frame - 1) * bands + band - 1) * in + i];
+        }
+        y.push_back(sum);
+      }
+    }
+  }
+  return y;
+}
+
+void AConvolutionOverAPlaneIsAProductOfItsWindows() {
+  using Plane = Kernels;
+  struct Size {
+    size_t frames, bands, in, out;
+  };
+  for (const Size& s : {Size{100, 128, 1, 5}, {50, 64, 20, 20}, {7, 5, 3, 2}, {1, 1, 4, 3}, {2, 9, 16, 1}}) {
+    const auto w = RandomFloats(s.out * s.in * 9, 1), x = RandomFloats(s.frames * s.bands * s.in, 2);
+    const size_t columns = Plane::PlaneColumns(s.in), rows = Plane::HalfOf(s.frames) * Plane::HalfOf(s.bands);
+    CHECK(columns % 16 == 0 && columns >= 9 * s.in);
+    std::vector<float> laid(s.out * columns, 1e9f);  // of what stands beside zeros
+    for (size_t o = 0; o < s.out; o++) {
+      for (size_t i = 0; i < s.in; i++) {
+        for (size_t tap = 0; tap < 9; tap++) laid[o * columns + tap * s.in + i] = w[(o * s.in + i) * 9 + tap];
+      }
+    }
+    std::vector<float> first;
+    for (const cpu::Variant* variant : Variants()) {
+      for (const unsigned threads : {1u, 3u}) {
+        const auto kernels = MakeKernels(*variant, threads);
+        std::vector<float> windows(rows * columns, NAN), y(rows * s.out, NAN);
+        kernels->GatherPlane(x.data(), s.frames, s.bands, s.in, windows.data());
+        kernels->Multiply({Format::kF32, laid.data(), nullptr, s.out, columns},
+                          Rows(windows.data(), rows, columns), {}, y.data());
+        if (first.empty()) first = y;
+        CHECK(SameBits(y, first));
+      }
+    }
+    CHECK(Worst(first, ExactPlane(s.frames, s.bands, s.in, s.out, w, x)) < 5e-6);
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -282,5 +334,7 @@ TEST_GROUP(kernels_convolution) {
       {"streams that are convolved together stay apart", StreamsThatAreConvolvedTogetherStayApart},
       {"windows step by the stride", WindowsStepByTheStride},
       {"signals are padded in three ways", SignalsArePaddedInThreeWays},
+      {"a convolution over a plane is a product of its windows",
+       AConvolutionOverAPlaneIsAProductOfItsWindows},
   });
 }

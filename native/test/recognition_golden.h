@@ -80,8 +80,9 @@ struct LoadedRecogniser {
   }
   // The decoder's matrices in this format, or without one as the files have them.
   explicit LoadedRecogniser(std::unique_ptr<const model::RecognitionCheckpoint> opened,
-                            std::optional<Format> decoder = std::nullopt)
-      : checkpoint(std::move(opened)), kernels(MakeKernels(cpu::ChooseVariant())) {
+                            std::optional<Format> decoder = std::nullopt,
+                            std::unique_ptr<cpu::CpuKernels> made = MakeKernels(cpu::ChooseVariant()))
+      : checkpoint(std::move(opened)), kernels(std::move(made)) {
     model = std::make_unique<model::RecognitionModel>(*kernels, *checkpoint, decoder);
   }
 

@@ -4,6 +4,7 @@
 
 #include "model/recognition/recognition_prompt.h"
 #include "model/recognition/transcript.h"
+#include "test/counting_kernels.h"
 #include "test/recogniser_desk.h"
 
 namespace parley::test {
@@ -388,6 +389,44 @@ void ASourceThatBreaksOffEndsItsStreamAlone() {
   CHECK_EQ(good.texts->Text(), ResultOf("tiny-asr-a__tag10") + "|");
 }
 
+// Memory ends at each allocation of a file in turn, beside a caller who is heard half.
+void MemoryThatEndsCostsOnlyTheStreamsThatNeededIt() {
+  auto owned = std::make_unique<CountingKernels>();
+  CountingKernels* const kernels = owned.get();
+  RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 256, false, std::move(owned));
+  const std::vector<float> clip = ReadClip("odd37"), file = ReadClip("tag10");
+  size_t failed = 0;
+  for (size_t allowed = 0, done = 0; done == 0; allowed++) {
+    const Asked caller = desk.Ask(Live(true));
+    caller.sound->Add(Part(clip, 0, clip.size() / 2));
+    desk.Run();
+    const Asked asked = desk.AskFile(file);
+    kernels->Allow(allowed);
+    desk.Run();
+    kernels->AllowAll();
+    CHECK(asked.texts->end);
+    if (!asked.texts->end) return;
+    if (asked.texts->end->outcome == Outcome::kDone) {
+      CHECK_EQ(asked.texts->Text(), ResultOf("tiny-asr-a__tag10") + "|");
+      done++;
+    } else {
+      CHECK(asked.texts->end->outcome == Outcome::kOutOfMemory);
+      CHECK_EQ(asked.texts->end->problem, "memory is out");
+      failed++;
+    }
+    caller.sound->Add(Part(clip, clip.size() / 2, clip.size()));
+    caller.sound->End();
+    desk.Run();
+    CHECK_EQ(caller.texts->Text(), ResultOf("tiny-asr-a__odd37") + "|");
+    CHECK_EQ(desk.stats.memory_in_use, 0u);
+  }
+  CHECK(failed > 0);
+  const size_t in_use = kernels->InUse();
+  desk.AskFile(file);
+  desk.Run();
+  CHECK_EQ(kernels->InUse(), in_use);
+}
+
 void WhatIsCancelledEndsAtOnce() {
   RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 1);
   const Asked first = desk.AskFile(ReadClip("long31")), waiting = desk.AskFile(ReadClip("tag10")),
@@ -516,6 +555,8 @@ TEST_GROUP(runtime_recogniser) {
       {"clipped sound and silence are sound", ClippedSoundAndSilenceAreSound},
       {"other rates are heard", OtherRatesAreHeard},
       {"a source that breaks off ends its stream alone", ASourceThatBreaksOffEndsItsStreamAlone},
+      {"memory that ends costs only the streams that needed it",
+       MemoryThatEndsCostsOnlyTheStreamsThatNeededIt},
       {"what is cancelled ends at once", WhatIsCancelledEndsAtOnce},
       {"a closed recogniser ends all", AClosedRecogniserEndsAll},
       {"words are timed as the reference times them", WordsAreTimedAsTheReferenceTimesThem},

@@ -19,6 +19,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   'gst-launch-1.0 audiotestsrc…': 'needs plug-ins that Debian does not have',
   'turnserver…': 'serves until somebody ends it',
   'baresip -e…': 'rings until somebody ends it; test/interop/telephone has baresip call',
+  'ASR_MODEL_ID=Qwen/Qwen3-ASR-0.6B…': 'needs fetched checkpoints; test/engines starts with tiny ones',
   'npx parley pull…': 'downloads a model; test/models has it fetched from a hub on loopback',
   'sync && echo 1 | sudo tee…': 'empties the page cache of the whole machine',
   'cmake -S native -B /tmp/parley-tools…': 'compiles for minutes; native/test has the tools built and run',
@@ -36,7 +37,7 @@ const REFUSED: Readonly<Record<string, readonly number[]>> = {
   'curl http://127.0.0.1:8080/v1/audio/speech/clone…': [501],
 };
 
-const COUNTS = { blocks: 68, commands: 124, run: 99, refused: 5, excused: 20 };
+const COUNTS = { blocks: 71, commands: 129, run: 101, refused: 5, excused: 23 };
 
 const blocks = documents()
   .flatMap(codeBlocksOf)

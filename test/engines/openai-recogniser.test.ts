@@ -579,6 +579,22 @@ for (const [what, fail] of [
   });
 }
 
+test('a session that is given up sends nothing more', async (t) => {
+  const bench = await openBench(t, { realtime: 'openai' });
+  const { session, ring } = listen(t, bench, { partials: true });
+  const peer = await bench.server.socket();
+  peer.send({ type: 'session.created' });
+  ring.write(sound(1));
+  session.turn('end');
+  await peer.message('input_audio_buffer.commit');
+  session.close();
+  await until(() => peer.socket.readyState === peer.socket.CLOSED);
+  const { session: next, request } = await oneTurn(t, bench);
+  assert.equal(bench.server.asked.length, 1, 'the endpoint was asked for the turn of the next session only');
+  request.say('');
+  await next.ended;
+});
+
 test('a realtime socket that is not ready in time, or tells no text, is given up', async (t) => {
   const bench = await openBench(t, { realtime: 'openai' });
   const silent = listen(t, bench, { partials: true });

@@ -39,13 +39,20 @@ export interface SessionParts {
   readonly onOver: () => void;
 }
 
+interface TextRequest {
+  readonly text: Promise<Transcription>;
+  /** Ends the request; the text rejects. */
+  readonly giveUp: () => void;
+}
+
 abstract class OpenAiSession implements RecognitionSession {
   readonly ended: Promise<void>;
   protected readonly parts: SessionParts;
   protected reader: RingReader | undefined;
   /** Samples of the sound so far. */
   protected taken = 0;
-  readonly #given = new AbortController();
+  /** Those that are under way. */
+  readonly #requests = new Set<AbortController>();
   #settle: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
   #ring: PcmRing | undefined;
   #isOver = false;
@@ -103,18 +110,21 @@ abstract class OpenAiSession implements RecognitionSession {
     return this.#waiting;
   }
 
-  /** Asks for the text of a sound. `given`: ends the request, and the promise rejects. */
-  protected ask(samples: Float32Array, given = this.#given.signal): Promise<Transcription> {
+  /** Asks for the text of a sound. */
+  protected ask(samples: Float32Array): TextRequest {
     const { language, context } = this.parts.options;
-    const signal = AbortSignal.any([given, this.#given.signal]);
-    const asked = this.parts.client.transcribe({
+    const given = new AbortController();
+    if (this.#isOver) given.abort();
+    else this.#requests.add(given);
+    const text = this.parts.client.transcribe({
       samples,
       language: language === undefined || language === '' ? undefined : primaryTag(language),
       prompt: context,
-      signal,
+      signal: given.signal,
     });
-    asked.catch(() => undefined); // it may be given up before it is awaited
-    return asked;
+    const over = () => void this.#requests.delete(given);
+    text.then(over, over); // it may be given up before it is awaited
+    return { text, giveUp: () => given.abort() };
   }
 
   /** Tells a text once it is there and those before it were told. The session fails if it rejects. */
@@ -154,7 +164,7 @@ abstract class OpenAiSession implements RecognitionSession {
   protected fail(error: ParleyError): void {
     if (!this.#over()) return;
     this.reader?.stop();
-    this.#given.abort();
+    for (const request of this.#requests) request.abort();
     this.#settle?.reject(error);
   }
 
@@ -213,7 +223,7 @@ export class FileSession extends OpenAiSession {
     const [part, first] = [this.#part++, this.#asked];
     this.#asked += piece.length;
     const end = this.#asked;
-    this.tell(this.ask(piece).then((got) => this.final(part, first, end, got)));
+    this.tell(this.ask(piece).text.then((got) => this.final(part, first, end, got)));
   }
 }
 
@@ -232,9 +242,7 @@ interface Turn {
 }
 
 /** At a pause the text is asked for as if the turn were over. */
-interface EarlyText {
-  readonly text: Promise<Transcription>;
-  readonly giveUp: () => void;
+interface EarlyText extends TextRequest {
   /** Sample of the pause. */
   readonly end: number;
 }
@@ -321,8 +329,8 @@ export class LiveSession extends OpenAiSession {
     const text =
       realtime?.text.then(
         (whole) => ({ text: whole, language: undefined }),
-        () => this.ask(piece), // the socket failed; the sound is still here
-      ) ?? this.ask(piece);
+        () => this.ask(piece).text, // the socket failed; the sound is still here
+      ) ?? this.ask(piece).text;
     const index = turn.texts.push(text) - 1;
     text.then(
       (got) => (turn.known[index] = got.text),
@@ -341,12 +349,7 @@ export class LiveSession extends OpenAiSession {
     const turn = this.#turn;
     if (turn === undefined || turn.early !== undefined || turn.realtime !== undefined) return;
     if (turn.pieces.count === 0) return;
-    const given = new AbortController();
-    turn.early = {
-      text: this.ask(turn.pieces.copy(), given.signal),
-      giveUp: () => given.abort(),
-      end: this.taken,
-    };
+    turn.early = { ...this.ask(turn.pieces.copy()), end: this.taken };
   }
 
   #goOn(): void {

@@ -112,8 +112,16 @@ export class TranscriptionClient {
     { body, timeoutMs, signal }: { body?: FormData; timeoutMs: number; signal: AbortSignal },
   ): Promise<string> {
     const { baseUrl, apiKey } = this.#server;
-    const late = new AbortController();
-    const forget = this.#time.after(timeoutMs, () => late.abort());
+    // Node 20 keeps what AbortSignal.any makes as long as its sources, which a session has for hours.
+    const end = new AbortController();
+    const giveUp = () => end.abort();
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) giveUp();
+    let isLate = false;
+    const forget = this.#time.after(timeoutMs, () => {
+      isLate = true;
+      giveUp();
+    });
     try {
       const response = await fetch(`${baseUrl}/${path}`, {
         method: body === undefined ? 'GET' : 'POST',
@@ -123,7 +131,7 @@ export class TranscriptionClient {
           ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
         },
         redirect: 'error', // sound and key go only to the address that the operator configured
-        signal: AbortSignal.any([signal, late.signal]),
+        signal: end.signal,
         ...(body === undefined ? {} : { body }),
       });
       const text = await textOf(response);
@@ -131,13 +139,14 @@ export class TranscriptionClient {
       return text;
     } catch (error) {
       if (error instanceof ParleyError || error instanceof Passing || signal.aborted) throw error;
-      const message = late.signal.aborted
+      const message = isLate
         ? `the transcription server did not answer within ${Math.round(timeoutMs)} ms`
         : `the transcription server cannot be reached: ${reasonOf(error)}`;
-      const code = late.signal.aborted ? 'TIMEOUT' : 'ENGINE_UNAVAILABLE';
+      const code = isLate ? 'TIMEOUT' : 'ENGINE_UNAVAILABLE';
       throw new Passing(new ParleyError(code, message, { field: 'ASR_BASE_URL', cause: error }));
     } finally {
       forget();
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
