@@ -35,6 +35,7 @@ interface Aligned {
 const manifest = JSON.parse(readFileSync(join(GOLDEN, 'recognition/manifest.json'), 'utf8')) as {
   readonly cases: Readonly<Record<string, Case>>;
   readonly align: Readonly<Record<string, Aligned>>;
+  readonly transcribe: Readonly<Record<string, Aligned>>;
 };
 
 function clip(name: string): Float32Array {
@@ -284,21 +285,28 @@ test('weights that change under a running model end its sessions', async (t) => 
   await until(() => news.some(({ what }) => what === 'lost'));
 });
 
-test('the words of a text are timed', async (t) => {
+async function openAligner(t: TestContext): Promise<Qwen3Aligner> {
   const aligner = await Qwen3Aligner.open(optionsOf('tiny-aligner'));
   t.after(() => aligner.close());
+  return aligner;
+}
+
+/** The words of a clip as the reference's vectors have them. */
+async function aligned(t: TestContext, aligner: Qwen3Aligner, name: string, text: string, language?: string) {
+  const ring = PcmRing.open(RATE, RATE * 40);
+  t.after(() => ring.close());
+  ring.write(clip(name));
+  ring.end();
+  const request = { text, language, sampleRate: RATE };
+  const words = await aligner.align(request, ring, new AbortController().signal);
+  return words.map(({ word, beginSeconds, endSeconds }) => [word, beginSeconds, endSeconds]);
+}
+
+test('the words of a text are timed', async (t) => {
+  const aligner = await openAligner(t);
   const never = new AbortController().signal;
-  for (const { clip: name, text, items } of Object.values(manifest.align)) {
-    const ring = PcmRing.open(RATE, RATE * 40);
-    t.after(() => ring.close());
-    ring.write(clip(name));
-    ring.end();
-    const words = await aligner.align({ text, sampleRate: RATE }, ring, never);
-    assert.deepEqual(
-      words.map(({ word, beginSeconds, endSeconds }) => [word, beginSeconds, endSeconds]),
-      items,
-    );
-  }
+  for (const { clip: name, text, items } of Object.values(manifest.align))
+    assert.deepEqual(await aligned(t, aligner, name, text), items);
   const ring = PcmRing.open(RATE, RATE);
   t.after(() => ring.close());
   ring.write(clip('yes03'));
@@ -307,9 +315,20 @@ test('the words of a text are timed', async (t) => {
   await assert.rejects(nothing, codeOf('AUDIO_INVALID', /has no words/));
 });
 
+test('a recognised text gets the times that the reference gives it', async (t) => {
+  const [recogniser, aligner] = [await openRecogniser(t), await openAligner(t)];
+  for (const name of ['timestamps_odd37', 'timestamps_zh52']) {
+    const wanted = manifest.transcribe[name];
+    assert(wanted !== undefined);
+    const [recognised] = await transcribe(t, recogniser, clip(wanted.clip));
+    assert.equal(recognised?.text, wanted.text);
+    const words = await aligned(t, aligner, wanted.clip, recognised.text, recognised.language);
+    assert.deepEqual(words, wanted.items);
+  }
+});
+
 test('an aborted alignment gives its ring up', async (t) => {
-  const aligner = await Qwen3Aligner.open(optionsOf('tiny-aligner'));
-  t.after(() => aligner.close());
+  const aligner = await openAligner(t);
   const ring = PcmRing.open(RATE, RATE);
   t.after(() => ring.close());
   const given = new AbortController();
