@@ -137,6 +137,23 @@ runtime::RecognitionUse UseIn(const Napi::Value& value) {
   throw Napi::TypeError::New(value.Env(), "use must be live, file or align");
 }
 
+runtime::TurnOrder TurnOrderIn(const Napi::Value& value) {
+  const std::string name = StringIn(value, "order");
+  if (name == "begin") return runtime::TurnOrder::kBegin;
+  if (name == "pause") return runtime::TurnOrder::kPause;
+  if (name == "resume") return runtime::TurnOrder::kResume;
+  if (name == "end") return runtime::TurnOrder::kEnd;
+  throw Napi::TypeError::New(value.Env(), "order must be begin, pause, resume or end");
+}
+
+std::vector<runtime::TurnOrder> TurnOrdersIn(const Napi::Value& value) {
+  if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "orders must be an array");
+  const Napi::Array names = value.As<Napi::Array>();
+  std::vector<runtime::TurnOrder> orders;
+  for (uint32_t n = 0; n < names.Length(); n++) orders.push_back(TurnOrderIn(names.Get(n)));
+  return orders;
+}
+
 runtime::RecognitionRequest RecognitionRequestIn(const Napi::Value& value) {
   const Napi::Object object = ObjectIn(value, "request");
   runtime::RecognitionRequest request;
@@ -146,18 +163,10 @@ runtime::RecognitionRequest RecognitionRequestIn(const Napi::Value& value) {
   request.rate = Uint32In(object.Get("rate"), "rate", 1, 1'000'000);
   if (Has(object, "partials")) request.partials = BooleanIn(object.Get("partials"), "partials");
   if (Has(object, "gated")) request.gated = BooleanIn(object.Get("gated"), "gated");
+  if (Has(object, "orders")) request.orders = TurnOrdersIn(object.Get("orders"));
   if (Has(object, "pieceSeconds"))
     request.piece_seconds = NumberIn(object.Get("pieceSeconds"), "pieceSeconds", 10, 1200);
   return request;
-}
-
-runtime::TurnOrder TurnOrderIn(const Napi::Value& value) {
-  const std::string name = StringIn(value, "order");
-  if (name == "begin") return runtime::TurnOrder::kBegin;
-  if (name == "pause") return runtime::TurnOrder::kPause;
-  if (name == "resume") return runtime::TurnOrder::kResume;
-  if (name == "end") return runtime::TurnOrder::kEnd;
-  throw Napi::TypeError::New(value.Env(), "order must be begin, pause, resume or end");
 }
 
 Napi::Object ToObject(Napi::Env env, const runtime::RecogniserFacts& facts) {

@@ -36,6 +36,14 @@ enum class RecognitionUse : uint8_t {
   kAlign,  // times of the words of a text; only of an aligner
 };
 
+// Orders about a live stream's turns, in the order in which they are given.
+enum class TurnOrder : uint8_t {
+  kBegin,   // speech began, some tenths of a second ago
+  kPause,   // speech paused: the text may be complete
+  kResume,  // it goes on
+  kEnd,     // the turn is over
+};
+
 struct RecognitionRequest {
   RecognitionUse use = RecognitionUse::kFile;
   std::string language;    // a tag or an English name; empty: it is found
@@ -45,16 +53,9 @@ struct RecognitionRequest {
   // Live: nothing is recognised before TurnOrder::kBegin. Else the first turn begins with the sound, and each
   // other one after the end of the last.
   bool gated = false;
+  std::vector<TurnOrder> orders = {};  // live: obeyed before any sound is read
   double piece_seconds =
       60;  // file: about the length of the pieces that a long sound is cut into; 10 to 1200
-};
-
-// Orders about a live stream's turns, in the order in which they are given.
-enum class TurnOrder : uint8_t {
-  kBegin,   // speech began, some tenths of a second ago
-  kPause,   // speech paused: the text may be complete
-  kResume,  // it goes on
-  kEnd,     // the turn is over
 };
 
 // The sound of a stream in mono, read by the engine's thread alone. It must not block.

@@ -85,7 +85,7 @@ void RecognitionScheduler::TakeOrders() {
       if (one->id() == id) one->Obey(order, now);
     }
     for (RecognitionArrival& arrival : waiting_) {
-      if (arrival.id == id) arrival.orders.push_back(order);
+      if (arrival.id == id) arrival.request.orders.push_back(order);
     }
   }
   for (const StreamId id : orders.cancels) {
@@ -129,7 +129,7 @@ void RecognitionScheduler::Admit() {
     RecognitionEnd refusal;
     std::unique_ptr<Recognition> made;
     const std::shared_ptr<TextSink> sink = arrival.sink;
-    const std::vector<TurnOrder> orders = arrival.orders;
+    const std::vector<TurnOrder> orders = arrival.request.orders;
     try {
       made = Made(&arrival, &refusal);
     } catch (const std::bad_alloc&) {

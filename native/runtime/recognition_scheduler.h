@@ -28,7 +28,6 @@ struct RecognitionArrival {
   std::shared_ptr<SoundSource> source;
   std::shared_ptr<TextSink> sink;
   Clock::time_point at;
-  std::vector<TurnOrder> orders = {};  // given while it waits
 };
 
 struct RecognitionOrders {

@@ -232,7 +232,18 @@ void TheOfficialProcedureIsThereToo() {
   CHECK_EQ(asked.texts->finals.size(), 2u);
 }
 
-// An order that comes with the request, or while it waits for its place, is obeyed.
+// All of the sound is there before the engine looks for the first time.
+void AnOrderOfTheRequestIsObeyedBeforeAnySoundIsRead() {
+  RecogniserDesk desk("tiny-asr-a");
+  RecognitionRequest request = Live(false, true);
+  request.orders = {TurnOrder::kBegin};
+  const Asked asked = desk.AskFile(ReadClip("odd37"), request);
+  desk.Run();
+  CHECK_EQ(asked.texts->Text(), WholeTurn(desk.loaded, ReadClip("odd37")) + "|");
+  CHECK_EQ(asked.texts->finals[0].begin_seconds, 0.0);
+}
+
+// An order that comes while the request waits for its place is obeyed.
 void AnEarlyOrderIsObeyed() {
   RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 1);
   const Asked other = desk.Ask(Live()), asked = desk.Ask(Live(false, true));
@@ -546,6 +557,8 @@ TEST_GROUP(runtime_recogniser) {
       {"speech that goes on drops the final pass", SpeechThatGoesOnDropsTheFinalPass},
       {"a gated caller is heard in turns only", AGatedCallerIsHeardInTurnsOnly},
       {"the official procedure is there, too", TheOfficialProcedureIsThereToo},
+      {"an order of the request is obeyed before any sound is read",
+       AnOrderOfTheRequestIsObeyedBeforeAnySoundIsRead},
       {"an early order is obeyed", AnEarlyOrderIsObeyed},
       {"a turn without a pause is cut before thirty seconds", ATurnWithoutAPauseIsCutBeforeThirtySeconds},
       {"a pause ends a segment of eight seconds", APauseEndsASegmentOfEightSeconds},

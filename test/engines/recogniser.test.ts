@@ -170,8 +170,8 @@ test('a gated session hears its turns only', async (t) => {
   await plain.session.end();
   const { session, ring, finals } = listen(t, recogniser, { use: 'live', gated: true });
   session.turn('begin'); // before there is a ring
-  session.push(ring);
   ring.write(clip('odd37'));
+  session.push(ring);
   await until(() => ring.status()?.readable === 0);
   session.turn('end');
   await until(() => finals.length === 1);

@@ -2,6 +2,7 @@
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { loadAddon } from '../../addon.js';
+import type { TurnOrder } from '../recogniser.js';
 import type { NativeOutcome } from './native-speech.js';
 
 interface RecogniserAddon {
@@ -10,7 +11,7 @@ interface RecogniserAddon {
   recogniserClose(handle: number): Promise<void>;
   recogniserStart(handle: number, request: NativeRecognitionRequest, ring: number): number;
   recogniserTake(stream: number): readonly NativeRecognitionEvent[] | null;
-  recogniserOrder(stream: number, order: 'begin' | 'pause' | 'resume' | 'end'): void;
+  recogniserOrder(stream: number, order: TurnOrder): void;
   recogniserCancel(stream: number): void;
   recogniserStats(handle: number): NativeRecogniserStats | null;
 }
@@ -58,6 +59,8 @@ export interface NativeRecognitionRequest {
   readonly rate: number;
   readonly partials?: boolean | undefined;
   readonly gated?: boolean | undefined;
+  /** Orders that are obeyed before any sound is read. */
+  readonly orders?: readonly TurnOrder[];
   readonly pieceSeconds?: number | undefined;
 }
 
@@ -154,7 +157,7 @@ export class NativeRecognition {
     });
   }
 
-  turn(order: 'begin' | 'pause' | 'resume' | 'end'): void {
+  turn(order: TurnOrder): void {
     addon().recogniserOrder(this.#handle, order);
   }
 

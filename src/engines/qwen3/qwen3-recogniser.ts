@@ -210,7 +210,7 @@ class Session implements RecognitionSession {
   #settle: { resolve: (value: Promise<void>) => void } | undefined;
   #ring: PcmRing | undefined;
   #stream: NativeRecognition | undefined;
-  /** Orders given before the stream runs. */
+  /** Orders given before the stream runs, which obeys them before it reads any sound. */
   readonly #early: TurnOrder[] = [];
 
   constructor(model: LoadedModel, request: NativeRecognitionRequest, onEvent: OnEvent) {
@@ -225,9 +225,9 @@ class Session implements RecognitionSession {
     if (this.#ring !== undefined) throw new ParleyError('WRONG_STATE', 'the session has a ring already');
     this.#ring = ring;
     const { signal } = this.#given;
-    const run = this.#model.run(this.#request, ring, signal, this.#onEvent, (stream) => {
+    const request = { ...this.#request, orders: this.#early };
+    const run = this.#model.run(request, ring, signal, this.#onEvent, (stream) => {
       this.#stream = stream;
-      for (const order of this.#early.splice(0)) stream.turn(order);
     });
     const told = run.catch((error: unknown) => Promise.reject(asParleyError(error, 'ENGINE_FAILED')));
     this.#settle?.resolve(told);
