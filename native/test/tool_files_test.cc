@@ -1,6 +1,7 @@
 // Options and sound files of the command line tools.
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "test/check.h"
@@ -96,6 +97,27 @@ void WhatIsWrittenIsReadAgain() {
   }
 }
 
+// Two hours of 96 kHz, more than may be read as a whole.
+void AFileOfAnyLengthIsReadBitByBit() {
+  TempFolder folder;
+  const std::string path = folder / "long.wav";
+  constexpr uint32_t kBytes = 7200 * 96'000 * 2;
+  const std::string head =
+      Wav(Chunk("fmt ", FormatOf(1, 1, 96'000, 16)) + "data" + Little(kBytes, 4) + Little(0x4000, 2));
+  test::WriteAll(path, head);
+  std::filesystem::resize_file(path, head.size() - 2 + kBytes);
+  WavReader reader(path);
+  CHECK_EQ(reader.left(), kBytes / 2);
+  std::vector<float> samples(100'000);
+  CHECK_EQ(reader.Read(samples.data(), 1), size_t{1});
+  CHECK_EQ(samples[0], 0.5f);
+  uint64_t read = 1;
+  while (read < 500'000) read += reader.Read(samples.data(), samples.size());
+  CHECK_EQ(reader.left(), kBytes / 2 - read);
+  CHECK_EQ(RefusalOf([&] { ReadWav(path); }),
+           path + ": is too long to be read as a whole: 691200000 samples");
+}
+
 void WhatIsNoSoundIsNamed() {
   TempFolder folder;
   const std::string path = folder / "a.wav", format = Chunk("fmt ", FormatOf(1, 1, 8000, 16));
@@ -131,6 +153,7 @@ TEST_GROUP(tool_files) {
       {"options are read, and mistakes named", parley::OptionsAreReadAndMistakesNamed},
       {"every width of sample is read", parley::EveryWidthOfSampleIsRead},
       {"what is written is read again", parley::WhatIsWrittenIsReadAgain},
+      {"a file of any length is read bit by bit", parley::AFileOfAnyLengthIsReadBitByBit},
       {"what is no sound is named", parley::WhatIsNoSoundIsNamed},
   });
 }

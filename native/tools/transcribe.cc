@@ -2,7 +2,6 @@
 // recogniser without Node.
 //
 // `transcribe --help` tells its options.
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <future>
@@ -23,21 +22,15 @@ constexpr const char* kUsage =
     "           [--cache f32|bf16] [--threads N] file.wav\n"
     "transcribe --aligner DIR --text TEXT [--language TAG] [--threads N] file.wav\n";
 
-// A sound that is there as a whole.
-class WholeSound final : public SoundSource {
+// A file, read as it is recognised. It blocks for the disk.
+class FileSound final : public SoundSource {
  public:
-  explicit WholeSound(std::vector<float> samples) : samples_(std::move(samples)) {}
-  size_t Read(float* samples, size_t most) override {
-    const size_t count = std::min(most, samples_.size() - read_);
-    std::copy_n(samples_.begin() + static_cast<std::ptrdiff_t>(read_), count, samples);
-    read_ += count;
-    return count;
-  }
-  bool Ended(std::string*) override { return read_ == samples_.size(); }
+  explicit FileSound(WavReader reader) : reader_(std::move(reader)) {}
+  size_t Read(float* samples, size_t most) override { return reader_.Read(samples, most); }
+  bool Ended(std::string*) override { return reader_.left() == 0; }
 
  private:
-  const std::vector<float> samples_;
-  size_t read_ = 0;
+  WavReader reader_;
 };
 
 // Prints what it is told, as it comes.
@@ -103,13 +96,13 @@ void Report(const Recogniser& recogniser, const RecognitionEnd& end) {
 int Transcribe(const Options& options) {
   if (options.positional().size() != 1) throw std::invalid_argument("name one file to read, such as in.wav");
   const RecogniserOptions recogniser_options = RecogniserOptionsOf(options);
-  Sound sound = ReadWav(options.positional().front());
-  RecognitionRequest request = RequestOf(options, sound.rate);
+  WavReader file(options.positional().front());
+  RecognitionRequest request = RequestOf(options, file.rate());
   std::string problem;
   const auto recogniser = Recogniser::Open(recogniser_options, &problem);
   if (recogniser == nullptr) throw std::invalid_argument(problem);
   const auto printer = std::make_shared<Printer>();
-  recogniser->Start(std::move(request), std::make_shared<WholeSound>(std::move(sound.samples)), printer);
+  recogniser->Start(std::move(request), std::make_shared<FileSound>(std::move(file)), printer);
   const RecognitionEnd end = printer->Wait();
   if (end.outcome != Outcome::kDone)
     throw std::runtime_error(std::string(NameOf(end.outcome)) + ": " + end.problem);

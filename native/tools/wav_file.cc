@@ -1,17 +1,19 @@
 #include "tools/wav_file.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
-#include "model/files/file.h"
 #include "tools/output_file.h"
 
 namespace parley::tools {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 30;
+constexpr size_t kMostSamples = size_t{1} << 28;  // of a sound that is read as a whole
+constexpr size_t kReadFrames = 4096;              // frames
 constexpr uint16_t kPcm = 1, kFloat = 3, kExtensible = 0xFFFE;
 constexpr uint32_t kMostRate = 768'000, kMostChannels = 16;
 
@@ -25,15 +27,11 @@ uint32_t Little(const std::string& bytes, size_t at, size_t count) {
   return value;
 }
 
-struct Format {
-  uint32_t kind = 0, channels = 0, rate = 0, bits = 0;
-};
-
-Format ReadFormat(const std::string& path, const std::string& bytes, size_t at, size_t size) {
-  if (size < 16) Refuse(path, "its fmt chunk has " + std::to_string(size) + " bytes; 16 are the least");
-  Format format = {Little(bytes, at, 2), Little(bytes, at + 2, 2), Little(bytes, at + 4, 4),
-                   Little(bytes, at + 14, 2)};
-  if (format.kind == kExtensible && size >= 26) format.kind = Little(bytes, at + 24, 2);
+WavFormat FormatOf(const std::string& path, const std::string& bytes) {
+  if (bytes.size() < 16)
+    Refuse(path, "its fmt chunk has " + std::to_string(bytes.size()) + " bytes; 16 are the least");
+  WavFormat format = {Little(bytes, 0, 2), Little(bytes, 2, 2), Little(bytes, 4, 4), Little(bytes, 14, 2)};
+  if (format.kind == kExtensible && bytes.size() >= 26) format.kind = Little(bytes, 24, 2);
   const bool pcm = format.kind == kPcm && format.bits % 8 == 0 && format.bits >= 8 && format.bits <= 32;
   if (!pcm && !(format.kind == kFloat && format.bits == 32)) {
     Refuse(path, "holds " + std::to_string(format.bits) + " bits of format " + std::to_string(format.kind) +
@@ -47,7 +45,7 @@ Format ReadFormat(const std::string& path, const std::string& bytes, size_t at, 
   return format;
 }
 
-float SampleAt(const std::string& bytes, size_t at, const Format& format) {
+float SampleAt(const std::string& bytes, size_t at, const WavFormat& format) {
   const uint32_t word = Little(bytes, at, format.bits / 8);
   if (format.kind == kFloat) {
     float value;
@@ -59,17 +57,6 @@ float SampleAt(const std::string& bytes, size_t at, const Format& format) {
   return static_cast<float>(value) / 2147483648.0f;
 }
 
-Sound ReadSamples(const std::string& bytes, size_t at, size_t size, const Format& format) {
-  const size_t width = format.bits / 8, frame = width * format.channels;
-  Sound sound{std::vector<float>(size / frame), format.rate};
-  for (size_t n = 0; n < sound.samples.size(); n++) {
-    float sum = 0;
-    for (size_t c = 0; c < format.channels; c++) sum += SampleAt(bytes, at + n * frame + c * width, format);
-    sound.samples[n] = sum / static_cast<float>(format.channels);
-  }
-  return sound;
-}
-
 std::string LittleBytes(uint32_t value, size_t count) {
   std::string bytes;
   for (size_t n = 0; n < count; n++) bytes += static_cast<char>(value >> (8 * n) & 0xFF);
@@ -78,25 +65,65 @@ std::string LittleBytes(uint32_t value, size_t count) {
 
 }  // namespace
 
-Sound ReadWav(const std::string& path) {
-  std::string bytes, problem;
-  if (!model::ReadFile(path, kMostBytes, &bytes, &problem)) throw std::invalid_argument(problem);
-  if (bytes.size() < 12 || bytes.compare(0, 4, "RIFF") != 0 || bytes.compare(8, 4, "WAVE") != 0) {
+WavReader::WavReader(const std::string& path) : file_(path, std::ios::binary) {
+  if (!file_) Refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
+  file_.seekg(0, std::ios::end);
+  const std::streamoff end = file_.tellg();
+  if (!file_ || end < 0) Refuse(path, "cannot be read");
+  const auto size = static_cast<uint64_t>(end);
+  const std::string head = Bytes(0, 12);
+  if (head.size() < 12 || head.compare(0, 4, "RIFF") != 0 || head.compare(8, 4, "WAVE") != 0)
     Refuse(path, "is no WAV file: it does not begin with RIFF and WAVE");
-  }
-  Format format;
-  for (size_t at = 12; bytes.size() - at >= 8;) {
-    const std::string name = bytes.substr(at, 4);
+  for (uint64_t at = 12; size >= at + 8;) {
+    const std::string chunk = Bytes(at, 8);
     // A stream that was cut off or never finished tells of more than there is.
-    const size_t size = std::min<size_t>(Little(bytes, at + 4, 4), bytes.size() - at - 8);
-    if (name == "fmt ") format = ReadFormat(path, bytes, at + 8, size);
-    if (name == "data") {
-      if (format.kind == 0) Refuse(path, "has samples before their format");
-      return ReadSamples(bytes, at + 8, size, format);
+    const uint64_t length = std::min<uint64_t>(Little(chunk, 4, 4), size - at - 8);
+    if (chunk.compare(0, 4, "fmt ") == 0)
+      format_ = FormatOf(path, Bytes(at + 8, static_cast<size_t>(std::min<uint64_t>(length, 64))));
+    if (chunk.compare(0, 4, "data") == 0) {
+      if (format_.kind == 0) Refuse(path, "has samples before their format");
+      left_ = length / (uint64_t{format_.bits} / 8 * format_.channels);
+      file_.seekg(static_cast<std::streamoff>(at + 8));
+      return;
     }
-    at = std::min(bytes.size(), at + 8 + size + size % 2);
+    at += 8 + length + length % 2;
   }
   Refuse(path, "has no samples");
+}
+
+// What there is of so many bytes from `at` on.
+std::string WavReader::Bytes(uint64_t at, size_t count) {
+  std::string bytes(count, '\0');
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(at));
+  file_.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<size_t>(file_.gcount()));
+  return bytes;
+}
+
+size_t WavReader::Read(float* samples, size_t most) {
+  const size_t width = format_.bits / 8, frame = width * format_.channels;
+  std::string bytes(frame * static_cast<size_t>(std::min<uint64_t>({most, left_, kReadFrames})), '\0');
+  file_.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const size_t count = static_cast<size_t>(file_.gcount()) / frame;
+  left_ = count == bytes.size() / frame ? left_ - count : 0;  // the file became shorter
+  for (size_t n = 0; n < count; n++) {
+    float sum = 0;
+    for (size_t c = 0; c < format_.channels; c++) sum += SampleAt(bytes, n * frame + c * width, format_);
+    samples[n] = sum / static_cast<float>(format_.channels);
+  }
+  return count;
+}
+
+Sound ReadWav(const std::string& path) {
+  WavReader reader(path);
+  if (reader.left() > kMostSamples)
+    Refuse(path, "is too long to be read as a whole: " + std::to_string(reader.left()) + " samples");
+  Sound sound{std::vector<float>(static_cast<size_t>(reader.left())), reader.rate()};
+  size_t read = 0;
+  while (reader.left() > 0) read += reader.Read(sound.samples.data() + read, sound.samples.size() - read);
+  sound.samples.resize(read);
+  return sound;
 }
 
 void WriteWav(const std::string& path, const Sound& sound) {

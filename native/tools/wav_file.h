@@ -2,7 +2,9 @@
 #ifndef PARLEY_TOOLS_WAV_FILE_H_
 #define PARLEY_TOOLS_WAV_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,31 @@ struct Sound {
   uint32_t rate = 0;           // Hz
 };
 
-// PCM of 8, 16, 24 or 32 bits or floats, any rate, at most 16 channels, of which the mean is taken. Throws
-// std::invalid_argument with the path, what was expected and found.
+struct WavFormat {
+  uint32_t kind = 0, channels = 0, rate = 0, bits = 0;
+};
+
+// Reads a file of any length bit by bit: PCM of 8, 16, 24 or 32 bits or floats, any rate, at most 16 channels,
+// of which the mean is taken.
+class WavReader {
+ public:
+  // Throws std::invalid_argument with the path, what was expected and found.
+  explicit WavReader(const std::string& path);
+
+  uint32_t rate() const { return format_.rate; }
+  uint64_t left() const { return left_; }  // samples
+  // Returns how many were read; fewer than `most` do not mean the end.
+  size_t Read(float* samples, size_t most);
+
+ private:
+  std::string Bytes(uint64_t at, size_t count);
+
+  std::ifstream file_;
+  WavFormat format_;
+  uint64_t left_ = 0;
+};
+
+// The whole of a file, up to 2^28 samples. Throws as WavReader.
 Sound ReadWav(const std::string& path);
 
 // 16 bits; beyond [-1, 1] is clipped. Throws std::system_error with the path.
