@@ -283,7 +283,7 @@ for (const { status, body, code, field, text } of [
     field: 'ASR_API_KEY',
     text: /answered 401: the key … is wrong/,
   },
-  { status: 403, body: '', code: 'ENGINE_UNAVAILABLE', field: 'ASR_API_KEY', text: /answered 403$/ },
+  { status: 403, body: '', code: 'ENGINE_UNAVAILABLE', field: undefined, text: /answered 403$/ },
   {
     status: 404,
     body: { error: { message: 'no such model' } },
@@ -447,17 +447,19 @@ test('a key that the server refuses is known at the start', async (t) => {
   assert.equal(bench.recogniser.usable, false);
 });
 
-test('a server that is away, or has no list of models, may serve later', async (t) => {
+test('a server that is away, or lists no models for this key, may serve later', async (t) => {
   const bench = await openBench(t);
-  const load = bench.recogniser.load();
-  await until(() => bench.server.probes.length === 1);
-  bench.server.probes[0]?.writeHead(404).end();
-  await load;
+  for (const [index, status] of [404, 403].entries()) {
+    const load = bench.recogniser.load();
+    await until(() => bench.server.probes.length === index + 1);
+    bench.server.probes[index]?.writeHead(status).end();
+    await load;
+  }
   bench.server.close();
   await bench.recogniser.load();
   assert.deepEqual(
     bench.news.map(({ what }) => what),
-    ['loaded', 'lost'],
+    ['loaded', 'loaded', 'lost'],
   );
   assert.equal(bench.recogniser.usable, true);
 });
@@ -471,7 +473,7 @@ test('texts are joined with spaces, except beside CJK characters', () => {
 
 test("OpenAI's realtime socket tells the text while the caller speaks", async (t) => {
   const bench = await openBench(t, { realtime: 'openai' });
-  const { session, ring, finals, partials } = listen(t, bench, { partials: true, language: 'en' });
+  const { session, ring, finals, partials } = listen(t, bench, { partials: true, language: 'en-GB' });
   const peer = await bench.server.socket();
   assert.equal(peer.url, '/v1/realtime?intent=transcription');
   assert.equal(peer.authorization, `Bearer ${KEY}`);
@@ -578,6 +580,31 @@ for (const [what, fail] of [
     assert.equal(bench.server.sockets.length, 1);
   });
 }
+
+test('a realtime socket that failed is opened again for a later turn', async (t) => {
+  const bench = await openBench(t, { realtime: 'openai' });
+  const { session, ring, finals } = listen(t, bench, { partials: true });
+  const first = await bench.server.socket();
+  first.socket.terminate();
+  await until(() => bench.news.length === 1);
+  ring.write(sound(1));
+  session.turn('end');
+  (await bench.server.request(0)).say('by file');
+  await until(() => finals.length === 1);
+  bench.time.advance(5000);
+  ring.write(sound(1));
+  session.turn('end'); // the next turn begins with a socket
+  (await bench.server.request(1)).say('by file, too');
+  const peer = await bench.server.socket(1);
+  peer.send({ type: 'session.created' });
+  ring.write(sound(1));
+  session.turn('end');
+  await peer.message('input_audio_buffer.commit');
+  peer.send({ type: 'conversation.item.input_audio_transcription.completed', transcript: 'by socket' });
+  await until(() => finals.length === 3);
+  session.close();
+  assert.deepEqual(textsOf(finals), ['by file', 'by file, too', 'by socket']);
+});
 
 test('a session that is given up sends nothing more', async (t) => {
   const bench = await openBench(t, { realtime: 'openai' });

@@ -73,9 +73,10 @@ export class TranscriptionServerUnderTest {
     return this.asked[index] as Asked;
   }
 
-  async socket(): Promise<RealtimePeer> {
-    await until(() => this.sockets.length > 0);
-    return this.sockets[0] as RealtimePeer;
+  /** The socket of this number, from 0, once it is there. */
+  async socket(index = 0): Promise<RealtimePeer> {
+    await until(() => this.sockets.length > index);
+    return this.sockets[index] as RealtimePeer;
   }
 
   close(): void {

@@ -5,6 +5,7 @@
 import { asParleyError, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
 import type { EngineNews } from '../engine-lifecycle.js';
+import { primaryTag } from '../language-names.js';
 import {
   checkRanges,
   type Recogniser,
@@ -111,7 +112,7 @@ export class OpenAiRecogniser implements Recogniser {
     return new RealtimeSocket({
       server: this.#options.server,
       dialect: REALTIME_DIALECTS[name],
-      language,
+      language: language === undefined || language === '' ? undefined : primaryTag(language),
       prompt: context,
       finalMs: this.#options.timeoutMs,
       time: this.#time,

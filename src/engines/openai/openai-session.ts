@@ -4,12 +4,13 @@ import type { PcmRing } from '../../audio/pcm-ring.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { primaryTag, tagOfName } from '../language-names.js';
-import type {
-  RecognisedText,
-  RecognitionListener,
-  RecognitionOptions,
-  RecognitionSession,
-  TurnOrder,
+import {
+  checkRate,
+  type RecognisedText,
+  type RecognitionListener,
+  type RecognitionOptions,
+  type RecognitionSession,
+  type TurnOrder,
 } from '../recogniser.js';
 import type { RealtimeSocket, RealtimeTurn } from './realtime-socket.js';
 import { RingReader } from './ring-reader.js';
@@ -26,6 +27,7 @@ const PRE_ROLL = RATE / 2; // samples before the order that begins a turn, which
 const LONGEST_TURN_PIECE = 60; // seconds that one request carries of a turn
 const FILE_PIECE = 240; // seconds, unless the options name them
 const MOST_REQUESTS = 4; // of one file at a time
+const REOPEN_MS = 5000; // between two realtime sockets of a session
 const MOST_TURNS = 8; // turns of a live session that wait for their texts
 
 export interface SessionParts {
@@ -75,6 +77,7 @@ abstract class OpenAiSession implements RecognitionSession {
 
   push(ring: PcmRing): void {
     if (this.#ring !== undefined) throw new ParleyError('WRONG_STATE', 'the session has a ring already');
+    checkRate(ring, this.parts.options.sampleRate);
     this.#ring = ring;
     if (this.#isOver) return ring.abort(); // its writer learns that nobody reads
     this.reader = new RingReader(ring, {
@@ -251,7 +254,8 @@ export class LiveSession extends OpenAiSession {
   protected readonly everyMs = LOOK_MS;
   /** Sound that is in no turn yet. */
   readonly #before = new SoundPieces(RATE, Infinity);
-  readonly #socket: RealtimeSocket | undefined;
+  #socket: RealtimeSocket | undefined;
+  #socketOpenedMs = -Infinity;
   readonly #isGated: boolean;
   #turn: Turn | undefined;
   #parts = 0;
@@ -259,7 +263,7 @@ export class LiveSession extends OpenAiSession {
   constructor(parts: SessionParts) {
     super(parts);
     this.#isGated = parts.options.gated === true;
-    this.#socket = parts.options.partials === true ? parts.openSocket?.() : undefined;
+    this.#openSocket();
     if (!this.#isGated) this.#begin();
   }
 
@@ -294,10 +298,20 @@ export class LiveSession extends OpenAiSession {
     this.#socket?.close();
   }
 
+  /** Opens the realtime socket, also one that failed, but not again at once. */
+  #openSocket(): void {
+    const { options, openSocket, time } = this.parts;
+    if (options.partials !== true || openSocket === undefined || this.#socket?.usable === true) return;
+    if (time.now() - this.#socketOpenedMs < REOPEN_MS) return;
+    this.#socketOpenedMs = time.now();
+    this.#socket = openSocket();
+  }
+
   #begin(): void {
     if (this.#turn !== undefined) return;
     const before = this.#before.take();
-    const cutAt = this.#socket === undefined ? 'quiet' : 'end'; // its sound is sent already
+    this.#openSocket();
+    const cutAt = this.#socket?.usable === true ? 'end' : 'quiet'; // a socket has had its sound already
     const turn: Turn = {
       part: this.#parts++,
       first: this.taken - before.length,

@@ -187,9 +187,9 @@ export class TranscriptionClient {
   }
 }
 
-const REFUSALS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+const REFUSALS: Readonly<Record<number, readonly [ErrorCode, string | undefined]>> = {
   401: ['ENGINE_UNAVAILABLE', 'ASR_API_KEY'],
-  403: ['ENGINE_UNAVAILABLE', 'ASR_API_KEY'],
+  403: ['ENGINE_UNAVAILABLE', undefined], // a key may be allowed to transcribe and not to list models
   404: ['ENGINE_UNAVAILABLE', 'ASR_MODEL'],
   413: ['TOO_LARGE', 'file'],
 };
