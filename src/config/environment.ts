@@ -132,9 +132,16 @@ export function noticesOf(
   const set = Object.keys(env).filter((name) => (env[name] ?? '').trim() !== '');
   const speaks = checkpoints.voice && !['flite', 'espeak'].includes(env.ENGINE?.trim() ?? '');
   return set.toSorted().flatMap((name) => {
-    const notice = noticeOf(name, ours, { voice: speaks, hearing: checkpoints.hearing });
+    const notice =
+      noticeOf(name, ours, { voice: speaks, hearing: checkpoints.hearing }) ??
+      (checkpoints.hearing && name === 'QUANTIZE' ? quantizeNotice(env[name]) : undefined);
     return notice === undefined ? [] : [`${name} ${notice}`];
   });
+}
+
+function quantizeNotice(value = ''): string | undefined {
+  if (!['fp8', 'int8-talker'].includes(value.trim().toLowerCase())) return undefined;
+  return 'is for the voice with this value; recogniser and aligner keep the weights of their files, and int8 is what they take';
 }
 
 function noticeOf(

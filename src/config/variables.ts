@@ -143,7 +143,7 @@ export const SECTIONS = {
     },
     QUANTIZE: {
       meaning:
-        'weights of the native engine: none, int8, int8-talker (all but the code predictor), fp8 (E4M3, for the matrices of int8-talker); embedded engines ignore it',
+        'weights of the native engine: none, int8, int8-talker (all but the code predictor), fp8 (E4M3, for the matrices of int8-talker); embedded engines ignore it, recogniser and aligner take none and int8',
     },
     CODEC_FORMAT: {
       meaning: 'weights of its codec; tensors that the checkpoint stores in 16 bits stay as they are',
