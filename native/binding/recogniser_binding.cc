@@ -79,7 +79,7 @@ class EventSink final : public runtime::TextSink {
     const std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(events_, {});
   }
-  void Order(runtime::TurnOrder order) {
+  void Order(runtime::PlacedOrder order) {
     const auto recogniser = recogniser_.lock();
     if (recogniser && stream_.load() != 0) recogniser->Order(stream_.load(), order);
   }
@@ -123,7 +123,7 @@ runtime::RecogniserOptions RecogniserOptionsIn(const Napi::Value& value) {
   ReadProcessor(object, &options);
   const auto interval = static_cast<size_t>(options.least_interval.count());
   options.least_interval = std::chrono::milliseconds(Count(object, "leastIntervalMs", interval, 20, 60'000));
-  options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
+  options.max_files = Count(object, "maxFiles", options.max_files, 1, 65'536);
   options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMostWhole);
   if (Has(object, "warmUp")) options.warm_up = BooleanIn(object.Get("warmUp"), "warmUp");
   return options;
@@ -146,11 +146,21 @@ runtime::TurnOrder TurnOrderIn(const Napi::Value& value) {
   throw Napi::TypeError::New(value.Env(), "order must be begin, pause, resume or end");
 }
 
-std::vector<runtime::TurnOrder> TurnOrdersIn(const Napi::Value& value) {
+constexpr double kMostSamples = 9007199254740992;  // 2^53
+
+// order, and the samples of the ring before it
+runtime::PlacedOrder PlacedOrderIn(const Napi::Value& order, const Napi::Value& at) {
+  return {TurnOrderIn(order), static_cast<uint64_t>(NumberIn(at, "at", 0, kMostSamples))};
+}
+
+std::vector<runtime::PlacedOrder> PlacedOrdersIn(const Napi::Value& value) {
   if (!value.IsArray()) throw Napi::TypeError::New(value.Env(), "orders must be an array");
-  const Napi::Array names = value.As<Napi::Array>();
-  std::vector<runtime::TurnOrder> orders;
-  for (uint32_t n = 0; n < names.Length(); n++) orders.push_back(TurnOrderIn(names.Get(n)));
+  const Napi::Array items = value.As<Napi::Array>();
+  std::vector<runtime::PlacedOrder> orders;
+  for (uint32_t n = 0; n < items.Length(); n++) {
+    const Napi::Object item = ObjectIn(items.Get(n), "order");
+    orders.push_back(PlacedOrderIn(item.Get("order"), item.Get("at")));
+  }
   return orders;
 }
 
@@ -163,7 +173,7 @@ runtime::RecognitionRequest RecognitionRequestIn(const Napi::Value& value) {
   request.rate = Uint32In(object.Get("rate"), "rate", 1, 1'000'000);
   if (Has(object, "partials")) request.partials = BooleanIn(object.Get("partials"), "partials");
   if (Has(object, "gated")) request.gated = BooleanIn(object.Get("gated"), "gated");
-  if (Has(object, "orders")) request.orders = TurnOrdersIn(object.Get("orders"));
+  if (Has(object, "orders")) request.orders = PlacedOrdersIn(object.Get("orders"));
   if (Has(object, "pieceSeconds"))
     request.piece_seconds = NumberIn(object.Get("pieceSeconds"), "pieceSeconds", 10, 1200);
   return request;
@@ -340,7 +350,7 @@ Napi::Value Take(const Napi::CallbackInfo& info) {
 }
 
 void Order(const Napi::CallbackInfo& info) {
-  const runtime::TurnOrder order = TurnOrderIn(info[1]);
+  const runtime::PlacedOrder order = PlacedOrderIn(info[1], info[2]);
   if (const auto sink = Handles::Process().Get<EventSink>(HandleOf(info))) sink->Order(order);
 }
 

@@ -48,8 +48,9 @@ std::shared_ptr<TextSink> AlignmentRecognition::Leave(Clock::time_point now, Rec
   return Recognition::Leave(now, end);
 }
 
-bool AlignmentRecognition::Look(Clock::time_point) {
+bool AlignmentRecognition::Look(Clock::time_point, const Room& room) {
   if (ending() || window_ != nullptr) return false;
+  if (!room.is_next && room.bytes < setup_.BytesOf(SecondsOf(samples_.size() + kAlignmentLook))) return false;
   std::string problem;
   const size_t before = samples_.size();
   // One sample more than a window says that the sound goes on.

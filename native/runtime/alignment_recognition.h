@@ -18,7 +18,7 @@ class AlignmentRecognition final : public Recognition {
                        std::shared_ptr<SoundReader> reader, std::shared_ptr<TextSink> sink,
                        const RecognitionSetup& setup, Clock::time_point now);
 
-  bool Look(Clock::time_point now) override;
+  bool Look(Clock::time_point now, const Room& room) override;
   void AddWanted(std::vector<WantedPass>* wanted) override;
   void Advanced(model::RecognitionStream* stream, Clock::time_point now) override;
   size_t Bytes() const override;

@@ -34,6 +34,7 @@ class SpeechRounds final : public Rounds {
   }
 
   bool Round() override {
+    member_.BeginRound();
     // Only a round with listeners has a pace to keep; a GPU's takes no processor from others.
     if (model_->Figures().memory_total == 0)
       member_.Work(scheduler_->HasListeners() ? Rank::kListeners : Rank::kFiles);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/recognition/speech_energy.h"
 #include "model/text/tokenizer.h"
 
 namespace parley::runtime {
@@ -35,14 +36,22 @@ std::shared_ptr<TextSink> FileRecognition::Leave(Clock::time_point now, Recognit
   return Recognition::Leave(now, end);
 }
 
-bool FileRecognition::Look(Clock::time_point) {
+bool FileRecognition::Look(Clock::time_point, const Room& room) {
   if (ending()) return false;
-  bool busy = false;
   const auto under_way = [this] {
     return static_cast<size_t>(
         std::count_if(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return !piece.is_done; }));
   };
-  while (!ending() && under_way() < kTogether && ReadPiece()) busy = true;
+  const size_t piece_bytes = setup_.BytesOf(request().piece_seconds);
+  size_t left = room.bytes;
+  bool busy = false;
+  while (!ending() && under_way() < kTogether) {
+    if (piece_bytes > left && !(room.is_next && under_way() == 0)) break;
+    const size_t pieces = pieces_.size();
+    if (!ReadPiece()) break;
+    if (pieces_.size() > pieces) left -= std::min(left, piece_bytes);
+    busy = true;
+  }
   ReportDone();
   return busy;
 }
@@ -79,6 +88,9 @@ void FileRecognition::BeginPiece(model::QuietSplits::Piece sound) {
   Piece& piece = pieces_.back();
   piece.first = sound.first;
   piece.count = sound.samples.size();
+  model::SpeechEnergy energy;
+  energy.Push(sound.samples.data(), sound.samples.size());
+  piece.has_speech = energy.HasSpeech();
   piece.stream = std::make_unique<model::RecognitionStream>(*setup_.model, prompt_.head, setup_.cache_format);
   piece.stream->Push(sound.samples.data(), sound.samples.size());
   model::Pass pass;
@@ -128,7 +140,7 @@ void FileRecognition::ReportDone() {
     RecognisedText text;
     text.part = reported_++;
     text.final = true;
-    text.text = WithoutEcho(piece.transcript.text, last_text_, SecondsOf(piece.count));
+    text.text = WithoutEcho(piece.transcript.text, last_text_, {SecondsOf(piece.count), piece.has_speech});
     last_text_ = text.text;
     text.stable = text.text.size();
     text.language = piece.transcript.language;

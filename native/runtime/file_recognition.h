@@ -24,7 +24,7 @@ class FileRecognition final : public Recognition {
                   model::RecognitionPrompt prompt, std::shared_ptr<SoundReader> reader,
                   std::shared_ptr<TextSink> sink, const RecognitionSetup& setup, Clock::time_point now);
 
-  bool Look(Clock::time_point now) override;
+  bool Look(Clock::time_point now, const Room& room) override;
   void AddWanted(std::vector<WantedPass>* wanted) override;
   void Advanced(model::RecognitionStream* stream, Clock::time_point now) override;
   size_t Bytes() const override;
@@ -35,6 +35,7 @@ class FileRecognition final : public Recognition {
     std::unique_ptr<model::RecognitionStream> stream;
     uint64_t first = 0, count = 0;  // samples
     bool is_done = false;
+    bool has_speech = true;
     model::Transcript transcript;
   };
 

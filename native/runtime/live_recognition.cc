@@ -9,7 +9,6 @@
 namespace parley::runtime {
 namespace {
 
-constexpr size_t kLiveLook = SoundReader::kRate * 30;  // samples: a backlog is recognised as one
 constexpr size_t kSearch = model::QuietSplits::kSearch;
 constexpr size_t kHop = 160;  // samples of a frame
 
@@ -22,12 +21,13 @@ LiveRecognition::LiveRecognition(StreamId id, RecognitionRequest request, std::s
     : Recognition(id, std::move(request), std::move(reader), std::move(sink), now),
       setup_(setup),
       language_(std::move(language)),
-      prompt_(std::move(prompt)) {
+      prompt_(std::move(prompt)),
+      input_(this->request()) {
   if (!this->request().gated) BeginTurn(0);
 }
 
 size_t LiveRecognition::Bytes() const {
-  size_t bytes = kept_.capacity() * sizeof(float);
+  size_t bytes = input_.Bytes() + kept_.capacity() * sizeof(float);
   for (const auto& one : segments_) bytes += one->stream->Bytes() + one->last.capacity() * sizeof(float);
   return bytes;
 }
@@ -39,27 +39,37 @@ std::shared_ptr<TextSink> LiveRecognition::Leave(Clock::time_point now, Recognit
 
 // --- sound
 
-bool LiveRecognition::Look(Clock::time_point now) {
+bool LiveRecognition::Look(Clock::time_point now, const Room&) {
   if (ending()) return false;
-  std::vector<float> samples;
   std::string problem;
-  if (!reader().Read(kLiveLook, &samples, &problem)) {
+  if (!input_.Read(reader(), &problem)) {
     EndWith(Outcome::kBadRequest, std::move(problem));
     return true;
   }
-  TakeSound(samples);
-  if (reader().ended() && !sound_ended_) {
+  bool busy = false;
+  while (!ending() && state_ != State::kEnding) {
+    const std::vector<float> samples = input_.TakeSound(reader());
+    TakeSound(samples);
+    const std::optional<TurnOrder> order = input_.TakeOrder(reader());
+    busy = busy || order || !samples.empty();
+    if (!order) break;
+    Obey(*order, now);
+  }
+  if (!ending() && state_ != State::kEnding && !sound_ended_ && input_.Finished(reader())) {
     sound_ended_ = true;
     Obey(TurnOrder::kEnd, now);
     if (state_ == State::kWaiting) EndWith(Outcome::kDone, "");
+    busy = true;
   }
-  return BeginDuePass(now) || !samples.empty();
+  return BeginDuePass(now) || busy;
 }
 
 void LiveRecognition::TakeSound(const std::vector<float>& samples) {
   taken_ += samples.size();
   if (state_ == State::kSpeaking) return AddToSegment(samples.data(), samples.size());
   kept_.insert(kept_.end(), samples.begin(), samples.end());
+  // So long a pause is none: somebody forgot to end the turn.
+  if (state_ == State::kPaused && kept_.size() >= kLongest) return GoOn();
   if (state_ == State::kPaused || kept_.size() <= kPreRoll) return;
   kept_.erase(kept_.begin(), kept_.end() - static_cast<ptrdiff_t>(kPreRoll));
 }
@@ -75,6 +85,7 @@ void LiveRecognition::AddToSegment(const float* samples, size_t count) {
   Segment& segment = *segments_.back();
   segment.is_settled = false;
   segment.stream->Push(samples, count);
+  energy_.Push(samples, count);
   segment.last.insert(segment.last.end(), samples, samples + count);
   if (segment.last.size() > 2 * kSearch)
     segment.last.erase(segment.last.begin(), segment.last.end() - static_cast<ptrdiff_t>(kSearch));
@@ -101,20 +112,16 @@ void LiveRecognition::CutLongSegment() {
 void LiveRecognition::BeginTurn(uint64_t first) {
   state_ = State::kSpeaking;
   turn_first_ = first;
+  energy_ = {};
   OpenSegment(first);
   const std::vector<float> kept = std::exchange(kept_, {});
   AddToSegment(kept.data(), kept.size());
 }
 
 void LiveRecognition::Obey(TurnOrder order, Clock::time_point now) {
-  if (ending()) return;
   const bool begins = order == TurnOrder::kBegin || order == TurnOrder::kResume;
   if (state_ == State::kWaiting) {
     if (order == TurnOrder::kBegin) BeginTurn(taken_ - kept_.size());
-  } else if (state_ == State::kEnding) {
-    // The next turn begins before this one's text is there.
-    if (order == TurnOrder::kBegin) begins_again_ = true;
-    if (order == TurnOrder::kEnd && begins_again_) begins_again_ = false;
   } else if (state_ == State::kPaused && begins) {
     GoOn();
   } else if (state_ == State::kSpeaking && order == TurnOrder::kPause) {
@@ -161,7 +168,8 @@ void LiveRecognition::ReportIfOver(Clock::time_point now) {
   text.language = model::JoinLanguages(languages_);
   text.begin_seconds = SecondsOf(turn_first_);
   text.end_seconds = SecondsOf(end);
-  text.text = WithoutEcho(model::JoinTexts(texts_), last_text_, text.end_seconds - text.begin_seconds);
+  text.text = WithoutEcho(model::JoinTexts(texts_), last_text_,
+                          {text.end_seconds - text.begin_seconds, energy_.HasSpeech()});
   text.stable = text.text.size();
   counts_.sound_seconds += text.end_seconds - text.begin_seconds;
   if (has_sound) Report(text), turn_++;
@@ -172,7 +180,7 @@ void LiveRecognition::ReportIfOver(Clock::time_point now) {
   state_ = State::kWaiting;
   next_partial_ = now;
   if (sound_ended_) return EndWith(Outcome::kDone, "");
-  if (!request().gated || std::exchange(begins_again_, false)) BeginTurn(taken_ - kept_.size());
+  if (!request().gated) BeginTurn(taken_ - kept_.size());
 }
 
 // --- passes

@@ -6,7 +6,8 @@
 //                            └───── kResume ───────┘
 //
 // Without a gate it speaks from the start. A turn of any length is a row of segments: one ends at a pause
-// after eight seconds, or at a quiet place before thirty. A segment's text is fixed when it ends.
+// after eight seconds, or at a quiet place before thirty. A segment's text is fixed when it ends. While a turn is
+// ending, what follows waits.
 #ifndef PARLEY_RUNTIME_LIVE_RECOGNITION_H_
 #define PARLEY_RUNTIME_LIVE_RECOGNITION_H_
 
@@ -16,6 +17,8 @@
 
 #include "model/recognition/live_transcript.h"
 #include "model/recognition/recognition_prompt.h"
+#include "model/recognition/speech_energy.h"
+#include "runtime/live_input.h"
 #include "runtime/recognition.h"
 
 namespace parley::runtime {
@@ -34,8 +37,8 @@ class LiveRecognition final : public Recognition {
                   model::RecognitionPrompt prompt, std::shared_ptr<SoundReader> reader,
                   std::shared_ptr<TextSink> sink, const RecognitionSetup& setup, Clock::time_point now);
 
-  bool Look(Clock::time_point now) override;
-  void Obey(TurnOrder order, Clock::time_point now) override;
+  bool Look(Clock::time_point now, const Room& room) override;
+  void Take(const PlacedOrder& order) override { input_.Add(order); }
   void AddWanted(std::vector<WantedPass>* wanted) override;
   void Advanced(model::RecognitionStream* stream, Clock::time_point now) override;
   size_t Bytes() const override;
@@ -56,6 +59,7 @@ class LiveRecognition final : public Recognition {
     size_t recognised = 0;          // samples of the last pass
   };
 
+  void Obey(TurnOrder order, Clock::time_point now);
   void TakeSound(const std::vector<float>& samples);
   void AddToSegment(const float* samples, size_t count);
   void OpenSegment(uint64_t first);
@@ -74,16 +78,17 @@ class LiveRecognition final : public Recognition {
   const std::string language_;
   const model::RecognitionPrompt prompt_;
 
+  LiveInput input_;
   State state_ = State::kWaiting;
   bool sound_ended_ = false;
-  bool begins_again_ = false;                       // ending: the next turn has begun
   std::vector<float> kept_;                         // waiting: the pre-roll; paused: what came since
   uint64_t taken_ = 0;                              // samples of the sound so far
   std::vector<std::unique_ptr<Segment>> segments_;  // of the turn, that are not closed with a text
   std::vector<std::string> texts_, languages_;      // of the turn's closed segments
   uint64_t turn_ = 0, turn_first_ = 0;
-  std::string last_text_;  // of the last turn
-  std::string reported_;   // the last partial text
+  model::SpeechEnergy energy_;  // of the turn
+  std::string last_text_;       // of the last turn
+  std::string reported_;        // the last partial text
 
   PassKind pass_ = PassKind::kNone;
   size_t offered_ = 0;  // ids of its draft

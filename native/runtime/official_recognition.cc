@@ -7,7 +7,6 @@
 namespace parley::runtime {
 namespace {
 
-constexpr size_t kOfficialLook = SoundReader::kRate * 2;  // samples
 constexpr size_t kOfficialPreRoll = SoundReader::kRate / 2;
 constexpr size_t kMostIds = 512;  // of a step
 
@@ -18,12 +17,14 @@ OfficialRecognition::OfficialRecognition(StreamId id, RecognitionRequest request
                                          const RecognitionSetup& setup, Clock::time_point now)
     : Recognition(id, std::move(request), std::move(reader), std::move(sink), now),
       setup_(setup),
-      language_(std::move(language)) {
+      language_(std::move(language)),
+      input_(this->request()) {
   if (!this->request().gated) BeginTurn();
 }
 
 size_t OfficialRecognition::Bytes() const {
-  return kept_.capacity() * sizeof(float) + (turn_ == nullptr ? 0 : turn_->stream()->Bytes());
+  return input_.Bytes() + kept_.capacity() * sizeof(float) +
+         (turn_ == nullptr ? 0 : turn_->stream()->Bytes());
 }
 
 std::shared_ptr<TextSink> OfficialRecognition::Leave(Clock::time_point now, RecognitionEnd* end) {
@@ -42,32 +43,40 @@ void OfficialRecognition::BeginTurn() {
   ends_ = false;
 }
 
-bool OfficialRecognition::Look(Clock::time_point now) {
+bool OfficialRecognition::Look(Clock::time_point now, const Room&) {
   if (ending()) return false;
-  std::vector<float> samples;
   std::string problem;
-  if (!reader().Read(kOfficialLook, &samples, &problem)) {
+  if (!input_.Read(reader(), &problem)) {
     EndWith(Outcome::kBadRequest, std::move(problem));
     return true;
   }
-  taken_ += samples.size();
-  if (turn_ != nullptr && !ends_) {
-    turn_->Push(samples.data(), samples.size());
-  } else {
-    kept_.insert(kept_.end(), samples.begin(), samples.end());
-    if (kept_.size() > kOfficialPreRoll)
-      kept_.erase(kept_.begin(), kept_.end() - static_cast<ptrdiff_t>(kOfficialPreRoll));
+  bool busy = false;
+  while (!IsEnding()) {
+    const std::vector<float> samples = input_.TakeSound(reader());
+    TakeSound(samples);
+    const std::optional<TurnOrder> order = input_.TakeOrder(reader());
+    busy = busy || order || !samples.empty();
+    if (!order) break;
+    Obey(*order);
   }
-  if (reader().ended() && !sound_ended_) {
+  if (!IsEnding() && !sound_ended_ && input_.Finished(reader())) {
     sound_ended_ = true;
-    Obey(TurnOrder::kEnd, now);
+    Obey(TurnOrder::kEnd);
     if (turn_ == nullptr) EndWith(Outcome::kDone, "");
+    busy = true;
   }
-  return BeginStep(now) || !samples.empty();
+  return BeginStep(now) || busy;
 }
 
-void OfficialRecognition::Obey(TurnOrder order, Clock::time_point) {
-  if (ending()) return;
+void OfficialRecognition::TakeSound(const std::vector<float>& samples) {
+  taken_ += samples.size();
+  if (turn_ != nullptr) return turn_->Push(samples.data(), samples.size());
+  kept_.insert(kept_.end(), samples.begin(), samples.end());
+  if (kept_.size() > kOfficialPreRoll)
+    kept_.erase(kept_.begin(), kept_.end() - static_cast<ptrdiff_t>(kOfficialPreRoll));
+}
+
+void OfficialRecognition::Obey(TurnOrder order) {
   if (order == TurnOrder::kBegin && turn_ == nullptr) BeginTurn();
   if (order != TurnOrder::kEnd || turn_ == nullptr || ends_) return;
   ends_ = true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/recognition/official_streaming.h"
+#include "runtime/live_input.h"
 #include "runtime/recognition.h"
 
 namespace parley::runtime {
@@ -18,24 +19,28 @@ class OfficialRecognition final : public Recognition {
                       std::shared_ptr<SoundReader> reader, std::shared_ptr<TextSink> sink,
                       const RecognitionSetup& setup, Clock::time_point now);
 
-  bool Look(Clock::time_point now) override;
-  void Obey(TurnOrder order, Clock::time_point now) override;
+  bool Look(Clock::time_point now, const Room& room) override;
+  void Take(const PlacedOrder& order) override { input_.Add(order); }
   void AddWanted(std::vector<WantedPass>* wanted) override;
   void Advanced(model::RecognitionStream* stream, Clock::time_point now) override;
   size_t Bytes() const override;
   std::shared_ptr<TextSink> Leave(Clock::time_point now, RecognitionEnd* end) override;
 
  private:
+  bool IsEnding() const { return turn_ != nullptr && ends_; }
+  void TakeSound(const std::vector<float>& samples);
+  void Obey(TurnOrder order);
   void BeginTurn();
   bool BeginStep(Clock::time_point now);
   void Tell(bool final);
 
   const RecognitionSetup setup_;
   const std::string language_;
+  LiveInput input_;
   std::unique_ptr<model::OfficialStreaming> turn_;  // null: between turns
   bool ends_ = false;  // the turn, with the step that takes the rest of its sound
   bool sound_ended_ = false, steps_ = false;
-  std::vector<float> kept_;  // between turns, or after the end of one
+  std::vector<float> kept_;  // between turns
   uint64_t taken_ = 0, first_ = 0, number_ = 0;
   Clock::time_point step_began_{};
 };

@@ -1,12 +1,11 @@
 #include "runtime/precedence.h"
 
-#include <chrono>
 #include <map>
 
 namespace parley::runtime {
 namespace {
 
-constexpr std::chrono::milliseconds kMostWait{200};
+constexpr std::chrono::milliseconds kMostWaitOfText{200}, kMostWaitOfFiles{1000};  // in a round
 constexpr int kNoNode = -1;
 
 size_t PlaceOf(Rank rank) { return static_cast<size_t>(rank); }
@@ -54,8 +53,12 @@ void Precedence::Member::Rest() {
 
 void Precedence::Member::GiveWay() {
   if (!rank_ || !all_->IsOutranked(*rank_)) return;
+  const auto most = *rank_ == Rank::kFiles ? kMostWaitOfFiles : kMostWaitOfText;
+  if (waited_ >= most) return;
+  const auto began = std::chrono::steady_clock::now();
   std::unique_lock<std::mutex> lock(all_->mutex_);
-  all_->changed_.wait_for(lock, kMostWait, [this] { return !all_->IsOutranked(*rank_); });
+  all_->changed_.wait_for(lock, most - waited_, [this] { return !all_->IsOutranked(*rank_); });
+  waited_ += std::chrono::steady_clock::now() - began;
 }
 
 }  // namespace parley::runtime

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -34,12 +35,16 @@ class Precedence {
     // It works on something of this rank from now on, until Rest().
     void Work(Rank rank);
     void Rest();
-    // Waits while a more urgent engine works: at most kMostWait, so that nothing stands still.
+    // A round of its work begins.
+    void BeginRound() { waited_ = {}; }
+    // Waits while a more urgent engine works. All waits of a round together are bounded, so that nothing stands
+    // still: a fifth of a second for live text, a second for files.
     void GiveWay();
 
    private:
     const std::shared_ptr<Precedence> all_;
     std::optional<Rank> rank_;
+    std::chrono::steady_clock::duration waited_{};  // in this round
   };
 
  private:

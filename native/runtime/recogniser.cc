@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "model/recognition/alignment_words.h"
-#include "model/recognition/quiet_splits.h"
 #include "model/recognition/recognition_checkpoint.h"
 #include "model/recognition/recognition_model.h"
 #include "model/recognition/recognition_work.h"
@@ -52,7 +51,7 @@ bool ReadParts(const RecogniserOptions& options, Parts* parts, std::string* prob
   if (options.device != "cpu") {
     return *problem = "device is \"" + options.device + "\"; recognition runs on cpu", false;
   }
-  if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", false;
+  if (options.max_files == 0) return *problem = "max_files must be 1 or more", false;
   return Pick<std::optional<Format>>({"quantize", {{"none", std::nullopt}, {"int8", Format::kInt8}}},
                                      options.quantize, &parts->decoder, problem) &&
          Pick<Format>({"cache_format", {{"", Format::kBf16}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
@@ -119,7 +118,7 @@ class RecognitionRounds final : public Rounds {
 
   void Begin(const std::function<void(const RecogniserStats&)>& publish) {
     RecognitionSchedulerOptions options;
-    options.max_streams = options_.max_streams;
+    options.max_files = options_.max_files;
     const size_t weights = model_->WeightBytes();
     options.memory_bytes =
         options_.memory_bytes > 0 ? options_.memory_bytes : (memory_ - std::min(memory_, weights)) / 4 * 3;
@@ -131,17 +130,14 @@ class RecognitionRounds final : public Rounds {
     RecogniserFacts facts = FactsOf(*checkpoint_);
     facts.device = kernels_->Name();
     facts.weight_bytes = model_->WeightBytes();
-    // Audio tokens, and as many ids of text; features; samples.
-    facts.second_bytes = model_->CacheBytes(2 * model::kChunkTokens, setup_.cache_format) +
-                         (model::kChunkFrames * static_cast<size_t>(model_->config().encoder.mel_bands) +
-                          model::QuietSplits::kRate) *
-                             sizeof(float);
+    facts.second_bytes = setup_.BytesOf(1);
     return facts;
   }
 
   bool Round() override {
     std::string problem;
     if (checkpoint_->Changed(&problem)) throw BackendLost(problem);
+    member_.BeginRound();
     return scheduler_->Round();
   }
   void Wait() override {
@@ -194,7 +190,7 @@ class ThreadedRecogniser final : public Recogniser {
                  std::shared_ptr<TextSink> sink) override {
     return mailbox_.Start(std::move(request), std::move(source), std::move(sink));
   }
-  void Order(StreamId stream, TurnOrder order) override { mailbox_.Order(stream, order); }
+  void Order(StreamId stream, PlacedOrder order) override { mailbox_.Order(stream, order); }
   void Cancel(StreamId stream) override { mailbox_.Cancel(stream); }
   void Wake() override { mailbox_.Wake(); }
   RecogniserStats stats() const override {

@@ -25,8 +25,8 @@ struct RecogniserOptions : ProcessorOptions {
   std::string streaming = "draft";  // draft | official: as model::LiveTranscript, model::OfficialStreaming
   std::string korean_dictionary;    // aligner: a file, or none
   std::chrono::milliseconds least_interval{320};  // of partial texts; they take longer where the machine does
-  size_t max_streams = 256;                       // at a time; others wait
-  size_t memory_bytes = 0;                        // for streams; 0: from what the machine has
+  size_t max_files = 256;                         // at a time, beside live callers; others wait
+  size_t memory_bytes = 0;                        // for all; 0: from what the machine has
   bool warm_up = true;
 };
 
@@ -44,6 +44,11 @@ enum class TurnOrder : uint8_t {
   kEnd,     // the turn is over
 };
 
+struct PlacedOrder {
+  TurnOrder order = TurnOrder::kBegin;
+  uint64_t at = 0;  // samples of the source that come before it
+};
+
 struct RecognitionRequest {
   RecognitionUse use = RecognitionUse::kFile;
   std::string language;    // a tag or an English name; empty: it is found
@@ -53,7 +58,7 @@ struct RecognitionRequest {
   // Live: nothing is recognised before TurnOrder::kBegin. Else the first turn begins with the sound, and each
   // other one after the end of the last.
   bool gated = false;
-  std::vector<TurnOrder> orders = {};  // live: obeyed before any sound is read
+  std::vector<PlacedOrder> orders = {};  // live: those given before the start
   double piece_seconds =
       60;  // file: about the length of the pieces that a long sound is cut into; 10 to 1200
 };
@@ -137,8 +142,8 @@ class Recogniser {
   // 0 if the engine is closed; the sink is then not called.
   virtual StreamId Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
                          std::shared_ptr<TextSink> sink) = 0;
-  // For a live stream; others, and unknown ones, ignore it.
-  virtual void Order(StreamId stream, TurnOrder order) = 0;
+  // For a live stream, which obeys it at its place in the sound; others, and unknown ones, ignore it.
+  virtual void Order(StreamId stream, PlacedOrder order) = 0;
   // Calls Ended(kCancelled) soon. Unknown streams are ignored.
   virtual void Cancel(StreamId stream) = 0;
   // Call it when a source has sound: the engine looks at once. It looks from time to time without it.

@@ -1,48 +1,18 @@
 #include "runtime/recognition.h"
 
-#include <algorithm>
-#include <cmath>
 #include <exception>
 #include <utility>
 
-#include "model/recognition/runaway.h"
 #include "model/text/unicode.h"
 #include "runtime/frame_model.h"
 
 namespace parley::runtime {
-namespace {
-
-constexpr size_t kBlockSamples = 4096;
-
-}  // namespace
-
-SoundReader::SoundReader(std::shared_ptr<SoundSource> source,
-                         std::shared_ptr<const model::ResamplingTaps> taps)
-    : source_(std::move(source)) {
-  if (taps != nullptr) resampling_.emplace(std::move(taps));
-}
-
-bool SoundReader::Read(size_t most, std::vector<float>* samples, std::string* problem) {
-  const size_t before = samples->size();
-  while (!ended_ && samples->size() - before < most) {
-    piece_.resize(kBlockSamples);
-    const size_t count = source_->Read(piece_.data(), kBlockSamples);
-    for (size_t n = 0; n < count; n++) {
-      if (std::isfinite(piece_[n])) continue;
-      *problem = "the sound's sample " + std::to_string(read_ + n) + " is no finite number";
-      return false;
-    }
-    read_ += count;
-    if (resampling_) resampling_->Push(piece_.data(), count, samples);
-    else samples->insert(samples->end(), piece_.begin(), piece_.begin() + static_cast<ptrdiff_t>(count));
-    if (count > 0) continue;
-    ended_ = source_->Ended(problem);
-    if (!problem->empty()) return false;
-    if (ended_ && resampling_) resampling_->Finish(samples);
-    break;
-  }
-  samples_ += samples->size() - before;
-  return true;
+size_t RecognitionSetup::BytesOf(double seconds) const {
+  constexpr double kTokens = 2.0 * model::kChunkTokens;
+  const auto bands = static_cast<size_t>(model->config().encoder.mel_bands);
+  const size_t second = model::kChunkFrames * bands + SoundReader::kRate;
+  return model->CacheBytes(static_cast<size_t>(kTokens * seconds), cache_format) +
+         static_cast<size_t>(seconds * static_cast<double>(second * sizeof(float)));
 }
 
 Recognition::Recognition(StreamId id, RecognitionRequest request, std::shared_ptr<SoundReader> reader,
@@ -105,11 +75,12 @@ bool Recognition::PassIsGood(const model::RecognitionStream& stream, size_t offe
   return true;
 }
 
-std::string Recognition::WithoutEcho(std::string text, const std::string& last, double seconds) {
-  const auto echo = model::FindEcho(text, request_.context, last, {seconds, true});
+std::string Recognition::WithoutEcho(std::string text, const std::string& last,
+                                     model::RecognisedSound sound) {
+  const auto echo = model::FindEcho(text, request_.context, last, sound);
   if (!echo) return text;
   RanAway(std::string(model::RunawayName(echo->kind)) + " was cut out of the text of " +
-          std::to_string(seconds) + " s of sound");
+          std::to_string(sound.seconds) + " s of sound");
   text.resize(echo->keep);
   return std::string(model::Stripped(text));
 }

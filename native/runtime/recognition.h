@@ -13,9 +13,10 @@
 
 #include "model/recognition/alignment_words.h"
 #include "model/recognition/recognition_model.h"
-#include "model/shared/resampling.h"
+#include "model/recognition/runaway.h"
 #include "runtime/precedence.h"
 #include "runtime/recogniser.h"
+#include "runtime/sound_reader.h"
 
 namespace parley::runtime {
 
@@ -26,6 +27,16 @@ struct RecognitionSetup {
   bool official = false;
   Clock::duration least_interval{};
   const model::KoreanDictionary* nouns = nullptr;  // or none
+
+  // Memory that so much sound takes while it is recognised: its features and samples, audio tokens, and as many
+  // ids of text.
+  size_t BytesOf(double seconds) const;
+};
+
+// Memory that a recognition may take for new sound.
+struct Room {
+  size_t bytes = 0;
+  bool is_next = true;  // it may begin one piece of its sound whatever that takes, so that something goes on
 };
 
 class Recognition;
@@ -38,28 +49,6 @@ struct WantedPass {
   bool is_final;          // of two passes of a rank it goes first
   Clock::time_point due;  // then the earlier one
 };
-
-// Reads a source at 16 kHz. NaN and infinity are a defect of the sound.
-class SoundReader {
- public:
-  static constexpr uint32_t kRate = 16'000;
-
-  SoundReader(std::shared_ptr<SoundSource> source, std::shared_ptr<const model::ResamplingTaps> taps);
-
-  // Appends what there is, at most about so many samples. False with `problem` set: the sound cannot be used.
-  bool Read(size_t most, std::vector<float>* samples, std::string* problem);
-  bool ended() const { return ended_; }
-  uint64_t samples() const { return samples_; }  // of 16 kHz, so far
-
- private:
-  const std::shared_ptr<SoundSource> source_;
-  std::optional<model::StreamResampling> resampling_;
-  std::vector<float> piece_;
-  uint64_t read_ = 0, samples_ = 0;
-  bool ended_ = false;
-};
-
-inline double SecondsOf(uint64_t samples) { return static_cast<double>(samples) / SoundReader::kRate; }
 
 // Ids that a sound can need. Fast speech has about eight a second.
 inline size_t MostIdsOf(size_t samples) { return 32 + 12 * samples / SoundReader::kRate; }
@@ -75,9 +64,10 @@ class Recognition {
   bool is_live() const { return request_.use == RecognitionUse::kLive; }
   bool gone() const { return sink_ == nullptr; }
 
-  // Reads sound and begins the passes that are due. True: there was something to do.
-  virtual bool Look(Clock::time_point now) = 0;
-  virtual void Obey(TurnOrder order, Clock::time_point now) { (void)order, (void)now; }
+  // Reads sound and begins the passes that are due. True: there was something to do. A live recognition always
+  // has room.
+  virtual bool Look(Clock::time_point now, const Room& room) = 0;
+  virtual void Take(const PlacedOrder& order) { (void)order; }
   virtual void AddWanted(std::vector<WantedPass>* wanted) = 0;
   // A pass of this stream made an id, or is done.
   virtual void Advanced(model::RecognitionStream* stream, Clock::time_point now) = 0;
@@ -98,9 +88,9 @@ class Recognition {
  protected:
   void Report(const RecognisedText& text);
   void Report(const std::vector<AlignedWord>& words);
-  // The text without its end, if that is an echo of the context, or of the last text, that so short a sound
-  // does not explain.
-  std::string WithoutEcho(std::string text, const std::string& last, double seconds);
+  // The text without its end, if that is an echo of the context, or of the last text, that the sound does not
+  // explain.
+  std::string WithoutEcho(std::string text, const std::string& last, model::RecognisedSound sound);
   // Takes note of a pass that is done; `offered`: ids of its draft. False: what it computed is of no use, and
   // the recognition has ended.
   bool PassIsGood(const model::RecognitionStream& stream, size_t offered);

@@ -24,6 +24,8 @@ constexpr size_t kBlocksTogether = 1, kRowsTogether = 128;
 constexpr size_t kBlocksApart = 64, kRowsApart = 4096;
 // A file gets one piece of work after so many of live turns.
 constexpr size_t kPiecesGivenWay = 40;
+constexpr double kLiveSegment = 30;  // seconds
+constexpr std::chrono::milliseconds kFreeMemoryHolds{100};
 
 RecognitionEnd Refused(Outcome outcome, std::string problem) { return {outcome, std::move(problem), 0, 0}; }
 
@@ -39,7 +41,7 @@ StreamId RecognitionMailbox::Start(RecognitionRequest request, std::shared_ptr<S
   return id;
 }
 
-void RecognitionMailbox::Order(StreamId stream, TurnOrder order) {
+void RecognitionMailbox::Order(StreamId stream, PlacedOrder order) {
   Leave([&](RecognitionOrders& orders) { orders.turns.emplace_back(stream, order); });
 }
 
@@ -79,10 +81,9 @@ void RecognitionScheduler::TakeOrders() {
   RecognitionOrders orders = mailbox_.Take();
   closing_ = closing_ || orders.close;
   for (RecognitionArrival& arrival : orders.arrivals) waiting_.push_back(std::move(arrival));
-  const Clock::time_point now = options_.now();
   for (const auto& [id, order] : orders.turns) {
     for (const auto& one : live_) {
-      if (one->id() == id) one->Obey(order, now);
+      if (one->id() == id) one->Take(order);
     }
     for (RecognitionArrival& arrival : waiting_) {
       if (arrival.id == id) arrival.request.orders.push_back(order);
@@ -121,31 +122,60 @@ void RecognitionScheduler::DropStaleWork() {
   }
 }
 
+// Live callers never wait for a place; files do.
 void RecognitionScheduler::Admit() {
-  while (!waiting_.empty() && live_.size() < options_.max_streams &&
-         stats_.memory_in_use < options_.memory_bytes) {
-    RecognitionArrival arrival = std::move(waiting_.front());
-    waiting_.erase(waiting_.begin());
-    RecognitionEnd refusal;
-    std::unique_ptr<Recognition> made;
-    const std::shared_ptr<TextSink> sink = arrival.sink;
-    const std::vector<TurnOrder> orders = arrival.request.orders;
-    try {
-      made = Made(&arrival, &refusal);
-    } catch (const std::bad_alloc&) {
-      refusal = Refused(Outcome::kOutOfMemory, "memory is out");
-    } catch (const std::exception& error) {
-      refusal = Refused(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
-    }
-    if (made != nullptr) {
-      for (const TurnOrder order : orders) made->Obey(order, options_.now());
-      stats_.begun++;
-      live_.push_back(std::move(made));
+  size_t files = static_cast<size_t>(
+      std::count_if(live_.begin(), live_.end(), [](const auto& one) { return !one->is_live(); }));
+  std::vector<RecognitionArrival> still_waiting;
+  for (RecognitionArrival& arrival : std::exchange(waiting_, {})) {
+    const bool is_file = arrival.request.use != RecognitionUse::kLive;
+    if (is_file && files >= options_.max_files) {
+      still_waiting.push_back(std::move(arrival));
       continue;
     }
+    if (Begin(&arrival) && is_file) files++;
+  }
+  waiting_ = std::move(still_waiting);
+}
+
+bool RecognitionScheduler::Begin(RecognitionArrival* arrival) {
+  RecognitionEnd refusal;
+  const std::shared_ptr<TextSink> sink = arrival->sink;
+  std::unique_ptr<Recognition> made;
+  try {
+    if (FitsMemory(&arrival->request, &refusal)) made = Made(arrival, &refusal);
+  } catch (const std::bad_alloc&) {
+    refusal = Refused(Outcome::kOutOfMemory, "memory is out");
+  } catch (const std::exception& error) {
+    refusal = Refused(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+  }
+  if (made == nullptr) {
     stats_.refused++;
     ends_.emplace_back(sink, std::move(refusal));
+    return false;
   }
+  stats_.begun++;
+  live_.push_back(std::move(made));
+  return true;
+}
+
+// A file's pieces become as short as the memory requires. False with `refusal` set: not even the shortest fits,
+// or no other live caller does.
+bool RecognitionScheduler::FitsMemory(RecognitionRequest* request, RecognitionEnd* refusal) {
+  if (request->use == RecognitionUse::kAlign) return true;
+  const bool is_live = request->use == RecognitionUse::kLive;
+  const size_t taken = is_live ? stats_.memory_in_use : 0;
+  const size_t left = options_.memory_bytes - std::min(options_.memory_bytes, taken);
+  const double second = static_cast<double>(setup_.BytesOf(kLeastPiece)) / kLeastPiece;
+  const double fits = static_cast<double>(left) / second;
+  if (fits < (is_live ? kLiveSegment : kLeastPiece)) {
+    *refusal =
+        Refused(Outcome::kOutOfMemory, "the memory for recognition is taken: " + std::to_string(left >> 20) +
+                                           " MiB are left of " + std::to_string(options_.memory_bytes >> 20));
+    return false;
+  }
+  if (!is_live) request->piece_seconds = std::min(request->piece_seconds, std::max(fits, kLeastPiece));
+  return true;
 }
 
 std::shared_ptr<const model::ResamplingTaps> RecognitionScheduler::TapsOf(uint32_t rate) {
@@ -227,20 +257,46 @@ std::unique_ptr<Recognition> RecognitionScheduler::MadeAlignment(RecognitionArri
 // --- work
 
 bool RecognitionScheduler::Look() {
-  bool busy = false;
+  bool busy = false, has_next = false;
   const Clock::time_point now = options_.now();
+  size_t in_use = stats_.memory_in_use;
   for (const auto& one : live_) {
-    // New sound needs memory; without it a file waits for others.
-    if (!one->is_live() && stats_.memory_in_use > options_.memory_bytes && live_.size() > 1) continue;
-    try {
-      busy = one->Look(now) || busy;
-    } catch (const std::bad_alloc&) {
-      one->EndWith(Outcome::kOutOfMemory, "memory is out");
-    } catch (const std::exception& error) {
-      one->EndWith(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
-    }
+    const size_t left =
+        std::min(options_.memory_bytes - std::min(options_.memory_bytes, in_use), FreeMemory(now));
+    const size_t before = one->Bytes();
+    const bool was_busy = GuardedLook(*one, now, {left, !has_next});
+    in_use += one->Bytes();
+    in_use -= std::min(in_use, before);
+    busy = busy || was_busy;
+    // Without memory the oldest file that has something to do goes on alone.
+    if (!one->is_live() && !has_next) has_next = was_busy || IsWorkedOn(*one);
   }
   return busy;
+}
+
+bool RecognitionScheduler::GuardedLook(Recognition& one, Clock::time_point now, const Room& room) {
+  try {
+    return one.Look(now, room);
+  } catch (const std::bad_alloc&) {
+    one.EndWith(Outcome::kOutOfMemory, "memory is out");
+  } catch (const std::exception& error) {
+    one.EndWith(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
+  }
+  return true;
+}
+
+bool RecognitionScheduler::IsWorkedOn(Recognition& one) {
+  wanted_.clear();
+  one.AddWanted(&wanted_);
+  return !std::exchange(wanted_, {}).empty();
+}
+
+// What the machine has, a quarter left for others: the voice and the aligner are on it as well.
+size_t RecognitionScheduler::FreeMemory(Clock::time_point now) {
+  if (now < free_until_) return free_;
+  free_until_ = now + kFreeMemoryHolds;
+  free_ = options_.free_memory() / 4 * 3;
+  return free_;
 }
 
 bool RecognitionScheduler::Work() {
@@ -291,7 +347,8 @@ bool RecognitionScheduler::BeginWork(Rank rank, const Streams& streams) {
   const bool at_once = setup_.model->kernels().AnswersAtOnce();
   const bool encodes = streams.front()->turn() == model::RecognitionStream::Turn::kEncode;
   bool begun = false;
-  Guarded(streams, [&] {
+  // If memory ends, that of the most urgent stream is freed.
+  Guarded({streams.front()}, [&] {
     begun = encodes ? work.Encode(streams.data(), streams.size(), at_once ? kBlocksTogether : kBlocksApart)
                     : work.Prefill(streams.data(), streams.size(), at_once ? kRowsTogether : kRowsApart);
   });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/recognition/recognition_work.h"
+#include "runtime/machine_memory.h"
 #include "runtime/mailbox.h"
 #include "runtime/precedence.h"
 #include "runtime/recognition.h"
@@ -32,7 +33,7 @@ struct RecognitionArrival {
 
 struct RecognitionOrders {
   std::vector<RecognitionArrival> arrivals;
-  std::vector<std::pair<StreamId, TurnOrder>> turns;
+  std::vector<std::pair<StreamId, PlacedOrder>> turns;
   std::vector<StreamId> cancels;
   bool close = false;
 };
@@ -43,7 +44,7 @@ class RecognitionMailbox : public Mailbox<RecognitionOrders> {
 
   StreamId Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
                  std::shared_ptr<TextSink> sink);
-  void Order(StreamId stream, TurnOrder order);
+  void Order(StreamId stream, PlacedOrder order);
   void Cancel(StreamId stream);
 
  private:
@@ -52,8 +53,10 @@ class RecognitionMailbox : public Mailbox<RecognitionOrders> {
 };
 
 struct RecognitionSchedulerOptions {
-  size_t max_streams = 256;
-  size_t memory_bytes = 0;  // for streams
+  size_t max_files = 256;   // at a time; others wait
+  size_t memory_bytes = 0;  // for all
+  // Of the machine, now.
+  std::function<size_t()> free_memory = [] { return AvailableMemory(); };
   TimeSource now = Clock::now;
   std::function<void(const RecogniserStats&)> publish = [](const RecogniserStats&) {};
 };
@@ -76,11 +79,16 @@ class RecognitionScheduler {
 
   void TakeOrders();
   void Admit();
+  bool Begin(RecognitionArrival* arrival);
+  bool FitsMemory(RecognitionRequest* request, RecognitionEnd* refusal);
   std::unique_ptr<Recognition> Made(RecognitionArrival* arrival, RecognitionEnd* refusal);
   std::unique_ptr<Recognition> MadeAlignment(RecognitionArrival* arrival, std::shared_ptr<SoundReader> reader,
                                              RecognitionEnd* refusal);
   std::shared_ptr<const model::ResamplingTaps> TapsOf(uint32_t rate);
   bool Look();
+  bool GuardedLook(Recognition& one, Clock::time_point now, const Room& room);
+  bool IsWorkedOn(Recognition& one);
+  size_t FreeMemory(Clock::time_point now);
   bool Work();
   void WorkOn(Rank rank);
   bool AdvanceWork(Rank rank);
@@ -105,6 +113,8 @@ class RecognitionScheduler {
   model::RecognitionWork live_work_, file_work_;
   std::vector<std::pair<std::shared_ptr<TextSink>, RecognitionEnd>> ends_;
   size_t pieces_given_way_ = 0;  // of live work, while a file waited
+  size_t free_ = 0;
+  Clock::time_point free_until_{};
   bool closing_ = false;
   std::string lost_;
   RecogniserStats stats_;

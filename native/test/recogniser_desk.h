@@ -33,6 +33,7 @@ class HandedSound final : public runtime::SoundSource {
     return true;
   }
   size_t read() const { return read_; }
+  size_t added() const { return samples_.size(); }
 
  private:
   std::vector<float> samples_;
@@ -89,7 +90,8 @@ class RecogniserDesk {
     setup.official = official;
     setup.least_interval = std::chrono::milliseconds(320);
     runtime::RecognitionSchedulerOptions options;
-    options.max_streams = most;
+    options.max_files = most;
+    options.free_memory = [this] { return free_memory; };
     options.memory_bytes = memory;
     options.now = [this] { return now; };
     options.publish = [this](const runtime::RecogniserStats& its) { stats = its; };
@@ -108,7 +110,10 @@ class RecogniserDesk {
     asked.sound->End();
     return asked;
   }
-  void Order(const Asked& asked, runtime::TurnOrder order) { mailbox.Order(asked.id, order); }
+  // About the sound that was added until now.
+  void Order(const Asked& asked, runtime::TurnOrder order) {
+    mailbox.Order(asked.id, {order, asked.sound->added()});
+  }
 
   // Until there is nothing to do; each round takes a millisecond.
   size_t Run(size_t most = 100'000) {
@@ -122,6 +127,7 @@ class RecogniserDesk {
   }
 
   const LoadedRecogniser loaded;
+  size_t free_memory = SIZE_MAX;  // of the machine
   runtime::Clock::time_point now{std::chrono::hours(1)};
   runtime::RecognitionMailbox mailbox{[this] { return now; }};
   runtime::Precedence::Member member{runtime::Precedence::Of(99)};

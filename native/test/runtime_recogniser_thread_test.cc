@@ -63,7 +63,7 @@ void StreamsOfManyThreadsAreServed() {
         const bool cancels = (n + turn) % 4 == 3;
         const auto id = recogniser->Start({}, std::make_shared<Sound>(ReadClip("yes03"), !cancels), texts);
         CHECK(id != 0);
-        recogniser->Order(id, TurnOrder::kPause);
+        recogniser->Order(id, {TurnOrder::kPause, 0});
         recogniser->Wake();
         if (cancels) recogniser->Cancel(id);
         const auto [end, text] = texts->Wait();

@@ -30,6 +30,13 @@ export function checkRanges(options: Pick<RecognitionOptions, 'sampleRate' | 'pi
   if (pieceSeconds !== undefined) checkRange('pieceSeconds', pieceSeconds, [10, 1200, 'seconds']);
 }
 
+/** Throws INVALID_FIELD for a ring of another rate than the one stated. */
+export function checkRate(ring: PcmRing, sampleRate: number): void {
+  if (ring.rate === sampleRate) return;
+  const message = `the ring has ${ring.rate} Hz, and sampleRate says ${sampleRate}`;
+  throw new ParleyError('INVALID_FIELD', message, { field: 'sampleRate' });
+}
+
 function checkRange(
   field: string,
   value: number,
@@ -56,6 +63,7 @@ export interface RecognisedText {
   readonly endSeconds: number;
 }
 
+/** A listener that throws ends its session with ENGINE_FAILED. */
 export interface RecognitionListener {
   readonly partial?: (text: RecognisedText) => void;
   readonly final: (text: RecognisedText) => void;
@@ -68,9 +76,15 @@ export interface RecognitionListener {
 export type TurnOrder = 'begin' | 'pause' | 'resume' | 'end';
 
 export interface RecognitionSession {
-  /** Reads the ring until its writer ends it. Throws WRONG_STATE if the session has a ring already. */
+  /**
+   * Reads the ring until its writer ends it. Throws WRONG_STATE if the session has a ring already, and
+   * INVALID_FIELD for a ring of another rate than the session's.
+   */
   push(ring: PcmRing): void;
-  /** Tells about the turns of a live session, in order. A file's ignores it. */
+  /**
+   * Tells about the turns of a live session, in order. An order is about the sound that the ring's writer has
+   * written until now; those before `push` are about the beginning. A file's session ignores them.
+   */
   turn(order: TurnOrder): void;
   /** Ends the sound here. Resolves like `ended`. */
   end(): Promise<void>;
@@ -79,7 +93,7 @@ export interface RecognitionSession {
    * AUDIO_INVALID for a sound that cannot be used, ABORTED after `close`, or what became of the engine.
    */
   readonly ended: Promise<void>;
-  /** Gives the work up. */
+  /** Gives the work up: the listener is not called any more. */
   close(): void;
 }
 

@@ -180,6 +180,52 @@ test('a gated session hears its turns only', async (t) => {
   assert.deepEqual(finals, plain.finals);
 });
 
+test('an order is about the sound that was written before it', async (t) => {
+  const recogniser = await openRecogniser(t); // which is loaded for this session, after all that is said
+  const { session, ring, finals } = listen(t, recogniser, { use: 'live', gated: true });
+  session.push(ring);
+  const [first, second] = [clip('odd37'), clip('en91')];
+  session.turn('begin');
+  ring.write(first);
+  session.turn('pause');
+  session.turn('end');
+  session.turn('begin');
+  ring.write(second);
+  session.turn('end');
+  ring.write(clip('tag10'));
+  await session.end();
+  const lastSecond = (first.length + second.length) / RATE;
+  assert.deepEqual(
+    finals.map(({ part, text, beginSeconds, endSeconds }) => [part, text, beginSeconds, endSeconds]),
+    [
+      [0, expected('odd37'), 0, first.length / RATE],
+      [1, finals[1]?.text, first.length / RATE, lastSecond],
+    ],
+  );
+  assert.match(finals[1]?.text ?? '', /^Please hold the line while I transfer your call/);
+});
+
+test('a listener that throws ends its session, and no other', async (t) => {
+  const recogniser = await openRecogniser(t);
+  const other = transcribe(t, recogniser, clip('odd37'));
+  const ring = PcmRing.open(RATE, RATE * 4);
+  t.after(() => ring.close());
+  const session = recogniser.open(
+    { sampleRate: RATE, use: 'file' },
+    {
+      final: () => {
+        throw new TypeError('mine');
+      },
+    },
+  );
+  session.push(ring);
+  ring.write(clip('odd37'));
+  ring.end();
+  await assert.rejects(session.ended, codeOf('ENGINE_FAILED', /./));
+  assert.equal((await other)[0]?.text, expected('odd37'));
+  assert.equal(recogniser.sessions, 0);
+});
+
 test('a session that is closed frees its place and its ring', async (t) => {
   const recogniser = await openRecogniser(t);
   const { session, ring } = listen(t, recogniser, { use: 'live' });
@@ -219,10 +265,15 @@ test('options that are not allowed are refused before anything runs', async (t) 
   assert.throws(open({ language: 'tlh' }), codeOf('INVALID_FIELD', /"tlh" is none of the model's: zh, en/));
   assert.throws(open({ pieceSeconds: 5 }), codeOf('INVALID_FIELD', /10 to 1200 seconds/));
   const { session, ring } = listen(t, recogniser, { use: 'live' });
+  assert.throws(open({}), codeOf('ENGINE_BUSY', /1 sounds are being recognised/));
+  const slow = PcmRing.open(8000, 8000);
+  t.after(() => slow.close());
+  assert.throws(() => session.push(slow), codeOf('INVALID_FIELD', /the ring has 8000 Hz.*says 16000/));
   session.push(ring);
   assert.throws(() => session.push(ring), codeOf('WRONG_STATE', /a ring already/));
   assert.throws(open({}), codeOf('ENGINE_BUSY', /1 sounds are being recognised/));
   await session.end();
+  assert.equal(recogniser.sessions, 0);
 });
 
 test('a checkpoint that is wrong is named with its variable', async () => {

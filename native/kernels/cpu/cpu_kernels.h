@@ -72,7 +72,7 @@ class CpuKernels : public SpeechKernels {
 
  private:
   // work(first, last) for shares of `count` things; all of them here when `operations`,
-  // about the number of instructions, are too few to call others.
+  // about the number of instructions, are too few to call others, or to give way before.
   template <class Work>
   void Split(size_t count, size_t granule, size_t operations, const Work& work) {
     SplitParts(count, granule, operations, [&](unsigned, size_t first, size_t last) { work(first, last); });
@@ -82,7 +82,7 @@ class CpuKernels : public SpeechKernels {
   template <class Work>
   void SplitParts(size_t count, size_t granule, size_t operations, const Work& work) {
     constexpr size_t kWorthCalling = 1 << 14;  // some microseconds
-    if (pool_.Threads() == 1 || operations < kWorthCalling) return work(0u, size_t{0}, count);
+    if (operations < kWorthCalling) return work(0u, size_t{0}, count);
     pool_.Run([&](unsigned part) {
       const auto share = ShareOf(count, granule, part, pool_.Threads());
       if (share.first < share.second) work(part, share.first, share.second);

@@ -11,7 +11,7 @@ interface RecogniserAddon {
   recogniserClose(handle: number): Promise<void>;
   recogniserStart(handle: number, request: NativeRecognitionRequest, ring: number): number;
   recogniserTake(stream: number): readonly NativeRecognitionEvent[] | null;
-  recogniserOrder(stream: number, order: TurnOrder): void;
+  recogniserOrder(stream: number, order: TurnOrder, at: number): void;
   recogniserCancel(stream: number): void;
   recogniserStats(handle: number): NativeRecogniserStats | null;
 }
@@ -45,9 +45,16 @@ export interface NativeRecogniserOptions {
   readonly threads: number;
   readonly cores: readonly number[];
   readonly numaNode?: number | undefined;
-  readonly maxStreams?: number;
+  /** Files at a time, beside live callers; others wait. */
+  readonly maxFiles?: number;
   readonly memoryBytes?: number;
   readonly warmUp?: boolean;
+}
+
+export interface PlacedOrder {
+  readonly order: TurnOrder;
+  /** Samples of the ring that come before it. */
+  readonly at: number;
 }
 
 export interface NativeRecognitionRequest {
@@ -59,8 +66,8 @@ export interface NativeRecognitionRequest {
   readonly rate: number;
   readonly partials?: boolean | undefined;
   readonly gated?: boolean | undefined;
-  /** Orders that are obeyed before any sound is read. */
-  readonly orders?: readonly TurnOrder[];
+  /** Orders given before the start. */
+  readonly orders?: readonly PlacedOrder[];
   readonly pieceSeconds?: number | undefined;
 }
 
@@ -157,8 +164,8 @@ export class NativeRecognition {
     });
   }
 
-  turn(order: TurnOrder): void {
-    addon().recogniserOrder(this.#handle, order);
+  turn({ order, at }: PlacedOrder): void {
+    addon().recogniserOrder(this.#handle, order, at);
   }
 
   cancel(): void {

@@ -10,6 +10,7 @@ import {
   type Aligner,
   type AlignmentRequest,
   checkRanges,
+  checkRate,
   type Recogniser,
   type RecognitionListener,
   type RecognitionOptions,
@@ -25,6 +26,7 @@ import {
   NativeRecogniser,
   type NativeRecogniserOptions,
   type NativeRecogniserStats,
+  type PlacedOrder,
   type RecogniserFacts,
 } from './native-recogniser.js';
 import type { NativeOutcome } from './native-speech.js';
@@ -93,8 +95,11 @@ class LoadedModel {
     return this.facts.languages.map((name) => tagOfName(name.toLowerCase()) ?? name.toLowerCase());
   }
 
-  /** Throws ENGINE_BUSY if too many streams run, and INVALID_FIELD for what the model does not take. */
-  check(options: Pick<RecognitionOptions, 'sampleRate' | 'pieceSeconds' | 'language'>): void {
+  /**
+   * Takes a place, and returns the function that frees it. Throws ENGINE_BUSY if all are taken, and
+   * INVALID_FIELD for what the model does not take.
+   */
+  takePlace(options: Pick<RecognitionOptions, 'sampleRate' | 'pieceSeconds' | 'language'>): () => void {
     const { language } = options;
     const { maxSessions } = this.#options;
     if (this.#open >= maxSessions) {
@@ -106,6 +111,8 @@ class LoadedModel {
       const message = `the language "${language}" is none of the model's: ${this.languages.join(', ')}`;
       throw new ParleyError('INVALID_FIELD', message, { field: 'language' });
     }
+    this.#open++;
+    return () => this.#open--;
   }
 
   /** Runs a stream to its end. Rejects with the ParleyError of its outcome. */
@@ -116,11 +123,11 @@ class LoadedModel {
     onEvent: OnEvent,
     onStart: (stream: NativeRecognition) => void = () => undefined,
   ): Promise<void> {
-    this.#open++;
+    const passing = new Passing(signal, onEvent);
     let letGo: () => void = () => undefined;
     try {
       letGo = await this.lifecycle.enter(signal);
-      const stream = this.#native?.start(request, ring, (event) => this.#pass(event, onEvent));
+      const stream = this.#native?.start(request, ring, (event) => this.#pass(event, passing));
       if (stream === undefined)
         throw new ParleyError('ENGINE_UNAVAILABLE', 'the model or the ring was closed');
       const cancel = () => stream.cancel();
@@ -129,16 +136,17 @@ class LoadedModel {
       onStart(stream);
       const watch = this.#watch(ring);
       try {
-        this.#judge(await Promise.race([stream.ended, watch.hung]));
+        this.#judge(await Promise.race([stream.ended, watch.hung, passing.failed]));
       } finally {
         watch.stop();
         signal.removeEventListener('abort', cancel);
+        stream.cancel();
       }
     } catch (error) {
       ring.abort(); // its writer learns that nobody reads
       throw error;
     } finally {
-      this.#open--;
+      passing.stop();
       letGo();
     }
   }
@@ -165,9 +173,9 @@ class LoadedModel {
     return { hung, stop: () => cancelTimer() };
   }
 
-  #pass(event: Exclude<NativeRecognitionEvent, NativeRecognitionEnd>, onEvent: OnEvent): void {
+  #pass(event: Exclude<NativeRecognitionEvent, NativeRecognitionEnd>, passing: Passing): void {
     if (event.type === 'runaway') this.#options.onNews?.({ what: 'runaway', reason: event.what });
-    else onEvent(event);
+    else passing.pass(event);
   }
 
   #judge({ outcome, problem }: NativeRecognitionEnd): void {
@@ -201,6 +209,37 @@ class LoadedModel {
   }
 }
 
+/** Passes events on until the work is given up or over. A listener that throws ends it. */
+class Passing {
+  /** Rejects with what the listener threw. */
+  readonly failed: Promise<never>;
+  readonly #signal: AbortSignal;
+  readonly #onEvent: OnEvent;
+  #fail: (error: ParleyError) => void = () => undefined;
+  #stopped = false;
+
+  constructor(signal: AbortSignal, onEvent: OnEvent) {
+    this.#signal = signal;
+    this.#onEvent = onEvent;
+    this.failed = new Promise((_, reject) => (this.#fail = reject));
+    this.failed.catch(() => undefined); // whoever runs the stream awaits it
+  }
+
+  pass(event: Parameters<OnEvent>[0]): void {
+    if (this.#stopped || this.#signal.aborted) return;
+    try {
+      this.#onEvent(event);
+    } catch (error) {
+      this.#stopped = true;
+      this.#fail(asParleyError(error, 'ENGINE_FAILED'));
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+}
+
 class Session implements RecognitionSession {
   readonly ended: Promise<void>;
   readonly #model: LoadedModel;
@@ -210,19 +249,26 @@ class Session implements RecognitionSession {
   #settle: { resolve: (value: Promise<void>) => void } | undefined;
   #ring: PcmRing | undefined;
   #stream: NativeRecognition | undefined;
-  /** Orders given before the stream runs, which obeys them before it reads any sound. */
-  readonly #early: TurnOrder[] = [];
+  /** Orders given before the stream runs. */
+  readonly #early: PlacedOrder[] = [];
 
-  constructor(model: LoadedModel, request: NativeRecognitionRequest, onEvent: OnEvent) {
+  /** `freePlace` is called when the session has ended. */
+  constructor(
+    model: LoadedModel,
+    request: NativeRecognitionRequest,
+    onEvent: OnEvent,
+    freePlace: () => void,
+  ) {
     this.#model = model;
     this.#request = request;
     this.#onEvent = onEvent;
-    this.ended = new Promise((resolve) => (this.#settle = { resolve }));
+    this.ended = new Promise<void>((resolve) => (this.#settle = { resolve })).finally(freePlace);
     this.ended.catch(() => undefined); // whoever is interested awaits it
   }
 
   push(ring: PcmRing): void {
     if (this.#ring !== undefined) throw new ParleyError('WRONG_STATE', 'the session has a ring already');
+    checkRate(ring, this.#request.rate);
     this.#ring = ring;
     const { signal } = this.#given;
     const request = { ...this.#request, orders: this.#early };
@@ -234,8 +280,9 @@ class Session implements RecognitionSession {
   }
 
   turn(order: TurnOrder): void {
-    if (this.#stream === undefined) this.#early.push(order);
-    else this.#stream.turn(order);
+    const placed = { order, at: this.#ring?.status()?.written ?? 0 };
+    if (this.#stream === undefined) this.#early.push(placed);
+    else this.#stream.turn(placed);
   }
 
   end(): Promise<void> {
@@ -286,14 +333,15 @@ export class Qwen3Recogniser implements Recogniser {
 
   open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession {
     const { language, context, sampleRate: rate, partials, use, gated, pieceSeconds } = options;
-    this.#model.check(options);
+    const freePlace = this.#model.takePlace(options);
     const request = { use, language, context, rate, partials, gated, pieceSeconds };
-    return new Session(this.#model, request, (event) => {
+    const onEvent: OnEvent = (event) => {
       if (event.type !== 'partial' && event.type !== 'final') return;
       const { part, text, stable, beginSeconds, endSeconds } = event;
       const told = { part, text, stable, language: tagOf(event.language), beginSeconds, endSeconds };
       listener[event.type]?.(told);
-    });
+    };
+    return new Session(this.#model, request, onEvent, freePlace);
   }
 
   load(): Promise<void> {
@@ -346,16 +394,22 @@ export class Qwen3Aligner implements Aligner {
     onWords: (words: readonly AlignedWord[]) => void = () => undefined,
   ): Promise<readonly AlignedWord[]> {
     const { text, sampleRate: rate, language } = request;
-    this.#model.check({ sampleRate: rate });
+    checkRate(ring, rate);
+    const freePlace = this.#model.takePlace({ sampleRate: rate });
     // A language that the model does not name changes only how words are found.
     const primary = language === undefined ? '' : primaryTag(language);
     const named = this.languages.includes(primary) ? primary : undefined;
     const words: AlignedWord[] = [];
-    await this.#model.run({ use: 'align', context: text, language: named, rate }, ring, signal, (event) => {
-      if (event.type !== 'words') return;
-      words.push(...event.words);
-      onWords(event.words);
-    });
+    const asked = { use: 'align', context: text, language: named, rate } as const;
+    try {
+      await this.#model.run(asked, ring, signal, (event) => {
+        if (event.type !== 'words') return;
+        words.push(...event.words);
+        onWords(event.words);
+      });
+    } finally {
+      freePlace();
+    }
     return words;
   }
 
