@@ -6,8 +6,8 @@
 //                            └───── kResume ───────┘
 //
 // Without a gate it speaks from the start. A turn of any length is a row of segments: one ends at a pause
-// after eight seconds, or at a quiet place before thirty. A segment's text is fixed when it ends. While a turn is
-// ending, what follows waits.
+// after eight seconds, or at a quiet place before thirty. A segment's text is fixed when it ends. While a
+// turn is ending, what follows waits.
 #ifndef PARLEY_RUNTIME_LIVE_RECOGNITION_H_
 #define PARLEY_RUNTIME_LIVE_RECOGNITION_H_
 

@@ -37,8 +37,8 @@ class Precedence {
     void Rest();
     // A round of its work begins.
     void BeginRound() { waited_ = {}; }
-    // Waits while a more urgent engine works. All waits of a round together are bounded, so that nothing stands
-    // still: a fifth of a second for live text, a second for files.
+    // Waits while a more urgent engine works. All waits of a round together are bounded, so that nothing
+    // stands still: a fifth of a second for live text, a second for files.
     void GiveWay();
 
    private:

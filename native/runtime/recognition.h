@@ -28,8 +28,8 @@ struct RecognitionSetup {
   Clock::duration least_interval{};
   const model::KoreanDictionary* nouns = nullptr;  // or none
 
-  // Memory that so much sound takes while it is recognised: its features and samples, audio tokens, and as many
-  // ids of text.
+  // Memory that so much sound takes while it is recognised: its features and samples, audio tokens, and as
+  // many ids of text.
   size_t BytesOf(double seconds) const;
 };
 
@@ -64,8 +64,8 @@ class Recognition {
   bool is_live() const { return request_.use == RecognitionUse::kLive; }
   bool gone() const { return sink_ == nullptr; }
 
-  // Reads sound and begins the passes that are due. True: there was something to do. A live recognition always
-  // has room.
+  // Reads sound and begins the passes that are due. True: there was something to do. A live recognition
+  // always has room.
   virtual bool Look(Clock::time_point now, const Room& room) = 0;
   virtual void Take(const PlacedOrder& order) { (void)order; }
   virtual void AddWanted(std::vector<WantedPass>* wanted) = 0;

@@ -159,8 +159,8 @@ bool RecognitionScheduler::Begin(RecognitionArrival* arrival) {
   return true;
 }
 
-// A file's pieces become as short as the memory requires. False with `refusal` set: not even the shortest fits,
-// or no other live caller does.
+// A file's pieces become as short as the memory requires. False with `refusal` set: not even the shortest
+// fits, or no other live caller does.
 bool RecognitionScheduler::FitsMemory(RecognitionRequest* request, RecognitionEnd* refusal) {
   if (request->use == RecognitionUse::kAlign) return true;
   const bool is_live = request->use == RecognitionUse::kLive;

@@ -38,7 +38,8 @@ void TheLessUrgentWaitsForTheMoreUrgent() {
   CHECK(Within(file_waits, 10s));
 }
 
-// Under a voice that never rests the others still come forward, a round at a time, however many kernels it has.
+// Under a voice that never rests the others still come forward, a round at a time, however many kernels it
+// has.
 void TheWaitsOfARoundTogetherAreBounded() {
   Precedence::Member voice(Precedence::Of(8)), text(Precedence::Of(8));
   voice.Work(Rank::kListeners);

@@ -369,8 +369,8 @@ void FilesTogetherKeepToTheMemory() {
   CHECK_EQ(desk.stats.memory_in_use, 0u);
 }
 
-// No memory at all, by the machine's count: the files go on one by one, and one whose sound does not come stops
-// no other.
+// No memory at all, by the machine's count: the files go on one by one, and one whose sound does not come
+// stops no other.
 void WithoutMemoryFilesGoOnOneByOne() {
   RecogniserDesk desk("tiny-asr-a");
   desk.free_memory = 0;

@@ -19,8 +19,8 @@ struct WavFormat {
   uint32_t kind = 0, channels = 0, rate = 0, bits = 0;
 };
 
-// Reads a file of any length bit by bit: PCM of 8, 16, 24 or 32 bits or floats, any rate, at most 16 channels,
-// of which the mean is taken.
+// Reads a file of any length bit by bit: PCM of 8, 16, 24 or 32 bits or floats, any rate, at most 16
+// channels, of which the mean is taken.
 class WavReader {
  public:
   // Throws std::invalid_argument with the path, what was expected and found.

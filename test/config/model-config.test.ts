@@ -278,6 +278,9 @@ test('a recogniser uses some settings of the native engine without a voice', () 
   assert.match(noticed({}), /QUANTIZE concerns the native engine/);
   assert.doesNotMatch(noticed({ ALIGNER_MODEL_DIR: '/srv/aligner' }), /QUANTIZE/);
   const voiceOnly = noticed({ ALIGNER_MODEL_DIR: '/srv/aligner', QUANTIZE: 'FP8' });
-  assert.match(voiceOnly, /QUANTIZE is for the voice with this value; recogniser and aligner keep the weights/);
+  assert.match(
+    voiceOnly,
+    /QUANTIZE is for the voice with this value; recogniser and aligner keep the weights/,
+  );
   assert.match(noticed({ ALIGNER_MODEL_DIR: '/srv/aligner' }), /MAX_STREAMS concerns the native engine/);
 });

@@ -1,5 +1,5 @@
-// Judges from its energy alone whether a sound can hold speech: speech has frames far above the quietest ones,
-// steady noise and silence have none.
+// Judges from its energy alone whether a sound can hold speech: speech has frames far above the quietest
+// ones, steady noise and silence have none.
 #ifndef PARLEY_MODEL_RECOGNITION_SPEECH_ENERGY_H_
 #define PARLEY_MODEL_RECOGNITION_SPEECH_ENERGY_H_
 

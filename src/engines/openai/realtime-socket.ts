@@ -1,8 +1,8 @@
 // A realtime transcription socket of one session. Turns go through it one after the other: the sound of the
 // next is held back until the text of the last one came, so every message of the server is of one turn.
 //
-// If a socket fails, its turns reject, and the session sends their sound to the transcription endpoint. It opens
-// another socket for a later turn.
+// If a socket fails, its turns reject, and the session sends their sound to the transcription endpoint. It
+// opens another socket for a later turn.
 import { WebSocket } from 'ws';
 import { toBytesS16le } from '../../audio/pcm16.js';
 import { Resampler } from '../../audio/resampler.js';
