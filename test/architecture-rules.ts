@@ -13,7 +13,7 @@ const MEDIA = [...AUDIO, 'src/codecs'];
 const ENGINES = [...MEDIA, 'src/media', 'src/encoding'];
 const SPEAKING = [...ENGINES, 'src/engines', 'src/voices', 'src/text'];
 const HEARING = [...MEDIA, 'src/media'];
-const CALL = [...SPEAKING, 'src/speaking', 'src/hearing', 'src/recording'].filter(
+const CALL = [...SPEAKING, 'src/speaking', 'src/transcribing', 'src/hearing', 'src/recording'].filter(
   (place) => place !== 'src/addon.ts',
 );
 
@@ -54,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/engines': ENGINES,
   'src/voices': [...ENGINES, 'src/engines'],
   'src/speaking': SPEAKING,
+  'src/transcribing': [...ENGINES, 'src/engines', 'src/text'],
   'src/hearing': HEARING,
   'src/recording': [...HEARING, 'src/encoding'],
   'src/call': CALL,
@@ -83,9 +84,11 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/observe/log.ts'],
   'prom-client': ['src/observe'],
   '@redis/client': ['src/speaking/rendering-store.ts'],
-  'mpg123-decoder': ['src/voices/reference-decoders.ts'],
-  'ogg-opus-decoder': ['src/voices/reference-decoders.ts'],
-  '@wasm-audio-decoders/flac': ['src/voices/reference-decoders.ts'],
+  'mpg123-decoder': ['src/codecs/sound-file.ts'],
+  'ogg-opus-decoder': ['src/codecs/sound-file.ts'],
+  'opus-decoder': ['src/codecs/sound-file.ts'],
+  '@wasm-audio-decoders/flac': ['src/codecs/sound-file.ts'],
+  'string-width': ['src/transcribing/line-breaks.ts'],
   'ipaddr.js': ['src/api/http', 'src/voices', 'src/call/client-limits.ts', 'sip'],
   eld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],

@@ -63,7 +63,7 @@ test('an import that the plan does not know is named with its file', () => {
     ],
     ['src/speaking/a.ts', "import type { V } from '../call/call.js';", 'may not import src/call/call.ts'],
     ['src/engines/a.ts', "import { x } from '../text/sentences.js';", 'may not import src/text/sentences.ts'],
-    ['src/text/a.ts', "const b = await import('../audio/wav.js');", 'may not import src/audio/wav.ts'],
+    ['src/text/a.ts', "const b = await import('../codecs/wav.js');", 'may not import src/codecs/wav.ts'],
     ['src/api/calls/a.ts', "import '../../../signaling/offer.js';", 'may not import signaling/offer.ts'],
     ['signaling/a.ts', "import { y } from '../src/api/http/app.js';", 'may not import src/api/http/app.ts'],
     ['src/call/a.ts', "import { z } from '../addon.js';", 'may not import src/addon.ts'],

@@ -1,7 +1,7 @@
 // Finds where the sound of a recording's file ends: for its duration, and to repair the file of a server that
 // was killed while it wrote.
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { WAV_HEADER_BYTES } from '../audio/wav.js';
+import { WAV_HEADER_BYTES } from '../codecs/wav.js';
 import { OPUS_LOOKAHEAD_SAMPLES } from '../codecs/opus.js';
 import { FRAMES_PER_MS, GRANULES_PER_FRAME, recordingWavHeader, WAV_FRAME_BYTES } from './recording-form.js';
 import type { RecordingFormat } from './recording-name.js';

@@ -4,7 +4,7 @@
 // Both formats survive a crash. The WAV header states the length of what was written before it. An Ogg page
 // is complete in itself, and lasts 400 ms.
 import { toBytesS16le } from '../audio/pcm16.js';
-import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
+import { WAV_HEADER_BYTES, wavHeader } from '../codecs/wav.js';
 import { OggPages, opusHead, opusTags } from '../codecs/ogg-opus.js';
 import { OPUS_LOOKAHEAD_SAMPLES, OPUS_SPEECH, OpusFrameEncoder } from '../codecs/opus.js';
 import type { RecordingFormat } from './recording-name.js';

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { toBytesS16le } from '../audio/pcm16.js';
-import { readWav, WAV_HEADER_BYTES, wavHeader } from '../audio/wav.js';
+import { readWav, WAV_HEADER_BYTES, wavHeader } from '../codecs/wav.js';
 import type { Config } from '../config/config.js';
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
-import { readWav } from '../../src/audio/wav.js';
+import { readWav } from '../../src/codecs/wav.js';
 import { Qwen3Recogniser } from '../../src/engines/qwen3/qwen3-recogniser.js';
 import type { RecognisedText } from '../../src/engines/recogniser.js';
 import { GOLDEN } from '../engines/golden.js';

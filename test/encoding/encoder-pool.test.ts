@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ByteRing, PcmRing } from '../../src/audio/pcm-ring.js';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
-import { wavHeader } from '../../src/audio/wav.js';
+import { wavHeader } from '../../src/codecs/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { Outbox } from '../../src/encoding/line-messages.js';
 import { joined, loud, resampled } from './line-fakes.js';

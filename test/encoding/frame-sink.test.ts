@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
-import { WAV_HEADER_BYTES, wavHeader } from '../../src/audio/wav.js';
+import { WAV_HEADER_BYTES, wavHeader } from '../../src/codecs/wav.js';
 import { HeldStart } from '../../src/encoding/frame-sink.js';
 import { TRACK_ENDED } from '../../src/encoding/marks.js';
 import {

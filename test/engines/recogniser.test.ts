@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
-import { readWav } from '../../src/audio/wav.js';
+import { readWav } from '../../src/codecs/wav.js';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
 import {
   Qwen3Aligner,

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { readWav } from '../../src/audio/wav.js';
+import { readWav } from '../../src/codecs/wav.js';
 import { until } from '../fakes/until.js';
 
 export class Asked {

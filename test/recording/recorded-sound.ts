@@ -1,7 +1,7 @@
 // Sound of two channels for tests of recordings, and the sound that a file of a recording holds.
 import assert from 'node:assert/strict';
 import { OggOpusDecoder } from 'ogg-opus-decoder';
-import { readWav } from '../../src/audio/wav.js';
+import { readWav } from '../../src/codecs/wav.js';
 
 export interface Channels {
   readonly caller: Float32Array;

@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { ByteRing, type PcmRing } from '../../src/audio/pcm-ring.js';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
-import { wavHeader } from '../../src/audio/wav.js';
+import { wavHeader } from '../../src/codecs/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import type { SpeechEnd, SynthesisRequest } from '../../src/engines/engine.js';
 import { ParleyError } from '../../src/errors.js';

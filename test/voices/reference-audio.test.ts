@@ -2,12 +2,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { REFERENCE_RATE as RATE, ReferenceAudio } from '../../src/voices/reference-audio.js';
-import {
-  type Decoder,
-  decodeReference,
-  decodeWith,
-  ReferenceSound,
-} from '../../src/voices/reference-decoders.js';
+import { CodedReader, type Decoder } from '../../src/codecs/sound-file.js';
+import { decodeReference, readAll, ReferenceSound } from '../../src/voices/reference-decoders.js';
 import { mutatedBytes, randomFrom } from '../api/mutations.js';
 import { fitTone, tone } from '../audio/tones.js';
 import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from './voice-samples.js';
@@ -59,7 +55,7 @@ test('mono, and the rates that files have, are taken as well', async () => {
 for (const [kind, how] of Object.entries(OTHER_KINDS)) {
   test(`${kind} is refused with what is taken`, async (t) => {
     const decoding = open(t).decode(sampleFile(how), 'ref_audio', NEVER);
-    await assert.rejects(decoding, refused(/WAV, MP3, Ogg Opus and FLAC are taken/));
+    await assert.rejects(decoding, refused(/WAV, MP3, FLAC, Ogg Opus and WebM Opus are taken/));
   });
 }
 
@@ -111,7 +107,7 @@ test('WAV headers that lie about every length are answered, not believed', async
 test('damaged files of each kind become sound or are refused, and the server goes on', async (t) => {
   const audio = open(t);
   const random = randomFrom(7);
-  for (const kind of ['wav s16', 'mp3', 'opus', 'flac'] as const) {
+  for (const kind of ['wav s16', 'mp3', 'opus', 'flac', 'webm'] as const) {
     const good = sampleFile(KINDS[kind], { seconds: 1.2, rate: 24_000, channels: 1 });
     for (let round = 0; round < 12; round++) {
       await audio.decode(mutatedBytes(good, random), 'ref_audio', NEVER).then(
@@ -228,7 +224,8 @@ class Crashed implements Decoder {
 
 test('a decoder that crashed and cannot be freed says nothing of its own', async () => {
   const decoder = new Crashed();
-  await assert.rejects(decodeWith(decoder, 'flac', new Uint8Array(10), new ReferenceSound()), {
+  const reader = new CodedReader(decoder, 'flac', () => undefined);
+  await assert.rejects(readAll(reader, new Uint8Array(10)), {
     code: 'AUDIO_INVALID',
     message: 'the FLAC file is damaged',
   });

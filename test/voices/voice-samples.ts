@@ -1,7 +1,7 @@
 // Samples of voices, as files of every kind that ffmpeg makes of a known tone.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { wavHeader } from '../../src/audio/wav.js';
+import { wavHeader } from '../../src/codecs/wav.js';
 
 export const TONE_HZ = 440;
 
@@ -25,11 +25,13 @@ export const KINDS = {
   mp3: ['-c:a', 'libmp3lame', '-b:a', '128k', '-f', 'mp3'],
   opus: ['-c:a', 'libopus', '-b:a', '64k', '-f', 'ogg'],
   flac: ['-c:a', 'flac', '-f', 'flac'],
+  webm: ['-c:a', 'libopus', '-b:a', '64k', '-f', 'webm'],
+  'wav A-law': ['-c:a', 'pcm_alaw', '-f', 'wav'],
+  'wav mu-law': ['-c:a', 'pcm_mulaw', '-f', 'wav'],
 } as const;
 
 /** Formats that clients send and the server rejects. */
 export const OTHER_KINDS = {
-  webm: ['-c:a', 'libopus', '-f', 'webm'],
   mp4: ['-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4'],
   aac: ['-c:a', 'aac', '-f', 'adts'],
   vorbis: ['-c:a', 'libvorbis', '-f', 'ogg'],

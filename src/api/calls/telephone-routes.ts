@@ -195,7 +195,7 @@ function saySchema(limits: SpeechFieldLimits): RouteSchema {
 const PLAY_SCHEMA: RouteSchema = {
   summary: 'Play a sound in a call, after what was given before',
   description:
-    'A file of at most 5 minutes in WAV, MP3, Ogg Opus or FLAC: in JSON, as a form, or as the body itself with `?times=`.',
+    'A file of at most 5 minutes in WAV, MP3, FLAC, Ogg Opus or WebM Opus: in JSON, as a form, or as the body itself with `?times=`.',
   tags: TAG,
   params: CALL_ID,
   querystring: {

@@ -136,7 +136,7 @@ function withFile(form: JsonSchema, name: string): JsonSchema {
 const MAKE_VOICE_SCHEMA: RouteSchema = {
   summary: 'Make a voice',
   description:
-    'From a sample of 1 to 60 s in WAV, MP3, Ogg Opus or FLAC, or from a description. 501 where no engine of the server can speak with such a voice.',
+    'From a sample of 1 to 60 s in WAV, MP3, FLAC, Ogg Opus or WebM Opus, or from a description. 501 where no engine of the server can speak with such a voice.',
   tags: [TAGS.voices],
   body: { content: { 'application/json': { schema: PROMPT_BODY } } },
   otherBodies: { 'multipart/form-data': { schema: withFile(SAMPLE_FORM, 'audio_sample') } },

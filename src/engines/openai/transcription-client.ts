@@ -1,7 +1,7 @@
 // Sends sound to the transcription endpoint of an OpenAI-compatible server: POST audio/transcriptions with a
 // WAV file, answered in JSON.
 import { toBytesS16le } from '../../audio/pcm16.js';
-import { WAV_HEADER_BYTES, wavHeader } from '../../audio/wav.js';
+import { WAV_HEADER_BYTES, wavHeader } from '../../codecs/wav.js';
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { PcmRing } from '../../../src/audio/pcm-ring.js';
 import { watchedHandles } from '../../../src/audio/ready.js';
-import { wavHeader } from '../../../src/audio/wav.js';
+import { wavHeader } from '../../../src/codecs/wav.js';
 import { readConfig } from '../../../src/config/config.js';
 import type { SpeechEngine } from '../../../src/engines/engine.js';
 import { fliteEngine } from '../../../src/engines/flite/flite.js';

@@ -1,6 +1,8 @@
-// WAV files: a reader of samples, and the header that is written before 16-bit PCM. The reader trusts no
-// length in a file: it checks each against the bytes that are present.
+// WAV files: readers of samples, of a whole file and of one that arrives in pieces, and the header that is
+// written before 16-bit PCM. The readers trust no length in a file: they check each against the bytes that
+// are present.
 import { ParleyError } from '../errors.js';
+import { A_LAW_VALUES, MU_LAW_VALUES } from './g711.js';
 
 interface WavSound {
   /** Hz. */
@@ -16,7 +18,7 @@ interface WavSound {
 }
 
 interface Format {
-  readonly encoding: 'integer' | 'float';
+  readonly encoding: 'integer' | 'float' | 'aLaw' | 'muLaw';
   readonly channels: number;
   readonly rate: number;
   readonly bits: number;
@@ -24,12 +26,22 @@ interface Format {
 
 type ReadSample = (view: DataView, at: number) => number;
 
-const INTEGER = 1;
-const FLOAT = 3;
+/** Format tags (RFC 2361). */
+const ENCODINGS: Readonly<Record<number, Format['encoding']>> = {
+  1: 'integer',
+  3: 'float',
+  6: 'aLaw',
+  7: 'muLaw',
+};
 const EXTENSIBLE = 0xfffe; // the first two bytes of the GUID after it are the format
 const FORMAT_BYTES = 16;
 const GUID_AT = 24;
 const MAX_CHANNELS = 8;
+const HEAD_BYTES = 12; // RIFF, a length, WAVE
+const CHUNK_BYTES = 8; // before what a chunk holds: its name and its length
+const FMT = 0x666d_7420;
+const DATA = 0x6461_7461;
+const MOST_FORMAT = 4096;
 
 const READERS: Readonly<Record<string, ReadSample>> = {
   integer8: (view, at) => (view.getUint8(at) - 128) / 128,
@@ -38,16 +50,15 @@ const READERS: Readonly<Record<string, ReadSample>> = {
   integer32: (view, at) => view.getInt32(at, true) / 2_147_483_648,
   float32: (view, at) => view.getFloat32(at, true),
   float64: (view, at) => view.getFloat64(at, true),
+  aLaw8: (view, at) => (A_LAW_VALUES[view.getUint8(at)] ?? 0) / 32_768,
+  muLaw8: (view, at) => (MU_LAW_VALUES[view.getUint8(at)] ?? 0) / 32_768,
 };
 
 /** Throws AUDIO_INVALID naming the fault. */
 export function readWav(bytes: Uint8Array): WavSound {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { format, data } = chunksOf(view);
-  const readSample = READERS[`${format.encoding}${format.bits}`];
-  if (readSample === undefined) {
-    throw invalid(`samples of ${format.bits} bits are not read; PCM of 8, 16, 24 or 32 bits and floats are`);
-  }
+  const readSample = readerOf(format);
   const { channels, rate } = format;
   const sampleBytes = format.bits / 8;
   const frameBytes = channels * sampleBytes;
@@ -61,15 +72,104 @@ export function readWav(bytes: Uint8Array): WavSound {
   return { rate, channels, frames, read };
 }
 
+/** Reads a file that arrives in pieces. */
+export class WavStream {
+  #format: Format | undefined;
+  /** Bytes that are not complete yet. */
+  #left: Uint8Array = new Uint8Array(0);
+  /** Bytes that are skipped. */
+  #skip = 0;
+  #isHeadRead = false;
+  /** Bytes of samples that follow; undefined before them. */
+  #samples: number | undefined;
+
+  /** Hz; 0 before it is known. */
+  get rate(): number {
+    return this.#format?.rate ?? 0;
+  }
+
+  /** Returns the channels of the samples that are complete now. Throws AUDIO_INVALID naming the fault. */
+  write(bytes: Uint8Array): Float32Array[] {
+    const skipped = Math.min(this.#skip, bytes.length);
+    this.#skip -= skipped;
+    const fresh = bytes.subarray(skipped);
+    this.#left = this.#left.length === 0 ? fresh : Buffer.concat([this.#left, fresh]);
+    if (this.#samples === undefined) this.#readChunks();
+    return this.#samples === undefined ? [] : this.#readSamples();
+  }
+
+  /** Throws AUDIO_INVALID if there were no samples. */
+  end(): void {
+    if (this.#samples === undefined) throw invalid('it holds no samples');
+  }
+
+  #readChunks(): void {
+    if (!this.#isHeadRead && this.#left.length < HEAD_BYTES) return;
+    let at = this.#isHeadRead ? 0 : HEAD_BYTES;
+    this.#isHeadRead = true;
+    for (;;) {
+      const view = new DataView(this.#left.buffer, this.#left.byteOffset, this.#left.byteLength);
+      if (at + CHUNK_BYTES > view.byteLength) break;
+      const [name, bytes] = [view.getUint32(at), view.getUint32(at + 4, true)];
+      if (name === DATA) {
+        if (this.#format === undefined) throw invalid('its samples come before their format');
+        // A streamed file states an endless or an empty length.
+        this.#samples = bytes === 0 || bytes === UNKNOWN_LENGTH ? Infinity : bytes;
+        at += CHUNK_BYTES;
+        break;
+      }
+      const end = at + CHUNK_BYTES + bytes + (bytes & 1); // chunks begin at even offsets
+      if (name === FMT) {
+        if (bytes > MOST_FORMAT) throw invalid('its format is too long');
+        if (end > view.byteLength) break;
+        this.#format = readFormat(view, at + CHUNK_BYTES, bytes);
+        readerOf(this.#format);
+      }
+      this.#skip = Math.max(0, end - view.byteLength);
+      at = Math.min(end, view.byteLength);
+    }
+    this.#left = this.#left.subarray(at);
+  }
+
+  #readSamples(): Float32Array[] {
+    const format = this.#format as Format;
+    const { channels, bits } = format;
+    const sampleBytes = bits / 8;
+    const frameBytes = channels * sampleBytes;
+    const samples = this.#samples ?? 0;
+    const frames = Math.floor(Math.min(this.#left.length, samples) / frameBytes);
+    const view = new DataView(this.#left.buffer, this.#left.byteOffset, this.#left.byteLength);
+    const readSample = readerOf(format);
+    const read = Array.from({ length: channels }, (_, channel) => {
+      const out = new Float32Array(frames);
+      const first = channel * sampleBytes;
+      for (let i = 0; i < frames; i++) out[i] = readSample(view, first + i * frameBytes);
+      return out;
+    });
+    this.#samples = samples - frames * frameBytes;
+    // What is less than a frame, or follows the samples, is dropped.
+    const isOver = this.#samples < frameBytes;
+    this.#left = isOver ? new Uint8Array(0) : Buffer.from(this.#left.subarray(frames * frameBytes));
+    if (isOver) this.#skip = Infinity;
+    return read;
+  }
+}
+
+function readerOf({ encoding, bits }: Format): ReadSample {
+  const reader = READERS[`${encoding}${bits}`];
+  if (reader !== undefined) return reader;
+  throw invalid(`samples of ${bits} bits are not read; PCM of 8, 16, 24 or 32 bits, floats and G.711 are`);
+}
+
 function chunksOf(view: DataView): { format: Format; data: { start: number; end: number } } {
   let format: Format | undefined;
   // Each turn advances by at least the 8 bytes of a chunk header.
-  for (let at = 12; at + 8 <= view.byteLength;) {
+  for (let at = HEAD_BYTES; at + CHUNK_BYTES <= view.byteLength;) {
     const name = view.getUint32(at);
     const bytes = view.getUint32(at + 4, true);
-    const start = at + 8;
-    if (name === 0x666d_7420) format = readFormat(view, start, bytes); // 'fmt '
-    if (name === 0x6461_7461) {
+    const start = at + CHUNK_BYTES;
+    if (name === FMT) format = readFormat(view, start, bytes);
+    if (name === DATA) {
       if (format === undefined) throw invalid('its samples come before their format');
       // A streamed file states an endless or an empty length.
       const end = bytes === 0 ? view.byteLength : Math.min(view.byteLength, start + bytes);
@@ -88,10 +188,11 @@ function readFormat(view: DataView, at: number, bytes: number): Format {
   const bits = view.getUint16(at + 14, true);
   const isExtended = tag === EXTENSIBLE && bytes >= GUID_AT + 2;
   const meant = isExtended ? view.getUint16(at + GUID_AT, true) : tag;
-  if (meant !== INTEGER && meant !== FLOAT) throw invalid(`its encoding (${meant}) is neither PCM nor float`);
+  const encoding = ENCODINGS[meant];
+  if (encoding === undefined) throw invalid(`its encoding (${meant}) is neither PCM nor float nor G.711`);
   if (channels < 1 || channels > MAX_CHANNELS)
     throw invalid(`it has ${channels} channels; 1 to ${MAX_CHANNELS} are read`);
-  return { encoding: meant === FLOAT ? 'float' : 'integer', channels, rate, bits };
+  return { encoding, channels, rate, bits };
 }
 
 function invalid(what: string): ParleyError {

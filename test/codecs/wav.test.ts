@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WAV_HEADER_BYTES, wavHeader } from '../../src/audio/wav.js';
+import { WAV_HEADER_BYTES, wavHeader } from '../../src/codecs/wav.js';
 
 function fields(header: Uint8Array) {
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
