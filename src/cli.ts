@@ -37,6 +37,13 @@ The page public/docs/configuration.md lists the environment variables; --host an
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const COMMAND_USAGE: Readonly<Record<string, string>> = {
+  normalize: NORMALIZE_USAGE,
+  speak: SPEAK_USAGE,
+  models: MODELS_USAGE,
+  pull: PULL_USAGE,
+};
+
 /**
  * `env`: start the server with this environment. `status`: the program is done and exits with this status.
  */
@@ -49,6 +56,11 @@ export async function readCommandLine(
   terminal: Terminal,
 ): Promise<Asked> {
   const [command, ...rest] = args;
+  const usage = COMMAND_USAGE[command ?? ''];
+  if (usage !== undefined && rest.some((one) => one === '--help' || one === '-h')) {
+    terminal.out(`usage: ${usage}\n`);
+    return { status: 0 };
+  }
   if (command === 'normalize') return { status: await normalizeCommand(rest, terminal) };
   if (command === 'speak') return { status: await speakCommand(rest, env, terminal) };
   if (command === 'models') return { status: await modelsCommand(rest, env, outputOf(terminal)) };

@@ -22,6 +22,19 @@ async function read(args: readonly string[], env: Record<string, string> = {}) {
   return { asked: await readCommandLine(args, env, terminal), out, err };
 }
 
+for (const command of ['normalize', 'speak', 'pull', 'models']) {
+  test(`${command} --help tells its usage`, async () => {
+    for (const args of [
+      [command, '--help'],
+      [command, 'x', '-h'],
+    ]) {
+      const { asked, out, err } = await read(args);
+      assert.deepEqual([asked, err], [{ status: 0 }, '']);
+      assert.match(out, new RegExp(`^usage: parley ${command}`));
+    }
+  });
+}
+
 test('without arguments the server is started with the environment as it is', async () => {
   const env = { PORT: '1', OTHER: 'x' };
   assert.deepEqual(await read([], env), { asked: { env }, out: '', err: '' });

@@ -56,6 +56,8 @@ class Printer final : public TextSink {
 RecogniserOptions RecogniserOptionsOf(const Options& options) {
   if (options.Has("model") == options.Has("aligner"))
     throw std::invalid_argument("name either a --model or an --aligner");
+  if (options.Has("text") && !options.Has("aligner"))
+    throw std::invalid_argument("--text is what an --aligner times; a --model recognises without it");
   RecogniserOptions recogniser;
   recogniser.aligner = options.Has("aligner");
   recogniser.directory = options.Required(recogniser.aligner ? "aligner" : "model");

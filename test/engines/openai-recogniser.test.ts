@@ -459,9 +459,11 @@ test('a server that is away, or lists no models for this key, may serve later', 
   await bench.recogniser.load();
   assert.deepEqual(
     bench.news.map(({ what }) => what),
-    ['loaded', 'loaded', 'lost'],
+    ['load failed', 'loaded', 'load failed'],
   );
+  assert.match(JSON.stringify(bench.news[0]), /models was answered with 404: does ASR_BASE_URL end in .v1\?/);
   assert.equal(bench.recogniser.usable, true);
+  assert.match(bench.recogniser.trouble ?? '', /cannot be reached/);
 });
 
 test('texts are joined with spaces, except beside CJK characters', () => {

@@ -39,22 +39,29 @@ export class OpenAiRecogniser implements Recogniser {
   readonly #open = new Set<RecognitionSession>();
   readonly #closed = new AbortController();
   #trouble: string | undefined;
+  #isKeyRefused = false;
+  #hasAnswered = false;
 
   constructor(options: OpenAiRecogniserOptions) {
     this.#options = options;
     this.#time = options.time ?? systemTime;
     this.tellsPartials = options.realtime !== undefined;
-    this.#client = new TranscriptionClient(options.server, options.timeoutMs, this.#time);
+    this.#client = new TranscriptionClient(options.server, options.timeoutMs, this.#time, () => {
+      this.#hasAnswered = true;
+      this.#trouble = undefined;
+    });
   }
 
   get usable(): boolean {
-    return this.trouble === undefined;
+    return !this.#closed.signal.aborted && !this.#isKeyRefused;
   }
+  /** Also of a server that was away when it was asked last, and may be back. */
   get trouble(): string | undefined {
     return this.#closed.signal.aborted ? 'the recogniser was closed' : this.#trouble;
   }
+  /** The server has answered. */
   get loaded(): boolean {
-    return this.usable;
+    return this.usable && this.#hasAnswered;
   }
   get sessions(): number {
     return this.#open.size;
@@ -85,15 +92,15 @@ export class OpenAiRecogniser implements Recogniser {
     const from = this.#time.now();
     try {
       await this.#client.probe(this.#closed.signal);
+      this.#hasAnswered = true;
       this.#trouble = undefined;
       this.#options.onNews?.({ what: 'loaded', ms: Math.round(this.#time.now() - from) });
     } catch (cause) {
       const error = asParleyError(cause, 'ENGINE_UNAVAILABLE');
-      if (error.field === 'ASR_API_KEY') {
-        this.#trouble = error.message;
-        throw error;
-      }
-      this.#options.onNews?.({ what: 'lost', reason: error.message });
+      this.#trouble = error.message;
+      this.#isKeyRefused = error.field === 'ASR_API_KEY';
+      if (this.#isKeyRefused) throw error;
+      this.#options.onNews?.({ what: 'load failed', reason: error.message, againInMs: 0 });
     }
   }
 

@@ -67,9 +67,16 @@ export class TranscriptionClient {
   readonly #server: TranscriptionServer;
   readonly #time: Time;
   readonly #timeoutMs: number;
+  readonly #onText: () => void;
 
-  /** `timeoutMs`: of one attempt, beside the length of its sound. */
-  constructor(server: TranscriptionServer, timeoutMs: number, time: Time) {
+  /** `timeoutMs`: of one attempt, beside the length of its sound. `onText`: the server has sent a text. */
+  constructor(
+    server: TranscriptionServer,
+    timeoutMs: number,
+    time: Time,
+    onText: () => void = () => undefined,
+  ) {
+    this.#onText = onText;
     this.#server = server;
     this.#timeoutMs = timeoutMs;
     this.#time = time;
@@ -84,7 +91,11 @@ export class TranscriptionClient {
     const timeoutMs = this.#timeoutMs + (request.samples.length / TRANSCRIPTION_RATE) * 1000;
     for (let attempt = 0; ; attempt++) {
       try {
-        return transcriptionIn(await this.#fetch('audio/transcriptions', { body, timeoutMs, ...request }));
+        const text = transcriptionIn(
+          await this.#fetch('audio/transcriptions', { body, timeoutMs, ...request }),
+        );
+        this.#onText();
+        return text;
       } catch (error) {
         if (request.signal.aborted) throw new ParleyError('ABORTED', 'the recognition was given up');
         if (!(error instanceof Passing)) throw error;
@@ -101,7 +112,11 @@ export class TranscriptionClient {
       await this.#fetch('models', { timeoutMs: this.#timeoutMs, signal });
     } catch (error) {
       if (signal.aborted) throw new ParleyError('ABORTED', 'the recogniser was closed');
-      // A server without this list may transcribe nevertheless.
+      if (error instanceof ParleyError && error.field === 'ASR_MODEL') {
+        const message = `${this.#server.baseUrl}/models was answered with 404: does ASR_BASE_URL end in /v1?`;
+        throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'ASR_BASE_URL' });
+      }
+      // A server that does not tell its models may transcribe nevertheless.
       if (error instanceof ParleyError && error.field !== 'ASR_API_KEY') return;
       throw error instanceof Passing ? error.error : error;
     }
@@ -152,7 +167,9 @@ export class TranscriptionClient {
 
   #refusal({ status, headers }: Response, body: string): Error {
     const said = this.#saidIn(body);
-    const message = `the transcription server answered ${status}${said === '' ? '' : `: ${said}`}`;
+    const isKey =
+      status === 401 ? `; ASR_API_KEY is ${this.#server.apiKey === undefined ? 'not ' : ''}set` : '';
+    const message = `the transcription server answered ${status}${said === '' ? '' : `: ${said}`}${isKey}`;
     if (status === 429 || status === 503) {
       const seconds = Number(headers.get('retry-after') ?? 0);
       const retryAfterSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
