@@ -123,7 +123,10 @@ export class WebmPackets {
     return [];
   }
 
-  /** A block: the track's number, two bytes of time, flags, and one frame or several (RFC 9559, section 10). */
+  /**
+   * A block: the track's number, two bytes of time, flags, and one frame or several (RFC 9559, section
+   * 10).
+   */
   #packetsOf(block: Uint8Array): readonly Uint8Array[] {
     this.#chooseTrack();
     const track = numberAt(block, 0);
@@ -139,7 +142,10 @@ export class WebmPackets {
 const XIPH = 1;
 const FIXED = 2;
 
-/** The frames of a block with lacing (RFC 9559, section 10.3): their number less one, and all but the last size. */
+/**
+ * The frames of a block with lacing (RFC 9559, section 10.3): their number less one, and all but the last
+ * size.
+ */
 function unlaced(bytes: Uint8Array, lacing: number): Uint8Array[] {
   const count = (bytes[0] ?? 0) + 1;
   let at = 1;

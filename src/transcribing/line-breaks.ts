@@ -101,7 +101,9 @@ function withinColumns(text: string, start: number, most: number, isSpaceBefore:
   return pieces;
 }
 
-/** End of the graphemes that fit, one at least. Where another end can be had, no mark begins the next line. */
+/**
+ * End of the graphemes that fit, one at least. Where another end can be had, no mark begins the next line.
+ */
 function endWithin(graphemes: readonly string[], from: number, most: number): number {
   let to = from;
   let columns = 0;
@@ -152,7 +154,10 @@ export class Layout {
     return middle < to && this.columns(middle, to) <= most;
   }
 
-  /** One line where that is wide enough, else two, of about the same length and after a mark where possible. */
+  /**
+   * One line where that is wide enough, else two, of about the same length and after a mark where
+   * possible.
+   */
   lines(from: number, to: number): string[] {
     if (this.columns(from, to) <= this.mostColumns || to - from < 2) return [this.#text(from, to)];
     let best = from + 1;

@@ -38,7 +38,10 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** A timestamp must be later than the one before it and the cue's beginning, and earlier than the cue's end. */
+/**
+ * A timestamp must be later than the one before it and the cue's beginning, and earlier than the cue's
+ * end.
+ */
 function timedLines(
   lines: readonly string[],
   words: readonly CueWord[],

@@ -412,7 +412,7 @@ test('what is no usable sample is refused with the field and the reason, and not
   const folder = await folderFor(t);
   const { form, speak } = await serve(t, folder, true);
   const cases: [Uint8Array, RegExp][] = [
-    [Buffer.from('not audio'), /WAV, MP3, Ogg Opus and FLAC are taken/],
+    [Buffer.from('not audio'), /WAV, MP3, FLAC, Ogg Opus and WebM Opus are taken/],
     [toneWav({ level: 0 }), /silent/],
     [toneWav({ seconds: 0.3 }), /1 to 60 s are taken/],
   ];

@@ -1,0 +1,99 @@
+// Decodes one sound after the other in its thread, below calls and their encoders.
+import { parentPort } from 'node:worker_threads';
+import { loadAddon } from '../addon.js';
+import { PcmRing } from '../audio/pcm-ring.js';
+import { soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import type { FromDecoder, ToDecoder } from './sound-decoders.js';
+
+const NICENESS = 10;
+
+if (parentPort === null) throw new Error('decoding-worker.js runs in a worker thread');
+const port = parentPort;
+
+/** The sound of one file on its way into its rings. */
+class Sound {
+  readonly #reader: SoundFileReader;
+  #rings: readonly PcmRing[] = [];
+  #rate = 0;
+  #opened: () => void = () => undefined;
+  #mono = new Float32Array(0);
+
+  constructor(kind: Parameters<typeof soundFileReader>[0]) {
+    this.#reader = soundFileReader(kind, (channels, rate) => this.#take(channels, rate));
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    await this.#reader.write(bytes);
+  }
+
+  async end(): Promise<void> {
+    await this.#reader.end();
+    if (this.#rate === 0) throw new ParleyError('AUDIO_INVALID', 'the file has no sound');
+  }
+
+  free(): void {
+    this.#reader.free();
+  }
+
+  enter(rings: readonly number[], rate: number): void {
+    this.#rings = rings.map((handle) => PcmRing.attach(handle, rate));
+    this.#opened();
+  }
+
+  async #take(channels: readonly Float32Array[], rate: number): Promise<void> {
+    if (this.#rate === 0) {
+      this.#rate = rate;
+      const opened = new Promise<void>((resolve) => (this.#opened = resolve));
+      say({ type: 'rate', rate });
+      await opened;
+    }
+    if (rate !== this.#rate) throw new ParleyError('AUDIO_INVALID', 'its sample rate changes on the way');
+    const mono = this.#mixed(channels);
+    for (const ring of this.#rings) await ring.writeAll(mono);
+  }
+
+  #mixed(channels: readonly Float32Array[]): Float32Array {
+    const [first = new Float32Array(0)] = channels;
+    if (channels.length === 1) return first;
+    if (this.#mono.length < first.length) this.#mono = new Float32Array(first.length);
+    const mono = this.#mono.subarray(0, first.length).fill(0);
+    const share = 1 / channels.length;
+    for (const channel of channels) {
+      for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] as number) + (channel[i] ?? 0) * share;
+    }
+    return mono;
+  }
+}
+
+function say(message: FromDecoder): void {
+  port.postMessage(message);
+}
+
+let sound: Sound | undefined;
+
+async function handle(message: ToDecoder): Promise<void> {
+  try {
+    if (message.type === 'open') {
+      sound = new Sound(message.kind);
+    } else if (message.type === 'rings') {
+      sound?.enter(message.rings, message.rate);
+    } else if (message.type === 'bytes') {
+      await sound?.write(message.bytes);
+      say({ type: 'taken' });
+    } else {
+      await sound?.end();
+      sound?.free();
+      sound = undefined;
+      say({ type: 'done' });
+    }
+  } catch (error) {
+    sound?.free();
+    sound = undefined;
+    const { code, message: text } = asParleyError(error, 'AUDIO_INVALID');
+    say({ type: 'failed', code, message: text });
+  }
+}
+
+loadAddon<{ lowerThreadPriority(nice: number): void }>().lowerThreadPriority(NICENESS);
+port.on('message', (message: ToDecoder) => void handle(message));

@@ -1,0 +1,160 @@
+// Decodes what is not decoded here with the ffmpeg of the machine. It gets the file from a private folder,
+// because some kinds are read from their end, and may open nothing else: the kind is given to it, so it does
+// not look for playlists and other files that name files.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { PcmRing } from '../audio/pcm-ring.js';
+import type { OtherKind } from '../codecs/sound-kind.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import { type DecodedSound, openRings } from './decoded-sound.js';
+import type { UploadedSound } from './uploaded-sound.js';
+
+export interface Ffmpeg {
+  /** The program. */
+  readonly path: string;
+  readonly version: string;
+}
+
+const RATE = 16_000;
+const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
+
+/** The demultiplexer of each kind. */
+const FORMATS: Readonly<Record<OtherKind, string>> = {
+  mp4: 'mov',
+  aac: 'aac',
+  ogg: 'ogg',
+  aiff: 'aiff',
+  amr: 'amr',
+  caf: 'caf',
+  asf: 'asf',
+  avi: 'avi',
+};
+
+/** The ffmpeg on the machine's path; undefined if there is none. */
+export function findFfmpeg(path = 'ffmpeg'): Ffmpeg | undefined {
+  const { status, stdout } = spawnSync(path, ['-version'], { encoding: 'utf8', timeout: 10_000 });
+  if (status !== 0) return undefined;
+  return { path, version: /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? 'unknown' };
+}
+
+/** As SoundDecoders.open. */
+export async function decodeWithFfmpeg(
+  ffmpeg: Ffmpeg,
+  kind: OtherKind,
+  sound: UploadedSound,
+  { signal, withCopy }: { readonly signal: AbortSignal; readonly withCopy: boolean },
+): Promise<DecodedSound> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sound-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const file = join(folder, 'sound');
+  try {
+    await pipeline(Readable.from(sound.pieces()), createWriteStream(file, { mode: 0o600 }), { signal });
+  } catch (error) {
+    await remove();
+    throw signal.aborted ? unwanted() : diskError(error);
+  }
+  const [ring, copy] = openRings(RATE, withCopy);
+  const rings = copy === undefined ? [ring] : [ring, copy];
+  const done = run(ffmpeg, FORMATS[kind], file, rings, signal).finally(() => void remove());
+  done.catch(() => undefined); // whoever reads the rings awaits it
+  return { ring, copy, done };
+}
+
+function diskError(error: unknown): ParleyError {
+  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isFull
+    ? new ParleyError('DISK_FULL', 'the disk has no room for the file', { cause: error })
+    : asParleyError(error, 'AUDIO_INVALID');
+}
+
+function unwanted(): ParleyError {
+  return new ParleyError('ABORTED', 'the sound is not wanted any more');
+}
+
+async function run(
+  { path }: Ffmpeg,
+  format: string,
+  file: string,
+  rings: readonly PcmRing[],
+  signal: AbortSignal,
+): Promise<void> {
+  const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', format, '-i', file];
+  const output = [
+    '-map',
+    '0:a:0',
+    '-vn',
+    '-sn',
+    '-dn',
+    '-ac',
+    '1',
+    '-ar',
+    String(RATE),
+    '-f',
+    'f32le',
+    'pipe:1',
+  ];
+  const child = spawn(path, [...input, ...output], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exit = exitOf(child);
+  const kill = () => child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  try {
+    const count = await copyOut(child, rings);
+    const { status, said } = await exit;
+    if (signal.aborted) throw unwanted();
+    if (status !== 0 || count === 0) {
+      const message = said === '' ? 'the file has no sound' : `the sound cannot be decoded: ${said}`;
+      throw new ParleyError('AUDIO_INVALID', message, { field: 'file' });
+    }
+    for (const ring of rings) ring.end();
+  } catch (error) {
+    kill();
+    const known = signal.aborted ? unwanted() : asParleyError(error, 'AUDIO_INVALID');
+    for (const ring of rings) ring.end(known.code);
+    throw known;
+  } finally {
+    signal.removeEventListener('abort', kill);
+    await exit;
+  }
+}
+
+/** Returns how many samples came. */
+async function copyOut(child: ChildProcess, rings: readonly PcmRing[]): Promise<number> {
+  let left: Buffer = Buffer.alloc(0);
+  let count = 0;
+  for await (const bytes of child.stdout ?? []) {
+    left = Buffer.concat([left, bytes as Buffer]);
+    const whole = left.length - (left.length % SAMPLE_BYTES);
+    const samples = new Float32Array(Uint8Array.from(left.subarray(0, whole)).buffer);
+    left = left.subarray(whole);
+    for (const ring of rings) await ring.writeAll(samples);
+    count += samples.length;
+  }
+  return count;
+}
+
+// Characters of what ffmpeg says that are kept, and of a message.
+const MOST_HEARD = 2000;
+const MOST_SAID = 200;
+
+/** Resolves with the last line that it said, without the name of our file. */
+function exitOf(child: ChildProcess): Promise<{ readonly status: number | null; readonly said: string }> {
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-MOST_HEARD)));
+  return new Promise((resolve) => {
+    const over = (status: number | null) => {
+      const line = said.trim().split('\n').at(-1) ?? '';
+      resolve({ status, said: line.replace(/\S*parley-sound-\S*/g, 'the file').slice(0, MOST_SAID) });
+    };
+    child.once('error', (error) => {
+      said = error.message;
+      over(null);
+    });
+    child.once('close', over);
+  });
+}

@@ -1,0 +1,279 @@
+// Decodes sound that arrives in pieces, in worker threads, into rings that recognisers read. The rings are
+// the backpressure: a file is decoded, and its upload read, no faster than it is recognised.
+//
+// Each file has a thread of its own while it is decoded, so that one that hangs or crashes a decoder affects
+// no other. Threads are used again. What is not decoded here goes through ffmpeg, if the machine has it.
+import { Worker } from 'node:worker_threads';
+import type { PcmRing } from '../audio/pcm-ring.js';
+import { DECODED_KINDS, isDecoded, nameOfKind, type SoundKind } from '../codecs/sound-kind.js';
+import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import { type DecodedSound, openRings } from './decoded-sound.js';
+import { decodeWithFfmpeg, type Ffmpeg } from './ffmpeg.js';
+import { UploadedSound } from './uploaded-sound.js';
+
+export type ToDecoder =
+  | { readonly type: 'open'; readonly kind: SoundKind }
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly type: 'end' }
+  /** Where the sound goes, once its rate is known. */
+  | { readonly type: 'rings'; readonly rings: readonly number[]; readonly rate: number };
+
+export type FromDecoder =
+  | { readonly type: 'rate'; readonly rate: number }
+  /** The bytes were decoded: the next may follow. */
+  | { readonly type: 'taken' }
+  | { readonly type: 'done' }
+  | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string };
+
+export interface SoundDecodersOptions {
+  readonly time: Time;
+  /** Threads that may decode at a time; the caller keeps to it. */
+  readonly maxThreads: number;
+  readonly ffmpeg: Ffmpeg | undefined;
+  /** Script of the threads, replaced in tests. */
+  readonly script?: URL;
+  /** Milliseconds that a decoder may take for one piece of a file while there is room for its sound. */
+  readonly stallMs?: number;
+}
+
+const SCRIPT = new URL('./decoding-worker.js', import.meta.url);
+const STALL_MS = 20_000;
+const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+
+export class SoundDecoders {
+  readonly #options: SoundDecodersOptions;
+  readonly #idle: DecodingThread[] = [];
+  readonly #busy = new Set<DecodingThread>();
+  #isClosed = false;
+
+  constructor(options: SoundDecodersOptions) {
+    this.#options = options;
+  }
+
+  /** What is decoded, for messages. */
+  get kinds(): string {
+    return this.#options.ffmpeg === undefined ? DECODED_KINDS : `${DECODED_KINDS}, and what ffmpeg reads`;
+  }
+
+  /** Sounds that are being decoded. */
+  get size(): number {
+    return this.#busy.size;
+  }
+
+  /**
+   * Resolves once the rate of the sound is known. Rejects with UNSUPPORTED_MEDIA_TYPE for what cannot be read
+   * here, and as `done`.
+   */
+  async open(
+    upload: AsyncIterable<Uint8Array>,
+    signal: AbortSignal,
+    withCopy = false,
+  ): Promise<DecodedSound> {
+    if (this.#isClosed) throw new ParleyError('WRONG_STATE', 'the decoders are closed');
+    const sound = await UploadedSound.open(upload);
+    const { kind } = sound;
+    if (kind === undefined)
+      throw unsupported(`the file is no sound that is known here; ${this.kinds} are taken`);
+    const { ffmpeg } = this.#options;
+    if (!isDecoded(kind)) {
+      if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, kind, sound, { signal, withCopy });
+      throw unsupported(
+        `the file is ${nameOfKind(kind)}; ${this.kinds} are taken, and others where the machine has ffmpeg`,
+      );
+    }
+    const thread = this.#take();
+    const decoding = thread.decode(kind, sound, signal, withCopy);
+    const over = () => this.#giveBack(thread);
+    void decoding.then(({ done }) => done.then(over, over), over);
+    return decoding;
+  }
+
+  /** Ends every thread; what is being decoded rejects. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((thread) => thread.close()));
+  }
+
+  #take(): DecodingThread {
+    const { script = SCRIPT, stallMs = STALL_MS, time } = this.#options;
+    const idle = this.#idle.splice(0);
+    this.#idle.push(...idle.filter(({ usable }) => usable));
+    const thread = this.#idle.pop() ?? new DecodingThread(script, stallMs, time);
+    this.#busy.add(thread);
+    return thread;
+  }
+
+  #giveBack(thread: DecodingThread): void {
+    this.#busy.delete(thread);
+    if (thread.usable && !this.#isClosed) this.#idle.push(thread);
+    else void thread.close();
+  }
+}
+
+function unsupported(message: string): ParleyError {
+  return new ParleyError('UNSUPPORTED_MEDIA_TYPE', message, { field: 'file' });
+}
+
+class DecodingThread {
+  readonly #worker: Worker;
+  readonly #stallMs: number;
+  readonly #time: Time;
+  readonly #gone: Promise<void>;
+  #usable = true;
+  /** Of the sound that is being decoded. */
+  #hear: (message: FromDecoder) => void = () => undefined;
+
+  constructor(script: URL, stallMs: number, time: Time) {
+    this.#stallMs = stallMs;
+    this.#time = time;
+    // Messages of decoders are discarded.
+    const names = { name: 'parley-decoder', stdout: true, stderr: true };
+    this.#worker = new Worker(script, { ...names, resourceLimits: THREAD_MEMORY });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.unref();
+    this.#worker.on('message', (message: FromDecoder) => this.#hear(message));
+    this.#worker.on('error', () => undefined); // 'exit' follows
+    this.#gone = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        this.#usable = false;
+        this.#hear({ type: 'failed', code: 'AUDIO_INVALID', message: 'the sound cannot be decoded' });
+        resolve();
+      });
+    });
+  }
+
+  get usable(): boolean {
+    return this.#usable;
+  }
+
+  async close(): Promise<void> {
+    this.#usable = false;
+    void this.#worker.terminate();
+    await this.#gone;
+  }
+
+  /** Decodes one sound. The thread is free for another when `done` has settled. */
+  async decode(
+    kind: SoundKind,
+    sound: UploadedSound,
+    signal: AbortSignal,
+    withCopy: boolean,
+  ): Promise<DecodedSound> {
+    const run = new Decoding(this.#worker, { stallMs: this.#stallMs, time: this.#time, withCopy });
+    this.#hear = (message) => run.hear(message);
+    const giveUp = () => run.fail(new ParleyError('ABORTED', 'the sound is not wanted any more'));
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    const done = run.send(kind, sound).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+      this.#hear = () => undefined;
+      // The thread of a sound that was given up may be in the middle of it.
+      if (!run.isComplete) void this.close();
+    });
+    done.catch(() => undefined); // whoever reads the rings awaits it
+    const rings = await Promise.race([run.rings, done.then(() => run.rings)]);
+    return { ...rings, done };
+  }
+}
+
+/** One sound in a thread. */
+class Decoding {
+  /** Never settles if the sound fails before its rate is known. */
+  readonly rings: Promise<{ readonly ring: PcmRing; readonly copy: PcmRing | undefined }>;
+  readonly #worker: Worker;
+  readonly #options: { readonly stallMs: number; readonly time: Time; readonly withCopy: boolean };
+  readonly #failed: Promise<never>;
+  #opened: (rings: { readonly ring: PcmRing; readonly copy: PcmRing | undefined }) => void = () => undefined;
+  #rings: readonly PcmRing[] = [];
+  #fail: (error: ParleyError) => void = () => undefined;
+  #taken: () => void = () => undefined;
+  #isDone = false;
+
+  constructor(
+    worker: Worker,
+    options: { readonly stallMs: number; readonly time: Time; readonly withCopy: boolean },
+  ) {
+    this.#worker = worker;
+    this.#options = options;
+    this.rings = new Promise((resolve) => (this.#opened = resolve));
+    this.#failed = new Promise((_, reject) => (this.#fail = reject));
+    this.#failed.catch(() => undefined); // `send` awaits it
+  }
+
+  get isComplete(): boolean {
+    return this.#isDone;
+  }
+
+  fail(error: ParleyError): void {
+    for (const ring of this.#rings) ring.end(error.code);
+    this.#fail(error);
+  }
+
+  hear(message: FromDecoder): void {
+    if (message.type === 'rate') this.#open(message.rate);
+    if (message.type === 'taken') this.#taken();
+    if (message.type === 'failed')
+      this.fail(new ParleyError(message.code, message.message, { field: 'file' }));
+    if (message.type === 'done') {
+      this.#isDone = true;
+      for (const ring of this.#rings) ring.end();
+      this.#taken();
+    }
+  }
+
+  /** Sends the sound piece by piece. Rejects if it cannot be decoded. */
+  async send(kind: SoundKind, sound: UploadedSound): Promise<void> {
+    this.#post({ type: 'open', kind });
+    try {
+      for await (const bytes of sound.pieces()) await this.#exchange({ type: 'bytes', bytes });
+      await this.#exchange({ type: 'end' });
+    } catch (error) {
+      const known = asParleyError(error, 'AUDIO_INVALID');
+      this.fail(known);
+      throw known;
+    }
+    if (!this.#isDone) throw new ParleyError('AUDIO_INVALID', 'the file has no sound', { field: 'file' });
+  }
+
+  #open(rate: number): void {
+    const [ring, copy] = openRings(rate, this.#options.withCopy);
+    this.#rings = copy === undefined ? [ring] : [ring, copy];
+    this.#post({ type: 'rings', rings: this.#rings.map(({ handle }) => handle), rate });
+    this.#opened({ ring, copy });
+  }
+
+  async #exchange(message: ToDecoder): Promise<void> {
+    const { stallMs, time } = this.#options;
+    const taken = new Promise<void>((resolve) => (this.#taken = resolve));
+    let before = this.#written();
+    let forget: () => void = () => undefined;
+    // Where a ring is full its reader is the one that takes long.
+    const watch = () => {
+      const isFull = this.#rings.some((ring) => (ring.status()?.writable ?? 0) < ring.rate / 10);
+      const written = this.#written();
+      if (!isFull && written === before) {
+        const message_ = `the sound could not be decoded: nothing came within ${stallMs / 1000} s`;
+        return this.fail(new ParleyError('AUDIO_INVALID', message_, { field: 'file' }));
+      }
+      before = written;
+      forget = time.after(stallMs, watch);
+    };
+    forget = time.after(stallMs, watch);
+    try {
+      this.#post(message);
+      await Promise.race([taken, this.#failed]);
+    } finally {
+      forget();
+    }
+  }
+
+  #written(): number {
+    return this.#rings[0]?.status()?.written ?? 0;
+  }
+
+  #post(message: ToDecoder): void {
+    this.#worker.postMessage(message);
+  }
+}

@@ -1,0 +1,200 @@
+// Makes text of a whole sound: decodes it, lets the recogniser read it piece by piece, and times the words of
+// each piece, with the aligner where there is one. Pieces are told in order, each as soon as it is known.
+import { PcmRing } from '../audio/pcm-ring.js';
+import type { Urgency } from '../engines/engine.js';
+import type { Aligner, RecognisedText, Recogniser } from '../engines/recogniser.js';
+import type { Scheduler } from '../engines/scheduler.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import { KeptSound } from './kept-sound.js';
+import type { DecodedSound } from './decoded-sound.js';
+import type { SoundDecoders } from './sound-decoders.js';
+import { placeWords, shareTime, type TimedText } from './timed-text.js';
+
+export interface TranscriptionRequest {
+  /** The bytes of a sound file, read no faster than they are recognised. */
+  readonly upload: AsyncIterable<Uint8Array>;
+  /** BCP 47 tag; absent: it is found. */
+  readonly language?: string | undefined;
+  readonly context?: string | undefined;
+  /** `aligned`: by the aligner, where there is one. `shared`: the time of a piece, shared out by length. */
+  readonly times: 'aligned' | 'shared';
+  readonly urgency: Urgency;
+}
+
+export interface TranscribedPiece extends TimedText {
+  /** BCP 47 tag; undefined if none was found. */
+  readonly language: string | undefined;
+  /** The times are the aligner's. */
+  readonly isAligned: boolean;
+}
+
+export interface TranscriptionEnd {
+  /** Of the sound. */
+  readonly seconds: number;
+  /** Milliseconds that the request waited for its turn. */
+  readonly queuedMs: number;
+}
+
+interface TranscriberParts {
+  readonly recogniser: Recogniser;
+  readonly aligner: Aligner | undefined;
+  readonly decoders: SoundDecoders;
+  readonly queue: Scheduler;
+  readonly now: () => number;
+  /** An alignment failed; the piece has shared times. */
+  readonly onUnaligned?: (error: ParleyError) => void;
+}
+
+/** Where times are shared out, shorter pieces have better ones. */
+const PIECE_SECONDS = { aligned: 60, shared: 20 } as const;
+
+export class Transcriber {
+  readonly #parts: TranscriberParts;
+
+  constructor(parts: TranscriberParts) {
+    this.#parts = parts;
+  }
+
+  /** The aligner can be used. */
+  get canAlign(): boolean {
+    return this.#parts.aligner?.usable === true;
+  }
+
+  /**
+   * Resolves when every piece was told. Rejects with what is wrong with the sound, the refusal of the queue,
+   * ENGINE_… of the recogniser, or ABORTED.
+   */
+  async transcribe(
+    request: TranscriptionRequest,
+    signal: AbortSignal,
+    onPiece: (piece: TranscribedPiece) => void,
+  ): Promise<TranscriptionEnd> {
+    const { queue, decoders, now } = this.#parts;
+    const came = now();
+    const release = await queue.enter(signal, request.urgency);
+    const queuedMs = now() - came;
+    try {
+      const aligner = request.times === 'aligned' && this.canAlign ? this.#parts.aligner : undefined;
+      const sound = await decoders.open(request.upload, signal, aligner !== undefined);
+      const run = new Transcribing(this.#parts, request, sound, aligner, onPiece);
+      return { seconds: await run.finish(signal), queuedMs };
+    } finally {
+      release();
+    }
+  }
+}
+
+class Transcribing {
+  readonly #parts: TranscriberParts;
+  readonly #request: TranscriptionRequest;
+  readonly #sound: DecodedSound;
+  readonly #aligner: Aligner | undefined;
+  readonly #onPiece: (piece: TranscribedPiece) => void;
+  readonly #kept: KeptSound | undefined;
+  /** Ends what is under way. */
+  readonly #given = new AbortController();
+  #told: Promise<void> = Promise.resolve();
+  #fail: (error: unknown) => void = () => undefined;
+  readonly #failed: Promise<never>;
+
+  constructor(
+    parts: TranscriberParts,
+    request: TranscriptionRequest,
+    sound: DecodedSound,
+    aligner: Aligner | undefined,
+    onPiece: (piece: TranscribedPiece) => void,
+  ) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#sound = sound;
+    this.#aligner = aligner;
+    this.#onPiece = onPiece;
+    this.#kept = sound.copy === undefined ? undefined : new KeptSound(sound.copy);
+    this.#failed = new Promise((_, reject) => (this.#fail = reject));
+    this.#failed.catch(() => undefined); // `finish` awaits it
+  }
+
+  /** Returns the seconds of the sound. Closes its rings. */
+  async finish(signal: AbortSignal): Promise<number> {
+    const { ring, copy, done } = this.#sound;
+    const { language, context, times } = this.#request;
+    const giveUp = () => this.#fail(new ParleyError('ABORTED', 'the transcription was given up'));
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    try {
+      const session = this.#parts.recogniser.open(
+        { use: 'file', language, context, sampleRate: ring.rate, pieceSeconds: PIECE_SECONDS[times] },
+        { final: (text) => this.#take(text) },
+      );
+      this.#given.signal.addEventListener('abort', () => session.close());
+      session.push(ring);
+      await Promise.race([session.ended.catch((error: unknown) => this.#whyEnded(error)), this.#failed]);
+      await done;
+      await Promise.race([this.#told, this.#failed]);
+      return (ring.status()?.written ?? 0) / ring.rate;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      this.#given.abort();
+      ring.abort();
+      copy?.abort();
+      await done.catch(() => undefined);
+      ring.close();
+      copy?.close();
+    }
+  }
+
+  /** Throws: what is wrong with the file says more than what that did to the recogniser. */
+  async #whyEnded(error: unknown): Promise<never> {
+    this.#sound.ring.abort(); // nobody reads it any more
+    this.#sound.copy?.abort();
+    const reason = await this.#sound.done.then(
+      () => undefined,
+      (why: unknown) => why,
+    );
+    throw reason instanceof ParleyError && reason.code !== 'ABORTED' ? reason : error;
+  }
+
+  #take(recognised: RecognisedText): void {
+    const timed = this.#timed(recognised);
+    timed.catch(() => undefined); // it is awaited in its turn
+    this.#told = this.#told.then(async () => this.#onPiece(await timed));
+    this.#told.catch((error: unknown) => this.#fail(error));
+  }
+
+  async #timed({ text, language, beginSeconds, endSeconds }: RecognisedText): Promise<TranscribedPiece> {
+    const piece = { text, language, beginSeconds, endSeconds };
+    const shared = () => shareTime(text, beginSeconds, endSeconds);
+    if (this.#aligner === undefined || this.#kept === undefined || text === '')
+      return { ...piece, words: shared(), isAligned: false };
+    const samples = await this.#kept.take(beginSeconds, endSeconds);
+    try {
+      const words = await this.#align(this.#aligner, samples, piece);
+      if (words !== undefined) return { ...piece, words, isAligned: true };
+    } catch (error) {
+      if (this.#given.signal.aborted) throw error;
+      this.#parts.onUnaligned?.(asParleyError(error, 'ENGINE_FAILED'));
+    }
+    return { ...piece, words: shared(), isAligned: false };
+  }
+
+  async #align(
+    aligner: Aligner,
+    samples: Float32Array,
+    { text, language, beginSeconds }: Pick<RecognisedText, 'text' | 'language' | 'beginSeconds'>,
+  ) {
+    const { rate } = this.#sound.ring;
+    const ring = PcmRing.open(rate, Math.max(1, samples.length));
+    try {
+      ring.write(samples);
+      ring.end();
+      const aligned = await aligner.align({ text, language, sampleRate: rate }, ring, this.#given.signal);
+      return placeWords(text, aligned)?.map((word) => ({
+        ...word,
+        beginSeconds: beginSeconds + word.beginSeconds,
+        endSeconds: beginSeconds + word.endSeconds,
+      }));
+    } finally {
+      ring.close();
+    }
+  }
+}
