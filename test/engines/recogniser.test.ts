@@ -310,6 +310,7 @@ test('a model is loaded for a session, idled out, and loaded again', async (t) =
   const again = await transcribe(t, recogniser, clip('yes03'));
   assert.equal(again[0]?.text, expected('yes03'));
   assert.equal(news.filter(({ what }) => what === 'loaded').length, 2);
+  assert.match(JSON.stringify(news.at(-1)), /"model":"[^"]*tiny-asr-a"/);
 });
 
 test('sessions of a recogniser that closes end, and none opens after', async (t) => {
@@ -376,6 +377,14 @@ test('a recognised text gets the times that the reference gives it', async (t) =
     const words = await aligned(t, aligner, wanted.clip, recognised.text, recognised.language);
     assert.deepEqual(words, wanted.items);
   }
+});
+
+test('a file of Korean words that cannot be read is named with its variable', async (t) => {
+  const options = optionsOf('tiny-aligner');
+  const native = { ...options.native, koreanDictionary: '/nowhere/words.txt' };
+  const aligner = await Qwen3Aligner.open({ ...options, native });
+  t.after(() => aligner.close());
+  await assert.rejects(aligner.load(), /ALIGNER_KOREAN_WORDS: .nowhere.words.txt: cannot be opened/);
 });
 
 test('an aborted alignment gives its ring up', async (t) => {

@@ -195,15 +195,20 @@ class LoadedModel {
       await native?.close();
     };
     const device = () => this.#native?.facts.device ?? '';
+    const options = this.#options.native;
+    const { directory: model, koreanDictionary = '' } = options;
     return {
       load: async () => {
         await closeNative();
-        this.#native = await NativeRecogniser.open(this.#options.native);
+        this.#native = await NativeRecogniser.open(options).catch((error: Error) => {
+          const isDictionary = koreanDictionary !== '' && error.message.startsWith(koreanDictionary);
+          throw isDictionary ? new Error(`ALIGNER_KOREAN_WORDS: ${error.message}`, { cause: error }) : error;
+        });
       },
       unload: closeNative,
       close: closeNative,
       get facts() {
-        return { device: device() };
+        return { device: device(), model };
       },
     };
   }
