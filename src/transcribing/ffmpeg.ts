@@ -84,20 +84,9 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', format, '-i', file];
-  const output = [
-    '-map',
-    '0:a:0',
-    '-vn',
-    '-sn',
-    '-dn',
-    '-ac',
-    '1',
-    '-ar',
-    String(RATE),
-    '-f',
-    'f32le',
-    'pipe:1',
-  ];
+  // Channels are averaged, as they are here.
+  const mono = ['-af', 'aresample=rematrix_maxval=1.0', '-ac', '1', '-ar', String(RATE)];
+  const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', ...mono, '-f', 'f32le', 'pipe:1'];
   const child = spawn(path, [...input, ...output], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = exitOf(child);
   const kill = () => child.kill('SIGKILL');

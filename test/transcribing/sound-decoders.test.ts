@@ -1,0 +1,107 @@
+// What is decoded here, and what goes through ffmpeg.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test, type TestContext } from 'node:test';
+import type { PcmRing } from '../../src/audio/pcm-ring.js';
+import { systemTime } from '../../src/time.js';
+import { type Ffmpeg, findFfmpeg } from '../../src/transcribing/ffmpeg.js';
+import { SoundDecoders } from '../../src/transcribing/sound-decoders.js';
+import { fitTone } from '../audio/tones.js';
+import { until } from '../fakes/until.js';
+import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ } from '../voices/voice-samples.js';
+
+// Files of others are none of this test's business.
+const folder = mkdtempSync(join(tmpdir(), 'parley-decoders-'));
+process.env['TMPDIR'] = folder;
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const NEVER = new AbortController().signal;
+const FFMPEG_KINDS = ['mp4', 'aac', 'vorbis'] as const;
+
+async function* upload(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 7000) {
+    await Promise.resolve();
+    yield bytes.subarray(at, at + 7000);
+  }
+}
+
+function open(t: TestContext, ffmpeg?: Ffmpeg): SoundDecoders {
+  const decoders = new SoundDecoders({ time: systemTime, maxThreads: 2, ffmpeg });
+  t.after(() => decoders.close());
+  return decoders;
+}
+
+async function readAll(ring: PcmRing): Promise<Float32Array> {
+  const samples: number[] = [];
+  const piece = new Float32Array(4096);
+  for (;;) {
+    const count = ring.read(piece);
+    if (count > 0) samples.push(...piece.subarray(0, count));
+    else if (count < 0 || ring.status()?.ended !== false) return Float32Array.from(samples);
+    else await ring.readable();
+  }
+}
+
+function leftovers(): string[] {
+  return readdirSync(folder);
+}
+
+const all = { ...KINDS, ...OTHER_KINDS };
+for (const kind of [...Object.keys(KINDS), ...FFMPEG_KINDS] as (keyof typeof all)[]) {
+  test(`${kind} becomes the same tone, in mono, twice where that is asked for`, async (t) => {
+    const decoders = open(t, findFfmpeg());
+    const { ring, copy, done } = await decoders.open(upload(sampleFile(all[kind])), NEVER, true);
+    assert(copy !== undefined);
+    const [samples, copied] = await Promise.all([readAll(ring), readAll(copy)]);
+    await done;
+    assert.deepEqual(copied, samples);
+    assert(Math.abs(samples.length / ring.rate - 2) < 0.1, String(samples.length / ring.rate));
+    const { amplitude, snrDb } = fitTone(samples.subarray(ring.rate / 2, ring.rate), TONE_HZ, ring.rate);
+    assert(Math.abs(amplitude - 0.5) < 0.03 && snrDb > 30, `${amplitude} ${snrDb}`);
+    ring.close();
+    copy.close();
+    await until(() => leftovers().length === 0);
+  });
+}
+
+test('without ffmpeg other kinds are refused by name', async (t) => {
+  const file = sampleFile(OTHER_KINDS.mp4, { seconds: 0.5 });
+  await assert.rejects(open(t).open(upload(file), NEVER), {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    message: /the file is MP4 \(M4A\); WAV, MP3, .* are taken, and others where the machine has ffmpeg/,
+  });
+  assert.equal(findFfmpeg('/nowhere/ffmpeg'), undefined);
+});
+
+test('what ffmpeg cannot read is refused in its words, without our path', async (t) => {
+  const file = Buffer.concat([Buffer.from('\0\0\0\x18ftypM4A ', 'latin1'), Buffer.alloc(20_000, 7)]);
+  const { ring, done } = await open(t, findFfmpeg()).open(upload(file), NEVER);
+  await assert.rejects(done, {
+    code: 'AUDIO_INVALID',
+    message: /^the sound cannot be decoded: (?!.*parley-sound)/,
+  });
+  assert.equal(ring.status()?.error, 'AUDIO_INVALID');
+  ring.close();
+});
+
+test('a video without sound, and an ffmpeg that cannot be started, are named', async (t) => {
+  const picture = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=1', '-map', '1:v', '-c:v', 'mpeg4'];
+  const silent = sampleFile([...picture, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']);
+  for (const ffmpeg of [findFfmpeg(), { path: '/nowhere/ffmpeg', version: '0' }]) {
+    const { ring, done } = await open(t, ffmpeg).open(upload(silent), NEVER);
+    await assert.rejects(done, { code: 'AUDIO_INVALID' });
+    ring.close();
+  }
+});
+
+test('a sound that is not wanted any more leaves no process and no file', async (t) => {
+  const gone = new AbortController();
+  const file = sampleFile(OTHER_KINDS.mp4, { seconds: 60 });
+  const { ring, done } = await open(t, findFfmpeg()).open(upload(file), gone.signal);
+  gone.abort();
+  await assert.rejects(done, { code: 'ABORTED' });
+  ring.close();
+  await until(() => leftovers().length === 0);
+});
