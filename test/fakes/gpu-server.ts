@@ -59,8 +59,8 @@ function compile(folder: string, sources: string): void {
   const build = (output: string, ...inputs: string[]) =>
     execFileSync(process.env.CXX ?? 'c++', [...OPTIONS, identity, '-o', output, ...inputs]);
   build(join(folder, 'libcuda.so.1'), join(test, 'driver.cc'));
-  const kernels = join(NATIVE, 'kernels', 'kernels.cc');
-  build(join(folder, RELEASE, 'parley_cuda.so'), join(test, 'backend.cc'), kernels);
+  const kernels = ['kernels.cc', 'speech_kernels.cc'].map((name) => join(NATIVE, 'kernels', name));
+  build(join(folder, RELEASE, 'parley_cuda.so'), join(test, 'backend.cc'), ...kernels);
 }
 
 interface GpuMachine {
