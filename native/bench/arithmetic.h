@@ -11,7 +11,7 @@
 namespace parley::bench {
 
 #if defined(__x86_64__)
-// Twelve sums in registers of sixteen floats.
+// Adds to twelve sums, each in a register of sixteen floats.
 __attribute__((target("avx512f"))) inline void WideMultiplyAdds(size_t times) {
   for (size_t i = 0; i < times; i++) {
     asm volatile(
@@ -25,7 +25,7 @@ __attribute__((target("avx512f"))) inline void WideMultiplyAdds(size_t times) {
               "xmm11");
   }
 }
-// Twelve sums in registers of eight floats.
+// Adds to twelve sums, each in a register of eight floats.
 __attribute__((target("avx2,fma"))) inline void MultiplyAdds(size_t times) {
   for (size_t i = 0; i < times; i++) {
     asm volatile(

@@ -148,7 +148,7 @@ runtime::TurnOrder TurnOrderIn(const Napi::Value& value) {
 
 constexpr double kMostSamples = 9007199254740992;  // 2^53
 
-// order, and the samples of the ring before it
+// Reads an order, and how many samples of the ring come before it.
 runtime::PlacedOrder PlacedOrderIn(const Napi::Value& order, const Napi::Value& at) {
   return {TurnOrderIn(order), static_cast<uint64_t>(NumberIn(at, "at", 0, kMostSamples))};
 }

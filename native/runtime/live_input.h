@@ -1,5 +1,5 @@
-// The sound of a live caller and the orders about its turns, each at its place in the sound. What the caller
-// says while a turn's last text is computed waits here.
+// Keeps the sound of a live caller and the orders about its turns, each order at its place in the sound.
+// Sound and orders of the next turn wait here while the engine computes the last text of a turn.
 #ifndef PARLEY_RUNTIME_LIVE_INPUT_H_
 #define PARLEY_RUNTIME_LIVE_INPUT_H_
 
@@ -17,7 +17,7 @@ namespace parley::runtime {
 
 class LiveInput {
  public:
-  // Samples that wait here at most; what follows stays in the source.
+  // Most samples that wait here. Later sound stays in the source.
   static constexpr size_t kMost = size_t{60} * SoundReader::kRate;
 
   explicit LiveInput(const RecognitionRequest& request);

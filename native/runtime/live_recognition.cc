@@ -92,7 +92,7 @@ void LiveRecognition::AddToSegment(const float* samples, size_t count) {
   if (segment.stream->samples() >= kLongest) CutLongSegment();
 }
 
-// What follows the cut is the next segment's. The features of both sides see across it.
+// The next segment begins at the cut. The features of both segments see across it.
 void LiveRecognition::CutLongSegment() {
   Segment& segment = *segments_.back();
   const size_t searched = std::min(segment.last.size(), kSearch), all = segment.stream->samples();

@@ -142,7 +142,7 @@ class Recogniser {
   // 0 if the engine is closed; the sink is then not called.
   virtual StreamId Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
                          std::shared_ptr<TextSink> sink) = 0;
-  // For a live stream, which obeys it at its place in the sound; others, and unknown ones, ignore it.
+  // A live stream obeys the order at its place in the sound. Other streams ignore it.
   virtual void Order(StreamId stream, PlacedOrder order) = 0;
   // Calls Ended(kCancelled) soon. Unknown streams are ignored.
   virtual void Cancel(StreamId stream) = 0;

@@ -20,7 +20,7 @@
 
 namespace parley::runtime {
 
-// What all recognitions of an engine have in common.
+// All recognitions of an engine share this.
 struct RecognitionSetup {
   model::RecognitionModel* model = nullptr;
   Format cache_format = Format::kBf16;

@@ -291,7 +291,7 @@ bool RecognitionScheduler::IsWorkedOn(Recognition& one) {
   return !std::exchange(wanted_, {}).empty();
 }
 
-// What the machine has, a quarter left for others: the voice and the aligner are on it as well.
+// Returns three quarters of the machine's free memory: the voice and the aligner allocate from it as well.
 size_t RecognitionScheduler::FreeMemory(Clock::time_point now) {
   if (now < free_until_) return free_;
   free_until_ = now + kFreeMemoryHolds;

@@ -55,7 +55,7 @@ class RecognitionMailbox : public Mailbox<RecognitionOrders> {
 struct RecognitionSchedulerOptions {
   size_t max_files = 256;   // at a time; others wait
   size_t memory_bytes = 0;  // for all
-  // Of the machine, now.
+  // Returns the bytes of memory that the machine has free now.
   std::function<size_t()> free_memory = [] { return AvailableMemory(); };
   TimeSource now = Clock::now;
   std::function<void(const RecogniserStats&)> publish = [](const RecogniserStats&) {};

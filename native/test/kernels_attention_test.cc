@@ -19,7 +19,7 @@ struct Setting {
 };
 
 constexpr Setting kSettings[] = {{4, 2, 128, 0}, {3, 3, 64, 72}, {2, 1, 20, 5}, {2, 2, 7, 0}, {1, 1, 144, 3}};
-// Those of an encoder: each position of a block sees all of it.
+// An encoder attends block by block: each position of a block sees all of its positions.
 constexpr Setting kWhole[] = {{4, 4, 64, 0, true}, {4, 2, 12, 0, true}, {1, 1, 7, 0, true}};
 constexpr size_t kPositions = 90;
 

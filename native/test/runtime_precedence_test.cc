@@ -38,7 +38,7 @@ void TheLessUrgentWaitsForTheMoreUrgent() {
   CHECK(Within(file_waits, 10s));
 }
 
-// Under a voice that never rests the others still come forward, a round at a time, however many kernels it
+// A less urgent engine advances round by round beside a voice that never rests, however many kernels a round
 // has.
 void TheWaitsOfARoundTogetherAreBounded() {
   Precedence::Member voice(Precedence::Of(8)), text(Precedence::Of(8));

@@ -419,7 +419,7 @@ void KernelsGiveWayWithOneThreadToo() {
   CHECK(asked > 50);
 }
 
-// What the tiny model finds in noise is all in the context.
+// The context holds every word that the tiny model recognises in this noise.
 void AnEchoIsCutWhereNobodySpeaks() {
   RecogniserDesk desk("tiny-asr-a");
   const std::vector<float> clip = ReadClip("long31"), noise = Part(clip, 356'000, clip.size());

@@ -91,7 +91,7 @@ WavReader::WavReader(const std::string& path) : file_(path, std::ios::binary) {
   Refuse(path, "has no samples");
 }
 
-// What there is of so many bytes from `at` on.
+// Returns the `count` bytes from `at` on, or fewer where the file ends.
 std::string WavReader::Bytes(uint64_t at, size_t count) {
   std::string bytes(count, '\0');
   file_.clear();

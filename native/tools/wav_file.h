@@ -19,7 +19,7 @@ struct WavFormat {
   uint32_t kind = 0, channels = 0, rate = 0, bits = 0;
 };
 
-// Reads a file of any length bit by bit: PCM of 8, 16, 24 or 32 bits or floats, any rate, at most 16
+// Reads a file of any length, block by block: PCM of 8, 16, 24 or 32 bits or floats, any rate, at most 16
 // channels, of which the mean is taken.
 class WavReader {
  public:
@@ -39,7 +39,7 @@ class WavReader {
   uint64_t left_ = 0;
 };
 
-// The whole of a file, up to 2^28 samples. Throws as WavReader.
+// Reads a whole file of up to 2^28 samples. Throws as WavReader does.
 Sound ReadWav(const std::string& path);
 
 // 16 bits; beyond [-1, 1] is clipped. Throws std::system_error with the path.

@@ -1,5 +1,5 @@
-// Decodes sound files that arrive in pieces: WAV, MP3, FLAC, Ogg Opus and WebM Opus. What a piece expands to
-// is bounded, because files are fed to the decoders in bits that are small enough for it.
+// Decodes sound files that arrive in pieces: WAV, MP3, FLAC, Ogg Opus and WebM Opus. The decoders
+// get a file in portions that are small enough to bound the memory that they expand to.
 //
 // The decoders are WebAssembly: a defect in one of them cannot reach the memory of the process. A file that
 // hangs a decoder hangs its thread.
@@ -49,7 +49,7 @@ export interface Decoder {
 
 const OPUS_CHANNELS_AT = 9; // in the head (RFC 7845 section 5.1)
 const OPUS_CHANNELS = 2;
-/** Bytes of one bit. A frame of silence in FLAC expands from 14 bytes to 2 MiB. */
+/** Bytes that a decoder gets at a time. A frame of silence in FLAC expands from 14 bytes to 2 MiB. */
 const PIECE_BYTES = { mp3: 4096, opus: 4096, flac: 1024 } as const;
 
 class WavFileReader implements SoundFileReader {

@@ -169,7 +169,7 @@ function unlaced(bytes: Uint8Array, lacing: number): Uint8Array[] {
 
 interface Read {
   readonly value: number;
-  /** That it took. */
+  /** Length of the number. */
   readonly bytes: number;
 }
 

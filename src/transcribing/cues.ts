@@ -1,7 +1,7 @@
 // Makes the cues of subtitles of a timed text: a few words of one or two lines that are shown together.
 //
-// Where cues begin is chosen for the whole text at once, by dynamic programming: the sum of what speaks
-// against each cue is least. Limits of lines and of duration are kept always. The shortest duration and the
+// Dynamic programming chooses where cues begin, for the whole text at once: the sum of their penalties is
+// least. Limits of lines and of duration are kept always. The shortest duration and the
 // reading speed are kept where the next cue leaves the time.
 import { SentenceStream } from '../text/sentences.js';
 import { Layout, stretchesOf } from './line-breaks.js';
@@ -27,9 +27,9 @@ export interface CueWord {
 }
 
 export interface Cue {
-  /** From the beginning of the sound. */
+  /** Counted from the beginning of the sound. */
   readonly beginMs: number;
-  /** After `beginMs`. */
+  /** Greater than `beginMs`. */
   readonly endMs: number;
   /** One or two, without line breaks. */
   readonly lines: readonly string[];
@@ -91,23 +91,23 @@ function partsOf(timed: TimedText, { stretches }: Layout, language?: string): Pa
   });
 }
 
-// What speaks against a cue, in points.
+// Penalties of a cue, in points.
 const EVERY_CUE = 10;
-/** It ends after a clause, at a pause, or amid words. */
+/** Penalties of a cue that ends after a clause, at a pause, or between two words. */
 const CLAUSE_CUT = 6;
 const PAUSE_CUT = 4;
 const WORD_CUT = 25;
-/** For each sentence that ends within it. */
+/** Penalty of each sentence that ends within the cue. */
 const SENTENCE_INSIDE = 14;
-/** For each second of a pause within it, beyond those that speech has anyway. */
+/** Penalty of each second of a pause within the cue, beyond LONG_PAUSE. */
 const PAUSE_SECOND = 25;
 const LONG_PAUSE = 0.7; // seconds
 const CUT_PAUSE = 0.4; // seconds
-/** For all of the shortest time that it lacks. */
+/** Penalty of a cue without any time; a cue that is shorter than the shortest time gets a part of it. */
 const TOO_SHORT = 30;
-/** For a reading speed of double the limit and more. */
+/** Penalty of a reading speed of double the limit and more; above the limit it grows to this. */
 const TOO_FAST = 30;
-/** It is cut amid a sentence and all but empty. */
+/** Penalty of a nearly empty cue that holds a part of a sentence. */
 const LITTLE = 8;
 
 class CueChoice {

@@ -1,7 +1,7 @@
-// A sound that is being decoded, and the rings that it goes into.
+// Opens the rings that a decoder writes a sound into.
 import { PcmRing } from '../audio/pcm-ring.js';
 
-/** In mono. Its rings end with it; whoever got it closes them. */
+/** A sound that a decoder writes in mono. Its rings end with it. The caller of `open` closes them. */
 export interface DecodedSound {
   readonly ring: PcmRing;
   /** The same sound once more, if it was asked for. Both must be read. */

@@ -1,4 +1,4 @@
-// Decodes one sound after the other in its thread, below calls and their encoders.
+// Decodes one sound after the other in its thread, whose priority is below that of calls and their encoders.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { PcmRing } from '../audio/pcm-ring.js';

@@ -1,6 +1,6 @@
-// Decodes what is not decoded here with the ffmpeg of the machine. It gets the file from a private folder,
-// because some kinds are read from their end, and may open nothing else: the kind is given to it, so it does
-// not look for playlists and other files that name files.
+// Decodes the other kinds of sound files with the ffmpeg of the machine. ffmpeg reads each file from a
+// private folder, because it reads some kinds from their end. Its demultiplexer is fixed by the kind, so that
+// it never opens a playlist, or another file that names files.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { type DecodedSound, openRings } from './decoded-sound.js';
 import type { UploadedSound } from './uploaded-sound.js';
 
 export interface Ffmpeg {
-  /** The program. */
+  /** Path of the program. */
   readonly path: string;
   readonly version: string;
 }
@@ -42,7 +42,7 @@ export function findFfmpeg(path = 'ffmpeg'): Ffmpeg | undefined {
   return { path, version: /^ffmpeg version (\S+)/.exec(stdout)?.[1] ?? 'unknown' };
 }
 
-/** As SoundDecoders.open. */
+/** Behaves as SoundDecoders.open does. */
 export async function decodeWithFfmpeg(
   ffmpeg: Ffmpeg,
   kind: OtherKind,

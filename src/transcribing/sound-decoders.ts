@@ -2,7 +2,7 @@
 // the backpressure: a file is decoded, and its upload read, no faster than it is recognised.
 //
 // Each file has a thread of its own while it is decoded, so that one that hangs or crashes a decoder affects
-// no other. Threads are used again. What is not decoded here goes through ffmpeg, if the machine has it.
+// no other. Threads are used again. ffmpeg decodes the other kinds, if the machine has it.
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { DECODED_KINDS, isDecoded, nameOfKind, type SoundKind } from '../codecs/sound-kind.js';
@@ -16,7 +16,7 @@ export type ToDecoder =
   | { readonly type: 'open'; readonly kind: SoundKind }
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   | { readonly type: 'end' }
-  /** Where the sound goes, once its rate is known. */
+  /** Names the rings that the sound goes into. It follows `rate`. */
   | { readonly type: 'rings'; readonly rings: readonly number[]; readonly rate: number };
 
 export type FromDecoder =
@@ -51,7 +51,7 @@ export class SoundDecoders {
     this.#options = options;
   }
 
-  /** What is decoded, for messages. */
+  /** Names the kinds that can be decoded, for messages. */
   get kinds(): string {
     return this.#options.ffmpeg === undefined ? DECODED_KINDS : `${DECODED_KINDS}, and what ffmpeg reads`;
   }
@@ -121,7 +121,7 @@ class DecodingThread {
   readonly #time: Time;
   readonly #gone: Promise<void>;
   #usable = true;
-  /** Of the sound that is being decoded. */
+  /** Takes the messages about the sound that is being decoded. */
   #hear: (message: FromDecoder) => void = () => undefined;
 
   constructor(script: URL, stallMs: number, time: Time) {
@@ -249,7 +249,7 @@ class Decoding {
     const taken = new Promise<void>((resolve) => (this.#taken = resolve));
     let before = this.#written();
     let forget: () => void = () => undefined;
-    // Where a ring is full its reader is the one that takes long.
+    // If a ring is full, the decoder waits for its reader.
     const watch = () => {
       const isFull = this.#rings.some((ring) => (ring.status()?.writable ?? 0) < ring.rate / 10);
       const written = this.#written();

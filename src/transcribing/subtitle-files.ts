@@ -9,7 +9,7 @@ export const CONTENT_TYPES: Readonly<Record<SubtitleFormat, string>> = {
   vtt: 'text/vtt; charset=utf-8',
 };
 
-/** What stands before the first cue. */
+/** Returns the text before the first cue. */
 export function headOf(format: SubtitleFormat): string {
   return format === 'vtt' ? 'WEBVTT\n\n' : '';
 }

@@ -14,12 +14,12 @@ export interface TimedWord {
 export interface TimedText {
   readonly text: string;
   readonly words: readonly TimedWord[];
-  /** Of the sound in which it was said. */
+  /** Begin of the sound that the text was recognised from. */
   readonly beginSeconds: number;
   readonly endSeconds: number;
 }
 
-/** What an aligner keeps of a text: letters, digits and the apostrophe. */
+/** Characters that an aligner keeps of a text: letters, digits and the apostrophe. */
 const KEPT = /['\p{L}\p{N}]/u;
 const MARKS = /^\p{M}+/u;
 /** Each is a word of its own. */

@@ -29,7 +29,7 @@ export interface TranscribedPiece extends TimedText {
 }
 
 export interface TranscriptionEnd {
-  /** Of the sound. */
+  /** Length of the sound. */
   readonly seconds: number;
   /** Milliseconds that the request waited for its turn. */
   readonly queuedMs: number;
@@ -45,7 +45,7 @@ interface TranscriberParts {
   readonly onUnaligned?: (error: ParleyError) => void;
 }
 
-/** Where times are shared out, shorter pieces have better ones. */
+/** Shared times are the more exact the shorter the pieces are. */
 const PIECE_SECONDS = { aligned: 60, shared: 20 } as const;
 
 export class Transcriber {

@@ -239,7 +239,7 @@ interface Turn {
   readonly texts: Promise<Transcription>[];
   /** Texts of the pieces as far as they are known. */
   readonly known: string[];
-  /** Of the piece that is not complete. */
+  /** Takes the sound of the piece that is not complete. */
   realtime: RealtimeTurn | undefined;
   early: EarlyText | undefined;
 }

@@ -8,7 +8,7 @@ interface RealtimeSettings {
   readonly prompt: string | undefined;
 }
 
-/** What a message of the server means for the turn that is open. */
+/** Meaning of a server's message for the turn that is open. */
 export type RealtimeNews =
   | { readonly what: 'ready' }
   | { readonly what: 'delta'; readonly text: string }

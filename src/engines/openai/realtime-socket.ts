@@ -20,9 +20,9 @@ interface Turn {
   readonly settle: { resolve: (text: string) => void; reject: (error: Error) => void };
   /** Messages that could not be sent yet. */
   held: string[];
-  /** Of parts that the server completed, although the turn went on. */
+  /** Text of the parts that the server completed while the turn went on. */
   before: string;
-  /** Of the part since. */
+  /** Text of the part since then. */
   text: string;
   isOver: boolean;
 }

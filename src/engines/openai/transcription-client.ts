@@ -32,7 +32,7 @@ export interface TranscriptionRequest {
 
 export interface Transcription {
   readonly text: string;
-  /** As the server names it; undefined if it does not. */
+  /** Name that the server gives it; undefined if it gives none. */
   readonly language: string | undefined;
 }
 

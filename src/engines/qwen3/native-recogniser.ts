@@ -60,7 +60,7 @@ export interface PlacedOrder {
 export interface NativeRecognitionRequest {
   readonly use: 'live' | 'file' | 'align';
   readonly language?: string | undefined;
-  /** Of an alignment the text. */
+  /** An alignment has its text here. */
   readonly context?: string | undefined;
   /** Hz of the ring. */
   readonly rate: number;
@@ -118,7 +118,7 @@ export interface NativeRecogniserStats {
   readonly draftOffered: number;
   readonly draftTaken: number;
   readonly runaways: number;
-  /** Of sound whose text is final. */
+  /** Seconds of sound whose text is final. */
   readonly soundSeconds: number;
   readonly busyMs: number;
   readonly memoryInUse: number;
