@@ -1,5 +1,7 @@
 // Opens the rings that a decoder writes a sound into.
 import { PcmRing } from '../audio/pcm-ring.js';
+import { ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
 
 /** A sound that a decoder writes in mono. Its rings end with it. The caller of `open` closes them. */
 export interface DecodedSound {
@@ -19,4 +21,33 @@ const RING_SECONDS = 4;
 export function openRings(rate: number, withCopy: boolean): readonly [PcmRing, PcmRing | undefined] {
   const open = () => PcmRing.open(rate, rate * RING_SECONDS);
   return [open(), withCopy ? open() : undefined];
+}
+
+interface Progress {
+  /** The rings, once they are there. */
+  readonly rings: () => readonly PcmRing[];
+  readonly stallMs: number;
+  readonly time: Time;
+  readonly onStall: (error: ParleyError) => void;
+}
+
+/**
+ * Reports a decoder that writes nothing for `stallMs` although its rings have room. Returns the function that
+ * ends the watch.
+ */
+export function watchProgress({ rings, stallMs, time, onStall }: Progress): () => void {
+  const written = () => rings()[0]?.status()?.written ?? 0;
+  // If a ring is full, the decoder waits for its reader.
+  const isFull = () => rings().some((ring) => (ring.status()?.writable ?? 0) < ring.rate / 10);
+  let before = written();
+  const look = () => {
+    if (!isFull() && written() === before) {
+      const message = `the sound could not be decoded: nothing came within ${stallMs / 1000} s`;
+      return onStall(new ParleyError('AUDIO_INVALID', message, { field: 'file' }));
+    }
+    before = written();
+    cancel = time.after(stallMs, look);
+  };
+  let cancel = time.after(stallMs, look);
+  return () => cancel();
 }

@@ -11,7 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { OtherKind } from '../codecs/sound-kind.js';
 import { asParleyError, ParleyError } from '../errors.js';
-import { type DecodedSound, openRings } from './decoded-sound.js';
+import { type DecodedSound, openRings, watchProgress } from './decoded-sound.js';
+import type { Time } from '../time.js';
 import type { UploadedSound } from './uploaded-sound.js';
 
 export interface Ffmpeg {
@@ -22,6 +23,14 @@ export interface Ffmpeg {
 
 const RATE = 16_000;
 const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
+
+interface FfmpegLimits {
+  readonly signal: AbortSignal;
+  readonly withCopy: boolean;
+  /** Milliseconds that it may write nothing although there is room. */
+  readonly stallMs: number;
+  readonly time: Time;
+}
 
 /** The demultiplexer of each kind. */
 const FORMATS: Readonly<Record<OtherKind, string>> = {
@@ -47,8 +56,9 @@ export async function decodeWithFfmpeg(
   ffmpeg: Ffmpeg,
   kind: OtherKind,
   sound: UploadedSound,
-  { signal, withCopy }: { readonly signal: AbortSignal; readonly withCopy: boolean },
+  limits: FfmpegLimits,
 ): Promise<DecodedSound> {
+  const { signal, withCopy } = limits;
   const folder = await mkdtemp(join(tmpdir(), 'parley-sound-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   const file = join(folder, 'sound');
@@ -60,7 +70,7 @@ export async function decodeWithFfmpeg(
   }
   const [ring, copy] = openRings(RATE, withCopy);
   const rings = copy === undefined ? [ring] : [ring, copy];
-  const done = run(ffmpeg, FORMATS[kind], file, rings, signal).finally(() => void remove());
+  const done = run(ffmpeg, FORMATS[kind], file, rings, limits).finally(() => void remove());
   done.catch(() => undefined); // whoever reads the rings awaits it
   return { ring, copy, done };
 }
@@ -81,7 +91,7 @@ async function run(
   format: string,
   file: string,
   rings: readonly PcmRing[],
-  signal: AbortSignal,
+  { signal, stallMs, time }: FfmpegLimits,
 ): Promise<void> {
   const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', format, '-i', file];
   // Channels are averaged, as they are here.
@@ -92,10 +102,17 @@ async function run(
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
+  let stalled: ParleyError | undefined;
+  const onStall = (error: ParleyError) => {
+    stalled = error;
+    kill();
+  };
+  const forget = watchProgress({ rings: () => rings, stallMs, time, onStall });
   try {
     const count = await copyOut(child, rings);
     const { status, said } = await exit;
     if (signal.aborted) throw unwanted();
+    if (stalled !== undefined) throw stalled;
     if (status !== 0 || count === 0) {
       const message = said === '' ? 'the file has no sound' : `the sound cannot be decoded: ${said}`;
       throw new ParleyError('AUDIO_INVALID', message, { field: 'file' });
@@ -107,6 +124,7 @@ async function run(
     for (const ring of rings) ring.end(known.code);
     throw known;
   } finally {
+    forget();
     signal.removeEventListener('abort', kill);
     await exit;
   }

@@ -8,7 +8,7 @@ import type { PcmRing } from '../audio/pcm-ring.js';
 import { DECODED_KINDS, isDecoded, nameOfKind, type SoundKind } from '../codecs/sound-kind.js';
 import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { type DecodedSound, openRings } from './decoded-sound.js';
+import { type DecodedSound, openRings, watchProgress } from './decoded-sound.js';
 import { decodeWithFfmpeg, type Ffmpeg } from './ffmpeg.js';
 import { UploadedSound } from './uploaded-sound.js';
 
@@ -28,8 +28,6 @@ export type FromDecoder =
 
 export interface SoundDecodersOptions {
   readonly time: Time;
-  /** Threads that may decode at a time; the caller keeps to it. */
-  readonly maxThreads: number;
   readonly ffmpeg: Ffmpeg | undefined;
   /** Script of the threads, replaced in tests. */
   readonly script?: URL;
@@ -39,6 +37,7 @@ export interface SoundDecodersOptions {
 
 const SCRIPT = new URL('./decoding-worker.js', import.meta.url);
 const STALL_MS = 20_000;
+const MOST_IDLE = 4; // threads that wait for another file
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 export class SoundDecoders {
@@ -71,13 +70,14 @@ export class SoundDecoders {
     withCopy = false,
   ): Promise<DecodedSound> {
     if (this.#isClosed) throw new ParleyError('WRONG_STATE', 'the decoders are closed');
-    const sound = await UploadedSound.open(upload);
+    const sound = await UploadedSound.open(upload, signal);
     const { kind } = sound;
     if (kind === undefined)
       throw unsupported(`the file is no sound that is known here; ${this.kinds} are taken`);
     const { ffmpeg } = this.#options;
     if (!isDecoded(kind)) {
-      if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, kind, sound, { signal, withCopy });
+      const limits = { stallMs: this.#options.stallMs ?? STALL_MS, time: this.#options.time };
+      if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, kind, sound, { signal, withCopy, ...limits });
       throw unsupported(
         `the file is ${nameOfKind(kind)}; ${this.kinds} are taken, and others where the machine has ffmpeg`,
       );
@@ -106,7 +106,8 @@ export class SoundDecoders {
 
   #giveBack(thread: DecodingThread): void {
     this.#busy.delete(thread);
-    if (thread.usable && !this.#isClosed) this.#idle.push(thread);
+    const isKept = thread.usable && !this.#isClosed && this.#idle.length < MOST_IDLE;
+    if (isKept) this.#idle.push(thread);
     else void thread.close();
   }
 }
@@ -247,30 +248,18 @@ class Decoding {
   async #exchange(message: ToDecoder): Promise<void> {
     const { stallMs, time } = this.#options;
     const taken = new Promise<void>((resolve) => (this.#taken = resolve));
-    let before = this.#written();
-    let forget: () => void = () => undefined;
-    // If a ring is full, the decoder waits for its reader.
-    const watch = () => {
-      const isFull = this.#rings.some((ring) => (ring.status()?.writable ?? 0) < ring.rate / 10);
-      const written = this.#written();
-      if (!isFull && written === before) {
-        const message_ = `the sound could not be decoded: nothing came within ${stallMs / 1000} s`;
-        return this.fail(new ParleyError('AUDIO_INVALID', message_, { field: 'file' }));
-      }
-      before = written;
-      forget = time.after(stallMs, watch);
-    };
-    forget = time.after(stallMs, watch);
+    const forget = watchProgress({
+      rings: () => this.#rings,
+      stallMs,
+      time,
+      onStall: (why) => this.fail(why),
+    });
     try {
       this.#post(message);
       await Promise.race([taken, this.#failed]);
     } finally {
       forget();
     }
-  }
-
-  #written(): number {
-    return this.#rings[0]?.status()?.written ?? 0;
   }
 
   #post(message: ToDecoder): void {

@@ -73,81 +73,88 @@ export class Transcriber {
     const came = now();
     const release = await queue.enter(signal, request.urgency);
     const queuedMs = now() - came;
+    // Ends the decoder, the recogniser and the aligner.
+    const given = new AbortController();
+    const giveUp = () => given.abort();
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
     try {
       const aligner = request.times === 'aligned' && this.canAlign ? this.#parts.aligner : undefined;
-      const sound = await decoders.open(request.upload, signal, aligner !== undefined);
-      const run = new Transcribing(this.#parts, request, sound, aligner, onPiece);
-      return { seconds: await run.finish(signal), queuedMs };
+      const sound = await decoders.open(request.upload, given.signal, aligner !== undefined);
+      const run = new Transcribing(this.#parts, request, { sound, aligner, given: given.signal, onPiece });
+      try {
+        return { seconds: await run.finish(), queuedMs };
+      } finally {
+        giveUp();
+        await run.close();
+      }
     } finally {
+      signal.removeEventListener('abort', giveUp);
       release();
     }
   }
 }
 
+interface Run {
+  readonly sound: DecodedSound;
+  readonly aligner: Aligner | undefined;
+  readonly given: AbortSignal;
+  readonly onPiece: (piece: TranscribedPiece) => void;
+}
+
 class Transcribing {
   readonly #parts: TranscriberParts;
   readonly #request: TranscriptionRequest;
-  readonly #sound: DecodedSound;
-  readonly #aligner: Aligner | undefined;
-  readonly #onPiece: (piece: TranscribedPiece) => void;
+  readonly #run: Run;
   readonly #kept: KeptSound | undefined;
-  /** Ends what is under way. */
-  readonly #given = new AbortController();
   #told: Promise<void> = Promise.resolve();
   #fail: (error: unknown) => void = () => undefined;
   readonly #failed: Promise<never>;
 
-  constructor(
-    parts: TranscriberParts,
-    request: TranscriptionRequest,
-    sound: DecodedSound,
-    aligner: Aligner | undefined,
-    onPiece: (piece: TranscribedPiece) => void,
-  ) {
+  constructor(parts: TranscriberParts, request: TranscriptionRequest, run: Run) {
     this.#parts = parts;
     this.#request = request;
-    this.#sound = sound;
-    this.#aligner = aligner;
-    this.#onPiece = onPiece;
-    this.#kept = sound.copy === undefined ? undefined : new KeptSound(sound.copy);
+    this.#run = run;
+    this.#kept = run.sound.copy === undefined ? undefined : new KeptSound(run.sound.copy);
     this.#failed = new Promise((_, reject) => (this.#fail = reject));
     this.#failed.catch(() => undefined); // `finish` awaits it
   }
 
-  /** Returns the seconds of the sound. Closes its rings. */
-  async finish(signal: AbortSignal): Promise<number> {
-    const { ring, copy, done } = this.#sound;
+  /** Returns the seconds of the sound. */
+  async finish(): Promise<number> {
+    const { given, sound } = this.#run;
+    const { ring, done } = sound;
     const { language, context, times } = this.#request;
     const giveUp = () => this.#fail(new ParleyError('ABORTED', 'the transcription was given up'));
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    try {
-      const session = this.#parts.recogniser.open(
-        { use: 'file', language, context, sampleRate: ring.rate, pieceSeconds: PIECE_SECONDS[times] },
-        { final: (text) => this.#take(text) },
-      );
-      this.#given.signal.addEventListener('abort', () => session.close());
-      session.push(ring);
-      await Promise.race([session.ended.catch((error: unknown) => this.#whyEnded(error)), this.#failed]);
-      await done;
-      await Promise.race([this.#told, this.#failed]);
-      return (ring.status()?.written ?? 0) / ring.rate;
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-      this.#given.abort();
-      ring.abort();
-      copy?.abort();
-      await done.catch(() => undefined);
-      ring.close();
-      copy?.close();
-    }
+    given.addEventListener('abort', giveUp, { once: true });
+    if (given.aborted) giveUp();
+    const session = this.#parts.recogniser.open(
+      { use: 'file', language, context, sampleRate: ring.rate, pieceSeconds: PIECE_SECONDS[times] },
+      { final: (text) => this.#take(text) },
+    );
+    given.addEventListener('abort', () => session.close(), { once: true });
+    session.push(ring);
+    await Promise.race([session.ended.catch((error: unknown) => this.#whyEnded(error)), this.#failed]);
+    await done;
+    await Promise.race([this.#told, this.#failed]);
+    return (ring.status()?.written ?? 0) / ring.rate;
+  }
+
+  /** Closes the rings, after the decoder has ended. */
+  async close(): Promise<void> {
+    const { ring, copy, done } = this.#run.sound;
+    ring.abort();
+    copy?.abort();
+    await done.catch(() => undefined);
+    ring.close();
+    copy?.close();
   }
 
   /** Throws: what is wrong with the file says more than what that did to the recogniser. */
   async #whyEnded(error: unknown): Promise<never> {
-    this.#sound.ring.abort(); // nobody reads it any more
-    this.#sound.copy?.abort();
-    const reason = await this.#sound.done.then(
+    this.#run.sound.ring.abort(); // nobody reads it any more
+    this.#run.sound.copy?.abort();
+    const reason = await this.#run.sound.done.then(
       () => undefined,
       (why: unknown) => why,
     );
@@ -157,21 +164,21 @@ class Transcribing {
   #take(recognised: RecognisedText): void {
     const timed = this.#timed(recognised);
     timed.catch(() => undefined); // it is awaited in its turn
-    this.#told = this.#told.then(async () => this.#onPiece(await timed));
+    this.#told = this.#told.then(async () => this.#run.onPiece(await timed));
     this.#told.catch((error: unknown) => this.#fail(error));
   }
 
   async #timed({ text, language, beginSeconds, endSeconds }: RecognisedText): Promise<TranscribedPiece> {
     const piece = { text, language, beginSeconds, endSeconds };
     const shared = () => shareTime(text, beginSeconds, endSeconds);
-    if (this.#aligner === undefined || this.#kept === undefined || text === '')
+    if (this.#run.aligner === undefined || this.#kept === undefined || text === '')
       return { ...piece, words: shared(), isAligned: false };
     const samples = await this.#kept.take(beginSeconds, endSeconds);
     try {
-      const words = await this.#align(this.#aligner, samples, piece);
+      const words = await this.#align(this.#run.aligner, samples, piece);
       if (words !== undefined) return { ...piece, words, isAligned: true };
     } catch (error) {
-      if (this.#given.signal.aborted) throw error;
+      if (this.#run.given.aborted) throw error;
       this.#parts.onUnaligned?.(asParleyError(error, 'ENGINE_FAILED'));
     }
     return { ...piece, words: shared(), isAligned: false };
@@ -182,12 +189,12 @@ class Transcribing {
     samples: Float32Array,
     { text, language, beginSeconds }: Pick<RecognisedText, 'text' | 'language' | 'beginSeconds'>,
   ) {
-    const { rate } = this.#sound.ring;
+    const { rate } = this.#run.sound.ring;
     const ring = PcmRing.open(rate, Math.max(1, samples.length));
     try {
       ring.write(samples);
       ring.end();
-      const aligned = await aligner.align({ text, language, sampleRate: rate }, ring, this.#given.signal);
+      const aligned = await aligner.align({ text, language, sampleRate: rate }, ring, this.#run.given);
       return placeWords(text, aligned)?.map((word) => ({
         ...word,
         beginSeconds: beginSeconds + word.beginSeconds,

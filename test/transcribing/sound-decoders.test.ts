@@ -1,6 +1,6 @@
 // What is decoded here, and what goes through ffmpeg.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
@@ -28,7 +28,7 @@ async function* upload(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function open(t: TestContext, ffmpeg?: Ffmpeg): SoundDecoders {
-  const decoders = new SoundDecoders({ time: systemTime, maxThreads: 2, ffmpeg });
+  const decoders = new SoundDecoders({ time: systemTime, ffmpeg });
   t.after(() => decoders.close());
   return decoders;
 }
@@ -94,6 +94,17 @@ test('a video without sound, and an ffmpeg that cannot be started, are named', a
     await assert.rejects(done, { code: 'AUDIO_INVALID' });
     ring.close();
   }
+});
+
+test('an ffmpeg that hangs is ended', async (t) => {
+  const path = join(folder, 'hangs.sh');
+  writeFileSync(path, '#!/bin/sh\nexec sleep 1000\n', { mode: 0o700 });
+  t.after(() => rmSync(path));
+  const decoders = new SoundDecoders({ time: systemTime, ffmpeg: { path, version: '0' }, stallMs: 200 });
+  t.after(() => decoders.close());
+  const { ring, done } = await decoders.open(upload(sampleFile(OTHER_KINDS.mp4)), NEVER);
+  await assert.rejects(done, { code: 'AUDIO_INVALID', message: /nothing came within 0\.2 s/ });
+  ring.close();
 });
 
 test('a sound that is not wanted any more leaves no process and no file', async (t) => {

@@ -36,7 +36,7 @@ interface Bench {
 
 function openBench(t: TestContext, recogniser: Recogniser, aligner?: Aligner): Bench {
   const unaligned: ParleyError[] = [];
-  const decoders = new SoundDecoders({ time: systemTime, maxThreads: 4, ffmpeg: undefined });
+  const decoders = new SoundDecoders({ time: systemTime, ffmpeg: undefined });
   t.after(() => decoders.close());
   const queue = new Scheduler({ engine: recogniser.name, concurrency: 4, maxWaiting: 4 });
   const onUnaligned = (error: ParleyError) => unaligned.push(error);
@@ -374,6 +374,24 @@ test('a client that leaves takes its work with it', async (t) => {
   assert.equal(recogniser.closed, 1);
 });
 
+test('an upload that stalls holds nothing once its client has left', async (t) => {
+  const recogniser = new CountingRecogniser();
+  const bench = openBench(t, recogniser);
+  for (const bytes of [10, 50_000]) {
+    const gone = new AbortController();
+    async function* stalls(): AsyncGenerator<Uint8Array> {
+      yield toneWav({ seconds: 5 }).subarray(0, bytes);
+      await new Promise(() => undefined);
+    }
+    const request = { upload: stalls(), times: 'shared', urgency: UNHURRIED } as const;
+    const done = bench.transcriber.transcribe(request, gone.signal, () => undefined);
+    if (bytes > 10) await until(() => recogniser.sessions === 1);
+    gone.abort();
+    await assert.rejects(done, { code: 'ABORTED' });
+    await until(() => bench.decoders.size === 0 && recogniser.sessions === 0);
+  }
+});
+
 test('as many sounds are transcribed at once as may, and more wait or are refused', async (t) => {
   const recogniser = new CountingRecogniser();
   recogniser.reads = false;
@@ -396,7 +414,7 @@ test('a decoder that hangs or dies ends its own sound alone', async (t) => {
     [hangs, /nothing came within 0\.2 s/],
     [dies, /cannot be decoded/],
   ] as const) {
-    const options = { time: systemTime, maxThreads: 4, ffmpeg: undefined, script, stallMs: 200 };
+    const options = { time: systemTime, ffmpeg: undefined, script, stallMs: 200 };
     const decoders = new SoundDecoders(options);
     t.after(() => decoders.close());
     const decoding = decoders.open(upload(toneWav({ seconds: 1 })), NEVER);
