@@ -11,34 +11,22 @@
 namespace parley::bench {
 
 #if defined(__x86_64__)
-// Adds to twelve sums, each in a register of sixteen floats.
+// Twelve sums, each in a register of its own: zmm has sixteen floats, ymm eight.
+#define PARLEY_SUM(kind, n) "vfmadd231ps %%" kind "15, %%" kind "15, %%" kind #n "\n"
+#define PARLEY_SUMS(kind)                                                                                    \
+  asm volatile(PARLEY_SUM(kind, 0) PARLEY_SUM(kind, 1) PARLEY_SUM(kind, 2) PARLEY_SUM(kind, 3)               \
+                   PARLEY_SUM(kind, 4) PARLEY_SUM(kind, 5) PARLEY_SUM(kind, 6) PARLEY_SUM(kind, 7)           \
+                       PARLEY_SUM(kind, 8) PARLEY_SUM(kind, 9) PARLEY_SUM(kind, 10) PARLEY_SUM(kind, 11)::   \
+                           : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", \
+                             "xmm10", "xmm11")
 __attribute__((target("avx512f"))) inline void WideMultiplyAdds(size_t times) {
-  for (size_t i = 0; i < times; i++) {
-    asm volatile(
-        "vfmadd231ps %%zmm15, %%zmm15, %%zmm0\n vfmadd231ps %%zmm15, %%zmm15, %%zmm1\n"
-        "vfmadd231ps %%zmm15, %%zmm15, %%zmm2\n vfmadd231ps %%zmm15, %%zmm15, %%zmm3\n"
-        "vfmadd231ps %%zmm15, %%zmm15, %%zmm4\n vfmadd231ps %%zmm15, %%zmm15, %%zmm5\n"
-        "vfmadd231ps %%zmm15, %%zmm15, %%zmm6\n vfmadd231ps %%zmm15, %%zmm15, %%zmm7\n"
-        "vfmadd231ps %%zmm15, %%zmm15, %%zmm8\n vfmadd231ps %%zmm15, %%zmm15, %%zmm9\n"
-        "vfmadd231ps %%zmm15, %%zmm15, %%zmm10\n vfmadd231ps %%zmm15, %%zmm15, %%zmm11\n" ::
-            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-              "xmm11");
-  }
+  for (size_t i = 0; i < times; i++) PARLEY_SUMS("zmm");
 }
-// Adds to twelve sums, each in a register of eight floats.
 __attribute__((target("avx2,fma"))) inline void MultiplyAdds(size_t times) {
-  for (size_t i = 0; i < times; i++) {
-    asm volatile(
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm0\n vfmadd231ps %%ymm15, %%ymm15, %%ymm1\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm2\n vfmadd231ps %%ymm15, %%ymm15, %%ymm3\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm4\n vfmadd231ps %%ymm15, %%ymm15, %%ymm5\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm6\n vfmadd231ps %%ymm15, %%ymm15, %%ymm7\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm8\n vfmadd231ps %%ymm15, %%ymm15, %%ymm9\n"
-        "vfmadd231ps %%ymm15, %%ymm15, %%ymm10\n vfmadd231ps %%ymm15, %%ymm15, %%ymm11\n" ::
-            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-              "xmm11");
-  }
+  for (size_t i = 0; i < times; i++) PARLEY_SUMS("ymm");
 }
+#undef PARLEY_SUMS
+#undef PARLEY_SUM
 inline bool HasWideRegisters() { return __builtin_cpu_supports("avx512f") != 0; }
 #else
 inline void WideMultiplyAdds(size_t) {}

@@ -15,11 +15,16 @@ LiveInput::LiveInput(const RecognitionRequest& request) : rate_(request.rate) {
 }
 
 void LiveInput::Add(const PlacedOrder& order) {
+  if (orders_.size() > kMostOrders) return;
   const uint64_t before = orders_.empty() ? 0 : orders_.back().at;
   orders_.push_back({order.order, std::max(order.at, before)});
 }
 
 bool LiveInput::Read(SoundReader& reader, std::string* problem) {
+  if (orders_.size() > kMostOrders) {
+    *problem = "more than " + std::to_string(kMostOrders) + " orders about turns wait";
+    return false;
+  }
   const size_t most = std::min(kOneLook, kMost - std::min(kMost, sound_.size()));
   return most == 0 || reader.Read(most, &sound_, problem);
 }

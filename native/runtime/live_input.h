@@ -17,23 +17,39 @@ namespace parley::runtime {
 
 class LiveInput {
  public:
+  // Most orders that wait here.
+  static constexpr size_t kMostOrders = 1024;
   // Most samples that wait here. Later sound stays in the source.
   static constexpr size_t kMost = size_t{60} * SoundReader::kRate;
 
   explicit LiveInput(const RecognitionRequest& request);
 
   void Add(const PlacedOrder& order);
-  // Reads what there is. False with `problem` set: the sound cannot be used.
+  // Reads what there is. False with `problem` set: the sound cannot be used, or too many orders wait.
   bool Read(SoundReader& reader, std::string* problem);
-  // Takes the sound before the next order, which may be none.
-  std::vector<float> TakeSound(const SoundReader& reader);
-  // Takes the order whose place TakeSound has reached.
-  std::optional<TurnOrder> TakeOrder(const SoundReader& reader);
+  // Hands sound and orders over in the order of the sound, while `takes()`. True if there was something.
+  template <class Takes, class Sound, class Order>
+  bool HandOver(const SoundReader& reader, const Takes& takes, const Sound& sound, const Order& order) {
+    bool any = false;
+    while (takes()) {
+      const std::vector<float> samples = TakeSound(reader);
+      sound(samples);
+      const std::optional<TurnOrder> next = TakeOrder(reader);
+      any = any || next || !samples.empty();
+      if (!next) break;
+      order(*next);
+    }
+    return any;
+  }
   // True once everything was taken and nothing will follow.
   bool Finished(const SoundReader& reader) const;
   size_t Bytes() const { return sound_.capacity() * sizeof(float); }
 
  private:
+  // The sound before the next order, or all of it.
+  std::vector<float> TakeSound(const SoundReader& reader);
+  // The order whose place TakeSound has reached.
+  std::optional<TurnOrder> TakeOrder(const SoundReader& reader);
   bool IsDue(const SoundReader& reader) const;
 
   const uint32_t rate_;  // of the source

@@ -46,15 +46,10 @@ bool LiveRecognition::Look(Clock::time_point now, const Room&) {
     EndWith(Outcome::kBadRequest, std::move(problem));
     return true;
   }
-  bool busy = false;
-  while (!ending() && state_ != State::kEnding) {
-    const std::vector<float> samples = input_.TakeSound(reader());
-    TakeSound(samples);
-    const std::optional<TurnOrder> order = input_.TakeOrder(reader());
-    busy = busy || order || !samples.empty();
-    if (!order) break;
-    Obey(*order, now);
-  }
+  bool busy = input_.HandOver(
+      reader(), [this] { return !ending() && state_ != State::kEnding; },
+      [this](const std::vector<float>& samples) { TakeSound(samples); },
+      [this, now](TurnOrder order) { Obey(order, now); });
   if (!ending() && state_ != State::kEnding && !sound_ended_ && input_.Finished(reader())) {
     sound_ended_ = true;
     Obey(TurnOrder::kEnd, now);

@@ -50,15 +50,10 @@ bool OfficialRecognition::Look(Clock::time_point now, const Room&) {
     EndWith(Outcome::kBadRequest, std::move(problem));
     return true;
   }
-  bool busy = false;
-  while (!IsEnding()) {
-    const std::vector<float> samples = input_.TakeSound(reader());
-    TakeSound(samples);
-    const std::optional<TurnOrder> order = input_.TakeOrder(reader());
-    busy = busy || order || !samples.empty();
-    if (!order) break;
-    Obey(*order);
-  }
+  bool busy = input_.HandOver(
+      reader(), [this] { return !IsEnding(); },
+      [this](const std::vector<float>& samples) { TakeSound(samples); },
+      [this](TurnOrder order) { Obey(order); });
   if (!IsEnding() && !sound_ended_ && input_.Finished(reader())) {
     sound_ended_ = true;
     Obey(TurnOrder::kEnd);

@@ -261,15 +261,19 @@ bool RecognitionScheduler::Look() {
   const Clock::time_point now = options_.now();
   size_t in_use = stats_.memory_in_use;
   for (const auto& one : live_) {
-    const size_t left =
-        std::min(options_.memory_bytes - std::min(options_.memory_bytes, in_use), FreeMemory(now));
+    if (one->is_live()) {
+      busy = GuardedLook(*one, now, {}) || busy;
+      continue;
+    }
+    const size_t limit = options_.memory_bytes,
+                 left = std::min(limit - std::min(limit, in_use), FreeMemory(now));
     const size_t before = one->Bytes();
     const bool was_busy = GuardedLook(*one, now, {left, !has_next});
     in_use += one->Bytes();
     in_use -= std::min(in_use, before);
     busy = busy || was_busy;
     // Without memory the oldest file that has something to do goes on alone.
-    if (!one->is_live() && !has_next) has_next = was_busy || IsWorkedOn(*one);
+    has_next = has_next || was_busy || IsWorkedOn(*one);
   }
   return busy;
 }

@@ -340,6 +340,18 @@ void APauseWithoutAnEndIsBounded() {
   CHECK_EQ(asked.texts->finals.size(), 1u);
 }
 
+void TooManyOrdersThatWaitEndTheStream() {
+  for (const bool official : {false, true}) {
+    RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 256, official);
+    const Asked asked = desk.Ask(Live(false, true)), other = desk.Ask(Live());
+    for (size_t n = 0; n < 2000; n++) desk.Order(asked, TurnOrder::kBegin);
+    desk.Run();
+    CHECK(asked.texts->end->outcome == Outcome::kBadRequest);
+    CHECK_EQ(asked.texts->end->problem, "more than 1024 orders about turns wait");
+    CHECK(!other.texts->end);
+  }
+}
+
 // Every place for files is taken by sounds that do not come.
 void ALiveCallerNeverWaitsBehindFiles() {
   RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 1);
@@ -746,6 +758,7 @@ TEST_GROUP(runtime_recogniser) {
       {"the next turn is heard while this one's text is computed",
        TheNextTurnIsHeardWhileThisOnesTextIsComputed},
       {"a pause without an end is bounded", APauseWithoutAnEndIsBounded},
+      {"too many orders that wait end the stream", TooManyOrdersThatWaitEndTheStream},
       {"a live caller never waits behind files", ALiveCallerNeverWaitsBehindFiles},
       {"files together keep to the memory", FilesTogetherKeepToTheMemory},
       {"without memory files go on one by one", WithoutMemoryFilesGoOnOneByOne},
