@@ -33,6 +33,16 @@ export function soundFileReader(kind: SoundKind, take: TakeSound): SoundFileRead
   return new CodedReader(decoder, kind, take);
 }
 
+/** Writes the mean of the channels to `mono`, which has room for them, and returns the part that it wrote. */
+export function mixDown(channels: readonly Float32Array[], mono: Float32Array): Float32Array {
+  const mixed = mono.subarray(0, channels[0]?.length ?? 0).fill(0);
+  const share = 1 / channels.length;
+  for (const channel of channels) {
+    for (let i = 0; i < mixed.length; i++) mixed[i] = (mixed[i] as number) + (channel[i] ?? 0) * share;
+  }
+  return mixed;
+}
+
 interface Decoded {
   readonly channelData: readonly Float32Array[];
   readonly samplesDecoded: number;

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { PcmRing } from '../audio/pcm-ring.js';
-import { soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
+import { mixDown, soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { FromDecoder, ToDecoder } from './sound-decoders.js';
 
@@ -57,12 +57,7 @@ class Sound {
     const [first = new Float32Array(0)] = channels;
     if (channels.length === 1) return first;
     if (this.#mono.length < first.length) this.#mono = new Float32Array(first.length);
-    const mono = this.#mono.subarray(0, first.length).fill(0);
-    const share = 1 / channels.length;
-    for (const channel of channels) {
-      for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] as number) + (channel[i] ?? 0) * share;
-    }
-    return mono;
+    return mixDown(channels, this.#mono);
   }
 }
 

@@ -1,7 +1,7 @@
 // Decodes one sound file into mono at REFERENCE_RATE, within the limits of its use. Decoding stops as soon as
 // the sound is too long.
 import { Resampler } from '../audio/resampler.js';
-import { soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
+import { mixDown, soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
 import { DECODED_KINDS, endOfTag, isDecoded, nameOfKind, soundKind } from '../codecs/sound-kind.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { REFERENCE_RATE, type SoundUse } from './reference-audio.js';
@@ -170,10 +170,7 @@ function framesHeard(samples: Float32Array): number {
 }
 
 function mixed(channels: readonly Float32Array[], count: number): Float32Array {
-  const mono = new Float32Array(count);
-  for (const channel of channels) {
-    for (let i = 0; i < count; i++) mono[i] = (mono[i] as number) + (channel[i] ?? 0) / channels.length;
-  }
+  const mono = mixDown(channels, new Float32Array(count));
   if (!mono.every((sample) => Number.isFinite(sample))) throw invalid('some of its samples are no numbers');
   return mono;
 }
