@@ -1,9 +1,11 @@
-// Loops of ids, echoes of the context and copies of the last utterance.
+// Loops of ids, echoes of the context, copies of the last utterance, and sound that cannot hold speech.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "model/recognition/runaway.h"
+#include "model/recognition/speech_energy.h"
 #include "test/check.h"
 #include "test/random_text.h"
 
@@ -170,6 +172,44 @@ void HugeTextsTakeLinearTime() {
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
+// Appends so many milliseconds of noise at a level in dB of full scale.
+void AddNoise(std::vector<float>* samples, int milliseconds, double level) {
+  const auto amplitude = static_cast<float>(std::sqrt(3.0) * std::pow(10, level / 20));
+  auto state = static_cast<uint32_t>(samples->size()) + 1;
+  for (int n = 0; n < milliseconds * 16; n++) {
+    state = state * 1664525 + 1013904223;
+    samples->push_back((static_cast<float>(state >> 8) / (1 << 23) - 1) * amplitude);
+  }
+}
+
+// Each sound is a row of stretches: milliseconds, and the level in dB.
+void OnlySoundThatRisesAboveItsFloorCanHoldSpeech() {
+  const struct {
+    std::vector<std::pair<int, double>> stretches;
+    bool has_speech;
+  } sounds[] = {
+      {{}, false},
+      {{{3000, -300}}, false},                           // silence
+      {{{3000, -20}}, false},                            // steady noise, however loud
+      {{{1500, -50}, {500, -44}, {1000, -50}}, false},   // noise that rises a little
+      {{{1500, -70}, {60, -20}, {1500, -70}}, false},    // a click
+      {{{1500, -300}, {500, -60}, {500, -300}}, false},  // too quiet
+      {{{1500, -70}, {200, -20}, {1500, -70}}, true},    // a short word
+      {{{300, -300}, {900, -50}, {300, -300}}, true},    // quiet speech in digital silence
+      {{{100, -45}, {700, -18}, {60, -40}, {700, -20}, {300, -45}}, true},
+  };
+  for (const auto& sound : sounds) {
+    std::vector<float> samples;
+    for (const auto& [milliseconds, level] : sound.stretches) AddNoise(&samples, milliseconds, level);
+    model::SpeechEnergy whole, pieces;
+    whole.Push(samples.data(), samples.size());
+    for (size_t at = 0; at < samples.size(); at += 777)
+      pieces.Push(samples.data() + at, std::min<size_t>(777, samples.size() - at));
+    CHECK_EQ(whole.HasSpeech(), sound.has_speech);
+    CHECK_EQ(pieces.HasSpeech(), sound.has_speech);
+  }
+}
+
 }  // namespace
 }  // namespace parley
 
@@ -186,6 +226,8 @@ TEST_GROUP(recognition_runaway) {
       {"ideographs and kana count as words", parley::IdeographsAndKanaCountAsWords},
       {"sound without a length explains nothing", parley::SoundWithoutALengthExplainsNothing},
       {"random texts stay within their bounds", parley::RandomTextsStayWithinTheirBounds},
+      {"only sound that rises above its floor can hold speech",
+       parley::OnlySoundThatRisesAboveItsFloorCanHoldSpeech},
       {"huge texts take linear time", parley::HugeTextsTakeLinearTime},
   });
 }
