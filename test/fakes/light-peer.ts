@@ -293,10 +293,7 @@ export class LightPeer {
     const index = this.#indexOf(data.readUInt16BE(2));
     const { onRtp } = this.#options;
     if (onRtp !== undefined && this.#reader !== undefined) onRtp(this.#plain(this.#reader, data, index));
-    if (this.at.ready === undefined) {
-      this.at.ready = nowMs;
-      this.#settleIfReady();
-    }
+    this.#settleIfReady();
     if (this.at.audible === undefined && this.#isAudible(data, index)) {
       this.at.audible = nowMs;
       this.#settleAudible.resolve();
@@ -305,7 +302,9 @@ export class LightPeer {
 
   /** A packet may come before this side has processed the end of the handshake. */
   #settleIfReady(): void {
-    if (this.at.ready !== undefined && this.at.keys !== undefined) this.#settleReady.resolve();
+    if (this.at.ready !== undefined || this.at.keys === undefined || this.packets === 0) return;
+    this.at.ready = this.#time.now();
+    this.#settleReady.resolve();
   }
 
   /** The roll-over counter and the sequence number as one number (RFC 3711 section 3.3.1). */
