@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Builds the parts of the server in order and closes them in reverse. It is the only file that knows all of
-// them.
+// Builds the parts of the server in order and closes them in reverse. It alone knows all of them.
 //
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser calls, telephone calls ─▶ HTTP
 //
@@ -41,7 +40,7 @@ import { AudioCache } from './speaking/audio-cache.js';
 import type { Engines } from './engines/routing.js';
 import { openRedisTier } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
-import { openRecognisers, type Recognisers } from './engines/recogniser-setup.js';
+import { openTranscribing, type Transcribing } from './transcribing/open-transcribing.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
 /** Replacements for tests. */
@@ -142,13 +141,13 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
-  const recognisers = await openRecognisers(config, log);
-  closing.add(() => recognisers.close());
+  const transcribing = await openTranscribing(config, log, systemTime);
+  closing.add(() => transcribing.close());
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
   useConfiguredVoices(engines, config);
   const continuity = new Continuity(config.model.continuity);
-  return { encoders, frames, engines, recognisers, workshop, continuity };
+  return { encoders, frames, engines, transcribing, workshop, continuity };
 }
 
 /** They close after the calls. */
@@ -197,7 +196,7 @@ interface Parts {
   readonly metrics: Metrics;
   readonly encoders: EncoderPool;
   readonly engines: Engines;
-  readonly recognisers: Recognisers;
+  readonly transcribing: Transcribing;
   readonly workshop: VoiceWorkshop;
   readonly switchboard: Switchboard;
 }
@@ -238,6 +237,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
+    transcription: parts.transcribing.files,
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
@@ -262,7 +262,7 @@ function healthOf(parts: Parts): ServerHealth {
   const { config, cache, encoders, engines, hearing, switchboard, workshop } = parts;
   return {
     ...engines.figures,
-    recognition: parts.recognisers.health,
+    recognition: parts.transcribing.recognisers.health,
     voiceActivity: { detector: hearing.detector, problem: hearing.problem },
     modelId: config.modelId,
     encoders: encoders.usable,

@@ -3,13 +3,24 @@ import type { ConfigReader, Environment } from './environment.js';
 import { findCheckpoint } from './model-config.js';
 import type { Variable } from './variables.js';
 
-export interface RemoteRecogniser {
+export interface ApiServerConfig {
   /** Of an OpenAI-compatible server, without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
+}
+
+export interface RemoteRecogniser extends ApiServerConfig {
   /** Dialect of its realtime socket; undefined: it has none. */
   readonly realtime: 'openai' | 'vllm' | undefined;
+}
+
+/** Limits of files that are transcribed over HTTP. */
+export interface FileLimits {
+  readonly maxAtOnce: number;
+  readonly maxBytes: number;
+  /** Length of the sound. */
+  readonly maxSeconds: number;
 }
 
 /** Without `recogniser` and `remote` speech is not recognised. */
@@ -25,6 +36,9 @@ export interface RecognitionConfig {
   readonly partialIntervalMs: number;
   /** File of Korean nouns for the aligner. */
   readonly koreanWords: string | undefined;
+  readonly files: FileLimits;
+  /** Undefined: texts are not translated. */
+  readonly translation: ApiServerConfig | undefined;
 }
 
 export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environment): RecognitionConfig {
@@ -49,36 +63,51 @@ export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environ
     streaming: read.choice('ASR_STREAMING', ['draft', 'official'], 'draft'),
     partialIntervalMs: read.integer('ASR_PARTIAL_INTERVAL_MS', 320, 20, 60_000),
     koreanWords: read.raw('ALIGNER_KOREAN_WORDS'),
+    files: {
+      maxAtOnce: read.integer('MAX_TRANSCRIPTIONS', 32, 1, 1000),
+      maxBytes: read.integer('MAX_TRANSCRIPTION_BYTES', 256 * 1024 * 1024, 1024, 2 ** 40),
+      maxSeconds: read.integer('MAX_TRANSCRIPTION_SECONDS', 4 * 3600, 1, 1_000_000),
+    },
+    translation: readTranslation(read),
   };
 }
 
-function readRemote(read: ConfigReader<Variable>): RemoteRecogniser | undefined {
-  const url = read.raw('ASR_BASE_URL');
-  const apiKey = read.raw('ASR_API_KEY');
-  const model = read.raw('ASR_MODEL');
-  const realtime = read.choice('ASR_REALTIME', ['off', 'openai', 'vllm'], 'off');
+function readTranslation(read: ConfigReader<Variable>): ApiServerConfig | undefined {
+  return readServer(read, {
+    url: 'TRANSLATE_BASE_URL',
+    key: 'TRANSLATE_API_KEY',
+    model: 'TRANSLATE_MODEL',
+  });
+}
+
+interface ServerVariables {
+  readonly url: Variable;
+  readonly key: Variable;
+  readonly model: Variable;
+}
+
+/** An OpenAI-compatible server; undefined if its address is not set. */
+function readServer(read: ConfigReader<Variable>, names: ServerVariables): ApiServerConfig | undefined {
+  const [url, apiKey, model] = [read.raw(names.url), read.raw(names.key), read.raw(names.model)];
   if (url === undefined) {
-    const lone = (
-      [
-        ['ASR_API_KEY', apiKey],
-        ['ASR_MODEL', model],
-      ] as const
-    ).find(([, value]) => value !== undefined);
-    if (lone !== undefined) read.problem(lone[0], 'has no effect without ASR_BASE_URL');
-    if (realtime !== 'off') read.problem('ASR_REALTIME', 'has no effect without ASR_BASE_URL');
+    const lone = [names.key, names.model].find((name) => read.raw(name) !== undefined);
+    if (lone !== undefined) read.problem(lone, `has no effect without ${names.url}`);
     return undefined;
   }
   if (!isHttpUrl(url))
-    read.problem('ASR_BASE_URL', 'must be an http or https URL without user, query and fragment');
-  if (model === undefined) read.problem('ASR_MODEL', 'must name the model of ASR_BASE_URL');
+    read.problem(names.url, 'must be an http or https URL without user, query and fragment');
+  if (model === undefined) read.problem(names.model, `must name the model of ${names.url}`);
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
-    read.problem('ASR_API_KEY', 'must be ASCII without spaces: other keys cannot be sent');
-  return {
-    baseUrl: url.replace(/\/+$/, ''),
-    apiKey,
-    model: model ?? '',
-    realtime: realtime === 'off' ? undefined : realtime,
-  };
+    read.problem(names.key, 'must be ASCII without spaces: other keys cannot be sent');
+  return { baseUrl: url.replace(/\/+$/, ''), apiKey, model: model ?? '' };
+}
+
+function readRemote(read: ConfigReader<Variable>): RemoteRecogniser | undefined {
+  const server = readServer(read, { url: 'ASR_BASE_URL', key: 'ASR_API_KEY', model: 'ASR_MODEL' });
+  const realtime = read.choice('ASR_REALTIME', ['off', 'openai', 'vllm'], 'off');
+  if (server !== undefined) return { ...server, realtime: realtime === 'off' ? undefined : realtime };
+  if (realtime !== 'off') read.problem('ASR_REALTIME', 'has no effect without ASR_BASE_URL');
+  return undefined;
 }
 
 function isHttpUrl(text: string): boolean {

@@ -122,6 +122,17 @@ export const SECTIONS = {
       meaning: 'file of Korean nouns, one a line, after which the aligner divides words',
       default: 'none: words are divided at spaces',
     },
+    MAX_TRANSCRIPTIONS: { meaning: 'files transcribed over HTTP at once; more wait (MAX_QUEUE_DEPTH)' },
+    MAX_TRANSCRIPTION_BYTES: { meaning: 'bytes of a file to transcribe' },
+    MAX_TRANSCRIPTION_SECONDS: { meaning: 'length of the sound of a file to transcribe' },
+    TRANSLATE_BASE_URL: {
+      meaning:
+        'address of an OpenAI-compatible chat server that translates transcripts, such as https://api.openai.com/v1',
+      default: 'texts are not translated',
+      values: 'an http or https URL',
+    },
+    TRANSLATE_API_KEY: { meaning: 'key that TRANSLATE_BASE_URL is sent', default: 'none' },
+    TRANSLATE_MODEL: { meaning: 'chat model of TRANSLATE_BASE_URL', default: 'none; it must be set' },
   },
   'Model hub': {
     HF_ENDPOINT: {

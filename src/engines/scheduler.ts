@@ -13,6 +13,8 @@ import { SPEECH_CLASSES, type SpeechClass, UNHURRIED, type Urgency } from './eng
 interface SchedulerOptions {
   /** Named in refusals. */
   readonly engine: string;
+  /** The noun for an entry in refusals: `sentence` by default. */
+  readonly unit?: 'sentence' | 'sound' | undefined;
   /** Sentences the engine works on at once. */
   readonly concurrency: number;
   /** Sentences of each class (calls, WebSockets, HTTP) that may wait behind those. */
@@ -73,6 +75,10 @@ export class Scheduler {
     return this.#active;
   }
 
+  get #unit(): string {
+    return this.#options.unit ?? 'sentence';
+  }
+
   get waiting(): number {
     return SPEECH_CLASSES.reduce((sum, kind) => sum + this.waitingOf(kind), 0);
   }
@@ -89,7 +95,7 @@ export class Scheduler {
   enter(signal: AbortSignal, urgency: Urgency = UNHURRIED, cost = 1): Promise<EngineSlot> {
     const { engine, concurrency, maxWaiting } = this.#options;
     if (this.#closed) return Promise.reject(new ParleyError('WRONG_STATE', `the engine ${engine} is closed`));
-    if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the sentence was given up'));
+    if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', `the ${this.#unit} was given up`));
     // A refusal would cut off a text that has begun. For others, waiting inside the engine counts like
     // waiting here.
     const inside = urgency.begun ? 0 : this.#inside[urgency.class].size;
@@ -124,7 +130,8 @@ export class Scheduler {
           reject(error);
         },
       };
-      const giveUp = () => turn.refuse(new ParleyError('ABORTED', 'the sentence was given up while waiting'));
+      const giveUp = () =>
+        turn.refuse(new ParleyError('ABORTED', `the ${this.#unit} was given up while waiting`));
       const nowMs = this.#time.now();
       const place: Waiting<Turn> = SentenceQueue.place(turn, urgency, cost, nowMs);
       this.#turns.add(turn);
@@ -145,7 +152,7 @@ export class Scheduler {
     const seconds = (this.#usualMs * (this.waiting + 1)) / served / 1000;
     return new ParleyError(
       'ENGINE_BUSY',
-      `${maxWaiting} sentences of class ${kind} wait for the engine ${engine}, which is what MAX_QUEUE_DEPTH allows`,
+      `${maxWaiting} ${this.#unit}s of class ${kind} wait for the engine ${engine}, which is what MAX_QUEUE_DEPTH allows`,
       { retryAfterSeconds: Math.min(Math.max(seconds, MIN_RETRY_SECONDS), MAX_RETRY_SECONDS) },
     );
   }
@@ -154,7 +161,7 @@ export class Scheduler {
     const { engine } = this.#options;
     return new ParleyError(
       'TIMEOUT',
-      `the sentence waited ${ms / 1000} s for the engine ${engine}, which is what REQUEST_TIMEOUT allows`,
+      `the ${this.#unit} waited ${ms / 1000} s for the engine ${engine}, which is what REQUEST_TIMEOUT allows`,
     );
   }
 

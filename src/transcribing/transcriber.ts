@@ -18,6 +18,8 @@ export interface TranscriptionRequest {
   readonly context?: string | undefined;
   /** `aligned`: by the aligner, where there is one. `shared`: the time of a piece, shared out by length. */
   readonly times: 'aligned' | 'shared';
+  /** About the seconds of a piece; by default it follows from `times`. */
+  readonly pieceSeconds?: number | undefined;
   readonly urgency: Urgency;
 }
 
@@ -33,6 +35,10 @@ export interface TranscriptionEnd {
   readonly seconds: number;
   /** Milliseconds that the request waited for its turn. */
   readonly queuedMs: number;
+  /** Milliseconds from its turn to the first text; undefined if there was none. */
+  readonly firstTextMs: number | undefined;
+  /** Milliseconds from its turn to the end. */
+  readonly workMs: number;
 }
 
 interface TranscriberParts {
@@ -41,6 +47,8 @@ interface TranscriberParts {
   readonly decoders: SoundDecoders;
   readonly queue: Scheduler;
   readonly now: () => number;
+  /** Longer sounds are refused. */
+  readonly maxSeconds: number;
   /** An alignment failed; the piece has shared times. */
   readonly onUnaligned?: (error: ParleyError) => void;
 }
@@ -55,9 +63,24 @@ export class Transcriber {
     this.#parts = parts;
   }
 
+  /** Its name, and the languages that it knows. */
+  get recogniser(): Pick<Recogniser, 'name' | 'languages'> {
+    return this.#parts.recogniser;
+  }
+
   /** The aligner can be used. */
   get canAlign(): boolean {
     return this.#parts.aligner?.usable === true;
+  }
+
+  /** Sounds that wait for their turn. */
+  get waiting(): number {
+    return this.#parts.queue.waiting;
+  }
+
+  /** Sounds that are being transcribed. */
+  get active(): number {
+    return this.#parts.queue.active;
   }
 
   /**
@@ -72,7 +95,12 @@ export class Transcriber {
     const { queue, decoders, now } = this.#parts;
     const came = now();
     const release = await queue.enter(signal, request.urgency);
-    const queuedMs = now() - came;
+    const began = now();
+    let firstTextMs: number | undefined;
+    const take = (piece: TranscribedPiece) => {
+      if (piece.text !== '') firstTextMs ??= now() - began;
+      onPiece(piece);
+    };
     // Ends the decoder, the recogniser and the aligner.
     const given = new AbortController();
     const giveUp = () => given.abort();
@@ -81,9 +109,15 @@ export class Transcriber {
     try {
       const aligner = request.times === 'aligned' && this.canAlign ? this.#parts.aligner : undefined;
       const sound = await decoders.open(request.upload, given.signal, aligner !== undefined);
-      const run = new Transcribing(this.#parts, request, { sound, aligner, given: given.signal, onPiece });
+      const run = new Transcribing(this.#parts, request, {
+        sound,
+        aligner,
+        given: given.signal,
+        onPiece: take,
+      });
       try {
-        return { seconds: await run.finish(), queuedMs };
+        const seconds = await run.finish();
+        return { seconds, queuedMs: began - came, firstTextMs, workMs: now() - began };
       } finally {
         giveUp();
         await run.close();
@@ -124,12 +158,12 @@ class Transcribing {
   async finish(): Promise<number> {
     const { given, sound } = this.#run;
     const { ring, done } = sound;
-    const { language, context, times } = this.#request;
+    const { language, context, times, pieceSeconds = PIECE_SECONDS[times] } = this.#request;
     const giveUp = () => this.#fail(new ParleyError('ABORTED', 'the transcription was given up'));
     given.addEventListener('abort', giveUp, { once: true });
     if (given.aborted) giveUp();
     const session = this.#parts.recogniser.open(
-      { use: 'file', language, context, sampleRate: ring.rate, pieceSeconds: PIECE_SECONDS[times] },
+      { use: 'file', language, context, sampleRate: ring.rate, pieceSeconds },
       { final: (text) => this.#take(text) },
     );
     given.addEventListener('abort', () => session.close(), { once: true });
@@ -161,11 +195,18 @@ class Transcribing {
     throw reason instanceof ParleyError && reason.code !== 'ABORTED' ? reason : error;
   }
 
-  #take(recognised: RecognisedText): void {
+  #take(recognised: RecognisedText): undefined {
+    const { maxSeconds } = this.#parts;
+    if (recognised.endSeconds > maxSeconds) {
+      const message = `the sound is longer than ${maxSeconds} s, which is what MAX_TRANSCRIPTION_SECONDS allows`;
+      this.#fail(new ParleyError('TOO_LARGE', message, { field: 'file' }));
+      return undefined;
+    }
     const timed = this.#timed(recognised);
     timed.catch(() => undefined); // it is awaited in its turn
     this.#told = this.#told.then(async () => this.#run.onPiece(await timed));
     this.#told.catch((error: unknown) => this.#fail(error));
+    return undefined;
   }
 
   async #timed({ text, language, beginSeconds, endSeconds }: RecognisedText): Promise<TranscribedPiece> {
@@ -187,18 +228,21 @@ class Transcribing {
   async #align(
     aligner: Aligner,
     samples: Float32Array,
-    { text, language, beginSeconds }: Pick<RecognisedText, 'text' | 'language' | 'beginSeconds'>,
+    piece: Pick<RecognisedText, 'text' | 'language' | 'beginSeconds' | 'endSeconds'>,
   ) {
+    const { text, language, beginSeconds, endSeconds } = piece;
     const { rate } = this.#run.sound.ring;
     const ring = PcmRing.open(rate, Math.max(1, samples.length));
     try {
       ring.write(samples);
       ring.end();
       const aligned = await aligner.align({ text, language, sampleRate: rate }, ring, this.#run.given);
+      // The aligner's last time may lie up to 80 ms behind the sound.
+      const at = (seconds: number) => Math.min(beginSeconds + seconds, endSeconds);
       return placeWords(text, aligned)?.map((word) => ({
         ...word,
-        beginSeconds: beginSeconds + word.beginSeconds,
-        endSeconds: beginSeconds + word.endSeconds,
+        beginSeconds: at(word.beginSeconds),
+        endSeconds: at(word.endSeconds),
       }));
     } finally {
       ring.close();

@@ -40,7 +40,15 @@ function openBench(t: TestContext, recogniser: Recogniser, aligner?: Aligner): B
   t.after(() => decoders.close());
   const queue = new Scheduler({ engine: recogniser.name, concurrency: 4, maxWaiting: 4 });
   const onUnaligned = (error: ParleyError) => unaligned.push(error);
-  const parts = { recogniser, aligner, decoders, queue, now: () => performance.now(), onUnaligned };
+  const parts = {
+    recogniser,
+    aligner,
+    decoders,
+    queue,
+    now: () => performance.now(),
+    maxSeconds: 100,
+    onUnaligned,
+  };
   return { transcriber: new Transcriber(parts), decoders, unaligned };
 }
 

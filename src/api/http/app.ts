@@ -29,11 +29,12 @@ import type { ElevenLabsVoices } from '../elevenlabs/elevenlabs-voices.js';
 import { addLegacyRoutes } from '../legacy/legacy-routes.js';
 import type { AudioReplies } from '../openai/audio-replies.js';
 import { addBatchRoute } from '../openai/batch-routes.js';
-import { ModelNames } from '../openai/speech-request.js';
+import { ModelNames, TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import { addSpeechRoutes } from '../openai/speech-routes.js';
 import type { SpeechLimits } from '../openai/speech-schema.js';
 import type { SpeechSource, VoiceSource } from '../openai/speech-source.js';
 import { addTextRoutes } from '../openai/text-routes.js';
+import { addTranscriptionRoutes, type TranscriptionParts } from '../openai/transcription-routes.js';
 import { addVoiceRoutes } from '../openai/voice-routes.js';
 import { addWhipRoutes } from '../whip/whip-routes.js';
 import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './access.js';
@@ -93,6 +94,8 @@ export interface AppOptions {
   readonly whipRequestsPerMinute?: number;
   readonly time?: Time;
   readonly health: () => ServerHealth;
+  /** Transcription; without it, its routes answer 501. */
+  readonly transcription?: TranscriptionParts | undefined;
   /** Recordings of calls; without them, their routes answer 501. */
   readonly recordings?: RecordingParts | undefined;
   /** The state of the telephone, for /health. */
@@ -163,12 +166,18 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   const models = new ModelNames(options.models.id, options.models.strict);
   const startedAt = Math.floor(Date.now() / 1000);
   const speaking = { speech, voices, limits, models, replies, metrics, log };
-  addSpeechRoutes(app, { ...speaking, startedAt });
+  const { transcription, time = systemTime } = options;
+  const recogniser = transcription?.transcriber.recogniser;
+  addSpeechRoutes(app, { ...speaking, startedAt, recogniser });
   addLegacyRoutes(app, speaking);
   addBatchRoute(app, speaking);
   addTextRoutes(app, limits);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking, options.elevenLabsVoices));
   void app.register(async (scope) => addVoiceRoutes(scope, speaking));
+  const listening = new ModelNames(recogniser?.name ?? 'none', options.models.strict, TRANSCRIPTION_MODELS);
+  void app.register(async (scope) =>
+    addTranscriptionRoutes(scope, { transcription, models: listening, time, log }),
+  );
   const status = {
     health,
     metrics,

@@ -68,6 +68,7 @@ export interface RouteSchema {
 export const TAGS = {
   speech: 'Text to speech',
   voices: 'Voices and models',
+  transcription: 'Speech to text',
   calls: 'Calls of browsers',
   whip: 'WHIP and WHEP',
   telephone: 'Telephone calls',

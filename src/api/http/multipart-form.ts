@@ -48,15 +48,34 @@ export function readForm(
     throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', 'the body must be multipart/form-data');
   }
   const form = body.parts(headers['content-type'] ?? '');
+  const fields = readTexts(request, schema, (name) => {
+    const part = files.names.includes(name) ? undefined : form.find((one) => one.name === name);
+    return part === undefined ? [] : [textOf(part)];
+  });
+  return { fields, file: fileOf(form, files) };
+}
+
+/**
+ * Converts the texts of fields to the types of the schema: a list takes all texts of its name, other types
+ * the first. Throws INVALID_FIELD.
+ */
+export function readTexts(
+  request: FastifyRequest,
+  schema: JsonSchema,
+  textsOf: (name: string) => readonly string[],
+): Readonly<Record<string, unknown>> {
   const fields: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    const part = files.names.includes(name) ? undefined : form.find((one) => one.name === name);
     // Pages send an empty field for an absent one.
-    if (part !== undefined && part.bytes.length > 0) fields[name] = converted(textOf(part), field);
+    const [text, ...more] = textsOf(name).filter((one) => one !== '');
+    if (text === undefined) continue;
+    const { type, items = {} } = field;
+    fields[name] =
+      type === 'array' ? [text, ...more].map((one) => converted(one, items)) : converted(text, field);
   }
   const validate = request.compileValidationSchema(schema);
   if (!validate(fields)) throw fieldRefusal((validate.errors ?? []) as Parameters<typeof fieldRefusal>[0]);
-  return { fields, file: fileOf(form, files) };
+  return fields;
 }
 
 /** Converts the text of a field. A text of the wrong type stays a string, which the schema refuses. */

@@ -1,5 +1,6 @@
 // Runs the HTTP/1 and HTTP/2 servers that answer with one application. They do not listen: `Listeners` hands
-// them connections. For HTTP/2 this file adds the time limits that Node applies to HTTP/1 only.
+// them connections. For HTTP/2 this file adds the time limits that Node applies to HTTP/1 only, and for both
+// the time limit of a request, from which a route may exempt an upload.
 import http from 'node:http';
 import http2, {
   constants,
@@ -38,11 +39,19 @@ const MAX_STREAMS = 100; // concurrent requests on one HTTP/2 connection
 
 type Handler = http.RequestListener;
 
+const longUploads = new WeakSet<object>();
+
+/** Exempts a request from the time limit of its arrival: its route bounds each pause of the upload. */
+export function allowLongUpload(request: http.IncomingMessage): void {
+  longUploads.add(request);
+}
+
 export class Protocols {
   /** Emits `upgrade` for WebSockets. */
   readonly http1: http.Server;
   readonly #http2: http2.Http2Server;
   readonly #sessions: Http2Sessions;
+  readonly #arrivals: Http1Arrivals;
   /** The number of requests whose answer is not complete. */
   #answering = 0;
   #allAnswered: (() => void) | undefined;
@@ -53,7 +62,16 @@ export class Protocols {
       this.#count(response);
       handler(request, response);
     };
-    this.http1 = makeHttp1(counted, limits);
+    this.http1 = makeHttp1((request, response) => {
+      this.#arrivals.watch(request);
+      counted(request, response);
+    }, limits);
+    this.#arrivals = new Http1Arrivals(limits, time, (request) => {
+      const error = Object.assign(new Error('the request came too slowly'), {
+        code: 'ERR_HTTP_REQUEST_TIMEOUT',
+      });
+      this.http1.emit('clientError', error, request.socket);
+    });
     this.#http2 = this.#makeHttp2(counted);
   }
 
@@ -76,6 +94,7 @@ export class Protocols {
 
   destroy(): void {
     this.#sessions.destroy();
+    this.#arrivals.close();
     this.http1.closeAllConnections();
   }
 
@@ -111,7 +130,7 @@ function makeHttp1(handler: Handler, limits: ProtocolLimits): http.Server {
   const server = http.createServer(
     {
       keepAliveTimeout: limits.idleMs,
-      requestTimeout: limits.requestMs,
+      requestTimeout: 0, // Http1Arrivals
       headersTimeout: limits.headersMs,
       connectionsCheckingInterval: limits.sweepMs,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -123,6 +142,49 @@ function makeHttp1(handler: Handler, limits: ProtocolLimits): http.Server {
   // From this event on, Node tracks connections and their time limits.
   server.emit('listening');
   return server;
+}
+
+/** Applies the time limit of requests to HTTP/1. Node's own cannot be lifted for one request. */
+class Http1Arrivals {
+  readonly #limits: ProtocolLimits;
+  readonly #time: Time;
+  readonly #onLate: (request: http.IncomingMessage) => void;
+  /** Milliseconds at which each request with a body came that has not arrived whole. */
+  readonly #open = new Map<http.IncomingMessage, number>();
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(limits: ProtocolLimits, time: Time, onLate: (request: http.IncomingMessage) => void) {
+    this.#limits = limits;
+    this.#time = time;
+    this.#onLate = onLate;
+  }
+
+  watch(request: http.IncomingMessage): void {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+    if (length === '0' && coding === undefined) return;
+    this.#open.set(request, this.#time.now());
+    const arrived = () => this.#open.delete(request);
+    request.once('end', arrived);
+    request.once('close', arrived);
+    this.#cancelSweep ??= this.#sweepLater();
+  }
+
+  close(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+  }
+
+  #sweepLater(): () => void {
+    return this.#time.after(this.#limits.sweepMs, () => {
+      const oldest = this.#time.now() - this.#limits.requestMs;
+      for (const [request, cameMs] of this.#open) {
+        if (cameMs > oldest || longUploads.has(request)) continue;
+        this.#open.delete(request);
+        this.#onLate(request);
+      }
+      this.#cancelSweep = this.#open.size > 0 ? this.#sweepLater() : undefined;
+    });
+  }
 }
 
 interface Exchange {
@@ -207,7 +269,7 @@ class Http2Sessions {
     for (const exchange of this.#exchanges) {
       const { request, response, sinceMs } = exchange;
       if (response.writableEnded) exchange.writtenMs ??= nowMs;
-      const late = !hasArrived(request) && nowMs - sinceMs > requestMs;
+      const late = !hasArrived(request) && !longUploads.has(request) && nowMs - sinceMs > requestMs;
       const stalled = exchange.writtenMs !== undefined && nowMs - exchange.writtenMs > stallMs;
       if (late || stalled) request.stream.close(NGHTTP2_CANCEL);
     }

@@ -6,9 +6,10 @@ import type { Metrics, SpeechAnswered } from '../../observe/metrics.js';
 import { TAGS } from './json-schema.js';
 import { brokeOff } from './reply-connection.js';
 import type { SpeechLog } from '../openai/speech-log.js';
+import type { TranscriptionLog } from '../openai/transcription-log.js';
 
 interface LineParts {
-  readonly metrics: Pick<Metrics, 'requestAnswered' | 'speechAnswered' | 'speechFailed'>;
+  readonly metrics: Pick<Metrics, 'requestAnswered' | 'speechAnswered' | 'speechFailed' | 'recognition'>;
   readonly log: Log;
 }
 
@@ -18,6 +19,7 @@ type Route = Pick<FastifyRequest['routeOptions'], 'url' | 'schema'>;
 export function addRequestFields(app: FastifyInstance): void {
   app.decorateRequest('startedAtMs', 0);
   app.decorateRequest('speechLog', null);
+  app.decorateRequest('transcriptionLog', null);
   app.decorateRequest('failure', null);
 }
 
@@ -41,10 +43,12 @@ function closed(
   finished: boolean,
   { metrics, log }: LineParts,
 ): void {
-  const { method, startedAtMs, speechLog, failure } = request;
+  const { method, startedAtMs, speechLog, transcriptionLog, failure } = request;
   const ms = performance.now() - startedAtMs;
   const answered = { method, route: url, status, seconds: ms / 1000 };
   metrics.requestAnswered(answered);
+  // A client that left is not a failure of the server.
+  const failed = failure !== null && (finished || failure !== 'aborted') ? failure : undefined;
   if (schema?.tags?.[0] === TAGS.speech) {
     metrics.speechAnswered({
       ...answered,
@@ -52,8 +56,12 @@ function closed(
       inferSeconds: inferSeconds(speechLog),
       synthesis: synthesisOf(speechLog),
     });
-    // A client that left is not a failure of the server.
-    if (failure !== null && (finished || failure !== 'aborted')) metrics.speechFailed(failure);
+    if (failed !== undefined) metrics.speechFailed(failed);
+  }
+  if (schema?.tags?.[0] === TAGS.transcription) {
+    const { format, end } = transcriptionLog ?? {};
+    metrics.recognition.answered({ route: url, status, format, end });
+    if (failed !== undefined) metrics.recognition.failed(failed);
   }
   const level = method === 'POST' || url.startsWith('/v1/') ? 'info' : 'debug';
   log[level](
@@ -64,21 +72,18 @@ function closed(
 
 /** The fields of the log line. Undefined ones are left out. */
 function fieldsOf(
-  { id: requestId, method, speechLog, failure }: FastifyRequest,
+  { id: requestId, method, speechLog, transcriptionLog, failure }: FastifyRequest,
   route: string,
   status: number,
   ms: number,
 ) {
   const code = failure ?? undefined;
-  if (speechLog === null) return { requestId, method, route, status, ms, code };
+  const common = { requestId, method, route, status, ms, code };
+  if (transcriptionLog !== null) return { ...common, ...transcriptionFields(transcriptionLog) };
+  if (speechLog === null) return common;
   const { text, format, voice, language, cache, timing } = speechLog;
   return {
-    requestId,
-    method,
-    route,
-    status,
-    ms,
-    code,
+    ...common,
     queueMs: rounded(timing?.queueMs),
     loadMs: rounded(timing?.loadMs),
     inferMs: rounded(timing?.inferMs),
@@ -90,6 +95,21 @@ function fieldsOf(
     format,
     language,
     cache,
+    text,
+  };
+}
+
+function transcriptionFields({ format, isStream, language, times, end, text }: TranscriptionLog) {
+  return {
+    audioMs: rounded(end && end.seconds * 1000),
+    queueMs: rounded(end?.queuedMs),
+    firstTextMs: rounded(end?.firstTextMs),
+    inferMs: rounded(end?.workMs),
+    characters: text?.length,
+    format,
+    stream: isStream,
+    language,
+    times,
     text,
   };
 }

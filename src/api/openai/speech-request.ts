@@ -151,23 +151,27 @@ export function renamed(error: unknown, names: FieldNames): unknown {
   return new ParleyError(code, message, { field: name, cause: error, retryAfterSeconds });
 }
 
-// Clients have these names built in; any voice may speak for them.
-const OPENAI_MODELS = /^(?:tts-1(?:-hd)?|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
+// Clients have these names built in; any voice may speak for them, and any recogniser listen.
+const SPEECH_MODELS = /^(?:tts-1(?:-hd)?|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
+export const TRANSCRIPTION_MODELS =
+  /^(?:whisper-1|gpt-4o(?:-mini)?-transcribe|gpt-realtime-whisper)(?:-\d{4}-\d{2}-\d{2})?$/;
 
 export class ModelNames {
   /** As the lists name it. */
   readonly id: string;
   readonly #strict: boolean;
+  readonly #known: RegExp;
 
   /** Strict: other names than its own and OpenAI's are refused. */
-  constructor(id: string, strict: boolean) {
+  constructor(id: string, strict: boolean, known = SPEECH_MODELS) {
     this.id = id;
     this.#strict = strict;
+    this.#known = known;
   }
 
   /** Throws MODEL_UNKNOWN where a request may not name it so. */
   check(name: string | undefined): void {
-    if (!this.#strict || name === undefined || name === this.id || OPENAI_MODELS.test(name)) return;
+    if (!this.#strict || name === undefined || name === this.id || this.#known.test(name)) return;
     throw this.unknown(name);
   }
 

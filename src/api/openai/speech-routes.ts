@@ -9,16 +9,19 @@ import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
 import type { Voice } from '../../engines/engine.js';
 import { type SpeechSource, voiceAnswer, type VoiceSource } from './speech-source.js';
 
-const MODEL = object({
-  id: STRING,
-  object: { type: 'string', enum: ['model'] },
-  created: { ...INTEGER, description: 'Unix seconds' },
-  owned_by: STRING,
-  task: STRING,
-  sample_rate: { ...INTEGER, description: 'Hz where a request names none' },
-  language: listOf(STRING),
-  voices: listOf(object({ name: STRING, language: STRING })),
-});
+const MODEL = object(
+  {
+    id: STRING,
+    object: { type: 'string', enum: ['model'] },
+    created: { ...INTEGER, description: 'Unix seconds' },
+    owned_by: STRING,
+    task: { type: 'string', enum: ['text-to-speech', 'automatic-speech-recognition'] },
+    sample_rate: { ...INTEGER, description: 'Hz where a request names none' },
+    language: listOf(STRING),
+    voices: listOf(object({ name: STRING, language: STRING })),
+  },
+  ['sample_rate', 'voices'],
+);
 
 const MODELS_SCHEMA: RouteSchema = {
   summary: 'The models',
@@ -57,13 +60,21 @@ export interface SpeakingParts extends SpeechAnswerParts {
 interface SpeechRouteParts extends SpeakingParts {
   /** Unix seconds that the model claims to be made at: when the server started. */
   readonly startedAt: number;
+  /** Listed as a model; undefined if the server recognises no speech. */
+  readonly recogniser?: ListedRecogniser | undefined;
+}
+
+interface ListedRecogniser {
+  readonly name: string;
+  /** BCP 47 tags. */
+  readonly languages: readonly string[];
 }
 
 const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own
 const BODY_BYTES = 1024 * 1024; // all fields except the sample
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
-  const { speech, voices: made, models, limits, startedAt } = parts;
+  const { speech, voices: made, models, limits, startedAt, recogniser } = parts;
   const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
   app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
     const { body, client } = request;
@@ -92,10 +103,14 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   app.get('/v1/models', { schema: MODELS_SCHEMA }, async ({ headers }) => {
     // Only ElevenLabs' clients send this header, and they read a list of another form.
     if (headers['xi-api-key'] !== undefined) return [await elevenLabsModel(speech, models.id, limits)];
-    return { object: 'list', data: [await model(speech, models.id, startedAt)] };
+    const voice = await model(speech, models.id, startedAt);
+    const ears = recogniser === undefined ? [] : [recogniserModel(recogniser, startedAt)];
+    return { object: 'list', data: [voice, ...ears] };
   });
 
   app.get<{ Params: { id: string } }>('/v1/models/:id', { schema: MODEL_SCHEMA }, async ({ params }) => {
+    if (recogniser !== undefined && params.id === recogniser.name)
+      return recogniserModel(recogniser, startedAt);
     if (params.id !== models.id) throw models.unknown(params.id);
     return model(speech, models.id, startedAt);
   });
@@ -126,4 +141,9 @@ async function model(speech: SpeechSource, id: string, created: number) {
     language: [...new Set(voices.flatMap(({ languages }) => languages))],
     voices: voices.map(({ name, languages }) => ({ name, language: languages[0] ?? 'und' })),
   };
+}
+
+function recogniserModel({ name, languages }: ListedRecogniser, created: number) {
+  const task = 'automatic-speech-recognition';
+  return { id: name, object: 'model', created, owned_by: 'parley', task, language: languages };
 }

@@ -1,6 +1,6 @@
 // Describes the two realtime sockets for transcription that OpenAI-compatible servers have: OpenAI's own
 // (speaches has it, too) and vLLM's. Both take sound in base64 within JSON; their messages differ.
-import { field } from './transcription-client.js';
+import { field } from './api-client.js';
 
 interface RealtimeSettings {
   readonly model: string;

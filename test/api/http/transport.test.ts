@@ -126,6 +126,20 @@ test('headers that come too slowly are answered with 408', async (t) => {
   assert.equal(errorIn(answer.slice(answer.indexOf('\r\n\r\n'))).code, 'timeout');
 });
 
+test('a body that comes too slowly is answered with 408', async (t) => {
+  const time = new ManualTime();
+  const { url } = await openServer(t, { time, protocolLimits: { requestMs: 1000, sweepMs: 500 } });
+  const { socket, received } = wire(t, url);
+  const head = 'POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+  socket.write(`${head}Content-Length: 100\r\n\r\n{`);
+  await until(() => time.waiting > 0);
+  assert.equal((await fetch(`${url}/health`)).status, 200); // by now the server has the other one, too
+  time.advance(500);
+  assert.equal(socket.destroyed, false);
+  time.advance(500);
+  assert.match(await received, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+});
+
 test('a connection of HTTP/1 is kept for longer than the pools of clients keep it', async (t) => {
   const { url } = await openServer(t);
   const answer = await fetch(`${url}/health`);

@@ -1,0 +1,157 @@
+// Streams a transcription as OpenAI's events (server-sent events): each piece of text as soon as it is known,
+// and the whole at the end. Until the first event, a failure is an ordinary answer; then it is an event.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { asParleyError, isAborted } from '../../errors.js';
+import type { Log } from '../../observe/log.js';
+import type { Time } from '../../time.js';
+import type { TranscribedPiece, TranscriptionEnd } from '../../transcribing/transcriber.js';
+import { sentencesOf, type Transcript } from '../../transcribing/transcript.js';
+import { errorCode, errorReply } from '../http/error-reply.js';
+import { breakOff, drained } from '../http/reply-connection.js';
+import { rounded, shortForm } from './transcription-forms.js';
+import { completeLog } from './transcription-log.js';
+import type { TranscriptionOptions } from './transcription-request.js';
+
+interface StreamFacts {
+  readonly options: TranscriptionOptions;
+  readonly transcript: Transcript;
+  /** Bytes of the file; undefined if they are not known. */
+  readonly size: number | undefined;
+  readonly time: Time;
+  readonly log: Log;
+}
+
+type Work = (
+  onPiece: (piece: TranscribedPiece) => void,
+  onBytes: (count: number) => void,
+) => Promise<TranscriptionEnd>;
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-store',
+  'x-accel-buffering': 'no',
+};
+const HEARTBEAT_MS = 15_000; // keeps proxies from timing out
+const STALL_MS = 60_000;
+const PROGRESS_MS = 500; // between two events of progress
+
+export class TranscriptStream {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #signal: AbortSignal;
+  readonly #facts: StreamFacts;
+  #isBegun = false;
+  #cancelHeartbeat: () => void = () => undefined;
+  #bytes = 0;
+  #seconds = 0;
+  #progressAtMs: number;
+  #segments = 0;
+
+  constructor(
+    { request, reply, signal }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal },
+    facts: StreamFacts,
+  ) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#signal = signal;
+    this.#facts = facts;
+    // A file that cannot be read is refused before the first event.
+    this.#progressAtMs = facts.time.now();
+  }
+
+  /** Rejects with what goes wrong before the first event. */
+  async send(work: Work): Promise<FastifyReply> {
+    const { transcript } = this.#facts;
+    try {
+      const end = await work(
+        (piece) => this.#take(piece),
+        (count) => this.#progress(count),
+      );
+      completeLog(this.#request.transcriptionLog, transcript, end);
+      const { text, languages } = transcript;
+      const done = shortForm({ task: 'transcribe', text, languages, seconds: end.seconds });
+      const { times } = this.#facts.options;
+      const timestamps = times === undefined ? {} : { timestamps: transcript.times };
+      this.#event({ type: 'transcript.text.done', ...done, ...timestamps });
+      await this.#end();
+    } catch (error) {
+      if (!this.#isBegun) throw error;
+      this.#fail(error);
+    } finally {
+      this.#cancelHeartbeat();
+    }
+    return this.#reply;
+  }
+
+  #take(piece: TranscribedPiece): void {
+    const { transcript, options } = this.#facts;
+    this.#seconds = piece.endSeconds;
+    const delta = transcript.add(piece);
+    if (delta !== '') this.#event({ type: 'transcript.text.delta', delta });
+    if (options.segments && delta !== '') {
+      for (const { text, beginSeconds, endSeconds } of sentencesOf(piece)) {
+        const times = { start: rounded(beginSeconds), end: rounded(endSeconds) };
+        const id = `seg_${String(++this.#segments).padStart(3, '0')}`;
+        this.#event({ type: 'transcript.text.segment', id, text, ...times });
+      }
+    }
+    this.#tellProgress();
+  }
+
+  #progress(count: number): void {
+    this.#bytes += count;
+    if (this.#facts.time.now() - this.#progressAtMs >= PROGRESS_MS) this.#tellProgress();
+  }
+
+  #tellProgress(): void {
+    const { options, size, time } = this.#facts;
+    if (!options.progress || this.#reply.raw.writableNeedDrain) return;
+    this.#progressAtMs = time.now();
+    const total_bytes = size ?? null;
+    this.#event({
+      type: 'transcript.progress',
+      bytes: this.#bytes,
+      total_bytes,
+      seconds: rounded(this.#seconds),
+    });
+  }
+
+  #event(data: { readonly type: string } & Readonly<Record<string, unknown>>): void {
+    if (!this.#isBegun) this.#begin();
+    this.#reply.raw.write(`data: ${JSON.stringify(data)}\n\n`);
+  }
+
+  #begin(): void {
+    this.#isBegun = true;
+    this.#reply.hijack();
+    const { ignored } = this.#facts.options;
+    this.#reply.raw.writeHead(200, {
+      ...(this.#reply.getHeaders() as Record<string, string>),
+      ...(ignored.length === 0 ? {} : { 'x-ignored-fields': ignored.join(', ') }),
+      ...HEADERS,
+    });
+    const beat = () => {
+      this.#reply.raw.write(':\n\n');
+      this.#cancelHeartbeat = this.#facts.time.after(HEARTBEAT_MS, beat);
+    };
+    this.#cancelHeartbeat = this.#facts.time.after(HEARTBEAT_MS, beat);
+  }
+
+  /** A client that does not read the rest is cut off. */
+  async #end(): Promise<void> {
+    const { raw } = this.#reply;
+    if (raw.writableNeedDrain) await drained(raw, STALL_MS, this.#signal);
+    raw.end();
+  }
+
+  #fail(error: unknown): void {
+    const { raw } = this.#reply;
+    this.#request.failure = errorCode(error);
+    if (isAborted(error)) return breakOff(raw);
+    this.#facts.log.warn({ requestId: this.#request.id, err: error }, 'transcription broken off');
+    const known = asParleyError(error, 'ENGINE_FAILED');
+    const { body } = errorReply(known, this.#request.id);
+    raw.end(`event: error\ndata: ${JSON.stringify({ type: 'error', ...body })}\n\n`);
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+// Reads the fields of requests for a transcription or a translation.
+import { ParleyError } from '../../errors.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
+import { CUE_RULES, type CueRules } from '../../transcribing/cues.js';
+import type { FileUpload } from '../http/file-upload.js';
+import { BY_SPEAKER, IGNORED_FIELDS, type TRANSCRIPT_FORMATS } from './transcription-schema.js';
+
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+export interface TranscriptionOptions {
+  readonly model: string | undefined;
+  /** BCP 47 tag of the speech; undefined: it is found. */
+  readonly language: string | undefined;
+  readonly context: string | undefined;
+  readonly format: TranscriptFormat;
+  /** How times are found; undefined if the answer has none. */
+  readonly times: 'accurate' | 'fast' | undefined;
+  readonly words: boolean;
+  readonly segments: boolean;
+  readonly rules: CueRules;
+  readonly stream: boolean;
+  readonly progress: boolean;
+  /** Fields that make no difference. */
+  readonly ignored: readonly string[];
+}
+
+/** The fields as the schemas let them pass. */
+interface Fields {
+  readonly model?: string;
+  readonly language?: string;
+  readonly languages?: readonly string[];
+  readonly source_language?: string;
+  readonly prompt?: string;
+  readonly keywords?: readonly string[];
+  readonly response_format?: TranscriptFormat | typeof BY_SPEAKER;
+  readonly temperature?: number;
+  readonly timestamp_granularities?: readonly ('word' | 'segment')[];
+  readonly include?: readonly ('logprobs' | 'progress')[];
+  readonly stream?: boolean;
+  readonly timestamps?: 'accurate' | 'fast';
+  readonly max_line_chars?: number;
+  readonly min_cue_seconds?: number;
+  readonly max_cue_seconds?: number;
+  readonly chars_per_second?: number;
+}
+
+type Upload = Pick<FileUpload, 'fields' | 'names'>;
+
+/** Throws INVALID_FIELD, and CAPABILITY_MISSING for a transcript by speakers. */
+export function readTranscription({ fields, names }: Upload, canAlign: boolean): TranscriptionOptions {
+  const asked = fields as Fields;
+  const { language, languages = [], stream = false, include = [] } = asked;
+  const format = formatOf(asked);
+  const granularities = asked.timestamp_granularities ?? [];
+  const segments =
+    granularities.includes('segment') || (format === 'verbose_json' && granularities.length === 0);
+  const words = granularities.includes('word');
+  const hasTimes =
+    format === 'srt' || format === 'vtt' || ((format === 'verbose_json' || stream) && (segments || words));
+  const only = languages.length === 1 ? languages[0] : undefined;
+  return {
+    ...commonOf(asked),
+    language: tagIn(language ?? only),
+    format,
+    times: hasTimes ? (asked.timestamps ?? (canAlign ? 'accurate' : 'fast')) : undefined,
+    words,
+    segments,
+    stream,
+    progress: include.includes('progress'),
+    ignored: [
+      ...ignoredOf(asked, names),
+      ...(include.includes('logprobs') ? ['include=logprobs'] : []),
+      ...(languages.length > 1 ? ['languages'] : []),
+    ],
+  };
+}
+
+/** As `readTranscription`, with the BCP 47 tag of the language to translate into. */
+export function readTranslation(
+  { fields, names }: Upload,
+  canAlign: boolean,
+): { readonly options: TranscriptionOptions; readonly target: string } {
+  const asked = fields as Fields;
+  const format = formatOf(asked);
+  const hasTimes = format !== 'json' && format !== 'text';
+  const options = {
+    ...commonOf(asked),
+    language: tagIn(asked.source_language),
+    format,
+    times: hasTimes ? (asked.timestamps ?? (canAlign ? 'accurate' : 'fast')) : undefined,
+    words: false, // a translation has other words than the sound
+    segments: format === 'verbose_json',
+    stream: false,
+    progress: false,
+    ignored: ignoredOf(asked, names),
+  } as const;
+  return { options, target: tagIn(asked.language) ?? 'en' };
+}
+
+function commonOf(asked: Fields) {
+  return { model: asked.model, context: contextOf(asked), rules: rulesOf(asked) };
+}
+
+function formatOf({ response_format: format = 'json' }: Fields): TranscriptFormat {
+  if (format !== BY_SPEAKER) return format;
+  const message = `"response_format" must not be "${BY_SPEAKER}": this server does not tell speakers apart`;
+  throw new ParleyError('CAPABILITY_MISSING', message, { field: 'response_format' });
+}
+
+function tagIn(language: string | undefined): string | undefined {
+  return language === undefined ? undefined : tagOfStated(language);
+}
+
+function contextOf({ prompt, keywords = [] }: Fields): string | undefined {
+  const parts = [prompt?.trim() ?? '', keywords.join(', ')].filter((part) => part !== '');
+  return parts.length === 0 ? undefined : parts.join('\n');
+}
+
+function rulesOf(asked: Fields): CueRules {
+  const { min_cue_seconds: minSeconds, max_cue_seconds: maxSeconds } = asked;
+  const rules = {
+    maxLineColumns: asked.max_line_chars ?? CUE_RULES.maxLineColumns,
+    minSeconds: minSeconds ?? Math.min(CUE_RULES.minSeconds, maxSeconds ?? CUE_RULES.minSeconds),
+    maxSeconds: maxSeconds ?? Math.max(CUE_RULES.maxSeconds, minSeconds ?? CUE_RULES.maxSeconds),
+    columnsPerSecond: asked.chars_per_second ?? CUE_RULES.columnsPerSecond,
+  };
+  if (rules.minSeconds <= rules.maxSeconds) return rules;
+  const field = 'min_cue_seconds';
+  throw new ParleyError('INVALID_FIELD', `"${field}" must not be above "max_cue_seconds"`, { field });
+}
+
+function ignoredOf({ temperature = 0 }: Fields, names: ReadonlySet<string>): string[] {
+  return [...(temperature > 0 ? ['temperature'] : []), ...IGNORED_FIELDS.filter((name) => names.has(name))];
+}

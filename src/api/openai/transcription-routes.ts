@@ -1,0 +1,254 @@
+// Serves POST /v1/audio/transcriptions and /v1/audio/translations of OpenAI's API.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { UNHURRIED } from '../../engines/engine.js';
+import { ParleyError } from '../../errors.js';
+import type { Log } from '../../observe/log.js';
+import type { Time } from '../../time.js';
+import type { Transcriber, TranscribedPiece, TranscriptionEnd } from '../../transcribing/transcriber.js';
+import { translateCues, translateSentences } from '../../transcribing/translated-transcript.js';
+import { Transcript } from '../../transcribing/transcript.js';
+import type { Translator } from '../../transcribing/translator.js';
+import { type FileUpload, readUpload, takeUploads, type UploadRules } from '../http/file-upload.js';
+import { untilGone } from '../http/reply-connection.js';
+import { SpoolSpace } from '../http/spool.js';
+import type { ModelNames } from './speech-request.js';
+import { completeLog } from './transcription-log.js';
+import { rounded, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
+import { readTranscription, readTranslation, type TranscriptionOptions } from './transcription-request.js';
+import {
+  TRANSCRIPTION_FORM,
+  TRANSCRIPTION_SCHEMA,
+  TRANSLATION_FORM,
+  TRANSLATION_SCHEMA,
+} from './transcription-schema.js';
+import { TranscriptStream } from './transcript-stream.js';
+
+export interface TranscriptionParts {
+  readonly transcriber: Pick<Transcriber, 'transcribe' | 'canAlign' | 'recogniser'>;
+  /** Undefined if the server cannot translate. */
+  readonly translator: Pick<Translator, 'translate'> | undefined;
+  /** Bytes of one file. */
+  readonly maxBytes: number;
+  /** Requests at once, with those that wait. */
+  readonly maxRequests: number;
+}
+
+interface RouteParts {
+  /** Undefined if the server recognises no speech. */
+  readonly transcription: TranscriptionParts | undefined;
+  readonly models: ModelNames;
+  readonly time: Time;
+  readonly log: Log;
+}
+
+const STALL_MS = 30_000;
+/** Largest files that may be kept at a time. */
+const KEPT_FILES = 16;
+const NEVER = 'this server recognises no speech: its operator must set ASR_MODEL_ID or ASR_BASE_URL';
+const NO_TRANSLATION = 'this server does not translate: its operator must set TRANSLATE_BASE_URL';
+/** Seconds of a piece without times: long for the text's sake, shorter where the client waits for each. */
+const PIECE_SECONDS = { whole: 60, stream: 20 } as const;
+
+/** Registers on a scope of its own: its routes read their bodies themselves. */
+export function addTranscriptionRoutes(app: FastifyInstance, parts: RouteParts): void {
+  takeUploads(app);
+  const desk = parts.transcription === undefined ? undefined : new Desk(parts, parts.transcription);
+
+  app.post('/v1/audio/transcriptions', { schema: TRANSCRIPTION_SCHEMA }, async (request, reply) => {
+    if (desk === undefined) throw new ParleyError('CAPABILITY_MISSING', NEVER);
+    return desk.answer(request, reply, TRANSCRIPTION_FORM, (upload, signal) =>
+      desk.transcribe(upload, { request, reply, signal }),
+    );
+  });
+
+  app.post('/v1/audio/translations', { schema: TRANSLATION_SCHEMA }, async (request, reply) => {
+    if (desk === undefined) throw new ParleyError('CAPABILITY_MISSING', NEVER);
+    if (!desk.translates) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
+    return desk.answer(request, reply, TRANSLATION_FORM, (upload, signal) =>
+      desk.translate(upload, { request, reply, signal }),
+    );
+  });
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly signal: AbortSignal;
+}
+
+/** Answers requests, as many at once as may. */
+class Desk {
+  readonly #parts: RouteParts;
+  readonly #own: TranscriptionParts;
+  readonly #space: SpoolSpace;
+  #open = 0;
+
+  constructor(parts: RouteParts, own: TranscriptionParts) {
+    this.#parts = parts;
+    this.#own = own;
+    this.#space = new SpoolSpace(KEPT_FILES * own.maxBytes);
+  }
+
+  get translates(): boolean {
+    return this.#own.translator !== undefined;
+  }
+
+  async answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    schema: UploadRules['schema'],
+    work: (upload: FileUpload, signal: AbortSignal) => Promise<FastifyReply>,
+  ): Promise<FastifyReply> {
+    const { maxRequests, maxBytes } = this.#own;
+    if (this.#open >= maxRequests) {
+      const message = `${maxRequests} sounds are being transcribed or wait already`;
+      throw new ParleyError('QUEUE_FULL', message);
+    }
+    this.#open++;
+    const signal = untilGone(reply);
+    let upload: FileUpload | undefined;
+    try {
+      const { time } = this.#parts;
+      const rules = { schema, fileName: 'file', maxBytes, space: this.#space, stallMs: STALL_MS, time };
+      upload = await readUpload(request, rules);
+      return await work(upload, signal);
+    } finally {
+      this.#open--;
+      await upload?.close();
+      // The rest of a body that is not wanted would keep the connection.
+      const isUnread = request.raw.httpVersionMajor === 1 && !request.raw.readableEnded;
+      if (isUnread && !reply.raw.headersSent) reply.header('connection', 'close');
+    }
+  }
+
+  async transcribe(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
+    const { request, reply } = exchange;
+    const options = readTranscription(upload, this.#own.transcriber.canAlign);
+    const transcript = new Transcript();
+    if (options.stream) {
+      const { time, log } = this.#parts;
+      const stream = new TranscriptStream(exchange, { options, transcript, size: upload.size, time, log });
+      return stream.send((onPiece, onBytes) =>
+        this.#run(exchange, { ...upload, bytes: counted(upload.bytes, onBytes) }, options, onPiece),
+      );
+    }
+    const end = await this.#run(exchange, upload, options, (piece) => transcript.add(piece));
+    completeLog(request.transcriptionLog, transcript, end);
+    const written = writtenOf(transcript, end.seconds);
+    return reply
+      .headers(headersOf(request, options, { transcript, end }))
+      .send(...bodyOf(reply, written, options));
+  }
+
+  async translate(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
+    const { request, reply, signal } = exchange;
+    const { translator, transcriber } = this.#own;
+    if (translator === undefined) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
+    const { options, target } = readTranslation(upload, transcriber.canAlign);
+    const transcript = new Transcript();
+    const end = await this.#run(exchange, upload, options, (piece) => transcript.add(piece));
+    completeLog(request.transcriptionLog, transcript, end);
+    const into = { translator, to: target, signal };
+    const isSubtitle = options.format === 'srt' || options.format === 'vtt';
+    const cues = isSubtitle ? await translateCues(transcript, options.rules, into) : [];
+    const { text, sentences } = isSubtitle
+      ? { text: '', sentences: [] }
+      : await translateSentences(transcript, into);
+    const written: WrittenTranscript = {
+      task: 'translate',
+      text,
+      languages: [target],
+      seconds: end.seconds,
+      sentences: () => sentences,
+      words: () => [],
+      cues: () => cues,
+    };
+    return reply
+      .headers(headersOf(request, options, { transcript, end }))
+      .send(...bodyOf(reply, written, options));
+  }
+
+  async #run(
+    { request, signal }: Exchange,
+    upload: Pick<FileUpload, 'bytes'>,
+    options: TranscriptionOptions,
+    onPiece: (piece: TranscribedPiece) => void,
+  ): Promise<TranscriptionEnd> {
+    const { model, language, context, times, format, stream } = options;
+    this.#parts.models.check(model);
+    request.transcriptionLog = {
+      format,
+      isStream: stream,
+      language,
+      times: undefined,
+      end: undefined,
+      text: undefined,
+    };
+    return this.#own.transcriber.transcribe(
+      {
+        upload: upload.bytes,
+        language,
+        context,
+        times: times === 'accurate' ? 'aligned' : 'shared',
+        pieceSeconds: times === undefined ? PIECE_SECONDS[stream ? 'stream' : 'whole'] : undefined,
+        urgency: { ...UNHURRIED, client: request.client },
+      },
+      signal,
+      onPiece,
+    );
+  }
+}
+
+/** Tells the length of each piece as it is read. */
+async function* counted(
+  bytes: AsyncIterable<Uint8Array>,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of bytes) {
+    onBytes(piece.length);
+    yield piece;
+  }
+}
+
+function writtenOf(transcript: Transcript, seconds: number): WrittenTranscript {
+  const { text, languages } = transcript;
+  return {
+    task: 'transcribe',
+    text,
+    languages,
+    seconds,
+    sentences: () => transcript.sentences(),
+    words: () => transcript.words(),
+    cues: (rules) => transcript.cues(rules),
+  };
+}
+
+function bodyOf(reply: FastifyReply, written: WrittenTranscript, options: TranscriptionOptions): [string] {
+  const { contentType, body } = writeTranscript(written, options);
+  reply.type(contentType);
+  return [body];
+}
+
+function headersOf(
+  request: FastifyRequest,
+  { times, ignored }: TranscriptionOptions,
+  { transcript, end }: { readonly transcript: Transcript; readonly end: TranscriptionEnd },
+): Record<string, string> {
+  const queue = written(end.queuedMs);
+  const infer = written(end.workMs);
+  const total = written(performance.now() - request.startedAtMs);
+  return {
+    ...(times === undefined ? {} : { 'x-timestamps': transcript.times }),
+    ...(ignored.length === 0 ? {} : { 'x-ignored-fields': ignored.join(', ') }),
+    ...(end.firstTextMs === undefined ? {} : { 'x-latency-first-text-ms': written(end.firstTextMs) }),
+    'x-audio-seconds': String(rounded(end.seconds)),
+    'x-latency-queue-ms': queue,
+    'x-latency-infer-ms': infer,
+    'x-latency-total-ms': total,
+    'server-timing': `queue;dur=${queue}, infer;dur=${infer}, total;dur=${total}`,
+  };
+}
+
+function written(ms: number): string {
+  return String(Math.round(ms * 10) / 10);
+}

@@ -1,0 +1,68 @@
+// Opens what transcribes sound: the recogniser and the aligner of the configuration, decoders, the queue of
+// files, and the translator.
+import type { Config } from '../config/config.js';
+import { openRecognisers, type Recognisers } from '../engines/recogniser-setup.js';
+import { Scheduler } from '../engines/scheduler.js';
+import type { Log } from '../observe/log.js';
+import type { Time } from '../time.js';
+import { findFfmpeg } from './ffmpeg.js';
+import { SoundDecoders } from './sound-decoders.js';
+import { Transcriber } from './transcriber.js';
+import { Translator } from './translator.js';
+
+/** Transcription of files. */
+export interface FileTranscription {
+  readonly transcriber: Transcriber;
+  /** Undefined if no translation server is configured. */
+  readonly translator: Translator | undefined;
+  /** Bytes of one file. */
+  readonly maxBytes: number;
+  /** Sounds at once, with those that wait. */
+  readonly maxRequests: number;
+}
+
+export interface Transcribing {
+  readonly recognisers: Recognisers;
+  /** Undefined if no recogniser is configured. */
+  readonly files: FileTranscription | undefined;
+  close(): Promise<void>;
+}
+
+/** Rejects as `openRecognisers` does. */
+export async function openTranscribing(config: Config, log: Log, time: Time): Promise<Transcribing> {
+  const recognisers = await openRecognisers(config, log);
+  const { recogniser, aligner } = recognisers;
+  if (recogniser === undefined) return { recognisers, files: undefined, close: () => recognisers.close() };
+  const { files, translation: server } = config.recognition;
+  const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config;
+  const ffmpeg = findFfmpeg();
+  const decoders = new SoundDecoders({ time, ffmpeg });
+  const queue = new Scheduler({
+    engine: recogniser.name,
+    unit: 'sound',
+    concurrency: files.maxAtOnce,
+    maxWaiting,
+    maxWaitMs: requestTimeoutMs,
+    time,
+  });
+  const transcriber = new Transcriber({
+    recogniser,
+    aligner,
+    decoders,
+    queue,
+    now: () => time.now(),
+    maxSeconds: files.maxSeconds,
+    onUnaligned: (err) => log.warn({ engine: aligner?.name, code: err.code, err }, 'words not timed'),
+  });
+  const translator = server && new Translator({ server, timeoutMs: requestTimeoutMs, time });
+  log.info({ sounds: decoders.kinds, ffmpeg: ffmpeg?.version }, 'transcription ready');
+  const { maxBytes, maxAtOnce } = files;
+  return {
+    recognisers,
+    files: { transcriber, translator, maxBytes, maxRequests: maxAtOnce + maxWaiting },
+    close: async () => {
+      queue.close();
+      await Promise.all([decoders.close(), recognisers.close()]);
+    },
+  };
+}
