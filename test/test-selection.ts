@@ -19,6 +19,7 @@ const REST = [
   /^test\/speak-command\.test\.ts$/, // a process and an engine for each command
   /^test\/(?:docs\/commands|dev-script)\.test\.ts$/, // the commands of the documents; a watching compiler
   /^test\/(?:speaking\/audio-formats|codecs\/(?:containers|g722|mp3))\.test\.ts$/, // decoded by ffmpeg
+  /^test\/transcribing\/sound-decoders\.test\.ts$/, // sounds of every kind, made by ffmpeg
   /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];
 

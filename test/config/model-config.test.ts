@@ -230,6 +230,8 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
     streaming: 'draft',
     partialIntervalMs: 320,
     koreanWords: undefined,
+    files: { maxAtOnce: 32, maxBytes: 256 * 1024 * 1024, maxSeconds: 4 * 3600 },
+    translation: undefined,
   });
   const none = readConfig({}).recognition;
   assert.equal(none.recogniser, undefined);
@@ -249,6 +251,21 @@ test('a recogniser that is named and not there is a mistake', (t) => {
   );
   assert.match(problem({ ASR_MODEL_ID: 'whisper' }), /ASR_MODEL_ID must be a folder, or a name such as/);
   assert.match(problem({ ASR_STREAMING: 'fast' }), /ASR_STREAMING must be one of draft, official/);
+});
+
+test('texts are translated by a chat server that is named whole', () => {
+  const env = { TRANSLATE_BASE_URL: 'https://host/v1/', TRANSLATE_MODEL: 'qwen3' };
+  const server = { baseUrl: 'https://host/v1', model: 'qwen3' };
+  assert.deepEqual(readConfig(env).recognition.translation, { ...server, apiKey: undefined });
+  assert.deepEqual(problemsOf({ TRANSLATE_BASE_URL: env.TRANSLATE_BASE_URL }), [
+    'TRANSLATE_MODEL must name the model of TRANSLATE_BASE_URL',
+  ]);
+  assert.deepEqual(problemsOf({ TRANSLATE_API_KEY: 'key' }), [
+    'TRANSLATE_API_KEY has no effect without TRANSLATE_BASE_URL',
+  ]);
+  assert.deepEqual(problemsOf({ ...env, TRANSLATE_BASE_URL: 'host' }), [
+    'TRANSLATE_BASE_URL must be an http or https URL without user, query and fragment',
+  ]);
 });
 
 test('speech may be recognised by an OpenAI-compatible server instead', (t) => {

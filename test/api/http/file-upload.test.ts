@@ -1,0 +1,167 @@
+// Uploads that are damaged, slow, large or left in the middle; and what is kept of them.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { Spool, SpoolSpace } from '../../../src/api/http/spool.js';
+import { ManualTime } from '../../fakes/manual-time.js';
+import { until } from '../../fakes/until.js';
+import { errorIn, openServer } from '../app-under-test.js';
+import { FakeTranscriber } from '../fake-transcriber.js';
+
+const PATH = '/v1/audio/transcriptions';
+const BOUNDARY = 'edge';
+
+async function openEars(t: TestContext, time?: ManualTime) {
+  const transcriber = new FakeTranscriber();
+  const transcription = { transcriber, translator: undefined, maxBytes: 8 << 20, maxRequests: 4 };
+  const opened = await openServer(t, { transcription, ...(time === undefined ? {} : { time }) });
+  return { ...opened, transcriber };
+}
+
+function part(name: string, content: string, fileName?: string): string {
+  const file = fileName === undefined ? '' : `; filename="${fileName}"`;
+  return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${content}\r\n`;
+}
+
+function send(url: string, body: string, type = `multipart/form-data; boundary=${BOUNDARY}`) {
+  return fetch(url + PATH, { method: 'POST', headers: { 'content-type': type }, body });
+}
+
+const END = `--${BOUNDARY}--\r\n`;
+const FILE = part('file', 'sound', 'a.wav');
+
+for (const [what, body, status, message] of [
+  ['ends within the file', FILE.slice(0, -4), 400, /Unexpected end of multipart data/],
+  ['ends before its last boundary', FILE, 400, /Unexpected end of multipart data/],
+  ['is no form at all', 'anything', 400, /Unexpected end of multipart data|form cannot be read/],
+  ['has no file', part('model', 'x') + END, 400, /"file" must be a file/],
+  ['has a text for a file', part('file', 'x') + END, 400, /"file" must be a file/],
+  ['has two files', FILE + FILE + END, 400, /more than one file/],
+  [
+    'has its file under another name',
+    part('sound', 'x', 'a.wav') + END,
+    400,
+    /a file "sound"; the file is "file"/,
+  ],
+  ['has a hundred fields', part('x', '1').repeat(100) + FILE + END, 400, /more than 64 fields/],
+] as const) {
+  test(`a form that ${what} is refused, and the server goes on`, async (t) => {
+    const { url, transcriber } = await openEars(t);
+    const answer = await send(url, body);
+    assert.equal(answer.status, status);
+    assert.match(errorIn(await answer.text()).message, message);
+    assert.equal((await send(url, FILE + END)).status, 200);
+    assert.equal(transcriber.asked.length, 1);
+  });
+}
+
+test('a form without a boundary, and other types, are refused', async (t) => {
+  const { url } = await openEars(t);
+  const bare = await send(url, FILE + END, 'multipart/form-data');
+  assert.match(errorIn(await bare.text()).message, /Boundary not found/);
+  for (const type of ['text/plain', 'application/json']) {
+    const answer = await send(url, '{}', type);
+    assert.equal(answer.status, 415);
+    assert.match(errorIn(await answer.text()).message, /must be multipart\/form-data, or the file itself/);
+  }
+});
+
+test('a file of some megabytes is kept and read back byte for byte', async (t) => {
+  const { url, transcriber } = await openEars(t);
+  const bytes = Buffer.alloc(5_000_001, 'some sound or other ');
+  const form = new FormData();
+  form.append('file', new Blob([bytes]), 'a.wav');
+  form.append('language', 'en');
+  assert.equal((await fetch(url + PATH, { method: 'POST', body: form })).status, 200);
+  assert.deepEqual(transcriber.asked[0]?.bytes, bytes);
+  assert.equal(transcriber.asked[0].request.language, 'en');
+});
+
+async function begin(t: TestContext, url: string, type: string, body: string): Promise<Socket> {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  const head = `POST ${PATH} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: ${type}\r\n`;
+  socket.write(`${head}Content-Length: 100000\r\n\r\n${body}`);
+  return socket;
+}
+
+for (const type of ['audio/wav', `multipart/form-data; boundary=${BOUNDARY}`]) {
+  test(`an upload of ${type} that stops is answered with 408 after the time for a pause`, async (t) => {
+    const time = new ManualTime();
+    const { url } = await openEars(t, time);
+    const socket = await begin(t, url, type, type === 'audio/wav' ? 'x' : FILE.slice(0, -9));
+    const answer = once(socket, 'data');
+    await until(() => time.waiting >= 2);
+    await fetch(`${url}/health`); // by now what came was read
+    time.advance(30_000);
+    assert.match(String((await answer)[0]), /^HTTP\/1\.1 408 .*connection: close.*"code":"timeout"/is);
+  });
+
+  test(`a client that leaves during an upload of ${type} leaves nothing`, async (t) => {
+    const { url, transcriber, logLines } = await openEars(t);
+    const socket = await begin(t, url, type, type === 'audio/wav' ? 'x' : FILE.slice(0, -9));
+    if (type === 'audio/wav') await until(() => transcriber.asked[0]?.bytes.length === 1);
+    else await fetch(`${url}/health`);
+    socket.destroy();
+    await until(() => logLines.some((line) => line.includes(`"route":"${PATH}"`)));
+    assert.equal((await send(url, FILE + END)).status, 200);
+  });
+}
+
+test('an upload may take longer than other requests, if it goes on', async (t) => {
+  const time = new ManualTime();
+  const { url, transcriber } = await openEars(t, time);
+  const socket = await begin(t, url, 'audio/wav', 'x');
+  for (let length = 1; length < 6; length++) {
+    await until(() => transcriber.asked[0]?.bytes.length === length);
+    await until(() => time.waiting >= 2);
+    time.advance(20_000);
+    socket.write('x');
+  }
+  await until(() => transcriber.asked[0]?.bytes.length === 6);
+});
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+test('a spool keeps what it was given, in a file that nobody sees, and gives its room back', async (t) => {
+  const folder = await temporaryFolder(t);
+  const space = new SpoolSpace(10 << 20);
+  const spool = new Spool(space, folder);
+  const pieces = Array.from({ length: 50 }, (_, n) => Buffer.alloc(65_536 + n, n));
+  for (const bytes of pieces) await spool.write(bytes);
+  assert.deepEqual(await readdir(folder), []);
+  assert.equal(space.taken, spool.size);
+  const read: Uint8Array[] = [];
+  for await (const bytes of spool.read()) read.push(Uint8Array.from(bytes));
+  assert.deepEqual(Buffer.concat(read), Buffer.concat(pieces));
+  await Promise.all([spool.close(), spool.close()]);
+  assert.equal(space.taken, 0);
+  await assert.rejects(
+    async () => {
+      for await (const _ of spool.read());
+    },
+    { code: 'ABORTED' },
+  );
+});
+
+test('all spools together take no more than their space, and a folder that is not there is an error', async (t) => {
+  const space = new SpoolSpace(3 << 20);
+  const first = new Spool(space, await temporaryFolder(t));
+  await first.write(Buffer.alloc(2 << 20));
+  const second = new Spool(space, '/nowhere');
+  await assert.rejects(second.write(Buffer.alloc(2 << 20)), { code: 'QUEUE_FULL' });
+  await first.close();
+  await assert.rejects(second.write(Buffer.alloc(2 << 20)), { code: 'ENOENT' });
+  await second.close();
+  assert.equal(space.taken, 0);
+});
