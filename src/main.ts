@@ -237,7 +237,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
-    transcription: parts.transcribing.files,
+    ...parts.transcribing.serve(parts.hearing),
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },

@@ -5,7 +5,7 @@ import type { HearingSettings } from '../config/hearing-config.js';
 import type { SpeechChange } from './speech-detector.js';
 import type { TurnEvent, TurnHint } from './turn-detector.js';
 
-/** All times are of the monotonic clock. */
+/** All times are of the monotonic clock, or of the sound for a ring. */
 export type HearingEvent =
   /** The onset of speech; it lies before the decision. */
   | { readonly type: 'speech.started'; readonly atMs: number }
@@ -26,6 +26,8 @@ export interface MediaHandles {
 
 export type ToHearingWorker =
   | (LineMessage<'listen'> & { readonly media: MediaHandles; readonly settings: HearingSettings })
+  /** The sound of a ring at 16 kHz, without a call. */
+  | (LineMessage<'listen-ring'> & { readonly ring: number; readonly settings: HearingSettings })
   | (LineMessage<'follow'> & { readonly media: MediaHandles })
   | (LineMessage<'change'> & { readonly settings: HearingSettings })
   | (LineMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })
@@ -37,6 +39,14 @@ export type ToHearingWorker =
 interface LineMessage<T extends string> {
   readonly type: T;
   readonly line: number;
+}
+
+export interface AnalysedLine {
+  readonly line: number;
+  /** Place in the sound. */
+  readonly atMs: number;
+  /** The ring has ended, and nothing more of it will be analysed. */
+  readonly isOver: boolean;
 }
 
 export interface DetectorState {
@@ -52,6 +62,8 @@ export type FromHearingWorker =
   /** The reason for which the end-of-turn model gave no answer; undefined: it answers again. */
   | { readonly type: 'end-of-turn'; readonly problem: string | undefined }
   | { readonly type: 'event'; readonly line: number; readonly event: HearingEvent }
+  /** The sound of these lines' rings was analysed so far; their events came before. */
+  | { readonly type: 'analysed'; readonly lines: readonly AnalysedLine[] }
   /** Nothing follows for this line. */
   | { readonly type: 'forgotten'; readonly line: number };
 

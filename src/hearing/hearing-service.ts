@@ -34,6 +34,7 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
     model,
     fade,
     onEvent: (line, event) => post({ type: 'event', line, event }),
+    onAnalysed: (lines) => post({ type: 'analysed', lines }),
     onForgotten: (line) => post({ type: 'forgotten', line }),
     onWork: (work) => count(counters, work),
     now: () => performance.now(),

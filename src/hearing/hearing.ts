@@ -1,6 +1,7 @@
-// The ears of the server, as the main thread sees them: one worker listens to all calls. If it dies, another
-// one takes its place and listens to the same calls.
+// The ears of the server, as the main thread sees them: one worker listens to all calls, and to rings of
+// sound without a call. If it dies, another one takes its place and listens to the same.
 import { Worker } from 'node:worker_threads';
+import type { PcmRing } from '../audio/pcm-ring.js';
 import { ParleyError } from '../errors.js';
 import { Ears } from '../media/ears.js';
 import type { MediaPlane } from '../media/media-plane.js';
@@ -10,6 +11,7 @@ import type { Log } from '../observe/log.js';
 import type { Time } from '../time.js';
 import type { InterruptibleTrack } from './barge-in.js';
 import {
+  type AnalysedLine,
   type DetectorState,
   type FromHearingWorker,
   HEARING_COUNTER_BYTES,
@@ -119,19 +121,31 @@ export class Hearing {
   ): HearingLine {
     if (this.#closed !== undefined) throw new ParleyError('WRONG_STATE', 'the hearing is closed');
     if (this.#state.detector === 'none') throw new ParleyError('HEARING_FAILED', this.#state.problem ?? '');
+    return this.#open({ call, media: handlesOf(media), settings, listener: { event: onEvent } });
+  }
+
+  #open(heard: Pick<LineOptions, 'call' | 'media' | 'ring' | 'settings' | 'listener'>): HearingLine {
     const number = ++this.#lineCount;
     const line = new HearingLine({
+      ...heard,
       number,
-      call,
-      media: handlesOf(media),
-      settings: changedSettings(settings, {}),
-      onEvent,
+      settings: changedSettings(heard.settings, {}),
       post: (message) => this.#worker?.postMessage(message),
       now: () => this.#options.time.now(),
     });
     this.#lines.set(number, line);
     line.attach();
     return line;
+  }
+
+  /**
+   * Finds speech and turns in the sound of a ring at 16 kHz, which nobody else reads. Times are those of the
+   * sound. Throws as `listen` does.
+   */
+  listenToRing(name: string, ring: PcmRing, settings: HearingSettings, listener: RingListener): HearingLine {
+    if (this.#closed !== undefined) throw new ParleyError('WRONG_STATE', 'the hearing is closed');
+    if (this.#state.detector === 'none') throw new ParleyError('HEARING_FAILED', this.#state.problem ?? '');
+    return this.#open({ call: name, ring: ring.handle, settings, listener });
   }
 
   figures(): HearingFigures {
@@ -168,6 +182,10 @@ export class Hearing {
       if (message.type === 'event') return this.#lines.get(message.line)?.receive(message.event);
       if (message.type === 'forgotten') return void this.#lines.delete(message.line);
       if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message.problem);
+      if (message.type === 'analysed') {
+        for (const place of message.lines) this.#lines.get(place.line)?.analysed(place);
+        return undefined;
+      }
       isReady = true;
       this.#ready(message.state);
     });
@@ -217,6 +235,7 @@ export class Hearing {
     const problem = `no hearing worker can be started: ${detail}`;
     this.#state = { detector: 'none', problem };
     this.#settleReady?.reject(new ParleyError('HEARING_FAILED', problem, { cause: this.#failure }));
+    for (const line of this.#lines.values()) line.lost(problem);
   }
 
   #planSample(): void {
@@ -258,12 +277,24 @@ export class Hearing {
   }
 }
 
+/** Called on this thread, in the order of the sound. */
+export interface RingListener {
+  readonly event: (event: HearingEvent) => void;
+  /** The sound is analysed up to here. Afterwards comes no event about the sound before. */
+  readonly analysed: (atMs: number, isOver: boolean) => void;
+  /** No worker can be started any more: nothing follows. */
+  readonly lost: (error: ParleyError) => void;
+}
+
 interface LineOptions {
   readonly number: number;
   readonly call: string;
-  readonly media: MediaHandles;
+  /** Of a call. */
+  readonly media?: MediaHandles;
+  /** Handle of a ring without a call. */
+  readonly ring?: number;
   readonly settings: HearingSettings;
-  readonly onEvent: (event: HearingEvent) => void;
+  readonly listener: Partial<RingListener> & Pick<RingListener, 'event'>;
   readonly post: (message: ToHearingWorker) => void;
   readonly now: () => number;
 }
@@ -279,8 +310,10 @@ interface OpenTurn {
 /** The ears of one call. */
 export class HearingLine {
   readonly #options: LineOptions;
-  #media: MediaHandles;
+  #media: MediaHandles | undefined;
   #settings: HearingSettings;
+  /** Place in a ring's sound up to which it is analysed. */
+  #analysedMs = 0;
   #tracks: readonly InterruptibleTrack[] = [];
   #awaitedMs: number | undefined;
   /** Pause, speech and turn that have begun and not ended: the death of a worker ends them. */
@@ -350,15 +383,17 @@ export class HearingLine {
 
   /** Called by Hearing: a new worker is to listen. */
   attach(): void {
-    const line = this.#options.number;
-    this.#post({ type: 'listen', line, media: this.#media, settings: this.#settings });
+    const { number: line, ring } = this.#options;
+    const settings = this.#settings;
+    if (ring !== undefined) this.#post({ type: 'listen-ring', line, ring, settings });
+    if (this.#media !== undefined) this.#post({ type: 'listen', line, media: this.#media, settings });
     if (this.#tracks.length > 0) this.#post({ type: 'interruptible', line, tracks: this.#tracks });
     if (this.#awaitedMs !== undefined) this.#post({ type: 'await', line, atMs: this.#awaitedMs });
   }
 
   /** Called by Hearing: the worker died. */
   interrupted(): void {
-    const atMs = this.#options.now();
+    const atMs = this.#options.ring === undefined ? this.#options.now() : this.#analysedMs;
     if (this.#paused !== undefined)
       this.receive({ type: 'bargein.false', track: this.#paused, atMs, speechMs: 0 });
     if (this.#speakingSinceMs !== undefined) {
@@ -372,6 +407,18 @@ export class HearingLine {
     this.receive({ type: 'turn.ended', atMs, startedMs, speechMs, reason: 'silence' });
   }
 
+  /** Called by Hearing: the worker has analysed the ring so far. */
+  analysed({ atMs, isOver }: Omit<AnalysedLine, 'line'>): void {
+    if (this.#closed) return;
+    this.#analysedMs = Math.max(this.#analysedMs, atMs);
+    this.#options.listener.analysed?.(this.#analysedMs, isOver);
+  }
+
+  /** Called by Hearing: no worker runs any more. */
+  lost(problem: string): void {
+    if (!this.#closed) this.#options.listener.lost?.(new ParleyError('HEARING_FAILED', problem));
+  }
+
   /** Called by Hearing: an event of the worker. */
   receive(event: HearingEvent): void {
     if (this.#closed && event.type !== 'bargein.paused' && event.type !== 'bargein.false') return;
@@ -381,7 +428,7 @@ export class HearingLine {
     else if (event.type === 'speech.stopped') this.#speechStopped(event.atMs);
     else this.#awaitedMs = undefined;
     if (event.type === 'turn.ended') this.#turnEnded(event.atMs);
-    this.#options.onEvent(event);
+    this.#options.listener.event(event);
   }
 
   #speechStarted(atMs: number): void {

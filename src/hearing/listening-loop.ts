@@ -1,11 +1,13 @@
-// Listens to all calls: takes the windows of each 32 ms, analyses those that pass the energy gate in one run
-// of the model, and lets each call decide.
+// Listens to all calls and rings: takes the windows of each 32 ms, analyses those that pass the energy gate in
+// one run of the model, and lets each line decide.
 import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
 import { type EarSource, ROW_SAMPLES } from './ear-source.js';
 import { EchoGuardWorkspace } from './echo-guard.js';
 import type { CheckedEndOfTurnModel } from './end-of-turn.js';
-import type { HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
+import type { HearingSettings } from '../config/hearing-config.js';
+import type { AnalysedLine, HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
 import { type CallWindow, ListenedCall } from './listened-call.js';
+import { RingSource } from './ring-source.js';
 import type { VoiceMemory, VoiceModel } from './voice-model.js';
 
 /** Windows of one take. */
@@ -28,6 +30,8 @@ interface LoopOptions<M extends VoiceMemory> {
   readonly onEvent: (line: number, event: HearingEvent) => void;
   /** Called when a line that was to be forgotten has no event any more. */
   readonly onForgotten: (line: number) => void;
+  /** Called after the events of the rings' windows that were taken together. */
+  readonly onAnalysed: (lines: readonly AnalysedLine[]) => void;
   readonly onWork: (work: LoopWork) => void;
   /** Milliseconds of a clock that measures the work. */
   readonly now: () => number;
@@ -39,17 +43,22 @@ interface Analysed<M extends VoiceMemory> {
   readonly endMs: number;
 }
 
+/** A ring has neither socket nor playout. */
+const NO_MEDIA: MediaHandles = { socket: 0, playout: 0 };
+
 type LineMessage = Exclude<ToHearingWorker, { readonly type: 'close' }>;
 
 export class ListeningLoop<M extends VoiceMemory> {
   readonly #options: LoopOptions<M>;
   readonly #lines = new Map<number, ListenedCall<M>>();
   readonly #bySocket = new Map<number, ListenedCall<M>>();
+  readonly #rings = new RingSource();
   readonly #echo = new EchoGuardWorkspace();
   readonly #samples = new Float32Array(ROWS * ROW_SAMPLES);
   readonly #fields = new Float64Array(ROWS * EAR_FIELDS);
   /** The windows in the batch of the model, in its order. */
   readonly #batch: Analysed<M>[] = [];
+  readonly #inBatch = new Set<ListenedCall<M>>();
   #working: Promise<void> | undefined;
   #closed = false;
 
@@ -59,17 +68,21 @@ export class ListeningLoop<M extends VoiceMemory> {
 
   /** Begins to listen. Its failures, those of the model, are unhandled rejections: they end the worker. */
   start(): void {
-    this.#options.ears.onWindows(() => {
-      if (this.#closed || this.#working !== undefined) return;
-      this.#working = this.#work().finally(() => {
-        this.#working = undefined;
-        if (!this.#closed) this.start();
-      });
-    });
+    this.#options.ears.onWindows(this.#wake);
+    this.#rings.onWindows(this.#wake);
   }
+
+  readonly #wake = (): void => {
+    if (this.#closed || this.#working !== undefined) return;
+    this.#working = this.#work().finally(() => {
+      this.#working = undefined;
+      if (!this.#closed) this.start();
+    });
+  };
 
   handle(message: LineMessage): void {
     if (message.type === 'listen') return this.#listen(message);
+    if (message.type === 'listen-ring') return this.#listenToRing(message);
     const call = this.#lines.get(message.line);
     if (call === undefined) return; // it was closed while the message was on its way
     switch (message.type) {
@@ -85,6 +98,7 @@ export class ListeningLoop<M extends VoiceMemory> {
         return call.awaitInput(message.atMs);
       case 'forget':
         this.#detach(call);
+        this.#rings.remove(message.line);
         this.#lines.delete(message.line);
         call.end();
         this.#options.onForgotten(message.line);
@@ -95,10 +109,20 @@ export class ListeningLoop<M extends VoiceMemory> {
   async close(): Promise<void> {
     if (!this.#closed) this.#options.ears.close();
     this.#closed = true;
+    this.#rings.close();
     await this.#working;
   }
 
   #listen({ line, media, settings }: Extract<LineMessage, { readonly type: 'listen' }>): void {
+    this.#attach(this.#open(line, media, settings));
+  }
+
+  #listenToRing({ line, ring, settings }: Extract<LineMessage, { readonly type: 'listen-ring' }>): void {
+    this.#open(line, NO_MEDIA, settings);
+    this.#rings.add(line, ring);
+  }
+
+  #open(line: number, media: MediaHandles, settings: HearingSettings): ListenedCall<M> {
     const { model, fade, onEvent, endOfTurn } = this.#options;
     const call = new ListenedCall({
       media,
@@ -110,7 +134,7 @@ export class ListeningLoop<M extends VoiceMemory> {
       endOfTurn,
     });
     this.#lines.set(line, call);
-    this.#attach(call);
+    return call;
   }
 
   /** On the same socket only the playout is another one: sound and its echo go on. */
@@ -139,22 +163,41 @@ export class ListeningLoop<M extends VoiceMemory> {
   async #work(): Promise<void> {
     while (!this.#closed) {
       const rows = this.#options.ears.take(this.#samples, this.#fields);
-      if (rows === 0) return;
-      await this.#process(rows);
+      if (rows > 0) await this.#process(rows, this.#bySocket);
+      const ringRows = this.#closed ? 0 : this.#rings.take(this.#samples, this.#fields);
+      const analysed = this.#placesOf(ringRows);
+      if (ringRows > 0) await this.#process(ringRows, this.#lines);
+      for (const line of this.#rings.takeEnded()) {
+        const atMs = analysed.get(line)?.atMs ?? 0;
+        analysed.set(line, { line, atMs, isOver: true });
+      }
+      if (analysed.size > 0) this.#options.onAnalysed([...analysed.values()]);
+      if (rows + ringRows === 0) return;
     }
   }
 
-  async #process(rows: number): Promise<void> {
+  /** The end of the last window of each ring that was taken. */
+  #placesOf(rows: number): Map<number, AnalysedLine> {
+    const places = new Map<number, AnalysedLine>();
+    for (let row = 0; row < rows; row++) {
+      const line = this.#field(row, EAR.socket);
+      places.set(line, { line, atMs: this.#field(row, EAR.endMs), isOver: false });
+    }
+    return places;
+  }
+
+  async #process(rows: number, calls: ReadonlyMap<number, ListenedCall<M>>): Promise<void> {
     const beganMs = this.#options.now();
     let gated = 0;
     let runs = 0;
     for (let row = 0; row < rows; row++) {
-      // The windows of one step have one end; the next step of a call needs the state that this one leaves.
-      if (this.#isFull(this.#field(row, EAR.endMs))) {
+      const call = calls.get(this.#field(row, EAR.socket));
+      if (call === undefined) continue; // it was closed while the window waited
+      if (this.#isFull(call)) {
         await this.#analyse();
         runs++;
       }
-      if (!this.#enter(row)) gated++;
+      if (!this.#enter(call, row)) gated++;
     }
     if (this.#batch.length > 0) {
       await this.#analyse();
@@ -164,16 +207,13 @@ export class ListeningLoop<M extends VoiceMemory> {
     this.#options.onWork({ workedUs, windows: rows, gated, runs });
   }
 
-  #isFull(endMs: number): boolean {
-    const [first] = this.#batch;
-    if (first === undefined) return false;
-    return first.endMs !== endMs || this.#batch.length === this.#options.model.mostWindows;
+  /** The next window of a call needs the state that its present one leaves. */
+  #isFull(call: ListenedCall<M>): boolean {
+    return this.#inBatch.has(call) || this.#batch.length === this.#options.model.mostWindows;
   }
 
   /** Puts a window into the batch; false if the model need not see it. */
-  #enter(row: number): boolean {
-    const call = this.#bySocket.get(this.#field(row, EAR.socket));
-    if (call === undefined) return false; // it was closed while the window waited
+  #enter(call: ListenedCall<M>, row: number): boolean {
     const window = this.#window(row);
     if (!call.isWorthModel(window)) {
       call.decide(0, window.endMs);
@@ -181,6 +221,7 @@ export class ListeningLoop<M extends VoiceMemory> {
     }
     this.#options.model.add(call.memory, window.caller);
     this.#batch.push({ call, endMs: window.endMs });
+    this.#inBatch.add(call);
     return true;
   }
 
@@ -191,6 +232,7 @@ export class ListeningLoop<M extends VoiceMemory> {
       call.decide(model.probability(index), endMs);
     }
     this.#batch.length = 0;
+    this.#inBatch.clear();
   }
 
   #window(row: number): CallWindow {

@@ -30,6 +30,7 @@ export class RecognitionMetrics {
   readonly #firstTextSeconds: Histogram;
   readonly #workSeconds: Histogram;
   readonly #realTimeFactor: Histogram;
+  readonly #finalSeconds: Histogram;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -68,6 +69,11 @@ export class RecognitionMetrics {
       'time of the work divided by the length of the sound',
       REAL_TIME_FACTORS,
     );
+    this.#finalSeconds = histogram(
+      'asr_final_text_seconds',
+      'time from the end of a live turn to its final text',
+      WAIT_SECONDS,
+    );
   }
 
   answered({ route: endpoint, format = 'none', status, end }: TranscriptionAnswered): void {
@@ -79,6 +85,11 @@ export class RecognitionMetrics {
     this.#workSeconds.observe(workMs / 1000);
     if (firstTextMs !== undefined) this.#firstTextSeconds.observe(firstTextMs / 1000);
     if (seconds > 0) this.#realTimeFactor.observe(workMs / 1000 / seconds);
+  }
+
+  /** Milliseconds from the end of a live turn to its final text. */
+  finalText(ms: number): void {
+    this.#finalSeconds.observe(ms / 1000);
   }
 
   /** `code` is the error code that the client received. */

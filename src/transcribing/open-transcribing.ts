@@ -6,6 +6,8 @@ import { Scheduler } from '../engines/scheduler.js';
 import type { Log } from '../observe/log.js';
 import type { Time } from '../time.js';
 import { findFfmpeg } from './ffmpeg.js';
+import { LiveTranscriber } from './live-transcriber.js';
+import type { VoiceActivity } from './live-transcription.js';
 import { SoundDecoders } from './sound-decoders.js';
 import { Transcriber } from './transcriber.js';
 import { Translator } from './translator.js';
@@ -21,10 +23,16 @@ export interface FileTranscription {
   readonly maxRequests: number;
 }
 
+/** Undefined parts need a recogniser, and none is configured. */
+interface TranscriptionServices {
+  readonly transcription: FileTranscription | undefined;
+  readonly live: LiveTranscriber | undefined;
+}
+
 export interface Transcribing {
   readonly recognisers: Recognisers;
-  /** Undefined if no recogniser is configured. */
-  readonly files: FileTranscription | undefined;
+  /** What clients may use. `activity` finds the turns of live sound. */
+  serve(activity: VoiceActivity): TranscriptionServices;
   close(): Promise<void>;
 }
 
@@ -32,7 +40,10 @@ export interface Transcribing {
 export async function openTranscribing(config: Config, log: Log, time: Time): Promise<Transcribing> {
   const recognisers = await openRecognisers(config, log);
   const { recogniser, aligner } = recognisers;
-  if (recogniser === undefined) return { recognisers, files: undefined, close: () => recognisers.close() };
+  if (recogniser === undefined) {
+    const serve = () => ({ transcription: undefined, live: undefined });
+    return { recognisers, serve, close: () => recognisers.close() };
+  }
   const { files, translation: server } = config.recognition;
   const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config;
   const ffmpeg = findFfmpeg();
@@ -57,9 +68,14 @@ export async function openTranscribing(config: Config, log: Log, time: Time): Pr
   const translator = server && new Translator({ server, timeoutMs: requestTimeoutMs, time });
   log.info({ sounds: decoders.kinds, ffmpeg: ffmpeg?.version }, 'transcription ready');
   const { maxBytes, maxAtOnce } = files;
+  const { settings } = config.hearing;
+  const transcription = { transcriber, translator, maxBytes, maxRequests: maxAtOnce + maxWaiting };
   return {
     recognisers,
-    files: { transcriber, translator, maxBytes, maxRequests: maxAtOnce + maxWaiting },
+    serve: (activity) => ({
+      transcription,
+      live: new LiveTranscriber({ recogniser, activity, settings, time }),
+    }),
     close: async () => {
       queue.close();
       await Promise.all([decoders.close(), recognisers.close()]);

@@ -36,6 +36,7 @@ export async function heard(
     model: used,
     fade: (_playout, track) => track === TRACK,
     onEvent: (_line, event) => events.push(event),
+    onAnalysed: () => undefined,
     onForgotten: () => undefined,
     onWork: (more) => {
       for (const name of ['workedUs', 'windows', 'gated', 'runs'] as const) work[name] += more[name];

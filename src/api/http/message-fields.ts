@@ -67,7 +67,7 @@ function numberIn(fields: Fields, name: string, least: number, most: number): nu
   throw invalid(name, `must be a number from ${least} to ${most}`);
 }
 
-function wholeIn(fields: Fields, name: string, least: number, most: number): number | undefined {
+export function wholeIn(fields: Fields, name: string, least: number, most: number): number | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
@@ -198,7 +198,7 @@ function readVoice(fields: Fields): string | undefined {
   throw invalid(field, `must be a name of 1 to ${MAX_NAME} characters`);
 }
 
-function readLanguage(fields: Fields): string | undefined {
+export function readLanguage(fields: Fields): string | undefined {
   const language = stringIn(fields, 'language');
   if (language === undefined || language === '') return undefined;
   if (isStatedLanguage(language)) return tagOfStated(language);

@@ -3,14 +3,20 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { systemTime } from '../../time.js';
+import { systemTime, type Time } from '../../time.js';
+import type { LiveTranscriber } from '../../transcribing/live-transcriber.js';
 import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
 import { elevenLabsDialects } from '../elevenlabs/stream-input.js';
 import { legacySocket } from '../legacy/legacy-socket.js';
+import { jambonzSocket } from '../live/jambonz-socket.js';
+import { liveSocket } from '../live/live-socket.js';
+import type { LiveSocketParts } from '../live/live-socket-parts.js';
+import { realtimeSocket } from '../live/realtime-socket.js';
 import { omniSocket } from '../omni/omni-socket.js';
 import type { SpeechSocketParts } from './speech-sockets.js';
 import { AudioReplies } from '../openai/audio-replies.js';
+import { ModelNames, TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import type { CertificateFiles } from '../../config/certificate.js';
 import { EventReplies } from '../calls/event-replies.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
@@ -45,6 +51,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly requestTimeoutMs?: number;
   /** The dialects that WebSockets may use. */
   readonly dialects?: readonly Dialect[];
+  /** Live transcription; without it, its sockets are refused. */
+  readonly live?: LiveTranscriber | undefined;
   /** A path whose WebSockets another part of this process serves. */
   readonly foreignSocket?: ForeignSocket | undefined;
   /** Telephone calls; without it, their routes answer 501. */
@@ -102,7 +110,11 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
-    const dialects = [...(options.dialects ?? []), telephoneSocket(phone, this.admission.keyed)];
+    const dialects = [
+      ...(options.dialects ?? []),
+      ...liveDialects(options, time),
+      telephoneSocket(phone, this.admission.keyed),
+    ];
     this.#sockets = openSockets(options, dialects, this.admission);
     addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);
@@ -184,6 +196,20 @@ function openSockets(
   const { maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
   return new Sockets({ dialects, foreign, admission, maxSockets, newId, metrics: metrics.sockets, log });
+}
+
+/** The dialects of live transcription. */
+function liveDialects({ live, models, metrics, log }: HttpServerOptions, time: Time): readonly Dialect[] {
+  const names = new ModelNames(models.id, models.strict, TRANSCRIPTION_MODELS);
+  const parts: LiveSocketParts = {
+    live,
+    checkModel: (name) => names.check(name),
+    time,
+    failed: (error, requestId) =>
+      log.error({ requestId, code: error.code, err: error }, 'live transcription failed'),
+    finalText: (ms) => metrics.recognition.finalText(ms),
+  };
+  return [liveSocket(parts), realtimeSocket(parts), jambonzSocket(parts)];
 }
 
 /** The dialects that speak over WebSockets without a call. */

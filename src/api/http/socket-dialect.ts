@@ -54,6 +54,11 @@ export interface Dialect {
    * message.
    */
   readonly keyInFirstMessage?: boolean;
+  /**
+   * True if its messages carry sound. A client that sends more than the limit of bytes is slowed down, and
+   * never disconnected for that.
+   */
+  readonly carriesSound?: boolean;
   /** Throws the error that refuses the upgrade, before the socket opens. */
   check?(handshake: Handshake): void;
   open(peer: Peer, handshake: Handshake): Conversation;

@@ -46,6 +46,12 @@ const FAILED = 1011;
 const TRY_LATER = 1013;
 const MOST_REASON_BYTES = 123; // RFC 6455, section 5.5
 
+/** Sound of 48 kHz in base64 at ten times its speed. */
+const SOUND_LIMITS = {
+  bytes: { perSecond: 1_300_000, burst: 2 * 1024 * 1024 },
+  floodMs: Infinity,
+};
+
 export class SocketSession {
   /** Resolves when the socket is closed and everything of its conversation is freed. */
   readonly ended: Promise<void>;
@@ -73,7 +79,7 @@ export class SocketSession {
     this.#parts = parts;
     this.#openedAtMs = this.#aliveAtMs = time.now();
     this.#throttle = new MessageThrottle({
-      limits,
+      limits: dialect.carriesSound === true ? { ...limits, ...SOUND_LIMITS } : limits,
       time,
       deliver: (message) => this.#deliver(message),
       pause: () => socket.pause(),

@@ -1,0 +1,128 @@
+// The dialect of jambonz for speech recognisers of its users (custom STT): a socket for each call.
+//
+//   in   {"type": "start", "language", "format": "raw", "encoding": "LINEAR16", "sampleRateHz", …}
+//        binary sound   {"type": "stop"}
+//   out  {"type": "transcription", "is_final", "alternatives", "channel", "language"}   {"type": "error", …}
+//
+// https://docs.jambonz.org/guides/using-speech/custom-speech (custom speech API)
+import type { RecognisedText } from '../../engines/recogniser.js';
+import { ParleyError } from '../../errors.js';
+import { LIVE_RATES } from '../../transcribing/live-sound.js';
+import type { LiveRequest } from '../../transcribing/live-transcriber.js';
+import { socketError } from '../http/error-reply.js';
+import {
+  choiceIn,
+  type Fields,
+  flagIn,
+  invalid,
+  readFields,
+  readLanguage,
+  stringIn,
+  wholeIn,
+} from '../http/message-fields.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { LiveClient } from './live-client.js';
+import { checkEars, contextIn, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
+
+const ENCODINGS = { LINEAR16: 'pcm_s16le', MULAW: 'mulaw', ALAW: 'alaw' } as const;
+const TELEPHONE_RATE = 8000;
+const NORMAL = 1000;
+/** The model gives none; jambonz drops texts below its own threshold. */
+const CONFIDENCE = 1;
+
+export function jambonzSocket(parts: LiveSocketParts): Dialect {
+  return {
+    name: 'jambonz',
+    path: '/v1/jambonz/stt',
+    carriesSound: true,
+    check: () => void checkEars(parts),
+    open: (peer, handshake) => new JambonzConversation(parts, peer, handshake),
+  };
+}
+
+class JambonzConversation implements Conversation {
+  readonly #parts: LiveSocketParts;
+  readonly #peer: Peer;
+  readonly #handshake: Handshake;
+  readonly #client: LiveClient;
+  #language: string | undefined;
+
+  constructor(parts: LiveSocketParts, peer: Peer, handshake: Handshake) {
+    this.#parts = parts;
+    this.#peer = peer;
+    this.#handshake = handshake;
+    this.#client = new LiveClient(parts, peer);
+  }
+
+  message(data: string | Uint8Array): void {
+    this.#client.touch();
+    try {
+      if (typeof data === 'string') this.#obey(readFields(data));
+      else this.#client.hear(data);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  closed(): Promise<void> {
+    this.#client.close();
+    return Promise.resolve();
+  }
+
+  #obey(fields: Fields): void {
+    const type = stringIn(fields, 'type');
+    if (type === 'start') return this.#start(fields);
+    if (type !== 'stop') throw invalid('type', 'must be "start" or "stop"');
+    void this.#client.end().then(() => this.#peer.close(NORMAL, ''));
+    return undefined;
+  }
+
+  /** Fields that jambonz adds later are ignored. */
+  #start(fields: Fields): void {
+    if (this.#client.isOpen) throw new ParleyError('MALFORMED', '"start" may come only once');
+    const encoding = ENCODINGS[choiceIn(fields, 'encoding', ['LINEAR16', 'MULAW', 'ALAW']) ?? 'LINEAR16'];
+    choiceIn(fields, 'format', ['raw']);
+    const rate = wholeIn(fields, 'sampleRateHz', ...LIVE_RATES) ?? TELEPHONE_RATE;
+    this.#language = readLanguage(fields);
+    const { options = {} } = fields;
+    if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object');
+    const { hints, prompt } = options as { readonly hints?: unknown; readonly prompt?: unknown };
+    const request: LiveRequest = {
+      name: this.#handshake.requestId,
+      language: this.#language,
+      context: contextIn({ prompt, keywords: Array.isArray(hints) ? hints.filter(isText) : undefined }),
+      partials: flagIn(fields, 'interimResults') ?? false,
+      turns: {},
+      listener: {
+        partial: (text) => this.#tell(text, false),
+        final: (text) => this.#tell(text, true),
+        failed: (error) => this.#fail(error),
+      },
+    };
+    this.#client.begin({ encoding, rate }, request);
+  }
+
+  #tell({ text: transcript, language = this.#language ?? 'en' }: RecognisedText, is_final: boolean): void {
+    if (transcript === '') return;
+    const alternatives = [{ transcript, confidence: CONFIDENCE }];
+    this.#send({ type: 'transcription', is_final, alternatives, channel: 1, language });
+  }
+
+  #fail(error: ParleyError): void {
+    this.#refuse(error);
+    this.#peer.close(FAILED_CLOSE, error.code.toLowerCase());
+  }
+
+  #refuse(error: unknown): void {
+    const { message } = socketError(error, this.#handshake.requestId, this.#parts.failed);
+    this.#send({ type: 'error', error: message });
+  }
+
+  #send(message: object): void {
+    this.#peer.send(JSON.stringify(message));
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

@@ -1,0 +1,257 @@
+// The dialect of OpenAI's realtime transcription: /v1/realtime?intent=transcription, with the events of the
+// present API and the message names of the beta.
+//
+//   in   session.update   input_audio_buffer.append, .commit, .clear
+//   out  session.created, .updated   input_audio_buffer.speech_started, .speech_stopped, .committed, .cleared
+//        conversation.item.added, .done   conversation.item.input_audio_transcription.delta, .completed, .failed
+//
+// https://platform.openai.com/docs/guides/realtime-transcription
+import type { RecognisedText } from '../../engines/recogniser.js';
+import { ParleyError } from '../../errors.js';
+import type { LiveRequest } from '../../transcribing/live-transcriber.js';
+import type { SoundEncoding } from '../../transcribing/live-sound.js';
+import { socketError } from '../http/error-reply.js';
+import { type Fields, invalid, readFields, readLanguage, stringIn } from '../http/message-fields.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { LiveClient } from './live-client.js';
+import { checkEars, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
+import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
+
+const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+export function realtimeSocket(parts: LiveSocketParts): Dialect {
+  return {
+    name: 'realtime-transcription',
+    path: '/v1/realtime',
+    carriesSound: true,
+    check: ({ url }) => {
+      if (url.searchParams.get('intent') !== 'transcription') {
+        const message = 'a WebSocket of /v1/realtime must have "intent=transcription" in its URL';
+        throw new ParleyError('INVALID_FIELD', message, { field: 'intent' });
+      }
+      checkEars(parts);
+      parts.checkModel(url.searchParams.get('model') ?? undefined);
+    },
+    open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake),
+  };
+}
+
+/** The turns of one transcription, each an item of the conversation. */
+interface Turns {
+  /** Milliseconds of sound before the transcription. */
+  readonly offsetMs: number;
+  /** Item of each turn, and the characters of its text that were sent. */
+  readonly items: Map<number, { readonly id: string; sent: number }>;
+}
+
+class RealtimeConversation implements Conversation {
+  readonly #parts: LiveSocketParts;
+  readonly #peer: Peer;
+  readonly #handshake: Handshake;
+  readonly #client: LiveClient;
+  readonly #id: string;
+  #session: RealtimeSession = USUAL_SESSION;
+  /** Undefined until sound came under the present session. */
+  #turns: Turns | undefined;
+  #hasSound = false;
+  #events = 0;
+  #items = 0;
+  #lastItem: string | null = null;
+  #isBeta = false;
+  #soundMs = 0;
+
+  constructor(parts: LiveSocketParts, peer: Peer, handshake: Handshake) {
+    this.#parts = parts;
+    this.#peer = peer;
+    this.#handshake = handshake;
+    this.#client = new LiveClient(parts, peer);
+    this.#id = `sess_${handshake.requestId.replace(/^req_/, '')}`;
+    this.#send('session.created', { session: sessionObject(this.#id, this.#session) });
+  }
+
+  message(data: string | Uint8Array): void {
+    this.#client.touch();
+    let eventId: string | undefined;
+    try {
+      const fields = readFields(data);
+      eventId = stringIn(fields, 'event_id');
+      this.#obey(fields);
+    } catch (error) {
+      this.#refuse(error, eventId);
+    }
+  }
+
+  closed(): Promise<void> {
+    this.#client.close();
+    return Promise.resolve();
+  }
+
+  #obey(fields: Fields): void {
+    const type = stringIn(fields, 'type');
+    switch (type) {
+      case 'session.update':
+      case 'transcription_session.update':
+        return this.#update(fields, type === 'transcription_session.update');
+      case 'input_audio_buffer.append':
+        return this.#append(fields);
+      case 'input_audio_buffer.commit':
+        return this.#commit();
+      case 'input_audio_buffer.clear':
+        return this.#clear();
+      default:
+        throw invalid(
+          'type',
+          'must be "session.update", "input_audio_buffer.append", "input_audio_buffer.commit" or "input_audio_buffer.clear"',
+        );
+    }
+  }
+
+  /** Sound that comes later is transcribed by the new session; that before it keeps its own. */
+  #update(fields: Fields, isBeta: boolean): void {
+    const session = readSession(fields, this.#session, isBeta);
+    this.#parts.checkModel(session.model);
+    readLanguage({ language: session.language });
+    this.#session = session;
+    this.#isBeta = isBeta;
+    this.#turns = undefined;
+    const name = isBeta ? 'transcription_session.updated' : 'session.updated';
+    this.#send(name, { session: sessionObject(this.#id, session) });
+  }
+
+  #append(fields: Fields): void {
+    const audio = stringIn(fields, 'audio');
+    if (audio === undefined || !BASE64.test(audio)) throw invalid('audio', 'must be sound in base64');
+    if (this.#turns === undefined) this.#begin();
+    const bytes = Buffer.from(audio, 'base64');
+    this.#client.hear(bytes);
+    this.#hasSound ||= bytes.length > 0;
+    this.#soundMs += (1000 * bytes.length) / bytesPerSecond(this.#session);
+  }
+
+  #begin(): void {
+    const { encoding, rate, language, prompt, turns } = this.#session;
+    const own: Turns = { offsetMs: this.#soundMs, items: new Map() };
+    const isHeard = turns !== undefined;
+    const request: LiveRequest = {
+      name: this.#handshake.requestId,
+      language: readLanguage({ language }),
+      context: prompt,
+      partials: true,
+      turns,
+      listener: {
+        speechStarted: (turn, at) => isHeard && this.#tellSpeech('started', own, turn, at),
+        speechStopped: (turn, at) => isHeard && this.#tellSpeech('stopped', own, turn, at),
+        turnEnded: (turn) => this.#committed(own, turn),
+        partial: (text) => this.#delta(own, text),
+        final: (text) => this.#completed(own, text),
+        failed: (error) => this.#fail(own, error),
+      },
+    };
+    this.#client.begin({ encoding, rate }, request);
+    this.#turns = own;
+    this.#hasSound = false;
+  }
+
+  #commit(): void {
+    if (this.#turns === undefined || !this.#hasSound) {
+      const message = 'the input audio buffer is empty: nothing can be committed';
+      throw new ParleyError('INVALID_FIELD', message, { field: 'type' });
+    }
+    this.#client.commit();
+    this.#hasSound = false;
+  }
+
+  #clear(): void {
+    if (this.#turns !== undefined) this.#client.drop();
+    this.#hasSound = false;
+    this.#send('input_audio_buffer.cleared', {});
+  }
+
+  #itemOf({ items }: Turns, turn: number): { readonly id: string; sent: number } {
+    const known = items.get(turn);
+    if (known !== undefined) return known;
+    const item = { id: `item_${this.#id.slice(5, 13)}${String(++this.#items).padStart(6, '0')}`, sent: 0 };
+    items.set(turn, item);
+    return item;
+  }
+
+  #tellSpeech(what: 'started' | 'stopped', own: Turns, turn: number, atSeconds: number): void {
+    const atMs = Math.max(0, Math.round(own.offsetMs + atSeconds * 1000));
+    const at = what === 'started' ? { audio_start_ms: atMs } : { audio_end_ms: atMs };
+    this.#send(`input_audio_buffer.speech_${what}`, { ...at, item_id: this.#itemOf(own, turn).id });
+  }
+
+  #committed(own: Turns, turn: number): void {
+    const { id } = this.#itemOf(own, turn);
+    this.#send('input_audio_buffer.committed', { item_id: id, previous_item_id: this.#lastItem });
+    const item = {
+      id,
+      object: 'realtime.item',
+      type: 'message',
+      status: 'completed',
+      role: 'user',
+      content: [{ type: 'input_audio', transcript: null }],
+    };
+    const facts = { previous_item_id: this.#lastItem, item };
+    this.#lastItem = id;
+    if (this.#isBeta) return this.#send('conversation.item.created', facts);
+    this.#send('conversation.item.added', facts);
+    this.#send('conversation.item.done', facts);
+    return undefined;
+  }
+
+  /** Only the stable part of a text is sent: nothing of it is taken back. */
+  #delta(own: Turns, { part, text, stable }: RecognisedText): void {
+    const item = this.#itemOf(own, part);
+    if (stable <= item.sent) return;
+    this.#tellDelta(item.id, text.slice(item.sent, stable));
+    item.sent = stable;
+  }
+
+  #tellDelta(item_id: string, delta: string): void {
+    this.#send(`${TRANSCRIPTION}.delta`, { item_id, content_index: 0, delta });
+  }
+
+  #completed(own: Turns, { part, text, beginSeconds, endSeconds }: RecognisedText): void {
+    const item = this.#itemOf(own, part);
+    for (const turn of own.items.keys()) if (turn <= part) own.items.delete(turn);
+    if (text.length > item.sent) this.#tellDelta(item.id, text.slice(item.sent));
+    const seconds = Math.round((endSeconds - beginSeconds) * 1000) / 1000;
+    const usage = { type: 'duration', seconds };
+    const facts = { item_id: item.id, content_index: 0, transcript: text, usage };
+    this.#send(`${TRANSCRIPTION}.completed`, facts);
+  }
+
+  /** Each turn without its text is told, and the socket closed. */
+  #fail(own: Turns, error: ParleyError): void {
+    const { code, message } = socketError(error, this.#handshake.requestId, this.#parts.failed);
+    for (const { id } of own.items.values()) {
+      const why = { type: 'server_error', code, message, param: null };
+      this.#send(`${TRANSCRIPTION}.failed`, { item_id: id, content_index: 0, error: why });
+    }
+    this.#refuse(error, undefined);
+    this.#peer.close(FAILED_CLOSE, code);
+  }
+
+  #refuse(error: unknown, eventId: string | undefined): void {
+    const { requestId } = this.#handshake;
+    const { code, message, field } = socketError(error, requestId, this.#parts.failed);
+    const type = error instanceof ParleyError && isOfClient(error) ? 'invalid_request_error' : 'server_error';
+    const facts = { type, code, message, param: field ?? null, event_id: eventId ?? null };
+    this.#send('error', { error: facts });
+  }
+
+  #send(type: string, facts: object): void {
+    const event_id = `event_${++this.#events}`;
+    this.#peer.send(JSON.stringify({ type, event_id, ...facts }));
+  }
+}
+
+function isOfClient({ code }: ParleyError): boolean {
+  return ['INVALID_FIELD', 'MALFORMED', 'AUDIO_INVALID', 'MODEL_UNKNOWN'].includes(code);
+}
+
+function bytesPerSecond({ encoding, rate }: { encoding: SoundEncoding; rate: number }): number {
+  return encoding === 'pcm_s16le' ? 2 * rate : rate;
+}

@@ -1,0 +1,51 @@
+// Opens live transcriptions for the clients of this server.
+import type { HearingSettings } from '../config/hearing-config.js';
+import type { Recogniser } from '../engines/recogniser.js';
+import type { Time } from '../time.js';
+import { type LiveListener, LiveTranscription, type VoiceActivity } from './live-transcription.js';
+
+interface LiveTranscriberParts {
+  readonly recogniser: Recogniser;
+  readonly activity: VoiceActivity;
+  /** Of clients that state none. */
+  readonly settings: HearingSettings;
+  readonly time: Time;
+}
+
+export interface LiveRequest {
+  /** Name in the log. */
+  readonly name: string;
+  readonly language?: string | undefined;
+  readonly context?: string | undefined;
+  readonly partials: boolean;
+  /** Changes to the settings by which turns are found; undefined: the client states where turns end. */
+  readonly turns: Partial<HearingSettings> | undefined;
+  readonly listener: LiveListener;
+  readonly onFinalLatency?: ((ms: number) => void) | undefined;
+}
+
+export class LiveTranscriber {
+  readonly #parts: LiveTranscriberParts;
+
+  constructor(parts: LiveTranscriberParts) {
+    this.#parts = parts;
+  }
+
+  /** True if there may be texts of a turn before its end. */
+  get tellsPartials(): boolean {
+    return this.#parts.recogniser.tellsPartials;
+  }
+
+  /** Throws as the constructor of LiveTranscription does. */
+  open({ turns, ...request }: LiveRequest): LiveTranscription {
+    const { recogniser, activity, settings, time } = this.#parts;
+    // Each sound of a voice is a turn, however short: its text tells whether it was one.
+    const own = { ...settings, minSpeechMs: 0, ...turns };
+    const bounds = {
+      minSilenceMs: Math.min(own.minSilenceMs, own.silenceMs),
+      maxSilenceMs: Math.max(own.maxSilenceMs, own.silenceMs),
+    };
+    const voice = turns === undefined ? undefined : { activity, settings: { ...own, ...bounds } };
+    return new LiveTranscription({ ...request, recogniser, voice, now: () => time.now() });
+  }
+}

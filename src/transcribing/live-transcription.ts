@@ -1,0 +1,347 @@
+// Transcribes the sound of one live client turn by turn: from samples at 16 kHz to texts.
+//
+//   samples ─▶ ring ─▶ voice activity ─▶ turns ─┐
+//      └──▶ kept until they are analysed ───────┴▶ ring ─▶ recogniser ─▶ partial and final texts
+//
+// The recogniser gets each stretch of sound together with the orders about it, however fast the sound comes.
+// Without voice activity the client states where its turns end.
+import { PcmRing } from '../audio/pcm-ring.js';
+import type { HearingSettings } from '../config/hearing-config.js';
+import type { RecognisedText, Recogniser, RecognitionSession, TurnOrder } from '../engines/recogniser.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import { LIVE_RATE } from './live-sound.js';
+
+/** The part of `Hearing` that finds speech in a ring. */
+export interface VoiceActivity {
+  listenToRing(
+    name: string,
+    ring: PcmRing,
+    settings: HearingSettings,
+    listener: {
+      readonly event: (event: { readonly type: string; readonly atMs: number }) => void;
+      readonly analysed: (atMs: number, isOver: boolean) => void;
+      readonly lost: (error: ParleyError) => void;
+    },
+  ): { change(settings: Partial<HearingSettings>): void; close(): void };
+}
+
+/** Turns are numbered from 0. Times are in seconds of the sound. */
+export interface LiveListener {
+  readonly speechStarted?: (turn: number, atSeconds: number) => void;
+  readonly speechStopped?: (turn: number, atSeconds: number) => void;
+  /** No more sound belongs to the turn; its final text follows. */
+  readonly turnEnded?: (turn: number, atSeconds: number) => void;
+  readonly partial: (text: RecognisedText) => void;
+  /** Of each turn, in order. The text is empty if no words were found. */
+  readonly final: (text: RecognisedText) => void;
+  /** Nothing follows. */
+  readonly failed: (error: ParleyError) => void;
+}
+
+export interface LiveOptions {
+  /** Name in the log. */
+  readonly name: string;
+  readonly recogniser: Recogniser;
+  /** Finds the turns; undefined: `commit` ends them. */
+  readonly voice: { readonly activity: VoiceActivity; readonly settings: HearingSettings } | undefined;
+  /** BCP 47 tag; undefined: it is found. */
+  readonly language?: string | undefined;
+  readonly context?: string | undefined;
+  readonly partials: boolean;
+  readonly listener: LiveListener;
+  /** Called with the milliseconds from the end of a turn to its final text. */
+  readonly onFinalLatency?: ((ms: number) => void) | undefined;
+  readonly now: () => number;
+}
+
+const RING_SECONDS = 4;
+const MOST_SECONDS = 60; // of sound that may wait, for voice activity or for the recogniser
+const SAMPLES_PER_MS = LIVE_RATE / 1000;
+
+export class LiveTranscription {
+  readonly #options: LiveOptions;
+  readonly #session: RecognitionSession;
+  readonly #heard: Feed | undefined;
+  readonly #recognised: Feed;
+  readonly #line: { change(settings: Partial<HearingSettings>): void; close(): void } | undefined;
+  /** Sound that voice activity has not analysed yet. */
+  #waiting: Float32Array[] = [];
+  /** Samples that came, and that were passed on to the recogniser. */
+  #came = 0;
+  #passed = 0;
+  /** Number of the turn that is open, or of the next one. */
+  #turn = 0;
+  #isOpen = false;
+  #isSpeaking = false;
+  /** Places at which the client has ended a turn, in samples. */
+  readonly #commits: { readonly at: number; readonly isDropped: boolean }[] = [];
+  /** Turns whose texts are not told. */
+  readonly #dropped = new Set<number>();
+  readonly #endedAtMs = new Map<number, number>();
+  #isEnding = false;
+  #isClosed = false;
+
+  /**
+   * Throws INVALID_FIELD for a language that the recogniser does not know, ENGINE_BUSY if too many sounds are
+   * recognised, and HEARING_FAILED without voice activity.
+   */
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    const { recogniser, language, context, partials, voice, name } = options;
+    this.#session = recogniser.open(
+      { use: 'live', gated: true, language, context, partials, sampleRate: LIVE_RATE },
+      { partial: (text) => this.#tell('partial', text), final: (text) => this.#final(text) },
+    );
+    this.#recognised = new Feed((order) => this.#session.turn(order));
+    try {
+      this.#session.push(this.#recognised.ring);
+      if (voice !== undefined) {
+        this.#heard = new Feed();
+        this.#line = voice.activity.listenToRing(name, this.#heard.ring, voice.settings, {
+          event: ({ type, atMs }) => this.#hear(type, atMs),
+          analysed: (atMs, isOver) => this.#analysed(atMs * SAMPLES_PER_MS, isOver),
+          lost: (error) => this.#fail(error),
+        });
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    this.#session.ended.then(
+      () => undefined,
+      (error: unknown) => this.#fail(asParleyError(error, 'ENGINE_FAILED')),
+    );
+  }
+
+  /** Seconds of sound that came. */
+  get seconds(): number {
+    return this.#came / LIVE_RATE;
+  }
+
+  /** Takes samples over. */
+  push(samples: Float32Array): void {
+    if (this.#isClosed || this.#isEnding || samples.length === 0) return;
+    this.#came += samples.length;
+    if (this.#came - this.#passed + this.#recognised.waiting > MOST_SECONDS * LIVE_RATE) {
+      const message = `more than ${MOST_SECONDS} s of sound wait to be recognised`;
+      return this.#fail(new ParleyError('OVERLOADED', message));
+    }
+    this.#waiting.push(samples);
+    if (this.#heard !== undefined) return this.#heard.push(samples);
+    if (!this.#isOpen) this.#order('begin');
+    return this.#pass(this.#came);
+  }
+
+  /** Ends the turn here. */
+  commit(): void {
+    this.#commit(false);
+  }
+
+  /** Ends the turn here, and tells nothing more of it. */
+  drop(): void {
+    this.#commit(true);
+  }
+
+  /** Changes silence and sensitivity of the turns to come. Throws INVALID_FIELD. */
+  change(settings: Partial<HearingSettings>): void {
+    this.#line?.change(settings);
+  }
+
+  /** Ends the sound. Resolves after the last text, or when it has failed. */
+  async end(): Promise<void> {
+    if (!this.#isEnding && !this.#isClosed) {
+      this.#isEnding = true;
+      if (this.#heard === undefined) this.#finish();
+      else this.#heard.end();
+    }
+    await this.#session.ended.catch(() => undefined);
+    this.close();
+  }
+
+  /** Gives the rest up: the listener is not called any more. Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#line?.close();
+    this.#session.close();
+    this.#heard?.close();
+    this.#recognised.close();
+    this.#waiting = [];
+  }
+
+  #commit(isDropped: boolean): void {
+    if (this.#isClosed || this.#isEnding) return;
+    if (this.#heard === undefined) return this.#endTurn(this.#came, isDropped);
+    this.#commits.push({ at: this.#came, isDropped });
+    this.#commitUntil(this.#passed);
+  }
+
+  #hear(type: string, atMs: number): void {
+    if (this.#isClosed) return;
+    const at = atMs * SAMPLES_PER_MS;
+    const { listener } = this.#options;
+    this.#commitUntil(at);
+    this.#pass(at);
+    if (type === 'speech.started') {
+      this.#isSpeaking = true;
+      this.#order(this.#isOpen ? 'resume' : 'begin');
+      listener.speechStarted?.(this.#turn, atMs / 1000);
+    } else if (type === 'speech.stopped') {
+      this.#isSpeaking = false;
+      if (this.#isOpen) this.#order('pause');
+      listener.speechStopped?.(this.#turn, atMs / 1000);
+    } else if (type === 'turn.ended') {
+      this.#endTurn(at);
+      if (this.#isSpeaking) this.#order('begin'); // the longest turn was cut
+    }
+  }
+
+  #analysed(at: number, isOver: boolean): void {
+    if (this.#isClosed) return;
+    this.#commitUntil(at);
+    this.#pass(at);
+    if (isOver && this.#isEnding) this.#finish();
+  }
+
+  /**
+   * Ends the turns that the client has ended up to a place, or less than a window behind it: voice activity
+   * analyses that only with the sound that follows.
+   */
+  #commitUntil(place: number): void {
+    for (;;) {
+      const [commit] = this.#commits;
+      if (commit === undefined || commit.at >= place + WINDOW_SAMPLES) return;
+      this.#commits.shift();
+      this.#pass(commit.at);
+      this.#endTurn(commit.at, commit.isDropped);
+      if (this.#isSpeaking) this.#order('begin');
+    }
+  }
+
+  #finish(): void {
+    this.#commitUntil(this.#came);
+    this.#pass(this.#came);
+    this.#endTurn(this.#came);
+    this.#recognised.end();
+  }
+
+  #endTurn(at: number, isDropped = false): void {
+    if (!this.#isOpen) return;
+    this.#order('end');
+    this.#isOpen = false;
+    const turn = this.#turn++;
+    if (isDropped) {
+      this.#dropped.add(turn);
+      return;
+    }
+    this.#endedAtMs.set(turn, this.#options.now());
+    this.#options.listener.turnEnded?.(turn, at / LIVE_RATE);
+  }
+
+  #order(order: TurnOrder): void {
+    if (order === 'begin') this.#isOpen = true;
+    this.#recognised.order(order);
+  }
+
+  /** Passes the sound before a place on to the recogniser. */
+  #pass(place: number): void {
+    while (this.#passed < place) {
+      const [samples] = this.#waiting;
+      if (samples === undefined) return;
+      const room = Math.floor(place) - this.#passed;
+      if (room <= 0) return;
+      if (samples.length <= room) this.#waiting.shift();
+      else this.#waiting[0] = samples.subarray(room);
+      const part = samples.length <= room ? samples : samples.subarray(0, room);
+      this.#passed += part.length;
+      this.#recognised.push(part);
+    }
+  }
+
+  #final(text: RecognisedText): void {
+    const endedAtMs = this.#endedAtMs.get(text.part);
+    this.#endedAtMs.delete(text.part);
+    if (endedAtMs !== undefined) this.#options.onFinalLatency?.(this.#options.now() - endedAtMs);
+    if (!this.#dropped.delete(text.part)) this.#tell('final', text);
+  }
+
+  #tell(what: 'partial' | 'final', text: RecognisedText): void {
+    if (!this.#isClosed && !this.#dropped.has(text.part)) this.#options.listener[what](text);
+  }
+
+  #fail(error: ParleyError): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.#options.listener.failed(error);
+  }
+}
+
+const WINDOW_SAMPLES = 512;
+
+/** A ring, and what waits for room in it, in order. */
+class Feed {
+  readonly ring = PcmRing.open(LIVE_RATE, RING_SECONDS * LIVE_RATE);
+  readonly #onOrder: (order: TurnOrder) => void;
+  readonly #queue: (Float32Array | TurnOrder)[] = [];
+  #waiting = 0;
+  #isWatching = false;
+  #isEnding = false;
+  readonly #flush = (): void => {
+    this.#isWatching = false;
+    this.#go();
+  };
+
+  constructor(onOrder: (order: TurnOrder) => void = () => undefined) {
+    this.#onOrder = onOrder;
+  }
+
+  /** Samples that wait for room. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  push(samples: Float32Array): void {
+    this.#queue.push(samples);
+    this.#waiting += samples.length;
+    this.#go();
+  }
+
+  /** Given when all samples before it are in the ring. */
+  order(order: TurnOrder): void {
+    this.#queue.push(order);
+    this.#go();
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.#go();
+  }
+
+  close(): void {
+    this.#queue.length = 0;
+    this.ring.forget(this.#flush);
+    this.ring.close();
+  }
+
+  #go(): void {
+    if (this.#isWatching) return;
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      if (typeof next === 'string') {
+        this.#queue.shift();
+        this.#onOrder(next);
+        continue;
+      }
+      const count = this.ring.write(next);
+      if (count < 0) return; // its reader has ended, and says why
+      this.#waiting -= count;
+      if (count === next.length) this.#queue.shift();
+      else {
+        this.#queue[0] = next.subarray(count);
+        this.#isWatching = true;
+        this.ring.onWritable(this.#flush);
+        return;
+      }
+    }
+    if (this.#isEnding) this.ring.end();
+  }
+}
