@@ -61,7 +61,13 @@ export type FromHearingWorker =
   | { readonly type: 'ready'; readonly state: DetectorState }
   /** The reason for which the end-of-turn model gave no answer; undefined: it answers again. */
   | { readonly type: 'end-of-turn'; readonly problem: string | undefined }
-  | { readonly type: 'event'; readonly line: number; readonly event: HearingEvent }
+  | {
+      readonly type: 'event';
+      readonly line: number;
+      readonly event: HearingEvent;
+      /** End of the window that decided. */
+      readonly decidedMs: number;
+    }
   /** The sound of these lines' rings was analysed so far; their events came before. */
   | { readonly type: 'analysed'; readonly lines: readonly AnalysedLine[] }
   /** Nothing follows for this line. */

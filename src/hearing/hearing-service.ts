@@ -33,7 +33,7 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
     ears: openEars(ears),
     model,
     fade,
-    onEvent: (line, event) => post({ type: 'event', line, event }),
+    onEvent: (line, event, decidedMs) => post({ type: 'event', line, event, decidedMs }),
     onAnalysed: (lines) => post({ type: 'analysed', lines }),
     onForgotten: (line) => post({ type: 'forgotten', line }),
     onWork: (work) => count(counters, work),

@@ -179,7 +179,8 @@ export class Hearing {
       workerData: data,
     });
     worker.on('message', (message: FromHearingWorker) => {
-      if (message.type === 'event') return this.#lines.get(message.line)?.receive(message.event);
+      if (message.type === 'event')
+        return this.#lines.get(message.line)?.receive(message.event, message.decidedMs);
       if (message.type === 'forgotten') return void this.#lines.delete(message.line);
       if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message.problem);
       if (message.type === 'analysed') {
@@ -279,7 +280,8 @@ export class Hearing {
 
 /** Called on this thread, in the order of the sound. */
 export interface RingListener {
-  readonly event: (event: HearingEvent) => void;
+  /** `decidedMs`: end of the window that decided; no event about the sound before it follows. */
+  readonly event: (event: HearingEvent, decidedMs: number) => void;
   /** The sound is analysed up to here. Afterwards comes no event about the sound before. */
   readonly analysed: (atMs: number, isOver: boolean) => void;
   /** No worker can be started any more: nothing follows. */
@@ -395,16 +397,16 @@ export class HearingLine {
   interrupted(): void {
     const atMs = this.#options.ring === undefined ? this.#options.now() : this.#analysedMs;
     if (this.#paused !== undefined)
-      this.receive({ type: 'bargein.false', track: this.#paused, atMs, speechMs: 0 });
+      this.receive({ type: 'bargein.false', track: this.#paused, atMs, speechMs: 0 }, atMs);
     if (this.#speakingSinceMs !== undefined) {
       const durationMs = Math.max(0, atMs - this.#speakingSinceMs);
-      this.receive({ type: 'speech.stopped', atMs, durationMs });
+      this.receive({ type: 'speech.stopped', atMs, durationMs }, atMs);
     }
     const turn = this.#turn;
     this.#turn = undefined;
     if (turn === undefined || turn.speechMs < this.#settings.minSpeechMs) return;
     const { startedMs, speechMs } = turn;
-    this.receive({ type: 'turn.ended', atMs, startedMs, speechMs, reason: 'silence' });
+    this.receive({ type: 'turn.ended', atMs, startedMs, speechMs, reason: 'silence' }, atMs);
   }
 
   /** Called by Hearing: the worker has analysed the ring so far. */
@@ -420,7 +422,7 @@ export class HearingLine {
   }
 
   /** Called by Hearing: an event of the worker. */
-  receive(event: HearingEvent): void {
+  receive(event: HearingEvent, decidedMs: number): void {
     if (this.#closed && event.type !== 'bargein.paused' && event.type !== 'bargein.false') return;
     if (event.type === 'bargein.paused') this.#paused = event.track;
     else if (event.type === 'bargein.confirmed' || event.type === 'bargein.false') this.#paused = undefined;
@@ -428,7 +430,7 @@ export class HearingLine {
     else if (event.type === 'speech.stopped') this.#speechStopped(event.atMs);
     else this.#awaitedMs = undefined;
     if (event.type === 'turn.ended') this.#turnEnded(event.atMs);
-    this.#options.listener.event(event);
+    this.#options.listener.event(event, decidedMs);
   }
 
   #speechStarted(atMs: number): void {

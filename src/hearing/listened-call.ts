@@ -26,14 +26,15 @@ interface CallOptions<M extends VoiceMemory> {
   readonly memory: M;
   readonly echo: EchoGuardWorkspace;
   readonly fade: (playout: number, track: number) => boolean;
-  readonly onEvent: (event: HearingEvent) => void;
+  /** `decidedMs`: end of the window that decided. */
+  readonly onEvent: (event: HearingEvent, decidedMs: number) => void;
   readonly endOfTurn?: CheckedEndOfTurnModel | undefined;
 }
 
 export class ListenedCall<M extends VoiceMemory> {
   readonly memory: M;
   media: MediaHandles;
-  readonly #onEvent: (event: HearingEvent) => void;
+  readonly #tell: (event: HearingEvent, decidedMs: number) => void;
   readonly #gate = new EnergyGate();
   readonly #guard: EchoGuard;
   readonly #detector: SpeechDetector;
@@ -53,7 +54,7 @@ export class ListenedCall<M extends VoiceMemory> {
   constructor({ media, settings, memory, echo, fade, onEvent, endOfTurn }: CallOptions<M>) {
     this.media = media;
     this.memory = memory;
-    this.#onEvent = onEvent;
+    this.#tell = onEvent;
     this.#guard = new EchoGuard(echo);
     this.#detector = new SpeechDetector(settings.sensitivity);
     this.#turns = new TurnDetector(settings);
@@ -129,6 +130,10 @@ export class ListenedCall<M extends VoiceMemory> {
 
   awaitInput(nowMs: number): void {
     this.#turns.awaitInput(nowMs);
+  }
+
+  #onEvent(event: HearingEvent): void {
+    this.#tell(event, this.#atMs);
   }
 
   #emitIfAny(event: BargeInEvent | undefined): void {

@@ -1,5 +1,5 @@
-// Listens to all calls and rings: takes the windows of each 32 ms, analyses those that pass the energy gate in
-// one run of the model, and lets each line decide.
+// Listens to all calls and rings: takes the windows of each 32 ms, analyses those that pass the energy gate
+// in one run of the model, and lets each line decide.
 import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
 import { type EarSource, ROW_SAMPLES } from './ear-source.js';
 import { EchoGuardWorkspace } from './echo-guard.js';
@@ -27,7 +27,7 @@ interface LoopOptions<M extends VoiceMemory> {
   readonly model: VoiceModel<M>;
   /** Fades a playout out and pauses it; false if that track does not play. */
   readonly fade: (playout: number, track: number) => boolean;
-  readonly onEvent: (line: number, event: HearingEvent) => void;
+  readonly onEvent: (line: number, event: HearingEvent, decidedMs: number) => void;
   /** Called when a line that was to be forgotten has no event any more. */
   readonly onForgotten: (line: number) => void;
   /** Called after the events of the rings' windows that were taken together. */
@@ -130,7 +130,7 @@ export class ListeningLoop<M extends VoiceMemory> {
       memory: model.newMemory(),
       echo: this.#echo,
       fade,
-      onEvent: (event) => onEvent(line, event),
+      onEvent: (event, decidedMs) => onEvent(line, event, decidedMs),
       endOfTurn,
     });
     this.#lines.set(line, call);

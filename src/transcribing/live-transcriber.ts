@@ -18,8 +18,9 @@ export interface LiveRequest {
   readonly language?: string | undefined;
   readonly context?: string | undefined;
   readonly partials: boolean;
-  /** Changes to the settings by which turns are found; undefined: the client states where turns end. */
-  readonly turns: Partial<HearingSettings> | undefined;
+  /** Changes to the settings by which speech and turns are found. */
+  readonly turns?: Partial<HearingSettings>;
+  readonly endsTurns: 'silence' | 'commit';
   readonly listener: LiveListener;
   readonly onFinalLatency?: ((ms: number) => void) | undefined;
 }
@@ -45,7 +46,7 @@ export class LiveTranscriber {
       minSilenceMs: Math.min(own.minSilenceMs, own.silenceMs),
       maxSilenceMs: Math.max(own.maxSilenceMs, own.silenceMs),
     };
-    const voice = turns === undefined ? undefined : { activity, settings: { ...own, ...bounds } };
-    return new LiveTranscription({ ...request, recogniser, voice, now: () => time.now() });
+    const now = () => time.now();
+    return new LiveTranscription({ ...request, recogniser, activity, settings: { ...own, ...bounds }, now });
   }
 }

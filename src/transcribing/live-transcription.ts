@@ -4,7 +4,7 @@
 //      └──▶ kept until they are analysed ───────┴▶ ring ─▶ recogniser ─▶ partial and final texts
 //
 // The recogniser gets each stretch of sound together with the orders about it, however fast the sound comes.
-// Without voice activity the client states where its turns end.
+// Silence outside of turns is not recognised. Silence ends a turn, or only the client does.
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RecognisedText, Recogniser, RecognitionSession, TurnOrder } from '../engines/recogniser.js';
@@ -18,7 +18,7 @@ export interface VoiceActivity {
     ring: PcmRing,
     settings: HearingSettings,
     listener: {
-      readonly event: (event: { readonly type: string; readonly atMs: number }) => void;
+      readonly event: (event: { readonly type: string; readonly atMs: number }, decidedMs: number) => void;
       readonly analysed: (atMs: number, isOver: boolean) => void;
       readonly lost: (error: ParleyError) => void;
     },
@@ -42,8 +42,10 @@ export interface LiveOptions {
   /** Name in the log. */
   readonly name: string;
   readonly recogniser: Recogniser;
-  /** Finds the turns; undefined: `commit` ends them. */
-  readonly voice: { readonly activity: VoiceActivity; readonly settings: HearingSettings } | undefined;
+  readonly activity: VoiceActivity;
+  readonly settings: HearingSettings;
+  /** `commit`: only the client ends turns. Each of its commits is told as one, also without speech. */
+  readonly endsTurns: 'silence' | 'commit';
   /** BCP 47 tag; undefined: it is found. */
   readonly language?: string | undefined;
   readonly context?: string | undefined;
@@ -61,7 +63,7 @@ const SAMPLES_PER_MS = LIVE_RATE / 1000;
 export class LiveTranscription {
   readonly #options: LiveOptions;
   readonly #session: RecognitionSession;
-  readonly #heard: Feed | undefined;
+  readonly #heard = new Feed();
   readonly #recognised: Feed;
   readonly #line: { change(settings: Partial<HearingSettings>): void; close(): void } | undefined;
   /** Sound that voice activity has not analysed yet. */
@@ -71,6 +73,12 @@ export class LiveTranscription {
   #passed = 0;
   /** Number of the turn that is open, or of the next one. */
   #turn = 0;
+  /** The turn of each part of the recogniser: not every turn has speech. */
+  readonly #turnOfPart: number[] = [];
+  /** Turns without speech that wait for the texts before them. */
+  readonly #silent = new Map<number, RecognisedText>();
+  /** The turn whose final text comes next. */
+  #nextFinal = 0;
   #isOpen = false;
   #isSpeaking = false;
   /** Places at which the client has ended a turn, in samples. */
@@ -87,22 +95,22 @@ export class LiveTranscription {
    */
   constructor(options: LiveOptions) {
     this.#options = options;
-    const { recogniser, language, context, partials, voice, name } = options;
+    const { recogniser, language, context, partials, activity, settings, name } = options;
     this.#session = recogniser.open(
       { use: 'live', gated: true, language, context, partials, sampleRate: LIVE_RATE },
-      { partial: (text) => this.#tell('partial', text), final: (text) => this.#final(text) },
+      {
+        partial: (text) => this.#tell('partial', this.#ofTurn(text)),
+        final: (text) => this.#final(this.#ofTurn(text)),
+      },
     );
     this.#recognised = new Feed((order) => this.#session.turn(order));
     try {
       this.#session.push(this.#recognised.ring);
-      if (voice !== undefined) {
-        this.#heard = new Feed();
-        this.#line = voice.activity.listenToRing(name, this.#heard.ring, voice.settings, {
-          event: ({ type, atMs }) => this.#hear(type, atMs),
-          analysed: (atMs, isOver) => this.#analysed(atMs * SAMPLES_PER_MS, isOver),
-          lost: (error) => this.#fail(error),
-        });
-      }
+      this.#line = activity.listenToRing(name, this.#heard.ring, settings, {
+        event: ({ type, atMs }, decidedMs) => this.#hear(type, atMs, decidedMs * SAMPLES_PER_MS),
+        analysed: (atMs, isOver) => this.#analysed(atMs * SAMPLES_PER_MS, isOver),
+        lost: (error) => this.#fail(error),
+      });
     } catch (error) {
       this.close();
       throw error;
@@ -127,9 +135,7 @@ export class LiveTranscription {
       return this.#fail(new ParleyError('OVERLOADED', message));
     }
     this.#waiting.push(samples);
-    if (this.#heard !== undefined) return this.#heard.push(samples);
-    if (!this.#isOpen) this.#order('begin');
-    return this.#pass(this.#came);
+    return this.#heard.push(samples);
   }
 
   /** Ends the turn here. */
@@ -151,8 +157,7 @@ export class LiveTranscription {
   async end(): Promise<void> {
     if (!this.#isEnding && !this.#isClosed) {
       this.#isEnding = true;
-      if (this.#heard === undefined) this.#finish();
-      else this.#heard.end();
+      this.#heard.end();
     }
     await this.#session.ended.catch(() => undefined);
     this.close();
@@ -164,21 +169,20 @@ export class LiveTranscription {
     this.#isClosed = true;
     this.#line?.close();
     this.#session.close();
-    this.#heard?.close();
+    this.#heard.close();
     this.#recognised.close();
     this.#waiting = [];
   }
 
   #commit(isDropped: boolean): void {
     if (this.#isClosed || this.#isEnding) return;
-    if (this.#heard === undefined) return this.#endTurn(this.#came, isDropped);
     this.#commits.push({ at: this.#came, isDropped });
     this.#commitUntil(this.#passed);
   }
 
-  #hear(type: string, atMs: number): void {
+  /** Orders stand where they were decided, so that they do not depend on how fast the sound came. */
+  #hear(type: string, atMs: number, at: number): void {
     if (this.#isClosed) return;
-    const at = atMs * SAMPLES_PER_MS;
     const { listener } = this.#options;
     this.#commitUntil(at);
     this.#pass(at);
@@ -190,7 +194,7 @@ export class LiveTranscription {
       this.#isSpeaking = false;
       if (this.#isOpen) this.#order('pause');
       listener.speechStopped?.(this.#turn, atMs / 1000);
-    } else if (type === 'turn.ended') {
+    } else if (type === 'turn.ended' && this.#options.endsTurns === 'silence') {
       this.#endTurn(at);
       if (this.#isSpeaking) this.#order('begin'); // the longest turn was cut
     }
@@ -213,7 +217,8 @@ export class LiveTranscription {
       if (commit === undefined || commit.at >= place + WINDOW_SAMPLES) return;
       this.#commits.shift();
       this.#pass(commit.at);
-      this.#endTurn(commit.at, commit.isDropped);
+      if (this.#isOpen) this.#endTurn(commit.at, commit.isDropped);
+      else if (this.#options.endsTurns === 'commit' && !commit.isDropped) this.#endSilentTurn(commit.at);
       if (this.#isSpeaking) this.#order('begin');
     }
   }
@@ -238,8 +243,29 @@ export class LiveTranscription {
     this.#options.listener.turnEnded?.(turn, at / LIVE_RATE);
   }
 
+  #endSilentTurn(at: number): void {
+    const part = this.#turn++;
+    const seconds = at / LIVE_RATE;
+    this.#options.listener.turnEnded?.(part, seconds);
+    const times = { beginSeconds: seconds, endSeconds: seconds };
+    this.#silent.set(part, { part, text: '', stable: 0, language: undefined, ...times });
+    this.#tellSilent();
+  }
+
+  #tellSilent(): void {
+    for (;;) {
+      const text = this.#silent.get(this.#nextFinal);
+      if (text === undefined) return;
+      this.#silent.delete(this.#nextFinal++);
+      this.#tell('final', text);
+    }
+  }
+
   #order(order: TurnOrder): void {
-    if (order === 'begin') this.#isOpen = true;
+    if (order === 'begin') {
+      this.#isOpen = true;
+      this.#turnOfPart.push(this.#turn);
+    }
     this.#recognised.order(order);
   }
 
@@ -258,11 +284,17 @@ export class LiveTranscription {
     }
   }
 
+  #ofTurn(text: RecognisedText): RecognisedText {
+    return { ...text, part: this.#turnOfPart[text.part] ?? text.part };
+  }
+
   #final(text: RecognisedText): void {
     const endedAtMs = this.#endedAtMs.get(text.part);
     this.#endedAtMs.delete(text.part);
     if (endedAtMs !== undefined) this.#options.onFinalLatency?.(this.#options.now() - endedAtMs);
     if (!this.#dropped.delete(text.part)) this.#tell('final', text);
+    this.#nextFinal = text.part + 1;
+    this.#tellSilent();
   }
 
   #tell(what: 'partial' | 'final', text: RecognisedText): void {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { openServer } from '../api/app-under-test.js';
+import { until } from '../fakes/until.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const FAKE_PEER = readFileSync(
@@ -333,7 +335,9 @@ test('hanging up asks what was heard, and ends the call when the server has said
   const { page, send, received } = await openPage(url);
   for (const answers of [true, false]) {
     await say(page, STORY);
-    await page.locator('.entry').first().waitFor();
+    // In the second round the entries of the first are there still.
+    const text = { type: 'text', token: STORY, last: true };
+    await until(async () => isDeepStrictEqual((await received()).at(-1), text));
     await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
     await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'There was a server.' });
     const hungUp = page.waitForRequest((request) => request.method() === 'DELETE');

@@ -92,7 +92,7 @@ class JambonzConversation implements Conversation {
       language: this.#language,
       context: contextIn({ prompt, keywords: Array.isArray(hints) ? hints.filter(isText) : undefined }),
       partials: flagIn(fields, 'interimResults') ?? false,
-      turns: {},
+      endsTurns: 'silence',
       listener: {
         partial: (text) => this.#tell(text, false),
         final: (text) => this.#tell(text, true),

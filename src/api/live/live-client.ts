@@ -1,4 +1,5 @@
-// Holds the transcription of one socket: the decoder of its sound, and the end of a client that sends nothing.
+// Holds the transcription of one socket: the decoder of its sound, and the end of a client that sends
+// nothing.
 import { ParleyError } from '../../errors.js';
 import type { LiveRequest } from '../../transcribing/live-transcriber.js';
 import { LiveSound, type SoundEncoding } from '../../transcribing/live-sound.js';

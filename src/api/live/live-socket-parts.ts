@@ -1,4 +1,5 @@
-// Defines what the dialects of live transcription share: their parts, and the fields that several of them have.
+// Defines what the dialects of live transcription share: their parts, and the fields that several of them
+// have.
 import { HEARING_BOUNDS, SENSITIVITIES } from '../../config/hearing-config.js';
 import { ParleyError } from '../../errors.js';
 import type { LiveTranscriber } from '../../transcribing/live-transcriber.js';

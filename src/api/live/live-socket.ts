@@ -108,7 +108,8 @@ class LiveConversation implements Conversation {
       language: readLanguage(fields),
       context: contextIn(fields),
       partials,
-      turns: turns === 'server' ? turnsIn(fields) : undefined,
+      turns: turnsIn(fields),
+      endsTurns: turns === 'server' ? 'silence' : 'commit',
       listener: {
         speechStarted: (turn, start) => this.#send({ type: 'speech_started', turn, start: rounded(start) }),
         speechStopped: (turn, end) => this.#send({ type: 'speech_stopped', turn, end: rounded(end) }),

@@ -3,7 +3,8 @@
 //
 //   in   session.update   input_audio_buffer.append, .commit, .clear
 //   out  session.created, .updated   input_audio_buffer.speech_started, .speech_stopped, .committed, .cleared
-//        conversation.item.added, .done   conversation.item.input_audio_transcription.delta, .completed, .failed
+//        conversation.item.added, .done   conversation.item.input_audio_transcription.delta, .completed,
+// .failed
 //
 // https://platform.openai.com/docs/guides/realtime-transcription
 import type { RecognisedText } from '../../engines/recogniser.js';
@@ -13,6 +14,7 @@ import type { SoundEncoding } from '../../transcribing/live-sound.js';
 import { socketError } from '../http/error-reply.js';
 import { type Fields, invalid, readFields, readLanguage, stringIn } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import { LiveClient } from './live-client.js';
 import { checkEars, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
 import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
@@ -25,13 +27,17 @@ export function realtimeSocket(parts: LiveSocketParts): Dialect {
     name: 'realtime-transcription',
     path: '/v1/realtime',
     carriesSound: true,
-    check: ({ url }) => {
-      if (url.searchParams.get('intent') !== 'transcription') {
-        const message = 'a WebSocket of /v1/realtime must have "intent=transcription" in its URL';
+    check: ({ url: { searchParams } }) => {
+      const model = searchParams.get('model') ?? undefined;
+      // The `openai` package puts a model into the URL, and no intent.
+      const isForEars = model !== undefined && TRANSCRIPTION_MODELS.test(model);
+      if (searchParams.get('intent') !== 'transcription' && !isForEars) {
+        const message =
+          'the URL of a WebSocket of /v1/realtime must have "intent=transcription", or a model of OpenAI that transcribes';
         throw new ParleyError('INVALID_FIELD', message, { field: 'intent' });
       }
       checkEars(parts);
-      parts.checkModel(url.searchParams.get('model') ?? undefined);
+      parts.checkModel(model);
     },
     open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake),
   };
@@ -138,7 +144,8 @@ class RealtimeConversation implements Conversation {
       language: readLanguage({ language }),
       context: prompt,
       partials: true,
-      turns,
+      ...(turns === undefined ? {} : { turns }),
+      endsTurns: isHeard ? 'silence' : 'commit',
       listener: {
         speechStarted: (turn, at) => isHeard && this.#tellSpeech('started', own, turn, at),
         speechStopped: (turn, at) => isHeard && this.#tellSpeech('stopped', own, turn, at),

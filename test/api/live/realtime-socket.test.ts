@@ -1,0 +1,232 @@
+// OpenAI's realtime transcription: the events in their order, as the API and its beta name them.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { realtimeSocket } from '../../../src/api/live/realtime-socket.js';
+import { ParleyError } from '../../../src/errors.js';
+import { openLiveDialect, sound, tick } from './live-dialect-under-test.js';
+
+const open = (t: TestContext, query = '?intent=transcription') => openLiveDialect(t, realtimeSocket, query);
+
+const append = (bytes: Buffer) => ({ type: 'input_audio_buffer.append', audio: bytes.toString('base64') });
+const COMMIT = { type: 'input_audio_buffer.commit' };
+const update = (input: object) => ({
+  type: 'session.update',
+  session: { type: 'transcription', audio: { input } },
+});
+const types = (messages: readonly Readonly<Record<string, unknown>>[]) => messages.map(({ type }) => type);
+
+test('a session is told at once, and as it is after an update', (t) => {
+  const { say, taken } = open(t);
+  const [created] = taken();
+  assert.equal(created?.['type'], 'session.created');
+  say(
+    update({
+      format: { type: 'audio/pcm', rate: 24_000 },
+      transcription: { model: 'gpt-4o-transcribe', language: 'en', prompt: 'Ships.' },
+      turn_detection: {
+        type: 'server_vad',
+        silence_duration_ms: 300,
+        threshold: 0.5,
+        prefix_padding_ms: 200,
+      },
+      noise_reduction: { type: 'near_field' },
+    }),
+  );
+  const [updated] = taken();
+  assert.equal(updated?.['type'], 'session.updated');
+  assert.match(String(updated['event_id']), /^event_\d+$/);
+  assert.deepEqual(updated['session'], {
+    id: 'sess_12345678',
+    object: 'realtime.transcription_session',
+    type: 'transcription',
+    audio: {
+      input: {
+        format: { type: 'audio/pcm', rate: 24_000 },
+        transcription: { model: 'gpt-4o-transcribe', language: 'en', prompt: 'Ships.' },
+        noise_reduction: null,
+        turn_detection: { type: 'server_vad', silence_duration_ms: 300 },
+      },
+    },
+    include: null,
+  });
+});
+
+test('server turns: speech, commit, items, deltas of what is stable, and the whole text', async (t) => {
+  const { say, taken, line, session } = open(t);
+  say(append(sound(1, 24_000)));
+  line().event('speech.started', 320);
+  session().partial('Hello th', 5);
+  session().partial('Hello there', 5);
+  session().partial('Hello there.', 8);
+  line().event('speech.stopped', 800);
+  line().event('turn.ended', 960);
+  await tick();
+  const messages = taken().slice(1);
+  assert.deepEqual(types(messages), [
+    'input_audio_buffer.speech_started',
+    'conversation.item.input_audio_transcription.delta',
+    'conversation.item.input_audio_transcription.delta',
+    'input_audio_buffer.speech_stopped',
+    'input_audio_buffer.committed',
+    'conversation.item.added',
+    'conversation.item.done',
+    'conversation.item.input_audio_transcription.completed',
+  ]);
+  const ids = new Set(
+    messages.flatMap((message) => [message['item_id'] ?? (message['item'] as { id: string }).id]),
+  );
+  assert.equal(ids.size, 1);
+  assert.deepEqual([messages[0]?.['audio_start_ms'], messages[3]?.['audio_end_ms']], [320, 800]);
+  assert.deepEqual([messages[1]?.['delta'], messages[2]?.['delta']], ['Hello', ' th']);
+  const { transcript, content_index, usage } = messages.at(-1) ?? {};
+  assert.deepEqual([transcript, content_index, usage], ['turn 0', 0, { type: 'duration', seconds: 0.64 }]);
+});
+
+test('client turns: each commit is an item behind the one before, and an empty one is refused', async (t) => {
+  const { say, taken, line } = open(t);
+  say(update({ turn_detection: null, format: { type: 'audio/pcm', rate: 16_000 } }));
+  say({ ...COMMIT, event_id: 'mine' });
+  const error = taken().at(-1);
+  assert.equal(error?.['type'], 'error');
+  assert.deepEqual(error['error'], {
+    type: 'invalid_request_error',
+    code: 'invalid_value',
+    message: 'the input audio buffer is empty: nothing can be committed',
+    param: 'type',
+    event_id: 'mine',
+  });
+  say(append(sound(1)));
+  line().event('speech.started', 100);
+  line().event('speech.stopped', 900);
+  line().event('turn.ended', 960);
+  say(COMMIT, append(sound(1)));
+  line().analyse();
+  say(COMMIT);
+  await tick();
+  const messages = taken();
+  const committed = messages.filter(({ type }) => type === 'input_audio_buffer.committed');
+  assert.deepEqual(
+    committed.map(({ previous_item_id }) => previous_item_id),
+    [null, committed[0]?.['item_id']],
+  );
+  assert.deepEqual(
+    messages
+      .filter(({ type }) => String(type).endsWith('completed'))
+      .map(({ transcript, item_id }) => [transcript, item_id]),
+    committed.map(({ item_id }, n) => [['turn 0', ''][n], item_id]),
+  );
+});
+
+test('a cleared buffer has no item', async (t) => {
+  const { say, taken } = open(t);
+  say(update({ turn_detection: null }), append(sound(1, 24_000)), { type: 'input_audio_buffer.clear' });
+  say(COMMIT);
+  await tick();
+  assert.deepEqual(types(taken()).slice(2), ['input_audio_buffer.cleared', 'error']);
+});
+
+test('sound after an update has the new session, and the times go on', async (t) => {
+  const { say, taken, line, session, recogniser } = open(t);
+  say(
+    append(sound(2, 24_000)),
+    update({ format: { type: 'audio/pcmu' }, transcription: { language: 'de' } }),
+  );
+  say(append(Buffer.alloc(8000, 0xff)));
+  await tick();
+  assert.equal(recogniser.opened.length, 2);
+  assert.equal(session(1).options.language, 'de');
+  line(1).event('speech.started', 500);
+  assert.equal(taken().at(-1)?.['audio_start_ms'], 2500);
+  line(0).analyse();
+  await tick();
+  session(0).read();
+  await tick();
+  assert.equal(session(0).closed, true);
+});
+
+test('the beta has its own names', async (t) => {
+  const { say, taken, line } = open(t);
+  say({
+    type: 'transcription_session.update',
+    session: {
+      input_audio_format: 'g711_ulaw',
+      input_audio_transcription: { model: 'whisper-1', language: '' },
+      turn_detection: null,
+    },
+  });
+  say(append(Buffer.alloc(8000, 0xff)));
+  line().event('speech.started', 100);
+  line().analyse();
+  say(COMMIT);
+  await tick();
+  const messages = taken();
+  assert.deepEqual(types(messages).slice(1), [
+    'transcription_session.updated',
+    'input_audio_buffer.committed',
+    'conversation.item.created',
+    'conversation.item.input_audio_transcription.delta',
+    'conversation.item.input_audio_transcription.completed',
+  ]);
+});
+
+for (const [what, message, code, said] of [
+  [
+    'an unknown type',
+    { type: 'response.create' },
+    'invalid_value',
+    /"session.update", "input_audio_buffer.append"/,
+  ],
+  ['sound that is not base64', { type: 'input_audio_buffer.append', audio: '§' }, 'invalid_value', /base64/],
+  [
+    'sound that is a number',
+    { type: 'input_audio_buffer.append', audio: 7 },
+    'invalid_value',
+    /must be a string/,
+  ],
+  ['a text', 'hello', 'malformed', /must be JSON/],
+  ['binary sound', Buffer.alloc(10), 'malformed', /must be text, not binary/],
+  [
+    'a session of another type',
+    { type: 'session.update', session: { type: 'realtime' } },
+    'invalid_value',
+    /"transcription"/,
+  ],
+  ['a wrong format', update({ format: { type: 'audio/mp3' } }), 'invalid_value', /"audio\/pcm"/],
+  ['a wrong rate', update({ format: { type: 'audio/pcm', rate: 1 } }), 'invalid_value', /8000 to 192000/],
+  ['a wrong detector', update({ turn_detection: { type: 'x' } }), 'invalid_value', /"server_vad"/],
+  ['a long prompt', update({ transcription: { prompt: 'x'.repeat(5000) } }), 'invalid_value', /4096/],
+  ['a wrong language', update({ transcription: { language: '!' } }), 'invalid_value', /a tag such as/],
+  ['an unknown model', update({ transcription: { model: 'unknown' } }), 'model_not_found', /no such model/],
+] as const) {
+  test(`${what} is an error event, and the session goes on`, (t) => {
+    const { say, taken, closedWith } = open(t);
+    taken();
+    say(message);
+    const [event] = taken();
+    const error = event?.['error'] as { code: string; message: string };
+    assert.equal(error.code, code);
+    assert.match(error.message, said);
+    say(append(sound(0.1, 24_000)));
+    assert.deepEqual(taken(), []);
+    assert.deepEqual(closedWith, []);
+  });
+}
+
+test('a turn whose engine is lost fails by name, and the socket closes', async (t) => {
+  const { say, taken, line, session, closedWith } = open(t);
+  say(append(sound(1, 24_000)));
+  line().event('speech.started', 100);
+  taken();
+  session().fail(new ParleyError('ENGINE_LOST', 'gone'));
+  await tick();
+  assert.deepEqual(types(taken()), ['conversation.item.input_audio_transcription.failed', 'error']);
+  assert.deepEqual(closedWith, [[1011, 'engine_lost']]);
+});
+
+test('a URL without the intent of transcription is refused, unless its model transcribes', (t) => {
+  assert.throws(() => open(t, ''), { code: 'INVALID_FIELD', field: 'intent' });
+  assert.throws(() => open(t, '?model=gpt-realtime'), { code: 'INVALID_FIELD' });
+  assert.throws(() => open(t, '?intent=transcription&model=unknown'), { code: 'MODEL_UNKNOWN' });
+  open(t, '?model=gpt-4o-transcribe');
+  open(t, '?intent=transcription&model=whisper-1');
+});

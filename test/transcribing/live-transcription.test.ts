@@ -1,0 +1,289 @@
+// Live transcription with scripted voice activity and a scripted recogniser: which sound and which orders reach
+// the recogniser, and what the client is told.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { LiveTranscriber } from '../../src/transcribing/live-transcriber.js';
+import type { LiveTranscription } from '../../src/transcribing/live-transcription.js';
+import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
+import { ScriptedActivity, type ScriptedLine } from './scripted-activity.js';
+import { ScriptedRecogniser, type ScriptedSession } from './scripted-recogniser.js';
+
+interface Bench {
+  readonly live: LiveTranscription;
+  readonly line: ScriptedLine;
+  readonly session: ScriptedSession;
+  readonly told: unknown[][];
+  readonly time: ManualTime;
+  readonly latencies: number[];
+}
+
+function open(t: TestContext, endsTurns: 'silence' | 'commit' = 'silence'): Bench {
+  const recogniser = new ScriptedRecogniser();
+  const activity = new ScriptedActivity();
+  const time = new ManualTime();
+  const told: unknown[][] = [];
+  const latencies: number[] = [];
+  const transcriber = new LiveTranscriber({ recogniser, activity, settings: HEARING_SETTINGS, time });
+  const live = transcriber.open({
+    name: 'a test',
+    partials: true,
+    endsTurns,
+    onFinalLatency: (ms) => latencies.push(ms),
+    listener: {
+      speechStarted: (turn, at) => told.push(['started', turn, at]),
+      speechStopped: (turn, at) => told.push(['stopped', turn, at]),
+      turnEnded: (turn, at) => told.push(['ended', turn, at]),
+      partial: ({ part, text, stable }) => told.push(['partial', part, text, stable]),
+      final: ({ part, text }) => told.push(['final', part, text]),
+      failed: ({ code }) => told.push(['failed', code]),
+    },
+  });
+  t.after(() => live.close());
+  const [session] = recogniser.opened;
+  const [line = {} as ScriptedLine] = activity.lines;
+  assert.ok(session !== undefined);
+  return { live, line, session, told, time, latencies };
+}
+
+/** Samples that count on from `from`. */
+function counting(from: number, count: number): Float32Array {
+  return Float32Array.from({ length: count }, (_, n) => from + n);
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+test('sound reaches the recogniser once it is analysed, and orders stand where speech begins and ends', async (t) => {
+  const { live, line, session, told, time, latencies } = open(t);
+  live.push(counting(0, 16_000));
+  session.read();
+  assert.equal(session.sound.length, 0);
+  line.event('speech.started', 320);
+  line.analyse();
+  session.read();
+  assert.equal(session.sound.length, 31 * 512); // a whole number of windows
+  live.push(counting(16_000, 32_000));
+  line.event('speech.stopped', 1600);
+  line.event('turn.ended', 2240);
+  line.analyse();
+  time.advance(70);
+  await tick();
+  session.read();
+  assert.deepEqual(session.orders, [
+    ['begin', 5120],
+    ['pause', 25_600],
+    ['end', 35_840],
+  ]);
+  assert.deepEqual(session.sound, [...counting(0, 93 * 512)]);
+  assert.deepEqual(told, [
+    ['started', 0, 0.32],
+    ['stopped', 0, 1.6],
+    ['ended', 0, 2.24],
+    ['final', 0, 'turn 0'],
+  ]);
+  assert.equal(latencies.length, 1);
+  assert.equal(live.seconds, 3);
+});
+
+test('a burst of many turns is cut as if it had come slowly', async (t) => {
+  const { live, line, session } = open(t);
+  live.push(counting(0, 160_000));
+  for (let turn = 0; turn < 3; turn++) {
+    line.event('speech.started', turn * 3000 + 100);
+    line.event('speech.stopped', turn * 3000 + 1000);
+    line.event('speech.started', turn * 3000 + 1200);
+    line.event('speech.stopped', turn * 3000 + 1800);
+    line.event('turn.ended', turn * 3000 + 2400);
+  }
+  const end = live.end();
+  await until(() => {
+    session.read();
+    line.analyse();
+    return session.sound.length === 160_000;
+  });
+  await end;
+  assert.deepEqual(
+    session.orders,
+    [0, 1, 2].flatMap((turn) => [
+      ['begin', turn * 48_000 + 1600],
+      ['pause', turn * 48_000 + 16_000],
+      ['resume', turn * 48_000 + 19_200],
+      ['pause', turn * 48_000 + 28_800],
+      ['end', turn * 48_000 + 38_400],
+    ]),
+  );
+});
+
+test('the end of the sound ends the turn that is open, after all of its sound', async (t) => {
+  const { live, line, session, told } = open(t);
+  live.push(counting(0, 10_000));
+  line.event('speech.started', 0);
+  const ended = live.end();
+  line.analyse();
+  await tick();
+  session.read();
+  await ended;
+  assert.equal(session.sound.length, 10_000);
+  assert.deepEqual(session.orders.at(-1), ['end', 10_000]);
+  assert.deepEqual(told.at(-1), ['final', 0, 'turn 0']);
+  assert.equal(session.closed, true);
+  assert.equal(line.isClosed, true);
+});
+
+test('the client ends a turn where it says, and speech that goes on begins another', async (t) => {
+  const { live, line, session, told } = open(t);
+  live.push(counting(0, 8192));
+  line.event('speech.started', 100);
+  line.analyse();
+  live.push(counting(8192, 100)); // less than a window
+  live.commit();
+  live.push(counting(8292, 8000));
+  line.analyse();
+  live.commit();
+  line.event('speech.stopped', 600);
+  await tick();
+  assert.deepEqual(session.orders, [
+    ['begin', 1600],
+    ['end', 8292],
+    ['begin', 8292],
+    ['end', 16_292],
+    ['begin', 16_292],
+    ['pause', 16_292],
+  ]);
+  assert.deepEqual(
+    told.filter(([what]) => what === 'final'),
+    [
+      ['final', 0, 'turn 0'],
+      ['final', 1, 'turn 1'],
+    ],
+  );
+});
+
+test('a turn that the client drops is told no more', async (t) => {
+  const { live, line, session, told } = open(t);
+  live.push(counting(0, 8192));
+  line.event('speech.started', 100);
+  line.analyse();
+  session.partial('I wo', 2);
+  live.drop();
+  session.partial('I would', 2, 0);
+  line.event('speech.stopped', 512);
+  line.event('turn.ended', 512);
+  await tick();
+  assert.deepEqual(
+    told.filter(([what]) => what !== 'started' && what !== 'stopped'),
+    [
+      ['partial', 0, 'I wo', 2],
+      ['ended', 1, 0.512],
+      ['final', 1, 'turn 1'],
+    ],
+  );
+});
+
+test('a drop between two turns drops nothing', async (t) => {
+  const { live, line, told } = open(t);
+  live.push(counting(0, 512));
+  line.analyse();
+  live.drop();
+  live.push(counting(512, 5120));
+  line.event('speech.started', 100);
+  line.event('turn.ended', 300);
+  await tick();
+  assert.deepEqual(told.at(-1), ['final', 0, 'turn 0']);
+});
+
+test('where only the client ends turns, silence does not, and a commit without speech is a turn without text', async (t) => {
+  const { live, line, session, told } = open(t, 'commit');
+  live.push(counting(0, 1024));
+  line.analyse();
+  live.commit();
+  live.push(counting(1024, 5120));
+  line.event('speech.started', 100);
+  line.event('speech.stopped', 200);
+  line.event('turn.ended', 300);
+  line.event('speech.started', 310);
+  line.analyse();
+  live.drop();
+  live.push(counting(6144, 5120));
+  line.analyse();
+  live.commit();
+  line.event('speech.stopped', 600);
+  await tick();
+  assert.deepEqual(
+    session.orders.map(([order]) => order),
+    ['begin', 'pause', 'resume', 'end', 'begin', 'end', 'begin', 'pause'],
+  );
+  assert.deepEqual(
+    told.filter(([what]) => what === 'ended' || what === 'final'),
+    [
+      ['ended', 0, 0.064],
+      ['final', 0, ''],
+      ['ended', 2, 0.704],
+      ['final', 2, 'turn 1'],
+    ],
+  );
+});
+
+test('sound that nobody can keep up with is refused after a minute', (t) => {
+  const { live, session, told } = open(t);
+  session.reads = false;
+  for (let second = 0; second < 70; second++) live.push(new Float32Array(16_000));
+  assert.deepEqual(told, [['failed', 'OVERLOADED']]);
+  assert.equal(session.closed, true);
+});
+
+test('a recogniser that fails, and voice activity that is lost, end it with their error', async (t) => {
+  const first = open(t);
+  first.session.fail(new ParleyError('ENGINE_LOST', 'gone'));
+  await tick();
+  assert.deepEqual(first.told, [['failed', 'ENGINE_LOST']]);
+  const second = open(t);
+  second.line.lose();
+  second.line.lose();
+  await tick();
+  assert.deepEqual(second.told, [['failed', 'HEARING_FAILED']]);
+  assert.equal(second.session.closed, true);
+});
+
+test('what cannot be opened leaves nothing open', () => {
+  const recogniser = new ScriptedRecogniser();
+  const activity = new ScriptedActivity();
+  const time = new ManualTime();
+  const transcriber = new LiveTranscriber({ recogniser, activity, settings: HEARING_SETTINGS, time });
+  const listener = { partial: () => undefined, final: () => undefined, failed: () => undefined };
+  const ask = () => transcriber.open({ name: 'a test', partials: false, endsTurns: 'silence', listener });
+  activity.refusal = new ParleyError('HEARING_FAILED', 'no worker');
+  assert.throws(ask, { code: 'HEARING_FAILED' });
+  assert.equal(recogniser.sessions, 0);
+  recogniser.refusal = new ParleyError('ENGINE_BUSY', 'too many');
+  assert.throws(ask, { code: 'ENGINE_BUSY' });
+});
+
+test('a silence that the client states moves the bounds with it', () => {
+  const recogniser = new ScriptedRecogniser();
+  const activity = new ScriptedActivity();
+  const transcriber = new LiveTranscriber({
+    recogniser,
+    activity,
+    settings: HEARING_SETTINGS,
+    time: new ManualTime(),
+  });
+  const listener = { partial: () => undefined, final: () => undefined, failed: () => undefined };
+  for (const silenceMs of [100, 9000]) {
+    const live = transcriber.open({
+      name: 'a test',
+      partials: false,
+      turns: { silenceMs },
+      endsTurns: 'silence',
+      listener,
+    });
+    const { settings } = activity.lines.at(-1) ?? {};
+    assert.ok(
+      settings !== undefined && settings.minSilenceMs <= silenceMs && settings.maxSilenceMs >= silenceMs,
+    );
+    assert.deepEqual([settings.silenceMs, settings.minSpeechMs], [silenceMs, 0]);
+    live.close();
+  }
+});
