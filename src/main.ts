@@ -11,6 +11,7 @@ import type { BrowserServer } from '../signaling/browser-server.js';
 import { openBrowsers } from '../signaling/open-browsers.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
+import { CallCaptions } from './call/call-captions.js';
 import { clientLimits } from './call/client-limits.js';
 import { CachedSpeech } from './speaking/cached-speech.js';
 import { Continuity } from './speaking/continuity.js';
@@ -24,11 +25,10 @@ import { systemTime } from './time.js';
 import { Closing, failStart, stopAtSignals } from './shutdown.js';
 import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
-import { ModelNames } from './api/openai/speech-request.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
 import { pageFolder } from './api/http/app.js';
-import { HttpServer, speechDialects } from './api/http/server.js';
+import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
 import { CallReports } from './observe/call-reports.js';
 import { createLog, type Log } from './observe/log.js';
@@ -223,21 +223,14 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     ...config,
     pageFolder: pageFolder(),
     speech,
-    dialects: speechDialects({
-      speaker: new SpokenSentences({ speech, routing: engines, limits: config, continuity }),
-      limits: config,
-      elevenLabsVoices: config.elevenLabsVoices,
-      time: systemTime,
-      checkModel: (name) => new ModelNames(config.modelId, config.strictModels).check(name),
-      failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
-      firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
-    }),
+    speaking: { speaker: new SpokenSentences({ ...kept, speech, limits: config }), limits: config },
     voices: workshop.made,
     limits: config,
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
     ...parts.transcribing.serve(parts.hearing),
+    captions: openCaptions(parts),
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
@@ -246,6 +239,11 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     metrics,
     log,
   });
+}
+
+function openCaptions({ switchboard: calls, ownerOf, transcribing }: Parts): CallCaptions {
+  const { recogniser } = transcribing.recognisers;
+  return new CallCaptions({ calls, ownerOf, recogniser, time: systemTime, unixMs: Date.now });
 }
 
 function returnMemory({ encoders, switchboard }: Parts): IdleMemory {

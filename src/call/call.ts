@@ -186,6 +186,11 @@ export class Call {
     else this.#caller.listen(settings);
   }
 
+  /** Reports when the caller speaks, as `listen` does, with the settings that the call has. */
+  hear(): void {
+    this.#caller.prepare('speech');
+  }
+
   /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */
   get recording(): CallRecording {
     this.#refuseClosed();

@@ -108,7 +108,8 @@ export class CallerSpeech {
   }
 
   /**
-   * An utterance is about to be queued that this may interrupt. Throws CALL_STATE if nothing is heard. If no
+   * An utterance is about to be queued that this may interrupt, or somebody wants to know when the caller
+   * speaks: hears the caller, unless it does so already. Throws CALL_STATE if nothing is heard. If no
    * hearing worker can be started, which the log and /health say, the text is spoken and no speech interrupts
    * it.
    */

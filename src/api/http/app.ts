@@ -18,6 +18,7 @@ import type { Metrics } from '../../observe/metrics.js';
 import type { SdpExchange } from '../../call/sdp-exchange.js';
 import { systemTime, type Time } from '../../time.js';
 import { addCallRoutes, addHangupRoute } from '../calls/browser-calls.js';
+import { addCaptionRoutes, type CaptionSource } from '../calls/caption-routes.js';
 import { addCallPreparationRoutes } from '../calls/call-preparation.js';
 import type { EventReplies } from '../calls/event-replies.js';
 import { type IceServerOptions, IceServers, NO_ICE_SERVERS } from '../calls/ice-servers.js';
@@ -96,6 +97,8 @@ export interface AppOptions {
   readonly health: () => ServerHealth;
   /** Transcription; without it, its routes answer 501. */
   readonly transcription?: TranscriptionParts | undefined;
+  /** Captions of calls; without them, there are no calls to caption. */
+  readonly captions?: CaptionSource | undefined;
   /** Recordings of calls; without them, their routes answer 501. */
   readonly recordings?: RecordingParts | undefined;
   /** The state of the telephone, for /health. */
@@ -187,6 +190,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   };
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   addBrowserCalls(app, options, parts, routes);
+  addCaptionRoutes(app, { captions: options.captions, events });
   void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));
   void app.register(async (scope) => addRecordingRoutes(scope, options.recordings));

@@ -49,7 +49,9 @@ export interface HttpServerOptions extends AppOptions {
   readonly stallMs?: number;
   /** Time limit in milliseconds for the first audio of a text; above it the answer is 504. */
   readonly requestTimeoutMs?: number;
-  /** The dialects that WebSockets may use. */
+  /** Speech over WebSockets without a call; without it, its sockets do not exist. */
+  readonly speaking?: Pick<SpeechSocketParts, 'speaker' | 'limits'>;
+  /** More dialects that WebSockets may use. */
   readonly dialects?: readonly Dialect[];
   /** Live transcription; without it, its sockets are refused. */
   readonly live?: LiveTranscriber | undefined;
@@ -112,6 +114,7 @@ export class HttpServer {
     this.#protocols = protocols;
     const dialects = [
       ...(options.dialects ?? []),
+      ...speakingDialects(options, time),
       ...liveDialects(options, time),
       telephoneSocket(phone, this.admission.keyed),
     ];
@@ -222,4 +225,19 @@ export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
     omniSocket(parts),
     ...elevenLabsDialects({ ...parts, ...voices, maxTextLength }),
   ];
+}
+
+function speakingDialects(
+  { speaking, elevenLabsVoices, models, metrics, log }: HttpServerOptions,
+  time: Time,
+): readonly Dialect[] {
+  if (speaking === undefined) return [];
+  return speechDialects({
+    ...speaking,
+    ...(elevenLabsVoices === undefined ? {} : { elevenLabsVoices }),
+    time,
+    checkModel: (name) => new ModelNames(models.id, models.strict).check(name),
+    failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
+    firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
+  });
 }

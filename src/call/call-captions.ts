@@ -1,0 +1,334 @@
+// Captions of calls: what the caller says, as the recogniser finds it, and what the voice says, as it is sent.
+//
+//   caller: ear of the call ─▶ recogniser, by the turns that the call's hearing finds ─┐
+//   voice:  sentences as they begin, and as they end or are interrupted ──────────────┴─▶ captions
+//
+// A call is recognised while somebody follows its captions. All who follow it share one recognition.
+import type { PcmRing } from '../audio/pcm-ring.js';
+import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import type { MediaSocket } from '../media/media-socket.js';
+import type { Time } from '../time.js';
+import type { Call } from './call.js';
+import { mayUseCall } from './switchboard.js';
+import type { CallEvent } from './utterance.js';
+
+/** Times are in milliseconds from `startedMs` of the captions. */
+export interface Caption {
+  readonly side: 'caller' | 'voice';
+  /** Number of the text on its side. */
+  readonly number: number;
+  readonly beginMs: number;
+  readonly endMs: number;
+  readonly text: string;
+  /** False for a text that goes on or may still change. */
+  readonly isFinal: boolean;
+  /** BCP 47 tag; undefined if it is not known. */
+  readonly language: string | undefined;
+}
+
+export type CaptionEvent =
+  /** `startedMs`: when the time of the captions began, in milliseconds since 1970. */
+  | { readonly type: 'started'; readonly startedMs: number; readonly isCallerRecognised: boolean }
+  | { readonly type: 'caption'; readonly caption: Caption }
+  /** What the caller says is not recognised for now. */
+  | { readonly type: 'failed'; readonly error: ParleyError }
+  | { readonly type: 'ended'; readonly reason: string };
+
+export interface NumberedCaptionEvent {
+  readonly id: number;
+  readonly event: CaptionEvent;
+}
+
+type Follower = (event: NumberedCaptionEvent) => void;
+
+type CaptionableCall = Pick<Call, 'observe' | 'follow' | 'hear' | 'closed'>;
+type CallerSocket = Pick<MediaSocket, 'openEar' | 'closeEar'>;
+
+interface CaptionParts {
+  readonly calls: { get(id: string): CaptionableCall | undefined };
+  /** Name of the API key that owns a call; undefined: every key may use it. */
+  readonly ownerOf: (id: string) => string | undefined;
+  /** Undefined: only the voice has captions. */
+  readonly recogniser: Recogniser | undefined;
+  readonly time: Time;
+  /** Milliseconds since 1970. */
+  readonly unixMs: () => number;
+}
+
+export class CallCaptions {
+  readonly #parts: CaptionParts;
+  readonly #calls = new Map<string, CaptionedCall>();
+
+  constructor(parts: CaptionParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Tells the captions of a call from the one after `after` on, as far as they are kept, until the returned
+   * function is called. Throws NOT_FOUND for a call that is not open or that the key may not use.
+   */
+  follow(id: string, key: string | undefined, after: number, onEvent: Follower): () => void {
+    const call = this.#parts.calls.get(id);
+    if (call === undefined || !mayUseCall(key, this.#parts.ownerOf(id)))
+      throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
+    let captioned = this.#calls.get(id);
+    if (captioned === undefined) {
+      captioned = new CaptionedCall(call, this.#parts);
+      this.#calls.set(id, captioned);
+      void call.closed.then(() => this.#calls.delete(id));
+    }
+    return captioned.follow(after, onEvent);
+  }
+}
+
+const MOST_KEPT = 200; // events that a client may have missed
+const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
+const REOPEN_MS = 5000; // between a recognition that failed and the next
+
+/** A sentence of the voice that is being heard. */
+interface SpokenSentence {
+  readonly text: string;
+  readonly beganMs: number;
+}
+
+class CaptionedCall {
+  readonly #call: CaptionableCall;
+  readonly #parts: CaptionParts;
+  readonly #startedMs: number;
+  /** On the monotonic clock. */
+  readonly #startMs: number;
+  readonly #followers = new Set<Follower>();
+  readonly #kept: NumberedCaptionEvent[] = [];
+  #lastId = 0;
+  #stopObserving: () => void = () => undefined;
+  #ear: CallerEar | undefined;
+  #failedAtMs = -Infinity;
+  #sentence: SpokenSentence | undefined;
+  #voiceNumber = 0;
+  #callerNumber = 0;
+
+  constructor(call: CaptionableCall, parts: CaptionParts) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#startedMs = parts.unixMs();
+    this.#startMs = parts.time.now();
+    void call.closed.then((reason) => {
+      this.#stop();
+      this.#tell({ type: 'ended', reason });
+      this.#followers.clear();
+    });
+  }
+
+  follow(after: number, onEvent: Follower): () => void {
+    const follower: Follower = (event) => onEvent(event);
+    const isCallerRecognised = this.#parts.recogniser !== undefined;
+    follower({ id: after, event: { type: 'started', startedMs: this.#startedMs, isCallerRecognised } });
+    for (const event of this.#kept) if (event.id > after) follower(event);
+    if (this.#followers.size === 0) this.#start();
+    this.#followers.add(follower);
+    return () => {
+      if (this.#followers.delete(follower) && this.#followers.size === 0) this.#stop();
+    };
+  }
+
+  #start(): void {
+    const stopObserving = this.#call.observe((event) => this.#observe(event));
+    const stopFollowing = this.#call.follow(() => {
+      this.#leaveEar();
+      this.#hear();
+    });
+    this.#stopObserving = () => {
+      stopObserving();
+      stopFollowing();
+    };
+  }
+
+  /** While the far end sends no sound, only the voice has captions. */
+  #hear(): void {
+    if (this.#parts.recogniser === undefined) return;
+    try {
+      this.#call.hear();
+    } catch (error) {
+      if (asParleyError(error, 'WRONG_STATE').code !== 'CALL_STATE') throw error;
+    }
+  }
+
+  #stop(): void {
+    this.#stopObserving();
+    this.#stopObserving = () => undefined;
+    this.#leaveEar();
+  }
+
+  #leaveEar(): void {
+    this.#ear?.close();
+    this.#ear = undefined;
+  }
+
+  #observe(event: CallEvent): void {
+    switch (event.type) {
+      case 'speech.started':
+        return this.#earForSpeech()?.speechStarted();
+      case 'speech.stopped':
+        return this.#ear?.speechStopped();
+      case 'turn.ended':
+        return this.#ear?.turnEnded();
+      case 'sentence.started':
+        this.#sentence = { text: event.text, beganMs: this.#nowMs() };
+        return this.#tellVoice(event.text, false);
+      case 'sentence.spoken':
+        this.#tellVoice(event.text, true);
+        return this.#sentenceOver();
+      case 'utterance.interrupted':
+      case 'utterance.failed':
+        if (this.#sentence !== undefined) this.#tellVoice(endOf(event.text, this.#sentence.text), true);
+        return this.#sentenceOver();
+      default:
+        return undefined;
+    }
+  }
+
+  #sentenceOver(): void {
+    this.#sentence = undefined;
+    this.#voiceNumber++;
+  }
+
+  #tellVoice(text: string, isFinal: boolean): void {
+    const endMs = this.#nowMs();
+    const beginMs = this.#sentence?.beganMs ?? endMs;
+    const language = undefined;
+    this.#caption({ side: 'voice', number: this.#voiceNumber, beginMs, endMs, text, isFinal, language });
+  }
+
+  #earForSpeech(): CallerEar | undefined {
+    const { recogniser, time } = this.#parts;
+    if (this.#ear !== undefined || recogniser === undefined) return this.#ear;
+    if (time.now() - this.#failedAtMs < REOPEN_MS) return undefined;
+    try {
+      this.#ear = this.#openEar(recogniser);
+    } catch (error) {
+      this.#failed(asParleyError(error, 'ENGINE_FAILED'));
+    }
+    return this.#ear;
+  }
+
+  #openEar(recogniser: Recogniser): CallerEar | undefined {
+    let socket: CallerSocket | undefined;
+    this.#call.follow((port) => (socket = port.socket))();
+    if (socket === undefined) return undefined;
+    const openedMs = this.#nowMs();
+    const ear: CallerEar = new CallerEar(socket, recogniser, {
+      text: (text, isFinal) => this.#tellCaller(text, isFinal, openedMs),
+      failed: (error) => {
+        if (this.#ear === ear) this.#ear = undefined;
+        this.#failed(error);
+      },
+    });
+    return ear;
+  }
+
+  #tellCaller(text: RecognisedText, isFinal: boolean, openedMs: number): void {
+    const [beginMs, endMs] = [text.beginSeconds, text.endSeconds].map((seconds) =>
+      Math.round(openedMs + seconds * 1000),
+    );
+    const times = { beginMs: beginMs ?? 0, endMs: endMs ?? 0 };
+    const { language } = text;
+    const number = this.#callerNumber;
+    if (isFinal) this.#callerNumber++;
+    if (isFinal && text.text === '') return;
+    this.#caption({ side: 'caller', number, ...times, text: text.text, isFinal, language });
+  }
+
+  #failed(error: ParleyError): void {
+    this.#failedAtMs = this.#parts.time.now();
+    this.#tell({ type: 'failed', error });
+  }
+
+  #caption(caption: Caption): void {
+    this.#tell({ type: 'caption', caption });
+  }
+
+  #tell(event: CaptionEvent): void {
+    const numbered = { id: ++this.#lastId, event };
+    // A text that changes is told again, so that only the last of it need be kept.
+    if (event.type !== 'caption' || event.caption.isFinal) this.#kept.push(numbered);
+    if (this.#kept.length > MOST_KEPT) this.#kept.shift();
+    for (const follower of this.#followers) follower(numbered);
+  }
+
+  #nowMs(): number {
+    return Math.round(this.#parts.time.now() - this.#startMs);
+  }
+}
+
+/** The end of a text that was sent, as far as it belongs to its last sentence. */
+function endOf(sent: string, sentence: string): string {
+  let length = Math.min(sent.length, sentence.length);
+  while (length > 0 && !sent.endsWith(sentence.slice(0, length))) length--;
+  return sentence.slice(0, length);
+}
+
+interface EarListener {
+  readonly text: (text: RecognisedText, isFinal: boolean) => void;
+  readonly failed: (error: ParleyError) => void;
+}
+
+/** The caller's sound on its way to the recogniser. */
+class CallerEar {
+  readonly #socket: CallerSocket;
+  readonly #ring: PcmRing;
+  readonly #session: RecognitionSession;
+  #isTurn = false;
+  #isClosed = false;
+
+  /** Throws QUEUE_FULL if the call has too many listeners, and what the recogniser throws. */
+  constructor(socket: CallerSocket, recogniser: Recogniser, { text, failed }: EarListener) {
+    this.#socket = socket;
+    this.#ring = socket.openEar({ channels: 1, capacityMs: EAR_MS });
+    try {
+      this.#session = recogniser.open(
+        { use: 'live', gated: true, partials: true, sampleRate: this.#ring.rate },
+        {
+          partial: (one) => this.#isClosed || text(one, false),
+          final: (one) => this.#isClosed || text(one, true),
+        },
+      );
+      this.#session.push(this.#ring);
+    } catch (error) {
+      this.#closeRing();
+      throw error;
+    }
+    this.#session.ended
+      .catch((error: unknown) => {
+        if (!this.#isClosed) failed(asParleyError(error, 'ENGINE_FAILED'));
+      })
+      .finally(() => this.close());
+  }
+
+  speechStarted(): void {
+    this.#session.turn(this.#isTurn ? 'resume' : 'begin');
+    this.#isTurn = true;
+  }
+
+  speechStopped(): void {
+    if (this.#isTurn) this.#session.turn('pause');
+  }
+
+  turnEnded(): void {
+    if (this.#isTurn) this.#session.turn('end');
+    this.#isTurn = false;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#session.close();
+    this.#closeRing();
+  }
+
+  #closeRing(): void {
+    this.#socket.closeEar(this.#ring);
+    this.#ring.close();
+  }
+}

@@ -1,0 +1,255 @@
+// Captions of a call that the test plays: both sides, their times, who may follow, and what is kept.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { PcmRing } from '../../src/audio/pcm-ring.js';
+import { CallCaptions, type CaptionEvent, type NumberedCaptionEvent } from '../../src/call/call-captions.js';
+import type { MediaPort } from '../../src/call/call-route.js';
+import type { CallEvent } from '../../src/call/utterance.js';
+import { ParleyError } from '../../src/errors.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
+
+class PlayedCall {
+  readonly closed: Promise<string>;
+  end: (reason: string) => void = () => undefined;
+  heard = 0;
+  readonly ears = new Set<PcmRing>();
+  /** The far end sends sound. */
+  hasSound = true;
+  #observers = new Set<(event: CallEvent) => void>();
+  #followers = new Set<(port: MediaPort) => void>();
+
+  constructor() {
+    this.closed = new Promise((resolve) => (this.end = resolve));
+  }
+
+  get observers(): number {
+    return this.#observers.size;
+  }
+
+  observe(observer: (event: CallEvent) => void): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
+  follow(follower: (port: MediaPort) => void): () => void {
+    this.#followers.add(follower);
+    follower(this.#port());
+    return () => this.#followers.delete(follower);
+  }
+
+  hear(): void {
+    this.heard++;
+  }
+
+  tell(event: CallEvent): void {
+    for (const observer of this.#observers) observer(event);
+  }
+
+  move(): void {
+    for (const follower of this.#followers) follower(this.#port());
+  }
+
+  #port(): MediaPort {
+    const socket = {
+      openEar: () => {
+        const ring = PcmRing.open(16_000, 16_000);
+        this.ears.add(ring);
+        return ring;
+      },
+      closeEar: (ring: PcmRing) => this.ears.delete(ring),
+    };
+    return (this.hasSound ? { socket } : {}) as unknown as MediaPort;
+  }
+}
+
+function open(owner?: string) {
+  const call = new PlayedCall();
+  const recogniser = new ScriptedRecogniser();
+  const time = new ManualTime(5000);
+  const captions = new CallCaptions({
+    calls: { get: (id) => (id === 'call_1' ? call : undefined) },
+    ownerOf: () => owner,
+    recogniser,
+    time,
+    unixMs: () => 1_700_000_000_000,
+  });
+  const follow = (after = 0, key?: string) => {
+    const events: NumberedCaptionEvent[] = [];
+    const stop = captions.follow('call_1', key, after, (event) => events.push(event));
+    return { events, stop, taken: () => events.splice(0).map(({ event }) => short(event)) };
+  };
+  return { call, recogniser, time, captions, follow };
+}
+
+function short(event: CaptionEvent): unknown[] {
+  if (event.type !== 'caption') return [event.type];
+  const { side, number, beginMs, endMs, text, isFinal } = event.caption;
+  return [side, number, beginMs, endMs, text, isFinal ? 'final' : 'partial'];
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+const SPEECH: CallEvent = { type: 'speech.started', onsetAt: 0 };
+const PAUSE: CallEvent = { type: 'speech.stopped', durationMs: 100 };
+const TURN: CallEvent = { type: 'turn.ended', speechMs: 100, reason: 'silence' };
+
+test('what the caller says is told while it is said, and when it was', async () => {
+  const { call, recogniser, time, follow } = open();
+  const viewer = follow();
+  assert.deepEqual(viewer.taken(), [['started']]);
+  assert.equal(call.heard, 1);
+  time.advance(2000);
+  call.tell(SPEECH);
+  const [session] = recogniser.opened;
+  assert.ok(session !== undefined);
+  session.partial('Good mor', 4);
+  call.tell(PAUSE);
+  call.tell(SPEECH);
+  call.tell(PAUSE);
+  call.tell(TURN);
+  await tick();
+  assert.deepEqual(
+    session.orders.map(([order]) => order),
+    ['begin', 'pause', 'resume', 'pause', 'end'],
+  );
+  call.tell(SPEECH);
+  session.partial('And', 0);
+  assert.deepEqual(viewer.taken(), [
+    ['caller', 0, 2000, 3000, 'Good mor', 'partial'],
+    ['caller', 0, 2000, 2000, 'turn 0', 'final'],
+    ['caller', 1, 2000, 3000, 'And', 'partial'],
+  ]);
+  assert.equal(recogniser.opened.length, 1);
+});
+
+test('what the voice says is told as it begins, and as much of it as was sent', () => {
+  const { call, time, follow } = open();
+  const viewer = follow();
+  viewer.taken();
+  time.advance(1000);
+  call.tell({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'There was a server.' });
+  time.advance(1500);
+  call.tell({ type: 'sentence.spoken', utterance: 1, sentence: 0, text: 'There was a server.' });
+  call.tell({ type: 'sentence.started', utterance: 1, sentence: 1, text: 'It never stopped.' });
+  time.advance(500);
+  const text = 'There was a server. It never';
+  call.tell({ type: 'utterance.interrupted', utterance: 1, text, heard: text, durationMs: 2000 });
+  call.tell({ type: 'sentence.started', utterance: 2, sentence: 0, text: 'Yes?' });
+  assert.deepEqual(viewer.taken(), [
+    ['voice', 0, 1000, 1000, 'There was a server.', 'partial'],
+    ['voice', 0, 1000, 2500, 'There was a server.', 'final'],
+    ['voice', 1, 2500, 2500, 'It never stopped.', 'partial'],
+    ['voice', 1, 2500, 3000, 'It never', 'final'],
+    ['voice', 2, 3000, 3000, 'Yes?', 'partial'],
+  ]);
+});
+
+test('all who follow a call share one recognition, which ends with the last of them', () => {
+  const { call, recogniser, follow } = open();
+  const [first, second] = [follow(), follow()];
+  call.tell(SPEECH);
+  assert.equal(recogniser.opened.length, 1);
+  assert.equal(call.observers, 1);
+  first.stop();
+  first.stop();
+  assert.equal(call.ears.size, 1);
+  second.stop();
+  assert.deepEqual([call.ears.size, call.observers, recogniser.sessions], [0, 0, 0]);
+  follow();
+  call.tell(SPEECH);
+  assert.equal(recogniser.opened.length, 2);
+});
+
+test('a client that comes again has the captions that it missed', () => {
+  const { call, follow } = open();
+  const first = follow();
+  for (let sentence = 0; sentence < 300; sentence++) {
+    call.tell({ type: 'sentence.started', utterance: 1, sentence, text: `sentence ${sentence}` });
+    call.tell({ type: 'sentence.spoken', utterance: 1, sentence, text: `sentence ${sentence}` });
+  }
+  const last = first.events.at(-5)?.id ?? 0;
+  first.stop();
+  assert.deepEqual(
+    follow(last)
+      .taken()
+      .map(([, , , , text]) => text),
+    [undefined, 'sentence 298', 'sentence 299'],
+  );
+  assert.equal(follow(0).events.length, 1 + 200);
+});
+
+test('a recogniser that fails is told, and asked again at the next speech after five seconds', async () => {
+  const { call, recogniser, time, follow } = open();
+  const viewer = follow();
+  viewer.taken();
+  call.tell(SPEECH);
+  recogniser.opened[0]?.fail(new ParleyError('ENGINE_LOST', 'gone'));
+  await tick();
+  assert.deepEqual(viewer.taken(), [['failed']]);
+  call.tell(SPEECH);
+  assert.equal(recogniser.opened.length, 1);
+  time.advance(5000);
+  recogniser.refusal = new ParleyError('ENGINE_BUSY', 'too many');
+  call.tell(SPEECH);
+  assert.deepEqual(viewer.taken(), [['failed']]);
+  assert.equal(call.ears.size, 0);
+  recogniser.refusal = undefined;
+  time.advance(5000);
+  call.tell(SPEECH);
+  assert.equal(recogniser.sessions, 1);
+});
+
+test('a call that moves, or whose far end sends nothing, is heard through the port that it has', () => {
+  const { call, recogniser, follow } = open();
+  follow();
+  call.tell(SPEECH);
+  call.move();
+  assert.equal(recogniser.sessions, 0);
+  call.tell(SPEECH);
+  assert.equal(recogniser.opened.length, 2);
+  call.hasSound = false;
+  call.move();
+  call.tell(SPEECH);
+  assert.equal(recogniser.opened.length, 2);
+  assert.equal(call.ears.size, 0);
+});
+
+test('the end of the call is the last event', async () => {
+  const { call, follow } = open();
+  const viewer = follow();
+  call.tell(SPEECH);
+  call.end('hung up');
+  await tick();
+  assert.deepEqual(viewer.taken().at(-1), ['ended']);
+  assert.equal(call.ears.size, 0);
+});
+
+test('a call of another key, or that is not open, is not found', () => {
+  const { captions, follow } = open('anna');
+  const listen = (id: string, key?: string) => captions.follow(id, key, 0, () => undefined);
+  assert.throws(() => listen('call_1', 'bert'), { code: 'NOT_FOUND' });
+  assert.throws(() => listen('call_2', 'anna'), { code: 'NOT_FOUND' });
+  assert.equal(follow(0, 'anna').events.length, 1);
+});
+
+test('without a recogniser only the voice has captions', (t: TestContext) => {
+  void t;
+  const call = new PlayedCall();
+  const captions = new CallCaptions({
+    calls: { get: () => call },
+    ownerOf: () => undefined,
+    recogniser: undefined,
+    time: new ManualTime(),
+    unixMs: () => 0,
+  });
+  const events: CaptionEvent[] = [];
+  captions.follow('call_1', undefined, 0, ({ event }) => events.push(event));
+  call.tell(SPEECH);
+  call.tell({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'Hello.' });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['started', 'caption'],
+  );
+  assert.deepEqual(events[0], { type: 'started', startedMs: 0, isCallerRecognised: false });
+  assert.equal(call.heard, 0);
+});
