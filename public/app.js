@@ -7,9 +7,11 @@
 //     └───────────┴─────────────┘   (failed is idle with a reason)
 import { Caller } from './caller.js';
 import { Figures } from './figures.js';
+import { joinListening } from './listen.js';
 import { Meter } from './meter.js';
 import { ParleyCall } from './parley.js';
 import { authorization, CallError, refusalOf, WRONG_KEY } from './parley-http.js';
+import { joinTabs } from './tabs.js';
 import { Transcript } from './transcript.js';
 
 const STATES = {
@@ -354,6 +356,9 @@ function start() {
     });
   }
   addEventListener('pagehide', () => endCall());
+  const tabs = [...document.querySelectorAll('[role=tab]')];
+  joinTabs(tabs, ({ id }) => (element('skip').hidden = id !== 'speak-tab'));
+  joinListening(element, { key: () => key, askForKey, showProblem });
   setState('idle');
   void showVoices();
 }

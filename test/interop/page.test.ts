@@ -84,9 +84,9 @@ test('every control has a name, and is large enough for a finger', async (t) => 
   const controls = await page
     .locator('button:visible, textarea:visible, select:visible, input:visible')
     .all();
-  assert.equal(controls.length, 10);
+  assert.equal(controls.length, 12);
   for (const control of controls) {
-    assert.match(await control.ariaSnapshot(), /^- (button|textbox|combobox|switch) "[^"]+"/);
+    assert.match(await control.ariaSnapshot(), /^- (button|textbox|combobox|switch|tab) "[^"]+"/);
     const box = await control.boundingBox();
     assert.ok(box !== null && box.height >= 36 && box.width >= 36, await control.ariaSnapshot());
   }

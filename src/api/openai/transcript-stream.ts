@@ -1,5 +1,5 @@
 // Streams a transcription as OpenAI's events (server-sent events): each piece of text as soon as it is known,
-// and the whole at the end. Until the first event, a failure is an ordinary answer; then it is an event.
+// and the whole at the end; of a translation only the whole. Until the first event, a failure is an ordinary answer; then it is an event.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asParleyError, isAborted } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
@@ -8,7 +8,7 @@ import type { TranscribedPiece, TranscriptionEnd } from '../../transcribing/tran
 import { sentencesOf, type Transcript } from '../../transcribing/transcript.js';
 import { errorCode, errorReply } from '../http/error-reply.js';
 import { breakOff, drained } from '../http/reply-connection.js';
-import { rounded, shortForm } from './transcription-forms.js';
+import { rounded, shortForm, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
 import { completeLog } from './transcription-log.js';
 import type { TranscriptionOptions } from './transcription-request.js';
 
@@ -19,6 +19,8 @@ interface StreamFacts {
   readonly size: number | undefined;
   readonly time: Time;
   readonly log: Log;
+  /** What the last event tells. */
+  readonly written: (transcript: Transcript, end: TranscriptionEnd) => Promise<WrittenTranscript>;
 }
 
 type Work = (
@@ -68,11 +70,12 @@ export class TranscriptStream {
         (count) => this.#progress(count),
       );
       completeLog(this.#request.transcriptionLog, transcript, end);
-      const { text, languages } = transcript;
-      const done = shortForm({ task: 'transcribe', text, languages, seconds: end.seconds });
-      const { times } = this.#facts.options;
-      const timestamps = times === undefined ? {} : { timestamps: transcript.times };
-      this.#event({ type: 'transcript.text.done', ...done, ...timestamps });
+      const { options, written } = this.#facts;
+      const whole = await written(transcript, end);
+      const timestamps = options.times === undefined ? {} : { timestamps: transcript.times };
+      const isSubtitle = options.format === 'srt' || options.format === 'vtt';
+      const subtitles = isSubtitle ? { subtitles: writeTranscript(whole, options).body } : {};
+      this.#event({ type: 'transcript.text.done', ...shortForm(whole), ...timestamps, ...subtitles });
       await this.#end();
     } catch (error) {
       if (!this.#isBegun) throw error;
@@ -87,8 +90,9 @@ export class TranscriptStream {
     const { transcript, options } = this.#facts;
     this.#seconds = piece.endSeconds;
     const delta = transcript.add(piece);
-    if (delta !== '') this.#event({ type: 'transcript.text.delta', delta });
-    if (options.segments && delta !== '') {
+    const isTold = delta !== '' && options.task === 'transcribe';
+    if (isTold) this.#event({ type: 'transcript.text.delta', delta });
+    if (isTold && options.segments) {
       for (const { text, beginSeconds, endSeconds } of sentencesOf(piece)) {
         const times = { start: rounded(beginSeconds), end: rounded(endSeconds) };
         const id = `seg_${String(++this.#segments).padStart(3, '0')}`;

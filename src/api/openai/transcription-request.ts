@@ -8,6 +8,7 @@ import { BY_SPEAKER, IGNORED_FIELDS, type TRANSCRIPT_FORMATS } from './transcrip
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 export interface TranscriptionOptions {
+  readonly task: 'transcribe' | 'translate';
   readonly model: string | undefined;
   /** BCP 47 tag of the speech; undefined: it is found. */
   readonly language: string | undefined;
@@ -59,6 +60,7 @@ export function readTranscription({ fields, names }: Upload, canAlign: boolean):
     format === 'srt' || format === 'vtt' || ((format === 'verbose_json' || stream) && (segments || words));
   const only = languages.length === 1 ? languages[0] : undefined;
   return {
+    task: 'transcribe',
     ...commonOf(asked),
     language: tagIn(language ?? only),
     format,
@@ -84,14 +86,15 @@ export function readTranslation(
   const format = formatOf(asked);
   const hasTimes = format !== 'json' && format !== 'text';
   const options = {
+    task: 'translate',
     ...commonOf(asked),
     language: tagIn(asked.source_language),
     format,
     times: hasTimes ? (asked.timestamps ?? (canAlign ? 'accurate' : 'fast')) : undefined,
     words: false, // a translation has other words than the sound
     segments: format === 'verbose_json',
-    stream: false,
-    progress: false,
+    stream: asked.stream ?? false,
+    progress: asked.include?.includes('progress') === true,
     ignored: ignoredOf(asked, names),
   } as const;
   return { options, target: tagIn(asked.language) ?? 'en' };

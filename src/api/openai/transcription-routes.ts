@@ -1,6 +1,7 @@
 // Serves POST /v1/audio/transcriptions and /v1/audio/translations of OpenAI's API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UNHURRIED } from '../../engines/engine.js';
+import { joinTexts } from '../../engines/openai/transcription-client.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { Time } from '../../time.js';
@@ -121,51 +122,45 @@ class Desk {
     }
   }
 
-  async transcribe(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
-    const { request, reply } = exchange;
+  transcribe(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
     const options = readTranscription(upload, this.#own.transcriber.canAlign);
+    return this.#write(upload, exchange, options, (transcript, { seconds }) =>
+      Promise.resolve(writtenOf(transcript, seconds)),
+    );
+  }
+
+  translate(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
+    const { translator, transcriber } = this.#own;
+    if (translator === undefined) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
+    const { options, target: to } = readTranslation(upload, transcriber.canAlign);
+    const into = { translator, to, signal: exchange.signal };
+    return this.#write(upload, exchange, options, (transcript, { seconds }) =>
+      translated(transcript, options, { ...into, seconds }),
+    );
+  }
+
+  async #write(
+    upload: FileUpload,
+    exchange: Exchange,
+    options: TranscriptionOptions,
+    written: (transcript: Transcript, end: TranscriptionEnd) => Promise<WrittenTranscript>,
+  ): Promise<FastifyReply> {
+    const { request, reply } = exchange;
     const transcript = new Transcript();
     if (options.stream) {
       const { time, log } = this.#parts;
-      const stream = new TranscriptStream(exchange, { options, transcript, size: upload.size, time, log });
-      return stream.send((onPiece, onBytes) =>
-        this.#run(exchange, { ...upload, bytes: counted(upload.bytes, onBytes) }, options, onPiece),
+      const facts = { options, transcript, size: upload.size, time, log, written };
+      return new TranscriptStream(exchange, facts).send((onPiece, onBytes) =>
+        this.#run(exchange, { bytes: counted(upload.bytes, onBytes) }, options, onPiece),
       );
     }
     const end = await this.#run(exchange, upload, options, (piece) => transcript.add(piece));
     completeLog(request.transcriptionLog, transcript, end);
-    const written = writtenOf(transcript, end.seconds);
+    const { contentType, body } = writeTranscript(await written(transcript, end), options);
     return reply
       .headers(headersOf(request, options, { transcript, end }))
-      .send(...bodyOf(reply, written, options));
-  }
-
-  async translate(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
-    const { request, reply, signal } = exchange;
-    const { translator, transcriber } = this.#own;
-    if (translator === undefined) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
-    const { options, target } = readTranslation(upload, transcriber.canAlign);
-    const transcript = new Transcript();
-    const end = await this.#run(exchange, upload, options, (piece) => transcript.add(piece));
-    completeLog(request.transcriptionLog, transcript, end);
-    const into = { translator, to: target, signal };
-    const isSubtitle = options.format === 'srt' || options.format === 'vtt';
-    const cues = isSubtitle ? await translateCues(transcript, options.rules, into) : [];
-    const { text, sentences } = isSubtitle
-      ? { text: '', sentences: [] }
-      : await translateSentences(transcript, into);
-    const written: WrittenTranscript = {
-      task: 'translate',
-      text,
-      languages: [target],
-      seconds: end.seconds,
-      sentences: () => sentences,
-      words: () => [],
-      cues: () => cues,
-    };
-    return reply
-      .headers(headersOf(request, options, { transcript, end }))
-      .send(...bodyOf(reply, written, options));
+      .type(contentType)
+      .send(body);
   }
 
   async #run(
@@ -223,10 +218,25 @@ function writtenOf(transcript: Transcript, seconds: number): WrittenTranscript {
   };
 }
 
-function bodyOf(reply: FastifyReply, written: WrittenTranscript, options: TranscriptionOptions): [string] {
-  const { contentType, body } = writeTranscript(written, options);
-  reply.type(contentType);
-  return [body];
+async function translated(
+  transcript: Transcript,
+  { format, rules }: TranscriptionOptions,
+  { seconds, ...into }: Parameters<typeof translateSentences>[1] & { readonly seconds: number },
+): Promise<WrittenTranscript> {
+  const isSubtitle = format === 'srt' || format === 'vtt';
+  const cues = isSubtitle ? await translateCues(transcript, rules, into) : [];
+  const { text, sentences } = isSubtitle
+    ? { text: joinTexts(cues.map(({ lines }) => joinTexts(lines))), sentences: [] }
+    : await translateSentences(transcript, into);
+  return {
+    task: 'translate',
+    text,
+    languages: [into.to],
+    seconds,
+    sentences: () => sentences,
+    words: () => [],
+    cues: () => cues,
+  };
 }
 
 function headersOf(

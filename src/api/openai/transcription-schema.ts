@@ -2,6 +2,7 @@
 // this server for subtitles.
 import { CUE_RULES } from '../../transcribing/cues.js';
 import {
+  type Answer,
   BYTES,
   type Content,
   jsonAnswer,
@@ -70,6 +71,13 @@ const COMMON_FIELDS: Readonly<Record<string, JsonSchema>> = {
     description: 'ignored: the most probable text is taken',
   },
   ...SUBTITLE_FIELDS,
+  include: {
+    type: 'array',
+    maxItems: 4,
+    items: { type: 'string', enum: ['logprobs', 'progress'] },
+    description: '`progress` adds `transcript.progress` events to a stream; `logprobs` is ignored',
+  },
+  stream: { type: 'boolean', default: false, description: 'the answer is a stream of events' },
 };
 
 export const TRANSCRIPTION_FORM: JsonSchema = {
@@ -92,13 +100,6 @@ export const TRANSCRIPTION_FORM: JsonSchema = {
       description:
         '`verbose_json`: which times it has; segment by default. `vtt`: `word` gives each word its own time. A stream: `segment` adds `transcript.text.segment` events',
     },
-    include: {
-      type: 'array',
-      maxItems: 4,
-      items: { type: 'string', enum: ['logprobs', 'progress'] },
-      description: '`progress` adds `transcript.progress` events to a stream; `logprobs` is ignored',
-    },
-    stream: { type: 'boolean', default: false, description: 'the answer is a stream of events' },
   },
 };
 
@@ -144,7 +145,8 @@ const TRANSCRIPT = {
 } satisfies JsonSchema;
 
 const EVENTS = `\`transcript.text.delta\` with the text as it goes on, \`transcript.text.segment\` with times and
-\`transcript.progress\` where they were asked for, then \`transcript.text.done\` with all of the text and \`usage\`;
+\`transcript.progress\` where they were asked for, then \`transcript.text.done\` with all of the text and \`usage\`,
+and \`subtitles\` in the format \`srt\` or \`vtt\`; of a translation, progress and the last;
 or \`error\`, where it breaks off`;
 
 const MS = { ...NUMBER, description: 'milliseconds' };
@@ -176,6 +178,11 @@ const ANSWER = {
   },
 } as const;
 
+const STREAMED: Answer = {
+  ...ANSWER,
+  content: { ...ANSWER.content, 'text/event-stream': { schema: { ...STRING, description: EVENTS } } },
+};
+
 const REFUSALS = {
   408: { description: 'the upload stopped in the middle' },
   413: { description: 'the file is too large, or its sound too long' },
@@ -202,10 +209,7 @@ export const TRANSCRIPTION_SCHEMA: RouteSchema = {
   tags: [TAGS.transcription],
   otherBodies: bodiesOf(TRANSCRIPTION_FORM),
   response: {
-    200: {
-      ...ANSWER,
-      content: { ...ANSWER.content, 'text/event-stream': { schema: { ...STRING, description: EVENTS } } },
-    },
+    200: STREAMED,
     ...REFUSALS,
   },
 };
@@ -215,5 +219,5 @@ export const TRANSLATION_SCHEMA: RouteSchema = {
   description: `${SOUNDS} A chat model translates, which the operator configures.`,
   tags: [TAGS.transcription],
   otherBodies: bodiesOf(TRANSLATION_FORM),
-  response: { 200: ANSWER, ...REFUSALS, 502: { description: 'the chat model gave no usable translation' } },
+  response: { 200: STREAMED, ...REFUSALS, 502: { description: 'the chat model gave no usable translation' } },
 };

@@ -192,6 +192,25 @@ function eventsIn(body: string): unknown[] {
     .map((line) => JSON.parse(line.slice(6)) as unknown);
 }
 
+test('a stream of subtitles has them at the end, and of a translation only that', async (t) => {
+  const { url } = await openEars(t);
+  const fields = { stream: 'true', response_format: 'vtt' };
+  const [delta, done] = eventsIn(await (await post(url, TRANSCRIPTIONS, fields)).text()) as {
+    type: string;
+    subtitles?: string;
+  }[];
+  assert.equal(delta?.type, 'transcript.text.delta');
+  assert.match(done?.subtitles ?? '', /^WEBVTT\n\n.*\nHello there\.\n\n/);
+  const all = eventsIn(await (await post(url, TRANSLATIONS, { ...fields, 'include[]': 'progress' })).text());
+  assert.deepEqual(
+    all.map((event) => (event as { type: string }).type),
+    ['transcript.progress', 'transcript.text.done'],
+  );
+  const { text, subtitles } = all[1] as { text: string; subtitles: string };
+  assert.equal(text, 'HELLO THERE. HOW ARE YOU?');
+  assert.match(subtitles, /^WEBVTT\n\n.*\nHELLO THERE\.\n\n/);
+});
+
 test('a stream that breaks off says so in an event, and one that cannot begin in its status', async (t) => {
   const { url, transcriber, logLines } = await openEars(t);
   transcriber.failure = new ParleyError('ENGINE_LOST', 'the machine is on fire');
