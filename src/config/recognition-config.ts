@@ -28,6 +28,8 @@ export interface RecognitionConfig {
   /** Folder of a checkpoint of Qwen3-ASR. */
   readonly recogniser: string | undefined;
   readonly remote: RemoteRecogniser | undefined;
+  /** Folder of a smaller checkpoint that recognises the partial texts of live sound; undefined: none. */
+  readonly fast: string | undefined;
   /** Folder of a checkpoint of Qwen3-ForcedAligner. */
   readonly aligner: string | undefined;
   /** `draft`: our own streaming of live speech. `official`: that of the reference package. */
@@ -51,9 +53,18 @@ export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environ
   });
   if (remote !== undefined && recogniser !== undefined)
     read.problem('ASR_BASE_URL', 'and a checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID) exclude each other');
+  const fast = findCheckpoint(read, {
+    directory: 'ASR_FAST_MODEL_DIR',
+    id: 'ASR_FAST_MODEL_ID',
+    env,
+    example: 'Qwen/Qwen3-ASR-0.6B',
+  });
+  if (fast !== undefined && remote === undefined && recogniser === undefined)
+    read.problem('ASR_FAST_MODEL_DIR', 'has no effect without ASR_MODEL_DIR, ASR_MODEL_ID or ASR_BASE_URL');
   return {
     recogniser,
     remote,
+    fast,
     aligner: findCheckpoint(read, {
       directory: 'ALIGNER_MODEL_DIR',
       id: 'ALIGNER_MODEL_ID',

@@ -90,6 +90,15 @@ export const SECTIONS = {
       meaning: 'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, or its folder',
       default: 'none',
     },
+    ASR_FAST_MODEL_DIR: {
+      meaning:
+        'folder of a smaller Qwen3-ASR checkpoint for the partial texts of live sound; the final texts come from the other model',
+      default: 'one model tells both',
+    },
+    ASR_FAST_MODEL_ID: {
+      meaning: 'the same in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B',
+      default: 'none',
+    },
     ASR_BASE_URL: {
       meaning:
         'address of an OpenAI-compatible transcription server that recognises speech instead of a checkpoint, such as https://api.openai.com/v1',

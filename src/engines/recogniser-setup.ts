@@ -1,9 +1,11 @@
 // Opens the recogniser and the aligner that the configuration names.
 import type { Config } from '../config/config.js';
+import type { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import { OpenAiRecogniser } from './openai/openai-recogniser.js';
 import { Qwen3Aligner, Qwen3Recogniser, type Qwen3RecogniserOptions } from './qwen3/qwen3-recogniser.js';
+import { PairedRecogniser } from './paired-recogniser.js';
 import type { Aligner, Recogniser } from './recogniser.js';
 
 /** Sounds that may be recognised at a time, beside those of calls. */
@@ -71,6 +73,24 @@ function healthOf({ name, usable, loaded, trouble }: Recogniser | Aligner): Mode
 }
 
 async function openRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
+  const main = await openMainRecogniser(config, log);
+  const { fast: directory } = config.recognition;
+  if (main === undefined || directory === undefined) return main;
+  const engine = 'qwen3-asr fast';
+  try {
+    const fast = await Qwen3Recogniser.open({
+      ...nativeOptions(config, log, engine, directory),
+      isFast: true,
+    });
+    const onFastFailed = (err: ParleyError) => log.warn({ engine, code: err.code, err }, 'no partial texts');
+    return new PairedRecogniser({ main, fast, onFastFailed });
+  } catch (error) {
+    await main.close();
+    throw error;
+  }
+}
+
+async function openMainRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
   const { recogniser: directory, remote } = config.recognition;
   if (directory !== undefined)
     return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', directory));

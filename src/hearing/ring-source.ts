@@ -5,6 +5,13 @@ import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
 import { ROW_SAMPLES, SAMPLE_RATE, SILENCE_DB } from './ear-source.js';
 
 const SAMPLES_PER_MS = SAMPLE_RATE / 1000;
+/**
+ * With more rings than these, all of them are looked into every 16 ms instead of at each write. So windows of
+ * many clients, who send at moments of their own, are analysed in one run of the model, which costs little more
+ * than a run with few; and no write has to wake this thread.
+ */
+const FEW_RINGS = 3;
+const LOOK_MS = 16;
 
 export class RingSource {
   readonly #rings = new Map<number, HeardRing>();
@@ -13,16 +20,17 @@ export class RingSource {
   /** Lines whose rings have ended, until they are asked for. */
   #ended: number[] = [];
   #onReady: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   /** Hears a ring of 16 kHz from the first sample on that nobody has read. */
   add(line: number, handle: number): void {
     const ring = new HeardRing(line, handle, () => {
       this.#ready.add(ring);
-      this.#call();
+      this.#callSoon();
     });
     this.#rings.set(line, ring);
     this.#ready.add(ring);
-    this.#call();
+    this.#callSoon();
   }
 
   /** Idempotent. */
@@ -44,7 +52,7 @@ export class RingSource {
       if (rows === most) break;
       this.#ready.delete(ring);
       if (ring.isOver) this.#ended.push(ring.line);
-      else ring.watch();
+      else if (!this.#looks) ring.watch();
     }
     return rows;
   }
@@ -57,15 +65,28 @@ export class RingSource {
   /** Calls back once, when there may be something to take. */
   onWindows(onReady: () => void): void {
     this.#onReady = onReady;
-    if (this.#ready.size > 0) queueMicrotask(() => this.#call());
+    if (this.#ready.size > 0 || this.#looks) this.#callSoon();
   }
 
   close(): void {
     for (const line of this.#rings.keys()) this.remove(line);
     this.#onReady = undefined;
+    clearTimeout(this.#timer);
+  }
+
+  get #looks(): boolean {
+    return this.#rings.size > FEW_RINGS;
+  }
+
+  #callSoon(): void {
+    if (this.#looks) this.#timer ??= setTimeout(() => this.#call(), LOOK_MS);
+    else queueMicrotask(() => this.#call());
   }
 
   #call(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const ring of this.#rings.values()) if (!ring.isOver && !ring.isWatched) this.#ready.add(ring);
     const onReady = this.#onReady;
     this.#onReady = undefined;
     onReady?.();
@@ -81,11 +102,15 @@ class HeardRing {
   /** Samples before the window that is being filled. */
   #before: number;
   #isOver = false;
+  #isWatched = false;
 
   constructor(line: number, handle: number, onReadable: () => void) {
     this.line = line;
     this.#ring = PcmRing.attach(handle, SAMPLE_RATE);
-    this.#onReadable = onReadable;
+    this.#onReadable = () => {
+      this.#isWatched = false;
+      onReadable();
+    };
     const { written = 0, readable = 0 } = this.#ring.status() ?? {};
     this.#before = written - readable;
   }
@@ -93,6 +118,11 @@ class HeardRing {
   /** The ring has ended, and fewer samples than a window are left. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** The callback will be called when there is sound. */
+  get isWatched(): boolean {
+    return this.#isWatched;
   }
 
   /** Reads on; true once the window is full. */
@@ -120,6 +150,7 @@ class HeardRing {
   }
 
   watch(): void {
+    this.#isWatched = true;
     this.#ring.onReadable(this.#onReadable);
   }
 

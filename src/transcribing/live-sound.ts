@@ -14,6 +14,7 @@ export type SoundEncoding = (typeof SOUND_ENCODINGS)[number];
 export const LIVE_RATES = [8000, 192_000] as const;
 const OPUS_RATE = 48_000;
 const MOST_PACKET_BYTES = 1275 * 6; // of Opus: six frames (RFC 6716 section 3.4)
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 const STEP = 4096; // inputs that one pass of the converter takes
 
 interface LiveFormat {
@@ -72,6 +73,10 @@ export class LiveSound {
     const count = all.length >> 1;
     this.#half = all.length % 2 === 1 ? all[all.length - 1] : undefined;
     const samples = new Float32Array(count);
+    if (IS_LITTLE_ENDIAN && all.byteOffset % 2 === 0) {
+      toFloat32(new Int16Array(all.buffer, all.byteOffset, count), count, samples);
+      return samples;
+    }
     const view = new DataView(all.buffer, all.byteOffset, all.length);
     for (let n = 0; n < count; n++) samples[n] = view.getInt16(2 * n, true) / 32_768;
     return samples;

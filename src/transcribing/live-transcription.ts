@@ -5,9 +5,10 @@
 //
 // The recogniser gets each stretch of sound together with the orders about it, however fast the sound comes.
 // Silence outside of turns is not recognised. Silence ends a turn, or only the client does.
-import { PcmRing } from '../audio/pcm-ring.js';
+import type { PcmRing } from '../audio/pcm-ring.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RecognisedText, Recogniser, RecognitionSession, TurnOrder } from '../engines/recogniser.js';
+import { RingFeed } from '../engines/ring-feed.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { LIVE_RATE } from './live-sound.js';
 
@@ -56,21 +57,23 @@ export interface LiveOptions {
   readonly now: () => number;
 }
 
-const RING_SECONDS = 4;
 const MOST_SECONDS = 60; // of sound that may wait, for voice activity or for the recogniser
 const SAMPLES_PER_MS = LIVE_RATE / 1000;
+const SILENCE_SAMPLES = LIVE_RATE / 5; // passed on together
 
 export class LiveTranscription {
   readonly #options: LiveOptions;
   readonly #session: RecognitionSession;
-  readonly #heard = new Feed();
-  readonly #recognised: Feed;
+  readonly #heard = new RingFeed(LIVE_RATE);
+  readonly #recognised: RingFeed;
   readonly #line: { change(settings: Partial<HearingSettings>): void; close(): void } | undefined;
   /** Sound that voice activity has not analysed yet. */
   #waiting: Float32Array[] = [];
   /** Samples that came, and that were passed on to the recogniser. */
   #came = 0;
   #passed = 0;
+  /** Samples that voice activity has analysed. */
+  #analysedAt = 0;
   /** Number of the turn that is open, or of the next one. */
   #turn = 0;
   /** The turn of each part of the recogniser: not every turn has speech. */
@@ -103,7 +106,7 @@ export class LiveTranscription {
         final: (text) => this.#final(this.#ofTurn(text)),
       },
     );
-    this.#recognised = new Feed((order) => this.#session.turn(order));
+    this.#recognised = new RingFeed(LIVE_RATE, (order) => this.#session.turn(order));
     try {
       this.#session.push(this.#recognised.ring);
       this.#line = activity.listenToRing(name, this.#heard.ring, settings, {
@@ -177,7 +180,7 @@ export class LiveTranscription {
   #commit(isDropped: boolean): void {
     if (this.#isClosed || this.#isEnding) return;
     this.#commits.push({ at: this.#came, isDropped });
-    this.#commitUntil(this.#passed);
+    this.#commitUntil(this.#analysedAt);
   }
 
   /** Orders stand where they were decided, so that they do not depend on how fast the sound came. */
@@ -202,8 +205,10 @@ export class LiveTranscription {
 
   #analysed(at: number, isOver: boolean): void {
     if (this.#isClosed) return;
+    this.#analysedAt = Math.max(this.#analysedAt, at);
     this.#commitUntil(at);
-    this.#pass(at);
+    // Silence between turns is not recognised, and need not be there at once.
+    if (this.#isOpen || at - this.#passed >= SILENCE_SAMPLES) this.#pass(at);
     if (isOver && this.#isEnding) this.#finish();
   }
 
@@ -271,17 +276,29 @@ export class LiveTranscription {
 
   /** Passes the sound before a place on to the recogniser. */
   #pass(place: number): void {
-    while (this.#passed < place) {
-      const [samples] = this.#waiting;
-      if (samples === undefined) return;
-      const room = Math.floor(place) - this.#passed;
-      if (room <= 0) return;
-      if (samples.length <= room) this.#waiting.shift();
-      else this.#waiting[0] = samples.subarray(room);
-      const part = samples.length <= room ? samples : samples.subarray(0, room);
-      this.#passed += part.length;
-      this.#recognised.push(part);
+    const count = Math.min(Math.floor(place), this.#came) - this.#passed;
+    if (count <= 0) return;
+    this.#passed += count;
+    this.#recognised.push(this.#takeWaiting(count));
+  }
+
+  /** The next samples in one piece: each write wakes the recogniser. */
+  #takeWaiting(count: number): Float32Array {
+    const [first = new Float32Array(0)] = this.#waiting;
+    if (first.length === count) {
+      this.#waiting.shift();
+      return first;
     }
+    const taken = new Float32Array(count);
+    for (let at = 0; at < count;) {
+      const [samples = new Float32Array(0)] = this.#waiting;
+      const part = samples.subarray(0, count - at);
+      taken.set(part, at);
+      at += part.length;
+      if (part.length === samples.length) this.#waiting.shift();
+      else this.#waiting[0] = samples.subarray(part.length);
+    }
+    return taken;
   }
 
   #ofTurn(text: RecognisedText): RecognisedText {
@@ -309,71 +326,3 @@ export class LiveTranscription {
 }
 
 const WINDOW_SAMPLES = 512;
-
-/** A ring, and what waits for room in it, in order. */
-class Feed {
-  readonly ring = PcmRing.open(LIVE_RATE, RING_SECONDS * LIVE_RATE);
-  readonly #onOrder: (order: TurnOrder) => void;
-  readonly #queue: (Float32Array | TurnOrder)[] = [];
-  #waiting = 0;
-  #isWatching = false;
-  #isEnding = false;
-  readonly #flush = (): void => {
-    this.#isWatching = false;
-    this.#go();
-  };
-
-  constructor(onOrder: (order: TurnOrder) => void = () => undefined) {
-    this.#onOrder = onOrder;
-  }
-
-  /** Samples that wait for room. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  push(samples: Float32Array): void {
-    this.#queue.push(samples);
-    this.#waiting += samples.length;
-    this.#go();
-  }
-
-  /** Given when all samples before it are in the ring. */
-  order(order: TurnOrder): void {
-    this.#queue.push(order);
-    this.#go();
-  }
-
-  end(): void {
-    this.#isEnding = true;
-    this.#go();
-  }
-
-  close(): void {
-    this.#queue.length = 0;
-    this.ring.forget(this.#flush);
-    this.ring.close();
-  }
-
-  #go(): void {
-    if (this.#isWatching) return;
-    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      if (typeof next === 'string') {
-        this.#queue.shift();
-        this.#onOrder(next);
-        continue;
-      }
-      const count = this.ring.write(next);
-      if (count < 0) return; // its reader has ended, and says why
-      this.#waiting -= count;
-      if (count === next.length) this.#queue.shift();
-      else {
-        this.#queue[0] = next.subarray(count);
-        this.#isWatching = true;
-        this.ring.onWritable(this.#flush);
-        return;
-      }
-    }
-    if (this.#isEnding) this.ring.end();
-  }
-}

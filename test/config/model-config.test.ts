@@ -226,6 +226,7 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
   assert.deepEqual(recognition, {
     recogniser: folder,
     remote: undefined,
+    fast: undefined,
     aligner: '/srv/aligner',
     streaming: 'draft',
     partialIntervalMs: 320,
@@ -251,6 +252,15 @@ test('a recogniser that is named and not there is a mistake', (t) => {
   );
   assert.match(problem({ ASR_MODEL_ID: 'whisper' }), /ASR_MODEL_ID must be a folder, or a name such as/);
   assert.match(problem({ ASR_STREAMING: 'fast' }), /ASR_STREAMING must be one of draft, official/);
+});
+
+test('a fast recogniser needs another one beside it', (t) => {
+  const folder = fetchInto(temporaryFolder(t), 'Qwen/Qwen3-ASR-0.6B');
+  const both = { ASR_MODEL_DIR: '/srv/large', ASR_FAST_MODEL_DIR: folder };
+  assert.equal(readConfig(both).recognition.fast, folder);
+  assert.deepEqual(problemsOf({ ASR_FAST_MODEL_DIR: folder }), [
+    'ASR_FAST_MODEL_DIR has no effect without ASR_MODEL_DIR, ASR_MODEL_ID or ASR_BASE_URL',
+  ]);
 });
 
 test('texts are translated by a chat server that is named whole', () => {

@@ -33,6 +33,8 @@ import type { NativeOutcome } from './native-speech.js';
 
 export interface Qwen3RecogniserOptions {
   readonly native: NativeRecogniserOptions;
+  /** Its variables are those of the fast recogniser. */
+  readonly isFast?: boolean;
   /** Sessions that may be open at a time. */
   readonly maxSessions: number;
   /** Milliseconds without a session after which it is unloaded; 0, or absent, keeps it loaded. */
@@ -313,7 +315,9 @@ export class Qwen3Recogniser implements Recogniser {
   }
 
   static async open(options: Qwen3RecogniserOptions): Promise<Qwen3Recogniser> {
-    return new Qwen3Recogniser(await LoadedModel.of('qwen3-asr', 'ASR_MODEL', options));
+    return new Qwen3Recogniser(
+      await LoadedModel.of('qwen3-asr', options.isFast === true ? 'ASR_FAST_MODEL' : 'ASR_MODEL', options),
+    );
   }
 
   get languages(): readonly string[] {

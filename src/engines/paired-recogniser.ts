@@ -1,0 +1,166 @@
+// Recognises live sound with two recognisers: a fast one tells the texts of a turn that is not over, the main
+// one the final text. Files and sessions without partial texts are the main one's alone.
+import type { PcmRing } from '../audio/pcm-ring.js';
+import { asParleyError, type ParleyError } from '../errors.js';
+import {
+  checkRate,
+  type Recogniser,
+  type RecognitionListener,
+  type RecognitionOptions,
+  type RecognitionSession,
+  type TurnOrder,
+} from './recogniser.js';
+import { RingFeed } from './ring-feed.js';
+
+interface PairedOptions {
+  readonly main: Recogniser;
+  readonly fast: Recogniser;
+  /** The fast recogniser failed in a session, which goes on without partial texts. */
+  readonly onFastFailed: (error: ParleyError) => void;
+}
+
+export class PairedRecogniser implements Recogniser {
+  readonly #options: PairedOptions;
+
+  constructor(options: PairedOptions) {
+    this.#options = options;
+  }
+
+  get name(): string {
+    return this.#options.main.name;
+  }
+  get languages(): readonly string[] {
+    return this.#options.main.languages;
+  }
+  get tellsPartials(): boolean {
+    return this.#options.fast.tellsPartials || this.#options.main.tellsPartials;
+  }
+  get usable(): boolean {
+    return this.#options.main.usable;
+  }
+  get trouble(): string | undefined {
+    return this.#options.main.trouble ?? this.#options.fast.trouble;
+  }
+  get loaded(): boolean {
+    return this.#options.main.loaded && this.#options.fast.loaded;
+  }
+  get sessions(): number {
+    return this.#options.main.sessions;
+  }
+
+  open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession {
+    const { main, fast } = this.#options;
+    const isPaired = options.use === 'live' && options.partials === true && fast.usable;
+    return isPaired ? new PairedSession(this.#options, options, listener) : main.open(options, listener);
+  }
+
+  async load(): Promise<void> {
+    await Promise.all([this.#options.main.load(), this.#options.fast.load()]);
+  }
+
+  async unload(): Promise<void> {
+    await Promise.all([this.#options.main.unload(), this.#options.fast.unload()]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#options.main.close(), this.#options.fast.close()]);
+  }
+}
+
+const READ_SAMPLES = 4096;
+
+class PairedSession implements RecognitionSession {
+  readonly ended: Promise<void>;
+  readonly #main: RecognitionSession;
+  readonly #fast: RecognitionSession;
+  readonly #feeds: readonly RingFeed[];
+  readonly #rate: number;
+  #ring: PcmRing | undefined;
+  /** Turns whose final text was told. */
+  #told = -1;
+  #isClosed = false;
+
+  /** Throws what either recogniser throws. */
+  constructor(
+    { main, fast, onFastFailed }: PairedOptions,
+    options: RecognitionOptions,
+    listener: RecognitionListener,
+  ) {
+    this.#rate = options.sampleRate;
+    this.#main = main.open(
+      { ...options, partials: false },
+      {
+        final: (text) => {
+          this.#told = text.part;
+          listener.final(text);
+        },
+      },
+    );
+    try {
+      this.#fast = fast.open(options, {
+        // The main recogniser may find other words: nothing of them is stable.
+        partial: (text) => text.part > this.#told && listener.partial?.({ ...text, stable: 0 }),
+        final: () => undefined,
+      });
+    } catch (error) {
+      this.#main.close();
+      throw error;
+    }
+    const sessions = [this.#main, this.#fast];
+    this.#feeds = sessions.map((session) => new RingFeed(this.#rate, (order) => session.turn(order)));
+    for (const [n, session] of sessions.entries()) {
+      const feed = this.#feeds[n];
+      if (feed !== undefined) session.push(feed.ring);
+    }
+    this.#fast.ended.catch((error: unknown) => {
+      if (!this.#isClosed) onFastFailed(asParleyError(error, 'ENGINE_FAILED'));
+    });
+    this.ended = this.#main.ended.finally(() => this.close());
+    this.ended.catch(() => undefined); // the caller awaits it
+  }
+
+  push(ring: PcmRing): void {
+    checkRate(ring, this.#rate);
+    this.#ring = ring;
+    this.#pump();
+  }
+
+  /** The order is about the sound that the ring has had until now. */
+  turn(order: TurnOrder): void {
+    this.#pump();
+    for (const feed of this.#feeds) feed.order(order);
+  }
+
+  end(): Promise<void> {
+    this.#ring?.end();
+    this.#pump();
+    return this.ended;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#ring?.forget(this.#pump);
+    this.#main.close();
+    this.#fast.close();
+    for (const feed of this.#feeds) feed.close();
+  }
+
+  readonly #pump = (): void => {
+    const ring = this.#ring;
+    if (ring === undefined || this.#isClosed) return;
+    for (;;) {
+      const samples = new Float32Array(READ_SAMPLES);
+      const count = ring.read(samples);
+      if (count <= 0) break;
+      for (const feed of this.#feeds) feed.push(samples.slice(0, count));
+    }
+    const { ended = true, readable = 0 } = ring.status() ?? {};
+    if (ended && readable === 0) {
+      for (const feed of this.#feeds) feed.end();
+      return;
+    }
+    ring.forget(this.#pump);
+    ring.onReadable(this.#pump);
+  };
+}
