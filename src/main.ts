@@ -94,6 +94,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
     engineWork: () => speakers.engines.work,
     encoders: () => speakers.encoders,
     hearing: () => hearing.figures(),
+    transcription: () => speakers.transcribing.figures,
     recordings: () => recordings?.figures ?? { open: 0, started: 0, failed: 0 },
     sip: { ...sipFigures(() => telephone), webhooks: () => reports.figures },
     node: true,

@@ -1,4 +1,5 @@
-// Captions of calls: what the caller says, as the recogniser finds it, and what the voice says, as it is sent.
+// Captions of calls: what the caller says, as the recogniser finds it, and what the voice says, as it is
+// sent.
 //
 //   caller: ear of the call ─▶ recogniser, by the turns that the call's hearing finds ─┐
 //   voice:  sentences as they begin, and as they end or are interrupted ──────────────┴─▶ captions

@@ -110,10 +110,7 @@ export class Call {
     return () => void this.#observers.delete(observed);
   }
 
-  /**
-   * Calls `follower` with the present port and with each one that the call moves to, until the returned
-   * function is called.
-   */
+  /** Calls `follower` with the present port and each later one, until the returned function is called. */
   follow(follower: (port: MediaPort) => void): () => void {
     this.#followers.add(follower);
     follower(this.#queue.port);

@@ -6,9 +6,9 @@ import { ROW_SAMPLES, SAMPLE_RATE, SILENCE_DB } from './ear-source.js';
 
 const SAMPLES_PER_MS = SAMPLE_RATE / 1000;
 /**
- * With more rings than these, all of them are looked into every 16 ms instead of at each write. So windows of
- * many clients, who send at moments of their own, are analysed in one run of the model, which costs little more
- * than a run with few; and no write has to wake this thread.
+ * With more rings than these, the source looks into all of them every 16 ms instead of at each write. Clients
+ * send at moments of their own. So windows of many of them are analysed in one run of the model, which costs
+ * little more than a run with few, and no write has to wake this thread.
  */
 const FEW_RINGS = 3;
 const LOOK_MS = 16;

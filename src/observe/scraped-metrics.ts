@@ -21,6 +21,16 @@ export interface ScrapedFigures {
   readonly encoders?: () => EncoderFigures;
   readonly hearing?: (() => HearingFigures) | undefined;
   readonly recordings?: () => RecordingFigures;
+  /** Undefined if nothing is transcribed. */
+  readonly transcription?: () => TranscriptionFigures | undefined;
+}
+
+interface TranscriptionFigures {
+  /** Sounds of files that are transcribed, and that wait for their turn. */
+  readonly active: number;
+  readonly waiting: number;
+  /** Open sessions of the recogniser: files, sockets, captions. */
+  readonly sessions: number;
 }
 
 /** Recordings: in progress, begun so far, and failed so far. */
@@ -262,7 +272,7 @@ function onceAScrape<T>(read: (() => T) | undefined) {
 function metricsOf(figures: ScrapedFigures): readonly Metric[] {
   const { plane, queueDepth, queueDepthByClass, modelLoaded, engineWork, audioCache, frameCache, sip } =
     figures;
-  const { encoders, hearing, recordings } = figures;
+  const { encoders, hearing, recordings, transcription } = figures;
   return [
     plane === undefined ? [] : planeMetrics(plane),
     queueDepth === undefined ? [] : gauge('tts_queue_depth', 'sentences that wait for an engine', queueDepth),
@@ -277,11 +287,20 @@ function metricsOf(figures: ScrapedFigures): readonly Metric[] {
     encoders === undefined ? [] : encoderMetrics(encoders),
     hearing === undefined ? [] : hearingMetrics(hearing),
     recordings === undefined ? [] : recordingMetrics(recordings),
+    transcription === undefined ? [] : transcriptionMetrics(transcription),
   ].flat();
 }
 
 function counter(name: string, help: string, read: () => number): Metric {
   return readAtScrape(name, help, 'counter', () => [{ value: readable(read) }]);
+}
+
+function transcriptionMetrics(figures: () => TranscriptionFigures | undefined): Metric[] {
+  return [
+    gauge('asr_active', 'sounds of files that are transcribed now', () => figures()?.active ?? 0),
+    gauge('asr_queue_depth', 'sounds of files that wait for their turn', () => figures()?.waiting ?? 0),
+    gauge('asr_sessions', 'open sessions of the recogniser', () => figures()?.sessions ?? 0),
+  ];
 }
 
 function recordingMetrics(recordings: () => RecordingFigures): Metric[] {

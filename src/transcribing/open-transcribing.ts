@@ -31,6 +31,9 @@ interface TranscriptionServices {
 
 export interface Transcribing {
   readonly recognisers: Recognisers;
+  /** For the metrics; undefined if no recogniser is configured. */
+  readonly figures:
+    { readonly active: number; readonly waiting: number; readonly sessions: number } | undefined;
   /** What clients may use. `activity` finds the turns of live sound. */
   serve(activity: VoiceActivity): TranscriptionServices;
   close(): Promise<void>;
@@ -42,7 +45,7 @@ export async function openTranscribing(config: Config, log: Log, time: Time): Pr
   const { recogniser, aligner } = recognisers;
   if (recogniser === undefined) {
     const serve = () => ({ transcription: undefined, live: undefined });
-    return { recognisers, serve, close: () => recognisers.close() };
+    return { recognisers, figures: undefined, serve, close: () => recognisers.close() };
   }
   const { files, translation: server } = config.recognition;
   const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config;
@@ -72,6 +75,10 @@ export async function openTranscribing(config: Config, log: Log, time: Time): Pr
   const transcription = { transcriber, translator, maxBytes, maxRequests: maxAtOnce + maxWaiting };
   return {
     recognisers,
+    get figures() {
+      const { active, waiting } = transcriber;
+      return { active, waiting, sessions: recogniser.sessions };
+    },
     serve: (activity) => ({
       transcription,
       live: new LiveTranscriber({ recogniser, activity, settings, time }),

@@ -20,7 +20,8 @@ const FOX = 'The quick brown fox jumps over the lazy dog.';
 const CHECKPOINT = {
   ASR_MODEL_DIR: join(GOLDEN, 'tiny-asr-a'),
   INFERENCE_THREADS: '1',
-  // A partial text may fix the first words of the final one, and which of them there are depends on the machine.
+  // A partial text may fix the first words of the final one, and which of them there are depends on the
+  // machine.
   ASR_PARTIAL_INTERVAL_MS: '60000',
 };
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';

@@ -1,5 +1,5 @@
-// Live transcription with scripted voice activity and a scripted recogniser: which sound and which orders reach
-// the recogniser, and what the client is told.
+// Live transcription with scripted voice activity and a scripted recogniser: which sound and which orders
+// reach the recogniser, and what the client is told.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../src/errors.js';

@@ -1,5 +1,5 @@
-// A recogniser of live sound that notes each order with its place in the sound, and tells a text for each turn
-// at its end.
+// A recogniser of live sound that notes each order with its place in the sound, and tells a text for each
+// turn at its end.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 import type {
   Recogniser,

@@ -1,5 +1,6 @@
 // Streams a transcription as OpenAI's events (server-sent events): each piece of text as soon as it is known,
-// and the whole at the end; of a translation only the whole. Until the first event, a failure is an ordinary answer; then it is an event.
+// and the whole at the end; of a translation only the whole. Until the first event, a failure is an ordinary
+// answer; then it is an event.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asParleyError, isAborted } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
