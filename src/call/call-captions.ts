@@ -138,6 +138,7 @@ class CaptionedCall {
     const stopFollowing = this.#call.follow(() => {
       this.#leaveEar();
       this.#hear();
+      this.#reopenEar();
     });
     this.#stopObserving = () => {
       stopObserving();
@@ -169,7 +170,8 @@ class CaptionedCall {
   #observe(event: CallEvent): void {
     switch (event.type) {
       case 'speech.started':
-        return this.#earForSpeech()?.speechStarted();
+        this.#reopenEar();
+        return this.#ear?.speechStarted();
       case 'speech.stopped':
         return this.#ear?.speechStopped();
       case 'turn.ended':
@@ -201,16 +203,16 @@ class CaptionedCall {
     this.#caption({ side: 'voice', number: this.#voiceNumber, beginMs, endMs, text, isFinal, language });
   }
 
-  #earForSpeech(): CallerEar | undefined {
+  /** The ear is open before the caller speaks: a turn begins with the sound before its onset was found. */
+  #reopenEar(): void {
     const { recogniser, time } = this.#parts;
-    if (this.#ear !== undefined || recogniser === undefined) return this.#ear;
-    if (time.now() - this.#failedAtMs < REOPEN_MS) return undefined;
+    if (this.#ear !== undefined || recogniser === undefined) return;
+    if (time.now() - this.#failedAtMs < REOPEN_MS) return;
     try {
       this.#ear = this.#openEar(recogniser);
     } catch (error) {
       this.#failed(asParleyError(error, 'ENGINE_FAILED'));
     }
-    return this.#ear;
   }
 
   #openEar(recogniser: Recogniser): CallerEar | undefined {
