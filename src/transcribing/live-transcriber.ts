@@ -1,6 +1,6 @@
 // Opens live transcriptions for the clients of this server.
 import type { HearingSettings } from '../config/hearing-config.js';
-import type { Recogniser } from '../engines/recogniser.js';
+import type { RecognisedText, Recogniser } from '../engines/recogniser.js';
 import type { Time } from '../time.js';
 import { type LiveListener, LiveTranscription, type VoiceActivity } from './live-transcription.js';
 
@@ -22,7 +22,7 @@ export interface LiveRequest {
   readonly turns?: Partial<HearingSettings>;
   readonly endsTurns: 'silence' | 'commit';
   readonly listener: LiveListener;
-  readonly onFinalLatency?: ((ms: number) => void) | undefined;
+  readonly onFinal?: ((text: RecognisedText, ms: number) => void) | undefined;
 }
 
 export class LiveTranscriber {

@@ -52,8 +52,8 @@ export interface LiveOptions {
   readonly context?: string | undefined;
   readonly partials: boolean;
   readonly listener: LiveListener;
-  /** Called with the milliseconds from the end of a turn to its final text. */
-  readonly onFinalLatency?: ((ms: number) => void) | undefined;
+  /** Called with each final text, and the milliseconds from the end of its turn to it. */
+  readonly onFinal?: ((text: RecognisedText, ms: number) => void) | undefined;
   readonly now: () => number;
 }
 
@@ -308,7 +308,7 @@ export class LiveTranscription {
   #final(text: RecognisedText): void {
     const endedAtMs = this.#endedAtMs.get(text.part);
     this.#endedAtMs.delete(text.part);
-    if (endedAtMs !== undefined) this.#options.onFinalLatency?.(this.#options.now() - endedAtMs);
+    if (endedAtMs !== undefined) this.#options.onFinal?.(text, this.#options.now() - endedAtMs);
     if (!this.#dropped.delete(text.part)) this.#tell('final', text);
     this.#nextFinal = text.part + 1;
     this.#tellSilent();

@@ -31,7 +31,7 @@ function open(t: TestContext, endsTurns: 'silence' | 'commit' = 'silence'): Benc
     name: 'a test',
     partials: true,
     endsTurns,
-    onFinalLatency: (ms) => latencies.push(ms),
+    onFinal: (_text, ms) => latencies.push(ms),
     listener: {
       speechStarted: (turn, at) => told.push(['started', turn, at]),
       speechStopped: (turn, at) => told.push(['stopped', turn, at]),

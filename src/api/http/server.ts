@@ -210,7 +210,13 @@ function liveDialects({ live, models, metrics, log }: HttpServerOptions, time: T
     time,
     failed: (error, requestId) =>
       log.error({ requestId, code: error.code, err: error }, 'live transcription failed'),
-    finalText: (ms) => metrics.recognition.finalText(ms),
+    finalText: (requestId, { part: turn, text, language }, ms) => {
+      metrics.recognition.finalText(ms);
+      log.info(
+        { requestId, turn, ms: Math.round(ms), characters: text.length, language, text },
+        'turn recognised',
+      );
+    },
   };
   return [liveSocket(parts), realtimeSocket(parts), jambonzSocket(parts)];
 }

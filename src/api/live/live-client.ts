@@ -1,5 +1,6 @@
 // Holds the transcription of one socket: the decoder of its sound, and the end of a client that sends
 // nothing.
+import type { RecognisedText } from '../../engines/recogniser.js';
 import { ParleyError } from '../../errors.js';
 import type { LiveRequest } from '../../transcribing/live-transcriber.js';
 import { LiveSound, type SoundEncoding } from '../../transcribing/live-sound.js';
@@ -46,7 +47,9 @@ export class LiveClient {
   /** Opens a transcription. The one before, if any, ends here. Throws what its fields have wrong. */
   begin(format: LiveFormat, request: LiveRequest): void {
     const sound = new LiveSound(format);
-    const live = checkEars(this.#parts).open({ ...request, onFinalLatency: this.#parts.finalText });
+    const { finalText } = this.#parts;
+    const onFinal = (text: RecognisedText, ms: number) => finalText(request.name, text, ms);
+    const live = checkEars(this.#parts).open({ ...request, onFinal });
     void this.#end();
     this.#sound = sound;
     this.#live = live;

@@ -1,6 +1,7 @@
 // Defines what the dialects of live transcription share: their parts, and the fields that several of them
 // have.
 import { HEARING_BOUNDS, SENSITIVITIES } from '../../config/hearing-config.js';
+import type { RecognisedText } from '../../engines/recogniser.js';
 import { ParleyError } from '../../errors.js';
 import type { LiveTranscriber } from '../../transcribing/live-transcriber.js';
 import type { Time } from '../../time.js';
@@ -15,8 +16,8 @@ export interface LiveSocketParts {
   readonly time: Time;
   /** Called for every failure that is not the peer's fault. */
   readonly failed: ReportFailure;
-  /** Reports the milliseconds from the end of a turn to its final text. */
-  readonly finalText: (ms: number) => void;
+  /** Reports a final text, and the milliseconds from the end of its turn to it. */
+  readonly finalText: (requestId: string, text: RecognisedText, ms: number) => void;
 }
 
 /** Close code of a transcription that failed. */
