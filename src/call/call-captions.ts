@@ -87,8 +87,15 @@ const MOST_KEPT = 200; // events that a client may have missed
 const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
 const REOPEN_MS = 5000; // between a recognition that failed and the next
 
+interface EarTimes {
+  readonly openedMs: number;
+  /** Number of its first text. */
+  readonly firstNumber: number;
+}
+
 /** A sentence of the voice that is being heard. */
 interface SpokenSentence {
+  readonly utterance: number;
   readonly text: string;
   readonly beganMs: number;
 }
@@ -103,11 +110,15 @@ class CaptionedCall {
   readonly #kept: NumberedCaptionEvent[] = [];
   #lastId = 0;
   #stopObserving: () => void = () => undefined;
+  #stopHearing: () => void = () => undefined;
   #ear: CallerEar | undefined;
   #failedAtMs = -Infinity;
   #sentence: SpokenSentence | undefined;
   #voiceNumber = 0;
+  /** Number of the caller's next text. */
   #callerNumber = 0;
+  /** The caller's texts that were told and may change. */
+  readonly #shown = new Set<number>();
 
   constructor(call: CaptionableCall, parts: CaptionParts) {
     this.#call = call;
@@ -150,7 +161,8 @@ class CaptionedCall {
   #hear(): void {
     if (this.#parts.recogniser === undefined) return;
     try {
-      this.#call.hear();
+      this.#stopHearing();
+      this.#stopHearing = this.#call.hear();
     } catch (error) {
       if (asParleyError(error, 'WRONG_STATE').code !== 'CALL_STATE') throw error;
     }
@@ -160,6 +172,8 @@ class CaptionedCall {
     this.#stopObserving();
     this.#stopObserving = () => undefined;
     this.#leaveEar();
+    this.#stopHearing();
+    this.#stopHearing = () => undefined;
   }
 
   #leaveEar(): void {
@@ -177,21 +191,22 @@ class CaptionedCall {
       case 'turn.ended':
         return this.#ear?.turnEnded();
       case 'sentence.started':
-        this.#sentence = { text: event.text, beganMs: this.#nowMs() };
+        this.#sentence = { utterance: event.utterance, text: event.text, beganMs: this.#nowMs() };
         return this.#tellVoice(event.text, false);
       case 'sentence.spoken':
-        this.#tellVoice(event.text, true);
-        return this.#sentenceOver();
+        return this.#sentenceOver(event.utterance, event.text);
       case 'utterance.interrupted':
       case 'utterance.failed':
-        if (this.#sentence !== undefined) this.#tellVoice(endOf(event.text, this.#sentence.text), true);
-        return this.#sentenceOver();
+        return this.#sentenceOver(event.utterance, endOf(event.text, this.#sentence?.text ?? ''));
       default:
         return undefined;
     }
   }
 
-  #sentenceOver(): void {
+  /** An utterance that waits may end before the one that is being heard. */
+  #sentenceOver(utterance: number, text: string): void {
+    if (this.#sentence?.utterance !== utterance) return;
+    this.#tellVoice(text, true);
     this.#sentence = undefined;
     this.#voiceNumber++;
   }
@@ -219,9 +234,9 @@ class CaptionedCall {
     let socket: CallerSocket | undefined;
     this.#call.follow((port) => (socket = port.socket))();
     if (socket === undefined) return undefined;
-    const openedMs = this.#nowMs();
+    const times = { openedMs: this.#nowMs(), firstNumber: this.#callerNumber };
     const ear: CallerEar = new CallerEar(socket, recogniser, {
-      text: (text, isFinal) => this.#tellCaller(text, isFinal, openedMs),
+      text: (text, isFinal) => this.#tellCaller(text, isFinal, times),
       failed: (error) => {
         if (this.#ear === ear) this.#ear = undefined;
         this.#failed(error);
@@ -230,15 +245,16 @@ class CaptionedCall {
     return ear;
   }
 
-  #tellCaller(text: RecognisedText, isFinal: boolean, openedMs: number): void {
-    const [beginMs, endMs] = [text.beginSeconds, text.endSeconds].map((seconds) =>
-      Math.round(openedMs + seconds * 1000),
-    );
-    const times = { beginMs: beginMs ?? 0, endMs: endMs ?? 0 };
+  #tellCaller(text: RecognisedText, isFinal: boolean, ear: EarTimes): void {
+    const number = ear.firstNumber + text.part;
+    this.#callerNumber = Math.max(this.#callerNumber, number + 1);
+    const isShown = this.#shown.has(number);
+    if (isFinal) this.#shown.delete(number);
+    else this.#shown.add(number);
+    if (text.text === '' && !isShown) return; // a noise; what was shown of it is taken back
+    const at = (seconds: number) => Math.round(ear.openedMs + seconds * 1000);
+    const times = { beginMs: at(text.beginSeconds), endMs: at(text.endSeconds) };
     const { language } = text;
-    const number = this.#callerNumber;
-    if (isFinal) this.#callerNumber++;
-    if (isFinal && text.text === '') return;
     this.#caption({ side: 'caller', number, ...times, text: text.text, isFinal, language });
   }
 

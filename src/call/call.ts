@@ -183,9 +183,9 @@ export class Call {
     else this.#caller.listen(settings);
   }
 
-  /** Reports when the caller speaks, as `listen` does, with the settings that the call has. */
-  hear(): void {
-    this.#caller.prepare('speech');
+  /** Reports when the caller speaks until the returned function is called, or for longer if others listen. */
+  hear(): () => void {
+    return this.#caller.hear();
   }
 
   /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */

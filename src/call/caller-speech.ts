@@ -59,6 +59,8 @@ export class CallerSpeech {
   #isAwaiting = false;
   /** Track of the voice that stands still. */
   #faded: number | undefined;
+  /** Only `hear` wants the caller heard. */
+  #isBorrowed = false;
   #isClosed = false;
 
   constructor(parts: CallerSpeechParts) {
@@ -71,6 +73,7 @@ export class CallerSpeech {
    */
   listen(settings: Partial<HearingSettings> = {}): void {
     if (this.#isClosed) return;
+    this.#isBorrowed = false;
     if (this.#line === undefined) this.#open(settings);
     else this.#change(settings);
     this.#awaitsInput = (settings.noInputMs ?? 0) > 0;
@@ -100,6 +103,7 @@ export class CallerSpeech {
     this.#leave();
     this.#settings = undefined;
     this.#isAwaiting = false;
+    this.#isBorrowed = false;
   }
 
   #leave(): void {
@@ -108,13 +112,26 @@ export class CallerSpeech {
   }
 
   /**
-   * An utterance is about to be queued that this may interrupt, or somebody wants to know when the caller
-   * speaks: hears the caller, unless it does so already. Throws CALL_STATE if nothing is heard. If no
+   * Hears the caller, unless it does so already. The returned function ends that, unless `listen` or an
+   * utterance has asked for it since. Throws CALL_STATE as `prepare` does.
+   */
+  hear(): () => void {
+    if (this.#line !== undefined) return () => undefined;
+    this.prepare('speech');
+    this.#isBorrowed = true;
+    return () => {
+      if (this.#isBorrowed) this.stop();
+    };
+  }
+
+  /**
+   * An utterance is about to be queued that this may interrupt. Throws CALL_STATE if nothing is heard. If no
    * hearing worker can be started, which the log and /health say, the text is spoken and no speech interrupts
    * it.
    */
   prepare(interruptible: Interruptible): void {
     if (interruptible !== 'speech' && interruptible !== 'any') return;
+    this.#isBorrowed = false;
     if (this.#isClosed || this.#line !== undefined) return;
     try {
       this.#open({});

@@ -76,6 +76,10 @@ class PairedSession implements RecognitionSession {
   readonly #feeds: readonly RingFeed[];
   readonly #rate: number;
   #ring: PcmRing | undefined;
+  /** Samples that were read from it. */
+  #read = 0;
+  /** Orders whose sound was not read yet, each with its place. */
+  readonly #orders: { readonly order: TurnOrder; readonly at: number }[] = [];
   /** Turns whose final text was told. */
   #told = -1;
   #isClosed = false;
@@ -107,13 +111,19 @@ class PairedSession implements RecognitionSession {
       throw error;
     }
     const sessions = [this.#main, this.#fast];
-    this.#feeds = sessions.map((session) => new RingFeed(this.#rate, (order) => session.turn(order)));
+    this.#feeds = sessions.map((session) => {
+      const order = (one: TurnOrder) => session.turn(one);
+      return new RingFeed(this.#rate, { order, drained: () => this.#pump() });
+    });
     for (const [n, session] of sessions.entries()) {
       const feed = this.#feeds[n];
       if (feed !== undefined) session.push(feed.ring);
     }
     this.#fast.ended.catch((error: unknown) => {
-      if (!this.#isClosed) onFastFailed(asParleyError(error, 'ENGINE_FAILED'));
+      if (this.#isClosed) return;
+      this.#feeds[1]?.close();
+      onFastFailed(asParleyError(error, 'ENGINE_FAILED'));
+      this.#pump();
     });
     this.ended = this.#main.ended.finally(() => this.close());
     this.ended.catch(() => undefined); // the caller awaits it
@@ -127,8 +137,8 @@ class PairedSession implements RecognitionSession {
 
   /** The order is about the sound that the ring has had until now. */
   turn(order: TurnOrder): void {
+    this.#orders.push({ order, at: this.#ring?.status()?.written ?? 0 });
     this.#pump();
-    for (const feed of this.#feeds) feed.order(order);
   }
 
   end(): Promise<void> {
@@ -146,13 +156,19 @@ class PairedSession implements RecognitionSession {
     for (const feed of this.#feeds) feed.close();
   }
 
+  /** Reads on while neither feed has more than a second that waits: the ring is the backpressure. */
   readonly #pump = (): void => {
     const ring = this.#ring;
     if (ring === undefined || this.#isClosed) return;
     for (;;) {
-      const samples = new Float32Array(READ_SAMPLES);
+      this.#giveOrders();
+      if (this.#feeds.some(({ waiting }) => waiting > this.#rate)) return; // `drained` goes on
+      const samples = new Float32Array(
+        Math.min(READ_SAMPLES, (this.#orders[0]?.at ?? Infinity) - this.#read),
+      );
       const count = ring.read(samples);
       if (count <= 0) break;
+      this.#read += count;
       for (const feed of this.#feeds) feed.push(samples.slice(0, count));
     }
     const { ended = true, readable = 0 } = ring.status() ?? {};
@@ -163,4 +179,14 @@ class PairedSession implements RecognitionSession {
     ring.forget(this.#pump);
     ring.onReadable(this.#pump);
   };
+
+  /** Those whose sound was read. */
+  #giveOrders(): void {
+    for (;;) {
+      const [next] = this.#orders;
+      if (next === undefined || next.at > this.#read) return;
+      this.#orders.shift();
+      for (const feed of this.#feeds) feed.order(next.order);
+    }
+  }
 }

@@ -4,22 +4,31 @@ import type { TurnOrder } from './recogniser.js';
 
 const RING_SECONDS = 4;
 
+interface FeedListener {
+  /** Called with each order when all samples before it are in the ring. */
+  readonly order?: (order: TurnOrder) => void;
+  /** Called when nothing waits any more. */
+  readonly drained?: () => void;
+}
+
 export class RingFeed {
   readonly ring: PcmRing;
-  readonly #onOrder: (order: TurnOrder) => void;
+  readonly #listener: FeedListener;
   readonly #queue: (Float32Array | TurnOrder)[] = [];
   #waiting = 0;
   #isWatching = false;
   #isEnding = false;
+  /** The reader has ended, and nothing is written any more. */
+  #isOver = false;
   readonly #flush = (): void => {
     this.#isWatching = false;
     this.#go();
+    if (this.#waiting === 0) this.#listener.drained?.();
   };
 
-  /** `onOrder` gets each order when all samples before it are in the ring. */
-  constructor(rate: number, onOrder: (order: TurnOrder) => void = () => undefined) {
+  constructor(rate: number, listener: FeedListener = {}) {
     this.ring = PcmRing.open(rate, RING_SECONDS * rate);
-    this.#onOrder = onOrder;
+    this.#listener = listener;
   }
 
   /** Samples that wait for room. */
@@ -29,12 +38,14 @@ export class RingFeed {
 
   /** Takes the samples over. */
   push(samples: Float32Array): void {
+    if (this.#isOver) return;
     this.#queue.push(samples);
     this.#waiting += samples.length;
     this.#go();
   }
 
   order(order: TurnOrder): void {
+    if (this.#isOver) return;
     this.#queue.push(order);
     this.#go();
   }
@@ -44,31 +55,39 @@ export class RingFeed {
     this.#go();
   }
 
+  /** Idempotent. */
   close(): void {
-    this.#queue.length = 0;
+    this.#stop();
     this.ring.forget(this.#flush);
     this.ring.close();
   }
 
+  #stop(): void {
+    this.#isOver = true;
+    this.#queue.length = 0;
+    this.#waiting = 0;
+  }
+
   #go(): void {
-    if (this.#isWatching) return;
+    if (this.#isWatching || this.#isOver) return;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       if (typeof next === 'string') {
         this.#queue.shift();
-        this.#onOrder(next);
+        this.#listener.order?.(next);
         continue;
       }
       const count = this.ring.write(next);
-      if (count < 0) return; // its reader has ended, and says why
+      if (count < 0) return this.#stop(); // the session says why
       this.#waiting -= count;
       if (count === next.length) this.#queue.shift();
       else {
         this.#queue[0] = next.subarray(count);
         this.#isWatching = true;
         this.ring.onWritable(this.#flush);
-        return;
+        return undefined;
       }
     }
     if (this.#isEnding) this.ring.end();
+    return undefined;
   }
 }

@@ -12,6 +12,7 @@ const SAMPLES_PER_MS = SAMPLE_RATE / 1000;
  */
 const FEW_RINGS = 3;
 const LOOK_MS = 16;
+const MOST_WINDOWS = 4; // of one ring in one take
 
 export class RingSource {
   readonly #rings = new Map<number, HeardRing>();
@@ -46,11 +47,15 @@ export class RingSource {
   take(samples: Float32Array, fields: Float64Array): number {
     const most = Math.floor(fields.length / EAR_FIELDS);
     let rows = 0;
-    for (const ring of this.#ready) {
-      // Few rings have more than one window: a client sends its sound as it comes.
-      while (rows < most && ring.fill()) ring.put(rows++, samples, fields);
-      if (rows === most) break;
+    for (const ring of [...this.#ready]) {
       this.#ready.delete(ring);
+      // A client that sends faster than it speaks must not delay the others.
+      const limit = Math.min(most, rows + MOST_WINDOWS);
+      while (rows < limit && ring.fill()) ring.put(rows++, samples, fields);
+      if (rows === limit) {
+        this.#ready.add(ring);
+        continue;
+      }
       if (ring.isOver) this.#ended.push(ring.line);
       else if (!this.#looks) ring.watch();
     }
@@ -65,7 +70,8 @@ export class RingSource {
   /** Calls back once, when there may be something to take. */
   onWindows(onReady: () => void): void {
     this.#onReady = onReady;
-    if (this.#ready.size > 0 || this.#looks) this.#callSoon();
+    const isLeft = [...this.#rings.values()].some((ring) => !ring.isOver && !ring.isWatched);
+    if (this.#ready.size > 0 || isLeft) this.#callSoon();
   }
 
   close(): void {

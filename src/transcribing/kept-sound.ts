@@ -2,6 +2,11 @@
 import type { PcmRing } from '../audio/pcm-ring.js';
 
 const READ_SAMPLES = 16_384;
+/**
+ * Seconds of sound that are kept at most. The recogniser works on four pieces of a minute together, and must get
+ * their sound before the first of them is taken.
+ */
+const MOST_SECONDS = 480;
 
 export class KeptSound {
   readonly #ring: PcmRing;
@@ -11,6 +16,7 @@ export class KeptSound {
   /** Samples that came so far. */
   #came = 0;
   #isOver = false;
+  #isFull = false;
   #waiting: (() => void)[] = [];
 
   /** Reads the ring until it ends or is aborted. */
@@ -27,9 +33,12 @@ export class KeptSound {
   /** Resolves with a piece once all of it came; what lies before it is dropped. Pieces are taken in order. */
   async take(beginSeconds: number, endSeconds: number): Promise<Float32Array> {
     const [begin, end] = [beginSeconds, endSeconds].map((seconds) => Math.round(seconds * this.#ring.rate));
+    this.#dropBefore(begin ?? 0);
     while (!this.#isOver && this.#came < (end ?? 0))
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return this.#slice(begin ?? 0, Math.min(end ?? 0, this.#came));
+    const samples = this.#slice(begin ?? 0, Math.min(end ?? 0, this.#came));
+    this.#dropBefore(end ?? 0);
+    return samples;
   }
 
   #slice(begin: number, end: number): Float32Array {
@@ -41,13 +50,23 @@ export class KeptSound {
       if (from < to) samples.set(chunk.subarray(from - at, to - at), from - begin);
       at += chunk.length;
     }
-    while (this.#first + (this.#chunks[0]?.length ?? Infinity) <= begin)
-      this.#first += this.#chunks.shift()?.length ?? 0;
     return samples;
+  }
+
+  #dropBefore(place: number): void {
+    while (this.#first + (this.#chunks[0]?.length ?? Infinity) <= place)
+      this.#first += this.#chunks.shift()?.length ?? 0;
+    if (!this.#isFull) return;
+    this.#isFull = false;
+    this.#read();
   }
 
   readonly #read = (): void => {
     for (;;) {
+      if (this.size >= MOST_SECONDS * this.#ring.rate) {
+        this.#isFull = true;
+        break;
+      }
       const chunk = new Float32Array(READ_SAMPLES);
       const count = this.#ring.read(chunk);
       if (count > 0) {
@@ -61,6 +80,6 @@ export class KeptSound {
       break;
     }
     for (const look of this.#waiting.splice(0)) look();
-    if (!this.#isOver) this.#ring.onReadable(this.#read);
+    if (!this.#isOver && !this.#isFull) this.#ring.onReadable(this.#read);
   };
 }

@@ -32,6 +32,11 @@ export class LiveTranscriber {
     this.#parts = parts;
   }
 
+  /** Name of the recogniser. */
+  get name(): string {
+    return this.#parts.recogniser.name;
+  }
+
   /** True if there may be texts of a turn before its end. */
   get tellsPartials(): boolean {
     return this.#parts.recogniser.tellsPartials;

@@ -23,7 +23,7 @@ export interface VoiceActivity {
       readonly analysed: (atMs: number, isOver: boolean) => void;
       readonly lost: (error: ParleyError) => void;
     },
-  ): { change(settings: Partial<HearingSettings>): void; close(): void };
+  ): { close(): void };
 }
 
 /** Turns are numbered from 0. Times are in seconds of the sound. */
@@ -64,9 +64,9 @@ const SILENCE_SAMPLES = LIVE_RATE / 5; // passed on together
 export class LiveTranscription {
   readonly #options: LiveOptions;
   readonly #session: RecognitionSession;
-  readonly #heard = new RingFeed(LIVE_RATE);
+  readonly #heard: RingFeed;
   readonly #recognised: RingFeed;
-  readonly #line: { change(settings: Partial<HearingSettings>): void; close(): void } | undefined;
+  readonly #line: { close(): void } | undefined;
   /** Sound that voice activity has not analysed yet. */
   #waiting: Float32Array[] = [];
   /** Samples that came, and that were passed on to the recogniser. */
@@ -83,6 +83,10 @@ export class LiveTranscription {
   /** The turn whose final text comes next. */
   #nextFinal = 0;
   #isOpen = false;
+  /** Place at which the open turn began to get its sound. */
+  #openedAt = 0;
+  /** Place at which the last turn ended. */
+  #endedAt = -1;
   #isSpeaking = false;
   /** Places at which the client has ended a turn, in samples. */
   readonly #commits: { readonly at: number; readonly isDropped: boolean }[] = [];
@@ -106,7 +110,8 @@ export class LiveTranscription {
         final: (text) => this.#final(this.#ofTurn(text)),
       },
     );
-    this.#recognised = new RingFeed(LIVE_RATE, (order) => this.#session.turn(order));
+    this.#heard = new RingFeed(LIVE_RATE);
+    this.#recognised = new RingFeed(LIVE_RATE, { order: (order) => this.#session.turn(order) });
     try {
       this.#session.push(this.#recognised.ring);
       this.#line = activity.listenToRing(name, this.#heard.ring, settings, {
@@ -149,11 +154,6 @@ export class LiveTranscription {
   /** Ends the turn here, and tells nothing more of it. */
   drop(): void {
     this.#commit(true);
-  }
-
-  /** Changes silence and sensitivity of the turns to come. Throws INVALID_FIELD. */
-  change(settings: Partial<HearingSettings>): void {
-    this.#line?.change(settings);
   }
 
   /** Ends the sound. Resolves after the last text, or when it has failed. */
@@ -222,9 +222,13 @@ export class LiveTranscription {
       if (commit === undefined || commit.at >= place + WINDOW_SAMPLES) return;
       this.#commits.shift();
       this.#pass(commit.at);
-      if (this.#isOpen) this.#endTurn(commit.at, commit.isDropped);
-      else if (this.#options.endsTurns === 'commit' && !commit.isDropped) this.#endSilentTurn(commit.at);
-      if (this.#isSpeaking) this.#order('begin');
+      const isTold = this.#options.endsTurns === 'commit' && !commit.isDropped;
+      if (this.#hasSound) {
+        this.#endTurn(commit.at, commit.isDropped);
+        if (this.#isSpeaking) this.#order('begin');
+      } else if (isTold) {
+        this.#endSilentTurn(commit.at);
+      }
     }
   }
 
@@ -235,10 +239,16 @@ export class LiveTranscription {
     this.#recognised.end();
   }
 
+  /** A turn is open that has sound. A recogniser tells nothing of one that has none. */
+  get #hasSound(): boolean {
+    return this.#isOpen && this.#passed > this.#openedAt;
+  }
+
   #endTurn(at: number, isDropped = false): void {
-    if (!this.#isOpen) return;
+    if (!this.#hasSound) return;
     this.#order('end');
     this.#isOpen = false;
+    this.#endedAt = this.#passed;
     const turn = this.#turn++;
     if (isDropped) {
       this.#dropped.add(turn);
@@ -250,6 +260,7 @@ export class LiveTranscription {
 
   #endSilentTurn(at: number): void {
     const part = this.#turn++;
+    if (this.#isOpen) this.#turnOfPart[this.#turnOfPart.length - 1] = this.#turn; // it goes on with another number
     const seconds = at / LIVE_RATE;
     this.#options.listener.turnEnded?.(part, seconds);
     const times = { beginSeconds: seconds, endSeconds: seconds };
@@ -269,6 +280,8 @@ export class LiveTranscription {
   #order(order: TurnOrder): void {
     if (order === 'begin') {
       this.#isOpen = true;
+      // A turn that follows another one at once has no sound yet; others have some from before their onset.
+      this.#openedAt = this.#passed === this.#endedAt ? this.#passed : -1;
       this.#turnOfPart.push(this.#turn);
     }
     this.#recognised.order(order);

@@ -202,9 +202,8 @@ class Transcribing {
       this.#fail(new ParleyError('TOO_LARGE', message, { field: 'file' }));
       return undefined;
     }
-    const timed = this.#timed(recognised);
-    timed.catch(() => undefined); // it is awaited in its turn
-    this.#told = this.#told.then(async () => this.#run.onPiece(await timed));
+    // One piece is aligned while the next is recognised. The sound of later ones waits where it is bounded.
+    this.#told = this.#told.then(async () => this.#run.onPiece(await this.#timed(recognised)));
     this.#told.catch((error: unknown) => this.#fail(error));
     return undefined;
   }
@@ -212,9 +211,10 @@ class Transcribing {
   async #timed({ text, language, beginSeconds, endSeconds }: RecognisedText): Promise<TranscribedPiece> {
     const piece = { text, language, beginSeconds, endSeconds };
     const shared = () => shareTime(text, beginSeconds, endSeconds);
-    if (this.#run.aligner === undefined || this.#kept === undefined || text === '')
+    if (this.#run.aligner === undefined || this.#kept === undefined)
       return { ...piece, words: shared(), isAligned: false };
-    const samples = await this.#kept.take(beginSeconds, endSeconds);
+    const samples = await this.#kept.take(beginSeconds, endSeconds); // also of silence, which is dropped so
+    if (text === '') return { ...piece, words: [], isAligned: false };
     try {
       const words = await this.#align(this.#run.aligner, samples, piece);
       if (words !== undefined) return { ...piece, words, isAligned: true };

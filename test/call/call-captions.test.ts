@@ -38,8 +38,13 @@ class PlayedCall {
     return () => this.#followers.delete(follower);
   }
 
-  hear(): void {
+  /** Those who want it heard. */
+  hearers = 0;
+
+  hear(): () => void {
     this.heard++;
+    this.hearers++;
+    return () => void this.hearers--;
   }
 
   tell(event: CallEvent): void {
@@ -144,6 +149,51 @@ test('what the voice says is told as it begins, and as much of it as was sent', 
   ]);
 });
 
+test('an utterance that ends while it waits changes nothing of the one that is heard', () => {
+  const { call, time, follow } = open();
+  const viewer = follow();
+  viewer.taken();
+  call.tell({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'One moment.' });
+  const failure = { code: 'ENGINE_FAILED', message: 'no' } as const;
+  call.tell({ type: 'utterance.failed', utterance: 2, text: '', error: failure });
+  time.advance(900);
+  call.tell({ type: 'sentence.spoken', utterance: 1, sentence: 0, text: 'One moment.' });
+  assert.deepEqual(viewer.taken(), [
+    ['voice', 0, 0, 0, 'One moment.', 'partial'],
+    ['voice', 0, 0, 900, 'One moment.', 'final'],
+  ]);
+});
+
+test('texts of the caller keep their numbers, also if a partial one comes before the last final one', () => {
+  const { call, recogniser, follow } = open();
+  const viewer = follow();
+  viewer.taken();
+  const [session] = recogniser.opened;
+  assert.ok(session !== undefined);
+  session.partial('And', 0, 1);
+  session.listener.final({
+    part: 0,
+    text: 'Yes.',
+    stable: 4,
+    language: 'en',
+    beginSeconds: 0,
+    endSeconds: 1,
+  });
+  session.listener.final({ part: 1, text: '', stable: 0, language: 'en', beginSeconds: 1, endSeconds: 2 });
+  session.listener.final({ part: 2, text: '', stable: 0, language: 'en', beginSeconds: 2, endSeconds: 3 });
+  call.move();
+  recogniser.opened[1]?.partial('Well', 0, 0);
+  assert.deepEqual(
+    viewer.taken().map(([, number, , , text, state]) => [number, text, state]),
+    [
+      [1, 'And', 'partial'],
+      [0, 'Yes.', 'final'],
+      [1, '', 'final'],
+      [3, 'Well', 'partial'],
+    ],
+  );
+});
+
 test('all who follow a call share one recognition, which ends with the last of them', () => {
   const { call, recogniser, follow } = open();
   const [first, second] = [follow(), follow()];
@@ -154,7 +204,7 @@ test('all who follow a call share one recognition, which ends with the last of t
   first.stop();
   assert.equal(call.ears.size, 1);
   second.stop();
-  assert.deepEqual([call.ears.size, call.observers, recogniser.sessions], [0, 0, 0]);
+  assert.deepEqual([call.ears.size, call.observers, recogniser.sessions, call.hearers], [0, 0, 0, 0]);
   follow();
   call.tell(SPEECH);
   assert.equal(recogniser.opened.length, 2);

@@ -81,6 +81,29 @@ test('when the fast one fails the session goes on, and when the main one fails i
   assert.deepEqual([main.sessions, fast.sessions], [0, 0]);
 });
 
+test('a recogniser that lags holds the sound back in the ring, and the orders keep their places', async (t) => {
+  const { main, fast, ring, start } = open(t);
+  const session = start();
+  const slow = fast.opened[0] ?? assert.fail();
+  slow.reads = false;
+  let written = 0;
+  for (let n = 0; n < 40; n++) written += Math.max(0, ring.write(new Float32Array(4000)));
+  session.turn('begin');
+  for (let n = 0; n < 200; n++) {
+    await tick();
+    written += Math.max(0, ring.write(new Float32Array(4000)));
+  }
+  // The ring of a second, four seconds before the slow one, and what waits for it.
+  assert.ok(written < 7 * 16_000, String(written));
+  slow.reads = true;
+  for (let n = 0; n < 200; n++) {
+    slow.read();
+    await tick();
+  }
+  assert.deepEqual(slow.orders, main.opened[0]?.orders);
+  assert.equal(slow.sound.length, main.opened[0]?.sound.length);
+});
+
 test('what the fast one refuses leaves nothing open', (t) => {
   const { main, fast, start } = open(t);
   fast.refusal = new ParleyError('ENGINE_BUSY', 'too many');

@@ -89,6 +89,16 @@ test('windows of many rings are analysed together', async (t) => {
   assert.ok(runs() < (20 * sound.length) / 512, String(runs()));
 });
 
+test('when many rings become few, each is heard on', async (t) => {
+  const { loop, lines } = await openLoop(t, 5);
+  for (const { ring } of lines) ring.write(sound.subarray(0, 5120));
+  await until(() => lines.every(({ analysedMs }) => analysedMs === 320));
+  for (const line of [3, 4]) loop.handle({ type: 'forget', line });
+  const left = lines.slice(0, 3);
+  for (const { ring } of left) ring.write(sound.subarray(5120, 10_240));
+  await until(() => left.every(({ analysedMs }) => analysedMs === 640));
+});
+
 test('a line that is forgotten is read no more', async (t) => {
   const { loop, lines } = await openLoop(t, 1);
   const [line] = lines;

@@ -169,17 +169,57 @@ test('a turn that the client drops is told no more', async (t) => {
   session.partial('I wo', 2);
   live.drop();
   session.partial('I would', 2, 0);
-  line.event('speech.stopped', 512);
-  line.event('turn.ended', 512);
+  live.push(counting(8192, 8192));
+  line.event('speech.stopped', 900);
+  line.event('turn.ended', 1000);
   await tick();
   assert.deepEqual(
     told.filter(([what]) => what !== 'started' && what !== 'stopped'),
     [
       ['partial', 0, 'I wo', 2],
-      ['ended', 1, 0.512],
+      ['ended', 1, 1],
       ['final', 1, 'turn 1'],
     ],
   );
+});
+
+test('drops and commits one after the other are one', async (t) => {
+  for (const endsTurns of ['silence', 'commit'] as const) {
+    const { live, line, session, told } = open(t, endsTurns);
+    live.push(counting(0, 8192));
+    line.event('speech.started', 100);
+    line.analyse();
+    live.drop();
+    live.drop();
+    live.push(counting(8192, 8192));
+    line.analyse();
+    live.commit();
+    live.commit();
+    live.push(counting(16_384, 8192));
+    line.event('speech.stopped', 1400);
+    line.event('turn.ended', 1500);
+    line.analyse();
+    live.commit();
+    await tick();
+    const isCommit = endsTurns === 'commit';
+    assert.deepEqual(
+      told.filter(([what]) => what === 'final').map(([, turn, text]) => [turn, text]),
+      isCommit
+        ? [
+            [1, 'turn 1'],
+            [2, ''],
+            [3, 'turn 2'],
+          ]
+        : [
+            [1, 'turn 1'],
+            [2, 'turn 2'],
+          ],
+      endsTurns,
+    );
+    // Every turn of the recogniser has sound.
+    const places = session.orders.filter(([order]) => order === 'end').map(([, at]) => at);
+    assert.deepEqual(places, [...new Set(places)]);
+  }
 });
 
 test('a drop between two turns drops nothing', async (t) => {
@@ -258,7 +298,10 @@ test('what cannot be opened leaves nothing open', () => {
   assert.throws(ask, { code: 'HEARING_FAILED' });
   assert.equal(recogniser.sessions, 0);
   recogniser.refusal = new ParleyError('ENGINE_BUSY', 'too many');
-  assert.throws(ask, { code: 'ENGINE_BUSY' });
+  const before = process.memoryUsage.rss();
+  for (let n = 0; n < 1000; n++) assert.throws(ask, { code: 'ENGINE_BUSY' });
+  const grownMb = (process.memoryUsage.rss() - before) / 1e6;
+  assert.ok(grownMb < 100, `${grownMb} MB: a ring of each refusal would be 256`);
 });
 
 test('a silence that the client states moves the bounds with it', () => {

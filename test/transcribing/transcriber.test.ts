@@ -34,7 +34,7 @@ interface Bench {
   readonly unaligned: readonly ParleyError[];
 }
 
-function openBench(t: TestContext, recogniser: Recogniser, aligner?: Aligner): Bench {
+function openBench(t: TestContext, recogniser: Recogniser, aligner?: Aligner, maxSeconds = 100): Bench {
   const unaligned: ParleyError[] = [];
   const decoders = new SoundDecoders({ time: systemTime, ffmpeg: undefined });
   t.after(() => decoders.close());
@@ -46,7 +46,7 @@ function openBench(t: TestContext, recogniser: Recogniser, aligner?: Aligner): B
     decoders,
     queue,
     now: () => performance.now(),
-    maxSeconds: 100,
+    maxSeconds,
     onUnaligned,
   };
   return { transcriber: new Transcriber(parts), decoders, unaligned };
@@ -136,6 +136,9 @@ class CountingRecogniser implements Recogniser {
   /** It reads only while this is true. */
   reads = true;
 
+  says = (part: number, seconds: number): string =>
+    Array.from({ length: Math.ceil(seconds) }, (_, n) => `word${part * 2 + n}`).join(' ');
+
   open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession {
     this.asked.push(options);
     this.sessions++;
@@ -175,7 +178,7 @@ class CountingRecogniser implements Recogniser {
       const seconds = filled / ring.rate;
       if (part * 2 + seconds > this.failsAt) throw new ParleyError('ENGINE_FAILED', 'no more');
       if (filled === 0) return;
-      const text = Array.from({ length: Math.ceil(seconds) }, (_, n) => `word${part * 2 + n}`).join(' ');
+      const text = this.says(part, seconds);
       const times = { beginSeconds: part * 2, endSeconds: part * 2 + seconds };
       listener.final({ part, text, stable: text.length, language: 'en', ...times });
     }
@@ -289,6 +292,17 @@ test('without an aligner, and where none is wanted, times are shared out in shor
     recogniser.asked.map(({ pieceSeconds }) => pieceSeconds),
     [60, 20, 60],
   );
+});
+
+test('silence is not kept for the aligner', async (t) => {
+  const recogniser = new CountingRecogniser();
+  recogniser.says = () => '';
+  const { pieces, end } = await transcribe(
+    openBench(t, recogniser, new SecondsAligner(), 2000),
+    toneWav({ seconds: 1000, rate: 8000 }),
+  );
+  assert.equal(end.seconds, 1000); // longer than what may be kept: 480 s
+  assert.equal(pieces.length, 500);
 });
 
 test('an upload is read no faster than it is recognised', async (t) => {

@@ -46,6 +46,7 @@ const FORM_TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 
 type BusboyInstance = InstanceType<typeof Busboy>;
 
+const LEAST_RATE = 512; // bytes a second of an upload, on average
 const FIELDS_BYTES = 1 << 20; // all of a form except the file
 const LIMITS = {
   fields: 64,
@@ -112,15 +113,20 @@ async function* limited(body: AsyncIterable<Uint8Array>, rules: UploadRules): As
 /** The bytes of a body as they come. An error leaves the connection open for the answer. */
 async function* arriving(body: Readable, { stallMs, time }: UploadRules): AsyncGenerator<Uint8Array> {
   const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
+  // Milliseconds for which the server may still wait for the client. Each byte gives some back.
+  let patienceMs = stallMs;
   for (;;) {
     let cancel: () => void = () => undefined;
+    const fromMs = time.now();
     const stalled = new Promise<never>((_, reject) => {
-      const message = `nothing of the upload came within ${stallMs / 1000} s`;
-      cancel = time.after(stallMs, () => reject(new ParleyError('UPLOAD_STALLED', message)));
+      const message = `the upload must come at ${LEAST_RATE} bytes a second at least, without pauses of ${stallMs / 1000} s`;
+      const limitMs = Math.max(1, Math.min(stallMs, patienceMs));
+      cancel = time.after(limitMs, () => reject(new ParleyError('UPLOAD_STALLED', message)));
     });
     try {
       const { value, done } = await Promise.race([chunks.next(), stalled]);
       if (done === true) return;
+      patienceMs += (value.length / LEAST_RATE) * 1000 - (time.now() - fromMs);
       yield value;
     } catch (error) {
       if (error instanceof ParleyError) throw error;
@@ -169,7 +175,10 @@ class FormReader {
     const finished = once(parser, 'finish', { signal });
     finished.catch(() => undefined); // it is awaited below
     try {
+      let size = 0;
       for await (const bytes of arriving(this.#request.raw, this.#rules)) {
+        size += bytes.length;
+        if (size > this.#rules.maxBytes + FIELDS_BYTES) throw tooLarge(this.#rules);
         if (!parser.write(bytes)) await once(parser, 'drain', { signal });
         if (this.#reason !== undefined) throw this.#reason;
       }
@@ -192,13 +201,17 @@ class FormReader {
     } catch (error) {
       throw malformed((error as Error).message);
     }
-    parser.on('field', (name, value) => add(this.#texts, name, [value]));
+    parser.on('field', (name: string | undefined, value) => {
+      if (name === undefined) this.#fail(malformed('a part of the form has no name'));
+      else add(this.#texts, name, [value]);
+    });
     parser.on('file', (name, stream) => {
       if (name !== fileName)
         this.#fail(malformed(`the form has a file "${name}"; the file is "${fileName}"`));
       stream.on('limit', () => this.#fail(tooLarge(this.#rules)));
       stream.on('error', () => undefined); // the parser tells it as well
       this.#over.signal.addEventListener('abort', () => stream.destroy(), { once: true });
+      if (this.#over.signal.aborted) stream.destroy();
       this.#kept ??= this.#keep(stream);
       this.#kept.catch((error: unknown) => this.#fail(error));
     });

@@ -203,7 +203,7 @@ function openSockets(
 
 /** The dialects of live transcription. */
 function liveDialects({ live, models, metrics, log }: HttpServerOptions, time: Time): readonly Dialect[] {
-  const names = new ModelNames(models.id, models.strict, TRANSCRIPTION_MODELS);
+  const names = new ModelNames(live?.name ?? 'none', models.strict, TRANSCRIPTION_MODELS);
   const parts: LiveSocketParts = {
     live,
     checkModel: (name) => names.check(name),

@@ -9,6 +9,7 @@ import type { Peer } from '../http/socket-dialect.js';
 import { checkEars, type LiveSocketParts } from './live-socket-parts.js';
 
 const IDLE_MS = 300_000; // without a message
+const MOST_ENDING = 2;
 const NORMAL = 1000;
 
 interface LiveFormat {
@@ -22,7 +23,7 @@ export class LiveClient {
   readonly #peer: Peer;
   #sound: LiveSound | undefined;
   #live: LiveTranscription | undefined;
-  /** Those that were followed by another one, until their last text. */
+  /** Transcriptions that another one has followed; they leave with their last text. */
   readonly #ending = new Set<LiveTranscription>();
   #ended: Promise<number> | undefined;
   #cancelIdle: () => void = () => undefined;
@@ -46,6 +47,10 @@ export class LiveClient {
 
   /** Opens a transcription. The one before, if any, ends here. Throws what its fields have wrong. */
   begin(format: LiveFormat, request: LiveRequest): void {
+    if (this.#ending.size >= MOST_ENDING) {
+      const message = `the texts of ${MOST_ENDING} earlier configurations have not come yet; wait for them`;
+      throw new ParleyError('QUEUE_FULL', message);
+    }
     const sound = new LiveSound(format);
     const { finalText } = this.#parts;
     const onFinal = (text: RecognisedText, ms: number) => finalText(request.name, text, ms);

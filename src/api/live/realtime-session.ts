@@ -36,7 +36,7 @@ export function readSession(message: Fields, before: RealtimeSession, isBeta: bo
   if (!isBeta && session['type'] !== undefined && session['type'] !== 'transcription')
     throw invalid('session.type', 'must be "transcription"');
   const input = isBeta ? session : (objectIn(objectIn(session, 'audio') ?? {}, 'input') ?? {});
-  const format = isBeta ? input['input_audio_format'] : input['format'];
+  const format = (isBeta ? input['input_audio_format'] : input['format']) ?? undefined;
   const transcription = objectIn(input, isBeta ? 'input_audio_transcription' : 'transcription');
   return {
     ...before,
@@ -99,7 +99,9 @@ function readTurns(turns: unknown): Partial<HearingSettings> | undefined {
   if (fields['type'] === 'semantic_vad') return {};
   if (fields['type'] !== 'server_vad')
     throw invalid('turn_detection.type', 'must be "server_vad" or "semantic_vad", or turn_detection null');
-  const silenceMs = wholeIn(fields, 'silence_duration_ms', ...HEARING_BOUNDS.silenceMs);
+  const { silence_duration_ms: silence } = fields;
+  const stated = silence === null ? {} : { silence_duration_ms: silence };
+  const silenceMs = wholeIn(stated, 'silence_duration_ms', ...HEARING_BOUNDS.silenceMs);
   return { silenceMs: silenceMs ?? SILENCE_MS };
 }
 
@@ -114,7 +116,11 @@ const TYPES: Readonly<Record<SoundEncoding, string>> = {
 export function sessionObject(id: string, session: RealtimeSession): object {
   const { encoding, rate, model = null, language = null, prompt = null, turns } = session;
   const turnDetection =
-    turns === undefined ? null : { type: 'server_vad', silence_duration_ms: turns.silenceMs ?? SILENCE_MS };
+    turns === undefined
+      ? null
+      : turns.silenceMs === undefined
+        ? { type: 'semantic_vad' }
+        : { type: 'server_vad', silence_duration_ms: turns.silenceMs };
   return {
     id,
     object: 'realtime.transcription_session',

@@ -43,12 +43,22 @@ export function realtimeSocket(parts: LiveSocketParts): Dialect {
   };
 }
 
+interface TurnItem {
+  readonly id: string;
+  /** Characters of its text that were sent. */
+  sent: number;
+  /** The begin of its speech was told. */
+  isStarted: boolean;
+  /** End of its speech so far; it is told with the commit, because speech may go on. */
+  stoppedMs: number | undefined;
+}
+
 /** The turns of one transcription, each an item of the conversation. */
 interface Turns {
   /** Milliseconds of sound before the transcription. */
   readonly offsetMs: number;
   /** Item of each turn, and the characters of its text that were sent. */
-  readonly items: Map<number, { readonly id: string; sent: number }>;
+  readonly items: Map<number, TurnItem>;
 }
 
 class RealtimeConversation implements Conversation {
@@ -58,8 +68,10 @@ class RealtimeConversation implements Conversation {
   readonly #client: LiveClient;
   readonly #id: string;
   #session: RealtimeSession = USUAL_SESSION;
-  /** Undefined until sound came under the present session. */
+  /** Undefined until sound came. */
   #turns: Turns | undefined;
+  /** No sound has come since the session was updated. */
+  #isNew = false;
   #hasSound = false;
   #events = 0;
   #items = 0;
@@ -120,7 +132,7 @@ class RealtimeConversation implements Conversation {
     readLanguage({ language: session.language });
     this.#session = session;
     this.#isBeta = isBeta;
-    this.#turns = undefined;
+    this.#isNew = true;
     const name = isBeta ? 'transcription_session.updated' : 'session.updated';
     this.#send(name, { session: sessionObject(this.#id, session) });
   }
@@ -128,7 +140,7 @@ class RealtimeConversation implements Conversation {
   #append(fields: Fields): void {
     const audio = stringIn(fields, 'audio');
     if (audio === undefined || !BASE64.test(audio)) throw invalid('audio', 'must be sound in base64');
-    if (this.#turns === undefined) this.#begin();
+    if (this.#turns === undefined || this.#isNew) this.#begin();
     const bytes = Buffer.from(audio, 'base64');
     this.#client.hear(bytes);
     this.#hasSound ||= bytes.length > 0;
@@ -147,9 +159,9 @@ class RealtimeConversation implements Conversation {
       ...(turns === undefined ? {} : { turns }),
       endsTurns: isHeard ? 'silence' : 'commit',
       listener: {
-        speechStarted: (turn, at) => isHeard && this.#tellSpeech('started', own, turn, at),
-        speechStopped: (turn, at) => isHeard && this.#tellSpeech('stopped', own, turn, at),
-        turnEnded: (turn) => this.#committed(own, turn),
+        speechStarted: (turn, at) => isHeard && this.#speechStarted(own, turn, at),
+        speechStopped: (turn, at) => isHeard && this.#speechStopped(own, turn, at),
+        turnEnded: (turn, at) => this.#committed(own, turn, at),
         partial: (text) => this.#delta(own, text),
         final: (text) => this.#completed(own, text),
         failed: (error) => this.#fail(own, error),
@@ -157,6 +169,7 @@ class RealtimeConversation implements Conversation {
     };
     this.#client.begin({ encoding, rate }, request);
     this.#turns = own;
+    this.#isNew = false;
     this.#hasSound = false;
   }
 
@@ -175,22 +188,32 @@ class RealtimeConversation implements Conversation {
     this.#send('input_audio_buffer.cleared', {});
   }
 
-  #itemOf({ items }: Turns, turn: number): { readonly id: string; sent: number } {
+  #itemOf({ items }: Turns, turn: number): TurnItem {
     const known = items.get(turn);
     if (known !== undefined) return known;
-    const item = { id: `item_${this.#id.slice(5, 13)}${String(++this.#items).padStart(6, '0')}`, sent: 0 };
+    const id = `item_${this.#id.slice(5, 13)}${String(++this.#items).padStart(6, '0')}`;
+    const item: TurnItem = { id, sent: 0, isStarted: false, stoppedMs: undefined };
     items.set(turn, item);
     return item;
   }
 
-  #tellSpeech(what: 'started' | 'stopped', own: Turns, turn: number, atSeconds: number): void {
-    const atMs = Math.max(0, Math.round(own.offsetMs + atSeconds * 1000));
-    const at = what === 'started' ? { audio_start_ms: atMs } : { audio_end_ms: atMs };
-    this.#send(`input_audio_buffer.speech_${what}`, { ...at, item_id: this.#itemOf(own, turn).id });
+  /** Once for each item: OpenAI tells no pauses within a turn. */
+  #speechStarted(own: Turns, turn: number, atSeconds: number): void {
+    const item = this.#itemOf(own, turn);
+    item.stoppedMs = undefined;
+    if (item.isStarted) return;
+    item.isStarted = true;
+    const audio_start_ms = placeOf(own, atSeconds);
+    this.#send('input_audio_buffer.speech_started', { audio_start_ms, item_id: item.id });
   }
 
-  #committed(own: Turns, turn: number): void {
-    const { id } = this.#itemOf(own, turn);
+  #speechStopped(own: Turns, turn: number, atSeconds: number): void {
+    this.#itemOf(own, turn).stoppedMs = placeOf(own, atSeconds);
+  }
+
+  #committed(own: Turns, turn: number, atSeconds: number): void {
+    const { id, isStarted, stoppedMs = placeOf(own, atSeconds) } = this.#itemOf(own, turn);
+    if (isStarted) this.#send('input_audio_buffer.speech_stopped', { audio_end_ms: stoppedMs, item_id: id });
     this.#send('input_audio_buffer.committed', { item_id: id, previous_item_id: this.#lastItem });
     const item = {
       id,
@@ -253,6 +276,11 @@ class RealtimeConversation implements Conversation {
     const event_id = `event_${++this.#events}`;
     this.#peer.send(JSON.stringify({ type, event_id, ...facts }));
   }
+}
+
+/** Milliseconds of all sound of the socket. */
+function placeOf({ offsetMs }: Turns, atSeconds: number): number {
+  return Math.max(0, Math.round(offsetMs + atSeconds * 1000));
 }
 
 function isOfClient({ code }: ParleyError): boolean {

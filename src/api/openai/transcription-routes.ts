@@ -83,6 +83,8 @@ class Desk {
   readonly #own: TranscriptionParts;
   readonly #space: SpoolSpace;
   #open = 0;
+  /** Requests of each client. */
+  readonly #clients = new Map<string, number>();
 
   constructor(parts: RouteParts, own: TranscriptionParts) {
     this.#parts = parts;
@@ -101,11 +103,7 @@ class Desk {
     work: (upload: FileUpload, signal: AbortSignal) => Promise<FastifyReply>,
   ): Promise<FastifyReply> {
     const { maxRequests, maxBytes } = this.#own;
-    if (this.#open >= maxRequests) {
-      const message = `${maxRequests} sounds are being transcribed or wait already`;
-      throw new ParleyError('QUEUE_FULL', message);
-    }
-    this.#open++;
+    const release = this.#enter(request.client, maxRequests);
     const signal = untilGone(reply);
     let upload: FileUpload | undefined;
     try {
@@ -114,12 +112,34 @@ class Desk {
       upload = await readUpload(request, rules);
       return await work(upload, signal);
     } finally {
-      this.#open--;
+      release();
       await upload?.close();
       // The rest of a body that is not wanted would keep the connection.
       const isUnread = request.raw.httpVersionMajor === 1 && !request.raw.readableEnded;
       if (isUnread && !reply.raw.headersSent) reply.header('connection', 'close');
     }
+  }
+
+  /** One client may take half of the places. Returns the function that gives the place back. */
+  #enter(client: string, places: number): () => void {
+    const own = this.#clients.get(client) ?? 0;
+    const isOwn = own >= Math.ceil(places / 2);
+    if (isOwn || this.#open >= places) {
+      const whose = isOwn ? 'of this client ' : '';
+      const limits = 'MAX_TRANSCRIPTIONS and MAX_QUEUE_DEPTH allow no more';
+      throw new ParleyError(
+        'QUEUE_FULL',
+        `${isOwn ? own : places} sounds ${whose}are in work or wait: ${limits}`,
+      );
+    }
+    this.#open++;
+    this.#clients.set(client, own + 1);
+    return () => {
+      this.#open--;
+      const left = (this.#clients.get(client) ?? 1) - 1;
+      if (left > 0) this.#clients.set(client, left);
+      else this.#clients.delete(client);
+    };
   }
 
   transcribe(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {

@@ -47,6 +47,18 @@ for (const [what, body, status, message] of [
     400,
     /a file "sound"; the file is "file"/,
   ],
+  [
+    'has a part without a name',
+    '--edge\r\nContent-Disposition: form-data\r\n\r\nx\r\n' + FILE + END,
+    400,
+    /no name/,
+  ],
+  [
+    'has a large file under another name',
+    part('sound', 'x'.repeat(500_000), 'a.wav') + END,
+    400,
+    /a file "sound"/,
+  ],
   ['has a hundred fields', part('x', '1').repeat(100) + FILE + END, 400, /more than 64 fields/],
 ] as const) {
   test(`a form that ${what} is refused, and the server goes on`, async (t) => {
@@ -58,6 +70,25 @@ for (const [what, body, status, message] of [
     assert.equal(transcriber.asked.length, 1);
   });
 }
+
+test('a form of unknown length may be no longer than a file and its fields', async (t) => {
+  const { url, transcriber } = await openEars(t);
+  let pieces = 0;
+  const endless = new ReadableStream({
+    pull: (controller) => {
+      if (++pieces > 1000) controller.close();
+      else controller.enqueue(Buffer.alloc(100_000, 'x'));
+    },
+  });
+  const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+  const status = await fetch(url + PATH, { method: 'POST', headers, body: endless, duplex: 'half' }).then(
+    (answer) => answer.status,
+    () => 413, // the server has closed the connection on the rest
+  );
+  assert.equal(status, 413);
+  assert.ok(pieces < 500, String(pieces));
+  assert.equal(transcriber.asked.length, 0);
+});
 
 test('a form without a boundary, and other types, are refused', async (t) => {
   const { url } = await openEars(t);
@@ -117,14 +148,32 @@ for (const type of ['audio/wav', `multipart/form-data; boundary=${BOUNDARY}`]) {
 test('an upload may take longer than other requests, if it goes on', async (t) => {
   const time = new ManualTime();
   const { url, transcriber } = await openEars(t, time);
-  const socket = await begin(t, url, 'audio/wav', 'x');
-  for (let length = 1; length < 6; length++) {
-    await until(() => transcriber.asked[0]?.bytes.length === length);
+  const piece = 'x'.repeat(10_000);
+  const socket = await begin(t, url, 'audio/wav', piece);
+  for (let pieces = 1; pieces < 6; pieces++) {
+    await until(() => transcriber.asked[0]?.bytes.length === pieces * 10_000);
     await until(() => time.waiting >= 2);
     time.advance(20_000);
+    socket.write(piece);
+  }
+  await until(() => transcriber.asked[0]?.bytes.length === 60_000);
+});
+
+test('an upload that trickles is answered with 408, however regular it is', async (t) => {
+  const time = new ManualTime();
+  const { url, transcriber } = await openEars(t, time);
+  const socket = await begin(t, url, 'audio/wav', 'x');
+  const answer = once(socket, 'data');
+  for (let bytes = 1; bytes <= 2; bytes++) {
+    await until(() => transcriber.asked[0]?.bytes.length === bytes);
+    await until(() => time.waiting >= 2);
+    time.advance(14_000);
     socket.write('x');
   }
-  await until(() => transcriber.asked[0]?.bytes.length === 6);
+  await until(() => transcriber.asked[0]?.bytes.length === 3);
+  await until(() => time.waiting >= 2);
+  time.advance(3000);
+  assert.match(String((await answer)[0]), /^HTTP\/1\.1 408 .*512 bytes a second/s);
 });
 
 async function temporaryFolder(t: TestContext): Promise<string> {

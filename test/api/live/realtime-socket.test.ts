@@ -56,6 +56,8 @@ test('server turns: speech, commit, items, deltas of what is stable, and the who
   say(append(sound(1, 24_000)));
   line().event('speech.started', 320);
   session().partial('Hello th', 5);
+  line().event('speech.stopped', 500);
+  line().event('speech.started', 600);
   session().partial('Hello there', 5);
   session().partial('Hello there.', 8);
   line().event('speech.stopped', 800);
@@ -66,7 +68,7 @@ test('server turns: speech, commit, items, deltas of what is stable, and the who
     'input_audio_buffer.speech_started',
     'conversation.item.input_audio_transcription.delta',
     'conversation.item.input_audio_transcription.delta',
-    'input_audio_buffer.speech_stopped',
+    'input_audio_buffer.speech_stopped', // once, with the commit
     'input_audio_buffer.committed',
     'conversation.item.added',
     'conversation.item.done',
@@ -142,6 +144,16 @@ test('sound after an update has the new session, and the times go on', async (t)
   session(0).read();
   await tick();
   assert.equal(session(0).closed, true);
+});
+
+test('an update before the commit leaves the sound that came, and null fields are absent ones', async (t) => {
+  const { say, taken, line } = open(t);
+  say(update({ turn_detection: null, format: null, transcription: null }), append(sound(1, 24_000)));
+  line().event('speech.started', 100);
+  line().analyse();
+  say(update({ turn_detection: { type: 'server_vad', silence_duration_ms: null } }), COMMIT);
+  await tick();
+  assert.equal(types(taken()).at(-1), 'conversation.item.input_audio_transcription.completed');
 });
 
 test('the beta has its own names', async (t) => {

@@ -330,14 +330,16 @@ test('a file that is too large is refused, by its stated length or as it comes',
 });
 
 test('more requests than may wait are refused, and let in again when one is over', async (t) => {
-  const { url, transcriber } = await openEars(t, { maxRequests: 2 });
+  const { url, transcriber } = await openEars(t, { maxRequests: 4 }); // two of one client
   let finish: () => void = () => undefined;
   transcriber.until = new Promise((resolve) => (finish = resolve));
   const both = [post(url, TRANSCRIPTIONS), post(url, TRANSCRIPTIONS)];
   await until(() => transcriber.asked.length === 2);
   const third = await post(url, TRANSCRIPTIONS);
   assert.equal(third.status, 503);
-  assert.equal(errorIn(await third.text()).code, 'queue_full');
+  const { code, message } = errorIn(await third.text());
+  assert.equal(code, 'queue_full');
+  assert.match(message, /^2 sounds of this client are in work or wait: MAX_TRANSCRIPTIONS and/);
   finish();
   for (const answer of await Promise.all(both)) assert.equal(answer.status, 200);
   assert.equal((await post(url, TRANSCRIPTIONS)).status, 200);
