@@ -18,6 +18,7 @@ export class LiveCaptions {
   #stream;
   #context;
   #isReady = false;
+  #isStarting = false;
   #problem = '';
 
   /** `onEnd` is called once a session is over, with the reason; it is empty if the user has ended it. */
@@ -28,20 +29,24 @@ export class LiveCaptions {
   }
 
   get isOpen() {
-    return this.#socket !== undefined;
+    return this.#isStarting || this.#socket !== undefined;
   }
 
   /** Rejects with CallError. */
   async start(key) {
-    this.#stream = await openMicrophone({ channelCount: 1 });
+    this.#isStarting = true;
     try {
+      this.#stream = await openMicrophone({ channelCount: 1 });
       this.#context = new AudioContext();
       await this.#context.audioWorklet.addModule('pcm-worklet.js');
+      this.#connect(key);
     } catch (cause) {
       this.#close();
-      throw new CallError(`The browser cannot read the microphone: ${cause.message}`, 0, { cause });
+      if (cause instanceof CallError) throw cause;
+      throw new CallError(`The browser cannot listen: ${cause.message}`, 0, { cause });
+    } finally {
+      this.#isStarting = false;
     }
-    this.#connect(key);
   }
 
   /** What was said so far still becomes text. */

@@ -17,7 +17,7 @@ const MOST_WINDOWS = 4; // of one ring in one take
 export class RingSource {
   readonly #rings = new Map<number, HeardRing>();
   /** Rings that may have sound to take. */
-  readonly #ready = new Set<HeardRing>();
+  #ready = new Set<HeardRing>();
   /** Lines whose rings have ended, until they are asked for. */
   #ended: number[] = [];
   #onReady: (() => void) | undefined;
@@ -47,8 +47,9 @@ export class RingSource {
   take(samples: Float32Array, fields: Float64Array): number {
     const most = Math.floor(fields.length / EAR_FIELDS);
     let rows = 0;
-    for (const ring of [...this.#ready]) {
-      this.#ready.delete(ring);
+    const ready = this.#ready;
+    this.#ready = new Set();
+    for (const ring of ready) {
       // A client that sends faster than it speaks must not delay the others.
       const limit = Math.min(most, rows + MOST_WINDOWS);
       while (rows < limit && ring.fill()) ring.put(rows++, samples, fields);

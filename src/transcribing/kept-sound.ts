@@ -3,8 +3,8 @@ import type { PcmRing } from '../audio/pcm-ring.js';
 
 const READ_SAMPLES = 16_384;
 /**
- * Seconds of sound that are kept at most. The recogniser works on four pieces of a minute together, and must get
- * their sound before the first of them is taken.
+ * Seconds of sound that are kept at most. The recogniser works on four pieces of a minute together, and must
+ * get their sound before the first of them is taken.
  */
 const MOST_SECONDS = 480;
 

@@ -7,7 +7,7 @@ import { type LiveListener, LiveTranscription, type VoiceActivity } from './live
 interface LiveTranscriberParts {
   readonly recogniser: Recogniser;
   readonly activity: VoiceActivity;
-  /** Of clients that state none. */
+  /** Clients that state none get these. */
   readonly settings: HearingSettings;
   readonly time: Time;
 }

@@ -33,7 +33,7 @@ export interface LiveListener {
   /** No more sound belongs to the turn; its final text follows. */
   readonly turnEnded?: (turn: number, atSeconds: number) => void;
   readonly partial: (text: RecognisedText) => void;
-  /** Of each turn, in order. The text is empty if no words were found. */
+  /** Each turn has one, in order. The text is empty if no words were found. */
   readonly final: (text: RecognisedText) => void;
   /** Nothing follows. */
   readonly failed: (error: ParleyError) => void;
@@ -260,7 +260,8 @@ export class LiveTranscription {
 
   #endSilentTurn(at: number): void {
     const part = this.#turn++;
-    if (this.#isOpen) this.#turnOfPart[this.#turnOfPart.length - 1] = this.#turn; // it goes on with another number
+    // The turn of the part that is open goes on with another number.
+    if (this.#isOpen) this.#turnOfPart[this.#turnOfPart.length - 1] = this.#turn;
     const seconds = at / LIVE_RATE;
     this.#options.listener.turnEnded?.(part, seconds);
     const times = { beginSeconds: seconds, endSeconds: seconds };

@@ -53,6 +53,13 @@ interface TranscriberParts {
   readonly onUnaligned?: (error: ParleyError) => void;
 }
 
+/** What operators are told where clients want texts of a server without a recogniser. */
+export const NO_RECOGNISER =
+  'this server recognises no speech: its operator must set ASR_MODEL_ID or ASR_BASE_URL';
+
+/** The longest background of a speech that a client may give; lengths in characters. */
+export const CONTEXT_LIMITS = { prompt: 4096, keywords: 200, keyword: 100 } as const;
+
 /** Shared times are the more exact the shorter the pieces are. */
 const PIECE_SECONDS = { aligned: 60, shared: 20 } as const;
 

@@ -18,6 +18,13 @@ export type TimesQuality = 'accurate' | 'fast' | 'mixed';
 export class Transcript {
   readonly #pieces: TranscribedPiece[] = [];
   #text = '';
+  readonly #rules: CueRules | undefined;
+  readonly #cues: Cue[] = [];
+
+  /** With rules the cues are made piece by piece, as the pieces come. */
+  constructor(rules?: CueRules) {
+    this.#rules = rules;
+  }
 
   /** Returns the piece's text as it goes on from the text before, with a space where one belongs. */
   add(piece: TranscribedPiece): string {
@@ -25,6 +32,7 @@ export class Transcript {
     if (piece.text.trim() === '') return '';
     const delta = joinTexts([last, piece.text]).slice(last.trim().length);
     this.#pieces.push(piece);
+    if (this.#rules !== undefined) this.#cues.push(...cuesOf(piece, this.#rules, piece.language));
     this.#text += delta;
     return delta;
   }
@@ -59,8 +67,9 @@ export class Transcript {
     return this.#pieces.flatMap(sentencesOf);
   }
 
-  cues(rules: CueRules): Cue[] {
-    return inOrder(this.#pieces.flatMap((piece) => cuesOf(piece, rules, piece.language)));
+  /** In order, without overlap. Empty without rules. */
+  cues(): Cue[] {
+    return inOrder(this.#cues);
   }
 }
 

@@ -22,14 +22,14 @@ export async function translateSentences(
 
 export async function translateCues(
   transcript: Transcript,
-  rules: CueRules,
+  { maxLineColumns }: CueRules,
   { translator, to, signal }: { translator: TranslatesLines; to: string; signal: AbortSignal },
 ): Promise<Cue[]> {
-  const cues = transcript.cues(rules);
+  const cues = transcript.cues();
   const lines = cues.map((cue) => joinTexts(cue.lines));
   const translated = await translator.translate(lines, languagesOf(transcript, to), signal);
   return cues.map(({ beginMs, endMs }, n) => {
-    const shown = linesOf(translated[n] ?? '', rules.maxLineColumns, to);
+    const shown = linesOf(translated[n] ?? '', maxLineColumns, to);
     return { beginMs, endMs, lines: shown, words: [] };
   });
 }

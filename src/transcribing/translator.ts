@@ -12,7 +12,7 @@ export interface TranslationServer extends ApiServer {
 
 interface TranslatorOptions {
   readonly server: TranslationServer;
-  /** Of one answer, in milliseconds. */
+  /** Milliseconds that one answer may take. */
   readonly timeoutMs: number;
   readonly time: Time;
 }
@@ -30,7 +30,7 @@ const WORDS: ApiWords = {
 };
 
 const PATH = 'chat/completions';
-/** Of one request; more lines make models lose count. */
+/** Lines of one request: of more, models lose count. */
 const MOST_LINES = 40;
 const MOST_CHARACTERS = 6000;
 /** Lines before the first that the model gets for context. */
@@ -138,24 +138,29 @@ function correctionOf(mistake: string): string {
   return `This was not usable: ${mistake}. Answer again, with each number once, in order, and nothing else.`;
 }
 
-const FENCE = /^\s*```[\w-]*\s*$/;
+const FENCE = /^```[\w-]*$/;
+/** A number, a mark behind which no other number follows, and the text. */
 const NUMBERED =
-  /^\s*(?:[-*•]\s+)?(?:\*\*|__)?(\d{1,9})(?:\*\*|__)?\s*[:.)：、-]\s*(?:\*\*|__)?\s*(.*?)\s*$/su;
+  /^(?:[-*•]\s+)?(?:\*\*|__)?(\d{1,9})(?:\*\*|__)?\s?(?:[:)：、-]|\.(?!\d))(?:\*\*|__)?\s?(.*)$/su;
+const EMPHASIS = /^(\*\*|__)(.+)\1$/su;
+const EMPHASIS_MARK = /\*\*|__/gu;
 
 /**
  * The translations of a batch, or what is wrong with the answer. Code fences and list marks are tolerated.
  */
 function readAnswer(answer: string, { from, to }: Batch): string[] | string {
   const translated: string[] = [];
-  for (const line of answer.split(/\r?\n/u)) {
-    if (line.trim() === '' || FENCE.test(line)) continue;
+  for (const line of answer.split('\n').map((one) => one.trim())) {
+    if (line === '' || FENCE.test(line)) continue;
     const wanted = from + translated.length + 1;
-    const [, number, text = ''] = NUMBERED.exec(line) ?? [];
+    const [, number, said = ''] = NUMBERED.exec(line) ?? [];
+    const text = EMPHASIS.exec(said)?.[2] ?? said;
     if (number === undefined) return `a line has no number where ${wanted} must be`;
     if (wanted > to) return `there are more than ${to - from} lines`;
     if (Number(number) !== wanted) return `number ${number} stands where ${wanted} must be`;
     if (!/[\p{L}\p{N}]/u.test(text)) return `line ${wanted} has no text`;
-    translated.push(text.replaceAll(/\s+/gu, ' '));
+    if ([...text.matchAll(EMPHASIS_MARK)].length % 2 === 1) return `line ${wanted} has half of a markup`;
+    translated.push(text.split(/\s+/u).join(' ').trim());
   }
   if (translated.length === to - from) return translated;
   return `there are ${translated.length} lines of ${to - from}`;

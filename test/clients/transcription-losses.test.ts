@@ -62,7 +62,8 @@ test('a recogniser that is lost under load is an error for each client, and none
   (await engine.request(3 * LOAD)).say('Hello again.');
   assert.deepEqual(await again, [200, undefined]);
   const ended = await Promise.all(Array.from({ length: LOAD }, () => socket(server.url)));
-  for (const one of ended) assert.deepEqual(one, [undefined, 1000]); // a tone has no turn: nothing to recognise
+  // A tone has no turn: there is nothing to recognise.
+  for (const one of ended) assert.deepEqual(one, [undefined, 1000]);
 });
 
 test('a translation server that is lost under load is 502 for each client, and transcription goes on', async (t) => {

@@ -50,7 +50,10 @@ test('times are accurate only if all of them are', () => {
 });
 
 test('cues of pieces that overlap do not', () => {
-  const cues = transcriptOf(['One two.', 0, 3], ['Three four.', 2, 4]).cues(CUE_RULES);
+  const transcript = new Transcript(CUE_RULES);
+  transcript.add(piece('One two.', 0, 3));
+  transcript.add(piece('Three four.', 2, 4));
+  const cues = transcript.cues();
   assert.equal(cues.length, 2);
   assert.equal(cues[1]?.beginMs, cues[0]?.endMs);
 });

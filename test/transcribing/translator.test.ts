@@ -67,6 +67,7 @@ for (const [what, answer] of [
   ['as a Markdown list', '- 1: UN\n- 2: DEUX'],
   ['in bold numbers', '**1**: UN\n**2:** DEUX'],
   ['with other marks behind the numbers', '1. UN\n\n2) DEUX'],
+  ['in bold texts', '1: **UN**\n2: __DEUX__'],
 ] as const) {
   test(`an answer ${what} is taken`, async (t) => {
     const { chat, translator } = await openTranslator(t);
@@ -84,6 +85,8 @@ for (const [what, answer, mistake] of [
   ['a line without text', '1: UN\n2: -', 'line 2 has no text'],
   ['a preamble', 'Here you are:\n1: UN\n2: DEUX', 'a line has no number where 1 must be'],
   ['a Markdown table', '| 1 | UN |\n| 2 | DEUX |', 'a line has no number where 1 must be'],
+  ['a decimal number for a line', '1: UN\n2.5 pour cent', 'a line has no number where 2 must be'],
+  ['half of a markup', '1: UN**\n2: DEUX', 'line 1 has half of a markup'],
   ['nothing', '', 'there are 0 lines of 2'],
 ] as const) {
   test(`an answer with ${what} is asked for again with the reason, and refused the third time`, async (t) => {

@@ -68,6 +68,7 @@ const EXPOSED =
   'Location, ETag, Link, Retry-After, Retry-After-Ms, Accept-Post, Accept-Patch, Allow, Access-Control-Allow-Methods, ' +
   'Parley-Call-Token, X-Request-Id, X-Cache, X-Voice, X-Ignored-Fields, Content-Disposition, ' +
   'X-PCM-Sample-Rate, X-PCM-Channels, X-PCM-Bit-Depth, X-PCM-Format, ' +
+  'X-Timestamps, X-Audio-Seconds, X-Latency-First-Text-Ms, ' +
   'Server-Timing, X-Latency-Queue-Ms, X-Latency-Load-Ms, X-Latency-Infer-Ms, X-Latency-Encode-Ms, X-Latency-Total-Ms, ' +
   'X-RateLimit-Limit-Requests, X-RateLimit-Remaining-Requests, X-RateLimit-Reset-Requests';
 const PREFLIGHT_SECONDS = 600;

@@ -28,7 +28,10 @@ export class SpoolSpace {
   /** Throws QUEUE_FULL. */
   take(bytes: number): void {
     if (this.#taken + bytes > this.#maxBytes)
-      throw new ParleyError('QUEUE_FULL', `${this.#maxBytes} bytes of uploads are being kept already`);
+      throw new ParleyError(
+        'QUEUE_FULL',
+        `this server keeps uploads of ${this.#maxBytes} bytes at most at a time: its operator sets MAX_TRANSCRIPTION_BYTES`,
+      );
     this.#taken += bytes;
   }
 

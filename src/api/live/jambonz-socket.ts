@@ -22,7 +22,7 @@ import {
 } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { LiveClient } from './live-client.js';
-import { checkEars, contextIn, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
+import { liveTranscriberOf, contextIn, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
 
 const ENCODINGS = { LINEAR16: 'pcm_s16le', MULAW: 'mulaw', ALAW: 'alaw' } as const;
 const TELEPHONE_RATE = 8000;
@@ -35,7 +35,7 @@ export function jambonzSocket(parts: LiveSocketParts): Dialect {
     name: 'jambonz',
     path: '/v1/jambonz/stt',
     carriesSound: true,
-    check: () => void checkEars(parts),
+    check: () => void liveTranscriberOf(parts),
     open: (peer, handshake) => new JambonzConversation(parts, peer, handshake),
   };
 }

@@ -6,7 +6,7 @@ import type { LiveRequest } from '../../transcribing/live-transcriber.js';
 import { LiveSound, type SoundEncoding } from '../../transcribing/live-sound.js';
 import type { LiveTranscription } from '../../transcribing/live-transcription.js';
 import type { Peer } from '../http/socket-dialect.js';
-import { checkEars, type LiveSocketParts } from './live-socket-parts.js';
+import { liveTranscriberOf, type LiveSocketParts } from './live-socket-parts.js';
 
 const IDLE_MS = 300_000; // without a message
 const MOST_ENDING = 2;
@@ -54,7 +54,7 @@ export class LiveClient {
     const sound = new LiveSound(format);
     const { finalText } = this.#parts;
     const onFinal = (text: RecognisedText, ms: number) => finalText(request.name, text, ms);
-    const live = checkEars(this.#parts).open({ ...request, onFinal });
+    const live = liveTranscriberOf(this.#parts).open({ ...request, onFinal });
     void this.#end();
     this.#sound = sound;
     this.#live = live;

@@ -4,6 +4,7 @@ import { HEARING_BOUNDS, SENSITIVITIES } from '../../config/hearing-config.js';
 import type { RecognisedText } from '../../engines/recogniser.js';
 import { ParleyError } from '../../errors.js';
 import type { LiveTranscriber } from '../../transcribing/live-transcriber.js';
+import { CONTEXT_LIMITS, NO_RECOGNISER } from '../../transcribing/transcriber.js';
 import type { Time } from '../../time.js';
 import type { ReportFailure } from '../http/error-reply.js';
 import { choiceIn, type Fields, invalid, wholeIn } from '../http/message-fields.js';
@@ -23,25 +24,20 @@ export interface LiveSocketParts {
 /** Close code of a transcription that failed. */
 export const FAILED_CLOSE = 1011;
 
-const MOST_PROMPT = 4096; // characters, as over HTTP
-const MOST_KEYWORDS = 200;
-const MOST_KEYWORD = 100; // characters
-
 /** Throws CAPABILITY_MISSING. */
-export function checkEars({ live }: LiveSocketParts): LiveTranscriber {
+export function liveTranscriberOf({ live }: LiveSocketParts): LiveTranscriber {
   if (live !== undefined) return live;
-  const message = 'this server recognises no speech: its operator must set ASR_MODEL_ID or ASR_BASE_URL';
-  throw new ParleyError('CAPABILITY_MISSING', message);
+  throw new ParleyError('CAPABILITY_MISSING', NO_RECOGNISER);
 }
 
 /** The background of the speech, of `prompt` and `keywords`. Throws INVALID_FIELD. */
 export function contextIn(fields: Fields): string | undefined {
   const { prompt = '', keywords = [] } = fields;
-  if (typeof prompt !== 'string' || prompt.length > MOST_PROMPT)
-    throw invalid('prompt', `must be a string of at most ${MOST_PROMPT} characters`);
-  const isWord = (word: unknown) => typeof word === 'string' && word.length <= MOST_KEYWORD;
-  if (!Array.isArray(keywords) || keywords.length > MOST_KEYWORDS || !keywords.every(isWord)) {
-    const limits = `at most ${MOST_KEYWORDS} strings of at most ${MOST_KEYWORD} characters each`;
+  if (typeof prompt !== 'string' || prompt.length > CONTEXT_LIMITS.prompt)
+    throw invalid('prompt', `must be a string of at most ${CONTEXT_LIMITS.prompt} characters`);
+  const isWord = (word: unknown) => typeof word === 'string' && word.length <= CONTEXT_LIMITS.keyword;
+  if (!Array.isArray(keywords) || keywords.length > CONTEXT_LIMITS.keywords || !keywords.every(isWord)) {
+    const limits = `at most ${CONTEXT_LIMITS.keywords} strings of at most ${CONTEXT_LIMITS.keyword} characters each`;
     throw invalid('keywords', `must be a list of ${limits}`);
   }
   const parts = [prompt.trim(), keywords.join(', ')].filter((part) => part !== '');

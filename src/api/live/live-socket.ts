@@ -24,7 +24,13 @@ import {
 } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { LiveClient } from './live-client.js';
-import { checkEars, contextIn, FAILED_CLOSE, type LiveSocketParts, turnsIn } from './live-socket-parts.js';
+import {
+  liveTranscriberOf,
+  contextIn,
+  FAILED_CLOSE,
+  type LiveSocketParts,
+  turnsIn,
+} from './live-socket-parts.js';
 
 const CONFIG_FIELDS = [
   'type',
@@ -47,7 +53,7 @@ export function liveSocket(parts: LiveSocketParts): Dialect {
     name: 'transcription',
     path: '/v1/audio/transcriptions/stream',
     carriesSound: true,
-    check: () => void checkEars(parts),
+    check: () => void liveTranscriberOf(parts),
     open: (peer, handshake) => new LiveConversation(parts, peer, handshake),
   };
 }
@@ -119,7 +125,7 @@ class LiveConversation implements Conversation {
       },
     };
     this.#client.begin({ encoding, rate }, request);
-    const tells = partials && checkEars(this.#parts).tellsPartials;
+    const tells = partials && liveTranscriberOf(this.#parts).tellsPartials;
     this.#send({ type: 'ready', encoding, sample_rate: rate, partials: tells });
   }
 

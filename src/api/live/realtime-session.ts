@@ -2,13 +2,14 @@
 // the beta.
 import { HEARING_BOUNDS, type HearingSettings } from '../../config/hearing-config.js';
 import { LIVE_RATES, type SoundEncoding } from '../../transcribing/live-sound.js';
+import { CONTEXT_LIMITS } from '../../transcribing/transcriber.js';
 import { type Fields, invalid, wholeIn } from '../http/message-fields.js';
 
 export interface RealtimeSession {
   readonly encoding: SoundEncoding;
   readonly rate: number;
   readonly model: string | undefined;
-  /** As the client names it. */
+  /** The client's own name of it. */
   readonly language: string | undefined;
   readonly prompt: string | undefined;
   /** Undefined: the client commits each turn. */
@@ -18,7 +19,6 @@ export interface RealtimeSession {
 const PCM_RATE = 24_000; // where a client names none
 const TELEPHONE_RATE = 8000;
 const SILENCE_MS = 500; // OpenAI's silence_duration_ms
-const MOST_PROMPT = 4096; // characters
 const MOST_NAME = 200; // characters
 
 export const USUAL_SESSION: RealtimeSession = {
@@ -88,7 +88,7 @@ function readTranscription(fields: Fields): Pick<RealtimeSession, 'model' | 'lan
   return {
     model: text('model', MOST_NAME),
     language: text('language', MOST_NAME),
-    prompt: text('prompt', MOST_PROMPT),
+    prompt: text('prompt', CONTEXT_LIMITS.prompt),
   };
 }
 

@@ -3,8 +3,8 @@
 //
 //   in   session.update   input_audio_buffer.append, .commit, .clear
 //   out  session.created, .updated   input_audio_buffer.speech_started, .speech_stopped, .committed, .cleared
-//        conversation.item.added, .done   conversation.item.input_audio_transcription.delta, .completed,
-// .failed
+//        conversation.item.added, .done   conversation.item.input_audio_transcription.delta, .completed
+//        conversation.item.input_audio_transcription.failed
 //
 // https://platform.openai.com/docs/guides/realtime-transcription
 import type { RecognisedText } from '../../engines/recogniser.js';
@@ -16,7 +16,7 @@ import { type Fields, invalid, readFields, readLanguage, stringIn } from '../htt
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import { LiveClient } from './live-client.js';
-import { checkEars, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
+import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
 import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
 
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
@@ -30,13 +30,13 @@ export function realtimeSocket(parts: LiveSocketParts): Dialect {
     check: ({ url: { searchParams } }) => {
       const model = searchParams.get('model') ?? undefined;
       // The `openai` package puts a model into the URL, and no intent.
-      const isForEars = model !== undefined && TRANSCRIPTION_MODELS.test(model);
-      if (searchParams.get('intent') !== 'transcription' && !isForEars) {
+      const isTranscriber = model !== undefined && TRANSCRIPTION_MODELS.test(model);
+      if (searchParams.get('intent') !== 'transcription' && !isTranscriber) {
         const message =
           'the URL of a WebSocket of /v1/realtime must have "intent=transcription", or a model of OpenAI that transcribes';
         throw new ParleyError('INVALID_FIELD', message, { field: 'intent' });
       }
-      checkEars(parts);
+      liveTranscriberOf(parts);
       parts.checkModel(model);
     },
     open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake),

@@ -8,7 +8,7 @@ import type { Time } from '../../time.js';
 import type { TranscribedPiece, TranscriptionEnd } from '../../transcribing/transcriber.js';
 import { sentencesOf, type Transcript } from '../../transcribing/transcript.js';
 import { errorCode, errorReply } from '../http/error-reply.js';
-import { breakOff, drained } from '../http/reply-connection.js';
+import { breakOff } from '../http/reply-connection.js';
 import { rounded, shortForm, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
 import { completeLog } from './transcription-log.js';
 import type { TranscriptionOptions } from './transcription-request.js';
@@ -20,7 +20,7 @@ interface StreamFacts {
   readonly size: number | undefined;
   readonly time: Time;
   readonly log: Log;
-  /** What the last event tells. */
+  /** Makes the transcript of the last event. */
   readonly written: (transcript: Transcript, end: TranscriptionEnd) => Promise<WrittenTranscript>;
 }
 
@@ -41,7 +41,6 @@ const PROGRESS_MS = 500; // between two events of progress
 export class TranscriptStream {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #signal: AbortSignal;
   readonly #facts: StreamFacts;
   #isBegun = false;
   #cancelHeartbeat: () => void = () => undefined;
@@ -51,12 +50,11 @@ export class TranscriptStream {
   #segments = 0;
 
   constructor(
-    { request, reply, signal }: { request: FastifyRequest; reply: FastifyReply; signal: AbortSignal },
+    { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
     facts: StreamFacts,
   ) {
     this.#request = request;
     this.#reply = reply;
-    this.#signal = signal;
     this.#facts = facts;
     // A file that cannot be read is refused before the first event.
     this.#progressAtMs = facts.time.now();
@@ -77,7 +75,7 @@ export class TranscriptStream {
       const isSubtitle = options.format === 'srt' || options.format === 'vtt';
       const subtitles = isSubtitle ? { subtitles: writeTranscript(whole, options).body } : {};
       this.#event({ type: 'transcript.text.done', ...shortForm(whole), ...timestamps, ...subtitles });
-      await this.#end();
+      this.#end();
     } catch (error) {
       if (!this.#isBegun) throw error;
       this.#fail(error);
@@ -142,21 +140,21 @@ export class TranscriptStream {
     this.#cancelHeartbeat = this.#facts.time.after(HEARTBEAT_MS, beat);
   }
 
-  /** A client that does not read the rest is cut off. */
-  async #end(): Promise<void> {
+  /** Ends the answer. A client that does not read the rest is cut off. */
+  #end(last = ''): void {
     const { raw } = this.#reply;
-    if (raw.writableNeedDrain) await drained(raw, STALL_MS, this.#signal);
-    raw.end();
+    const cancel = this.#facts.time.after(STALL_MS, () => breakOff(raw));
+    raw.once('close', cancel);
+    raw.end(last);
   }
 
   #fail(error: unknown): void {
-    const { raw } = this.#reply;
     this.#request.failure = errorCode(error);
-    if (isAborted(error)) return breakOff(raw);
+    if (isAborted(error)) return breakOff(this.#reply.raw);
     this.#facts.log.warn({ requestId: this.#request.id, err: error }, 'transcription broken off');
     const known = asParleyError(error, 'ENGINE_FAILED');
     const { body } = errorReply(known, this.#request.id);
-    raw.end(`event: error\ndata: ${JSON.stringify({ type: 'error', ...body })}\n\n`);
+    this.#end(`event: error\ndata: ${JSON.stringify({ type: 'error', ...body })}\n\n`);
     return undefined;
   }
 }

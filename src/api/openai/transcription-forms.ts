@@ -1,12 +1,12 @@
 // Writes transcripts in the formats of OpenAI's transcription endpoint.
 import { deflateSync } from 'node:zlib';
 import { languageName } from '../../engines/language-names.js';
-import type { Cue, CueRules } from '../../transcribing/cues.js';
+import type { Cue } from '../../transcribing/cues.js';
 import { CONTENT_TYPES, headOf, srtCue, vttCue } from '../../transcribing/subtitle-files.js';
 import type { TimedStretch } from '../../transcribing/transcript.js';
 import type { TranscriptFormat } from './transcription-request.js';
 
-/** What the formats are made of: of a transcript, or of its translation. */
+/** A transcript or its translation, as every format needs it. */
 export interface WrittenTranscript {
   readonly task: 'transcribe' | 'translate';
   readonly text: string;
@@ -16,21 +16,20 @@ export interface WrittenTranscript {
   readonly seconds: number;
   readonly sentences: () => readonly TimedStretch[];
   readonly words: () => readonly TimedStretch[];
-  readonly cues: (rules: CueRules) => readonly Cue[];
+  readonly cues: () => readonly Cue[];
 }
 
 interface FormOptions {
   readonly format: TranscriptFormat;
   readonly words: boolean;
   readonly segments: boolean;
-  readonly rules: CueRules;
 }
 
 export function writeTranscript(
   transcript: WrittenTranscript,
   options: FormOptions,
 ): { readonly contentType: string; readonly body: string } {
-  const { format, rules, words } = options;
+  const { format, words } = options;
   switch (format) {
     case 'json':
       return asJson(shortForm(transcript));
@@ -39,11 +38,11 @@ export function writeTranscript(
     case 'text':
       return { contentType: 'text/plain; charset=utf-8', body: `${transcript.text}\n` };
     case 'srt': {
-      const body = transcript.cues(rules).map((cue, n) => srtCue(cue, n + 1));
+      const body = transcript.cues().map((cue, n) => srtCue(cue, n + 1));
       return { contentType: CONTENT_TYPES.srt, body: body.join('') };
     }
     case 'vtt': {
-      const body = transcript.cues(rules).map((cue) => vttCue(cue, words));
+      const body = transcript.cues().map((cue) => vttCue(cue, words));
       return { contentType: CONTENT_TYPES.vtt, body: headOf('vtt') + body.join('') };
     }
   }

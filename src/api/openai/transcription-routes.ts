@@ -5,7 +5,12 @@ import { joinTexts } from '../../engines/openai/transcription-client.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { Time } from '../../time.js';
-import type { Transcriber, TranscribedPiece, TranscriptionEnd } from '../../transcribing/transcriber.js';
+import {
+  NO_RECOGNISER,
+  type TranscribedPiece,
+  type Transcriber,
+  type TranscriptionEnd,
+} from '../../transcribing/transcriber.js';
 import { translateCues, translateSentences } from '../../transcribing/translated-transcript.js';
 import { Transcript } from '../../transcribing/transcript.js';
 import type { Translator } from '../../transcribing/translator.js';
@@ -45,7 +50,6 @@ interface RouteParts {
 const STALL_MS = 30_000;
 /** Largest files that may be kept at a time. */
 const KEPT_FILES = 16;
-const NEVER = 'this server recognises no speech: its operator must set ASR_MODEL_ID or ASR_BASE_URL';
 const NO_TRANSLATION = 'this server does not translate: its operator must set TRANSLATE_BASE_URL';
 /** Seconds of a piece without times: long for the text's sake, shorter where the client waits for each. */
 const PIECE_SECONDS = { whole: 60, stream: 20 } as const;
@@ -53,20 +57,21 @@ const PIECE_SECONDS = { whole: 60, stream: 20 } as const;
 /** Registers on a scope of its own: its routes read their bodies themselves. */
 export function addTranscriptionRoutes(app: FastifyInstance, parts: RouteParts): void {
   takeUploads(app);
-  const desk = parts.transcription === undefined ? undefined : new Desk(parts, parts.transcription);
+  const handler =
+    parts.transcription === undefined ? undefined : new TranscriptionHandler(parts, parts.transcription);
 
   app.post('/v1/audio/transcriptions', { schema: TRANSCRIPTION_SCHEMA }, async (request, reply) => {
-    if (desk === undefined) throw new ParleyError('CAPABILITY_MISSING', NEVER);
-    return desk.answer(request, reply, TRANSCRIPTION_FORM, (upload, signal) =>
-      desk.transcribe(upload, { request, reply, signal }),
+    if (handler === undefined) throw new ParleyError('CAPABILITY_MISSING', NO_RECOGNISER);
+    return handler.answer(request, reply, TRANSCRIPTION_FORM, (upload, signal) =>
+      handler.transcribe(upload, { request, reply, signal }),
     );
   });
 
   app.post('/v1/audio/translations', { schema: TRANSLATION_SCHEMA }, async (request, reply) => {
-    if (desk === undefined) throw new ParleyError('CAPABILITY_MISSING', NEVER);
-    if (!desk.translates) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
-    return desk.answer(request, reply, TRANSLATION_FORM, (upload, signal) =>
-      desk.translate(upload, { request, reply, signal }),
+    if (handler === undefined) throw new ParleyError('CAPABILITY_MISSING', NO_RECOGNISER);
+    if (!handler.translates) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
+    return handler.answer(request, reply, TRANSLATION_FORM, (upload, signal) =>
+      handler.translate(upload, { request, reply, signal }),
     );
   });
 }
@@ -78,7 +83,7 @@ interface Exchange {
 }
 
 /** Answers requests, as many at once as may. */
-class Desk {
+class TranscriptionHandler {
   readonly #parts: RouteParts;
   readonly #own: TranscriptionParts;
   readonly #space: SpoolSpace;
@@ -166,7 +171,8 @@ class Desk {
     written: (transcript: Transcript, end: TranscriptionEnd) => Promise<WrittenTranscript>,
   ): Promise<FastifyReply> {
     const { request, reply } = exchange;
-    const transcript = new Transcript();
+    const { format, rules } = options;
+    const transcript = new Transcript(format === 'srt' || format === 'vtt' ? rules : undefined);
     if (options.stream) {
       const { time, log } = this.#parts;
       const facts = { options, transcript, size: upload.size, time, log, written };
@@ -234,7 +240,7 @@ function writtenOf(transcript: Transcript, seconds: number): WrittenTranscript {
     seconds,
     sentences: () => transcript.sentences(),
     words: () => transcript.words(),
-    cues: (rules) => transcript.cues(rules),
+    cues: () => transcript.cues(),
   };
 }
 

@@ -1,6 +1,7 @@
 // The schemas of POST /v1/audio/transcriptions and /v1/audio/translations: the fields of OpenAI, and those of
 // this server for subtitles.
 import { CUE_RULES } from '../../transcribing/cues.js';
+import { CONTEXT_LIMITS } from '../../transcribing/transcriber.js';
 import {
   type Answer,
   BYTES,
@@ -16,10 +17,6 @@ import {
 } from '../http/json-schema.js';
 import { FILE_TYPES } from '../http/file-upload.js';
 import { LANGUAGE_FIELD, MODEL_FIELD } from './speech-schema.js';
-
-const MOST_PROMPT = 4096; // characters
-const MOST_KEYWORDS = 200;
-const MOST_KEYWORD = 100; // characters
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 /** A transcript by speakers; it needs diarization. */
@@ -54,13 +51,13 @@ const COMMON_FIELDS: Readonly<Record<string, JsonSchema>> = {
   model: { ...MODEL_FIELD, description: 'any name is taken, unless the server is strict about models' },
   prompt: {
     type: 'string',
-    maxLength: MOST_PROMPT,
+    maxLength: CONTEXT_LIMITS.prompt,
     description: 'background of what is said: a topic, names. It is no instruction',
   },
   keywords: {
     type: 'array',
-    maxItems: MOST_KEYWORDS,
-    items: { type: 'string', maxLength: MOST_KEYWORD },
+    maxItems: CONTEXT_LIMITS.keywords,
+    items: { type: 'string', maxLength: CONTEXT_LIMITS.keyword },
     description: 'words that may be said: names, terms',
   },
   response_format: { type: 'string', enum: [...TRANSCRIPT_FORMATS, BY_SPEAKER], default: 'json' },

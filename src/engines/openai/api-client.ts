@@ -27,12 +27,12 @@ export interface ApiWords {
 interface ApiRequest {
   /** Absent: GET. A string is JSON. */
   readonly body?: FormData | string;
-  /** Of one attempt. */
+  /** Milliseconds that one attempt may take. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** A failure after which the same request may succeed. */
+/** The request failed, and may succeed if it is sent again. */
 class Passing extends Error {
   readonly error: ParleyError;
   readonly waitMs: number;
