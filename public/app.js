@@ -25,6 +25,7 @@ const STATES = {
 };
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
+const AGENT_READY = 'You are on the line with the agent. Switch your microphone on and talk, or type.';
 const NO_ANSWER = 'The server does not answer. Reload the page once it is running.';
 const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
@@ -55,6 +56,10 @@ let key = '';
 /** Texts to be sent as soon as the call is open. */
 let unsent = [];
 let textLength = Infinity;
+/** Name of the agent that talks in the call; undefined: what is typed is spoken. */
+let agent;
+/** The server has told what the call is. */
+let isReady = false;
 /** Called when the server has told what was heard of a call that is being ended. */
 let hangingUp;
 /** The number of the utterance whose sentence is shown. */
@@ -134,12 +139,25 @@ function callChanged({ state: next, reason }) {
 
 function began() {
   openedAt = performance.now();
-  element('now').textContent = READY;
+  showSentence('');
   setState('live');
   caller.began();
   void tick();
   ticking = setInterval(() => void tick(), FIGURES_MS);
-  for (const spoken of unsent.splice(0)) say(spoken);
+  sayUnsent();
+}
+
+/** Whether a text is spoken, or said to an agent, is known once the server has told what the call is. */
+function sayUnsent() {
+  if (isReady && isOpen()) for (const spoken of unsent.splice(0)) say(spoken);
+}
+
+function showAgent(name) {
+  agent = name;
+  const talks = agent !== undefined;
+  element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';
+  element('speak').textContent = talks ? 'Send' : 'Speak';
+  if (shown === undefined) element('now').textContent = talks ? AGENT_READY : READY;
 }
 
 /** Asks first what was heard of what is being spoken; the transcript would not know it otherwise. */
@@ -158,6 +176,8 @@ function endCall(reason = '') {
   caller.left();
   hangingUp = undefined;
   unsent = [];
+  isReady = false;
+  showAgent(undefined);
   clearInterval(ticking);
   meter.stop();
   element('sound').srcObject = null;
@@ -189,7 +209,7 @@ async function tick() {
 function showSentence(text, utterance) {
   shown = utterance;
   document.querySelector('.caption').classList.toggle('speaking', text !== '');
-  element('now').textContent = text === '' ? READY : text;
+  element('now').textContent = text || (agent === undefined ? READY : AGENT_READY);
   if (isConnected()) setState(text === '' ? 'live' : 'speaking');
 }
 
@@ -200,6 +220,15 @@ function read(message) {
       figures.call(message);
       textLength = message.limits?.textLength ?? Infinity;
       countCharacters();
+      isReady = true;
+      showAgent(message.agent);
+      sayUnsent();
+      break;
+    case 'agent.prompt':
+      transcript.said(message.text);
+      break;
+    case 'agent.failed':
+      showProblem(message.error.message);
       break;
     case 'cleared':
       hangingUp?.();
@@ -220,7 +249,7 @@ function read(message) {
       break;
     case 'turn.ended':
     case 'no_input':
-      transcript.apply(message);
+      if (agent === undefined) transcript.apply(message); // what was said is told by the agent
       break;
     case 'utterance.started':
       figures.firstPacket(message.firstPacketMs, message.queuedMs);
@@ -247,6 +276,10 @@ function refused({ code, message } = {}) {
 }
 
 function say({ text, voice }) {
+  if (agent !== undefined) {
+    call?.prompt(text);
+    return;
+  }
   const tokens = text.match(new RegExp(`[^]{1,${TOKEN_CHARACTERS}}`, 'gu'));
   const { interruptible } = caller;
   const chosen = {

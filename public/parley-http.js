@@ -47,12 +47,17 @@ export class CallSession {
   #url;
   #token;
   #ending;
+  #agent;
 
-  /** `server`: URL of the folder of the server's API. `ending`: an AbortSignal of the call's end. */
-  constructor(server, key, ending) {
+  /**
+   * `server`: URL of the folder of the server's API. `ending`: an AbortSignal of the call's end. `agent`: name of an
+   * agent, or undefined.
+   */
+  constructor(server, key, ending, agent) {
     this.#server = server;
     this.#key = key;
     this.#ending = ending;
+    this.#agent = agent;
   }
 
   /** The call's id; undefined before the call is open. */
@@ -71,7 +76,9 @@ export class CallSession {
 
   /** Returns the answer to the offer. */
   async open(offer) {
-    const answer = await this.#request(new URL(CALLS, this.#server), {
+    const url = new URL(CALLS, this.#server);
+    if (this.#agent !== undefined) url.searchParams.set('agent', this.#agent);
+    const answer = await this.#request(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/sdp', ...authorization(this.#key) },
       body: offer,

@@ -66,12 +66,13 @@ export class ParleyCall extends EventTarget {
   /**
    * `key`: an API key or a client secret, if the server has keys. `server`: URL of the folder that has this module;
    * by default the one from which it was loaded. `iceServers`: instead of those that the server gives. `attempts`:
-   * how often the call tries to recover before it ends; 8 by default.
+   * how often the call tries to recover before it ends; 8 by default. `agent`: name of the agent that talks, or
+   * `none`; by default the one of the server, if it has one.
    */
-  constructor({ key = '', server = HOME, iceServers, attempts = ATTEMPTS } = {}) {
+  constructor({ key = '', server = HOME, iceServers, attempts = ATTEMPTS, agent } = {}) {
     super();
     this.#attempts = attempts;
-    this.#session = new CallSession(server, key, this.#ending.signal);
+    this.#session = new CallSession(server, key, this.#ending.signal, agent);
     this.#iceServers = iceServers;
   }
 
@@ -111,6 +112,16 @@ export class ParleyCall extends EventTarget {
    */
   listen(settings = {}) {
     return this.send(settings === false ? { type: 'listen', on: false } : { type: 'listen', ...settings });
+  }
+
+  /** Says a text to the agent of the call, as if the caller had spoken it. See `send`. */
+  prompt(text) {
+    return this.send({ type: 'prompt', text });
+  }
+
+  /** Presses a key: 0-9, *, #, A-D. See `send`. */
+  press(digit) {
+    return this.send({ type: 'digit', digit });
   }
 
   /** Interrupts the speech. See `send`. */

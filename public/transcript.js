@@ -36,6 +36,23 @@ export class Transcript {
     this.#prepend(entry.element);
   }
 
+  /** The caller has said, typed or pressed this to the agent. */
+  said(text) {
+    const line = make('p', 'said');
+    line.textContent = text;
+    const element = callerEntry('to the agent');
+    element.append(line);
+    this.#prepend(element);
+  }
+
+  /** The agent speaks: its texts have numbers of the server's. */
+  #agentSpeaks(number) {
+    const entry = new Entry('');
+    this.#open.set(number, entry);
+    this.#lastNumber = Math.max(this.#lastNumber, number);
+    this.#prepend(entry.element);
+  }
+
   #prepend(element) {
     this.#list.prepend(element);
     while (this.#list.children.length > MAX_ENTRIES) this.#list.lastElementChild.remove();
@@ -51,6 +68,8 @@ export class Transcript {
 
   apply(event) {
     if (event.type === 'turn.ended' || event.type === 'no_input') return this.#prepend(turnOf(event));
+    if (event.type === 'utterance.started' && event.utterance > this.#lastNumber)
+      this.#agentSpeaks(event.utterance);
     const entry = this.#open.get(event.utterance);
     if (entry === undefined) return;
     switch (event.type) {
@@ -111,6 +130,8 @@ class Entry {
   element = document.createElement('li');
   over = false;
   #text;
+  /** Its text is known from its sentences only, as they begin. */
+  #grows;
   #tag = make('span', 'tag');
   #details = make('span', '');
   #said = make('p', 'said');
@@ -125,6 +146,7 @@ class Entry {
 
   constructor(text) {
     this.#text = text;
+    this.#grows = text === '';
     this.element.className = 'entry';
     const head = make('p', 'entry-head');
     head.append(this.#tag, this.#details);
@@ -147,6 +169,7 @@ class Entry {
   }
 
   speaking(sentence) {
+    if (this.#grows) this.#text += this.#text === '' ? sentence : ` ${sentence}`;
     this.#speakingTo = endOf(sentence, this.#text, this.#spokenTo) ?? this.#speakingTo;
     this.#show('speaking');
   }
@@ -225,14 +248,18 @@ class Entry {
 
 /** An entry for what the caller did. */
 function turnOf({ type, speechMs, reason }) {
+  const seconds = `${(speechMs / 1000).toFixed(1)} s`;
+  const longest = reason === 'longest' ? ', the longest that a turn may last' : '';
+  return callerEntry(type === 'no_input' ? 'said nothing' : `spoke for ${seconds}${longest}`);
+}
+
+function callerEntry(what) {
   const element = make('li', 'entry');
   element.dataset.end = 'caller';
   const head = make('p', 'entry-head');
   const [tag, details] = [make('span', 'tag'), make('span', '')];
   tag.textContent = 'You';
-  const seconds = `${(speechMs / 1000).toFixed(1)} s`;
-  const longest = reason === 'longest' ? ', the longest that a turn may last' : '';
-  details.textContent = type === 'no_input' ? 'said nothing' : `spoke for ${seconds}${longest}`;
+  details.textContent = what;
   head.append(tag, details);
   element.append(head);
   return element;

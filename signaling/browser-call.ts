@@ -8,6 +8,7 @@
 // browser says it received last. The session of its page goes on as well: events wait for the next data
 // channel, and a text whose tokens are still coming stays open.
 import type { Call } from '../src/call/call.js';
+import { type CallHandler, NO_AGENT, type Talk } from '../src/call/call-handler.js';
 import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
 import type { CallPlace } from '../src/call/switchboard.js';
@@ -27,6 +28,15 @@ export interface BrowserCallParts extends PeerConnectionParts {
   readonly limits: DataChannelLimits;
   /** Milliseconds that a call waits for its browser to resume it; 0 ends the call at once. */
   readonly resumeGraceMs: number;
+  /** Absent: no agent takes calls. */
+  readonly handler?: CallHandler | undefined;
+}
+
+/** For what a browser calls. */
+export interface BrowserPurpose {
+  readonly use: SdpUse;
+  /** See SdpOffer. */
+  readonly agent?: string | undefined;
 }
 
 const TOKEN_BYTES = 24;
@@ -39,6 +49,7 @@ export class BrowserCall {
   readonly freed: Promise<void>;
   readonly #place: CallPlace;
   readonly use: SdpUse;
+  readonly #agent: string | undefined;
   readonly #parts: BrowserCallParts;
   /** The connection that the call speaks through, or will when it is set up. */
   #connection: BrowserConnection;
@@ -59,11 +70,12 @@ export class BrowserCall {
   #resolveFreed!: () => void;
 
   /** Throws CALL_LIMIT or TRANSPORT_UNSUPPORTED; the place is still the caller's then. */
-  constructor(place: CallPlace, offer: Offer, use: SdpUse, parts: BrowserCallParts) {
+  constructor(place: CallPlace, offer: Offer, { use, agent }: BrowserPurpose, parts: BrowserCallParts) {
     this.id = place.id;
     this.token = parts.randomBytes(TOKEN_BYTES).toString('base64url');
     this.#place = place;
     this.use = use;
+    this.#agent = use === 'talk' ? (agent ?? parts.handler?.usual) : undefined;
     this.#parts = parts;
     this.freed = new Promise((resolve) => (this.#resolveFreed = resolve));
     this.#connection = this.#connect(offer);
@@ -140,8 +152,17 @@ export class BrowserCall {
     this.#call = call;
     void call.closed.then(() => this.#free());
     const { limits, time, log } = this.#parts;
-    this.#session = new DataChannelSession(call, { limits, time, log });
+    this.#session = new DataChannelSession(call, { limits, time, log, ...this.#talk(call) });
     connection.talk(this.#session);
+  }
+
+  /** Gives the call to its agent. */
+  #talk(call: Call): { readonly agent?: string; readonly talk?: Talk } {
+    const agent = this.#agent;
+    if (agent === undefined || agent === NO_AGENT) return {};
+    const hangUp = () => this.end('agent hung up');
+    const talk = this.#parts.handler?.handle(agent, { call, direction: 'inbound', hangUp });
+    return talk === undefined ? {} : { agent, talk };
   }
 
   #interrupted(connection: BrowserConnection, isInterrupted: boolean): void {

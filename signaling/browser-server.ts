@@ -4,6 +4,7 @@ import type { IceFragment, IceRestart, SdpExchange, SdpOffer, SdpSession } from 
 import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError } from '../src/errors.js';
 import type { Call } from '../src/call/call.js';
+import { NO_AGENT } from '../src/call/call-handler.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
 import { BrowserListener } from './browser-listener.js';
 import { readOffer } from './offer.js';
@@ -37,9 +38,10 @@ export class BrowserServer implements SdpExchange {
   }
 
   /** The call goes on being set up after the answer. */
-  async open({ sdp, use = 'talk', owner, clients, listenTo }: SdpOffer): Promise<SdpSession> {
+  async open({ sdp, use = 'talk', owner, clients, listenTo, agent }: SdpOffer): Promise<SdpSession> {
     this.#refuseClosing();
     const heard = listenTo === undefined ? undefined : this.#callOf(listenTo, owner);
+    this.#checkAgent(agent);
     const offer = readOffer(sdp, use, heard && [heard.codec]);
     const overload = this.#parts.overload?.();
     if (overload !== undefined) {
@@ -50,7 +52,7 @@ export class BrowserServer implements SdpExchange {
     try {
       browser =
         heard === undefined
-          ? new BrowserCall(place, offer, use, this.#parts)
+          ? new BrowserCall(place, offer, { use, agent }, this.#parts)
           : new BrowserListener(place, heard, offer, this.#parts);
     } catch (error) {
       place.release();
@@ -58,6 +60,11 @@ export class BrowserServer implements SdpExchange {
     }
     this.#keep(browser, owner);
     return browser.session;
+  }
+
+  #checkAgent(agent: string | undefined): void {
+    if (agent === undefined || agent === NO_AGENT || this.#parts.handler?.has(agent) === true) return;
+    throw new ParleyError('INVALID_FIELD', `there is no agent ${JSON.stringify(agent)}`, { field: 'agent' });
   }
 
   /** The running call that a client with the key `owner` may hear; undefined: any key. */

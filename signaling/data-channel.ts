@@ -6,6 +6,7 @@
 import type { Call } from '../src/call/call.js';
 import { type CallEvent, INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';
+import type { Talk } from '../src/call/call-handler.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../src/config/hearing-config.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
@@ -16,7 +17,7 @@ import { Outbox, type TextChannel } from './outbox.js';
 
 export type TalkingCall = Pick<
   Call,
-  'id' | 'codec' | 'speak' | 'listen' | 'interrupt' | 'stats' | 'close' | 'observe'
+  'id' | 'codec' | 'speak' | 'listen' | 'interrupt' | 'pressed' | 'stats' | 'close' | 'observe'
 >;
 
 export interface DataChannelLimits {
@@ -32,9 +33,27 @@ interface DataChannelLog {
 export type ServerMessage =
   | CallEvent
   | ({ type: 'cleared' } & Interruption)
-  | { type: 'ready'; call: string; codec: string; limits: { textLength: number; messageBytes: number } }
+  | ReadyMessage
   | ({ type: 'stats' } & ReturnType<Call['stats']>)
   | { type: 'error'; error: { code: string; message: string; field?: string } };
+
+interface ReadyMessage {
+  readonly type: 'ready';
+  readonly call: string;
+  readonly codec: string;
+  /** Name of the agent that talks; absent: none does. */
+  readonly agent?: string;
+  readonly limits: { readonly textLength: number; readonly messageBytes: number };
+}
+
+interface SessionParts {
+  readonly limits: DataChannelLimits;
+  readonly time: Time;
+  readonly log: DataChannelLog;
+  /** The agent of the call, and its talk. */
+  readonly agent?: string;
+  readonly talk?: Talk;
+}
 
 type TextMessage = Extract<ClientMessage, { type: 'text' }>;
 
@@ -51,6 +70,8 @@ export class DataChannelSession {
   readonly #time: Time;
   readonly #rate: MessageRate;
   readonly #outbox: Outbox;
+  readonly #agent: string | undefined;
+  readonly #talk: Talk | undefined;
   /** Undefined until the first channel: a page without one gets no events. */
   #unobserve: (() => void) | undefined;
   #text: OpenText | undefined;
@@ -58,11 +79,10 @@ export class DataChannelSession {
   #nextFloodErrorMs = -Infinity;
   #closed = false;
 
-  constructor(
-    call: TalkingCall,
-    { limits, time, log }: { limits: DataChannelLimits; time: Time; log: DataChannelLog },
-  ) {
+  constructor(call: TalkingCall, { limits, time, log, agent, talk }: SessionParts) {
     this.#call = call;
+    this.#agent = agent;
+    this.#talk = talk;
     this.#limits = limits;
     this.#time = time;
     this.#rate = new MessageRate(limits.messages, time.now());
@@ -82,7 +102,8 @@ export class DataChannelSession {
     this.#unobserve ??= this.#call.observe((event) => this.#send(event));
     const { id, codec } = this.#call;
     const limits = { textLength: this.#limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
-    const ready: ServerMessage = { type: 'ready', call: id, codec: codec.name, limits };
+    const agent = this.#agent === undefined ? {} : { agent: this.#agent };
+    const ready: ServerMessage = { type: 'ready', call: id, codec: codec.name, ...agent, limits };
     this.#outbox.attach(channel, ready);
     this.#cancelStats();
     this.#planStats();
@@ -107,6 +128,8 @@ export class DataChannelSession {
       const message = readClientMessage(data);
       if (message.type === 'text') this.#speak(message, nowMs);
       else if (message.type === 'listen') this.#call.listen(message.settings);
+      else if (message.type === 'prompt') this.#prompt(message.text);
+      else if (message.type === 'digit') this.#call.pressed(message.digit);
       else this.#clear();
     } catch (error) {
       this.#tell(asParleyError(error, 'MALFORMED'));
@@ -121,6 +144,12 @@ export class DataChannelSession {
     this.#unobserve?.();
     this.#outbox.close();
     if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.end();
+  }
+
+  #prompt(text: string): void {
+    if (this.#talk === undefined)
+      throw new ParleyError('CALL_STATE', 'no agent talks in this call: nobody would answer the prompt');
+    this.#talk.typed(text);
   }
 
   #speak(message: TextMessage, receivedAtMs: number): void {
@@ -240,6 +269,9 @@ type ClientMessage =
       readonly language?: string;
       readonly interruptible?: Interruptible;
     }
+  /** What the user types for the agent. */
+  | { readonly type: 'prompt'; readonly text: string }
+  | { readonly type: 'digit'; readonly digit: string }
   /** Undefined settings end it. */
   | { readonly type: 'listen'; readonly settings: Partial<HearingSettings> | undefined }
   | { readonly type: 'clear' };
@@ -255,8 +287,12 @@ const BOUNDED = Object.keys(HEARING_BOUNDS) as (keyof typeof HEARING_BOUNDS)[];
 const FIELDS: Readonly<Record<ClientMessage['type'], readonly string[]>> = {
   text: ['type', 'token', 'last', 'voice', 'language', 'interruptible'],
   listen: ['type', 'on', ...BOUNDED, 'sensitivity', 'ignoreBackchannel'],
+  prompt: ['type', 'text'],
+  digit: ['type', 'digit'],
   clear: ['type'],
 };
+
+const DIGIT = /^[0-9*#A-D]$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -268,7 +304,7 @@ export function readClientMessage(data: unknown): ClientMessage {
       refuseOthers(fields, 'text');
       return {
         type: 'text',
-        token: readToken(fields['token']),
+        token: readString(fields, 'token'),
         last: readFlag(fields, 'last') ?? false,
         ...optional('voice', readVoice(fields['voice'])),
         ...optional('language', readLanguage(fields['language'])),
@@ -277,6 +313,12 @@ export function readClientMessage(data: unknown): ClientMessage {
     case 'listen':
       refuseOthers(fields, 'listen');
       return { type: 'listen', settings: readSettings(fields) };
+    case 'prompt':
+      refuseOthers(fields, 'prompt');
+      return { type: 'prompt', text: readString(fields, 'text') };
+    case 'digit':
+      refuseOthers(fields, 'digit');
+      return { type: 'digit', digit: readDigit(fields['digit']) };
     case 'clear':
       refuseOthers(fields, 'clear');
       return { type: 'clear' };
@@ -321,8 +363,15 @@ function refuseOthers(fields: Fields, type: ClientMessage['type']): void {
   }
 }
 
-function readToken(value: unknown): string {
-  if (typeof value !== 'string') throw invalid('token', 'must be a string');
+function readString(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string') throw invalid(name, 'must be a string');
+  return value;
+}
+
+function readDigit(value: unknown): string {
+  if (typeof value !== 'string' || !DIGIT.test(value))
+    throw invalid('digit', 'must be one of 0-9, *, #, A-D');
   return value;
 }
 

@@ -12,7 +12,7 @@
 //      "say": {"text": "How can I help you?", "interruptible": "speech"}},
 //     {"agent": "reception"}
 //   ]}
-import { FieldReader, isFields, type Fields } from './fields.js';
+import { FieldReader, isFields, type Fields } from '../src/config/fields.js';
 import { INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
 import { changedSettings } from '../src/hearing/hearing-settings.js';
@@ -57,6 +57,8 @@ type RoutingFile =
 export interface RoutingContext {
   /** True if an API key has this name. */
   readonly isKey: (name: string) => boolean;
+  /** True if this server has an agent of this name. */
+  readonly isAgent: (name: string) => boolean;
   /** Settings of calls whose rule states none. */
   readonly hearing: HearingSettings;
   /** True if this server records calls. */
@@ -157,7 +159,10 @@ class RouteReader {
     }
     if (kind === 'agent') {
       const agent = this.#text(route, 'agent', at, 100);
-      return agent === undefined ? undefined : { kind, agent };
+      if (agent === undefined) return undefined;
+      if (this.#context.isAgent(agent)) return { kind, agent };
+      const name = JSON.stringify(agent);
+      return this.#read.problem(`${at}.agent`, `names ${name}, which is no agent of AGENTS_FILE`);
     }
     const value = route[kind];
     const place = `${at}.${kind}`;

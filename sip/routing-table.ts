@@ -22,7 +22,7 @@ export type RouteAnswer =
     }
   /** Says nothing: an application speaks, or the caller hangs up. */
   | { readonly kind: 'wait' }
-  /** Name of an agent backend. */
+  /** Name of an agent. */
   | { readonly kind: 'agent'; readonly agent: string }
   /** `cause` is a Q.850 cause for the Reason field. */
   | {

@@ -6,6 +6,7 @@
 const CODES = {
   ABORTED: 'the requester gave the work up',
   ADDON_MISSING: 'the native addon is not built or cannot be loaded',
+  AGENT_FAILED: 'the language model of an agent gave no usable answer',
   AUDIO_INVALID: 'the audio that came with a request is not usable',
   CALL_CLOSED: 'the call has ended',
   CALL_LIMIT: 'the limit of open calls is reached',

@@ -11,7 +11,9 @@ import type { BrowserServer } from '../signaling/browser-server.js';
 import { openBrowsers } from '../signaling/open-browsers.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
+import { Agents } from './agents/agents.js';
 import { CallCaptions } from './call/call-captions.js';
+import { CallerTexts } from './call/caller-texts.js';
 import { clientLimits } from './call/client-limits.js';
 import { CachedSpeech } from './speaking/cached-speech.js';
 import { Continuity } from './speaking/continuity.js';
@@ -36,9 +38,9 @@ import { Metrics } from './observe/metrics.js';
 import { type EncoderPool, openEncoders } from './encoding/encoder-pool.js';
 import { MediaPlane } from './media/media-plane.js';
 import { readCommandLine, TERMINAL, TerminalLog } from './cli.js';
-import { AudioCache } from './speaking/audio-cache.js';
+import type { AudioCache } from './speaking/audio-cache.js';
 import type { Engines } from './engines/routing.js';
-import { openRedisTier } from './speaking/rendering-store.js';
+import { openAudioCache } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
 import { openTranscribing, type Transcribing } from './transcribing/open-transcribing.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
@@ -83,7 +85,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
-  const cache = openCache(config, log, closing);
+  const { cache, close } = openAudioCache(config, systemTime, log);
+  closing.add(close);
   const metrics = new Metrics({
     plane: () => plane.stats(),
     audioCache: () => cache.figures,
@@ -112,7 +115,9 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const shared = { config, log, plane, metrics, cache, hearing, recordings, ownerOf, ...speakers };
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
-  const parts = { ...shared, switchboard };
+  const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
+  const talking = { config: config.agents, callerTexts, time: systemTime, log, metrics: metrics.agents };
+  const parts = { ...shared, switchboard, callerTexts, handler: new Agents(talking) };
   const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
@@ -126,13 +131,6 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
   const rest = { languageNotice: engines.languageNotice, drain, close: () => closing.close() };
   return { url, switchboard, plane, encoders, metrics, telephone, ...rest };
-}
-
-function openCache(config: Config, log: Log, closing: Closing): AudioCache {
-  const { redisUrl: redis, redisTtlSeconds: ttlSeconds } = config;
-  const tier = redis === undefined ? redis : openRedisTier({ url: redis, ttlSeconds, time: systemTime, log });
-  closing.add(() => tier?.close());
-  return new AudioCache({ maxEntries: config.audioCacheMax, maxBytes: config.audioCacheBytes }, tier);
 }
 
 /** Opens encoders, engines and voices, without waiting until they are loaded. */
@@ -160,7 +158,7 @@ async function openRecordings({ recording }: Config, log: Log, closing: Closing)
   return recordings;
 }
 
-function openSwitchboard(parts: Omit<Parts, 'switchboard'>): Switchboard {
+function openSwitchboard(parts: Omit<Parts, 'switchboard' | 'callerTexts' | 'handler'>): Switchboard {
   const { config, log, metrics, encoders, frames, engines: routing, continuity } = parts;
   const hearing = { service: parts.hearing, settings: config.hearing.settings };
   const { ownerOf, recordings: service } = parts;
@@ -200,6 +198,8 @@ interface Parts {
   readonly transcribing: Transcribing;
   readonly workshop: VoiceWorkshop;
   readonly switchboard: Switchboard;
+  readonly callerTexts: CallerTexts;
+  readonly handler: Agents;
 }
 
 function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
@@ -242,9 +242,8 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
   });
 }
 
-function openCaptions({ switchboard: calls, ownerOf, transcribing }: Parts): CallCaptions {
-  const { recogniser } = transcribing.recognisers;
-  return new CallCaptions({ calls, ownerOf, recogniser, time: systemTime, unixMs: Date.now });
+function openCaptions({ switchboard: calls, ownerOf, callerTexts }: Parts): CallCaptions {
+  return new CallCaptions({ calls, ownerOf, callerTexts, time: systemTime, unixMs: Date.now });
 }
 
 function returnMemory({ encoders, switchboard }: Parts): IdleMemory {

@@ -58,7 +58,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/hearing': HEARING,
   'src/recording': [...HEARING, 'src/encoding'],
   'src/call': CALL,
-  'src/api': [...CALL, 'src/call'],
+  'src/agents': [...CALL, 'src/call'],
+  'src/api': [...CALL, 'src/call', 'src/agents'],
   signaling: [...CALL, 'src/call'],
   sip: [...CALL, 'src/call'],
 };
@@ -89,6 +90,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'ogg-opus-decoder': ['src/codecs/sound-file.ts'],
   'opus-decoder': ['src/codecs/sound-file.ts'],
   '@wasm-audio-decoders/flac': ['src/codecs/sound-file.ts'],
+  'eventsource-parser': ['src/agents/chat-model.ts'],
   'string-width': ['src/transcribing/line-breaks.ts'],
   'ipaddr.js': ['src/api/http', 'src/voices', 'src/call/client-limits.ts', 'sip'],
   eld: ['src/text/language.ts'],

@@ -1,5 +1,6 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
+import type { CallHandler } from '../../src/call/call-handler.js';
 import type { CallText } from '../../src/call/phone-calls.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
@@ -13,6 +14,8 @@ import type { PreludePlan } from './greeting.js';
 export interface Spoken {
   /** Absent: nothing is said. */
   readonly speech?: CallText;
+  /** Name of the agent that talks; absent: none does. */
+  readonly agent?: string;
   readonly after: 'stay' | 'hangup';
 }
 
@@ -30,27 +33,35 @@ export interface Answer {
   readonly record?: StartRecording;
 }
 
+type AgentNames = Pick<CallHandler, 'usual' | 'has'>;
+
 const GREETING_ROUTE = 'greeting';
+const AGENT_ROUTE = 'agent';
 const AT_ONCE: PreludePlan = { ringMs: 0 };
 
 export class Answering {
   readonly #table: RoutingTable;
   readonly #greeting: CallText;
   readonly #ringMs: number;
+  readonly #agents: AgentNames | undefined;
 
-  /** `ringMs`: ringing time before the greeting of calls that match no rule. */
-  constructor(table: RoutingTable, greeting: CallText, ringMs = 0) {
+  /** `ringMs`: ringing time of calls that match no rule. The usual agent takes these, or they are greeted. */
+  constructor(table: RoutingTable, greeting: CallText, ringMs = 0, agents?: AgentNames) {
     this.#table = table;
     this.#greeting = greeting;
     this.#ringMs = ringMs;
+    this.#agents = agents;
   }
 
   to(invite: SipRequest): Answer {
     const { uri, from } = invite;
     const route = this.#table.find({ uri, from, all: (name) => invite.all(name) });
     if (route !== undefined) return this.#by(route, invite);
-    const what = { value: { speech: this.#greeting, after: 'stay' } } as const;
-    return { route: GREETING_ROUTE, prelude: { ringMs: this.#ringMs }, what };
+    const prelude = { ringMs: this.#ringMs };
+    const agent = this.#agents?.usual;
+    if (agent !== undefined)
+      return { route: AGENT_ROUTE, prelude, what: { value: { agent, after: 'stay' } } };
+    return { route: GREETING_ROUTE, prelude, what: { value: { speech: this.#greeting, after: 'stay' } } };
   }
 
   #by({ name, key, answer, ringing, listen, record }: Route, invite: SipRequest): Answer {
@@ -86,7 +97,8 @@ export class Answering {
       case 'wait':
         return { value: { after: 'stay' } };
       case 'agent':
-        return refused(480, 'no agent backend of this name is connected');
+        if (this.#agents?.has(answer.agent) !== true) return refused(480, 'there is no agent of this name');
+        return { value: { agent: answer.agent, after: 'stay' } };
       case 'reject': {
         const { status, cause, text } = answer;
         const reason =

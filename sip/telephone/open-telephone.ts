@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { CallRecord } from '../../src/call/phone-calls.js';
+import type { CallHandler } from '../../src/call/call-handler.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import type { CaptureConfig, CollectorConfig, SipConfig } from '../../src/config/telephone-config.js';
 import { readAuthorities, readCertificate } from '../../src/config/certificate.js';
@@ -36,6 +37,8 @@ interface TelephoneSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
+  /** Absent: no agent takes calls. */
+  readonly handler?: CallHandler | undefined;
   /** Cache for prompts that are synthesised before calls come. */
   readonly prepared: PreparedSpeech;
   readonly time: Time;
@@ -107,7 +110,8 @@ function partsOf(
     guardOf: (allowedNow) => guardOf(sip, settings, time, allowedNow),
     digest: digestOf(sip, settings, time),
     recentPeers,
-    answering: new Answering(settings.routes, greeting, sip.ringMs),
+    answering: new Answering(settings.routes, greeting, sip.ringMs, around.handler),
+    handler: around.handler,
     switchboard,
     openMedia: (localAddress, request) => supply.open(localAddress, request),
     ports: () => supply.counts,

@@ -82,8 +82,8 @@ export class OutboundPlacing {
   place(request: PhoneCallRequest): Promise<PhoneCallView> {
     const { switchboard } = this.#parts;
     if (this.#closing) return Promise.reject(new ParleyError('CALL_CLOSED', 'the server is closing'));
-    if (request.agent !== undefined) {
-      const message = `no agent backend ${JSON.stringify(request.agent.slice(0, 100))} is connected`;
+    if (request.agent !== undefined && this.#parts.handler?.has(request.agent) !== true) {
+      const message = `there is no agent ${JSON.stringify(request.agent.slice(0, 100))}`;
       return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: 'agent' }));
     }
     return new Promise((resolve, reject) => {
@@ -137,7 +137,7 @@ export class OutboundPlacing {
 
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
-    const { owner, to, from = '', displayName, say } = request;
+    const { owner, to, from = '', displayName, say, agent } = request;
     const info: PhoneCallInfo = { id, direction: 'outbound', to, from, displayName, owner };
     const phone = new PhoneCall(info, this.#parts);
     try {
@@ -157,6 +157,7 @@ export class OutboundPlacing {
         if (say.after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
       });
     }
+    if (agent !== undefined) phone.onceTalking(() => phone.conductedBy(agent));
     return phone;
   }
 

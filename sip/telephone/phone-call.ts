@@ -1,6 +1,7 @@
 // One telephone call, inbound or outbound: it joins the leg (signalling and media), the speech, the digits,
 // and the end.
 import type { Call, SpeakOptions } from '../../src/call/call.js';
+import type { CallHandler } from '../../src/call/call-handler.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
@@ -12,6 +13,7 @@ import type {
   PhoneCallState,
   PhoneCallView,
   TransferOutcome,
+  TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { Interruptible, Utterance } from '../../src/call/utterance.js';
@@ -34,6 +36,10 @@ export interface PhoneCallParts {
   /** Called once, when everything of the call is closed. */
   readonly recorded: (record: CallRecord) => void;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  /** Absent: no agent takes calls. */
+  readonly handler?: CallHandler | undefined;
+  /** Transfers a call. */
+  readonly transfer?: (phone: PhoneCall, request: TransferRequest) => Promise<TransferOutcome>;
 }
 
 const LEFT: PhoneCallEnd = {
@@ -179,7 +185,8 @@ export class PhoneCall {
     this.#call = call;
     call.observe((event) => {
       if (event.type === 'utterance.started') this.#times.spoke();
-      this.#events.add({ type: 'speech', event });
+      if (event.type === 'speech.started' || event.type === 'turn.ended') this.#silence.restart();
+      if (event.type !== 'digit') this.#events.add({ type: 'speech', event });
     });
     void call.closed.then((reason) =>
       this.end(reason === 'server closing' ? { reason } : { reason: 'failed', detail: reason }),
@@ -245,6 +252,20 @@ export class PhoneCall {
       const { code, message: detail } = asParleyError(error, 'RECORDING_FAILED');
       this.#parts.log.warn({ call: this.info.id, code, detail }, 'call not recorded');
     });
+  }
+
+  /** An agent talks in the call from now on. */
+  conductedBy(agent: string): void {
+    const { handler, transfer } = this.#parts;
+    const { direction, from, to, displayName, headers } = this.info;
+    const line = {
+      press: (request: DigitsRequest) => this.press(request),
+      transfer: (request: TransferRequest) =>
+        transfer?.(this, request) ?? Promise.resolve({ accepted: false, status: 501 }),
+    };
+    const hangUp = () => this.end({ reason: 'we hung up' });
+    const about = { direction, from, to, displayName, headers };
+    handler?.handle(agent, { call: this.#talking(), ...about, line, hangUp });
   }
 
   interrupt(): Interruption {
@@ -383,7 +404,7 @@ export class PhoneCall {
     this.#silence.restart();
     this.#digits.add({ digit, durationMs, at: this.#parts.wallMs() });
     this.#events.add({ type: 'digit', digit, durationMs });
-    this.#call?.pressed();
+    this.#call?.pressed(digit);
   }
 
   #holdChanged(): void {

@@ -11,7 +11,10 @@ import { RoutingTable } from '../routing-table.js';
 import type { TlsIdentity } from '../transport/listener-options.js';
 import { readTrunkFile, type SecretSource, type TrunkSettings } from '../trunk/trunk-settings.js';
 
-type SettingSources = Pick<Config, 'sip' | 'captures' | 'apiKeys' | 'apiKeysFile' | 'hearing' | 'recording'>;
+type SettingSources = Pick<
+  Config,
+  'sip' | 'captures' | 'apiKeys' | 'apiKeysFile' | 'hearing' | 'recording' | 'agents'
+>;
 
 export interface TelephoneSettings {
   readonly routes: RoutingTable;
@@ -28,7 +31,7 @@ export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): Certi
 
 /** Throws CONFIG_INVALID with every mistake in every file. `env` holds the passwords that trunks name. */
 export function readTelephoneSettings(
-  { sip: config, captures, apiKeys, apiKeysFile, hearing, recording }: SettingSources,
+  { sip: config, captures, apiKeys, apiKeysFile, hearing, recording, agents: { agents } }: SettingSources,
   env: Readonly<Record<string, string | undefined>>,
 ): TelephoneSettings {
   const files = new SettingFiles();
@@ -36,7 +39,8 @@ export function readTelephoneSettings(
     // The names in API_KEYS_FILE may change while the server runs.
     const isKey = (name: string) =>
       apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name);
-    const context = { isKey, hearing: hearing.settings, records: recording !== undefined };
+    const isAgent = (name: string) => agents.has(name);
+    const context = { isKey, isAgent, hearing: hearing.settings, records: recording !== undefined };
     const { table, problems = [] } = readRoutingFile(text, context);
     return { value: table, problems };
   });

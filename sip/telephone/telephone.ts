@@ -5,6 +5,7 @@
 //   applications ─▶ outbound calls ────────────────────┴─▶ phone calls ─▶ switchboard
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { CallHandler } from '../../src/call/call-handler.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
   CallRecord,
@@ -63,6 +64,8 @@ export interface TelephoneParts {
    */
   readonly captures?: ((isTrusted: (address: string) => boolean) => CallTaps) | undefined;
   readonly recentPeers: RecentPeers;
+  /** Absent: no agent takes calls. */
+  readonly handler?: CallHandler | undefined;
   readonly answering: Answering;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   /**
@@ -119,7 +122,9 @@ export class Telephone implements PhoneCalls {
     this.#parts = parts;
     this.#book = new PhoneBook(parts.time);
     const opened = (phone: PhoneCall): void => this.#transfers.watch(phone);
-    const calls = { ...parts, book: this.#book, opened };
+    const transfer = (phone: PhoneCall, request: TransferRequest): Promise<TransferOutcome> =>
+      this.#transfers.transfer(phone, request);
+    const calls = { ...parts, book: this.#book, opened, transfer };
     const isTrunk = (address: string): boolean =>
       this.#placing.trunks.all.some((trunk) => trunk.isAt(address));
     this.#guard = parts.guardOf(isTrunk);

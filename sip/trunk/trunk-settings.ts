@@ -13,7 +13,7 @@
 //
 // A password may be in the file itself, in an environment variable or in a file of its own.
 import type { CodecName } from '../../src/codecs/codec.js';
-import { FieldReader, type Fields, isFields } from '../fields.js';
+import { FieldReader, type Fields, isFields } from '../../src/config/fields.js';
 import { stated } from '../../src/stated.js';
 import { isNetwork } from '../guard/address-list.js';
 import { parseUri, type Uri } from '../message/uri.js';

@@ -1,16 +1,14 @@
 // Captions of calls: what the caller says, as the recogniser finds it, and what the voice says, as it is
 // sent.
 //
-//   caller: ear of the call ─▶ recogniser, by the turns that the call's hearing finds ─┐
-//   voice:  sentences as they begin, and as they end or are interrupted ──────────────┴─▶ captions
+//   caller: texts of the caller, turn by turn (caller-texts.ts) ─────────┐
+//   voice:  sentences as they begin, and as they end or are interrupted ─┴─▶ captions
 //
-// A call is recognised while somebody follows its captions. All who follow it share one recognition.
-import type { PcmRing } from '../audio/pcm-ring.js';
-import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
-import { asParleyError, ParleyError } from '../errors.js';
-import type { MediaSocket } from '../media/media-socket.js';
+// A call is recognised while somebody follows its captions.
+import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
+import type { CallerText, CallerTexts } from './caller-texts.js';
 import { mayUseCall } from './switchboard.js';
 import type { CallEvent } from './utterance.js';
 
@@ -43,15 +41,13 @@ export interface NumberedCaptionEvent {
 
 type Follower = (event: NumberedCaptionEvent) => void;
 
-type CaptionableCall = Pick<Call, 'observe' | 'follow' | 'hear' | 'closed'>;
-type CallerSocket = Pick<MediaSocket, 'openEar' | 'closeEar'>;
+type CaptionableCall = Pick<Call, 'id' | 'observe' | 'follow' | 'hear' | 'closed'>;
 
 interface CaptionParts {
   readonly calls: { get(id: string): CaptionableCall | undefined };
   /** Name of the API key that owns a call; undefined: every key may use it. */
   readonly ownerOf: (id: string) => string | undefined;
-  /** Undefined: only the voice has captions. */
-  readonly recogniser: Recogniser | undefined;
+  readonly callerTexts: CallerTexts;
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
@@ -84,14 +80,6 @@ export class CallCaptions {
 }
 
 const MOST_KEPT = 200; // events that a client may have missed
-const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
-const REOPEN_MS = 5000; // between a recognition that failed and the next
-
-interface EarTimes {
-  readonly openedMs: number;
-  /** Number of its first text. */
-  readonly firstNumber: number;
-}
 
 /** A sentence of the voice that is being heard. */
 interface SpokenSentence {
@@ -110,13 +98,8 @@ class CaptionedCall {
   readonly #kept: NumberedCaptionEvent[] = [];
   #lastId = 0;
   #stopObserving: () => void = () => undefined;
-  #stopHearing: () => void = () => undefined;
-  #ear: CallerEar | undefined;
-  #failedAtMs = -Infinity;
   #sentence: SpokenSentence | undefined;
   #voiceNumber = 0;
-  /** Number of the caller's next text. */
-  #callerNumber = 0;
   /** The caller's texts that were told and may change. */
   readonly #shown = new Set<number>();
 
@@ -134,7 +117,7 @@ class CaptionedCall {
 
   follow(after: number, onEvent: Follower): () => void {
     const follower: Follower = (event) => onEvent(event);
-    const isCallerRecognised = this.#parts.recogniser !== undefined;
+    const { isCallerRecognised } = this.#parts.callerTexts;
     follower({ id: after, event: { type: 'started', startedMs: this.#startedMs, isCallerRecognised } });
     for (const event of this.#kept) if (event.id > after) follower(event);
     if (this.#followers.size === 0) this.#start();
@@ -146,50 +129,23 @@ class CaptionedCall {
 
   #start(): void {
     const stopObserving = this.#call.observe((event) => this.#observe(event));
-    const stopFollowing = this.#call.follow(() => {
-      this.#leaveEar();
-      this.#hear();
-      this.#reopenEar();
+    const stopTexts = this.#parts.callerTexts.follow(this.#call, {
+      text: (text) => this.#tellCaller(text),
+      failed: (error) => this.#tell({ type: 'failed', error }),
     });
     this.#stopObserving = () => {
       stopObserving();
-      stopFollowing();
+      stopTexts();
     };
-  }
-
-  /** While the far end sends no sound, only the voice has captions. */
-  #hear(): void {
-    if (this.#parts.recogniser === undefined) return;
-    try {
-      this.#stopHearing();
-      this.#stopHearing = this.#call.hear();
-    } catch (error) {
-      if (asParleyError(error, 'WRONG_STATE').code !== 'CALL_STATE') throw error;
-    }
   }
 
   #stop(): void {
     this.#stopObserving();
     this.#stopObserving = () => undefined;
-    this.#leaveEar();
-    this.#stopHearing();
-    this.#stopHearing = () => undefined;
-  }
-
-  #leaveEar(): void {
-    this.#ear?.close();
-    this.#ear = undefined;
   }
 
   #observe(event: CallEvent): void {
     switch (event.type) {
-      case 'speech.started':
-        this.#reopenEar();
-        return this.#ear?.speechStarted();
-      case 'speech.stopped':
-        return this.#ear?.speechStopped();
-      case 'turn.ended':
-        return this.#ear?.turnEnded();
       case 'sentence.started':
         this.#sentence = { utterance: event.utterance, text: event.text, beganMs: this.#nowMs() };
         return this.#tellVoice(event.text, false);
@@ -218,49 +174,14 @@ class CaptionedCall {
     this.#caption({ side: 'voice', number: this.#voiceNumber, beginMs, endMs, text, isFinal, language });
   }
 
-  /** The ear is open before the caller speaks: a turn begins with the sound before its onset was found. */
-  #reopenEar(): void {
-    const { recogniser, time } = this.#parts;
-    if (this.#ear !== undefined || recogniser === undefined) return;
-    if (time.now() - this.#failedAtMs < REOPEN_MS) return;
-    try {
-      this.#ear = this.#openEar(recogniser);
-    } catch (error) {
-      this.#failed(asParleyError(error, 'ENGINE_FAILED'));
-    }
-  }
-
-  #openEar(recogniser: Recogniser): CallerEar | undefined {
-    let socket: CallerSocket | undefined;
-    this.#call.follow((port) => (socket = port.socket))();
-    if (socket === undefined) return undefined;
-    const times = { openedMs: this.#nowMs(), firstNumber: this.#callerNumber };
-    const ear: CallerEar = new CallerEar(socket, recogniser, {
-      text: (text, isFinal) => this.#tellCaller(text, isFinal, times),
-      failed: (error) => {
-        if (this.#ear === ear) this.#ear = undefined;
-        this.#failed(error);
-      },
-    });
-    return ear;
-  }
-
-  #tellCaller(text: RecognisedText, isFinal: boolean, ear: EarTimes): void {
-    const number = ear.firstNumber + text.part;
-    this.#callerNumber = Math.max(this.#callerNumber, number + 1);
+  #tellCaller({ number, text, isFinal, language, beginMs, endMs }: CallerText): void {
     const isShown = this.#shown.has(number);
     if (isFinal) this.#shown.delete(number);
     else this.#shown.add(number);
-    if (text.text === '' && !isShown) return; // a noise; what was shown of it is taken back
-    const at = (seconds: number) => Math.round(ear.openedMs + seconds * 1000);
-    const times = { beginMs: at(text.beginSeconds), endMs: at(text.endSeconds) };
-    const { language } = text;
-    this.#caption({ side: 'caller', number, ...times, text: text.text, isFinal, language });
-  }
-
-  #failed(error: ParleyError): void {
-    this.#failedAtMs = this.#parts.time.now();
-    this.#tell({ type: 'failed', error });
+    if (text === '' && !isShown) return; // a noise; what was shown of it is taken back
+    const at = (ms: number) => Math.round(ms - this.#startMs);
+    const times = { beginMs: at(beginMs), endMs: at(endMs) };
+    this.#caption({ side: 'caller', number, ...times, text, isFinal, language });
   }
 
   #caption(caption: Caption): void {
@@ -285,69 +206,4 @@ function endOf(sent: string, sentence: string): string {
   let length = Math.min(sent.length, sentence.length);
   while (length > 0 && !sent.endsWith(sentence.slice(0, length))) length--;
   return sentence.slice(0, length);
-}
-
-interface EarListener {
-  readonly text: (text: RecognisedText, isFinal: boolean) => void;
-  readonly failed: (error: ParleyError) => void;
-}
-
-/** The caller's sound on its way to the recogniser. */
-class CallerEar {
-  readonly #socket: CallerSocket;
-  readonly #ring: PcmRing;
-  readonly #session: RecognitionSession;
-  #isTurn = false;
-  #isClosed = false;
-
-  /** Throws QUEUE_FULL if the call has too many listeners, and what the recogniser throws. */
-  constructor(socket: CallerSocket, recogniser: Recogniser, { text, failed }: EarListener) {
-    this.#socket = socket;
-    this.#ring = socket.openEar({ channels: 1, capacityMs: EAR_MS });
-    try {
-      this.#session = recogniser.open(
-        { use: 'live', gated: true, partials: true, sampleRate: this.#ring.rate },
-        {
-          partial: (one) => this.#isClosed || text(one, false),
-          final: (one) => this.#isClosed || text(one, true),
-        },
-      );
-      this.#session.push(this.#ring);
-    } catch (error) {
-      this.#closeRing();
-      throw error;
-    }
-    this.#session.ended
-      .catch((error: unknown) => {
-        if (!this.#isClosed) failed(asParleyError(error, 'ENGINE_FAILED'));
-      })
-      .finally(() => this.close());
-  }
-
-  speechStarted(): void {
-    this.#session.turn(this.#isTurn ? 'resume' : 'begin');
-    this.#isTurn = true;
-  }
-
-  speechStopped(): void {
-    if (this.#isTurn) this.#session.turn('pause');
-  }
-
-  turnEnded(): void {
-    if (this.#isTurn) this.#session.turn('end');
-    this.#isTurn = false;
-  }
-
-  /** Idempotent. */
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#session.close();
-    this.#closeRing();
-  }
-
-  #closeRing(): void {
-    this.#socket.closeEar(this.#ring);
-    this.#ring.close();
-  }
 }

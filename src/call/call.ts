@@ -87,7 +87,7 @@ export class Call {
       ...parts,
       call: id,
       queue: this.#queue,
-      emit: (event) => this.#tell(event),
+      emit: (event) => this.tell(event),
       interrupt: (reason) => void this.interrupt(reason),
     });
     this.#goodbye = new Goodbye(id, parts, {
@@ -198,14 +198,14 @@ export class Call {
       port: () => this.#queue.port,
       speak: (text) => this.speak(text),
       play: (sound) => this.play(sound),
-      emit: (event) => this.#tell(event),
+      emit: (event) => this.tell(event),
       time,
     }));
   }
 
   /** The caller pressed a key, which may interrupt what is spoken. */
-  pressed(): void {
-    this.#caller.pressed();
+  pressed(digit: string): void {
+    this.#caller.pressed(digit);
   }
 
   /** Resolves when each utterance given so far was sent to its last packet, or ended otherwise. */
@@ -257,11 +257,12 @@ export class Call {
 
   #emit(event: CallEvent, metric: boolean): void {
     this.#journal.event(event, metric);
-    this.#tell(event);
+    this.tell(event);
     if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }
 
-  #tell(event: CallEvent): void {
+  /** Tells the observers an event of those who conduct the call. */
+  tell(event: CallEvent): void {
     for (const observer of this.#observers) observer(event);
   }
 

@@ -59,6 +59,8 @@ export class CallerSpeech {
   #isAwaiting = false;
   /** Track of the voice that stands still. */
   #faded: number | undefined;
+  /** End of the latest speech, on the monotonic clock. */
+  #stoppedMs = 0;
   /** Only `hear` wants the caller heard. */
   #isBorrowed = false;
   #isClosed = false;
@@ -151,11 +153,12 @@ export class CallerSpeech {
   }
 
   /** The caller pressed a key, which is input, too. */
-  pressed(): void {
+  pressed(digit: string): void {
     this.#awaitsInput = false;
     this.#isAwaiting = false;
     this.#change({ noInputMs: 0 });
     if (this.#parts.queue.isInterruptedByKeys) this.#parts.interrupt('key pressed');
+    this.#parts.emit({ type: 'digit', digit });
   }
 
   /** The call goes on through this port. */
@@ -194,11 +197,12 @@ export class CallerSpeech {
       case 'speech.started':
         return emit({ type: event.type, onsetAt: this.#wallMs(event.atMs) });
       case 'speech.stopped':
+        this.#stoppedMs = event.atMs;
         return emit({ type: event.type, durationMs: Math.round(event.durationMs) });
       case 'turn.ended':
         this.#isAwaiting = false;
         metrics.turnEnded();
-        return emit({ type: event.type, speechMs: Math.round(event.speechMs), reason: event.reason });
+        return emit(this.#turn(event));
       case 'no_input':
         this.#isAwaiting = false;
         return emit({ type: event.type });
@@ -212,6 +216,12 @@ export class CallerSpeech {
         metrics.bargeIn(false);
         return this.#resume();
     }
+  }
+
+  /** A turn that is as long as turns may be has no silence at its end. */
+  #turn({ type, atMs, speechMs, reason }: Extract<HearingEvent, { type: 'turn.ended' }>): CallEvent {
+    const silenceMs = reason === 'silence' ? Math.max(0, Math.round(atMs - this.#stoppedMs)) : 0;
+    return { type, speechMs: Math.round(speechMs), silenceMs, reason };
   }
 
   /** The voice may have ended since it was paused, or a text that may not be interrupted was queued. */

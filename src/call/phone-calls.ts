@@ -36,7 +36,7 @@ export interface PhoneCallRequest {
     /** Done when it was heard; `stay` if absent. */
     readonly after?: 'stay' | 'hangup';
   };
-  /** The agent backend that talks. */
+  /** Name of the agent that talks. */
   readonly agent?: string;
   /** Further header fields of the INVITE; names that SIP itself needs are refused. */
   readonly headers?: Readonly<Record<string, string>>;

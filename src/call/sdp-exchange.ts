@@ -20,6 +20,8 @@ export interface SdpOffer {
    * resume a call. What was sent after it is sent once more. Undefined: nothing is.
    */
   readonly receivedTimestamp?: number | undefined;
+  /** Name of the agent that talks in the call, or `none`; undefined: the usual one, if there is one. */
+  readonly agent?: string | undefined;
   /** The id of a running call whose sound the client hears instead of a call of its own; only to `listen`. */
   readonly listenTo?: string | undefined;
 }
@@ -62,7 +64,8 @@ export interface SdpExchange {
   /**
    * Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, OVERLOADED, or CALL_CLOSED while the
    * server closes. For `listenTo` also with NOT_FOUND if the owner may use no such call, and CALL_STATE if
-   * the call is still in set-up. Nothing is left of a rejected offer.
+   * the call is still in set-up. For an unknown agent with INVALID_FIELD. Nothing is left of a rejected
+   * offer.
    */
   open(offer: SdpOffer): Promise<SdpSession>;
   /**

@@ -42,6 +42,32 @@ interface Failure {
   readonly message: string;
 }
 
+/** What the agent of a call does. */
+export type AgentEvent =
+  /** The caller said, typed or pressed this, and the agent answers it. */
+  | { type: 'agent.prompt'; text: string; language?: string; by: 'speech' | 'text' | 'keys' }
+  /** The answer began: the milliseconds of each part of the way to it. */
+  | ({ type: 'agent.answered' } & AnswerTimes)
+  /** The model called a function, which took this long. */
+  | { type: 'agent.tool'; name: string; ms: number }
+  | { type: 'agent.failed'; error: Failure };
+
+/** Parts that the answer did not have are absent. Milliseconds. */
+export interface AnswerTimes {
+  /** From the end of the speech until the turn was found to be over. */
+  readonly silenceMs?: number;
+  /** From there to the final text. */
+  readonly textMs?: number;
+  /** From the text to the first token of the model, tools included. */
+  readonly modelMs: number;
+  /** From the first token to the first sound in the queue. */
+  readonly speechMs: number;
+  /** From there to its packet. */
+  readonly packetMs: number;
+  /** From the end of the speech, or from the text, to the first packet. */
+  readonly totalMs: number;
+}
+
 export type CallEvent =
   | { type: 'utterance.started'; utterance: number; firstPacketMs: number; queuedMs: number }
   | { type: 'sentence.started'; utterance: number; sentence: number; text: string }
@@ -59,10 +85,13 @@ export type CallEvent =
   /** The caller began to speak, at this time in milliseconds since 1970. */
   | { type: 'speech.started'; onsetAt: number }
   | { type: 'speech.stopped'; durationMs: number }
-  /** The caller has finished, or speaks for as long as a turn may last. */
-  | { type: 'turn.ended'; speechMs: number; reason: 'silence' | 'longest' }
+  /** The caller has finished, `silenceMs` ago, or speaks for as long as a turn may last. */
+  | { type: 'turn.ended'; speechMs: number; silenceMs: number; reason: 'silence' | 'longest' }
   /** The caller was expected to speak, and did not. */
   | { type: 'no_input' }
+  /** The caller pressed a key: 0-9, *, #, A-D. */
+  | { type: 'digit'; digit: string }
+  | AgentEvent
   | RecordingEvent;
 
 /** The sound of an utterance in the call: a CallTrack. */

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
+import { type AgentsConfig, readAgentsConfig } from './agent-config.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
@@ -73,6 +74,7 @@ export interface Config {
   readonly recording: RecordingConfig | undefined;
   readonly hearing: HearingConfig;
   readonly recognition: RecognitionConfig;
+  readonly agents: AgentsConfig;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -133,6 +135,7 @@ export function readConfig(
     recording: readRecordingConfig(read),
     hearing: readHearingConfig(read),
     recognition,
+    agents: readAgentsConfig(read, env),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,

@@ -98,7 +98,10 @@ interface ServerVariables {
 }
 
 /** An OpenAI-compatible server; undefined if its address is not set. */
-function readServer(read: ConfigReader<Variable>, names: ServerVariables): ApiServerConfig | undefined {
+export function readServer(
+  read: ConfigReader<Variable>,
+  names: ServerVariables,
+): ApiServerConfig | undefined {
   const [url, apiKey, model] = [read.raw(names.url), read.raw(names.key), read.raw(names.model)];
   if (url === undefined) {
     const lone = [names.key, names.model].find((name) => read.raw(name) !== undefined);
@@ -121,7 +124,7 @@ function readRemote(read: ConfigReader<Variable>): RemoteRecogniser | undefined 
   return undefined;
 }
 
-function isHttpUrl(text: string): boolean {
+export function isHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search, hash } = new URL(text);
   return /^https?:$/.test(protocol) && username + password + search + hash === '';

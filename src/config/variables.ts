@@ -143,6 +143,35 @@ export const SECTIONS = {
     TRANSLATE_API_KEY: { meaning: 'key that TRANSLATE_BASE_URL is sent', default: 'none' },
     TRANSLATE_MODEL: { meaning: 'chat model of TRANSLATE_BASE_URL', default: 'none; it must be set' },
   },
+  Agents: {
+    AGENT_LLM_URL: {
+      meaning:
+        'address of an OpenAI-compatible chat server, such as http://127.0.0.1:11434/v1: its model then talks in every call, unless the call names another agent or none',
+      default: 'no agent takes calls',
+      values: 'an http or https URL',
+    },
+    AGENT_LLM_API_KEY: { meaning: 'key that AGENT_LLM_URL is sent', default: 'none' },
+    AGENT_LLM_MODEL: { meaning: 'chat model of AGENT_LLM_URL', default: 'none; it must be set' },
+    AGENT_PROMPT: {
+      meaning: 'system prompt of the agent, or @ and the path of a file with it',
+      default: 'a helpful assistant in a telephone call',
+      values: 'at most 32,000 characters',
+    },
+    AGENT_GREETING: {
+      meaning: 'what the agent says when the call begins',
+      default: 'nothing: the caller speaks first',
+      values: 'at most 1000 characters',
+    },
+    AGENT_VOICE: { meaning: 'voice of the agent', default: 'DEFAULT_VOICE' },
+    AGENT_LANGUAGE: {
+      meaning: 'language of the conversation (BCP 47), for voice and recogniser',
+      default: 'it is found in what is said',
+    },
+    AGENTS_FILE: {
+      meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
+      default: 'none',
+    },
+  },
   'Model hub': {
     HF_ENDPOINT: {
       meaning:

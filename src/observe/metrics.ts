@@ -4,6 +4,7 @@
 // scraped-metrics.ts reads the figures of other parts at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallRecord } from '../call/phone-calls.js';
+import { AgentMetrics } from './agent-metrics.js';
 import { RecognitionMetrics } from './recognition-metrics.js';
 import { type ScrapedFigures, scrapedMetrics } from './scraped-metrics.js';
 
@@ -57,6 +58,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly sockets = new SocketMetrics(this.#registry);
   readonly recognition = new RecognitionMetrics(this.#registry);
+  readonly agents = new AgentMetrics(this.#registry);
   readonly #receptions = new ReceptionMetrics(this.#registry);
   readonly sip: SipMetrics;
   readonly #calls = new Gauge<'door'>({

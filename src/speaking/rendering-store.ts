@@ -10,8 +10,10 @@
 import { randomBytes } from 'node:crypto';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { ParleyError } from '../errors.js';
+import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
-import type { LookedUp, RenderingTier } from './audio-cache.js';
+import type { Time } from '../time.js';
+import { AudioCache, type LookedUp, type RenderingTier } from './audio-cache.js';
 import type { Sound } from './sound.js';
 import { isGeneration, packSound, unpackSound } from './stored-sound.js';
 
@@ -302,4 +304,20 @@ function reasonOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return code;
   return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.constructor.name;
+}
+
+type CacheConfig = Pick<Config, 'redisUrl' | 'redisTtlSeconds' | 'audioCacheMax' | 'audioCacheBytes'>;
+
+interface OpenedCache {
+  readonly cache: AudioCache;
+  /** Closes the store. */
+  readonly close: () => Promise<void>;
+}
+
+/** The cache of whole renderings, with its store if one is configured. */
+export function openAudioCache(config: CacheConfig, time: Time, log: Log): OpenedCache {
+  const { redisUrl: url, redisTtlSeconds: ttlSeconds, audioCacheMax, audioCacheBytes } = config;
+  const tier = url === undefined ? undefined : openRedisTier({ url, ttlSeconds, time, log });
+  const cache = new AudioCache({ maxEntries: audioCacheMax, maxBytes: audioCacheBytes }, tier);
+  return { cache, close: async () => tier?.close() };
 }

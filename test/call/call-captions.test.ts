@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
+import { CallerTexts } from '../../src/call/caller-texts.js';
 import { CallCaptions, type CaptionEvent, type NumberedCaptionEvent } from '../../src/call/call-captions.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { CallEvent } from '../../src/call/utterance.js';
@@ -16,6 +17,7 @@ class PlayedCall {
   readonly ears = new Set<PcmRing>();
   /** The far end sends sound. */
   hasSound = true;
+  readonly id = 'call_1';
   #observers = new Set<(event: CallEvent) => void>();
   #followers = new Set<(port: MediaPort) => void>();
 
@@ -75,7 +77,7 @@ function open(owner?: string) {
   const captions = new CallCaptions({
     calls: { get: (id) => (id === 'call_1' ? call : undefined) },
     ownerOf: () => owner,
-    recogniser,
+    callerTexts: new CallerTexts({ recogniser, time }),
     time,
     unixMs: () => 1_700_000_000_000,
   });
@@ -96,7 +98,7 @@ function short(event: CaptionEvent): unknown[] {
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 const SPEECH: CallEvent = { type: 'speech.started', onsetAt: 0 };
 const PAUSE: CallEvent = { type: 'speech.stopped', durationMs: 100 };
-const TURN: CallEvent = { type: 'turn.ended', speechMs: 100, reason: 'silence' };
+const TURN: CallEvent = { type: 'turn.ended', speechMs: 100, silenceMs: 600, reason: 'silence' };
 
 test('what the caller says is told while it is said, and when it was', async () => {
   const { call, recogniser, time, follow } = open();
@@ -199,7 +201,7 @@ test('all who follow a call share one recognition, which ends with the last of t
   const [first, second] = [follow(), follow()];
   call.tell(SPEECH);
   assert.equal(recogniser.opened.length, 1);
-  assert.equal(call.observers, 1);
+  assert.equal(call.observers, 2); // the captions, and the recognition
   first.stop();
   first.stop();
   assert.equal(call.ears.size, 1);
@@ -284,11 +286,12 @@ test('a call of another key, or that is not open, is not found', () => {
 test('without a recogniser only the voice has captions', (t: TestContext) => {
   void t;
   const call = new PlayedCall();
+  const time = new ManualTime();
   const captions = new CallCaptions({
     calls: { get: () => call },
     ownerOf: () => undefined,
-    recogniser: undefined,
-    time: new ManualTime(),
+    callerTexts: new CallerTexts({ recogniser: undefined, time }),
+    time,
     unixMs: () => 0,
   });
   const events: CaptionEvent[] = [];

@@ -4,40 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';
 import { ParleyError } from '../../src/errors.js';
-import type { CallHearing } from '../../src/call/caller-speech.js';
-import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
-import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
+import { FakeHearing } from '../fakes/fake-hearing.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { heardOf, rising } from './heard-sound.js';
 
 const calls = openCalls();
-
-/** Notes what a call asks for, and reports what the test decides. */
-class FakeHearing implements CallHearing {
-  readonly settings = HEARING_SETTINGS;
-  readonly asked: unknown[] = [];
-  tracks: readonly number[] = [];
-  report: (event: HearingEvent) => void = () => undefined;
-  readonly service: { listen: CallHearing['service']['listen'] } = {
-    listen: (
-      call: string,
-      _media: unknown,
-      settings: HearingSettings,
-      onEvent: (event: HearingEvent) => void,
-    ): ReturnType<CallHearing['service']['listen']> => {
-      this.asked.push(['listen', call, settings]);
-      this.report = onEvent;
-      return {
-        follow: () => void this.asked.push('follow'),
-        change: (changed) => void this.asked.push(['change', changed]),
-        interruptible: (tracks) => void (this.tracks = tracks.map(({ track }) => track)),
-        awaitInput: () => void this.asked.push('awaitInput'),
-        close: () => void this.asked.push('close'),
-      };
-    },
-  };
-}
 
 interface HeardCall extends CallUnderTest {
   readonly hearing: FakeHearing;
@@ -155,12 +127,12 @@ test('a text that may not be interrupted protects those before it', async () => 
 test('a key interrupts what a key may interrupt, and nothing else', async () => {
   const under = openCall();
   const speech = await speakAndPass(under, 100);
-  under.call.pressed();
+  under.call.pressed('5');
   assert.equal(speech.state, 'speaking');
   under.call.interrupt('next');
   for (const interruptible of ['dtmf', 'any'] as const) {
     const utterance = under.call.speak('Press one.', { interruptible });
-    under.call.pressed();
+    under.call.pressed('5');
     assert.equal((await utterance.ended).end, 'interrupted');
   }
 });
@@ -190,13 +162,13 @@ test('speech, turns and silence of the caller are events of the call', () => {
   const { report } = under.hearing;
   report({ type: 'speech.started', atMs: under.time.now() - 100 });
   report({ type: 'speech.stopped', atMs: 0, durationMs: 480.4 });
-  report({ type: 'turn.ended', atMs: 0, startedMs: 0, speechMs: 480.4, reason: 'silence' });
+  report({ type: 'turn.ended', atMs: 600, startedMs: 0, speechMs: 480.4, reason: 'silence' });
   report({ type: 'no_input', atMs: 0 });
   const [started, ...others] = under.events;
   assert.ok(started?.type === 'speech.started' && Math.abs(started.onsetAt - (Date.now() - 100)) < 1000);
   assert.deepEqual(others, [
     { type: 'speech.stopped', durationMs: 480 },
-    { type: 'turn.ended', speechMs: 480, reason: 'silence' },
+    { type: 'turn.ended', speechMs: 480, silenceMs: 600, reason: 'silence' },
     { type: 'no_input' },
   ]);
 });
@@ -209,8 +181,8 @@ test('where no hearing worker can be started the voice speaks, and only keys int
   under.engine.sounds.set(TEXT, rising(1000));
   await under.call.speak(TEXT, { interruptible: 'any' }).pushed;
   under.pass(500);
-  under.call.pressed();
-  assert.deepEqual(eventTypes(under).at(-1), 'utterance.interrupted');
+  under.call.pressed('5');
+  assert.deepEqual(eventTypes(under).slice(-2), ['utterance.interrupted', 'digit']);
   assert.throws(() => under.call.listen({}), { code: 'HEARING_FAILED' });
 });
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { CallerTexts } from '../../src/call/caller-texts.js';
 import { type Caption, CallCaptions } from '../../src/call/call-captions.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import { frameEncoder } from '../../src/codecs/frame-encoder.js';
@@ -57,7 +58,7 @@ test('both sides of a call have captions with their times', async (t) => {
   const captions = new CallCaptions({
     calls: { get: () => call },
     ownerOf: () => undefined,
-    recogniser,
+    callerTexts: new CallerTexts({ recogniser, time }),
     time,
     unixMs: () => 0,
   });

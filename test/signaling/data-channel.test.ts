@@ -112,7 +112,11 @@ test('what is unknown or malformed answers an error and leaves everything as it 
     { type: 'error', error: { code: 'MALFORMED', message: 'a message must be text, not binary' } },
     {
       type: 'error',
-      error: { code: 'INVALID_FIELD', message: 'type must be one of text, listen, clear', field: 'type' },
+      error: {
+        code: 'INVALID_FIELD',
+        message: 'type must be one of text, listen, prompt, digit, clear',
+        field: 'type',
+      },
     },
     { type: 'error', error: { code: 'INVALID_FIELD', message: 'token must be a string', field: 'token' } },
   ]);
@@ -385,9 +389,12 @@ test('a call is listened to with the settings of the page, and no longer when th
 
 test('every field is checked and named', () => {
   for (const [message, said] of [
-    ['{}', 'INVALID_FIELD type: type must be one of text, listen, clear'],
-    ['{"type":"speak"}', 'INVALID_FIELD type: type must be one of text, listen, clear'],
-    ['{"type":["text"],"token":"a"}', 'INVALID_FIELD type: type must be one of text, listen, clear'],
+    ['{}', 'INVALID_FIELD type: type must be one of text, listen, prompt, digit, clear'],
+    ['{"type":"speak"}', 'INVALID_FIELD type: type must be one of text, listen, prompt, digit, clear'],
+    [
+      '{"type":["text"],"token":"a"}',
+      'INVALID_FIELD type: type must be one of text, listen, prompt, digit, clear',
+    ],
     ['{"type":"text"}', 'INVALID_FIELD token: token must be a string'],
     ['{"type":"text","token":7}', 'INVALID_FIELD token: token must be a string'],
     ['{"type":"text","token":"a","last":1}', 'INVALID_FIELD last: last must be true or false'],

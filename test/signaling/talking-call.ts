@@ -62,6 +62,13 @@ export class FakeCall implements TalkingCall {
     this.listened.push(settings);
   }
 
+  /** Keys that were pressed. */
+  readonly keys: string[] = [];
+
+  pressed(digit: string): void {
+    this.keys.push(digit);
+  }
+
   interrupt(reason: string): Interruption {
     this.reasons.push(reason);
     return this.interruption;

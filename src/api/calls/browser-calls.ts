@@ -34,6 +34,19 @@ const FORM_TYPE = 'multipart/form-data';
 const OFFER_TYPES = `${SDP_TYPE}, ${FORM_TYPE}`;
 const METHODS = 'OPTIONS, POST';
 
+const AGENT_QUERY = object(
+  {
+    agent: {
+      ...STRING,
+      maxLength: 100,
+      description:
+        'name of the agent that talks, or `none`; by default the one of AGENT_LLM_URL or AGENTS_FILE',
+    },
+  },
+  ['agent'],
+);
+
+type Opening = { Querystring: { readonly agent?: string } };
 type OneCall = { Params: { id: string } };
 
 const ONE_CALL = object({ id: STRING });
@@ -41,6 +54,7 @@ const SDP_BODY = { schema: { ...STRING, description: 'the offer' } };
 
 const OFFER_SCHEMA = {
   tags: [TAGS.calls],
+  querystring: AGENT_QUERY,
   otherBodies: {
     [SDP_TYPE]: SDP_BODY,
     [FORM_TYPE]: {
@@ -105,8 +119,9 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
 
   for (const [path, schema] of [[CALLS, OPEN_SCHEMA] as const, [BETA, BETA_SCHEMA] as const]) {
     const options = { bodyLimit: MAX_SDP_BYTES, schema, config: { access: 'call' } } as const;
-    app.post(path, options, (request, reply) => {
-      const offer: SdpOffer = { sdp: readOffer(request), use: 'talk', ...openerOf(request) };
+    app.post<Opening>(path, options, (request, reply) => {
+      const { agent } = request.query;
+      const offer: SdpOffer = { sdp: readOffer(request), use: 'talk', agent, ...openerOf(request) };
       return sendSession(parts, reply, CALLS, exchange.open(offer));
     });
   }

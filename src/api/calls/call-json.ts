@@ -1,6 +1,6 @@
 // Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages.
 // Times are Unix seconds with milliseconds. Undefined fields are left out.
-import type { CallEvent } from '../../call/utterance.js';
+import type { AgentEvent, CallEvent } from '../../call/utterance.js';
 import type { PhoneCallEvent, PhoneCallView } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
 import { errorReply } from '../http/error-reply.js';
@@ -62,7 +62,14 @@ function speechForm(call: string, event: CallEvent) {
     case 'speech.stopped':
       return { type, duration_ms: event.durationMs };
     case 'turn.ended':
-      return { type, speech_ms: event.speechMs, reason: event.reason };
+      return { type, speech_ms: event.speechMs, silence_ms: event.silenceMs, reason: event.reason };
+    case 'digit':
+      return { type, digit: event.digit };
+    case 'agent.prompt':
+    case 'agent.answered':
+    case 'agent.tool':
+    case 'agent.failed':
+      return { type, ...agentForm(call, event) };
     case 'no_input':
       return { type };
     case 'recording.started':
@@ -76,6 +83,26 @@ function speechForm(call: string, event: CallEvent) {
       return { type, name: event.name, ...recordingEnd(event), error: errorForm(call, event.error) };
     default:
       return { type, utterance: event.utterance, ...utteranceForm(call, event) };
+  }
+}
+
+function agentForm(call: string, event: AgentEvent) {
+  switch (event.type) {
+    case 'agent.prompt':
+      return { text: event.text, language: event.language, by: event.by };
+    case 'agent.tool':
+      return { name: event.name, ms: event.ms };
+    case 'agent.failed':
+      return { error: errorForm(call, event.error) };
+    case 'agent.answered':
+      return {
+        silence_ms: event.silenceMs,
+        text_ms: event.textMs,
+        model_ms: event.modelMs,
+        speech_ms: event.speechMs,
+        packet_ms: event.packetMs,
+        total_ms: event.totalMs,
+      };
   }
 }
 

@@ -18,6 +18,7 @@ interface AnswerRule {
 const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   ABORTED: { status: 503, retryAfterSeconds: 1 },
   ADDON_MISSING: { status: 500, hidden: true },
+  AGENT_FAILED: { status: 502 },
   AUDIO_INVALID: { status: 400 },
   CALL_CLOSED: { status: 503, retryAfterSeconds: 1 },
   CALL_LIMIT: { status: 503, retryAfterSeconds: 5 },

@@ -1,5 +1,6 @@
-// Asks an OpenAI-compatible server over HTTP: three attempts where the same request may succeed, a time
-// limit, a limit of the answer, and errors that name the variable that the operator can change.
+// Asks an OpenAI-compatible server over HTTP, for an answer as a whole or in pieces: three attempts where the
+// same request may succeed, a time limit, a limit of the answer, and errors that name the variable that the
+// operator can change.
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 
@@ -27,7 +28,7 @@ export interface ApiWords {
 interface ApiRequest {
   /** Absent: GET. A string is JSON. */
   readonly body?: FormData | string;
-  /** Milliseconds that one attempt may take. */
+  /** Milliseconds that one attempt may take, or one piece of a streamed answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -41,6 +42,47 @@ class Passing extends Error {
     super(error.message);
     this.error = error;
     this.waitMs = waitMs;
+  }
+}
+
+/** The end of an attempt: by its client, or by the time limit while that runs. */
+class AttemptLimits {
+  readonly timeoutMs: number;
+  isLate = false;
+  // Node 20 keeps what AbortSignal.any makes as long as its sources, which a session has for hours.
+  readonly #end = new AbortController();
+  readonly #client: AbortSignal;
+  readonly #time: Time;
+  readonly #giveUp = () => this.#end.abort();
+  #forget: () => void = () => undefined;
+
+  constructor({ timeoutMs, signal }: ApiRequest, time: Time) {
+    this.timeoutMs = timeoutMs;
+    this.#client = signal;
+    this.#time = time;
+    signal.addEventListener('abort', this.#giveUp);
+    if (signal.aborted) this.#giveUp();
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  start(): void {
+    this.#forget = this.#time.after(this.timeoutMs, () => {
+      this.isLate = true;
+      this.#giveUp();
+    });
+  }
+
+  stop(): void {
+    this.#forget();
+  }
+
+  close(): void {
+    this.stop();
+    this.#client.removeEventListener('abort', this.#giveUp);
+    this.#giveUp();
   }
 }
 
@@ -64,13 +106,56 @@ export class ApiClient {
       try {
         return await this.#fetch(path, request);
       } catch (error) {
-        if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
-        if (!(error instanceof Passing)) throw error;
-        const waitMs = Math.max(RETRY_AFTER_MS[attempt] ?? Infinity, error.waitMs);
-        if (waitMs > LONGEST_RETRY_MS) throw error.error;
-        await this.#wait(waitMs, request.signal);
+        await this.#again(error, attempt, request.signal);
       }
     }
+  }
+
+  /**
+   * The answer in pieces, as they come. Each may take `timeoutMs`, without the time that its reader takes.
+   * Throws as `request` rejects. Once the answer has begun, it is not asked for again.
+   */
+  async *stream(path: string, request: ApiRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    const { response, limits } = await this.#begun(path, request);
+    try {
+      let bytes = 0;
+      for await (const piece of response.body ?? []) {
+        limits.stop();
+        bytes += (piece as Uint8Array).length;
+        if (bytes > MOST_REPLY_BYTES) throw this.#tooLong();
+        yield piece as Uint8Array;
+        limits.start();
+      }
+    } catch (error) {
+      if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
+      const failure = this.#failure(error, limits);
+      throw failure instanceof Passing ? failure.error : failure;
+    } finally {
+      limits.close(); // and with it the connection, if its reader has left
+    }
+  }
+
+  /** Its caller closes the limits. */
+  async #begun(path: string, request: ApiRequest): Promise<{ response: Response; limits: AttemptLimits }> {
+    for (let attempt = 0; ; attempt++) {
+      const limits = new AttemptLimits(request, this.#time);
+      try {
+        limits.start();
+        return { response: await this.#answer(path, request, limits), limits };
+      } catch (error) {
+        limits.close();
+        await this.#again(this.#failure(error, limits), attempt, request.signal);
+      }
+    }
+  }
+
+  /** Resolves when the request may be sent again; otherwise rejects with the reason. */
+  async #again(error: unknown, attempt: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
+    if (!(error instanceof Passing)) throw error;
+    const waitMs = Math.max(RETRY_AFTER_MS[attempt] ?? Infinity, error.waitMs);
+    if (waitMs > LONGEST_RETRY_MS) throw error.error;
+    await this.#wait(waitMs, signal);
   }
 
   /** The same, with one attempt. */
@@ -83,46 +168,49 @@ export class ApiClient {
     }
   }
 
-  async #fetch(path: string, { body, timeoutMs, signal }: ApiRequest): Promise<string> {
-    const { baseUrl, apiKey } = this.#server;
-    // Node 20 keeps what AbortSignal.any makes as long as its sources, which a session has for hours.
-    const end = new AbortController();
-    const giveUp = () => end.abort();
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) giveUp();
-    let isLate = false;
-    const forget = this.#time.after(timeoutMs, () => {
-      isLate = true;
-      giveUp();
-    });
+  async #fetch(path: string, request: ApiRequest): Promise<string> {
+    const limits = new AttemptLimits(request, this.#time);
     try {
-      const response = await fetch(`${baseUrl}/${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: {
-          'user-agent': 'parley',
-          accept: 'application/json',
-          ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
-          ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-        },
-        redirect: 'error', // sound and key go only to the address that the operator configured
-        signal: end.signal,
-        ...(body === undefined ? {} : { body }),
-      });
-      const text = await this.#textOf(response);
-      if (!response.ok) throw this.#refusal(response, text);
-      return text;
+      limits.start();
+      return await this.#textOf(await this.#answer(path, request, limits));
     } catch (error) {
-      if (error instanceof ParleyError || error instanceof Passing || signal.aborted) throw error;
-      const { server, codes, variables } = this.#words;
-      const message = isLate
-        ? `the ${server} did not answer within ${Math.round(timeoutMs)} ms`
-        : `the ${server} cannot be reached: ${reasonOf(error)}`;
-      const code = isLate ? 'TIMEOUT' : codes.unavailable;
-      throw new Passing(new ParleyError(code, message, { field: variables.url, cause: error }));
+      throw request.signal.aborted ? error : this.#failure(error, limits);
     } finally {
-      forget();
-      signal.removeEventListener('abort', giveUp);
+      limits.close();
     }
+  }
+
+  async #answer(path: string, { body }: ApiRequest, limits: AttemptLimits): Promise<Response> {
+    const { baseUrl, apiKey } = this.#server;
+    const response = await fetch(`${baseUrl}/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        'user-agent': 'parley',
+        accept: 'application/json',
+        ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      },
+      redirect: 'error', // sound and key go only to the address that the operator configured
+      signal: limits.signal,
+      ...(body === undefined ? {} : { body }),
+    });
+    if (!response.ok) throw this.#refusal(response, await this.#textOf(response));
+    return response;
+  }
+
+  #failure(error: unknown, { isLate, timeoutMs }: AttemptLimits): unknown {
+    if (error instanceof ParleyError || error instanceof Passing) return error;
+    const { server, codes, variables } = this.#words;
+    const message = isLate
+      ? `the ${server} did not answer within ${Math.round(timeoutMs)} ms`
+      : `the ${server} cannot be reached: ${reasonOf(error)}`;
+    const code = isLate ? 'TIMEOUT' : codes.unavailable;
+    return new Passing(new ParleyError(code, message, { field: variables.url, cause: error }));
+  }
+
+  #tooLong(): ParleyError {
+    const { server, codes } = this.#words;
+    return new ParleyError(codes.failed, `the answer of the ${server} is over 4 MiB`);
   }
 
   #refusal({ status, headers }: Response, body: string): Error {
@@ -174,10 +262,7 @@ export class ApiClient {
     for await (const part of response.body ?? []) {
       const chunk = part as Uint8Array;
       bytes += chunk.length;
-      if (bytes > MOST_REPLY_BYTES) {
-        const { server, codes } = this.#words;
-        throw new ParleyError(codes.failed, `the answer of the ${server} is over 4 MiB`);
-      }
+      if (bytes > MOST_REPLY_BYTES) throw this.#tooLong();
       parts.push(chunk);
     }
     return Buffer.concat(parts).toString('utf8');

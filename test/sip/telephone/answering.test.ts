@@ -67,8 +67,31 @@ void test('an announcement is the text in the request, within its limit', () => 
   assert.deepEqual(answer('sip:annc@parley').what.value?.speech, { text: 'Hello.' });
 });
 
-void test('an agent that is not connected cannot take a call', () => {
+void test('an agent takes the calls of its rule, and the usual one those that fit no rule', () => {
+  const { table: routes = assert.fail() } = readRoutingFile(JSON.stringify(FILE), ROUTING);
+  const agents = { usual: 'sales', has: (name: string) => name === 'reception' };
+  const answering = new Answering(routes, { text: 'Hello.' }, 2000, agents);
+  assert.deepEqual(answering.to(invite('sip:agent@parley')), {
+    route: 'route 4',
+    prelude: { ringMs: 0 },
+    what: { value: { agent: 'reception', after: 'stay' } },
+  });
+  assert.deepEqual(answering.to(invite('sip:200@parley')), {
+    route: 'agent',
+    prelude: { ringMs: 2000 },
+    what: { value: { agent: 'sales', after: 'stay' } },
+  });
+});
+
+void test('a server without agents refuses the calls of an agent', () => {
   assert.equal(answer('sip:agent@parley').what.refusal?.status, 480);
+});
+
+void test('a rule for an agent that there is not is a mistake of the file', () => {
+  const file = JSON.stringify({ routes: [{ agent: 'reception' }] });
+  assert.deepEqual(readRoutingFile(file, { ...ROUTING, isAgent: () => false }).problems, [
+    'routes[0].agent names "reception", which is no agent of AGENTS_FILE',
+  ]);
 });
 
 void test('what is heard before the answer is as the rule says, in the voice of the answer', () => {

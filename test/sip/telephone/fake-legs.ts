@@ -20,7 +20,12 @@ import { ManualTime } from '../../fakes/manual-time.js';
 
 export const EPOCH_MS = 1_700_000_000_000;
 /** A server that records calls, and knows every key. */
-export const ROUTING: RoutingContext = { isKey: () => true, hearing: HEARING_SETTINGS, records: true };
+export const ROUTING: RoutingContext = {
+  isKey: () => true,
+  isAgent: () => true,
+  hearing: HEARING_SETTINGS,
+  records: true,
+};
 
 export const FIGURES = {
   codec: 'PCMU',

@@ -1,0 +1,233 @@
+// The functions that an agent's model may call: to end the call, to transfer it, to send and to collect
+// digits, and those of the operator, which are asked over HTTP. What the model gives as arguments is checked
+// like the input of a stranger, because callers can talk a model into anything.
+import type { AgentConfig, AgentToolConfig } from '../config/agent-config.js';
+import { field, parsed } from '../engines/openai/api-client.js';
+import { asParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import type { ChatTool, ToolCall } from './chat-model.js';
+
+/** What the built-in functions do in a call. Each rejects with ABORTED once `signal` is aborted. */
+export interface ToolActions {
+  /** Resolves when the call is over. */
+  hangUp(signal: AbortSignal): Promise<void>;
+  /** Undefined in calls that cannot be transferred. Resolves with the status of a refusal. */
+  readonly transfer?: ((target: string, signal: AbortSignal) => Promise<number | undefined>) | undefined;
+  /** Undefined in calls without a telephone line. */
+  readonly press?: ((digits: string) => Promise<void>) | undefined;
+  collect(wanted: DigitsWanted, signal: AbortSignal): Promise<string>;
+}
+
+export interface DigitsWanted {
+  readonly most: number;
+  /** Ends the input without being part of it; undefined: none does. */
+  readonly until: string | undefined;
+  /** Milliseconds to the first digit, and between two. */
+  readonly timeoutMs: number;
+}
+
+interface ToolOutcome {
+  /** What the model gets to know, as JSON. */
+  readonly result: string;
+  /** The model is not asked again. */
+  readonly isOver: boolean;
+}
+
+interface ToolParts {
+  readonly call: string;
+  readonly config: Pick<AgentConfig, 'tools' | 'transfers'>;
+  readonly actions: ToolActions;
+  readonly time: Time;
+}
+
+const MOST_RESULT = 32_768; // bytes
+const MOST_COLLECTED = 32;
+const COLLECT_SECONDS = 10;
+const MOST_COLLECT_SECONDS = 60;
+const DIGITS = /^[0-9*#A-Da-d,]{1,64}$/;
+const KEY = /^[0-9*#]$/;
+
+const NONE = { type: 'object', properties: {}, additionalProperties: false } as const;
+
+export class AgentTools {
+  readonly #parts: ToolParts;
+
+  constructor(parts: ToolParts) {
+    this.#parts = parts;
+  }
+
+  get definitions(): readonly ChatTool[] {
+    const { config, actions } = this.#parts;
+    const targets = [...config.transfers.keys()];
+    const own = config.tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+    return [
+      { name: 'hang_up', description: 'Ends the call. Say goodbye in the same answer.', parameters: NONE },
+      ...(actions.transfer === undefined || targets.length === 0 ? [] : [transferTool(targets)]),
+      ...(actions.press === undefined ? [] : [SEND_DIGITS]),
+      COLLECT_DIGITS,
+      ...own,
+    ];
+  }
+
+  /** Never rejects, except with ABORTED: the model gets to know what was wrong. */
+  async run({ name, arguments: given }: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+    const values = given.trim() === '' ? {} : parsed(given);
+    if (typeof values !== 'object' || values === null || Array.isArray(values))
+      return refused('the arguments must be a JSON object');
+    try {
+      return await this.#run(name, values, signal);
+    } catch (error) {
+      const known = asParleyError(error, 'AGENT_FAILED');
+      if (signal.aborted || known.code === 'ABORTED') throw known;
+      return refused(known.message);
+    }
+  }
+
+  #run(name: string, values: object, signal: AbortSignal): Promise<ToolOutcome> | ToolOutcome {
+    switch (name) {
+      case 'hang_up':
+        return this.#parts.actions.hangUp(signal).then(() => finalResult({ ended: true }));
+      case 'transfer_call':
+        return this.#transfer(field(values, 'target'), signal);
+      case 'send_digits':
+        return this.#press(field(values, 'digits'));
+      case 'collect_digits':
+        return this.#collect(values, signal);
+      default: {
+        const tool = this.#parts.config.tools.find((one) => one.name === name);
+        return tool === undefined
+          ? refused('there is no function of this name')
+          : this.#ask(tool, values, signal);
+      }
+    }
+  }
+
+  async #transfer(name: unknown, signal: AbortSignal): Promise<ToolOutcome> {
+    const { config, actions } = this.#parts;
+    const target = typeof name === 'string' ? config.transfers.get(name) : undefined;
+    if (target === undefined || actions.transfer === undefined)
+      return refused(`target must be one of ${[...config.transfers.keys()].join(', ')}`);
+    const status = await actions.transfer(target, signal);
+    return status === undefined
+      ? finalResult({ transferred: true })
+      : refused(`the target refused the call (${status})`);
+  }
+
+  async #press(digits: unknown): Promise<ToolOutcome> {
+    const { press } = this.#parts.actions;
+    if (press === undefined) return refused('this call has no telephone line');
+    if (typeof digits !== 'string' || !DIGITS.test(digits))
+      return refused('digits must be 1 to 64 of 0-9, *, #, A-D and commas, which wait half a second');
+    await press(digits);
+    return result({ sent: digits });
+  }
+
+  async #collect(values: object, signal: AbortSignal): Promise<ToolOutcome> {
+    const [most, until, seconds] = [field(values, 'most'), field(values, 'until'), field(values, 'seconds')];
+    const isCount = typeof most === 'number' && Number.isInteger(most) && most >= 1 && most <= MOST_COLLECTED;
+    if (!isCount) return refused(`most must be a whole number from 1 to ${MOST_COLLECTED}`);
+    if (until !== undefined && (typeof until !== 'string' || !KEY.test(until)))
+      return refused('until must be one key');
+    const wanted = seconds ?? COLLECT_SECONDS;
+    if (typeof wanted !== 'number' || !(wanted >= 1 && wanted <= MOST_COLLECT_SECONDS))
+      return refused(`seconds must be from 1 to ${MOST_COLLECT_SECONDS}`);
+    const digits = await this.#parts.actions.collect({ most, until, timeoutMs: wanted * 1000 }, signal);
+    return result(digits === '' ? { digits, reason: 'the caller pressed nothing' } : { digits });
+  }
+
+  /** Asks the operator's address, and no other: nothing of it comes from the model. */
+  async #ask(tool: AgentToolConfig, values: object, signal: AbortSignal): Promise<ToolOutcome> {
+    const { name, url, authorization, timeoutMs } = tool;
+    const end = new AbortController();
+    const giveUp = () => end.abort();
+    const forget = this.#parts.time.after(timeoutMs, giveUp);
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) giveUp();
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'parley',
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        body: JSON.stringify({ call: this.#parts.call, name, arguments: values }),
+        redirect: 'error',
+        signal: end.signal,
+      });
+      const body = await textOf(response);
+      return response.ok
+        ? { result: body, isOver: false }
+        : refused(`it answered with status ${response.status}`);
+    } catch {
+      return refused('it could not be reached in time');
+    } finally {
+      forget();
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+}
+
+function transferTool(targets: readonly string[]): ChatTool {
+  return {
+    name: 'transfer_call',
+    description: 'Connects the caller with somebody else. Announce it in the same answer.',
+    parameters: {
+      type: 'object',
+      properties: { target: { type: 'string', enum: targets } },
+      required: ['target'],
+      additionalProperties: false,
+    },
+  };
+}
+
+const SEND_DIGITS: ChatTool = {
+  name: 'send_digits',
+  description: 'Presses keys on the telephone line, for the menu of another machine.',
+  parameters: {
+    type: 'object',
+    properties: { digits: { type: 'string', description: '0-9, *, #, A-D; a comma waits half a second' } },
+    required: ['digits'],
+    additionalProperties: false,
+  },
+};
+
+const COLLECT_DIGITS: ChatTool = {
+  name: 'collect_digits',
+  description:
+    'Waits for keys of the caller: a choice of a menu, or a number. Ask for them in the same answer.',
+  parameters: {
+    type: 'object',
+    properties: {
+      most: { type: 'integer', description: `digits to wait for, 1 to ${MOST_COLLECTED}` },
+      until: { type: 'string', description: 'key that ends the input, such as #' },
+      seconds: { type: 'number', description: `longest wait for a key; ${COLLECT_SECONDS} by default` },
+    },
+    required: ['most'],
+    additionalProperties: false,
+  },
+};
+
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    const chunk = part as Uint8Array;
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MOST_RESULT) break;
+  }
+  return Buffer.concat(parts).subarray(0, MOST_RESULT).toString('utf8');
+}
+
+function result(value: object): ToolOutcome {
+  return { result: JSON.stringify(value), isOver: false };
+}
+
+function finalResult(value: object): ToolOutcome {
+  return { result: JSON.stringify(value), isOver: true };
+}
+
+function refused(error: string): ToolOutcome {
+  return result({ error });
+}

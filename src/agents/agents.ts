@@ -1,0 +1,77 @@
+// The agents of this server by name: each call that has one is conducted by a talk of its own.
+import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
+import type { CallerTexts } from '../call/caller-texts.js';
+import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
+import type { AgentConfig, AgentsConfig } from '../config/agent-config.js';
+import { ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import { type AgentLog, ChatAgent } from './chat-agent.js';
+import { ChatModel } from './chat-model.js';
+
+interface AgentsParts {
+  readonly config: AgentsConfig;
+  readonly callerTexts: CallerTexts;
+  readonly time: Time;
+  readonly log: AgentLog;
+  readonly metrics: AgentCounters;
+}
+
+interface AgentCounters {
+  answered(agent: string, times: AnswerTimes): void;
+  failed(agent: string, code: string): void;
+  toolCalled(agent: string): void;
+}
+
+export class Agents implements CallHandler {
+  readonly usual: string | undefined;
+  readonly #parts: AgentsParts;
+  readonly #models = new Map<string, ChatModel>();
+
+  constructor(parts: AgentsParts) {
+    this.#parts = parts;
+    this.usual = parts.config.usual;
+    const { config, callerTexts, log } = parts;
+    if (config.agents.size === 0) return;
+    const isCallerRecognised = callerTexts.isCallerRecognised;
+    log.info({ agents: [...config.agents.keys()], usual: this.usual, isCallerRecognised }, 'agents ready');
+    if (!isCallerRecognised)
+      log.warn(
+        {},
+        'agents understand typed text and keys only: ASR_MODEL_ID or ASR_BASE_URL gives them ears',
+      );
+  }
+
+  has(agent: string): boolean {
+    return this.#parts.config.agents.has(agent);
+  }
+
+  handle(agent: string, handled: HandledCall): Talk {
+    const config = this.#parts.config.agents.get(agent);
+    if (config === undefined)
+      throw new ParleyError('NOT_FOUND', `there is no agent ${JSON.stringify(agent)}`);
+    const { callerTexts, time, log } = this.#parts;
+    const { id: call } = handled.call;
+    log.info({ call, agent }, 'agent takes the call');
+    const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
+    return new ChatAgent(handled, { config, model: this.#modelOf(config), callerTexts, time, log, onEvent });
+  }
+
+  #count(call: string, agent: string, event: AgentEvent): void {
+    const { log, metrics } = this.#parts;
+    if (event.type === 'agent.failed') metrics.failed(agent, event.error.code);
+    if (event.type === 'agent.tool') metrics.toolCalled(agent);
+    if (event.type !== 'agent.answered') return;
+    const { type: _type, ...times } = event;
+    metrics.answered(agent, times);
+    log.info({ call, agent, ...times }, 'agent answered');
+  }
+
+  #modelOf({ name, model: server, temperature }: AgentConfig): ChatModel {
+    let model = this.#models.get(name);
+    if (model === undefined) {
+      model = new ChatModel({ server, temperature, time: this.#parts.time });
+      this.#models.set(name, model);
+    }
+    return model;
+  }
+}

@@ -1,0 +1,183 @@
+// One answer of an agent's model, from the caller's turn until it is heard or given up:
+//
+//   question ─▶ tokens ─▶ utterance ─▶ heard
+//      ▲           └─▶ functions ─┐
+//      └──────────────────────────┘
+//
+// The answer is spoken while it is written. Nothing is spoken while the caller speaks. What was not heard
+// does not stay in the history.
+import type { SpeakOptions } from '../call/call.js';
+import type { AgentEvent } from '../call/utterance.js';
+import { ParleyError } from '../errors.js';
+import { TokenStream } from '../speaking/text-source.js';
+import type { Time } from '../time.js';
+import type { AgentTools } from './agent-tools.js';
+import type { AnswerEntry, ChatHistory } from './chat-history.js';
+import type { ChatModel } from './chat-model.js';
+import type { TurnTimes, UtteranceStart } from './conversation.js';
+
+export interface ReplyParts {
+  readonly model: Pick<ChatModel, 'answer'>;
+  readonly history: ChatHistory;
+  readonly tools: Pick<AgentTools, 'definitions' | 'run'>;
+  /** Speaks a text that comes in tokens, and returns the number of the utterance. */
+  readonly say: (tokens: AsyncIterable<string>, options: SpeakOptions) => number;
+  /** Resolves when the caller is silent; rejects with ABORTED. */
+  readonly quiet: (signal: AbortSignal) => Promise<void>;
+  readonly time: Time;
+  readonly tell: (event: AgentEvent) => void;
+}
+
+/** Rounds of questions and functions in one answer. */
+const MOST_ROUNDS = 8;
+
+export class ChatReply {
+  /** When the caller's words were known, on the monotonic clock. */
+  readonly askedMs: number;
+  readonly #parts: ReplyParts;
+  readonly #times: TurnTimes | undefined;
+  readonly #end = new AbortController();
+  /** Those whose end is not known yet. */
+  readonly #utterances = new Map<number, AnswerEntry>();
+  #firstTokenMs: number | undefined;
+  #isHeard = false;
+  #isRunning = true;
+
+  constructor(parts: ReplyParts, times: TurnTimes | undefined) {
+    this.#parts = parts;
+    this.#times = times;
+    this.askedMs = times?.textMs ?? parts.time.now();
+  }
+
+  /** The caller has heard some of it. */
+  get isHeard(): boolean {
+    return this.#isHeard;
+  }
+
+  /** Some of it is queued, or is being heard. */
+  get isSpeaking(): boolean {
+    return this.#utterances.size > 0;
+  }
+
+  /** It was heard to its end, or given up. */
+  get isOver(): boolean {
+    return this.isGivenUp || (!this.#isRunning && !this.isSpeaking);
+  }
+
+  get isGivenUp(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  /**
+   * Resolves when nothing more of it comes: true if the model said or did something. Rejects with
+   * AGENT_FAILED or TIMEOUT; what was said before is spoken to its end.
+   */
+  async run(): Promise<boolean> {
+    let isUseful = false;
+    try {
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        const entry = await this.#ask();
+        isUseful ||= entry.text.trim() !== '' || entry.toolCalls.length > 0;
+        if (entry.toolCalls.length === 0 || (await this.#runTools(entry))) return isUseful;
+      }
+    } catch (error) {
+      if (this.isGivenUp) return true;
+      throw error;
+    } finally {
+      this.#isRunning = false;
+    }
+    throw new ParleyError('AGENT_FAILED', `the agent's language model called functions ${MOST_ROUNDS} times`);
+  }
+
+  /** Gives up what is not spoken yet. */
+  giveUp(): void {
+    this.#end.abort();
+    for (const [utterance, entry] of this.#utterances) if (!this.#isHeard) this.#cut(utterance, entry, '');
+  }
+
+  started(utterance: number, { queuedMs, firstPacketMs }: UtteranceStart): void {
+    if (!this.#utterances.has(utterance) || this.#isHeard) return;
+    this.#isHeard = true;
+    const { endOfSpeechMs, decidedMs, textMs } = this.#times ?? {};
+    const firstTokenMs = this.#firstTokenMs ?? this.askedMs;
+    const rounded = (ms: number) => Math.round(ms * 10) / 10;
+    this.#parts.tell({
+      type: 'agent.answered',
+      ...(endOfSpeechMs === undefined || decidedMs === undefined || textMs === undefined
+        ? {}
+        : { silenceMs: rounded(decidedMs - endOfSpeechMs), textMs: rounded(textMs - decidedMs) }),
+      modelMs: rounded(firstTokenMs - this.askedMs),
+      speechMs: rounded(queuedMs),
+      packetMs: rounded(firstPacketMs - queuedMs),
+      totalMs: rounded(firstTokenMs + firstPacketMs - (endOfSpeechMs ?? this.askedMs)),
+    });
+  }
+
+  spoken(utterance: number): void {
+    this.#utterances.delete(utterance);
+  }
+
+  /** Returns what the caller did not hear of it; undefined for an utterance of others. */
+  interrupted(utterance: number, heard: string): string | undefined {
+    const entry = this.#utterances.get(utterance);
+    if (entry === undefined) return undefined;
+    this.#end.abort();
+    return this.#cut(utterance, entry, heard);
+  }
+
+  #cut(utterance: number, entry: AnswerEntry, heard: string): string {
+    this.#utterances.delete(utterance);
+    const rest = entry.cut(heard);
+    if (heard === '' && entry.toolCalls.length === 0) this.#parts.history.drop(entry);
+    return rest;
+  }
+
+  async #ask(): Promise<AnswerEntry> {
+    const { model, history, tools } = this.#parts;
+    const { signal } = this.#end;
+    const question = { messages: history.messages(), tools: tools.definitions, signal };
+    const entry = history.answer();
+    let stream: TokenStream | undefined;
+    try {
+      for await (const part of model.answer(question)) {
+        if ('toolCalls' in part) {
+          entry.calls(part.toolCalls);
+          continue;
+        }
+        this.#firstTokenMs ??= this.#parts.time.now();
+        entry.add(part.text);
+        if (stream !== undefined) stream.push(part.text);
+        else if (entry.text.trim() !== '') stream = await this.#speak(entry);
+      }
+    } finally {
+      stream?.end();
+      if (entry.text.trim() === '' && entry.toolCalls.length === 0) history.drop(entry);
+    }
+    return entry;
+  }
+
+  async #speak(entry: AnswerEntry): Promise<TokenStream> {
+    const { quiet, say } = this.#parts;
+    await quiet(this.#end.signal);
+    const stream = new TokenStream();
+    stream.push(entry.text);
+    const receivedAtMs = this.#isHeard ? undefined : this.#firstTokenMs;
+    const utterance = say(stream, receivedAtMs === undefined ? {} : { receivedAtMs });
+    this.#utterances.set(utterance, entry);
+    return stream;
+  }
+
+  /** Returns true if the model is not to be asked again. */
+  async #runTools(entry: AnswerEntry): Promise<boolean> {
+    const { tools, time, tell } = this.#parts;
+    let isOver = false;
+    for (const call of entry.toolCalls) {
+      const beganMs = time.now();
+      const outcome = await tools.run(call, this.#end.signal);
+      entry.result(call.id, outcome.result);
+      isOver ||= outcome.isOver;
+      tell({ type: 'agent.tool', name: call.name.slice(0, 64), ms: Math.round(time.now() - beganMs) });
+    }
+    return isOver;
+  }
+}

@@ -1,0 +1,67 @@
+// Counts what agents do, as Prometheus metrics.
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** Milliseconds of each part of the way to an answer; those that it did not have are absent. */
+interface AnswerParts {
+  readonly silenceMs?: number;
+  readonly textMs?: number;
+  readonly modelMs: number;
+  readonly speechMs: number;
+  readonly packetMs: number;
+  readonly totalMs: number;
+}
+
+const PARTS = ['silence', 'text', 'model', 'speech', 'packet', 'total'] as const;
+const SECONDS = [0.001, 0.003, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
+
+export class AgentMetrics {
+  readonly #answers: Counter<'agent'>;
+  readonly #failures: Counter<'agent' | 'code'>;
+  readonly #tools: Counter<'agent'>;
+  readonly #seconds: Histogram<'part'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#answers = new Counter({
+      name: 'parley_agent_answers_total',
+      help: 'answers of agents that began to be heard',
+      labelNames: ['agent'],
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'parley_agent_failures_total',
+      help: 'answers that an agent could not give, by error code',
+      labelNames: ['agent', 'code'],
+      registers,
+    });
+    this.#tools = new Counter({
+      name: 'parley_agent_functions_total',
+      help: 'functions that the models of agents have called',
+      labelNames: ['agent'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: 'parley_agent_answer_seconds',
+      help: 'parts of the way to an answer: silence (end of speech to end of turn), text, model (to its first token), speech (to the first sound), packet, and total',
+      labelNames: ['part'],
+      buckets: SECONDS,
+      registers,
+    });
+  }
+
+  answered(agent: string, times: AnswerParts): void {
+    this.#answers.inc({ agent });
+    for (const part of PARTS) {
+      const ms = times[`${part}Ms`];
+      if (ms !== undefined) this.#seconds.observe({ part }, ms / 1000);
+    }
+  }
+
+  failed(agent: string, code: string): void {
+    this.#failures.inc({ agent, code });
+  }
+
+  toolCalled(agent: string): void {
+    this.#tools.inc({ agent });
+  }
+}

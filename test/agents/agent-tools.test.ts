@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { AgentTools, type ToolActions } from '../../src/agents/agent-tools.js';
+import type { AgentToolConfig } from '../../src/config/agent-config.js';
+import { ParleyError } from '../../src/errors.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
+
+const NEVER = new AbortController().signal;
+
+interface Setting {
+  readonly tools?: readonly AgentToolConfig[];
+  readonly transfers?: ReadonlyMap<string, string>;
+  readonly hasLine?: boolean;
+  readonly refusal?: number;
+}
+
+function open({ tools = [], transfers = new Map(), hasLine = true, refusal }: Setting = {}) {
+  const done: string[] = [];
+  const time = new ManualTime();
+  const line = {
+    transfer: (target: string) => (done.push(`transfer ${target}`), Promise.resolve(refusal)),
+    press: (digits: string) => (done.push(`press ${digits}`), Promise.resolve()),
+  };
+  const actions: ToolActions = {
+    hangUp: () => (done.push('hang up'), Promise.resolve()),
+    collect: (wanted) => (done.push(`collect ${JSON.stringify(wanted)}`), Promise.resolve('42')),
+    ...(hasLine ? line : {}),
+  };
+  const all = new AgentTools({ call: 'call_1', config: { tools, transfers }, actions, time });
+  const run = async (name: string, given: object | string, signal = NEVER) => {
+    const text = typeof given === 'string' ? given : JSON.stringify(given);
+    const { result, isOver } = await all.run({ id: 'a', name, arguments: text }, signal);
+    return { result: result.startsWith('{') ? (JSON.parse(result) as unknown) : result, isOver };
+  };
+  return { all, run, done, time };
+}
+
+const SALES = new Map([['sales', 'sip:200@pbx']]);
+
+test('a model is offered what its call can do', () => {
+  const names = (setting: Setting) => open(setting).all.definitions.map(({ name }) => name);
+  assert.deepEqual(names({ hasLine: false, transfers: SALES }), ['hang_up', 'collect_digits']);
+  assert.deepEqual(names({}), ['hang_up', 'send_digits', 'collect_digits']);
+  assert.deepEqual(names({ transfers: SALES }), [
+    'hang_up',
+    'transfer_call',
+    'send_digits',
+    'collect_digits',
+  ]);
+});
+
+test('the built-in functions do what they say', async () => {
+  const { run, done } = open({ transfers: SALES });
+  assert.deepEqual(await run('hang_up', ''), { result: { ended: true }, isOver: true });
+  assert.deepEqual(await run('transfer_call', { target: 'sales' }), {
+    result: { transferred: true },
+    isOver: true,
+  });
+  assert.deepEqual(await run('send_digits', { digits: '1,2#' }), { result: { sent: '1,2#' }, isOver: false });
+  assert.deepEqual(await run('collect_digits', { most: 2 }), { result: { digits: '42' }, isOver: false });
+  const wanted = { most: 2, timeoutMs: 10_000 };
+  assert.deepEqual(done, [
+    'hang up',
+    'transfer sip:200@pbx',
+    'press 1,2#',
+    `collect ${JSON.stringify(wanted)}`,
+  ]);
+});
+
+test('a transfer that is refused is told to the model, which goes on', async () => {
+  const { run } = open({ transfers: SALES, refusal: 486 });
+  assert.deepEqual(await run('transfer_call', { target: 'sales' }), {
+    result: { error: 'the target refused the call (486)' },
+    isOver: false,
+  });
+});
+
+for (const [name, given, error] of [
+  ['transfer_call', { target: 'sip:premium@elsewhere' }, 'target must be one of sales'],
+  ['transfer_call', { target: ['sales'] }, 'target must be one of sales'],
+  ['transfer_call', {}, 'target must be one of sales'],
+  ['transfer_call', { target: '__proto__' }, 'target must be one of sales'],
+  ['send_digits', { digits: '1; drop' }, /^digits must be 1 to 64/],
+  ['send_digits', { digits: '1'.repeat(65) }, /^digits must be 1 to 64/],
+  ['collect_digits', { most: 0 }, /^most must be a whole number from 1 to 32/],
+  ['collect_digits', { most: 1e9 }, /^most must be a whole number from 1 to 32/],
+  ['collect_digits', { most: 2, until: '12' }, 'until must be one key'],
+  ['collect_digits', { most: 2, seconds: 86_400 }, 'seconds must be from 1 to 60'],
+  ['hang_up', 'now!', 'the arguments must be a JSON object'],
+  ['hang_up', '[]', 'the arguments must be a JSON object'],
+  ['rm_rf', {}, 'there is no function of this name'],
+  ['constructor', {}, 'there is no function of this name'],
+] as const) {
+  test(`${name} with ${JSON.stringify(given).slice(0, 50)} does nothing, and says what is allowed`, async () => {
+    const { run, done } = open({ transfers: SALES });
+    const { result, isOver } = await run(name, given);
+    const said = (result as { error: string }).error;
+    if (typeof error === 'string') assert.equal(said, error);
+    else assert.match(said, error);
+    assert.equal(isOver, false);
+    assert.deepEqual(done, []);
+  });
+}
+
+/** A server of functions of the operator's. */
+async function openServer(
+  t: TestContext,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+) {
+  const asked: { headers: IncomingMessage['headers']; body: unknown }[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      asked.push({ headers: request.headers, body: JSON.parse(Buffer.concat(parts).toString()) });
+      answer(request, response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => (server.close(), server.closeAllConnections()));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/order`;
+  const tool: AgentToolConfig = {
+    name: 'order_status',
+    description: 'State of an order',
+    parameters: { type: 'object' },
+    url,
+    authorization: 'Bearer secret',
+    timeoutMs: 5000,
+  };
+  return { asked, tool };
+}
+
+test('a function of the operator gets the arguments, and its answer goes to the model as it is', async (t) => {
+  const { asked, tool } = await openServer(t, (_request, response) => response.end('{"state":"sent"}'));
+  const { run, all } = open({ tools: [tool] });
+  assert.ok(all.definitions.some(({ name }) => name === 'order_status'));
+  assert.deepEqual(await run('order_status', { order: '7' }), { result: { state: 'sent' }, isOver: false });
+  assert.deepEqual(asked[0]?.body, { call: 'call_1', name: 'order_status', arguments: { order: '7' } });
+  assert.equal(asked[0]?.headers.authorization, 'Bearer secret');
+});
+
+test('of a long answer the model gets 32 KiB', async (t) => {
+  const { tool } = await openServer(t, (_request, response) => response.end('x'.repeat(1_000_000)));
+  const { run } = open({ tools: [tool] });
+  assert.equal(((await run('order_status', {})).result as string).length, 32_768);
+});
+
+test('a function that fails, or sends the request elsewhere, is told to the model', async (t) => {
+  let status = 500;
+  const { tool } = await openServer(t, (_request, response) =>
+    response.writeHead(status, { location: 'http://169.254.169.254/latest/meta-data' }).end('secret'),
+  );
+  const { run } = open({ tools: [tool] });
+  assert.deepEqual((await run('order_status', {})).result, { error: 'it answered with status 500' });
+  status = 302;
+  assert.deepEqual((await run('order_status', {})).result, { error: 'it could not be reached in time' });
+});
+
+test('a function that hangs is given up in time', async (t) => {
+  const { asked, tool } = await openServer(t, () => undefined);
+  const { run, time } = open({ tools: [tool] });
+  const running = run('order_status', {});
+  await until(() => asked.length === 1);
+  time.advance(5000);
+  assert.deepEqual((await running).result, { error: 'it could not be reached in time' });
+  assert.equal(time.waiting, 0);
+});
+
+test('a function of a call that ends is given up', async () => {
+  const time = new ManualTime();
+  const end = new AbortController();
+  const actions: ToolActions = {
+    hangUp: () => Promise.reject(new ParleyError('ABORTED', 'the caller went on')),
+    collect: () => Promise.resolve(''),
+  };
+  const all = new AgentTools({ call: 'c', config: { tools: [], transfers: new Map() }, actions, time });
+  await assert.rejects(all.run({ id: 'a', name: 'hang_up', arguments: '{}' }, end.signal), {
+    code: 'ABORTED',
+  });
+});

@@ -1,0 +1,484 @@
+// The built-in agent in a call: the call, its queue and the encoder are real; the engine, the model, the
+// recogniser, the worker that hears, the network and time are the test's.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ChatAgent } from '../../src/agents/chat-agent.js';
+import type { HandledCall } from '../../src/call/call-handler.js';
+import type { CallerListener } from '../../src/call/caller-texts.js';
+import type { AgentEvent, CallEvent } from '../../src/call/utterance.js';
+import type { AgentConfig } from '../../src/config/agent-config.js';
+import { ParleyError } from '../../src/errors.js';
+import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
+import { FakeHearing } from '../fakes/fake-hearing.js';
+import { until } from '../fakes/until.js';
+import { ScriptedModel } from './scripted-model.js';
+
+const calls = openCalls();
+
+const AGENT: AgentConfig = {
+  name: 'test',
+  model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'small' },
+  temperature: undefined,
+  prompt: 'Be brief.',
+  greeting: undefined,
+  voice: undefined,
+  language: undefined,
+  hints: undefined,
+  interruptible: 'any',
+  transfers: new Map([['sales', 'sip:200@pbx']]),
+  tools: [],
+  fillerMs: 3000,
+  filler: 'One moment.',
+  failure: 'Sorry, again please.',
+  mostFailures: 2,
+};
+
+interface Setting {
+  readonly agent?: Partial<AgentConfig>;
+  readonly isCallerRecognised?: boolean;
+  readonly transferStatus?: number;
+}
+
+interface AgentUnderTest extends CallUnderTest {
+  readonly agent: ChatAgent;
+  readonly model: ScriptedModel;
+  readonly hearing: FakeHearing;
+  /** What was done with the line. */
+  readonly line: string[];
+  readonly told: AgentEvent[];
+  /** The caller speaks a whole turn. */
+  says(text: string): void;
+  begins(): void;
+  stops(): void;
+  /** The text of a turn, which has ended. */
+  text(text: string): void;
+  fail(error: ParleyError): void;
+  /** Lets time pass in frames until the condition holds. */
+  passUntil(condition: () => boolean): Promise<void>;
+}
+
+function open({ agent = {}, isCallerRecognised = true, transferStatus }: Setting = {}): AgentUnderTest {
+  const hearing = new FakeHearing();
+  const under = calls.open(undefined, { hearing });
+  const model = new ScriptedModel();
+  const line: string[] = [];
+  const told: AgentEvent[] = [];
+  let listener: CallerListener | undefined;
+  const callerTexts = {
+    isCallerRecognised,
+    follow: (_call: unknown, given: CallerListener) => {
+      listener = given;
+      return () => (listener = undefined);
+    },
+  };
+  const handled: HandledCall = {
+    call: under.call,
+    direction: 'inbound',
+    hangUp: async () => {
+      line.push('hang up');
+      await under.call.close('agent hung up');
+    },
+    line: {
+      press: async ({ digits }) => void line.push(`press ${digits}`),
+      transfer: async ({ to }) => {
+        line.push(`transfer ${to}`);
+        return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
+      },
+    },
+  };
+  const parts = { callerTexts, time: under.time, log: { info: () => undefined, warn: () => undefined } };
+  const config = { ...AGENT, ...agent };
+  const chat = new ChatAgent(handled, { ...parts, config, model, onEvent: (event) => void told.push(event) });
+  let number = 0;
+  const begins = () => hearing.report({ type: 'speech.started', atMs: under.time.now() });
+  const stops = () => {
+    const atMs = under.time.now();
+    hearing.report({ type: 'speech.stopped', atMs, durationMs: 1000 });
+    under.pass(600);
+    const turn = { startedMs: atMs - 1000, speechMs: 1000, reason: 'silence' } as const;
+    hearing.report({ type: 'turn.ended', atMs: under.time.now(), ...turn });
+  };
+  const text = (said: string) => {
+    const times = { beginMs: 0, endMs: 0 };
+    listener?.text({ number: number++, text: said, isFinal: true, language: 'en', ...times });
+  };
+  return {
+    ...under,
+    agent: chat,
+    model,
+    hearing,
+    line,
+    told,
+    begins,
+    stops,
+    text,
+    fail: (error) => listener?.failed(error),
+    says: (said) => {
+      begins();
+      under.pass(1000);
+      stops();
+      text(said);
+    },
+    passUntil: async (condition) => {
+      await settle(); // what is due at this moment happens first
+      await until(() => condition() || (under.pass(FRAME_MS), condition()));
+    },
+  };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const is = (under: AgentUnderTest, type: CallEvent['type']) =>
+  under.events.filter((event) => event.type === type).length;
+
+/** Speaks a first answer until the caller hears it. */
+async function hearAnswer(under: AgentUnderTest, text = 'The train leaves at nine from platform two.') {
+  under.says('When does the train leave?');
+  const answer = await under.model.asked(0);
+  answer.say(text).done();
+  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  return answer;
+}
+
+/** Resolves when the sound of a text, 20 ms a character, is in the playout but for what was sent. */
+async function queued(under: AgentUnderTest, text: string): Promise<void> {
+  await until(() => under.call.stats().queuedMs >= 20 * text.length - 200);
+  await settle();
+}
+
+/** The caller interrupts the voice. */
+function interrupts(under: AgentUnderTest): void {
+  const [track = assert.fail()] = under.hearing.tracks;
+  under.begins();
+  under.port.playout.fade(track);
+  under.hearing.report({ type: 'bargein.paused', track, onsetMs: 0, atMs: 0 });
+  under.hearing.report({ type: 'bargein.confirmed', track, atMs: 0 });
+}
+
+test('a turn becomes a question, and the answer is spoken while it is written', async () => {
+  const under = open();
+  under.says('Hello?');
+  const answer = await under.model.asked(0);
+  assert.deepEqual(answer.question.messages, [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hello?' },
+  ]);
+  answer.say('Good morning. ', 'How can');
+  await under.passUntil(() => is(under, 'sentence.started') === 1);
+  assert.deepEqual(under.engine.begun, ['Good morning.']);
+  answer.say(' I help you?').done();
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['Good morning.', 'How can I help you?']);
+  under.says('Bye.');
+  const next = await under.model.asked(1);
+  assert.deepEqual(next.asked, [
+    'user: Hello?',
+    'assistant: Good morning. How can I help you?',
+    'user: Bye.',
+  ]);
+});
+
+test('the parts of the way to an answer are told', async () => {
+  const under = open();
+  under.begins();
+  under.pass(1000);
+  under.stops();
+  under.pass(120);
+  under.text('Hello?');
+  const answer = await under.model.asked(0);
+  under.pass(250);
+  answer.say('Good morning.').done();
+  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  const [prompt, answered] = under.told;
+  assert.deepEqual(prompt, { type: 'agent.prompt', text: 'Hello?', by: 'speech', language: 'en' });
+  assert.ok(answered?.type === 'agent.answered');
+  const { silenceMs, textMs, modelMs, speechMs, packetMs, totalMs } = answered;
+  assert.deepEqual([silenceMs, textMs, modelMs], [600, 120, 250]);
+  const sum = 600 + 120 + 250 + speechMs + packetMs;
+  assert.ok(Math.abs(totalMs - sum) < 1, JSON.stringify(answered));
+  assert.ok(under.events.some(({ type }) => type === 'agent.answered'));
+});
+
+test('the greeting is spoken first, and is in the history', async () => {
+  const under = open({ agent: { greeting: 'Welcome.' } });
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  under.says('Hello?');
+  assert.deepEqual((await under.model.asked(0)).asked, ['assistant: Welcome.', 'user: Hello?']);
+});
+
+test('when the caller interrupts, the model is left, and the history has what was heard', async () => {
+  const under = open();
+  under.says('When does the train leave?');
+  const answer = await under.model.asked(0);
+  const text = 'The train leaves at nine from platform two, and it is on time today.';
+  answer.say(`${text} `, 'It stops');
+  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  await queued(under, text);
+  under.pass(20 * 25);
+  interrupts(under);
+  await until(() => answer.isOver);
+  assert.equal(under.line.length, 0);
+  under.pass(1000);
+  under.stops();
+  under.text('From where?');
+  const next = await under.model.asked(1);
+  const cut = under.events.find((event) => event.type === 'utterance.interrupted');
+  assert.ok(cut?.type === 'utterance.interrupted' && cut.heard.length > 0 && text.startsWith(cut.heard));
+  assert.deepEqual(next.asked, [
+    'user: When does the train leave?',
+    `assistant: ${cut.heard.trim()}`,
+    'user: From where?',
+  ]);
+});
+
+test('an answer that was interrupted by a noise goes on where it stopped', async () => {
+  const under = open();
+  const text = 'The train leaves at nine from platform two.';
+  await hearAnswer(under, text);
+  await queued(under, text);
+  under.pass(20 * 20);
+  interrupts(under);
+  under.pass(1000);
+  under.stops();
+  under.text('');
+  const cut = under.events.find((event) => event.type === 'utterance.interrupted');
+  assert.ok(cut?.type === 'utterance.interrupted');
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  const rest = text.slice(cut.heard.length).trim();
+  assert.equal(under.engine.begun.at(-1), rest);
+  under.says('Thanks.');
+  const asked = (await under.model.asked(1)).asked;
+  assert.deepEqual(asked.slice(1), [`assistant: ${cut.heard.trim()}`, `assistant: ${rest}`, 'user: Thanks.']);
+});
+
+test('a caller who goes on before the answer is heard is answered once, for all that was said', async () => {
+  const under = open();
+  under.says('I want a ticket');
+  const first = await under.model.asked(0);
+  under.says('to Paris.');
+  const second = await under.model.asked(1);
+  assert.deepEqual(second.asked, ['user: I want a ticket\nto Paris.']);
+  await until(() => first.isOver);
+  second.say('Which day?').done();
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['Which day?']);
+});
+
+test('nothing is spoken while the caller speaks, and a noise lets the answer go on', async () => {
+  const under = open();
+  under.says('I want a ticket');
+  const answer = await under.model.asked(0);
+  under.begins();
+  answer.say('Which day?').done();
+  await settle();
+  under.pass(1000);
+  assert.deepEqual(under.engine.begun, []);
+  under.stops();
+  under.text('');
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['Which day?']);
+});
+
+test('a sound that is no turn holds the answer for three seconds of silence', async () => {
+  const under = open({ agent: { filler: undefined } });
+  under.says('I want a ticket');
+  const answer = await under.model.asked(0);
+  under.begins();
+  under.hearing.report({ type: 'speech.stopped', atMs: under.time.now(), durationMs: 60 });
+  answer.say('Which day?').done();
+  await settle();
+  under.pass(2900);
+  assert.deepEqual(under.engine.begun, []);
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+});
+
+test('a word during the answer that does not interrupt it is no question', async () => {
+  const under = open();
+  await hearAnswer(under, 'It leaves at nine. '.repeat(8));
+  under.says('uh-huh');
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.equal(under.model.answers.length, 1);
+});
+
+test('where speech does not interrupt, the caller is answered after the answer', async () => {
+  const under = open({ agent: { interruptible: 'none' } });
+  await hearAnswer(under, 'It leaves at nine. '.repeat(8));
+  under.says('And back?');
+  assert.equal(under.model.answers.length, 1);
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  const next = await under.model.asked(1);
+  assert.equal(next.asked.at(-1), 'user: And back?');
+});
+
+test('a slow model is bridged by a phrase, once', async () => {
+  const under = open();
+  under.says('Hello?');
+  const answer = await under.model.asked(0);
+  under.pass(2999);
+  assert.deepEqual(under.engine.begun, []);
+  under.pass(1);
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['One moment.']);
+  under.pass(10_000);
+  answer.say('Here I am.').done();
+  await under.passUntil(() => is(under, 'utterance.spoken') === 2);
+  assert.deepEqual(under.engine.begun, ['One moment.', 'Here I am.']);
+  under.says('Good.');
+  assert.deepEqual((await under.model.asked(1)).asked, [
+    'user: Hello?',
+    'assistant: Here I am.',
+    'user: Good.',
+  ]);
+});
+
+test('a model that fails is heard as a phrase, and the second time in a row ends the call', async () => {
+  const under = open();
+  under.says('Hello?');
+  (await under.model.asked(0)).fail(new ParleyError('AGENT_FAILED', 'gone'));
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['Sorry, again please.']);
+  assert.deepEqual(under.told.at(-1), {
+    type: 'agent.failed',
+    error: { code: 'AGENT_FAILED', message: 'gone' },
+  });
+  under.says('Hello?');
+  const second = await under.model.asked(1);
+  assert.deepEqual(second.asked, ['user: Hello?\nHello?']);
+  second.fail(new ParleyError('TIMEOUT', 'late'));
+  await under.passUntil(() => under.line.length === 1);
+  assert.deepEqual(under.line, ['hang up']);
+  assert.equal(is(under, 'utterance.spoken'), 2);
+});
+
+test('an answer that works lets the failures be forgotten', async () => {
+  const under = open();
+  for (const [turn, works] of [false, true, false].entries()) {
+    under.says('Hello?');
+    const answer = await under.model.asked(turn);
+    if (works) answer.say('Here.').done();
+    else answer.done(); // a model that says nothing has failed as well
+    await under.passUntil(() => is(under, 'utterance.spoken') === turn + 1);
+  }
+  assert.deepEqual(under.line, []);
+});
+
+test('a broken answer is spoken as far as it came, then the failure', async () => {
+  const under = open();
+  under.says('Hello?');
+  const answer = await under.model.asked(0);
+  answer.say('Well, it is').fail(new ParleyError('AGENT_FAILED', 'broke off'));
+  await under.passUntil(() => is(under, 'utterance.spoken') === 2);
+  const heard = under.events.filter((event) => event.type === 'sentence.spoken').map(({ text }) => text);
+  assert.deepEqual(heard, ['Well, it is', 'Sorry, again please.']);
+});
+
+test('the model hangs up after its goodbye was heard', async () => {
+  const under = open();
+  under.says('Bye.');
+  (await under.model.asked(0)).say('Goodbye.').call('hang_up').done();
+  await under.passUntil(() => under.line.length === 1);
+  const types = under.events.map(({ type }) => type);
+  assert.ok(types.includes('utterance.spoken'), types.join(' '));
+  assert.deepEqual(under.line, ['hang up']);
+  assert.equal(under.model.answers.length, 1);
+});
+
+test('a caller who speaks during the goodbye stays', async () => {
+  const under = open();
+  under.says('Bye.');
+  (await under.model.asked(0)).say('Goodbye, and have a nice day.').call('hang_up').done();
+  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  under.pass(200);
+  interrupts(under);
+  under.pass(1000);
+  under.stops();
+  under.text('Wait!');
+  const next = await under.model.asked(1);
+  assert.equal(next.asked.at(-1), 'user: Wait!');
+  assert.ok(next.asked.some((message) => message.startsWith('tool: {"error":"no result yet')));
+  assert.deepEqual(under.line, []);
+});
+
+test('a transfer that is refused goes back to the model', async () => {
+  const under = open({ transferStatus: 486 });
+  under.says('A person, please.');
+  (await under.model.asked(0)).say('I connect you.').call('transfer_call', { target: 'sales' }).done();
+  await under.passUntil(() => under.model.answers.length === 2);
+  assert.deepEqual(under.line, ['transfer sip:200@pbx']);
+  assert.deepEqual((await under.model.asked(1)).asked, [
+    'user: A person, please.',
+    'assistant: I connect you. +calls',
+    'tool: {"error":"the target refused the call (486)"}',
+  ]);
+});
+
+test('keys are a question, and the input of a function that waits for them', async () => {
+  const under = open();
+  for (const digit of ['1', '2']) under.call.pressed(digit);
+  under.pass(1500);
+  const answer = await under.model.asked(0);
+  assert.deepEqual(answer.asked, ['user: [The caller pressed 1 2]']);
+  answer.say('Your number, please.').call('collect_digits', { most: 4 }).done();
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  for (const digit of '4711') under.call.pressed(digit);
+  const next = await under.model.asked(1);
+  assert.equal(next.asked.at(-1), 'tool: {"digits":"4711"}');
+});
+
+test('a typed text interrupts, and is answered', async () => {
+  const under = open();
+  const text = 'The train leaves at nine from platform two.';
+  const first = await hearAnswer(under, text);
+  await queued(under, text);
+  under.pass(600);
+  under.agent.typed(' In words, please. ');
+  const next = await under.model.asked(1);
+  assert.equal(next.asked.at(-1), 'user: In words, please.');
+  assert.ok(first.isOver);
+  assert.equal(is(under, 'utterance.interrupted'), 1);
+  assert.throws(() => under.agent.typed('  '), { code: 'TEXT_EMPTY' });
+  assert.throws(() => under.agent.typed('x'.repeat(4001)), { code: 'TEXT_TOO_LONG' });
+});
+
+test('without a recogniser speech interrupts nothing, and typed texts are answered', async () => {
+  const under = open({ isCallerRecognised: false });
+  under.agent.typed('Hello?');
+  (await under.model.asked(0)).say('Good morning.').done();
+  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  assert.deepEqual(under.hearing.asked, []);
+  under.call.pressed('1');
+  assert.equal(is(under, 'utterance.interrupted'), 1);
+});
+
+test('a turn whose text does not come is a noise, and one whose recogniser fails as well', async () => {
+  const under = open();
+  for (const settle of [() => under.pass(8000), () => under.fail(new ParleyError('ENGINE_LOST', 'gone'))]) {
+    under.begins();
+    under.pass(1000);
+    under.stops();
+    settle();
+  }
+  under.says('Hello?');
+  assert.deepEqual((await under.model.asked(0)).asked, ['user: Hello?']);
+});
+
+test('functions are called eight times in one answer at most', async () => {
+  const under = open();
+  under.says('Hello?');
+  for (let round = 0; round < 8; round++) (await under.model.asked(round)).call('nothing').done();
+  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  assert.equal(under.model.answers.length, 8);
+  assert.deepEqual(under.engine.begun, ['Sorry, again please.']);
+});
+
+test('the end of the call leaves the model, and no timer', async () => {
+  const under = open();
+  under.says('Hello?');
+  const answer = await under.model.asked(0);
+  await under.call.close('caller hung up');
+  await until(() => answer.isOver);
+  assert.equal(under.time.waiting, 0);
+  assert.throws(() => under.agent.typed('Hello?'), { code: 'CALL_CLOSED' });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { type AnswerPart, ChatModel } from '../../src/agents/chat-model.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
+import { systemTime } from '../../src/time.js';
+import { ChatEndpoint } from './chat-endpoint.js';
+
+const TOOL = { name: 'hang_up', description: 'Ends the call.', parameters: { type: 'object' } };
+
+async function open(t: TestContext, options: { apiKey?: string; time?: ManualTime } = {}) {
+  const chat = await ChatEndpoint.open(t);
+  const server = { baseUrl: chat.baseUrl, apiKey: options.apiKey, model: 'small' };
+  const model = new ChatModel({ server, temperature: 0.5, time: options.time ?? systemTime });
+  const end = new AbortController();
+  const parts: AnswerPart[] = [];
+  const ask = async () => {
+    const question = {
+      messages: [{ role: 'user', content: 'Hello' } as const],
+      tools: [TOOL],
+      signal: end.signal,
+    };
+    for await (const part of model.answer(question)) parts.push(part);
+  };
+  return {
+    chat,
+    ask,
+    parts,
+    end,
+    text: () => parts.map((part) => ('text' in part ? part.text : '')).join(''),
+  };
+}
+
+test('the tokens of an answer come as the model writes them', async (t) => {
+  const { chat, ask, parts } = await open(t, { apiKey: 'secret' });
+  const asking = ask();
+  const answer = await chat.asked(0);
+  assert.deepEqual(answer.question, {
+    model: 'small',
+    messages: [{ role: 'user', content: 'Hello' }],
+    stream: true,
+    temperature: 0.5,
+    tools: [{ type: 'function', function: TOOL }],
+  });
+  assert.equal(answer.authorization, 'Bearer secret');
+  answer.delta({ role: 'assistant', content: '' }).say('Good ');
+  await until(() => parts.length === 1);
+  answer
+    .say('morning.')
+    .event({ choices: [], usage: { total_tokens: 3 } })
+    .done();
+  await asking;
+  assert.deepEqual(parts, [{ text: 'Good ' }, { text: 'morning.' }]);
+});
+
+test('a character that is cut between two packets stays whole', async (t) => {
+  const { chat, ask, text } = await open(t);
+  const asking = ask();
+  const answer = await chat.asked(0);
+  const bytes = Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content: 'Grüße 😀' } }] })}\n\n`);
+  for (const byte of bytes) {
+    answer.write(Uint8Array.of(byte));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  answer.done();
+  await asking;
+  assert.equal(text(), 'Grüße 😀');
+});
+
+test('calls of functions are joined from their parts, and come at the end', async (t) => {
+  const { chat, ask, parts } = await open(t);
+  const asking = ask();
+  (await chat.asked(0))
+    .say('One moment.')
+    .delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'hang_up', arguments: '' } }] })
+    .delta({ tool_calls: [{ index: 1, id: 'b', function: { name: 'look_up', arguments: '{"order"' } }] })
+    .delta({ tool_calls: [{ index: 1, function: { arguments: ':7}' } }] })
+    .done();
+  await asking;
+  const toolCalls = [
+    { id: 'a', name: 'hang_up', arguments: '' },
+    { id: 'b', name: 'look_up', arguments: '{"order":7}' },
+  ];
+  assert.deepEqual(parts, [{ text: 'One moment.' }, { toolCalls }]);
+});
+
+test('whole calls without an index, as Ollama sends them, are taken', async (t) => {
+  const { chat, ask, parts } = await open(t);
+  const asking = ask();
+  (await chat.asked(0))
+    .delta({ tool_calls: [{ function: { name: 'look_up', arguments: { order: 7 } } }] })
+    .done();
+  await asking;
+  assert.deepEqual(parts, [{ toolCalls: [{ id: 'call_0', name: 'look_up', arguments: '{"order":7}' }] }]);
+});
+
+test('a busy model is asked again before its answer, and no more', async (t) => {
+  const { chat, ask, text } = await open(t);
+  const asking = ask();
+  (await chat.asked(0)).status(503);
+  (await chat.asked(1)).say('Here.').done();
+  await asking;
+  assert.equal(text(), 'Here.');
+  const again = ask();
+  const answer = (await chat.asked(2)).say('Half');
+  await until(() => text().endsWith('Half'));
+  answer.cut();
+  await assert.rejects(again, { code: 'AGENT_FAILED', message: /cannot be reached|broke off/ });
+  assert.equal(chat.answers.length, 3);
+});
+
+for (const [what, answer, message] of [
+  ['an error in the stream', (a) => a.event({ error: { message: 'no' } }), /reports an error in the middle/],
+  ['events of another kind', (a) => a.event({ hello: 1 }), /no list "choices"/],
+  ['no JSON', (a) => a.write('data: hello\n\n'), /no list "choices"/],
+  ['an end without an end', (a) => a.say('Half'), /broke off/],
+  ['a web page', (a) => a.write('<html></html>'), /broke off/],
+  ['too many functions', (a) => a.call('f', {}, 8), /more than 8 functions/],
+  ['a negative place', (a) => a.call('f', {}, -1), /more than 8 functions/],
+  ['endless arguments', (a) => a.call('f', 'x'.repeat(17_000)), /more than 16384 characters/],
+] as readonly [string, (answer: Awaited<ReturnType<ChatEndpoint['asked']>>) => unknown, RegExp][]) {
+  test(`an answer with ${what} is refused with the reason`, async (t) => {
+    const { chat, ask } = await open(t);
+    const asking = ask();
+    asking.catch(() => undefined);
+    const one = await chat.asked(0);
+    answer(one);
+    if (/broke off/.test(message.source)) one.end();
+    await assert.rejects(asking, { code: 'AGENT_FAILED', message });
+  });
+}
+
+test('a model that writes for ever is left after 10,000 characters', async (t) => {
+  const { chat, ask, text } = await open(t);
+  const asking = ask();
+  const answer = await chat.asked(0);
+  for (let n = 0; n < 20; n++) answer.say('word '.repeat(200));
+  await asking;
+  assert.equal(text().length, 10_000);
+  await until(() => answer.isLeft);
+});
+
+test('a model that is silent for half a minute has failed, at the third time', async (t) => {
+  const time = new ManualTime();
+  const { chat, ask } = await open(t, { time });
+  const asking = ask();
+  asking.catch(() => undefined);
+  for (const [attempt, pauseMs] of [300, 1000, 0].entries()) {
+    await chat.asked(attempt);
+    time.advance(30_000);
+    if (pauseMs === 0) break;
+    await until(() => time.waiting === 1); // the pause before the next attempt
+    time.advance(pauseMs);
+  }
+  await assert.rejects(asking, { code: 'TIMEOUT', message: /did not answer within 30000 ms/ });
+});
+
+test('a reader that stops leaves the model', async (t) => {
+  const { chat, ask, end, parts } = await open(t);
+  const asking = ask();
+  asking.catch(() => undefined);
+  const answer = (await chat.asked(0)).say('Long');
+  await until(() => parts.length === 1);
+  end.abort();
+  await assert.rejects(asking, { code: 'ABORTED' });
+  await until(() => answer.isLeft);
+});
+
+for (const [status, body, message] of [
+  [401, '{"error":{"message":"bad key"}}', /answered 401: bad key; AGENT_LLM_API_KEY is not set/],
+  [404, '{"error":{"message":"no such model"}}', /answered 404: no such model/],
+  [400, '{}', /answered 400/],
+] as const) {
+  test(`status ${status} is an error with what the server says, and is not asked again`, async (t) => {
+    const { chat, ask } = await open(t);
+    const asking = ask();
+    asking.catch(() => undefined);
+    (await chat.asked(0)).status(status, body);
+    await assert.rejects(asking, { code: 'AGENT_FAILED', message });
+    assert.equal(chat.answers.length, 1);
+  });
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeyInput } from '../../src/agents/key-input.js';
+import { ManualTime } from '../fakes/manual-time.js';
+
+const NEVER = new AbortController().signal;
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+function open() {
+  const time = new ManualTime();
+  const inputs: string[] = [];
+  const keys = new KeyInput(time, 1500, (input) => void inputs.push(input));
+  const press = (all: string) => all.split('').forEach((key) => keys.pressed(key));
+  return { time, inputs, keys, press };
+}
+
+test('keys that are pressed without a pause are one input', () => {
+  const { time, inputs, press } = open();
+  press('12');
+  time.advance(1400);
+  press('3');
+  time.advance(1499);
+  assert.deepEqual(inputs, []);
+  time.advance(1);
+  assert.deepEqual(inputs, ['123']);
+  assert.equal(time.waiting, 0);
+});
+
+test('# ends an input, and is one where it stands alone', () => {
+  const { time, inputs, press } = open();
+  press('42#');
+  assert.deepEqual(inputs, ['42']);
+  press('#');
+  time.advance(1500);
+  assert.deepEqual(inputs, ['42', '#']);
+});
+
+test('no input is longer than 64 keys', () => {
+  const { inputs, press } = open();
+  press('1'.repeat(65));
+  assert.deepEqual(inputs, ['1'.repeat(64)]);
+});
+
+test('a function gets the number of keys that it waits for, with those that came before it', async () => {
+  const { time, inputs, keys, press } = open();
+  press('1');
+  const got = keys.collect({ most: 3, until: undefined, timeoutMs: 5000 }, Promise.resolve(), NEVER);
+  press('23');
+  assert.equal(await got, '123');
+  time.advance(10_000);
+  assert.deepEqual(inputs, []);
+  assert.equal(time.waiting, 0);
+});
+
+test('a function gets the keys before the one that ends its input', async () => {
+  const { keys, press } = open();
+  const got = keys.collect({ most: 10, until: '#', timeoutMs: 5000 }, Promise.resolve(), NEVER);
+  press('77#');
+  assert.equal(await got, '77');
+});
+
+test('the time to press begins when the question was spoken, and again with each key', async () => {
+  const { time, keys, press } = open();
+  let spoken = () => {};
+  const asked = new Promise<void>((resolve) => (spoken = resolve));
+  const got = keys.collect({ most: 4, until: undefined, timeoutMs: 5000 }, asked, NEVER);
+  time.advance(60_000);
+  spoken();
+  await tick();
+  time.advance(4999);
+  press('9');
+  time.advance(4999);
+  press('8');
+  time.advance(5000);
+  assert.equal(await got, '98');
+  const none = keys.collect({ most: 4, until: undefined, timeoutMs: 5000 }, Promise.resolve(), NEVER);
+  await tick();
+  time.advance(5000);
+  assert.equal(await none, '');
+});
+
+test('a function that is given up waits no longer', async () => {
+  const { time, keys } = open();
+  const end = new AbortController();
+  const got = keys.collect({ most: 4, until: undefined, timeoutMs: 5000 }, Promise.resolve(), end.signal);
+  await tick();
+  end.abort();
+  await assert.rejects(got, { code: 'ABORTED' });
+  assert.equal(time.waiting, 0);
+});

@@ -1,0 +1,186 @@
+// The variables of agents, and AGENTS_FILE.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { readConfig } from '../../src/config/config.js';
+import { ParleyError } from '../../src/errors.js';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'agents-'));
+after(() => rmSync(FOLDER, { recursive: true }));
+
+const OWN = { AGENT_LLM_URL: 'http://127.0.0.1:11434/v1/', AGENT_LLM_MODEL: 'small' };
+const FILE = join(FOLDER, 'agents.json');
+
+function fileOf(content: unknown): string {
+  writeFileSync(FILE, typeof content === 'string' ? content : JSON.stringify(content));
+  return FILE;
+}
+
+function problemsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    assert.ok(error instanceof ParleyError && error.code === 'CONFIG_INVALID');
+    return error.message.split('\n- ').slice(1);
+  }
+  return [];
+}
+
+test('without variables there is no agent', () => {
+  const { agents, usual } = readConfig({}).agents;
+  assert.deepEqual([agents.size, usual], [0, undefined]);
+});
+
+test('two variables make an agent that takes every call', () => {
+  const { agents, usual } = readConfig(OWN).agents;
+  assert.equal(usual, 'default');
+  const agent = agents.get('default');
+  assert.deepEqual(agent?.model, { baseUrl: 'http://127.0.0.1:11434/v1', apiKey: undefined, model: 'small' });
+  assert.match(agent.prompt, /telephone call/);
+  assert.deepEqual([agent.greeting, agent.interruptible, agent.fillerMs], [undefined, 'any', 3000]);
+});
+
+test('a prompt may be a file', () => {
+  const path = join(FOLDER, 'prompt.txt');
+  writeFileSync(path, '\uFEFFYou sell tea.\n');
+  const env = { ...OWN, AGENT_PROMPT: `@${path}`, AGENT_GREETING: 'Hello.', AGENT_VOICE: 'slt' };
+  const agent = readConfig(env).agents.agents.get('default');
+  assert.deepEqual([agent?.prompt, agent?.greeting, agent?.voice], ['You sell tea.', 'Hello.', 'slt']);
+  assert.deepEqual(problemsOf({ ...OWN, AGENT_PROMPT: '@/missing.txt' }), [
+    'AGENT_PROMPT names the file /missing.txt, which cannot be read: ENOENT',
+  ]);
+});
+
+test('variables that have no effect, or are wrong, are named', () => {
+  assert.deepEqual(problemsOf({ AGENT_GREETING: 'Hello.' }), [
+    'AGENT_GREETING has no effect without AGENT_LLM_URL',
+  ]);
+  assert.deepEqual(problemsOf({ AGENT_LLM_URL: 'http://a/v1' }), [
+    'AGENT_LLM_MODEL must name the model of AGENT_LLM_URL',
+  ]);
+  assert.deepEqual(problemsOf({ ...OWN, AGENT_LLM_URL: 'ftp://a' }), [
+    'AGENT_LLM_URL must be an http or https URL without user, query and fragment',
+  ]);
+});
+
+test('agents of a file have the model of the environment, or their own with their own key', () => {
+  const path = fileOf({
+    agents: {
+      sales: {
+        prompt: 'Sell tea.',
+        greeting: 'Good morning.',
+        transfers: { person: 'sip:200@pbx.example.com' },
+        tools: [{ name: 'order_status', url: 'https://shop.example.com/order', authorizationEnv: 'SHOP' }],
+        filler: '-',
+        fillerSeconds: 1.5,
+      },
+      support: {
+        url: 'https://models.example.com/v1',
+        model: 'large',
+        keyEnv: 'SUPPORT_KEY',
+        interruptible: 'dtmf',
+      },
+    },
+    default: 'sales',
+  });
+  const env = {
+    ...OWN,
+    AGENT_LLM_API_KEY: 'own',
+    AGENTS_FILE: path,
+    SHOP: 'Bearer shop',
+    SUPPORT_KEY: 'theirs',
+  };
+  const { agents, usual } = readConfig(env).agents;
+  assert.equal(usual, 'sales');
+  assert.deepEqual([...agents.keys()], ['default', 'sales', 'support']);
+  const [sales, support] = [agents.get('sales'), agents.get('support')];
+  assert.deepEqual(sales?.model.apiKey, 'own');
+  assert.deepEqual([...(sales?.transfers ?? [])], [['person', 'sip:200@pbx.example.com']]);
+  assert.deepEqual(sales?.tools, [
+    {
+      name: 'order_status',
+      description: 'order_status',
+      parameters: { type: 'object', properties: {} },
+      url: 'https://shop.example.com/order',
+      authorization: 'Bearer shop',
+      timeoutMs: 10_000,
+    },
+  ]);
+  assert.deepEqual([sales?.filler, sales?.fillerMs], [undefined, 1500]);
+  assert.deepEqual(support?.model, {
+    baseUrl: 'https://models.example.com/v1',
+    apiKey: 'theirs',
+    model: 'large',
+  });
+  assert.equal(support?.interruptible, 'dtmf');
+});
+
+test('the key of one server is not sent to another', () => {
+  const path = fileOf({ agents: { other: { url: 'https://other.example.com/v1', model: 'm' } } });
+  const { agents } = readConfig({ ...OWN, AGENT_LLM_API_KEY: 'own', AGENTS_FILE: path }).agents;
+  assert.equal(agents.get('other')?.model.apiKey, undefined);
+});
+
+for (const [what, content, problem] of [
+  ['no JSON', '{', /^the file is not JSON/],
+  ['a list', [], /^the file must be an object/],
+  ['no agents', { agents: [] }, /^agents must be an object of at most 1000 agents by name/],
+  ['a misspelt field', { agents: { a: { promt: 'x' } } }, /^agents\.a: "promt" is none of url, model/],
+  ['a strange name', { agents: { 'a b': {} } }, /^agents\.a b must be named by letters/],
+  ['an unknown default', { agents: {}, default: 'x' }, /^default names "x", which is no agent/],
+  [
+    'a missing secret',
+    { agents: { a: { keyEnv: 'NONE' } } },
+    /^agents\.a\.keyEnv names the variable NONE, which must be set/,
+  ],
+  [
+    'a tool of a built-in name',
+    { agents: { a: { tools: [{ name: 'hang_up', url: 'http://a' }] } } },
+    /must not be that of a built-in tool/,
+  ],
+  [
+    'two tools of one name',
+    {
+      agents: {
+        a: {
+          tools: [
+            { name: 'f', url: 'http://a' },
+            { name: 'f', url: 'http://b' },
+          ],
+        },
+      },
+    },
+    /has two tools of the name "f"/,
+  ],
+  [
+    'a tool without an address',
+    { agents: { a: { tools: [{ name: 'f' }] } } },
+    /tools\[0\]\.url must be an http or https URL/,
+  ],
+  [
+    'two prompts',
+    { agents: { a: { prompt: 'x', promptFile: 'y' } } },
+    /must have at most one of prompt, promptFile/,
+  ],
+  [
+    'a missing prompt file',
+    { agents: { a: { promptFile: 'none.txt' } } },
+    /promptFile cannot be read: ENOENT/,
+  ],
+] as const) {
+  test(`a file with ${what} is refused with the place`, () => {
+    const problems = problemsOf({ ...OWN, AGENTS_FILE: fileOf(content) });
+    assert.equal(problems.length, 1, problems.join('\n'));
+    const [found = ''] = problems;
+    assert.ok(found.startsWith(`AGENTS_FILE (${FILE}): `), found);
+    assert.match(found.slice(`AGENTS_FILE (${FILE}): `.length), problem);
+  });
+}
+
+test('without a model of the environment each agent must name its own', () => {
+  assert.deepEqual(problemsOf({ AGENTS_FILE: fileOf({ agents: { a: {} } }) }), [
+    `AGENTS_FILE (${FILE}): agents.a needs "url" and "model", or AGENT_LLM_URL and AGENT_LLM_MODEL`,
+  ]);
+});
