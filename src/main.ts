@@ -29,6 +29,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
+import { relayOpener } from './api/relay/relay-line.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
@@ -116,8 +117,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
-  const talking = { config: config.agents, callerTexts, time: systemTime, log, metrics: metrics.agents };
-  const parts = { ...shared, switchboard, callerTexts, handler: new Agents(talking) };
+  const parts = { ...shared, switchboard, callerTexts, handler: openAgents({ ...shared, callerTexts }) };
   const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
@@ -162,8 +162,7 @@ function openSwitchboard(parts: Omit<Parts, 'switchboard' | 'callerTexts' | 'han
   const { config, log, metrics, encoders, frames, engines: routing, continuity } = parts;
   const hearing = { service: parts.hearing, settings: config.hearing.settings };
   const { ownerOf, recordings: service } = parts;
-  const recordings = service && { service, ownerOf };
-  const heard = { hearing, recordings };
+  const heard = { hearing, recordings: service && { service, ownerOf } };
   return new Switchboard(
     { routing, encoders, frames, continuity, ...heard, limits: config, time: systemTime, log, metrics },
     {
@@ -231,7 +230,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     exposesMetrics: config.prometheusEnabled,
     calls,
     ...parts.transcribing.serve(parts.hearing),
-    captions: openCaptions(parts),
+    captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
@@ -242,8 +241,11 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
   });
 }
 
-function openCaptions({ switchboard: calls, ownerOf, callerTexts }: Parts): CallCaptions {
-  return new CallCaptions({ calls, ownerOf, callerTexts, time: systemTime, unixMs: Date.now });
+function openAgents(parts: Pick<Parts, 'config' | 'log' | 'metrics' | 'workshop' | 'callerTexts'>): Agents {
+  const { config, log, metrics, workshop, callerTexts } = parts;
+  const shared = { callerTexts, time: systemTime, log };
+  const openRelay = relayOpener({ ...shared, sounds: workshop.sounds, unixMs: Date.now, randomBytes });
+  return new Agents({ ...shared, config: config.agents, metrics: metrics.agents, openRelay });
 }
 
 function returnMemory({ encoders, switchboard }: Parts): IdleMemory {

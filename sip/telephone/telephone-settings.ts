@@ -31,7 +31,15 @@ export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): Certi
 
 /** Throws CONFIG_INVALID with every mistake in every file. `env` holds the passwords that trunks name. */
 export function readTelephoneSettings(
-  { sip: config, captures, apiKeys, apiKeysFile, hearing, recording, agents: { agents } }: SettingSources,
+  {
+    sip: config,
+    captures,
+    apiKeys,
+    apiKeysFile,
+    hearing,
+    recording,
+    agents: { agents, relays },
+  }: SettingSources,
   env: Readonly<Record<string, string | undefined>>,
 ): TelephoneSettings {
   const files = new SettingFiles();
@@ -39,7 +47,7 @@ export function readTelephoneSettings(
     // The names in API_KEYS_FILE may change while the server runs.
     const isKey = (name: string) =>
       apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name);
-    const isAgent = (name: string) => agents.has(name);
+    const isAgent = (name: string) => agents.has(name) || relays.has(name);
     const context = { isKey, isAgent, hearing: hearing.settings, records: recording !== undefined };
     const { table, problems = [] } = readRoutingFile(text, context);
     return { value: table, problems };

@@ -3,6 +3,7 @@ import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
 import type { AgentConfig, AgentsConfig } from '../config/agent-config.js';
+import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type AgentLog, ChatAgent } from './chat-agent.js';
@@ -14,6 +15,8 @@ interface AgentsParts {
   readonly time: Time;
   readonly log: AgentLog;
   readonly metrics: AgentCounters;
+  /** Connects a call with a backend of its own. */
+  readonly openRelay: (handled: HandledCall, config: RelayConfig) => Talk;
 }
 
 interface AgentCounters {
@@ -31,9 +34,10 @@ export class Agents implements CallHandler {
     this.#parts = parts;
     this.usual = parts.config.usual;
     const { config, callerTexts, log } = parts;
-    if (config.agents.size === 0) return;
+    const agents = [...config.agents.keys(), ...config.relays.keys()];
+    if (agents.length === 0) return;
     const isCallerRecognised = callerTexts.isCallerRecognised;
-    log.info({ agents: [...config.agents.keys()], usual: this.usual, isCallerRecognised }, 'agents ready');
+    log.info({ agents, usual: this.usual, isCallerRecognised }, 'agents ready');
     if (!isCallerRecognised)
       log.warn(
         {},
@@ -42,11 +46,14 @@ export class Agents implements CallHandler {
   }
 
   has(agent: string): boolean {
-    return this.#parts.config.agents.has(agent);
+    const { agents, relays } = this.#parts.config;
+    return agents.has(agent) || relays.has(agent);
   }
 
   handle(agent: string, handled: HandledCall): Talk {
-    const config = this.#parts.config.agents.get(agent);
+    const { agents, relays } = this.#parts.config;
+    const [config, relay] = [agents.get(agent), relays.get(agent)];
+    if (relay !== undefined) return this.#parts.openRelay(handled, relay);
     if (config === undefined)
       throw new ParleyError('NOT_FOUND', `there is no agent ${JSON.stringify(agent)}`);
     const { callerTexts, time, log } = this.#parts;

@@ -47,6 +47,8 @@ export interface ConversationListener {
   callerSpeaks?(isSpeaking: boolean): void;
   pressed(digit: string): void;
   started(utterance: number, start: UtteranceStart): void;
+  /** The last packet of a sentence has left. */
+  sentencePlayed?(utterance: number, sentence: string): void;
   /** The caller has heard all of it. */
   spoken(utterance: number): void;
   /** The caller has heard `heard` of it, and hears no more. */
@@ -90,6 +92,7 @@ export class Conversation {
   /** Our voice spoke when the caller began, and nothing has interrupted it. */
   #isOverVoice = false;
   #speaking: number | undefined;
+  #expect: (expected: ExpectedSpeech) => void = () => undefined;
   #cancelNoise: () => void = () => undefined;
   #stop: () => void = () => undefined;
 
@@ -125,6 +128,16 @@ export class Conversation {
   /** The caller speaks, or what was said is not known yet: an answer now would talk over it. */
   get isCallerHeard(): boolean {
     return this.#isCallerSpeaking || this.#turns.length > 0;
+  }
+
+  /** An utterance is being heard. */
+  get isSpeaking(): boolean {
+    return this.#speaking !== undefined;
+  }
+
+  /** What is known about the caller's speech has changed. */
+  expect(expected: ExpectedSpeech): void {
+    this.#expect(expected);
   }
 
   /** Throws as `Call.speak`. */
@@ -167,7 +180,12 @@ export class Conversation {
       text: (text: CallerText) => this.#heard(text),
       failed: (error: ParleyError) => this.#unheard(error),
     };
-    const stopTexts = callerTexts.follow(call, listener, expected);
+    let stopTexts = callerTexts.follow(call, listener, expected);
+    this.#expect = (changed) => {
+      const stopBefore = stopTexts;
+      stopTexts = callerTexts.follow(call, listener, changed);
+      stopBefore();
+    };
     return () => {
       stopFollowing();
       stopTexts();
@@ -191,6 +209,8 @@ export class Conversation {
       case 'utterance.started':
         this.#speaking = event.utterance;
         return listener.started(event.utterance, event);
+      case 'sentence.spoken':
+        return listener.sentencePlayed?.(event.utterance, event.text);
       case 'utterance.spoken':
         this.#over(event.utterance);
         return listener.spoken(event.utterance);

@@ -65,7 +65,7 @@ export class CallerTexts {
 
   /**
    * Tells what the caller says from now on, until the returned function is called. `expected` holds for all
-   * who follow, from the next recognition on. While the far end sends no sound, nothing is told.
+   * who follow, from the next turn on. While the far end sends no sound, nothing is told.
    */
   follow(call: HeardCall, listener: CallerListener, expected?: ExpectedSpeech): () => void {
     const { recogniser } = this.#parts;
@@ -95,6 +95,8 @@ class RecognisedCaller {
   #stopObserving: () => void = () => undefined;
   #stopHearing: () => void = () => undefined;
   #ear: CallerEar | undefined;
+  /** Its session does not know what is expected now. */
+  #isStale = false;
   #failedAtMs = -Infinity;
   #nextNumber = 0;
 
@@ -110,12 +112,27 @@ class RecognisedCaller {
 
   follow({ text, failed }: CallerListener, expected?: ExpectedSpeech): () => void {
     const listener = { text, failed };
-    this.#expected = expected ?? this.#expected;
     this.#listeners.add(listener);
+    if (expected !== undefined) this.#expect(expected);
     if (this.#listeners.size === 1) this.#start();
     return () => {
       if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#stop();
     };
+  }
+
+  #expect(expected: ExpectedSpeech): void {
+    const { language, context } = this.#expected;
+    if (expected.language === language && expected.context === context) return;
+    this.#expected = expected;
+    this.#isStale = this.#ear !== undefined;
+    this.#renewEar();
+  }
+
+  /** The recogniser gets to know what is expected with another session, between two turns. */
+  #renewEar(): void {
+    if (!this.#isStale || this.#ear?.isBusy === true) return;
+    this.#leaveEar();
+    this.#reopenEar();
   }
 
   #start(): void {
@@ -150,6 +167,7 @@ class RecognisedCaller {
   }
 
   #leaveEar(): void {
+    this.#isStale = false;
     this.#ear?.close();
     this.#ear = undefined;
   }
@@ -199,6 +217,7 @@ class RecognisedCaller {
     const at = (seconds: number) => ear.openedMs + seconds * 1000;
     const times = { beginMs: at(beginSeconds), endMs: at(endSeconds) };
     for (const listener of this.#listeners) listener.text({ number, text, isFinal, language, ...times });
+    this.#renewEar();
   }
 
   #failed(error: ParleyError): void {
@@ -218,6 +237,8 @@ class CallerEar {
   readonly #ring: PcmRing;
   readonly #session: RecognitionSession;
   #isTurn = false;
+  /** Turns that are over, and whose texts have not come. */
+  #awaited = 0;
   #isClosed = false;
 
   /** Throws QUEUE_FULL if the call has too many listeners, and what the recogniser throws. */
@@ -234,7 +255,10 @@ class CallerEar {
         { ...expected, use: 'live', gated: true, partials: true, sampleRate: this.#ring.rate },
         {
           partial: (one) => this.#isClosed || text(one, false),
-          final: (one) => this.#isClosed || text(one, true),
+          final: (one) => {
+            this.#awaited = Math.max(0, this.#awaited - 1);
+            if (!this.#isClosed) text(one, true);
+          },
         },
       );
       this.#session.push(this.#ring);
@@ -249,6 +273,11 @@ class CallerEar {
       .finally(() => this.close());
   }
 
+  /** The text of a turn is still to come. */
+  get isBusy(): boolean {
+    return this.#isTurn || this.#awaited > 0;
+  }
+
   speechStarted(): void {
     this.#session.turn(this.#isTurn ? 'resume' : 'begin');
     this.#isTurn = true;
@@ -259,8 +288,10 @@ class CallerEar {
   }
 
   turnEnded(): void {
-    if (this.#isTurn) this.#session.turn('end');
+    if (!this.#isTurn) return;
     this.#isTurn = false;
+    this.#awaited++;
+    this.#session.turn('end');
   }
 
   /** Idempotent. */

@@ -13,6 +13,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ConfigReader, Environment } from './environment.js';
 import { FieldReader, type Fields, isFields } from './fields.js';
+import { readRelay, type RelayConfig } from './relay-config.js';
 import { type ApiServerConfig, isHttpUrl, readServer } from './recognition-config.js';
 import type { Variable } from './variables.js';
 
@@ -55,6 +56,8 @@ export interface AgentConfig {
 
 export interface AgentsConfig {
   readonly agents: ReadonlyMap<string, AgentConfig>;
+  /** Backends with Twilio's ConversationRelay protocol. No name is in both. */
+  readonly relays: ReadonlyMap<string, RelayConfig>;
   /** Name of the agent that takes calls for which none is named; undefined: no agent takes them. */
   readonly usual: string | undefined;
 }
@@ -109,12 +112,13 @@ export function readAgentsConfig(read: ConfigReader<Variable>, env: Environment)
   const own = readOwn(read);
   const path = read.raw('AGENTS_FILE');
   const agents = new Map<string, AgentConfig>();
+  const relays = new Map<string, RelayConfig>();
   if (own !== undefined) agents.set(OWN_NAME, own);
-  if (path === undefined) return { agents, usual: own?.name };
+  if (path === undefined) return { agents, relays, usual: own?.name };
   const file = new AgentsFile({ path, env, own });
-  const usual = file.read(agents);
+  const usual = file.read(agents, relays);
   for (const problem of file.problems) read.problem('AGENTS_FILE', `(${path}): ${problem}`);
-  return { agents, usual: usual ?? own?.name };
+  return { agents, relays, usual: usual ?? own?.name };
 }
 
 const DEFAULTS = {
@@ -201,7 +205,7 @@ class AgentsFile {
   }
 
   /** Adds the agents of the file. Returns the name of the default. */
-  read(agents: Map<string, AgentConfig>): string | undefined {
+  read(agents: Map<string, AgentConfig>, relays: Map<string, RelayConfig>): string | undefined {
     const content = this.#content();
     if (content === undefined || !this.#read.fields(content, 'the file', FIELDS.file)) return undefined;
     const { agents: named } = content;
@@ -211,6 +215,12 @@ class AgentsFile {
       const at = `agents.${name.slice(0, 100)}`;
       if (!AGENT_NAME.test(name))
         this.#read.problem(at, 'must be named by letters, digits and ".", "-", "_"');
+      if (isFields(value) && value['relay'] !== undefined) {
+        const relay = this.#relay(value, name, at);
+        if (relay !== undefined) relays.set(name, relay);
+        agents.delete(name);
+        continue;
+      }
       const agent = this.#agent(value, name, at);
       if (agent !== undefined) agents.set(name, agent);
     }
@@ -218,6 +228,19 @@ class AgentsFile {
     if (usual !== undefined && !Object.hasOwn(named, usual) && !agents.has(usual))
       return this.#read.problem('default', `names "${usual}", which is no agent`);
     return usual;
+  }
+
+  #relay(value: Fields, name: string, at: string): RelayConfig | undefined {
+    if (!this.#read.fields(value, at, ['relay'])) return undefined;
+    const secret = (variable: string) => {
+      const found = this.#parts.env[variable]?.trim() ?? '';
+      if (found !== '') return found;
+      return this.#read.problem(
+        `${at}.relay.authTokenEnv`,
+        `names the variable ${variable}, which is not set`,
+      );
+    };
+    return readRelay(this.#read, value['relay'], { name, at: `${at}.relay`, secret });
   }
 
   #content(): unknown {

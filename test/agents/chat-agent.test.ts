@@ -3,14 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChatAgent } from '../../src/agents/chat-agent.js';
-import type { HandledCall } from '../../src/call/call-handler.js';
-import type { CallerListener } from '../../src/call/caller-texts.js';
-import type { AgentEvent, CallEvent } from '../../src/call/utterance.js';
+import type { AgentEvent } from '../../src/call/utterance.js';
 import type { AgentConfig } from '../../src/config/agent-config.js';
 import { ParleyError } from '../../src/errors.js';
-import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
-import { FakeHearing } from '../fakes/fake-hearing.js';
+import { openCalls } from '../fakes/call-under-test.js';
 import { until } from '../fakes/until.js';
+import { type HandledCallUnderTest, openHandledCall, settle } from './handled-call.js';
 import { ScriptedModel } from './scripted-model.js';
 
 const calls = openCalls();
@@ -33,128 +31,34 @@ const AGENT: AgentConfig = {
   mostFailures: 2,
 };
 
-interface Setting {
+interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   readonly agent?: Partial<AgentConfig>;
-  readonly isCallerRecognised?: boolean;
-  readonly transferStatus?: number;
 }
 
-interface AgentUnderTest extends CallUnderTest {
+interface AgentUnderTest extends HandledCallUnderTest {
   readonly agent: ChatAgent;
   readonly model: ScriptedModel;
-  readonly hearing: FakeHearing;
-  /** What was done with the line. */
-  readonly line: string[];
   readonly told: AgentEvent[];
-  /** The caller speaks a whole turn. */
-  says(text: string): void;
-  begins(): void;
-  stops(): void;
-  /** The text of a turn, which has ended. */
-  text(text: string): void;
-  fail(error: ParleyError): void;
-  /** Lets time pass in frames until the condition holds. */
-  passUntil(condition: () => boolean): Promise<void>;
 }
 
-function open({ agent = {}, isCallerRecognised = true, transferStatus }: Setting = {}): AgentUnderTest {
-  const hearing = new FakeHearing();
-  const under = calls.open(undefined, { hearing });
+function open({ agent = {}, ...setting }: Setting = {}): AgentUnderTest {
+  const under = openHandledCall(calls, setting);
   const model = new ScriptedModel();
-  const line: string[] = [];
   const told: AgentEvent[] = [];
-  let listener: CallerListener | undefined;
-  const callerTexts = {
-    isCallerRecognised,
-    follow: (_call: unknown, given: CallerListener) => {
-      listener = given;
-      return () => (listener = undefined);
-    },
-  };
-  const handled: HandledCall = {
-    call: under.call,
-    direction: 'inbound',
-    hangUp: async () => {
-      line.push('hang up');
-      await under.call.close('agent hung up');
-    },
-    line: {
-      press: async ({ digits }) => void line.push(`press ${digits}`),
-      transfer: async ({ to }) => {
-        line.push(`transfer ${to}`);
-        return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
-      },
-    },
-  };
-  const parts = { callerTexts, time: under.time, log: { info: () => undefined, warn: () => undefined } };
+  const { callerTexts, time, handled } = under;
+  const parts = { callerTexts, time, log: { info: () => undefined, warn: () => undefined } };
   const config = { ...AGENT, ...agent };
   const chat = new ChatAgent(handled, { ...parts, config, model, onEvent: (event) => void told.push(event) });
-  let number = 0;
-  const begins = () => hearing.report({ type: 'speech.started', atMs: under.time.now() });
-  const stops = () => {
-    const atMs = under.time.now();
-    hearing.report({ type: 'speech.stopped', atMs, durationMs: 1000 });
-    under.pass(600);
-    const turn = { startedMs: atMs - 1000, speechMs: 1000, reason: 'silence' } as const;
-    hearing.report({ type: 'turn.ended', atMs: under.time.now(), ...turn });
-  };
-  const text = (said: string) => {
-    const times = { beginMs: 0, endMs: 0 };
-    listener?.text({ number: number++, text: said, isFinal: true, language: 'en', ...times });
-  };
-  return {
-    ...under,
-    agent: chat,
-    model,
-    hearing,
-    line,
-    told,
-    begins,
-    stops,
-    text,
-    fail: (error) => listener?.failed(error),
-    says: (said) => {
-      begins();
-      under.pass(1000);
-      stops();
-      text(said);
-    },
-    passUntil: async (condition) => {
-      await settle(); // what is due at this moment happens first
-      await until(() => condition() || (under.pass(FRAME_MS), condition()));
-    },
-  };
+  return { ...under, agent: chat, model, told };
 }
-
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-const is = (under: AgentUnderTest, type: CallEvent['type']) =>
-  under.events.filter((event) => event.type === type).length;
 
 /** Speaks a first answer until the caller hears it. */
 async function hearAnswer(under: AgentUnderTest, text = 'The train leaves at nine from platform two.') {
   under.says('When does the train leave?');
   const answer = await under.model.asked(0);
   answer.say(text).done();
-  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  await under.passUntil(() => under.count('utterance.started') === 1);
   return answer;
-}
-
-/** Resolves when the sound of a text, 20 ms a character, is in the playout but for what was sent. */
-async function queued(under: AgentUnderTest, text: string): Promise<void> {
-  await until(() => under.call.stats().queuedMs >= 20 * text.length - 200);
-  await settle();
-}
-
-/** The caller interrupts the voice. */
-function interrupts(under: AgentUnderTest): void {
-  const [track = assert.fail()] = under.hearing.tracks;
-  under.begins();
-  under.port.playout.fade(track);
-  under.hearing.report({ type: 'bargein.paused', track, onsetMs: 0, atMs: 0 });
-  under.hearing.report({ type: 'bargein.confirmed', track, atMs: 0 });
 }
 
 test('a turn becomes a question, and the answer is spoken while it is written', async () => {
@@ -166,10 +70,10 @@ test('a turn becomes a question, and the answer is spoken while it is written', 
     { role: 'user', content: 'Hello?' },
   ]);
   answer.say('Good morning. ', 'How can');
-  await under.passUntil(() => is(under, 'sentence.started') === 1);
+  await under.passUntil(() => under.count('sentence.started') === 1);
   assert.deepEqual(under.engine.begun, ['Good morning.']);
   answer.say(' I help you?').done();
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.deepEqual(under.engine.begun, ['Good morning.', 'How can I help you?']);
   under.says('Bye.');
   const next = await under.model.asked(1);
@@ -190,7 +94,7 @@ test('the parts of the way to an answer are told', async () => {
   const answer = await under.model.asked(0);
   under.pass(250);
   answer.say('Good morning.').done();
-  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  await under.passUntil(() => under.count('utterance.started') === 1);
   const [prompt, answered] = under.told;
   assert.deepEqual(prompt, { type: 'agent.prompt', text: 'Hello?', by: 'speech', language: 'en' });
   assert.ok(answered?.type === 'agent.answered');
@@ -203,7 +107,7 @@ test('the parts of the way to an answer are told', async () => {
 
 test('the greeting is spoken first, and is in the history', async () => {
   const under = open({ agent: { greeting: 'Welcome.' } });
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   under.says('Hello?');
   assert.deepEqual((await under.model.asked(0)).asked, ['assistant: Welcome.', 'user: Hello?']);
 });
@@ -214,10 +118,10 @@ test('when the caller interrupts, the model is left, and the history has what wa
   const answer = await under.model.asked(0);
   const text = 'The train leaves at nine from platform two, and it is on time today.';
   answer.say(`${text} `, 'It stops');
-  await under.passUntil(() => is(under, 'utterance.started') === 1);
-  await queued(under, text);
+  await under.passUntil(() => under.count('utterance.started') === 1);
+  await under.queued(text);
   under.pass(20 * 25);
-  interrupts(under);
+  under.interrupts();
   await until(() => answer.isOver);
   assert.equal(under.line.length, 0);
   under.pass(1000);
@@ -237,15 +141,15 @@ test('an answer that was interrupted by a noise goes on where it stopped', async
   const under = open();
   const text = 'The train leaves at nine from platform two.';
   await hearAnswer(under, text);
-  await queued(under, text);
+  await under.queued(text);
   under.pass(20 * 20);
-  interrupts(under);
+  under.interrupts();
   under.pass(1000);
   under.stops();
   under.text('');
   const cut = under.events.find((event) => event.type === 'utterance.interrupted');
   assert.ok(cut?.type === 'utterance.interrupted');
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   const rest = text.slice(cut.heard.length).trim();
   assert.equal(under.engine.begun.at(-1), rest);
   under.says('Thanks.');
@@ -262,7 +166,7 @@ test('a caller who goes on before the answer is heard is answered once, for all 
   assert.deepEqual(second.asked, ['user: I want a ticket\nto Paris.']);
   await until(() => first.isOver);
   second.say('Which day?').done();
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.deepEqual(under.engine.begun, ['Which day?']);
 });
 
@@ -277,7 +181,7 @@ test('nothing is spoken while the caller speaks, and a noise lets the answer go 
   assert.deepEqual(under.engine.begun, []);
   under.stops();
   under.text('');
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.deepEqual(under.engine.begun, ['Which day?']);
 });
 
@@ -291,14 +195,14 @@ test('a sound that is no turn holds the answer for three seconds of silence', as
   await settle();
   under.pass(2900);
   assert.deepEqual(under.engine.begun, []);
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
 });
 
 test('a word during the answer that does not interrupt it is no question', async () => {
   const under = open();
   await hearAnswer(under, 'It leaves at nine. '.repeat(8));
   under.says('uh-huh');
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.equal(under.model.answers.length, 1);
 });
 
@@ -307,7 +211,7 @@ test('where speech does not interrupt, the caller is answered after the answer',
   await hearAnswer(under, 'It leaves at nine. '.repeat(8));
   under.says('And back?');
   assert.equal(under.model.answers.length, 1);
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   const next = await under.model.asked(1);
   assert.equal(next.asked.at(-1), 'user: And back?');
 });
@@ -319,11 +223,11 @@ test('a slow model is bridged by a phrase, once', async () => {
   under.pass(2999);
   assert.deepEqual(under.engine.begun, []);
   under.pass(1);
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.deepEqual(under.engine.begun, ['One moment.']);
   under.pass(10_000);
   answer.say('Here I am.').done();
-  await under.passUntil(() => is(under, 'utterance.spoken') === 2);
+  await under.passUntil(() => under.count('utterance.spoken') === 2);
   assert.deepEqual(under.engine.begun, ['One moment.', 'Here I am.']);
   under.says('Good.');
   assert.deepEqual((await under.model.asked(1)).asked, [
@@ -337,7 +241,7 @@ test('a model that fails is heard as a phrase, and the second time in a row ends
   const under = open();
   under.says('Hello?');
   (await under.model.asked(0)).fail(new ParleyError('AGENT_FAILED', 'gone'));
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, again please.']);
   assert.deepEqual(under.told.at(-1), {
     type: 'agent.failed',
@@ -349,7 +253,7 @@ test('a model that fails is heard as a phrase, and the second time in a row ends
   second.fail(new ParleyError('TIMEOUT', 'late'));
   await under.passUntil(() => under.line.length === 1);
   assert.deepEqual(under.line, ['hang up']);
-  assert.equal(is(under, 'utterance.spoken'), 2);
+  assert.equal(under.count('utterance.spoken'), 2);
 });
 
 test('an answer that works lets the failures be forgotten', async () => {
@@ -359,7 +263,7 @@ test('an answer that works lets the failures be forgotten', async () => {
     const answer = await under.model.asked(turn);
     if (works) answer.say('Here.').done();
     else answer.done(); // a model that says nothing has failed as well
-    await under.passUntil(() => is(under, 'utterance.spoken') === turn + 1);
+    await under.passUntil(() => under.count('utterance.spoken') === turn + 1);
   }
   assert.deepEqual(under.line, []);
 });
@@ -369,7 +273,7 @@ test('a broken answer is spoken as far as it came, then the failure', async () =
   under.says('Hello?');
   const answer = await under.model.asked(0);
   answer.say('Well, it is').fail(new ParleyError('AGENT_FAILED', 'broke off'));
-  await under.passUntil(() => is(under, 'utterance.spoken') === 2);
+  await under.passUntil(() => under.count('utterance.spoken') === 2);
   const heard = under.events.filter((event) => event.type === 'sentence.spoken').map(({ text }) => text);
   assert.deepEqual(heard, ['Well, it is', 'Sorry, again please.']);
 });
@@ -389,9 +293,9 @@ test('a caller who speaks during the goodbye stays', async () => {
   const under = open();
   under.says('Bye.');
   (await under.model.asked(0)).say('Goodbye, and have a nice day.').call('hang_up').done();
-  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  await under.passUntil(() => under.count('utterance.started') === 1);
   under.pass(200);
-  interrupts(under);
+  under.interrupts();
   under.pass(1000);
   under.stops();
   under.text('Wait!');
@@ -421,7 +325,7 @@ test('keys are a question, and the input of a function that waits for them', asy
   const answer = await under.model.asked(0);
   assert.deepEqual(answer.asked, ['user: [The caller pressed 1 2]']);
   answer.say('Your number, please.').call('collect_digits', { most: 4 }).done();
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   for (const digit of '4711') under.call.pressed(digit);
   const next = await under.model.asked(1);
   assert.equal(next.asked.at(-1), 'tool: {"digits":"4711"}');
@@ -431,13 +335,13 @@ test('a typed text interrupts, and is answered', async () => {
   const under = open();
   const text = 'The train leaves at nine from platform two.';
   const first = await hearAnswer(under, text);
-  await queued(under, text);
+  await under.queued(text);
   under.pass(600);
   under.agent.typed(' In words, please. ');
   const next = await under.model.asked(1);
   assert.equal(next.asked.at(-1), 'user: In words, please.');
   assert.ok(first.isOver);
-  assert.equal(is(under, 'utterance.interrupted'), 1);
+  assert.equal(under.count('utterance.interrupted'), 1);
   assert.throws(() => under.agent.typed('  '), { code: 'TEXT_EMPTY' });
   assert.throws(() => under.agent.typed('x'.repeat(4001)), { code: 'TEXT_TOO_LONG' });
 });
@@ -446,10 +350,10 @@ test('without a recogniser speech interrupts nothing, and typed texts are answer
   const under = open({ isCallerRecognised: false });
   under.agent.typed('Hello?');
   (await under.model.asked(0)).say('Good morning.').done();
-  await under.passUntil(() => is(under, 'utterance.started') === 1);
+  await under.passUntil(() => under.count('utterance.started') === 1);
   assert.deepEqual(under.hearing.asked, []);
   under.call.pressed('1');
-  assert.equal(is(under, 'utterance.interrupted'), 1);
+  assert.equal(under.count('utterance.interrupted'), 1);
 });
 
 test('a turn whose text does not come is a noise, and one whose recogniser fails as well', async () => {
@@ -468,7 +372,7 @@ test('functions are called eight times in one answer at most', async () => {
   const under = open();
   under.says('Hello?');
   for (let round = 0; round < 8; round++) (await under.model.asked(round)).call('nothing').done();
-  await under.passUntil(() => is(under, 'utterance.spoken') === 1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
   assert.equal(under.model.answers.length, 8);
   assert.deepEqual(under.engine.begun, ['Sorry, again please.']);
 });

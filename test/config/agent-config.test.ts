@@ -179,6 +179,113 @@ for (const [what, content, problem] of [
   });
 }
 
+test('a relay has the defaults of ConversationRelay', () => {
+  const { relays, agents, usual } = readConfig({
+    AGENTS_FILE: fileOf({
+      agents: { bot: { relay: { url: 'wss://bot.example.com/calls' } } },
+      default: 'bot',
+    }),
+  }).agents;
+  assert.deepEqual([agents.size, usual], [0, 'bot']);
+  const { holdPhrase: _hold, failurePhrase: _failure, ...rest } = relays.get('bot') ?? assert.fail();
+  assert.deepEqual(rest, {
+    name: 'bot',
+    url: 'wss://bot.example.com/calls',
+    authToken: undefined,
+    action: undefined,
+    welcomeGreeting: undefined,
+    welcomeGreetingInterruptible: 'any',
+    ttsLanguage: 'en-US',
+    transcriptionLanguage: 'en-US',
+    voice: undefined,
+    languages: [],
+    hints: undefined,
+    speechTimeoutMs: undefined,
+    partialPrompts: false,
+    interruptible: 'any',
+    interruptSensitivity: 'high',
+    reportInputDuringAgentSpeech: 'none',
+    ignoreBackchannel: false,
+    preemptible: false,
+    dtmfDetection: false,
+    events: new Set(),
+    parameters: {},
+    lostSocket: 'resume',
+  });
+});
+
+test('every attribute of ConversationRelay is taken, with booleans of older versions', () => {
+  const relay = {
+    url: 'wss://bot.example.com/calls',
+    authTokenEnv: 'RELAY_TOKEN',
+    action: 'https://bot.example.com/next',
+    welcomeGreeting: 'Hello.',
+    welcomeGreetingInterruptible: false,
+    language: 'de-DE',
+    ttsLanguage: 'de-AT',
+    voice: 'slt',
+    languages: [{ code: 'fr-FR', voice: 'fr', ttsProvider: 'Google' }],
+    hints: 'Parley, SIP',
+    speechTimeout: 1200,
+    partialPrompts: true,
+    interruptible: true,
+    interruptSensitivity: 'low',
+    reportInputDuringAgentSpeech: 'speech',
+    ignoreBackchannel: true,
+    preemptible: true,
+    dtmfDetection: true,
+    debug: 'speaker-events tokens-played',
+    parameters: { tenant: 'acme' },
+    lostSocket: 'end',
+    ttsProvider: 'ElevenLabs',
+    transcriptionProvider: 'Deepgram',
+    speechModel: 'nova-3-general',
+    eotThreshold: 0.8,
+    elevenlabsTextNormalization: 'off',
+  };
+  const env = { RELAY_TOKEN: 'token', AGENTS_FILE: fileOf({ agents: { bot: { relay } } }) };
+  const bot = readConfig(env).agents.relays.get('bot') ?? assert.fail();
+  assert.deepEqual(
+    [
+      bot.authToken,
+      bot.ttsLanguage,
+      bot.transcriptionLanguage,
+      bot.welcomeGreetingInterruptible,
+      bot.interruptible,
+    ],
+    ['token', 'de-AT', 'de-DE', 'none', 'any'],
+  );
+  assert.deepEqual([...bot.events], ['speaker-events', 'tokens-played']);
+  assert.deepEqual([bot.languages, bot.speechTimeoutMs], [[{ code: 'fr-FR', voice: 'fr' }], 1200]);
+});
+
+for (const [what, relay, problem] of [
+  ['an address in the clear', { url: 'ws://bot.example.com/' }, /relay\.url must be a wss URL/],
+  ['a web address', { url: 'https://bot.example.com/' }, /relay\.url must be a wss URL/],
+  ['a misspelt attribute', { url: 'wss://a/', welcomGreeting: 'x' }, /"welcomGreeting" is none of url/],
+  [
+    'an unknown event',
+    { url: 'wss://a/', events: 'all' },
+    /relay\.events may have speaker-events and tokens-played/,
+  ],
+  ['a speech timeout that is too short', { url: 'wss://a/', speechTimeout: 100 }, /from 600 to 5000/],
+  [
+    'a parameter that is no text',
+    { url: 'wss://a/', parameters: { n: 1 } },
+    /relay\.parameters must be an object/,
+  ],
+  [
+    'a token that is not set',
+    { url: 'wss://a/', authTokenEnv: 'NONE' },
+    /names the variable NONE, which is not set/,
+  ],
+] as const) {
+  test(`a relay with ${what} is refused with the place`, () => {
+    const [found = ''] = problemsOf({ AGENTS_FILE: fileOf({ agents: { bot: { relay } } }) });
+    assert.match(found, problem);
+  });
+}
+
 test('without a model of the environment each agent must name its own', () => {
   assert.deepEqual(problemsOf({ AGENTS_FILE: fileOf({ agents: { a: {} } }) }), [
     `AGENTS_FILE (${FILE}): agents.a needs "url" and "model", or AGENT_LLM_URL and AGENT_LLM_MODEL`,

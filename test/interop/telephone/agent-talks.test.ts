@@ -1,10 +1,14 @@
 // A caller talks by telephone with the built-in agent: SIPp calls, a peer speaks and hears in RTP, a scripted
 // model answers, and a scripted server recognises the caller. Everything of the server is real.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { CallEvent } from '../../../src/call/utterance.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { Environment } from '../../../src/config/environment.js';
+import { RelayBackend } from '../../api/relay/relay-backend.js';
 import { ChatEndpoint } from '../../agents/chat-endpoint.js';
 import { TranscriptionServerUnderTest } from '../../engines/transcription-server.js';
 import { until } from '../../fakes/until.js';
@@ -14,7 +18,7 @@ import { g711Sound } from './rtp-record.js';
 import { RtpPeer } from './rtp-peer.js';
 import { Sipp } from './sipp.js';
 import { likenessSoFar } from './sound-shape.js';
-import { TelephoneServer } from './telephone-server.js';
+import { type TelephoneFiles, TelephoneServer } from './telephone-server.js';
 
 const RATE = 8000;
 const QUESTION = 'Excuse me, can I ask you something?';
@@ -38,6 +42,7 @@ class Transcripts {
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
+      for (const probe of this.#server.probes.splice(0)) probe.end('{"data": []}');
       const asked = this.#server.asked[this.#answered];
       if (asked !== undefined) {
         this.#answered++;
@@ -48,9 +53,10 @@ class Transcripts {
   }
 }
 
-async function begin(t: TestContext, environment: Environment = {}) {
+async function begin(t: TestContext, environment: Environment = {}, files: TelephoneFiles = {}) {
   const chat = await ChatEndpoint.open(t);
   const recogniser = await TranscriptionServerUnderTest.open(t);
+  const transcripts = new Transcripts(recogniser, t);
   const own = {
     AGENT_LLM_URL: chat.baseUrl,
     AGENT_LLM_MODEL: 'small',
@@ -58,9 +64,8 @@ async function begin(t: TestContext, environment: Environment = {}) {
     ASR_BASE_URL: recogniser.baseUrl,
     ASR_MODEL: 'whisper-1',
   };
-  const server = await TelephoneServer.start({ ...own, ...environment });
+  const server = await TelephoneServer.start({ ...own, ...environment }, files);
   t.after(() => server.close());
-  const transcripts = new Transcripts(recogniser, t);
   const rtp = await kept(t, RtpPeer.open());
   await kept(
     t,
@@ -156,4 +161,35 @@ test('a model that is gone is heard as a phrase, and the third time ends the cal
     await until(() => count('agent.failed') === failures && count('utterance.spoken') >= failures + 1);
   }
   await until(() => all.some((event) => event.type === 'state' && event.state === 'ended'));
+});
+
+test('an application of ConversationRelay talks with the callers of its rule', async (t) => {
+  const backend = await RelayBackend.open(t);
+  const folder = mkdtempSync(join(tmpdir(), 'parley-agents-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'agents.json');
+  const relay = { url: backend.url, welcomeGreeting: 'Good morning.', events: 'tokens-played' };
+  writeFileSync(file, JSON.stringify({ agents: { bot: { relay } } }));
+  const { transcripts, count, say, question, all } = await begin(
+    t,
+    { AGENTS_FILE: file },
+    { routes: [{ to: '*', agent: 'bot' }] },
+  );
+  await until(() => count('utterance.spoken') === 1);
+  const app = await backend.socket();
+  const setup = await app.message('setup');
+  assert.deepEqual([setup['callType'], setup['direction']], ['SIP', 'inbound']);
+  transcripts.next = 'May I ask something?';
+  await say(question);
+  assert.equal((await app.message('prompt'))['voicePrompt'], 'May I ask something?');
+  for (const token of ['Of ', 'course. ', 'Please ', 'do.']) app.send({ type: 'text', token });
+  app.send({ type: 'text', token: '', last: true });
+  await until(() => count('utterance.spoken') === 2);
+  await until(() => app.of('info').length === 4);
+  const played = app.of('info').map(({ value }) => value);
+  assert.equal(played.join(''), 'Of course. Please do.');
+  app.send({ type: 'text', token: 'Goodbye.', last: true });
+  app.send({ type: 'end', handoffData: '{}' });
+  await until(() => all.at(-1)?.type === 'state');
+  assert.equal(count('utterance.spoken'), 3);
 });

@@ -1,0 +1,120 @@
+// The messages of an application in the ConversationRelay protocol. Those of Twilio have Twilio's fields and
+// defaults; `utteranceId`, `clear`, `mark` and `flush` are additions.
+//
+// https://www.twilio.com/docs/voice/conversationrelay/websocket-messages
+import {
+  choiceIn,
+  type Fields,
+  flagIn,
+  invalid,
+  readFields,
+  stringIn,
+  wholeIn,
+} from '../http/message-fields.js';
+import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
+
+interface Interruption {
+  /** Absent: as the session says. */
+  readonly interruptible?: Interruptible | undefined;
+  /** The next text may end it. Absent: as the session says. */
+  readonly preemptible?: boolean | undefined;
+}
+
+export interface TextMessage extends Interruption {
+  readonly type: 'text';
+  readonly token: string;
+  /** The text is complete with this token. */
+  readonly last: boolean;
+  readonly lang?: string | undefined;
+  readonly utteranceId?: string | undefined;
+}
+
+export interface PlayMessage extends Interruption {
+  readonly type: 'play';
+  readonly source: string;
+  /** Number of times; 0 and 1 are once, as with Twilio. */
+  readonly loop: number;
+}
+
+export type RelayMessage =
+  | TextMessage
+  | PlayMessage
+  | { readonly type: 'sendDigits'; readonly digits: string }
+  | {
+      readonly type: 'language';
+      readonly ttsLanguage?: string | undefined;
+      readonly transcriptionLanguage?: string | undefined;
+    }
+  | { readonly type: 'end'; readonly handoffData: string | undefined }
+  | { readonly type: 'clear' }
+  | { readonly type: 'mark'; readonly name: string }
+  | { readonly type: 'flush' };
+
+/** The largest message, in bytes; larger ones end the socket. */
+export const MOST_MESSAGE_BYTES = 1024 * 1024;
+const MOST_TOKEN = 65_536; // UTF-16 units
+const MOST_HANDOFF = 4096; // characters
+const MOST_NAME = 200;
+const MOST_LOOPS = 1000;
+const TYPES = ['text', 'play', 'sendDigits', 'language', 'end', 'clear', 'mark', 'flush'] as const;
+const LANGUAGE = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
+
+/** Unknown fields are ignored, as with Twilio. Throws MALFORMED and INVALID_FIELD. */
+export function readRelayMessage(data: string | Uint8Array): RelayMessage {
+  const fields = readFields(data);
+  const type = choiceIn(fields, 'type', TYPES);
+  switch (type) {
+    case 'text':
+      return {
+        type,
+        token: wanted(fields, 'token', MOST_TOKEN),
+        last: flagIn(fields, 'last') ?? false,
+        lang: languageIn(fields, 'lang'),
+        utteranceId: stringIn(fields, 'utteranceId', MOST_NAME),
+        ...interruptionIn(fields),
+      };
+    case 'play':
+      return {
+        type,
+        source: wanted(fields, 'source', MOST_MESSAGE_BYTES),
+        loop: wholeIn(fields, 'loop', 0, MOST_LOOPS) ?? 1,
+        ...interruptionIn(fields),
+      };
+    case 'sendDigits':
+      return { type, digits: wanted(fields, 'digits', MOST_NAME) };
+    case 'language': {
+      const transcriptionLanguage = languageIn(fields, 'transcriptionLanguage');
+      return { type, ttsLanguage: languageIn(fields, 'ttsLanguage'), transcriptionLanguage };
+    }
+    case 'end':
+      return { type, handoffData: stringIn(fields, 'handoffData', MOST_HANDOFF) };
+    case 'mark':
+      return { type, name: wanted(fields, 'name', MOST_NAME) };
+    case 'clear':
+    case 'flush':
+      return { type };
+    default:
+      throw invalid('type', `must be one of ${TYPES.join(', ')}`);
+  }
+}
+
+function wanted(fields: Fields, name: string, most: number): string {
+  const value = stringIn(fields, name, most);
+  if (value === undefined) throw invalid(name, 'must be a string');
+  return value;
+}
+
+function languageIn(fields: Fields, name: string): string | undefined {
+  const language = stringIn(fields, name, MOST_NAME);
+  if (language === undefined || language === '' || LANGUAGE.test(language)) return language || undefined;
+  throw invalid(name, 'must be a language tag such as en-US');
+}
+
+/** Booleans of older versions of the protocol are taken. */
+function interruptionIn(fields: Fields): Interruption {
+  const preemptible = flagIn(fields, 'preemptible');
+  const { interruptible } = fields;
+  if (typeof interruptible === 'boolean')
+    return { preemptible, interruptible: interruptible ? 'any' : 'none' };
+  return { preemptible, interruptible: choiceIn(fields, 'interruptible', INTERRUPTIBLE) };
+}

@@ -1,0 +1,134 @@
+// A call that an agent conducts: the call, its queue and the encoder are real; the engine, the recogniser,
+// the worker that hears, the line and time are the test's.
+import assert from 'node:assert/strict';
+import type { HandledCall } from '../../src/call/call-handler.js';
+import type { CallerListener, ExpectedSpeech } from '../../src/call/caller-texts.js';
+import type { CallEvent } from '../../src/call/utterance.js';
+import type { ParleyError } from '../../src/errors.js';
+import { type CallUnderTest, FRAME_MS, type openCalls } from '../fakes/call-under-test.js';
+import { FakeHearing } from '../fakes/fake-hearing.js';
+import { until } from '../fakes/until.js';
+
+interface CallSetting {
+  readonly isCallerRecognised?: boolean;
+  /** Status with which transfers are refused. */
+  readonly transferStatus?: number;
+}
+
+export interface HandledCallUnderTest extends CallUnderTest {
+  readonly handled: HandledCall;
+  readonly callerTexts: {
+    readonly isCallerRecognised: boolean;
+    follow(call: unknown, listener: CallerListener, expected?: ExpectedSpeech): () => void;
+  };
+  readonly hearing: FakeHearing;
+  /** What was expected of the caller's speech. */
+  readonly expected: (ExpectedSpeech | undefined)[];
+  /** What was done with the line. */
+  readonly line: string[];
+  /** The caller speaks a whole turn of a second. */
+  says(text: string): void;
+  begins(): void;
+  /** Ends the turn, after 600 ms of silence. */
+  stops(): void;
+  /** The text of a turn; final if it is over. */
+  text(text: string, isFinal?: boolean): void;
+  fail(error: ParleyError): void;
+  /** The caller interrupts the voice, and speaks on. */
+  interrupts(): void;
+  count(type: CallEvent['type']): number;
+  /** Lets time pass in frames until the condition holds. */
+  passUntil(condition: () => boolean): Promise<void>;
+  /** Resolves when the sound of a text, 20 ms a character, is in the playout but for what was sent. */
+  queued(text: string): Promise<void>;
+}
+
+/** What is due at this moment happens. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function openHandledCall(
+  calls: ReturnType<typeof openCalls>,
+  { isCallerRecognised = true, transferStatus }: CallSetting = {},
+): HandledCallUnderTest {
+  const hearing = new FakeHearing();
+  const under = calls.open(undefined, { hearing });
+  const { call, time, port, events } = under;
+  const line: string[] = [];
+  const expected: (ExpectedSpeech | undefined)[] = [];
+  let listener: CallerListener | undefined;
+  const callerTexts = {
+    isCallerRecognised,
+    follow: (_call: unknown, given: CallerListener, speech?: ExpectedSpeech) => {
+      listener = given;
+      expected.push(speech);
+      return () => undefined;
+    },
+  };
+  const handled: HandledCall = {
+    call,
+    direction: 'inbound',
+    from: 'sip:anna@example.com',
+    to: 'sip:100@example.com',
+    hangUp: async () => {
+      line.push('hang up');
+      await call.close('agent hung up');
+    },
+    line: {
+      press: async ({ digits }) => void line.push(`press ${digits}`),
+      transfer: async ({ to }) => {
+        line.push(`transfer ${to}`);
+        return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
+      },
+    },
+  };
+  let number = 0;
+  const begins = () => hearing.report({ type: 'speech.started', atMs: time.now() });
+  const stops = () => {
+    const atMs = time.now();
+    hearing.report({ type: 'speech.stopped', atMs, durationMs: 1000 });
+    under.pass(600);
+    const turn = { startedMs: atMs - 1000, speechMs: 1000, reason: 'silence' } as const;
+    hearing.report({ type: 'turn.ended', atMs: time.now(), ...turn });
+  };
+  const text = (said: string, isFinal = true) => {
+    const times = { beginMs: 0, endMs: 0 };
+    listener?.text({ number, text: said, isFinal, language: 'en', ...times });
+    if (isFinal) number++;
+  };
+  return {
+    ...under,
+    handled,
+    callerTexts,
+    hearing,
+    expected,
+    line,
+    begins,
+    stops,
+    text,
+    fail: (error) => listener?.failed(error),
+    says: (said) => {
+      begins();
+      under.pass(1000);
+      stops();
+      text(said);
+    },
+    interrupts: () => {
+      const [track = assert.fail('nothing may be interrupted')] = hearing.tracks;
+      begins();
+      port.playout.fade(track);
+      hearing.report({ type: 'bargein.paused', track, onsetMs: 0, atMs: 0 });
+      hearing.report({ type: 'bargein.confirmed', track, atMs: 0 });
+    },
+    count: (type) => events.filter((event) => event.type === type).length,
+    passUntil: async (condition) => {
+      await settle();
+      await until(() => condition() || (under.pass(FRAME_MS), condition()));
+    },
+    queued: async (said) => {
+      await until(() => call.stats().queuedMs >= 20 * said.length - 200);
+      await settle();
+    },
+  };
+}
