@@ -5,45 +5,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { relayOpener } from '../../../src/api/relay/relay-line.js';
 import type { Talk } from '../../../src/call/call-handler.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
-import { ParleyError } from '../../../src/errors.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
-import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
 import { until } from '../../fakes/until.js';
+import { openLine, RELAY, TOKEN } from './open-line.js';
 import { RelayBackend, type RelaySocket } from './relay-backend.js';
 
 const calls = openCalls();
-const TOKEN = 'auth-token-of-a-test';
 const STORY = 'The train leaves at nine from platform two.';
-
-const RELAY: Omit<RelayConfig, 'url'> = {
-  name: 'bot',
-  authToken: TOKEN,
-  action: undefined,
-  welcomeGreeting: undefined,
-  welcomeGreetingInterruptible: 'any',
-  ttsLanguage: 'en-US',
-  transcriptionLanguage: 'en-US',
-  voice: undefined,
-  languages: [],
-  hints: undefined,
-  speechTimeoutMs: undefined,
-  partialPrompts: false,
-  interruptible: 'any',
-  interruptSensitivity: 'high',
-  reportInputDuringAgentSpeech: 'none',
-  ignoreBackchannel: false,
-  preemptible: false,
-  dtmfDetection: false,
-  events: new Set(),
-  parameters: { tenant: 'acme' },
-  lostSocket: 'resume',
-  holdPhrase: 'One moment.',
-  failurePhrase: 'Sorry, goodbye.',
-};
 
 interface RelayUnderTest extends HandledCallUnderTest {
   readonly backend: RelayBackend;
@@ -66,22 +37,6 @@ async function open(t: TestContext, change: Partial<RelayConfig> = {}): Promise<
     app,
     say: (token, more = { last: true }) => app.send({ type: 'text', token, ...more }),
   };
-}
-
-function openLine({ callerTexts, time, handled }: HandledCallUnderTest, config: RelayConfig): Talk {
-  const sounds = {
-    read: (source: string) => {
-      if (source !== 'https://sounds.example.com/a.wav')
-        return Promise.reject(new ParleyError('AUDIO_INVALID', 'there is no such sound'));
-      return Promise.resolve({ samples: buzz(400, 0.5), sampleRate: ENGINE_RATE });
-    },
-  };
-  const log = { info: () => undefined, warn: () => undefined };
-  const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  return relayOpener({ callerTexts, sounds, time, unixMs: () => 1_700_000_000_000, log, randomBytes })(
-    handled,
-    config,
-  );
 }
 
 test('the application gets a signed handshake, and the call in its first message', async (t) => {

@@ -1,0 +1,51 @@
+// Connects a call under test with an application of the ConversationRelay protocol.
+import { relayOpener } from '../../../src/api/relay/relay-line.js';
+import type { Talk } from '../../../src/call/call-handler.js';
+import type { RelayConfig } from '../../../src/config/relay-config.js';
+import { ParleyError } from '../../../src/errors.js';
+import type { HandledCallUnderTest } from '../../agents/handled-call.js';
+import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
+
+export const TOKEN = 'auth-token-of-a-test';
+
+export const RELAY: Omit<RelayConfig, 'url'> = {
+  name: 'bot',
+  authToken: TOKEN,
+  action: undefined,
+  welcomeGreeting: undefined,
+  welcomeGreetingInterruptible: 'any',
+  ttsLanguage: 'en-US',
+  transcriptionLanguage: 'en-US',
+  voice: undefined,
+  languages: [],
+  hints: undefined,
+  speechTimeoutMs: undefined,
+  partialPrompts: false,
+  interruptible: 'any',
+  interruptSensitivity: 'high',
+  reportInputDuringAgentSpeech: 'none',
+  ignoreBackchannel: false,
+  preemptible: false,
+  dtmfDetection: false,
+  events: new Set(),
+  parameters: { tenant: 'acme' },
+  lostSocket: 'resume',
+  holdPhrase: 'One moment.',
+  failurePhrase: 'Sorry, goodbye.',
+};
+
+export function openLine({ callerTexts, time, handled }: HandledCallUnderTest, config: RelayConfig): Talk {
+  const sounds = {
+    read: (source: string) => {
+      if (source !== 'https://sounds.example.com/a.wav')
+        return Promise.reject(new ParleyError('AUDIO_INVALID', 'there is no such sound'));
+      return Promise.resolve({ samples: buzz(400, 0.5), sampleRate: ENGINE_RATE });
+    },
+  };
+  const log = { info: () => undefined, warn: () => undefined };
+  const randomBytes = (count: number) => Buffer.alloc(count, 7);
+  return relayOpener({ callerTexts, sounds, time, unixMs: () => 1_700_000_000_000, log, randomBytes })(
+    handled,
+    config,
+  );
+}
