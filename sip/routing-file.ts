@@ -76,9 +76,21 @@ export function readRoutingFile(json: string, context: RoutingContext): RoutingF
   if (!Array.isArray(routes)) return { problems: ['the file must be an object with a list "routes"'] };
   if (routes.length > MOST_ROUTES) return { problems: [`routes must have at most ${MOST_ROUTES} items`] };
   const reader = new RouteReader(context);
-  const read = routes.map((route: unknown, index) => reader.route(route, index));
+  const read = routes.map((route: unknown, index) =>
+    reader.route(route, `routes[${index}]`, `route ${index + 1}`),
+  );
   const usable = read.filter((route) => route !== undefined);
   return reader.problems.length > 0 ? { problems: reader.problems } : { table: new RoutingTable(usable) };
+}
+
+/** Reads one rule, as an application gives it for one call. */
+export function readRule(
+  value: unknown,
+  context: RoutingContext,
+): { readonly route: Route | undefined; readonly problems: readonly string[] } {
+  const reader = new RouteReader(context);
+  const route = reader.route(value, 'the answer', 'incoming');
+  return { route, problems: reader.problems };
 }
 
 class RouteReader {
@@ -93,10 +105,9 @@ class RouteReader {
     return this.#read.problems;
   }
 
-  route(value: unknown, index: number): Route | undefined {
-    const at = `routes[${index}]`;
+  route(value: unknown, at: string, usualName: string): Route | undefined {
     if (!this.#read.fields(value, at, FIELDS.route)) return undefined;
-    const name = this.#text(value, 'name', at, 100) ?? `route ${index + 1}`;
+    const name = this.#text(value, 'name', at, 100) ?? usualName;
     const [to, from] = [this.#pattern(value, 'to', at), this.#pattern(value, 'from', at)];
     const headers = this.#headers(value['headers'], `${at}.headers`);
     const answer = this.#answer(value, at);

@@ -10,7 +10,7 @@ const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
 const FULL_PACKAGES =
   'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon ' +
-  'python3-aiortc firefox-esr coturn python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
+  'python3-aiortc python3-websockets firefox-esr coturn python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
   'gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-nice';
 const GST_PLUGINS = ['rtp', 'webrtc', 'opus', 'nice'];
 
@@ -147,7 +147,10 @@ test('where an init system runs, the services of what is installed are never sta
     const units = 'kamailio.service rtpengine-daemon.service coturn.service';
     const calls = aptCalls();
     assert.equal(calls[0], `systemctl --quiet mask ${units}`);
-    assert.match(calls[1] ?? '', / install .* kamailio rtpengine-daemon python3-aiortc firefox-esr coturn /);
+    assert.match(
+      calls[1] ?? '',
+      / install .* kamailio rtpengine-daemon python3-aiortc python3-websockets firefox-esr coturn /,
+    );
     assert.deepEqual(calls.slice(-2), [
       `systemctl --quiet unmask ${units}`,
       `systemctl --quiet disable ${units}`,

@@ -56,7 +56,7 @@ export class Answering {
   to(invite: SipRequest): Answer {
     const { uri, from } = invite;
     const route = this.#table.find({ uri, from, all: (name) => invite.all(name) });
-    if (route !== undefined) return this.#by(route, invite);
+    if (route !== undefined) return this.by(route, invite);
     const prelude = { ringMs: this.#ringMs };
     const agent = this.#agents?.usual;
     if (agent !== undefined)
@@ -64,7 +64,8 @@ export class Answering {
     return { route: GREETING_ROUTE, prelude, what: { value: { speech: this.#greeting, after: 'stay' } } };
   }
 
-  #by({ name, key, answer, ringing, listen, record }: Route, invite: SipRequest): Answer {
+  /** The answer of one rule. */
+  by({ name, key, answer, ringing, listen, record }: Route, invite: SipRequest): Answer {
     const what = this.#what(answer, invite);
     const route = stated({ route: name, owner: key, listen, record });
     if (what.refusal === undefined) {

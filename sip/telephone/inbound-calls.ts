@@ -4,7 +4,7 @@ import { callClients } from '../../src/call/client-limits.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { TextRequest } from '../../src/speaking/speech-request.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
-import { asParleyError, type ParleyError } from '../../src/errors.js';
+import { asParleyError, type ParleyError, tellDefect } from '../../src/errors.js';
 import { callerIdentity, shownHeaders } from '../message/caller-identity.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
@@ -13,6 +13,7 @@ import type { SessionUser } from '../session/session.js';
 import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { Admission } from './admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
+import type { IncomingCall, IncomingDecision } from './incoming-decision.js';
 import { Pattern } from '../routing-table.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
@@ -21,6 +22,8 @@ import { Prelude } from './greeting.js';
 
 interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
+  /** Asks the application first; absent: the rules decide alone. */
+  readonly decision?: Pick<IncomingDecision, 'of'> | undefined;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   readonly book: PhoneBook;
   /**
@@ -58,7 +61,26 @@ export class InboundCalls {
   #route(session: InboundSession): void {
     const { replaces } = session;
     if (replaces !== undefined) return this.#replace(session, replaces);
-    const answer = this.#parts.answering.to(session.request);
+    const { decision, answering } = this.#parts;
+    if (decision === undefined) return this.#answer(session, answering.to(session.request));
+    void decision.of(this.#incoming(session)).then((route) => {
+      if (session.state === 'ended') return; // the caller has given up
+      try {
+        const { request } = session;
+        this.#answer(session, route === undefined ? answering.to(request) : answering.by(route, request));
+      } catch (error) {
+        session.reject(500);
+        tellDefect(error);
+      }
+    });
+  }
+
+  #incoming(session: InboundSession): IncomingCall {
+    const { from, to, displayName, headers } = this.#infoOf('', session);
+    return { callId: session.request.callId, from, to, displayName, headers };
+  }
+
+  #answer(session: InboundSession, answer: Answer): void {
     const { what, prelude } = answer;
     const early = prelude.early === undefined ? undefined : this.#unspeakable(prelude.early.speech);
     const unspeakable = what.refusal ?? early ?? this.#unspeakable(what.value.speech);

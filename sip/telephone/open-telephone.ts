@@ -23,10 +23,12 @@ import { HepSender } from '../capture/hep-sender.js';
 import { FAILURE_BOUNDS, Guard, readingBounds, REQUEST_BOUNDS } from '../guard/guard.js';
 import type { MediaLog } from '../media/call-media.js';
 import { OwnAddresses } from '../guard/address-list.js';
+import type { RoutingContext } from '../routing-file.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import type { Place } from '../transport/flow.js';
 import { RecentPeers } from './admission.js';
 import { Answering } from './answering.js';
+import { IncomingDecision } from './incoming-decision.js';
 import { MediaSupply } from './media-supply.js';
 import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
 import { Telephone, type TelephoneParts } from './telephone.js';
@@ -112,6 +114,7 @@ function partsOf(
     recentPeers,
     answering: new Answering(settings.routes, greeting, sip.ringMs, around.handler),
     handler: around.handler,
+    decision: decisionOf(around, settings.context),
     switchboard,
     openMedia: (localAddress, request) => supply.open(localAddress, request),
     ports: () => supply.counts,
@@ -127,6 +130,16 @@ function partsOf(
     onResponse,
     log,
   };
+}
+
+/** Undefined if no application decides about incoming calls. */
+function decisionOf(
+  { config, time, log }: TelephoneSurroundings,
+  context: RoutingContext,
+): IncomingDecision | undefined {
+  const { incoming, callWebhookSecret: secret } = config;
+  if (incoming === undefined || secret === undefined) return undefined;
+  return new IncomingDecision({ ...incoming, secret, context, time, wallMs: Date.now, log });
 }
 
 /** `ofTrunks`: addresses at which we are registered; calls may come from there. */

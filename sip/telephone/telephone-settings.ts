@@ -6,7 +6,7 @@ import { apiKeyIn, type Config } from '../../src/config/config.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Secret } from '../auth/digest.js';
-import { readRoutingFile } from '../routing-file.js';
+import { readRoutingFile, type RoutingContext } from '../routing-file.js';
 import { RoutingTable } from '../routing-table.js';
 import type { TlsIdentity } from '../transport/listener-options.js';
 import { readTrunkFile, type SecretSource, type TrunkSettings } from '../trunk/trunk-settings.js';
@@ -18,6 +18,8 @@ type SettingSources = Pick<
 
 export interface TelephoneSettings {
   readonly routes: RoutingTable;
+  /** What rules may refer to. */
+  readonly context: RoutingContext;
   readonly trunks: readonly TrunkSettings[];
   readonly users: ReadonlyMap<string, Secret>;
   readonly tls: TlsIdentity;
@@ -31,24 +33,13 @@ export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): Certi
 
 /** Throws CONFIG_INVALID with every mistake in every file. `env` holds the passwords that trunks name. */
 export function readTelephoneSettings(
-  {
-    sip: config,
-    captures,
-    apiKeys,
-    apiKeysFile,
-    hearing,
-    recording,
-    agents: { agents, relays },
-  }: SettingSources,
+  sources: SettingSources,
   env: Readonly<Record<string, string | undefined>>,
 ): TelephoneSettings {
+  const { sip: config, captures } = sources;
   const files = new SettingFiles();
+  const context = routingContextOf(sources);
   const routes = files.read('SIP_ROUTES', config.routesFile, (text) => {
-    // The names in API_KEYS_FILE may change while the server runs.
-    const isKey = (name: string) =>
-      apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name);
-    const isAgent = (name: string) => agents.has(name) || relays.has(name);
-    const context = { isKey, isAgent, hearing: hearing.settings, records: recording !== undefined };
     const { table, problems = [] } = readRoutingFile(text, context);
     return { value: table, problems };
   });
@@ -70,7 +61,19 @@ export function readTelephoneSettings(
   };
   files.folder('PCAP_DIR', captures.files?.folder);
   files.check();
-  return { routes: routes ?? new RoutingTable([]), trunks: trunks ?? [], users: users ?? new Map(), tls };
+  const found = { trunks: trunks ?? [], users: users ?? new Map(), tls };
+  return { routes: routes ?? new RoutingTable([]), context, ...found };
+}
+
+function routingContextOf({ apiKeys, apiKeysFile, agents: names, hearing, recording }: SettingSources) {
+  return {
+    // The names in API_KEYS_FILE may change while the server runs.
+    isKey: (name: string) =>
+      apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name),
+    isAgent: (name: string) => names.agents.has(name) || names.relays.has(name),
+    hearing: hearing.settings,
+    records: recording !== undefined,
+  };
 }
 
 function secretsIn(env: Readonly<Record<string, string | undefined>>): SecretSource {

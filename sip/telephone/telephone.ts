@@ -38,6 +38,7 @@ import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import { Admission, type RecentPeers } from './admission.js';
 import type { Answering } from './answering.js';
+import type { IncomingDecision } from './incoming-decision.js';
 import { InboundCalls } from './inbound-calls.js';
 import { incomingMediaRequest, type MediaSupply } from './media-supply.js';
 import { OutboundPlacing } from './outbound-placing.js';
@@ -67,6 +68,8 @@ export interface TelephoneParts {
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
   readonly answering: Answering;
+  /** Asks the application about each incoming call; absent: the rules decide alone. */
+  readonly decision?: IncomingDecision | undefined;
   readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
   /**
    * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.

@@ -82,12 +82,20 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly logText: boolean;
   readonly logNumbers: boolean;
+  /** The application that decides how incoming calls are answered; undefined: the routes do. */
+  readonly incoming: IncomingConfig | undefined;
   readonly callWebhookUrl: string | undefined;
   readonly callWebhookSecret: string | undefined;
   readonly model: ModelConfig;
   readonly phoneMedia: Telephone['phoneMedia'];
   /** Warnings for the operator, one sentence each. */
   readonly notices: readonly string[];
+}
+
+interface IncomingConfig {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly fallback: 'routes' | 'reject';
 }
 
 interface ApiKey {
@@ -244,11 +252,21 @@ function readOperation(read: Reader) {
     logText: read.flag('LOG_TEXT'),
     logNumbers: read.flag('LOG_NUMBERS'),
     prometheusEnabled: read.flag('PROMETHEUS_ENABLED', true),
+    incoming: readIncoming(read),
     callWebhookUrl: read.raw('CALL_WEBHOOK_URL'),
     callWebhookSecret: read.raw('CALL_WEBHOOK_SECRET'),
     hangUpPhrase: readHangUpPhrase(read),
     drainTimeoutMs: read.number('DRAIN_TIMEOUT', 30, 0, 86_400) * 1000,
   };
+}
+
+function readIncoming(read: Reader): IncomingConfig | undefined {
+  const url = read.raw('CALL_INCOMING_URL');
+  const timeoutMs = read.number('CALL_INCOMING_TIMEOUT', 3, 0.1, 30) * 1000;
+  const fallback = read.choice('CALL_INCOMING_FALLBACK', ['routes', 'reject'], 'routes');
+  if (url === undefined) return undefined;
+  if (!isWebhookUrl(url)) read.problem('CALL_INCOMING_URL', WEBHOOK_URL);
+  return { url, timeoutMs, fallback };
 }
 
 function isOrigin(item: string): boolean {
@@ -285,15 +303,18 @@ function checkAccess(config: Config, read: Reader): void {
 
 const LEAST_SECRET = 16; // characters, as of a key
 
-function checkWebhook({ callWebhookUrl: url, callWebhookSecret: secret }: Config, read: Reader): void {
-  if ((url === undefined) !== (secret === undefined)) {
-    read.problem('CALL_WEBHOOK_URL', 'and CALL_WEBHOOK_SECRET must be set together');
-  }
-  // The message does not repeat the value: its path may be a secret.
-  if (url !== undefined && !isWebhookUrl(url)) {
-    const what = 'must be an address such as https://example.org/calls, without a user name or password';
-    read.problem('CALL_WEBHOOK_URL', what);
-  }
+// The message does not repeat the value: its path may be a secret.
+const WEBHOOK_URL = 'must be an address such as https://example.org/calls, without a user name or password';
+
+function checkWebhook(
+  { callWebhookUrl: url, callWebhookSecret: secret, incoming }: Config,
+  read: Reader,
+): void {
+  if (incoming !== undefined && secret === undefined)
+    read.problem('CALL_INCOMING_URL', 'needs CALL_WEBHOOK_SECRET, which signs its requests');
+  const isLone = url === undefined ? incoming === undefined && secret !== undefined : secret === undefined;
+  if (isLone) read.problem('CALL_WEBHOOK_URL', 'and CALL_WEBHOOK_SECRET must be set together');
+  if (url !== undefined && !isWebhookUrl(url)) read.problem('CALL_WEBHOOK_URL', WEBHOOK_URL);
   if (secret !== undefined && secret.length < LEAST_SECRET) {
     read.problem('CALL_WEBHOOK_SECRET', `must have at least ${LEAST_SECRET} characters`);
   }

@@ -493,6 +493,16 @@ export const SECTIONS = {
     LOG_LEVEL: { meaning: 'lowest level that is logged' },
     LOG_TEXT: { meaning: '1 logs spoken texts' },
     LOG_NUMBERS: { meaning: '1 logs whole telephone numbers, instead of their last two digits' },
+    CALL_INCOMING_URL: {
+      meaning:
+        'http(s) address that is asked how each incoming telephone call is answered, before SIP_ROUTES; its requests are signed with CALL_WEBHOOK_SECRET',
+      default: 'none',
+    },
+    CALL_INCOMING_TIMEOUT: { meaning: 'seconds that CALL_INCOMING_URL may take' },
+    CALL_INCOMING_FALLBACK: {
+      meaning:
+        'what becomes of a call about which CALL_INCOMING_URL gave no usable answer: SIP_ROUTES decide, or it is refused with 503',
+    },
     CALL_WEBHOOK_URL: {
       meaning:
         'http(s) address that receives a record of each telephone call, together with CALL_WEBHOOK_SECRET',

@@ -3,6 +3,7 @@
 // encrypted over the loopback interface, a socket per call.
 import { createSocket, type Socket } from 'node:dgram';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
+import type { Call } from '../../src/call/call.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import { systemTime } from '../../src/time.js';
@@ -26,6 +27,7 @@ const SILENT_LOG = { info: () => undefined, warn: () => undefined };
 export interface BenchCall {
   readonly ssrc: number;
   readonly session: DataChannelSession;
+  readonly call: Call;
   onMessage: (message: ServerMessage) => void;
 }
 
@@ -111,7 +113,7 @@ export class BenchCalls {
     const session = new DataChannelSession(call, { limits, time: systemTime, log: SILENT_LOG });
     session.attach(channel);
     this.#sessions.push(session);
-    return Object.assign(opened, { ssrc: plan.ssrc, session });
+    return Object.assign(opened, { ssrc: plan.ssrc, session, call });
   }
 
   #port(plan: StreamPlan, socket: Socket, port: number): MediaPort {

@@ -24,7 +24,7 @@ test('every link and anchor of the documents resolves', () => {
   );
 });
 
-test('the guide links to its own pages and to absolute addresses only, so that both work at /guide', () => {
+test('the guide links to its own pages, its examples and absolute addresses only, so that both work at /guide', () => {
   const outside = guidePages()
     .flatMap(linksOf)
     .filter(({ target }) => !/^(?:https?:|#|[\w-]+\.md(?:#|$))/.test(target));

@@ -1,5 +1,5 @@
-// Serves the Markdown pages of public/docs as HTML at /guide. Every page is rendered once, at the first
-// request.
+// Serves the Markdown pages of public/docs as HTML at /guide, and the examples beside them as plain text.
+// Every page is rendered once, at the first request.
 import type { FastifyInstance } from 'fastify';
 import { Marked, type Tokens } from 'marked';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ interface Page {
 }
 
 const INDEX = 'README.md';
+const EXAMPLES = 'examples';
 const CONTENT_TYPE = 'text/html; charset=utf-8';
 const HIDDEN = { schema: { hide: true } }; // pages are no part of the OpenAPI document
 
@@ -22,7 +23,8 @@ const HIDDEN = { schema: { hide: true } }; // pages are no part of the OpenAPI d
  * Rejects with NOT_FOUND, naming the folder, if its pages cannot be read.
  */
 export async function addGuide(app: FastifyInstance, folder: string): Promise<void> {
-  const pages = readPages(folder);
+  const pages = readFrom(folder, orderedPages);
+  const examples = readFrom(join(folder, EXAMPLES), readExamples);
   let rendered: ReadonlyMap<string, string> | undefined;
   for (const { path } of pages) {
     app.get(path, HIDDEN, (_request, reply) => {
@@ -30,16 +32,26 @@ export async function addGuide(app: FastifyInstance, folder: string): Promise<vo
       return reply.type(CONTENT_TYPE).send(rendered.get(path));
     });
   }
+  for (const [name, text] of examples) {
+    app.get(`/guide/${EXAMPLES}/${name}`, HIDDEN, (_request, reply) =>
+      reply.type('text/plain; charset=utf-8').send(text),
+    );
+  }
   app.get('/guide/', HIDDEN, (_request, reply) => reply.redirect('/guide'));
 }
 
-function readPages(folder: string): readonly Page[] {
+function readFrom<T>(folder: string, read: (folder: string) => T): T {
   try {
-    return orderedPages(folder);
+    return read(folder);
   } catch (error) {
     const message = `the pages of the guide cannot be read from ${folder}: ${(error as Error).message}`;
     throw new ParleyError('NOT_FOUND', message, { cause: error });
   }
+}
+
+/** The text of each example by its file name. */
+function readExamples(folder: string): ReadonlyMap<string, string> {
+  return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }
 
 /** The index first, the others in the order in which it links to them. */
@@ -120,6 +132,7 @@ function markdownToHtml(markdown: string): string {
 }
 
 function hrefAtServer(href: string): string {
+  if (href.startsWith(`${EXAMPLES}/`)) return `/guide/${href}`;
   const [, name, anchor = ''] = /^([\w-]+\.md)(#.*)?$/.exec(href) ?? [];
   return name === undefined ? href : pathOf(name) + anchor;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -35,7 +35,9 @@ test('the document knows every route of the server, but those of its pages', asy
   assert.deepEqual(
     hidden.filter(
       (route) =>
-        !/^GET \/(?:docs(?:\/.*)?|guide(?:\/[\w-]*)?|openapi\.json|(?:[\w-]+\.[a-z]+)?)$/.test(route),
+        !/^GET \/(?:docs(?:\/.*)?|guide(?:\/(?:examples\/)?[\w.-]*)?|openapi\.json|(?:[\w-]+\.[a-z]+)?)$/.test(
+          route,
+        ),
     ),
     [],
   );
@@ -128,7 +130,9 @@ test('the page of the document may have one style in itself, and the policy of t
 });
 
 const KEY = 'k'.repeat(16);
-const NAMES = readdirSync(join(PAGE_FOLDER, 'docs')).map((name) => name.replace(/\.md$/, ''));
+const NAMES = readdirSync(join(PAGE_FOLDER, 'docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => name.replace(/\.md$/, ''));
 const PATHS = NAMES.map((name) => (name === 'README' ? '/guide' : `/guide/${name}`));
 
 type App = Awaited<ReturnType<typeof openApp>>['app'];
@@ -155,6 +159,14 @@ test('every page of public/docs is served as HTML, without a key, as safely as t
     assert.match(body, /<meta name="viewport" content="width=device-width/);
     assert.doesNotMatch(body, /<script|<style| style=| on\w+=/);
   }
+});
+
+test('an example beside the pages is served as text that no browser takes for a page', async (t) => {
+  const { app } = await openApp(t);
+  const example = await app.inject('/guide/examples/talk.html');
+  assert.equal(example.headers['content-type'], 'text/plain; charset=utf-8');
+  assert.equal(example.headers['x-content-type-options'], 'nosniff');
+  assert.equal(example.body, readFileSync(join(PAGE_FOLDER, 'docs', 'examples', 'talk.html'), 'utf8'));
 });
 
 test('every link and every anchor leads to something at this server, or to another one', async (t) => {

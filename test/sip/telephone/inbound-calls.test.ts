@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refused } from '../../../sip/message/refusal.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
-import { RoutingTable } from '../../../sip/routing-table.js';
+import { type Route, RoutingTable } from '../../../sip/routing-table.js';
 import { Answering } from '../../../sip/telephone/answering.js';
 import { InboundCalls } from '../../../sip/telephone/inbound-calls.js';
+import type { IncomingCall } from '../../../sip/telephone/incoming-decision.js';
 import { incomingMediaRequest } from '../../../sip/telephone/media-supply.js';
 import { PhoneBook } from '../../../sip/telephone/phone-book.js';
 import type { MediaPort } from '../../../src/call/call-route.js';
@@ -29,10 +30,12 @@ interface InboundOptions {
   readonly ringMs?: number;
   readonly trusted?: boolean;
   readonly callHeaders?: readonly string[];
+  readonly decision?: { of(call: IncomingCall): Promise<Route | undefined> };
 }
 
 /** Inbound calls with one rule for all callers, or none. */
-function openInbound(rule?: object, { ringMs = 0, trusted = true, callHeaders }: InboundOptions = {}) {
+function openInbound(rule?: object, options: InboundOptions = {}) {
+  const { ringMs = 0, trusted = true, callHeaders, decision } = options;
   const parts = callSurroundings();
   const book = new PhoneBook(parts.time);
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
@@ -72,6 +75,7 @@ function openInbound(rule?: object, { ringMs = 0, trusted = true, callHeaders }:
     mediaRequest: () => ({}),
     admission: { trusts: () => trusted, mayReplace: () => true },
     opened: () => undefined,
+    decision,
     ...(callHeaders === undefined ? {} : { callHeaders }),
   });
   const come = async (its = session) => {
@@ -527,4 +531,45 @@ void test('a call that cannot be heard or recorded goes on, and the log says why
     ['call not heard', { call: 'call-1', code: 'HEARING_FAILED', detail: 'no worker' }],
     ['call not recorded', { call: 'call-1', code: 'DISK_FULL', detail: 'no room' }],
   ]);
+});
+
+/** An application that decides when the test says so. */
+function slowApplication() {
+  let resolve!: (route: Route | undefined) => void;
+  const promise = new Promise<Route | undefined>((decide) => (resolve = decide));
+  const asked: IncomingCall[] = [];
+  return { asked, resolve, decision: { of: (call: IncomingCall) => (asked.push(call), promise) } };
+}
+
+void test('the application is asked before the rules, and its rule answers', async () => {
+  const { asked, resolve, decision } = slowApplication();
+  const { session, come, call, phone } = openInbound({ say: SAY }, { decision, callHeaders: ['X-*'] });
+  await come();
+  assert.deepEqual([session.asked, asked.length], [[], 1]);
+  assert.equal(asked[0]?.callId, session.request.callId);
+  resolve({ name: 'incoming', headers: new Map(), answer: { kind: 'wait' } });
+  await settled();
+  session.establish();
+  assert.deepEqual([session.asked, call.asked.at(-1)], [['accept'], 'hold false']);
+  assert.equal(phone().info.route, 'incoming');
+});
+
+void test('where the application leaves it to them, the rules answer', async () => {
+  const { resolve, decision } = slowApplication();
+  const { session, come, call, phone } = openInbound({ say: SAY }, { decision });
+  await come();
+  resolve(undefined);
+  await settled();
+  session.establish();
+  assert.deepEqual([call.asked.at(-1), phone().info.route], ['speak Good morning.', 'route 1']);
+});
+
+void test('a caller who gives up before the application decides is no call', async () => {
+  const { resolve, decision } = slowApplication();
+  const { session, come, opened } = openInbound({ say: SAY }, { decision });
+  await come();
+  session.state = 'ended';
+  resolve(undefined);
+  await settled();
+  assert.deepEqual([session.asked, opened], [[], []]);
 });

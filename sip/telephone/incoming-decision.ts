@@ -1,0 +1,133 @@
+// Asks the application how an incoming call is answered (CALL_INCOMING_URL). Its answer is a rule like those
+// of SIP_ROUTES. Without an answer in time, or with one that cannot be used, the call is not lost: the routes
+// decide, or it is refused for a while, as configured.
+import { asParleyError, ParleyError } from '../../src/errors.js';
+import { signature } from '../../src/observe/webhook.js';
+import { stated } from '../../src/stated.js';
+import type { Time } from '../../src/time.js';
+import { readRule, type RoutingContext } from '../routing-file.js';
+import type { Route } from '../routing-table.js';
+
+export interface IncomingCall {
+  /** Call-ID of the INVITE. */
+  readonly callId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly displayName?: string | undefined;
+  /** As SIP_CALL_HEADERS lets them through. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+interface DecisionParts {
+  readonly url: string;
+  readonly secret: string;
+  readonly timeoutMs: number;
+  /** What becomes of a call for which there is no answer. */
+  readonly fallback: 'routes' | 'reject';
+  readonly context: RoutingContext;
+  readonly time: Time;
+  /** Milliseconds since 1970. */
+  readonly wallMs: () => number;
+  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+}
+
+const MOST_ANSWER = 65_536; // bytes
+const MOST_ASKING = 256; // calls about which the application is asked at the same time
+const EVENT = 'call.incoming';
+const NO_CONTENT = 204;
+/** Refuses calls for a while. */
+const REFUSED: Route = {
+  name: 'incoming fallback',
+  headers: new Map(),
+  answer: { kind: 'reject', status: 503, text: 'Service Unavailable' },
+};
+
+export class IncomingDecision {
+  readonly #parts: DecisionParts;
+  #asking = 0;
+
+  constructor(parts: DecisionParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined: the routes decide. Never rejects. */
+  async of(call: IncomingCall): Promise<Route | undefined> {
+    const { fallback, log } = this.#parts;
+    this.#asking++;
+    try {
+      if (this.#asking > MOST_ASKING)
+        throw new ParleyError('QUEUE_FULL', `it is being asked about ${MOST_ASKING} other calls`);
+      return await this.#ask(call);
+    } catch (error) {
+      const { code, message: detail } = asParleyError(error, 'WRONG_STATE');
+      log.warn({ callId: call.callId, code, detail, fallback }, 'CALL_INCOMING_URL gave no usable answer');
+      return fallback === 'reject' ? REFUSED : undefined;
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  async #ask(call: IncomingCall): Promise<Route | undefined> {
+    const { url, secret, timeoutMs, time, wallMs } = this.#parts;
+    const body = JSON.stringify(incomingBody(call, wallMs()));
+    const late = new AbortController();
+    const forget = time.after(timeoutMs, () => late.abort());
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'parley',
+          'x-parley-event': EVENT,
+          'x-parley-signature': signature(secret, body, Math.floor(wallMs() / 1000)),
+        },
+        body,
+        redirect: 'manual', // who calls whom goes only to the address that the operator configured
+        signal: late.signal,
+      });
+      if (!response.ok) throw new ParleyError('WRONG_STATE', `it answered with status ${response.status}`);
+      if (response.status === NO_CONTENT) return undefined;
+      return this.#read(await textOf(response));
+    } catch (error) {
+      if (late.signal.aborted) throw new ParleyError('TIMEOUT', `it did not answer within ${timeoutMs} ms`);
+      throw error;
+    } finally {
+      forget();
+    }
+  }
+
+  #read(text: string): Route | undefined {
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      throw new ParleyError('MALFORMED', 'its answer is not JSON');
+    }
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return undefined;
+    const { route, problems } = readRule(value, this.#parts.context);
+    if (route !== undefined && problems.length === 0) return route;
+    throw new ParleyError('INVALID_FIELD', problems.join('; '));
+  }
+}
+
+function incomingBody({ callId, from, to, displayName, headers }: IncomingCall, nowMs: number): object {
+  const call = stated({ sip_call_id: callId, from, to, display_name: displayName, headers });
+  return {
+    event: EVENT,
+    created_at: nowMs / 1000,
+    call: { object: 'call.incoming', direction: 'inbound', ...call },
+  };
+}
+
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    const chunk = part as Uint8Array;
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MOST_ANSWER)
+      throw new ParleyError('TOO_LARGE', `its answer has more than ${MOST_ANSWER} bytes`);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
