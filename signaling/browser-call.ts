@@ -156,13 +156,15 @@ export class BrowserCall {
     connection.talk(this.#session);
   }
 
-  /** Gives the call to its agent. */
+  /** Gives the call to its agent, if it has one. */
   #talk(call: Call): { readonly agent?: string; readonly talk?: Talk } {
-    const agent = this.#agent;
-    if (agent === undefined || agent === NO_AGENT) return {};
+    const { handler } = this.#parts;
+    if (handler === undefined) return {};
     const hangUp = () => this.end('agent hung up');
-    const talk = this.#parts.handler?.handle(agent, { call, direction: 'inbound', hangUp });
-    return talk === undefined ? {} : { agent, talk };
+    const handled = { call, direction: 'inbound', hangUp } as const;
+    handler.opened(handled);
+    const agent = this.#agent;
+    return agent === undefined || agent === NO_AGENT ? {} : { agent, talk: handler.handle(agent, handled) };
   }
 
   #interrupted(connection: BrowserConnection, isInterrupted: boolean): void {

@@ -11,7 +11,6 @@ import type { BrowserServer } from '../signaling/browser-server.js';
 import { openBrowsers } from '../signaling/open-browsers.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
-import { Agents } from './agents/agents.js';
 import { CallCaptions } from './call/call-captions.js';
 import { CallerTexts } from './call/caller-texts.js';
 import { clientLimits } from './call/client-limits.js';
@@ -29,7 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
-import { relayOpener } from './api/relay/relay-line.js';
+import { type Conversations, openConversations } from './api/relay/conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
@@ -117,7 +116,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
-  const parts = { ...shared, switchboard, callerTexts, handler: openAgents({ ...shared, callerTexts }) };
+  const conversations = openConversations({ ...shared, callerTexts, time: systemTime });
+  const parts = { ...shared, switchboard, callerTexts, ...conversations };
   const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
@@ -158,7 +158,9 @@ async function openRecordings({ recording }: Config, log: Log, closing: Closing)
   return recordings;
 }
 
-function openSwitchboard(parts: Omit<Parts, 'switchboard' | 'callerTexts' | 'handler'>): Switchboard {
+function openSwitchboard(
+  parts: Omit<Parts, 'switchboard' | 'callerTexts' | keyof Conversations>,
+): Switchboard {
   const { config, log, metrics, encoders, frames, engines: routing, continuity } = parts;
   const hearing = { service: parts.hearing, settings: config.hearing.settings };
   const { ownerOf, recordings: service } = parts;
@@ -180,7 +182,7 @@ function logStart({ config, log, plane, engines }: Parts, url: string): void {
 }
 
 /** Parts that browser calls, telephone calls and HTTP share. */
-interface Parts {
+interface Parts extends Conversations {
   readonly config: ReturnType<typeof withLexicon<Config>>;
   readonly log: Log;
   readonly plane: MediaPlane;
@@ -198,7 +200,6 @@ interface Parts {
   readonly workshop: VoiceWorkshop;
   readonly switchboard: Switchboard;
   readonly callerTexts: CallerTexts;
-  readonly handler: Agents;
 }
 
 function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
@@ -231,6 +232,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     calls,
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
+    relays: parts.relays,
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },
@@ -239,13 +241,6 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     metrics,
     log,
   });
-}
-
-function openAgents(parts: Pick<Parts, 'config' | 'log' | 'metrics' | 'workshop' | 'callerTexts'>): Agents {
-  const { config, log, metrics, workshop, callerTexts } = parts;
-  const shared = { callerTexts, time: systemTime, log };
-  const openRelay = relayOpener({ ...shared, sounds: workshop.sounds, unixMs: Date.now, randomBytes });
-  return new Agents({ ...shared, config: config.agents, metrics: metrics.agents, openRelay });
 }
 
 function returnMemory({ encoders, switchboard }: Parts): IdleMemory {

@@ -1,7 +1,7 @@
 // One telephone call, inbound or outbound: it joins the leg (signalling and media), the speech, the digits,
 // and the end.
 import type { Call, SpeakOptions } from '../../src/call/call.js';
-import type { CallHandler } from '../../src/call/call-handler.js';
+import type { CallHandler, HandledCall } from '../../src/call/call-handler.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
@@ -256,7 +256,11 @@ export class PhoneCall {
 
   /** An agent talks in the call from now on. */
   conductedBy(agent: string): void {
-    const { handler, transfer } = this.#parts;
+    this.#parts.handler?.handle(agent, this.#handled(this.#talking()));
+  }
+
+  #handled(call: Call): HandledCall {
+    const { transfer } = this.#parts;
     const { direction, from, to, displayName, headers } = this.info;
     const line = {
       press: (request: DigitsRequest) => this.press(request),
@@ -264,8 +268,7 @@ export class PhoneCall {
         transfer?.(this, request) ?? Promise.resolve({ accepted: false, status: 501 }),
     };
     const hangUp = () => this.end({ reason: 'we hung up' });
-    const about = { direction, from, to, displayName, headers };
-    handler?.handle(agent, { call: this.#talking(), ...about, line, hangUp });
+    return { call, direction, from, to, displayName, headers, line, hangUp };
   }
 
   interrupt(): Interruption {
@@ -361,6 +364,7 @@ export class PhoneCall {
   #connect(): void {
     if (!this.#times.answered || this.#call === undefined || this.#end !== undefined) return;
     this.#state.step('connected');
+    this.#parts.handler?.opened(this.#handled(this.#call));
     this.#holdChanged();
     this.#begin();
   }

@@ -1,5 +1,6 @@
 // The agents of this server by name: each call that has one is conducted by a talk of its own.
 import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
+import type { OpenCalls } from '../call/open-calls.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
 import type { AgentConfig, AgentsConfig } from '../config/agent-config.js';
@@ -9,12 +10,13 @@ import type { Time } from '../time.js';
 import { type AgentLog, ChatAgent } from './chat-agent.js';
 import { ChatModel } from './chat-model.js';
 
-interface AgentsParts {
+export interface AgentsParts {
   readonly config: AgentsConfig;
   readonly callerTexts: CallerTexts;
   readonly time: Time;
   readonly log: AgentLog;
   readonly metrics: AgentCounters;
+  readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy'>;
   /** Connects a call with a backend of its own. */
   readonly openRelay: (handled: HandledCall, config: RelayConfig) => Talk;
 }
@@ -50,7 +52,12 @@ export class Agents implements CallHandler {
     return agents.has(agent) || relays.has(agent);
   }
 
+  opened(handled: HandledCall): void {
+    this.#parts.openCalls.opened(handled);
+  }
+
   handle(agent: string, handled: HandledCall): Talk {
+    this.#parts.openCalls.conductedBy(handled.call.id, `the agent ${JSON.stringify(agent)}`);
     const { agents, relays } = this.#parts.config;
     const [config, relay] = [agents.get(agent), relays.get(agent)];
     if (relay !== undefined) return this.#parts.openRelay(handled, relay);

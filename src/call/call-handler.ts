@@ -36,6 +36,8 @@ export interface CallHandler {
   /** Name of the agent that takes calls for which none is named; undefined: none takes them. */
   readonly usual: string | undefined;
   has(agent: string): boolean;
+  /** The call talks from now on, whoever conducts it. Called once for each call, before `handle`. */
+  opened(handled: HandledCall): void;
   /** Conducts the call from now on until its end. Throws NOT_FOUND for an unknown agent. */
   handle(agent: string, handled: HandledCall): Talk;
 }

@@ -20,14 +20,8 @@ export interface RelayLanguage {
   readonly voice: string | undefined;
 }
 
-export interface RelayConfig {
-  readonly name: string;
-  /** `wss`, or `ws` on loopback. */
-  readonly url: string;
-  /** Signs the handshake and the action callback; undefined: neither is signed. */
-  readonly authToken: string | undefined;
-  /** Told at the end of the session; undefined: nobody is. */
-  readonly action: string | undefined;
+/** How a session behaves. */
+export interface RelayAttributes {
   readonly welcomeGreeting: string | undefined;
   readonly welcomeGreetingInterruptible: Input;
   readonly ttsLanguage: string;
@@ -54,6 +48,17 @@ export interface RelayConfig {
   readonly failurePhrase: string;
 }
 
+/** An application that this server dials. */
+export interface RelayConfig extends RelayAttributes {
+  readonly name: string;
+  /** `wss`, or `ws` on loopback. */
+  readonly url: string;
+  /** Signs the handshake and the action callback; undefined: neither is signed. */
+  readonly authToken: string | undefined;
+  /** Told at the end of the session; undefined: nobody is. */
+  readonly action: string | undefined;
+}
+
 const LANGUAGE = 'en-US';
 const HOLD = 'One moment, please.';
 const FAILED = 'I am sorry, we have a technical problem. Please call again later.';
@@ -70,10 +75,7 @@ const WITHOUT_EFFECT = [
   'elevenlabsTextNormalization',
 ] as const;
 
-const FIELDS = [
-  'url',
-  'authTokenEnv',
-  'action',
+const ATTRIBUTES = [
   'welcomeGreeting',
   'welcomeGreetingInterruptible',
   'language',
@@ -99,6 +101,8 @@ const FIELDS = [
   ...WITHOUT_EFFECT,
 ] as const;
 
+const FIELDS = ['url', 'authTokenEnv', 'action', ...ATTRIBUTES] as const;
+
 /** Undefined for what is no object; other mistakes are problems of the reader. */
 export function readRelay(
   read: FieldReader,
@@ -109,14 +113,37 @@ export function readRelay(
   const url = read.text(value, 'url', at, 1000) ?? '';
   if (!isSocketUrl(url))
     read.problem(`${at}.url`, 'must be a wss URL, or a ws URL of this machine, without user and fragment');
-  const language = read.text(value, 'language', at, 35) ?? LANGUAGE;
   const tokenEnv = read.text(value, 'authTokenEnv', at, 200);
-  const phrase = (field: string) => phraseIn(read, value, field, at);
   return {
     name,
     url,
     authToken: tokenEnv === undefined ? undefined : secret(tokenEnv),
     action: readAction(read, value, at),
+    ...attributesIn(read, value, at),
+  };
+}
+
+/** Attributes that a query cannot say, because they are no texts. */
+const STRUCTURED: readonly string[] = ['languages', 'parameters'];
+const FLAGS = ['partialPrompts', 'interruptible', 'ignoreBackchannel', 'preemptible', 'dtmfDetection'];
+
+/** The attributes of an application that opens its socket itself, in the query of its URL. */
+export function readRelayAttributes(read: FieldReader, query: URLSearchParams, at: string): RelayAttributes {
+  const value = Object.fromEntries([...query].map(([name, text]) => [name, valueOf(name, text)]));
+  const known = ATTRIBUTES.filter((name) => !STRUCTURED.includes(name));
+  read.fields(value, at, known);
+  return attributesIn(read, value, at);
+}
+
+function valueOf(name: string, text: string): string | boolean | number {
+  if (FLAGS.includes(name) && (text === 'true' || text === 'false')) return text === 'true';
+  return name === 'speechTimeout' && /^\d{1,6}$/.test(text) ? Number(text) : text;
+}
+
+function attributesIn(read: FieldReader, value: Fields, at: string): RelayAttributes {
+  const language = read.text(value, 'language', at, 35) ?? LANGUAGE;
+  const phrase = (field: string) => phraseIn(read, value, field, at);
+  return {
     welcomeGreeting: phrase('welcomeGreeting'),
     welcomeGreetingInterruptible: inputIn(read, value, 'welcomeGreetingInterruptible', at) ?? 'any',
     ttsLanguage: read.text(value, 'ttsLanguage', at, 35) ?? language,

@@ -36,12 +36,13 @@ const EXCUSED: Readonly<Record<string, string>> = {
 
 /** Expected status codes of documented curl commands that this server cannot fulfil. */
 const REFUSED: Readonly<Record<string, readonly number[]>> = {
+  'curl -s -X POST http://127.0.0.1:8080/v1/calls/call_1234/relay…': [404], // no such call
   'curl http://127.0.0.1:8080/v1/audio/voices -F name=Anna…': [501, 501, 400, 404], // flite cannot clone
   'curl http://127.0.0.1:8080/v1/audio/speech/clone…': [501],
   'curl http://127.0.0.1:8080/v1/audio/translations…': [501], // no chat server
 };
 
-const COUNTS = { blocks: 80, commands: 139, run: 105, refused: 6, excused: 28 };
+const COUNTS = { blocks: 81, commands: 140, run: 105, refused: 7, excused: 28 };
 
 const blocks = documents()
   .flatMap(codeBlocksOf)

@@ -44,6 +44,8 @@ import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-r
 import type { Admission } from './admission.js';
 import type { ClientSecrets } from './client-secrets.js';
 import { addGuide } from './guide.js';
+import type { RelayAttachments } from '../relay/relay-attachments.js';
+import { addRelayRoutes } from '../relay/relay-routes.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
 import { MAX_HEADERS } from './protocols.js';
 import { addRequestFields, watchRequest } from './request-line.js';
@@ -99,6 +101,8 @@ export interface AppOptions {
   readonly transcription?: TranscriptionParts | undefined;
   /** Captions of calls; without them, there are no calls to caption. */
   readonly captions?: CaptionSource | undefined;
+  /** Applications that attach to calls; without them, there are no calls to attach to. */
+  readonly relays?: RelayAttachments | undefined;
   /** Recordings of calls; without them, their routes answer 501. */
   readonly recordings?: RecordingParts | undefined;
   /** The state of the telephone, for /health. */
@@ -190,6 +194,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   };
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   addBrowserCalls(app, options, parts, routes);
+  addRelayRoutes(app, options.relays);
   addCaptionRoutes(app, { captions: options.captions, events });
   void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));

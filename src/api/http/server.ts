@@ -23,6 +23,7 @@ import type { FileWatchOptions } from '../../config/file-watch.js';
 import { Admission, RateLimits } from './admission.js';
 import { KeyFile, KeyRing } from './api-keys.js';
 import { ClientSecrets } from './client-secrets.js';
+import { relaySocket } from '../relay/relay-attachments.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
 import { telephoneSocket } from '../calls/telephone-socket.js';
@@ -117,6 +118,7 @@ export class HttpServer {
       ...speakingDialects(options, time),
       ...liveDialects(options, time),
       telephoneSocket(phone, this.admission.keyed),
+      ...(options.relays === undefined ? [] : [relaySocket(options.relays, this.admission.keyed)]),
     ];
     this.#sockets = openSockets(options, dialects, this.admission);
     addSocketRoutes(this.#app, dialects);

@@ -19,6 +19,7 @@ export class UpgradeHandshake implements Handshake {
   readonly url: URL;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
+  readonly isAdmitted: boolean;
   readonly #admission: Pick<Admission, 'admit'>;
   readonly #request: AccessRequest;
   #client: string | undefined;
@@ -33,13 +34,15 @@ export class UpgradeHandshake implements Handshake {
     this.params = params;
     this.requestId = requestId;
     this.#admission = admission;
+    const headers = withBearerKey(request.headers);
+    this.isAdmitted = dialect.admits?.({ url, params, key: bearerIn(headers) }) === true;
     this.#request = {
       // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it
       // must pass the checks of a POST.
       method: 'POST',
-      access: 'key',
+      access: this.isAdmitted ? 'token' : 'key',
       remoteAddress: addressOf(request.socket),
-      headers: withBearerKey(request.headers),
+      headers,
     };
     try {
       this.#client = admission.admit(this.#request);
@@ -84,6 +87,10 @@ function withBearerKey(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (authorization !== undefined && !/^bearer *$/i.test(authorization)) return headers;
   const key = statedKey(headers);
   return key === undefined ? others : { ...others, authorization: `Bearer ${key}` };
+}
+
+function bearerIn({ authorization = '' }: IncomingHttpHeaders): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1];
 }
 
 function statedKey(headers: IncomingHttpHeaders): string | undefined {

@@ -28,6 +28,8 @@ export interface Handshake {
   readonly client: string;
   /** Id of the request, for the log. */
   readonly requestId: string;
+  /** See `Dialect.admits`. */
+  readonly isAdmitted?: boolean;
   /**
    * True if the socket may be used with the key that a first message carries. Always true if the headers
    * sufficed. Only useful with `keyInFirstMessage`.
@@ -54,6 +56,11 @@ export interface Dialect {
    * message.
    */
   readonly keyInFirstMessage?: boolean;
+  /**
+   * True if the request carries a credential of the dialect's own, which takes the place of an API key: `key`
+   * is the bearer token of its headers.
+   */
+  admits?(request: Pick<Handshake, 'url' | 'params'> & { readonly key: string | undefined }): boolean;
   /**
    * True if its messages carry sound. A client that sends more than the limit of bytes is slowed down, and
    * never disconnected for that.

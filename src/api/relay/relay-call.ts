@@ -4,7 +4,7 @@
 // https://www.twilio.com/docs/usage/security
 import { createHmac } from 'node:crypto';
 import type { HandledCall } from '../../call/call-handler.js';
-import type { RelayConfig } from '../../config/relay-config.js';
+import type { RelayAttributes } from '../../config/relay-config.js';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 
@@ -15,7 +15,7 @@ const ACTION_MS = 10_000;
 /** The first message of a session. All fields are strings, as clients check. */
 export function setupMessage(
   { call, direction, from = '', to = '', displayName = '', headers, line }: HandledCall,
-  { parameters }: RelayConfig,
+  { parameters }: RelayAttributes,
   sessionId: string,
 ) {
   return {

@@ -9,7 +9,7 @@ import type { CallerTexts } from '../../call/caller-texts.js';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { Interruptible, Utterance } from '../../call/utterance.js';
 import { Conversation, type CallerTurn, type ConversationListener } from '../../agents/conversation.js';
-import type { RelayConfig } from '../../config/relay-config.js';
+import type { RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
 import type { Time } from '../../time.js';
@@ -48,7 +48,7 @@ const MOST_MARKS = 1000;
 
 export class RelaySession {
   readonly #handled: HandledCall;
-  readonly #config: RelayConfig;
+  readonly #config: RelayAttributes;
   readonly #parts: RelayParts;
   readonly #peer: RelayPeer;
   readonly #conversation: Conversation;
@@ -69,7 +69,7 @@ export class RelaySession {
   #isOrdered = false;
   #heard: Promise<void> = Promise.resolve();
 
-  constructor(handled: HandledCall, config: RelayConfig, parts: RelayParts, peer: RelayPeer) {
+  constructor(handled: HandledCall, config: RelayAttributes, parts: RelayParts, peer: RelayPeer) {
     this.#handled = handled;
     this.#config = config;
     this.#parts = parts;

@@ -34,7 +34,7 @@ export const RELAY: Omit<RelayConfig, 'url'> = {
   failurePhrase: 'Sorry, goodbye.',
 };
 
-export function openLine({ callerTexts, time, handled }: HandledCallUnderTest, config: RelayConfig): Talk {
+export function relayPartsOf({ callerTexts, time }: Pick<HandledCallUnderTest, 'callerTexts' | 'time'>) {
   const sounds = {
     read: (source: string) => {
       if (source !== 'https://sounds.example.com/a.wav')
@@ -44,8 +44,9 @@ export function openLine({ callerTexts, time, handled }: HandledCallUnderTest, c
   };
   const log = { info: () => undefined, warn: () => undefined };
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  return relayOpener({ callerTexts, sounds, time, unixMs: () => 1_700_000_000_000, log, randomBytes })(
-    handled,
-    config,
-  );
+  return { callerTexts, sounds, time, unixMs: () => 1_700_000_000_000, log, randomBytes };
+}
+
+export function openLine(under: HandledCallUnderTest, config: RelayConfig): Talk {
+  return relayOpener(relayPartsOf(under))(under.handled, config);
 }

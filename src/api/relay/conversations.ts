@@ -1,0 +1,34 @@
+// Joins those who conduct calls: the agents of this server, and applications that speak ConversationRelay,
+// which this server dials or which attach to running calls.
+import { randomBytes } from 'node:crypto';
+import { Agents, type AgentsParts } from '../../agents/agents.js';
+import { OpenCalls } from '../../call/open-calls.js';
+import type { Time } from '../../time.js';
+import { RelayAttachments } from './relay-attachments.js';
+import { relayOpener } from './relay-line.js';
+import type { RelayParts } from './relay-session.js';
+
+interface ConversationsParts {
+  readonly config: { readonly agents: AgentsParts['config'] };
+  readonly metrics: { readonly agents: AgentsParts['metrics'] };
+  readonly workshop: { readonly sounds: RelayParts['sounds'] };
+  readonly callerTexts: AgentsParts['callerTexts'];
+  readonly time: Time;
+  readonly log: RelayParts['log'];
+  /** Name of the API key that a call belongs to; undefined: to every key. */
+  readonly ownerOf: (call: string) => string | undefined;
+}
+
+export interface Conversations {
+  readonly handler: Agents;
+  readonly relays: RelayAttachments;
+}
+
+export function openConversations(parts: ConversationsParts): Conversations {
+  const { config, metrics, workshop, callerTexts, time, log } = parts;
+  const shared = { callerTexts, time, log, openCalls: new OpenCalls(parts) };
+  const relayed = { ...shared, sounds: workshop.sounds, unixMs: Date.now, randomBytes };
+  const counted = { config: config.agents, metrics: metrics.agents };
+  const handler = new Agents({ ...shared, ...counted, openRelay: relayOpener(relayed) });
+  return { handler, relays: new RelayAttachments(relayed) };
+}

@@ -1,0 +1,170 @@
+// Applications that open the socket themselves and attach to a running call: GET /v1/calls/{id}/relay.
+//
+//   attached ⇄ lost ──half a minute──▶ failed
+//
+// One application conducts a call. The session goes on if it comes back, with the attributes of its first
+// socket.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { HandledCall } from '../../call/call-handler.js';
+import type { OpenCalls } from '../../call/open-calls.js';
+import { FieldReader } from '../../config/fields.js';
+import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
+import { asParleyError, ParleyError } from '../../errors.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
+
+export interface RelayAttachmentParts extends RelayTalkParts {
+  readonly openCalls: Pick<OpenCalls, 'check' | 'take'>;
+}
+
+const RESUME_MS = 30_000;
+const TOKEN = 'rt_';
+const TOKEN_BYTES = 32;
+const PARAMETER = 'token';
+const POLICY = 1008;
+const CONDUCTOR = 'an application';
+
+interface Attachment {
+  readonly talk: RelayTalk;
+  peer: Peer | undefined;
+  cancelTimer: () => void;
+}
+
+export class RelayAttachments {
+  readonly #parts: RelayAttachmentParts;
+  readonly #attachments = new Map<string, Attachment>();
+  /** Digests of tokens by call. */
+  readonly #tokens = new Map<string, Buffer>();
+
+  constructor(parts: RelayAttachmentParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * A token with which an application may attach to this call and do nothing else. It ends with the call, or
+   * with the next one. `key`: name of the API key that asks; undefined: any. Throws NOT_FOUND and CALL_STATE.
+   */
+  tokenFor(id: string, key: string | undefined): string {
+    const { call } = this.#parts.openCalls.check(id, key);
+    const token = `${TOKEN}${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+    if (!this.#tokens.has(id)) void call.closed.then(() => this.#tokens.delete(id));
+    this.#tokens.set(id, digest(token));
+    return token;
+  }
+
+  isTokenOf(id: string, token: string): boolean {
+    const kept = this.#tokens.get(id);
+    return kept !== undefined && token.startsWith(TOKEN) && timingSafeEqual(kept, digest(token));
+  }
+
+  /** Throws what refuses an application at this call. */
+  check(id: string, key: string | undefined): void {
+    const attachment = this.#attachments.get(id);
+    if (attachment === undefined || attachment.peer !== undefined) this.#parts.openCalls.check(id, key);
+  }
+
+  attach(id: string, key: string | undefined, attributes: RelayAttributes, peer: Peer): Attachment {
+    const before = this.#attachments.get(id);
+    const attachment = before?.peer === undefined ? before : undefined;
+    if (attachment === undefined) {
+      const handled = this.#parts.openCalls.take(id, key, CONDUCTOR);
+      return this.#connect(this.#begin(handled, attributes), peer);
+    }
+    attachment.cancelTimer();
+    return this.#connect(attachment, peer);
+  }
+
+  /** The socket is closed. */
+  left(attachment: Attachment, peer: Peer): void {
+    if (attachment.peer !== peer) return;
+    attachment.peer = undefined;
+    const { talk } = attachment;
+    talk.lost(false, 'the application closed its socket');
+    if (talk.isOver) return;
+    attachment.cancelTimer = this.#parts.time.after(RESUME_MS, () =>
+      talk.fail('64105', 'the application did not come back'),
+    );
+  }
+
+  #begin(handled: HandledCall, attributes: RelayAttributes): Attachment {
+    const { id } = handled.call;
+    const talk = new RelayTalk(handled, attributes, this.#parts, {
+      name: CONDUCTOR,
+      ended: (_end, closeCode) => {
+        attachment.cancelTimer();
+        attachment.peer?.close(closeCode, '');
+        this.#attachments.delete(id);
+      },
+    });
+    const attachment: Attachment = { talk, peer: undefined, cancelTimer: () => undefined };
+    this.#attachments.set(id, attachment);
+    return attachment;
+  }
+
+  #connect(attachment: Attachment, peer: Peer): Attachment {
+    attachment.peer = peer;
+    attachment.talk.connected(peer);
+    return attachment;
+  }
+}
+
+/** `keyed`: the server has API keys, and calls belong to them. */
+export function relaySocket(attachments: RelayAttachments, keyed: boolean): Dialect {
+  const keyOf = ({ client, isAdmitted }: Handshake) => (keyed && isAdmitted !== true ? client : undefined);
+  return {
+    name: 'relay',
+    path: '/v1/calls/{id}/relay',
+    admits: ({ url, params, key }) => {
+      const token = url.searchParams.get(PARAMETER) ?? key ?? '';
+      return attachments.isTokenOf(params['id'] ?? '', token);
+    },
+    check: (handshake) => {
+      attachments.check(handshake.params['id'] ?? '', keyOf(handshake));
+      attributesOf(handshake.url);
+    },
+    open: (peer, handshake) => new AttachedApplication(attachments, peer, handshake, keyOf(handshake)),
+  };
+}
+
+class AttachedApplication implements Conversation {
+  readonly #attachments: RelayAttachments;
+  readonly #peer: Peer;
+  readonly #attachment: Attachment | undefined;
+
+  constructor(attachments: RelayAttachments, peer: Peer, handshake: Handshake, key: string | undefined) {
+    this.#attachments = attachments;
+    this.#peer = peer;
+    try {
+      const { url, params } = handshake;
+      this.#attachment = attachments.attach(params['id'] ?? '', key, attributesOf(url), peer);
+    } catch (error) {
+      // The call has ended, or another application has come, since the handshake.
+      const { message } = asParleyError(error, 'WRONG_STATE');
+      peer.send(JSON.stringify({ type: 'error', description: message }));
+      peer.close(POLICY, message);
+    }
+  }
+
+  message(data: string | Uint8Array): void {
+    this.#attachment?.talk.receive(data);
+  }
+
+  closed(): Promise<void> {
+    if (this.#attachment !== undefined) this.#attachments.left(this.#attachment, this.#peer);
+    return Promise.resolve();
+  }
+}
+
+/** Throws INVALID_FIELD with every mistake. */
+function attributesOf(url: URL): RelayAttributes {
+  const query = new URLSearchParams(url.searchParams);
+  query.delete(PARAMETER);
+  const read = new FieldReader();
+  const attributes = readRelayAttributes(read, query, 'query');
+  if (read.problems.length === 0) return attributes;
+  throw new ParleyError('INVALID_FIELD', read.problems.join('; '), { field: 'query' });
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,56 @@
+// The calls that talk now, each with who conducts it: an agent, an application that has attached to it, or
+// nobody.
+import { ParleyError } from '../errors.js';
+import type { HandledCall } from './call-handler.js';
+import { mayUseCall } from './switchboard.js';
+
+interface OpenCall {
+  readonly handled: HandledCall;
+  conductor: string | undefined;
+}
+
+interface OpenCallsParts {
+  /** Name of the API key that a call belongs to; undefined: to every key. */
+  readonly ownerOf: (id: string) => string | undefined;
+}
+
+export class OpenCalls {
+  readonly #parts: OpenCallsParts;
+  readonly #calls = new Map<string, OpenCall>();
+
+  constructor(parts: OpenCallsParts) {
+    this.#parts = parts;
+  }
+
+  /** The call is open until it is closed. */
+  opened(handled: HandledCall): void {
+    const { id, closed } = handled.call;
+    this.#calls.set(id, { handled, conductor: undefined });
+    void closed.then(() => this.#calls.delete(id));
+  }
+
+  /** An agent conducts the call until its end. */
+  conductedBy(id: string, agent: string): void {
+    const open = this.#calls.get(id);
+    if (open !== undefined) open.conductor = agent;
+  }
+
+  /**
+   * Throws NOT_FOUND if there is no such call for a client with this key (undefined: any key), and CALL_STATE
+   * if somebody conducts it.
+   */
+  check(id: string, key: string | undefined): HandledCall {
+    const open = this.#calls.get(id);
+    if (open === undefined || !mayUseCall(key, this.#parts.ownerOf(id)))
+      throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
+    if (open.conductor === undefined) return open.handled;
+    throw new ParleyError('CALL_STATE', `${open.conductor} conducts this call already`);
+  }
+
+  /** As `check`; from now on `conductor` conducts the call. */
+  take(id: string, key: string | undefined, conductor: string): HandledCall {
+    const handled = this.check(id, key);
+    this.conductedBy(id, conductor);
+    return handled;
+  }
+}
