@@ -183,9 +183,14 @@ function phraseIn(read: FieldReader, fields: Fields, name: string, at: string): 
 
 function readAction(read: FieldReader, fields: Fields, at: string): string | undefined {
   const action = read.text(fields, 'action', at, 1000);
-  if (action === undefined || (URL.canParse(action) && /^https?:$/.test(new URL(action).protocol)))
-    return action;
-  return read.problem(`${at}.action`, 'must be an http or https URL');
+  if (action === undefined || isActionUrl(action)) return action;
+  return read.problem(`${at}.action`, 'must be an http or https URL, without a user name or password');
+}
+
+function isActionUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username + password === '';
 }
 
 function readSpeechTimeout(read: FieldReader, fields: Fields, at: string): number | undefined {

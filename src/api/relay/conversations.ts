@@ -13,6 +13,7 @@ interface ConversationsParts {
   readonly metrics: { readonly agents: AgentsParts['metrics'] };
   readonly workshop: { readonly sounds: RelayParts['sounds'] };
   readonly callerTexts: AgentsParts['callerTexts'];
+  readonly engines: RelayParts['routing'];
   readonly time: Time;
   readonly log: RelayParts['log'];
   /** Name of the API key that a call belongs to; undefined: to every key. */
@@ -25,9 +26,9 @@ export interface Conversations {
 }
 
 export function openConversations(parts: ConversationsParts): Conversations {
-  const { config, metrics, workshop, callerTexts, time, log } = parts;
+  const { config, metrics, workshop, engines: routing, callerTexts, time, log } = parts;
   const shared = { callerTexts, time, log, openCalls: new OpenCalls(parts) };
-  const relayed = { ...shared, sounds: workshop.sounds, unixMs: Date.now, randomBytes };
+  const relayed = { ...shared, routing, sounds: workshop.sounds, unixMs: Date.now, randomBytes };
   const counted = { config: config.agents, metrics: metrics.agents };
   const handler = new Agents({ ...shared, ...counted, openRelay: relayOpener(relayed) });
   return { handler, relays: new RelayAttachments(relayed) };

@@ -17,7 +17,6 @@ export interface RelayAttachmentParts extends RelayTalkParts {
   readonly openCalls: Pick<OpenCalls, 'check' | 'take'>;
 }
 
-const RESUME_MS = 30_000;
 const TOKEN = 'rt_';
 const TOKEN_BYTES = 32;
 const PARAMETER = 'token';
@@ -81,7 +80,7 @@ export class RelayAttachments {
     const { talk } = attachment;
     talk.lost(false, 'the application closed its socket');
     if (talk.isOver) return;
-    attachment.cancelTimer = this.#parts.time.after(RESUME_MS, () =>
+    attachment.cancelTimer = this.#parts.time.after(talk.resumeMs, () =>
       talk.fail('64105', 'the application did not come back'),
     );
   }

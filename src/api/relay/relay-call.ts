@@ -10,6 +10,8 @@ import type { Time } from '../../time.js';
 
 /** There is one account: that of this server. */
 const ACCOUNT = `AC${'0'.repeat(32)}`;
+/** Twilio tells by whom a call was dialled. */
+const DIRECTIONS = { inbound: 'inbound', outbound: 'outbound-api' } as const;
 const ACTION_MS = 10_000;
 
 /** The first message of a session. All fields are strings, as clients check. */
@@ -29,7 +31,7 @@ export function setupMessage(
     forwardedFrom: headers?.['Diversion'] ?? '',
     callType: line === undefined ? 'CLIENT' : 'SIP',
     callerName: displayName,
-    direction,
+    direction: DIRECTIONS[direction],
     callStatus: 'IN-PROGRESS',
     customParameters: parameters,
   };
@@ -37,7 +39,7 @@ export function setupMessage(
 
 /** The usual parameters of a call in requests to applications. */
 export function callParameters({ call, direction, from = '', to = '' }: HandledCall) {
-  return { AccountSid: ACCOUNT, CallSid: call.id, From: from, To: to, Direction: direction };
+  return { AccountSid: ACCOUNT, CallSid: call.id, From: from, To: to, Direction: DIRECTIONS[direction] };
 }
 
 /** X-Twilio-Signature: base64 HMAC-SHA1 over the URL, with the fields of a form in order of their names. */

@@ -12,11 +12,11 @@ import { type RelayEnd, RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
 const DIAL_MS = 5000; // of one handshake
 const FIRST_MS = 10_000; // for all attempts to reach the application at first
-const RESUME_MS = 30_000; // and after a loss
 const BACK_OFF_MS = [250, 500, 1000, 2000, 4000] as const;
 const PING_MS = 20_000;
 const MOST_UNREAD = 4 * 1024 * 1024; // bytes that the application has not read
-const NORMAL = 1000;
+/** The application closed the socket on purpose, with a code or without one. */
+const CLOSED = [1000, 1005];
 
 /** Connects calls with their applications. */
 export function relayOpener(parts: RelayTalkParts): (handled: HandledCall, config: RelayConfig) => Talk {
@@ -30,7 +30,6 @@ class RelayLine {
   readonly #parts: RelayTalkParts;
   readonly #startedMs: number;
   #socket: WebSocket | undefined;
-  #lostMs: number;
   #attempts = 0;
   #cancelTimer: () => void = () => undefined;
   #cancelPing: () => void = () => undefined;
@@ -39,7 +38,7 @@ class RelayLine {
     this.#handled = handled;
     this.#config = config;
     this.#parts = parts;
-    this.#startedMs = this.#lostMs = parts.time.now();
+    this.#startedMs = parts.time.now();
     this.talk = new RelayTalk(handled, config, parts, {
       name: config.name,
       ended: (end, closeCode) => this.#ended(end, closeCode),
@@ -68,7 +67,6 @@ class RelayLine {
   }
 
   #opened(socket: WebSocket): void {
-    this.#attempts = 0;
     this.#ping(socket);
     this.talk.connected({
       send: (text) => {
@@ -95,21 +93,19 @@ class RelayLine {
 
   #closed(code: number): void {
     const { time } = this.#parts;
+    const { talk } = this;
     this.#cancelPing();
     this.#socket = undefined;
-    if (this.talk.isConnected) {
-      this.#lostMs = time.now();
-      this.talk.lost(code === NORMAL, `the application ended the socket with code ${code}`);
-      if (this.talk.isOver) return undefined;
+    if (talk.isConnected) {
+      const isNew = talk.lost(CLOSED.includes(code), `the application ended the socket with code ${code}`);
+      if (talk.isOver) return undefined;
+      if (isNew) this.#attempts = 0;
     }
-    const { wasConnected } = this.talk;
-    const limitMs = wasConnected ? RESUME_MS : FIRST_MS;
+    const leftMs = talk.wasConnected ? talk.resumeMs : this.#startedMs + FIRST_MS - time.now();
     const backOffMs = BACK_OFF_MS[Math.min(this.#attempts++, BACK_OFF_MS.length - 1)] ?? 0;
-    if (time.now() + backOffMs - this.#lostMs > limitMs) {
-      const [error, message] = wasConnected
-        ? (['64105', 'the application did not come back'] as const)
-        : (['64102', 'the application cannot be reached'] as const);
-      return this.talk.fail(error, message);
+    if (backOffMs > leftMs) {
+      if (talk.wasConnected) return talk.fail('64105', 'the application did not come back');
+      return talk.fail('64102', 'the application cannot be reached');
     }
     this.#cancelTimer = time.after(backOffMs, () => this.#dial());
     return undefined;
@@ -128,6 +124,7 @@ class RelayLine {
       SessionId: this.talk.sessionId,
       SessionStatus: status,
       SessionDuration: String(seconds),
+      CallStatus: status === 'completed' ? 'completed' : 'in-progress',
       HandoffData: handoffData,
       ErrorCode: errorCode,
       ErrorMessage: errorMessage,

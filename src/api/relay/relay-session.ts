@@ -9,6 +9,7 @@ import type { CallerTexts } from '../../call/caller-texts.js';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { Interruptible, Utterance } from '../../call/utterance.js';
 import { Conversation, type CallerTurn, type ConversationListener } from '../../agents/conversation.js';
+import type { SpeechRouting, VoiceRequest } from '../../engines/routing.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
@@ -21,6 +22,7 @@ export interface RelayParts {
   readonly sounds: {
     read(source: string, field: string, signal: AbortSignal): Promise<PlayedSound>;
   };
+  readonly routing: Pick<SpeechRouting, 'resolve'>;
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
@@ -45,6 +47,16 @@ const RESUME_CHARACTERS = 1000;
 const MOST_CHARACTERS = 64_000;
 const MOST_BAD = 10; // messages in a row, as with Twilio
 const MOST_MARKS = 1000;
+/** Milliseconds after an interruption in which the application may not know of it. */
+const KNOWN_MS = 300;
+
+/** A text that was given up before its end. */
+interface PassedText {
+  readonly id: string | undefined;
+  readonly sinceMs: number;
+  /** From then on a token without an id belongs to another text. */
+  untilMs: number;
+}
 
 export class RelaySession {
   readonly #handled: HandledCall;
@@ -55,8 +67,18 @@ export class RelaySession {
   readonly #texts = new Map<number, RelayText>();
   readonly #end = new AbortController();
   #open: RelayText | undefined;
-  /** The text that is open was given up: what still comes of it is passed over. */
-  #isPassedOver = false;
+  /**
+   * The text that was open was given up: what still comes of it is passed over, until its end, the next one
+   * by its `utteranceId`, or the answer to what the caller did next.
+   */
+  #passed: PassedText | undefined;
+  /** Texts that wait for a sound before them. */
+  readonly #behind = new Set<RelayText>();
+  /** Sounds that are fetched. */
+  #fetching = 0;
+  /** Sounds that are queued, by utterance: the next text may end them. */
+  readonly #sounds = new Map<number, boolean>();
+  readonly #unknown = new Set<string>();
   #ttsLanguage: string;
   #isPaused = false;
   #badMessages = 0;
@@ -76,7 +98,7 @@ export class RelaySession {
     this.#peer = peer;
     this.#ttsLanguage = config.ttsLanguage;
     const { interruptSensitivity: sensitivity, ignoreBackchannel, speechTimeoutMs } = config;
-    const timeout = speechTimeoutMs === undefined ? {} : { maxSilenceMs: speechTimeoutMs };
+    const timeout = speechTimeoutMs === undefined ? {} : { silenceMs: speechTimeoutMs };
     this.#conversation = new Conversation(handled, this.#listener(), parts, {
       expected: { language: config.transcriptionLanguage, context: config.hints },
       hearing: { sensitivity, ignoreBackchannel, ...timeout },
@@ -99,9 +121,19 @@ export class RelaySession {
     }
   }
 
-  /** Resolves when everything that was given so far was spoken. */
-  spoken(): Promise<void> {
-    return this.#handled.call.spoken();
+  /** What a user types is a prompt like any other. Throws TEXT_EMPTY. */
+  typed(text: string): void {
+    if (text.trim() === '') throw new ParleyError('TEXT_EMPTY', 'text must not be empty', { field: 'text' });
+    this.#conversation.interrupt('text typed');
+    const lang = this.#config.transcriptionLanguage;
+    this.#tellInput({ type: 'prompt', voicePrompt: text.trim(), lang, last: true });
+  }
+
+  /** Resolves when everything that was given so far was spoken. No more of it comes. */
+  async spoken(): Promise<void> {
+    this.#completeOpen();
+    await this.#heard;
+    await this.#handled.call.spoken();
   }
 
   /** A message of the application; never throws. */
@@ -112,8 +144,9 @@ export class RelaySession {
       this.#act(message);
     } catch (error) {
       const { code, message } = asParleyError(error, 'MALFORMED');
-      if (code === 'MALFORMED' || code === 'INVALID_FIELD') this.#badMessages++;
-      this.#peer.send({ type: 'error', description: `64107: ${message}` });
+      const isUnread = code === 'MALFORMED' || code === 'INVALID_FIELD';
+      if (isUnread) this.#badMessages++;
+      this.#peer.send({ type: 'error', description: isUnread ? `64107: ${message}` : message });
       this.#parts.log.warn({ call: this.#handled.call.id, code }, 'a message of the relay was refused');
       if (this.#badMessages >= MOST_BAD) this.#peer.refuse();
     }
@@ -121,9 +154,8 @@ export class RelaySession {
 
   /** The application is lost: the text whose tokens were still coming ends with those that came. */
   detached(): void {
-    this.#open?.complete();
-    this.#open = undefined;
-    this.#isPassedOver = false;
+    this.#completeOpen();
+    this.#passed = undefined;
     this.#isPaused = false;
     this.#badMessages = 0;
   }
@@ -159,17 +191,29 @@ export class RelaySession {
     }
   }
 
+  #completeOpen(): void {
+    this.#open?.complete();
+    this.#open = undefined;
+  }
+
+  #passOver(text: RelayText | undefined, isComplete: boolean): void {
+    const sinceMs = this.#parts.time.now();
+    this.#passed = isComplete ? undefined : { id: text?.utteranceId, sinceMs, untilMs: Infinity };
+  }
+
   #text(message: TextMessage): void {
-    const { token, last } = message;
-    if (this.#isPassedOver) {
-      this.#isPassedOver = !last;
+    const { token, last, utteranceId } = message;
+    if (this.#isPassed(utteranceId)) {
+      if (last) this.#passed = undefined;
       return;
     }
+    this.#passed = undefined;
+    const isEmpty = last && token.trim() === '';
+    if (this.#open === undefined && isEmpty) return; // the end of a text that was given up
     const waiting = this.#waiting + token.length;
     if (waiting > MOST_CHARACTERS) {
-      this.#open?.complete();
-      this.#open = undefined;
-      this.#isPassedOver = !last;
+      this.#passOver(this.#open, last);
+      this.#completeOpen();
       const most = `${MOST_CHARACTERS} characters wait to be spoken, and more are not taken`;
       throw new ParleyError('QUEUE_FULL', `${most}: "pause" and "resume" tell when`);
     }
@@ -179,26 +223,86 @@ export class RelaySession {
     this.#balance();
   }
 
+  #isPassed(utteranceId: string | undefined): boolean {
+    if (this.#passed === undefined) return false;
+    const { id, untilMs } = this.#passed;
+    return utteranceId === undefined ? this.#parts.time.now() < untilMs : utteranceId === id;
+  }
+
   /** A text that may be pre-empted gives way to the next one. */
   #begin({ lang, interruptible, preemptible, utteranceId, last }: TextMessage): RelayText {
-    if ([...this.#texts.values()].some((text) => text.isPreemptible)) this.#interrupt('preempted');
+    if (this.#isPreemptible) this.#interrupt('preempted');
     const text = new RelayText(preemptible ?? this.#config.preemptible, utteranceId);
-    this.#isPassedOver = !last; // unless it can be spoken
-    const utterance = this.#speak(text.stream, {
+    const options = {
       language: lang ?? this.#ttsLanguage,
       interruptible: interruptible ?? this.#config.interruptible,
-    });
-    this.#isPassedOver = false;
-    this.#texts.set(utterance.number, text);
+    };
+    const speak = () => this.#texts.set(this.#speak(text.stream, options).number, text);
+    if (this.#fetching > 0) this.#behindSound(text, speak);
+    else {
+      this.#passOver(text, last); // unless it can be spoken
+      speak();
+      this.#passed = undefined;
+    }
     return text;
   }
 
+  /** A sound that is still fetched is heard before the texts that came after it. */
+  #behindSound(text: RelayText, speak: () => void): void {
+    const generation = this.#generation;
+    this.#behind.add(text);
+    this.#heard = this.#heard.then(() => {
+      this.#behind.delete(text);
+      if (this.#end.signal.aborted || generation !== this.#generation) return;
+      try {
+        speak();
+      } catch (error) {
+        this.#leaveOpen(text);
+        this.#refuse(error);
+      }
+    });
+  }
+
+  /** Everything that is queued may be pre-empted, and something is. */
+  get #isPreemptible(): boolean {
+    const queued = [...this.#texts.values(), ...this.#behind].map(({ isPreemptible }) => isPreemptible);
+    const all = [...queued, ...this.#sounds.values()];
+    return all.length > 0 && all.every(Boolean);
+  }
+
+  /** A voice or language that no engine has gives way to the default, as with Twilio. */
   #speak(
     text: string | AsyncIterable<string>,
     { language = this.#ttsLanguage, interruptible }: { language?: string; interruptible: Interruptible },
   ): Utterance {
     const voice = this.#config.languages.find(({ code }) => code === language)?.voice ?? this.#config.voice;
-    return this.#conversation.say(text, { voice, language, interruptible: this.#allowed(interruptible) });
+    const options = { ...this.#able({ voice, language }), interruptible: this.#allowed(interruptible) };
+    return this.#conversation.say(text, options);
+  }
+
+  #able({ voice, language }: VoiceRequest): VoiceRequest {
+    for (const choice of [{ voice, language }, { language }, { voice }]) {
+      try {
+        this.#parts.routing.resolve(choice);
+        return choice;
+      } catch (error) {
+        const { code, message } = asParleyError(error, 'ENGINE_FAILED');
+        if (code !== 'VOICE_UNKNOWN' && code !== 'LANGUAGE_UNAVAILABLE') return choice;
+        this.#defaulted(code, message);
+      }
+    }
+    return {};
+  }
+
+  /** Told once for each mistake. */
+  #defaulted(code: string, message: string): void {
+    if (this.#unknown.has(message)) return;
+    this.#unknown.add(message);
+    this.#parts.log.warn(
+      { call: this.#handled.call.id, code, detail: message },
+      'the relay has a default instead',
+    );
+    this.#peer.send({ type: 'error', description: `64106: ${message}` });
   }
 
   /** Without a recogniser, speech does not interrupt: nothing would follow. */
@@ -208,19 +312,24 @@ export class RelaySession {
   }
 
   /** Sounds are fetched and played in the order of their messages. */
-  #play({ source, loop, interruptible, preemptible: _preemptible }: PlayMessage): void {
+  #play({ source, loop, interruptible, preemptible = this.#config.preemptible }: PlayMessage): void {
     const { signal } = this.#end;
     const allowed = this.#allowed(interruptible ?? this.#config.interruptible);
+    if (this.#isPreemptible) this.#interrupt('preempted');
     const generation = this.#generation;
     const read = this.#parts.sounds.read(source, 'source', signal);
     read.catch(() => undefined);
+    this.#fetching++;
     this.#heard = this.#heard.then(async () => {
       try {
         const sound = await read;
         if (signal.aborted || generation !== this.#generation) return;
-        this.#handled.call.play({ ...sound, times: Math.max(1, loop) }, allowed);
+        const { number } = this.#handled.call.play({ ...sound, times: Math.max(1, loop) }, allowed);
+        this.#sounds.set(number, preemptible);
       } catch (error) {
         if (!signal.aborted) this.#refuse(error);
+      } finally {
+        this.#fetching--;
       }
     });
   }
@@ -234,9 +343,8 @@ export class RelaySession {
 
   #clear(): void {
     this.#interrupt('cleared by the application');
-    this.#open?.complete();
-    this.#open = undefined;
-    this.#isPassedOver = false;
+    this.#completeOpen();
+    this.#passed = undefined;
     const { heard = '', durationMs = 0 } = this.#cut ?? {};
     this.#cut = undefined;
     this.#peer.send({
@@ -248,10 +356,24 @@ export class RelaySession {
 
   #interrupt(reason: string): void {
     this.#isOrdered = true;
-    this.#generation++;
+    this.#forgetBehind();
     this.#conversation.interrupt(reason);
     this.#isOrdered = false;
     this.#balance();
+  }
+
+  /** Nothing that waits for a sound is heard. */
+  #forgetBehind(): void {
+    this.#generation++;
+    for (const text of this.#behind) this.#leaveOpen(text);
+    this.#behind.clear();
+  }
+
+  /** What still comes of a text that was given up is passed over. */
+  #leaveOpen(text: RelayText): void {
+    if (text !== this.#open) return;
+    this.#open = undefined;
+    this.#passOver(text, text.isComplete);
   }
 
   /** Told once everything before it was heard, and never after an interruption. */
@@ -270,7 +392,8 @@ export class RelaySession {
   }
 
   get #waiting(): number {
-    return [...this.#texts.values()].reduce((sum, { waiting }) => sum + waiting, 0);
+    const texts = [...this.#texts.values(), ...this.#behind];
+    return texts.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   /** Tells the application to pause, or to go on. */
@@ -314,10 +437,8 @@ export class RelaySession {
   #over(utterance: number): void {
     const text = this.#texts.get(utterance);
     this.#texts.delete(utterance);
-    if (text !== undefined && text === this.#open) {
-      this.#open = undefined;
-      this.#isPassedOver = !text.isComplete;
-    }
+    this.#sounds.delete(utterance);
+    if (text !== undefined) this.#leaveOpen(text);
     if (!this.#conversation.isSpeaking) this.#speaker('agentSpeaking', false);
     this.#balance();
   }
@@ -326,7 +447,15 @@ export class RelaySession {
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (isOverVoice && reported !== 'any' && reported !== 'speech') return;
     const lang = language ?? this.#config.transcriptionLanguage;
-    this.#peer.send({ type: 'prompt', voicePrompt: text, lang, last: true });
+    this.#tellInput({ type: 'prompt', voicePrompt: text, lang, last: true });
+  }
+
+  /** After what it interrupted. The next text answers it. */
+  #tellInput(message: object): void {
+    this.#tellInterruption();
+    if (this.#passed !== undefined)
+      this.#passed.untilMs = Math.max(this.#parts.time.now(), this.#passed.sinceMs + KNOWN_MS);
+    this.#peer.send(message);
   }
 
   #partial(voicePrompt: string, language: string | undefined): void {
@@ -340,13 +469,13 @@ export class RelaySession {
     if (!this.#config.dtmfDetection) return;
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (this.#conversation.isSpeaking && reported !== 'any' && reported !== 'dtmf') return;
-    this.#peer.send({ type: 'dtmf', digit });
+    this.#tellInput({ type: 'dtmf', digit });
   }
 
   /** One interruption ends all utterances: it is one message, with what was heard of them. */
   #interrupted(utterance: number, heard: string, durationMs: number): void {
     const text = this.#texts.get(utterance);
-    this.#tokensPlayed(text?.played(heard) ?? []);
+    this.#tokensPlayed(text?.interrupted(heard) ?? []);
     const isFirst = this.#cut === undefined;
     this.#cut ??= { heard: '', durationMs: 0, id: text?.utteranceId };
     this.#cut.heard = [this.#cut.heard, heard].filter((part) => part !== '').join(' ');
@@ -358,9 +487,10 @@ export class RelaySession {
   }
 
   #tellInterruption(): void {
-    const { heard = '', durationMs = 0, id } = this.#cut ?? {};
+    if (this.#cut === undefined) return;
+    const { heard, durationMs, id } = this.#cut;
     this.#cut = undefined;
-    this.#generation++;
+    this.#forgetBehind();
     this.#peer.send({
       type: 'interrupt',
       utteranceUntilInterrupt: heard,

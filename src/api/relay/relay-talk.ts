@@ -8,12 +8,14 @@
 // `"resumed": true`.
 import type { HandledCall, Talk } from '../../call/call-handler.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
-import { ParleyError } from '../../errors.js';
+import { lastWords } from '../../agents/last-words.js';
 import { setupMessage } from './relay-call.js';
 import { type RelayParts, RelaySession } from './relay-session.js';
 
 const MOST_WAITING = 200; // messages while there is no socket
-const LAST_WORDS_MS = 60_000;
+const STEADY_MS = 5000; // a socket that lives so long is no part of the outage before it
+/** For an application to come back after an outage began, in milliseconds. */
+const RESUME_MS = 30_000;
 const NORMAL = 1000;
 const BAD_DATA = 1007;
 
@@ -51,6 +53,11 @@ export class RelayTalk implements Talk {
   readonly #waiting: string[] = [];
   #wire: RelayWire | undefined;
   #wasConnected = false;
+  #connectedMs = 0;
+  /** When the present outage began; sockets that are lost at once do not end it. */
+  #outageMs: number | undefined;
+  /** The application has said so, and the caller hears the last words. */
+  #isEnding = false;
   #end: RelayEnd | undefined;
 
   constructor(handled: HandledCall, attributes: RelayAttributes, parts: RelayTalkParts, owner: RelayOwner) {
@@ -67,8 +74,9 @@ export class RelayTalk implements Talk {
     void handled.call.closed.then(() => this.#over({ status: 'completed' }));
   }
 
+  /** It is over, or ends with the last word: no socket is needed any more. */
   get isOver(): boolean {
-    return this.#end !== undefined;
+    return this.#end !== undefined || this.#isEnding;
   }
 
   get isConnected(): boolean {
@@ -80,12 +88,14 @@ export class RelayTalk implements Talk {
     return this.#wasConnected;
   }
 
+  /** Milliseconds in which the application may still come back; 0 if it has had its time. */
+  get resumeMs(): number {
+    return Math.max(0, (this.#outageMs ?? 0) + RESUME_MS - this.#parts.time.now());
+  }
+
   /** What a user types is a prompt like any other. */
   typed(text: string): void {
-    if (text.trim() === '') throw new ParleyError('TEXT_EMPTY', 'text must not be empty', { field: 'text' });
-    this.#handled.call.interrupt('text typed');
-    const lang = this.#attributes.transcriptionLanguage;
-    this.#send({ type: 'prompt', voicePrompt: text.trim(), lang, last: true });
+    this.#session.typed(text);
   }
 
   /** The session is on this socket from now on: it gets the setup message, and what has waited. */
@@ -93,6 +103,7 @@ export class RelayTalk implements Talk {
     const isResumed = this.#wasConnected;
     this.#wire = wire;
     this.#wasConnected = true;
+    this.#connectedMs = this.#parts.time.now();
     const setup = setupMessage(this.#handled, this.#attributes, this.sessionId);
     wire.send(JSON.stringify(isResumed ? { ...setup, resumed: true } : setup));
     for (const message of this.#waiting.splice(0)) wire.send(message);
@@ -105,17 +116,27 @@ export class RelayTalk implements Talk {
 
   /** A message of the application. */
   receive(data: string | Uint8Array): void {
-    if (this.#end === undefined) this.#session.receive(data);
+    if (!this.isOver) this.#session.receive(data);
   }
 
-  /** The socket is lost. The caller hears that it goes on; if it does not, the session has failed. */
-  lost(isFinal: boolean, detail: string): void {
-    if (this.#end !== undefined) return;
+  /**
+   * The socket is lost. The caller hears that it goes on; if it does not, the session has failed. Returns
+   * true if an outage begins, false if one goes on.
+   */
+  lost(isFinal: boolean, detail: string): boolean {
     this.#wire = undefined;
+    if (this.isOver) return false;
     this.#session.detached();
     this.warn({ detail }, 'the relay is lost');
-    if (isFinal || this.#attributes.lostSocket === 'end') this.fail('64105', detail);
-    else this.#session.say(this.#attributes.holdPhrase, 'none');
+    if (isFinal || this.#attributes.lostSocket === 'end') {
+      this.fail('64105', detail);
+      return false;
+    }
+    const nowMs = this.#parts.time.now();
+    if (this.#outageMs !== undefined && nowMs - this.#connectedMs < STEADY_MS) return false;
+    this.#outageMs = nowMs;
+    this.#session.say(this.#attributes.holdPhrase, 'none');
+    return true;
   }
 
   /** The caller hears the failure phrase, and the call ends. */
@@ -145,7 +166,8 @@ export class RelayTalk implements Talk {
 
   /** The application has ended the session: the last word is heard, then the call ends. */
   async #ended(handoffData: string | undefined): Promise<void> {
-    if (this.#end !== undefined) return;
+    if (this.isOver) return;
+    this.#isEnding = true;
     await this.#lastWords(this.#session.spoken());
     this.#over({ status: 'ended', handoffData });
     await this.#hangUp();
@@ -167,10 +189,7 @@ export class RelayTalk implements Talk {
     }
   }
 
-  async #lastWords(spoken: Promise<unknown>): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const limit = new Promise<void>((resolve) => (cancel = this.#parts.time.after(LAST_WORDS_MS, resolve)));
-    await Promise.race([spoken, limit]);
-    cancel();
+  #lastWords(spoken: Promise<unknown>): Promise<void> {
+    return lastWords(this.#handled.call, spoken, this.#parts.time);
   }
 }

@@ -45,7 +45,16 @@ export class RelayText {
 
   /** This much more of the text was played. Returns the tokens that are played with it. */
   played(part: string): string[] {
-    this.#played += lengthOf(part);
+    return this.#playedUpTo(this.#played + lengthOf(part));
+  }
+
+  /** It was played up to there, and is played no further. Returns the tokens that are played with it. */
+  interrupted(heard: string): string[] {
+    return this.#playedUpTo(Math.max(this.#played, lengthOf(heard)));
+  }
+
+  #playedUpTo(played: number): string[] {
+    this.#played = played;
     const tokens: string[] = [];
     for (
       let next = this.#unplayed[0];

@@ -34,7 +34,11 @@ export const RELAY: Omit<RelayConfig, 'url'> = {
   failurePhrase: 'Sorry, goodbye.',
 };
 
-export function relayPartsOf({ callerTexts, time }: Pick<HandledCallUnderTest, 'callerTexts' | 'time'>) {
+export function relayPartsOf({
+  callerTexts,
+  time,
+  engine: routing,
+}: Pick<HandledCallUnderTest, 'callerTexts' | 'time' | 'engine'>) {
   const sounds = {
     read: (source: string) => {
       if (source !== 'https://sounds.example.com/a.wav')
@@ -44,7 +48,7 @@ export function relayPartsOf({ callerTexts, time }: Pick<HandledCallUnderTest, '
   };
   const log = { info: () => undefined, warn: () => undefined };
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  return { callerTexts, sounds, time, unixMs: () => 1_700_000_000_000, log, randomBytes };
+  return { callerTexts, sounds, routing, time, unixMs: () => 1_700_000_000_000, log, randomBytes };
 }
 
 export function openLine(under: HandledCallUnderTest, config: RelayConfig): Talk {
