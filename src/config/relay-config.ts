@@ -8,6 +8,7 @@
 // https://www.twilio.com/docs/voice/twiml/connect/conversationrelay
 import type { FieldReader, Fields } from './fields.js';
 import { isFields } from './fields.js';
+import { IDLE_FIELDS, type IdleCallerConfig, readIdle } from './idle-config.js';
 
 const INPUTS = ['none', 'dtmf', 'speech', 'any'] as const;
 type Input = (typeof INPUTS)[number];
@@ -52,6 +53,8 @@ export interface RelayConfig {
   readonly holdPhrase: string;
   /** Spoken when the session has failed, before the call ends. */
   readonly failurePhrase: string;
+  /** Undefined: a caller may be silent for as long as the call lasts. */
+  readonly idle: IdleCallerConfig | undefined;
 }
 
 const LANGUAGE = 'en-US';
@@ -96,6 +99,7 @@ const FIELDS = [
   'lostSocket',
   'holdPhrase',
   'failurePhrase',
+  ...IDLE_FIELDS,
   ...WITHOUT_EFFECT,
 ] as const;
 
@@ -137,6 +141,7 @@ export function readRelay(
     lostSocket: read.word(value, 'lostSocket', at, ['resume', 'end']) ?? 'resume',
     holdPhrase: phrase('holdPhrase') ?? HOLD,
     failurePhrase: phrase('failurePhrase') ?? FAILED,
+    idle: readIdle(read, value, at, undefined),
   };
 }
 

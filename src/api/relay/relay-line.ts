@@ -78,6 +78,7 @@ class RelayLine implements Talk {
   typed(text: string): void {
     if (text.trim() === '') throw new ParleyError('TEXT_EMPTY', 'text must not be empty', { field: 'text' });
     this.#handled.call.interrupt('text typed');
+    this.#session.callerActs();
     const lang = this.#config.transcriptionLanguage;
     this.#send({ type: 'prompt', voicePrompt: text.trim(), lang, last: true });
   }
@@ -114,7 +115,7 @@ class RelayLine implements Talk {
       'relay connected',
     );
     this.#ping(socket);
-    if (!isResumed) this.#session.greet();
+    this.#session.attached(isResumed);
   }
 
   /** An application that answers no ping is lost. */

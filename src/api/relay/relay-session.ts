@@ -9,6 +9,7 @@ import type { CallerTexts } from '../../call/caller-texts.js';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { Interruptible, Utterance } from '../../call/utterance.js';
 import { Conversation, type CallerTurn, type ConversationListener } from '../../agents/conversation.js';
+import { IdleCaller } from '../../agents/idle-caller.js';
 import type { RelayConfig } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
@@ -52,6 +53,7 @@ export class RelaySession {
   readonly #parts: RelayParts;
   readonly #peer: RelayPeer;
   readonly #conversation: Conversation;
+  readonly #idle: IdleCaller;
   readonly #texts = new Map<number, RelayText>();
   readonly #end = new AbortController();
   #open: RelayText | undefined;
@@ -59,6 +61,8 @@ export class RelaySession {
   #isPassedOver = false;
   #ttsLanguage: string;
   #isPaused = false;
+  /** The application is there. */
+  #isAttached = false;
   #badMessages = 0;
   /** Changes with each interruption: marks from before it are not told. */
   #generation = 0;
@@ -75,6 +79,7 @@ export class RelaySession {
     this.#parts = parts;
     this.#peer = peer;
     this.#ttsLanguage = config.ttsLanguage;
+    this.#idle = this.#idleCaller();
     const { interruptSensitivity: sensitivity, ignoreBackchannel, speechTimeoutMs } = config;
     const timeout = speechTimeoutMs === undefined ? {} : { maxSilenceMs: speechTimeoutMs };
     this.#conversation = new Conversation(handled, this.#listener(), parts, {
@@ -83,10 +88,17 @@ export class RelaySession {
     });
   }
 
-  /** Called once the application is there. */
-  greet(): void {
+  /** The application is there: at first, or again. */
+  attached(isResumed: boolean): void {
     const { welcomeGreeting: greeting, welcomeGreetingInterruptible: interruptible } = this.#config;
-    if (greeting !== undefined) this.say(greeting, interruptible);
+    this.#isAttached = true;
+    if (greeting !== undefined && !isResumed) this.say(greeting, interruptible);
+    this.#idle.look();
+  }
+
+  /** The caller has done something that the session does not see. */
+  callerActs(): void {
+    this.#idle.acts();
   }
 
   /** Says a phrase of the server's own. Undefined where nothing can be said. */
@@ -121,6 +133,8 @@ export class RelaySession {
 
   /** The application is lost: the text whose tokens were still coming ends with those that came. */
   detached(): void {
+    this.#isAttached = false;
+    this.#idle.look();
     this.#open?.complete();
     this.#open = undefined;
     this.#isPassedOver = false;
@@ -131,6 +145,7 @@ export class RelaySession {
   /** The call goes on without this session. Idempotent. */
   close(): void {
     this.#end.abort();
+    this.#idle.close();
     this.detached();
     this.#conversation.leave();
   }
@@ -198,7 +213,30 @@ export class RelaySession {
     { language = this.#ttsLanguage, interruptible }: { language?: string; interruptible: Interruptible },
   ): Utterance {
     const voice = this.#config.languages.find(({ code }) => code === language)?.voice ?? this.#config.voice;
-    return this.#conversation.say(text, { voice, language, interruptible: this.#allowed(interruptible) });
+    const options = { voice, language, interruptible: this.#allowed(interruptible) };
+    const utterance = this.#conversation.say(text, options);
+    this.#idle.says(utterance);
+    return utterance;
+  }
+
+  /** The time that the application takes for its answer counts: one that never answers keeps no call open. */
+  #idleCaller(): IdleCaller {
+    const { idle, interruptible } = this.#config;
+    return new IdleCaller(idle, {
+      time: this.#parts.time,
+      isBusy: () => !this.#isAttached || this.#conversation.isSpeaking || this.#conversation.isCallerHeard,
+      say: (phrase) => this.say(phrase, interruptible),
+      hangUp: async () => {
+        const { id: call } = this.#handled.call;
+        this.#parts.log.info(
+          { call, relay: this.#config.name },
+          'the caller says nothing, and the call ends',
+        );
+        await this.#handled
+          .hangUp()
+          .catch((error: unknown) => this.#warn(error, 'the call could not be ended'));
+      },
+    });
   }
 
   /** Without a recogniser, speech does not interrupt: nothing would follow. */
@@ -218,7 +256,7 @@ export class RelaySession {
       try {
         const sound = await read;
         if (signal.aborted || generation !== this.#generation) return;
-        this.#handled.call.play({ ...sound, times: Math.max(1, loop) }, allowed);
+        this.#idle.says(this.#handled.call.play({ ...sound, times: Math.max(1, loop) }, allowed));
       } catch (error) {
         if (!signal.aborted) this.#refuse(error);
       }
@@ -288,9 +326,12 @@ export class RelaySession {
   #listener(): ConversationListener {
     return {
       said: (turn) => this.#said(turn),
-      noise: () => undefined,
+      noise: () => this.#idle.look(),
       partial: (text, language) => this.#partial(text, language),
-      callerSpeaks: (isSpeaking) => this.#speaker('clientSpeaking', isSpeaking),
+      callerSpeaks: (isSpeaking) => {
+        this.#idle.look();
+        this.#speaker('clientSpeaking', isSpeaking);
+      },
       pressed: (digit) => this.#pressed(digit),
       started: () => this.#speaker('agentSpeaking', true),
       sentencePlayed: (utterance, sentence) => {
@@ -307,7 +348,7 @@ export class RelaySession {
         this.#over(utterance);
         this.#peer.send({ type: 'error', description: `the text could not be spoken: ${code}` });
       },
-      ended: () => undefined,
+      ended: () => this.#idle.close(),
     };
   }
 
@@ -323,6 +364,7 @@ export class RelaySession {
   }
 
   #said({ text, language, isOverVoice }: CallerTurn): void {
+    this.#idle.acts();
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (isOverVoice && reported !== 'any' && reported !== 'speech') return;
     const lang = language ?? this.#config.transcriptionLanguage;
@@ -337,6 +379,7 @@ export class RelaySession {
 
   /** A key that did not interrupt the voice is told only if that is wanted. */
   #pressed(digit: string): void {
+    this.#idle.acts();
     if (!this.#config.dtmfDetection) return;
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (this.#conversation.isSpeaking && reported !== 'any' && reported !== 'dtmf') return;
