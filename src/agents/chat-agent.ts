@@ -5,6 +5,7 @@
 //                                       ├─ interrupted ─▶ cut to what was heard
 //                                       ├─ slow ────────▶ a filler phrase
 //                                       └─ failed ──────▶ a failure phrase, and at last the end of the call
+//   silence ─▶ "Are you still there?", and at last the end of the call
 import type { HandledCall, Talk } from '../call/call-handler.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, Utterance } from '../call/utterance.js';
@@ -16,6 +17,7 @@ import { ChatHistory } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply } from './chat-reply.js';
 import { Conversation, type ConversationListener, type TurnTimes, type CallerTurn } from './conversation.js';
+import { IdleCaller } from './idle-caller.js';
 import { KeyInput } from './key-input.js';
 
 interface ChatAgentParts {
@@ -44,6 +46,7 @@ export class ChatAgent implements Talk {
   readonly #conversation: Conversation;
   readonly #tools: AgentTools;
   readonly #keys: KeyInput;
+  readonly #idle: IdleCaller;
   readonly #quiet = new Set<() => void>();
   #reply: ChatReply | undefined;
   /** The caller has said more while an answer was spoken that cannot be interrupted. */
@@ -62,6 +65,7 @@ export class ChatAgent implements Talk {
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
     const { line, call } = handled;
     this.#tools = new AgentTools({ call: call.id, config, time, actions: this.#actions(line) });
+    this.#idle = this.#idleCaller();
     const { language, hints: context } = config;
     this.#conversation = new Conversation(
       handled,
@@ -69,7 +73,8 @@ export class ChatAgent implements Talk {
       { callerTexts, time, log },
       { expected: { language, context } },
     );
-    if (config.greeting !== undefined) this.#greet(config.greeting);
+    if (config.greeting !== undefined) this.#sayOwn(config.greeting);
+    this.#idle.look();
   }
 
   typed(text: string): void {
@@ -89,7 +94,10 @@ export class ChatAgent implements Talk {
       said: (turn) => this.#said(turn),
       noise: () => this.#noise(),
       callerSpeaks: () => this.#released(),
-      pressed: (digit) => this.#keys.pressed(digit),
+      pressed: (digit) => {
+        this.#idle.acts();
+        this.#keys.pressed(digit);
+      },
       started: (utterance, start) => {
         this.#cancelFiller();
         this.#reply?.started(utterance, start);
@@ -109,18 +117,37 @@ export class ChatAgent implements Talk {
     };
   }
 
-  #greet(greeting: string): void {
+  /** Says what the model did not write, but knows. */
+  #sayOwn(phrase: string): Utterance | undefined {
     const entry = this.#history.answer();
-    entry.add(greeting);
-    const utterance = this.#say(greeting);
+    entry.add(phrase);
+    const utterance = this.#say(phrase);
+    if (utterance === undefined) this.#history.drop(entry);
     void utterance?.ended.then(({ end, text }) => {
       if (end !== 'spoken') entry.cut(text);
+    });
+    return utterance;
+  }
+
+  #idleCaller(): IdleCaller {
+    const { config, time, log } = this.#parts;
+    return new IdleCaller(config.idle, {
+      time,
+      isBusy: () =>
+        this.#reply?.isOver === false || this.#conversation.isSpeaking || this.#conversation.isCallerHeard,
+      say: (phrase) => this.#sayOwn(phrase),
+      hangUp: async () => {
+        const { id: call } = this.#handled.call;
+        log.info({ call, agent: config.name }, 'the caller says nothing, and the agent ends the call');
+        await this.#hangUp();
+      },
     });
   }
 
   #said({ text, language, times, isOverVoice }: CallerTurn): void {
     const { interruptible } = this.#parts.config;
     const listens = interruptible === 'speech' || interruptible === 'any';
+    this.#idle.acts();
     // Such as "uh-huh": the voice was not interrupted by it.
     if (isOverVoice && listens) return this.#released();
     const by = { type: 'agent.prompt', text, by: 'speech' } as const;
@@ -129,6 +156,7 @@ export class ChatAgent implements Talk {
 
   #asked(prompt: Extract<AgentEvent, { type: 'agent.prompt' }>, times: TurnTimes | undefined): void {
     this.#tell(prompt);
+    this.#idle.acts();
     this.#unheard = '';
     this.#history.user(prompt.text);
     const reply = this.#reply;
@@ -157,6 +185,7 @@ export class ChatAgent implements Talk {
       times,
     );
     this.#reply = reply;
+    this.#idle.look();
     this.#planFiller(reply);
     reply.run().then(
       (isUseful) => this.#answered(reply, isUseful),
@@ -172,6 +201,7 @@ export class ChatAgent implements Talk {
     if (!reply.isGivenUp) this.#failures = 0;
     if (!reply.isSpeaking) this.#cancelFiller();
     this.#askAgain();
+    this.#idle.look();
   }
 
   /** The caller spoke while an answer was heard that could not be interrupted, and is answered now. */
@@ -207,6 +237,7 @@ export class ChatAgent implements Talk {
     this.#tell({ type: 'agent.failed', error: { code, message } });
     if (this.#isOver) return;
     const utterance = this.#say(config.failure);
+    this.#idle.look();
     if (this.#failures < config.mostFailures) return;
     const ended = utterance?.ended ?? Promise.resolve();
     void ended.then(() => this.#hangUp());
@@ -283,7 +314,9 @@ export class ChatAgent implements Talk {
     const { voice, language, interruptible } = this.#parts.config;
     const byKeys = interruptible === 'any' || interruptible === 'dtmf' ? 'dtmf' : 'none';
     const allowed = this.#conversation.isCallerRecognised ? interruptible : byKeys;
-    return this.#conversation.say(text, { ...options, voice, language, interruptible: allowed });
+    const utterance = this.#conversation.say(text, { ...options, voice, language, interruptible: allowed });
+    this.#idle.says(utterance);
+    return utterance;
   }
 
   async #untilQuiet(signal: AbortSignal): Promise<void> {
@@ -299,12 +332,14 @@ export class ChatAgent implements Talk {
   #released(): void {
     for (const resolve of this.#quiet) resolve();
     this.#quiet.clear();
+    this.#idle.look();
   }
 
   #ended(): void {
     this.#isOver = true;
     this.#cancelFiller();
     this.#keys.close();
+    this.#idle.close();
     this.#reply?.giveUp();
     this.#released();
   }

@@ -13,6 +13,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ConfigReader, Environment } from './environment.js';
 import { FieldReader, type Fields, isFields } from './fields.js';
+import { IDLE_FIELDS, IDLE_SECONDS, type IdleCallerConfig, readIdle, usualIdle } from './idle-config.js';
 import { readRelay, type RelayConfig } from './relay-config.js';
 import { type ApiServerConfig, isHttpUrl, readServer } from './recognition-config.js';
 import type { Variable } from './variables.js';
@@ -52,6 +53,8 @@ export interface AgentConfig {
   readonly failure: string;
   /** Answers in a row that may fail before the call ends. */
   readonly mostFailures: number;
+  /** Undefined: a caller may be silent for as long as the call lasts. */
+  readonly idle: IdleCallerConfig | undefined;
 }
 
 export interface AgentsConfig {
@@ -104,6 +107,7 @@ const FIELDS = {
     'fillerSeconds',
     'failure',
     'mostFailures',
+    ...IDLE_FIELDS,
   ],
   tool: ['name', 'description', 'parameters', 'url', 'authorizationEnv', 'timeoutSeconds'],
 } as const;
@@ -133,6 +137,14 @@ const DEFAULTS = {
   mostFailures: MOST_FAILURES,
 } as const;
 
+const OWN_VARIABLES = [
+  'AGENT_PROMPT',
+  'AGENT_GREETING',
+  'AGENT_VOICE',
+  'AGENT_LANGUAGE',
+  'AGENT_IDLE_TIMEOUT',
+] as const;
+
 /** The agent of the environment; undefined if no model is set. */
 function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
   const model = readServer(read, {
@@ -140,9 +152,7 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     key: 'AGENT_LLM_API_KEY',
     model: 'AGENT_LLM_MODEL',
   });
-  const lone = (['AGENT_PROMPT', 'AGENT_GREETING', 'AGENT_VOICE', 'AGENT_LANGUAGE'] as const).find(
-    (name) => read.raw(name) !== undefined,
-  );
+  const lone = OWN_VARIABLES.find((name) => read.raw(name) !== undefined);
   if (model === undefined) {
     if (lone !== undefined) read.problem(lone, 'has no effect without AGENT_LLM_URL');
     return undefined;
@@ -158,6 +168,7 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     greeting,
     voice: read.raw('AGENT_VOICE'),
     language: read.raw('AGENT_LANGUAGE'),
+    idle: usualIdle(read.number('AGENT_IDLE_TIMEOUT', 0, ...IDLE_SECONDS)),
   };
 }
 
@@ -278,6 +289,7 @@ class AgentsFile {
       filler: filler === '-' ? undefined : filler,
       failure: this.#phrase(value, 'failure', at) ?? DEFAULTS.failure,
       mostFailures: this.#read.integer(value, 'mostFailures', at, 1, 100) ?? DEFAULTS.mostFailures,
+      idle: readIdle(this.#read, value, at, own?.idle),
     };
   }
 

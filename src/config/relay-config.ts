@@ -8,6 +8,7 @@
 // https://www.twilio.com/docs/voice/twiml/connect/conversationrelay
 import type { FieldReader, Fields } from './fields.js';
 import { isFields } from './fields.js';
+import { IDLE_FIELDS, type IdleCallerConfig, readIdle } from './idle-config.js';
 
 const INPUTS = ['none', 'dtmf', 'speech', 'any'] as const;
 type Input = (typeof INPUTS)[number];
@@ -46,6 +47,8 @@ export interface RelayAttributes {
   readonly holdPhrase: string;
   /** Spoken when the session has failed, before the call ends. */
   readonly failurePhrase: string;
+  /** Undefined: a caller may be silent for as long as the call lasts. */
+  readonly idle: IdleCallerConfig | undefined;
 }
 
 /** An application that this server dials. */
@@ -98,6 +101,7 @@ const ATTRIBUTES = [
   'lostSocket',
   'holdPhrase',
   'failurePhrase',
+  ...IDLE_FIELDS,
   ...WITHOUT_EFFECT,
 ] as const;
 
@@ -164,6 +168,7 @@ function attributesIn(read: FieldReader, value: Fields, at: string): RelayAttrib
     lostSocket: read.word(value, 'lostSocket', at, ['resume', 'end']) ?? 'resume',
     holdPhrase: phrase('holdPhrase') ?? HOLD,
     failurePhrase: phrase('failurePhrase') ?? FAILED,
+    idle: readIdle(read, value, at, undefined),
   };
 }
 

@@ -167,6 +167,12 @@ export const SECTIONS = {
       meaning: 'language of the conversation (BCP 47), for voice and recogniser',
       default: 'it is found in what is said',
     },
+    AGENT_IDLE_TIMEOUT: {
+      meaning:
+        'seconds in which neither side speaks, after which the agent asks whether the caller is still there; it asks twice, and then ends the call',
+      default: '0: a caller may be silent',
+      values: '0 to 3600',
+    },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',

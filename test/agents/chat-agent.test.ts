@@ -29,6 +29,7 @@ const AGENT: AgentConfig = {
   filler: 'One moment.',
   failure: 'Sorry, again please.',
   mostFailures: 2,
+  idle: undefined,
 };
 
 interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
@@ -70,6 +71,7 @@ test('a turn becomes a question, and the answer is spoken while it is written', 
     { role: 'user', content: 'Hello?' },
   ]);
   answer.say('Good morning. ', 'How can');
+  await under.queued('Good morning.'); // before time passes, in which the open text would be given up
   await under.passUntil(() => under.count('sentence.started') === 1);
   assert.deepEqual(under.engine.begun, ['Good morning.']);
   answer.say(' I help you?').done();
@@ -385,4 +387,92 @@ test('the end of the call leaves the model, and no timer', async () => {
   await until(() => answer.isOver);
   assert.equal(under.time.waiting, 0);
   assert.throws(() => under.agent.typed('Hello?'), { code: 'CALL_CLOSED' });
+});
+
+const IDLE = { idleMs: 5000, phrase: 'Are you there?', times: 1, goodbye: 'Goodbye.' };
+
+test('a caller who says nothing is asked, hears a goodbye, and the call ends', async () => {
+  const under = open({ agent: { idle: IDLE, greeting: 'Welcome.' } });
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  under.pass(4980);
+  assert.deepEqual(under.engine.begun, ['Welcome.']);
+  await under.passUntil(() => under.count('utterance.spoken') === 2);
+  await under.passUntil(() => under.line.length === 1);
+  assert.deepEqual(under.engine.begun, ['Welcome.', 'Are you there?', 'Goodbye.']);
+  assert.deepEqual(under.line, ['hang up']);
+  assert.equal(under.time.waiting, 0);
+});
+
+test('the answer of the caller is understood as one to the question, and he is asked as before', async () => {
+  const under = open({ agent: { idle: IDLE } });
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  under.says('Yes.');
+  const answer = await under.model.asked(0);
+  assert.deepEqual(answer.asked, ['assistant: Are you there?', 'user: Yes.']);
+  answer.say('Good.').done();
+  await under.passUntil(() => under.count('utterance.spoken') === 3);
+  assert.deepEqual(under.engine.begun, ['Are you there?', 'Good.', 'Are you there?']);
+});
+
+test('a caller who waits for a slow model is not asked', async () => {
+  const under = open({ agent: { idle: IDLE, filler: undefined } });
+  under.says('Hello?');
+  const answer = await under.model.asked(0);
+  under.pass(20_000);
+  await settle();
+  assert.deepEqual(under.engine.begun, []);
+  answer.say('Here.').done();
+  await under.passUntil(() => under.count('utterance.spoken') === 2);
+  assert.deepEqual(under.engine.begun, ['Here.', 'Are you there?']);
+});
+
+test('a caller who speaks on is not asked', async () => {
+  const under = open({ agent: { idle: IDLE } });
+  under.pass(4000);
+  under.begins();
+  under.pass(20_000);
+  assert.deepEqual(under.engine.begun, []);
+  under.stops();
+  under.text('And so on.');
+  assert.deepEqual((await under.model.asked(0)).asked, ['user: And so on.']);
+});
+
+for (const [what, act, asked] of [
+  ['a key', (under: AgentUnderTest) => under.call.pressed('1'), 'user: [The caller pressed 1]'],
+  ['a typed text', (under: AgentUnderTest) => under.agent.typed('Here.'), 'user: Here.'],
+] as const) {
+  test(`${what} counts as an answer`, async () => {
+    const under = open({ agent: { idle: IDLE } });
+    await under.passUntil(() => under.count('utterance.spoken') === 1);
+    under.pass(4000);
+    act(under);
+    under.pass(1500);
+    const answer = await under.model.asked(0);
+    assert.equal(answer.asked.at(-1), asked);
+    answer.say('Good.').done();
+    await under.passUntil(() => under.count('utterance.spoken') === 3);
+    assert.deepEqual(under.engine.begun, ['Are you there?', 'Good.', 'Are you there?']);
+  });
+}
+
+test('a caller who interrupts the goodbye stays', async () => {
+  const under = open({ agent: { idle: { ...IDLE, times: 0, goodbye: 'Goodbye, and have a nice day.' } } });
+  await under.passUntil(() => under.count('utterance.started') === 1);
+  under.pass(200);
+  under.interrupts();
+  under.pass(1000);
+  under.stops();
+  under.text('Wait!');
+  const next = await under.model.asked(0);
+  assert.equal(next.asked.at(-1), 'user: Wait!');
+  await settle();
+  assert.deepEqual(under.line, []);
+});
+
+test('a model that failed does not keep a silent caller in the call', async () => {
+  const under = open({ agent: { idle: IDLE, mostFailures: 9 } });
+  under.says('Hello?');
+  (await under.model.asked(0)).fail(new ParleyError('AGENT_FAILED', 'gone'));
+  await under.passUntil(() => under.line.length === 1);
+  assert.deepEqual(under.engine.begun, ['Sorry, again please.', 'Are you there?', 'Goodbye.']);
 });

@@ -149,7 +149,7 @@ export interface DialectUnderTest {
   received(count: number): Promise<(Record<string, unknown> | string)[]>;
 }
 
-export function openDialect(make: (parts: SpeechSocketParts) => Dialect): DialectUnderTest {
+export function openDialect(make: (parts: SpeechSocketParts) => Dialect, query = ''): DialectUnderTest {
   const speech = new ScriptedSpeech();
   const time = new ManualTime(100);
   const routing = new InstantEngine({ languages: ['en', 'fr'] });
@@ -167,13 +167,15 @@ export function openDialect(make: (parts: SpeechSocketParts) => Dialect): Dialec
     firstSound: (ms) => void firstSounds.push(ms),
   });
   const peer = new RecordedPeer();
-  const conversation = dialect.open(peer, {
-    url: new URL(`ws://somewhere${dialect.path}`),
+  const handshake = {
+    url: new URL(`ws://somewhere${dialect.path}${query}`),
     params: {},
     client: 'key 0',
     requestId: 'req_1',
     authorize: () => true,
-  });
+  };
+  dialect.check?.(handshake);
+  const conversation = dialect.open(peer, handshake);
   return {
     speech,
     peer,

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { readOffer } from '../../signaling/offer.js';
+import { jambonzVoiceSocket } from '../../src/api/jambonz/jambonz-voice-socket.js';
 import { legacySocket } from '../../src/api/legacy/legacy-socket.js';
 import { omniSocket } from '../../src/api/omni/omni-socket.js';
 import { until } from '../fakes/until.js';
@@ -260,6 +261,13 @@ const OMNI = [
   '{"type":"input.done"}',
   '{"type":"input.cancel"}',
 ];
+const JAMBONZ = [
+  '{"type":"stream","text":"One is here. And so"}',
+  '{"type":"stream","text":"on. \\ud83d\\ude00 \\u0000"}',
+  '{"type":"stream","text":"<speak>Hello.</speak>"}',
+  '{"type":"flush"}',
+  '{"type":"clear"}',
+];
 const MESSAGES = 6000;
 
 /** Sends damaged copies of the messages, some as bytes; returns the kinds of what was answered. */
@@ -321,4 +329,18 @@ test('6,000 damaged messages of vLLM-Omni’s dialect are each understood or ref
   await under.conversation.closed();
   await until(() => under.time.waiting === 0);
   assert.equal(under.speech.active, 0);
+});
+
+test('6,000 damaged messages of jambonz are each understood or refused by code', async () => {
+  const under = openDialect(jambonzVoiceSocket, '?voice=instant&language=en');
+  const kinds = await hear(under, JAMBONZ, 13);
+  assert.deepEqual([...kinds].toSorted(), ['connect', 'invalid_value', 'malformed', 'text_too_long']);
+  assert.deepEqual(under.failures, []);
+  under.say({ type: 'clear' });
+  await until(() => under.speech.active === 0);
+  under.peer.taken();
+  under.say({ type: 'stream', text: 'Still here.' }, { type: 'flush' });
+  assert.deepEqual(await under.received(2), ['Still ', 'here.']);
+  await under.conversation.closed();
+  assert.deepEqual([under.speech.active, under.time.waiting], [0, 0]);
 });

@@ -47,6 +47,7 @@ const AGENT: AgentConfig = {
   filler: undefined,
   failure: 'Sorry.',
   mostFailures: 1000,
+  idle: undefined,
 };
 
 /** One turn; times in milliseconds of the monotonic clock. */

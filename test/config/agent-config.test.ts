@@ -60,6 +60,12 @@ test('variables that have no effect, or are wrong, are named', () => {
   assert.deepEqual(problemsOf({ AGENT_LLM_URL: 'http://a/v1' }), [
     'AGENT_LLM_MODEL must name the model of AGENT_LLM_URL',
   ]);
+  assert.deepEqual(problemsOf({ AGENT_IDLE_TIMEOUT: '9' }), [
+    'AGENT_IDLE_TIMEOUT has no effect without AGENT_LLM_URL',
+  ]);
+  assert.deepEqual(problemsOf({ ...OWN, AGENT_IDLE_TIMEOUT: '-1' }), [
+    'AGENT_IDLE_TIMEOUT must be a number from 0 to 3600, not "-1"',
+  ]);
   assert.deepEqual(problemsOf({ ...OWN, AGENT_LLM_URL: 'ftp://a' }), [
     'AGENT_LLM_URL must be an http or https URL without user, query and fragment',
   ]);
@@ -117,6 +123,38 @@ test('agents of a file have the model of the environment, or their own with thei
   assert.equal(support?.interruptible, 'dtmf');
 });
 
+test('a silent caller is asked where seconds are set, in the words of the agent', () => {
+  const usual = {
+    idleMs: 10_000,
+    phrase: 'Are you still there?',
+    times: 2,
+    goodbye: 'I do not hear you any more. Goodbye.',
+  };
+  const path = fileOf({
+    agents: {
+      same: {},
+      own: { idleSeconds: 7.5, idlePhrase: 'Noch da?', idleTimes: 1, goodbye: 'Auf Wiederhören.' },
+      words: { idlePhrase: 'Hello?' },
+      patient: { idleSeconds: 0 },
+      bot: { relay: { url: 'wss://bot.example.com/', idleSeconds: 20 } },
+      plain: { relay: { url: 'wss://bot.example.com/' } },
+    },
+  });
+  assert.equal(readConfig(OWN).agents.agents.get('default')?.idle, undefined);
+  const { agents, relays } = readConfig({ ...OWN, AGENT_IDLE_TIMEOUT: '10', AGENTS_FILE: path }).agents;
+  const idleOf = (name: string) => agents.get(name)?.idle;
+  assert.deepEqual(['default', 'same', 'patient'].map(idleOf), [usual, usual, undefined]);
+  assert.deepEqual(idleOf('words'), { ...usual, phrase: 'Hello?' });
+  assert.deepEqual(idleOf('own'), {
+    idleMs: 7500,
+    phrase: 'Noch da?',
+    times: 1,
+    goodbye: 'Auf Wiederhören.',
+  });
+  assert.deepEqual(relays.get('bot')?.idle, { ...usual, idleMs: 20_000 });
+  assert.equal(relays.get('plain')?.idle, undefined, 'an application decides for itself');
+});
+
 test('the key of one server is not sent to another', () => {
   const path = fileOf({ agents: { other: { url: 'https://other.example.com/v1', model: 'm' } } });
   const { agents } = readConfig({ ...OWN, AGENT_LLM_API_KEY: 'own', AGENTS_FILE: path }).agents;
@@ -128,6 +166,16 @@ for (const [what, content, problem] of [
   ['a list', [], /^the file must be an object/],
   ['no agents', { agents: [] }, /^agents must be an object of at most 1000 agents by name/],
   ['a misspelt field', { agents: { a: { promt: 'x' } } }, /^agents\.a: "promt" is none of url, model/],
+  [
+    'a wrong time of silence',
+    { agents: { a: { idleSeconds: -1 } } },
+    /^agents\.a\.idleSeconds must be a number from 0 to 3600/,
+  ],
+  [
+    'a goodbye that is never said',
+    { agents: { a: { goodbye: 'Bye.' } } },
+    /^agents\.a\.goodbye has no effect without idleSeconds/,
+  ],
   ['a strange name', { agents: { 'a b': {} } }, /^agents\.a b must be named by letters/],
   ['an unknown default', { agents: {}, default: 'x' }, /^default names "x", which is no agent/],
   [
@@ -200,6 +248,7 @@ test('a relay has the defaults of ConversationRelay', () => {
     voice: undefined,
     languages: [],
     hints: undefined,
+    idle: undefined,
     speechTimeoutMs: undefined,
     partialPrompts: false,
     interruptible: 'any',

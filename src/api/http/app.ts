@@ -27,6 +27,7 @@ import type { TelephoneAccess } from '../calls/telephone-access.js';
 import { addPlayRoute, addTelephoneRoutes } from '../calls/telephone-routes.js';
 import { addElevenLabsRoutes } from '../elevenlabs/elevenlabs-routes.js';
 import type { ElevenLabsVoices } from '../elevenlabs/elevenlabs-voices.js';
+import { addJambonzRoutes } from '../jambonz/jambonz-voice-routes.js';
 import { addLegacyRoutes } from '../legacy/legacy-routes.js';
 import type { AudioReplies } from '../openai/audio-replies.js';
 import { addBatchRoute } from '../openai/batch-routes.js';
@@ -177,6 +178,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   const recogniser = transcription?.transcriber.recogniser;
   addSpeechRoutes(app, { ...speaking, startedAt, recogniser });
   addLegacyRoutes(app, speaking);
+  addJambonzRoutes(app, speaking);
   addBatchRoute(app, speaking);
   addTextRoutes(app, limits);
   void app.register(async (scope) => addElevenLabsRoutes(scope, speaking, options.elevenLabsVoices));

@@ -8,6 +8,7 @@ import type { LiveTranscriber } from '../../transcribing/live-transcriber.js';
 import { AccessGuard } from './access.js';
 import { type AppOptions, buildApp } from './app.js';
 import { elevenLabsDialects } from '../elevenlabs/stream-input.js';
+import { jambonzVoiceSocket } from '../jambonz/jambonz-voice-socket.js';
 import { legacySocket } from '../legacy/legacy-socket.js';
 import { jambonzSocket } from '../live/jambonz-socket.js';
 import { liveSocket } from '../live/live-socket.js';
@@ -231,6 +232,7 @@ export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
   return [
     legacySocket(parts),
     omniSocket(parts),
+    jambonzVoiceSocket(parts),
     ...elevenLabsDialects({ ...parts, ...voices, maxTextLength }),
   ];
 }

@@ -11,6 +11,7 @@ import type { Interruptible, Utterance } from '../../call/utterance.js';
 import { Conversation, type CallerTurn, type ConversationListener } from '../../agents/conversation.js';
 import type { SpeechRouting, VoiceRequest } from '../../engines/routing.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
+import { IdleCaller } from '../../agents/idle-caller.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
 import type { Time } from '../../time.js';
@@ -64,6 +65,7 @@ export class RelaySession {
   readonly #parts: RelayParts;
   readonly #peer: RelayPeer;
   readonly #conversation: Conversation;
+  readonly #idle: IdleCaller;
   readonly #texts = new Map<number, RelayText>();
   readonly #end = new AbortController();
   #open: RelayText | undefined;
@@ -81,6 +83,8 @@ export class RelaySession {
   readonly #unknown = new Set<string>();
   #ttsLanguage: string;
   #isPaused = false;
+  /** The application is there. */
+  #isAttached = false;
   #badMessages = 0;
   /** Changes with each interruption: marks from before it are not told. */
   #generation = 0;
@@ -97,6 +101,7 @@ export class RelaySession {
     this.#parts = parts;
     this.#peer = peer;
     this.#ttsLanguage = config.ttsLanguage;
+    this.#idle = this.#idleCaller();
     const { interruptSensitivity: sensitivity, ignoreBackchannel, speechTimeoutMs } = config;
     const timeout = speechTimeoutMs === undefined ? {} : { silenceMs: speechTimeoutMs };
     this.#conversation = new Conversation(handled, this.#listener(), parts, {
@@ -105,10 +110,17 @@ export class RelaySession {
     });
   }
 
-  /** Called once the application is there. */
-  greet(): void {
+  /** The application is there: at first, or again. */
+  attached(isResumed: boolean): void {
     const { welcomeGreeting: greeting, welcomeGreetingInterruptible: interruptible } = this.#config;
-    if (greeting !== undefined) this.say(greeting, interruptible);
+    this.#isAttached = true;
+    if (greeting !== undefined && !isResumed) this.say(greeting, interruptible);
+    this.#idle.look();
+  }
+
+  /** The caller has done something that the session does not see. */
+  callerActs(): void {
+    this.#idle.acts();
   }
 
   /** Says a phrase of the server's own. Undefined where nothing can be said. */
@@ -125,6 +137,7 @@ export class RelaySession {
   typed(text: string): void {
     if (text.trim() === '') throw new ParleyError('TEXT_EMPTY', 'text must not be empty', { field: 'text' });
     this.#conversation.interrupt('text typed');
+    this.callerActs();
     const lang = this.#config.transcriptionLanguage;
     this.#tellInput({ type: 'prompt', voicePrompt: text.trim(), lang, last: true });
   }
@@ -154,6 +167,8 @@ export class RelaySession {
 
   /** The application is lost: the text whose tokens were still coming ends with those that came. */
   detached(): void {
+    this.#isAttached = false;
+    this.#idle.look();
     this.#completeOpen();
     this.#passed = undefined;
     this.#isPaused = false;
@@ -163,6 +178,7 @@ export class RelaySession {
   /** The call goes on without this session. Idempotent. */
   close(): void {
     this.#end.abort();
+    this.#idle.close();
     this.detached();
     this.#conversation.leave();
   }
@@ -277,7 +293,26 @@ export class RelaySession {
   ): Utterance {
     const voice = this.#config.languages.find(({ code }) => code === language)?.voice ?? this.#config.voice;
     const options = { ...this.#able({ voice, language }), interruptible: this.#allowed(interruptible) };
-    return this.#conversation.say(text, options);
+    const utterance = this.#conversation.say(text, options);
+    this.#idle.says(utterance);
+    return utterance;
+  }
+
+  /** The time that the application takes for its answer counts: one that never answers keeps no call open. */
+  #idleCaller(): IdleCaller {
+    const { idle, interruptible } = this.#config;
+    return new IdleCaller(idle, {
+      time: this.#parts.time,
+      isBusy: () => !this.#isAttached || this.#conversation.isSpeaking || this.#conversation.isCallerHeard,
+      say: (phrase) => this.say(phrase, interruptible),
+      hangUp: async () => {
+        const { id: call } = this.#handled.call;
+        this.#parts.log.info({ call }, 'the caller says nothing, and the call ends');
+        await this.#handled
+          .hangUp()
+          .catch((error: unknown) => this.#warn(error, 'the call could not be ended'));
+      },
+    });
   }
 
   #able({ voice, language }: VoiceRequest): VoiceRequest {
@@ -324,8 +359,9 @@ export class RelaySession {
       try {
         const sound = await read;
         if (signal.aborted || generation !== this.#generation) return;
-        const { number } = this.#handled.call.play({ ...sound, times: Math.max(1, loop) }, allowed);
-        this.#sounds.set(number, preemptible);
+        const utterance = this.#handled.call.play({ ...sound, times: Math.max(1, loop) }, allowed);
+        this.#sounds.set(utterance.number, preemptible);
+        this.#idle.says(utterance);
       } catch (error) {
         if (!signal.aborted) this.#refuse(error);
       } finally {
@@ -411,9 +447,12 @@ export class RelaySession {
   #listener(): ConversationListener {
     return {
       said: (turn) => this.#said(turn),
-      noise: () => undefined,
+      noise: () => this.#idle.look(),
       partial: (text, language) => this.#partial(text, language),
-      callerSpeaks: (isSpeaking) => this.#speaker('clientSpeaking', isSpeaking),
+      callerSpeaks: (isSpeaking) => {
+        this.#idle.look();
+        this.#speaker('clientSpeaking', isSpeaking);
+      },
       pressed: (digit) => this.#pressed(digit),
       started: () => this.#speaker('agentSpeaking', true),
       sentencePlayed: (utterance, sentence) => {
@@ -430,7 +469,7 @@ export class RelaySession {
         this.#over(utterance);
         this.#peer.send({ type: 'error', description: `the text could not be spoken: ${code}` });
       },
-      ended: () => undefined,
+      ended: () => this.#idle.close(),
     };
   }
 
@@ -444,6 +483,7 @@ export class RelaySession {
   }
 
   #said({ text, language, isOverVoice }: CallerTurn): void {
+    this.#idle.acts();
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (isOverVoice && reported !== 'any' && reported !== 'speech') return;
     const lang = language ?? this.#config.transcriptionLanguage;
@@ -466,6 +506,7 @@ export class RelaySession {
 
   /** A key that did not interrupt the voice is told only if that is wanted. */
   #pressed(digit: string): void {
+    this.#idle.acts();
     if (!this.#config.dtmfDetection) return;
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (this.#conversation.isSpeaking && reported !== 'any' && reported !== 'dtmf') return;

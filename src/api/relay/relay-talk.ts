@@ -111,7 +111,7 @@ export class RelayTalk implements Talk {
       { call: this.#handled.call.id, relay: this.#owner.name, isResumed },
       'relay connected',
     );
-    if (!isResumed) this.#session.greet();
+    this.#session.attached(isResumed);
   }
 
   /** A message of the application. */

@@ -32,6 +32,7 @@ export const RELAY: Omit<RelayConfig, 'url'> = {
   lostSocket: 'resume',
   holdPhrase: 'One moment.',
   failurePhrase: 'Sorry, goodbye.',
+  idle: undefined,
 };
 
 export function relayPartsOf({

@@ -10,7 +10,7 @@ import { openHandledCall, settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { until } from '../../fakes/until.js';
 import { openLine, RELAY, TOKEN } from './open-line.js';
-import { openRelayedCall } from './relayed-call.js';
+import { openRelayedCall, type RelayedCall } from './relayed-call.js';
 
 const calls = openCalls();
 const STORY = 'The train leaves at nine from platform two.';
@@ -400,4 +400,36 @@ test('a typed text is a prompt', async (t) => {
   const under = await open(t);
   under.talk.typed(' Hello ');
   assert.equal((await under.app.message('prompt'))['voicePrompt'], 'Hello');
+});
+
+const IDLE = { idleMs: 400, phrase: 'Are you there?', times: 1, goodbye: 'Goodbye.' };
+
+test('a caller who says nothing is asked by the server, and the call ends', async (t) => {
+  const under = await open(t, { idle: IDLE, welcomeGreeting: 'Welcome.' });
+  await under.passUntil(() => under.line.length === 1);
+  assert.deepEqual(under.engine.begun, ['Welcome.', 'Are you there?', 'Goodbye.']);
+  assert.deepEqual(under.line, ['hang up']);
+  await until(() => under.app.closeCode !== undefined);
+  assert.equal(under.time.waiting, 0);
+});
+
+for (const [what, act] of [
+  ['says something', (under: RelayedCall) => under.says('Here.')],
+  ['presses a key', (under: RelayedCall) => under.call.pressed('1')],
+  ['types', (under: RelayedCall) => under.talk.typed('Here.')],
+] as const) {
+  test(`a caller who ${what} is there, and is asked as before`, async (t) => {
+    const under = await open(t, { idle: IDLE });
+    await under.passUntil(() => under.count('utterance.spoken') === 1);
+    act(under);
+    await under.passUntil(() => under.count('utterance.spoken') === 2);
+    assert.deepEqual(under.engine.begun, ['Are you there?', 'Are you there?']);
+  });
+}
+
+test('while the application is lost, the caller is not asked', async (t) => {
+  const under = await open(t, { idle: IDLE });
+  await under.backend.close();
+  await under.passUntil(() => under.line.length === 1);
+  assert.deepEqual(under.engine.begun, ['One moment.', 'Sorry, goodbye.']);
 });
