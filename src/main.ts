@@ -29,7 +29,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
-import { relayOpener } from './api/relay/relay-line.js';
+import { backendOpeners } from './api/streams/backend-openers.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
@@ -244,8 +244,8 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
 function openAgents(parts: Pick<Parts, 'config' | 'log' | 'metrics' | 'workshop' | 'callerTexts'>): Agents {
   const { config, log, metrics, workshop, callerTexts } = parts;
   const shared = { callerTexts, time: systemTime, log };
-  const openRelay = relayOpener({ ...shared, sounds: workshop.sounds, unixMs: Date.now, randomBytes });
-  return new Agents({ ...shared, config: config.agents, metrics: metrics.agents, openRelay });
+  const backends = backendOpeners({ ...shared, sounds: workshop.sounds, unixMs: Date.now, randomBytes });
+  return new Agents({ ...shared, config: config.agents, metrics: metrics.agents, ...backends });
 }
 
 function returnMemory({ encoders, switchboard }: Parts): IdleMemory {

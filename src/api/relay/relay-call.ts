@@ -9,7 +9,7 @@ import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 
 /** There is one account: that of this server. */
-const ACCOUNT = `AC${'0'.repeat(32)}`;
+export const ACCOUNT = `AC${'0'.repeat(32)}`;
 const ACTION_MS = 10_000;
 
 /** The first message of a session. All fields are strings, as clients check. */
