@@ -2,7 +2,7 @@
 import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
-import type { AgentConfig, AgentsConfig } from '../config/agent-config.js';
+import { type AgentConfig, type AgentsConfig, isAgent } from '../config/agent-config.js';
 import type { MediaStreamConfig } from '../config/media-stream-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
@@ -50,8 +50,7 @@ export class Agents implements CallHandler {
   }
 
   has(agent: string): boolean {
-    const { agents, relays, mediaStreams } = this.#parts.config;
-    return agents.has(agent) || relays.has(agent) || mediaStreams.has(agent);
+    return isAgent(this.#parts.config, agent);
   }
 
   handle(agent: string, handled: HandledCall): Talk {

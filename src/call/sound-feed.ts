@@ -3,8 +3,10 @@
 //   push ─▶ spurt: one SoundStream, one utterance ─▶ queue of the call
 //   mark ─▶ cut of the stream ─▶ end of the stretch, by packets really sent ─▶ marked
 //
-// A bot does not say where its speech ends. A spurt ends when nothing has come for REST_MS and less than that
-// is left to play. Sound that comes later begins the next spurt, behind the one before.
+// A bot does not say where its speech ends. A spurt ends when its sound is played and nothing has come for
+// REST_MS, or a little earlier if the bot has paused for PAUSE_MS. Sound that comes later begins the next
+// spurt. If that comes soon, it was no pause but jitter of the network: the next spurts then begin later, so
+// that more of their sound is in hand.
 import { asParleyError, ParleyError } from '../errors.js';
 import { SoundStream } from '../speaking/sound-stream.js';
 import type { Time } from '../time.js';
@@ -13,9 +15,14 @@ import type { CallEvent } from './utterance.js';
 
 /** What the playout holds back at the beginning of a spurt: three frames. */
 const REST_MS = 60;
+const PAUSE_MS = 120;
+/** A spurt that begins within this time after the one before is late by jitter. */
+const JITTER_MS = 300;
+const LEAD_STEP_MS = 40;
+const MOST_LEAD_MS = 160;
 const SOON_MS = 20;
 /** Between looks at a spurt that has no utterance yet. */
-const LATER_MS = 500;
+const LATER_MS = 100;
 const MOST_SECONDS = 600; // of sound that waits
 const MOST_MARKS = 1000;
 
@@ -27,7 +34,7 @@ interface Mark {
 
 interface Spurt {
   readonly stream: SoundStream;
-  /** Number of its utterance; undefined while the queue of the call is full. */
+  /** Number of its utterance; undefined while it is held back, or the queue of the call is full. */
   utterance: number | undefined;
   /** The last stretch that was sent; -1 before the first. */
   sent: number;
@@ -50,8 +57,10 @@ export class SoundFeed {
   readonly #spurts: Spurt[] = [];
   /** The one that takes sound: the last of them. */
   #open: Spurt | undefined;
-  #lastMs = 0;
+  #lastMs = -Infinity;
+  #leadMs = 0;
   #cancelLook: (() => void) | undefined;
+  #cancelLead: () => void = () => undefined;
   #onPlayed: (() => void)[] = [];
 
   constructor(parts: FeedParts) {
@@ -74,12 +83,16 @@ export class SoundFeed {
     const { sampleRate, time } = this.#parts;
     if (this.waitingSeconds + samples.length / sampleRate > MOST_SECONDS)
       throw new ParleyError('QUEUE_FULL', `more than ${MOST_SECONDS / 60} minutes of sound would wait`);
+    const quietMs = time.now() - this.#lastMs;
     this.#lastMs = time.now();
     if (this.#open?.stream.push(samples) === true) return;
     const stream = new SoundStream(sampleRate);
     stream.push(samples);
     const spurt: Spurt = { stream, utterance: undefined, sent: -1, marks: [] };
-    this.#begin(spurt);
+    if (quietMs < JITTER_MS) this.#leadMs = Math.min(this.#leadMs + LEAD_STEP_MS, MOST_LEAD_MS);
+    const isLong = samples.length >= (sampleRate * MOST_LEAD_MS) / 1000;
+    if (this.#leadMs === 0 || isLong) this.#begin(spurt);
+    else this.#cancelLead = time.after(this.#leadMs, () => this.#beginLater(spurt));
     this.#open = spurt;
     this.#spurts.push(spurt);
     this.#lookAfter(REST_MS);
@@ -100,6 +113,7 @@ export class SoundFeed {
   clear(reason: string): void {
     if (this.#spurts.length === 0) return;
     this.#parts.call.interrupt(reason);
+    this.#lastMs = -Infinity;
     // A spurt without an utterance has no event. One that was sent to its last packet reports that itself.
     for (const spurt of this.#spurts.filter(({ utterance }) => utterance === undefined)) this.#over(spurt);
   }
@@ -113,6 +127,7 @@ export class SoundFeed {
   /** Ends without a word about the marks that wait. What is playing goes on. Idempotent. */
   close(): void {
     this.#unobserve();
+    this.#cancelLead();
     this.#endSpurt();
     this.#spurts.length = 0;
     this.#tellPlayed();
@@ -157,7 +172,11 @@ export class SoundFeed {
   #over(spurt: Spurt): void {
     const at = this.#spurts.indexOf(spurt);
     if (at >= 0) this.#spurts.splice(at, 1);
-    if (this.#open === spurt) this.#endSpurt();
+    if (this.#open === spurt) {
+      this.#cancelLead();
+      this.#endSpurt();
+      this.#lastMs = -Infinity; // it was cut: what follows is not late
+    }
     this.#sentTo(spurt, Infinity);
     if (this.#spurts.length === 0) this.#tellPlayed();
   }
@@ -174,7 +193,7 @@ export class SoundFeed {
   }
 
   #lookAfter(ms: number): void {
-    this.#cancelLook = this.#parts.time.after(ms, () => this.#look());
+    this.#cancelLook = this.#parts.time.after(Math.max(ms, SOON_MS), () => this.#look());
   }
 
   #look(): void {
@@ -183,9 +202,10 @@ export class SoundFeed {
     const { call, time, sampleRate } = this.#parts;
     if (spurt.utterance === undefined) return this.#lookAfter(LATER_MS);
     const leftMs = (spurt.stream.waiting * 1000) / sampleRate + call.stats().queuedMs;
-    const waitMs = Math.max(this.#lastMs + REST_MS - time.now(), leftMs - REST_MS);
-    if (waitMs > 0) this.#lookAfter(Math.max(waitMs, SOON_MS));
-    else this.#endSpurt();
+    if (leftMs > REST_MS) return this.#lookAfter(leftMs - REST_MS);
+    const waitMs = this.#lastMs + (leftMs > 0 ? PAUSE_MS : REST_MS) - time.now();
+    if (waitMs <= 0) return this.#endSpurt();
+    return this.#lookAfter(leftMs > 0 ? Math.min(waitMs, leftMs) : waitMs);
   }
 }
 

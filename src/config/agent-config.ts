@@ -65,6 +65,11 @@ export interface AgentsConfig {
   readonly usual: string | undefined;
 }
 
+/** True if an agent of any kind has this name. */
+export function isAgent({ agents, relays, mediaStreams }: AgentsConfig, name: string): boolean {
+  return agents.has(name) || relays.has(name) || mediaStreams.has(name);
+}
+
 const INTERRUPTIONS = ['none', 'dtmf', 'speech', 'any'] as const;
 const OWN_NAME = 'default';
 const USUAL_PROMPT = [

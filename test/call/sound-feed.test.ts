@@ -121,9 +121,10 @@ test('a mark with nothing before it comes back at once', async () => {
   assert.deepEqual(marked, ['first']);
   push(noise(800));
   await queued(100);
-  await leave(3);
+  await leave(5);
   await pushed();
-  await leave(2);
+  await leave(1);
+  await settle();
   feed.mark('second');
   assert.deepEqual(marked, ['first', 'second']);
 });
@@ -202,6 +203,39 @@ test('a sound shorter than what a talkspurt holds back is heard all the same, wi
   const heard = codesOf(sent().filter((packet) => !isSilent(packet)));
   assert.deepEqual(heard, Buffer.concat([noise(100), Buffer.alloc(60, SILENCE)]));
   assert.deepEqual(marked, ['short']);
+});
+
+test('after a gap by jitter, speech in real time begins later, and bridges the next gap', async () => {
+  const { push, pushed, queued, leave, sent, count } = openFeed();
+  const sound = noise(16_000);
+  let at = 0;
+  const say = () => push(sound.subarray(at, (at += 160)));
+  for (let chunk = 0; chunk < 3; chunk++) say();
+  await queued(60);
+  await leave(4); // a gap of 80 ms: more than the 60 ms in hand
+  await pushed();
+  await until(async () => (await leave(1), count('utterance.spoken') === 1));
+  sent();
+  for (let chunk = 0; chunk < 2; chunk++) {
+    say();
+    await leave(1);
+  }
+  assert.ok(sent().every(isSilent));
+  for (let chunk = 0; chunk < 2; chunk++) say();
+  await queued(80);
+  await leave(4);
+  const heard = codesOf(sent().filter((packet) => !isSilent(packet)));
+  assert.deepEqual(heard, Buffer.from(sound.subarray(480, 480 + 640)));
+});
+
+test('what a bot says right after a clear is not held back', async () => {
+  const { feed, push, queued, leave } = openFeed();
+  push(noise(8000));
+  await queued(1000);
+  await leave(5);
+  feed.clear('cleared');
+  for (let chunk = 0; chunk < 3; chunk++) push(noise(160, chunk + 1));
+  await queued(60);
 });
 
 test('ten minutes may wait; more is refused whole, and taken again after a clear', async () => {
