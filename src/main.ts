@@ -28,7 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
-import { type Conversations, openConversations } from './api/relay/conversations.js';
+import { type Conversations, openConversations } from './api/streams/open-conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';

@@ -1,6 +1,7 @@
 // Reads and checks the files that the telephone's variables name, before anything is opened. It reports every
 // mistake with its file.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { isAgent } from '../../src/config/agent-config.js';
 import type { CertificateFiles } from '../../src/config/certificate.js';
 import { apiKeyIn, type Config } from '../../src/config/config.js';
 import { ParleyError } from '../../src/errors.js';
@@ -70,7 +71,7 @@ function routingContextOf({ apiKeys, apiKeysFile, agents: names, hearing, record
     // The names in API_KEYS_FILE may change while the server runs.
     isKey: (name: string) =>
       apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name),
-    isAgent: (name: string) => names.agents.has(name) || names.relays.has(name),
+    isAgent: (name: string) => isAgent(names, name),
     hearing: hearing.settings,
     records: recording !== undefined,
   };

@@ -3,7 +3,8 @@ import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
 import type { OpenCalls } from '../call/open-calls.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
-import type { AgentConfig, AgentsConfig } from '../config/agent-config.js';
+import { type AgentConfig, type AgentsConfig, isAgent } from '../config/agent-config.js';
+import type { MediaStreamConfig } from '../config/media-stream-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
@@ -19,6 +20,8 @@ export interface AgentsParts {
   readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy'>;
   /** Connects a call with a backend of its own. */
   readonly openRelay: (handled: HandledCall, config: RelayConfig) => Talk;
+  /** Connects a call with a bot that has speech of its own. */
+  readonly openMediaStream: (handled: HandledCall, config: MediaStreamConfig) => Talk;
 }
 
 interface AgentCounters {
@@ -36,11 +39,12 @@ export class Agents implements CallHandler {
     this.#parts = parts;
     this.usual = parts.config.usual;
     const { config, callerTexts, log } = parts;
-    const agents = [...config.agents.keys(), ...config.relays.keys()];
+    const hearing = [...config.agents.keys(), ...config.relays.keys()];
+    const agents = [...hearing, ...config.mediaStreams.keys()];
     if (agents.length === 0) return;
     const isCallerRecognised = callerTexts.isCallerRecognised;
     log.info({ agents, usual: this.usual, isCallerRecognised }, 'agents ready');
-    if (!isCallerRecognised)
+    if (!isCallerRecognised && hearing.length > 0)
       log.warn(
         {},
         'agents understand typed text and keys only: ASR_MODEL_ID or ASR_BASE_URL gives them ears',
@@ -48,8 +52,7 @@ export class Agents implements CallHandler {
   }
 
   has(agent: string): boolean {
-    const { agents, relays } = this.#parts.config;
-    return agents.has(agent) || relays.has(agent);
+    return isAgent(this.#parts.config, agent);
   }
 
   opened(handled: HandledCall): void {
@@ -58,9 +61,10 @@ export class Agents implements CallHandler {
 
   handle(agent: string, handled: HandledCall): Talk {
     this.#parts.openCalls.conductedBy(handled.call.id, `the agent ${JSON.stringify(agent)}`);
-    const { agents, relays } = this.#parts.config;
-    const [config, relay] = [agents.get(agent), relays.get(agent)];
+    const { agents, relays, mediaStreams } = this.#parts.config;
+    const [config, relay, stream] = [agents.get(agent), relays.get(agent), mediaStreams.get(agent)];
     if (relay !== undefined) return this.#parts.openRelay(handled, relay);
+    if (stream !== undefined) return this.#parts.openMediaStream(handled, stream);
     if (config === undefined)
       throw new ParleyError('NOT_FOUND', `there is no agent ${JSON.stringify(agent)}`);
     const { callerTexts, time, log } = this.#parts;

@@ -14,7 +14,7 @@ import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { Goodbye, type LastWords } from './goodbye.js';
 import { type Interruption, type QueuedOptions, UtteranceQueue } from './utterance-queue.js';
-import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
+import { type PlayableSound, playedPieces } from '../speaking/sound-stream.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import { isMarkup, sentencesFrom, type TextLimits, TextTurns } from '../speaking/text-source.js';
 import type { HearingSettings } from '../config/hearing-config.js';
@@ -163,12 +163,12 @@ export class Call {
    * Queues sound, to be played as it is: an utterance without a text. Throws CALL_CLOSED, QUEUE_FULL,
    * INVALID_FIELD and TOO_LARGE. The samples must not be changed until the utterance has ended.
    */
-  play(sound: PlayedSound, interruptible: Interruptible = 'none'): Utterance {
+  play(sound: PlayableSound, interruptible: Interruptible = 'none'): Utterance {
     this.#refuseMore();
-    const piece = soundPiece(sound);
+    const pieces = playedPieces(sound);
     this.#caller.prepare(interruptible);
     const utterance = this.#newUtterance(undefined, { trimSilence: false, interruptible });
-    this.#queue.start(utterance, [piece]);
+    this.#queue.start(utterance, pieces(utterance.signal));
     return utterance;
   }
 

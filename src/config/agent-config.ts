@@ -14,6 +14,7 @@ import { dirname, resolve } from 'node:path';
 import type { ConfigReader, Environment } from './environment.js';
 import { FieldReader, type Fields, isFields } from './fields.js';
 import { IDLE_FIELDS, IDLE_SECONDS, type IdleCallerConfig, readIdle, usualIdle } from './idle-config.js';
+import { type MediaStreamConfig, readMediaStream } from './media-stream-config.js';
 import { readRelay, type RelayConfig } from './relay-config.js';
 import { type ApiServerConfig, isHttpUrl, readServer } from './recognition-config.js';
 import type { Variable } from './variables.js';
@@ -59,10 +60,17 @@ export interface AgentConfig {
 
 export interface AgentsConfig {
   readonly agents: ReadonlyMap<string, AgentConfig>;
-  /** Backends with Twilio's ConversationRelay protocol. No name is in both. */
+  /** Backends with Twilio's ConversationRelay protocol. No name is in two of these maps. */
   readonly relays: ReadonlyMap<string, RelayConfig>;
+  /** Bots with speech of their own, with the protocol of Twilio's Media Streams. */
+  readonly mediaStreams: ReadonlyMap<string, MediaStreamConfig>;
   /** Name of the agent that takes calls for which none is named; undefined: no agent takes them. */
   readonly usual: string | undefined;
+}
+
+/** True if an agent of any kind has this name. */
+export function isAgent({ agents, relays, mediaStreams }: AgentsConfig, name: string): boolean {
+  return agents.has(name) || relays.has(name) || mediaStreams.has(name);
 }
 
 const INTERRUPTIONS = ['none', 'dtmf', 'speech', 'any'] as const;
@@ -115,14 +123,19 @@ const FIELDS = {
 export function readAgentsConfig(read: ConfigReader<Variable>, env: Environment): AgentsConfig {
   const own = readOwn(read);
   const path = read.raw('AGENTS_FILE');
-  const agents = new Map<string, AgentConfig>();
-  const relays = new Map<string, RelayConfig>();
-  if (own !== undefined) agents.set(OWN_NAME, own);
-  if (path === undefined) return { agents, relays, usual: own?.name };
+  const named: NamedAgents = { agents: new Map(), relays: new Map(), mediaStreams: new Map() };
+  if (own !== undefined) named.agents.set(OWN_NAME, own);
+  if (path === undefined) return { ...named, usual: own?.name };
   const file = new AgentsFile({ path, env, own });
-  const usual = file.read(agents, relays);
+  const usual = file.read(named);
   for (const problem of file.problems) read.problem('AGENTS_FILE', `(${path}): ${problem}`);
-  return { agents, relays, usual: usual ?? own?.name };
+  return { ...named, usual: usual ?? own?.name };
+}
+
+interface NamedAgents {
+  readonly agents: Map<string, AgentConfig>;
+  readonly relays: Map<string, RelayConfig>;
+  readonly mediaStreams: Map<string, MediaStreamConfig>;
 }
 
 const DEFAULTS = {
@@ -203,6 +216,16 @@ interface FileParts {
   readonly own: AgentConfig | undefined;
 }
 
+type BackendReader<T> = (
+  read: FieldReader,
+  value: unknown,
+  place: { name: string; at: string; secret: (variable: string) => string | undefined },
+) => T | undefined;
+
+function setIf<T>(map: Map<string, T>, name: string, value: T | undefined): void {
+  if (value !== undefined) map.set(name, value);
+}
+
 class AgentsFile {
   readonly #read = new FieldReader();
   readonly #parts: FileParts;
@@ -216,7 +239,7 @@ class AgentsFile {
   }
 
   /** Adds the agents of the file. Returns the name of the default. */
-  read(agents: Map<string, AgentConfig>, relays: Map<string, RelayConfig>): string | undefined {
+  read({ agents, relays, mediaStreams }: NamedAgents): string | undefined {
     const content = this.#content();
     if (content === undefined || !this.#read.fields(content, 'the file', FIELDS.file)) return undefined;
     const { agents: named } = content;
@@ -226,14 +249,12 @@ class AgentsFile {
       const at = `agents.${name.slice(0, 100)}`;
       if (!AGENT_NAME.test(name))
         this.#read.problem(at, 'must be named by letters, digits and ".", "-", "_"');
-      if (isFields(value) && value['relay'] !== undefined) {
-        const relay = this.#relay(value, name, at);
-        if (relay !== undefined) relays.set(name, relay);
-        agents.delete(name);
-        continue;
-      }
-      const agent = this.#agent(value, name, at);
-      if (agent !== undefined) agents.set(name, agent);
+      agents.delete(name); // the file goes before the environment
+      if (isFields(value) && value['relay'] !== undefined)
+        setIf(relays, name, this.#backend('relay', readRelay, value, name, at));
+      else if (isFields(value) && value['mediaStream'] !== undefined)
+        setIf(mediaStreams, name, this.#backend('mediaStream', readMediaStream, value, name, at));
+      else setIf(agents, name, this.#agent(value, name, at));
     }
     const usual = this.#read.text(content, 'default', 'the file', 100);
     if (usual !== undefined && !Object.hasOwn(named, usual) && !agents.has(usual))
@@ -241,17 +262,24 @@ class AgentsFile {
     return usual;
   }
 
-  #relay(value: Fields, name: string, at: string): RelayConfig | undefined {
-    if (!this.#read.fields(value, at, ['relay'])) return undefined;
+  /** An agent whose only field describes a backend. */
+  #backend<T>(
+    field: string,
+    reader: BackendReader<T>,
+    value: Fields,
+    name: string,
+    at: string,
+  ): T | undefined {
+    if (!this.#read.fields(value, at, [field])) return undefined;
     const secret = (variable: string) => {
       const found = this.#parts.env[variable]?.trim() ?? '';
       if (found !== '') return found;
       return this.#read.problem(
-        `${at}.relay.authTokenEnv`,
+        `${at}.${field}.authTokenEnv`,
         `names the variable ${variable}, which is not set`,
       );
     };
-    return readRelay(this.#read, value['relay'], { name, at: `${at}.relay`, secret });
+    return reader(this.#read, value[field], { name, at: `${at}.${field}`, secret });
   }
 
   #content(): unknown {

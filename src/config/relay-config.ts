@@ -179,7 +179,7 @@ function inputIn(read: FieldReader, fields: Fields, name: string, at: string): I
   return read.word(fields, name, at, INPUTS);
 }
 
-function phraseIn(read: FieldReader, fields: Fields, name: string, at: string): string | undefined {
+export function phraseIn(read: FieldReader, fields: Fields, name: string, at: string): string | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;
   if (typeof value === 'string' && value.trim() !== '' && value.length <= MOST_PHRASE) return value.trim();
@@ -229,7 +229,11 @@ function readEvents(read: FieldReader, fields: Fields, at: string): RelayConfig[
   return new Set(known);
 }
 
-function readParameters(read: FieldReader, value: unknown, at: string): Readonly<Record<string, string>> {
+export function readParameters(
+  read: FieldReader,
+  value: unknown,
+  at: string,
+): Readonly<Record<string, string>> {
   if (value === undefined) return {};
   if (isFields(value) && Object.keys(value).length <= MOST_PARAMETERS) {
     const texts = Object.entries(value).filter(
@@ -242,7 +246,7 @@ function readParameters(read: FieldReader, value: unknown, at: string): Readonly
 }
 
 /** Words of a call must not cross a network in the clear. */
-function isSocketUrl(text: string): boolean {
+export function isSocketUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password, hash } = new URL(text);
   const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);

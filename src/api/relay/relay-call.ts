@@ -9,7 +9,7 @@ import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 
 /** There is one account: that of this server. */
-const ACCOUNT = `AC${'0'.repeat(32)}`;
+export const ACCOUNT = `AC${'0'.repeat(32)}`;
 /** Twilio tells by whom a call was dialled. */
 const DIRECTIONS = { inbound: 'inbound', outbound: 'outbound-api' } as const;
 const ACTION_MS = 10_000;

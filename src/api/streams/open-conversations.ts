@@ -1,12 +1,13 @@
-// Joins those who conduct calls: the agents of this server, and applications that speak ConversationRelay,
-// which this server dials or which attach to running calls.
+// Joins those who conduct calls: the agents of this server, applications of ConversationRelay, which it dials
+// or which attach to running calls, and bots of Media Streams.
 import { randomBytes } from 'node:crypto';
 import { Agents, type AgentsParts } from '../../agents/agents.js';
 import { OpenCalls } from '../../call/open-calls.js';
 import type { Time } from '../../time.js';
-import { RelayAttachments } from './relay-attachments.js';
-import { relayOpener } from './relay-line.js';
-import type { RelayParts } from './relay-session.js';
+import { mediaStreamOpener } from './stream-line.js';
+import { RelayAttachments } from '../relay/relay-attachments.js';
+import { relayOpener } from '../relay/relay-line.js';
+import type { RelayParts } from '../relay/relay-session.js';
 
 interface ConversationsParts {
   readonly config: { readonly agents: AgentsParts['config'] };
@@ -30,6 +31,7 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const shared = { callerTexts, time, log, openCalls: new OpenCalls(parts) };
   const relayed = { ...shared, routing, sounds: workshop.sounds, unixMs: Date.now, randomBytes };
   const counted = { config: config.agents, metrics: metrics.agents };
-  const handler = new Agents({ ...shared, ...counted, openRelay: relayOpener(relayed) });
+  const openers = { openRelay: relayOpener(relayed), openMediaStream: mediaStreamOpener(relayed) };
+  const handler = new Agents({ ...shared, ...counted, ...openers });
   return { handler, relays: new RelayAttachments(relayed) };
 }

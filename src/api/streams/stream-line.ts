@@ -1,0 +1,255 @@
+// The line of a call to a bot with speech of its own: dials the bot's WebSocket, carries sound both ways in
+// the protocol of Twilio's Media Streams, and ends the stream on either side.
+//
+//   connecting ──▶ open ──▶ over: the caller hung up, the bot closed the socket, or the bot is lost
+//
+// As with Twilio, a stream is never resumed. A bot that closes its socket normally has ended the call: what
+// it gave is played to its end. If the bot is lost, the caller hears a phrase. Then the call ends.
+import { WebSocket } from 'ws';
+import type { HandledCall, Talk } from '../../call/call-handler.js';
+import { SoundFeed } from '../../call/sound-feed.js';
+import type { MediaStreamConfig } from '../../config/media-stream-config.js';
+import { asParleyError, ParleyError } from '../../errors.js';
+import type { Time } from '../../time.js';
+import { ACCOUNT, relaySignature } from '../relay/relay-call.js';
+import { CallSound } from './call-sound.js';
+import {
+  MOST_MESSAGE_BYTES,
+  readBotMessage,
+  STREAM_RATE,
+  streamErrorOf,
+  type StreamTrack,
+  StreamWriter,
+} from './stream-messages.js';
+
+const DIAL_MS = 5000; // of one handshake
+const FIRST_MS = 5000; // for all attempts to reach the bot
+const BACK_OFF_MS = [250, 500, 1000, 2000] as const;
+const PING_MS = 20_000;
+/** Bytes that the bot has not read: from here on it gets no sound, or is lost. Half a minute, and four. */
+const SLOW_BYTES = 512 * 1024;
+const LOST_BYTES = 4 * 1024 * 1024;
+const PHRASE_MS = 60_000;
+const REST_MS = 610_000; // more than the sound that can wait
+const NORMAL = 1000;
+/** Close codes of a bot that has ended the stream: normal, and none stated (RFC 6455 section 7.4.1). */
+const ENDED: readonly number[] = [NORMAL, 1005];
+
+const TRACKS: Readonly<Record<MediaStreamConfig['track'], readonly StreamTrack[]>> = {
+  inbound_track: ['inbound'],
+  outbound_track: ['outbound'],
+  both_tracks: ['inbound', 'outbound'],
+};
+
+interface StreamParts {
+  readonly time: Time;
+  /** Cryptographically strong. */
+  readonly randomBytes: (count: number) => Buffer;
+  readonly log: {
+    info(fields: Record<string, unknown>, message: string): void;
+    warn(fields: Record<string, unknown>, message: string): void;
+  };
+}
+
+/** Connects calls with their bots. */
+export function mediaStreamOpener(
+  parts: StreamParts,
+): (handled: HandledCall, config: MediaStreamConfig) => Talk {
+  return (handled, config) => new StreamLine(handled, config, parts);
+}
+
+class StreamLine implements Talk {
+  readonly #handled: HandledCall;
+  readonly #config: MediaStreamConfig;
+  readonly #parts: StreamParts;
+  readonly #streamSid: string;
+  readonly #writer: StreamWriter;
+  readonly #feed: SoundFeed;
+  readonly #startedMs: number;
+  /** Refused messages and dropped chunks, by Twilio's number or our code. */
+  readonly #refused = new Map<string, number>();
+  #socket: WebSocket | undefined;
+  #isOpen = false;
+  #isOver = false;
+  #attempts = 0;
+  #sound: CallSound | undefined;
+  #unobserve: () => void = () => undefined;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(handled: HandledCall, config: MediaStreamConfig, parts: StreamParts) {
+    this.#handled = handled;
+    this.#config = config;
+    this.#parts = parts;
+    this.#startedMs = parts.time.now();
+    this.#streamSid = `MZ${parts.randomBytes(16).toString('hex')}`;
+    const { call } = handled;
+    this.#writer = new StreamWriter({
+      accountSid: ACCOUNT,
+      callSid: call.id,
+      streamSid: this.#streamSid,
+    });
+    this.#feed = new SoundFeed({
+      call,
+      sampleRate: STREAM_RATE,
+      time: parts.time,
+      marked: (name) => this.#isOpen && this.#send(this.#writer.mark(name)),
+    });
+    void call.closed.then(() => {
+      this.#stop();
+      this.#feed.close();
+    });
+    this.#dial();
+  }
+
+  /** Throws CALL_STATE: the bot has ears, and reads nothing. */
+  typed(_text: string): void {
+    throw new ParleyError('CALL_STATE', 'the bot of this call takes sound and keys, and no text');
+  }
+
+  #dial(): void {
+    const { url, authToken } = this.#config;
+    const signature = authToken === undefined ? {} : { 'x-twilio-signature': relaySignature(authToken, url) };
+    const socket = new WebSocket(url, {
+      headers: { 'user-agent': 'parley', ...signature },
+      handshakeTimeout: DIAL_MS,
+      maxPayload: MOST_MESSAGE_BYTES,
+      followRedirects: false, // the sound of a call goes only to the address that the operator configured
+      perMessageDeflate: false,
+    });
+    this.#socket = socket;
+    const isCurrent = () => this.#socket === socket && !this.#isOver;
+    socket.on('open', () => isCurrent() && this.#opened(socket));
+    socket.on('message', (data: Buffer, isBinary: boolean) => isCurrent() && this.#receive(data, isBinary));
+    socket.on(
+      'error',
+      (error) => isCurrent() && this.#warn({ detail: error.message }, 'the bot has an error'),
+    );
+    socket.on('close', (code) => isCurrent() && this.#closed(code));
+  }
+
+  #opened(socket: WebSocket): void {
+    const { call } = this.#handled;
+    const { parameters, track } = this.#config;
+    this.#isOpen = true;
+    this.#send(this.#writer.connected());
+    this.#send(this.#writer.start(TRACKS[track], parameters));
+    this.#parts.log.info({ call: call.id, bot: this.#config.name, stream: this.#streamSid }, 'bot connected');
+    this.#ping(socket);
+    this.#unobserve = call.observe((event) => {
+      if (event.type === 'digit') this.#send(this.#writer.dtmf(event.digit));
+    });
+    this.#sound = new CallSound({
+      call,
+      tracks: TRACKS[track],
+      time: this.#parts.time,
+      chunk: (...chunk) => this.#chunk(...chunk),
+      failed: ({ code }) => this.#refuse(code, 'the bot does not hear the call for now'),
+    });
+  }
+
+  /** A bot that answers no ping is lost. */
+  #ping(socket: WebSocket): void {
+    let isHeard = true;
+    socket.on('pong', () => (isHeard = true));
+    const beat = () => {
+      if (!isHeard) return socket.terminate();
+      isHeard = false;
+      socket.ping();
+      this.#cancelTimer = this.#parts.time.after(PING_MS, beat);
+      return undefined;
+    };
+    this.#cancelTimer = this.#parts.time.after(PING_MS, beat);
+  }
+
+  #chunk(track: StreamTrack, number: number, timestampMs: number, payload: string): void {
+    if ((this.#socket?.bufferedAmount ?? 0) > SLOW_BYTES)
+      this.#refuse('31930', 'sound for the bot is dropped: it reads too slowly');
+    else this.#send(this.#writer.media(track, number, timestampMs, payload));
+  }
+
+  #send(message: string): void {
+    if (!this.#isOpen || this.#socket === undefined) return;
+    if (this.#socket.bufferedAmount > LOST_BYTES) this.#socket.terminate();
+    else this.#socket.send(message);
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    try {
+      const message = readBotMessage(isBinary ? data : data.toString('utf8'), this.#streamSid);
+      if (message.event === 'media') this.#feed.push(message.samples);
+      else if (message.event === 'mark') this.#feed.mark(message.name);
+      else this.#feed.clear('cleared by the bot');
+    } catch (error) {
+      const refusal = asParleyError(error, 'MALFORMED');
+      this.#refuse(streamErrorOf(refusal, isBinary), `a message of the bot was dropped: ${refusal.message}`);
+    }
+  }
+
+  /** Each kind is warned of once in a stream, as with Twilio; the end of the stream tells their numbers. */
+  #refuse(error: string, message: string): void {
+    const before = this.#refused.get(error) ?? 0;
+    this.#refused.set(error, before + 1);
+    if (before === 0) this.#warn({ error }, message);
+  }
+
+  #closed(code: number): void {
+    this.#cancelTimer();
+    if (this.#isOpen && ENDED.includes(code)) return void this.#ended();
+    if (this.#isOpen) return this.#failed('31921', `the bot is lost, with close code ${code}`);
+    const { time } = this.#parts;
+    const backOffMs = BACK_OFF_MS[Math.min(this.#attempts++, BACK_OFF_MS.length - 1)] ?? 0;
+    if (time.now() + backOffMs - this.#startedMs > FIRST_MS)
+      return this.#failed('31920', 'the bot cannot be reached');
+    this.#cancelTimer = time.after(backOffMs, () => this.#dial());
+    return undefined;
+  }
+
+  /** The last word of the bot is heard, then the call ends. */
+  async #ended(): Promise<void> {
+    this.#stop();
+    await this.#within(REST_MS, this.#feed.played());
+    await this.#handled.hangUp();
+  }
+
+  #failed(error: string, message: string): void {
+    this.#warn({ error }, message);
+    this.#stop();
+    this.#feed.clear('the bot is lost');
+    void this.#within(PHRASE_MS, this.#apologise()).then(() => this.#handled.hangUp());
+  }
+
+  async #apologise(): Promise<void> {
+    const { failurePhrase, voice, language } = this.#config;
+    try {
+      await this.#handled.call.speak(failurePhrase, { voice, language }).ended;
+    } catch (error) {
+      this.#warn({ code: asParleyError(error, 'WRONG_STATE').code }, 'a phrase could not be spoken');
+    }
+  }
+
+  /** Ends the stream, and not what is played. Idempotent. */
+  #stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelTimer();
+    this.#unobserve();
+    this.#sound?.close();
+    if (this.#isOpen && this.#socket?.readyState === WebSocket.OPEN) this.#send(this.#writer.stop());
+    this.#isOpen = false;
+    this.#socket?.close(NORMAL);
+    this.#socket = undefined;
+    const fields = { call: this.#handled.call.id, bot: this.#config.name, stream: this.#streamSid };
+    this.#parts.log.info({ ...fields, refused: Object.fromEntries(this.#refused) }, 'bot left');
+  }
+
+  async #within(limitMs: number, work: Promise<unknown>): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (cancel = this.#parts.time.after(limitMs, resolve)));
+    await Promise.race([work, limit]);
+    cancel();
+  }
+
+  #warn(fields: Record<string, unknown>, message: string): void {
+    this.#parts.log.warn({ call: this.#handled.call.id, bot: this.#config.name, ...fields }, message);
+  }
+}
