@@ -22,6 +22,13 @@ export interface TurnTimes {
   readonly textMs: number;
 }
 
+/** Milliseconds. */
+export interface TurnLength {
+  readonly speechMs: number;
+  /** From the end of the speech until the turn was found to be over. */
+  readonly silenceMs: number;
+}
+
 export interface CallerTurn {
   /** Its number among the turns that have ended; undefined for a text that no such turn has. */
   readonly number: number | undefined;
@@ -47,8 +54,8 @@ export interface ConversationListener {
   /** What the caller has said so far of a turn that is not over. */
   partial?(text: string, language: string | undefined): void;
   callerSpeaks?(isSpeaking: boolean): void;
-  /** A turn is over, `silenceMs` after its speech: `said` or `unsaid` follows, in the order of the turns. */
-  turnEnded?(turn: number, silenceMs: number): void;
+  /** A turn is over: `said` or `unsaid` follows, in the order of the turns. */
+  turnEnded?(turn: number, length: TurnLength): void;
   /** A turn that is over has no text: without an error, there were no words in it. */
   unsaid?(turn: number, error: ParleyError | undefined): void;
   /** The caller was expected to speak, and did not. */
@@ -218,7 +225,7 @@ export class Conversation {
         if (!this.#isCallerSpeaking) this.#isOverVoice = this.#speaking !== undefined;
         return this.#callerSpeaks(true);
       case 'turn.ended':
-        return this.#turnEnded(event.silenceMs);
+        return this.#turnEnded(event);
       case 'speech.stopped':
         this.#cancelNoise = this.#parts.time.after(NOISE_MS, () => this.#wasNoise());
         return undefined;
@@ -262,7 +269,7 @@ export class Conversation {
     this.#listener.noise();
   }
 
-  #turnEnded(silenceMs: number): void {
+  #turnEnded({ speechMs, silenceMs }: TurnLength): void {
     this.#cancelNoise();
     const decidedMs = this.#parts.time.now();
     const late = () => this.#settle('', undefined, new ParleyError('TIMEOUT', 'the text came too late'));
@@ -270,7 +277,7 @@ export class Conversation {
     const isOverVoice = this.#isOverVoice && this.#speaking !== undefined;
     const number = ++this.#turnCount;
     this.#turns.push({ number, endOfSpeechMs: decidedMs - silenceMs, decidedMs, isOverVoice, cancel });
-    this.#listener.turnEnded?.(number, silenceMs);
+    this.#listener.turnEnded?.(number, { speechMs, silenceMs });
     this.#callerSpeaks(false);
   }
 

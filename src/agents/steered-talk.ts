@@ -115,8 +115,9 @@ export class SteeredTalk {
     return [...this.#responses].some((one) => one.isInProgress && one.isKept && one.reply !== undefined);
   }
 
-  get isResponding(): boolean {
-    return [...this.#responses].some(({ isInProgress }) => isInProgress);
+  /** The response of this id is in progress, or any, without an id. */
+  isResponding(id?: string): boolean {
+    return [...this.#responses].some((one) => one.isInProgress && (id ?? one.id) === one.id);
   }
 
   /** Says the greeting of the agent. */
@@ -234,7 +235,7 @@ export class SteeredTalk {
         this.#released();
         this.#turns.callerSpeaks(isSpeaking);
       },
-      turnEnded: (turn, silenceMs) => this.#turns.ended(turn, silenceMs),
+      turnEnded: (turn, length) => this.#turns.ended(turn, length),
       noInput: () => this.#noInput(),
       pressed: (digit) => {
         this.#emit({ type: 'key', digit });

@@ -20,6 +20,7 @@ export type TalkEvent =
   | { readonly type: 'speech.stopped'; readonly item: string; readonly atMs: number }
   /** The caller's turn is over. */
   | { readonly type: 'turn.committed'; readonly item: MessageItem; readonly previous: string | null }
+  /** `seconds`: length of the speech. */
   | { readonly type: 'turn.text'; readonly item: MessageItem; readonly seconds: number }
   | { readonly type: 'turn.failed'; readonly item: MessageItem; readonly error: ParleyError }
   /** The caller said nothing for as long as `idleMs` allows, from `fromMs` on. */

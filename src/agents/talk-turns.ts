@@ -1,7 +1,7 @@
 // The turns of the caller in a conversation that a client steers: each becomes an item when it is over, and
 // gets its words later.
 import type { ParleyError } from '../errors.js';
-import type { CallerTurn } from './conversation.js';
+import type { CallerTurn, TurnLength } from './conversation.js';
 import type { MessageItem, TalkItems } from './talk-items.js';
 import type { TalkEvent } from './talk-response.js';
 
@@ -13,10 +13,15 @@ interface TalkTurnParts {
   readonly emit: (event: TalkEvent) => void;
 }
 
+interface OpenTurn {
+  readonly item: MessageItem;
+  readonly seconds: number;
+}
+
 export class TalkTurns {
   readonly #parts: TalkTurnParts;
   /** Turns whose text is to come, by their numbers; undefined: the client wants none of it. */
-  readonly #open = new Map<number, MessageItem | undefined>();
+  readonly #open = new Map<number, OpenTurn | undefined>();
   /** Id of the item of the turn that the caller speaks. */
   #spoken: string | undefined;
   #isDropped = false;
@@ -38,34 +43,35 @@ export class TalkTurns {
     }
   }
 
-  ended(turn: number, silenceMs: number): void {
+  ended(turn: number, { speechMs, silenceMs }: TurnLength): void {
     const { newId, nowMs, emit } = this.#parts;
     const id = this.#spoken ?? newId();
     this.#spoken = undefined;
     emit({ type: 'speech.stopped', item: id, atMs: Math.max(0, nowMs() - silenceMs) });
-    this.#open.set(turn, this.#isDropped ? undefined : this.#commit(id, undefined));
+    const seconds = speechMs / 1000;
+    this.#open.set(turn, this.#isDropped ? undefined : { item: this.#commit(id, undefined), seconds });
     this.#isDropped = false;
   }
 
   /** False if the client wants nothing of the turn. */
-  said({ number, text, times }: CallerTurn): boolean {
+  said({ number, text }: CallerTurn): boolean {
+    const { items, newId, emit } = this.#parts;
     const isKnown = number !== undefined && this.#open.has(number);
-    const item = isKnown ? this.#open.get(number) : this.#commit(this.#parts.newId(), undefined);
+    const open = isKnown ? this.#open.get(number) : { item: this.#commit(newId(), undefined), seconds: 0 };
     if (isKnown) this.#open.delete(number);
-    if (item === undefined) return false;
-    this.#parts.items.said(item, text);
-    const seconds = times === undefined ? 0 : Math.max(0, times.textMs - times.endOfSpeechMs) / 1000;
-    this.#parts.emit({ type: 'turn.text', item, seconds });
+    if (open === undefined) return false;
+    items.said(open.item, text);
+    emit({ type: 'turn.text', ...open });
     return true;
   }
 
   unsaid(turn: number, error: ParleyError | undefined): void {
-    const item = this.#open.get(turn);
+    const open = this.#open.get(turn);
     this.#open.delete(turn);
-    if (item === undefined) return;
-    item.text = '';
-    if (error === undefined) this.#parts.emit({ type: 'turn.text', item, seconds: 0 });
-    else this.#parts.emit({ type: 'turn.failed', item, error });
+    if (open === undefined) return;
+    open.item.text = '';
+    if (error === undefined) this.#parts.emit({ type: 'turn.text', ...open });
+    else this.#parts.emit({ type: 'turn.failed', item: open.item, error });
   }
 
   /** The caller has said nothing since `fromMs`: that is a turn, too. */
