@@ -100,12 +100,11 @@ export class TalkItems {
     this.#place({ item, entry }, this.#placed.length);
   }
 
-  /** The words of the caller are known: they become part of the history. */
+  /** The words of the caller are known: they become part of the history, unless the item was removed. */
   said(item: MessageItem, text: string): void {
     item.text = text;
     const placed = this.#placed.find((one) => one.item === item);
-    const entry = this.history.user(text);
-    if (placed !== undefined) placed.entry = entry;
+    if (placed !== undefined) placed.entry = this.history.user(text);
   }
 
   /**

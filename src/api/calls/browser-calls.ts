@@ -28,7 +28,7 @@ import {
 } from './sdp-sessions.js';
 
 const CALLS = '/v1/realtime/calls';
-const BETA = '/v1/realtime'; // older clients add ?model=, which is ignored like the session
+const BETA = '/v1/realtime'; // older clients add ?model=, which is ignored
 const CALL = `${CALLS}/:id`;
 const FORM_TYPE = 'multipart/form-data';
 const OFFER_TYPES = `${SDP_TYPE}, ${FORM_TYPE}`;
@@ -58,7 +58,13 @@ const OFFER_SCHEMA = {
   otherBodies: {
     [SDP_TYPE]: SDP_BODY,
     [FORM_TYPE]: {
-      schema: object({ sdp: BYTES, session: { ...STRING, description: 'a JSON object' } }, ['session']),
+      schema: object(
+        {
+          sdp: BYTES,
+          session: { ...STRING, description: 'a JSON object, for the data channel `oai-events`' },
+        },
+        ['session'],
+      ),
     },
   },
   response: { 201: OFFER_ANSWER },
@@ -121,7 +127,11 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
     const options = { bodyLimit: MAX_SDP_BYTES, schema, config: { access: 'call' } } as const;
     app.post<Opening>(path, options, (request, reply) => {
       const { agent } = request.query;
-      const offer: SdpOffer = { ...readOffer(request), use: 'talk', agent, ...openerOf(request) };
+      const secret = keyIn(request.headers);
+      const preset = secret === undefined ? undefined : parts.secrets.sessionOf(secret);
+      const offered = readOffer(request);
+      const session = offered.session ?? preset;
+      const offer: SdpOffer = { ...offered, session, use: 'talk', agent, ...openerOf(request) };
       return sendSession(parts, reply, CALLS, exchange.open(offer));
     });
   }

@@ -1,5 +1,5 @@
-// The dialect of data channels labelled `oai-events`: OpenAI's Realtime API in a WebRTC call, whose sound goes
-// over RTP. It translates; src/agents conducts the conversation.
+// The dialect of data channels labelled `oai-events`: OpenAI's Realtime API in a WebRTC call, whose sound
+// goes over RTP. It translates; src/agents conducts the conversation.
 //
 //   in   session.update   conversation.item.create, .retrieve, .truncate, .delete   response.create, .cancel
 //        input_audio_buffer.clear   output_audio_buffer.clear

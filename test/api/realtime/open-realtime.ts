@@ -1,5 +1,5 @@
-// A call whose data channel speaks OpenAI's Realtime events. The call, its queue and the encoder are real; the
-// engine, the model, the recogniser, the worker that hears and time are the test's.
+// A call whose data channel speaks OpenAI's Realtime events. The call, its queue and the encoder are real;
+// the engine, the model, the recogniser, the worker that hears and time are the test's.
 import assert from 'node:assert/strict';
 import type { RealtimeClientEvent, RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { realtimeChannel } from '../../../src/api/realtime/realtime-channel.js';
@@ -71,8 +71,8 @@ export function openRealtime(
     agents: { steered },
     callerTexts: under.callerTexts,
     switchboard: {
-      check: (_text, { voice } = {}) => {
-        if (voice === 'nobody') throw new ParleyError('VOICE_UNKNOWN', 'there is no voice "nobody"');
+      check: (_text, options) => {
+        if (options?.voice === 'nobody') throw new ParleyError('VOICE_UNKNOWN', 'there is no voice "nobody"');
       },
     },
     time: under.time,

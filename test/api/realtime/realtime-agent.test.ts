@@ -277,3 +277,29 @@ test('while the voice must not be interrupted, the caller is answered afterwards
   assert.equal(under.all('output_audio_buffer.cleared').length, 0);
   assert.equal(under.model.answers[1]?.asked.at(-1), 'user: And to Bern?');
 });
+
+test('an answer that is not kept leaves the conversation as it is', async () => {
+  const under = open();
+  under.send(user('I am Anna.'));
+  under.send({ type: 'response.create', response: { conversation: 'none' } });
+  const first = await under.model.asked(0);
+  assert.deepEqual(first.asked, ['user: I am Anna.']);
+  first.say('Hello Anna.').done();
+  await under.told('output_audio_buffer.stopped');
+  assert.equal(under.all('conversation.item.added').length, 1);
+  under.send({ type: 'response.create' });
+  assert.deepEqual((await under.model.asked(1)).asked, ['user: I am Anna.']);
+});
+
+test('a turn that the client deletes before its words are known is not answered to', async () => {
+  const under = open();
+  under.begins();
+  under.stops();
+  under.send({
+    type: 'conversation.item.delete',
+    item_id: under.last('input_audio_buffer.committed').item_id,
+  });
+  under.text('Forget me.');
+  const answer = await under.model.asked(0);
+  assert.deepEqual(answer.asked, []);
+});
