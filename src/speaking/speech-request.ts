@@ -45,7 +45,10 @@ export interface SpeechSettings extends TextSettings {
 }
 
 /** A text for a call, or to be shown as it would be spoken. */
-export interface TextRequest extends Pick<TextSettings, 'voice' | 'language' | 'normalize' | 'lexicon' | 'pace'> {
+export interface TextRequest extends Pick<
+  TextSettings,
+  'voice' | 'language' | 'normalize' | 'lexicon' | 'pace'
+> {
   readonly text: string;
   /** `auto` if absent. */
   readonly format?: TextFormat | undefined;

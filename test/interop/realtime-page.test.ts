@@ -1,5 +1,5 @@
-// A page in Chromium that opens a call as the pages of OpenAI's Realtime API do: a form with the offer, a data
-// channel "oai-events", and a client secret that carries the session.
+// A page in Chromium that opens a call as the pages of OpenAI's Realtime API do: a form with the offer, a
+// data channel "oai-events", and a client secret that carries the session.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chromium } from 'playwright-core';
