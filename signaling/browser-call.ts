@@ -7,14 +7,22 @@
 // offer and the call's token. The speech pauses meanwhile, and goes on where it stopped, or with what its
 // browser says it received last. The session of its page goes on as well: events wait for the next data
 // channel, and a text whose tokens are still coming stays open.
+//
+// The label of the data channel names its protocol, and so who conducts the call.
 import type { Call } from '../src/call/call.js';
-import { type CallHandler, NO_AGENT, type Talk } from '../src/call/call-handler.js';
+import {
+  type CallHandler,
+  type ChannelDialect,
+  type HandledCall,
+  NO_AGENT,
+} from '../src/call/call-handler.js';
 import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
 import type { CallPlace } from '../src/call/switchboard.js';
-import { ParleyError } from '../src/errors.js';
-import { BrowserConnection } from './browser-connection.js';
+import { asParleyError, ParleyError } from '../src/errors.js';
+import { BrowserConnection, type ChannelSession } from './browser-connection.js';
 import { DataChannelSession, type DataChannelLimits } from './data-channel.js';
+import { DialectSession } from './dialect-session.js';
 import type { Offer } from './offer.js';
 import type { PeerConnectionParts } from './peer-connection.js';
 
@@ -30,6 +38,8 @@ export interface BrowserCallParts extends PeerConnectionParts {
   readonly resumeGraceMs: number;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Protocols of data channels, besides Parley's own. */
+  readonly dialects?: readonly ChannelDialect[];
 }
 
 /** For what a browser calls. */
@@ -37,9 +47,12 @@ export interface BrowserPurpose {
   readonly use: SdpUse;
   /** See SdpOffer. */
   readonly agent?: string | undefined;
+  readonly session?: Readonly<Record<string, unknown>> | undefined;
 }
 
 const TOKEN_BYTES = 24;
+/** Milliseconds that a call waits for the data channel of its offer before it begins without one. */
+const CHANNEL_MS = 2000;
 
 export class BrowserCall {
   readonly id: string;
@@ -50,6 +63,9 @@ export class BrowserCall {
   readonly #place: CallPlace;
   readonly use: SdpUse;
   readonly #agent: string | undefined;
+  readonly #description: BrowserPurpose['session'];
+  /** The page will open a data channel. */
+  readonly #hasChannel: boolean;
   readonly #parts: BrowserCallParts;
   /** The connection that the call speaks through, or will when it is set up. */
   #connection: BrowserConnection;
@@ -57,10 +73,11 @@ export class BrowserCall {
   #next: BrowserConnection | undefined;
   #call: Call | undefined;
   /** Talks with the page over the channel of each connection; there is one as soon as there is a call. */
-  #session: DataChannelSession | undefined;
+  #session: ChannelSession | undefined;
   /** Reason of the end. */
   #reason: string | undefined;
   #cancelGrace: (() => void) | undefined;
+  #cancelChannel: (() => void) | undefined;
   /** Why the present connection is of no use; undefined while it is. */
   #reasonToWait: string | undefined;
   #isInterrupted = false;
@@ -70,12 +87,16 @@ export class BrowserCall {
   #resolveFreed!: () => void;
 
   /** Throws CALL_LIMIT or TRANSPORT_UNSUPPORTED; the place is still the caller's then. */
-  constructor(place: CallPlace, offer: Offer, { use, agent }: BrowserPurpose, parts: BrowserCallParts) {
+  constructor(place: CallPlace, offer: Offer, purpose: BrowserPurpose, parts: BrowserCallParts) {
+    const { use, agent } = purpose;
     this.id = place.id;
     this.token = parts.randomBytes(TOKEN_BYTES).toString('base64url');
     this.#place = place;
     this.use = use;
-    this.#agent = use === 'talk' ? (agent ?? parts.handler?.usual) : undefined;
+    const named = agent ?? parts.handler?.usual;
+    this.#agent = use === 'talk' && named !== NO_AGENT ? named : undefined;
+    this.#description = purpose.session;
+    this.#hasChannel = offer.data !== undefined;
     this.#parts = parts;
     this.freed = new Promise((resolve) => (this.#resolveFreed = resolve));
     this.#connection = this.#connect(offer);
@@ -120,6 +141,9 @@ export class BrowserCall {
   #connect(offer: Offer): BrowserConnection {
     const connection: BrowserConnection = new BrowserConnection(offer, this.use, this.#parts, {
       connected: (port) => this.#connected(connection, port),
+      labelled: (label) => {
+        if (connection === this.#connection) this.#begin(label);
+      },
       interrupted: (isInterrupted) => this.#interrupted(connection, isInterrupted),
       lost: () => this.#lost(connection),
       ended: () => this.#ended(connection),
@@ -151,20 +175,47 @@ export class BrowserCall {
     const call = this.#place.open(port);
     this.#call = call;
     void call.closed.then(() => this.#free());
-    const { limits, time, log } = this.#parts;
-    this.#session = new DataChannelSession(call, { limits, time, log, ...this.#talk(call) });
-    connection.talk(this.#session);
+    const { dialects = [], time } = this.#parts;
+    const isKnown = connection.label !== undefined || !this.#hasChannel || dialects.length === 0;
+    if (isKnown) return this.#begin(connection.label);
+    this.#cancelChannel = time.after(CHANNEL_MS, () => this.#begin(undefined));
+    return undefined;
   }
 
-  /** Gives the call to its agent, if it has one. */
-  #talk(call: Call): { readonly agent?: string; readonly talk?: Talk } {
-    const { handler } = this.#parts;
-    if (handler === undefined) return {};
-    const hangUp = () => this.end('agent hung up');
-    const handled = { call, direction: 'inbound', hangUp } as const;
-    handler.opened(handled);
+  /** The talk begins, in the protocol of this label. */
+  #begin(label: string | undefined): void {
+    const call = this.#call;
+    if (call === undefined || this.#session !== undefined || this.#reason !== undefined) return;
+    this.#cancelChannel?.();
+    this.#parts.handler?.opened(this.#handled(call));
+    const dialect = this.#parts.dialects?.find((one) => one.label === label);
+    try {
+      this.#session = dialect === undefined ? this.#ownSession(call) : this.#dialectSession(call, dialect);
+    } catch (error) {
+      return this.#failed(this.#connection, asParleyError(error, 'WRONG_STATE'));
+    }
+    if (this.#isHeld) this.#session.hold(true);
+    this.#connection.talk(this.#session);
+  }
+
+  #ownSession(call: Call): ChannelSession {
+    const { limits, time, log, handler } = this.#parts;
     const agent = this.#agent;
-    return agent === undefined || agent === NO_AGENT ? {} : { agent, talk: handler.handle(agent, handled) };
+    const talk = agent === undefined ? undefined : handler?.handle(agent, this.#handled(call));
+    const agents = agent === undefined || talk === undefined ? {} : { agent, talk };
+    return new DataChannelSession(call, { limits, time, log, ...agents });
+  }
+
+  #dialectSession(call: Call, dialect: ChannelDialect): ChannelSession {
+    const opening = { agent: this.#agent, session: this.#description };
+    const { limits, time, log } = this.#parts;
+    const open: ConstructorParameters<typeof DialectSession>[1] = (client) =>
+      dialect.open(this.#handled(call), opening, client);
+    return new DialectSession(call, open, { limits, time, log });
+  }
+
+  #handled(call: Call): HandledCall {
+    return { call, direction: 'inbound', hangUp: () => this.end('agent hung up') };
   }
 
   #interrupted(connection: BrowserConnection, isInterrupted: boolean): void {
@@ -240,6 +291,7 @@ export class BrowserCall {
 
   #free(): void {
     this.#cancelGrace?.();
+    this.#cancelChannel?.();
     this.#next?.close();
     this.#connection.close();
     this.#session?.close();

@@ -2,13 +2,28 @@
 // another; the session of the page is the call's, and uses the channel of each in turn.
 import type { RTCDataChannel } from 'werift';
 import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.js';
-import type { DataChannelSession, ServerMessage } from './data-channel.js';
+import type { ServerMessage } from './data-channel.js';
 import type { Offer } from './offer.js';
 import type { TextChannel } from './outbox.js';
 import { PeerConnection, type PeerConnectionParts, type PeerEvents } from './peer-connection.js';
 import { unacknowledged } from './sctp-association.js';
 
-type ConnectionEvents = Omit<PeerEvents, 'channel' | 'closing' | 'listening'>;
+/** Talks with the page, over the channel of one connection after another. */
+export interface ChannelSession {
+  attach(channel: TextChannel): void;
+  detach(channel: TextChannel): void;
+  /** Events wait while the connection is not heard. */
+  hold(isHeld: boolean): void;
+  /** A message from the page; never throws. */
+  receive(data: unknown): void;
+  /** Idempotent. */
+  close(): void;
+}
+
+interface ConnectionEvents extends Omit<PeerEvents, 'channel' | 'closing' | 'listening'> {
+  /** The page has opened its channel. */
+  labelled(label: string): void;
+}
 
 const EARLY_MESSAGES = 64; // between the opening of the channel and the call's
 const SESSION_NAME_BYTES = 8;
@@ -23,7 +38,7 @@ export class BrowserConnection {
   /** The page has been sent the acknowledgement of its channel (RFC 8832 section 5.2). */
   #isAcknowledged = false;
   #early: unknown[] = [];
-  #session: DataChannelSession | undefined;
+  #session: ChannelSession | undefined;
   /** The channel, once the session uses it. */
   #attached: TextChannel | undefined;
   #isClosed = false;
@@ -42,6 +57,11 @@ export class BrowserConnection {
     this.answer = this.#peer.answer;
   }
 
+  /** Label of the channel; undefined before it is open. */
+  get label(): string | undefined {
+    return this.#channel?.label;
+  }
+
   patchIce(fragment: IceFragment, receivedTimestamp?: number): IceRestart | undefined {
     const restarted = this.#peer.patchIce(fragment, receivedTimestamp);
     if (restarted === undefined) return undefined;
@@ -55,7 +75,7 @@ export class BrowserConnection {
   }
 
   /** Gives the channel to this session, as soon as it is open. */
-  talk(session: DataChannelSession): void {
+  talk(session: ChannelSession): void {
     this.#session = session;
     this.#attach();
   }
@@ -92,6 +112,7 @@ export class BrowserConnection {
     });
     queueMicrotask(() => {
       this.#isAcknowledged = true;
+      this.#events.labelled(channel.label);
       this.#attach();
     });
   }

@@ -38,7 +38,7 @@ export class BrowserServer implements SdpExchange {
   }
 
   /** The call goes on being set up after the answer. */
-  async open({ sdp, use = 'talk', owner, clients, listenTo, agent }: SdpOffer): Promise<SdpSession> {
+  async open({ sdp, use = 'talk', owner, clients, listenTo, agent, session }: SdpOffer): Promise<SdpSession> {
     this.#refuseClosing();
     const heard = listenTo === undefined ? undefined : this.#callOf(listenTo, owner);
     this.#checkAgent(agent);
@@ -52,7 +52,7 @@ export class BrowserServer implements SdpExchange {
     try {
       browser =
         heard === undefined
-          ? new BrowserCall(place, offer, { use, agent }, this.#parts)
+          ? new BrowserCall(place, offer, { use, agent, session }, this.#parts)
           : new BrowserListener(place, heard, offer, this.#parts);
     } catch (error) {
       place.release();

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { CallAdmission } from '../src/call/call-admission.js';
 import type { MessageRateLimits } from '../src/call/client-limits.js';
-import type { CallHandler } from '../src/call/call-handler.js';
+import type { CallHandler, ChannelDialect } from '../src/call/call-handler.js';
 import type { Switchboard } from '../src/call/switchboard.js';
 import type { Config } from '../src/config/config.js';
 import type { EncoderPool } from '../src/encoding/encoder-pool.js';
@@ -22,6 +22,7 @@ interface BrowserParts {
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
   readonly handler?: CallHandler | undefined;
+  readonly dialects?: readonly ChannelDialect[];
   readonly encoders: Pick<EncoderPool, 'load'>;
   /** Name of the API key that another room's call belongs to; undefined if it belongs to every key. */
   readonly ownerOf: (id: string) => string | undefined;

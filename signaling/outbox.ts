@@ -50,11 +50,11 @@ export class Outbox {
   }
 
   /** Goes on through another channel: `first` goes before everything that was kept. */
-  attach(channel: TextChannel, first: Message): void {
+  attach(channel: TextChannel, first?: Message): void {
     if (this.#isClosed) return;
     if (this.#channel !== undefined) this.detach(this.#channel);
     this.#channel = channel;
-    this.#transmit(first, false);
+    if (first !== undefined) this.#transmit(first, false);
     this.#flush();
   }
 

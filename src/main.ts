@@ -28,6 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
+import { openRealtime } from './api/realtime/realtime-channel.js';
 import { type Conversations, openConversations } from './api/streams/open-conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
@@ -118,7 +119,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
   const conversations = openConversations({ ...shared, callerTexts, time: systemTime });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };
-  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
+  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes, dialects: [openRealtime(parts)] });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
@@ -150,10 +151,9 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
 }
 
 /** They close after the calls. */
-async function openRecordings({ recording }: Config, log: Log, closing: Closing) {
-  if (recording === undefined) return undefined;
-  const shared = { time: systemTime, unixMs: Date.now, randomBytes, log };
-  const recordings = await Recordings.open({ config: recording, ...shared });
+async function openRecordings({ recording: config }: Config, log: Log, closing: Closing) {
+  if (config === undefined) return undefined;
+  const recordings = await Recordings.open({ config, time: systemTime, unixMs: Date.now, randomBytes, log });
   closing.add(() => recordings.close());
   return recordings;
 }

@@ -10,6 +10,7 @@ import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type AgentLog, ChatAgent } from './chat-agent.js';
 import { ChatModel } from './chat-model.js';
+import type { TalkAgent } from './steered-reply.js';
 
 export interface AgentsParts {
   readonly config: AgentsConfig;
@@ -72,6 +73,25 @@ export class Agents implements CallHandler {
     log.info({ call, agent }, 'agent takes the call');
     const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
     return new ChatAgent(handled, { config, model: this.#modelOf(config), callerTexts, time, log, onEvent });
+  }
+
+  /**
+   * The agent of this name, for a call that a client steers. Throws NOT_FOUND, and CALL_STATE for a backend
+   * that talks by itself.
+   */
+  steered(agent: string, call: string): TalkAgent {
+    const { agents, relays } = this.#parts.config;
+    const config = agents.get(agent);
+    const name = JSON.stringify(agent);
+    this.#parts.openCalls.conductedBy(call, `the agent ${name}`);
+    if (relays.has(agent)) {
+      const message = `the agent ${name} is an application of ConversationRelay, which this protocol cannot steer`;
+      throw new ParleyError('CALL_STATE', message);
+    }
+    if (config === undefined) throw new ParleyError('NOT_FOUND', `there is no agent ${name}`);
+    this.#parts.log.info({ call, agent }, 'agent takes the call');
+    const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
+    return { config, model: this.#modelOf(config), onEvent };
   }
 
   #count(call: string, agent: string, event: AgentEvent): void {

@@ -12,7 +12,8 @@ import type { AgentEvent, Utterance } from '../call/utterance.js';
 import type { AgentConfig } from '../config/agent-config.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { AgentTools, type DigitsWanted } from './agent-tools.js';
+import { AgentTools } from './agent-tools.js';
+import { CallActions } from './call-actions.js';
 import { ChatHistory } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply } from './chat-reply.js';
@@ -37,7 +38,6 @@ export interface AgentLog {
 
 const MOST_TYPED = 4000; // characters
 const KEYS_MS = 1500; // after the last key: the caller has pressed all
-const LAST_WORDS_MS = 60_000; // to speak what was said before the call ends or is transferred
 
 export class ChatAgent implements Talk {
   readonly #handled: HandledCall;
@@ -47,6 +47,7 @@ export class ChatAgent implements Talk {
   readonly #tools: AgentTools;
   readonly #keys: KeyInput;
   readonly #idle: IdleCaller;
+  readonly #actions: CallActions;
   readonly #quiet = new Set<() => void>();
   #reply: ChatReply | undefined;
   /** The caller has said more while an answer was spoken that cannot be interrupted. */
@@ -63,9 +64,9 @@ export class ChatAgent implements Talk {
     this.#parts = parts;
     this.#history = new ChatHistory(config.prompt);
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
-    const { line, call } = handled;
-    this.#tools = new AgentTools({ call: call.id, config, time, actions: this.#actions(line) });
     this.#idle = this.#idleCaller();
+    this.#actions = new CallActions({ handled, keys: this.#keys, time, log });
+    this.#tools = new AgentTools({ call: handled.call.id, config, time, actions: this.#actions });
     const { language, hints: context } = config;
     this.#conversation = new Conversation(
       handled,
@@ -139,7 +140,7 @@ export class ChatAgent implements Talk {
       hangUp: async () => {
         const { id: call } = this.#handled.call;
         log.info({ call, agent: config.name }, 'the caller says nothing, and the agent ends the call');
-        await this.#hangUp();
+        await this.#actions.end();
       },
     });
   }
@@ -240,7 +241,7 @@ export class ChatAgent implements Talk {
     this.#idle.look();
     if (this.#failures < config.mostFailures) return;
     const ended = utterance?.ended ?? Promise.resolve();
-    void ended.then(() => this.#hangUp());
+    void ended.then(() => this.#actions.end());
   }
 
   #planFiller(reply: ChatReply): void {
@@ -259,43 +260,6 @@ export class ChatAgent implements Talk {
   #pressedAll(keys: string): void {
     const text = `[The caller pressed ${keys.split('').join(' ')}]`;
     if (!this.#isOver) this.#asked({ type: 'agent.prompt', text, by: 'keys' }, undefined);
-  }
-
-  #actions(line: HandledCall['line']) {
-    return {
-      hangUp: async (signal: AbortSignal) => {
-        await this.#lastWords(signal);
-        await this.#hangUp();
-      },
-      transfer:
-        line &&
-        (async (to: string, signal: AbortSignal) => {
-          await this.#lastWords(signal);
-          const { accepted, status } = await line.transfer({ to });
-          return accepted ? undefined : status;
-        }),
-      press: line && (async (digits: string) => line.press({ digits })),
-      collect: (wanted: DigitsWanted, signal: AbortSignal) =>
-        this.#keys.collect(wanted, this.#handled.call.spoken(), signal),
-    };
-  }
-
-  /** Resolves when everything was spoken; rejects with ABORTED if the caller goes on. */
-  async #lastWords(signal: AbortSignal): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const limit = new Promise<void>((resolve) => (cancel = this.#parts.time.after(LAST_WORDS_MS, resolve)));
-    await Promise.race([this.#handled.call.spoken(), limit]);
-    cancel();
-    if (signal.aborted) throw new ParleyError('ABORTED', 'the caller went on');
-  }
-
-  async #hangUp(): Promise<void> {
-    try {
-      await this.#handled.hangUp();
-    } catch (error) {
-      const { code } = asParleyError(error, 'WRONG_STATE');
-      this.#parts.log.warn({ call: this.#handled.call.id, code }, 'the agent could not end the call');
-    }
   }
 
   /** Undefined where nothing can be said, as in a call that ends. */

@@ -36,6 +36,11 @@ export class AnswerEntry {
     this.#results.set(call, result);
   }
 
+  /** Takes a result back. */
+  forget(call: string): void {
+    this.#results.delete(call);
+  }
+
   /** Every call has a result, as the endpoint demands. */
   resultOf(call: string): string {
     return this.#results.get(call) ?? NO_RESULT;
@@ -50,27 +55,42 @@ export class AnswerEntry {
   }
 }
 
-/** What the caller said. */
-interface CallerEntry {
+/** What the caller said, or what an application adds to the prompt. */
+interface SaidEntry {
+  readonly role: 'user' | 'system';
   readonly text: string;
 }
 
-type Entry = CallerEntry | AnswerEntry;
+export type HistoryEntry = SaidEntry | AnswerEntry;
 
 const MOST_ENTRIES = 200;
 const MOST_CHARACTERS = 60_000;
 
 export class ChatHistory {
   readonly #prompt: string;
-  #entries: Entry[] = [];
+  #entries: HistoryEntry[] = [];
 
   constructor(prompt: string) {
     this.#prompt = prompt;
   }
 
-  user(text: string): void {
-    this.#entries.push({ text });
+  user(text: string): HistoryEntry {
+    return this.add({ role: 'user', text });
+  }
+
+  /** `after`: the entry that it follows; null: it becomes the first one; absent: the last one. */
+  add<E extends HistoryEntry>(entry: E, after?: HistoryEntry | null): E {
+    const at = after === undefined ? -1 : after === null ? 0 : this.#entries.indexOf(after) + 1;
+    this.#entries.splice(at === -1 ? this.#entries.length : at, 0, entry);
     this.#forget();
+    return entry;
+  }
+
+  /** A history that goes on by itself. */
+  copy(): ChatHistory {
+    const copy = new ChatHistory(this.#prompt);
+    copy.#entries = [...this.#entries];
+    return copy;
   }
 
   /** An answer that begins. */
@@ -80,25 +100,25 @@ export class ChatHistory {
     return entry;
   }
 
-  /** Takes back an answer that nobody heard. */
-  drop(answer: AnswerEntry): void {
-    this.#entries = this.#entries.filter((entry) => entry !== answer);
+  /** Takes back an entry, such as an answer that nobody heard. */
+  drop(dropped: HistoryEntry): void {
+    this.#entries = this.#entries.filter((entry) => entry !== dropped);
   }
 
   /**
    * What the model gets. User and assistant alternate, as the templates of many models demand: what the
    * caller said in several turns without an answer is one message.
    */
-  messages(): ChatMessage[] {
-    const messages: ChatMessage[] = [{ role: 'system', content: this.#prompt }];
+  messages(prompt = this.#prompt): ChatMessage[] {
+    const messages: ChatMessage[] = [{ role: 'system', content: prompt }];
     for (const entry of this.#entries) {
       const last = messages.at(-1);
       if (entry instanceof AnswerEntry) {
         messages.push(...answerMessages(entry));
-      } else if (last?.role === 'user') {
+      } else if (entry.role === 'user' && last?.role === 'user') {
         messages[messages.length - 1] = { role: 'user', content: `${last.content}\n${entry.text}` };
       } else {
-        messages.push({ role: 'user', content: entry.text });
+        messages.push({ role: entry.role, content: entry.text });
       }
     }
     return messages;
@@ -118,7 +138,7 @@ export class ChatHistory {
   }
 }
 
-function sizeOf(entry: Entry): number {
+function sizeOf(entry: HistoryEntry): number {
   if (!(entry instanceof AnswerEntry)) return entry.text.length;
   const { text, toolCalls } = entry;
   return toolCalls.reduce(

@@ -18,7 +18,7 @@ import type { TurnTimes, UtteranceStart } from './conversation.js';
 
 export interface ReplyParts {
   readonly model: Pick<ChatModel, 'answer'>;
-  readonly history: ChatHistory;
+  readonly history: Pick<ChatHistory, 'messages' | 'answer' | 'drop'>;
   readonly tools: Pick<AgentTools, 'definitions' | 'run'>;
   /** Speaks a text that comes in tokens, and returns the number of the utterance. */
   readonly say: (tokens: AsyncIterable<string>, options: SpeakOptions) => number;
@@ -26,6 +26,10 @@ export interface ReplyParts {
   readonly quiet: (signal: AbortSignal) => Promise<void>;
   readonly time: Time;
   readonly tell: (event: AgentEvent) => void;
+  /** The model has written more of this answer. */
+  readonly onText?: (entry: AnswerEntry) => void;
+  /** The model calls functions with this answer. */
+  readonly onCalls?: (entry: AnswerEntry) => void;
 }
 
 /** Rounds of questions and functions in one answer. */
@@ -142,10 +146,12 @@ export class ChatReply {
       for await (const part of model.answer(question)) {
         if ('toolCalls' in part) {
           entry.calls(part.toolCalls);
+          this.#parts.onCalls?.(entry);
           continue;
         }
         this.#firstTokenMs ??= this.#parts.time.now();
         entry.add(part.text);
+        this.#parts.onText?.(entry);
         if (stream !== undefined) stream.push(part.text);
         else if (entry.text.trim() !== '') stream = await this.#speak(entry);
       }

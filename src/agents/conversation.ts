@@ -10,7 +10,7 @@ import type { CallerText, CallerTexts, ExpectedSpeech } from '../call/caller-tex
 import type { SpeakOptions } from '../call/call.js';
 import type { CallEvent, Utterance } from '../call/utterance.js';
 import type { HearingSettings } from '../config/hearing-config.js';
-import { asParleyError, type ParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
 /** When a turn of the caller was over, in milliseconds of the monotonic clock. */
@@ -22,7 +22,16 @@ export interface TurnTimes {
   readonly textMs: number;
 }
 
+/** Milliseconds. */
+export interface TurnLength {
+  readonly speechMs: number;
+  /** From the end of the speech until the turn was found to be over. */
+  readonly silenceMs: number;
+}
+
 export interface CallerTurn {
+  /** Its number among the turns that have ended; undefined for a text that no such turn has. */
+  readonly number: number | undefined;
   readonly text: string;
   /** BCP 47 tag; undefined if it is not known. */
   readonly language: string | undefined;
@@ -45,12 +54,18 @@ export interface ConversationListener {
   /** What the caller has said so far of a turn that is not over. */
   partial?(text: string, language: string | undefined): void;
   callerSpeaks?(isSpeaking: boolean): void;
+  /** A turn is over: `said` or `unsaid` follows, in the order of the turns. */
+  turnEnded?(turn: number, length: TurnLength): void;
+  /** A turn that is over has no text: without an error, there were no words in it. */
+  unsaid?(turn: number, error: ParleyError | undefined): void;
+  /** The caller was expected to speak, and did not. */
+  noInput?(): void;
   pressed(digit: string): void;
   started(utterance: number, start: UtteranceStart): void;
   /** The last packet of a sentence has left. */
   sentencePlayed?(utterance: number, sentence: string): void;
   /** The caller has heard all of it. */
-  spoken(utterance: number): void;
+  spoken(utterance: number, durationMs: number): void;
   /** The caller has heard `heard` of it, and hears no more. */
   interrupted(utterance: number, heard: string, durationMs: number): void;
   failed(utterance: number, error: { readonly code: string }, heard: string): void;
@@ -71,6 +86,7 @@ interface ConversationOptions {
 
 /** A turn that is over, and whose text has not come. */
 interface OpenTurn {
+  readonly number: number;
   readonly endOfSpeechMs: number;
   readonly decidedMs: number;
   readonly isOverVoice: boolean;
@@ -87,6 +103,8 @@ export class Conversation {
   readonly #parts: ConversationParts;
   readonly #listener: ConversationListener;
   readonly #turns: OpenTurn[] = [];
+  #turnCount = 0;
+  #hearing: Partial<HearingSettings> = {};
   #isRecognised = false;
   #isCallerSpeaking = false;
   /** Our voice spoke when the caller began, and nothing has interrupted it. */
@@ -105,10 +123,11 @@ export class Conversation {
     this.#handled = handled;
     this.#listener = listener;
     this.#parts = parts;
+    this.#hearing = options.hearing ?? {};
     const { call } = handled;
     // Before the texts: the end of a turn is known before its text.
     const stopObserving = call.observe((event) => this.#observe(event));
-    const stopTexts = this.#hear(options);
+    const stopTexts = this.#hear(options.expected);
     this.#stop = () => {
       stopObserving();
       stopTexts();
@@ -140,6 +159,12 @@ export class Conversation {
     this.#expect(expected);
   }
 
+  /** Hears the caller with these settings from now on. A caller who is not recognised is not heard. */
+  hear(hearing: Partial<HearingSettings>): void {
+    this.#hearing = { ...this.#hearing, ...hearing };
+    if (this.#isRecognised) this.#handled.call.listen(hearing);
+  }
+
   /** Throws as `Call.speak`. */
   say(text: string | AsyncIterable<string>, options: SpeakOptions): Utterance {
     return this.#handled.call.speak(text, options);
@@ -159,7 +184,7 @@ export class Conversation {
    * A caller who is not recognised, or sends no sound, can still type and press keys. The microphone of a
    * browser may be switched on later.
    */
-  #hear({ expected, hearing = {} }: ConversationOptions): () => void {
+  #hear(expected: ExpectedSpeech): () => void {
     const { callerTexts, log } = this.#parts;
     const { call } = this.#handled;
     if (!callerTexts.isCallerRecognised) return () => undefined;
@@ -169,7 +194,7 @@ export class Conversation {
         return;
       }
       try {
-        call.listen(hearing);
+        call.listen(this.#hearing);
         this.#isRecognised = true;
       } catch (error) {
         const { code, message: detail } = asParleyError(error, 'HEARING_FAILED');
@@ -200,10 +225,12 @@ export class Conversation {
         if (!this.#isCallerSpeaking) this.#isOverVoice = this.#speaking !== undefined;
         return this.#callerSpeaks(true);
       case 'turn.ended':
-        return this.#turnEnded(event.silenceMs);
+        return this.#turnEnded(event);
       case 'speech.stopped':
         this.#cancelNoise = this.#parts.time.after(NOISE_MS, () => this.#wasNoise());
         return undefined;
+      case 'no_input':
+        return listener.noInput?.();
       case 'digit':
         return listener.pressed(event.digit);
       case 'utterance.started':
@@ -213,7 +240,7 @@ export class Conversation {
         return listener.sentencePlayed?.(event.utterance, event.text);
       case 'utterance.spoken':
         this.#over(event.utterance);
-        return listener.spoken(event.utterance);
+        return listener.spoken(event.utterance, event.durationMs);
       case 'utterance.interrupted':
         this.#isOverVoice = false;
         this.#over(event.utterance);
@@ -242,12 +269,15 @@ export class Conversation {
     this.#listener.noise();
   }
 
-  #turnEnded(silenceMs: number): void {
+  #turnEnded({ speechMs, silenceMs }: TurnLength): void {
     this.#cancelNoise();
     const decidedMs = this.#parts.time.now();
-    const cancel = this.#parts.time.after(TEXT_MS, () => this.#settle('', undefined));
+    const late = () => this.#settle('', undefined, new ParleyError('TIMEOUT', 'the text came too late'));
+    const cancel = this.#parts.time.after(TEXT_MS, late);
     const isOverVoice = this.#isOverVoice && this.#speaking !== undefined;
-    this.#turns.push({ endOfSpeechMs: decidedMs - silenceMs, decidedMs, isOverVoice, cancel });
+    const number = ++this.#turnCount;
+    this.#turns.push({ number, endOfSpeechMs: decidedMs - silenceMs, decidedMs, isOverVoice, cancel });
+    this.#listener.turnEnded?.(number, { speechMs, silenceMs });
     this.#callerSpeaks(false);
   }
 
@@ -257,14 +287,19 @@ export class Conversation {
   }
 
   /** The oldest turn that is over has this text. */
-  #settle(text: string, language: string | undefined): void {
+  #settle(text: string, language: string | undefined, error?: ParleyError): void {
     const turn = this.#turns.shift();
     turn?.cancel();
     const said = text.trim();
-    if (said === '') return this.#listener.noise();
+    if (said === '') {
+      if (turn !== undefined) this.#listener.unsaid?.(turn.number, error);
+      return this.#listener.noise();
+    }
     const textMs = this.#parts.time.now();
     const times = turn && { endOfSpeechMs: turn.endOfSpeechMs, decidedMs: turn.decidedMs, textMs };
-    this.#listener.said({ text: said, language, times, isOverVoice: turn?.isOverVoice === true });
+    const isOverVoice = turn?.isOverVoice === true;
+    this.#listener.said({ number: turn?.number, text: said, language, times, isOverVoice });
+    return undefined;
   }
 
   /** The recogniser failed: the turns that wait have no texts. */
@@ -272,6 +307,6 @@ export class Conversation {
     const { call } = this.#handled;
     this.#parts.log.warn({ call: call.id, code: error.code }, 'the caller is not recognised for now');
     this.#callerSpeaks(false);
-    while (this.#turns.length > 0) this.#settle('', undefined);
+    while (this.#turns.length > 0) this.#settle('', undefined, error);
   }
 }

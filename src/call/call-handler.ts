@@ -1,5 +1,6 @@
 // Contract of those who conduct calls: an agent gets each call that it is to talk in, with what may be done
 // with its far end. src/agents implements it; the rooms sip and signaling give it their calls.
+import type { ParleyError } from '../errors.js';
 import type { Call } from './call.js';
 import type { DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
 
@@ -40,6 +41,41 @@ export interface CallHandler {
   opened(handled: HandledCall): void;
   /** Conducts the call from now on until its end. Throws NOT_FOUND for an unknown agent. */
   handle(agent: string, handled: HandledCall): Talk;
+}
+
+/** The client of a browser's call, reached over its data channel. */
+export interface ChannelClient {
+  /** Never throws. Messages wait while the client cannot be reached. */
+  send(message: ChannelMessage): void;
+}
+
+export interface ChannelMessage {
+  readonly type: string;
+}
+
+/** How a client opened its call. */
+export interface ChannelOpening {
+  /** Name of the agent; undefined: none. */
+  readonly agent: string | undefined;
+  /** What the client wrote beside its offer: a JSON object, unread. */
+  readonly session: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The other end of a data channel that does not speak Parley's own messages. */
+export interface ChannelTalk {
+  /** A message of the client. Never throws. */
+  receive(data: unknown): void;
+  /** The error in the words of its protocol. */
+  errorMessage(error: ParleyError): ChannelMessage;
+  /** The client can no longer be reached. Idempotent. */
+  close(): void;
+}
+
+/** A protocol of data channels with this label, in place of Parley's own messages. */
+export interface ChannelDialect {
+  readonly label: string;
+  /** Conducts the call from now on until its end. */
+  open(handled: HandledCall, opening: ChannelOpening, client: ChannelClient): ChannelTalk;
 }
 
 /** In place of the name of an agent: no agent takes the call. */

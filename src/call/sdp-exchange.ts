@@ -22,6 +22,8 @@ export interface SdpOffer {
   readonly receivedTimestamp?: number | undefined;
   /** Name of the agent that talks in the call, or `none`; undefined: the usual one, if there is one. */
   readonly agent?: string | undefined;
+  /** The session that the client describes beside its offer: a JSON object, unread. */
+  readonly session?: Readonly<Record<string, unknown>> | undefined;
   /** The id of a running call whose sound the client hears instead of a call of its own; only to `listen`. */
   readonly listenTo?: string | undefined;
 }

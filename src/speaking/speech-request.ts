@@ -16,6 +16,8 @@ export interface TextSettings extends VoiceRequest {
   readonly normalize?: boolean | undefined;
   /** Pronunciations for this text. They take precedence over those of the server. */
   readonly lexicon?: Lexicon | undefined;
+  /** Factor of the voice's own pace, 0.25 to 4, at the same pitch; only for plain texts of a call. */
+  readonly pace?: number | undefined;
   /** API key or address of the client, among which the engine's time is shared fairly. */
   readonly client?: string | undefined;
 }
@@ -43,7 +45,10 @@ export interface SpeechSettings extends TextSettings {
 }
 
 /** A text for a call, or to be shown as it would be spoken. */
-export interface TextRequest extends Pick<TextSettings, 'voice' | 'language' | 'normalize' | 'lexicon'> {
+export interface TextRequest extends Pick<
+  TextSettings,
+  'voice' | 'language' | 'normalize' | 'lexicon' | 'pace'
+> {
   readonly text: string;
   /** `auto` if absent. */
   readonly format?: TextFormat | undefined;

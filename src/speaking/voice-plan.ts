@@ -82,7 +82,13 @@ export class VoicePlan {
       lexicons: this.#lexicons,
     });
     if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
-    return spoken.text === text ? { text, voice } : { text, voice, spoken };
+    const { pace = 1 } = this.#settings;
+    return {
+      text,
+      voice,
+      ...(spoken.text === text ? {} : { spoken }),
+      ...(pace === 1 || marked !== undefined ? {} : { delivery: { speed: pace } }),
+    };
   }
 
   #next(sentence: string, isOnly: boolean, style?: Marked['style']): ResolvedVoice {

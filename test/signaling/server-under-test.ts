@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
+import type { CallHandler, ChannelDialect } from '../../src/call/call-handler.js';
 import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import type { Time } from '../../src/time.js';
@@ -49,11 +50,21 @@ interface ServerOptions {
   readonly connectionTime?: Time;
   readonly tcpPort?: number;
   readonly udpPorts?: readonly [number, number];
+  readonly handler?: CallHandler;
+  readonly dialects?: readonly ChannelDialect[];
 }
 
 export async function openServer(
   t: TestContext,
-  { maxCalls = 10, clientLimits, resumeGraceMs = 0, udpPorts, tcpPort, connectionTime }: ServerOptions = {},
+  {
+    maxCalls = 10,
+    clientLimits,
+    resumeGraceMs = 0,
+    udpPorts,
+    tcpPort,
+    connectionTime,
+    ...conductors
+  }: ServerOptions = {},
 ): Promise<ServerUnderTest> {
   const plane = MediaPlane.open({ clock: 'real', seed: 1 });
   const time = new ManualTime(1000);
@@ -86,6 +97,7 @@ export async function openServer(
   });
   const under = { aheadMs: 0 };
   const server = new BrowserServer({
+    ...conductors,
     switchboard,
     plane: {
       openStream: (...stream) => plane.openStream(...stream),

@@ -32,7 +32,7 @@ export class WeriftClient {
   readonly messages: Record<string, unknown>[] = [];
   readonly #waiting = new Set<() => void>();
 
-  constructor(codec = 'opus', { tcp = false } = {}) {
+  constructor(codec = 'opus', { tcp = false, label = 'parley', opensChannel = true } = {}) {
     const opus = codec === 'opus';
     this.connection = new RTCPeerConnection({
       codecs: {
@@ -55,7 +55,9 @@ export class WeriftClient {
       bundlePolicy: 'max-bundle',
     });
     this.connection.addTransceiver('audio', { direction: 'recvonly' });
-    this.channel = this.connection.createDataChannel('parley');
+    // A negotiated channel is in the offer, and is not opened with a message.
+    const negotiated = opensChannel ? {} : { negotiated: true, id: 5 };
+    this.channel = this.connection.createDataChannel(label, negotiated);
     this.channel.onMessage.subscribe((data) => {
       this.messages.push(JSON.parse(String(data)) as Record<string, unknown>);
       this.#wake();

@@ -28,7 +28,7 @@ import {
 } from './sdp-sessions.js';
 
 const CALLS = '/v1/realtime/calls';
-const BETA = '/v1/realtime'; // older clients add ?model=, which is ignored like the session
+const BETA = '/v1/realtime'; // older clients add ?model=, which is ignored
 const CALL = `${CALLS}/:id`;
 const FORM_TYPE = 'multipart/form-data';
 const OFFER_TYPES = `${SDP_TYPE}, ${FORM_TYPE}`;
@@ -58,7 +58,13 @@ const OFFER_SCHEMA = {
   otherBodies: {
     [SDP_TYPE]: SDP_BODY,
     [FORM_TYPE]: {
-      schema: object({ sdp: BYTES, session: { ...STRING, description: 'a JSON object' } }, ['session']),
+      schema: object(
+        {
+          sdp: BYTES,
+          session: { ...STRING, description: 'a JSON object, for the data channel `oai-events`' },
+        },
+        ['session'],
+      ),
     },
   },
   response: { 201: OFFER_ANSWER },
@@ -121,7 +127,11 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
     const options = { bodyLimit: MAX_SDP_BYTES, schema, config: { access: 'call' } } as const;
     app.post<Opening>(path, options, (request, reply) => {
       const { agent } = request.query;
-      const offer: SdpOffer = { sdp: readOffer(request), use: 'talk', agent, ...openerOf(request) };
+      const secret = keyIn(request.headers);
+      const preset = secret === undefined ? undefined : parts.secrets.sessionOf(secret);
+      const offered = readOffer(request);
+      const session = offered.session ?? preset;
+      const offer: SdpOffer = { ...offered, session, use: 'talk', agent, ...openerOf(request) };
       return sendSession(parts, reply, CALLS, exchange.open(offer));
     });
   }
@@ -154,7 +164,7 @@ function addResumeRoute(app: FastifyInstance, parts: SessionParts): void {
   } as const;
   const options = { bodyLimit: MAX_SDP_BYTES, schema: RESUME_SCHEMA, config };
   app.post<OneCall>(`${CALL}/resume`, options, (request, reply) => {
-    const sdp = readOffer(request);
+    const { sdp } = readOffer(request);
     presentSession(exchange, request);
     const token = keyIn(request.headers);
     if (token === undefined || !exchange.isTokenOf(request.params.id, token)) {
@@ -189,31 +199,32 @@ export function addHangupRoute(app: FastifyInstance, parts: SessionParts): void 
   );
 }
 
-/** The session description of the offer. Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED or SDP_INVALID. */
-function readOffer(request: FastifyRequest): string {
+/** Throws UNSUPPORTED_MEDIA_TYPE, MALFORMED or SDP_INVALID. */
+function readOffer(request: FastifyRequest): Pick<SdpOffer, 'sdp' | 'session'> {
   const { body } = request;
   const type = contentTypeOf(request);
   if (Buffer.isBuffer(body)) {
-    if (type === SDP_TYPE) return sdpIn(body);
-    if (type === FORM_TYPE) return sdpInForm(body, request.headers['content-type'] ?? '');
+    if (type === SDP_TYPE) return { sdp: sdpIn(body) };
+    if (type === FORM_TYPE) return readForm(body, request.headers['content-type'] ?? '');
   }
   throw new ParleyError('UNSUPPORTED_MEDIA_TYPE', `the offer must come as one of: ${OFFER_TYPES}`);
 }
 
-/** The session of the form must be a JSON object; nothing in it is used. */
-function sdpInForm(body: Buffer, contentType: string): string {
+/** The session of the form is for the protocol of the data channel, which reads it. */
+function readForm(body: Buffer, contentType: string): Pick<SdpOffer, 'sdp' | 'session'> {
   const parts = formParts(body, contentType);
   const sdp = parts.find(({ name }) => name === 'sdp');
   if (sdp === undefined) throw new ParleyError('MALFORMED', 'the form has no part "sdp"', { field: 'sdp' });
   const session = parts.find(({ name }) => name === 'session');
-  if (session !== undefined) checkSession(textOf(session));
-  return sdpIn(sdp.bytes);
+  const described = session === undefined ? undefined : readSession(textOf(session));
+  return { sdp: sdpIn(sdp.bytes), session: described };
 }
 
-function checkSession(text: string): void {
+function readSession(text: string): SdpOffer['session'] {
   try {
     const session: unknown = JSON.parse(text);
-    if (typeof session === 'object' && session !== null && !Array.isArray(session)) return;
+    if (typeof session === 'object' && session !== null && !Array.isArray(session))
+      return session as NonNullable<SdpOffer['session']>;
   } catch {
     // refused below, like a value of the wrong type
   }

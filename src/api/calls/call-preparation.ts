@@ -35,7 +35,10 @@ const SECRET_SCHEMA: RouteSchema = {
         },
         ['anchor', 'seconds'],
       ),
-      session: { type: 'object', description: 'returned as it is, and not used' },
+      session: {
+        type: 'object',
+        description: 'session of the calls that it opens, for the data channel `oai-events`',
+      },
     },
     ['expires_after', 'session'],
   ),
@@ -84,7 +87,7 @@ export function addCallPreparationRoutes(
   app.post<{ Body: SecretBody }>('/v1/realtime/client_secrets', options, ({ body, key }, reply) => {
     const { expires_after, session } = body;
     const seconds = expires_after?.seconds ?? DEFAULT_SECONDS;
-    const value = secrets.make(key, seconds);
+    const value = secrets.make(key, seconds, session);
     const id = `sess_${randomUUID()}`;
     return reply.header('cache-control', 'no-store').send({
       value,

@@ -13,7 +13,7 @@ import type { IceServers } from './ice-servers.js';
 
 export interface SessionParts {
   readonly exchange: SdpExchange;
-  readonly secrets: Pick<ClientSecrets, 'opened' | 'has' | 'hasOpened'>;
+  readonly secrets: Pick<ClientSecrets, 'opened' | 'has' | 'hasOpened' | 'sessionOf'>;
   readonly iceServers: IceServers;
 }
 

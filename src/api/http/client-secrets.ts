@@ -12,6 +12,7 @@ const PREFIX = 'ek_'; // as OpenAI's
 const BYTES = 32;
 const MOST_OF_OWNER = 10_000;
 const MOST = 50_000;
+const MOST_SESSION_BYTES = 64 * 1024 * 1024; // of the sessions of all secrets together
 const MOST_CALLS = 20; // that a secret is known to have opened
 const SWEEP_MS = 1000; // between two searches for expired secrets
 
@@ -21,12 +22,15 @@ interface Secret {
   readonly expiresMs: number;
   /** Ids of the latest calls that it has opened. */
   readonly calls: Set<string>;
+  /** The session of the calls that it opens, as JSON; undefined if none is stated. */
+  readonly session: string | undefined;
 }
 
 interface ClientSecretOptions {
   readonly time?: Time;
   readonly mostOfOwner?: number;
   readonly most?: number;
+  readonly mostSessionBytes?: number;
 }
 
 export class ClientSecrets {
@@ -38,8 +42,16 @@ export class ClientSecrets {
   readonly #secrets = new Map<string, Secret>();
   readonly #counts = new Map<string | undefined, number>();
   #sweptMs = -Infinity;
+  readonly #mostSessionBytes: number;
+  #sessionBytes = 0;
 
-  constructor({ time = systemTime, mostOfOwner = MOST_OF_OWNER, most = MOST }: ClientSecretOptions = {}) {
+  constructor({
+    time = systemTime,
+    mostOfOwner = MOST_OF_OWNER,
+    most = MOST,
+    mostSessionBytes = MOST_SESSION_BYTES,
+  }: ClientSecretOptions = {}) {
+    this.#mostSessionBytes = mostSessionBytes;
     this.#time = time;
     this.#mostOfOwner = mostOfOwner;
     this.#most = most;
@@ -51,7 +63,8 @@ export class ClientSecrets {
   }
 
   /** Throws CLIENT_LIMIT if the owner has too many secrets, or OVERLOADED if all owners together have. */
-  make(owner: string | undefined, seconds: number): string {
+  make(owner: string | undefined, seconds: number, described?: object): string {
+    const session = described === undefined ? undefined : JSON.stringify(described);
     this.#makeRoom(owner);
     if (this.#countOf(owner) >= this.#mostOfOwner) {
       throw new ParleyError(
@@ -62,11 +75,18 @@ export class ClientSecrets {
     if (this.#secrets.size >= this.#most) {
       throw new ParleyError('OVERLOADED', `the server has ${this.#most} client secrets that are valid`);
     }
+    const bytes = sizeOf(session);
+    if (this.#sessionBytes + bytes > this.#mostSessionBytes) {
+      const message = `the sessions of all client secrets have ${this.#mostSessionBytes} bytes, which is the most`;
+      throw new ParleyError('OVERLOADED', message);
+    }
+    this.#sessionBytes += bytes;
     const secret = `${PREFIX}${randomBytes(BYTES).toString('base64url')}`;
     this.#secrets.set(this.#digest(secret), {
       owner,
       expiresMs: this.#time.now() + seconds * 1000,
       calls: new Set(),
+      session,
     });
     this.#counts.set(owner, this.#countOf(owner) + 1);
     return secret;
@@ -80,6 +100,12 @@ export class ClientSecrets {
   /** True for a secret that is valid. */
   has(secret: string): boolean {
     return this.#find(secret) !== undefined;
+  }
+
+  /** The session that a valid secret was made with: a JSON object. */
+  sessionOf(secret: string): Readonly<Record<string, unknown>> | undefined {
+    const session = this.#find(secret)?.session;
+    return session === undefined ? undefined : (JSON.parse(session) as Readonly<Record<string, unknown>>);
   }
 
   /** The secret has opened this call. Anything that is no valid secret is ignored. */
@@ -108,6 +134,7 @@ export class ClientSecrets {
     for (const [digest, secret] of this.#secrets) {
       if (secret.expiresMs > nowMs) continue;
       this.#secrets.delete(digest);
+      this.#sessionBytes -= sizeOf(secret.session);
       const left = this.#countOf(secret.owner) - 1;
       if (left > 0) this.#counts.set(secret.owner, left);
       else this.#counts.delete(secret.owner);
@@ -121,4 +148,8 @@ export class ClientSecrets {
   #digest(secret: string): string {
     return createHash('sha256').update(this.#salt).update(secret).digest('base64');
   }
+}
+
+function sizeOf(session: string | undefined): number {
+  return session === undefined ? 0 : Buffer.byteLength(session);
 }

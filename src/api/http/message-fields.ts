@@ -60,7 +60,7 @@ export function flagIn(fields: Fields, name: string): boolean | undefined {
   throw invalid(name, 'must be true or false');
 }
 
-function numberIn(fields: Fields, name: string, least: number, most: number): number | undefined {
+export function numberIn(fields: Fields, name: string, least: number, most: number): number | undefined {
   const value = fields[name];
   if (value === undefined) return undefined;
   if (typeof value === 'number' && value >= least && value <= most) return value;

@@ -71,6 +71,7 @@ test("a form as fetch makes it, with OpenAI's two parts, opens a call over a rea
   const answer = await fetch(`${url}${CALLS}`, { method: 'POST', body });
   assert.equal(answer.status, 201);
   assert.deepEqual(offersOf(calls), [OFFER]);
+  assert.deepEqual(calls.offers[0]?.session, { type: 'realtime', model: 'parley' });
 });
 
 test('a body that is no offer is refused with the status that says why', async (t) => {

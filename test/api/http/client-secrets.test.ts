@@ -59,6 +59,21 @@ test('expired secrets are forgotten although there is room', () => {
   assert.equal(secrets.size, 1);
 });
 
+test('a secret keeps the session of its calls, and the sessions of all secrets are limited', () => {
+  const time = new ManualTime();
+  const session = { type: 'realtime', instructions: 'Be brief.' };
+  const bytes = JSON.stringify(session).length;
+  const secrets = new ClientSecrets({ time, mostSessionBytes: 2 * bytes });
+  const first = secrets.make('ann', 10, session);
+  const plain = secrets.make('ann', 20);
+  assert.deepEqual([secrets.sessionOf(first), secrets.sessionOf(plain)], [session, undefined]);
+  secrets.make('bob', 20, session);
+  assert.throws(() => secrets.make('eve', 10, session), refusedAs('OVERLOADED'));
+  time.advance(10_000);
+  assert.equal(secrets.sessionOf(first), undefined);
+  secrets.make('eve', 10, session);
+});
+
 test('a secret ends with the API key that made it', () => {
   const keys = new KeyRing({ keys: ['ann 0123456789abcdef'], file: true });
   keys.replaceFileKeys(['bob fedcba9876543210']);

@@ -1,0 +1,68 @@
+// What the built-in functions of an agent do in its call. The call ends, or is transferred, when what was
+// said before has been heard.
+import type { HandledCall } from '../call/call-handler.js';
+import { asParleyError, ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import type { DigitsWanted, ToolActions } from './agent-tools.js';
+import type { KeyInput } from './key-input.js';
+
+interface CallActionParts {
+  readonly handled: HandledCall;
+  readonly keys: Pick<KeyInput, 'collect'>;
+  readonly time: Time;
+  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+}
+
+const LAST_WORDS_MS = 60_000; // to speak what was said before the call ends or is transferred
+
+export class CallActions implements ToolActions {
+  readonly #parts: CallActionParts;
+
+  constructor(parts: CallActionParts) {
+    this.#parts = parts;
+  }
+
+  async hangUp(signal: AbortSignal): Promise<void> {
+    await this.#lastWords(signal);
+    await this.end();
+  }
+
+  get transfer(): ToolActions['transfer'] {
+    const { line } = this.#parts.handled;
+    if (line === undefined) return undefined;
+    return async (to, signal) => {
+      await this.#lastWords(signal);
+      const { accepted, status } = await line.transfer({ to });
+      return accepted ? undefined : status;
+    };
+  }
+
+  get press(): ToolActions['press'] {
+    const { line } = this.#parts.handled;
+    return line && ((digits) => line.press({ digits }));
+  }
+
+  collect(wanted: DigitsWanted, signal: AbortSignal): Promise<string> {
+    return this.#parts.keys.collect(wanted, this.#parts.handled.call.spoken(), signal);
+  }
+
+  /** Ends the call now. */
+  async end(): Promise<void> {
+    const { handled, log } = this.#parts;
+    try {
+      await handled.hangUp();
+    } catch (error) {
+      const { code } = asParleyError(error, 'WRONG_STATE');
+      log.warn({ call: handled.call.id, code }, 'the agent could not end the call');
+    }
+  }
+
+  /** Resolves when everything was spoken; rejects with ABORTED if the caller goes on. */
+  async #lastWords(signal: AbortSignal): Promise<void> {
+    let cancel: () => void = () => undefined;
+    const limit = new Promise<void>((resolve) => (cancel = this.#parts.time.after(LAST_WORDS_MS, resolve)));
+    await Promise.race([this.#parts.handled.call.spoken(), limit]);
+    cancel();
+    if (signal.aborted) throw new ParleyError('ABORTED', 'the caller went on');
+  }
+}

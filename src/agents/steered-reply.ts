@@ -1,0 +1,171 @@
+// What the model of an agent writes for a response that a client may have asked for: messages, which are
+// spoken, and calls of functions. The agent's functions run here; those of the client are told to the client,
+// which adds their results to the conversation and asks for another response.
+import type { SpeakOptions } from '../call/call.js';
+import type { AgentEvent, Utterance } from '../call/utterance.js';
+import type { AgentConfig } from '../config/agent-config.js';
+import type { Time } from '../time.js';
+import type { AgentTools } from './agent-tools.js';
+import type { AnswerEntry, ChatHistory } from './chat-history.js';
+import type { ChatModel, ChatTool, ToolCall } from './chat-model.js';
+import { ChatReply } from './chat-reply.js';
+import type { TurnTimes } from './conversation.js';
+import { type NewItem, NO_ANSWER_YET, TalkItems, voiceItem } from './talk-items.js';
+import type { TalkEvent, TalkResponse } from './talk-response.js';
+
+/** An item of the conversation, in place of a copy of it. */
+export interface ItemReference {
+  readonly type: 'item_reference';
+  readonly id: string;
+}
+
+export interface ResponseRequest {
+  /** In place of the prompt. */
+  readonly prompt?: string | undefined;
+  readonly voice?: string | undefined;
+  /** What it answers, in place of the conversation. */
+  readonly input?: readonly (NewItem | ItemReference)[] | undefined;
+  /** False: it does not become part of the conversation. */
+  readonly isKept: boolean;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly isSpoken?: boolean | undefined;
+  readonly tools?: readonly ChatTool[] | undefined;
+}
+
+export interface TalkAgent {
+  readonly config: AgentConfig;
+  readonly model: Pick<ChatModel, 'answer'>;
+  /** Told with each event of the agent. */
+  readonly onEvent: (event: AgentEvent) => void;
+}
+
+export interface SteeredReplyParts {
+  readonly agent: TalkAgent;
+  readonly items: TalkItems;
+  /** The agent's functions. */
+  readonly tools: Pick<AgentTools, 'definitions' | 'run'>;
+  /** Functions of the client, which take precedence over those of the same name. */
+  readonly own: readonly ChatTool[];
+  readonly prompt: string;
+  readonly say: (tokens: AsyncIterable<string>, options: SpeakOptions) => Utterance;
+  readonly quiet: (signal: AbortSignal) => Promise<void>;
+  readonly time: Time;
+  readonly tell: (event: AgentEvent) => void;
+  readonly newId: (prefix: 'item') => string;
+  readonly emit: (event: TalkEvent) => void;
+}
+
+/**
+ * The reply that writes this response; nothing is asked before it runs. `input`: see ResponseRequest. Throws
+ * NOT_FOUND for what the input refers to.
+ */
+export function steeredReply(
+  openResponse: () => TalkResponse,
+  input: ResponseRequest['input'],
+  parts: SteeredReplyParts,
+  times: TurnTimes | undefined,
+): { readonly response: TalkResponse; readonly reply: ChatReply } {
+  const own = input === undefined ? undefined : historyOf(input, parts);
+  const response = openResponse();
+  return { response, reply: new SteeredReply(response, own, parts, times).reply };
+}
+
+class SteeredReply {
+  readonly reply: ChatReply;
+  readonly #response: TalkResponse;
+  readonly #parts: SteeredReplyParts;
+  #silentCount = 0;
+
+  constructor(
+    response: TalkResponse,
+    own: ChatHistory | undefined,
+    parts: SteeredReplyParts,
+    times: TurnTimes | undefined,
+  ) {
+    this.#response = response;
+    this.#parts = parts;
+    const { agent, items, prompt, quiet, time, tell } = parts;
+    const history = own ?? (response.isKept ? items.history : items.history.copy());
+    this.reply = new ChatReply(
+      {
+        model: agent.model,
+        history: {
+          messages: () => history.messages(prompt),
+          answer: () => history.answer(),
+          drop: (entry) => history.drop(entry),
+        },
+        tools: this.#tools,
+        say: (tokens, options) => this.#say(tokens, options),
+        quiet: (signal) => (response.isSpoken ? quiet(signal) : Promise.resolve()),
+        time,
+        tell,
+        onText: (entry) => this.#wrote(entry),
+        onCalls: (entry) => this.#called(entry),
+      },
+      times,
+    );
+  }
+
+  get #tools(): Pick<AgentTools, 'definitions' | 'run'> {
+    const { tools, own } = this.#parts;
+    return {
+      definitions: [...tools.definitions.filter((tool) => !this.#isOwn(tool)), ...own],
+      run: async (call: ToolCall, signal: AbortSignal) =>
+        this.#isOwn(call) ? { result: NO_ANSWER_YET, isOver: true } : tools.run(call, signal),
+    };
+  }
+
+  #isOwn({ name }: { readonly name: string }): boolean {
+    return this.#parts.own.some((tool) => tool.name === name);
+  }
+
+  #wrote(entry: AnswerEntry): void {
+    const response = this.#response;
+    if (entry.text.trim() === '' || !response.isInProgress) return;
+    if (response.messageOf(entry) === undefined) {
+      const item = voiceItem(this.#parts.newId('item'), '', response.isSpoken);
+      if (response.isKept) this.#parts.items.put(item, entry);
+      response.begin(entry, item);
+    }
+    response.write(entry.text);
+  }
+
+  #called(entry: AnswerEntry): void {
+    const { items, newId, emit } = this.#parts;
+    const response = this.#response;
+    if (!response.isInProgress) return;
+    response.endMessage();
+    for (const call of entry.toolCalls.filter((one) => this.#isOwn(one))) {
+      const item = { type: 'function_call', id: newId('item'), call } as const;
+      if (response.isKept) items.put(item, entry);
+      emit({ type: 'output.called', output: response.output(item, true), call });
+    }
+  }
+
+  /** Returns the number of the utterance, which is negative if nothing is spoken. */
+  #say(tokens: AsyncIterable<string>, options: SpeakOptions): number {
+    const response = this.#response;
+    if (!response.isSpoken) {
+      const none = -++this.#silentCount;
+      queueMicrotask(() => this.reply.spoken(none));
+      return none;
+    }
+    const { number } = this.#parts.say(tokens, options);
+    const item = response.outputs.findLast((one) => one.item.type === 'message')?.item;
+    if (item?.type === 'message') response.sounds.set(number, { item, hasStarted: false });
+    return number;
+  }
+}
+
+/** Throws NOT_FOUND. */
+function historyOf(
+  input: NonNullable<ResponseRequest['input']>,
+  { items, newId }: Pick<SteeredReplyParts, 'items' | 'newId'>,
+): ChatHistory {
+  const own = new TalkItems('', () => newId('item'));
+  for (const item of input) {
+    const known = item.type === 'item_reference' ? items.get(item.id) : item;
+    own.add(known.type === 'message' ? { ...known, text: known.text ?? '' } : known, undefined);
+  }
+  return own.history;
+}

@@ -1,0 +1,589 @@
+// The talk of a call that a client steers, message by message: with an agent, whose model answers the caller,
+// or without one, as ears and mouth of the client's own model.
+//
+//   caller ─▶ turns, keys ─▶ items ─▶ client ─▶ items, settings
+//                              └─▶ response: the agent's model, or a text of the client ─▶ caller
+//
+// What the caller has not heard of an item is cut from it.
+import type { ExpectedSpeech, CallerTexts } from '../call/caller-texts.js';
+import type { SpeakOptions } from '../call/call.js';
+import type { HandledCall } from '../call/call-handler.js';
+import type { AgentEvent, Interruptible, Utterance } from '../call/utterance.js';
+import type { AgentConfig } from '../config/agent-config.js';
+import type { HearingSettings } from '../config/hearing-config.js';
+import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import { AgentTools } from './agent-tools.js';
+import { CallActions } from './call-actions.js';
+import type { AgentLog } from './chat-agent.js';
+import type { ChatTool } from './chat-model.js';
+import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
+import { KeyInput } from './key-input.js';
+import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
+import {
+  isUnspoken,
+  type MessageItem,
+  type NewItem,
+  type TalkItem,
+  TalkItems,
+  voiceItem,
+} from './talk-items.js';
+import { type CancelReason, type TalkEvent, TalkResponse } from './talk-response.js';
+import { TalkTurns } from './talk-turns.js';
+
+export interface TalkSettings {
+  /** In place of the agent's prompt. */
+  readonly prompt: string | undefined;
+  readonly voice: string | undefined;
+  /** BCP 47 tag of what is spoken; undefined: it is found in each text. */
+  readonly language: string | undefined;
+  /** Factor of the voice's own pace. */
+  readonly pace: number;
+  /** False: responses are text only. */
+  readonly isSpoken: boolean;
+  /** Each turn of the caller is answered. */
+  readonly answersTurns: boolean;
+  /** The caller's speech interrupts the voice. */
+  readonly isInterruptible: boolean;
+  /** Milliseconds after which a caller who says nothing is addressed; undefined: never. */
+  readonly idleMs: number | undefined;
+  readonly hearing: Partial<HearingSettings>;
+  readonly expected: ExpectedSpeech;
+  /** Functions of the client, which the agent's model may call. */
+  readonly tools: readonly ChatTool[];
+}
+
+interface SteeredTalkParts {
+  /** Undefined: no agent answers. */
+  readonly agent: TalkAgent | undefined;
+  readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
+  readonly time: Time;
+  readonly log: AgentLog;
+  /** Makes an id that nobody can guess, with this prefix. */
+  readonly newId: (prefix: 'item' | 'resp') => string;
+  readonly emit: (event: TalkEvent) => void;
+}
+
+const KEYS_MS = 1500; // after the last key: the caller has pressed all
+const MOST_IN_PROGRESS = 8; // responses
+const USUAL: ResponseRequest = { isKept: true, metadata: null };
+const NO_PROMPT = '';
+
+export class SteeredTalk {
+  readonly #handled: HandledCall;
+  readonly #parts: SteeredTalkParts;
+  readonly #items: TalkItems;
+  readonly #conversation: Conversation;
+  readonly #keys: KeyInput;
+  readonly #actions: CallActions;
+  readonly #startMs: number;
+  readonly #quiet = new Set<() => void>();
+  /** Those that are in progress, or whose sound is queued or heard. */
+  readonly #responses = new Set<TalkResponse>();
+  readonly #turns: TalkTurns;
+  #settings: TalkSettings;
+  /** The answer of the model to the conversation that began last. */
+  #answer: TalkResponse | undefined;
+  #isAskedAgain = false;
+  /** What the caller has not heard of the response that was interrupted last. */
+  #unheard = '';
+  #cause: CancelReason = 'turn_detected';
+  #failures = 0;
+  #quietSinceMs: number;
+  #cancelFiller: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(handled: HandledCall, settings: TalkSettings, parts: SteeredTalkParts) {
+    const { agent, time, callerTexts, log, newId } = parts;
+    this.#handled = handled;
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#startMs = this.#quietSinceMs = time.now();
+    this.#items = new TalkItems(agent?.config.prompt ?? NO_PROMPT, () => newId('item'));
+    this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
+    this.#actions = new CallActions({ handled, keys: this.#keys, time, log });
+    const nowMs = () => Math.round(time.now() - this.#startMs);
+    const emit = (event: TalkEvent) => this.#emit(event);
+    this.#turns = new TalkTurns({ items: this.#items, newId: () => newId('item'), nowMs, emit });
+    const conversation = { callerTexts, time, log };
+    const { expected, hearing } = settings;
+    this.#conversation = new Conversation(handled, this.#listener(), conversation, { expected, hearing });
+  }
+
+  /** A response of the model to the conversation is in progress. */
+  get isAnswering(): boolean {
+    return [...this.#responses].some((one) => one.isInProgress && one.isKept && one.reply !== undefined);
+  }
+
+  /** The response of this id is in progress, or any, without an id. */
+  isResponding(id?: string): boolean {
+    return [...this.#responses].some((one) => one.isInProgress && (id ?? one.id) === one.id);
+  }
+
+  /** Says the greeting of the agent. */
+  greet(): void {
+    const { greeting } = this.#parts.agent?.config ?? {};
+    if (greeting !== undefined) this.#tryToSay(greeting);
+    else this.#awaitInput();
+  }
+
+  /** Holds for what comes from now on. Throws INVALID_FIELD. */
+  change(settings: TalkSettings): void {
+    const { hearing, expected, idleMs } = this.#settings;
+    if (settings.hearing !== hearing) this.#conversation.hear(settings.hearing);
+    if (settings.expected !== expected) this.#conversation.expect(settings.expected);
+    this.#settings = settings;
+    if (idleMs !== undefined && settings.idleMs === undefined) this.#conversation.hear({ noInputMs: 0 });
+    this.#awaitInput();
+  }
+
+  /** See TalkItems.add. */
+  add(item: NewItem, after: string | null | undefined): void {
+    const added = this.#items.add(item, after);
+    this.#emit({ type: 'item.added', item: added, previous: this.#items.before(added.id) });
+  }
+
+  /** Throws NOT_FOUND. */
+  item(id: string): TalkItem {
+    return this.#items.get(id);
+  }
+
+  /** Id of the item before this one; null for the first one. */
+  before(id: string): string | null {
+    return this.#items.before(id);
+  }
+
+  /** Throws NOT_FOUND. */
+  remove(id: string): void {
+    this.#items.remove(id);
+  }
+
+  /**
+   * The client reports that no more than `soundMs` milliseconds of an item were heard. The voice stops if it
+   * speaks the item now. Throws NOT_FOUND, and INVALID_FIELD for an item that was not spoken, or not so long.
+   */
+  truncate(id: string, soundMs: number): void {
+    const item = this.#items.get(id);
+    const isVoice = item.type === 'message' && item.role === 'assistant' && item.isSound;
+    if (!isVoice) throw new ParleyError('INVALID_FIELD', 'the item was not spoken', { field: 'item_id' });
+    if (item.soundMs === undefined) return this.clear();
+    if (soundMs > item.soundMs) {
+      const message = `audio_end_ms is ${soundMs}: the item has only ${Math.round(item.soundMs)} ms of sound`;
+      throw new ParleyError('INVALID_FIELD', message, { field: 'audio_end_ms' });
+    }
+    const heard = shareOf(item.text ?? '', item.soundMs === 0 ? 0 : soundMs / item.soundMs);
+    this.#items.cut(item, heard);
+    item.soundMs = soundMs;
+    this.#emit({ type: 'item.cut', item, heard, soundMs });
+  }
+
+  /**
+   * Speaks the text that the client gave last, or asks the model. Throws CALL_STATE without an agent and a
+   * text, QUEUE_FULL, NOT_FOUND, and as `Call.speak`.
+   */
+  respond(request: ResponseRequest): void {
+    const text = this.#textOf(request);
+    if (text !== undefined) return this.#speak(text, request);
+    if (this.#parts.agent === undefined) {
+      const message =
+        'no agent talks in this call: add the text to speak as an assistant message, with ' +
+        'conversation.item.create or as the last item of response.input';
+      throw new ParleyError('CALL_STATE', message, { field: 'response' });
+    }
+    this.#unheard = '';
+    return this.#ask(this.#parts.agent, request);
+  }
+
+  /** Ends the responses that are in progress, and all sound. */
+  cancel(): void {
+    this.#byClient(() => {
+      for (const { reply } of this.#responses) reply?.giveUp();
+      this.#conversation.interrupt('response cancelled');
+      for (const response of this.#responses) this.#giveUp(response);
+    });
+  }
+
+  /** Ends all sound, and the responses that it belongs to. */
+  clear(): void {
+    this.#byClient(() => this.#conversation.interrupt('cleared by the client'));
+  }
+
+  /** What the caller says now is no turn. */
+  dropInput(): void {
+    this.#turns.drop();
+  }
+
+  /** The call goes on without this talk. Idempotent. */
+  close(): void {
+    this.#conversation.leave();
+  }
+
+  #byClient(act: () => void): void {
+    this.#cause = 'client_cancelled';
+    this.#isAskedAgain = false;
+    act();
+    this.#cause = 'turn_detected';
+    this.#unheard = '';
+  }
+
+  #listener(): ConversationListener {
+    return {
+      said: (turn) => this.#said(turn),
+      unsaid: (turn, error) => this.#turns.unsaid(turn, error),
+      noise: () => this.#noise(),
+      callerSpeaks: (isSpeaking) => {
+        this.#released();
+        this.#turns.callerSpeaks(isSpeaking);
+      },
+      turnEnded: (turn, length) => this.#turns.ended(turn, length),
+      noInput: () => this.#noInput(),
+      pressed: (digit) => {
+        this.#emit({ type: 'key', digit });
+        this.#keys.pressed(digit);
+      },
+      started: (utterance, start) => {
+        const response = this.#of(utterance);
+        const sound = response?.sounds.get(utterance);
+        this.#cancelFiller();
+        if (response === undefined || sound === undefined) return;
+        sound.hasStarted = true;
+        response.reply?.started(utterance, start);
+        this.#emit({ type: 'sound.started', response });
+        response.look();
+      },
+      spoken: (utterance, durationMs) => this.#heard(utterance, durationMs),
+      interrupted: (utterance, heard, durationMs) => this.#interrupted(utterance, heard, durationMs),
+      failed: (utterance, { code }, heard) => this.#unspoken(utterance, code, heard),
+      ended: () => this.#ended(),
+    };
+  }
+
+  /** True if the model answers what the caller does. */
+  get #answers(): boolean {
+    return this.#parts.agent !== undefined && this.#settings.answersTurns;
+  }
+
+  #said(turn: CallerTurn): void {
+    const { text, language, times, isOverVoice } = turn;
+    if (!this.#turns.said(turn)) return this.#released();
+    if (!this.#answers) return this.#released();
+    // Such as "uh-huh": the voice was not interrupted by it.
+    if (isOverVoice && this.#settings.isInterruptible) return this.#released();
+    const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
+    return this.#asked(language === undefined ? prompt : { ...prompt, language }, times);
+  }
+
+  /** The caller made a sound without words. If it has interrupted an answer, that goes on. */
+  #noise(): void {
+    this.#released();
+    const rest = this.#unheard.trim();
+    if (rest === '' || !this.#answers || this.#conversation.isCallerHeard) return;
+    this.#unheard = '';
+    this.#tryToSay(rest);
+  }
+
+  #noInput(): void {
+    this.#turns.idle(Math.round(this.#quietSinceMs - this.#startMs));
+    if (!this.#answers) return;
+    this.#items.history.user('[The caller says nothing]');
+    this.#answerNow(undefined);
+  }
+
+  #pressedAll(keys: string): void {
+    if (this.#isOver || !this.#answers) return;
+    const text = `[The caller pressed ${keys.split('').join(' ')}]`;
+    this.add({ type: 'message', role: 'user', text }, undefined);
+    this.#asked({ type: 'agent.prompt', text, by: 'keys' }, undefined);
+  }
+
+  #asked(prompt: Extract<AgentEvent, { type: 'agent.prompt' }>, times: TurnTimes | undefined): void {
+    this.#tell(prompt);
+    this.#unheard = '';
+    const before = this.#answer;
+    if (before?.reply?.isOver === false) {
+      this.#isAskedAgain = before.reply.isHeard; // it is heard to its end
+      if (this.#isAskedAgain) return;
+      const isQueued = before.reply.isSpeaking;
+      before.reply.giveUp();
+      if (isQueued) this.#conversation.interrupt('caller went on');
+      this.#giveUp(before);
+    }
+    this.#answerNow(times);
+  }
+
+  #answerNow(times: TurnTimes | undefined): void {
+    const { agent } = this.#parts;
+    if (agent !== undefined) this.#ask(agent, USUAL, times);
+  }
+
+  /** The caller spoke while an answer was heard that could not be interrupted, and is answered now. */
+  #askAgain(): void {
+    if (!this.#isAskedAgain || this.#answer?.reply?.isOver === false) return;
+    this.#isAskedAgain = false;
+    this.#answerNow(undefined);
+  }
+
+  #open({ isKept, isSpoken = this.#settings.isSpoken, voice, metadata }: ResponseRequest): TalkResponse {
+    const [id, emit] = [this.#parts.newId('resp'), (event: TalkEvent) => this.#emit(event)];
+    const response = new TalkResponse({ id, isKept, isSpoken, voice, metadata, emit });
+    this.#responses.add(response);
+    return response;
+  }
+
+  #refuseMore(): void {
+    if (this.#isOver) throw new ParleyError('CALL_CLOSED', 'the call has ended');
+    if ([...this.#responses].filter(({ isInProgress }) => isInProgress).length < MOST_IN_PROGRESS) return;
+    throw new ParleyError('QUEUE_FULL', `${MOST_IN_PROGRESS} responses are in progress: no more are taken`);
+  }
+
+  /**
+   * The text that is to be spoken as it is. With an agent, it must be the last item: what comes before may be
+   * a history that the client restores.
+   */
+  #textOf({ input, prompt }: ResponseRequest): MessageItem | NewItem | undefined {
+    const hasAgent = this.#parts.agent !== undefined;
+    if (prompt !== undefined && hasAgent) return undefined;
+    if (input === undefined && !hasAgent) return this.#items.unspoken;
+    const given = input === undefined ? this.#items.last : input.at(-1);
+    const last = given?.type === 'item_reference' ? this.#items.get(given.id) : given;
+    if (last?.type !== 'message' || last.role !== 'assistant') return undefined;
+    return 'isSound' in last && !isUnspoken(last) ? undefined : last;
+  }
+
+  #speak(text: MessageItem | NewItem, request: ResponseRequest): void {
+    this.#refuseMore();
+    if (text.type !== 'message') return;
+    const { text: said = '' } = text;
+    const { number } = this.#say(said, {}, request.voice);
+    const isNew = !('isSound' in text);
+    const begun = voiceItem(text.id ?? this.#parts.newId('item'), said);
+    const item = isNew ? begun : Object.assign(text, begun);
+    if (isNew && request.isKept) {
+      const entry = this.#items.history.answer();
+      entry.add(said);
+      this.#items.put(item, entry);
+    }
+    const response = this.#open({ ...request, isSpoken: true });
+    response.sounds.set(number, { item, hasStarted: false });
+    response.whole(item, isNew);
+  }
+
+  /** Says a text of the server's own, as a response. */
+  #tryToSay(text: string): void {
+    try {
+      this.#speak({ type: 'message', role: 'assistant', text }, USUAL);
+    } catch (error) {
+      this.#warn(error, 'the agent could not speak');
+    }
+  }
+
+  #ask(agent: TalkAgent, request: ResponseRequest, times?: TurnTimes): void {
+    this.#refuseMore();
+    const { time, newId } = this.#parts;
+    const parts = {
+      agent,
+      items: this.#items,
+      tools: new AgentTools({
+        call: this.#handled.call.id,
+        config: agent.config,
+        actions: this.#actions,
+        time,
+      }),
+      own: request.tools ?? this.#settings.tools,
+      prompt: request.prompt ?? this.#settings.prompt ?? agent.config.prompt,
+      say: (tokens: AsyncIterable<string>, options: SpeakOptions) =>
+        this.#say(tokens, options, request.voice),
+      quiet: (signal: AbortSignal) => this.#untilQuiet(signal),
+      time,
+      tell: (event: AgentEvent) => this.#tell(event),
+      newId,
+      emit: (event: TalkEvent) => this.#emit(event),
+    };
+    const { response, reply } = steeredReply(() => this.#open(request), request.input, parts, times);
+    response.reply = reply;
+    if (response.isKept) this.#answer = response;
+    if (response.isSpoken) this.#planFiller(agent.config, response);
+    reply.run().then(
+      (isUseful) => this.#answered(response, isUseful),
+      (error: unknown) => {
+        if (!isAborted(error)) this.#failed(response, asParleyError(error, 'AGENT_FAILED'));
+        else this.#giveUp(response);
+      },
+    );
+  }
+
+  #answered(response: TalkResponse, isUseful: boolean): void {
+    if (response.reply?.isGivenUp === true) return this.#giveUp(response);
+    if (!isUseful)
+      return this.#failed(response, new ParleyError('AGENT_FAILED', "the agent's model said nothing"));
+    this.#failures = 0;
+    if (response.reply?.isSpeaking !== true) this.#cancelFiller();
+    response.written();
+    this.#forget(response);
+    return this.#askAgain();
+  }
+
+  #failed(response: TalkResponse, error: ParleyError): void {
+    const { agent } = this.#parts;
+    this.#cancelFiller();
+    response.reply?.giveUp();
+    if (!response.fail(error)) this.#emit({ type: 'failed', error });
+    this.#forget(response);
+    if (agent === undefined) return;
+    this.#failures++;
+    this.#warn(error, 'agent failed');
+    this.#tell({ type: 'agent.failed', error: { code: error.code, message: error.message } });
+    if (this.#isOver || !response.isSpoken) return;
+    const utterance = this.#phrase(agent.config.failure);
+    if (this.#failures < agent.config.mostFailures) return;
+    const ended = utterance?.ended ?? Promise.resolve();
+    void ended.then(() => this.#actions.end());
+  }
+
+  #planFiller({ filler, fillerMs }: AgentConfig, { reply }: TalkResponse): void {
+    this.#cancelFiller();
+    if (filler === undefined) return;
+    const cancel = this.#parts.time.after(fillerMs, () => {
+      this.#cancelFiller = () => undefined;
+      const isSilent = reply?.isHeard === false && !reply.isSpeaking && !reply.isGivenUp;
+      if (isSilent && !this.#conversation.isCallerHeard) this.#phrase(filler);
+    });
+    this.#cancelFiller = cancel;
+  }
+
+  /** A phrase that is part of no response. */
+  #phrase(text: string): Utterance | undefined {
+    try {
+      return this.#say(text, {});
+    } catch (error) {
+      this.#warn(error, 'the agent could not speak');
+      return undefined;
+    }
+  }
+
+  /** Without a recogniser, speech must not interrupt: nothing would follow. */
+  #say(
+    text: string | AsyncIterable<string>,
+    options: { receivedAtMs?: number },
+    ownVoice?: string,
+  ): Utterance {
+    const { isInterruptible, voice, language, pace } = this.#settings;
+    const isHeard = isInterruptible && this.#conversation.isCallerRecognised;
+    const interruptible: Interruptible = isHeard ? 'speech' : 'none';
+    const spoken = { ...options, voice: ownVoice ?? voice, language, pace, interruptible };
+    const utterance = this.#conversation.say(text, spoken);
+    this.#awaitInput();
+    return utterance;
+  }
+
+  /** The caller is expected to speak after what is spoken now. */
+  #awaitInput(): void {
+    const { idleMs: noInputMs = 0 } = this.#settings;
+    if (noInputMs === 0 || this.#isOver) return;
+    try {
+      this.#conversation.hear({ noInputMs });
+    } catch (error) {
+      this.#warn(error, 'a silent caller will not be noticed');
+    }
+  }
+
+  #of(utterance: number): TalkResponse | undefined {
+    return [...this.#responses].find(({ sounds }) => sounds.has(utterance));
+  }
+
+  #heard(utterance: number, durationMs: number): void {
+    this.#quietSinceMs = this.#parts.time.now();
+    const response = this.#of(utterance);
+    const sound = response?.sounds.get(utterance);
+    if (response === undefined || sound === undefined) return;
+    sound.item.soundMs = durationMs;
+    response.sounds.delete(utterance);
+    response.reply?.spoken(utterance);
+    this.#emit({ type: 'sound.stopped', response });
+    response.look();
+    this.#forget(response);
+    this.#askAgain();
+  }
+
+  #interrupted(utterance: number, heard: string, durationMs: number): void {
+    this.#quietSinceMs = this.#parts.time.now();
+    const response = this.#of(utterance);
+    const sound = response?.sounds.get(utterance);
+    if (response === undefined || sound === undefined) return;
+    response.sounds.delete(utterance);
+    response.reply?.interrupted(utterance, heard);
+    response.cancel(this.#cause);
+    const rest = this.#items.cut(sound.item, heard);
+    if (response.isKept) this.#unheard += rest;
+    sound.item.soundMs = durationMs;
+    this.#emit({ type: 'item.cut', item: sound.item, heard, soundMs: durationMs });
+    if (sound.hasStarted) this.#emit({ type: 'sound.cleared', response });
+    this.#forget(response);
+  }
+
+  #unspoken(utterance: number, code: string, heard: string): void {
+    const response = this.#of(utterance);
+    const sound = response?.sounds.get(utterance);
+    if (response === undefined || sound === undefined) return;
+    response.sounds.delete(utterance);
+    response.reply?.interrupted(utterance, heard);
+    this.#items.cut(sound.item, heard);
+    sound.item.soundMs = 0;
+    if (sound.hasStarted) this.#emit({ type: 'sound.stopped', response });
+    const error = new ParleyError('ENGINE_FAILED', `a text could not be spoken: ${code}`);
+    this.#failed(response, error);
+  }
+
+  #giveUp(response: TalkResponse): void {
+    response.cancel(this.#cause);
+    this.#forget(response);
+  }
+
+  /** Nothing more will come of it. */
+  #forget(response: TalkResponse): void {
+    if (!response.isInProgress && response.sounds.size === 0) this.#responses.delete(response);
+  }
+
+  async #untilQuiet(signal: AbortSignal): Promise<void> {
+    const aborted = () => this.#released();
+    signal.addEventListener('abort', aborted);
+    while (this.#conversation.isCallerHeard && !signal.aborted && !this.#isOver)
+      await new Promise<void>((resolve) => this.#quiet.add(resolve));
+    signal.removeEventListener('abort', aborted);
+    if (signal.aborted || this.#isOver) throw new ParleyError('ABORTED', 'the caller went on');
+  }
+
+  /** Those who wait for a silent caller look again. */
+  #released(): void {
+    for (const resolve of this.#quiet) resolve();
+    this.#quiet.clear();
+  }
+
+  #ended(): void {
+    this.#isOver = true;
+    this.#cancelFiller();
+    this.#keys.close();
+    for (const { reply } of this.#responses) reply?.giveUp();
+    this.#released();
+  }
+
+  #warn(error: unknown, message: string): void {
+    const { code } = asParleyError(error, 'WRONG_STATE');
+    this.#parts.log.warn({ call: this.#handled.call.id, code }, message);
+  }
+
+  #tell(event: AgentEvent): void {
+    if (!this.#isOver) this.#handled.call.tell(event); // the end of a call is its last event
+    this.#parts.agent?.onEvent(event);
+  }
+
+  #emit(event: TalkEvent): void {
+    if (!this.#isOver) this.#parts.emit(event);
+  }
+}
+
+/** So much of a text, in whole words: an estimate, as if all words took the same time. */
+function shareOf(text: string, share: number): string {
+  const words = text.match(/\s*\S+/gu) ?? [];
+  return words.slice(0, Math.floor(words.length * Math.min(1, share) + 1e-9)).join('');
+}

@@ -1,0 +1,123 @@
+// A call whose data channel speaks OpenAI's Realtime events. The call, its queue and the encoder are real;
+// the engine, the model, the recogniser, the worker that hears and time are the test's.
+import assert from 'node:assert/strict';
+import type { RealtimeClientEvent, RealtimeServerEvent } from 'openai/resources/realtime/realtime';
+import { realtimeChannel } from '../../../src/api/realtime/realtime-channel.js';
+import type { ChannelTalk } from '../../../src/call/call-handler.js';
+import type { AgentConfig } from '../../../src/config/agent-config.js';
+import { ParleyError } from '../../../src/errors.js';
+import { type HandledCallUnderTest, openHandledCall } from '../../agents/handled-call.js';
+import { ScriptedModel } from '../../agents/scripted-model.js';
+import type { openCalls } from '../../fakes/call-under-test.js';
+
+export const AGENT: AgentConfig = {
+  name: 'sales',
+  model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'small' },
+  temperature: undefined,
+  prompt: 'Be brief.',
+  greeting: undefined,
+  voice: undefined,
+  language: undefined,
+  hints: undefined,
+  interruptible: 'any',
+  transfers: new Map(),
+  tools: [],
+  fillerMs: 3000,
+  filler: 'One moment.',
+  idle: undefined,
+  failure: 'Sorry, again please.',
+  mostFailures: 2,
+};
+
+interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
+  /** Undefined: no agent talks. */
+  readonly agent?: Partial<AgentConfig>;
+  /** Beside the offer. */
+  readonly session?: Readonly<Record<string, unknown>>;
+  readonly isRelay?: boolean;
+}
+
+type EventType = RealtimeServerEvent['type'];
+type EventOf<T extends EventType> = Extract<RealtimeServerEvent, { type: T }>;
+
+export interface RealtimeUnderTest extends HandledCallUnderTest {
+  readonly talk: ChannelTalk;
+  readonly model: ScriptedModel;
+  send(event: RealtimeClientEvent): void;
+  raw(data: unknown): void;
+  /** Types of what was sent since the last time. */
+  types(): string[];
+  /** The last event of this type. */
+  last<T extends EventType>(type: T): EventOf<T>;
+  all<T extends EventType>(type: T): EventOf<T>[];
+  /** Gives the voice a text, and asks for it to be spoken. */
+  say(text: string, id?: string): void;
+  told(type: EventType): Promise<void>;
+}
+
+export function openRealtime(
+  calls: ReturnType<typeof openCalls>,
+  { agent, session, isRelay = false, ...setting }: Setting = {},
+): RealtimeUnderTest {
+  const under = openHandledCall(calls, setting);
+  const model = new ScriptedModel();
+  const sent: RealtimeServerEvent[] = [];
+  let count = 0;
+  let seen = 0;
+  const steered = () => {
+    if (isRelay) throw new ParleyError('CALL_STATE', 'it talks by itself');
+    return { config: { ...AGENT, ...agent }, model, onEvent: () => undefined };
+  };
+  const dialect = realtimeChannel({
+    agents: { steered },
+    callerTexts: under.callerTexts,
+    switchboard: {
+      check: (_text, options) => {
+        if (options?.voice === 'nobody') throw new ParleyError('VOICE_UNKNOWN', 'there is no voice "nobody"');
+      },
+    },
+    time: under.time,
+    unixMs: () => 1_700_000_000_500,
+    randomBytes: (bytes) => Buffer.alloc(bytes, ++count),
+    log: { info: () => undefined, warn: () => undefined },
+  });
+  assert.equal(dialect.label, 'oai-events');
+  const opening = { agent: agent === undefined && !isRelay ? undefined : 'sales', session };
+  const client = {
+    send: (message: object) => void sent.push(JSON.parse(JSON.stringify(message)) as RealtimeServerEvent),
+  };
+  const talk = dialect.open(under.handled, opening, client);
+  const all = <T extends EventType>(type: T) =>
+    sent.filter((event): event is EventOf<T> => event.type === type);
+  const send = (event: RealtimeClientEvent) => talk.receive(JSON.stringify(event));
+  return {
+    ...under,
+    talk,
+    model,
+    send,
+    raw: (data) => talk.receive(data),
+    types: () => sent.slice(seen, (seen = sent.length)).map(({ type }) => type),
+    all,
+    last: (type) => all(type).at(-1) ?? assert.fail(`there was no ${type}`),
+    say: (text, id) => {
+      send(assistant(text, id));
+      send({ type: 'response.create', response: { conversation: 'none', metadata: { turn: '1' } } });
+    },
+    told: (type) => under.passUntil(() => all(type).length > 0),
+  };
+}
+
+/** A message for the voice. */
+export function assistant(text: string, id?: string): RealtimeClientEvent {
+  const content = [{ type: 'output_text' as const, text }];
+  const named = id === undefined ? {} : { id };
+  return {
+    type: 'conversation.item.create',
+    item: { type: 'message', role: 'assistant', content, ...named },
+  };
+}
+
+export function user(text: string): RealtimeClientEvent {
+  const content = [{ type: 'input_text' as const, text }];
+  return { type: 'conversation.item.create', item: { type: 'message', role: 'user', content } };
+}
