@@ -16,7 +16,7 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
-import type { Interruptible, Utterance } from '../../src/call/utterance.js';
+import type { CallEvent, Interruptible, Utterance } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
@@ -47,6 +47,12 @@ const LEFT: PhoneCallEnd = {
   detail: 'the far end closed its media and said nothing',
 };
 
+const VOICE_ENDS: ReadonlySet<string> = new Set<CallEvent['type']>([
+  'utterance.spoken',
+  'utterance.interrupted',
+  'utterance.failed',
+]);
+
 export class PhoneCall {
   readonly info: PhoneCallInfo;
   /** Resolves when everything of the call is closed. */
@@ -63,6 +69,8 @@ export class PhoneCall {
   readonly #holding: Holding;
   /** Suspends the silence limit until the answer, and while the call is held. */
   #quiet: (() => void) | undefined;
+  /** Suspends it while our voice speaks. */
+  #voiceOver: (() => void) | undefined;
   #firstPort = new FirstPort();
   #transferTarget: TransferTarget | undefined;
   #leg: Leg | undefined;
@@ -185,6 +193,7 @@ export class PhoneCall {
     this.#call = call;
     call.observe((event) => {
       if (event.type === 'utterance.started') this.#times.spoke();
+      this.#voice(event.type);
       if (event.type === 'speech.started' || event.type === 'turn.ended') this.#silence.restart();
       if (event.type !== 'digit') this.#events.add({ type: 'speech', event });
     });
@@ -196,6 +205,14 @@ export class PhoneCall {
     this.#holdChanged();
     this.#begin();
     this.#connect();
+  }
+
+  /** The silence limit does not run while our voice speaks, whoever speaks with it. */
+  #voice(event: CallEvent['type']): void {
+    if (event === 'utterance.started') this.#voiceOver ??= this.#silence.during();
+    if (!VOICE_ENDS.has(event)) return;
+    this.#voiceOver?.();
+    this.#voiceOver = undefined;
   }
 
   /**

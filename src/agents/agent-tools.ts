@@ -3,7 +3,7 @@
 // like the input of a stranger, because callers can talk a model into anything.
 import type { AgentConfig, AgentToolConfig } from '../config/agent-config.js';
 import { field, parsed } from '../engines/openai/api-client.js';
-import { asParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { ChatTool, ToolCall } from './chat-model.js';
 
@@ -160,6 +160,7 @@ export class AgentTools {
         ? { result: body, isOver: false }
         : refused(`it answered with status ${response.status}`);
     } catch {
+      if (signal.aborted) throw new ParleyError('ABORTED', 'the caller went on');
       return refused('it could not be reached in time');
     } finally {
       forget();

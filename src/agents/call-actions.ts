@@ -5,15 +5,16 @@ import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DigitsWanted, ToolActions } from './agent-tools.js';
 import type { KeyInput } from './key-input.js';
+import { lastWords } from './last-words.js';
 
 interface CallActionParts {
   readonly handled: HandledCall;
   readonly keys: Pick<KeyInput, 'collect'>;
+  /** Resolves when the caller is silent; rejects with ABORTED. */
+  readonly quiet: (signal: AbortSignal) => Promise<void>;
   readonly time: Time;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
 }
-
-const LAST_WORDS_MS = 60_000; // to speak what was said before the call ends or is transferred
 
 export class CallActions implements ToolActions {
   readonly #parts: CallActionParts;
@@ -57,12 +58,11 @@ export class CallActions implements ToolActions {
     }
   }
 
-  /** Resolves when everything was spoken; rejects with ABORTED if the caller goes on. */
+  /** Resolves when everything was spoken and the caller is silent; rejects with ABORTED if the caller goes on. */
   async #lastWords(signal: AbortSignal): Promise<void> {
-    let cancel: () => void = () => undefined;
-    const limit = new Promise<void>((resolve) => (cancel = this.#parts.time.after(LAST_WORDS_MS, resolve)));
-    await Promise.race([this.#parts.handled.call.spoken(), limit]);
-    cancel();
+    const { handled, time, quiet } = this.#parts;
+    await lastWords(handled.call, handled.call.spoken(), time);
     if (signal.aborted) throw new ParleyError('ABORTED', 'the caller went on');
+    await quiet(signal);
   }
 }

@@ -65,7 +65,8 @@ export class ChatAgent implements Talk {
     this.#history = new ChatHistory(config.prompt);
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
     this.#idle = this.#idleCaller();
-    this.#actions = new CallActions({ handled, keys: this.#keys, time, log });
+    const quiet = (signal: AbortSignal) => this.#untilQuiet(signal);
+    this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     this.#tools = new AgentTools({ call: handled.call.id, config, time, actions: this.#actions });
     const { language, hints: context } = config;
     this.#conversation = new Conversation(

@@ -49,7 +49,7 @@ const WORDS: ApiWords = {
 };
 
 const PATH = 'chat/completions';
-/** Until the first token, and between two. A model that is being loaded takes long. */
+/** Until the first token, all attempts together, and between two. A model that is being loaded takes long. */
 const TOKEN_MS = 30_000;
 /** Characters of one answer, which are minutes of speech: what follows is not read. */
 const MOST_TEXT = 10_000;
@@ -75,16 +75,82 @@ export class ChatModel {
       ...(temperature === undefined ? {} : { temperature }),
       ...(tools.length === 0 ? {} : { tools: tools.map((one) => ({ type: 'function', function: one })) }),
     });
+    const limit = new SilenceLimit(this.#options.time, signal);
+    try {
+      yield* this.#read(body, limit);
+    } catch (error) {
+      if (!limit.isOver) throw error;
+      throw new ParleyError('TIMEOUT', `the agent's language model said nothing for ${TOKEN_MS / 1000} s`);
+    } finally {
+      limit.close();
+    }
+  }
+
+  async *#read(body: string, limit: SilenceLimit): AsyncGenerator<AnswerPart, void, undefined> {
     const answer = new AnswerReader();
     const decoder = new TextDecoder();
-    for await (const piece of this.#api.stream(PATH, { body, timeoutMs: TOKEN_MS, signal })) {
+    const request = { body, timeoutMs: TOKEN_MS, signal: limit.signal };
+    for await (const piece of this.#api.stream(PATH, request)) {
       const text = answer.read(decoder.decode(piece, { stream: true }));
-      if (text !== '') yield { text };
+      if (answer.hasGrown) limit.restart();
+      if (text !== '') {
+        limit.pause(); // what its reader waits for is not the model's silence
+        yield { text };
+        limit.restart();
+      }
       if (answer.isOver) break;
     }
     if (!answer.isOver) throw failed('the answer broke off');
+    limit.pause();
     if (answer.toolCalls.length > 0) yield { toolCalls: answer.toolCalls };
   }
+}
+
+/**
+ * Ends a request whose model says nothing for too long, whatever else its server sends: keep-alive comments, or
+ * thoughts that are not for the caller.
+ */
+class SilenceLimit {
+  readonly #time: Time;
+  readonly #given: AbortSignal;
+  readonly #end = new AbortController();
+  #isOver = false;
+  #cancel: () => void = () => undefined;
+
+  constructor(time: Time, given: AbortSignal) {
+    this.#time = time;
+    this.#given = given;
+    given.addEventListener('abort', this.#giveUp);
+    if (given.aborted) this.#end.abort();
+    this.restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  pause(): void {
+    this.#cancel();
+  }
+
+  restart(): void {
+    this.#cancel();
+    this.#cancel = this.#time.after(TOKEN_MS, () => {
+      this.#isOver = true;
+      this.#end.abort();
+    });
+  }
+
+  close(): void {
+    this.#cancel();
+    this.#given.removeEventListener('abort', this.#giveUp);
+  }
+
+  readonly #giveUp = () => this.#end.abort();
 }
 
 function failed(what: string): ParleyError {
@@ -93,24 +159,32 @@ function failed(what: string): ParleyError {
 
 /** Reads the server-sent events of one answer. */
 class AnswerReader {
-  readonly #calls: { id: string; name: string; arguments: string }[] = [];
+  readonly #calls: ({ id: string; name: string; arguments: string } | undefined)[] = [];
   readonly #parser = createParser({ onEvent: ({ data }) => this.#event(data) });
   #text = '';
   #length = 0;
   #isFinished = false;
+  #hasGrown = false;
 
   /** The last event was read, or there is too much text. */
   get isOver(): boolean {
     return this.#isFinished || this.#length >= MOST_TEXT;
   }
 
+  /** Places that the model left out are left out, and so are calls of nothing. */
   get toolCalls(): readonly ToolCall[] {
-    return this.#calls;
+    return this.#calls.filter((call) => call !== undefined).filter(({ name }) => name !== '');
+  }
+
+  /** The last part that was read has said something. */
+  get hasGrown(): boolean {
+    return this.#hasGrown;
   }
 
   /** Returns the text in this part of the stream. Throws AGENT_FAILED. */
   read(part: string): string {
     this.#text = '';
+    this.#hasGrown = false;
     this.#parser.feed(part);
     return this.#text;
   }
@@ -134,6 +208,7 @@ class AnswerReader {
   }
 
   #add(content: string): void {
+    this.#hasGrown ||= content !== '';
     const text = content.slice(0, MOST_TEXT - this.#length);
     this.#text += text;
     this.#length += text.length;
@@ -146,6 +221,7 @@ class AnswerReader {
     const place = typeof index === 'number' ? index : this.#calls.length;
     if (!Number.isInteger(place) || place < 0 || place >= MOST_CALLS)
       throw failed(`it calls more than ${MOST_CALLS} functions at once`);
+    this.#hasGrown = true;
     const call = (this.#calls[place] ??= { id: `call_${place}`, name: '', arguments: '' });
     if (typeof id === 'string' && id !== '') call.id = id.slice(0, 200);
     const [name, more] = [

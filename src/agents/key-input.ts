@@ -28,6 +28,11 @@ export class KeyInput {
     this.#onInput = onInput;
   }
 
+  /** A function waits for keys. */
+  get isCollecting(): boolean {
+    return this.#collection !== undefined;
+  }
+
   pressed(key: string): void {
     if (this.#collection !== undefined) return this.#collected(this.#collection, key);
     if (key === END_KEY && this.#keys !== '') return this.#told();

@@ -101,7 +101,8 @@ export class SteeredTalk {
     this.#startMs = this.#quietSinceMs = time.now();
     this.#items = new TalkItems(agent?.config.prompt ?? NO_PROMPT, () => newId('item'));
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
-    this.#actions = new CallActions({ handled, keys: this.#keys, time, log });
+    const quiet = (signal: AbortSignal) => this.#untilQuiet(signal);
+    this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     const nowMs = () => Math.round(time.now() - this.#startMs);
     const emit = (event: TalkEvent) => this.#emit(event);
     this.#turns = new TalkTurns({ items: this.#items, newId: () => newId('item'), nowMs, emit });

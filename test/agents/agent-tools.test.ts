@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { AgentTools, type ToolActions } from '../../src/agents/agent-tools.js';
 import type { AgentToolConfig } from '../../src/config/agent-config.js';
-import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 
@@ -171,15 +170,25 @@ test('a function that hangs is given up in time', async (t) => {
   assert.equal(time.waiting, 0);
 });
 
-test('a function of a call that ends is given up', async () => {
-  const time = new ManualTime();
+test('a function whose caller goes on is given up, and its outcome is not made up', async (t) => {
+  const server = createServer(() => end.abort()); // never answers
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => (server.closeAllConnections(), server.close()));
   const end = new AbortController();
-  const actions: ToolActions = {
-    hangUp: () => Promise.reject(new ParleyError('ABORTED', 'the caller went on')),
-    collect: () => Promise.resolve(''),
+  const { port } = server.address() as AddressInfo;
+  const lookup = {
+    name: 'lookup',
+    description: 'Finds an order.',
+    parameters: { type: 'object' },
+    url: `http://127.0.0.1:${port}/`,
+    authorization: undefined,
+    timeoutMs: 10_000,
   };
-  const all = new AgentTools({ call: 'c', config: { tools: [], transfers: new Map() }, actions, time });
-  await assert.rejects(all.run({ id: 'a', name: 'hang_up', arguments: '{}' }, end.signal), {
+  const actions: ToolActions = { hangUp: () => Promise.resolve(), collect: () => Promise.resolve('') };
+  const config = { tools: [lookup], transfers: new Map() };
+  const all = new AgentTools({ call: 'c', config, actions, time: new ManualTime() });
+  await assert.rejects(all.run({ id: 'a', name: 'lookup', arguments: '{}' }, end.signal), {
     code: 'ABORTED',
   });
 });

@@ -140,19 +140,38 @@ test('a model that writes for ever is left after 10,000 characters', async (t) =
   await until(() => answer.isLeft);
 });
 
-test('a model that is silent for half a minute has failed, at the third time', async (t) => {
+test('a model that is silent for half a minute has failed, all attempts together', async (t) => {
   const time = new ManualTime();
   const { chat, ask } = await open(t, { time });
   const asking = ask();
   asking.catch(() => undefined);
-  for (const [attempt, pauseMs] of [300, 1000, 0].entries()) {
-    await chat.asked(attempt);
-    time.advance(30_000);
-    if (pauseMs === 0) break;
-    await until(() => time.waiting === 1); // the pause before the next attempt
-    time.advance(pauseMs);
+  await chat.asked(0);
+  time.advance(30_000);
+  await assert.rejects(asking, { code: 'TIMEOUT', message: /said nothing for 30 s/ });
+  assert.deepEqual([chat.answers.length, time.waiting], [1, 0]);
+});
+
+test('comments and thoughts do not keep a model alive that says nothing', async (t) => {
+  const time = new ManualTime();
+  const { chat, ask, text } = await open(t, { time });
+  const asking = ask();
+  asking.catch(() => undefined);
+  const answer = (await chat.asked(0)).say('One');
+  await until(() => text() === 'One');
+  for (let n = 0; n < 3; n++) {
+    answer.write(': keep-alive\n\n');
+    answer.event({ choices: [{ delta: { reasoning: 'hm' } }] });
+    time.advance(10_000);
   }
-  await assert.rejects(asking, { code: 'TIMEOUT', message: /did not answer within 30000 ms/ });
+  await assert.rejects(asking, { code: 'TIMEOUT' });
+});
+
+test('a place that the model leaves out is no function', async (t) => {
+  const { chat, ask, parts } = await open(t);
+  const asking = ask();
+  (await chat.asked(0)).call('lookup', { a: 1 }, 1).done();
+  await asking;
+  assert.deepEqual(parts.at(-1), { toolCalls: [{ id: 'call_lookup_1', name: 'lookup', arguments: '{"a":1}' }] });
 });
 
 test('a reader that stops leaves the model', async (t) => {

@@ -121,6 +121,18 @@ void test('silence ends a call, but neither ringing, speech nor hold is silence'
   assert.equal((await phone.over).reason, 'silence');
 });
 
+void test('the voice of an agent is no silence, either', async () => {
+  const { phone, time, call } = aCall();
+  time.advance(59_000);
+  call.emit({ type: 'utterance.started', utterance: 1, firstPacketMs: 1, queuedMs: 1 });
+  time.advance(90_000);
+  call.emit({ type: 'utterance.spoken', utterance: 1, text: 'Long.', durationMs: 90_000 });
+  time.advance(59_999);
+  assert.equal(phone.state, 'connected');
+  time.advance(1);
+  assert.equal((await phone.over).reason, 'silence');
+});
+
 void test('the media of every leg logs the id of the call', () => {
   const { phone, media } = aCall();
   const [next, port] = [new FakeSession(), new FakeMedia()];
