@@ -49,7 +49,10 @@ const WORDS: ApiWords = {
 };
 
 const PATH = 'chat/completions';
-/** Until the first token, and between two. A model that is being loaded takes long. */
+/**
+ * Until the first token, and between two. A model that is being loaded takes long. Events without text, such
+ * as the thoughts of a model, and comments that keep the connection alive are no tokens.
+ */
 const TOKEN_MS = 30_000;
 /** Characters of one answer, which are minutes of speech: what follows is not read. */
 const MOST_TEXT = 10_000;
@@ -67,7 +70,7 @@ export class ChatModel {
 
   /** Throws AGENT_FAILED, TIMEOUT or ABORTED, possibly in the middle of the answer. */
   async *answer({ messages, tools, signal }: ChatQuestion): AsyncGenerator<AnswerPart, void, undefined> {
-    const { server, temperature } = this.#options;
+    const { server, temperature, time } = this.#options;
     const body = JSON.stringify({
       model: server.model,
       messages,
@@ -77,10 +80,15 @@ export class ChatModel {
     });
     const answer = new AnswerReader();
     const decoder = new TextDecoder();
+    let tokenMs = time.now();
     for await (const piece of this.#api.stream(PATH, { body, timeoutMs: TOKEN_MS, signal })) {
+      const size = answer.size;
       const text = answer.read(decoder.decode(piece, { stream: true }));
       if (text !== '') yield { text };
       if (answer.isOver) break;
+      if (answer.size > size) tokenMs = time.now();
+      else if (time.now() - tokenMs > TOKEN_MS)
+        throw new ParleyError('TIMEOUT', `the agent's language model wrote nothing for ${TOKEN_MS} ms`);
     }
     if (!answer.isOver) throw failed('the answer broke off');
     if (answer.toolCalls.length > 0) yield { toolCalls: answer.toolCalls };
@@ -93,10 +101,11 @@ function failed(what: string): ParleyError {
 
 /** Reads the server-sent events of one answer. */
 class AnswerReader {
-  readonly #calls: { id: string; name: string; arguments: string }[] = [];
+  readonly #calls: ({ id: string; name: string; arguments: string } | undefined)[] = [];
   readonly #parser = createParser({ onEvent: ({ data }) => this.#event(data) });
   #text = '';
   #length = 0;
+  #callLength = 0;
   #isFinished = false;
 
   /** The last event was read, or there is too much text. */
@@ -104,8 +113,14 @@ class AnswerReader {
     return this.#isFinished || this.#length >= MOST_TEXT;
   }
 
+  /** Characters of the text and of the functions so far. */
+  get size(): number {
+    return this.#length + this.#callLength;
+  }
+
+  /** Without those of places that the model left out. */
   get toolCalls(): readonly ToolCall[] {
-    return this.#calls;
+    return this.#calls.filter((call) => call !== undefined);
   }
 
   /** Returns the text in this part of the stream. Throws AGENT_FAILED. */
@@ -152,10 +167,13 @@ class AnswerReader {
       field(field(part, 'function'), 'name'),
       field(field(part, 'function'), 'arguments'),
     ];
+    const before = call.name.length + call.arguments.length;
     if (typeof name === 'string') call.name += name;
     if (typeof more === 'string') call.arguments += more;
     else if (typeof more === 'object' && more !== null) call.arguments += JSON.stringify(more);
-    if (call.name.length + call.arguments.length > MOST_ARGUMENTS)
+    const length = call.name.length + call.arguments.length;
+    this.#callLength += length - before;
+    if (length > MOST_ARGUMENTS)
       throw failed(`the arguments of a function have more than ${MOST_ARGUMENTS} characters`);
   }
 }

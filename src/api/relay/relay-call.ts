@@ -35,9 +35,18 @@ export function setupMessage(
   };
 }
 
-/** The usual parameters of a call in requests to applications. */
-export function callParameters({ call, direction, from = '', to = '' }: HandledCall) {
-  return { AccountSid: ACCOUNT, CallSid: call.id, From: from, To: to, Direction: direction };
+/**
+ * The usual parameters of a call in requests to applications. Their words are Twilio's, which clients check.
+ *
+ * https://www.twilio.com/docs/voice/twiml#request-parameters
+ */
+export function callParameters(
+  { call, direction, from = '', to = '' }: HandledCall,
+  status: 'in-progress' | 'completed',
+) {
+  const words = { inbound: 'inbound', outbound: 'outbound-api' } as const;
+  const parties = { From: from, To: to, Direction: words[direction] };
+  return { AccountSid: ACCOUNT, CallSid: call.id, CallStatus: status, ...parties };
 }
 
 /** X-Twilio-Signature: base64 HMAC-SHA1 over the URL, with the fields of a form in order of their names. */

@@ -79,6 +79,7 @@ class RelayLine implements Talk {
     if (text.trim() === '') throw new ParleyError('TEXT_EMPTY', 'text must not be empty', { field: 'text' });
     this.#handled.call.interrupt('text typed');
     const lang = this.#config.transcriptionLanguage;
+    this.#session.asked();
     this.#send({ type: 'prompt', voicePrompt: text.trim(), lang, last: true });
   }
 
@@ -200,7 +201,7 @@ class RelayLine implements Talk {
     if (action === undefined) return;
     const seconds = Math.round((this.#parts.time.now() - this.#startedMs) / 1000);
     const fields = {
-      ...callParameters(this.#handled),
+      ...callParameters(this.#handled, end.status === 'completed' ? 'completed' : 'in-progress'),
       SessionId: this.#sessionId,
       SessionStatus: end.status,
       SessionDuration: String(seconds),

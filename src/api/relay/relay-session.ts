@@ -55,7 +55,10 @@ export class RelaySession {
   readonly #texts = new Map<number, RelayText>();
   readonly #end = new AbortController();
   #open: RelayText | undefined;
-  /** The text that is open was given up: what still comes of it is passed over. */
+  /**
+   * The text that is open was given up: what still comes of it is passed over, up to its last token or the
+   * next input of the caller. Many applications end an interrupted text without a last token.
+   */
   #isPassedOver = false;
   #ttsLanguage: string;
   #isPaused = false;
@@ -128,6 +131,11 @@ export class RelaySession {
     this.#badMessages = 0;
   }
 
+  /** The application is about to get input of the caller: the next token begins its answer. */
+  asked(): void {
+    this.#isPassedOver = false;
+  }
+
   /** The call goes on without this session. Idempotent. */
   close(): void {
     this.#end.abort();
@@ -165,6 +173,8 @@ export class RelaySession {
       this.#isPassedOver = !last;
       return;
     }
+    // The end of a text that is over, as after an interruption, is no text of its own.
+    if (this.#open === undefined && token === '' && last) return;
     const waiting = this.#waiting + token.length;
     if (waiting > MOST_CHARACTERS) {
       this.#open?.complete();
@@ -305,6 +315,7 @@ export class RelaySession {
       interrupted: (utterance, heard, durationMs) => this.#interrupted(utterance, heard, durationMs),
       failed: (utterance, { code }) => {
         this.#over(utterance);
+        if (code === 'TIMEOUT') this.asked(); // no token came for long: the next one begins a new text
         this.#peer.send({ type: 'error', description: `the text could not be spoken: ${code}` });
       },
       ended: () => undefined,
@@ -326,6 +337,7 @@ export class RelaySession {
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (isOverVoice && reported !== 'any' && reported !== 'speech') return;
     const lang = language ?? this.#config.transcriptionLanguage;
+    this.asked();
     this.#peer.send({ type: 'prompt', voicePrompt: text, lang, last: true });
   }
 
@@ -340,6 +352,7 @@ export class RelaySession {
     if (!this.#config.dtmfDetection) return;
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (this.#conversation.isSpeaking && reported !== 'any' && reported !== 'dtmf') return;
+    this.asked();
     this.#peer.send({ type: 'dtmf', digit });
   }
 

@@ -5,39 +5,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import type { Talk } from '../../../src/call/call-handler.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
-import { type HandledCallUnderTest, openHandledCall, settle } from '../../agents/handled-call.js';
+import { openHandledCall, settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { until } from '../../fakes/until.js';
 import { openLine, RELAY, TOKEN } from './open-line.js';
-import { RelayBackend, type RelaySocket } from './relay-backend.js';
+import { openRelay } from './relay-under-test.js';
 
 const calls = openCalls();
 const STORY = 'The train leaves at nine from platform two.';
 
-interface RelayUnderTest extends HandledCallUnderTest {
-  readonly backend: RelayBackend;
-  readonly talk: Talk;
-  /** The first socket. */
-  readonly app: RelaySocket;
-  say(token: string, more?: object): void;
-}
-
-async function open(t: TestContext, change: Partial<RelayConfig> = {}): Promise<RelayUnderTest> {
-  const backend = await RelayBackend.open(t);
-  const under = openHandledCall(calls);
-  const talk = openLine(under, { ...RELAY, url: backend.url, ...change });
-  const app = await backend.socket();
-  await app.message('setup');
-  return {
-    ...under,
-    backend,
-    talk,
-    app,
-    say: (token, more = { last: true }) => app.send({ type: 'text', token, ...more }),
-  };
-}
+const open = (t: TestContext, change: Partial<RelayConfig> = {}) => openRelay(t, calls, change);
 
 test('the application gets a signed handshake, and the call in its first message', async (t) => {
   const { backend, app, expected } = await open(t, { hints: 'Parley' });
@@ -310,6 +288,7 @@ test('"end" is done after the last word, and the action gets the data, signed', 
   assert.deepEqual(rest, {
     AccountSid: `AC${'0'.repeat(32)}`,
     CallSid: 'call-1',
+    CallStatus: 'in-progress',
     From: 'sip:anna@example.com',
     To: 'sip:100@example.com',
     Direction: 'inbound',
