@@ -1,5 +1,5 @@
-// A conversation with the built-in agent from a page: Chromium's microphone is a file of speech, the page uses
-// parley.js, a scripted server recognises the caller and a scripted model answers.
+// A conversation with the built-in agent from a page: Chromium's microphone is a file of speech, the page
+// uses parley.js, a scripted server recognises the caller and a scripted model answers.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// A telephone call that an agent conducts, for tests: SIPp signals, a peer speaks and hears in RTP, a scripted
-// model answers, and a scripted server recognises the caller. Everything of the server is real.
+// A telephone call that an agent conducts, for tests: SIPp signals, a peer speaks and hears in RTP, a
+// scripted model answers, and a scripted server recognises the caller. Everything of the server is real.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { CallEvent } from '../../../src/call/utterance.js';
