@@ -58,7 +58,9 @@ export class CallActions implements ToolActions {
     }
   }
 
-  /** Resolves when everything was spoken and the caller is silent; rejects with ABORTED if the caller goes on. */
+  /**
+   * Resolves when everything was spoken and the caller is silent; rejects with ABORTED if the caller goes on.
+   */
   async #lastWords(signal: AbortSignal): Promise<void> {
     const { handled, time, quiet } = this.#parts;
     await lastWords(handled.call, handled.call.spoken(), time);

@@ -107,8 +107,8 @@ export class ChatModel {
 }
 
 /**
- * Ends a request whose model says nothing for too long, whatever else its server sends: keep-alive comments, or
- * thoughts that are not for the caller.
+ * Ends a request whose model says nothing for too long, whatever else its server sends: keep-alive comments,
+ * or thoughts that are not for the caller.
  */
 class SilenceLimit {
   readonly #time: Time;

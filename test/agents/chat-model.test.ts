@@ -4,7 +4,7 @@ import { type AnswerPart, ChatModel } from '../../src/agents/chat-model.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { systemTime } from '../../src/time.js';
-import { ChatEndpoint } from './chat-endpoint.js';
+import { ChatEndpoint, type StreamedAnswer } from './chat-endpoint.js';
 
 const TOOL = { name: 'hang_up', description: 'Ends the call.', parameters: { type: 'object' } };
 
@@ -140,6 +140,53 @@ test('a model that writes for ever is left after 10,000 characters', async (t) =
   await until(() => answer.isLeft);
 });
 
+test('a model whose one token has ten megabytes is left', async (t) => {
+  const { chat, ask, text } = await open(t);
+  const asking = ask();
+  asking.catch(() => undefined);
+  const answer = await chat.asked(0);
+  answer.say('x'.repeat(10 << 20));
+  await assert.rejects(asking, { code: 'AGENT_FAILED', message: /is over 4 MiB/ });
+  assert.equal(text(), '');
+  await until(() => answer.isLeft);
+});
+
+for (const [what, alive] of [
+  ['comments that keep the connection alive', (answer) => answer.write(': still here\n\n')],
+  ['empty tokens', (answer) => answer.say('')],
+  ['thoughts', (answer) => answer.delta({ reasoning_content: 'Hmm. ' })],
+] as readonly [string, (answer: StreamedAnswer) => unknown][]) {
+  test(`a model that sends ${what} for ever has failed after half a minute without a word`, async (t) => {
+    const time = new ManualTime();
+    const { chat, ask, text } = await open(t, { time });
+    const asking = ask();
+    let isOver = false;
+    asking.catch(() => (isOver = true));
+    const answer = await chat.asked(0);
+    answer.say('Well, ');
+    await until(() => text() === 'Well, ');
+    let events = 0;
+    await until(async () => {
+      alive(answer);
+      events++;
+      await new Promise((resolve) => setImmediate(resolve));
+      time.advance(1000);
+      return isOver;
+    });
+    await assert.rejects(asking, { code: 'TIMEOUT', message: /said nothing for 30 s/ });
+    assert.ok(events >= 30, `${events} s`);
+    await until(() => answer.isLeft);
+  });
+}
+
+test('of the places in its list of functions the model may leave some out', async (t) => {
+  const { chat, ask, parts } = await open(t);
+  const asking = ask();
+  (await chat.asked(0)).call('look_up', {}, 5).done();
+  await asking;
+  assert.deepEqual(parts, [{ toolCalls: [{ id: 'call_look_up_5', name: 'look_up', arguments: '{}' }] }]);
+});
+
 test('a model that is silent for half a minute has failed, all attempts together', async (t) => {
   const time = new ManualTime();
   const { chat, ask } = await open(t, { time });
@@ -149,29 +196,6 @@ test('a model that is silent for half a minute has failed, all attempts together
   time.advance(30_000);
   await assert.rejects(asking, { code: 'TIMEOUT', message: /said nothing for 30 s/ });
   assert.deepEqual([chat.answers.length, time.waiting], [1, 0]);
-});
-
-test('comments and thoughts do not keep a model alive that says nothing', async (t) => {
-  const time = new ManualTime();
-  const { chat, ask, text } = await open(t, { time });
-  const asking = ask();
-  asking.catch(() => undefined);
-  const answer = (await chat.asked(0)).say('One');
-  await until(() => text() === 'One');
-  for (let n = 0; n < 3; n++) {
-    answer.write(': keep-alive\n\n');
-    answer.event({ choices: [{ delta: { reasoning: 'hm' } }] });
-    time.advance(10_000);
-  }
-  await assert.rejects(asking, { code: 'TIMEOUT' });
-});
-
-test('a place that the model leaves out is no function', async (t) => {
-  const { chat, ask, parts } = await open(t);
-  const asking = ask();
-  (await chat.asked(0)).call('lookup', { a: 1 }, 1).done();
-  await asking;
-  assert.deepEqual(parts.at(-1), { toolCalls: [{ id: 'call_lookup_1', name: 'lookup', arguments: '{"a":1}' }] });
 });
 
 test('a reader that stops leaves the model', async (t) => {

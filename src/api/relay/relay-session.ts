@@ -467,6 +467,8 @@ export class RelaySession {
       interrupted: (utterance, heard, durationMs) => this.#interrupted(utterance, heard, durationMs),
       failed: (utterance, { code }) => {
         this.#over(utterance);
+        // No token came for long: the next one begins a new text.
+        if (code === 'TIMEOUT') this.#passed = undefined;
         this.#peer.send({ type: 'error', description: `the text could not be spoken: ${code}` });
       },
       ended: () => this.#idle.close(),

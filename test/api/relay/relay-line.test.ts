@@ -10,11 +10,12 @@ import { openHandledCall, settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { until } from '../../fakes/until.js';
 import { openLine, RELAY, TOKEN } from './open-line.js';
-import { openRelayedCall, type RelayedCall } from './relayed-call.js';
+import { openRelay, type RelayUnderTest } from './relay-under-test.js';
 
 const calls = openCalls();
 const STORY = 'The train leaves at nine from platform two.';
-const open = (t: TestContext, change?: Partial<RelayConfig>) => openRelayedCall(t, calls, change);
+
+const open = (t: TestContext, change: Partial<RelayConfig> = {}) => openRelay(t, calls, change);
 
 test('the application gets a signed handshake, and the call in its first message', async (t) => {
   const { backend, app, expected } = await open(t, { hints: 'Parley' });
@@ -287,10 +288,10 @@ test('"end" is done after the last word, and the action gets the data, signed', 
   assert.deepEqual(rest, {
     AccountSid: `AC${'0'.repeat(32)}`,
     CallSid: 'call-1',
+    CallStatus: 'in-progress',
     From: 'sip:anna@example.com',
     To: 'sip:100@example.com',
     Direction: 'inbound',
-    CallStatus: 'in-progress',
     SessionId: `VX${'07'.repeat(16)}`,
     SessionStatus: 'ended',
     HandoffData: '{"to":"sales"}',
@@ -414,9 +415,9 @@ test('a caller who says nothing is asked by the server, and the call ends', asyn
 });
 
 for (const [what, act] of [
-  ['says something', (under: RelayedCall) => under.says('Here.')],
-  ['presses a key', (under: RelayedCall) => under.call.pressed('1')],
-  ['types', (under: RelayedCall) => under.talk.typed('Here.')],
+  ['says something', (under: RelayUnderTest) => under.says('Here.')],
+  ['presses a key', (under: RelayUnderTest) => under.call.pressed('1')],
+  ['types', (under: RelayUnderTest) => under.talk.typed('Here.')],
 ] as const) {
   test(`a caller who ${what} is there, and is asked as before`, async (t) => {
     const under = await open(t, { idle: IDLE });

@@ -7,10 +7,10 @@ import { ParleyError } from '../../../src/errors.js';
 import { settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { until } from '../../fakes/until.js';
-import { openRelayedCall } from './relayed-call.js';
+import { openRelay } from './relay-under-test.js';
 
 const calls = openCalls();
-const open = (t: TestContext, change?: Partial<RelayConfig>) => openRelayedCall(t, calls, change);
+const open = (t: TestContext, change?: Partial<RelayConfig>) => openRelay(t, calls, change);
 const STORY = 'The train leaves at nine from platform two.';
 const SOUND = 'https://sounds.example.com/a.wav';
 

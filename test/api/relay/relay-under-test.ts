@@ -1,4 +1,4 @@
-// A call whose application is under the control of the test, with a real WebSocket between them.
+// A call under test and its application, with a real WebSocket between them.
 import type { TestContext } from 'node:test';
 import type { Talk } from '../../../src/call/call-handler.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
@@ -7,7 +7,7 @@ import type { openCalls } from '../../fakes/call-under-test.js';
 import { openLine, RELAY } from './open-line.js';
 import { RelayBackend, type RelaySocket } from './relay-backend.js';
 
-export interface RelayedCall extends HandledCallUnderTest {
+export interface RelayUnderTest extends HandledCallUnderTest {
   readonly backend: RelayBackend;
   readonly talk: Talk;
   /** The first socket. */
@@ -15,11 +15,11 @@ export interface RelayedCall extends HandledCallUnderTest {
   say(token: string, more?: object): void;
 }
 
-export async function openRelayedCall(
+export async function openRelay(
   t: TestContext,
   calls: ReturnType<typeof openCalls>,
   change: Partial<RelayConfig> = {},
-): Promise<RelayedCall> {
+): Promise<RelayUnderTest> {
   const backend = await RelayBackend.open(t);
   const under = openHandledCall(calls);
   const talk = openLine(under, { ...RELAY, url: backend.url, ...change });

@@ -1,0 +1,139 @@
+// A conversation with the built-in agent from a page: Chromium's microphone is a file of speech, the page
+// uses parley.js, a scripted server recognises the caller and a scripted model answers.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { chromium, type Page } from 'playwright-core';
+import { readConfig } from '../../src/config/config.js';
+import { type Server, startServer } from '../../src/main.js';
+import { ChatEndpoint } from '../agents/chat-endpoint.js';
+import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
+import { until } from '../fakes/until.js';
+import { joined, silence, speech } from '../hearing/sounds.js';
+import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
+import { likeness, wavBytes } from './telephone/sound-shape.js';
+import { Transcripts } from './telephone/agent-call.js';
+
+const HEARD_RATE = 16_000; // of what the recogniser gets
+const QUESTION = 'Excuse me, can I ask you something about my order?';
+const GREETING = 'Good morning.';
+const ANSWER = 'It is on its way. It arrives on Tuesday.';
+/** The microphone is silent for so long: the greeting is heard meanwhile. */
+const LEAD_MS = 5000;
+const TAIL_MS = 20_000;
+const LOUD = 0.01; // share of full scale
+const LEAST_PACKETS = 100; // of the answer, which takes more than two seconds
+
+interface Caller {
+  readonly page: Page;
+  /** The call's events so far. */
+  events(): Promise<readonly { readonly type: string; readonly text?: string }[]>;
+  /** The received packets, by the browser's own count. */
+  sound(): Promise<{ readonly packets: number; readonly lost: number }>;
+  /** Loudness of the received track since it came, in frames of about 20 ms. */
+  levels(): Promise<readonly number[]>;
+}
+
+const OPEN = `(async () => {
+  const { ParleyCall } = await import('/parley.js');
+  window.events = [];
+  window.levels = [];
+  window.states = [];
+  window.call = new ParleyCall();
+  call.addEventListener('message', ({ detail }) => events.push(detail));
+  call.addEventListener('state', ({ detail }) => states.push(detail.state));
+  call.addEventListener('sound', ({ detail }) => {
+    const audio = Object.assign(new Audio(), { srcObject: detail });
+    void audio.play();
+    const context = new AudioContext();
+    const analyser = context.createAnalyser();
+    analyser.fftSize = 1024;
+    context.createMediaStreamSource(detail).connect(analyser);
+    const samples = new Float32Array(analyser.fftSize);
+    setInterval(() => {
+      analyser.getFloatTimeDomainData(samples);
+      levels.push(Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length));
+    }, 20);
+  });
+  await call.startMicrophone({ echoCancellation: false, noiseSuppression: false, autoGainControl: false });
+  await call.open();
+})()`;
+
+async function openPage(t: TestContext, server: Server, microphone: string): Promise<Caller> {
+  const browser = await chromium.launch({
+    executablePath: installedChromium(),
+    args: [
+      ...CHROMIUM_ARGS,
+      '--autoplay-policy=no-user-gesture-required',
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+      `--use-file-for-fake-audio-capture=${microphone}%noloop`,
+      '--allow-loopback-in-peer-connection',
+    ],
+  });
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(server.url);
+  await page.evaluate(OPEN);
+  return {
+    page,
+    events: () => page.evaluate('events'),
+    sound: () => page.evaluate('call.figures()'),
+    levels: () => page.evaluate('levels'),
+  };
+}
+
+async function openServer(t: TestContext) {
+  const [chat, recogniser] = [await ChatEndpoint.open(t), await TranscriptionServerUnderTest.open(t)];
+  const transcripts = new Transcripts(recogniser, t);
+  const own = {
+    AGENT_LLM_URL: chat.baseUrl,
+    AGENT_LLM_MODEL: 'small',
+    AGENT_GREETING: GREETING,
+    ASR_BASE_URL: recogniser.baseUrl,
+    ASR_MODEL: 'whisper-1',
+  };
+  const environment = { PORT: '0', SIP_ENABLED: '0', LOG_LEVEL: 'silent', ENGINE: 'flite' };
+  const server = await startServer(readConfig({ ...environment, ICE_HOST_ADDRESSES: '127.0.0.1', ...own }));
+  t.after(() => server.close());
+  return { chat, recogniser, transcripts, server };
+}
+
+test('the speech of a page reaches the model, and the answer is heard in the page', async (t) => {
+  const { chat, recogniser, transcripts, server } = await openServer(t);
+  const folder = mkdtempSync(join(tmpdir(), 'parley-microphone-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const question = await speech(QUESTION, 'rms');
+  const microphone = { samples: joined(silence(LEAD_MS), question, silence(TAIL_MS)), rate: HEARD_RATE };
+  writeFileSync(join(folder, 'microphone.wav'), wavBytes(microphone));
+  transcripts.next = 'Where is my order?';
+  const caller = await openPage(t, server, join(folder, 'microphone.wav'));
+  const spoken = async () =>
+    (await caller.events()).filter(({ type }) => type === 'utterance.spoken').map(({ text }) => text);
+
+  const asked = await chat.asked(0);
+  assert.deepEqual(asked.question.messages.slice(1), [
+    { role: 'assistant', content: GREETING },
+    { role: 'user', content: 'Where is my order?' },
+  ]);
+  const { sound } = await recogniser.request(0);
+  const heard = likeness({ samples: sound, rate: HEARD_RATE }, { samples: question, rate: HEARD_RATE });
+  assert.ok(heard.correlation > 0.9, `the recogniser gets the caller's speech: ${JSON.stringify(heard)}`);
+
+  const before = await caller.sound();
+  const framesBefore = (await caller.levels()).length;
+  asked.say(...ANSWER.split(/(?<= )/)).done();
+  await until(async () => (await spoken()).length === 2);
+  assert.deepEqual(await spoken(), [GREETING, ANSWER]);
+  const after = await caller.sound();
+  assert.ok(after.packets - before.packets > LEAST_PACKETS, `${after.packets - before.packets} packets`);
+  assert.equal(after.lost, 0);
+  const levels = (await caller.levels()).slice(framesBefore);
+  const loud = levels.filter((level) => level > LOUD).length;
+  assert.ok(loud > 20, `${loud} loud frames of ${levels.length}`);
+  const types = (await caller.events()).map(({ type }) => type);
+  for (const type of ['speech.started', 'turn.ended', 'agent.prompt', 'agent.answered'])
+    assert.ok(types.includes(type), `the page is told ${type}: ${types.join(' ')}`);
+});
