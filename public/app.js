@@ -125,7 +125,7 @@ async function startCall() {
   };
   const microphone = caller.isWanted ? 'optional' : false;
   try {
-    const opened = await Parley.call({ key, microphone, on, signal });
+    const opened = await Parley.call({ key, microphone, captions: true, on, signal });
     if (ending === own) began(opened);
   } catch (error) {
     if (ending !== own) return; // cancelled meanwhile

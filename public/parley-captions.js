@@ -5,9 +5,10 @@ import { WordClock } from './parley-words.js';
  * @typedef {object} Caption
  * @property {string} id A later caption with the same id replaces this one.
  * @property {'caller' | 'agent'} who The agent is the voice of the server, whatever conducts the call.
- * @property {string} text
+ * @property {string} text Empty: a caption that is taken back, or a sentence of which nothing was heard.
  * @property {boolean} isFinal False if the text may still change, or is being spoken.
  * @property {'speech' | 'text' | 'keys'} [by] How the caller said it.
+ * @property {string} [language] BCP 47 tag.
  * @property {boolean} [isInterrupted] The voice was stopped: `text` is the part that was heard.
  * @property {number} [utterance] Number of the text that is spoken, from 1.
  * @property {number} [sentence] Number of the sentence in it, from 0.
@@ -60,6 +61,8 @@ export class CallCaptions {
   #before = 0;
   #prompts = 0;
   #isPaused = false;
+  /** The caller's speech becomes captions by `heard`. */
+  #hasEars = false;
 
   /**
    * `delayMs` tells how long a packet takes from the server to the ear.
@@ -101,6 +104,17 @@ export class CallCaptions {
     }
   }
 
+  /** From now on the caller's speech is told by `heard`, or is not any more. @param {boolean} hasEars */
+  set hasEars(hasEars) {
+    this.#hasEars = hasEars;
+  }
+
+  /** What the caller says. @param {import('./parley-hearing.js').HeardText} text */
+  heard({ number, text, isFinal, language }) {
+    const spoken = language === undefined ? {} : { language };
+    this.#on.caption({ id: `caller-turn-${number}`, who: 'caller', text, isFinal, by: 'speech', ...spoken });
+  }
+
   /** The call is over. */
   close() {
     this.#words.stop();
@@ -109,6 +123,7 @@ export class CallCaptions {
 
   /** @param {string} text @param {'speech' | 'text' | 'keys'} by */
   #said(text, by) {
+    if (by === 'speech' && this.#hasEars) return;
     this.#on.caption({ id: `caller-${++this.#prompts}`, who: 'caller', text, isFinal: true, by });
   }
 

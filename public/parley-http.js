@@ -39,6 +39,26 @@ export async function refusalOf(answer) {
 }
 
 /**
+ * Server-sent events of a body, with JSON as their data. `id` is empty if the event has none.
+ * @param {ReadableStream<Uint8Array>} body
+ */
+export async function* eventsOf(body) {
+  const decoder = /** @type {any} */ (new TextDecoderStream());
+  const reader = body.pipeThrough(decoder).getReader();
+  let [rest, id] = ['', ''];
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('id: ')) id = line.slice(4);
+      if (line.startsWith('data: ')) yield { id, data: JSON.parse(line.slice(6)) };
+    }
+  }
+}
+
+/**
  * Throws CallError for a key with characters that no header carries: no key of a server has them.
  * @param {string} key
  * @returns {Record<string, string>}

@@ -6,6 +6,7 @@
 //   call.say('Good morning.');
 import { CallConnection } from './parley-call.js';
 import { CallCaptions } from './parley-captions.js';
+import { followCaller } from './parley-hearing.js';
 import { CallError } from './parley-http.js';
 import { CallSound } from './parley-sound.js';
 
@@ -24,6 +25,8 @@ export { CallError };
  *   the call is not opened without it. `optional`: without it the call only receives, and `error` tells why.
  * @property {boolean | HTMLMediaElement} [sound] The element that plays the sound; false if the page plays it. By
  *   default the module plays it.
+ * @property {boolean} [captions] True: the caller's speech becomes captions while it is spoken, also without an agent.
+ *   If the server has keys, `key` must be an API key.
  * @property {CallListeners} [on] Listeners for the time before the call is open. They stay.
  * @property {AbortSignal} [signal] Ends the call, also while it is being opened.
  * @property {RTCIceServer[]} [iceServers] Instead of those that the server gives.
@@ -65,11 +68,23 @@ export class ParleyCall {
   #sound;
   /** The first message of the server. @type {import('./parley-call.js').CallMessage | undefined} */
   #ready;
-  /** @type {(() => void) | undefined} */
-  #forget;
+  #ending = new AbortController();
+  /** Follows what the caller says; undefined: that was not asked for, or has begun. @type {(() => void) | undefined} */
+  #hear;
 
   /** @param {CallOptions} options */
-  constructor({ url = HOME, key = '', sound = true, on = {}, agent, iceServers, attempts }) {
+  constructor({
+    url = HOME,
+    key = '',
+    sound = true,
+    on = {},
+    captions = false,
+    agent,
+    iceServers,
+    attempts,
+  }) {
+    const server = rootOf(url);
+    if (captions) this.#hear = () => void this.#follow(server, key);
     for (const [name, listener] of Object.entries(on))
       if (listener !== undefined)
         this.on(/** @type {keyof CallEvents} */ (name), /** @type {(event: any) => void} */ (listener));
@@ -85,7 +100,7 @@ export class ParleyCall {
       () => this.#connection.delayMs,
     );
     this.#connection = new CallConnection(
-      { server: rootOf(url), key, ...stated({ agent, iceServers, attempts }) },
+      { server, key, ...stated({ agent, iceServers, attempts }) },
       {
         state: (change) => this.#changed(change),
         message: (message) => this.#read(message),
@@ -93,7 +108,10 @@ export class ParleyCall {
           this.#sound?.play(stream);
           this.#tell('sound', stream);
         },
-        microphone: (stream) => this.#tell('microphone', stream),
+        microphone: (stream) => {
+          this.#hearMicrophone();
+          this.#tell('microphone', stream);
+        },
       },
     );
   }
@@ -108,10 +126,11 @@ export class ParleyCall {
     const call = new ParleyCall(options);
     const cancel = () => call.hangUp();
     signal?.addEventListener('abort', cancel, { once: true });
-    call.#forget = () => signal?.removeEventListener('abort', cancel);
+    call.#ending.signal.addEventListener('abort', () => signal?.removeEventListener('abort', cancel));
     try {
       if (microphone !== false) await call.#openMicrophone(microphone);
       call.#ready = await call.#connection.open();
+      call.#hearMicrophone();
       return call;
     } catch (error) {
       call.hangUp();
@@ -243,12 +262,33 @@ export class ParleyCall {
     }
   }
 
+  /** The caller is followed once the call is open and has had a microphone. */
+  #hearMicrophone() {
+    if (this.#ready === undefined || this.microphone === undefined) return;
+    this.#hear?.();
+    this.#hear = undefined;
+  }
+
+  /** @param {string} server @param {string} key */
+  async #follow(server, key) {
+    const captions = this.#captions;
+    try {
+      await followCaller(server, this.id ?? '', key, this.#ending.signal, {
+        started: (isRecognised) => (captions.hasEars = isRecognised),
+        heard: (text) => captions.heard(text),
+      });
+    } catch (error) {
+      captions.hasEars = false;
+      this.#tell('error', /** @type {CallError} */ (error));
+    }
+  }
+
   /** @param {import('./parley-call.js').StateChange} change */
   #changed(change) {
     if (change.state === 'ended') {
       this.#captions.close();
       this.#sound?.close();
-      this.#forget?.();
+      this.#ending.abort();
     }
     this.#tell('state', change);
   }
