@@ -6,13 +6,18 @@
 //     │           │        reconnecting ◀───────┘
 //     └───────────┴─────────────┘   (failed is idle with a reason)
 import { Caller } from './caller.js';
+import { joinCode } from './code-panel.js';
 import { Figures } from './figures.js';
 import { joinListening } from './listen.js';
 import { Meter } from './meter.js';
-import { ParleyCall } from './parley.js';
-import { authorization, CallError, refusalOf, WRONG_KEY } from './parley-http.js';
+import { CallError, Parley } from './parley.js';
+import { WRONG_KEY } from './parley-http.js';
+import { joinReading } from './reading.js';
+import { makeSpeech, soundOf, SpeechSettings } from './speech-file.js';
 import { joinTabs } from './tabs.js';
+import { emphasised } from './transcript-entry.js';
 import { Transcript } from './transcript.js';
+import { VoiceField } from './voices.js';
 
 const STATES = {
   idle: 'Not in a call',
@@ -26,19 +31,20 @@ const STATES = {
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
 const AGENT_READY = 'You are on the line with the agent. Switch your microphone on and talk, or type.';
-const NO_ANSWER = 'The server does not answer. Reload the page once it is running.';
 const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
-const TOKEN_CHARACTERS = 8000; // a message of this many stays below what the server takes at once
-const LANGUAGES = new Intl.DisplayNames('en', { type: 'language' });
 
 const element = (id) => document.getElementById(id);
+const page = { key: () => key, askForKey, showProblem, did: (action) => showCode(action) };
 const meter = new Meter(element('meter'));
 const figures = new Figures(element);
+const settings = new SpeechSettings(element);
+const voices = new VoiceField(element, page);
 const transcript = new Transcript({
   list: element('transcript'),
   empty: element('transcript-empty'),
   announce: element('announce'),
+  onReplay: (text, entry) => void makeFile(text, entry),
 });
 const caller = new Caller({
   microphone: element('microphone'),
@@ -52,14 +58,14 @@ const caller = new Caller({
 
 let state = 'idle';
 let call;
+/** Cancels the call that is being opened, or is open. */
+let ending;
 let key = '';
+let showCode = () => undefined;
+let textChanged = () => undefined;
 /** Texts to be sent as soon as the call is open. */
 let unsent = [];
 let textLength = Infinity;
-/** Name of the agent that talks in the call; undefined: what is typed is spoken. */
-let agent;
-/** The server has told what the call is. */
-let isReady = false;
 /** Called when the server has told what was heard of a call that is being ended. */
 let hangingUp;
 /** The number of the utterance whose sentence is shown. */
@@ -103,24 +109,35 @@ async function startCall() {
   showProblem('');
   figures.reset();
   setState('connecting');
-  const opening = new ParleyCall({ key });
-  const listen = (type, listener) =>
-    opening.addEventListener(type, ({ detail }) => call === opening && listener(detail));
-  listen('message', read);
-  listen('sound', play);
-  listen('state', callChanged);
-  call = opening;
-  await caller.join(opening);
-  if (call !== opening) return; // cancelled meanwhile
+  const own = new AbortController();
+  ending = own;
+  const { signal } = own;
+  /** Nothing of a call that the user has left is shown. */
+  const ifCurrent = (listener) => (event) => ending === own && listener(event);
+  const on = {
+    message: ifCurrent(read),
+    sound: ifCurrent((stream) => meter.start(stream)),
+    state: ifCurrent(callChanged),
+    microphone: ifCurrent((stream) => caller.changed(stream)),
+    caption: ifCurrent((caption) => caption.who === 'caller' && transcript.callerCaption(caption)),
+    word: ifCurrent(showWord),
+    error: ifCurrent(showError),
+  };
+  const microphone = caller.isWanted ? 'optional' : false;
   try {
-    await opening.open();
+    const opened = await Parley.call({ key, microphone, captions: true, on, signal });
+    if (ending === own) began(opened);
   } catch (error) {
-    if (call !== opening) return; // cancelled meanwhile
+    if (ending !== own) return; // cancelled meanwhile
     endCall(error instanceof CallError ? error.message : 'The call could not be opened.');
     if (error.status === 401) askForKey();
-    return;
   }
-  if (call === opening) began();
+}
+
+/** The call goes on. */
+function showError({ message, code }) {
+  if (code === 'MICROPHONE') caller.switchOff();
+  showProblem(message);
 }
 
 /** Of a call that has begun; its opening is `startCall`'s. */
@@ -137,32 +154,30 @@ function callChanged({ state: next, reason }) {
   }
 }
 
-function began() {
+function began(opened) {
+  call = opened;
   openedAt = performance.now();
-  showSentence('');
-  setState('live');
-  caller.began();
+  showAgent();
+  setState(shown === undefined ? 'live' : 'speaking');
+  caller.began(call);
   void tick();
   ticking = setInterval(() => void tick(), FIGURES_MS);
-  sayUnsent();
+  for (const spoken of unsent.splice(0)) say(spoken);
 }
 
-/** Whether a text is spoken, or said to an agent, is known once the server has told what the call is. */
-function sayUnsent() {
-  if (isReady && isOpen()) for (const spoken of unsent.splice(0)) say(spoken);
-}
-
-function showAgent(name) {
-  agent = name;
-  const talks = agent !== undefined;
+/** What is typed is said to the agent, if one talks in the call. */
+function showAgent() {
+  const talks = call?.agent !== undefined;
   element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';
   element('speak').textContent = talks ? 'Send' : 'Speak';
-  if (shown === undefined) element('now').textContent = talks ? AGENT_READY : READY;
+  figures.hasAgent = talks;
+  if (shown === undefined)
+    element('now').textContent = call === undefined ? INTRO : talks ? AGENT_READY : READY;
 }
 
 /** Asks first what was heard of what is being spoken; the transcript would not know it otherwise. */
 function hangUp() {
-  if ((state !== 'speaking' && state !== 'paused') || !call?.send({ type: 'clear' })) return endCall();
+  if ((state !== 'speaking' && state !== 'paused') || !call?.interrupt()) return endCall();
   const leaving = call;
   hangingUp = () => call === leaving && endCall();
   setTimeout(hangingUp, LAST_WORDS_MS);
@@ -170,32 +185,17 @@ function hangUp() {
 
 /** With a reason when it was not the user who ended it. */
 function endCall(reason = '') {
-  const ending = call;
-  call = undefined;
-  ending?.close();
+  const leaving = ending;
+  [ending, call, hangingUp, unsent] = [undefined, undefined, undefined, []];
+  leaving?.abort();
   caller.left();
-  hangingUp = undefined;
-  unsent = [];
-  isReady = false;
-  showAgent(undefined);
   clearInterval(ticking);
   meter.stop();
-  element('sound').srcObject = null;
   transcript.stop();
   showSentence('');
-  element('now').textContent = INTRO;
+  showAgent();
   setState(reason === '' ? 'idle' : 'failed');
   if (reason !== '') showProblem(reason);
-}
-
-function play(stream) {
-  const sound = element('sound');
-  sound.srcObject = stream;
-  sound
-    .play()
-    .catch(() => showProblem('Your browser holds the sound back. Press anywhere on the page to hear it.'));
-  addEventListener('pointerdown', () => void sound.play().catch(() => undefined), { once: true });
-  meter.start(stream);
 }
 
 async function tick() {
@@ -209,8 +209,16 @@ async function tick() {
 function showSentence(text, utterance) {
   shown = utterance;
   document.querySelector('.caption').classList.toggle('speaking', text !== '');
-  element('now').textContent = text || (agent === undefined ? READY : AGENT_READY);
+  if (text === '') showAgent();
+  else element('now').textContent = text;
   if (isConnected()) setState(text === '' ? 'live' : 'speaking');
+}
+
+/** The word that is heard now. */
+function showWord(word) {
+  transcript.wordBegins(word);
+  const now = element('now');
+  if (word.utterance === shown) now.replaceChildren(...emphasised(now.textContent, word.start, word.end));
 }
 
 function read(message) {
@@ -220,15 +228,9 @@ function read(message) {
       figures.call(message);
       textLength = message.limits?.textLength ?? Infinity;
       countCharacters();
-      isReady = true;
-      showAgent(message.agent);
-      sayUnsent();
       break;
-    case 'agent.prompt':
-      transcript.said(message.text);
-      break;
-    case 'agent.failed':
-      showProblem(message.error.message);
+    case 'agent.answered':
+      figures.answer(message);
       break;
     case 'cleared':
       hangingUp?.();
@@ -237,7 +239,6 @@ function read(message) {
       figures.server(message.stats ?? message);
       break;
     case 'error':
-      showProblem(message.error?.message ?? 'The server could not use what it was sent.');
       refused(message.error);
       setState(state);
       break;
@@ -249,7 +250,7 @@ function read(message) {
       break;
     case 'turn.ended':
     case 'no_input':
-      if (agent === undefined) transcript.apply(message); // what was said is told by the agent
+      if (call?.agent === undefined) transcript.apply(message); // the agent tells what was said
       break;
     case 'utterance.started':
       figures.firstPacket(message.firstPacketMs, message.queuedMs);
@@ -275,40 +276,67 @@ function refused({ code, message } = {}) {
   if (isUnheard) caller.notHeard();
 }
 
-function say({ text, voice }) {
-  if (agent !== undefined) {
-    call?.prompt(text);
-    return;
+function say({ text, voice, language }) {
+  if (call.agent !== undefined) {
+    call.prompt(text);
+    return page.did({ type: 'prompt', text, agent: call.agent });
   }
-  const tokens = text.match(new RegExp(`[^]{1,${TOKEN_CHARACTERS}}`, 'gu'));
   const { interruptible } = caller;
-  const chosen = {
+  const sent = call.say(text, {
     ...(voice === '' ? {} : { voice }),
+    ...(language === '' ? {} : { language }),
     ...(interruptible === undefined ? {} : { interruptible }),
-  };
-  const sent = tokens.every((token, index) => {
-    const last = index === tokens.length - 1;
-    return call?.send({ type: 'text', token, last, ...(index === 0 ? chosen : {}) });
   });
-  if (sent) transcript.add(text);
+  if (sent) transcript.add(text, voice);
   setState(state);
+  return page.did({ type: 'text', text, voice, language });
+}
+
+/** The text of the field, which is empty from now on; undefined: there was none. */
+function takeText() {
+  const field = element('text');
+  const text = field.value.trim();
+  if (text === '') {
+    field.focus();
+    return undefined;
+  }
+  showProblem('');
+  field.value = '';
+  countCharacters();
+  textChanged();
+  return text;
 }
 
 function speak() {
-  const field = element('text');
-  const text = field.value.trim();
-  if (text === '') return field.focus();
-  showProblem('');
-  const spoken = { text, voice: element('voice').value };
-  field.value = '';
-  countCharacters();
+  const text = takeText();
+  if (text === undefined) return undefined;
+  const spoken = { text, voice: voices.chosen, language: settings.language };
   if (isOpen()) return say(spoken);
   unsent.push(spoken);
   if (state !== 'connecting') void startCall();
+  return undefined;
+}
+
+/** Makes a file of a text, for the entry of the transcript that has it, or for a new one. */
+async function makeFile(text, entry) {
+  const voice = entry?.voice ?? voices.chosen;
+  const shownIn = entry ?? transcript.addFile(text, voice);
+  const request = settings.requestFor(text, voice);
+  shownIn.showSound(undefined);
+  page.did({ type: 'file', request });
+  try {
+    const sound = soundOf(await makeSpeech(request, key), request);
+    shownIn.showSound(sound);
+    await sound.querySelector('audio')?.play();
+  } catch (error) {
+    if (!(error instanceof CallError)) return; // the browser does not play it by itself; the user can
+    shownIn.showFailure(error.message);
+    if (error.status === 401) askForKey();
+  }
 }
 
 function interrupt() {
-  if (transcript.busy) call?.send({ type: 'clear' });
+  if (transcript.busy) call?.interrupt();
 }
 
 /** Shown when the end of what the server takes comes near. */
@@ -318,53 +346,17 @@ function countCharacters() {
   count.hidden = length < textLength * 0.8;
   count.textContent = `${length.toLocaleString('en')} of ${textLength.toLocaleString('en')} characters`;
   count.classList.toggle('over', length > textLength);
-  element('speak').disabled = length > textLength;
+  element('speak').disabled = element('make').disabled = length > textLength;
 }
 
-async function loadVoices() {
-  const answer = await fetch('v1/audio/voices', { headers: authorization(key) }).catch((cause) => {
-    throw new CallError(NO_ANSWER, 0, { cause });
-  });
-  if (answer.status === 401) return askForKey();
-  if (!answer.ok) throw await refusalOf(answer);
-  const { voices } = await answer.json();
-  element('key-form').hidden = true;
-  const automatic = new Option('Automatic, by language', '');
-  element('voice').replaceChildren(automatic, ...groupsOf(voices));
-}
-
-async function showVoices() {
-  try {
-    await loadVoices();
-  } catch (error) {
-    if (error.status === 401) askForKey();
-    else showProblem(error instanceof CallError ? error.message : NO_ANSWER);
-  }
-}
-
-/** A group for each engine, by name within it; an engine of one language is named with that. */
-function groupsOf(voices) {
-  const engines = [...new Set(voices.map(({ engine }) => engine))];
-  return engines.map((engine) => {
-    const own = voices.filter((voice) => voice.engine === engine);
-    const languages = new Set(own.map(({ languages: [tag] }) => tag?.split('-')[0]));
-    const [language] = languages;
-    const group = document.createElement('optgroup');
-    group.label = languages.size === 1 && language ? `${LANGUAGES.of(language)} · ${engine}` : engine;
-    const options = own.map(({ name, description }) => new Option(`${description || name} (${name})`, name));
-    group.append(...options.sort((a, b) => a.text.localeCompare(b.text)));
-    return group;
-  });
-}
-
-function start() {
-  element('call').addEventListener('click', () => {
-    if (element('call').dataset.action === 'start') void startCall();
-    else hangUp();
-  });
+function joinForm() {
   element('speak-form').addEventListener('submit', (event) => {
     event.preventDefault();
     speak();
+  });
+  element('make').addEventListener('click', () => {
+    const text = takeText();
+    if (text !== undefined) void makeFile(text);
   });
   element('text').addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -372,6 +364,21 @@ function start() {
     if (!element('speak').disabled) speak();
   });
   element('text').addEventListener('input', countCharacters);
+  for (const chip of document.querySelectorAll('.chip[data-text]')) {
+    chip.addEventListener('click', () => {
+      element('text').value = chip.dataset.text;
+      countCharacters();
+      textChanged();
+      element('text').focus();
+    });
+  }
+}
+
+function start() {
+  element('call').addEventListener('click', () => {
+    if (element('call').dataset.action === 'start') void startCall();
+    else hangUp();
+  });
   element('clear').addEventListener('click', interrupt);
   addEventListener('keydown', (event) => event.key === 'Escape' && interrupt());
   element('problem-close').addEventListener('click', () => showProblem(''));
@@ -379,21 +386,22 @@ function start() {
     event.preventDefault();
     key = element('key').value.trim();
     showProblem('');
-    void showVoices();
+    void voices.load();
   });
-  for (const chip of document.querySelectorAll('.chip')) {
-    chip.addEventListener('click', () => {
-      element('text').value = chip.dataset.text;
-      countCharacters();
-      element('text').focus();
-    });
-  }
   addEventListener('pagehide', () => endCall());
+  joinForm();
   const tabs = [...document.querySelectorAll('[role=tab]')];
   joinTabs(tabs, ({ id }) => (element('skip').hidden = id !== 'speak-tab'));
-  joinListening(element, { key: () => key, askForKey, showProblem });
+  joinListening(element, page);
+  const first = { type: 'text', text: document.querySelector('.chip').dataset.text, voice: '', language: '' };
+  showCode = joinCode(element, first, () => key !== '');
+  textChanged = joinReading(element, {
+    ...page,
+    text: () => element('text').value.trim(),
+    language: () => settings.language,
+  });
   setState('idle');
-  void showVoices();
+  void voices.load();
 }
 
 start();

@@ -25,23 +25,24 @@ export class Caller {
     });
   }
 
+  /** The user wants calls to have the microphone. */
+  get isWanted() {
+    return this.#parts.microphone.checked;
+  }
+
   /** The input that interrupts the texts that are sent now; undefined: none. */
   get interruptible() {
     return this.#call?.microphone && this.#parts.interrupt.checked ? 'speech' : undefined;
   }
 
-  /** A call that will be opened. Resolves when it has the microphone, or does without. */
-  async join(call) {
+  /** The call is open. The user may have moved the switch meanwhile. */
+  began(call) {
     this.#call = call;
-    call.addEventListener('microphone', ({ detail }) => this.#call === call && this.#changed(detail));
-    if (this.#parts.microphone.checked) await this.#start();
-  }
-
-  /** The call is open. */
-  began() {
     this.#sign.hidden = false;
     this.#sign.show(this.#speakers.now);
-    if (this.#call?.microphone) this.#call.listen();
+    if (!this.isWanted) call.stopMicrophone();
+    else if (call.microphone) call.listen();
+    else void this.#start();
   }
 
   /** A message of the server. */
@@ -55,6 +56,11 @@ export class Caller {
     this.#parts.interrupt.checked = false;
   }
 
+  /** There is no microphone for the call. */
+  switchOff() {
+    this.#parts.microphone.checked = this.#parts.interrupt.checked = false;
+  }
+
   /** The call is over. */
   left() {
     this.#call = undefined;
@@ -62,6 +68,18 @@ export class Caller {
     this.#sign.show(this.#speakers.now);
     this.#sign.hidden = true;
     this.#showLevel(null);
+  }
+
+  /** The call sends this stream of the microphone from now on; null: none. */
+  changed(stream) {
+    this.#showLevel(stream);
+    const call = this.#call;
+    if (call === undefined) return;
+    if (stream !== null) return void call.listen();
+    if (call.state !== 'ended') this.switchOff(); // the device may have been removed
+    call.listen(false);
+    this.#speakers.callerLeft();
+    this.#sign.show(this.#speakers.now);
   }
 
   #switched() {
@@ -77,24 +95,10 @@ export class Caller {
     try {
       await call.startMicrophone();
     } catch (error) {
-      if (this.#call !== call || call.state === 'ended' || !this.#parts.microphone.checked) return;
-      this.#switchOff();
+      if (this.#call !== call || call.state === 'ended' || !this.isWanted) return;
+      this.switchOff();
       this.#parts.showProblem(error.message);
     }
-  }
-
-  #switchOff() {
-    this.#parts.microphone.checked = this.#parts.interrupt.checked = false;
-  }
-
-  /** The call sends this stream of the microphone from now on; null: none. */
-  #changed(stream) {
-    this.#showLevel(stream);
-    if (stream !== null) return void this.#call.listen();
-    if (this.#call.state !== 'ended') this.#switchOff(); // the device may have been removed
-    this.#call.listen(false);
-    this.#speakers.callerLeft();
-    this.#sign.show(this.#speakers.now);
   }
 
   #showLevel(stream) {

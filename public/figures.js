@@ -2,7 +2,17 @@
 
 const HISTORY = 12; // texts whose time to the first packet is shown as bars
 const UNKNOWN = '–';
-const TILES = ['first-packet', 'underruns', 'round-trip', 'jitter', 'packets', 'concealed', 'mos', 'codec'];
+const TILES = [
+  'first-packet',
+  'answer',
+  'underruns',
+  'round-trip',
+  'jitter',
+  'packets',
+  'concealed',
+  'mos',
+  'codec',
+];
 
 export class Figures {
   #element;
@@ -26,6 +36,25 @@ export class Figures {
     this.#put('remote', 'as the server estimates it');
     this.#history = [];
     this.#element('spark').replaceChildren();
+  }
+
+  /** An agent talks in the call. */
+  set hasAgent(isThere) {
+    this.#element('answer-tile').hidden = !isThere;
+  }
+
+  /** The parts of the way to an answer of the agent, in milliseconds; those that it did not have are absent. */
+  answer({ totalMs, silenceMs, textMs, modelMs, speechMs, packetMs }) {
+    this.#put('answer', Math.round(totalMs));
+    const parts = [
+      ['silence', silenceMs],
+      ['text', textMs],
+      ['model', modelMs],
+      ['speech', speechMs],
+      ['packet', packetMs],
+    ];
+    const told = parts.filter(([, ms]) => ms !== undefined).map(([name, ms]) => `${name} ${Math.round(ms)}`);
+    this.#put('answer-note', told.join(', '));
   }
 
   call({ codec, call }) {

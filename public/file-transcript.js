@@ -1,5 +1,5 @@
 // Sends a file to be transcribed or translated, and reads the events of the answer.
-import { authorization, refusalOf } from './parley-http.js';
+import { authorization, eventsOf, refusalOf } from './parley-http.js';
 
 const TRANSCRIPTIONS = 'v1/audio/transcriptions';
 const TRANSLATIONS = 'v1/audio/translations';
@@ -21,7 +21,7 @@ export async function transcribeFile(file, { into, key, signal, onProgress }) {
   });
   if (!answer.ok) throw await refusalOf(answer);
   let text = '';
-  for await (const event of eventsOf(answer.body)) {
+  for await (const { data: event } of eventsOf(answer.body)) {
     if (event.type === 'error') throw await refusalOf(Response.json(event, { status: 500 }));
     if (event.type === 'transcript.text.delta') text += event.delta;
     if (event.type === 'transcript.progress') onProgress(event.bytes / file.size, text);
@@ -33,18 +33,6 @@ export async function transcribeFile(file, { into, key, signal, onProgress }) {
 /** A body that is a file must be a sound or a video; some systems know no type for an ending. */
 function typeOf({ type }) {
   return /^(audio|video)\//.test(type) ? type : 'application/octet-stream';
-}
-
-async function* eventsOf(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop();
-    for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice(6));
-  }
 }
 
 /** WebVTT without markup as SubRip. */

@@ -8,19 +8,45 @@ const ARRIVAL = { stableMs: 120, limitMs: 300 };
 const PLAYED = { stableMs: 60, limitMs: 1000 }; // the jitter buffer is empty by then
 const LOOK_MS = 20;
 
+/**
+ * @typedef {object} ConnectionEvents
+ * @property {(message: any) => void} message A JSON message of the server.
+ * @property {(stream: MediaStream) => void} sound
+ * @property {(state: RTCPeerConnectionState) => void} changed
+ * @property {() => void} channelClosed
+ */
+
+/**
+ * @typedef {object} CallFigures Measurements of the browser; undefined if unknown.
+ * @property {number} [roundTripMs]
+ * @property {number} [jitterMs]
+ * @property {number} [packets] Packets of sound received.
+ * @property {number} [lost]
+ * @property {number} [concealedPercent] Share of the sound that the browser filled in.
+ */
+
 export class Connection {
-  /** Resolves when the data channel is open. Rejects if ICE or DTLS fails before. */
+  /** Resolves when the data channel is open. Rejects if ICE or DTLS fails before. @type {Promise<void>} */
   opened;
+  /** Milliseconds that the sound waits in the jitter buffer, as of the last call of `packets`. */
+  delayMs = 0;
+  /** @type {RTCPeerConnection} */
   #peer;
+  /** @type {RTCDataChannel} */
   #channel;
+  /** @type {RTCRtpTransceiver} */
   #transceiver;
-  /** What `lastTimestamp` found: {packets, timestamp}. */
+  /** Seconds that all samples so far have waited in the jitter buffer, and their number. */
+  #waited = { seconds: 0, samples: 0 };
+  /** The result of `lastTimestamp`. @type {{ packets: number, timestamp: number } | undefined} */
   #last;
   #isClosed = false;
 
   /**
-   * `on` has message(object), sound(stream), changed(connectionState) and channelClosed(). `track` is that of the
-   * microphone. Null: it may come later. Undefined: this connection only receives.
+   * `track` is that of the microphone. Null: it may come later. Undefined: this connection only receives.
+   * @param {RTCIceServer[]} iceServers
+   * @param {ConnectionEvents} on
+   * @param {MediaStreamTrack | null} [track]
    */
   constructor(iceServers, on, track) {
     this.#peer = new RTCPeerConnection({ iceServers });
@@ -52,7 +78,7 @@ export class Connection {
     return this.#transceiver.direction === 'sendrecv';
   }
 
-  /** Sends this track of a microphone from now on; null sends nothing. */
+  /** Sends this track of a microphone from now on; null sends nothing. @param {MediaStreamTrack | null} track */
   async sendTrack(track) {
     await this.#transceiver.sender.replaceTrack(track);
   }
@@ -60,9 +86,14 @@ export class Connection {
   /** The server is ICE-lite, so the offer need not wait for candidates of this side. */
   async offer() {
     await this.#peer.setLocalDescription(await this.#peer.createOffer());
-    return this.#peer.localDescription.sdp;
+    return this.#localSdp;
   }
 
+  get #localSdp() {
+    return this.#peer.localDescription?.sdp ?? '';
+  }
+
+  /** @param {string} answer */
   async accept(answer) {
     if (!this.#isClosed) await this.#peer.setRemoteDescription({ type: 'answer', sdp: answer });
   }
@@ -70,33 +101,44 @@ export class Connection {
   /**
    * Restarts ICE. `exchange` sends the fragment of this side and returns that of the server. The connection is as
    * before if `exchange` rejects.
+   * @param {RTCIceServer[]} iceServers
+   * @param {(fragment: string) => Promise<string>} exchange
    */
   async restartIce(iceServers, exchange) {
     this.#peer.setConfiguration({ iceServers });
     await this.#peer.setLocalDescription(await this.#peer.createOffer({ iceRestart: true }));
     let fragment;
     try {
-      fragment = await exchange(fragmentOf(this.#peer.localDescription.sdp));
+      fragment = await exchange(fragmentOf(this.#localSdp));
     } catch (error) {
       if (!this.#isClosed) await this.#peer.setLocalDescription({ type: 'rollback' });
       throw error;
     }
-    await this.accept(withTransport(this.#peer.currentRemoteDescription.sdp, fragment));
+    await this.accept(withTransport(this.#peer.currentRemoteDescription?.sdp ?? '', fragment));
   }
 
-  /** False if the channel is not open. */
+  /** False if the channel is not open. @param {object} message */
   send(message) {
     if (this.#channel.readyState !== 'open') return false;
     this.#channel.send(JSON.stringify(message));
     return true;
   }
 
-  /** Packets of sound received so far. */
+  /** Packets of sound received so far. @returns {Promise<number>} */
   async packets() {
     for (const report of (await this.#peer.getStats()).values()) {
-      if (report.type === 'inbound-rtp' && report.kind === 'audio') return report.packetsReceived;
+      if (report.type !== 'inbound-rtp' || report.kind !== 'audio') continue;
+      this.#measureDelay(report);
+      return report.packetsReceived;
     }
     return 0;
+  }
+
+  /** @param {{ jitterBufferDelay?: number, jitterBufferEmittedCount?: number }} report */
+  #measureDelay({ jitterBufferDelay: seconds = 0, jitterBufferEmittedCount: samples = 0 }) {
+    const played = samples - this.#waited.samples;
+    if (played > 0) this.delayMs = (1000 * (seconds - this.#waited.seconds)) / played;
+    this.#waited = { seconds, samples };
   }
 
   /**
@@ -118,8 +160,9 @@ export class Connection {
     return this.#transceiver.receiver.getSynchronizationSources()[0]?.rtpTimestamp;
   }
 
-  /** Measurements of the browser: {roundTripMs, jitterMs, packets, lost, concealedPercent}; undefined if unknown. */
+  /** Measurements of the browser. @returns {Promise<CallFigures>} */
   async figures() {
+    /** @type {CallFigures} */
     const figures = {};
     for (const report of (await this.#peer.getStats()).values()) {
       if (report.type === 'candidate-pair' && report.nominated && report.currentRoundTripTime !== undefined) {
@@ -143,7 +186,13 @@ export class Connection {
   }
 }
 
-/** The value of `look` once it has been the same for `stableMs`; undefined if it changes until `limitMs`. */
+/**
+ * The value of `look` once it has been the same for `stableMs`; undefined if it changes until `limitMs`.
+ * @template T
+ * @param {() => T | Promise<T>} look
+ * @param {{ stableMs: number, limitMs: number }} times
+ * @returns {Promise<T | undefined>}
+ */
 async function settled(look, { stableMs, limitMs }) {
   const began = performance.now();
   let [value, since] = [await look(), began];
@@ -156,6 +205,7 @@ async function settled(look, { stableMs, limitMs }) {
   return value;
 }
 
+/** @param {string} data @param {(message: any) => void} take */
 function read(data, take) {
   let message;
   try {
@@ -169,9 +219,10 @@ function read(data, take) {
 const CREDENTIALS = /^a=ice-(?:ufrag|pwd):/;
 const CANDIDATES = /^a=(?:candidate:|end-of-candidates)/;
 
+/** @param {string} sdp */
 const linesOf = (sdp) => sdp.split(/\r?\n/).filter((line) => line !== '');
 
-/** The ICE credentials of a description as an SDP fragment (RFC 8840 section 9). */
+/** The ICE credentials of a description as an SDP fragment (RFC 8840 section 9). @param {string} sdp */
 export function fragmentOf(sdp) {
   const lines = linesOf(sdp);
   const credentials = new Set(lines.filter((line) => CREDENTIALS.test(line)));
@@ -179,9 +230,14 @@ export function fragmentOf(sdp) {
   return [...credentials, 'm=audio 9 UDP/TLS/RTP/SAVPF 0', mid, ''].join('\r\n');
 }
 
-/** The description with the ICE credentials and candidates of the fragment, as its next version. */
+/**
+ * The description with the ICE credentials and candidates of the fragment, as its next version.
+ * @param {string} sdp
+ * @param {string} fragment
+ */
 export function withTransport(sdp, fragment) {
   const given = linesOf(fragment);
+  /** @param {string} name */
   const credential = (name) => given.find((line) => line.startsWith(`a=ice-${name}:`));
   const candidates = given.filter((line) => CANDIDATES.test(line));
   let isFirst = true; // the sections share one transport, which the first of them describes

@@ -7,6 +7,7 @@ const PROCESSING = { echoCancellation: true, noiseSuppression: true, autoGainCon
 
 const INSECURE =
   'The browser gives the microphone only to pages over HTTPS and to pages of this machine (localhost).';
+/** @type {Record<string, string>} */
 const REASONS = {
   NotAllowedError: 'The browser may not use the microphone. Allow it for this page and try again.',
   NotFoundError: 'There is no microphone.',
@@ -14,19 +15,19 @@ const REASONS = {
   OverconstrainedError: 'No microphone has the properties that the page asks for.',
 };
 
-/** `constraints` are MediaTrackConstraints. Rejects with CallError. */
+/** Rejects with CallError of the code `MICROPHONE`. @param {MediaTrackConstraints} constraints */
 export async function openMicrophone(constraints = {}) {
-  if (navigator.mediaDevices === undefined) throw new CallError(INSECURE);
+  const code = 'MICROPHONE';
+  if (navigator.mediaDevices === undefined) throw new CallError(INSECURE, 0, { code });
   try {
     return await navigator.mediaDevices.getUserMedia({ audio: { ...PROCESSING, ...constraints } });
   } catch (cause) {
-    throw new CallError(REASONS[cause.name] ?? `The microphone cannot be opened: ${cause.message}`, 0, {
-      cause,
-    });
+    const { name, message } = /** @type {DOMException} */ (cause);
+    throw new CallError(REASONS[name] ?? `The microphone cannot be opened: ${message}`, 0, { cause, code });
   }
 }
 
-/** Releases the device. */
+/** Releases the device. @param {MediaStream | undefined} stream */
 export function closeMicrophone(stream) {
   for (const track of stream?.getTracks() ?? []) track.stop();
 }

@@ -1,437 +1,349 @@
-// A call to the server for any page: text goes out, sound comes in, and the sound of the microphone goes out if the
-// page asks for it. The call survives changes of the network.
+// Calls to the server for any page. Text goes out and is heard as speech. The sound of the microphone goes out, too,
+// if the page asks for it. A call survives changes of the network.
 //
-//   new ──▶ opening ──▶ open ⇄ reconnecting
-//              └─────────┴───────────┴──▶ ended
-//
-// When the sound stops, the call restarts ICE. If that does not help, the call resumes by its token on a new
-// RTCPeerConnection. The server keeps a call without a connection for a limited time (RESUME_GRACE_S).
-//
-// A call without a microphone only receives. The first use of the microphone moves an open call to a connection that
-// also sends; the sound goes on meanwhile. Such a call never goes back to a connection that only receives.
-import { Connection, NO_PATH } from './parley-connection.js';
-import { CallError, CallSession } from './parley-http.js';
-import { closeMicrophone, openMicrophone } from './parley-microphone.js';
-
-const OPEN_MS = 20_000; // from `open` to the open data channel
-const WATCH_MS = 200;
-// The server sends a packet every 20 ms, also while nothing is spoken. An ICE restart interrupts no sound.
-const QUIET_MS = 600;
-const HEAR_MS = 4000; // from an ICE restart to the sound
-const LOOK_MS = 100;
-const RESUME_MS = 8000; // from an answer to the open data channel
-const ATTEMPTS = 8; // with the pauses between them, about as long as the server keeps a lost call
-const FIRST_BACK_OFF_MS = 500; // doubled for each attempt
-const LONGEST_BACK_OFF_MS = 8000;
-const MOST_WAITING = 100; // messages while the call reconnects
+//   const call = await Parley.call({ microphone: true });
+//   call.on('caption', ({ who, text }) => console.log(who, text));
+//   call.say('Good morning.');
+import { CallConnection } from './parley-call.js';
+import { CallCaptions } from './parley-captions.js';
+import { followCaller } from './parley-hearing.js';
+import { CallError } from './parley-http.js';
+import { CallSound } from './parley-sound.js';
 
 const HOME = new URL('.', import.meta.url).href;
-const SERVER_ENDED = 'The server ended the call.';
-const CALL_OVER = 'The connection was lost, and the call is over on the server.';
-const ENDED = 'The call has ended.';
-const SWITCHED_OFF = 'The microphone was switched off again.';
+const MESSAGE_CHARACTERS = 8000; // a message of this many stays below the 64 KiB that the server takes at once
+const CANCELLED = 'The call was cancelled.';
 
 export { CallError };
 
 /**
- * Events: `state` with {state, reason}, `message` with a message of the server, `sound` with a MediaStream, `microphone`
- * with the MediaStream that is sent now, or null.
+ * @typedef {object} CallOptions
+ * @property {string | URL} [url] The server's root; by default the folder of this module.
+ * @property {string} [key] An API key or a client secret, if the server has keys.
+ * @property {string} [agent] Name of the agent that talks, or `none`; by default the one of the server, if it has one.
+ * @property {boolean | 'optional' | MediaTrackConstraints} [microphone] True: the user is asked for the microphone, and
+ *   the call is not opened without it. `optional`: without it the call only receives, and `error` tells why.
+ * @property {boolean | HTMLMediaElement} [sound] The element that plays the sound; false if the page plays it. By
+ *   default the module plays it.
+ * @property {boolean} [captions] True: the caller's speech becomes captions while it is spoken, also without an agent.
+ *   If the server has keys, `key` must be an API key.
+ * @property {CallListeners} [on] Listeners for the time before the call is open. They stay.
+ * @property {AbortSignal} [signal] Ends the call, also while it is being opened.
+ * @property {RTCIceServer[]} [iceServers] Instead of those that the server gives.
+ * @property {number} [attempts] Attempts to recover a lost call; 8 by default.
  */
-export class ParleyCall extends EventTarget {
-  #state = 'new';
-  #session;
-  #ending = new AbortController();
+
+/**
+ * @typedef {object} CallEvents
+ * @property {import('./parley-call.js').StateChange} state
+ * @property {import('./parley-captions.js').Caption} caption A text of either side.
+ * @property {import('./parley-captions.js').SentenceProgress} sentence A sentence begins or is over.
+ * @property {import('./parley-captions.js').WordProgress} word The voice begins a word.
+ * @property {import('./parley-captions.js').InterruptedSpeech} interrupted
+ * @property {CallError} error The call goes on. `code` names the error.
+ * @property {MediaStream} sound The sound to play. A call that resumes has another one.
+ * @property {MediaStream | null} microphone The stream that is sent from now on; null: none.
+ * @property {import('./parley-call.js').CallMessage} message Each message of the server.
+ */
+
+/** @typedef {{ [K in keyof CallEvents]?: (event: CallEvents[K]) => void }} CallListeners */
+
+/**
+ * @typedef {object} TextOptions
+ * @property {boolean} [last] False: more of this text follows. Default: true.
+ * @property {string} [voice]
+ * @property {string} [language] BCP 47 tag.
+ * @property {'none' | 'dtmf' | 'speech' | 'any'} [interruptible] The input of the caller that interrupts it.
+ */
+
+/** A call. `Parley.call` makes it. */
+export class ParleyCall {
+  /** @type {Map<keyof CallEvents, Set<(event: any) => void>>} */
+  #listeners = new Map();
+  /** @type {CallConnection} */
   #connection;
-  /** The connection that a resumption is making. */
-  #next;
-  #stream;
-  #iceServers;
-  #iceServersUntil = Infinity;
-  #attempts;
-  #packets = 0;
-  #heardAt = 0;
-  #watching;
-  #networkType = navigator.connection?.type;
-  /** Messages that wait for the connection. */
-  #waiting = [];
-  /** The call moves to another connection, and the present one is heard until then. */
-  #isMoving = false;
-  /** Stream of the microphone. Null: there was one in this call. Undefined: there never was. */
-  #microphone;
-  /** Number of the last request for the microphone. */
-  #microphoneRequest = 0;
-  /** Ends the pause between two attempts. */
-  #hurry = () => undefined;
+  /** @type {CallCaptions} */
+  #captions;
+  /** @type {CallSound | undefined} */
+  #sound;
+  /** The first message of the server. @type {import('./parley-call.js').CallMessage | undefined} */
+  #ready;
+  #ending = new AbortController();
+  /** Follows what the caller says; undefined: that was not asked for, or has begun. @type {(() => void) | undefined} */
+  #hear;
+
+  /** @param {CallOptions} options */
+  constructor({
+    url = HOME,
+    key = '',
+    sound = true,
+    on = {},
+    captions = false,
+    agent,
+    iceServers,
+    attempts,
+  }) {
+    const server = rootOf(url);
+    if (captions) this.#hear = () => void this.#follow(server, key);
+    for (const [name, listener] of Object.entries(on))
+      if (listener !== undefined)
+        this.on(/** @type {keyof CallEvents} */ (name), /** @type {(event: any) => void} */ (listener));
+    const onError = (/** @type {CallError} */ error) => this.#tell('error', error);
+    if (sound !== false) this.#sound = new CallSound(sound === true ? undefined : sound, onError);
+    this.#captions = new CallCaptions(
+      {
+        caption: (caption) => this.#tell('caption', caption),
+        sentence: (sentence) => this.#tell('sentence', sentence),
+        word: (word) => this.#tell('word', word),
+        interrupted: (interrupted) => this.#tell('interrupted', interrupted),
+      },
+      () => this.#connection.delayMs,
+    );
+    this.#connection = new CallConnection(
+      { server, key, ...stated({ agent, iceServers, attempts }) },
+      {
+        state: (change) => this.#changed(change),
+        message: (message) => this.#read(message),
+        sound: (stream) => {
+          this.#sound?.play(stream);
+          this.#tell('sound', stream);
+        },
+        microphone: (stream) => {
+          this.#hearMicrophone();
+          this.#tell('microphone', stream);
+        },
+      },
+    );
+  }
 
   /**
-   * `key`: an API key or a client secret, if the server has keys. `server`: URL of the folder that has this module;
-   * by default the one from which it was loaded. `iceServers`: instead of those that the server gives. `attempts`:
-   * how often the call tries to recover before it ends; 8 by default. `agent`: name of the agent that talks, or
-   * `none`; by default the one of the server, if it has one.
+   * Resolves when both sides can hear each other. Rejects with CallError.
+   * @param {CallOptions} [options]
    */
-  constructor({ key = '', server = HOME, iceServers, attempts = ATTEMPTS, agent } = {}) {
-    super();
-    this.#attempts = attempts;
-    this.#session = new CallSession(server, key, this.#ending.signal, agent);
-    this.#iceServers = iceServers;
-  }
-
-  /** `new`, `opening`, `open`, `reconnecting` or `ended`. */
-  get state() {
-    return this.#state;
-  }
-
-  /** The call's id on the server; undefined before the call is open, and after its end. */
-  get id() {
-    return this.#session.id;
-  }
-
-  /** Resolves when both sides can hear each other. Rejects with CallError; the call has ended then. */
-  async open() {
-    if (this.#state !== 'new') throw new CallError('A call can be opened once.');
-    this.#setState('opening');
+  static async open(options = {}) {
+    const { signal, microphone = false } = options;
+    if (signal?.aborted) throw new CallError(CANCELLED);
+    const call = new ParleyCall(options);
+    const cancel = () => call.hangUp();
+    signal?.addEventListener('abort', cancel, { once: true });
+    call.#ending.signal.addEventListener('abort', () => signal?.removeEventListener('abort', cancel));
     try {
-      await this.#loadIceServers();
-      this.#connection = await this.#connect((offer) => this.#session.open(offer), OPEN_MS);
+      if (microphone !== false) await call.#openMicrophone(microphone);
+      call.#ready = await call.#connection.open();
+      call.#hearMicrophone();
+      return call;
     } catch (error) {
-      this.close();
+      call.hangUp();
       throw error;
     }
-    this.#watch();
-    this.#opened();
   }
 
-  /** Speaks a text, or a part of it: `last` is false if more of this text follows. See `send`. */
-  say(token, { last = true, ...options } = {}) {
-    return this.send({ type: 'text', token, last, ...options });
+  /** `opening`, `open`, `reconnecting` or `ended`. */
+  get state() {
+    return this.#connection.state;
+  }
+
+  /** The call's id on the server; undefined after its end. */
+  get id() {
+    return this.#connection.id;
+  }
+
+  /** Name of the agent that talks; undefined if none does. @returns {string | undefined} */
+  get agent() {
+    return this.#ready?.agent;
+  }
+
+  /** Name of the codec. @returns {string} */
+  get codec() {
+    return this.#ready?.codec ?? '';
+  }
+
+  /** The longest text that the server speaks, in UTF-16 units. @returns {number} */
+  get textLength() {
+    return this.#ready?.limits?.textLength ?? Infinity;
   }
 
   /**
-   * Asks the server to report when the caller speaks and has finished, with these settings; `false` ends that. The
-   * microphone must be on. See `send`.
+   * Calls the listener with each event of this name, until the returned function is called.
+   * @template {keyof CallEvents} K
+   * @param {K} name
+   * @param {(event: CallEvents[K]) => void} listener
+   * @returns {() => void}
    */
-  listen(settings = {}) {
-    return this.send(settings === false ? { type: 'listen', on: false } : { type: 'listen', ...settings });
+  on(name, listener) {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners);
+    // A function of its own, so that one listener may be added twice.
+    const added = (/** @type {CallEvents[K]} */ event) => listener(event);
+    listeners.add(added);
+    return () => void listeners.delete(added);
   }
 
-  /** Says a text to the agent of the call, as if the caller had spoken it. See `send`. */
+  /**
+   * Speaks a text, or a part of it. False if it can neither be sent nor wait.
+   * @param {string} text
+   * @param {TextOptions} [options]
+   */
+  say(text, { last = true, ...options } = {}) {
+    const tokens = text.match(new RegExp(`[^]{1,${MESSAGE_CHARACTERS}}`, 'gu')) ?? [''];
+    return tokens.every((token, index) => {
+      const isLast = last && index === tokens.length - 1;
+      return this.send({ type: 'text', token, last: isLast, ...(index === 0 ? options : {}) });
+    });
+  }
+
+  /** Interrupts the voice. */
+  interrupt() {
+    return this.send({ type: 'clear' });
+  }
+
+  /** Says a text to the agent of the call, as if the caller had spoken it. @param {string} text */
   prompt(text) {
     return this.send({ type: 'prompt', text });
   }
 
-  /** Presses a key: 0-9, *, #, A-D. See `send`. */
+  /** Presses a key: 0-9, *, #, A-D. @param {string} digit */
   press(digit) {
     return this.send({ type: 'digit', digit });
   }
 
-  /** Interrupts the speech. See `send`. */
-  clear() {
-    return this.send({ type: 'clear' });
-  }
-
-  /** Sends a message. While the call reconnects, the message waits. False if it can neither be sent nor wait. */
-  send(message) {
-    if (this.#state === 'open' && !this.#isMoving) return this.#connection.send(message);
-    const mayWait = this.#state === 'open' || this.#state === 'reconnecting';
-    if (!mayWait || this.#waiting.length >= MOST_WAITING) return false;
-    this.#waiting.push(message);
-    return true;
-  }
-
-  /** Stream of the microphone that is sent, or will be once the call is open; undefined if there is none. */
-  get microphone() {
-    return this.#microphone ?? undefined;
+  /**
+   * Asks the server to report when the caller speaks and has finished, with these settings; `false` ends that.
+   * @param {Readonly<Record<string, unknown>> | false} [settings]
+   */
+  listen(settings = {}) {
+    return this.send(settings === false ? { type: 'listen', on: false } : { ...settings, type: 'listen' });
   }
 
   /**
-   * Asks the user for the microphone, and sends its sound from now on or from the opening of the call. `constraints`
-   * are MediaTrackConstraints: echo cancellation, noise suppression and gain control are on by default. Resolves to
-   * the stream once the server can hear it. Rejects with CallError; the call goes on without the microphone.
+   * Sends a message. While the call reconnects, the message waits. False if it can neither be sent nor wait.
+   * @param {import('./parley-call.js').CallMessage} message
    */
-  async startMicrophone(constraints) {
-    if (this.#state === 'ended') throw new CallError(ENDED);
-    if (this.#microphone) return this.#microphone;
-    const request = ++this.#microphoneRequest;
-    const stream = await openMicrophone(constraints);
-    if (this.#state === 'ended' || request !== this.#microphoneRequest) {
-      closeMicrophone(stream);
-      throw new CallError(this.#state === 'ended' ? ENDED : SWITCHED_OFF);
-    }
-    const [track] = stream.getAudioTracks();
-    track.onended = () => this.#microphone === stream && this.stopMicrophone(); // the device was removed
-    this.#microphone = stream;
-    try {
-      if (this.#state === 'open') await this.#sendMicrophone();
-    } catch (error) {
-      if (this.#microphone === stream) this.stopMicrophone();
-      throw error instanceof CallError ? error : new CallError(NO_PATH, 0, { cause: error });
-    }
-    if (this.#microphone !== stream) throw new CallError(SWITCHED_OFF);
-    this.#tellMicrophone();
-    return stream;
+  send(message) {
+    return this.#connection.send(message);
+  }
+
+  /** Stream of the microphone that is sent; undefined if there is none. */
+  get microphone() {
+    return this.#connection.microphone;
+  }
+
+  /**
+   * Asks the user for the microphone, and sends its sound from now on. Echo cancellation, noise suppression and gain
+   * control are on by default. Rejects with CallError; the call goes on without the microphone.
+   * @param {MediaTrackConstraints} [constraints]
+   */
+  startMicrophone(constraints) {
+    return this.#connection.startMicrophone(constraints);
   }
 
   /** Releases the microphone. The call goes on. Idempotent. */
   stopMicrophone() {
-    this.#microphoneRequest++;
-    if (!this.#microphone) return;
-    closeMicrophone(this.#microphone);
-    this.#microphone = null;
-    if (this.#connection?.sends) this.#connection.sendTrack(null).catch(() => undefined);
-    this.#tellMicrophone();
+    this.#connection.stopMicrophone();
   }
 
-  /** See Connection.figures. */
-  async figures() {
-    return (await this.#connection?.figures()) ?? {};
+  /** Measurements of the browser. */
+  figures() {
+    return this.#connection.figures();
   }
 
   /** Ends the call on both sides. Idempotent. */
-  close() {
-    this.#end('');
+  hangUp() {
+    this.#connection.close();
   }
 
-  #end(reason) {
-    if (this.#state === 'ended') return;
-    clearTimeout(this.#watching);
-    removeEventListener('online', this.#networkChanged);
-    navigator.connection?.removeEventListener('change', this.#networkTypeChanged);
-    if (reason !== SERVER_ENDED && reason !== CALL_OVER) this.#session.hangUp();
-    this.#ending.abort();
-    this.#hurry();
-    this.#connection?.close();
-    this.#next?.close();
-    this.#setState('ended', reason);
-    this.stopMicrophone();
-  }
-
-  #tellMicrophone() {
-    this.dispatchEvent(new CustomEvent('microphone', { detail: this.#microphone ?? null }));
-  }
-
-  /** The track to send; null or undefined as for Connection. */
-  get #track() {
-    return this.#microphone?.getAudioTracks()[0] ?? this.#microphone;
-  }
-
-  /** Sends the microphone on the present connection, or moves the call to one that can. */
-  async #sendMicrophone() {
-    if (this.#connection.sends) return this.#connection.sendTrack(this.#track);
-    if (this.#isMoving || !this.#microphone) return;
-    this.#isMoving = true;
-    const before = this.#connection;
+  /** @param {true | 'optional' | MediaTrackConstraints} microphone */
+  async #openMicrophone(microphone) {
     try {
-      await this.#loadIceServers();
-      this.#connection = await this.#connect((offer) => this.#session.resume(offer), RESUME_MS);
+      await this.#connection.startMicrophone(typeof microphone === 'object' ? microphone : undefined);
     } catch (error) {
-      this.#isMoving = false;
-      if (this.#state === 'open') this.#sendWaiting();
-      throw error;
+      if (microphone !== 'optional' || this.state === 'ended' || !(error instanceof CallError)) throw error;
+      this.#tell('error', error);
     }
-    this.#isMoving = false;
-    before.close();
-    this.#opened();
   }
 
-  #setState(state, reason = '') {
-    this.#state = state;
-    this.dispatchEvent(new CustomEvent('state', { detail: { state, reason } }));
+  /** The caller is followed once the call is open and has had a microphone. */
+  #hearMicrophone() {
+    if (this.#ready === undefined || this.microphone === undefined) return;
+    this.#hear?.();
+    this.#hear = undefined;
   }
 
-  // TURN credentials expire. If the server refuses others, for example because the key has expired, the call goes
-  // on with those that it has.
-  async #loadIceServers() {
-    const isFirst = this.#iceServers === undefined;
-    if (!isFirst && performance.now() < this.#iceServersUntil) return;
+  /** @param {string} server @param {string} key */
+  async #follow(server, key) {
+    const captions = this.#captions;
     try {
-      const { iceServers, ttlSeconds } = await this.#session.iceServers();
-      this.#iceServers = iceServers;
-      this.#iceServersUntil = ttlSeconds > 0 ? performance.now() + ttlSeconds * 1000 : Infinity;
+      await followCaller(server, this.id ?? '', key, this.#ending.signal, {
+        started: (isRecognised) => (captions.hasEars = isRecognised),
+        heard: (text) => captions.heard(text),
+      });
     } catch (error) {
-      if (isFirst) throw error;
+      captions.hasEars = false;
+      this.#tell('error', /** @type {CallError} */ (error));
     }
   }
 
-  /** A connection whose data channel is open. `exchange` sends the offer and returns the answer. */
-  async #connect(exchange, limitMs) {
-    let stream;
-    const isCurrent = () => connection === this.#connection;
-    const on = {
-      message: (message) => this.dispatchEvent(new CustomEvent('message', { detail: message })),
-      sound: (arrived) => (stream = arrived),
-      changed: (state) => isCurrent() && this.#connectionChanged(state),
-      channelClosed: () => isCurrent() && this.#channelClosed(),
-    };
-    const connection = new Connection(this.#iceServers, on, this.#track);
-    this.#next = connection;
-    try {
-      await connection.accept(await exchange(await connection.offer()));
-      if (this.#state === 'ended') throw new CallError('The call was closed while it was being connected.');
-      await within(limitMs, connection.opened);
-    } catch (error) {
-      connection.close();
-      if (this.#state === 'ended') this.#session.hangUp(); // it may have begun after the end
-      throw error instanceof CallError ? error : new CallError(NO_PATH, 0, { cause: error });
-    } finally {
-      this.#next = undefined;
+  /** @param {import('./parley-call.js').StateChange} change */
+  #changed(change) {
+    if (change.state === 'ended') {
+      this.#captions.close();
+      this.#sound?.close();
+      this.#ending.abort();
     }
-    this.#stream = stream;
-    return connection;
+    this.#tell('state', change);
   }
 
-  /** The connection has become the one of the call. */
-  #opened() {
-    this.#packets = 0;
-    this.#recovered();
-    if (this.#stream !== undefined) {
-      this.dispatchEvent(new CustomEvent('sound', { detail: this.#stream }));
-    }
+  /** @param {import('./parley-call.js').CallMessage} message */
+  #read(message) {
+    this.#tell('message', message);
+    this.#captions.apply(message);
+    const { type, error } = message;
+    if (type !== 'error' && type !== 'agent.failed' && type !== 'utterance.failed') return;
+    this.#tell('error', new CallError(error.message, 0, { code: error.code }));
   }
 
-  #recovered() {
-    this.#heardAt = performance.now();
-    // The microphone may have been switched on or off while there was no connection.
-    if (this.#microphone !== undefined) this.#sendMicrophone().catch(() => this.stopMicrophone());
-    if (this.#state !== 'open') this.#setState('open');
-    if (!this.#isMoving) this.#sendWaiting();
-  }
-
-  #sendWaiting() {
-    for (const message of this.#waiting.splice(0)) this.#connection.send(message);
-  }
-
-  #watch() {
-    addEventListener('online', this.#networkChanged);
-    navigator.connection?.addEventListener('change', this.#networkTypeChanged);
-    const look = async () => {
-      if (await this.#isHeard()) this.#heardAt = performance.now();
-      else if (performance.now() - this.#heardAt > QUIET_MS) void this.#recover('No sound arrives.');
-      if (this.#state !== 'ended') this.#watching = setTimeout(look, WATCH_MS);
-    };
-    this.#watching = setTimeout(look, WATCH_MS);
-  }
-
-  /** True if packets of sound have arrived since the last look. */
-  async #isHeard() {
-    const packets = await this.#connection.packets().catch(() => 0);
-    const isHeard = packets > this.#packets;
-    this.#packets = packets;
-    return isHeard;
-  }
-
-  #networkChanged = () => {
-    this.#hurry();
-    void this.#recover('The network has changed.');
-  };
-
-  /** Browsers report `change` also for an estimate of the bandwidth. */
-  #networkTypeChanged = () => {
-    const { type } = navigator.connection;
-    if (type === this.#networkType) return;
-    this.#networkType = type;
-    if (type !== 'none') this.#networkChanged();
-  };
-
-  #connectionChanged(state) {
-    if (state === 'disconnected' || state === 'failed') void this.#recover('The connection is interrupted.');
-  }
-
-  /** The server closes the channel of a call that it ends, but a lost connection closes it as well. */
-  #channelClosed() {
-    if (this.#state !== 'open' || this.#isMoving) return;
-    if (this.#connection.state === 'connected') this.#end(SERVER_ENDED);
-    else void this.#recover('The connection is interrupted.');
-  }
-
-  async #recover(reason) {
-    if (this.#state !== 'open' || this.#isMoving) return;
-    this.#setState('reconnecting', reason);
-    const since = performance.now();
-    let [isRestarted, trouble] = [false, new CallError(NO_PATH)];
-    for (let attempt = 0; attempt < this.#attempts; attempt++) {
-      await this.#pause(attempt, trouble);
-      if (this.#state === 'ended') return;
-      if (this.#heardAt > since) return this.#recovered();
+  /**
+   * A listener that throws does not keep the event from the others. An error that nobody listens to is reported.
+   * @template {keyof CallEvents} K
+   * @param {K} name
+   * @param {CallEvents[K]} event
+   */
+  #tell(name, event) {
+    const listeners = this.#listeners.get(name);
+    if (name === 'error' && !listeners?.size) reportError(event);
+    for (const listener of [...(listeners ?? [])]) {
       try {
-        if (isRestarted) return await this.#resume();
-        await this.#restartIce();
-        isRestarted = true; // it is of no use to repeat it
-        if (await this.#soundReturns()) return this.#recovered();
+        listener(event);
       } catch (error) {
-        if (this.#state === 'ended') return;
-        trouble = error;
-        if (isFinal(error, isRestarted)) break;
-        isRestarted ||= error.status !== 0; // refused; without an answer the restart is tried again
+        reportError(error);
       }
     }
-    this.#end(isOver(trouble) ? CALL_OVER : `The connection was lost. ${trouble.message}`);
-  }
-
-  async #restartIce() {
-    await this.#loadIceServers();
-    const received = await this.#connection.lastTimestamp();
-    await this.#connection.restartIce(this.#iceServers, (fragment) =>
-      this.#session.restartIce(fragment, received),
-    );
-  }
-
-  async #soundReturns() {
-    const until = performance.now() + HEAR_MS;
-    await this.#isHeard();
-    while (performance.now() < until && this.#state !== 'ended') {
-      await this.#delay(LOOK_MS);
-      if (await this.#isHeard()) return true;
-    }
-    return false;
-  }
-
-  async #resume() {
-    await this.#loadIceServers();
-    const before = this.#connection;
-    const received = await before.lastTimestamp();
-    this.#connection = await this.#connect((offer) => this.#session.resume(offer, received), RESUME_MS);
-    before.close();
-    this.#opened();
-  }
-
-  /** A server that asks for a longer pause gets it, within the limit. */
-  #pause(attempt, { retryAfterSeconds = 0 }) {
-    const backOffMs = attempt === 0 ? 0 : FIRST_BACK_OFF_MS * 2 ** (attempt - 1);
-    return this.#delay(Math.min(Math.max(backOffMs, retryAfterSeconds * 1000), LONGEST_BACK_OFF_MS));
-  }
-
-  /** A change of the network, and the end of the call, end the delay. */
-  #delay(ms) {
-    if (ms === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#hurry = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
 
-/** The server has said that there is nothing to go on with. */
-function isOver({ status }) {
-  return status === 404 || status === 409;
+/** @param {string | URL} url */
+function rootOf(url) {
+  const root = new URL(url, document.baseURI);
+  if (!root.pathname.endsWith('/')) root.pathname += '/';
+  return root.href;
 }
 
-/** No further attempt can succeed. After a refused ICE restart a resumption may. */
-function isFinal(error, isResumption) {
-  const { status } = error;
-  return isOver(error) || (isResumption && status >= 400 && status < 500 && status !== 429);
+/**
+ * Without the members that are undefined.
+ * @template {object} T
+ * @param {T} members
+ * @returns {{ [K in keyof T]?: Exclude<T[K], undefined> }}
+ */
+function stated(members) {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return /** @type {{ [K in keyof T]?: Exclude<T[K], undefined> }} */ (Object.fromEntries(entries));
 }
 
-async function within(limitMs, promise) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new CallError(NO_PATH)), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+export const Parley = Object.freeze({
+  /**
+   * Opens a call. Resolves when both sides can hear each other. Rejects with CallError, whose message can be shown.
+   * Call it in the handler of a click: browsers hold sound back before a click.
+   * @param {CallOptions} [options]
+   */
+  call: (options) => ParleyCall.open(options),
+});

@@ -99,10 +99,9 @@ function wavHead(bytes: number): Buffer {
 }
 
 const OPEN = `(async () => {
-  const { ParleyCall } = await import('/parley.js');
-  window.call = new ParleyCall();
-  await call.startMicrophone({ echoCancellation: false, noiseSuppression: false, autoGainControl: false });
-  await call.open();
+  const { Parley } = await import('/parley.js');
+  const microphone = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
+  window.call = await Parley.call({ microphone });
   return call.id;
 })()`;
 

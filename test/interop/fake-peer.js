@@ -3,6 +3,8 @@
 {
   const server = { received: [], channel: undefined, peer: undefined, tone: undefined };
   window.server = server;
+  /** Name of the agent of calls. */
+  server.agent = undefined;
   /** Directions of the offers so far. */
   server.directions = [];
   /** What the page asks of the microphone. */
@@ -87,7 +89,8 @@
       this.ontrack({ track: makeTrack() });
       server.channel.readyState = 'open';
       server.channel.onopen();
-      server.send({ type: 'ready', call: 'rtc_1', codec: 'opus', limits: { textLength: 4096 } });
+      const agent = server.agent === undefined ? {} : { agent: server.agent };
+      server.send({ type: 'ready', call: 'rtc_1', codec: 'opus', ...agent, limits: { textLength: 4096 } });
     }
     async getStats() {
       const pair = { type: 'candidate-pair', nominated: true, currentRoundTripTime: 0.0123 };

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import type { CaptionSource } from '../../src/api/calls/caption-routes.js';
 import { openServer } from '../api/app-under-test.js';
 import { until } from '../fakes/until.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
@@ -17,6 +18,14 @@ const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 const WAIT_MS = 10_000;
 const STORY = 'There was a server. It never stopped. Then somebody pressed a button.';
+
+/** Captions of a call in which the caller says nothing. */
+const NO_CAPTIONS: CaptionSource = {
+  follow(_id, _key, _after, onEvent) {
+    onEvent({ id: 0, event: { type: 'started', startedMs: 0, isCallerRecognised: true } });
+    return () => undefined;
+  },
+};
 
 let browser: Browser;
 
@@ -82,11 +91,14 @@ test('every control has a name, and is large enough for a finger', async (t) => 
   const { url } = await openServer(t);
   const { page } = await openPage(url, PHONE);
   const controls = await page
-    .locator('button:visible, textarea:visible, select:visible, input:visible')
+    .locator('button:visible, textarea:visible, select:visible, input:visible, summary:visible')
     .all();
-  assert.equal(controls.length, 12);
+  assert.equal(controls.length, 22);
   for (const control of controls) {
-    assert.match(await control.ariaSnapshot(), /^- (button|textbox|combobox|switch|tab) "[^"]+"/);
+    assert.match(
+      await control.ariaSnapshot(),
+      /^- (button|textbox|combobox|switch|tab|radio) "[^"]+"|^- text: \w+/,
+    );
     const box = await control.boundingBox();
     assert.ok(box !== null && box.height >= 36 && box.width >= 36, await control.ariaSnapshot());
   }
@@ -111,7 +123,7 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
   await page.getByText('On the line', { exact: true }).waitFor();
   assert.equal(calls.standing.size, 1);
 
-  await page.getByLabel('Voice').selectOption('slt');
+  await page.getByLabel('Voice', { exact: true }).selectOption('slt');
   await say(page, STORY);
   assert.deepEqual(await received(), [{ type: 'text', token: STORY, last: true, voice: 'slt' }]);
   await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 21.4, queuedMs: 12 });
@@ -146,6 +158,7 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
   await send({ type: 'stats', remote: { loss: 0.031, jitterMs: 12.4, rttMs: null, mos: 3.94 } });
   assert.equal(await page.locator('#mos').textContent(), '3.9');
   assert.equal(await page.locator('#remote').textContent(), '3.1 % lost, 12 ms jitter');
+  await page.locator('#more-figures summary').click();
   await page.locator('#packets', { hasText: '1,284,' }).waitFor();
   assert.equal(await page.locator('#round-trip').textContent(), '12');
 
@@ -158,7 +171,7 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
 });
 
 test('the page uses the microphone when its switch is on, and a call without it only receives', async (t) => {
-  const { url, calls } = await openServer(t);
+  const { url, calls } = await openServer(t, { captions: NO_CAPTIONS });
   const { page, errors, send, received } = await openPage(url);
   const microphone = page.getByRole('switch', { name: 'Microphone' });
   await page.getByRole('button', { name: 'Start call' }).click();
@@ -204,7 +217,7 @@ test('the page uses the microphone when its switch is on, and a call without it 
 });
 
 test('a text is interrupted by speech if its switch is on, which the page tells in plain words', async (t) => {
-  const { url } = await openServer(t);
+  const { url } = await openServer(t, { captions: NO_CAPTIONS });
   const { page, send, received } = await openPage(url);
   await page.getByRole('switch', { name: 'Interrupt by speech' }).check();
   assert.equal(await page.getByRole('switch', { name: 'Microphone' }).isChecked(), true);
@@ -300,7 +313,7 @@ test('a microphone that the browser does not give is said to be missing, and the
 });
 
 test('a server that cannot hear the caller refuses no other text, and the switch goes off', async (t) => {
-  const { url } = await openServer(t);
+  const { url } = await openServer(t, { captions: NO_CAPTIONS });
   const { page, send } = await openPage(url);
   const interrupt = page.getByRole('switch', { name: 'Interrupt by speech' });
   await say(page, 'Hello.');
@@ -372,7 +385,7 @@ test('a text longer than one message may be goes in pieces, with its voice in th
   await page.getByRole('button', { name: 'Start call' }).click();
   await page.getByText('On the line', { exact: true }).waitFor();
   await send({ type: 'ready', call: 'rtc_1', codec: 'opus', limits: { textLength: 20_000 } });
-  await page.getByLabel('Voice').selectOption('slt');
+  await page.getByLabel('Voice', { exact: true }).selectOption('slt');
   await say(page, `${'a'.repeat(7999)}\u{1f600}${'b'.repeat(100)}`);
   assert.deepEqual(await received(), [
     { type: 'text', token: `${'a'.repeat(7999)}\u{1f600}`, last: false, voice: 'slt' },
@@ -496,7 +509,7 @@ test('a call that cannot be opened, and one that is lost, are said in plain word
 });
 
 test('the end of a sentence is found in a text whatever the spaces between its words are', async () => {
-  const path = new URL('../../../public/transcript.js', import.meta.url).href;
+  const path = new URL('../../../public/transcript-entry.js', import.meta.url).href;
   const { endOf } = (await import(path)) as { endOf: (part: string, text: string, from: number) => number };
   const text = ' One  two.\nThree. One two.';
   assert.equal(endOf('One two.', text, 0), 10);

@@ -1,0 +1,341 @@
+// The playground of the page, in a real browser: the conversation with an agent, voices, files, what is made of a
+// text, and programs to copy. The test plays the server's half of a call.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { CaptionSource } from '../../src/api/calls/caption-routes.js';
+import type { NumberedCaptionEvent } from '../../src/call/call-captions.js';
+import { ParleyError } from '../../src/errors.js';
+import { openServer } from '../api/app-under-test.js';
+import { KEY } from '../clients/speaking-server.js';
+import { until } from '../fakes/until.js';
+import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
+
+const FAKE_PEER = readFileSync(
+  fileURLToPath(new URL('../../../test/interop/fake-peer.js', import.meta.url)),
+  'utf8',
+);
+const WAIT_MS = 10_000;
+const PHONE = { width: 360, height: 740 };
+const SENTENCE = 'It costs $42.50, Dr. Smith.';
+
+let browser: Browser;
+
+before(async () => {
+  browser = await chromium.launch({
+    executablePath: installedChromium(),
+    args: [...CHROMIUM_ARGS, '--autoplay-policy=no-user-gesture-required'],
+  });
+});
+after(() => browser.close());
+
+/** Captions that the test tells. */
+class ToldCaptions implements CaptionSource {
+  readonly followers: ((event: NumberedCaptionEvent) => void)[] = [];
+  #last = 0;
+
+  follow(
+    _id: string,
+    _key: string | undefined,
+    _after: number,
+    onEvent: (event: NumberedCaptionEvent) => void,
+  ) {
+    this.followers.push(onEvent);
+    onEvent({ id: 0, event: { type: 'started', startedMs: 0, isCallerRecognised: true } });
+    return () => undefined;
+  }
+
+  says(text: string, isFinal: boolean): void {
+    const caption = {
+      side: 'caller',
+      number: 0,
+      beginMs: 0,
+      endMs: 900,
+      text,
+      isFinal,
+      language: 'en',
+    } as const;
+    for (const tell of this.followers) tell({ id: ++this.#last, event: { type: 'caption', caption } });
+  }
+}
+
+interface OpenOptions {
+  readonly agent?: string;
+  readonly apiKeys?: readonly string[];
+  readonly captions?: CaptionSource;
+  readonly viewport?: { readonly width: number; readonly height: number };
+}
+
+async function openPage(t: TestContext, { agent, viewport, apiKeys = [], captions }: OpenOptions = {}) {
+  const fakes = await openServer(t, { apiKeys, captions });
+  const page = await browser.newPage(viewport === undefined ? {} : { viewport });
+  t.after(() => page.close());
+  page.setDefaultTimeout(WAIT_MS);
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (line) => line.type() === 'error' && errors.push(line.text()));
+  await page.addInitScript(FAKE_PEER);
+  await page.addInitScript(`server.agent = ${JSON.stringify(agent)}`);
+  const send = (message: object): Promise<void> => page.evaluate(`server.send(${JSON.stringify(message)})`);
+  const received = (): Promise<unknown[]> => page.evaluate('server.received');
+  return { ...fakes, page, errors, send, received };
+}
+
+async function load(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.locator('#voice optgroup').first().waitFor({ state: 'attached' });
+}
+
+async function startCall(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+}
+
+test('with an agent the page is a conversation: typed text is said to it, and both sides have captions', async (t) => {
+  const { page, url, errors, send, received } = await openPage(t, { agent: 'shop' });
+  await load(page, url);
+  await startCall(page);
+  await page.getByRole('heading', { name: 'What do you say to the agent?' }).waitFor();
+  await page.getByLabel('Text to speak').fill('Do you sell tea?');
+  await page.getByRole('button', { name: 'Send' }).click();
+  assert.deepEqual(await received(), [{ type: 'prompt', text: 'Do you sell tea?' }]);
+  await send({ type: 'agent.prompt', text: 'Do you sell tea?', by: 'text' });
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await send({ type: 'agent.answered', modelMs: 31.4, speechMs: 12, packetMs: 9.6, totalMs: 53 });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'We do.' });
+  assert.deepEqual(await page.locator('.entry .said').allTextContents(), ['We do.', 'Do you sell tea?']);
+  assert.equal(await page.locator('#answer').textContent(), '53');
+  assert.equal(await page.locator('#answer-note').textContent(), 'model 31, speech 12, packet 10');
+  await send({ type: 'utterance.interrupted', utterance: 1, text: 'We do.', heard: 'We', durationMs: 300 });
+  assert.equal(await page.locator('.tag').first().textContent(), 'Interrupted');
+  await send({ type: 'agent.failed', error: { code: 'AGENT_FAILED', message: 'The model is gone.' } });
+  await page.getByRole('alert').filter({ hasText: 'The model is gone.' }).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test('what the caller says appears while it is said, and is told once', async (t) => {
+  const captions = new ToldCaptions();
+  const { page, url, errors, send } = await openPage(t, { agent: 'shop', captions });
+  await load(page, url);
+  await startCall(page);
+  assert.equal(captions.followers.length, 0, 'there is no microphone yet');
+  await page.getByRole('switch', { name: 'Microphone' }).check();
+  await until(() => captions.followers.length === 1);
+  captions.says('Do you', false);
+  await page.locator('.entry .said.rest', { hasText: 'Do you' }).waitFor();
+  captions.says('Do you sell tea?', true);
+  await page.locator('.entry .said:not(.rest)', { hasText: 'Do you sell tea?' }).waitFor();
+  await send({ type: 'agent.prompt', text: 'Do you sell tea?', by: 'speech' });
+  assert.equal(await page.locator('.entry').count(), 1);
+  captions.says('Hm', false);
+  await page.locator('.entry .said.rest', { hasText: 'Hm' }).waitFor();
+  captions.says('', true); // it was a noise
+  await page.locator('.entry .said.rest').waitFor({ state: 'detached' });
+  assert.equal(await page.locator('.entry').count(), 1);
+  assert.deepEqual(errors, []);
+});
+
+test('the word that is heard is marked, at the pace of the voice, and stands still while the voice pauses', async (t) => {
+  const { page, url, send } = await openPage(t);
+  await page.clock.install();
+  await load(page, url);
+  await startCall(page);
+  await page.getByLabel('Text to speak').fill(`${SENTENCE} ${SENTENCE}`);
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  const words = () => page.locator('b.word').allTextContents();
+  const start = (sentence: number) =>
+    send({ type: 'sentence.started', utterance: 1, sentence, text: SENTENCE });
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await start(0);
+  await page.clock.runFor(10);
+  assert.deepEqual(await words(), ['It', 'It'], 'on the stage and in the conversation');
+  const heard = new Set<string>();
+  for (let ms = 0; ms < 4000; ms += 20) {
+    await page.clock.runFor(20);
+    heard.add((await words())[0] ?? '');
+  }
+  assert.deepEqual([...heard], ['It', 'costs', '$42.50,', 'Dr.', 'Smith.']);
+  await send({ type: 'sentence.spoken', utterance: 1, sentence: 0, text: SENTENCE });
+  assert.deepEqual(await words(), ['Smith.'], 'of the sentence that has been spoken, none');
+  // It took four seconds, and so does the same sentence again: the amount is heard in the middle.
+  await start(1);
+  await page.clock.runFor(1400);
+  const [before] = await words();
+  assert.equal(before, '$42.50,');
+  await send({ type: 'utterance.paused', utterance: 1 });
+  await page.clock.runFor(5000);
+  assert.deepEqual(await words(), [before, before]);
+  await send({ type: 'utterance.resumed', utterance: 1 });
+  await page.clock.runFor(1900);
+  assert.deepEqual(await words(), ['Smith.', 'Smith.']);
+  assert.equal(await page.locator('.said mark').textContent(), SENTENCE);
+});
+
+test('words are found in scripts with and without spaces', async () => {
+  const path = new URL('../../../public/parley-words.js', import.meta.url).href;
+  const { wordsOf } = (await import(path)) as {
+    wordsOf: (text: string) => { start: number; end: number; weight: number }[];
+  };
+  const words = (text: string) => wordsOf(text).map(({ start, end }) => text.slice(start, end));
+  assert.deepEqual(words(` ${SENTENCE}`), ['It', 'costs', '$42.50,', 'Dr.', 'Smith.']);
+  assert.deepEqual(words('今天天气很好。'), ['今天', '天气', '很好']);
+  assert.deepEqual(words(' '), []);
+  const [long, short] = wordsOf('$42.50 tea');
+  assert.ok(long !== undefined && short !== undefined && long.weight > 4 * short.weight);
+});
+
+test('many voices can be searched by name and language, and each has a sample', async (t) => {
+  const { page, url, speech } = await openPage(t);
+  const languages = ['en-US', 'de', 'fi', 'fr', 'es', 'it', 'pl', 'nl', 'pt', 'ru', 'sv', 'tr', 'uk'];
+  speech.listed = languages.map((tag) => ({
+    name: `v-${tag}`,
+    engine: 'espeak',
+    languages: [tag],
+    description: '',
+  }));
+  speech.whole = ['sound'];
+  await load(page, url);
+  const voice = page.getByLabel('Voice', { exact: true });
+  await page.getByLabel('Find a voice').fill('finn');
+  assert.equal(await page.getByText('1 of 13 voices').count(), 1);
+  assert.deepEqual(await page.locator('#voice option').allTextContents(), [
+    'Automatic, by language',
+    'v-fi (v-fi)',
+  ]);
+  assert.equal(await voice.inputValue(), 'v-fi');
+  await page.getByRole('button', { name: 'Sample' }).click();
+  await until(() => speech.requests.length === 1);
+  const [asked] = speech.requests;
+  assert.deepEqual([asked?.voice, asked?.language, asked?.text], ['v-fi', 'fi', 'suomi']);
+  await page.getByLabel('Find a voice').fill('');
+  assert.equal(await page.locator('#voice option').count(), 14);
+  assert.equal(await voice.inputValue(), 'v-fi', 'the choice stays');
+});
+
+test('a text becomes a file with the settings of the form, without a call, and can be saved', async (t) => {
+  const { page, url, speech, calls } = await openPage(t);
+  speech.whole = ['sound'];
+  await load(page, url);
+  await page.locator('#options summary').click();
+  await page.getByLabel('Language').selectOption('fr');
+  await page.getByLabel('Format of files').selectOption('wav');
+  await page.getByLabel('Speed of files').fill('1.5');
+  assert.equal(await page.locator('#speed-value').textContent(), '1.50 ×');
+  await page.getByLabel('Instructions to the voice').fill('Whisper.');
+  await page.getByLabel('Text to speak').fill('Bonjour.');
+  await page.getByRole('button', { name: 'Make a file' }).click();
+  const link = page.getByRole('link', { name: 'Download parley.wav' });
+  await link.waitFor();
+  const [asked] = speech.requests;
+  const { text, language, speed, container } = asked ?? assert.fail('nothing was asked for');
+  assert.deepEqual([text, language, speed, container], ['Bonjour.', 'fr', 1.5, 'wav']);
+  assert.equal(await page.locator('.tag').textContent(), 'File');
+  assert.equal(await page.locator('.entry audio').getAttribute('controls'), '');
+  assert.match(String(await page.locator('.sound .hint').textContent()), /This voice ignores: instructions/);
+  const download = page.waitForEvent('download');
+  await link.click();
+  assert.equal(readFileSync(await (await download).path(), 'utf8'), 'sound');
+  assert.equal(calls.standing.size, 0);
+});
+
+test('what was heard in a call is replayed in its voice, as far as it was heard', async (t) => {
+  const { page, url, speech, send } = await openPage(t);
+  await load(page, url);
+  await page.getByLabel('Voice', { exact: true }).selectOption('slt');
+  await page.getByLabel('Text to speak').fill('One two. Three.');
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await page.locator('.entry').waitFor();
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await send({
+    type: 'utterance.interrupted',
+    utterance: 1,
+    text: 'One two.',
+    heard: 'One',
+    durationMs: 900,
+  });
+  speech.refusal = new ParleyError('ENGINE_BUSY', 'the queue is full');
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.locator('.entry .reason', { hasText: 'the queue is full' }).waitFor();
+  speech.refusal = undefined;
+  speech.whole = ['sound'];
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page.getByRole('link', { name: 'Download parley.mp3' }).waitFor();
+  assert.equal(await page.locator('.entry .reason').count(), 0);
+  const { text, voice } = speech.requests.at(-1) ?? assert.fail('nothing was asked for');
+  assert.deepEqual([text, voice], ['One two.', 'slt']);
+});
+
+test('the page shows what is made of a text, and by which rule', async (t) => {
+  const { page, url, errors } = await openPage(t);
+  await load(page, url);
+  await page.getByText('What is made of the text').click();
+  await page.getByText('Type a text above to see it.').waitFor();
+  await page.getByLabel('Text to speak').fill('It costs $42.50.');
+  await page.locator('#reading-spoken', { hasText: 'It costs forty-two dollars and fifty cents.' }).waitFor();
+  const rules = await page.locator('#reading-rules li').allTextContents();
+  assert.deepEqual(rules, ['$42.50 → forty-two dollars and fifty cents currency']);
+  assert.deepEqual(errors, []);
+});
+
+test('what was just done can be copied as a program, and the key of the user is never in it', async (t) => {
+  const { page, url, errors } = await openPage(t, { apiKeys: [KEY] });
+  await page.goto(url);
+  await page.getByLabel('This server asks for an API key').fill(KEY);
+  await page.getByRole('button', { name: 'Use this key' }).click();
+  await page.locator('#voice optgroup').first().waitFor({ state: 'attached' });
+  errors.length = 0; // the refusal before the key was known
+  await page.getByLabel('Text to speak').fill('Hello there.');
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await page.locator('.entry').waitFor();
+  const code = page.locator('#code');
+  for (const [kind, part] of [
+    ['curl', '"input":"Hello there."'],
+    ['JavaScript', "call.say('Hello there.')"],
+    ['Python', 'urllib.request'],
+    ['SIP', 'sip:you@telephone.example.com'],
+  ] as const) {
+    await page.getByRole('radio', { name: kind }).check();
+    const shown = String(await code.textContent());
+    assert.ok(shown.includes(part) && shown.includes(url), shown);
+    assert.ok(!(await page.content()).includes(KEY), 'the key is nowhere on the page');
+  }
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByText('Copied.').waitFor();
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), await code.textContent());
+  assert.deepEqual(errors, []);
+});
+
+test('few figures are shown first; the others are under Details, by keyboard too', async (t) => {
+  const { page, url } = await openPage(t);
+  await load(page, url);
+  assert.deepEqual(await page.locator('.tile dt:visible').allTextContents(), [
+    'Text to first packet',
+    'Round trip',
+    'Quality',
+  ]);
+  await page.locator('#more-figures summary').focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Jitter', { exact: true }).waitFor();
+});
+
+test('with everything unfolded nothing sticks out of a telephone, and every control is large enough', async (t) => {
+  const { page, url, speech } = await openPage(t, { viewport: PHONE });
+  speech.whole = ['sound'];
+  await load(page, url);
+  for (const fold of await page.locator('details > summary').all()) await fold.click();
+  await page.getByLabel('Text to speak').fill('x'.repeat(300));
+  await page.getByRole('button', { name: 'Make a file' }).click();
+  await page.locator('.sound a').waitFor();
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width);
+  const controls = page.locator(
+    '#speak-panel :is(button, select, input, textarea, summary, .sound a):visible',
+  );
+  for (const control of await controls.all()) {
+    const box = await control.boundingBox();
+    assert.ok(box !== null && box.height >= 36 && box.width >= 36, await control.ariaSnapshot());
+  }
+});
