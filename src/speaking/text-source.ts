@@ -126,7 +126,7 @@ export function* sentencesOf(
 
 const BLANK_LINE = '\n\n'; // ends a sentence without a look at what follows
 
-interface Tokens extends AsyncIterable<string> {
+export interface Tokens extends AsyncIterable<string> {
   /** UTF-16 units that its producer did not write. They do not count towards the limit. */
   readonly addedLength?: number;
 }
@@ -136,7 +136,7 @@ interface SentenceOfTokens extends Sentence {
   readonly isOnly: boolean;
 }
 
-interface TokenOptions {
+export interface TokenOptions {
   readonly limits: TextLimits;
   /** BCP 47 tag of the stated language. */
   readonly language?: string | undefined;
@@ -144,6 +144,8 @@ interface TokenOptions {
   readonly signal: AbortSignal;
   /** Called when the producer has no token ready: sound that runs out then is not late. */
   readonly onPause: () => void;
+  /** Called once, when the end of the first sentence is certain. */
+  readonly onFirst?: () => void;
 }
 
 /**
@@ -169,6 +171,7 @@ export async function* sentencesFrom(
       for (let at = 0; at < next.value.length; at += SLICE) {
         if (at > 0) await nextLoop();
         for (const sentence of stream.push(next.value.slice(at, at + SLICE))) {
+          if (!spoken) options.onFirst?.();
           spoken = true;
           yield { ...sentence, isOnly: false };
         }
@@ -176,6 +179,7 @@ export async function* sentencesFrom(
     }
     const last = stream.end();
     if (!spoken && last.length === 0) throw nothingToSay();
+    if (!spoken) options.onFirst?.();
     for (const sentence of last) yield { ...sentence, isOnly: !spoken && last.length === 1 };
   } finally {
     // Not awaited, because a producer may hang in its own clean-up.

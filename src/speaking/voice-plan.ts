@@ -12,7 +12,14 @@ import { spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
 import type { TextSettings } from './speech-request.js';
-import { nothingToSay, type TextSteps } from './text-source.js';
+import {
+  nothingToSay,
+  sentencesFrom,
+  type TextLimits,
+  type TextSteps,
+  type TokenOptions,
+  type Tokens,
+} from './text-source.js';
 
 type Marked = Pick<MarkedSentence, 'style' | 'parts' | 'context'>;
 
@@ -104,6 +111,18 @@ export class VoicePlan {
       return this.#routing.resolve({ language });
     }
   }
+}
+
+/** The sentences of a text in tokens. Throws the errors of `sentencesFrom` and of the voices. */
+export function arrivingSentences(
+  tokens: Tokens,
+  settings: TextSettings,
+  { routing, limits }: { readonly routing: SpeechRouting; readonly limits: TextLimits },
+  options: Omit<TokenOptions, 'limits' | 'language'>,
+): AsyncGenerator<SpokenSentence, void, undefined> {
+  const { language } = settings;
+  const plan = new VoicePlan(routing, settings, limits);
+  return plan.arriving(sentencesFrom(tokens, { ...options, limits, language }));
 }
 
 /** The voice that a request describes in words. */

@@ -70,6 +70,7 @@ test('a turn becomes a question, and the answer is spoken while it is written', 
     { role: 'user', content: 'Hello?' },
   ]);
   answer.say('Good morning. ', 'How can');
+  await under.queued('Good morning.');
   await under.passUntil(() => under.count('sentence.started') === 1);
   assert.deepEqual(under.engine.begun, ['Good morning.']);
   answer.say(' I help you?').done();
@@ -93,14 +94,19 @@ test('the parts of the way to an answer are told', async () => {
   under.text('Hello?');
   const answer = await under.model.asked(0);
   under.pass(250);
-  answer.say('Good morning.').done();
+  answer.say('Good ');
+  await settle();
+  under.pass(80);
+  answer.say('morning. ', 'It');
+  await under.queued('Good morning.');
   await under.passUntil(() => under.count('utterance.started') === 1);
+  answer.done();
   const [prompt, answered] = under.told;
   assert.deepEqual(prompt, { type: 'agent.prompt', text: 'Hello?', by: 'speech', language: 'en' });
   assert.ok(answered?.type === 'agent.answered');
-  const { silenceMs, textMs, modelMs, speechMs, packetMs, totalMs } = answered;
-  assert.deepEqual([silenceMs, textMs, modelMs], [600, 120, 250]);
-  const sum = 600 + 120 + 250 + speechMs + packetMs;
+  const { silenceMs, textMs, modelMs, sentenceMs, speechMs, packetMs, totalMs } = answered;
+  assert.deepEqual([silenceMs, textMs, modelMs, sentenceMs], [600, 120, 250, 80]);
+  const sum = 600 + 120 + 250 + 80 + speechMs + packetMs;
   assert.ok(Math.abs(totalMs - sum) < 1, JSON.stringify(answered));
   assert.ok(under.events.some(({ type }) => type === 'agent.answered'));
 });
