@@ -16,7 +16,7 @@ import { Goodbye, type LastWords } from './goodbye.js';
 import { type Interruption, type QueuedOptions, UtteranceQueue } from './utterance-queue.js';
 import { type PlayedSound, soundPiece } from '../speaking/line-piece.js';
 import type { TextRequest } from '../speaking/speech-request.js';
-import { isMarkup, type TextLimits, TextTurns } from '../speaking/text-source.js';
+import { type FirstPiece, isMarkup, type TextLimits, TextTurns } from '../speaking/text-source.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { CallEvent, Interruptible, Utterance } from './utterance.js';
 import { arrivingSentences } from '../speaking/voice-plan.js';
@@ -25,6 +25,8 @@ import { callPieces } from '../speaking/whole-text.js';
 interface CallLimits extends TextLimits, LastWords {
   /** Texts that may wait behind the one being spoken. */
   readonly maxWaitingUtterances: number;
+  /** `sentence`, if absent. */
+  readonly firstPiece?: FirstPiece;
 }
 
 export interface CallParts {
@@ -144,6 +146,7 @@ export class Call {
         time: this.#queue.textTime,
         signal: utterance.signal,
         onPause: () => utterance.textPauses(),
+        firstPiece: this.#parts.limits.firstPiece,
         onFirst: () => utterance.sentenceArrives(this.#parts.time.now()),
       });
     this.#queue.start(utterance, sentences);
