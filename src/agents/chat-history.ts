@@ -46,13 +46,32 @@ export class AnswerEntry {
     return this.#results.get(call) ?? NO_RESULT;
   }
 
-  /** The caller heard only this of it. Returns what was not heard. */
+  /** The caller heard only this of it; white space may differ. Returns what was not heard. */
   cut(heard: string): string {
-    const rest = this.#text.startsWith(heard) ? this.#text.slice(heard.length) : '';
-    this.#text = heard;
+    const text = this.#text;
+    const end = endOfHeard(text, heard);
+    this.#text = end === undefined ? heard : text.slice(0, end);
     this.#isCut = true;
-    return rest;
+    return end === undefined ? '' : text.slice(end);
   }
+}
+
+const WHITE = /\s/u;
+
+/**
+ * Offset in the text behind what was heard of it; undefined if that is no beginning of it. Sentences are
+ * reported with single spaces between them, however they were written.
+ */
+function endOfHeard(text: string, heard: string): number | undefined {
+  let end = 0;
+  for (const character of heard) {
+    if (WHITE.test(character)) continue;
+    let at = end;
+    while (at < text.length && WHITE.test(text[at] ?? '')) at++;
+    if (!text.startsWith(character, at)) return undefined;
+    end = at + character.length;
+  }
+  return end;
 }
 
 /** What the caller said, or what an application adds to the prompt. */

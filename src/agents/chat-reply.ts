@@ -99,7 +99,7 @@ export class ChatReply {
     for (const [utterance, entry] of this.#utterances) if (!this.#isHeard) this.#cut(utterance, entry, '');
   }
 
-  started(utterance: number, { queuedMs, firstPacketMs }: UtteranceStart): void {
+  started(utterance: number, { sentenceMs = 0, queuedMs, firstPacketMs }: UtteranceStart): void {
     if (!this.#utterances.has(utterance) || this.#isHeard) return;
     this.#isHeard = true;
     const { endOfSpeechMs, decidedMs, textMs } = this.#times ?? {};
@@ -111,7 +111,8 @@ export class ChatReply {
         ? {}
         : { silenceMs: rounded(decidedMs - endOfSpeechMs), textMs: rounded(textMs - decidedMs) }),
       modelMs: rounded(firstTokenMs - this.askedMs),
-      speechMs: rounded(queuedMs),
+      sentenceMs: rounded(sentenceMs),
+      speechMs: rounded(queuedMs - sentenceMs),
       packetMs: rounded(firstPacketMs - queuedMs),
       totalMs: rounded(firstTokenMs + firstPacketMs - (endOfSpeechMs ?? this.askedMs)),
     });

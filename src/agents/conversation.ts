@@ -43,6 +43,8 @@ export interface CallerTurn {
 
 /** How an utterance became heard, in milliseconds from the arrival of its text. */
 export interface UtteranceStart {
+  /** Until its first sentence was whole; undefined for a text that came whole. */
+  readonly sentenceMs?: number;
   readonly queuedMs: number;
   readonly firstPacketMs: number;
 }

@@ -16,15 +16,17 @@ import { Goodbye, type LastWords } from './goodbye.js';
 import { type Interruption, type QueuedOptions, UtteranceQueue } from './utterance-queue.js';
 import { type PlayableSound, playedPieces } from '../speaking/sound-stream.js';
 import type { TextRequest } from '../speaking/speech-request.js';
-import { isMarkup, sentencesFrom, type TextLimits, TextTurns } from '../speaking/text-source.js';
+import { type FirstPiece, isMarkup, type TextLimits, TextTurns } from '../speaking/text-source.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { CallEvent, Interruptible, Utterance } from './utterance.js';
-import { VoicePlan } from '../speaking/voice-plan.js';
+import { arrivingSentences } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';
 
 interface CallLimits extends TextLimits, LastWords {
   /** Texts that may wait behind the one being spoken. */
   readonly maxWaitingUtterances: number;
+  /** `sentence`, if absent. */
+  readonly firstPiece?: FirstPiece;
 }
 
 export interface CallParts {
@@ -134,22 +136,19 @@ export class Call {
   }
 
   #say(text: string | AsyncIterable<string>, options: SpeakOptions): Utterance {
-    const { limits, routing } = this.#parts;
     const whole = typeof text === 'string' ? this.#whole(text, options) : undefined;
     const { interruptible = 'none' } = options;
     this.#caller.prepare(interruptible);
     const utterance = this.#newUtterance(options.receivedAtMs, { interruptible });
     const sentences =
       (typeof whole === 'function' ? whole(utterance.signal) : whole) ??
-      new VoicePlan(routing, options, limits).arriving(
-        sentencesFrom(text as AsyncIterable<string>, {
-          limits,
-          language: options.language,
-          time: this.#queue.textTime,
-          signal: utterance.signal,
-          onPause: () => utterance.textPauses(),
-        }),
-      );
+      arrivingSentences(text as AsyncIterable<string>, options, this.#parts, {
+        time: this.#queue.textTime,
+        signal: utterance.signal,
+        onPause: () => utterance.textPauses(),
+        firstPiece: this.#parts.limits.firstPiece,
+        onFirst: () => utterance.sentenceArrives(this.#parts.time.now()),
+      });
     this.#queue.start(utterance, sentences);
     return utterance;
   }

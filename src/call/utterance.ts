@@ -60,7 +60,9 @@ export interface AnswerTimes {
   readonly textMs?: number;
   /** From the text to the first token of the model, tools included. */
   readonly modelMs: number;
-  /** From the first token to the first sound in the queue. */
+  /** From the first token until the first sentence is whole. */
+  readonly sentenceMs: number;
+  /** From there to the first sound in the queue. */
   readonly speechMs: number;
   /** From there to its packet. */
   readonly packetMs: number;
@@ -68,8 +70,19 @@ export interface AnswerTimes {
   readonly totalMs: number;
 }
 
+/** Milliseconds since the text arrived, or its first token did. */
+interface UtteranceStarted {
+  readonly type: 'utterance.started';
+  readonly utterance: number;
+  /** Until the first sentence was whole; absent for a text that came whole. */
+  readonly sentenceMs?: number;
+  /** Until its first sound was in the queue. */
+  readonly queuedMs: number;
+  readonly firstPacketMs: number;
+}
+
 export type CallEvent =
-  | { type: 'utterance.started'; utterance: number; firstPacketMs: number; queuedMs: number }
+  | UtteranceStarted
   | { type: 'sentence.started'; utterance: number; sentence: number; text: string }
   | { type: 'sentence.spoken'; utterance: number; sentence: number; text: string }
   /** The speech before this mark of the markup was heard. */
@@ -129,6 +142,7 @@ export class Utterance {
   #error: ParleyError | undefined;
   #resolve!: (end: UtteranceEnd) => void;
   #pushed: Promise<void> = Promise.resolve();
+  #sentenceAtMs: number | undefined;
 
   constructor(number: number, parts: UtteranceParts) {
     this.number = number;
@@ -164,6 +178,11 @@ export class Utterance {
   /** The producer of the text has nothing more for now. */
   textPauses(): void {
     this.#parts.line.textPauses();
+  }
+
+  /** The first sentence of a text in tokens is whole. */
+  sentenceArrives(atMs: number): void {
+    this.#sentenceAtMs = atMs;
   }
 
   #lineFailed(error: ParleyError): void {
@@ -212,9 +231,11 @@ export class Utterance {
   #started(sentAtMs: number): void {
     const { receivedAtMs, line, emit } = this.#parts;
     this.#step('speaking');
+    const sentenceAtMs = this.#sentenceAtMs;
     emit({
       type: 'utterance.started',
       utterance: this.number,
+      ...(sentenceAtMs === undefined ? {} : { sentenceMs: toTenths(sentenceAtMs - receivedAtMs) }),
       firstPacketMs: toTenths(sentAtMs - receivedAtMs),
       queuedMs: toTenths((line.queuedAtMs ?? sentAtMs) - receivedAtMs),
     });

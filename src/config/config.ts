@@ -39,6 +39,8 @@ export interface Config {
   readonly hangUpPhrase: string | undefined;
   readonly maxQueueDepth: number;
   readonly textIdleMs: number;
+  /** What a call begins to speak of a text in tokens. */
+  readonly firstPiece: 'clause' | 'sentence';
   readonly lexiconFile: string | undefined;
   readonly engineTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -230,6 +232,7 @@ function readLimits(read: Reader) {
     maxTextLength: read.integer('MAX_TEXT_LENGTH', 4096, 1, 1_000_000),
     maxWaitingUtterances: read.integer('MAX_WAITING_UTTERANCES', 16, 1, 1000),
     textIdleMs: seconds(read, 'TEXT_IDLE_TIMEOUT', 60),
+    firstPiece: read.choice('FIRST_PIECE', ['clause', 'sentence'], 'clause'),
     rateLimit: read.integer('RATE_LIMIT', 0, 0, 1_000_000),
     maxSockets: read.integer('MAX_SOCKETS', 256, 0, 100_000),
     setupTimeoutMs: seconds(read, 'SETUP_TIMEOUT', 20),

@@ -239,6 +239,10 @@ export const SECTIONS = {
         'sentences of calls that may wait for an engine, and as many of WebSockets and of HTTP; above it 503 with Retry-After; 0 means 100000',
     },
     TEXT_IDLE_TIMEOUT: { meaning: 'seconds without a token after which an unfinished text fails' },
+    FIRST_PIECE: {
+      meaning:
+        'what a call begins to speak of a text that comes in tokens: its first clause, which is heard sooner, or its first sentence, whose intonation is that of a whole',
+    },
     REQUEST_TIMEOUT: {
       meaning:
         'seconds until the first audio of an HTTP request, and that a sentence may wait for its engine; above it 504',

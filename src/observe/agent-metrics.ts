@@ -6,12 +6,13 @@ interface AnswerParts {
   readonly silenceMs?: number;
   readonly textMs?: number;
   readonly modelMs: number;
+  readonly sentenceMs: number;
   readonly speechMs: number;
   readonly packetMs: number;
   readonly totalMs: number;
 }
 
-const PARTS = ['silence', 'text', 'model', 'speech', 'packet', 'total'] as const;
+const PARTS = ['silence', 'text', 'model', 'sentence', 'speech', 'packet', 'total'] as const;
 const SECONDS = [0.001, 0.003, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
 
 export class AgentMetrics {
@@ -42,7 +43,7 @@ export class AgentMetrics {
     });
     this.#seconds = new Histogram({
       name: 'parley_agent_answer_seconds',
-      help: 'parts of the way to an answer: silence (end of speech to end of turn), text, model (to its first token), speech (to the first sound), packet, and total',
+      help: 'parts of the way to an answer: silence (end of speech to end of turn), text, model (to its first token), sentence (until the first one is whole), speech (to the first sound), packet, and total',
       labelNames: ['part'],
       buckets: SECONDS,
       registers,

@@ -34,6 +34,13 @@ export class LanguagePlan {
     return this.#language;
   }
 
+  /** True if the language of this beginning is as sure as that of its whole sentence would be. */
+  isSure(beginning: string): boolean {
+    if (this.#stated !== undefined) return true;
+    const { language, confident, courtesy } = identifyLanguage(beginning);
+    return (confident && courtesy === undefined) || isEnglish(language, beginning, SENTENCE_WORDS);
+  }
+
   #detected(sentence: string, isOnly: boolean): string | undefined {
     const { language, confident, courtesy } = identifyLanguage(sentence);
     if (confident && (isOnly || courtesy === undefined)) return language;

@@ -26,6 +26,8 @@ export interface WrittenSentence {
   /** Absent if the sentence is spoken as it is written. */
   readonly spoken?: Normalized | undefined;
   readonly delivery?: Delivery | undefined;
+  /** True if the piece before it is the first clause of the same sentence. */
+  readonly continues?: boolean;
 }
 
 export interface SpokenSentence extends WrittenSentence {

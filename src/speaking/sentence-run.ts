@@ -23,7 +23,7 @@ export const RING_SECONDS = 2;
 // Fewer than an encoder line takes at once, so that there is room for others.
 const MOST_SENTENCES = 32;
 
-const UNSPACED_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。！？｡…」』）】]$/u;
+const UNSPACED_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。！？｡…」』）】，、；：]$/u;
 
 /** The request to an engine for a sentence or a run. */
 export function synthesisOf(
@@ -220,6 +220,7 @@ export class RunPart implements WrittenSentence {
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
   readonly delivery: WrittenSentence['delivery'];
+  readonly continues: boolean;
   /** Its beginning and end in the run's text, in UTF-16 units. */
   readonly #span: { readonly start: number; readonly end: number };
   /** Resolves when its encoder has all of it, rejects if it failed. */
@@ -237,6 +238,7 @@ export class RunPart implements WrittenSentence {
     this.text = sentence.text;
     this.spoken = sentence.spoken;
     this.delivery = sentence.delivery;
+    this.continues = sentence.continues === true;
     this.#span = { start: end - wordsOf(sentence).length, end };
     this.encoded = new Promise((resolve) => (this.#settle = resolve));
     this.encoded.catch(() => undefined);

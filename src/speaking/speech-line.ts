@@ -39,6 +39,8 @@ const LIVE_RINGS = 2;
 
 // Silence between two sentences, whose own leading and trailing silence is cut.
 export const SENTENCE_PAUSE_MS = 160;
+/** The same between the first clause of a sentence and its rest. */
+const CLAUSE_PAUSE_MS = 80;
 
 /** A sentence of the cache. */
 export interface FoundSentence {
@@ -250,7 +252,8 @@ export class SpeechLine {
   }
 
   #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
-    const usualMs = this.#segments.length === 0 ? undefined : SENTENCE_PAUSE_MS;
+    const withinMs = 'continues' in piece && piece.continues ? CLAUSE_PAUSE_MS : SENTENCE_PAUSE_MS;
+    const usualMs = this.#segments.length === 0 ? undefined : withinMs;
     const pauseBeforeMs = pauseBefore(piece.delivery, this.#options, usualMs);
     if (piece instanceof RunPart) return this.#sayPart(piece, pauseBeforeMs, opened);
     this.#textPaused = false;

@@ -16,8 +16,8 @@ import { Listener } from './pace.js';
 import { RunPart, type LinePiece, type LinePieces } from './sentence-run.js';
 import type { SpeechRequest, SpeechSettings } from './speech-request.js';
 import { SENTENCE_PAUSE_MS } from './speech-line.js';
-import { sentencesFrom, type TextLimits, TextTurns } from './text-source.js';
-import { VoicePlan } from './voice-plan.js';
+import { type TextLimits, TextTurns } from './text-source.js';
+import { arrivingSentences } from './voice-plan.js';
 import { readPieces } from './whole-text.js';
 
 export interface SpokenSentenceSound {
@@ -125,7 +125,7 @@ class Reading {
     settings: SpeechSettings,
     signal: AbortSignal,
   ) {
-    const { routing, limits, time = systemTime, continuity, speech } = parts;
+    const { time = systemTime, continuity, speech } = parts;
     this.#parts = parts;
     this.#settings = settings;
     this.#signal = signal;
@@ -134,15 +134,7 @@ class Reading {
     const pieces: LinePieces =
       Symbol.iterator in text
         ? text
-        : new VoicePlan(routing, settings, limits).arriving(
-            sentencesFrom(text, {
-              limits,
-              language: settings.language,
-              time,
-              signal,
-              onPause: () => undefined,
-            }),
-          );
+        : arrivingSentences(text, settings, parts, { time, signal, onPause: () => undefined });
     const isKept = (sentence: SpokenSentence, isFirst: boolean) =>
       speech.has(this.#request(sentence, isFirst ? undefined : SENTENCE_PAUSE_MS));
     const joined = continuity?.join(pieces, { options: settings.options, signal, isKept }) ?? pieces;

@@ -126,17 +126,22 @@ export function* sentencesOf(
 
 const BLANK_LINE = '\n\n'; // ends a sentence without a look at what follows
 
-interface Tokens extends AsyncIterable<string> {
+export interface Tokens extends AsyncIterable<string> {
   /** UTF-16 units that its producer did not write. They do not count towards the limit. */
   readonly addedLength?: number;
+  /** True once no token follows those that the reader has or gets with its next read. */
+  readonly ended?: boolean;
 }
+
+/** What the speech of a text in tokens begins with. */
+export type FirstPiece = 'clause' | 'sentence';
 
 interface SentenceOfTokens extends Sentence {
   /** The text has ended and this is all of it. */
   readonly isOnly: boolean;
 }
 
-interface TokenOptions {
+export interface TokenOptions {
   readonly limits: TextLimits;
   /** BCP 47 tag of the stated language. */
   readonly language?: string | undefined;
@@ -144,6 +149,10 @@ interface TokenOptions {
   readonly signal: AbortSignal;
   /** Called when the producer has no token ready: sound that runs out then is not late. */
   readonly onPause: () => void;
+  /** Called once, when the end of the first piece is certain. */
+  readonly onFirst?: () => void;
+  /** See SentenceStreamOptions: the first piece of a text that still grows may be a clause. */
+  readonly mayBegin?: ((clause: string) => boolean) | undefined;
 }
 
 /**
@@ -155,8 +164,8 @@ export async function* sentencesFrom(
   tokens: Tokens,
   options: TokenOptions,
 ): AsyncGenerator<SentenceOfTokens, void, undefined> {
-  const { limits, language } = options;
-  const stream = new SentenceStream({ language });
+  const { limits, language, mayBegin } = options;
+  const stream = new SentenceStream({ language, mayBegin });
   const iterator = tokens[Symbol.asyncIterator]();
   let length = 0;
   let spoken = false;
@@ -166,9 +175,11 @@ export async function* sentencesFrom(
       if (next.done) break;
       length += next.value.length;
       if (length - (tokens.addedLength ?? 0) > limits.maxTextLength) throw tooLong(limits.maxTextLength);
+      if (tokens.ended === true) stream.arrivesWhole();
       for (let at = 0; at < next.value.length; at += SLICE) {
         if (at > 0) await nextLoop();
         for (const sentence of stream.push(next.value.slice(at, at + SLICE))) {
+          if (!spoken) options.onFirst?.();
           spoken = true;
           yield { ...sentence, isOnly: false };
         }
@@ -176,6 +187,7 @@ export async function* sentencesFrom(
     }
     const last = stream.end();
     if (!spoken && last.length === 0) throw nothingToSay();
+    if (!spoken) options.onFirst?.();
     for (const sentence of last) yield { ...sentence, isOnly: !spoken && last.length === 1 };
   } finally {
     // Not awaited, because a producer may hang in its own clean-up.

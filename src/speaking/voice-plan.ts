@@ -12,9 +12,23 @@ import { spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
 import type { TextSettings } from './speech-request.js';
-import { nothingToSay, type TextSteps } from './text-source.js';
+import {
+  type FirstPiece,
+  nothingToSay,
+  sentencesFrom,
+  type TextLimits,
+  type TextSteps,
+  type TokenOptions,
+  type Tokens,
+} from './text-source.js';
 
 type Marked = Pick<MarkedSentence, 'style' | 'parts' | 'context'>;
+
+interface ArrivingSentence {
+  readonly text: string;
+  readonly isOnly: boolean;
+  readonly continues?: boolean;
+}
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
@@ -52,16 +66,21 @@ export class VoicePlan {
 
   /** Sentences with their voices, as they arrive. Throws the errors of `whole` and of the source. */
   async *arriving(
-    sentences: AsyncIterable<{ readonly text: string; readonly isOnly: boolean }>,
+    sentences: AsyncIterable<ArrivingSentence>,
   ): AsyncGenerator<SpokenSentence, void, undefined> {
     let isSilent = true;
-    for await (const { text, isOnly } of sentences) {
+    for await (const { text, isOnly, continues = false } of sentences) {
       const sentence = this.#sentence(text, isOnly);
       if (sentence === undefined) continue;
       isSilent = false;
-      yield sentence;
+      yield continues ? { ...sentence, continues } : sentence;
     }
     if (isSilent) throw nothingToSay();
+  }
+
+  /** True if speech may begin with this clause before its sentence is whole: its language is known. */
+  mayBegin(clause: string): boolean {
+    return this.#languages.isSure(clause);
   }
 
   /** A sentence of markup; undefined if nothing of it is spoken. */
@@ -110,6 +129,24 @@ export class VoicePlan {
       return this.#routing.resolve({ language });
     }
   }
+}
+
+interface ArrivingOptions extends Omit<TokenOptions, 'limits' | 'language' | 'mayBegin'> {
+  /** `sentence`, if absent. */
+  readonly firstPiece?: FirstPiece | undefined;
+}
+
+/** The sentences of a text in tokens. Throws the errors of `sentencesFrom` and of the voices. */
+export function arrivingSentences(
+  tokens: Tokens,
+  settings: TextSettings,
+  { routing, limits }: { readonly routing: SpeechRouting; readonly limits: TextLimits },
+  { firstPiece = 'sentence', ...options }: ArrivingOptions,
+): AsyncGenerator<SpokenSentence, void, undefined> {
+  const { language } = settings;
+  const plan = new VoicePlan(routing, settings, limits);
+  const mayBegin = firstPiece === 'clause' ? (clause: string) => plan.mayBegin(clause) : undefined;
+  return plan.arriving(sentencesFrom(tokens, { ...options, limits, language, mayBegin }));
 }
 
 /** The voice that a request describes in words. */

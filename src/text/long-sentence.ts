@@ -4,6 +4,7 @@
 // A cut never splits a character of several code points and never stands before a closing mark.
 // It splits a number with its unit, a date, an amount or an address only if no other place exists.
 // The normaliser of the text's language decides which tokens belong together.
+import { isOpen, isQuoted } from './clause-end.js';
 import { identifyLanguage } from './language.js';
 import { languageOf } from './normalize/languages.js';
 import { normalize } from './normalize/normalize.js';
@@ -123,6 +124,44 @@ export function cutLongSentence(text: string, maxLength: number, language?: stri
     lastStart(graphemes, text, maxLength, mayCut) ??
     withinGrapheme(text, maxLength)
   );
+}
+
+/** True if the cut parts no number, name of a date, address or other token that is spoken as one thing. */
+export function isFreeCut(text: string, cut: number, language?: string): boolean {
+  return mayCut(text, cut) && !new SpokenTokens(text, language).isInside(cut);
+}
+
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const PARTICLE_END = /[はがをにでともへ]$/u;
+const CONTENT_WORD = /^[\p{Script=Han}\p{Script=Katakana}]/u;
+const CHINESE_TAIL = /^[的了着著过過地得们們吗嗎呢吧]/u;
+
+/**
+ * Units of a beginning of `text` to speak before the rest is known: at least half of `maxLength`, at most all
+ * of it. It ends between two plain words, outside of brackets and quotations; undefined if there is no such
+ * place.
+ */
+export function cutPhrase(text: string, maxLength: number, language?: string): number | undefined {
+  const tokens = new SpokenTokens(text, language);
+  const isFree = (cut: number) =>
+    mayCut(text, cut) &&
+    !tokens.isInside(cut) &&
+    !isInsideToken(text, cut) &&
+    !isOpen(text.slice(0, cut)) &&
+    !isQuoted(text.slice(0, cut));
+  const spaces = placesOf(SPACE, text, 'start').filter((cut) => isBetweenPlainWords(text, cut));
+  const words = spaces.length > 0 ? spaces : denseBounds(text);
+  return words.findLast((cut) => cut >= maxLength / 2 && cut <= maxLength && isFree(cut));
+}
+
+/** Places between two words of Chinese, and before a word of Japanese that follows a particle. */
+function denseBounds(text: string): number[] {
+  const isJapanese = KANA.test(text);
+  return Array.from(wordsOf.segment(text), ({ index }) => index).filter((cut) => {
+    const [before, after] = [text.slice(0, cut), text.slice(cut)];
+    if (isJapanese) return PARTICLE_END.test(before) && CONTENT_WORD.test(after);
+    return /\p{Script=Han}$/u.test(before) && /^\p{Script=Han}/u.test(after) && !CHINESE_TAIL.test(after);
+  });
 }
 
 /** Words in small letters, and no number near: nothing of them is spoken as one thing. */

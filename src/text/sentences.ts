@@ -1,9 +1,13 @@
 // Cuts text that may still be arriving into sentences or clauses, each as soon as its end is certain.
 // The result does not depend on how the text was split into tokens: every decision looks at a window of
 // fixed size, or waits until the window is filled or the text has ended.
-// Stop marks are judged in sentence-end.ts, clause marks and line breaks here.
+// Stop marks are judged in sentence-end.ts, clause marks in clause-end.ts, line breaks here.
+//
+// With `mayBegin` the first piece may be a part of its sentence, so that speech can begin sooner. The whole
+// sentence is preferred if it has arrived already, so that piece alone depends on when the text arrives.
 import { CharacterSet } from './character-set.js';
-import { cutLongSentence } from './long-sentence.js';
+import { CLAUSE_MARK, isClauseMarkAt, isQuoted, judgeClause } from './clause-end.js';
+import { cutLongSentence, cutPhrase, isFreeCut } from './long-sentence.js';
 import { judgeStop, PARAGRAPH, STOP_MARK } from './sentence-end.js';
 import { type ShortForms, shortFormsOf } from './short-forms.js';
 
@@ -14,6 +18,8 @@ export interface Sentence {
   /** Position in the whole text, in UTF-16 units. `end` is exclusive. */
   readonly start: number;
   readonly end: number;
+  /** True if it is the rest of a sentence whose first clause was the piece before it. */
+  readonly continues?: true;
 }
 
 export interface SentenceStreamOptions {
@@ -23,13 +29,21 @@ export interface SentenceStreamOptions {
   readonly maxLength?: number;
   /** BCP 47 tag of all of the text, where it is known: then only its own short forms count. */
   readonly language?: string | undefined;
+  /**
+   * If present, the first piece may be a part of a sentence that has not arrived whole: its first clause, or
+   * the words up to a length limit, for which this returns true. Default: it is a sentence.
+   */
+  readonly mayBegin?: ((clause: string) => boolean) | undefined;
 }
 
+const SPOKEN = /[\p{L}\p{N}]/u;
 const LINE_BREAK = /[\n\r\u0085\u2028\u2029]/;
-const CLAUSE_MARK = /[,;:—–、，；：]/u;
 const DEFAULT_MAX_LENGTH = 300;
 const SHORTEST_LIMIT = 2; // units of one character: a surrogate pair
 const WINDOW = 64; // units after a mark that a decision may look at
+const LONGEST_FIRST = 120; // units of a first piece without a clause mark
+const LONGEST_FIRST_DENSE = 40; // the same in Chinese and Japanese
+const FIRST_AHEAD = 16; // units behind it that must have arrived
 const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
 /** Characters at which a piece can end. */
 const CANDIDATES = {
@@ -42,6 +56,8 @@ interface Cut {
   readonly at: number;
   /** The sentence goes on behind it. */
   readonly isWithin: boolean;
+  /** It is the first clause of the text. */
+  readonly isOpening?: boolean;
 }
 
 export class SentenceStream {
@@ -49,6 +65,11 @@ export class SentenceStream {
   readonly #candidates: CharacterSet;
   readonly #forms: ShortForms;
   readonly #language: string | undefined;
+  /** Undefined once the first piece is given, or if it has to be a sentence. */
+  #mayBegin: ((clause: string) => boolean) | undefined;
+  #judged = 0; // offset into the buffer: no first clause ends before it
+  #isPhraseTried = false;
+  #continues = false; // the next piece is the rest of a sentence whose first clause was given
   #lead = ''; // the part already returned of the sentence in which the buffer begins
   #buffer = ''; // text that was not returned yet
   #offset = 0; // offset of the buffer in the whole text
@@ -56,7 +77,8 @@ export class SentenceStream {
   #lineStart = 0; // start of the line that `#scanned` is on; negative if the line began before the buffer
   #ended = false;
 
-  constructor({ maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence', language }: SentenceStreamOptions = {}) {
+  constructor(options: SentenceStreamOptions = {}) {
+    const { maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence', language, mayBegin } = options;
     if (!Number.isInteger(maxLength) || maxLength < SHORTEST_LIMIT) {
       throw new RangeError(
         `maxLength must be a whole number of at least ${SHORTEST_LIMIT}, not ${maxLength}`,
@@ -66,6 +88,12 @@ export class SentenceStream {
     this.#candidates = CANDIDATES[unit];
     this.#forms = shortFormsOf(language);
     this.#language = language;
+    this.#mayBegin = mayBegin;
+  }
+
+  /** All of the text has arrived, or will with the next `push`: its first piece is a sentence. */
+  arrivesWhole(): void {
+    this.#mayBegin = undefined;
   }
 
   /** Takes more text; returns the sentences that it completes. */
@@ -85,7 +113,7 @@ export class SentenceStream {
     const sentences: Sentence[] = [];
     for (;;) {
       this.#dropLeadingSpace();
-      const cut = this.#nextCut();
+      const cut = this.#nextCut() ?? this.#firstClause();
       if (cut === undefined) return sentences;
       const sentence = this.#give(cut);
       if (sentence !== undefined) sentences.push(sentence);
@@ -139,9 +167,51 @@ export class SentenceStream {
     const verdict = isLineBreakAt(after, 0)
       ? judgeLineBreak(after, at - this.#lineStart, complete)
       : isWithin
-        ? judgeClause({ before, after, complete })
+        ? judgeClause({ before, after, complete, forms: this.#forms })
         : judgeStop({ before: this.#lead + before, after, complete, forms: this.#forms });
     return typeof verdict === 'number' ? { at: at + verdict, isWithin } : verdict;
+  }
+
+  /**
+   * The end of a first piece within a sentence that is not whole yet. A mark is judged once it is certain
+   * that no sentence has ended before.
+   */
+  #firstClause(): Cut | undefined {
+    if (this.#mayBegin === undefined || this.#ended) return undefined;
+    const buffer = this.#buffer;
+    const visible = this.#visible();
+    for (; this.#judged < this.#scanned; this.#judged++) {
+      const at = this.#judged;
+      if (!isClauseMarkAt(buffer, at)) continue;
+      const after = buffer.slice(at, Math.min(visible, at + WINDOW));
+      const verdict = judgeClause({
+        before: buffer.slice(0, at),
+        after,
+        complete: after.length === WINDOW,
+        forms: this.#forms,
+      });
+      if (verdict === 'wait') return undefined;
+      if (verdict !== 'none' && this.#mayBeginAt(at + verdict)) return opening(at + verdict);
+    }
+    return this.#firstPhrase(visible);
+  }
+
+  /** A piece of a sentence without a clause mark. Its place is looked for once. */
+  #firstPhrase(visible: number): Cut | undefined {
+    const dense = isDense(this.#buffer.slice(0, LONGEST_FIRST_DENSE));
+    const limit = dense ? LONGEST_FIRST_DENSE : LONGEST_FIRST;
+    if (this.#isPhraseTried || visible < limit + FIRST_AHEAD || this.#scanned < limit) return undefined;
+    this.#isPhraseTried = true;
+    const text = this.#buffer.slice(0, limit + FIRST_AHEAD);
+    const at = cutPhrase(text, limit, this.#language);
+    return at === undefined || !this.#mayBeginAt(at) ? undefined : opening(at);
+  }
+
+  #mayBeginAt(cut: number): boolean {
+    const text = this.#buffer.slice(0, cut + WINDOW);
+    const clause = text.slice(0, cut);
+    if (!SPOKEN.test(clause) || isQuoted(clause) || !isFreeCut(text, cut, this.#language)) return false;
+    return this.#mayBegin?.(speakable(clause)) === true;
   }
 
   /** The mark at this offset ends nothing. */
@@ -151,14 +221,18 @@ export class SentenceStream {
     this.#scanned = at + Math.max(space, 1);
   }
 
-  #give({ at: end, isWithin }: Cut): Sentence | undefined {
+  #give({ at: end, isWithin, isOpening = false }: Cut): Sentence | undefined {
     const source = this.#buffer.slice(0, end);
     const start = this.#offset;
     this.#lead = isWithin ? shortened(`${this.#lead}${source} `) : '';
     this.#advance(end);
     const text = speakable(source);
-    if (!/[\p{L}\p{N}]/u.test(text)) return undefined;
-    return { text, start, end: start + source.trimEnd().length };
+    if (!SPOKEN.test(text)) return undefined;
+    const continues = this.#continues;
+    this.#continues = isOpening;
+    this.#mayBegin = undefined;
+    const place = { start, end: start + source.trimEnd().length };
+    return continues ? { text, ...place, continues } : { text, ...place };
   }
 
   /** Between sentences nothing is spoken, so the next one begins at its first visible character. */
@@ -182,7 +256,19 @@ export class SentenceStream {
     this.#buffer = this.#buffer.slice(units);
     this.#offset += units;
     this.#scanned = 0;
+    this.#judged = 0;
   }
+}
+
+function opening(at: number): Cut {
+  return { at, isWithin: true, isOpening: true };
+}
+
+const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+
+/** Mostly Chinese or Japanese, where a character is a syllable. */
+function isDense(text: string): boolean {
+  return (text.match(IDEOGRAPHS)?.length ?? 0) > text.length / 2;
 }
 
 /** The beginning and the end of what was given out of a sentence. */
@@ -213,94 +299,6 @@ function isSpeakable(source: string): boolean {
 function speakable(source: string): string {
   if (isSpeakable(source)) return source.trim();
   return source.replace(UNSPOKEN, '').replace(SPACES, ' ').trim();
-}
-
-/** Text around a mark. `complete` says that nothing after the window matters. */
-interface ClauseWindow {
-  /** The clause so far, up to the mark. */
-  readonly before: string;
-  /** From the mark on. */
-  readonly after: string;
-  readonly complete: boolean;
-}
-
-/**
- * Units of `after` that belong to the ended clause; 'none' if it does not end; 'wait' if more text is needed.
- */
-type ClauseVerdict = number | 'none' | 'wait';
-
-const CLAUSE_MARKS = new CharacterSet(CLAUSE_MARK);
-
-function isClauseMarkAt(text: string, at: number): boolean {
-  return CLAUSE_MARKS.at(text, at);
-}
-
-const SHORTEST = 16; // units of a clause; what is shorter goes with its neighbour
-const SHORTEST_AT_COMMA = 24; // before a comma, which may also part the members of a list
-const SHORTEST_DENSE = 6; // the same in Chinese and Japanese
-// The same in Korean, also before a comma that an ending of its verbs shows to part clauses.
-const SHORTEST_HANGUL = 8;
-const LOOK_BACK = 120; // units in which an open bracket is looked for
-
-const MARKS = /^[,;:—–、，；：]["'”’»)\]」』）】*_]*(?:(?<=^,["'”’»)]*)\s[—–](?=\s))?/u; // и могу ошибаться, — что
-const DENSE_MARK = /^[、，；：]/u;
-const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const HANGUL_END = /\p{Script=Hangul}$/u;
-const KOREAN_CLAUSE = /[면며고만데니서자여야도은는에로나요다]$/u;
-const DAY_AND_HOUR = /^(?:午前|午後|上午|下午|早上|晚上|오전|오후|朝|夜)/u; // 2024年1月15日、午前10時
-const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-// Not of Dr. Lee.
-const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u;
-// "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
-const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
-
-function judgeClause({ before, after, complete }: ClauseWindow): ClauseVerdict {
-  const hangul = HANGUL_END.test(before);
-  const dense = DENSE_MARK.test(after) || IDEOGRAPH.test(before.slice(-SHORTEST_DENSE));
-  const shortest = dense ? SHORTEST_DENSE : hangul ? SHORTEST_HANGUL : SHORTEST;
-  const clear = hangul && KOREAN_CLAUSE.test(before);
-  const least = after.startsWith(',') && !clear ? SHORTEST_AT_COMMA : shortest;
-  if (before.length < least || isOpen(before)) return 'none';
-  const marks = MARKS.exec(after)?.[0] ?? '';
-  const rest = after.slice(marks.length);
-  if (rest === '') return complete ? 'none' : 'wait';
-  if (!isParted(before, marks, rest)) return 'none';
-  const next = rest.trimStart();
-  const head = next.slice(0, shortest);
-  if (SENTENCE_END.test(head)) return 'none';
-  if (next.length < shortest) return complete ? 'none' : 'wait';
-  if (/\p{N}$/u.test(before) && /^\p{N}/u.test(next)) return 'none'; // January 15, 2024
-  if (/[日일)）]$/u.test(before) && DAY_AND_HOUR.test(next)) return 'none';
-  if (marks.startsWith('、') && isMember(before, head)) return 'none';
-  return NAME_TAIL.test(next) ? 'none' : marks.length;
-}
-
-/** In Chinese 、 parts the members of a list only, in Japanese those that are short. */
-function isMember(before: string, head: string): boolean {
-  const member = before.slice(before.lastIndexOf('、') + 1);
-  return member.length < SHORTEST_DENSE || !KANA.test(before + head);
-}
-
-/** A mark of dense writing parts by itself, a long dash nearly always, the others where space follows. */
-function isParted(before: string, marks: string, rest: string): boolean {
-  if (DENSE_MARK.test(marks)) return !/^[\p{Pe}\p{Pf}\p{N}]/u.test(rest);
-  if (marks.startsWith('—')) return !/^\p{P}/u.test(rest);
-  if (!/^\s/u.test(rest)) return false;
-  return !marks.startsWith('–') || /\s$/u.test(before);
-}
-
-/** Within brackets, a link, a tag or code nothing ends. */
-function isOpen(before: string): boolean {
-  const near = before.slice(-LOOK_BACK);
-  for (const [opening, closing] of [
-    ['(', ')'],
-    ['[', ']'],
-    ['<', '>'],
-    ['（', '）'],
-  ] as const) {
-    if (near.lastIndexOf(opening) > near.lastIndexOf(closing)) return true;
-  }
-  return near.split('`').length % 2 === 0;
 }
 
 /**

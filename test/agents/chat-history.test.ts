@@ -34,6 +34,26 @@ test('an answer is cut to what was heard, and what is written later does not com
   assert.deepEqual(rest(history).at(-1), { role: 'assistant', content: 'It is four miles' });
 });
 
+test('an answer is cut where it was heard to, whatever white space it was written with', () => {
+  for (const [written, heard, kept, unheard] of [
+    ['One.\n\nTwo is\there. Three.', 'One. Two is', 'One.\n\nTwo is', '\there. Three.'],
+    [
+      '你好。今天我们去公园，然后回家。',
+      '你好。 今天我们去公园， 然后',
+      '你好。今天我们去公园，然后',
+      '回家。',
+    ],
+    [' Well 𠮷.', 'Well 𠮷', 'Well 𠮷', '.'],
+    ['Something else.', 'Never said', 'Never said', ''],
+  ] as const) {
+    const history = new ChatHistory('');
+    const answer = history.answer();
+    answer.add(written);
+    assert.equal(answer.cut(heard), unheard);
+    assert.deepEqual(rest(history), [{ role: 'assistant', content: kept }]);
+  }
+});
+
 test('an answer of which nothing was heard is no message', () => {
   const history = new ChatHistory('');
   history.user('One');

@@ -414,3 +414,9 @@ test('a variable without effect is a mistake, reported with the others', () => {
     'PCAP_BYTES needs PCAP_DIR, the folder of the files',
   ]);
 });
+
+test('a call begins to speak a text in tokens with its first clause, or as the setting says', () => {
+  assert.equal(readConfig({}).firstPiece, 'clause');
+  assert.equal(readConfig({ FIRST_PIECE: 'sentence' }).firstPiece, 'sentence');
+  assert.match(problemsOf({ FIRST_PIECE: 'word' })[0] ?? '', /^FIRST_PIECE must be one of clause, sentence/);
+});

@@ -9,6 +9,7 @@ import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import type { Continuity } from '../../src/speaking/continuity.js';
 import type { FrameCache } from '../../src/speaking/frame-cache.js';
+import type { FirstPiece } from '../../src/speaking/text-source.js';
 import { ManualTime } from './manual-time.js';
 import { ScriptedEngine } from './engines.js';
 
@@ -92,6 +93,7 @@ interface CallOptions {
   readonly engine?: ScriptedEngine;
   readonly continuity?: Continuity;
   readonly hangUpPhrase?: string | undefined;
+  readonly firstPiece?: FirstPiece;
   /** With it the port has a socket. */
   readonly hearing?: CallParts['hearing'];
 }
@@ -106,6 +108,7 @@ export function openCall(
     engine = new ScriptedEngine(),
     continuity,
     hangUpPhrase,
+    firstPiece = 'sentence',
     hearing,
   }: CallOptions = {},
 ): CallUnderTest {
@@ -126,7 +129,7 @@ export function openCall(
     frames,
     continuity,
     hearing,
-    limits: { ...LIMITS, hangUpPhrase },
+    limits: { ...LIMITS, hangUpPhrase, firstPiece },
     time,
     log: { info: write, warn: write },
     metrics: {

@@ -99,6 +99,7 @@ function agentForm(call: string, event: AgentEvent) {
         silence_ms: event.silenceMs,
         text_ms: event.textMs,
         model_ms: event.modelMs,
+        sentence_ms: event.sentenceMs,
         speech_ms: event.speechMs,
         packet_ms: event.packetMs,
         total_ms: event.totalMs,
@@ -109,7 +110,11 @@ function agentForm(call: string, event: AgentEvent) {
 function utteranceForm(call: string, event: Extract<CallEvent, { readonly utterance: number }>) {
   switch (event.type) {
     case 'utterance.started':
-      return { first_packet_ms: event.firstPacketMs, queued_ms: event.queuedMs };
+      return {
+        first_packet_ms: event.firstPacketMs,
+        queued_ms: event.queuedMs,
+        sentence_ms: event.sentenceMs,
+      };
     case 'sentence.started':
     case 'sentence.spoken':
       return { sentence: event.sentence, text: event.text };

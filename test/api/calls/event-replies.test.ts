@@ -67,7 +67,7 @@ test('past events are sent first, then each new one, until the call is over', as
   phone.happen('call_1', { type: 'transfer', status: 202, done: false });
   const utterance = 1;
   for (const event of [
-    { type: 'utterance.started', utterance, firstPacketMs: 12.5, queuedMs: 3 },
+    { type: 'utterance.started', utterance, firstPacketMs: 12.5, queuedMs: 3, sentenceMs: 2 },
     { type: 'sentence.started', utterance, sentence: 0, text: 'Hi.' },
     { type: 'utterance.spoken', utterance, text: 'Hi.', durationMs: 640 },
     { type: 'utterance.failed', utterance, text: '', error: { code: 'VOICE_UNKNOWN', message: 'no voice' } },
@@ -84,7 +84,15 @@ test('past events are sent first, then each new one, until the call is over', as
       { id: 1, at, type: 'state', state: 'dialling' },
       { id: 2, at, type: 'digit', digit: '5', duration_ms: 120 },
       { id: 3, at, type: 'transfer', status: 202, done: false },
-      { id: 4, at, type: 'utterance.started', utterance, first_packet_ms: 12.5, queued_ms: 3 },
+      {
+        id: 4,
+        at,
+        type: 'utterance.started',
+        utterance,
+        first_packet_ms: 12.5,
+        queued_ms: 3,
+        sentence_ms: 2,
+      },
       { id: 5, at, type: 'sentence.started', utterance, sentence: 0, text: 'Hi.' },
       { id: 6, at, type: 'utterance.spoken', utterance, text: 'Hi.', duration_ms: 640 },
       {
@@ -264,4 +272,24 @@ test('so many streams are open at once, and more are refused by name', async (t)
   assert.match(await second.text(), /1 streams of events are open already/);
   first.leave();
   await until(async () => (await read(url)).status === 200);
+});
+
+test('the event of an answer has the milliseconds of each part, but for those that it did not have', async (t) => {
+  const { phone, events } = await openCall(t);
+  const reader = await read(events);
+  const typed = { modelMs: 250, sentenceMs: 80, speechMs: 12.5, packetMs: 7.5, totalMs: 350 };
+  const spoken = { silenceMs: 600, textMs: 120, ...typed, totalMs: 1070 };
+  for (const times of [typed, spoken])
+    phone.happen('call_1', { type: 'speech', event: { type: 'agent.answered', ...times } });
+  phone.end('call_1');
+  await until(() => reader.isOver());
+  const parts = { model_ms: 250, sentence_ms: 80, speech_ms: 12.5, packet_ms: 7.5 };
+  const answered = reader.events().filter(({ data }) => data['type'] === 'agent.answered');
+  assert.deepEqual(
+    answered.map(({ data: { id: _id, at: _at, type: _type, ...times } }) => times),
+    [
+      { ...parts, total_ms: 350 },
+      { silence_ms: 600, text_ms: 120, ...parts, total_ms: 1070 },
+    ],
+  );
 });
