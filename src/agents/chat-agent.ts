@@ -37,6 +37,9 @@ export interface AgentLog {
 }
 
 const MOST_TYPED = 4000; // characters
+const QUIET_MS = 90_000; // longer than a turn lasts: the end of the caller's speech was not told
+/** For the model, after a sound has cut an answer short. */
+const GO_ON = '[A sound without words interrupted you. Go on.]';
 const KEYS_MS = 1500; // after the last key: the caller has pressed all
 
 export class ChatAgent implements Talk {
@@ -54,6 +57,8 @@ export class ChatAgent implements Talk {
   #isAskedAgain = false;
   /** What the caller has not heard of the answer that was interrupted last. */
   #unheard = '';
+  /** That answer was not written to its end, or a function of it was not done. */
+  #isCutShort = false;
   #failures = 0;
   #cancelFiller: () => void = () => undefined;
   #isOver = false;
@@ -88,6 +93,7 @@ export class ChatAgent implements Talk {
     }
     if (this.#isOver) throw new ParleyError('CALL_CLOSED', 'the call has ended');
     this.#conversation.interrupt('text typed');
+    this.#reply?.giveUp();
     this.#asked({ type: 'agent.prompt', text: said, by: 'text' }, undefined);
   }
 
@@ -95,6 +101,7 @@ export class ChatAgent implements Talk {
     return {
       said: (turn) => this.#said(turn),
       noise: () => this.#noise(),
+      unsaid: (_turn, error) => this.#unsaid(error),
       callerSpeaks: () => this.#released(),
       pressed: (digit) => {
         this.#idle.acts();
@@ -102,21 +109,38 @@ export class ChatAgent implements Talk {
       },
       started: (utterance, start) => {
         this.#cancelFiller();
-        this.#reply?.started(utterance, start);
+        if (this.#reply?.started(utterance, start) === true) this.#failures = 0;
       },
       spoken: (utterance) => {
-        this.#reply?.spoken(utterance);
+        const isAnswer = this.#reply?.spoken(utterance) === true;
         this.#askAgain();
+        if (isAnswer) this.#planFiller();
       },
-      interrupted: (utterance, heard) => {
-        this.#unheard += this.#reply?.interrupted(utterance, heard) ?? '';
-      },
+      interrupted: (utterance, heard) => this.#interrupted(utterance, heard),
       failed: (utterance, { code }, heard) => {
         if (this.#reply?.interrupted(utterance, heard) === undefined) return;
         this.#failed(new ParleyError('AGENT_FAILED', `an answer could not be spoken: ${code}`));
       },
       ended: () => this.#ended(),
     };
+  }
+
+  /** A key for a function that waits for keys is its input, and no other question. */
+  #interrupted(utterance: number, heard: string): void {
+    const [reply, keys] = [this.#reply, this.#keys];
+    const goesOn = keys.isCollecting;
+    const rest = reply?.interrupted(utterance, heard, { goesOn });
+    if (reply === undefined || rest === undefined) return;
+    this.#unheard += rest;
+    this.#isCutShort = reply.isRunning;
+    if (!goesOn) return;
+    const { collected } = keys;
+    queueMicrotask(() => {
+      if (keys.collected === collected) return reply.giveUp();
+      this.#unheard = '';
+      this.#isCutShort = false;
+      return undefined;
+    });
   }
 
   /** Says what the model did not write, but knows. */
@@ -146,12 +170,9 @@ export class ChatAgent implements Talk {
     });
   }
 
-  #said({ text, language, times, isOverVoice }: CallerTurn): void {
-    const { interruptible } = this.#parts.config;
-    const listens = interruptible === 'speech' || interruptible === 'any';
+  #said({ text, language, times, wasNoInterruption }: CallerTurn): void {
     this.#idle.acts();
-    // Such as "uh-huh": the voice was not interrupted by it.
-    if (isOverVoice && listens) return this.#released();
+    if (wasNoInterruption) return this.#released(); // such as "uh-huh"
     const by = { type: 'agent.prompt', text, by: 'speech' } as const;
     this.#asked(language === undefined ? by : { ...by, language }, times);
   }
@@ -160,10 +181,11 @@ export class ChatAgent implements Talk {
     this.#tell(prompt);
     this.#idle.acts();
     this.#unheard = '';
+    this.#isCutShort = false;
     this.#history.user(prompt.text);
     const reply = this.#reply;
     if (reply?.isOver === false) {
-      this.#isAskedAgain = reply.isHeard; // it is heard to its end
+      this.#isAskedAgain = reply.isHeard && this.#conversation.isSpeaking; // it is heard to its end
       if (this.#isAskedAgain) return;
       const isQueued = reply.isSpeaking;
       reply.giveUp();
@@ -187,8 +209,9 @@ export class ChatAgent implements Talk {
       times,
     );
     this.#reply = reply;
+    this.#isAskedAgain = false;
     this.#idle.look();
-    this.#planFiller(reply);
+    this.#planFiller();
     reply.run().then(
       (isUseful) => this.#answered(reply, isUseful),
       (error: unknown) => {
@@ -200,7 +223,6 @@ export class ChatAgent implements Talk {
   #answered(reply: ChatReply, isUseful: boolean): void {
     if (this.#reply !== reply) return;
     if (!isUseful) return this.#failed(new ParleyError('AGENT_FAILED', "the agent's model said nothing"));
-    if (!reply.isGivenUp) this.#failures = 0;
     if (!reply.isSpeaking) this.#cancelFiller();
     this.#askAgain();
     this.#idle.look();
@@ -210,15 +232,29 @@ export class ChatAgent implements Talk {
   #askAgain(): void {
     if (!this.#isAskedAgain || this.#reply?.isOver === false) return;
     this.#isAskedAgain = false;
-    this.#answer(undefined);
+    if (this.#history.isAsked) this.#answer(undefined);
+  }
+
+  /** A turn that a recogniser has lost is no noise: the caller is told, and not left in silence. */
+  #unsaid(error: ParleyError | undefined): void {
+    if (error === undefined || this.#reply?.isOver === false) return;
+    this.#unheard = '';
+    this.#isCutShort = false;
+    this.#failed(new ParleyError('AGENT_FAILED', `the caller could not be recognised: ${error.code}`));
   }
 
   /** The caller made a sound without words. If it has interrupted the voice, that goes on. */
   #noise(): void {
     this.#released();
+    if (this.#conversation.isCallerHeard) return;
     const rest = this.#unheard.trim();
-    if (rest === '' || this.#conversation.isCallerHeard) return;
     this.#unheard = '';
+    if (this.#isCutShort) {
+      this.#isCutShort = false;
+      this.#history.user(GO_ON);
+      return this.#answer(undefined);
+    }
+    if (rest === '') return;
     const entry = this.#history.answer();
     entry.add(rest);
     const utterance = this.#say(rest);
@@ -233,7 +269,7 @@ export class ChatAgent implements Talk {
     const { config, log } = this.#parts;
     const { code, message } = error;
     this.#cancelFiller();
-    this.#reply?.giveUp();
+    this.#reply?.abort();
     this.#failures++;
     log.warn({ call: this.#handled.call.id, agent: config.name, code, detail: message }, 'agent failed');
     this.#tell({ type: 'agent.failed', error: { code, message } });
@@ -245,17 +281,19 @@ export class ChatAgent implements Talk {
     void ended.then(() => this.#actions.end());
   }
 
-  #planFiller(reply: ChatReply): void {
+  /** Said in each silence that lasts while an answer is written, or a function runs. */
+  #planFiller(): void {
     const { config, time } = this.#parts;
     const { filler, fillerMs } = config;
     this.#cancelFiller();
-    if (filler === undefined) return;
-    const cancel = time.after(fillerMs, () => {
+    if (filler === undefined || this.#reply?.isOver !== false) return;
+    this.#cancelFiller = time.after(fillerMs, () => {
       this.#cancelFiller = () => undefined;
-      const isSilent = !reply.isHeard && !reply.isSpeaking && !reply.isGivenUp;
-      if (isSilent && !this.#conversation.isCallerHeard) this.#say(filler);
+      const { isCallerHeard, isSpeaking } = this.#conversation;
+      if (isSpeaking || this.#reply?.isOver !== false || this.#reply.isSpeaking) return;
+      if (isCallerHeard || this.#keys.isCollecting) this.#planFiller();
+      else this.#say(filler);
     });
-    this.#cancelFiller = cancel;
   }
 
   #pressedAll(keys: string): void {
@@ -285,11 +323,17 @@ export class ChatAgent implements Talk {
   }
 
   async #untilQuiet(signal: AbortSignal): Promise<void> {
+    let isLate = false;
     const aborted = () => this.#released();
+    const cancel = this.#parts.time.after(QUIET_MS, () => {
+      isLate = true;
+      this.#released();
+    });
     signal.addEventListener('abort', aborted);
-    while (this.#conversation.isCallerHeard && !signal.aborted && !this.#isOver)
+    while (this.#conversation.isCallerHeard && !signal.aborted && !this.#isOver && !isLate)
       await new Promise<void>((resolve) => this.#quiet.add(resolve));
     signal.removeEventListener('abort', aborted);
+    cancel();
     if (signal.aborted || this.#isOver) throw new ParleyError('ABORTED', 'the caller went on');
   }
 

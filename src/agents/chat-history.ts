@@ -1,6 +1,8 @@
 // The history of a conversation for a chat model. What the agent said is in it as far as the caller heard it.
 import type { ChatMessage, ToolCall } from './chat-model.js';
 
+/** Stands before a greeting. */
+const BEGUN: ChatMessage = { role: 'user', content: '[The call begins]' };
 const NO_RESULT = JSON.stringify({ error: 'no result yet: the caller went on' });
 
 /** One answer of the model, with the functions that it called. */
@@ -105,6 +107,12 @@ export class ChatHistory {
     return entry;
   }
 
+  /** The caller said something after the last answer. */
+  get isAsked(): boolean {
+    const last = this.#entries.at(-1);
+    return last !== undefined && !(last instanceof AnswerEntry) && last.role === 'user';
+  }
+
   /** A history that goes on by itself. */
   copy(): ChatHistory {
     const copy = new ChatHistory(this.#prompt);
@@ -125,20 +133,15 @@ export class ChatHistory {
   }
 
   /**
-   * What the model gets. User and assistant alternate, as the templates of many models demand: what the
-   * caller said in several turns without an answer is one message.
+   * What the model gets. The caller is first, and user and assistant alternate, as the templates of many
+   * models demand: what one side said in several turns is one message, and a greeting answers the beginning
+   * of the call.
    */
   messages(prompt = this.#prompt): ChatMessage[] {
     const messages: ChatMessage[] = [{ role: 'system', content: prompt }];
     for (const entry of this.#entries) {
-      const last = messages.at(-1);
-      if (entry instanceof AnswerEntry) {
-        messages.push(...answerMessages(entry));
-      } else if (entry.role === 'user' && last?.role === 'user') {
-        messages[messages.length - 1] = { role: 'user', content: `${last.content}\n${entry.text}` };
-      } else {
-        messages.push({ role: entry.role, content: entry.text });
-      }
+      const more = entry instanceof AnswerEntry ? answerMessages(entry) : [said(entry)];
+      for (const message of more) append(messages, message);
     }
     return messages;
   }
@@ -174,10 +177,37 @@ function answerMessages(entry: AnswerEntry): ChatMessage[] {
   const calls = toolCalls.map(({ id, name, arguments: given }) => ({
     id,
     type: 'function',
-    function: { name, arguments: given },
+    function: { name, arguments: isObject(given) ? given : '{}' },
   }));
   return [
     { role: 'assistant', content: content === '' ? null : content, tool_calls: calls },
     ...toolCalls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: entry.resultOf(id) }) as const),
   ];
+}
+
+function said({ role, text }: SaidEntry): ChatMessage {
+  return { role, content: text };
+}
+
+function append(messages: ChatMessage[], message: ChatMessage): void {
+  const last = messages.at(-1);
+  const { role, content } = message;
+  const isFirst = messages.length === 1 && last?.role === 'system';
+  if (isFirst && role === 'assistant') messages.push(BEGUN, message);
+  else if (role === 'user' && last?.role === 'user') {
+    messages[messages.length - 1] = { role, content: `${last.content}\n${content}` };
+  } else if (role === 'assistant' && last?.role === 'assistant' && last.tool_calls === undefined) {
+    const joined = `${last.content ?? ''} ${content ?? ''}`.trim();
+    messages[messages.length - 1] = { ...message, content: joined };
+  } else messages.push(message);
+}
+
+/** Endpoints refuse every later question if the arguments of a function are no JSON. */
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

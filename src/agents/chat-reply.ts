@@ -68,6 +68,11 @@ export class ChatReply {
     return this.isGivenUp || (!this.#isRunning && !this.isSpeaking);
   }
 
+  /** The model writes, or a function runs. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   get isGivenUp(): boolean {
     return this.#end.signal.aborted;
   }
@@ -93,14 +98,20 @@ export class ChatReply {
     throw new ParleyError('AGENT_FAILED', `the agent's language model called functions ${MOST_ROUNDS} times`);
   }
 
+  /** Nothing more is written or done. What is queued is heard. */
+  abort(): void {
+    this.#end.abort();
+  }
+
   /** Gives up what is not spoken yet. */
   giveUp(): void {
     this.#end.abort();
     for (const [utterance, entry] of this.#utterances) if (!this.#isHeard) this.#cut(utterance, entry, '');
   }
 
-  started(utterance: number, { sentenceMs = 0, queuedMs, firstPacketMs }: UtteranceStart): void {
-    if (!this.#utterances.has(utterance) || this.#isHeard) return;
+  /** Returns true if this is the beginning of what the caller hears of it. */
+  started(utterance: number, { sentenceMs = 0, queuedMs, firstPacketMs }: UtteranceStart): boolean {
+    if (!this.#utterances.has(utterance) || this.#isHeard) return false;
     this.#isHeard = true;
     const { endOfSpeechMs, decidedMs, textMs } = this.#times ?? {};
     const firstTokenMs = this.#firstTokenMs ?? this.askedMs;
@@ -116,17 +127,22 @@ export class ChatReply {
       packetMs: rounded(firstPacketMs - queuedMs),
       totalMs: rounded(firstTokenMs + firstPacketMs - (endOfSpeechMs ?? this.askedMs)),
     });
+    return true;
   }
 
-  spoken(utterance: number): void {
-    this.#utterances.delete(utterance);
+  /** Returns false for an utterance of others. */
+  spoken(utterance: number): boolean {
+    return this.#utterances.delete(utterance);
   }
 
-  /** Returns what the caller did not hear of it; undefined for an utterance of others. */
-  interrupted(utterance: number, heard: string): string | undefined {
+  /**
+   * Returns what the caller did not hear of it; undefined for an utterance of others. Unless it `goesOn`, no
+   * more is written or done.
+   */
+  interrupted(utterance: number, heard: string, { goesOn = false } = {}): string | undefined {
     const entry = this.#utterances.get(utterance);
     if (entry === undefined) return undefined;
-    this.#end.abort();
+    if (!goesOn) this.#end.abort();
     return this.#cut(utterance, entry, heard);
   }
 
@@ -179,6 +195,7 @@ export class ChatReply {
     const { tools, time, tell } = this.#parts;
     let isOver = false;
     for (const call of entry.toolCalls) {
+      if (this.isGivenUp) throw new ParleyError('ABORTED', 'the caller went on');
       const beganMs = time.now();
       const outcome = await tools.run(call, this.#end.signal);
       entry.result(call.id, outcome.result);

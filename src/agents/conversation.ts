@@ -39,6 +39,8 @@ export interface CallerTurn {
   readonly times: TurnTimes | undefined;
   /** It began and ended while our voice spoke on. */
   readonly isOverVoice: boolean;
+  /** And speech can interrupt that voice, but this did not. */
+  readonly wasNoInterruption: boolean;
 }
 
 /** How an utterance became heard, in milliseconds from the arrival of its text. */
@@ -92,6 +94,7 @@ interface OpenTurn {
   readonly endOfSpeechMs: number;
   readonly decidedMs: number;
   readonly isOverVoice: boolean;
+  readonly wasNoInterruption: boolean;
   readonly cancel: () => void;
 }
 
@@ -112,6 +115,8 @@ export class Conversation {
   /** Our voice spoke when the caller began, and nothing has interrupted it. */
   #isOverVoice = false;
   #speaking: number | undefined;
+  /** Utterances of ours that speech interrupts. */
+  readonly #interruptible = new Set<number>();
   #expect: (expected: ExpectedSpeech) => void = () => undefined;
   #cancelNoise: () => void = () => undefined;
   #stop: () => void = () => undefined;
@@ -169,7 +174,12 @@ export class Conversation {
 
   /** Throws as `Call.speak`. */
   say(text: string | AsyncIterable<string>, options: SpeakOptions): Utterance {
-    return this.#handled.call.speak(text, options);
+    const utterance = this.#handled.call.speak(text, options);
+    const { number, interruptible, ended } = utterance;
+    if (interruptible !== 'speech' && interruptible !== 'any') return utterance;
+    this.#interruptible.add(number);
+    void ended.then(() => this.#interruptible.delete(number));
+    return utterance;
   }
 
   /** Ends what is said. */
@@ -193,6 +203,7 @@ export class Conversation {
     const stopFollowing = call.follow(({ socket }) => {
       if (socket === undefined || this.#isRecognised) {
         this.#isRecognised = socket !== undefined;
+        if (socket === undefined) this.#callerLeft();
         return;
       }
       try {
@@ -265,6 +276,12 @@ export class Conversation {
     if (this.#speaking === utterance) this.#speaking = undefined;
   }
 
+  /** The caller's sound has ended: nothing tells the end of what is being said. */
+  #callerLeft(): void {
+    this.#cancelNoise();
+    if (this.#isCallerSpeaking) this.#wasNoise();
+  }
+
   /** A sound that was too short for a turn: nothing else tells that it is over. */
   #wasNoise(): void {
     this.#callerSpeaks(false);
@@ -277,8 +294,10 @@ export class Conversation {
     const late = () => this.#settle('', undefined, new ParleyError('TIMEOUT', 'the text came too late'));
     const cancel = this.#parts.time.after(TEXT_MS, late);
     const isOverVoice = this.#isOverVoice && this.#speaking !== undefined;
+    const wasNoInterruption = isOverVoice && this.#interruptible.has(this.#speaking ?? NaN);
     const number = ++this.#turnCount;
-    this.#turns.push({ number, endOfSpeechMs: decidedMs - silenceMs, decidedMs, isOverVoice, cancel });
+    const times = { endOfSpeechMs: decidedMs - silenceMs, decidedMs };
+    this.#turns.push({ number, ...times, isOverVoice, wasNoInterruption, cancel });
     this.#listener.turnEnded?.(number, { speechMs, silenceMs });
     this.#callerSpeaks(false);
   }
@@ -299,8 +318,8 @@ export class Conversation {
     }
     const textMs = this.#parts.time.now();
     const times = turn && { endOfSpeechMs: turn.endOfSpeechMs, decidedMs: turn.decidedMs, textMs };
-    const isOverVoice = turn?.isOverVoice === true;
-    this.#listener.said({ number: turn?.number, text: said, language, times, isOverVoice });
+    const { number, isOverVoice = false, wasNoInterruption = false } = turn ?? {};
+    this.#listener.said({ number, text: said, language, times, isOverVoice, wasNoInterruption });
     return undefined;
   }
 

@@ -19,6 +19,7 @@ export class KeyInput {
   readonly #onInput: (keys: string) => void;
   #keys = '';
   #collection: Collection | undefined;
+  #collectedCount = 0;
   #cancel: () => void = () => undefined;
 
   /** `onInput` gets the keys that nobody waits for, once none came for `pauseMs`, or with the end key. */
@@ -26,6 +27,11 @@ export class KeyInput {
     this.#time = time;
     this.#pauseMs = pauseMs;
     this.#onInput = onInput;
+  }
+
+  /** Keys that functions have got so far. */
+  get collected(): number {
+    return this.#collectedCount;
   }
 
   /** A function waits for keys. */
@@ -78,6 +84,7 @@ export class KeyInput {
 
   #collected(collection: Collection, key: string): void {
     const { wanted, done } = collection;
+    this.#collectedCount++;
     if (key === wanted.until) return done(collection.digits);
     collection.digits += key;
     if (collection.digits.length >= wanted.most) return done(collection.digits);

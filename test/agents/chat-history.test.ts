@@ -10,6 +10,7 @@ test('the prompt comes first, then what was said', () => {
   history.user('Who are you?');
   assert.deepEqual(history.messages(), [
     { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: '[The call begins]' },
     { role: 'assistant', content: 'Good morning.' },
     { role: 'user', content: 'Who are you?' },
   ]);
@@ -50,7 +51,7 @@ test('an answer is cut where it was heard to, whatever white space it was writte
     const answer = history.answer();
     answer.add(written);
     assert.equal(answer.cut(heard), unheard);
-    assert.deepEqual(rest(history), [{ role: 'assistant', content: kept }]);
+    assert.deepEqual(rest(history).at(-1), { role: 'assistant', content: kept });
   }
 });
 

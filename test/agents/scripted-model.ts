@@ -26,7 +26,16 @@ export class WrittenAnswer {
   }
 
   call(name: string, given: object = {}): this {
-    const toolCalls: ToolCall[] = [{ id: `call_${name}`, name, arguments: JSON.stringify(given) }];
+    return this.calls([name, given]);
+  }
+
+  /** Several functions at once. */
+  calls(...wanted: readonly (readonly [name: string, given: object])[]): this {
+    const toolCalls = wanted.map(([name, given]): ToolCall => ({
+      id: `call_${name}`,
+      name,
+      arguments: JSON.stringify(given),
+    }));
     return this.#add({ toolCalls });
   }
 

@@ -50,7 +50,7 @@ test('what was not heard of an item is cut from the history', () => {
   const item = items.add({ type: 'message', role: 'assistant', text: 'One two three.' }, undefined);
   assert.ok(item.type === 'message');
   assert.equal(items.cut(item, 'One'), ' two three.');
-  assert.deepEqual([item.text, item.status, contents(items)[1]], ['One', 'incomplete', 'assistant: One']);
+  assert.deepEqual([item.text, item.status, contents(items)[2]], ['One', 'incomplete', 'assistant: One']);
 });
 
 test('the oldest items are forgotten, by number and by length', () => {

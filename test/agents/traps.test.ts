@@ -65,7 +65,11 @@ test('the greeting is heard to its end before the answer to a caller who speaks 
   const under = open({ agent: { greeting: 'Welcome to the shop.', interruptible: 'none' } });
   under.says('Hello?');
   const answer = await under.model.asked(0);
-  assert.deepEqual(answer.asked, ['assistant: Welcome to the shop.', 'user: Hello?']);
+  assert.deepEqual(answer.asked, [
+    'user: [The call begins]',
+    'assistant: Welcome to the shop.',
+    'user: Hello?',
+  ]);
   answer.say('Good morning.').done();
   await under.passUntil(() => under.count('utterance.spoken') === 2);
   const spoken = under.events.filter((event) => event.type === 'utterance.spoken').map(({ text }) => text);

@@ -115,6 +115,7 @@ test('the speech of a page reaches the model, and the answer is heard in the pag
 
   const asked = await chat.asked(0);
   assert.deepEqual(asked.question.messages.slice(1), [
+    { role: 'user', content: '[The call begins]' },
     { role: 'assistant', content: GREETING },
     { role: 'user', content: 'Where is my order?' },
   ]);

@@ -1,4 +1,5 @@
-// The types of public/parley.js, which are JSDoc: the module keeps to them, and programs that use it are checked.
+// The types of public/parley.js, which are JSDoc: the module keeps to them, and programs that use it are
+// checked.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

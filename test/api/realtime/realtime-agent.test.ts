@@ -203,7 +203,11 @@ test('the greeting is a response, and is in the history', async () => {
   assert.deepEqual(under.types().slice(0, 2), ['session.created', 'response.created']);
   await under.told('output_audio_buffer.stopped');
   under.says('Hello?');
-  assert.deepEqual((await under.model.asked(0)).asked, ['assistant: Welcome.', 'user: Hello?']);
+  assert.deepEqual((await under.model.asked(0)).asked, [
+    'user: [The call begins]',
+    'assistant: Welcome.',
+    'user: Hello?',
+  ]);
 });
 
 test('a message that the client adds last is spoken; an older one is history', async () => {
@@ -212,7 +216,7 @@ test('a message that the client adds last is spoken; an older one is history', a
   under.send(user('Yes.'));
   under.send({ type: 'response.create' });
   const answer = await under.model.asked(0);
-  assert.deepEqual(answer.asked, ['assistant: We spoke yesterday.', 'user: Yes.']);
+  assert.deepEqual(answer.asked, ['user: [The call begins]', 'assistant: We spoke yesterday.', 'user: Yes.']);
   answer.say('Good.').done();
   await under.told('output_audio_buffer.stopped');
   under.send(assistant('Word for word.'));
@@ -269,7 +273,7 @@ test('while the voice must not be interrupted, the caller is answered afterwards
   const turn_detection = { type: 'server_vad', interrupt_response: false } as const;
   under.send({ type: 'session.update', session: { type: 'realtime', audio: { input: { turn_detection } } } });
   under.says('Hello?');
-  (await under.model.asked(0)).say(TEXT).done();
+  (await under.model.asked(0)).say(`${TEXT} `.repeat(5)).done();
   await under.told('output_audio_buffer.started');
   under.says('And to Bern?');
   assert.equal(under.model.answers.length, 1);

@@ -124,6 +124,7 @@ test('greeting, cough, interruption, a transfer that fails, and a goodbye: words
   assert.ok(cut?.type === 'utterance.interrupted');
   assert.ok(STORY.startsWith(cut.heard) && cut.heard.length > 10, cut.heard);
   const history: ChatMessage[] = [
+    { role: 'user', content: '[The call begins]' },
     { role: 'assistant', content: 'Good morning.' },
     { role: 'user', content: 'Tell me a story.' },
     { role: 'assistant', content: cut.heard.trim() },
@@ -239,6 +240,7 @@ test('the native recogniser: what a caller says over G.711 reaches the model as 
   await say(half(clip));
   const first = await chat.asked(0);
   assert.deepEqual(withoutPrompt(first.question), [
+    { role: 'user', content: '[The call begins]' },
     { role: 'assistant', content: 'Good morning.' },
     { role: 'user', content: FOX },
   ]);

@@ -19,6 +19,7 @@ test('three turns: an answer, one that a cough does not stop and a question does
   await say(question);
   const first = await chat.asked(0);
   assert.deepEqual(first.question.messages.slice(1), [
+    { role: 'user', content: '[The call begins]' },
     { role: 'assistant', content: 'Good morning.' },
     { role: 'user', content: 'May I ask something?' },
   ]);
