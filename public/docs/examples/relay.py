@@ -8,6 +8,9 @@ import re
 import websockets
 
 
+histories = {}
+
+
 async def talk(socket, path=None):
     history = []
 
@@ -17,6 +20,10 @@ async def talk(socket, path=None):
     async for data in socket:
         message = json.loads(data)
         if message["type"] == "setup":
+            # A socket that was lost is dialled again, and the session goes on.
+            history = histories.setdefault(message["sessionId"], history)
+            if message.get("resumed"):
+                continue
             await send(type="text", token="Welcome to the tea shop.", last=True)
         elif message["type"] == "interrupt":
             # The model must know what the caller has heard, and no more.

@@ -4,6 +4,8 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 interface Message {
   type: string;
+  sessionId?: string;
+  resumed?: boolean;
   voicePrompt?: string;
   utteranceUntilInterrupt?: string;
 }
@@ -12,12 +14,19 @@ const port = Number(process.env['PORT'] ?? 8090);
 const server = new WebSocketServer({ host: '127.0.0.1', port });
 server.on('listening', () => console.log(`relay application listens on port ${port}`));
 
+const histories = new Map<string, { role: string; content: string }[]>();
+
 server.on('connection', (socket: WebSocket) => {
-  const history: { role: string; content: string }[] = [];
+  let history: { role: string; content: string }[] = [];
   const send = (message: object) => socket.send(JSON.stringify(message));
   socket.on('message', (data: Buffer) => {
     const message = JSON.parse(data.toString()) as Message;
-    if (message.type === 'setup') send({ type: 'text', token: 'Welcome to the tea shop.', last: true });
+    if (message.type === 'setup') {
+      // A socket that was lost is dialled again, and the session goes on.
+      history = histories.get(message.sessionId ?? '') ?? [];
+      histories.set(message.sessionId ?? '', history);
+      if (message.resumed !== true) send({ type: 'text', token: 'Welcome to the tea shop.', last: true });
+    }
     if (message.type === 'interrupt') {
       // The model must know what the caller has heard, and no more.
       const last = history.at(-1);
