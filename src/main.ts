@@ -233,6 +233,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
     relays: parts.relays,
+    follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
     phone: telephone && { calls: telephone, sounds: workshop.sounds },

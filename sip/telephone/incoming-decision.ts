@@ -1,7 +1,8 @@
-// Asks the application how an incoming call is answered (CALL_INCOMING_URL). Its answer is a rule like those
-// of SIP_ROUTES. Without an answer in time, or with one that cannot be used, the call is not lost: the routes
-// decide, or it is refused for a while, as configured.
+// Asks the application how an incoming call is answered (CALL_INCOMING_URL, CALL_INCOMING_KEY). Its answer is
+// a rule like those of SIP_ROUTES. Without an answer in time, or with one that cannot be used, the call is
+// not lost: the routes decide, or it is refused for a while, as configured.
 import { asParleyError, ParleyError } from '../../src/errors.js';
+import type { IncomingCalls } from '../../src/call/incoming-calls.js';
 import { signature } from '../../src/observe/webhook.js';
 import { stated } from '../../src/stated.js';
 import type { Time } from '../../src/time.js';
@@ -19,8 +20,11 @@ export interface IncomingCall {
 }
 
 interface DecisionParts {
-  readonly url: string;
+  /** Undefined: `followers` are asked. */
+  readonly url: string | undefined;
+  /** Signs the requests to the URL. */
   readonly secret: string;
+  readonly followers: Pick<IncomingCalls, 'ask'>;
   readonly timeoutMs: number;
   /** What becomes of a call for which there is no answer. */
   readonly fallback: 'routes' | 'reject';
@@ -57,18 +61,25 @@ export class IncomingDecision {
     try {
       if (this.#asking > MOST_ASKING)
         throw new ParleyError('QUEUE_FULL', `it is being asked about ${MOST_ASKING} other calls`);
-      return await this.#ask(call);
+      const { url } = this.#parts;
+      return await (url === undefined ? this.#askFollowers(call) : this.#ask(call, url));
     } catch (error) {
       const { code, message: detail } = asParleyError(error, 'WRONG_STATE');
-      log.warn({ callId: call.callId, code, detail, fallback }, 'CALL_INCOMING_URL gave no usable answer');
+      log.warn({ callId: call.callId, code, detail, fallback }, 'no usable decision about a call');
       return fallback === 'reject' ? REFUSED : undefined;
     } finally {
       this.#asking--;
     }
   }
 
-  async #ask(call: IncomingCall): Promise<Route | undefined> {
-    const { url, secret, timeoutMs, time, wallMs } = this.#parts;
+  #askFollowers({ callId: _callId, ...about }: IncomingCall): Promise<Route | undefined> {
+    const { followers, timeoutMs } = this.#parts;
+    const call = { direction: 'inbound', protocol: 'sip', ...about } as const;
+    return followers.ask({ about: call, timeoutMs, read: (rule) => this.#rule(rule) });
+  }
+
+  async #ask(call: IncomingCall, url: string): Promise<Route | undefined> {
+    const { secret, timeoutMs, time, wallMs } = this.#parts;
     const body = JSON.stringify(incomingBody(call, wallMs()));
     const late = new AbortController();
     const forget = time.after(timeoutMs, () => late.abort());
@@ -103,6 +114,11 @@ export class IncomingDecision {
     } catch {
       throw new ParleyError('MALFORMED', 'its answer is not JSON');
     }
+    return this.#rule(value);
+  }
+
+  /** Undefined for an empty object: the routes decide. Throws INVALID_FIELD. */
+  #rule(value: unknown): Route | undefined {
     if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return undefined;
     const { route, problems } = readRule(value, this.#parts.context);
     if (route !== undefined && problems.length === 0) return route;

@@ -26,6 +26,7 @@ import { OwnAddresses } from '../guard/address-list.js';
 import type { RoutingContext } from '../routing-file.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import type { Place } from '../transport/flow.js';
+import type { IncomingCalls } from '../../src/call/incoming-calls.js';
 import { RecentPeers } from './admission.js';
 import { Answering } from './answering.js';
 import { IncomingDecision } from './incoming-decision.js';
@@ -41,6 +42,8 @@ interface TelephoneSurroundings {
   readonly switchboard: Switchboard;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Calls that wait for the decision of an application. */
+  readonly incoming: IncomingCalls;
   /** Cache for prompts that are synthesised before calls come. */
   readonly prepared: PreparedSpeech;
   readonly time: Time;
@@ -134,12 +137,12 @@ function partsOf(
 
 /** Undefined if no application decides about incoming calls. */
 function decisionOf(
-  { config, time, log }: TelephoneSurroundings,
+  { config, time, log, incoming: followers }: TelephoneSurroundings,
   context: RoutingContext,
 ): IncomingDecision | undefined {
-  const { incoming, callWebhookSecret: secret } = config;
-  if (incoming === undefined || secret === undefined) return undefined;
-  return new IncomingDecision({ ...incoming, secret, context, time, wallMs: Date.now, log });
+  const { incoming, callWebhookSecret: secret = '' } = config;
+  if (incoming === undefined) return undefined;
+  return new IncomingDecision({ ...incoming, secret, followers, context, time, wallMs: Date.now, log });
 }
 
 /** `ofTrunks`: addresses at which we are registered; calls may come from there. */

@@ -51,7 +51,10 @@ const WORDS: ApiWords = {
 const PATH = 'chat/completions';
 /** Until the first token, all attempts together, and between two. A model that is being loaded takes long. */
 const TOKEN_MS = 30_000;
-/** Characters of one answer, which are minutes of speech: what follows is not read. MAX_TEXT_LENGTH allows more. */
+/**
+ * Characters of one answer, which are minutes of speech: what follows is not read. MAX_TEXT_LENGTH allows
+ * more.
+ */
 const MOST_TEXT = 4000;
 const MOST_CALLS = 8;
 const MOST_ARGUMENTS = 16_384; // characters

@@ -2,6 +2,7 @@
 // nobody.
 import { ParleyError } from '../errors.js';
 import type { HandledCall } from './call-handler.js';
+import type { ServerEvents } from './server-events.js';
 import { mayUseCall } from './switchboard.js';
 
 interface OpenCall {
@@ -10,6 +11,7 @@ interface OpenCall {
 }
 
 interface OpenCallsParts {
+  readonly events?: Pick<ServerEvents, 'add'> | undefined;
   /** Name of the API key that a call belongs to; undefined: to every key. */
   readonly ownerOf: (id: string) => string | undefined;
 }
@@ -24,9 +26,17 @@ export class OpenCalls {
 
   /** The call is open until it is closed. */
   opened(handled: HandledCall): void {
-    const { id, closed } = handled.call;
+    const { id, closed, protocol } = handled.call;
+    const { events, ownerOf } = this.#parts;
+    const owner = ownerOf(id);
+    const { direction, from, to, displayName, headers } = handled;
     this.#calls.set(id, { handled, conductor: undefined });
-    void closed.then(() => this.#calls.delete(id));
+    const about = { direction, protocol, from, to, displayName, headers };
+    events?.add({ type: 'call.started', call: id, about }, owner);
+    void closed.then((reason) => {
+      this.#calls.delete(id);
+      events?.add({ type: 'call.ended', call: id, reason }, owner);
+    });
   }
 
   /** An agent conducts the call until its end. */

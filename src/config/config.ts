@@ -95,7 +95,10 @@ export interface Config {
 }
 
 interface IncomingConfig {
-  readonly url: string;
+  /** Undefined: applications decide that follow the events of the server. */
+  readonly url: string | undefined;
+  /** Name of their API key. */
+  readonly decider: string | undefined;
   readonly timeoutMs: number;
   readonly fallback: 'routes' | 'reject';
 }
@@ -267,9 +270,12 @@ function readIncoming(read: Reader): IncomingConfig | undefined {
   const url = read.raw('CALL_INCOMING_URL');
   const timeoutMs = read.number('CALL_INCOMING_TIMEOUT', 3, 0.1, 30) * 1000;
   const fallback = read.choice('CALL_INCOMING_FALLBACK', ['routes', 'reject'], 'routes');
-  if (url === undefined) return undefined;
-  if (!isWebhookUrl(url)) read.problem('CALL_INCOMING_URL', WEBHOOK_URL);
-  return { url, timeoutMs, fallback };
+  const decider = read.raw('CALL_INCOMING_KEY');
+  if (url === undefined && decider === undefined) return undefined;
+  if (url !== undefined && decider !== undefined)
+    read.problem('CALL_INCOMING_KEY', 'and CALL_INCOMING_URL are two ways to decide: set one of them');
+  if (url !== undefined && !isWebhookUrl(url)) read.problem('CALL_INCOMING_URL', WEBHOOK_URL);
+  return { url, decider, timeoutMs, fallback };
 }
 
 function isOrigin(item: string): boolean {
@@ -313,9 +319,10 @@ function checkWebhook(
   { callWebhookUrl: url, callWebhookSecret: secret, incoming }: Config,
   read: Reader,
 ): void {
-  if (incoming !== undefined && secret === undefined)
+  const isAsked = incoming?.url !== undefined;
+  if (isAsked && secret === undefined)
     read.problem('CALL_INCOMING_URL', 'needs CALL_WEBHOOK_SECRET, which signs its requests');
-  const isLone = url === undefined ? incoming === undefined && secret !== undefined : secret === undefined;
+  const isLone = url === undefined ? !isAsked && secret !== undefined : secret === undefined;
   if (isLone) read.problem('CALL_WEBHOOK_URL', 'and CALL_WEBHOOK_SECRET must be set together');
   if (url !== undefined && !isWebhookUrl(url)) read.problem('CALL_WEBHOOK_URL', WEBHOOK_URL);
   if (secret !== undefined && secret.length < LEAST_SECRET) {

@@ -508,10 +508,15 @@ export const SECTIONS = {
         'http(s) address that is asked how each incoming telephone call is answered, before SIP_ROUTES; its requests are signed with CALL_WEBHOOK_SECRET',
       default: 'none',
     },
-    CALL_INCOMING_TIMEOUT: { meaning: 'seconds that CALL_INCOMING_URL may take' },
+    CALL_INCOMING_KEY: {
+      meaning:
+        'name of the API key whose applications decide how each incoming telephone call is answered, in place of CALL_INCOMING_URL: they follow GET /v1/events; any word on a server without keys',
+      default: 'none',
+    },
+    CALL_INCOMING_TIMEOUT: { meaning: 'seconds that such a decision may take' },
     CALL_INCOMING_FALLBACK: {
       meaning:
-        'what becomes of a call about which CALL_INCOMING_URL gave no usable answer: SIP_ROUTES decide, or it is refused with 503',
+        'what becomes of a call about which there was no usable decision: SIP_ROUTES decide, or it is refused with 503',
     },
     CALL_WEBHOOK_URL: {
       meaning:

@@ -45,6 +45,7 @@ import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-r
 import type { Admission } from './admission.js';
 import type { ClientSecrets } from './client-secrets.js';
 import { addGuide } from './guide.js';
+import { addEventRoutes, type FollowParts } from '../calls/server-event-routes.js';
 import type { RelayAttachments } from '../relay/relay-attachments.js';
 import { addRelayRoutes } from '../relay/relay-routes.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
@@ -104,6 +105,8 @@ export interface AppOptions {
   readonly captions?: CaptionSource | undefined;
   /** Applications that attach to calls; without them, there are no calls to attach to. */
   readonly relays?: RelayAttachments | undefined;
+  /** The events of all calls, and calls that wait for a decision; without them, there are none. */
+  readonly follow?: FollowParts | undefined;
   /** Recordings of calls; without them, their routes answer 501. */
   readonly recordings?: RecordingParts | undefined;
   /** The state of the telephone, for /health. */
@@ -197,6 +200,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   addStatusRoutes(app, { ...status, startedAtMs: performance.now() });
   addBrowserCalls(app, options, parts, routes);
   addRelayRoutes(app, options.relays);
+  addEventRoutes(app, { follow: options.follow, events });
   addCaptionRoutes(app, { captions: options.captions, events });
   void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));

@@ -33,6 +33,7 @@ async function open(t: TestContext, answer: Answer, fallback: 'routes' | 'reject
   const decision = new IncomingDecision({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/incoming`,
     secret: SECRET,
+    followers: { ask: () => Promise.reject(new Error('not asked')) },
     timeoutMs: 3000,
     fallback,
     context: { ...ROUTING, isAgent: (name) => name === 'sales' },
@@ -130,4 +131,31 @@ test('about no more than 256 calls is the application asked at the same time', a
   void decision.of(CALL);
   await until(() => asked.length === 257);
   time.advance(3000);
+});
+
+test('applications that follow the events of the server decide where no address is asked', async (t) => {
+  const time = new ManualTime();
+  const asked: unknown[] = [];
+  const followers = {
+    ask: async <R>({ about, read }: { about: unknown; read: (rule: unknown) => R }) => {
+      asked.push(about);
+      return read({ agent: 'sales' });
+    },
+  };
+  const warnings: Record<string, unknown>[] = [];
+  const decision = new IncomingDecision({
+    url: undefined,
+    secret: '',
+    followers,
+    timeoutMs: 3000,
+    fallback: 'reject',
+    context: { ...ROUTING, isAgent: (name) => name === 'sales' },
+    time,
+    wallMs: () => NOW_MS,
+    log: { warn: (fields) => void warnings.push(fields) },
+  });
+  t.after(() => assert.equal(warnings.length, 0));
+  assert.deepEqual((await decision.of(CALL))?.answer, { kind: 'agent', agent: 'sales' });
+  const { callId: _callId, ...about } = CALL;
+  assert.deepEqual(asked, [{ direction: 'inbound', protocol: 'sip', ...about }]);
 });
