@@ -1,5 +1,6 @@
-// The caller's side of the page: the switches of the microphone and of interruption by speech, the level of the
-// microphone, and the sign that says who speaks. The microphone is on only during a call, and only if its switch is.
+// The caller's side of the page: the switches of the microphone and of interruption by speech, the level of
+// the microphone, and the sign that says who speaks. The microphone is on only during a call, and only if its
+// switch is.
 import { Meter } from './meter.js';
 import { Speakers, SpeakerSign } from './speakers.js';
 
@@ -12,7 +13,10 @@ export class Caller {
   #speakers = new Speakers();
   #call;
 
-  /** `parts` has the elements `microphone`, `interrupt`, `level`, `levelNames`, `who`, `announce`, and `showProblem(text)`. */
+  /**
+   * `parts` has the elements `microphone`, `interrupt`, `level`, `levelNames`, `who`, `announce`, and
+   * `showProblem(text)`.
+   */
   constructor(parts) {
     this.#parts = parts;
     this.#meter = new Meter(parts.level, LEVEL_COLOR);

@@ -3,7 +3,10 @@ import { sampleOf } from './code-samples.js';
 
 const COPIED_MS = 2000;
 
-/** Returns a function that takes what was done; see `Action` of code-samples.js. `hasKey()`: the user has a key. */
+/**
+ * Returns a function that takes what was done; see `Action` of code-samples.js. `hasKey()`: the user has a
+ * key.
+ */
 export function joinCode(element, first, hasKey) {
   let action = first;
   const kind = () => document.querySelector('input[name=code-kind]:checked').value;

@@ -1,5 +1,5 @@
-// Programs that do what the page has just done: for a shell, a web page, Python and a telephone. A key of the user is
-// never in them; they read it from a variable.
+// Programs that do what the page has just done: for a shell, a web page, Python and a telephone. A key of the
+// user is never in them; they read it from a variable.
 
 /**
  * @typedef {object} Place
@@ -8,10 +8,20 @@
  */
 
 /**
+ * @typedef {object} SpeechBody Fields of a request for speech.
+ * @property {string} input
+ * @property {string} response_format
+ * @property {string} [voice]
+ * @property {string} [language]
+ * @property {number} [speed]
+ * @property {string} [instructions]
+ */
+
+/**
  * What was done: a text was spoken in a call, said to the agent, made a file, or read as words.
  * @typedef {{ type: 'text', text: string, voice: string, language: string }
  *   | { type: 'prompt', text: string, agent: string }
- *   | { type: 'file', request: Record<string, unknown> & { input: string, response_format: string } }
+ *   | { type: 'file', request: SpeechBody }
  *   | { type: 'reading', text: string, language: string }} Action
  */
 
@@ -127,7 +137,7 @@ function sip(action, place) {
   }
   const { text, voice, language } =
     action.type === 'file'
-      ? { text: action.request.input, voice: action.request['voice'], language: action.request['language'] }
+      ? { text: action.request.input, voice: action.request.voice, language: action.request.language }
       : { voice: '', ...action };
   const say = { text, ...stated({ voice, language }), after: 'hangup' };
   return `# The server calls a telephone and says it.\n${curlOf(place, '/v1/calls', { to: PHONE, say }, '')}`;
@@ -162,11 +172,11 @@ function pythonOf(body) {
 
 /**
  * The fields that are not empty.
- * @param {Record<string, unknown>} fields
+ * @param {Record<string, string | undefined>} fields
  * @returns {Record<string, string>}
  */
 function stated(fields) {
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => (value ? [[name, String(value)]] : [])),
+    Object.entries(fields).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
 }

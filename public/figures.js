@@ -43,7 +43,9 @@ export class Figures {
     this.#element('answer-tile').hidden = !isThere;
   }
 
-  /** The parts of the way to an answer of the agent, in milliseconds; those that it did not have are absent. */
+  /**
+   * The parts of the way to an answer of the agent, in milliseconds; those that it did not have are absent.
+   */
   answer({ totalMs, silenceMs, textMs, modelMs, speechMs, packetMs }) {
     this.#put('answer', Math.round(totalMs));
     const parts = [

@@ -6,8 +6,8 @@ const TRANSLATIONS = 'v1/audio/translations';
 
 /**
  * Resolves with the text and its subtitles as WebVTT. `into` is a language tag, or empty for no translation.
- * `onProgress` gets the share of the file that was read, and the text so far. Rejects with CallError, or with an
- * AbortError.
+ * `onProgress` gets the share of the file that was read, and the text so far. Rejects with CallError, or with
+ * an AbortError.
  */
 export async function transcribeFile(file, { into, key, signal, onProgress }) {
   const fields = { stream: 'true', 'include[]': 'progress', response_format: 'vtt' };

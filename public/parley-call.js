@@ -1,5 +1,5 @@
-// The connection of a call: messages and the sound of the microphone go out, messages and sound come in. The call
-// survives changes of the network.
+// The connection of a call: messages and the sound of the microphone go out, messages and sound come in. The
+// call survives changes of the network.
 //
 //   new ──▶ opening ──▶ open ⇄ reconnecting
 //              └─────────┴───────────┴──▶ ended
@@ -7,8 +7,9 @@
 // When the sound stops, the call restarts ICE. If that does not help, the call resumes by its token on a new
 // RTCPeerConnection. The server keeps a call without a connection for a limited time (RESUME_GRACE_S).
 //
-// A call without a microphone only receives. The first use of the microphone moves an open call to a connection that
-// also sends; the sound goes on meanwhile. Such a call never goes back to a connection that only receives.
+// A call without a microphone only receives. The first use of the microphone moves an open call to a
+// connection that also sends; the sound goes on meanwhile. Such a call never goes back to a connection that
+// only receives.
 import { Connection, NO_PATH } from './parley-connection.js';
 import { CallError, CallSession } from './parley-http.js';
 import { closeMicrophone, openMicrophone } from './parley-microphone.js';
@@ -34,14 +35,18 @@ const SWITCHED_OFF = 'The microphone was switched off again.';
 
 /** @typedef {'new' | 'opening' | 'open' | 'reconnecting' | 'ended'} CallState */
 /** @typedef {{ readonly state: CallState, readonly reason: string }} StateChange */
-/** @typedef {{ readonly type: string } & Readonly<Record<string, any>>} CallMessage A message of either side. */
+/**
+ * A message of either side.
+ * @typedef {{ readonly type: string } & Readonly<Record<string, any>>} CallMessage
+ */
 
 /**
  * @typedef {object} CallEvents Functions that the call calls.
  * @property {(change: StateChange) => void} state
  * @property {(message: CallMessage) => void} message A message of the server.
  * @property {(stream: MediaStream) => void} sound The sound to play. A call that resumes has another one.
- * @property {(stream: MediaStream | null) => void} microphone The stream that is sent from now on; null: none.
+ * @property {(stream: MediaStream | null) => void} microphone The stream that is sent from now on; null:
+ *   none.
  */
 
 /**
@@ -122,8 +127,8 @@ export class CallConnection {
   }
 
   /**
-   * Resolves with the first message of the server when both sides can hear each other. Rejects with CallError; the
-   * call has ended then.
+   * Resolves with the first message of the server when both sides can hear each other. Rejects with
+   * CallError; the call has ended then.
    */
   async open() {
     if (this.#state !== 'new') throw new CallError('A call can be opened once.');
@@ -160,9 +165,10 @@ export class CallConnection {
   }
 
   /**
-   * Asks the user for the microphone, and sends its sound from now on or from the opening of the call. `constraints`
-   * are MediaTrackConstraints: echo cancellation, noise suppression and gain control are on by default. Resolves to
-   * the stream once the server can hear it. Rejects with CallError; the call goes on without the microphone.
+   * Asks the user for the microphone, and sends its sound from now on or from the opening of the call.
+   * `constraints` are MediaTrackConstraints: echo cancellation, noise suppression and gain control are on by
+   * default. Resolves to the stream once the server can hear it. Rejects with CallError; the call goes on
+   * without the microphone.
    * @param {MediaTrackConstraints} [constraints]
    */
   async startMicrophone(constraints) {
@@ -272,8 +278,8 @@ export class CallConnection {
     this.#on.state({ state, reason });
   }
 
-  // TURN credentials expire. If the server refuses others, for example because the key has expired, the call goes
-  // on with those that it has.
+  // TURN credentials expire. If the server refuses others, for example because the key has expired, the call
+  // goes on with those that it has.
   async #loadIceServers() {
     const isFirst = this.#iceServers === undefined;
     if (!isFirst && performance.now() < this.#iceServersUntil) return;

@@ -1,5 +1,5 @@
-// One RTCPeerConnection to the server: the sound comes in, and JSON texts go both ways on a data channel. The sound
-// of a microphone goes out if the call has used one.
+// One RTCPeerConnection to the server: the sound comes in, and JSON texts go both ways on a data channel. The
+// sound of a microphone goes out if the call has used one.
 
 export const NO_PATH = 'No path to the server could be found. A firewall may block its UDP ports.';
 
@@ -78,7 +78,10 @@ export class Connection {
     return this.#transceiver.direction === 'sendrecv';
   }
 
-  /** Sends this track of a microphone from now on; null sends nothing. @param {MediaStreamTrack | null} track */
+  /**
+   * Sends this track of a microphone from now on; null sends nothing.
+   * @param {MediaStreamTrack | null} track
+   */
   async sendTrack(track) {
     await this.#transceiver.sender.replaceTrack(track);
   }
@@ -99,8 +102,8 @@ export class Connection {
   }
 
   /**
-   * Restarts ICE. `exchange` sends the fragment of this side and returns that of the server. The connection is as
-   * before if `exchange` rejects.
+   * Restarts ICE. `exchange` sends the fragment of this side and returns that of the server. The connection
+   * is as before if `exchange` rejects.
    * @param {RTCIceServer[]} iceServers
    * @param {(fragment: string) => Promise<string>} exchange
    */

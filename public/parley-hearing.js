@@ -21,8 +21,8 @@ const LOST = 'The captions of the caller were lost.';
  */
 
 /**
- * Resolves at the end of the call, or if the server recognises no callers. Rejects with CallError if the captions
- * cannot be had.
+ * Resolves at the end of the call, or if the server recognises no callers. Rejects with CallError if the
+ * captions cannot be had.
  * @param {string} server URL of the server's root.
  * @param {string} id The call's.
  * @param {string} key

@@ -1,8 +1,8 @@
 // Asks the browser for the microphone, and says in words why it does not give it.
 import { CallError } from './parley-http.js';
 
-// A voice that comes out of a loudspeaker returns to the microphone. The echo canceller of the browser keeps the
-// voice from interrupting itself.
+// A voice that comes out of a loudspeaker returns to the microphone. The echo canceller of the browser keeps
+// the voice from interrupting itself.
 const PROCESSING = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
 const INSECURE =

@@ -11,7 +11,8 @@ export class CallSound {
   #ending = new AbortController();
 
   /**
-   * @param {HTMLMediaElement | undefined} element Plays the sound; by default an element that is not on the page.
+   * @param {HTMLMediaElement | undefined} element Plays the sound; by default an element that is not on the
+   *   page.
    * @param {(error: CallError) => void} onError
    */
   constructor(element, onError) {

@@ -1,7 +1,11 @@
-// Estimates which word of a sentence is heard now. The server tells when a sentence begins and when its last packet
-// has left. Between them the time of each word follows from its length, at the pace of the sentences before.
+// Estimates which word of a sentence is heard now. The server tells when a sentence begins and when its last
+// packet has left. Between them the time of each word follows from its length, at the pace of the sentences
+// before.
 
-/** @typedef {{ readonly start: number, readonly end: number, readonly weight: number }} Word Offsets in UTF-16 units. */
+/**
+ * Offsets in UTF-16 units.
+ * @typedef {{ readonly start: number, readonly end: number, readonly weight: number }} Word
+ */
 
 const FIRST_PACE = 17; // weight in a second, until the first sentence has been measured
 const SLOWEST_PACE = 6;
@@ -67,7 +71,10 @@ export class WordClock {
   #next = 0;
   /** Milliseconds of the sentence that have been heard up to `#since`. */
   #heardMs = 0;
-  /** Time at which the sentence began or went on; undefined while it stands still. @type {number | undefined} */
+  /**
+   * Time at which the sentence began or went on; undefined while it stands still.
+   * @type {number | undefined}
+   */
   #since;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
@@ -106,7 +113,9 @@ export class WordClock {
     this.#plan();
   }
 
-  /** The last packet of the sentence has left: the words that are missing are told, and the pace is measured. */
+  /**
+   * The last packet of the sentence has left: the words that are missing are told, and the pace is measured.
+   */
   finish() {
     this.pause();
     const [words, ms] = [this.#words, this.#heardMs];

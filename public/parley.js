@@ -1,5 +1,5 @@
-// Calls to the server for any page. Text goes out and is heard as speech. The sound of the microphone goes out, too,
-// if the page asks for it. A call survives changes of the network.
+// Calls to the server for any page. Text goes out and is heard as speech. The sound of the microphone goes
+// out, too, if the page asks for it. A call survives changes of the network.
 //
 //   const call = await Parley.call({ microphone: true });
 //   call.on('caption', ({ who, text }) => console.log(who, text));
@@ -11,7 +11,8 @@ import { CallError } from './parley-http.js';
 import { CallSound } from './parley-sound.js';
 
 const HOME = new URL('.', import.meta.url).href;
-const MESSAGE_CHARACTERS = 8000; // a message of this many stays below the 64 KiB that the server takes at once
+// A message of this many stays below the 64 KiB that the server takes at once.
+const MESSAGE_CHARACTERS = 8000;
 const CANCELLED = 'The call was cancelled.';
 
 export { CallError };
@@ -20,13 +21,15 @@ export { CallError };
  * @typedef {object} CallOptions
  * @property {string | URL} [url] The server's root; by default the folder of this module.
  * @property {string} [key] An API key or a client secret, if the server has keys.
- * @property {string} [agent] Name of the agent that talks, or `none`; by default the one of the server, if it has one.
- * @property {boolean | 'optional' | MediaTrackConstraints} [microphone] True: the user is asked for the microphone, and
- *   the call is not opened without it. `optional`: without it the call only receives, and `error` tells why.
- * @property {boolean | HTMLMediaElement} [sound] The element that plays the sound; false if the page plays it. By
- *   default the module plays it.
- * @property {boolean} [captions] True: the caller's speech becomes captions while it is spoken, also without an agent.
- *   If the server has keys, `key` must be an API key.
+ * @property {string} [agent] Name of the agent that talks, or `none`; by default the one of the server, if it
+ *   has one.
+ * @property {boolean | 'optional' | MediaTrackConstraints} [microphone] True: the user is asked for the
+ *   microphone, and the call is not opened without it. `optional`: without it the call only receives, and
+ *   `error` tells why.
+ * @property {boolean | HTMLMediaElement} [sound] The element that plays the sound; false if the page plays
+ *   it. By default the module plays it.
+ * @property {boolean} [captions] True: the caller's speech becomes captions while it is spoken, also without
+ *   an agent. If the server has keys, `key` must be an API key.
  * @property {CallListeners} [on] Listeners for the time before the call is open. They stay.
  * @property {AbortSignal} [signal] Ends the call, also while it is being opened.
  * @property {RTCIceServer[]} [iceServers] Instead of those that the server gives.
@@ -69,7 +72,10 @@ export class ParleyCall {
   /** The first message of the server. @type {import('./parley-call.js').CallMessage | undefined} */
   #ready;
   #ending = new AbortController();
-  /** Follows what the caller says; undefined: that was not asked for, or has begun. @type {(() => void) | undefined} */
+  /**
+   * Follows what the caller says; undefined: that was not asked for, or has begun.
+   * @type {(() => void) | undefined}
+   */
   #hear;
 
   /** @param {CallOptions} options */
@@ -208,7 +214,8 @@ export class ParleyCall {
   }
 
   /**
-   * Asks the server to report when the caller speaks and has finished, with these settings; `false` ends that.
+   * Asks the server to report when the caller speaks and has finished, with these settings; `false` ends
+   * that.
    * @param {Readonly<Record<string, unknown>> | false} [settings]
    */
   listen(settings = {}) {
@@ -229,8 +236,8 @@ export class ParleyCall {
   }
 
   /**
-   * Asks the user for the microphone, and sends its sound from now on. Echo cancellation, noise suppression and gain
-   * control are on by default. Rejects with CallError; the call goes on without the microphone.
+   * Asks the user for the microphone, and sends its sound from now on. Echo cancellation, noise suppression
+   * and gain control are on by default. Rejects with CallError; the call goes on without the microphone.
    * @param {MediaTrackConstraints} [constraints]
    */
   startMicrophone(constraints) {
@@ -303,7 +310,8 @@ export class ParleyCall {
   }
 
   /**
-   * A listener that throws does not keep the event from the others. An error that nobody listens to is reported.
+   * A listener that throws does not keep the event from the others. An error that nobody listens to is
+   * reported.
    * @template {keyof CallEvents} K
    * @param {K} name
    * @param {CallEvents[K]} event
@@ -311,7 +319,7 @@ export class ParleyCall {
   #tell(name, event) {
     const listeners = this.#listeners.get(name);
     if (name === 'error' && !listeners?.size) reportError(event);
-    for (const listener of [...(listeners ?? [])]) {
+    for (const listener of listeners ?? []) {
       try {
         listener(event);
       } catch (error) {
@@ -341,8 +349,8 @@ function stated(members) {
 
 export const Parley = Object.freeze({
   /**
-   * Opens a call. Resolves when both sides can hear each other. Rejects with CallError, whose message can be shown.
-   * Call it in the handler of a click: browsers hold sound back before a click.
+   * Opens a call. Resolves when both sides can hear each other. Rejects with CallError, whose message can be
+   * shown. Call it in the handler of a click: browsers hold sound back before a click.
    * @param {CallOptions} [options]
    */
   call: (options) => ParleyCall.open(options),

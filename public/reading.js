@@ -6,8 +6,8 @@ const PAUSE_MS = 400; // after the last change of the text
 const MOST_RULES = 60;
 
 /**
- * The panel is a `details` element, and asks the server while it is open. `page` has `text()`, `language()`, `key()`
- * and `did(action)`.
+ * The panel is a `details` element, and asks the server while it is open. `page` has `text()`, `language()`,
+ * `key()` and `did(action)`.
  */
 export function joinReading(element, page) {
   const panel = element('reading');

@@ -55,8 +55,8 @@ export class Speakers {
 const involvesCaller = (who) => who === 'caller' || who === 'both';
 
 /**
- * What a screen reader says after a change; undefined for nothing. The state of the call already tells when the
- * voice alone begins and ends.
+ * What a screen reader says after a change; undefined for nothing. The state of the call already tells when
+ * the voice alone begins and ends.
  */
 export function announcementOf(before, now) {
   if (before === now || !(involvesCaller(before) || involvesCaller(now))) return undefined;

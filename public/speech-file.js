@@ -6,7 +6,9 @@ const LIMIT_MS = 120_000; // for the whole sound
 const LOST = 'The server does not answer, or the sound broke off.';
 const ENDINGS = { ulaw_8000: 'ulaw', alaw_8000: 'alaw' };
 
-/** Resolves with {blob, ignored}: the sound, and the fields that its voice ignores. Rejects with CallError. */
+/**
+ * Resolves with {blob, ignored}: the sound, and the fields that its voice ignores. Rejects with CallError.
+ */
 export async function makeSpeech(request, key, signal = new AbortController().signal) {
   try {
     const answer = await fetch(SPEECH, {

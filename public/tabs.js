@@ -1,4 +1,5 @@
-// The tabs of the page: one panel is shown, and the arrow keys go from tab to tab. The address remembers the tab.
+// The tabs of the page: one panel is shown, and the arrow keys go from tab to tab. The address remembers the
+// tab.
 const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
 
 /** `tabs` are the elements with the role of a tab, whose panels their `aria-controls` name. */

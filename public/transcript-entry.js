@@ -36,8 +36,8 @@ export class Entry {
   #sound;
 
   /**
-   * `voice` is the name of the one that was chosen, or empty. `onReplay(text, entry)` makes a file of the text that was
-   * heard.
+   * `voice` is the name of the one that was chosen, or empty. `onReplay(text, entry)` makes a file of the
+   * text that was heard.
    */
   constructor(text, { voice = '', onReplay }) {
     this.#text = text;
@@ -189,7 +189,9 @@ export class Entry {
   }
 }
 
-/** The text as nodes, with the word emphasised. `offset` is that of the text, as the places of the word count. */
+/**
+ * The text as nodes, with the word emphasised. `offset` is that of the text, as the places of the word count.
+ */
 function withWord(text, word, offset) {
   if (word === undefined) return [text];
   const [from, to] = [Math.max(0, word.from - offset), word.to - offset];

@@ -1,5 +1,5 @@
-// Shows the conversation: the texts that were sent to be spoken or that the agent says, how much of them was spoken,
-// and what the caller said.
+// Shows the conversation: the texts that were sent to be spoken or that the agent says, how much of them was
+// spoken, and what the caller said.
 //
 // The server numbers the texts of a call that it accepts, from 1. The page
 // counts along, and takes a number back when a text is refused.

@@ -67,7 +67,9 @@ export class VoiceField {
     return undefined;
   }
 
-  /** The list has the voices that have each word of the search in their name, engine, language or description. */
+  /**
+   * The list has the voices that have each word of the search in their name, engine, language or description.
+   */
   #show() {
     const words = this.#element('voice-search').value.toLowerCase().split(/\s+/);
     const found = this.#voices.filter((voice) => words.every((word) => describe(voice).includes(word)));

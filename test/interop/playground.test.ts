@@ -1,4 +1,4 @@
-// The playground of the page, in a real browser: the conversation with an agent, voices, files, what is made
+// The playground of the page, in a real browser: the conversation with an agent, voices, files, the reading
 // of a text, and programs to copy. The test plays the server's half of a call.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

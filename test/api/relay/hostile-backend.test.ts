@@ -35,10 +35,7 @@ test('a thousand marks may wait, the next ones are refused, and all that wait co
   await under.app.message('error', 99);
   await settle();
   assert.equal(under.app.of('error').length, 100);
-  assert.equal(
-    under.app.of('error')[0]?.['description'],
-    '1000 marks wait already: no more are taken',
-  );
+  assert.equal(under.app.of('error')[0]?.['description'], '1000 marks wait already: no more are taken');
   assert.equal(under.app.closeCode, undefined);
   await under.passUntil(() => under.app.of('mark').length === 1000);
   const names = under.app.of('mark').map(({ name }) => name);

@@ -1,5 +1,4 @@
-// The types of public/parley.js, which are JSDoc: the module keeps to them, and programs that use it are
-// checked.
+// The types of public/parley.js are JSDoc: the module keeps to them, and programs that use it are checked.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +13,8 @@ const MODULE = join(ROOT, 'public/parley.js');
 const OPTIONS = [
   ...'--ignoreConfig --noEmit --allowJs --checkJs --strict --target es2023'.split(' '),
   ...'--lib es2023,dom,dom.iterable --module es2022 --moduleResolution bundler'.split(' '),
-  ...['--types', ''],
+  '--types',
+  '',
 ];
 
 /** The errors that the compiler finds in a file and what it imports. */
