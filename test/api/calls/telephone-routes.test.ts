@@ -23,7 +23,13 @@ async function place(under: Under): Promise<string> {
 }
 
 /** Browser calls have these, too; they have tests of their own. */
-const OF_ALL_CALLS = ['/v1/calls/{id}/recording', '/v1/calls/{id}/captions'];
+const OF_ALL_CALLS = [
+  '/v1/calls/{id}/recording',
+  '/v1/calls/{id}/captions',
+  '/v1/calls/{id}/relay',
+  '/v1/calls/incoming/{id}/accept',
+  '/v1/calls/incoming/{id}/reject',
+];
 
 test('a call is placed with everything that was asked for, and answered with its address', async (t) => {
   const under = await openApp(t);
