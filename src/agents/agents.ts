@@ -23,6 +23,7 @@ interface AgentCounters {
   answered(agent: string, times: AnswerTimes): void;
   failed(agent: string, code: string): void;
   toolCalled(agent: string): void;
+  earlyAnswer(agent: string, isTaken: boolean): void;
 }
 
 export class Agents implements CallHandler {
@@ -56,11 +57,13 @@ export class Agents implements CallHandler {
     if (relay !== undefined) return this.#parts.openRelay(handled, relay);
     if (config === undefined)
       throw new ParleyError('NOT_FOUND', `there is no agent ${JSON.stringify(agent)}`);
-    const { callerTexts, time, log } = this.#parts;
+    const { callerTexts, time, log, metrics } = this.#parts;
     const { id: call } = handled.call;
     log.info({ call, agent }, 'agent takes the call');
     const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
-    return new ChatAgent(handled, { config, model: this.#modelOf(config), callerTexts, time, log, onEvent });
+    const onEarlyAnswer = (isTaken: boolean) => metrics.earlyAnswer(agent, isTaken);
+    const model = this.#modelOf(config);
+    return new ChatAgent(handled, { config, model, callerTexts, time, log, onEvent, onEarlyAnswer });
   }
 
   #count(call: string, agent: string, event: AgentEvent): void {

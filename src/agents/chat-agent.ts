@@ -15,8 +15,10 @@ import { AgentTools, type DigitsWanted } from './agent-tools.js';
 import { ChatHistory } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply } from './chat-reply.js';
+import { EarlyAnswer } from './early-answer.js';
 import { Conversation, type ConversationListener, type TurnTimes, type CallerTurn } from './conversation.js';
 import { KeyInput } from './key-input.js';
+import type { LikelyTurn } from './likely-end.js';
 
 interface ChatAgentParts {
   readonly config: AgentConfig;
@@ -26,6 +28,8 @@ interface ChatAgentParts {
   readonly log: AgentLog;
   /** Told with each event of the agent. */
   readonly onEvent: (event: AgentEvent) => void;
+  /** Called at the end of each early answer: true if it became the answer, false if it was thrown away. */
+  readonly onEarlyAnswer: (isTaken: boolean) => void;
 }
 
 export interface AgentLog {
@@ -34,6 +38,7 @@ export interface AgentLog {
 }
 
 const MOST_TYPED = 4000; // characters
+const MOST_EARLY = 3; // early answers in one turn
 const KEYS_MS = 1500; // after the last key: the caller has pressed all
 const LAST_WORDS_MS = 60_000; // to speak what was said before the call ends or is transferred
 
@@ -46,6 +51,9 @@ export class ChatAgent implements Talk {
   readonly #keys: KeyInput;
   readonly #quiet = new Set<() => void>();
   #reply: ChatReply | undefined;
+  /** The answer to a turn that has probably ended. */
+  #early: EarlyAnswer | undefined;
+  #earlyCount = 0;
   /** The caller has said more while an answer was spoken that cannot be interrupted. */
   #isAskedAgain = false;
   /** What the caller has not heard of the answer that was interrupted last. */
@@ -62,12 +70,12 @@ export class ChatAgent implements Talk {
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
     const { line, call } = handled;
     this.#tools = new AgentTools({ call: call.id, config, time, actions: this.#actions(line) });
-    const { language, hints: context } = config;
+    const { language, hints: context, earlyStartMs } = config;
     this.#conversation = new Conversation(
       handled,
       this.#listener(),
       { callerTexts, time, log },
-      { expected: { language, context } },
+      { expected: { language, context }, earlyStartMs },
     );
     if (config.greeting !== undefined) this.#greet(config.greeting);
   }
@@ -89,6 +97,7 @@ export class ChatAgent implements Talk {
       said: (turn) => this.#said(turn),
       noise: () => this.#noise(),
       callerSpeaks: () => this.#released(),
+      likely: (turn) => this.#likely(turn),
       pressed: (digit) => this.#keys.pressed(digit),
       started: (utterance, start) => {
         this.#cancelFiller();
@@ -120,11 +129,31 @@ export class ChatAgent implements Talk {
 
   #said({ text, language, times, isOverVoice }: CallerTurn): void {
     const { interruptible } = this.#parts.config;
+    this.#earlyCount = 0;
     const listens = interruptible === 'speech' || interruptible === 'any';
     // Such as "uh-huh": the voice was not interrupted by it.
-    if (isOverVoice && listens) return this.#released();
+    if (isOverVoice && listens) {
+      this.#throwEarlyAway();
+      return this.#released();
+    }
     const by = { type: 'agent.prompt', text, by: 'speech' } as const;
     this.#asked(language === undefined ? by : { ...by, language }, times);
+  }
+
+  /** Asks the model before the turn is decided, where the answer would be spoken at once. */
+  #likely(turn: LikelyTurn | undefined): void {
+    this.#throwEarlyAway();
+    const isBusy = this.#conversation.isSpeaking || this.#reply?.isOver === false;
+    if (turn === undefined || isBusy || this.#earlyCount >= MOST_EARLY) return;
+    this.#earlyCount++;
+    const { model, time, onEarlyAnswer: onEnd } = this.#parts;
+    const messages = this.#history.messages(turn.text);
+    this.#early = new EarlyAnswer({ model, messages, tools: this.#tools.definitions, time, onEnd });
+  }
+
+  #throwEarlyAway(): void {
+    this.#early?.throwAway();
+    this.#early = undefined;
   }
 
   #asked(prompt: Extract<AgentEvent, { type: 'agent.prompt' }>, times: TurnTimes | undefined): void {
@@ -134,7 +163,7 @@ export class ChatAgent implements Talk {
     const reply = this.#reply;
     if (reply?.isOver === false) {
       this.#isAskedAgain = reply.isHeard; // it is heard to its end
-      if (this.#isAskedAgain) return;
+      if (this.#isAskedAgain) return this.#throwEarlyAway();
       const isQueued = reply.isSpeaking;
       reply.giveUp();
       if (isQueued) this.#conversation.interrupt('caller went on');
@@ -144,6 +173,8 @@ export class ChatAgent implements Talk {
 
   #answer(times: TurnTimes | undefined): void {
     const { model, time } = this.#parts;
+    const early = this.#early;
+    this.#early = undefined;
     const reply = new ChatReply(
       {
         model,
@@ -153,6 +184,7 @@ export class ChatAgent implements Talk {
         quiet: (signal) => this.#untilQuiet(signal),
         time,
         tell: (event) => this.#tell(event),
+        early,
       },
       times,
     );
@@ -183,6 +215,8 @@ export class ChatAgent implements Talk {
 
   /** The caller made a sound without words. If it has interrupted the voice, that goes on. */
   #noise(): void {
+    this.#earlyCount = 0;
+    this.#throwEarlyAway();
     this.#released();
     const rest = this.#unheard.trim();
     if (rest === '' || this.#conversation.isCallerHeard) return;
@@ -305,6 +339,7 @@ export class ChatAgent implements Talk {
     this.#isOver = true;
     this.#cancelFiller();
     this.#keys.close();
+    this.#throwEarlyAway();
     this.#reply?.giveUp();
     this.#released();
   }

@@ -106,11 +106,12 @@ export class ChatHistory {
 
   /**
    * What the model gets. User and assistant alternate, as the templates of many models demand: what the
-   * caller said in several turns without an answer is one message.
+   * caller said in several turns without an answer is one message. `next` is what the caller has probably
+   * said, which is not in the history.
    */
-  messages(): ChatMessage[] {
+  messages(next?: string): ChatMessage[] {
     const messages: ChatMessage[] = [{ role: 'system', content: this.#prompt }];
-    for (const entry of this.#entries) {
+    for (const entry of next === undefined ? this.#entries : [...this.#entries, { text: next }]) {
       const last = messages.at(-1);
       if (entry instanceof AnswerEntry) {
         messages.push(...answerMessages(entry));

@@ -12,6 +12,7 @@ import type { CallEvent, Utterance } from '../call/utterance.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, type ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
+import { LikelyEnd, type LikelyTurn } from './likely-end.js';
 
 /** When a turn of the caller was over, in milliseconds of the monotonic clock. */
 export interface TurnTimes {
@@ -47,6 +48,8 @@ export interface ConversationListener {
   /** What the caller has said so far of a turn that is not over. */
   partial?(text: string, language: string | undefined): void;
   callerSpeaks?(isSpeaking: boolean): void;
+  /** A turn has probably ended with this text; undefined: that is no longer so. Only with `earlyStartMs`. */
+  likely?(turn: LikelyTurn | undefined): void;
   pressed(digit: string): void;
   started(utterance: number, start: UtteranceStart): void;
   /** The last packet of a sentence has left. */
@@ -69,6 +72,8 @@ interface ConversationParts {
 interface ConversationOptions {
   readonly expected: ExpectedSpeech;
   readonly hearing?: Partial<HearingSettings>;
+  /** Milliseconds of silence after which a turn has probably ended; 0, the default: never. */
+  readonly earlyStartMs?: number;
 }
 
 /** A turn that is over, and whose text has not come. */
@@ -94,6 +99,7 @@ export class Conversation {
   /** Our voice spoke when the caller began, and nothing has interrupted it. */
   #isOverVoice = false;
   #speaking: number | undefined;
+  readonly #likely: LikelyEnd | undefined;
   #expect: (expected: ExpectedSpeech) => void = () => undefined;
   #cancelNoise: () => void = () => undefined;
   #stop: () => void = () => undefined;
@@ -108,6 +114,9 @@ export class Conversation {
     this.#listener = listener;
     this.#parts = parts;
     const { call } = handled;
+    const { earlyStartMs = 0 } = options;
+    if (earlyStartMs > 0)
+      this.#likely = new LikelyEnd(parts.time, earlyStartMs, (turn) => listener.likely?.(turn));
     // Before the texts: the end of a turn is known before its text.
     const stopObserving = call.observe((event) => this.#observe(event));
     const stopTexts = this.#hear(options);
@@ -116,6 +125,7 @@ export class Conversation {
       stopTexts();
       for (const { cancel } of this.#turns.splice(0)) cancel();
       this.#cancelNoise();
+      this.#likely?.ended();
       this.#stop = () => undefined;
       listener.ended();
     };
@@ -199,11 +209,13 @@ export class Conversation {
     switch (event.type) {
       case 'speech.started':
         this.#cancelNoise();
+        this.#likely?.started();
         if (!this.#isCallerSpeaking) this.#isOverVoice = this.#speaking !== undefined;
         return this.#callerSpeaks(true);
       case 'turn.ended':
         return this.#turnEnded(event.silenceMs);
       case 'speech.stopped':
+        this.#likely?.stopped();
         this.#cancelNoise = this.#parts.time.after(NOISE_MS, () => this.#wasNoise());
         return undefined;
       case 'digit':
@@ -240,12 +252,14 @@ export class Conversation {
 
   /** A sound that was too short for a turn: nothing else tells that it is over. */
   #wasNoise(): void {
+    this.#likely?.forget();
     this.#callerSpeaks(false);
     this.#listener.noise();
   }
 
   #turnEnded(silenceMs: number): void {
     this.#cancelNoise();
+    this.#likely?.ended();
     const decidedMs = this.#parts.time.now();
     const cancel = this.#parts.time.after(TEXT_MS, () => this.#settle('', undefined));
     const isOverVoice = this.#isOverVoice && this.#speaking !== undefined;
@@ -254,8 +268,9 @@ export class Conversation {
   }
 
   #heard({ text, isFinal, language }: CallerText): void {
-    if (isFinal) this.#settle(text, language);
-    else this.#listener.partial?.(text, language);
+    if (isFinal) return this.#settle(text, language);
+    if (this.#turns.length === 0) this.#likely?.partial(text, language);
+    this.#listener.partial?.(text, language);
   }
 
   /** The oldest turn that is over has this text. */
@@ -273,6 +288,7 @@ export class Conversation {
   #unheard(error: ParleyError): void {
     const { call } = this.#handled;
     this.#parts.log.warn({ call: call.id, code: error.code }, 'the caller is not recognised for now');
+    this.#likely?.forget();
     this.#callerSpeaks(false);
     while (this.#turns.length > 0) this.#settle('', undefined);
   }

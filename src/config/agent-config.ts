@@ -52,6 +52,8 @@ export interface AgentConfig {
   readonly failure: string;
   /** Answers in a row that may fail before the call ends. */
   readonly mostFailures: number;
+  /** Milliseconds of silence after which the model is asked before the turn is decided; 0: never. */
+  readonly earlyStartMs: number;
 }
 
 export interface AgentsConfig {
@@ -74,6 +76,7 @@ const FAILURE = 'I am sorry, I could not find an answer. Please say that again.'
 const FILLER_SECONDS = 3;
 const MOST_FAILURES = 3;
 const TOOL_SECONDS = 10;
+const MOST_EARLY_MS = 5000;
 const MOST_AGENTS = 1000;
 const MOST_TOOLS = 64;
 const MOST_PROMPT = 32_000; // characters
@@ -104,6 +107,7 @@ const FIELDS = {
     'fillerSeconds',
     'failure',
     'mostFailures',
+    'earlyStartMs',
   ],
   tool: ['name', 'description', 'parameters', 'url', 'authorizationEnv', 'timeoutSeconds'],
 } as const;
@@ -133,6 +137,15 @@ const DEFAULTS = {
   mostFailures: MOST_FAILURES,
 } as const;
 
+/** Variables that have no effect without a model. */
+const OWN_SETTINGS = [
+  'AGENT_PROMPT',
+  'AGENT_GREETING',
+  'AGENT_VOICE',
+  'AGENT_LANGUAGE',
+  'AGENT_EARLY_START_MS',
+] as const;
+
 /** The agent of the environment; undefined if no model is set. */
 function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
   const model = readServer(read, {
@@ -140,9 +153,8 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     key: 'AGENT_LLM_API_KEY',
     model: 'AGENT_LLM_MODEL',
   });
-  const lone = (['AGENT_PROMPT', 'AGENT_GREETING', 'AGENT_VOICE', 'AGENT_LANGUAGE'] as const).find(
-    (name) => read.raw(name) !== undefined,
-  );
+  const earlyStartMs = read.integer('AGENT_EARLY_START_MS', 0, 0, MOST_EARLY_MS);
+  const lone = OWN_SETTINGS.find((name) => read.raw(name) !== undefined);
   if (model === undefined) {
     if (lone !== undefined) read.problem(lone, 'has no effect without AGENT_LLM_URL');
     return undefined;
@@ -158,6 +170,7 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     greeting,
     voice: read.raw('AGENT_VOICE'),
     language: read.raw('AGENT_LANGUAGE'),
+    earlyStartMs,
   };
 }
 
@@ -278,6 +291,7 @@ class AgentsFile {
       filler: filler === '-' ? undefined : filler,
       failure: this.#phrase(value, 'failure', at) ?? DEFAULTS.failure,
       mostFailures: this.#read.integer(value, 'mostFailures', at, 1, 100) ?? DEFAULTS.mostFailures,
+      earlyStartMs: this.#read.integer(value, 'earlyStartMs', at, 0, MOST_EARLY_MS) ?? own?.earlyStartMs ?? 0,
     };
   }
 

@@ -167,6 +167,10 @@ export const SECTIONS = {
       meaning: 'language of the conversation (BCP 47), for voice and recogniser',
       default: 'it is found in what is said',
     },
+    AGENT_EARLY_START_MS: {
+      meaning:
+        'milliseconds of silence after which the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
+    },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',

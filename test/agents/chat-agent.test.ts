@@ -2,55 +2,12 @@
 // recogniser, the worker that hears, the network and time are the test's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ChatAgent } from '../../src/agents/chat-agent.js';
-import type { AgentEvent } from '../../src/call/utterance.js';
-import type { AgentConfig } from '../../src/config/agent-config.js';
 import { ParleyError } from '../../src/errors.js';
-import { openCalls } from '../fakes/call-under-test.js';
 import { until } from '../fakes/until.js';
-import { type HandledCallUnderTest, openHandledCall, settle } from './handled-call.js';
-import { ScriptedModel } from './scripted-model.js';
+import { type AgentUnderTest, openAgents } from './agent-under-test.js';
+import { settle } from './handled-call.js';
 
-const calls = openCalls();
-
-const AGENT: AgentConfig = {
-  name: 'test',
-  model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'small' },
-  temperature: undefined,
-  prompt: 'Be brief.',
-  greeting: undefined,
-  voice: undefined,
-  language: undefined,
-  hints: undefined,
-  interruptible: 'any',
-  transfers: new Map([['sales', 'sip:200@pbx']]),
-  tools: [],
-  fillerMs: 3000,
-  filler: 'One moment.',
-  failure: 'Sorry, again please.',
-  mostFailures: 2,
-};
-
-interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
-  readonly agent?: Partial<AgentConfig>;
-}
-
-interface AgentUnderTest extends HandledCallUnderTest {
-  readonly agent: ChatAgent;
-  readonly model: ScriptedModel;
-  readonly told: AgentEvent[];
-}
-
-function open({ agent = {}, ...setting }: Setting = {}): AgentUnderTest {
-  const under = openHandledCall(calls, setting);
-  const model = new ScriptedModel();
-  const told: AgentEvent[] = [];
-  const { callerTexts, time, handled } = under;
-  const parts = { callerTexts, time, log: { info: () => undefined, warn: () => undefined } };
-  const config = { ...AGENT, ...agent };
-  const chat = new ChatAgent(handled, { ...parts, config, model, onEvent: (event) => void told.push(event) });
-  return { ...under, agent: chat, model, told };
-}
+const open = openAgents();
 
 /** Speaks a first answer until the caller hears it. */
 async function hearAnswer(under: AgentUnderTest, text = 'The train leaves at nine from platform two.') {

@@ -47,6 +47,7 @@ const AGENT: AgentConfig = {
   filler: undefined,
   failure: 'Sorry.',
   mostFailures: 1000,
+  earlyStartMs: 0,
 };
 
 /** One turn; times in milliseconds of the monotonic clock. */
@@ -92,6 +93,7 @@ async function talk({ call }: BenchCall, startMs: number): Promise<Turn[]> {
       time: systemTime,
       log: { info: () => undefined, warn: () => undefined },
       onEvent: () => undefined,
+      onEarlyAnswer: () => undefined,
     },
   );
   await sleep(startMs);

@@ -1,0 +1,61 @@
+// The built-in agent in a call of a test: the call, its queue and the encoder are real; the engine, the model,
+// the recogniser, the worker that hears, the network and time are the test's.
+import { ChatAgent } from '../../src/agents/chat-agent.js';
+import type { AgentEvent } from '../../src/call/utterance.js';
+import type { AgentConfig } from '../../src/config/agent-config.js';
+import { openCalls } from '../fakes/call-under-test.js';
+import { type HandledCallUnderTest, openHandledCall } from './handled-call.js';
+import { ScriptedModel } from './scripted-model.js';
+
+const AGENT: AgentConfig = {
+  name: 'test',
+  model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'small' },
+  temperature: undefined,
+  prompt: 'Be brief.',
+  greeting: undefined,
+  voice: undefined,
+  language: undefined,
+  hints: undefined,
+  interruptible: 'any',
+  transfers: new Map([['sales', 'sip:200@pbx']]),
+  tools: [],
+  fillerMs: 3000,
+  filler: 'One moment.',
+  failure: 'Sorry, again please.',
+  mostFailures: 2,
+  earlyStartMs: 0,
+};
+
+interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
+  readonly agent?: Partial<AgentConfig>;
+}
+
+export interface AgentUnderTest extends HandledCallUnderTest {
+  readonly agent: ChatAgent;
+  readonly model: ScriptedModel;
+  readonly told: AgentEvent[];
+  /** Ends of early answers: true if one was taken over. */
+  readonly early: boolean[];
+}
+
+/** Call it once, at the top of a test file. The calls are closed after each test. */
+export function openAgents(): (setting?: Setting) => AgentUnderTest {
+  const calls = openCalls();
+  return (setting) => open(calls, setting);
+}
+
+function open(calls: ReturnType<typeof openCalls>, { agent = {}, ...setting }: Setting = {}): AgentUnderTest {
+  const under = openHandledCall(calls, setting);
+  const model = new ScriptedModel();
+  const told: AgentEvent[] = [];
+  const { callerTexts, time, handled } = under;
+  const parts = { callerTexts, time, log: { info: () => undefined, warn: () => undefined } };
+  const config = { ...AGENT, ...agent };
+  const early: boolean[] = [];
+  const listeners = {
+    onEvent: (event: AgentEvent) => void told.push(event),
+    onEarlyAnswer: (isTaken: boolean) => void early.push(isTaken),
+  };
+  const chat = new ChatAgent(handled, { ...parts, ...listeners, config, model });
+  return { ...under, agent: chat, model, told, early };
+}
