@@ -29,6 +29,7 @@ interface AgentCounters {
   answered(agent: string, times: AnswerTimes): void;
   failed(agent: string, code: string): void;
   toolCalled(agent: string): void;
+  earlyAnswer(agent: string, isTaken: boolean): void;
 }
 
 export class Agents implements CallHandler {
@@ -68,11 +69,13 @@ export class Agents implements CallHandler {
     if (stream !== undefined) return this.#parts.openMediaStream(handled, stream);
     if (config === undefined)
       throw new ParleyError('NOT_FOUND', `there is no agent ${JSON.stringify(agent)}`);
-    const { callerTexts, time, log } = this.#parts;
+    const { callerTexts, time, log, metrics } = this.#parts;
     const { id: call } = handled.call;
     log.info({ call, agent }, 'agent takes the call');
     const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
-    return new ChatAgent(handled, { config, model: this.#modelOf(config), callerTexts, time, log, onEvent });
+    const onEarlyAnswer = (isTaken: boolean) => metrics.earlyAnswer(agent, isTaken);
+    const model = this.#modelOf(config);
+    return new ChatAgent(handled, { config, model, callerTexts, time, log, onEvent, onEarlyAnswer });
   }
 
   /**

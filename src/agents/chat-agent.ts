@@ -17,9 +17,11 @@ import { CallActions } from './call-actions.js';
 import { ChatHistory } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply } from './chat-reply.js';
+import { EarlyAnswer } from './early-answer.js';
 import { Conversation, type ConversationListener, type TurnTimes, type CallerTurn } from './conversation.js';
 import { IdleCaller } from './idle-caller.js';
 import { KeyInput } from './key-input.js';
+import type { LikelyTurn } from './likely-end.js';
 
 interface ChatAgentParts {
   readonly config: AgentConfig;
@@ -29,6 +31,8 @@ interface ChatAgentParts {
   readonly log: AgentLog;
   /** Told with each event of the agent. */
   readonly onEvent: (event: AgentEvent) => void;
+  /** Called at the end of each early answer: true if it became the answer, false if it was thrown away. */
+  readonly onEarlyAnswer: (isTaken: boolean) => void;
 }
 
 export interface AgentLog {
@@ -40,6 +44,7 @@ const MOST_TYPED = 4000; // characters
 const QUIET_MS = 90_000; // longer than a turn lasts: the end of the caller's speech was not told
 /** For the model, after a sound has cut an answer short. */
 const GO_ON = '[A sound without words interrupted you. Go on.]';
+const MOST_EARLY = 3; // early answers in one turn
 const KEYS_MS = 1500; // after the last key: the caller has pressed all
 
 export class ChatAgent implements Talk {
@@ -53,6 +58,9 @@ export class ChatAgent implements Talk {
   readonly #actions: CallActions;
   readonly #quiet = new Set<() => void>();
   #reply: ChatReply | undefined;
+  /** The answer to a turn that has probably ended. */
+  #early: EarlyAnswer | undefined;
+  #earlyCount = 0;
   /** The caller has said more while an answer was spoken that cannot be interrupted. */
   #isAskedAgain = false;
   /** What the caller has not heard of the answer that was interrupted last. */
@@ -73,12 +81,12 @@ export class ChatAgent implements Talk {
     const quiet = (signal: AbortSignal) => this.#untilQuiet(signal);
     this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     this.#tools = new AgentTools({ call: handled.call.id, config, time, actions: this.#actions });
-    const { language, hints: context } = config;
+    const { language, hints: context, earlyStartMs } = config;
     this.#conversation = new Conversation(
       handled,
       this.#listener(),
       { callerTexts, time, log },
-      { expected: { language, context } },
+      { expected: { language, context }, earlyStartMs },
     );
     if (config.greeting !== undefined) this.#sayOwn(config.greeting);
     this.#idle.look();
@@ -107,6 +115,7 @@ export class ChatAgent implements Talk {
         this.#idle.acts();
         this.#keys.pressed(digit);
       },
+      likely: (turn) => this.#likely(turn),
       started: (utterance, start) => {
         this.#cancelFiller();
         if (this.#reply?.started(utterance, start) === true) this.#failures = 0;
@@ -172,9 +181,32 @@ export class ChatAgent implements Talk {
 
   #said({ text, language, times, wasNoInterruption }: CallerTurn): void {
     this.#idle.acts();
-    if (wasNoInterruption) return this.#released(); // such as "uh-huh"
+    this.#earlyCount = 0;
+    // Such as "uh-huh": the voice was not interrupted by it.
+    if (wasNoInterruption) {
+      this.#throwEarlyAway();
+      return this.#released();
+    }
     const by = { type: 'agent.prompt', text, by: 'speech' } as const;
     this.#asked(language === undefined ? by : { ...by, language }, times);
+  }
+
+  /** Asks the model before the turn is decided, where the answer would be spoken at once. */
+  #likely(turn: LikelyTurn | undefined): void {
+    this.#throwEarlyAway();
+    const isBusy = this.#conversation.isSpeaking || this.#reply?.isOver === false;
+    if (turn === undefined || isBusy || this.#earlyCount >= MOST_EARLY) return;
+    this.#earlyCount++;
+    const { model, time, onEarlyAnswer: onEnd } = this.#parts;
+    const asked = this.#history.copy();
+    asked.user(turn.text);
+    const messages = asked.messages();
+    this.#early = new EarlyAnswer({ model, messages, tools: this.#tools.definitions, time, onEnd });
+  }
+
+  #throwEarlyAway(): void {
+    this.#early?.throwAway();
+    this.#early = undefined;
   }
 
   #asked(prompt: Extract<AgentEvent, { type: 'agent.prompt' }>, times: TurnTimes | undefined): void {
@@ -186,7 +218,7 @@ export class ChatAgent implements Talk {
     const reply = this.#reply;
     if (reply?.isOver === false) {
       this.#isAskedAgain = reply.isHeard && this.#conversation.isSpeaking; // it is heard to its end
-      if (this.#isAskedAgain) return;
+      if (this.#isAskedAgain) return this.#throwEarlyAway();
       const isQueued = reply.isSpeaking;
       reply.giveUp();
       if (isQueued) this.#conversation.interrupt('caller went on');
@@ -196,6 +228,8 @@ export class ChatAgent implements Talk {
 
   #answer(times: TurnTimes | undefined): void {
     const { model, time } = this.#parts;
+    const early = this.#early;
+    this.#early = undefined;
     const reply = new ChatReply(
       {
         model,
@@ -205,6 +239,7 @@ export class ChatAgent implements Talk {
         quiet: (signal) => this.#untilQuiet(signal),
         time,
         tell: (event) => this.#tell(event),
+        early,
       },
       times,
     );
@@ -245,6 +280,8 @@ export class ChatAgent implements Talk {
 
   /** The caller made a sound without words. If it has interrupted the voice, that goes on. */
   #noise(): void {
+    this.#earlyCount = 0;
+    this.#throwEarlyAway();
     this.#released();
     if (this.#conversation.isCallerHeard) return;
     const rest = this.#unheard.trim();
@@ -349,6 +386,7 @@ export class ChatAgent implements Talk {
     this.#cancelFiller();
     this.#keys.close();
     this.#idle.close();
+    this.#throwEarlyAway();
     this.#reply?.giveUp();
     this.#released();
   }

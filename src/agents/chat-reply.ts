@@ -14,6 +14,7 @@ import type { Time } from '../time.js';
 import type { AgentTools } from './agent-tools.js';
 import type { AnswerEntry, ChatHistory } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
+import type { EarlyAnswer } from './early-answer.js';
 import type { TurnTimes, UtteranceStart } from './conversation.js';
 
 export interface ReplyParts {
@@ -30,6 +31,8 @@ export interface ReplyParts {
   readonly onText?: (entry: AnswerEntry) => void;
   /** The model calls functions with this answer. */
   readonly onCalls?: (entry: AnswerEntry) => void;
+  /** Taken over if the model was asked the same. */
+  readonly early?: Pick<EarlyAnswer, 'take'> | undefined;
 }
 
 /** Rounds of questions and functions in one answer. */
@@ -44,6 +47,7 @@ export class ChatReply {
   /** Those whose end is not known yet. */
   readonly #utterances = new Map<number, AnswerEntry>();
   #firstTokenMs: number | undefined;
+  #isAsked = false;
   #isHeard = false;
   #isRunning = true;
 
@@ -154,13 +158,15 @@ export class ChatReply {
   }
 
   async #ask(): Promise<AnswerEntry> {
-    const { model, history, tools } = this.#parts;
+    const { model, history, tools, early } = this.#parts;
     const { signal } = this.#end;
     const question = { messages: history.messages(), tools: tools.definitions, signal };
+    const taken = this.#isAsked ? undefined : early?.take(question.messages, signal);
+    this.#isAsked = true;
     const entry = history.answer();
     let stream: TokenStream | undefined;
     try {
-      for await (const part of model.answer(question)) {
+      for await (const part of taken ?? model.answer(question)) {
         if ('toolCalls' in part) {
           entry.calls(part.toolCalls);
           this.#parts.onCalls?.(entry);

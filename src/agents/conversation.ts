@@ -12,6 +12,7 @@ import type { CallEvent, Utterance } from '../call/utterance.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
+import { LikelyEnd, type LikelyTurn } from './likely-end.js';
 
 /** When a turn of the caller was over, in milliseconds of the monotonic clock. */
 export interface TurnTimes {
@@ -64,6 +65,8 @@ export interface ConversationListener {
   unsaid?(turn: number, error: ParleyError | undefined): void;
   /** The caller was expected to speak, and did not. */
   noInput?(): void;
+  /** A turn has probably ended with this text; undefined: that is no longer so. Only with `earlyStartMs`. */
+  likely?(turn: LikelyTurn | undefined): void;
   pressed(digit: string): void;
   started(utterance: number, start: UtteranceStart): void;
   /** The last packet of a sentence has left. */
@@ -86,6 +89,8 @@ interface ConversationParts {
 interface ConversationOptions {
   readonly expected: ExpectedSpeech;
   readonly hearing?: Partial<HearingSettings>;
+  /** Milliseconds of silence after which a turn has probably ended; 0, the default: never. */
+  readonly earlyStartMs?: number;
 }
 
 /** A turn that is over, and whose text has not come. */
@@ -117,6 +122,7 @@ export class Conversation {
   #speaking: number | undefined;
   /** Utterances of ours that speech interrupts. */
   readonly #interruptible = new Set<number>();
+  readonly #likely: LikelyEnd | undefined;
   #expect: (expected: ExpectedSpeech) => void = () => undefined;
   #cancelNoise: () => void = () => undefined;
   #stop: () => void = () => undefined;
@@ -132,6 +138,9 @@ export class Conversation {
     this.#parts = parts;
     this.#hearing = options.hearing ?? {};
     const { call } = handled;
+    const { earlyStartMs = 0 } = options;
+    if (earlyStartMs > 0)
+      this.#likely = new LikelyEnd(parts.time, earlyStartMs, (turn) => listener.likely?.(turn));
     // Before the texts: the end of a turn is known before its text.
     const stopObserving = call.observe((event) => this.#observe(event));
     const stopTexts = this.#hear(options.expected);
@@ -140,6 +149,7 @@ export class Conversation {
       stopTexts();
       for (const { cancel } of this.#turns.splice(0)) cancel();
       this.#cancelNoise();
+      this.#likely?.ended();
       this.#stop = () => undefined;
       listener.ended();
     };
@@ -235,11 +245,13 @@ export class Conversation {
     switch (event.type) {
       case 'speech.started':
         this.#cancelNoise();
+        this.#likely?.started();
         if (!this.#isCallerSpeaking) this.#isOverVoice = this.#speaking !== undefined;
         return this.#callerSpeaks(true);
       case 'turn.ended':
         return this.#turnEnded(event);
       case 'speech.stopped':
+        this.#likely?.stopped();
         this.#cancelNoise = this.#parts.time.after(NOISE_MS, () => this.#wasNoise());
         return undefined;
       case 'no_input':
@@ -284,12 +296,14 @@ export class Conversation {
 
   /** A sound that was too short for a turn: nothing else tells that it is over. */
   #wasNoise(): void {
+    this.#likely?.forget();
     this.#callerSpeaks(false);
     this.#listener.noise();
   }
 
   #turnEnded({ speechMs, silenceMs }: TurnLength): void {
     this.#cancelNoise();
+    this.#likely?.ended();
     const decidedMs = this.#parts.time.now();
     const late = () => this.#settle('', undefined, new ParleyError('TIMEOUT', 'the text came too late'));
     const cancel = this.#parts.time.after(TEXT_MS, late);
@@ -303,8 +317,9 @@ export class Conversation {
   }
 
   #heard({ text, isFinal, language }: CallerText): void {
-    if (isFinal) this.#settle(text, language);
-    else this.#listener.partial?.(text, language);
+    if (isFinal) return this.#settle(text, language);
+    if (this.#turns.length === 0) this.#likely?.partial(text, language);
+    this.#listener.partial?.(text, language);
   }
 
   /** The oldest turn that is over has this text. */
@@ -327,6 +342,7 @@ export class Conversation {
   #unheard(error: ParleyError): void {
     const { call } = this.#handled;
     this.#parts.log.warn({ call: call.id, code: error.code }, 'the caller is not recognised for now');
+    this.#likely?.forget();
     this.#callerSpeaks(false);
     while (this.#turns.length > 0) this.#settle('', undefined, error);
   }

@@ -56,6 +56,8 @@ export interface AgentConfig {
   readonly mostFailures: number;
   /** Undefined: a caller may be silent for as long as the call lasts. */
   readonly idle: IdleCallerConfig | undefined;
+  /** Milliseconds of silence after which the model is asked before the turn is decided; 0: never. */
+  readonly earlyStartMs: number;
 }
 
 export interface AgentsConfig {
@@ -85,6 +87,7 @@ const FAILURE = 'I am sorry, I could not find an answer. Please say that again.'
 const FILLER_SECONDS = 3;
 const MOST_FAILURES = 3;
 const TOOL_SECONDS = 10;
+const MOST_EARLY_MS = 5000;
 const MOST_AGENTS = 1000;
 const MOST_TOOLS = 64;
 const MOST_PROMPT = 32_000; // characters
@@ -116,6 +119,7 @@ const FIELDS = {
     'failure',
     'mostFailures',
     ...IDLE_FIELDS,
+    'earlyStartMs',
   ],
   tool: ['name', 'description', 'parameters', 'url', 'authorizationEnv', 'timeoutSeconds'],
 } as const;
@@ -156,6 +160,7 @@ const OWN_VARIABLES = [
   'AGENT_VOICE',
   'AGENT_LANGUAGE',
   'AGENT_IDLE_TIMEOUT',
+  'AGENT_EARLY_START_MS',
 ] as const;
 
 /** The agent of the environment; undefined if no model is set. */
@@ -165,6 +170,7 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     key: 'AGENT_LLM_API_KEY',
     model: 'AGENT_LLM_MODEL',
   });
+  const earlyStartMs = read.integer('AGENT_EARLY_START_MS', 0, 0, MOST_EARLY_MS);
   const lone = OWN_VARIABLES.find((name) => read.raw(name) !== undefined);
   if (model === undefined) {
     if (lone !== undefined) read.problem(lone, 'has no effect without AGENT_LLM_URL');
@@ -181,6 +187,7 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     greeting,
     voice: read.raw('AGENT_VOICE'),
     language: read.raw('AGENT_LANGUAGE'),
+    earlyStartMs,
     idle: usualIdle(read.number('AGENT_IDLE_TIMEOUT', 0, ...IDLE_SECONDS)),
   };
 }
@@ -318,6 +325,7 @@ class AgentsFile {
       failure: this.#phrase(value, 'failure', at) ?? DEFAULTS.failure,
       mostFailures: this.#read.integer(value, 'mostFailures', at, 1, 100) ?? DEFAULTS.mostFailures,
       idle: readIdle(this.#read, value, at, own?.idle),
+      earlyStartMs: this.#read.integer(value, 'earlyStartMs', at, 0, MOST_EARLY_MS) ?? own?.earlyStartMs ?? 0,
     };
   }
 

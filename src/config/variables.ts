@@ -173,6 +173,10 @@ export const SECTIONS = {
       default: '0: a caller may be silent',
       values: '0 to 3600',
     },
+    AGENT_EARLY_START_MS: {
+      meaning:
+        'milliseconds of silence after which the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
+    },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',

@@ -19,6 +19,7 @@ export class AgentMetrics {
   readonly #answers: Counter<'agent'>;
   readonly #failures: Counter<'agent' | 'code'>;
   readonly #tools: Counter<'agent'>;
+  readonly #early: Counter<'agent' | 'end'>;
   readonly #seconds: Histogram<'part'>;
 
   constructor(registry: Registry) {
@@ -41,6 +42,12 @@ export class AgentMetrics {
       labelNames: ['agent'],
       registers,
     });
+    this.#early = new Counter({
+      name: 'parley_agent_early_answers_total',
+      help: 'answers that were asked for before the turn was decided: taken, or thrown_away',
+      labelNames: ['agent', 'end'],
+      registers,
+    });
     this.#seconds = new Histogram({
       name: 'parley_agent_answer_seconds',
       help: 'parts of the way to an answer: silence (end of speech to end of turn), text, model (to its first token), sentence (until the first one is whole), speech (to the first sound), packet, and total',
@@ -60,6 +67,11 @@ export class AgentMetrics {
 
   failed(agent: string, code: string): void {
     this.#failures.inc({ agent, code });
+  }
+
+  /** An answer that was asked for before its turn was decided has become the answer, or not. */
+  earlyAnswer(agent: string, isTaken: boolean): void {
+    this.#early.inc({ agent, end: isTaken ? 'taken' : 'thrown_away' });
   }
 
   toolCalled(agent: string): void {

@@ -24,6 +24,7 @@ const AGENT: AgentConfig = {
   failure: 'Sorry, again please.',
   mostFailures: 2,
   idle: undefined,
+  earlyStartMs: 0,
 };
 
 export interface AgentSetting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
@@ -34,6 +35,8 @@ export interface AgentUnderTest extends HandledCallUnderTest {
   readonly agent: ChatAgent;
   readonly model: ScriptedModel;
   readonly told: AgentEvent[];
+  /** Ends of early answers: true if one was taken over. */
+  readonly early: boolean[];
 }
 
 export function openAgent(
@@ -46,6 +49,11 @@ export function openAgent(
   const { callerTexts, time, handled } = under;
   const parts = { callerTexts, time, log: { info: () => undefined, warn: () => undefined } };
   const config = { ...AGENT, ...agent };
-  const chat = new ChatAgent(handled, { ...parts, config, model, onEvent: (event) => void told.push(event) });
-  return { ...under, agent: chat, model, told };
+  const early: boolean[] = [];
+  const listeners = {
+    onEvent: (event: AgentEvent) => void told.push(event),
+    onEarlyAnswer: (isTaken: boolean) => void early.push(isTaken),
+  };
+  const chat = new ChatAgent(handled, { ...parts, ...listeners, config, model });
+  return { ...under, agent: chat, model, told, early };
 }

@@ -48,6 +48,7 @@ const AGENT: AgentConfig = {
   failure: 'Sorry.',
   mostFailures: 1000,
   idle: undefined,
+  earlyStartMs: 0,
 };
 
 /** One turn; times in milliseconds of the monotonic clock. */
@@ -93,6 +94,7 @@ async function talk({ call }: BenchCall, startMs: number): Promise<Turn[]> {
       time: systemTime,
       log: { info: () => undefined, warn: () => undefined },
       onEvent: () => undefined,
+      onEarlyAnswer: () => undefined,
     },
   );
   await sleep(startMs);

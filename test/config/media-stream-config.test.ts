@@ -94,7 +94,12 @@ test('a call is given to the bot of its name, and a server of bots alone does no
     callerTexts: { isCallerRecognised: false } as never,
     time: new ManualTime(),
     log: { info: write, warn: write },
-    metrics: { answered: () => undefined, failed: () => undefined, toolCalled: () => undefined },
+    metrics: {
+      answered: () => undefined,
+      failed: () => undefined,
+      toolCalled: () => undefined,
+      earlyAnswer: () => undefined,
+    },
     openCalls: { opened: () => undefined, conductedBy: () => undefined },
     openRelay: () => assert.fail('it is no relay'),
     openMediaStream: (handled, stream) => (opened.push([handled, stream]), talk),

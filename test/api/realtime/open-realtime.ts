@@ -25,6 +25,7 @@ export const AGENT: AgentConfig = {
   fillerMs: 3000,
   filler: 'One moment.',
   idle: undefined,
+  earlyStartMs: 0,
   failure: 'Sorry, again please.',
   mostFailures: 2,
 };
