@@ -140,8 +140,9 @@ export class ChatAgent implements Talk {
     const goesOn = keys.isCollecting;
     const rest = reply?.interrupted(utterance, heard, { goesOn });
     if (reply === undefined || rest === undefined) return;
-    this.#unheard += rest;
-    this.#isCutShort = reply.isRunning;
+    // What an application or a key has ended does not go on after a noise.
+    this.#unheard = this.#conversation.isCallerHeard ? this.#unheard + rest : '';
+    this.#isCutShort = this.#conversation.isCallerHeard && reply.isRunning;
     if (!goesOn) return;
     const { collected } = keys;
     queueMicrotask(() => {

@@ -102,3 +102,17 @@ test('a turn over an announcement that nothing interrupts is a question', async 
   under.text('I want a ticket.');
   assert.deepEqual((await under.model.asked(0)).asked, ['user: I want a ticket.']);
 });
+
+test('an answer that an application ended does not go on after a noise', async () => {
+  const under = open();
+  under.says('Hello?');
+  (await under.model.asked(0)).say(MENU).done();
+  await under.passUntil(() => under.count('utterance.started') === 1);
+  under.call.interrupt('application');
+  under.begins();
+  under.pass(1000);
+  under.stops();
+  under.text('');
+  await settle();
+  assert.deepEqual([under.model.answers.length, under.engine.begun], [1, [MENU]]);
+});
