@@ -57,6 +57,11 @@ export class Agents implements CallHandler {
     return isAgent(this.#parts.config, agent);
   }
 
+  /** A client of the call conducts it, without an agent. */
+  clientConducts(call: string): void {
+    this.#parts.openCalls.conductedBy(call, 'its client');
+  }
+
   opened(handled: HandledCall): void {
     this.#parts.openCalls.opened(handled);
   }
@@ -83,15 +88,15 @@ export class Agents implements CallHandler {
    * that talks by itself.
    */
   steered(agent: string, call: string): TalkAgent {
-    const { agents, relays } = this.#parts.config;
+    const { agents, relays, mediaStreams } = this.#parts.config;
     const config = agents.get(agent);
     const name = JSON.stringify(agent);
-    this.#parts.openCalls.conductedBy(call, `the agent ${name}`);
-    if (relays.has(agent)) {
-      const message = `the agent ${name} is an application of ConversationRelay, which this protocol cannot steer`;
+    if (relays.has(agent) || mediaStreams.has(agent)) {
+      const message = `the agent ${name} is an application of its own, which this protocol cannot steer`;
       throw new ParleyError('CALL_STATE', message);
     }
     if (config === undefined) throw new ParleyError('NOT_FOUND', `there is no agent ${name}`);
+    this.#parts.openCalls.conductedBy(call, `the agent ${name}`);
     this.#parts.log.info({ call, agent }, 'agent takes the call');
     const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
     return { config, model: this.#modelOf(config), onEvent };

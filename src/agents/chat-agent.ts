@@ -14,7 +14,7 @@ import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
-import { ChatHistory } from './chat-history.js';
+import { type AnswerEntry, ChatHistory, GO_ON } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply } from './chat-reply.js';
 import { EarlyAnswer } from './early-answer.js';
@@ -42,8 +42,6 @@ export interface AgentLog {
 
 const MOST_TYPED = 4000; // characters
 const QUIET_MS = 90_000; // longer than a turn lasts: the end of the caller's speech was not told
-/** For the model, after a sound has cut an answer short. */
-const GO_ON = '[A sound without words interrupted you. Go on.]';
 const MOST_EARLY = 3; // early answers in one turn
 const KEYS_MS = 1500; // after the last key: the caller has pressed all
 
@@ -159,10 +157,18 @@ export class ChatAgent implements Talk {
     entry.add(phrase);
     const utterance = this.#say(phrase);
     if (utterance === undefined) this.#history.drop(entry);
-    void utterance?.ended.then(({ end, text }) => {
-      if (end !== 'spoken') entry.cut(text);
-    });
+    void utterance?.ended.then(({ end, text }) => this.#ownEnded(entry, end === 'spoken' ? undefined : text));
     return utterance;
+  }
+
+  /**
+   * `heard`: what the caller heard of it; undefined: all. If a sound has ended it, it goes on after a noise.
+   */
+  #ownEnded(entry: AnswerEntry, heard: string | undefined): void {
+    if (heard === undefined) return;
+    const rest = entry.cut(heard);
+    if (heard === '') this.#history.drop(entry);
+    if (this.#conversation.isCallerHeard) this.#unheard = rest;
   }
 
   #idleCaller(): IdleCaller {
@@ -293,14 +299,7 @@ export class ChatAgent implements Talk {
       return this.#answer(undefined);
     }
     if (rest === '') return;
-    const entry = this.#history.answer();
-    entry.add(rest);
-    const utterance = this.#say(rest);
-    void utterance?.ended.then(({ end, text }) => {
-      if (end === 'spoken') return;
-      this.#unheard = entry.cut(text);
-      if (text === '') this.#history.drop(entry);
-    });
+    this.#sayOwn(rest);
   }
 
   #failed(error: ParleyError): void {

@@ -1,6 +1,8 @@
 // The history of a conversation for a chat model. What the agent said is in it as far as the caller heard it.
 import type { ChatMessage, ToolCall } from './chat-model.js';
 
+/** For the model, after a sound has cut an answer short. */
+export const GO_ON = '[A sound without words interrupted you. Go on.]';
 /** Stands before a greeting. */
 const BEGUN: ChatMessage = { role: 'user', content: '[The call begins]' };
 const NO_RESULT = JSON.stringify({ error: 'no result yet: the caller went on' });
@@ -41,6 +43,10 @@ export class AnswerEntry {
   /** Takes a result back. */
   forget(call: string): void {
     this.#results.delete(call);
+  }
+
+  hasResult(call: string): boolean {
+    return this.#results.has(call);
   }
 
   /** Every call has a result, as the endpoint demands. */
@@ -197,7 +203,8 @@ function append(messages: ChatMessage[], message: ChatMessage): void {
   else if (role === 'user' && last?.role === 'user') {
     messages[messages.length - 1] = { role, content: `${last.content}\n${content}` };
   } else if (role === 'assistant' && last?.role === 'assistant' && last.tool_calls === undefined) {
-    const joined = `${last.content ?? ''} ${content ?? ''}`.trim();
+    const space = /^[,.;:!?]/u.test(content ?? '') ? '' : ' ';
+    const joined = `${last.content ?? ''}${space}${content ?? ''}`.trim();
     messages[messages.length - 1] = { ...message, content: joined };
   } else messages.push(message);
 }

@@ -204,7 +204,7 @@ export class ChatReply {
       if (this.isGivenUp) throw new ParleyError('ABORTED', 'the caller went on');
       const beganMs = time.now();
       const outcome = await tools.run(call, this.#end.signal);
-      entry.result(call.id, outcome.result);
+      if (!entry.hasResult(call.id)) entry.result(call.id, outcome.result); // a client may have answered
       isOver ||= outcome.isOver;
       tell({ type: 'agent.tool', name: call.name.slice(0, 64), ms: Math.round(time.now() - beganMs) });
     }

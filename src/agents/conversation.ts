@@ -107,6 +107,7 @@ interface OpenTurn {
 const TEXT_MS = 8000;
 /** Milliseconds of silence after a sound that was no turn: longer than any pause within one. */
 const NOISE_MS = 3000;
+const NOISE_MARGIN_MS = 500;
 
 export class Conversation {
   readonly #handled: HandledCall;
@@ -252,7 +253,7 @@ export class Conversation {
         return this.#turnEnded(event);
       case 'speech.stopped':
         this.#likely?.stopped();
-        this.#cancelNoise = this.#parts.time.after(NOISE_MS, () => this.#wasNoise());
+        this.#cancelNoise = this.#parts.time.after(this.#noiseMs, () => this.#wasNoise());
         return undefined;
       case 'no_input':
         return listener.noInput?.();
@@ -286,6 +287,11 @@ export class Conversation {
 
   #over(utterance: number): void {
     if (this.#speaking === utterance) this.#speaking = undefined;
+  }
+
+  get #noiseMs(): number {
+    const { silenceMs = 0, maxSilenceMs = 0 } = this.#hearing;
+    return Math.max(NOISE_MS, silenceMs + NOISE_MARGIN_MS, maxSilenceMs + NOISE_MARGIN_MS);
   }
 
   /** The caller's sound has ended: nothing tells the end of what is being said. */

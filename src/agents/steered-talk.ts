@@ -5,18 +5,17 @@
 //                              └─▶ response: the agent's model, or a text of the client ─▶ caller
 //
 // What the caller has not heard of an item is cut from it.
-import type { ExpectedSpeech, CallerTexts } from '../call/caller-texts.js';
+import type { CallerTexts } from '../call/caller-texts.js';
 import type { SpeakOptions } from '../call/call.js';
 import type { HandledCall } from '../call/call-handler.js';
 import type { AgentEvent, Interruptible, Utterance } from '../call/utterance.js';
 import type { AgentConfig } from '../config/agent-config.js';
-import type { HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
 import type { AgentLog } from './chat-agent.js';
-import type { ChatTool } from './chat-model.js';
+import { GO_ON } from './chat-history.js';
 import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
 import { KeyInput } from './key-input.js';
 import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
@@ -29,29 +28,8 @@ import {
   voiceItem,
 } from './talk-items.js';
 import { type CancelReason, type TalkEvent, TalkResponse } from './talk-response.js';
+import type { TalkSettings } from './talk-settings.js';
 import { TalkTurns } from './talk-turns.js';
-
-export interface TalkSettings {
-  /** In place of the agent's prompt. */
-  readonly prompt: string | undefined;
-  readonly voice: string | undefined;
-  /** BCP 47 tag of what is spoken; undefined: it is found in each text. */
-  readonly language: string | undefined;
-  /** Factor of the voice's own pace. */
-  readonly pace: number;
-  /** False: responses are text only. */
-  readonly isSpoken: boolean;
-  /** Each turn of the caller is answered. */
-  readonly answersTurns: boolean;
-  /** The caller's speech interrupts the voice. */
-  readonly isInterruptible: boolean;
-  /** Milliseconds after which a caller who says nothing is addressed; undefined: never. */
-  readonly idleMs: number | undefined;
-  readonly hearing: Partial<HearingSettings>;
-  readonly expected: ExpectedSpeech;
-  /** Functions of the client, which the agent's model may call. */
-  readonly tools: readonly ChatTool[];
-}
 
 interface SteeredTalkParts {
   /** Undefined: no agent answers. */
@@ -87,6 +65,8 @@ export class SteeredTalk {
   #isAskedAgain = false;
   /** What the caller has not heard of the response that was interrupted last. */
   #unheard = '';
+  /** That response was not written to its end, or a function of it was not done. */
+  #isCutShort = false;
   #cause: CancelReason = 'turn_detected';
   #failures = 0;
   #quietSinceMs: number;
@@ -192,6 +172,7 @@ export class SteeredTalk {
       throw new ParleyError('CALL_STATE', message, { field: 'response' });
     }
     this.#unheard = '';
+    this.#isCutShort = false;
     return this.#ask(this.#parts.agent, request);
   }
 
@@ -225,6 +206,7 @@ export class SteeredTalk {
     act();
     this.#cause = 'turn_detected';
     this.#unheard = '';
+    this.#isCutShort = false;
   }
 
   #listener(): ConversationListener {
@@ -278,12 +260,17 @@ export class SteeredTalk {
   #noise(): void {
     this.#released();
     const rest = this.#unheard.trim();
-    if (rest === '' || !this.#answers || this.#conversation.isCallerHeard) return;
+    if (!this.#answers || this.#conversation.isCallerHeard) return;
     this.#unheard = '';
-    this.#tryToSay(rest);
+    if (this.#isCutShort) {
+      this.#isCutShort = false;
+      this.#items.history.user(GO_ON);
+      this.#answerNow(undefined);
+    } else if (rest !== '') this.#tryToSay(rest);
   }
 
   #noInput(): void {
+    if (this.isAnswering) return; // the answer is spoken, and then awaits input again
     this.#turns.idle(Math.round(this.#quietSinceMs - this.#startMs));
     if (!this.#answers) return;
     this.#items.history.user('[The caller says nothing]');
@@ -300,9 +287,10 @@ export class SteeredTalk {
   #asked(prompt: Extract<AgentEvent, { type: 'agent.prompt' }>, times: TurnTimes | undefined): void {
     this.#tell(prompt);
     this.#unheard = '';
+    this.#isCutShort = false;
     const before = this.#answer;
     if (before?.reply?.isOver === false) {
-      this.#isAskedAgain = before.reply.isHeard; // it is heard to its end
+      this.#isAskedAgain = before.reply.isHeard && this.#conversation.isSpeaking; // it is heard to its end
       if (this.#isAskedAgain) return;
       const isQueued = before.reply.isSpeaking;
       before.reply.giveUp();
@@ -314,14 +302,20 @@ export class SteeredTalk {
 
   #answerNow(times: TurnTimes | undefined): void {
     const { agent } = this.#parts;
-    if (agent !== undefined) this.#ask(agent, USUAL, times);
+    this.#isAskedAgain = false;
+    if (agent === undefined) return;
+    try {
+      this.#ask(agent, USUAL, times);
+    } catch (error) {
+      this.#warn(error, 'the agent could not answer');
+    }
   }
 
   /** The caller spoke while an answer was heard that could not be interrupted, and is answered now. */
   #askAgain(): void {
     if (!this.#isAskedAgain || this.#answer?.reply?.isOver === false) return;
     this.#isAskedAgain = false;
-    this.#answerNow(undefined);
+    if (this.#items.history.isAsked) this.#answerNow(undefined);
   }
 
   #open({ isKept, isSpoken = this.#settings.isSpoken, voice, metadata }: ResponseRequest): TalkResponse {
@@ -496,7 +490,7 @@ export class SteeredTalk {
     this.#quietSinceMs = this.#parts.time.now();
     const response = this.#of(utterance);
     const sound = response?.sounds.get(utterance);
-    if (response === undefined || sound === undefined) return;
+    if (response === undefined || sound === undefined) return this.#askAgain();
     sound.item.soundMs = durationMs;
     response.sounds.delete(utterance);
     response.reply?.spoken(utterance);
@@ -512,7 +506,9 @@ export class SteeredTalk {
     const sound = response?.sounds.get(utterance);
     if (response === undefined || sound === undefined) return;
     response.sounds.delete(utterance);
+    const isRunning = response.reply?.isRunning === true;
     response.reply?.interrupted(utterance, heard);
+    this.#isCutShort = isRunning && response.isKept && this.#conversation.isCallerHeard;
     response.cancel(this.#cause);
     const rest = this.#items.cut(sound.item, heard);
     if (response.isKept) this.#unheard += rest;

@@ -50,11 +50,20 @@ export class OpenCalls {
    * if somebody conducts it.
    */
   check(id: string, key: string | undefined): HandledCall {
-    const open = this.#calls.get(id);
-    if (open === undefined || !mayUseCall(key, this.#parts.ownerOf(id)))
-      throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
+    const open = this.#openCall(id, key);
     if (open.conductor === undefined) return open.handled;
     throw new ParleyError('CALL_STATE', `${open.conductor} conducts this call already`);
+  }
+
+  /** Throws NOT_FOUND as `check`, whoever conducts the call. */
+  checkOwner(id: string, key: string | undefined): void {
+    this.#openCall(id, key);
+  }
+
+  #openCall(id: string, key: string | undefined): OpenCall {
+    const open = this.#calls.get(id);
+    if (open !== undefined && mayUseCall(key, this.#parts.ownerOf(id))) return open;
+    throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
   }
 
   /** As `check`; from now on `conductor` conducts the call. */

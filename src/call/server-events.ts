@@ -70,7 +70,8 @@ export class ServerEvents {
    * function is called. `key`: name of the API key that asks; undefined: any.
    */
   follow(key: string | undefined, after: number, onEvent: Follower['onEvent']): () => void {
-    for (const kept of this.#kept) if (kept.id > after && mayUseCall(key, kept.owner)) onEvent(kept);
+    const from = after > this.#count ? 0 : after; // an id of before a restart
+    for (const kept of this.#kept) if (kept.id > from && mayUseCall(key, kept.owner)) onEvent(kept);
     const follower = { key, onEvent };
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);

@@ -116,3 +116,21 @@ test('an answer that an application ended does not go on after a noise', async (
   await settle();
   assert.deepEqual([under.model.answers.length, under.engine.begun], [1, [MENU]]);
 });
+
+test('a greeting that a noise interrupts goes on', async () => {
+  const greeting = 'Welcome to the shop, where you find tea from all over the world.';
+  const under = open({ agent: { greeting } });
+  await under.passUntil(() => under.count('utterance.started') === 1);
+  await under.queued(greeting);
+  under.pass(400);
+  under.interrupts();
+  await settle();
+  under.pass(1000);
+  under.stops();
+  under.text('');
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  const rest = under.engine.begun.at(-1) ?? '';
+  assert.ok(rest.length > 10 && rest.length < greeting.length && greeting.endsWith(rest), rest);
+  under.says('Hello?');
+  assert.equal((await under.model.asked(0)).asked[1], `assistant: ${greeting}`);
+});

@@ -48,7 +48,7 @@ import {
 } from './realtime-settings.js';
 
 interface RealtimeParts {
-  readonly agents: Pick<Agents, 'steered'>;
+  readonly agents: Pick<Agents, 'steered' | 'clientConducts'>;
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly switchboard: Pick<Switchboard, 'check'>;
   readonly time: Time;
@@ -117,6 +117,7 @@ class RealtimeTalk implements ChannelTalk {
       isCallerRecognised,
       checkVoice: (voice, language) => switchboard.check(SAMPLE, { voice, language }),
     };
+    if (this.#abilities.agent === undefined) parts.agents.clientConducts(this.#call);
     this.#settings = this.#described(session, problems);
     this.#talk = new SteeredTalk(handled, this.#settings.talk, {
       agent: this.#abilities.agent,

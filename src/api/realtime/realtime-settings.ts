@@ -2,7 +2,7 @@
 //
 // https://platform.openai.com/docs/api-reference/realtime-client-events/session/update
 import type { TalkAgent } from '../../agents/steered-reply.js';
-import type { TalkSettings } from '../../agents/steered-talk.js';
+import type { TalkSettings } from '../../agents/talk-settings.js';
 import type { ChatTool } from '../../agents/chat-model.js';
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { HEARING_BOUNDS } from '../../config/hearing-config.js';

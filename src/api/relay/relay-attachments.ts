@@ -14,7 +14,7 @@ import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dial
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
 export interface RelayAttachmentParts extends RelayTalkParts {
-  readonly openCalls: Pick<OpenCalls, 'check' | 'take'>;
+  readonly openCalls: Pick<OpenCalls, 'check' | 'checkOwner' | 'take'>;
 }
 
 const TOKEN = 'rt_';
@@ -59,10 +59,13 @@ export class RelayAttachments {
   /** Throws what refuses an application at this call. */
   check(id: string, key: string | undefined): void {
     const attachment = this.#attachments.get(id);
-    if (attachment === undefined || attachment.peer !== undefined) this.#parts.openCalls.check(id, key);
+    const { openCalls } = this.#parts;
+    openCalls.checkOwner(id, key);
+    if (attachment === undefined || attachment.peer !== undefined) openCalls.check(id, key);
   }
 
   attach(id: string, key: string | undefined, attributes: RelayAttributes, peer: Peer): Attachment {
+    this.#parts.openCalls.checkOwner(id, key);
     const before = this.#attachments.get(id);
     const attachment = before?.peer === undefined ? before : undefined;
     if (attachment === undefined) {

@@ -48,6 +48,7 @@ const RESUME_CHARACTERS = 1000;
 const MOST_CHARACTERS = 64_000;
 const MOST_BAD = 10; // messages in a row, as with Twilio
 const MOST_MARKS = 1000;
+const MOST_FETCHING = 16;
 /** Milliseconds after an interruption in which the application may not know of it. */
 const KNOWN_MS = 300;
 
@@ -348,6 +349,8 @@ export class RelaySession {
 
   /** Sounds are fetched and played in the order of their messages. */
   #play({ source, loop, interruptible, preemptible = this.#config.preemptible }: PlayMessage): void {
+    if (this.#fetching >= MOST_FETCHING)
+      throw new ParleyError('QUEUE_FULL', `${MOST_FETCHING} sounds are fetched already: no more are taken`);
     const { signal } = this.#end;
     const allowed = this.#allowed(interruptible ?? this.#config.interruptible);
     if (this.#isPreemptible) this.#interrupt('preempted');

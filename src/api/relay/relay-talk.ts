@@ -144,6 +144,7 @@ export class RelayTalk implements Talk {
     if (this.#end !== undefined) return;
     this.warn({ errorCode }, errorMessage);
     this.#over({ status: 'failed', errorCode, errorMessage }, closeCode);
+    this.#session.detached(); // no more tokens come of a text that was open
     const utterance = this.#session.say(this.#attributes.failurePhrase, 'none');
     void this.#lastWords(utterance?.ended ?? Promise.resolve()).then(() => this.#hangUp());
   }

@@ -135,9 +135,11 @@ class StreamLine implements Talk {
     this.#send(this.#writer.start(TRACKS[track], parameters));
     this.#parts.log.info({ call: call.id, bot: this.#config.name, stream: this.#streamSid }, 'bot connected');
     this.#ping(socket);
-    this.#unobserve = call.observe((event) => {
+    const unobserve = call.observe((event) => {
       if (event.type === 'digit') this.#send(this.#writer.dtmf(event.digit));
     });
+    const unhear = this.#hear();
+    this.#unobserve = () => (unobserve(), unhear());
     this.#sound = new CallSound({
       call,
       tracks: TRACKS[track],
@@ -145,6 +147,17 @@ class StreamLine implements Talk {
       chunk: (...chunk) => this.#chunk(...chunk),
       failed: ({ code }) => this.#refuse(code, 'the bot does not hear the call for now'),
     });
+  }
+
+  /** Speech of the caller is no silence of the line, though the bot hears it, and not this server. */
+  #hear(): () => void {
+    try {
+      return this.#handled.call.hear();
+    } catch (error) {
+      const { code } = asParleyError(error, 'HEARING_FAILED');
+      this.#warn({ code }, 'the silence of the caller is not known');
+      return () => undefined;
+    }
   }
 
   /** A bot that answers no ping is lost. */

@@ -160,3 +160,11 @@ test('no more than a thousand events are kept', () => {
   events.follow(undefined, 0, ({ id }) => ids.push(id));
   assert.deepEqual([ids.length, ids[0], ids.at(-1)], [1000, 501, 1500]);
 });
+
+test('a client that knows an id of before a restart gets all that is kept', () => {
+  const events = new ServerEvents(() => 0);
+  events.add({ type: 'call.ended', call: 'call-1', reason: 'x' }, undefined);
+  const ids: number[] = [];
+  events.follow(undefined, 5000, ({ id }) => ids.push(id));
+  assert.deepEqual(ids, [1]);
+});

@@ -70,7 +70,7 @@ export function openRealtime(
     return { config: { ...AGENT, ...agent }, model, onEvent: () => undefined };
   };
   const dialect = realtimeChannel({
-    agents: { steered },
+    agents: { steered, clientConducts: () => undefined },
     callerTexts: under.callerTexts,
     switchboard: {
       check: (_text, options) => {

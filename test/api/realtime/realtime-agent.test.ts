@@ -307,3 +307,29 @@ test('a turn that the client deletes before its words are known is not answered 
   const answer = await under.model.asked(0);
   assert.deepEqual(answer.asked, []);
 });
+
+test('a silent caller is not addressed while an answer is on its way, and too many responses end no call', async () => {
+  const under = open();
+  for (let n = 0; n < 8; n++)
+    under.send({ type: 'response.create', response: { conversation: 'none', output_modalities: ['text'] } });
+  await until(() => under.model.answers.length === 8);
+  under.hearing.report({ type: 'no_input', atMs: under.time.now() });
+  for (const digit of ['1', '#']) under.call.pressed(digit);
+  under.pass(2000);
+  assert.equal(under.model.answers.length, 8);
+  for (const answer of under.model.answers) answer.say('Done.').done();
+  await under.passUntil(() => under.all('response.done').length === 8);
+});
+
+test('after a noise has cut an answer short that was still written, the model goes on', async () => {
+  const under = open();
+  under.says('When does the train leave?');
+  (await under.model.asked(0)).say(`${TEXT} `, 'And');
+  await under.told('output_audio_buffer.started');
+  under.interrupts();
+  under.pass(1000);
+  under.stops();
+  under.text('');
+  const next = await under.model.asked(1);
+  assert.match(next.asked.at(-1) ?? '', /\[A sound without words interrupted you\. Go on\.\]$/);
+});

@@ -88,3 +88,13 @@ test('an application that writes for ever is told to pause, and then refused', a
   assert.ok(Number(pause?.['waitingCharacters']) <= 4100);
   assert.match(String(under.app.of('error')[0]?.['description']), /^64000 characters wait/);
 });
+
+test('of a thousand sounds no more than sixteen are fetched at once', async (t) => {
+  const under = await openRelay(t, calls);
+  for (let n = 0; n < 1000; n++) under.app.send({ type: 'play', source: 'https://sounds.example.com/a.wav' });
+  await until(() => under.app.of('error').length > 0);
+  assert.match(
+    String(under.app.of('error')[0]?.['description']),
+    /^16 sounds are fetched already|texts wait in this call already/,
+  );
+});

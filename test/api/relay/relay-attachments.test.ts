@@ -107,6 +107,16 @@ test('a key of another owner sees no call, and a token reaches its own call only
   await came(await under.attach('', next), 'setup');
 });
 
+test("the call of an application that has lost its socket is nobody else's", async (t) => {
+  const under = await open(t, [`shop ${SHOP}`, `other ${OTHER}`]);
+  const first = await under.attach('', SHOP);
+  await came(first, 'setup');
+  first.socket.terminate();
+  await until(() => under.engine.begun.length === 1);
+  assert.equal((await under.refused(PATH, OTHER))[0], 404);
+  await came(await under.attach('', SHOP), 'setup');
+});
+
 test('a token may come in the query, for clients without headers', async (t) => {
   const under = await open(t, [`shop ${SHOP}`]);
   const { token = '' } = (await under.token(SHOP)).body;
