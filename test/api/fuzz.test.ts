@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
+import { ServerEvents } from '../../src/call/server-events.js';
 import { readOffer } from '../../signaling/offer.js';
 import { jambonzVoiceSocket } from '../../src/api/jambonz/jambonz-voice-socket.js';
 import { legacySocket } from '../../src/api/legacy/legacy-socket.js';
@@ -164,7 +165,8 @@ function wrong({ minimum, maximum, maxLength }: Schema): fc.Arbitrary<unknown> {
 }
 
 test('every address that takes JSON answers every body, and refuses with an error object', async (t) => {
-  const under = await openApp(t);
+  const incoming = { answer: () => undefined }; // every call waits for a decision
+  const under = await openApp(t, { follow: { events: new ServerEvents(Date.now), incoming } });
   under.speech.whole = ['sound'];
   under.phone.add('slt');
   under.speech.can = { engine: 'all', clone: true, design: false, instruct: true, sampling: true };

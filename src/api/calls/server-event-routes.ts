@@ -62,7 +62,17 @@ const ACCEPT_SCHEMA: RouteSchema = {
     '`{"say": {"text": "…"}}`, `{"wait": {}}`. An empty object leaves it to the rules.',
   tags: [TAGS.telephone],
   params: ID,
-  body: { type: 'object' },
+  body: {
+    type: 'object',
+    properties: {
+      agent: { ...STRING, description: 'name of an agent, or of an application' },
+      say: { type: 'object', description: '`text`, `voice`, `language`, `interruptible`, `after`' },
+      wait: { type: 'object', description: 'the call is answered, and an application speaks in it' },
+      reject: { type: 'object', description: '`status`, `cause`, `text`, `announcement`' },
+      listen: { description: 'the caller is heard: true, or settings' },
+      record: { description: 'the call is recorded: true, or settings' },
+    },
+  },
   response: DECIDED,
 };
 
