@@ -37,28 +37,29 @@ interface Caller {
 }
 
 const OPEN = `(async () => {
-  const { ParleyCall } = await import('/parley.js');
+  const { Parley } = await import('/parley.js');
   window.events = [];
   window.levels = [];
   window.states = [];
-  window.call = new ParleyCall();
-  call.addEventListener('message', ({ detail }) => events.push(detail));
-  call.addEventListener('state', ({ detail }) => states.push(detail.state));
-  call.addEventListener('sound', ({ detail }) => {
-    const audio = Object.assign(new Audio(), { srcObject: detail });
-    void audio.play();
+  const measure = (stream) => {
     const context = new AudioContext();
     const analyser = context.createAnalyser();
     analyser.fftSize = 1024;
-    context.createMediaStreamSource(detail).connect(analyser);
+    context.createMediaStreamSource(stream).connect(analyser);
     const samples = new Float32Array(analyser.fftSize);
     setInterval(() => {
       analyser.getFloatTimeDomainData(samples);
       levels.push(Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length));
     }, 20);
+  };
+  window.call = await Parley.call({
+    microphone: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+    on: {
+      message: (message) => events.push(message),
+      state: ({ state }) => states.push(state),
+      sound: measure,
+    },
   });
-  await call.startMicrophone({ echoCancellation: false, noiseSuppression: false, autoGainControl: false });
-  await call.open();
 })()`;
 
 async function openPage(t: TestContext, server: Server, microphone: string): Promise<Caller> {
