@@ -165,7 +165,7 @@ function began(opened) {
   for (const spoken of unsent.splice(0)) say(spoken);
 }
 
-/** What is typed is said to the agent, if one talks in the call. */
+/** A typed text is said to the agent, if one talks in the call. */
 function showAgent() {
   const talks = call?.agent !== undefined;
   element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';

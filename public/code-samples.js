@@ -18,7 +18,7 @@
  */
 
 /**
- * What was done: a text was spoken in a call, said to the agent, made a file, or read as words.
+ * The last action of the user: a text was spoken in a call, said to the agent, made a file, or read as words.
  * @typedef {{ type: 'text', text: string, voice: string, language: string }
  *   | { type: 'prompt', text: string, agent: string }
  *   | { type: 'file', request: SpeechBody }

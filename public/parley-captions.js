@@ -109,7 +109,7 @@ export class CallCaptions {
     this.#hasEars = hasEars;
   }
 
-  /** What the caller says. @param {import('./parley-hearing.js').HeardText} text */
+  /** The caller says something. @param {import('./parley-hearing.js').HeardText} text */
   heard({ number, text, isFinal, language }) {
     const spoken = language === undefined ? {} : { language };
     this.#on.caption({ id: `caller-turn-${number}`, who: 'caller', text, isFinal, by: 'speech', ...spoken });

@@ -269,7 +269,7 @@ type ClientMessage =
       readonly language?: string;
       readonly interruptible?: Interruptible;
     }
-  /** What the user types for the agent. */
+  /** The user has typed a text for the agent. */
   | { readonly type: 'prompt'; readonly text: string }
   | { readonly type: 'digit'; readonly digit: string }
   /** Undefined settings end it. */

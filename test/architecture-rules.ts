@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 /** Source files by path from the top of the repository, with `/`. */
 type Sources = ReadonlyMap<string, string>;
 
-const LEAVES = ['src/errors.ts', 'src/stated.ts', 'src/config', 'src/observe'];
+const LEAVES = ['src/errors.ts', 'src/stated.ts', 'src/response-text.ts', 'src/config', 'src/observe'];
 const TIME = 'src/time.ts'; // not for what is pure
 
 const AUDIO = [...LEAVES, TIME, 'src/addon.ts', 'src/audio'];
@@ -21,6 +21,7 @@ const CALL = [...SPEAKING, 'src/speaking', 'src/transcribing', 'src/hearing', 's
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
   'src/stated.ts': [],
+  'src/response-text.ts': [],
   [TIME]: [],
   'src/webassembly.d.ts': [],
   'src/addon.ts': ['src/errors.ts'],

@@ -3,7 +3,8 @@
 // not lost: the routes decide, or it is refused for a while, as configured.
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { IncomingCalls } from '../../src/call/incoming-calls.js';
-import { signature } from '../../src/observe/webhook.js';
+import { signedHeaders } from '../../src/observe/webhook.js';
+import { responseText } from '../../src/response-text.js';
 import { stated } from '../../src/stated.js';
 import type { Time } from '../../src/time.js';
 import { readRule, type RoutingContext } from '../routing-file.js';
@@ -26,7 +27,7 @@ interface DecisionParts {
   readonly secret: string;
   readonly followers: Pick<IncomingCalls, 'ask'>;
   readonly timeoutMs: number;
-  /** What becomes of a call for which there is no answer. */
+  /** Decides about a call for which no usable decision comes. */
   readonly fallback: 'routes' | 'reject';
   readonly context: RoutingContext;
   readonly time: Time;
@@ -86,19 +87,16 @@ export class IncomingDecision {
     try {
       const response = await fetch(url, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'parley',
-          'x-parley-event': EVENT,
-          'x-parley-signature': signature(secret, body, Math.floor(wallMs() / 1000)),
-        },
+        headers: signedHeaders(EVENT, { secret, body, unixMs: wallMs() }),
         body,
         redirect: 'manual', // who calls whom goes only to the address that the operator configured
         signal: late.signal,
       });
       if (!response.ok) throw new ParleyError('WRONG_STATE', `it answered with status ${response.status}`);
       if (response.status === NO_CONTENT) return undefined;
-      return this.#read(await textOf(response));
+      const { text, isWhole } = await responseText(response, MOST_ANSWER);
+      if (!isWhole) throw new ParleyError('TOO_LARGE', `its answer has more than ${MOST_ANSWER} bytes`);
+      return this.#read(text);
     } catch (error) {
       if (late.signal.aborted) throw new ParleyError('TIMEOUT', `it did not answer within ${timeoutMs} ms`);
       throw error;
@@ -133,17 +131,4 @@ function incomingBody({ callId, from, to, displayName, headers }: IncomingCall, 
     created_at: nowMs / 1000,
     call: { object: 'call.incoming', direction: 'inbound', ...call },
   };
-}
-
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    const chunk = part as Uint8Array;
-    parts.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MOST_ANSWER)
-      throw new ParleyError('TOO_LARGE', `its answer has more than ${MOST_ANSWER} bytes`);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

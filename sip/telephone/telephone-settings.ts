@@ -19,7 +19,7 @@ type SettingSources = Pick<
 
 export interface TelephoneSettings {
   readonly routes: RoutingTable;
-  /** What rules may refer to. */
+  /** Rules may refer to the keys, agents and settings in it. */
   readonly context: RoutingContext;
   readonly trunks: readonly TrunkSettings[];
   readonly users: ReadonlyMap<string, Secret>;

@@ -4,10 +4,11 @@
 import type { AgentConfig, AgentToolConfig } from '../config/agent-config.js';
 import { field, parsed } from '../engines/openai/api-client.js';
 import { asParleyError, ParleyError } from '../errors.js';
+import { responseText } from '../response-text.js';
 import type { Time } from '../time.js';
 import type { ChatTool, ToolCall } from './chat-model.js';
 
-/** What the built-in functions do in a call. Each rejects with ABORTED once `signal` is aborted. */
+/** Carries out the built-in functions in a call. Each rejects with ABORTED once `signal` is aborted. */
 export interface ToolActions {
   /** Resolves when the call is over. */
   hangUp(signal: AbortSignal): Promise<void>;
@@ -27,7 +28,7 @@ export interface DigitsWanted {
 }
 
 interface ToolOutcome {
-  /** What the model gets to know, as JSON. */
+  /** JSON for the model. */
   readonly result: string;
   /** The model is not asked again. */
   readonly isOver: boolean;
@@ -155,7 +156,7 @@ export class AgentTools {
         redirect: 'error',
         signal: end.signal,
       });
-      const body = await textOf(response);
+      const { text: body } = await responseText(response, MOST_RESULT);
       return response.ok
         ? { result: body, isOver: false }
         : refused(`it answered with status ${response.status}`);
@@ -208,18 +209,6 @@ const COLLECT_DIGITS: ChatTool = {
     additionalProperties: false,
   },
 };
-
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    const chunk = part as Uint8Array;
-    parts.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= MOST_RESULT) break;
-  }
-  return Buffer.concat(parts).subarray(0, MOST_RESULT).toString('utf8');
-}
 
 function result(value: object): ToolOutcome {
   return { result: JSON.stringify(value), isOver: false };

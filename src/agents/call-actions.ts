@@ -1,4 +1,4 @@
-// What the built-in functions of an agent do in its call. The call ends, or is transferred, when what was
+// Carries out the built-in functions of an agent in its call. The call ends, or is transferred, when what was
 // said before has been heard.
 import type { HandledCall } from '../call/call-handler.js';
 import { asParleyError, ParleyError } from '../errors.js';

@@ -61,7 +61,7 @@ export class ChatAgent implements Talk {
   #earlyCount = 0;
   /** The caller has said more while an answer was spoken that cannot be interrupted. */
   #isAskedAgain = false;
-  /** What the caller has not heard of the answer that was interrupted last. */
+  /** The caller has not heard this part of the answer that was interrupted last. */
   #unheard = '';
   /** That answer was not written to its end, or a function of it was not done. */
   #isCutShort = false;
@@ -138,7 +138,7 @@ export class ChatAgent implements Talk {
     const goesOn = keys.isCollecting;
     const rest = reply?.interrupted(utterance, heard, { goesOn });
     if (reply === undefined || rest === undefined) return;
-    // What an application or a key has ended does not go on after a noise.
+    // A voice that an application or a key has ended does not go on after a noise.
     this.#unheard = this.#conversation.isCallerHeard ? this.#unheard + rest : '';
     this.#isCutShort = this.#conversation.isCallerHeard && reply.isRunning;
     if (!goesOn) return;

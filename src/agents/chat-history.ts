@@ -35,7 +35,7 @@ export class AnswerEntry {
     this.#toolCalls = toolCalls;
   }
 
-  /** What a function answered; it may come after the caller went on. */
+  /** Keeps the answer of a function, which may come after the caller went on. */
   result(call: string, result: string): void {
     this.#results.set(call, result);
   }
@@ -82,7 +82,7 @@ function endOfHeard(text: string, heard: string): number | undefined {
   return end;
 }
 
-/** What the caller said, or what an application adds to the prompt. */
+/** Words of the caller, or an addition of an application to the prompt. */
 interface SaidEntry {
   readonly role: 'user' | 'system';
   readonly text: string;
@@ -139,9 +139,9 @@ export class ChatHistory {
   }
 
   /**
-   * What the model gets. The caller is first, and user and assistant alternate, as the templates of many
-   * models demand: what one side said in several turns is one message, and a greeting answers the beginning
-   * of the call.
+   * The messages of a question to the model. The caller is first, and user and assistant alternate, as the
+   * templates of many models demand: what one side said in several turns is one message, and a greeting
+   * answers the beginning of the call.
    */
   messages(prompt = this.#prompt): ChatMessage[] {
     const messages: ChatMessage[] = [{ role: 'system', content: prompt }];

@@ -56,7 +56,7 @@ export interface ConversationListener {
   said(turn: CallerTurn): void;
   /** A turn of the caller had no words, or they could not be recognised. */
   noise(): void;
-  /** What the caller has said so far of a turn that is not over. */
+  /** The caller has said this so far in a turn that is not over. */
   partial?(text: string, language: string | undefined): void;
   callerSpeaks?(isSpeaking: boolean): void;
   /** A turn is over: `said` or `unsaid` follows, in the order of the turns. */
@@ -172,7 +172,7 @@ export class Conversation {
     return this.#speaking !== undefined;
   }
 
-  /** What is known about the caller's speech has changed. */
+  /** The recogniser is to expect something else from now on. */
   expect(expected: ExpectedSpeech): void {
     this.#expect(expected);
   }

@@ -10,7 +10,7 @@ import type { UtteranceEnd } from '../call/utterance.js';
 import type { IdleCallerConfig } from '../config/idle-config.js';
 import type { Time } from '../time.js';
 
-/** What is said, and its end. */
+/** A phrase that is spoken, and its end. */
 interface Said {
   readonly ended: Promise<Pick<UtteranceEnd, 'end'>>;
 }

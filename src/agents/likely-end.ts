@@ -29,7 +29,7 @@ export class LikelyEnd {
     this.#onChange = onChange;
   }
 
-  /** What was said so far is not all of it: its text is of no use. */
+  /** The caller goes on: the text so far is of no use. */
   started(): void {
     this.#isSilent = false;
     this.#said = undefined;

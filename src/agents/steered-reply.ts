@@ -1,4 +1,4 @@
-// What the model of an agent writes for a response that a client may have asked for: messages, which are
+// Writes a response with the model of an agent, for a client that may have asked for it: messages, which are
 // spoken, and calls of functions. The agent's functions run here; those of the client are told to the client,
 // which adds their results to the conversation and asks for another response.
 import type { SpeakOptions } from '../call/call.js';
@@ -23,7 +23,7 @@ export interface ResponseRequest {
   /** In place of the prompt. */
   readonly prompt?: string | undefined;
   readonly voice?: string | undefined;
-  /** What it answers, in place of the conversation. */
+  /** It answers these items, in place of the conversation. */
   readonly input?: readonly (NewItem | ItemReference)[] | undefined;
   /** False: it does not become part of the conversation. */
   readonly isKept: boolean;

@@ -4,7 +4,7 @@
 //   caller ─▶ turns, keys ─▶ items ─▶ client ─▶ items, settings
 //                              └─▶ response: the agent's model, or a text of the client ─▶ caller
 //
-// What the caller has not heard of an item is cut from it.
+// An item is cut to what the caller has heard of it.
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { SpeakOptions } from '../call/call.js';
 import type { HandledCall } from '../call/call-handler.js';
@@ -63,7 +63,7 @@ export class SteeredTalk {
   /** The answer of the model to the conversation that began last. */
   #answer: TalkResponse | undefined;
   #isAskedAgain = false;
-  /** What the caller has not heard of the response that was interrupted last. */
+  /** The caller has not heard this part of the response that was interrupted last. */
   #unheard = '';
   /** That response was not written to its end, or a function of it was not done. */
   #isCutShort = false;
@@ -190,7 +190,7 @@ export class SteeredTalk {
     this.#byClient(() => this.#conversation.interrupt('cleared by the client'));
   }
 
-  /** What the caller says now is no turn. */
+  /** The words that the caller speaks now are no turn. */
   dropInput(): void {
     this.#turns.drop();
   }

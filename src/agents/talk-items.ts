@@ -37,7 +37,7 @@ interface ResultItem {
 
 export type TalkItem = MessageItem | CallItem | ResultItem;
 
-/** What a client adds. Ids are the client's own, or made. */
+/** An item that a client adds. Its id is the client's own, or made. */
 export type NewItem =
   | {
       readonly type: 'message';

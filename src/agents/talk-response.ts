@@ -14,7 +14,7 @@ import type { MessageItem, TalkItem } from './talk-items.js';
 
 export type CancelReason = 'turn_detected' | 'client_cancelled';
 
-/** What a client gets to know of its conversation. */
+/** An event of the conversation, for its client. */
 export type TalkEvent =
   | { readonly type: 'speech.started'; readonly item: string; readonly atMs: number }
   | { readonly type: 'speech.stopped'; readonly item: string; readonly atMs: number }
@@ -44,7 +44,7 @@ export type TalkEvent =
   | { readonly type: 'output.called'; readonly output: Output; readonly call: ToolCall }
   | { readonly type: 'response.done'; readonly response: TalkResponse }
   | { readonly type: 'sound.started' | 'sound.stopped' | 'sound.cleared'; readonly response: TalkResponse }
-  /** What was completed already could not be spoken to its end. */
+  /** A response that was completed already could not be spoken to its end. */
   | { readonly type: 'failed'; readonly error: ParleyError };
 
 /** One item of a response. */

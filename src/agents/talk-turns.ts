@@ -82,7 +82,7 @@ export class TalkTurns {
     this.#commit(id, '');
   }
 
-  /** What the caller says now is no turn. */
+  /** The words that the caller speaks now are no turn. */
   drop(): void {
     this.#isDropped = this.#spoken !== undefined;
   }

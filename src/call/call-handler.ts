@@ -57,7 +57,7 @@ export interface ChannelMessage {
 export interface ChannelOpening {
   /** Name of the agent; undefined: none. */
   readonly agent: string | undefined;
-  /** What the client wrote beside its offer: a JSON object, unread. */
+  /** The client wrote it beside its offer: a JSON object, unread. */
   readonly session: Readonly<Record<string, unknown>> | undefined;
 }
 

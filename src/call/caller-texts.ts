@@ -1,5 +1,5 @@
-// What the callers say, as text, turn by turn: the ear of a call feeds the recogniser, and the call's hearing
-// finds the turns.
+// Turns the speech of callers into text, turn by turn: the ear of a call feeds the recogniser, and the call's
+// hearing finds the turns.
 //
 //   ear of the call ─▶ ring ─▶ recogniser ◀── turns ── hearing of the call
 //                                 └─▶ partial and final texts ─▶ all who follow the caller
@@ -13,7 +13,7 @@ import type { Time } from '../time.js';
 import type { Call } from './call.js';
 import type { CallEvent } from './utterance.js';
 
-/** What the caller said in one turn. Times are in milliseconds of the monotonic clock. */
+/** The words of the caller in one turn. Times are in milliseconds of the monotonic clock. */
 export interface CallerText {
   /** Number of the turn in the call; each has one final text, which is empty if no words were found. */
   readonly number: number;
@@ -27,11 +27,11 @@ export interface CallerText {
 
 export interface CallerListener {
   readonly text: (text: CallerText) => void;
-  /** What the caller says is not recognised for now. */
+  /** The caller's speech is not recognised for now. */
   readonly failed: (error: ParleyError) => void;
 }
 
-/** What is known about the speech before it is heard. */
+/** Helps the recogniser with speech that it has not heard yet. */
 export interface ExpectedSpeech {
   /** BCP 47 tag; undefined: it is found. */
   readonly language?: string | undefined;

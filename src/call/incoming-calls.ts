@@ -18,7 +18,7 @@ interface IncomingCallsParts {
   readonly newId: () => string;
 }
 
-/** What is asked about one call. */
+/** A question about one call. */
 interface Question<R> {
   readonly about: CallSummary;
   readonly timeoutMs: number;

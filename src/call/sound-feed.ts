@@ -13,7 +13,7 @@ import type { Time } from '../time.js';
 import type { Call } from './call.js';
 import type { CallEvent } from './utterance.js';
 
-/** What the playout holds back at the beginning of a spurt: three frames. */
+/** The playout holds back three frames at the beginning of a spurt. */
 const REST_MS = 60;
 const PAUSE_MS = 120;
 /** A spurt that begins within this time after the one before is late by jitter. */

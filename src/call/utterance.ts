@@ -42,7 +42,7 @@ interface Failure {
   readonly message: string;
 }
 
-/** What the agent of a call does. */
+/** Events of the agent of a call. */
 export type AgentEvent =
   /** The caller said, typed or pressed this, and the agent answers it. */
   | { type: 'agent.prompt'; text: string; language?: string; by: 'speech' | 'text' | 'keys' }

@@ -39,7 +39,7 @@ export interface Config {
   readonly hangUpPhrase: string | undefined;
   readonly maxQueueDepth: number;
   readonly textIdleMs: number;
-  /** What a call begins to speak of a text in tokens. */
+  /** A call begins to speak a text in tokens with this part of it. */
   readonly firstPiece: 'clause' | 'sentence';
   readonly lexiconFile: string | undefined;
   readonly engineTimeoutMs: number;

@@ -237,10 +237,7 @@ async function attempt(parts: AttemptParts, message: Message, signal: AbortSigna
     const response = await fetch(url, {
       method: 'POST',
       headers: {
-        'content-type': 'application/json',
-        'user-agent': 'parley',
-        'x-parley-event': CALL_ENDED,
-        'x-parley-signature': signature(secret, message.body, Math.floor(wallClock() / 1000)),
+        ...signedHeaders(CALL_ENDED, { secret, body: message.body, unixMs: wallClock() }),
         'idempotency-key': message.id,
       },
       body: message.body,
@@ -254,6 +251,26 @@ async function attempt(parts: AttemptParts, message: Message, signal: AbortSigna
   } finally {
     forget();
   }
+}
+
+interface SignedBody {
+  readonly secret: string;
+  readonly body: string;
+  /** Now, in milliseconds since 1970. */
+  readonly unixMs: number;
+}
+
+/** The header fields of a signed JSON request about this event. */
+export function signedHeaders(
+  event: string,
+  { secret, body, unixMs }: SignedBody,
+): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'parley',
+    'x-parley-event': event,
+    'x-parley-signature': signature(secret, body, Math.floor(unixMs / 1000)),
+  };
 }
 
 /** `t=<Unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. The time lets a receiver reject replayed records. */

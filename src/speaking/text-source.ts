@@ -133,7 +133,7 @@ export interface Tokens extends AsyncIterable<string> {
   readonly ended?: boolean;
 }
 
-/** What the speech of a text in tokens begins with. */
+/** The speech of a text in tokens begins with this part. */
 export type FirstPiece = 'clause' | 'sentence';
 
 interface SentenceOfTokens extends Sentence {

@@ -7,7 +7,8 @@ import type { openCalls } from '../fakes/call-under-test.js';
 import { type HandledCallUnderTest, openHandledCall } from './handled-call.js';
 import { ScriptedModel } from './scripted-model.js';
 
-const AGENT: AgentConfig = {
+/** An agent of the tests. */
+export const AGENT: AgentConfig = {
   name: 'test',
   model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'small' },
   temperature: undefined,

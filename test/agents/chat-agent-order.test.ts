@@ -1,5 +1,5 @@
-// What comes at a bad moment: keys while a menu is read out, noises in the middle of an answer, speech while
-// a function runs, a voice or a recogniser that is lost.
+// Things happen at bad moments: keys while a menu is read out, noises in the middle of an answer, speech
+// while a function runs, a voice or a recogniser that is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';

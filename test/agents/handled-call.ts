@@ -22,9 +22,9 @@ export interface HandledCallUnderTest extends CallUnderTest {
     follow(call: unknown, listener: CallerListener, expected?: ExpectedSpeech): () => void;
   };
   readonly hearing: FakeHearing;
-  /** What was expected of the caller's speech. */
+  /** The expectations that the recogniser was told. */
   readonly expected: (ExpectedSpeech | undefined)[];
-  /** What was done with the line. */
+  /** The orders to the line. */
   readonly line: string[];
   /** The caller speaks a whole turn of a second. */
   says(text: string): void;
@@ -46,7 +46,7 @@ export interface HandledCallUnderTest extends CallUnderTest {
 /** Frames after which other threads get a millisecond. */
 const FRAMES_AT_ONCE = 10;
 
-/** What is due at this moment happens. */
+/** Lets everything happen that is due at this moment. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

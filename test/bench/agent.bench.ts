@@ -16,6 +16,7 @@ import { ChatAgent } from '../../src/agents/chat-agent.js';
 import type { AnswerPart, ChatQuestion } from '../../src/agents/chat-model.js';
 import type { AgentConfig } from '../../src/config/agent-config.js';
 import { systemTime } from '../../src/time.js';
+import { AGENT } from '../agents/agent-under-test.js';
 import { InstantEngine } from '../fakes/engines.js';
 import { type Arrival, spreadOf, UdpReceiver } from './arrivals.js';
 import { BenchCalls, type BenchCall, SILENT_PACKET_BYTES } from './bench-calls.js';
@@ -31,24 +32,14 @@ const HEARD_MS = 1000; // until the caller interrupts
 const REST_MS = 400;
 const MIB = 1024 * 1024;
 
-const AGENT: AgentConfig = {
+const BENCHED: AgentConfig = {
+  ...AGENT,
   name: 'bench',
-  model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'scripted' },
-  temperature: undefined,
-  prompt: 'Be brief.',
-  greeting: undefined,
-  voice: undefined,
   language: 'en',
-  hints: undefined,
-  interruptible: 'any',
   transfers: new Map(),
-  tools: [],
   fillerMs: 60_000,
   filler: undefined,
-  failure: 'Sorry.',
   mostFailures: 1000,
-  idle: undefined,
-  earlyStartMs: 0,
 };
 
 /** One turn; times in milliseconds of the monotonic clock. */
@@ -88,7 +79,7 @@ async function talk({ call }: BenchCall, startMs: number): Promise<Turn[]> {
   const agent = new ChatAgent(
     { call, direction: 'inbound', hangUp: () => call.close('bench') },
     {
-      config: AGENT,
+      config: BENCHED,
       model,
       callerTexts: { isCallerRecognised: false, follow: () => () => undefined },
       time: systemTime,

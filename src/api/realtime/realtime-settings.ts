@@ -34,7 +34,7 @@ export interface RealtimeSettings {
   readonly transcription: { readonly model?: string; readonly language?: string; readonly prompt?: string };
 }
 
-/** What the session can do. */
+/** The abilities of the session. */
 export interface SessionAbilities {
   readonly agent: TalkAgent | undefined;
   readonly isCallerRecognised: boolean;

@@ -1,15 +1,18 @@
-// Applications that open the socket themselves and attach to a running call: GET /v1/calls/{id}/relay.
+// Applications that open the socket themselves and attach to a running call: GET /v1/calls/{id}/relay. A POST
+// to the same address makes a token with which one may attach.
 //
 //   attached ⇄ lost ──half a minute──▶ failed
 //
 // One application conducts a call. The session goes on if it comes back, with the attributes of its first
 // socket.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { OpenCalls } from '../../call/open-calls.js';
 import { FieldReader } from '../../config/fields.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
+import { jsonAnswer, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
@@ -169,4 +172,39 @@ function attributesOf(url: URL): RelayAttributes {
 
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
+}
+
+const TOKEN_SCHEMA: RouteSchema = {
+  summary: 'A token with which an application attaches to this call, and to no other',
+  description:
+    'The application opens a WebSocket at `url` with the token as bearer or as `?token=`, and speaks ConversationRelay. ' +
+    'The token ends with the call, or with the next one.',
+  tags: [TAGS.calls],
+  params: object({ id: { ...STRING, description: 'of a call by telephone or browser' } }),
+  response: {
+    201: jsonAnswer(
+      'the token',
+      object({
+        object: { ...STRING, enum: ['call.relay'] },
+        call: STRING,
+        url: { ...STRING, description: 'path at this server' },
+        token: STRING,
+      }),
+    ),
+    404: { description: 'there is no open call of this id' },
+    409: { description: 'an agent or another application conducts the call' },
+  },
+};
+
+/** Without `relays` there are no calls. */
+export function addRelayRoutes(app: FastifyInstance, relays: RelayAttachments | undefined): void {
+  app.post<{ Params: { id: string } }>(
+    '/v1/calls/:id/relay',
+    { schema: TOKEN_SCHEMA },
+    ({ params: { id }, key }, reply) => {
+      if (relays === undefined) throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
+      const token = relays.tokenFor(id, key);
+      return reply.code(201).send({ object: 'call.relay', call: id, url: `/v1/calls/${id}/relay`, token });
+    },
+  );
 }

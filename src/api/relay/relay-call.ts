@@ -1,4 +1,4 @@
-// What an application of the ConversationRelay protocol is told of its call: the setup message, the action
+// Tells an application of the ConversationRelay protocol about its call: the setup message, the action
 // callback at the end, and the signatures of both.
 //
 // https://www.twilio.com/docs/usage/security

@@ -90,7 +90,7 @@ export class RelaySession {
   /** Changes with each interruption: marks from before it are not told. */
   #generation = 0;
   #marks = 0;
-  /** What the caller heard of the utterances that one interruption ended. */
+  /** The caller heard this much of the utterances that one interruption ended. */
   #cut: { heard: string; durationMs: number; id: string | undefined } | undefined;
   /** An order of the application's own interrupts. */
   #isOrdered = false;
@@ -134,7 +134,7 @@ export class RelaySession {
     }
   }
 
-  /** What a user types is a prompt like any other. Throws TEXT_EMPTY. */
+  /** A typed text is a prompt like any other. Throws TEXT_EMPTY. */
   typed(text: string): void {
     if (text.trim() === '') throw new ParleyError('TEXT_EMPTY', 'text must not be empty', { field: 'text' });
     this.#conversation.interrupt('text typed');
@@ -408,7 +408,7 @@ export class RelaySession {
     this.#behind.clear();
   }
 
-  /** What still comes of a text that was given up is passed over. */
+  /** The rest of a text that was given up is passed over. */
   #leaveOpen(text: RelayText): void {
     if (text !== this.#open) return;
     this.#open = undefined;

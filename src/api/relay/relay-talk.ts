@@ -1,5 +1,5 @@
-// What a session in the ConversationRelay protocol is on both kinds of socket, those that this server dials
-// and those that an application opens: it outlives its socket, and ends once.
+// A session in the ConversationRelay protocol is the same on both kinds of socket, those that this server
+// dials and those that an application opens: it outlives its socket, and ends once.
 //
 //   connected ⇄ lost ──▶ ended: completed (the caller hung up), ended (by the application), failed
 //
@@ -93,7 +93,7 @@ export class RelayTalk implements Talk {
     return Math.max(0, (this.#outageMs ?? 0) + RESUME_MS - this.#parts.time.now());
   }
 
-  /** What a user types is a prompt like any other. */
+  /** A typed text is a prompt like any other. */
   typed(text: string): void {
     this.#session.typed(text);
   }

@@ -5,13 +5,13 @@
 //
 // As with Twilio, a stream is never resumed. A bot that closes its socket normally has ended the call: what
 // it gave is played to its end. If the bot is lost, the caller hears a phrase. Then the call ends.
-import { WebSocket } from 'ws';
 import type { HandledCall, Talk } from '../../call/call-handler.js';
 import { SoundFeed } from '../../call/sound-feed.js';
 import type { MediaStreamConfig } from '../../config/media-stream-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
-import { ACCOUNT, relaySignature } from '../relay/relay-call.js';
+import { ApplicationSocket } from '../relay/application-socket.js';
+import { ACCOUNT } from '../relay/relay-call.js';
 import { CallSound } from './call-sound.js';
 import {
   MOST_MESSAGE_BYTES,
@@ -22,10 +22,8 @@ import {
   StreamWriter,
 } from './stream-messages.js';
 
-const DIAL_MS = 5000; // of one handshake
 const FIRST_MS = 5000; // for all attempts to reach the bot
 const BACK_OFF_MS = [250, 500, 1000, 2000] as const;
-const PING_MS = 20_000;
 /** Bytes that the bot has not read: from here on it gets no sound, or is lost. Half a minute, and four. */
 const SLOW_BYTES = 512 * 1024;
 const LOST_BYTES = 4 * 1024 * 1024;
@@ -68,7 +66,7 @@ class StreamLine implements Talk {
   readonly #startedMs: number;
   /** Refused messages and dropped chunks, by Twilio's number or our code. */
   readonly #refused = new Map<string, number>();
-  #socket: WebSocket | undefined;
+  #socket: ApplicationSocket | undefined;
   #isOpen = false;
   #isOver = false;
   #attempts = 0;
@@ -108,33 +106,26 @@ class StreamLine implements Talk {
 
   #dial(): void {
     const { url, authToken } = this.#config;
-    const signature = authToken === undefined ? {} : { 'x-twilio-signature': relaySignature(authToken, url) };
-    const socket = new WebSocket(url, {
-      headers: { 'user-agent': 'parley', ...signature },
-      handshakeTimeout: DIAL_MS,
-      maxPayload: MOST_MESSAGE_BYTES,
-      followRedirects: false, // the sound of a call goes only to the address that the operator configured
-      perMessageDeflate: false,
-    });
-    this.#socket = socket;
-    const isCurrent = () => this.#socket === socket && !this.#isOver;
-    socket.on('open', () => isCurrent() && this.#opened(socket));
-    socket.on('message', (data: Buffer, isBinary: boolean) => isCurrent() && this.#receive(data, isBinary));
-    socket.on(
-      'error',
-      (error) => isCurrent() && this.#warn({ detail: error.message }, 'the bot has an error'),
+    const target = { url, authToken, mostMessageBytes: MOST_MESSAGE_BYTES, mostUnreadBytes: LOST_BYTES };
+    this.#socket = new ApplicationSocket(
+      target,
+      {
+        opened: () => this.#opened(),
+        message: (data) => this.#receive(data),
+        failed: (detail) => this.#warn({ detail }, 'the bot has an error'),
+        closed: (code) => this.#closed(code),
+      },
+      this.#parts.time,
     );
-    socket.on('close', (code) => isCurrent() && this.#closed(code));
   }
 
-  #opened(socket: WebSocket): void {
+  #opened(): void {
     const { call } = this.#handled;
     const { parameters, track } = this.#config;
     this.#isOpen = true;
     this.#send(this.#writer.connected());
     this.#send(this.#writer.start(TRACKS[track], parameters));
     this.#parts.log.info({ call: call.id, bot: this.#config.name, stream: this.#streamSid }, 'bot connected');
-    this.#ping(socket);
     const unobserve = call.observe((event) => {
       if (event.type === 'digit') this.#send(this.#writer.dtmf(event.digit));
     });
@@ -160,41 +151,28 @@ class StreamLine implements Talk {
     }
   }
 
-  /** A bot that answers no ping is lost. */
-  #ping(socket: WebSocket): void {
-    let isHeard = true;
-    socket.on('pong', () => (isHeard = true));
-    const beat = () => {
-      if (!isHeard) return socket.terminate();
-      isHeard = false;
-      socket.ping();
-      this.#cancelTimer = this.#parts.time.after(PING_MS, beat);
-      return undefined;
-    };
-    this.#cancelTimer = this.#parts.time.after(PING_MS, beat);
-  }
-
   #chunk(track: StreamTrack, number: number, timestampMs: number, payload: string): void {
-    if ((this.#socket?.bufferedAmount ?? 0) > SLOW_BYTES)
+    if ((this.#socket?.unreadBytes ?? 0) > SLOW_BYTES)
       this.#refuse('31930', 'sound for the bot is dropped: it reads too slowly');
     else this.#send(this.#writer.media(track, number, timestampMs, payload));
   }
 
   #send(message: string): void {
-    if (!this.#isOpen || this.#socket === undefined) return;
-    if (this.#socket.bufferedAmount > LOST_BYTES) this.#socket.terminate();
-    else this.#socket.send(message);
+    if (this.#isOpen) this.#socket?.send(message);
   }
 
-  #receive(data: Buffer, isBinary: boolean): void {
+  #receive(data: string | Buffer): void {
     try {
-      const message = readBotMessage(isBinary ? data : data.toString('utf8'), this.#streamSid);
+      const message = readBotMessage(data, this.#streamSid);
       if (message.event === 'media') this.#feed.push(message.samples);
       else if (message.event === 'mark') this.#feed.mark(message.name);
       else this.#feed.clear('cleared by the bot');
     } catch (error) {
       const refusal = asParleyError(error, 'MALFORMED');
-      this.#refuse(streamErrorOf(refusal, isBinary), `a message of the bot was dropped: ${refusal.message}`);
+      this.#refuse(
+        streamErrorOf(refusal, typeof data !== 'string'),
+        `a message of the bot was dropped: ${refusal.message}`,
+      );
     }
   }
 
@@ -247,9 +225,9 @@ class StreamLine implements Talk {
     this.#cancelTimer();
     this.#unobserve();
     this.#sound?.close();
-    if (this.#isOpen && this.#socket?.readyState === WebSocket.OPEN) this.#send(this.#writer.stop());
+    this.#send(this.#writer.stop());
     this.#isOpen = false;
-    this.#socket?.close(NORMAL);
+    this.#socket?.close();
     this.#socket = undefined;
     const fields = { call: this.#handled.call.id, bot: this.#config.name, stream: this.#streamSid };
     this.#parts.log.info({ ...fields, refused: Object.fromEntries(this.#refused) }, 'bot left');

@@ -2,6 +2,7 @@
 // same request may succeed, a time limit, a limit of the answer, and errors that name the variable that the
 // operator can change.
 import { type ErrorCode, ParleyError } from '../../errors.js';
+import { responseText } from '../../response-text.js';
 import type { Time } from '../../time.js';
 
 const RETRY_AFTER_MS = [300, 1000]; // so there are three attempts
@@ -257,15 +258,9 @@ export class ApiClient {
   }
 
   async #textOf(response: Response): Promise<string> {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of response.body ?? []) {
-      const chunk = part as Uint8Array;
-      bytes += chunk.length;
-      if (bytes > MOST_REPLY_BYTES) throw this.#tooLong();
-      parts.push(chunk);
-    }
-    return Buffer.concat(parts).toString('utf8');
+    const { text, isWhole } = await responseText(response, MOST_REPLY_BYTES);
+    if (!isWhole) throw this.#tooLong();
+    return text;
   }
 }
 

@@ -6,29 +6,12 @@ import { realtimeChannel } from '../../../src/api/realtime/realtime-channel.js';
 import type { ChannelTalk } from '../../../src/call/call-handler.js';
 import type { AgentConfig } from '../../../src/config/agent-config.js';
 import { ParleyError } from '../../../src/errors.js';
+import { AGENT } from '../../agents/agent-under-test.js';
 import { type HandledCallUnderTest, openHandledCall } from '../../agents/handled-call.js';
 import { ScriptedModel } from '../../agents/scripted-model.js';
 import type { openCalls } from '../../fakes/call-under-test.js';
 
-export const AGENT: AgentConfig = {
-  name: 'sales',
-  model: { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'small' },
-  temperature: undefined,
-  prompt: 'Be brief.',
-  greeting: undefined,
-  voice: undefined,
-  language: undefined,
-  hints: undefined,
-  interruptible: 'any',
-  transfers: new Map(),
-  tools: [],
-  fillerMs: 3000,
-  filler: 'One moment.',
-  idle: undefined,
-  earlyStartMs: 0,
-  failure: 'Sorry, again please.',
-  mostFailures: 2,
-};
+const SALES: AgentConfig = { ...AGENT, name: 'sales', transfers: new Map() };
 
 interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   /** Undefined: no agent talks. */
@@ -67,7 +50,7 @@ export function openRealtime(
   let seen = 0;
   const steered = () => {
     if (isRelay) throw new ParleyError('CALL_STATE', 'it talks by itself');
-    return { config: { ...AGENT, ...agent }, model, onEvent: () => undefined };
+    return { config: { ...SALES, ...agent }, model, onEvent: () => undefined };
   };
   const dialect = realtimeChannel({
     agents: { steered, clientConducts: () => undefined },
