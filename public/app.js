@@ -278,7 +278,7 @@ function refused({ code, message } = {}) {
 
 function say({ text, voice, language }) {
   if (call.agent !== undefined) {
-    call.prompt(text);
+    if (!call.prompt(text)) return unsaid(text);
     return page.did({ type: 'prompt', text, agent: call.agent });
   }
   const { interruptible } = caller;
@@ -287,9 +287,21 @@ function say({ text, voice, language }) {
     ...(language === '' ? {} : { language }),
     ...(interruptible === undefined ? {} : { interruptible }),
   });
-  if (sent) transcript.add(text, voice);
+  if (!sent) return unsaid(text);
+  transcript.add(text, voice);
   setState(state);
   return page.did({ type: 'text', text, voice, language });
+}
+
+/** Gives a text back that the call does not take: too much waits for its connection already. */
+function unsaid(text) {
+  showProblem(
+    'The text was not sent: the connection is lost, and too many texts wait for it. Try again later.',
+  );
+  const field = element('text');
+  if (field.value === '') field.value = text;
+  countCharacters();
+  textChanged();
 }
 
 /** The text of the field, which is empty from now on; undefined: there was none. */

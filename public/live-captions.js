@@ -7,6 +7,10 @@ const KEY_PROTOCOL = 'openai-insecure-api-key.'; // browsers can set no header o
 const LOST = 'The connection to the server was lost.';
 const REFUSED =
   'The server does not take the sound. Perhaps it recognises no speech (see the guide), or it wants an API key.';
+/** Characters of a subprotocol (RFC 6455 section 4.1, RFC 9110 section 5.6.2). */
+const SENDABLE = /^[\w!#$%&'*+.^`|~-]*$/;
+const UNSENDABLE =
+  "A browser cannot send this key over a WebSocket: it may have letters, digits and !#$%&'*+-.^_`|~ only.";
 const MOST_LINES = 200;
 
 export class LiveCaptions {
@@ -19,6 +23,8 @@ export class LiveCaptions {
   #context;
   #isReady = false;
   #isStarting = false;
+  /** The user has ended the session. */
+  #isStopped = false;
   #problem = '';
 
   /** `onEnd` is called once a session is over, with the reason; it is empty if the user has ended it. */
@@ -35,11 +41,14 @@ export class LiveCaptions {
   /** Rejects with CallError. */
   async start(key) {
     this.#isStarting = true;
+    this.#isStopped = false;
     try {
       this.#stream = await openMicrophone({ channelCount: 1 });
       this.#context = new AudioContext();
       await this.#context.audioWorklet.addModule('pcm-worklet.js');
-      this.#connect(key);
+      if (!this.#isStopped) return this.#connect(key);
+      this.#close();
+      return this.#onEnd('');
     } catch (cause) {
       this.#close();
       if (cause instanceof CallError) throw cause;
@@ -51,12 +60,15 @@ export class LiveCaptions {
 
   /** What was said so far still becomes text. */
   stop() {
+    this.#isStopped = true;
     closeMicrophone(this.#stream);
     if (this.#isReady) this.#socket?.send(JSON.stringify({ type: 'end' }));
     else this.#socket?.close();
   }
 
   #connect(key) {
+    // The browser's own error would repeat the key.
+    if (!SENDABLE.test(key)) throw new CallError(UNSENDABLE, 401);
     const url = new URL(PATH, document.baseURI);
     url.protocol = url.protocol.replace('http', 'ws');
     const socket = new WebSocket(url, key === '' ? [] : ['parley', `${KEY_PROTOCOL}${key}`]);
@@ -69,7 +81,8 @@ export class LiveCaptions {
     );
     socket.addEventListener('message', ({ data }) => this.#read(JSON.parse(data)));
     socket.addEventListener('close', ({ code }) => {
-      const reason = code === 1000 ? '' : this.#isReady ? LOST : REFUSED;
+      const isOurs = code === 1000 || (this.#isStopped && !this.#isReady);
+      const reason = isOurs ? '' : this.#isReady ? LOST : REFUSED;
       this.#close();
       this.#onEnd(this.#problem || reason);
     });

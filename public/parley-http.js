@@ -46,15 +46,19 @@ export async function* eventsOf(body) {
   const decoder = /** @type {any} */ (new TextDecoderStream());
   const reader = body.pipeThrough(decoder).getReader();
   let [rest, id] = ['', ''];
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line.startsWith('id: ')) id = line.slice(4);
-      if (line.startsWith('data: ')) yield { id, data: JSON.parse(line.slice(6)) };
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line.startsWith('id: ')) id = line.slice(4);
+        if (line.startsWith('data: ')) yield { id, data: JSON.parse(line.slice(6)) };
+      }
     }
+  } finally {
+    await reader.cancel().catch(() => undefined); // a reader that leaves early leaves the server, too
   }
 }
 

@@ -129,6 +129,7 @@ export function readRelay(
 
 /** Attributes that a query cannot say, because they are no texts. */
 const STRUCTURED: readonly string[] = ['languages', 'parameters'];
+const NUMBERS = ['speechTimeout', 'idleSeconds', 'idleTimes'];
 const FLAGS = ['partialPrompts', 'interruptible', 'ignoreBackchannel', 'preemptible', 'dtmfDetection'];
 
 /** The attributes of an application that opens its socket itself, in the query of its URL. */
@@ -141,7 +142,7 @@ export function readRelayAttributes(read: FieldReader, query: URLSearchParams, a
 
 function valueOf(name: string, text: string): string | boolean | number {
   if (FLAGS.includes(name) && (text === 'true' || text === 'false')) return text === 'true';
-  return name === 'speechTimeout' && /^\d{1,6}$/.test(text) ? Number(text) : text;
+  return NUMBERS.includes(name) && /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : text;
 }
 
 function attributesIn(read: FieldReader, value: Fields, at: string): RelayAttributes {

@@ -70,11 +70,14 @@ for (const [command, file] of [
   });
 }
 
-/** Serves one file as a page of an origin of its own. */
-async function pageOf(t: TestContext, file: string): Promise<string> {
-  const server = createServer((_request, response) =>
-    response.setHeader('content-type', 'text/html').end(readFileSync(join(ROOT, file))),
-  );
+/** Serves one file as a page of an origin of its own. A reader would put the address of the server into it. */
+async function pageOf(t: TestContext, file: string, serverUrl: () => string): Promise<string> {
+  const server = createServer((_request, response) => {
+    const html = readFileSync(join(ROOT, file), 'utf8');
+    assert.ok(html.includes("'http://127.0.0.1:8080/'"));
+    const edited = html.replace("'http://127.0.0.1:8080/'", JSON.stringify(`${serverUrl()}/`));
+    response.setHeader('content-type', 'text/html').end(edited);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => (server.close(), server.closeAllConnections()));
@@ -84,7 +87,9 @@ async function pageOf(t: TestContext, file: string): Promise<string> {
 test('talk.html talks with the built-in agent from a page of another origin', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-example-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const [chat, origin] = [await ChatEndpoint.open(t), await pageOf(t, 'public/docs/examples/talk.html')];
+  const chat = await ChatEndpoint.open(t);
+  let serverUrl = '';
+  const origin = await pageOf(t, 'public/docs/examples/talk.html', () => serverUrl);
   const file = join(folder, 'agents.json');
   const model = { url: chat.baseUrl, model: 'small', greeting: 'Good morning.' };
   writeFileSync(file, JSON.stringify({ agents: { shop: model }, default: 'shop' }));
@@ -92,6 +97,7 @@ test('talk.html talks with the built-in agent from a page of another origin', as
   const own = { ICE_HOST_ADDRESSES: '127.0.0.1', CORS_ORIGINS: origin, AGENTS_FILE: file };
   const server = await startServer(readConfig({ ...environment, ...own }));
   t.after(() => server.close());
+  serverUrl = server.url;
   const browser = await chromium.launch({
     executablePath: installedChromium(),
     args: [
@@ -104,7 +110,7 @@ test('talk.html talks with the built-in agent from a page of another origin', as
   });
   t.after(() => browser.close());
   const page = await browser.newPage();
-  await page.goto(`${origin}/?server=${server.url}/`);
+  await page.goto(`${origin}/`);
   const lines = () => page.locator('#lines li').allTextContents();
   await page.getByRole('button', { name: 'Call' }).click();
   await until(async () => (await lines()).includes('agent: Good morning.'));

@@ -43,7 +43,9 @@ const came = (client: SocketClient, type: string) => until(() => typesOf(client)
 
 test('an application attaches to a running call, hears the caller and speaks', async (t) => {
   const under = await open(t);
-  const app = await under.attach('?welcomeGreeting=Good+morning.&partialPrompts=true&speechTimeout=900');
+  const app = await under.attach(
+    '?welcomeGreeting=Good+morning.&partialPrompts=true&speechTimeout=900&idleSeconds=60',
+  );
   await came(app, 'setup');
   const { callSid, from } = app.received[0] ?? {};
   assert.deepEqual([callSid, from], ['call-1', 'sip:anna@example.com']);
