@@ -70,7 +70,7 @@ for (const [command, file] of [
   });
 }
 
-/** Serves one file as a page of an origin of its own. A reader would put the address of the server into it. */
+/** Serves one file as a page of an origin of its own. A reader would put the server's address into it. */
 async function pageOf(t: TestContext, file: string, serverUrl: () => string): Promise<string> {
   const server = createServer((_request, response) => {
     const html = readFileSync(join(ROOT, file), 'utf8');
