@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { CallerTexts } from '../../src/call/caller-texts.js';
 import { type Caption, CallCaptions } from '../../src/call/call-captions.js';
 import { CODECS } from '../../src/codecs/codec.js';
@@ -83,6 +84,7 @@ test('both sides of a call have captions with their times', async (t) => {
     feed(frame);
     const due = Math.floor((plane.nowMs - beganMs) / 32) - AHEAD_WINDOWS;
     await until(() => hearing.figures().windows - began >= due);
+    await setImmediate(); // the events of those windows come with the next turn of the event loop
   }
   await until(() => told.some(({ isFinal }) => isFinal));
   const caption = told.find(({ isFinal }) => isFinal) ?? assert.fail();

@@ -216,7 +216,7 @@ test('the RTCP port without mux answers its own checks', async () => {
   leg.begin({ setup: 'active', fingerprints: [leg.fingerprint], ice: ICE });
   far.socket.once('message', (_data, { port }) => assert.equal(port, leg.socket.port + 1));
   far.socket.send(check(true), leg.socket.port + 1, LOOPBACK);
-  await until(() => far.got.length > 0);
+  await until(() => far.got.length > 0 && leg.nominated.length > 0);
   assert.equal(readStun(far.got[0] ?? new Uint8Array(0))?.class, 'success');
   assert.deepEqual(leg.nominated, [`${LOOPBACK} ${far.port} 2`]);
   leg.close();
