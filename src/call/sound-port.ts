@@ -51,9 +51,6 @@ export class SoundPort {
   /** Sound that came; `#waitingBytes` of it in all. */
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  /** Places in the sound, in bytes of all that came, at which something is called. */
-  #places: { readonly at: number; readonly reached: () => void }[] = [];
-  #cameBytes = 0;
   #sequence: number;
   #timestamp: number;
   /** Moment at which the sound that was sent on would be due to its end. */
@@ -116,21 +113,13 @@ export class SoundPort {
     if (this.#waitingBytes < this.#frameBytes) this.#notePause();
     this.#waiting.push(sound);
     this.#waitingBytes += sound.length;
-    this.#cameBytes += sound.length;
     this.#sendOn();
-  }
-
-  /** Calls `reached` when all that came before was sent on, except for less than a frame. */
-  whenSentOn(reached: () => void): void {
-    this.#places.push({ at: this.#cameBytes, reached });
-    this.#tellPlaces();
   }
 
   /** Forgets the sound that waits. */
   drop(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;
-    this.#tellPlaces();
   }
 
   /** Nothing waited until now. */
@@ -150,7 +139,6 @@ export class SoundPort {
     if (this.#dueMs > nowMs) this.#dueMs -= DRIFT * Math.min(FRAME_MS, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
     while (this.#waitingBytes >= this.#frameBytes && this.#dueMs < nowMs + AHEAD_MS) this.#sendFrame();
-    this.#tellPlaces();
   }
 
   #sendFrame(): void {
@@ -176,16 +164,6 @@ export class SoundPort {
       else this.#waiting[0] = sound.subarray(part.length);
     }
     this.#waitingBytes -= to.length;
-  }
-
-  #tellPlaces(): void {
-    const sentOn = this.#cameBytes - this.#waitingBytes;
-    for (;;) {
-      const [place] = this.#places;
-      if (place === undefined || place.at >= sentOn + this.#frameBytes) return;
-      this.#places.shift();
-      place.reached();
-    }
   }
 
   #close(): Promise<void> {
