@@ -36,6 +36,8 @@ export class RealtimeSound {
   readonly #parts: RealtimeSoundParts;
   /** The item that is heard now. */
   #heard: Output | undefined;
+  /** The frame that left last: an item is told to be heard when its first frame has left. */
+  #last: Buffer = Buffer.alloc(0);
   readonly #held = new Map<TalkResponse, HeldEvent[]>();
 
   constructor(parts: RealtimeSoundParts) {
@@ -65,9 +67,15 @@ export class RealtimeSound {
 
   /** The next 20 ms of the call. */
   frame(payload: Uint8Array): void {
-    if (this.#heard === undefined) return;
-    const bytes = Buffer.from(payload);
-    const delta = (this.formats.sends === 'L16' ? bytes.swap16() : bytes).toString('base64');
+    if (this.#last.length !== payload.length) this.#last = Buffer.alloc(payload.length);
+    this.#last.set(payload);
+    if (this.formats.sends === 'L16') this.#last.swap16();
+    this.#sendFrame();
+  }
+
+  #sendFrame(): void {
+    if (this.#heard === undefined || this.#last.length === 0) return;
+    const delta = this.#last.toString('base64');
     this.#parts.send({ type: 'response.output_audio.delta', ...partOf(this.#heard), delta });
   }
 
@@ -76,7 +84,7 @@ export class RealtimeSound {
     switch (event.type) {
       case 'sound.started':
         this.#heard = event.response.outputs.find(({ item }) => item === event.item);
-        return;
+        return this.#sendFrame();
       case 'sound.stopped':
       case 'sound.cleared':
         return this.#ended(event.response);
