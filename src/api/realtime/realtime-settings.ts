@@ -217,7 +217,7 @@ const SEMANTIC_MS: Readonly<Record<(typeof EAGERNESS)[number], number>> = {
 };
 
 /**
- * The session in OpenAI's words. What this server cannot do is null. In a WebRTC call SDP decides the formats,
+ * The session in OpenAI's words. What this server cannot do is null. In a WebRTC call SDP decides the formats
  * and the usual ones are told.
  */
 export function sessionObject(
