@@ -1,7 +1,8 @@
 // The built-in agent's own share of a turn, in calls that all talk: a model writes 30 tokens a second, and an
-// engine has its sound ready at once, so that what remains is Parley.
+// engine has its sound ready at once, so that what remains is Parley. With the embedded engine, flite, the
+// times include its own.
 //
-//   npm run bench:agent              1, 50 and 200 calls
+//   npm run bench:agent              1, 50 and 200 calls; 1 and 30 with flite
 //   npm run bench:agent -- --quick   fewer turns
 //
 //   text of the turn ─▶ model asked        asked ms
@@ -15,6 +16,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ChatAgent } from '../../src/agents/chat-agent.js';
 import type { AnswerPart, ChatQuestion } from '../../src/agents/chat-model.js';
 import type { AgentConfig } from '../../src/config/agent-config.js';
+import type { SpeechEngine } from '../../src/engines/engine.js';
+import { fliteEngine } from '../../src/engines/flite/flite.js';
 import { systemTime } from '../../src/time.js';
 import { AGENT } from '../agents/agent-under-test.js';
 import { InstantEngine } from '../fakes/engines.js';
@@ -127,10 +130,9 @@ function silenceMs({ stoppedMs }: Turn, loud: readonly Arrival[]): number {
   return Math.max(0, ...late.map(({ atMs }) => atMs - stoppedMs));
 }
 
-async function line(count: number): Promise<Row> {
+async function line(count: number, engine: SpeechEngine, voice: string): Promise<Row> {
   const receiver = await UdpReceiver.open();
-  const engine = new InstantEngine({ msPerCharacter: 60 });
-  const calls = new BenchCalls(engine, 'instant');
+  const calls = new BenchCalls(engine, voice);
   const opened = await calls.open(count, receiver.port);
   await sleep(1000);
   const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -158,6 +160,7 @@ async function line(count: number): Promise<Row> {
     turns.flatMap((own, n) => own.map((turn) => silenceMs(turn, bySource.get(opened[n]?.ssrc ?? 0) ?? []))),
   );
   return {
+    engine: engine.name,
     calls: count,
     turns: all.length,
     'asked p50': asked.p50,
@@ -179,7 +182,12 @@ async function line(count: number): Promise<Row> {
 async function main(): Promise<void> {
   console.log(`${new Date().toISOString().slice(0, 10)}, ${machine()}\n`);
   const rows: Row[] = [];
-  for (const count of QUICK ? [1, 50] : [1, 50, 200]) rows.push(await line(count));
+  const instant = new InstantEngine({ msPerCharacter: 60 });
+  for (const count of QUICK ? [1, 50] : [1, 50, 200]) rows.push(await line(count, instant, 'instant'));
+  const flite = fliteEngine({ maxWaiting: 100, renderTimeoutMs: 10_000 });
+  await flite.load();
+  for (const count of [1, 30]) rows.push(await line(count, flite, 'slt'));
+  await flite.close();
   console.log(table(rows));
 }
 
