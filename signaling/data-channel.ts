@@ -86,14 +86,7 @@ export class DataChannelSession {
     this.#limits = limits;
     this.#time = time;
     this.#rate = new MessageRate(limits.messages, time.now());
-    this.#outbox = new Outbox({
-      onUnsent: (type, error) => log.warn({ call: call.id, type, err: error }, 'event not sent'),
-      onUnread: () => {
-        void call.close('events unread');
-        this.close();
-      },
-      noticeOf: (count) => missedNotice(count),
-    });
+    this.#outbox = new Outbox({ call, log, onUnread: () => this.close(), noticeOf: errorEvent });
   }
 
   /** The page can be reached over this channel. */
@@ -232,9 +225,8 @@ export class DataChannelSession {
     this.#tell(error);
   }
 
-  #tell({ code, message, field }: ParleyError): void {
-    const named = field === undefined ? {} : { field: field === 'text' ? 'token' : field };
-    this.#send({ type: 'error', error: { code, message, ...named } });
+  #tell(error: ParleyError): void {
+    this.#send(errorEvent(error));
   }
 
   #planStats(): void {
@@ -252,10 +244,9 @@ export class DataChannelSession {
   }
 }
 
-/** Tells the page that events are missing. */
-function missedNotice(count: number): ServerMessage {
-  const message = `${count} older events were dropped while the connection was lost`;
-  return { type: 'error', error: { code: 'QUEUE_FULL', message } };
+function errorEvent({ code, message, field }: ParleyError): ServerMessage {
+  const named = field === undefined ? {} : { field: field === 'text' ? 'token' : field };
+  return { type: 'error', error: { code, message, ...named } };
 }
 
 type ClientMessage =
