@@ -28,8 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
-import { openRealtime } from './api/realtime/realtime-channel.js';
-import { type Conversations, openConversations } from './api/streams/open-conversations.js';
+import { type Conversations, openConversations, openDialects } from './api/streams/open-conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
@@ -119,7 +118,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
   const conversations = openConversations({ ...shared, callerTexts, time: systemTime });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };
-  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes, dialects: [openRealtime(parts)] });
+  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes, dialects: openDialects(parts) });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());

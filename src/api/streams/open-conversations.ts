@@ -5,9 +5,12 @@ import { Agents, type AgentsParts } from '../../agents/agents.js';
 import { IncomingCalls } from '../../call/incoming-calls.js';
 import { ServerEvents } from '../../call/server-events.js';
 import { OpenCalls } from '../../call/open-calls.js';
+import type { ChannelDialect } from '../../call/call-handler.js';
 import type { Time } from '../../time.js';
 import { mediaStreamOpener } from './stream-line.js';
+import { openRealtime } from '../realtime/realtime-channel.js';
 import { RelayAttachments } from '../relay/relay-attachments.js';
+import { relayChannel } from '../relay/relay-channel.js';
 import { relayOpener } from '../relay/relay-line.js';
 import type { RelayParts } from '../relay/relay-session.js';
 
@@ -31,6 +34,8 @@ export interface Conversations {
   readonly relays: RelayAttachments;
   readonly events: ServerEvents;
   readonly incoming: IncomingCalls;
+  /** ConversationRelay, for the pages of browsers' calls. */
+  readonly pages: ChannelDialect;
 }
 
 export function openConversations(parts: ConversationsParts): Conversations {
@@ -43,5 +48,13 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const handler = new Agents({ ...shared, ...counted, ...openers });
   const { decider } = config.incoming ?? {};
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
-  return { handler, relays: new RelayAttachments(relayed), events, incoming };
+  const pages = relayChannel({ ...relayed, agents: handler });
+  return { handler, relays: new RelayAttachments(relayed), events, incoming, pages };
+}
+
+/** The protocols of data channels, besides Parley's own. */
+export function openDialects(
+  parts: Pick<Conversations, 'pages'> & Parameters<typeof openRealtime>[0],
+): readonly ChannelDialect[] {
+  return [openRealtime(parts), parts.pages];
 }
