@@ -94,6 +94,14 @@ function unfinishedWordMs(segment: SpokenSegment, heardMs: number, totalMs: numb
   return undefined;
 }
 
+/**
+ * The words of the text as it was written, timed from the first packet of the segment; empty if the engine has
+ * reported none.
+ */
+export function packetTimes({ words, trimmedStartMs }: SpokenSegment): readonly WordTime[] {
+  return words.map((word) => placedWord(word, (ms) => Math.max(0, ms - trimmedStartMs)));
+}
+
 function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
   const totalMs = lengthMs(segment, frameMs);
   const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;
