@@ -99,6 +99,7 @@ export class DataChannelSession {
       send: (message) => this.#send(message),
       sendNow: (message) => this.#outbox.sendNow(message),
       failed: (error) => this.#tell(error),
+      time,
     });
   }
 

@@ -6,7 +6,9 @@
 import type { Call } from '../src/call/call.js';
 import type { CallerListener, CallerText } from '../src/call/caller-texts.js';
 import type { CallEvent } from '../src/call/utterance.js';
+import type { WordTime } from '../src/engines/engine.js';
 import type { ParleyError } from '../src/errors.js';
+import type { Time } from '../src/time.js';
 
 /** What a page is told. */
 export interface CaptionChoice {
@@ -54,11 +56,27 @@ interface PageCaptionsParts {
   /** Sends it now or never. */
   readonly sendNow: (message: CaptionMessage) => void;
   readonly failed: (error: ParleyError) => void;
+  readonly time: Time;
 }
+
+type SentenceStarted = Extract<CallEvent, { readonly type: 'sentence.started' }>;
+
+/** The times of a sentence may come a little after its first packet. The pause between two looks doubles. */
+const FIRST_LOOK_MS = 20;
+const LAST_LOOK_MS = 1280;
+const OVER: ReadonlySet<CallEvent['type']> = new Set([
+  'sentence.spoken',
+  'utterance.spoken',
+  'utterance.interrupted',
+  'utterance.failed',
+]);
 
 export class PageCaptions {
   readonly #parts: PageCaptionsParts;
   #words = false;
+  /** Utterance of the sentence whose times are looked for. */
+  #awaited: number | undefined;
+  #cancelLook: () => void = () => undefined;
   /** Undefined while the caller is not followed. */
   #stopCaller: (() => void) | undefined;
   /** The caller's texts that were told and may change. */
@@ -71,6 +89,7 @@ export class PageCaptions {
   /** Tells what was chosen from now on, and says what that is. A caller who is not recognised is left out. */
   choose({ caller, words }: CaptionChoice): void {
     this.#words = words;
+    if (!words) this.#forget();
     if (caller) this.#follow();
     else this.#leave();
     this.#parts.send({ type: 'captions', caller: this.#stopCaller !== undefined, words });
@@ -78,23 +97,38 @@ export class PageCaptions {
 
   /** Call it when the page was sent the event. */
   observe(event: CallEvent): void {
-    if (!this.#words || event.type !== 'sentence.started') return;
-    const { utterance, sentence } = event;
-    const times = this.#parts.wordTimes(utterance, sentence);
-    if (times.length === 0) return;
-    const words = times.map(({ word, textOffset: start, startMs, endMs }) => ({
-      start,
-      end: start + word.length,
-      startMs: Math.round(startMs),
-      ...(endMs === undefined ? {} : { endMs: Math.round(endMs) }),
-    }));
-    this.#parts.send({ type: 'sentence.words', utterance, sentence, words });
+    if (!this.#words) return;
+    if (event.type === 'sentence.started') {
+      this.#forget();
+      this.#look(event, FIRST_LOOK_MS);
+    } else if ('utterance' in event && event.utterance === this.#awaited && OVER.has(event.type)) {
+      this.#forget();
+    }
   }
 
   /** Idempotent. */
   close(): void {
     this.#words = false;
+    this.#forget();
     this.#leave();
+  }
+
+  #look(started: SentenceStarted, nextMs: number): void {
+    const { utterance, sentence } = started;
+    const { wordTimes, send, time } = this.#parts;
+    const times = wordTimes(utterance, sentence);
+    this.#awaited = undefined;
+    if (times.length > 0)
+      return send({ type: 'sentence.words', utterance, sentence, words: times.map(wordOf) });
+    if (nextMs > LAST_LOOK_MS) return undefined;
+    this.#awaited = utterance;
+    this.#cancelLook = time.after(nextMs, () => this.#look(started, 2 * nextMs));
+    return undefined;
+  }
+
+  #forget(): void {
+    this.#cancelLook();
+    this.#awaited = undefined;
   }
 
   #follow(): void {
@@ -119,4 +153,9 @@ export class PageCaptions {
     if (isFinal) this.#parts.send(message);
     else this.#parts.sendNow(message);
   }
+}
+
+function wordOf({ word, textOffset: start, startMs, endMs }: WordTime): SentenceWord {
+  const ended = endMs === undefined ? {} : { endMs: Math.round(endMs) };
+  return { start, end: start + word.length, startMs: Math.round(startMs), ...ended };
 }

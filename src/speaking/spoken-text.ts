@@ -95,10 +95,11 @@ function unfinishedWordMs(segment: SpokenSegment, heardMs: number, totalMs: numb
 }
 
 /**
- * The words of the text as it was written, timed from the first packet of the segment; empty if the engine has
- * reported none.
+ * The words of the text as it was written, timed from the first packet of the segment. Empty if the engine has
+ * reported none, or while it is not known how much silence the encoder has cut.
  */
-export function packetTimes({ words, trimmedStartMs }: SpokenSegment): readonly WordTime[] {
+export function packetTimes({ firstFrame, words, trimmedStartMs }: SpokenSegment): readonly WordTime[] {
+  if (firstFrame === undefined) return [];
   return words.map((word) => placedWord(word, (ms) => Math.max(0, ms - trimmedStartMs)));
 }
 

@@ -18,6 +18,7 @@ function openSession({ isCallerRecognised = true } = {}) {
   const call = new FakeCall();
   call.times.set(1, TIMES);
   const channel = new FakeChannel();
+  const time = new ManualTime(5000);
   const followers = new Set<CallerListener>();
   const followCaller = (listener: CallerListener) => {
     followers.add(listener);
@@ -25,7 +26,7 @@ function openSession({ isCallerRecognised = true } = {}) {
   };
   const session = new DataChannelSession(call, {
     limits: LIMITS,
-    time: new ManualTime(5000),
+    time,
     log: { warn: () => undefined },
     followCaller: isCallerRecognised ? followCaller : undefined,
   });
@@ -33,6 +34,7 @@ function openSession({ isCallerRecognised = true } = {}) {
   channel.take();
   return {
     call,
+    time,
     channel,
     session,
     followers,
@@ -63,15 +65,64 @@ test('the words of a sentence are told behind its beginning, with their places a
   assert.deepEqual(channel.take(), [STARTED, { type: 'sentence.words', utterance: 3, sentence: 1, words }]);
 });
 
-test('nothing is told of words whose times the engine does not know', () => {
-  const { call, channel, choose } = openSession();
+test('nothing is told of words whose times the engine never knows, and they are not looked for without end', () => {
+  const { call, time, channel, choose } = openSession();
+  call.times.clear();
   choose();
   channel.take();
-  const started = { ...STARTED, sentence: 0 };
-  const spoken = { ...STARTED, type: 'sentence.spoken' } as const;
-  call.emit(started);
-  call.emit(spoken);
-  assert.deepEqual(channel.take(), [started, spoken]);
+  call.emit(STARTED);
+  time.advance(2540); // 20, 40, 80 … 1280 ms
+  call.times.set(1, TIMES);
+  time.advance(60_000);
+  const late = channel.take().filter(({ type }) => type !== 'stats');
+  assert.deepEqual(late, [STARTED]);
+});
+
+test('times that the engine knows a little later are told then', () => {
+  const { call, time, channel, choose } = openSession();
+  call.times.clear();
+  choose();
+  channel.take();
+  call.emit(STARTED);
+  time.advance(19);
+  call.times.set(1, TIMES);
+  assert.deepEqual(channel.take(), [STARTED]);
+  time.advance(1);
+  assert.deepEqual(
+    channel.take().map(({ type }) => type),
+    ['sentence.words'],
+  );
+  time.advance(900);
+  assert.deepEqual(channel.take(), [], 'they are told once');
+});
+
+const ENDS = [
+  { ...STARTED, type: 'sentence.spoken' },
+  { type: 'utterance.interrupted', utterance: 3, text: '', heard: '', durationMs: 0 },
+  { ...STARTED, sentence: 2 },
+] as const;
+for (const end of ENDS)
+  test(`no times are told of a sentence after ${end.type} ${'sentence' in end ? end.sentence : ''}`, () => {
+    const { call, time, channel, choose } = openSession();
+    call.times.clear();
+    choose();
+    channel.take();
+    call.emit(STARTED);
+    call.emit(end);
+    call.times.set(1, TIMES);
+    time.advance(900);
+    assert.deepEqual(channel.take(), [STARTED, end]);
+  });
+
+test('the end of another utterance, which waited, changes nothing', () => {
+  const { call, time, channel, choose } = openSession();
+  call.times.clear();
+  choose();
+  call.emit(STARTED);
+  call.emit({ type: 'utterance.failed', utterance: 4, text: '', error: { code: 'TIMEOUT', message: '' } });
+  call.times.set(1, TIMES);
+  time.advance(900);
+  assert.equal(channel.take().at(-1)?.type, 'sentence.words');
 });
 
 test('what the caller says is told while it is said, and once more when it is final', () => {

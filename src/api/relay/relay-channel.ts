@@ -1,8 +1,8 @@
 // The dialect of data channels labelled `relay`: the page of a browser's call is the application of its own
 // call. It speaks ConversationRelay, as an application behind a WebSocket does.
 //
-// The room `signaling` keeps messages while the page has no connection. So the session here loses no wire, and
-// ends with the call.
+// The room `signaling` keeps messages while the page has no connection. So the session here loses no wire,
+// and ends with the call.
 import type { Agents } from '../../agents/agents.js';
 import type {
   ChannelClient,

@@ -172,7 +172,7 @@ export class RelaySession {
     }
   }
 
-  /** A message of the application was not read. The open text may have a gap from there on: it ends before it. */
+  /** A message of the application was not read. The open text ends: it may have a gap from here on. */
   missed(): void {
     if (this.#open === undefined) return;
     this.#passOver(this.#open, false);

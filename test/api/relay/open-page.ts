@@ -1,5 +1,5 @@
-// A page that is the application of its own call: a data channel labelled `relay`, of which the session of the
-// channel is real, and the channel itself is the test's.
+// A page that is the application of its own call. The session of its data channel is real, and the channel
+// itself is the test's.
 import assert from 'node:assert/strict';
 import { DialectSession } from '../../../signaling/dialect-session.js';
 import { relayChannel } from '../../../src/api/relay/relay-channel.js';
@@ -44,7 +44,7 @@ export class PageChannel {
 export function openPage(
   calls: ReturnType<typeof openCalls>,
   session?: Readonly<Record<string, unknown>>,
-  agent: ChannelOpening['agent'] = undefined,
+  agent?: ChannelOpening['agent'],
 ): PageUnderTest {
   const under = openHandledCall(calls);
   const conducted: string[] = [];

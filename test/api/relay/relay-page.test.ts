@@ -1,5 +1,5 @@
-// A page opens a call of a whole server over HTTP, and is its application: its offer, its data channel and its
-// sound are real.
+// A page opens a call of a whole server over HTTP, and is its application: its offer and its data channel are
+// real.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
