@@ -23,8 +23,8 @@ import { WordClock } from './parley-words.js';
  */
 
 /**
- * @typedef {object} WordProgress The voice begins this word. The time is an estimate, unless the server has told
- *   the times of the sentence.
+ * @typedef {object} WordProgress The voice begins this word. The time is an estimate, unless the server has
+ *   told the times of the sentence.
  * @property {number} utterance
  * @property {number} sentence
  * @property {string} word

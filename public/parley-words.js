@@ -1,6 +1,6 @@
-// Finds which word of a sentence is heard now. The server tells when a sentence begins and when its last packet
-// has left. Between them the time of each word is the one that the server has told. If it has told none, the
-// time is estimated from the length of the words, at the pace of the sentences before.
+// Finds which word of a sentence is heard now. The server tells when a sentence begins and when its last
+// packet has left. Between them the time of each word is the one that the server has told. If it has told
+// none, the time is estimated from the length of the words, at the pace of the sentences before.
 
 /**
  * Offsets in UTF-16 units.
@@ -108,8 +108,8 @@ export class WordClock {
   }
 
   /**
-   * The words of the sentence that has begun are heard at these times. A word without a time begins with the one
-   * before it.
+   * The words of the sentence that has begun are heard at these times. A word without a time begins with the
+   * one before it.
    * @param {readonly TimedPlace[]} times In the order of the text.
    */
   time(times) {

@@ -41,8 +41,8 @@ export { CallError };
  * @property {import('./parley-captions.js').Caption} caption A text of either side.
  * @property {import('./parley-captions.js').SentenceProgress} sentence A sentence begins or is over.
  * @property {import('./parley-captions.js').WordProgress} word The voice begins a word.
- * @property {import('./parley-captions.js').SentenceWords} words The times of the words of a sentence that has
- *   begun. Only with `captions`, and if the engine of the voice knows them.
+ * @property {import('./parley-captions.js').SentenceWords} words The times of the words of a sentence that
+ *   has begun. Only with `captions`, and if the engine of the voice knows them.
  * @property {import('./parley-captions.js').InterruptedSpeech} interrupted
  * @property {CallError} error The call goes on. `code` names the error.
  * @property {MediaStream} sound The sound to play. A call that resumes has another one.

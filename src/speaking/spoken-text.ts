@@ -95,8 +95,8 @@ function unfinishedWordMs(segment: SpokenSegment, heardMs: number, totalMs: numb
 }
 
 /**
- * The words of the text as it was written, timed from the first packet of the segment. Empty if the engine has
- * reported none, or while it is not known how much silence the encoder has cut.
+ * The words of the text as it was written, timed from the first packet of the segment. Empty if the engine
+ * has reported none, or while it is not known how much silence the encoder has cut.
  */
 export function packetTimes({ firstFrame, words, trimmedStartMs }: SpokenSegment): readonly WordTime[] {
   if (firstFrame === undefined) return [];
