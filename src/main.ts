@@ -28,7 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
-import { type Conversations, openConversations, openDialects } from './api/streams/open-conversations.js';
+import { type Conversations, openConversations } from './api/calls/open-conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
@@ -110,15 +110,16 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   warmUpTexts(engines);
   const hearing = await Hearing.open({ ...config.hearing, plane, log, time: systemTime });
   closing.add(() => hearing.close());
-  const ownerOf = (id: string) => browsers.server.ownerOf(id) ?? telephone?.ownerOf(id);
+  const ownerOf = (id: string) =>
+    browsers.server.ownerOf(id) ?? telephone?.ownerOf(id) ?? conversations.soundCalls.ownerOf(id);
   const recordings = await openRecordings(config, log, closing);
   const shared = { config, log, plane, metrics, cache, hearing, recordings, ownerOf, ...speakers };
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
-  const conversations = openConversations({ ...shared, callerTexts, time: systemTime });
+  const conversations = openConversations({ ...shared, switchboard, callerTexts, time: systemTime });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };
-  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes, dialects: openDialects(parts) });
+  const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
@@ -232,6 +233,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
     relays: parts.relays,
+    realtime: parts.realtime,
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,

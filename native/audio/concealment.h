@@ -13,7 +13,7 @@ namespace parley {
 
 class Concealment {
  public:
-  // `rate` is 8000 or 16,000 Hz.
+  // `rate` is 8000, 16,000 or 24,000 Hz.
   explicit Concealment(size_t rate);
 
   // Takes good samples. Changes the first of them after a loss.
@@ -22,7 +22,7 @@ class Concealment {
   void Reset();
 
  private:
-  static constexpr size_t kMostHistory = 780;  // 48.75 ms at 16 kHz
+  static constexpr size_t kMostHistory = 1170;  // 48.75 ms at 24 kHz
 
   void Begin();
   float Next();

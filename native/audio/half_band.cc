@@ -4,23 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "audio/kaiser.h"
+
 namespace parley {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
-constexpr double kKaiserBeta = 6.2;
 constexpr size_t kMiddle = kHalfBandTaps / 2;  // samples of the lower rate from the newest to the middle tap
 constexpr size_t kLanes = 8;
-
-// The modified Bessel function of the first kind and order zero.
-double Bessel(double x) {
-  double sum = 1, term = 1;
-  for (int n = 1; n < 30; n++) {
-    term *= (x / 2 / n) * (x / 2 / n);
-    sum += term;
-  }
-  return sum;
-}
 
 // The side taps of a windowed sinc. Their sum is 1, so that the filter passes 0 Hz unchanged.
 struct SideTaps {
@@ -31,7 +21,7 @@ struct SideTaps {
     for (size_t i = 0; i < kHalfBandTaps; i++) {
       const double distance = 2 * static_cast<double>(i) - kHalfBandHistory;
       const double place = distance / (kHalfBandHistory + 1.0);
-      taps[i] = std::sin(kPi * distance / 2) / distance * Bessel(kKaiserBeta * std::sqrt(1 - place * place));
+      taps[i] = std::sin(kPi * distance / 2) / distance * KaiserWindow(place);
       sum += taps[i];
     }
     for (size_t i = 0; i < kHalfBandTaps; i++) values[i] = static_cast<float>(taps[i] / sum);

@@ -4,7 +4,7 @@
 // An object belongs to one thread at a time. After Make nothing is allocated.
 //
 // Encoder and decoder together delay G.722 by 1.4 ms and Opus by 6.5 ms or more. At 16 kHz the decoder of
-// G.711 delays by 1.7 ms, and so does its encoder.
+// G.711 delays by 1.7 ms, and so does its encoder; that of L16 delays by 1.3 ms.
 #ifndef PARLEY_AUDIO_VOICE_CODEC_H_
 #define PARLEY_AUDIO_VOICE_CODEC_H_
 
@@ -14,14 +14,14 @@
 
 namespace parley {
 
-enum class VoiceCodec : uint8_t { kPcmu, kPcma, kG722, kOpus };
+enum class VoiceCodec : uint8_t { kPcmu, kPcma, kG722, kOpus, kL16 };  // L16 at 24 kHz
 
 class VoiceDecoder {
  public:
   static constexpr int kMostMs = 120;  // of one payload (RFC 6716, section 2.1.4)
 
-  // `rate` in Hz: 8000 for G.711 and Opus, 16,000 for every codec, 48,000 for Opus. Null for another rate, or
-  // without memory.
+  // `rate` in Hz: 8000 for G.711 and Opus, 16,000 for every codec, 24,000 for L16, 48,000 for Opus. Null for
+  // another rate, or without memory.
   static std::unique_ptr<VoiceDecoder> Make(VoiceCodec codec, int rate);
   virtual ~VoiceDecoder() = default;
 
@@ -45,7 +45,7 @@ class VoiceDecoder {
 
 class VoiceEncoder {
  public:
-  // Rates as for decoders. Opus has 32 kbit/s and error correction for a loss of 10 %.
+  // Rates as for decoders; L16 at 24,000 Hz only. Opus has 32 kbit/s and error correction for a loss of 10 %.
   static std::unique_ptr<VoiceEncoder> Make(VoiceCodec codec, int rate);
   // Opus by its CELT layer alone, whose loudness may fall steeply within a frame: 64 kbit/s, 2.5 ms of delay,
   // no error correction, and no prediction from the frame before, so that a decoder in any state plays it.

@@ -59,7 +59,8 @@ VoiceCodec VoiceCodecIn(const Napi::Value& value, const char* name) {
   if (text == "PCMA") return VoiceCodec::kPcma;
   if (text == "G722") return VoiceCodec::kG722;
   if (text == "opus") return VoiceCodec::kOpus;
-  throw Napi::RangeError::New(value.Env(), std::string(name) + " must be PCMU, PCMA, G722 or opus");
+  if (text == "L16") return VoiceCodec::kL16;
+  throw Napi::RangeError::New(value.Env(), std::string(name) + " must be PCMU, PCMA, G722, opus or L16");
 }
 
 Bytes BytesIn(const Napi::Value& value, const char* name, size_t low, size_t high) {

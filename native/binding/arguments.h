@@ -38,7 +38,7 @@ double NumberIn(const Napi::Value& value, const char* name, double low, double h
 uint32_t Uint32In(const Napi::Value& value, const char* name, double low = 0, double high = UINT32_MAX);
 bool BooleanIn(const Napi::Value& value, const char* name);
 std::string StringIn(const Napi::Value& value, const char* name);
-// "PCMU", "PCMA", "G722" or "opus".
+// "PCMU", "PCMA", "G722", "opus" or "L16".
 VoiceCodec VoiceCodecIn(const Napi::Value& value, const char* name);
 // A Uint8Array of `low` to `high` bytes.
 Bytes BytesIn(const Napi::Value& value, const char* name, size_t low, size_t high);

@@ -29,6 +29,8 @@ CodecTraits TraitsOf(VoiceCodec codec) {
       return {16'000, 22, kWarmNs, kWarmNs};  // the two filter banks, ITU-T G.722, table 11
     case VoiceCodec::kOpus:
       return {48'000, 120, kWarmNs, 1};  // OPUS_GET_LOOKAHEAD of the encoder with low delay
+    case VoiceCodec::kL16:
+      return {24'000, 0, 0, 0};
   }
   return {};
 }

@@ -11,10 +11,11 @@ namespace parley {
 
 namespace {
 
-// Of 64 kbit/s, whatever the length of a frame, so that the queue remembers as many milliseconds.
-size_t UsualPayload(int64_t period_ns) {
-  constexpr int64_t kBytesPerMs = 8;
-  return static_cast<size_t>(period_ns * kBytesPerMs / kNsPerMs);
+// Of 64 kbit/s, and of 384 kbit/s with L16, whatever the length of a frame, so that the queue remembers as
+// many milliseconds.
+size_t UsualPayload(const StreamConfig& config) {
+  const int64_t bytes_per_ms = config.codec == VoiceCodec::kL16 ? 48 : 8;
+  return static_cast<size_t>(config.period_ns * bytes_per_ms / kNsPerMs);
 }
 
 std::vector<TakenEntry> EntriesOf(std::vector<SentFrame> frames) {
@@ -31,7 +32,7 @@ std::vector<TakenEntry> EntriesOf(std::vector<SentFrame> frames) {
 Stream::Stream(std::shared_ptr<Clock> clock, StreamConfig config, std::unique_ptr<SrtpSender> srtp,
                uint64_t seed)
     : RtpStream(std::move(clock), std::move(config), std::move(srtp), seed),
-      queue_(config_.low_frames, config_.high_frames, UsualPayload(config_.period_ns)) {
+      queue_(config_.low_frames, config_.high_frames, UsualPayload(config_)) {
   if (config_.red.distance == 0) return;
   held_history_ = std::make_unique<VoiceHistory>();
   history_.store(held_history_.get());

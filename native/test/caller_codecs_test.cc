@@ -11,7 +11,8 @@
 namespace parley::test {
 namespace {
 
-constexpr VoiceCodec kCodecs[] = {VoiceCodec::kPcmu, VoiceCodec::kPcma, VoiceCodec::kG722, VoiceCodec::kOpus};
+constexpr VoiceCodec kCodecs[] = {VoiceCodec::kPcmu, VoiceCodec::kPcma, VoiceCodec::kG722, VoiceCodec::kOpus,
+                                  VoiceCodec::kL16};
 constexpr int64_t kMs = 1'000'000;
 constexpr size_t kPackets = 500;
 

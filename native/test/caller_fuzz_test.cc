@@ -36,7 +36,7 @@ class Attack {
     packet.kind = kind == 0   ? HeardPacket::kComfortNoise
                   : kind == 1 ? HeardPacket::kEvent
                               : HeardPacket::kSound;
-    if (Chance(0.01)) codec_ = static_cast<VoiceCodec>(random_.Next() % 5);
+    if (Chance(0.01)) codec_ = static_cast<VoiceCodec>(random_.Next() % 6);
     packet.codec = codec_;
     packet.clock_rate = codec_ == VoiceCodec::kOpus ? 48'000 : 8000;
     if (Chance(0.01)) packet.clock_rate = static_cast<uint32_t>(random_.Next() % 300'000);

@@ -12,23 +12,25 @@
 
 namespace parley::test {
 
-constexpr size_t kCodedSamples = 320;  // of a packet: 20 ms at 16 kHz
+constexpr size_t kCodedSamples = 320;  // of a decoded packet: 20 ms at 16 kHz
 
 struct CodedVoice {
-  Sound sound;  // 16 kHz
+  Sound sound;  // 16 kHz; 24 kHz for L16
   std::vector<std::vector<uint8_t>> packets;
   uint32_t clock_rate;
 };
 
 inline CodedVoice Coded(VoiceCodec codec, size_t packets) {
   CodedVoice coded;
-  coded.clock_rate = codec == VoiceCodec::kOpus ? 48'000 : 8000;
-  coded.sound = Voice(16'000, packets * kCodedSamples);
-  const std::unique_ptr<VoiceEncoder> encoder = VoiceEncoder::Make(codec, 16'000);
+  const bool is_l16 = codec == VoiceCodec::kL16;
+  const int rate = is_l16 ? 24'000 : 16'000;
+  const size_t samples = static_cast<size_t>(rate) / 50;
+  coded.clock_rate = is_l16 ? 24'000 : codec == VoiceCodec::kOpus ? 48'000 : 8000;
+  coded.sound = Voice(rate, packets * samples);
+  const std::unique_ptr<VoiceEncoder> encoder = VoiceEncoder::Make(codec, rate);
   for (size_t n = 0; n < packets; n++) {
     uint8_t payload[1500];
-    const size_t bytes =
-        encoder->Encode(coded.sound.data() + n * kCodedSamples, kCodedSamples, payload, sizeof(payload));
+    const size_t bytes = encoder->Encode(coded.sound.data() + n * samples, samples, payload, sizeof(payload));
     coded.packets.emplace_back(payload, payload + bytes);
   }
   return coded;

@@ -29,6 +29,7 @@ struct Kind {
 const Kind kKinds[] = {
     {"PCMU", VoiceCodec::kPcmu, 8000, 8000, std::vector<uint8_t>(80, 0xff), 0, 30, -70},
     {"PCMA", VoiceCodec::kPcma, 8000, 8000, std::vector<uint8_t>(80, 0xd5), 0, 30, -40},
+    {"L16", VoiceCodec::kL16, 24'000, 24'000, std::vector<uint8_t>(480, 0), 0, 60, -80},
     {"G722", VoiceCodec::kG722, 16'000, 8000, std::vector<uint8_t>(80, 0xfe), 22, 15, -30},
     {"CELT", VoiceCodec::kOpus, 48'000, 48'000, {0xf8, 0xff, 0xfe}, 120, 18, -38},
     // The decoder conceals 5 ms where the layer changes.
@@ -171,6 +172,7 @@ void Check(const Kind& kind, int ms, const Sound& voice, size_t before) {
 void TheVoiceFadesWithoutAClick() {
   for (const Kind& kind : kKinds) {
     for (const int ms : {10, 20, 60}) {
+      if (kind.codec == VoiceCodec::kL16 && ms == 60) continue;  // more than a payload may have
       const Sound voice = Voice(kind.rate, static_cast<size_t>(kind.rate));
       for (const size_t at_ms : {120, 300, 420, 540, 780})
         Check(kind, ms, voice, at_ms / static_cast<size_t>(ms));

@@ -14,7 +14,7 @@ namespace {
 using test::Sound;
 using Payload = std::vector<uint8_t>;
 
-const VoiceCodec kCodecs[] = {VoiceCodec::kOpus, VoiceCodec::kPcmu, VoiceCodec::kG722, VoiceCodec::kOpus};
+const VoiceCodec kCodecs[] = {VoiceCodec::kOpus, VoiceCodec::kPcmu, VoiceCodec::kG722, VoiceCodec::kL16};
 constexpr size_t kSteps = 60;
 
 void CheckRange(const Sound& sound) {
@@ -36,11 +36,15 @@ class Line {
  public:
   explicit Line(uint64_t seed) : random_(seed) {
     const VoiceCodec codec = kCodecs[random_.Next() % 4];
-    const int rate = codec == VoiceCodec::kOpus && random_.Next() % 2 == 0 ? 48'000 : 16'000;
-    ms_ = static_cast<size_t>(rate) / 1000;
-    encoder_ = VoiceEncoder::Make(codec, rate);
-    decoder_ = VoiceDecoder::Make(codec, rate);
-    sound_ = test::Voice(rate, 200 * ms_, seed);
+    const bool is_even = random_.Next() % 2 == 0;
+    const int rate = codec == VoiceCodec::kOpus && is_even ? 48'000 : 16'000;
+    const int encoded_rate = codec == VoiceCodec::kL16 ? 24'000 : rate;
+    const int decoded_rate = codec == VoiceCodec::kL16 && is_even ? 24'000 : rate;
+    encoded_ms_ = static_cast<size_t>(encoded_rate) / 1000;
+    ms_ = static_cast<size_t>(decoded_rate) / 1000;
+    encoder_ = VoiceEncoder::Make(codec, encoded_rate);
+    decoder_ = VoiceDecoder::Make(codec, decoded_rate);
+    sound_ = test::Voice(encoded_rate, 200 * encoded_ms_, seed);
   }
 
   void Step() {
@@ -58,7 +62,7 @@ class Line {
  private:
   Payload Encoded() {
     const size_t lengths[] = {10, 20, 40, 60};
-    const size_t count = lengths[random_.Next() % 4] * ms_;
+    const size_t count = lengths[random_.Next() % 4] * encoded_ms_;
     const size_t from = random_.Next() % (sound_.size() - count);
     Payload payload(1500);
     payload.resize(encoder_->Encode(&sound_[from], count, payload.data(), 40 + random_.Next() % 1400));
@@ -77,7 +81,7 @@ class Line {
   }
 
   Random random_;
-  size_t ms_;
+  size_t ms_, encoded_ms_;
   std::unique_ptr<VoiceEncoder> encoder_;
   std::unique_ptr<VoiceDecoder> decoder_;
   Sound sound_;

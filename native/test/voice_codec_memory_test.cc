@@ -25,14 +25,14 @@ void UseAll(VoiceEncoder& encoder, VoiceDecoder& decoder, const Sound& sound, si
 
 void NothingIsAllocatedAfterMake() {
   for (const VoiceCodec codec :
-       {VoiceCodec::kPcmu, VoiceCodec::kPcma, VoiceCodec::kG722, VoiceCodec::kOpus}) {
-    const int rate = 16'000;
+       {VoiceCodec::kPcmu, VoiceCodec::kPcma, VoiceCodec::kG722, VoiceCodec::kOpus, VoiceCodec::kL16}) {
+    const int rate = codec == VoiceCodec::kL16 ? 24'000 : 16'000;
     const auto encoder = VoiceEncoder::Make(codec, rate);
     const auto decoder = VoiceDecoder::Make(codec, rate);
     const Sound sound = Voice(rate, 16'000);
-    Sound out(1920);
+    Sound out(2880);
     const size_t before = Allocations().own;
-    UseAll(*encoder, *decoder, sound, 320, out);
+    UseAll(*encoder, *decoder, sound, static_cast<size_t>(rate) / 50, out);
     CHECK_EQ(Allocations().own, before);
   }
 }

@@ -3,7 +3,7 @@
 // It checks the request, makes the plan of the INVITE for each attempt (RFC 3261 section 8.1.1, RFC 3323, RFC
 // 3325), and changes trunk, target or media after a failure.
 import type { PhoneCallRequest } from '../../src/call/phone-calls.js';
-import type { CodecName } from '../../src/codecs/codec.js';
+import type { SdpCodecName } from '../../src/codecs/codec.js';
 import { ParleyError } from '../../src/errors.js';
 import { retryAfterMs } from '../client/attempts.js';
 import type { SendOutcome } from '../client/request-sender.js';
@@ -42,7 +42,7 @@ export interface OutboundCallsOptions {
 /** Requirements for the media of one attempt; all undefined for a direct call. */
 export interface MediaRequest {
   /** Codecs by preference, of the request or of the trunk. */
-  readonly codecs: readonly CodecName[] | undefined;
+  readonly codecs: readonly SdpCodecName[] | undefined;
   readonly srtp: TrunkSettings['srtp'];
   /** Key agreements; all of them, if absent. */
   readonly keyings?: readonly Keying[];

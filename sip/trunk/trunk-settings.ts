@@ -12,7 +12,7 @@
 //   ]}
 //
 // A password may be in the file itself, in an environment variable or in a file of its own.
-import type { CodecName } from '../../src/codecs/codec.js';
+import type { SdpCodecName } from '../../src/codecs/codec.js';
 import { FieldReader, type Fields, isFields } from '../../src/config/fields.js';
 import { stated } from '../../src/stated.js';
 import { isNetwork } from '../guard/address-list.js';
@@ -41,7 +41,7 @@ export interface TrunkSettings {
   readonly callsPerSecond?: number;
   readonly mostCalls?: number;
   /** The server's codecs, if absent. */
-  readonly codecs?: readonly CodecName[];
+  readonly codecs?: readonly SdpCodecName[];
   readonly srtp?: Security;
   /** Key agreements by preference. */
   readonly keying?: readonly Keying[];
@@ -60,7 +60,7 @@ const MOST_TRUNKS = 100;
 const TRANSPORTS: readonly TrunkTransport[] = ['udp', 'tcp', 'tls'];
 /** Transports that a sips URI may state: its TLS runs over TCP (RFC 3261, section 26.2.2). */
 const SECURE: Readonly<Record<string, TrunkTransport>> = { tcp: 'tls', tls: 'tls' };
-const CODECS: readonly CodecName[] = ['opus', 'G722', 'PCMU', 'PCMA'];
+const CODECS: readonly SdpCodecName[] = ['opus', 'G722', 'PCMU', 'PCMA'];
 const KEYINGS: readonly Keying[] = ['sdes', 'dtls'];
 const USUAL_EXPIRES = 600;
 const USUAL_INTERVAL = 30;

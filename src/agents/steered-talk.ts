@@ -231,7 +231,7 @@ export class SteeredTalk {
         if (response === undefined || sound === undefined) return;
         sound.hasStarted = true;
         response.reply?.started(utterance, start);
-        this.#emit({ type: 'sound.started', response });
+        this.#emit({ type: 'sound.started', response, item: sound.item });
         response.look();
       },
       spoken: (utterance, durationMs) => this.#heard(utterance, durationMs),
@@ -494,7 +494,7 @@ export class SteeredTalk {
     sound.item.soundMs = durationMs;
     response.sounds.delete(utterance);
     response.reply?.spoken(utterance);
-    this.#emit({ type: 'sound.stopped', response });
+    this.#emit({ type: 'sound.stopped', response, item: sound.item });
     response.look();
     this.#forget(response);
     this.#askAgain();
@@ -514,7 +514,7 @@ export class SteeredTalk {
     if (response.isKept) this.#unheard += rest;
     sound.item.soundMs = durationMs;
     this.#emit({ type: 'item.cut', item: sound.item, heard, soundMs: durationMs });
-    if (sound.hasStarted) this.#emit({ type: 'sound.cleared', response });
+    if (sound.hasStarted) this.#emit({ type: 'sound.cleared', response, item: sound.item });
     this.#forget(response);
   }
 
@@ -526,7 +526,7 @@ export class SteeredTalk {
     response.reply?.interrupted(utterance, heard);
     this.#items.cut(sound.item, heard);
     sound.item.soundMs = 0;
-    if (sound.hasStarted) this.#emit({ type: 'sound.stopped', response });
+    if (sound.hasStarted) this.#emit({ type: 'sound.stopped', response, item: sound.item });
     const error = new ParleyError('ENGINE_FAILED', `a text could not be spoken: ${code}`);
     this.#failed(response, error);
   }

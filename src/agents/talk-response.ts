@@ -43,7 +43,12 @@ export type TalkEvent =
   | { readonly type: 'output.done'; readonly output: Output; readonly text: string }
   | { readonly type: 'output.called'; readonly output: Output; readonly call: ToolCall }
   | { readonly type: 'response.done'; readonly response: TalkResponse }
-  | { readonly type: 'sound.started' | 'sound.stopped' | 'sound.cleared'; readonly response: TalkResponse }
+  /** The item is heard from now on, or no more. */
+  | {
+      readonly type: 'sound.started' | 'sound.stopped' | 'sound.cleared';
+      readonly response: TalkResponse;
+      readonly item: MessageItem;
+    }
   /** A response that was completed already could not be spoken to its end. */
   | { readonly type: 'failed'; readonly error: ParleyError };
 

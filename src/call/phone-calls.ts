@@ -1,6 +1,6 @@
 // Contract of telephone calls: an application places them, speaks into them, watches them and ends them. The
 // room sip implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
-import type { CodecName } from '../codecs/codec.js';
+import type { CodecName, SdpCodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
 import type { HearingSettings } from '../config/hearing-config.js';
@@ -43,7 +43,7 @@ export interface PhoneCallRequest {
   /** Milliseconds until the call is given up unanswered; 60,000 if absent. */
   readonly ringTimeoutMs?: number;
   /** Preferred first; those of the server, if absent. */
-  readonly codecs?: readonly CodecName[];
+  readonly codecs?: readonly SdpCodecName[];
 }
 
 /** The reason why a call ended. */

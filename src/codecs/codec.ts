@@ -1,5 +1,7 @@
 // Codecs as data: what SDP, the clock and the encoders need to know of each.
-export type CodecName = 'opus' | 'G722' | 'PCMU' | 'PCMA';
+/** Those that SDP may name. */
+export type SdpCodecName = 'opus' | 'G722' | 'PCMU' | 'PCMA';
+export type CodecName = SdpCodecName | 'L16';
 
 export interface Codec {
   readonly name: CodecName;
@@ -76,7 +78,21 @@ export const PCMA: Codec = {
   silence: filled(8, 0xd5),
 };
 
-export const CODECS: Readonly<Record<CodecName, Codec>> = { opus: OPUS, G722, PCMU, PCMA };
+/**
+ * 16-bit samples, the most significant byte first (RFC 3551, 4.5.11), for calls whose sound does not cross a
+ * network as RTP. SDP never offers it.
+ */
+export const L16: Codec = {
+  name: 'L16',
+  clockRate: 24_000,
+  sampleRate: 24_000,
+  sdpChannels: 1,
+  staticPayloadType: undefined,
+  frameMs: 20,
+  silence: filled(48, 0),
+};
+
+export const CODECS: Readonly<Record<CodecName, Codec>> = { opus: OPUS, G722, PCMU, PCMA, L16 };
 
 /** RTP timestamp ticks of one frame. */
 export function ticksPerFrame(codec: Codec, frameMs: number): number {

@@ -21,6 +21,7 @@ const MAKERS: Readonly<Record<CodecName, () => FrameDecoder>> = {
   G722: () => new G722FrameDecoder(),
   PCMU: () => new G711FrameDecoder(MU_LAW_VALUES),
   PCMA: () => new G711FrameDecoder(A_LAW_VALUES),
+  L16: () => new L16FrameDecoder(),
 };
 
 const MOST_PAYLOAD_BYTES = 2048; // the largest datagram that the native plane receives
@@ -43,6 +44,21 @@ class G711FrameDecoder implements FrameDecoder {
       this.#samples[i] = this.#values[payload[i] as number] as number;
     }
     return this.#samples.subarray(0, payload.length);
+  }
+
+  reset(): void {}
+}
+
+class L16FrameDecoder implements FrameDecoder {
+  readonly #samples = new Int16Array(MOST_PAYLOAD_BYTES / 2);
+  readonly #bytes = Buffer.from(this.#samples.buffer);
+
+  decode(payload: Uint8Array): Int16Array {
+    if (payload.length > MOST_PAYLOAD_BYTES) return this.#samples.subarray(0, 0);
+    const count = Math.floor(payload.length / 2);
+    this.#bytes.set(payload.subarray(0, 2 * count));
+    this.#bytes.subarray(0, 2 * count).swap16();
+    return this.#samples.subarray(0, count);
   }
 
   reset(): void {}

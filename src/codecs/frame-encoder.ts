@@ -25,6 +25,7 @@ const MAKERS: Readonly<Record<CodecName, Maker>> = {
   G722: (codec, frameMs) => new G722Encoder(samplesPerFrame(codec, frameMs)),
   PCMU: (codec, frameMs) => new G711Encoder(MU_LAW, samplesPerFrame(codec, frameMs)),
   PCMA: (codec, frameMs) => new G711Encoder(A_LAW, samplesPerFrame(codec, frameMs)),
+  L16: (codec, frameMs) => new L16Encoder(samplesPerFrame(codec, frameMs)),
 };
 
 export function frameEncoder(codec: Codec, frameMs: number, opus: OpusSettings): FrameEncoder {
@@ -88,6 +89,31 @@ class G722Encoder implements FrameEncoder {
   reset(): void {
     this.#coder.reset();
   }
+}
+
+class L16Encoder implements FrameEncoder {
+  readonly frameSamples: number;
+  readonly #samples: Int16Array;
+  readonly #payload: Buffer;
+
+  constructor(frameSamples: number) {
+    if (!Number.isInteger(frameSamples) || frameSamples < 24 || frameSamples > 24 * 120) {
+      throw new ParleyError('INVALID_FIELD', `an L16 frame of ${frameSamples} samples is not 1 to 120 ms`);
+    }
+    this.frameSamples = frameSamples;
+    this.#samples = new Int16Array(frameSamples);
+    this.#payload = Buffer.from(this.#samples.buffer);
+  }
+
+  encode(frame: Float32Array): Uint8Array {
+    if (frame.length !== this.frameSamples) {
+      throw new ParleyError('WRONG_STATE', `a frame has ${this.frameSamples} samples, not ${frame.length}`);
+    }
+    toInt16(frame, this.frameSamples, this.#samples);
+    return this.#payload.swap16();
+  }
+
+  reset(): void {}
 }
 
 const MAX_KEPT = 64; // about 2 MB; more lines rarely end at once

@@ -72,6 +72,8 @@ export class MediaPlane {
   readonly #heardBefore = { samples: 0, concealed: 0 };
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
+  /** Packets of this turn, in the order they left. */
+  readonly #uncarried: CapturedPacket[] = [];
   #closed = false;
   /** Marks or packets wait. What comes meanwhile is left for the next turn of the loop. */
   readonly #onReady = () => {
@@ -243,17 +245,22 @@ export class MediaPlane {
   #deliver(): void {
     if (this.#closed) return;
     const failures: unknown[] = [];
-    this.#tellMarks(failures);
+    const marks = mediaAddon().planeTakeMarks(this.handle);
+    // All that left before those marks were reached are among them.
+    this.#uncarried.push(...mediaAddon().planeTakePackets(this.handle));
+    this.#tellMarks(marks, failures);
     if (!this.#closed) this.#tellInbound(failures);
-    if (!this.#closed) this.#carryPackets(failures);
+    this.#carryPackets(Infinity, failures);
+    if (this.#kept.length > MAX_KEPT) this.#kept.splice(0, this.#kept.length - MAX_KEPT);
     for (const failure of failures) this.#failed(failure);
   }
 
-  #tellMarks(failures: unknown[]): void {
+  /** Packets that left before a mark was reached are carried before it is told. */
+  #tellMarks(marks: Float64Array, failures: unknown[]): void {
     const parting = [...this.#parting.keys()];
-    const marks = mediaAddon().planeTakeMarks(this.handle);
     for (let at = 0; at < marks.length; at += MARK_FIELDS) {
       const handle = marks[at] ?? 0;
+      this.#carryPackets(marks[at + 3] ?? 0, failures);
       const playout = this.#playouts.get(handle) ?? this.#parting.get(handle);
       try {
         playout?.onMark?.(marks[at + 1] ?? 0, marks[at + 2] ?? 0, marks[at + 3] ?? 0);
@@ -280,8 +287,12 @@ export class MediaPlane {
     }
   }
 
-  #carryPackets(failures: unknown[]): void {
-    for (const packet of mediaAddon().planeTakePackets(this.handle)) {
+  /** Those that left until then. A callback may close a playout, and so come here again. */
+  #carryPackets(untilMs: number, failures: unknown[]): void {
+    for (;;) {
+      const [packet] = this.#uncarried;
+      if (packet === undefined || packet.atMs > untilMs) return;
+      this.#uncarried.shift();
       const carry = (this.#playouts.get(packet.stream) ?? this.#listeners.get(packet.stream))?.onPacket;
       try {
         if (carry === undefined) this.#kept.push(packet);
@@ -290,7 +301,6 @@ export class MediaPlane {
         failures.push(error);
       }
     }
-    if (this.#kept.length > MAX_KEPT) this.#kept.splice(0, this.#kept.length - MAX_KEPT);
   }
 
   /** Its BYE still has to be carried. */

@@ -55,6 +55,7 @@ const CODEC_IMPAIRMENT: Readonly<Record<CodecName, { readonly ie: number; readon
   PCMA: NO_IMPAIRMENT,
   G722: NO_IMPAIRMENT,
   opus: { ie: 0, bpl: 20 },
+  L16: NO_IMPAIRMENT,
 };
 const ASSUMED_RTT_MS = 50; // if no report has arrived
 const NOTICED_DELAY_MS = 177.3;

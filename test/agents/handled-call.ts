@@ -1,16 +1,19 @@
 // A call that an agent conducts: the call, its queue and the encoder are real; the engine, the recogniser,
 // the worker that hears, the line and time are the test's.
 import assert from 'node:assert/strict';
+import type { MediaPort } from '../../src/call/call-route.js';
 import type { HandledCall } from '../../src/call/call-handler.js';
 import type { CallerListener, ExpectedSpeech } from '../../src/call/caller-texts.js';
 import type { CallEvent } from '../../src/call/utterance.js';
 import type { ParleyError } from '../../src/errors.js';
+import type { MediaPlane } from '../../src/media/media-plane.js';
 import { type CallUnderTest, FRAME_MS, type openCalls } from '../fakes/call-under-test.js';
 import { FakeHearing } from '../fakes/fake-hearing.js';
 import { until } from '../fakes/until.js';
 
 interface CallSetting {
   readonly isCallerRecognised?: boolean;
+  readonly makePort?: (plane: MediaPlane) => MediaPort;
   /** Status with which transfers are refused. */
   readonly transferStatus?: number;
 }
@@ -53,10 +56,10 @@ export async function settle(): Promise<void> {
 
 export function openHandledCall(
   calls: ReturnType<typeof openCalls>,
-  { isCallerRecognised = true, transferStatus }: CallSetting = {},
+  { isCallerRecognised = true, makePort, transferStatus }: CallSetting = {},
 ): HandledCallUnderTest {
   const hearing = new FakeHearing();
-  const under = calls.open(undefined, { hearing });
+  const under = calls.open(undefined, makePort === undefined ? { hearing } : { hearing, makePort });
   const { call, time, port, events } = under;
   const line: string[] = [];
   const expected: (ExpectedSpeech | undefined)[] = [];

@@ -96,6 +96,8 @@ interface CallOptions {
   readonly firstPiece?: FirstPiece;
   /** With it the port has a socket. */
   readonly hearing?: CallParts['hearing'];
+  /** Another port than one whose packets `sent` tells. */
+  readonly makePort?: (plane: MediaPlane) => MediaPort;
 }
 
 /** One pool for a whole test file (openCalls), because starting a worker costs more than a test. */
@@ -110,12 +112,14 @@ export function openCall(
     hangUpPhrase,
     firstPiece = 'sentence',
     hearing,
+    makePort,
   }: CallOptions = {},
 ): CallUnderTest {
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: 1_000_000 });
   const time = new ManualTime(START_MS);
-  const socket = hearing === undefined ? {} : { socket: plane.openSocket({ mux: true }) };
-  const port = { ...portOf(plane, codec, frameMs, FIRST_SSRC), ...socket };
+  const socket =
+    hearing === undefined || makePort !== undefined ? {} : { socket: plane.openSocket({ mux: true }) };
+  const port = makePort?.(plane) ?? { ...portOf(plane, codec, frameMs, FIRST_SSRC), ...socket };
   // The first tick is due at once: after it, n frames of time are n packets.
   plane.advance(START_MS);
   plane.takePackets();

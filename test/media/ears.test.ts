@@ -311,5 +311,5 @@ test('figures of hearing begin with the first listener and stay after the last',
 test('a format of sound names its codec, one that is known', (t) => {
   const { socket } = openLine(t);
   const format = { payloadType: 3, kind: 'sound', clockRate: 8000, codec: 'GSM' } as never;
-  assert.throws(() => socket.formats([format]), /codec must be PCMU, PCMA, G722 or opus/);
+  assert.throws(() => socket.formats([format]), /codec must be PCMU, PCMA, G722, opus or L16/);
 });

@@ -84,7 +84,7 @@ class CallerSound {
   const HearingFigures& figures() const { return figures_; }
 
  private:
-  static constexpr int kCodecs = 4;
+  static constexpr int kCodecs = 5;
   // Samples of kRate:
   static constexpr size_t kMostPayload = static_cast<size_t>(VoiceDecoder::kMostMs) * kRate / 1000;
   static constexpr size_t kEnough = kQuantum + TimeStretch::kLongest;  // to remove a period and to pull

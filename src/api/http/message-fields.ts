@@ -211,3 +211,12 @@ function readInstructions(fields: Fields): string | undefined {
     stringIn(fields, 'instructions', MAX_INSTRUCTIONS) ?? stringIn(fields, 'instruct', MAX_INSTRUCTIONS);
   return words === '' || words === 'None' ? undefined : words;
 }
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Bytes of sound in base64. Throws INVALID_FIELD. */
+export function soundIn(fields: Fields, name: string): Buffer {
+  const sound = stringIn(fields, name);
+  if (sound === undefined || !BASE64.test(sound)) throw invalid(name, 'must be sound in base64');
+  return Buffer.from(sound, 'base64');
+}

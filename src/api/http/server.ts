@@ -24,6 +24,7 @@ import type { FileWatchOptions } from '../../config/file-watch.js';
 import { Admission, RateLimits } from './admission.js';
 import { KeyFile, KeyRing } from './api-keys.js';
 import { ClientSecrets } from './client-secrets.js';
+import { realtimeConversations, type RealtimeSocketParts } from '../realtime/realtime-socket.js';
 import { relaySocket } from '../relay/relay-attachments.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
@@ -57,6 +58,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly dialects?: readonly Dialect[];
   /** Live transcription; without it, its sockets are refused. */
   readonly live?: LiveTranscriber | undefined;
+  /** Undefined: WebSockets have no conversations. */
+  readonly realtime?: RealtimeSocketParts | undefined;
   /** A path whose WebSockets another part of this process serves. */
   readonly foreignSocket?: ForeignSocket | undefined;
   /** Telephone calls; without it, their routes answer 501. */
@@ -117,7 +120,7 @@ export class HttpServer {
     const dialects = [
       ...(options.dialects ?? []),
       ...speakingDialects(options, time),
-      ...liveDialects(options, time),
+      ...liveDialects(options, time, this.admission.keyed),
       telephoneSocket(phone, this.admission.keyed),
       ...(options.relays === undefined ? [] : [relaySocket(options.relays, this.admission.keyed)]),
     ];
@@ -205,7 +208,8 @@ function openSockets(
 }
 
 /** The dialects of live transcription. */
-function liveDialects({ live, models, metrics, log }: HttpServerOptions, time: Time): readonly Dialect[] {
+function liveDialects(options: HttpServerOptions, time: Time, keyed: boolean): readonly Dialect[] {
+  const { live, models, metrics, log, realtime } = options;
   const names = new ModelNames(live?.name ?? 'none', models.strict, TRANSCRIPTION_MODELS);
   const parts: LiveSocketParts = {
     live,
@@ -221,7 +225,8 @@ function liveDialects({ live, models, metrics, log }: HttpServerOptions, time: T
       );
     },
   };
-  return [liveSocket(parts), realtimeSocket(parts), jambonzSocket(parts)];
+  const conversations = realtimeConversations(realtimeSocket(parts), realtime, keyed);
+  return [liveSocket(parts), conversations, jambonzSocket(parts)];
 }
 
 /** The dialects that speak over WebSockets without a call. */

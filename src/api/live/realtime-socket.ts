@@ -12,7 +12,7 @@ import { ParleyError } from '../../errors.js';
 import type { LiveRequest } from '../../transcribing/live-transcriber.js';
 import type { SoundEncoding } from '../../transcribing/live-sound.js';
 import { socketError } from '../http/error-reply.js';
-import { type Fields, invalid, readFields, readLanguage, stringIn } from '../http/message-fields.js';
+import { type Fields, invalid, readFields, readLanguage, soundIn, stringIn } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import { LiveClient } from './live-client.js';
@@ -20,7 +20,6 @@ import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from './live-so
 import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
 
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 export function realtimeSocket(parts: LiveSocketParts): Dialect {
   return {
@@ -138,10 +137,8 @@ class RealtimeConversation implements Conversation {
   }
 
   #append(fields: Fields): void {
-    const audio = stringIn(fields, 'audio');
-    if (audio === undefined || !BASE64.test(audio)) throw invalid('audio', 'must be sound in base64');
+    const bytes = soundIn(fields, 'audio');
     if (this.#turns === undefined || this.#isNew) this.#begin();
-    const bytes = Buffer.from(audio, 'base64');
     this.#client.hear(bytes);
     this.#hasSound ||= bytes.length > 0;
     this.#soundMs += (1000 * bytes.length) / bytesPerSecond(this.#session);

@@ -1,11 +1,11 @@
-// The dialect of data channels labelled `oai-events`: OpenAI's Realtime API in a WebRTC call, whose sound
-// goes over RTP. It translates; src/agents conducts the conversation.
+// OpenAI's Realtime API as the dialect of data channels labelled `oai-events`, in a WebRTC call whose sound
+// goes over RTP; and its conversation, which a WebSocket has as well (realtime-socket.ts). It translates;
+// src/agents conducts the conversation.
 //
 //   in   session.update   conversation.item.create, .retrieve, .truncate, .delete   response.create, .cancel
-//        input_audio_buffer.clear   output_audio_buffer.clear
+//        input_audio_buffer.clear   output_audio_buffer.clear   over WebSocket input_audio_buffer.append
 //
 // The events to the client are in realtime-objects.ts.
-import { randomBytes } from 'node:crypto';
 import type { Agents } from '../../agents/agents.js';
 import type { ResponseRequest, TalkAgent } from '../../agents/steered-reply.js';
 import { SteeredTalk } from '../../agents/steered-talk.js';
@@ -19,21 +19,24 @@ import type {
   ChannelTalk,
   HandledCall,
 } from '../../call/call-handler.js';
+import type { SoundCall } from '../../call/sound-calls.js';
 import type { Switchboard } from '../../call/switchboard.js';
 import { type ErrorCode, ParleyError } from '../../errors.js';
-import { systemTime, type Time } from '../../time.js';
+import type { Time } from '../../time.js';
 import { socketError } from '../http/error-reply.js';
 import { type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 import {
   audioEndIn,
   idIn,
   MOST_MESSAGE_BYTES,
+  MOST_SOUND_BYTES,
   objectIn,
   placeIn,
   readItem,
   readResponse,
 } from './realtime-fields.js';
 import { itemObject, type RealtimeEvent, RealtimeWriter } from './realtime-objects.js';
+import { readFormats, RealtimeSound } from './realtime-sound.js';
 import {
   readModalities,
   readPrompt,
@@ -47,7 +50,7 @@ import {
   usualSettings,
 } from './realtime-settings.js';
 
-interface RealtimeParts {
+export interface RealtimeParts {
   readonly agents: Pick<Agents, 'steered' | 'clientConducts'>;
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly switchboard: Pick<Switchboard, 'check'>;
@@ -75,20 +78,7 @@ export function realtimeChannel(parts: RealtimeParts): ChannelDialect {
   };
 }
 
-/** With the clock and the randomness of the system. */
-export function openRealtime({
-  handler: agents,
-  callerTexts,
-  switchboard,
-  log,
-}: Pick<RealtimeParts, 'callerTexts' | 'switchboard' | 'log'> & {
-  readonly handler: RealtimeParts['agents'];
-}): ChannelDialect {
-  const sources = { time: systemTime, unixMs: Date.now, randomBytes };
-  return realtimeChannel({ agents, callerTexts, switchboard, log, ...sources });
-}
-
-class RealtimeTalk implements ChannelTalk {
+export class RealtimeTalk implements ChannelTalk {
   readonly #parts: RealtimeParts;
   readonly #call: string;
   readonly #client: ChannelClient;
@@ -96,6 +86,8 @@ class RealtimeTalk implements ChannelTalk {
   readonly #abilities: SessionAbilities;
   readonly #talk: SteeredTalk;
   readonly #writer: RealtimeWriter;
+  /** Undefined: it goes over RTP. */
+  readonly #sound: RealtimeSound | undefined;
   #settings: RealtimeSettings;
   #events = 0;
 
@@ -104,8 +96,12 @@ class RealtimeTalk implements ChannelTalk {
     { agent, session }: ChannelOpening,
     client: ChannelClient,
     parts: RealtimeParts,
+    sound?: SoundCall,
   ) {
     this.#parts = parts;
+    const write = (event: Parameters<RealtimeWriter['write']>[0]) => this.#write(event);
+    const send = (event: RealtimeEvent) => this.#send(event);
+    this.#sound = sound && new RealtimeSound({ call: sound, write, send });
     this.#client = client;
     this.#call = handled.call.id;
     this.#id = this.#newId('sess');
@@ -138,10 +134,15 @@ class RealtimeTalk implements ChannelTalk {
     this.#talk.greet();
   }
 
+  /** The next 20 ms of a call that does not go over RTP. */
+  frame(payload: Uint8Array): void {
+    this.#sound?.frame(payload);
+  }
+
   receive(data: unknown): void {
     let eventId: string | undefined;
     try {
-      const fields = readMessage(data);
+      const fields = readMessage(data, this.#sound === undefined ? MOST_MESSAGE_BYTES : MOST_SOUND_BYTES);
       eventId = stringIn(fields, 'event_id', MOST_EVENT_ID);
       this.#obey(fields, eventId);
     } catch (error) {
@@ -162,7 +163,7 @@ class RealtimeTalk implements ChannelTalk {
   }
 
   get #object(): object {
-    return sessionObject(this.#id, this.#settings, this.#abilities);
+    return sessionObject(this.#id, this.#settings, this.#abilities, this.#sound?.formats);
   }
 
   #agentOf(agent: string | undefined, problems: unknown[]): TalkAgent | undefined {
@@ -210,11 +211,14 @@ class RealtimeTalk implements ChannelTalk {
       case 'output_audio_buffer.clear':
         return this.#talk.clear();
       case 'input_audio_buffer.clear':
+        this.#sound?.clear();
         this.#talk.dropInput();
         return this.#send({ type: 'input_audio_buffer.cleared' });
       case 'input_audio_buffer.append':
+        if (this.#sound !== undefined) return this.#sound.append(fields);
+        throw invalid('type', 'does not exist in a WebRTC call: the sound comes over RTP');
       case 'input_audio_buffer.commit':
-        throw invalid('type', 'does not exist in a call: the sound comes over RTP, and its turns are found');
+        throw invalid('type', 'does not exist here: the ends of turns are found by voice activity');
       default:
         throw invalid('type', `must be one of ${TYPES.join(', ')}`);
     }
@@ -227,7 +231,9 @@ class RealtimeTalk implements ChannelTalk {
     const session = objectIn(fields, 'session');
     if (session === undefined) throw invalid('session', 'must be an object');
     const settings = readSettings(session, this.#settings, this.#abilities);
+    const formats = this.#sound && readFormats(session, this.#sound.formats);
     this.#talk.change(settings.talk);
+    if (formats !== undefined) this.#sound?.change(formats);
     this.#settings = settings;
     this.#send({ type: 'session.updated', session: this.#object });
   }
@@ -261,8 +267,13 @@ class RealtimeTalk implements ChannelTalk {
 
   #told(event: TalkEvent): void {
     if (event.type === 'failed') return this.#refuse(event.error, undefined);
-    for (const message of this.#writer.write(event)) this.#send(message);
+    if (this.#sound === undefined) this.#write(event);
+    else this.#sound.tell(event);
     return undefined;
+  }
+
+  #write(event: Parameters<RealtimeWriter['write']>[0]): void {
+    for (const message of this.#writer.write(event)) this.#send(message);
   }
 
   #wordsOf(error: unknown): ReturnType<typeof socketError> {
@@ -323,8 +334,8 @@ const CLIENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Throws MALFORMED. */
-function readMessage(data: unknown): Fields {
-  if (typeof data === 'string' && Buffer.byteLength(data) > MOST_MESSAGE_BYTES)
-    throw new ParleyError('MALFORMED', `a message must not be longer than ${MOST_MESSAGE_BYTES} bytes`);
+function readMessage(data: unknown, mostBytes: number): Fields {
+  if (typeof data === 'string' && Buffer.byteLength(data) > mostBytes)
+    throw new ParleyError('MALFORMED', `a message must not be longer than ${mostBytes} bytes`);
   return readFields(typeof data === 'string' ? data : new Uint8Array());
 }

@@ -211,7 +211,7 @@ function textOf({ response }: Output): string {
   return response.isSpoken ? 'response.output_audio_transcript' : 'response.output_text';
 }
 
-function partOf({ response, item, index: output_index }: Output) {
+export function partOf({ response, item, index: output_index }: Output) {
   return { response_id: response.id, item_id: item.id, output_index, content_index: 0 };
 }
 

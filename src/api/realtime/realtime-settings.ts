@@ -4,6 +4,7 @@
 import type { TalkAgent } from '../../agents/steered-reply.js';
 import type { TalkSettings } from '../../agents/talk-settings.js';
 import type { ChatTool } from '../../agents/chat-model.js';
+import type { SoundFormats } from '../../call/sound-calls.js';
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { HEARING_BOUNDS } from '../../config/hearing-config.js';
 import { CONTEXT_LIMITS } from '../../transcribing/transcriber.js';
@@ -18,6 +19,7 @@ import {
   wholeIn,
 } from '../http/message-fields.js';
 import { listIn, objectIn } from './realtime-fields.js';
+import { formatObject, USUAL_FORMATS } from './realtime-sound.js';
 
 /** How the ends of turns are found; see OpenAI's `turn_detection`. */
 type TurnDetection =
@@ -214,13 +216,15 @@ const SEMANTIC_MS: Readonly<Record<(typeof EAGERNESS)[number], number>> = {
   high: 400,
 };
 
-const FORMAT = { type: 'audio/pcm', rate: 24_000 } as const;
-
-/** The session in OpenAI's words. What this server cannot do is null. */
+/**
+ * The session in OpenAI's words. What this server cannot do is null. `formats`: of the sound; in a WebRTC call
+ * SDP decides, and those of the API are told.
+ */
 export function sessionObject(
   id: string,
   { talk, turns, tools, mayCall, transcription }: RealtimeSettings,
   { agent, isCallerRecognised }: SessionAbilities,
+  { sends, receives }: SoundFormats = USUAL_FORMATS,
 ): object {
   const { model = null, language = null, prompt = null } = transcription;
   const { answersTurns, isInterruptible, idleMs = null } = talk;
@@ -240,7 +244,7 @@ export function sessionObject(
     max_output_tokens: 'inf',
     audio: {
       input: {
-        format: FORMAT,
+        format: formatObject(receives),
         transcription: isCallerRecognised ? { model, language, prompt } : null,
         noise_reduction: null,
         turn_detection: isCallerRecognised
@@ -248,7 +252,7 @@ export function sessionObject(
           : null,
       },
       output: {
-        format: FORMAT,
+        format: formatObject(sends),
         voice: talk.voice ?? null,
         language: talk.language ?? null,
         speed: talk.pace,

@@ -1,11 +1,16 @@
-// A call whose data channel speaks OpenAI's Realtime events. The call, its queue and the encoder are real;
+// A call whose data channel or WebSocket speaks OpenAI's Realtime events. The call, its queue and the encoder are real;
 // the engine, the model, the recogniser, the worker that hears and time are the test's.
 import assert from 'node:assert/strict';
 import type { RealtimeClientEvent, RealtimeServerEvent } from 'openai/resources/realtime/realtime';
-import { realtimeChannel } from '../../../src/api/realtime/realtime-channel.js';
+import { realtimeChannel, RealtimeTalk } from '../../../src/api/realtime/realtime-channel.js';
+import { USUAL_FORMATS } from '../../../src/api/realtime/realtime-sound.js';
+import type { SpeakOptions } from '../../../src/call/call.js';
 import type { ChannelTalk } from '../../../src/call/call-handler.js';
+import { SoundCall, type SoundFormats } from '../../../src/call/sound-calls.js';
+import { SoundPort } from '../../../src/call/sound-port.js';
 import type { AgentConfig } from '../../../src/config/agent-config.js';
 import { ParleyError } from '../../../src/errors.js';
+import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { AGENT } from '../../agents/agent-under-test.js';
 import { type HandledCallUnderTest, openHandledCall } from '../../agents/handled-call.js';
 import { ScriptedModel } from '../../agents/scripted-model.js';
@@ -19,6 +24,8 @@ interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   /** Beside the offer. */
   readonly session?: Readonly<Record<string, unknown>>;
   readonly isRelay?: boolean;
+  /** The sound goes in events. */
+  readonly isSocket?: boolean;
 }
 
 type EventType = RealtimeServerEvent['type'];
@@ -41,9 +48,17 @@ export interface RealtimeUnderTest extends HandledCallUnderTest {
 
 export function openRealtime(
   calls: ReturnType<typeof openCalls>,
-  { agent, session, isRelay = false, ...setting }: Setting = {},
+  { agent, session, isRelay = false, isSocket = false, ...setting }: Setting = {},
 ): RealtimeUnderTest {
-  const under = openHandledCall(calls, setting);
+  const sound: { port?: SoundPort; frame: (payload: Uint8Array) => void } = { frame: () => undefined };
+  let numbers = 0;
+  const open = (plane: MediaPlane, formats: SoundFormats) => {
+    const onFrame = (payload: Uint8Array) => sound.frame(payload);
+    sound.port = new SoundPort({ plane, ...formats, path: 'test', random: () => ++numbers, onFrame });
+    return sound.port;
+  };
+  const makePort = (plane: MediaPlane) => open(plane, USUAL_FORMATS).port;
+  const under = openHandledCall(calls, isSocket ? { ...setting, makePort } : setting);
   const model = new ScriptedModel();
   const sent: RealtimeServerEvent[] = [];
   let count = 0;
@@ -52,25 +67,31 @@ export function openRealtime(
     if (isRelay) throw new ParleyError('CALL_STATE', 'it talks by itself');
     return { config: { ...SALES, ...agent }, model, onEvent: () => undefined };
   };
-  const dialect = realtimeChannel({
+  const parts = {
     agents: { steered, clientConducts: () => undefined },
     callerTexts: under.callerTexts,
     switchboard: {
-      check: (_text, options) => {
+      check: (_text: string, options?: SpeakOptions) => {
         if (options?.voice === 'nobody') throw new ParleyError('VOICE_UNKNOWN', 'there is no voice "nobody"');
       },
     },
     time: under.time,
     unixMs: () => 1_700_000_000_500,
-    randomBytes: (bytes) => Buffer.alloc(bytes, ++count),
+    randomBytes: (bytes: number) => Buffer.alloc(bytes, ++count),
     log: { info: () => undefined, warn: () => undefined },
-  });
+  };
+  const dialect = realtimeChannel(parts);
   assert.equal(dialect.label, 'oai-events');
   const opening = { agent: agent === undefined && !isRelay ? undefined : 'sales', session };
   const client = {
     send: (message: object) => void sent.push(JSON.parse(JSON.stringify(message)) as RealtimeServerEvent),
   };
-  const talk = dialect.open(under.handled, opening, client);
+  const soundCall =
+    sound.port &&
+    new SoundCall(under.call, sound.port, USUAL_FORMATS, (formats) => open(under.plane, formats));
+  const realtimeTalk = soundCall && new RealtimeTalk(under.handled, opening, client, parts, soundCall);
+  if (realtimeTalk !== undefined) sound.frame = (payload) => realtimeTalk.frame(payload);
+  const talk = realtimeTalk ?? dialect.open(under.handled, opening, client);
   const all = <T extends EventType>(type: T) =>
     sent.filter((event): event is EventOf<T> => event.type === type);
   const send = (event: RealtimeClientEvent) => talk.receive(JSON.stringify(event));

@@ -17,7 +17,7 @@ export interface CallersOrder {
 }
 
 const FRAME_MS = 20;
-const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8, G722: 9, opus: 111 };
+const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8, G722: 9, opus: 111, L16: 96 };
 
 export function payloadTypeOf(codec: CodecName): number {
   return PAYLOAD_TYPES[codec];

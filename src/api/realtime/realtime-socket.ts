@@ -1,0 +1,101 @@
+// OpenAI's Realtime API over WebSocket: /v1/realtime. Each socket is a call of its own, whose sound goes in
+// events; the conversation is that of the data channel (realtime-channel.ts). Transcription has the same
+// address.
+//
+// https://platform.openai.com/docs/guides/realtime-websocket
+import { type ChannelOpening, NO_AGENT } from '../../call/call-handler.js';
+import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
+import { asParleyError, ParleyError } from '../../errors.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
+import { RealtimeTalk, type RealtimeParts } from './realtime-channel.js';
+import { USUAL_FORMATS } from './realtime-sound.js';
+
+export interface RealtimeSocketParts extends RealtimeParts {
+  readonly soundCalls: Pick<SoundCalls, 'open'>;
+  readonly handler: { readonly usual: string | undefined; has(agent: string): boolean };
+}
+
+const PROTOCOL = 'websocket';
+const NORMAL = 1000;
+const TRY_AGAIN = 1013;
+
+/**
+ * `keyed`: the server has API keys, and calls belong to them. `transcription` takes the sockets that ask for
+ * it.
+ */
+export function realtimeConversations(
+  transcription: Dialect,
+  parts: RealtimeSocketParts | undefined,
+  keyed: boolean,
+): Dialect {
+  if (parts === undefined) return transcription;
+  const { path } = transcription;
+  return {
+    name: 'realtime',
+    path,
+    carriesSound: true,
+    check: (handshake) => {
+      if (isTranscription(handshake)) transcription.check?.(handshake);
+      else agentOf(handshake, parts);
+    },
+    open: (peer, handshake) =>
+      isTranscription(handshake)
+        ? transcription.open(peer, handshake)
+        : new RealtimeConversation(parts, peer, handshake, keyed),
+  };
+}
+
+function isTranscription({ url: { searchParams } }: Handshake): boolean {
+  const model = searchParams.get('model');
+  // The `openai` package puts a model into the URL, and no intent.
+  return (
+    searchParams.get('intent') === 'transcription' || (model !== null && TRANSCRIPTION_MODELS.test(model))
+  );
+}
+
+/** `agent` of the URL, or the usual one. Throws INVALID_FIELD. */
+function agentOf({ url }: Handshake, { handler }: RealtimeSocketParts): string | undefined {
+  const agent = url.searchParams.get('agent') ?? undefined;
+  if (agent === NO_AGENT) return undefined;
+  if (agent === undefined || handler.has(agent)) return agent ?? handler.usual;
+  throw new ParleyError('INVALID_FIELD', `there is no agent ${JSON.stringify(agent)}`, { field: 'agent' });
+}
+
+class RealtimeConversation implements Conversation {
+  readonly #talk: RealtimeTalk | undefined;
+  readonly #call: SoundCall | undefined;
+
+  constructor(parts: RealtimeSocketParts, peer: Peer, handshake: Handshake, keyed: boolean) {
+    const { client } = handshake;
+    const owner = keyed ? client : undefined;
+    let talk: RealtimeTalk | undefined;
+    try {
+      const call = parts.soundCalls.open({
+        protocol: PROTOCOL,
+        clients: [client],
+        owner,
+        ...USUAL_FORMATS,
+        onFrame: (payload) => talk?.frame(payload),
+      });
+      const opening: ChannelOpening = { agent: agentOf(handshake, parts), session: undefined };
+      const send = (message: object) => peer.send(JSON.stringify(message));
+      talk = new RealtimeTalk(call.handled, opening, { send }, parts, call);
+      void call.call.closed.then((reason) => peer.close(NORMAL, reason));
+      [this.#talk, this.#call] = [talk, call];
+    } catch (error) {
+      const { code, message } = asParleyError(error, 'WRONG_STATE');
+      peer.send(JSON.stringify({ type: 'error', error: { type: 'server_error', code, message } }));
+      peer.close(TRY_AGAIN, code);
+    }
+  }
+
+  message(data: string | Uint8Array): void {
+    this.#talk?.receive(data);
+  }
+
+  async closed(): Promise<void> {
+    this.#talk?.close();
+    await this.#call?.call.close('client closed its socket');
+  }
+}

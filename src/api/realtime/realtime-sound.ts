@@ -1,0 +1,155 @@
+// The sound of a Realtime conversation over WebSocket: the client's comes in events, and that of each
+// response leaves in events, in its time.
+//
+//   in   input_audio_buffer.append, .clear
+//   out  response.output_audio.delta, .done
+//
+// The end of a response is told when its sound has ended, as OpenAI does.
+import type { Output, TalkEvent, TalkResponse } from '../../agents/talk-response.js';
+import type { SoundCall, SoundFormats } from '../../call/sound-calls.js';
+import type { FrameCodec } from '../../call/sound-port.js';
+import { type Fields, invalid, soundIn, wholeIn } from '../http/message-fields.js';
+import { objectIn } from './realtime-fields.js';
+import { partOf, type RealtimeEvent } from './realtime-objects.js';
+
+/** An event of a response that waits until sound has ended. */
+type HeldEvent = Extract<TalkEvent, { type: 'output.done' | 'response.done' }>;
+type WrittenEvent = Exclude<TalkEvent, { type: 'failed' }>;
+
+interface RealtimeSoundParts {
+  readonly call: Pick<SoundCall, 'receive' | 'drop' | 'change' | 'formats'>;
+  /** Sends an event of the conversation, or one of the sound. */
+  readonly write: (event: WrittenEvent) => void;
+  readonly send: (event: RealtimeEvent) => void;
+}
+
+const CODECS: Readonly<Record<string, FrameCodec>> = {
+  'audio/pcm': 'L16',
+  'audio/pcmu': 'PCMU',
+  'audio/pcma': 'PCMA',
+};
+const PCM_RATE = 24_000; // Hz
+
+export const USUAL_FORMATS: SoundFormats = { sends: 'L16', receives: 'L16' };
+
+export class RealtimeSound {
+  readonly #parts: RealtimeSoundParts;
+  /** The item that is heard now. */
+  #heard: Output | undefined;
+  /** The frame that left last: an item is told to be heard when its first frame has left. */
+  #last: Buffer = Buffer.alloc(0);
+  readonly #held = new Map<TalkResponse, HeldEvent[]>();
+
+  constructor(parts: RealtimeSoundParts) {
+    this.#parts = parts;
+  }
+
+  get formats(): SoundFormats {
+    return this.#parts.call.formats;
+  }
+
+  change(formats: SoundFormats): void {
+    this.#parts.call.change(formats);
+  }
+
+  /** Throws INVALID_FIELD and QUEUE_FULL. */
+  append(fields: Fields): void {
+    const sound = soundIn(fields, 'audio');
+    const isPcm = this.formats.receives === 'L16';
+    if (isPcm && sound.length % 2 !== 0) throw invalid('audio', 'must have whole samples of 16 bits');
+    // The client writes the least significant byte first, and RTP the most significant one.
+    this.#parts.call.receive(isPcm ? sound.swap16() : sound);
+  }
+
+  clear(): void {
+    this.#parts.call.drop();
+  }
+
+  /** The next 20 ms of the call. */
+  frame(payload: Uint8Array): void {
+    if (this.#last.length !== payload.length) this.#last = Buffer.alloc(payload.length);
+    this.#last.set(payload);
+    if (this.formats.sends === 'L16') this.#last.swap16();
+    this.#sendFrame();
+  }
+
+  #sendFrame(): void {
+    if (this.#heard === undefined || this.#last.length === 0) return;
+    const delta = this.#last.toString('base64');
+    this.#parts.send({ type: 'response.output_audio.delta', ...partOf(this.#heard), delta });
+  }
+
+  /** Takes an event of the conversation, and writes it in its time. */
+  tell(event: WrittenEvent): void {
+    switch (event.type) {
+      case 'sound.started':
+        this.#heard = event.response.outputs.find(({ item }) => item === event.item);
+        return this.#sendFrame();
+      case 'sound.stopped':
+      case 'sound.cleared':
+        return this.#ended(event.response);
+      case 'output.done':
+        return this.#hold(event.output.response, event);
+      case 'response.done':
+        return this.#hold(event.response, event);
+      default:
+        this.#parts.write(event);
+    }
+  }
+
+  #ended(response: TalkResponse): void {
+    if (this.#heard !== undefined) {
+      this.#parts.send({ type: 'response.output_audio.done', ...partOf(this.#heard) });
+      this.#heard = undefined;
+    }
+    this.#release(response);
+  }
+
+  #hold(response: TalkResponse, event: HeldEvent): void {
+    const held = this.#held.get(response) ?? [];
+    held.push(event);
+    this.#held.set(response, held);
+    this.#release(response);
+  }
+
+  #release(response: TalkResponse): void {
+    const held = this.#held.get(response) ?? [];
+    const sounding = [...response.sounds.values()].map(({ item }) => item);
+    for (;;) {
+      const [event] = held;
+      const waits = event?.type === 'output.done' ? isIn(sounding, event) : sounding.length > 0;
+      if (event === undefined || waits) break;
+      held.shift();
+      this.#parts.write(event);
+    }
+    if (held.length === 0) this.#held.delete(response);
+  }
+}
+
+function isIn(items: readonly object[], { output }: Extract<HeldEvent, { type: 'output.done' }>): boolean {
+  return items.includes(output.item);
+}
+
+/** The formats after an update of the session. Throws INVALID_FIELD. */
+export function readFormats(session: Fields, before: SoundFormats): SoundFormats {
+  const audio = objectIn(session, 'audio') ?? {};
+  return {
+    receives: readFormat(objectIn(audio, 'input') ?? {}, 'audio.input.format') ?? before.receives,
+    sends: readFormat(objectIn(audio, 'output') ?? {}, 'audio.output.format') ?? before.sends,
+  };
+}
+
+function readFormat(side: Fields, name: string): FrameCodec | undefined {
+  const format = objectIn(side, 'format');
+  if (format === undefined) return undefined;
+  const { type } = format;
+  const codec = typeof type === 'string' && Object.hasOwn(CODECS, type) ? CODECS[type] : undefined;
+  if (codec === undefined) throw invalid(`${name}.type`, `must be one of ${Object.keys(CODECS).join(', ')}`);
+  if (codec === 'L16') wholeIn(format, 'rate', PCM_RATE, PCM_RATE);
+  return codec;
+}
+
+/** A format in OpenAI's words. */
+export function formatObject(codec: FrameCodec): object {
+  return codec === 'L16' ? { type: 'audio/pcm', rate: PCM_RATE } : { type: `audio/${codec.toLowerCase()}` };
+}

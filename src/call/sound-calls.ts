@@ -1,0 +1,130 @@
+// Calls whose sound comes and goes in frames on this thread: a WebSocket or a TCP connection carries it.
+// Everything else is as in other calls: voices, listening, agents, captions, limits and events.
+import type { MediaPlane } from '../media/media-plane.js';
+import type { Call } from './call.js';
+import type { CallHandler, HandledCall } from './call-handler.js';
+import { type FrameCodec, SoundPort, type SoundPortOptions } from './sound-port.js';
+import type { Switchboard } from './switchboard.js';
+
+export interface SoundFormats {
+  /** Codec of the sound of the call. */
+  readonly sends: FrameCodec;
+  /** Codec of the sound that comes from the far end. */
+  readonly receives: FrameCodec;
+}
+
+export interface SoundCallRequest extends SoundFormats {
+  /** One word, for metrics and the log. */
+  readonly protocol: string;
+  /** The names under which the call is counted for its client. */
+  readonly clients: readonly string[];
+  /** Name of the API key that the call belongs to; undefined: to every key. */
+  readonly owner: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** See SoundPort. */
+  readonly onFrame: SoundPortOptions['onFrame'];
+}
+
+interface SoundCallsParts {
+  readonly plane: MediaPlane;
+  readonly switchboard: Pick<Switchboard, 'reserve'>;
+  readonly handler: Pick<CallHandler, 'opened'>;
+  /** Strong randomness. */
+  readonly randomBytes: (count: number) => Buffer;
+}
+
+export class SoundCalls {
+  readonly #parts: SoundCallsParts;
+  readonly #owners = new Map<string, string | undefined>();
+
+  constructor(parts: SoundCallsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws CALL_CLOSED, CALL_LIMIT and CLIENT_LIMIT. */
+  open(request: SoundCallRequest): SoundCall {
+    const { protocol, clients, owner } = request;
+    const { switchboard, handler } = this.#parts;
+    const place = switchboard.reserve({ protocol, clients });
+    try {
+      this.#owners.set(place.id, owner);
+      const makePort = (formats: SoundFormats) => this.#portOf(request, formats);
+      const port = makePort(request);
+      const call = place.open(port.port);
+      void call.closed.then(() => this.#owners.delete(call.id));
+      const opened = new SoundCall(call, port, request, makePort);
+      handler.opened(opened.handled);
+      return opened;
+    } catch (error) {
+      this.#owners.delete(place.id);
+      throw error;
+    } finally {
+      place.release();
+    }
+  }
+
+  /** Name of the API key that a call belongs to; undefined for a call of every key, or of others. */
+  ownerOf(id: string): string | undefined {
+    return this.#owners.get(id);
+  }
+
+  #portOf({ protocol, onFrame }: SoundCallRequest, formats: SoundFormats): SoundPort {
+    const { plane, randomBytes } = this.#parts;
+    const random = (bits: 16 | 32) => randomBytes(bits / 8).readUIntBE(0, bits / 8);
+    const { sends, receives } = formats;
+    return new SoundPort({ plane, sends, receives, path: protocol, random, onFrame });
+  }
+}
+
+export class SoundCall {
+  readonly call: Call;
+  readonly handled: HandledCall;
+  readonly #makePort: (formats: SoundFormats) => SoundPort;
+  #formats: SoundFormats;
+  #port: SoundPort;
+
+  /** Made by SoundCalls.open. */
+  constructor(
+    call: Call,
+    port: SoundPort,
+    { sends, receives, from, to }: Pick<SoundCallRequest, 'sends' | 'receives' | 'from' | 'to'>,
+    makePort: (formats: SoundFormats) => SoundPort,
+  ) {
+    this.call = call;
+    this.#port = port;
+    this.#formats = { sends, receives };
+    this.#makePort = makePort;
+    const hangUp = () => call.close('agent hung up');
+    this.handled = { call, direction: 'inbound', from, to, hangUp };
+  }
+
+  get formats(): SoundFormats {
+    return this.#formats;
+  }
+
+  /** See SoundPort.receive. */
+  receive(sound: Uint8Array): void {
+    this.#port.receive(sound);
+  }
+
+  /** Forgets the sound that came and is not due yet. */
+  drop(): void {
+    this.#port.drop();
+  }
+
+  /** Other codecs from now on. Sound that came and is not due yet is lost. Throws CALL_CLOSED. */
+  change(formats: SoundFormats): void {
+    const { sends, receives } = this.#formats;
+    if (formats.sends === sends && formats.receives === receives) return;
+    const [before, next] = [this.#port, this.#makePort(formats)];
+    try {
+      this.call.moveTo(next.port);
+    } catch (error) {
+      void next.port.close();
+      throw error;
+    }
+    [this.#port, this.#formats] = [next, formats];
+    void before.port.close();
+  }
+}

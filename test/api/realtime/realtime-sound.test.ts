@@ -1,0 +1,151 @@
+// OpenAI's Realtime events where the sound goes in events, too: over WebSocket.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openCalls } from '../../fakes/call-under-test.js';
+import { openRealtime, type RealtimeUnderTest } from './open-realtime.js';
+
+const calls = openCalls();
+const TEXT = 'Good morning.';
+const PCM_SILENCE = Buffer.alloc(960);
+const PCMU_SILENCE = Buffer.alloc(160, 0xff);
+
+function deltas(under: RealtimeUnderTest): Buffer[] {
+  return under.all('response.output_audio.delta').map(({ delta }) => Buffer.from(delta, 'base64'));
+}
+
+test('a response has its sound between its beginning and its end', async () => {
+  const under = openRealtime(calls, { isSocket: true });
+  under.types();
+  under.say(TEXT, 'item_mine');
+  await under.told('response.done');
+  const types = under.types();
+  const first = types.indexOf('response.output_audio.delta');
+  const last = types.lastIndexOf('response.output_audio.delta');
+  assert.deepEqual(types.slice(0, first), [
+    'conversation.item.added',
+    'conversation.item.created',
+    'conversation.item.done',
+    'response.created',
+    'response.output_item.added',
+    'response.content_part.added',
+    'response.output_audio_transcript.delta',
+  ]);
+  assert.deepEqual(types.slice(last + 1), [
+    'response.output_audio.done',
+    'response.output_audio_transcript.done',
+    'response.content_part.done',
+    'response.output_item.done',
+    'response.done',
+  ]);
+  assert.ok(types.slice(first, last).every((type) => type === 'response.output_audio.delta'));
+  const { item_id, response_id, output_index, content_index } = under.last('response.output_audio.delta');
+  const { response } = under.last('response.done');
+  assert.deepEqual([item_id, response_id, output_index, content_index], ['item_mine', response.id, 0, 0]);
+});
+
+test('the sound is what was spoken, and nothing else', async () => {
+  const under = openRealtime(calls, { isSocket: true });
+  under.pass(500);
+  assert.deepEqual(deltas(under), []);
+  under.say(TEXT);
+  await under.told('response.done');
+  const sound = deltas(under);
+  assert.ok(sound.every(({ length }) => length === 960));
+  const ms = 20 * sound.length;
+  assert.ok(ms >= 20 * TEXT.length && ms <= 20 * TEXT.length + 40, `${ms} ms`);
+  assert.ok(sound.some((frame) => !frame.equals(PCM_SILENCE)));
+  const count = sound.length;
+  under.pass(500);
+  assert.equal(deltas(under).length, count);
+});
+
+test('a caller who interrupts ends the sound at once, and the item is told to be cut', async () => {
+  const under = openRealtime(calls, { isSocket: true, agent: {} });
+  const text = 'This is a long answer that goes on for a while, and then for a while longer.';
+  under.say(text);
+  await under.told('response.output_audio.delta');
+  await under.queued(text);
+  under.pass(200);
+  under.interrupts();
+  const count = deltas(under).length;
+  under.pass(400);
+  assert.ok(deltas(under).length <= count + 1);
+  assert.equal(under.all('response.output_audio.done').length, 1);
+  assert.equal(under.all('response.done').length, 1);
+  const { audio_end_ms } = under.last('conversation.item.truncated');
+  assert.ok(Math.abs(audio_end_ms - 20 * count) <= 40, `${audio_end_ms} ms of ${count} frames`);
+});
+
+test('the session tells its formats, and another one holds at once', async () => {
+  const under = openRealtime(calls, { isSocket: true });
+  const { session } = under.last('session.created');
+  assert.ok(session.type === 'realtime');
+  assert.deepEqual(session.audio?.input?.format, { type: 'audio/pcm', rate: 24_000 });
+  under.send({
+    type: 'session.update',
+    session: {
+      type: 'realtime',
+      audio: { input: { format: { type: 'audio/pcma' } }, output: { format: { type: 'audio/pcmu' } } },
+    },
+  });
+  const { session: updated } = under.last('session.updated');
+  assert.ok(updated.type === 'realtime');
+  assert.deepEqual(updated.audio?.input?.format, { type: 'audio/pcma' });
+  assert.deepEqual(updated.audio?.output?.format, { type: 'audio/pcmu' });
+  assert.equal(under.call.codec.name, 'PCMU');
+  under.say(TEXT);
+  await under.told('response.done');
+  const sound = deltas(under);
+  assert.ok(sound.every(({ length }) => length === 160));
+  assert.ok(sound.some((frame) => !frame.equals(PCMU_SILENCE)));
+});
+
+for (const [what, format, message] of [
+  ['an unknown format', { type: 'audio/opus' }, /audio\.input\.format\.type/],
+  ['another rate', { type: 'audio/pcm', rate: 16_000 }, /rate/],
+] as const) {
+  test(`${what} is refused, and nothing is changed`, () => {
+    const under = openRealtime(calls, { isSocket: true });
+    const session = { type: 'realtime', audio: { input: { format } } };
+    under.raw(JSON.stringify({ type: 'session.update', session }));
+    const { error } = under.last('error');
+    assert.equal(error.code, 'invalid_value');
+    assert.match(`${error.param ?? ''} ${error.message}`, message);
+    assert.equal(under.all('session.updated').length, 0);
+  });
+}
+
+test('the sound of the client reaches the listeners of the call', () => {
+  const under = openRealtime(calls, { isSocket: true });
+  const { socket = assert.fail() } = under.port;
+  for (let n = 0; n < 10; n++) {
+    under.send({ type: 'input_audio_buffer.append', audio: Buffer.alloc(1920, n).toString('base64') });
+    under.pass(40);
+  }
+  assert.ok(socket.stats().packets >= 18);
+});
+
+test('sound that is none is refused, and the conversation goes on', () => {
+  const under = openRealtime(calls, { isSocket: true });
+  for (const audio of ['not base64!', 'AAAA', 17, undefined]) {
+    under.raw(JSON.stringify({ type: 'input_audio_buffer.append', audio }));
+    assert.equal(under.last('error').error.param, 'audio');
+  }
+  under.raw(JSON.stringify({ type: 'input_audio_buffer.commit' }));
+  assert.match(under.last('error').error.message, /voice activity/);
+  assert.equal(under.all('error').length, 5);
+});
+
+test('more than a minute of sound does not wait, and can be cleared', () => {
+  const under = openRealtime(calls, { isSocket: true });
+  const seconds = {
+    type: 'input_audio_buffer.append',
+    audio: Buffer.alloc(480_000).toString('base64'),
+  } as const;
+  for (let n = 0; n < 7; n++) under.send(seconds);
+  assert.equal(under.last('error').error.code, 'queue_full');
+  under.send({ type: 'input_audio_buffer.clear' });
+  under.types();
+  under.send(seconds);
+  assert.deepEqual(under.types(), []);
+});

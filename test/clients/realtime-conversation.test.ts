@@ -1,0 +1,96 @@
+// A conversation in OpenAI's Realtime events over WebSocket, through the whole server: the embedded voice, a
+// tiny recogniser, a scripted model, and the npm package `openai`.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
+import { toBytesS16le } from '../../src/audio/pcm16.js';
+import { Resampler } from '../../src/audio/resampler.js';
+import { readWav } from '../../src/codecs/wav.js';
+import { ChatEndpoint } from '../agents/chat-endpoint.js';
+import { makePair, TlsFiles } from '../api/http/tls-files.js';
+import { GOLDEN } from '../engines/golden.js';
+import { until } from '../fakes/until.js';
+import { KEY, speakingServer } from './speaking-server.js';
+
+const FOX = 'The quick brown fox jumps over the lazy dog.';
+const ANSWER = 'It jumped over the dog, and then it ran away.';
+const PIECE_BYTES = 4800; // a tenth of a second
+
+/** The sentence at 24 kHz, with silence around it, in pieces. */
+function spoken(): Buffer[] {
+  const wav = readWav(readFileSync(join(GOLDEN, 'clips/odd37.wav')));
+  const samples = new Float32Array(8000 + wav.frames + 24_000);
+  wav.read(0, 0, samples.subarray(8000, 8000 + wav.frames));
+  const resampler = new Resampler(16_000, 24_000);
+  const converted = new Float32Array(resampler.maxOutput(samples.length));
+  const count = resampler.process(samples, samples.length, converted);
+  const bytes = Buffer.alloc(2 * count);
+  toBytesS16le(converted, count, bytes);
+  return Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, n) =>
+    bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES),
+  );
+}
+
+async function converse(t: TestContext, environment: Record<string, string>) {
+  const files = new TlsFiles(t);
+  files.write(await makePair());
+  const server = await speakingServer({ ...environment, TLS_CERT: files.tlsCert, TLS_KEY: files.tlsKey });
+  t.after(() => server.close());
+  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: KEY });
+  const realtime = new OpenAIRealtimeWS(
+    { model: 'gpt-realtime', options: { rejectUnauthorized: false } },
+    client,
+  );
+  t.after(() => realtime.close());
+  const events: RealtimeServerEvent[] = [];
+  realtime.on('event', (event) => void events.push(event));
+  const errors: unknown[] = [];
+  realtime.on('error', (error) => errors.push(error));
+  const all = <T extends RealtimeServerEvent['type']>(type: T) =>
+    events.filter((event): event is Extract<RealtimeServerEvent, { type: T }> => event.type === type);
+  await until(() => all('session.created').length > 0);
+  return { server, realtime, all, errors };
+}
+
+test('the npm package openai converses: a question in sound, an answer in sound', async (t) => {
+  const chat = await ChatEndpoint.open(t);
+  const { server, realtime, all, errors } = await converse(t, {
+    ASR_MODEL_DIR: join(GOLDEN, 'tiny-asr-b'),
+    INFERENCE_THREADS: '1',
+    ASR_PARTIAL_INTERVAL_MS: '60000', // which words a partial text fixes depends on the machine
+    AGENT_LLM_URL: chat.baseUrl,
+    AGENT_LLM_MODEL: 'scripted',
+  });
+  assert.equal(server.switchboard.size, 1);
+  for (const piece of spoken())
+    realtime.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
+  const question = await chat.asked(0);
+  const { messages } = question.question;
+  assert.deepEqual(messages.at(-1), { role: 'user', content: FOX });
+  question.say(...ANSWER.split(/(?= )/)).done();
+  await until(() => all('response.done').length > 0);
+  const [completed] = all('conversation.item.input_audio_transcription.completed');
+  assert.equal(completed?.transcript, FOX);
+  const sound = all('response.output_audio.delta').map(({ delta }) => Buffer.from(delta, 'base64'));
+  const seconds = sound.reduce((sum, { length }) => sum + length, 0) / 48_000;
+  assert.ok(seconds > 1.5 && seconds < 6, `${seconds} s`);
+  assert.equal(all('response.output_audio_transcript.done')[0]?.transcript, ANSWER);
+  assert.equal(all('response.done')[0]?.response.status, 'completed');
+  assert.deepEqual(errors, []);
+  realtime.close();
+  await until(() => server.switchboard.size === 0);
+});
+
+test('without an agent it is the mouth of the application', async (t) => {
+  const { realtime, all, errors } = await converse(t, {});
+  const content = [{ type: 'output_text' as const, text: 'Your train leaves at nine.' }];
+  realtime.send({ type: 'conversation.item.create', item: { type: 'message', role: 'assistant', content } });
+  realtime.send({ type: 'response.create' });
+  await until(() => all('response.done').length > 0);
+  assert.ok(all('response.output_audio.delta').length > 50);
+  assert.deepEqual(errors, []);
+});
