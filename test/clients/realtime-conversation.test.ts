@@ -1,12 +1,14 @@
 // A conversation in OpenAI's Realtime events over WebSocket, through the whole server: the embedded voice, a
-// tiny recogniser, a scripted model, and the npm package `openai`.
+// tiny recogniser, a scripted model, and the npm packages `openai` and `@openai/agents-realtime`.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from '@openai/agents-realtime';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
+import { z } from 'zod';
 import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { Resampler } from '../../src/audio/resampler.js';
 import { readWav } from '../../src/codecs/wav.js';
@@ -35,6 +37,17 @@ function spoken(): Buffer[] {
   );
 }
 
+/** An agent that hears. */
+function agentOf(chat: ChatEndpoint): Record<string, string> {
+  return {
+    ASR_MODEL_DIR: join(GOLDEN, 'tiny-asr-b'),
+    INFERENCE_THREADS: '1',
+    ASR_PARTIAL_INTERVAL_MS: '60000', // which words a partial text fixes depends on the machine
+    AGENT_LLM_URL: chat.baseUrl,
+    AGENT_LLM_MODEL: 'scripted',
+  };
+}
+
 async function converse(t: TestContext, environment: Record<string, string>) {
   const files = new TlsFiles(t);
   files.write(await makePair());
@@ -58,13 +71,7 @@ async function converse(t: TestContext, environment: Record<string, string>) {
 
 test('the npm package openai converses: a question in sound, an answer in sound', async (t) => {
   const chat = await ChatEndpoint.open(t);
-  const { server, realtime, all, errors } = await converse(t, {
-    ASR_MODEL_DIR: join(GOLDEN, 'tiny-asr-b'),
-    INFERENCE_THREADS: '1',
-    ASR_PARTIAL_INTERVAL_MS: '60000', // which words a partial text fixes depends on the machine
-    AGENT_LLM_URL: chat.baseUrl,
-    AGENT_LLM_MODEL: 'scripted',
-  });
+  const { server, realtime, all, errors } = await converse(t, agentOf(chat));
   assert.equal(server.switchboard.size, 1);
   for (const piece of spoken())
     realtime.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
@@ -92,5 +99,43 @@ test('without an agent it is the mouth of the application', async (t) => {
   realtime.send({ type: 'response.create' });
   await until(() => all('response.done').length > 0);
   assert.ok(all('response.output_audio.delta').length > 50);
+  assert.deepEqual(errors, []);
+});
+
+test('an agent of openai-agents-js hears, calls its own function, and speaks', async (t) => {
+  const chat = await ChatEndpoint.open(t);
+  const server = await speakingServer(agentOf(chat));
+  t.after(() => server.close());
+  const cities: string[] = [];
+  const weather = tool({
+    name: 'weather',
+    description: 'The weather of a city',
+    parameters: z.object({ city: z.string() }),
+    execute: ({ city }) => (cities.push(city), Promise.resolve(`sunny in ${city}`)),
+  });
+  const agent = new RealtimeAgent({ name: 'Guide', instructions: 'You help.', tools: [weather] });
+  const transport = new OpenAIRealtimeWebSocket({ url: `${server.url.replace('http', 'ws')}/v1/realtime` });
+  const session = new RealtimeSession(agent, {
+    transport,
+    config: { turnDetection: { type: 'server_vad' } },
+  });
+  t.after(() => session.close());
+  const [errors, said]: [unknown[], string[]] = [[], []];
+  let soundBytes = 0;
+  session.on('error', ({ error }) => errors.push(error));
+  session.on('audio', ({ data }) => (soundBytes += data.byteLength));
+  session.on('agent_end', (_context, _agent, output) => said.push(output));
+  await session.connect({ apiKey: KEY });
+  for (const piece of spoken()) session.sendAudio(Uint8Array.from(piece).buffer);
+  const question = await chat.asked(0);
+  assert.deepEqual(question.question.messages[0], { role: 'system', content: 'You help.' });
+  assert.deepEqual(question.question.messages.at(-1), { role: 'user', content: FOX });
+  question.call('weather', { city: 'Bern' }).done();
+  const second = await chat.asked(1);
+  assert.deepEqual(cities, ['Bern']);
+  assert.equal(second.question.messages.at(-1)?.content, 'sunny in Bern');
+  second.say('It is sunny ', 'in Bern.').done();
+  await until(() => said.includes('It is sunny in Bern.'));
+  assert.ok(soundBytes > 48_000, `${soundBytes} bytes`);
   assert.deepEqual(errors, []);
 });

@@ -217,8 +217,8 @@ const SEMANTIC_MS: Readonly<Record<(typeof EAGERNESS)[number], number>> = {
 };
 
 /**
- * The session in OpenAI's words. What this server cannot do is null. `formats`: of the sound; in a WebRTC call
- * SDP decides, and those of the API are told.
+ * The session in OpenAI's words. What this server cannot do is null. In a WebRTC call SDP decides the formats
+ * and the usual ones are told.
  */
 export function sessionObject(
   id: string,

@@ -1,5 +1,5 @@
-// A call whose data channel or WebSocket speaks OpenAI's Realtime events. The call, its queue and the encoder are real;
-// the engine, the model, the recogniser, the worker that hears and time are the test's.
+// A call whose data channel or WebSocket speaks OpenAI's Realtime events. The call, its queue and the encoder
+// are real; the engine, the model, the recogniser, the worker that hears and time are the test's.
 import assert from 'node:assert/strict';
 import type { RealtimeClientEvent, RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { realtimeChannel, RealtimeTalk } from '../../../src/api/realtime/realtime-channel.js';
