@@ -23,12 +23,29 @@ import { WordClock } from './parley-words.js';
  */
 
 /**
- * @typedef {object} WordProgress The voice begins this word. The time is an estimate.
+ * @typedef {object} WordProgress The voice begins this word. The time is an estimate, unless the server has
+ *   told the times of the sentence.
  * @property {number} utterance
  * @property {number} sentence
  * @property {string} word
  * @property {number} start Its place in the text of the sentence, in UTF-16 units.
  * @property {number} end
+ */
+
+/**
+ * @typedef {object} SentenceWords
+ * @property {number} utterance
+ * @property {number} sentence
+ * @property {readonly SentenceWord[]} words In their order.
+ */
+
+/**
+ * @typedef {object} SentenceWord
+ * @property {string} word
+ * @property {number} start Its place in the text of the sentence, in UTF-16 units.
+ * @property {number} end
+ * @property {number} startMs Milliseconds from the first packet of the sentence.
+ * @property {number} [endMs] End of its sound; absent if the engine does not tell it.
  */
 
 /**
@@ -44,6 +61,7 @@ import { WordClock } from './parley-words.js';
  * @property {(caption: Caption) => void} caption
  * @property {(sentence: SentenceProgress) => void} sentence
  * @property {(word: WordProgress) => void} word
+ * @property {(words: SentenceWords) => void} words
  * @property {(interrupted: InterruptedSpeech) => void} interrupted
  */
 
@@ -61,7 +79,7 @@ export class CallCaptions {
   #before = 0;
   #prompts = 0;
   #isPaused = false;
-  /** The caller's speech becomes captions by `heard`. */
+  /** The server tells the caller's speech while it is spoken. */
   #hasEars = false;
 
   /**
@@ -83,8 +101,15 @@ export class CallCaptions {
     switch (message.type) {
       case 'agent.prompt':
         return this.#said(message.text, message.by);
+      case 'captions':
+        this.#hasEars = message.caller;
+        return undefined;
+      case 'caller.text':
+        return this.#heard(message);
       case 'sentence.started':
         return this.#sentenceBegins(message);
+      case 'sentence.words':
+        return this.#timed(message);
       case 'sentence.spoken':
         return this.#sentenceOver(message);
       case 'utterance.paused':
@@ -104,21 +129,16 @@ export class CallCaptions {
     }
   }
 
-  /** From now on the caller's speech is told by `heard`, or is not any more. @param {boolean} hasEars */
-  set hasEars(hasEars) {
-    this.#hasEars = hasEars;
-  }
-
-  /** The caller says something. @param {import('./parley-hearing.js').HeardText} text */
-  heard({ number, text, isFinal, language }) {
-    const spoken = language === undefined ? {} : { language };
-    this.#on.caption({ id: `caller-turn-${number}`, who: 'caller', text, isFinal, by: 'speech', ...spoken });
-  }
-
   /** The call is over. */
   close() {
     this.#words.stop();
     this.#now = undefined;
+  }
+
+  /** The caller says something. @param {any} message */
+  #heard({ number, text, isFinal, language }) {
+    const spoken = language === undefined ? {} : { language };
+    this.#on.caption({ id: `caller-turn-${number}`, who: 'caller', text, isFinal, by: 'speech', ...spoken });
   }
 
   /** @param {string} text @param {'speech' | 'text' | 'keys'} by */
@@ -137,6 +157,18 @@ export class CallCaptions {
     this.#on.sentence({ utterance, sentence, text, isOver: false });
     this.#caption(this.#now, text, false);
     this.#words.begin(text, this.#delayMs());
+  }
+
+  /** The engine knows the times of the words of the sentence that has begun. @param {any} message */
+  #timed({ utterance, sentence, words }) {
+    const now = this.#now;
+    if (now === undefined || now.utterance !== utterance || now.sentence !== sentence) return;
+    this.#words.time(words);
+    const named = words.map((/** @type {Omit<SentenceWord, 'word'>} */ word) => ({
+      word: now.text.slice(word.start, word.end),
+      ...word,
+    }));
+    this.#on.words({ utterance, sentence, words: named });
   }
 
   /** @param {any} message */

@@ -1,11 +1,13 @@
-// Estimates which word of a sentence is heard now. The server tells when a sentence begins and when its last
-// packet has left. Between them the time of each word follows from its length, at the pace of the sentences
-// before.
+// Finds which word of a sentence is heard now. The server tells when a sentence begins and when its last
+// packet has left. Between them the time of each word is the one that the server has told. If it has told
+// none, the time is estimated from the length of the words, at the pace of the sentences before.
 
 /**
  * Offsets in UTF-16 units.
  * @typedef {{ readonly start: number, readonly end: number, readonly weight: number }} Word
  */
+
+/** @typedef {{ readonly start: number, readonly end: number, readonly startMs: number }} TimedPlace */
 
 const FIRST_PACE = 17; // weight in a second, until the first sentence has been measured
 const SLOWEST_PACE = 6;
@@ -68,6 +70,11 @@ export class WordClock {
   #pace = FIRST_PACE;
   /** @type {readonly Word[]} */
   #words = [];
+  /**
+   * Milliseconds from the beginning of the sentence at which each word begins; undefined: they are estimated.
+   * @type {readonly number[] | undefined}
+   */
+  #starts;
   #next = 0;
   /** Milliseconds of the sentence that have been heard up to `#since`. */
   #heardMs = 0;
@@ -98,6 +105,22 @@ export class WordClock {
     this.#next = 0;
     this.#heardMs = -delayMs;
     this.resume();
+  }
+
+  /**
+   * The words of the sentence that has begun are heard at these times. A word without a time begins with the
+   * one before it.
+   * @param {readonly TimedPlace[]} times In the order of the text.
+   */
+  time(times) {
+    let startMs = 0;
+    this.#starts = this.#words.map(({ start, end }) => {
+      startMs = times.find((timed) => timed.end > start && timed.start < end)?.startMs ?? startMs;
+      return startMs;
+    });
+    if (this.#since === undefined) return;
+    clearTimeout(this.#timer);
+    this.#plan();
   }
 
   /** The voice pauses within the sentence. */
@@ -131,6 +154,7 @@ export class WordClock {
   stop() {
     this.pause();
     this.#words = [];
+    this.#starts = undefined;
     this.#next = 0;
   }
 
@@ -141,8 +165,7 @@ export class WordClock {
 
   #plan() {
     if (this.#since === undefined || this.#next >= this.#words.length) return;
-    const before = this.#words.slice(0, this.#next).reduce((sum, word) => sum + word.weight, 0);
-    const dueMs = (1000 * before) / this.#pace - this.#heardMs - (performance.now() - this.#since);
+    const dueMs = this.#startOf(this.#next) - this.#heardMs - (performance.now() - this.#since);
     this.#timer = setTimeout(
       () => {
         this.#tell();
@@ -150,5 +173,13 @@ export class WordClock {
       },
       Math.max(0, dueMs),
     );
+  }
+
+  /** Milliseconds from the beginning of the sentence. @param {number} index */
+  #startOf(index) {
+    const startMs = this.#starts?.[index];
+    if (startMs !== undefined) return startMs;
+    const before = this.#words.slice(0, index).reduce((sum, word) => sum + word.weight, 0);
+    return (1000 * before) / this.#pace;
   }
 }

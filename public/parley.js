@@ -6,7 +6,6 @@
 //   call.say('Good morning.');
 import { CallConnection } from './parley-call.js';
 import { CallCaptions } from './parley-captions.js';
-import { followCaller } from './parley-hearing.js';
 import { CallError } from './parley-http.js';
 import { CallSound } from './parley-sound.js';
 
@@ -29,7 +28,7 @@ export { CallError };
  * @property {boolean | HTMLMediaElement} [sound] The element that plays the sound; false if the page plays
  *   it. By default the module plays it.
  * @property {boolean} [captions] True: the caller's speech becomes captions while it is spoken, also without
- *   an agent. If the server has keys, `key` must be an API key.
+ *   an agent, and the server tells when the voice begins each word.
  * @property {CallListeners} [on] Listeners for the time before the call is open. They stay.
  * @property {AbortSignal} [signal] Ends the call, also while it is being opened.
  * @property {RTCIceServer[]} [iceServers] Instead of those that the server gives.
@@ -42,6 +41,8 @@ export { CallError };
  * @property {import('./parley-captions.js').Caption} caption A text of either side.
  * @property {import('./parley-captions.js').SentenceProgress} sentence A sentence begins or is over.
  * @property {import('./parley-captions.js').WordProgress} word The voice begins a word.
+ * @property {import('./parley-captions.js').SentenceWords} words The times of the words of a sentence that
+ *   has begun. Only with `captions`, and if the engine of the voice knows them.
  * @property {import('./parley-captions.js').InterruptedSpeech} interrupted
  * @property {CallError} error The call goes on. `code` names the error.
  * @property {MediaStream} sound The sound to play. A call that resumes has another one.
@@ -72,11 +73,7 @@ export class ParleyCall {
   /** The first message of the server. @type {import('./parley-call.js').CallMessage | undefined} */
   #ready;
   #ending = new AbortController();
-  /**
-   * Follows what the caller says; undefined: that was not asked for, or has begun.
-   * @type {(() => void) | undefined}
-   */
-  #hear;
+  #wantsCaptions;
 
   /** @param {CallOptions} options */
   constructor({
@@ -90,7 +87,7 @@ export class ParleyCall {
     attempts,
   }) {
     const server = rootOf(url);
-    if (captions) this.#hear = () => void this.#follow(server, key);
+    this.#wantsCaptions = captions;
     for (const [name, listener] of Object.entries(on))
       if (listener !== undefined)
         this.on(/** @type {keyof CallEvents} */ (name), /** @type {(event: any) => void} */ (listener));
@@ -101,6 +98,7 @@ export class ParleyCall {
         caption: (caption) => this.#tell('caption', caption),
         sentence: (sentence) => this.#tell('sentence', sentence),
         word: (word) => this.#tell('word', word),
+        words: (words) => this.#tell('words', words),
         interrupted: (interrupted) => this.#tell('interrupted', interrupted),
       },
       () => this.#connection.delayMs,
@@ -114,10 +112,7 @@ export class ParleyCall {
           this.#sound?.play(stream);
           this.#tell('sound', stream);
         },
-        microphone: (stream) => {
-          this.#hearMicrophone();
-          this.#tell('microphone', stream);
-        },
+        microphone: (stream) => this.#tell('microphone', stream),
       },
     );
   }
@@ -136,7 +131,7 @@ export class ParleyCall {
     try {
       if (microphone !== false) await call.#openMicrophone(microphone);
       call.#ready = await call.#connection.open();
-      call.#hearMicrophone();
+      if (call.#wantsCaptions) call.send({ type: 'captions' });
       return call;
     } catch (error) {
       call.hangUp();
@@ -266,27 +261,6 @@ export class ParleyCall {
     } catch (error) {
       if (microphone !== 'optional' || this.state === 'ended' || !(error instanceof CallError)) throw error;
       this.#tell('error', error);
-    }
-  }
-
-  /** The caller is followed once the call is open and has had a microphone. */
-  #hearMicrophone() {
-    if (this.#ready === undefined || this.microphone === undefined) return;
-    this.#hear?.();
-    this.#hear = undefined;
-  }
-
-  /** @param {string} server @param {string} key */
-  async #follow(server, key) {
-    const captions = this.#captions;
-    try {
-      await followCaller(server, this.id ?? '', key, this.#ending.signal, {
-        started: (isRecognised) => (captions.hasEars = isRecognised),
-        heard: (text) => captions.heard(text),
-      });
-    } catch (error) {
-      captions.hasEars = false;
-      this.#tell('error', /** @type {CallError} */ (error));
     }
   }
 

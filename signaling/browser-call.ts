@@ -16,6 +16,7 @@ import {
   type HandledCall,
   NO_AGENT,
 } from '../src/call/call-handler.js';
+import type { CallerListener, CallerTexts } from '../src/call/caller-texts.js';
 import type { MediaPort } from '../src/call/call-route.js';
 import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
 import type { CallPlace } from '../src/call/switchboard.js';
@@ -38,6 +39,8 @@ export interface BrowserCallParts extends PeerConnectionParts {
   readonly resumeGraceMs: number;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Absent: no caller is recognised. */
+  readonly callerTexts?: Pick<CallerTexts, 'isCallerRecognised' | 'follow'> | undefined;
   /** Protocols of data channels, besides Parley's own. */
   readonly dialects?: readonly ChannelDialect[];
 }
@@ -199,11 +202,13 @@ export class BrowserCall {
   }
 
   #ownSession(call: Call): ChannelSession {
-    const { limits, time, log, handler } = this.#parts;
+    const { limits, time, log, handler, callerTexts } = this.#parts;
     const agent = this.#agent;
     const talk = agent === undefined ? undefined : handler?.handle(agent, this.#handled(call));
     const agents = agent === undefined || talk === undefined ? {} : { agent, talk };
-    return new DataChannelSession(call, { limits, time, log, ...agents });
+    const isRecognised = callerTexts?.isCallerRecognised === true;
+    const followCaller = isRecognised ? (on: CallerListener) => callerTexts.follow(call, on) : undefined;
+    return new DataChannelSession(call, { limits, time, log, followCaller, ...agents });
   }
 
   #dialectSession(call: Call, dialect: ChannelDialect): ChannelSession {

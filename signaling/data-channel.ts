@@ -4,6 +4,7 @@
 // A session uses the data channel of the call's present connection, and outlives it: the next channel goes on
 // with the text whose tokens are still coming, and gets the events that the page has missed.
 import type { Call } from '../src/call/call.js';
+import type { CallerListener } from '../src/call/caller-texts.js';
 import { type CallEvent, INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';
 import type { Talk } from '../src/call/call-handler.js';
@@ -14,10 +15,11 @@ import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import { stated } from '../src/stated.js';
 import type { Time } from '../src/time.js';
 import { Outbox, type TextChannel } from './outbox.js';
+import { type CaptionChoice, type CaptionMessage, PageCaptions } from './page-captions.js';
 
 export type TalkingCall = Pick<
   Call,
-  'id' | 'codec' | 'speak' | 'listen' | 'interrupt' | 'pressed' | 'stats' | 'close' | 'observe'
+  'id' | 'wordTimes' | 'codec' | 'speak' | 'listen' | 'interrupt' | 'pressed' | 'stats' | 'close' | 'observe'
 >;
 
 export interface DataChannelLimits {
@@ -32,6 +34,7 @@ interface DataChannelLog {
 
 export type ServerMessage =
   | CallEvent
+  | CaptionMessage
   | ({ type: 'cleared' } & Interruption)
   | ReadyMessage
   | ({ type: 'stats' } & ReturnType<Call['stats']>)
@@ -53,6 +56,8 @@ interface SessionParts {
   /** The agent of the call, and its talk. */
   readonly agent?: string;
   readonly talk?: Talk;
+  /** Tells what the caller says until the returned function is called; absent: no caller is recognised. */
+  readonly followCaller?: ((listener: CallerListener) => () => void) | undefined;
 }
 
 type TextMessage = Extract<ClientMessage, { type: 'text' }>;
@@ -70,6 +75,7 @@ export class DataChannelSession {
   readonly #time: Time;
   readonly #rate: MessageRate;
   readonly #outbox: Outbox;
+  readonly #captions: PageCaptions;
   readonly #agent: string | undefined;
   readonly #talk: Talk | undefined;
   /** Undefined until the first channel: a page without one gets no events. */
@@ -79,27 +85,31 @@ export class DataChannelSession {
   #nextFloodErrorMs = -Infinity;
   #closed = false;
 
-  constructor(call: TalkingCall, { limits, time, log, agent, talk }: SessionParts) {
+  constructor(call: TalkingCall, { limits, time, log, agent, talk, followCaller }: SessionParts) {
     this.#call = call;
     this.#agent = agent;
     this.#talk = talk;
     this.#limits = limits;
     this.#time = time;
     this.#rate = new MessageRate(limits.messages, time.now());
-    this.#outbox = new Outbox({
-      onUnsent: (type, error) => log.warn({ call: call.id, type, err: error }, 'event not sent'),
-      onUnread: () => {
-        void call.close('events unread');
-        this.close();
-      },
-      noticeOf: (count) => missedNotice(count),
+    this.#outbox = new Outbox({ call, log, onUnread: () => this.close(), noticeOf: errorEvent });
+    this.#captions = new PageCaptions({
+      wordTimes: call.wordTimes,
+      followCaller,
+      send: (message) => this.#send(message),
+      sendNow: (message) => this.#outbox.sendNow(message),
+      failed: (error) => this.#tell(error),
+      time,
     });
   }
 
   /** The page can be reached over this channel. */
   attach(channel: TextChannel): void {
     if (this.#closed) return;
-    this.#unobserve ??= this.#call.observe((event) => this.#send(event));
+    this.#unobserve ??= this.#call.observe((event) => {
+      this.#send(event);
+      this.#captions.observe(event);
+    });
     const { id, codec } = this.#call;
     const limits = { textLength: this.#limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
     const agent = this.#agent === undefined ? {} : { agent: this.#agent };
@@ -129,6 +139,7 @@ export class DataChannelSession {
       if (message.type === 'text') this.#speak(message, nowMs);
       else if (message.type === 'listen') this.#call.listen(message.settings);
       else if (message.type === 'prompt') this.#prompt(message.text);
+      else if (message.type === 'captions') this.#captions.choose(message);
       else if (message.type === 'digit') this.#call.pressed(message.digit);
       else this.#clear();
     } catch (error) {
@@ -142,6 +153,7 @@ export class DataChannelSession {
     this.#closed = true;
     this.#cancelStats();
     this.#unobserve?.();
+    this.#captions.close();
     this.#outbox.close();
     if (this.#text !== undefined && this.#text !== 'refused') this.#text.stream.end();
   }
@@ -232,9 +244,8 @@ export class DataChannelSession {
     this.#tell(error);
   }
 
-  #tell({ code, message, field }: ParleyError): void {
-    const named = field === undefined ? {} : { field: field === 'text' ? 'token' : field };
-    this.#send({ type: 'error', error: { code, message, ...named } });
+  #tell(error: ParleyError): void {
+    this.#send(errorEvent(error));
   }
 
   #planStats(): void {
@@ -252,10 +263,9 @@ export class DataChannelSession {
   }
 }
 
-/** Tells the page that events are missing. */
-function missedNotice(count: number): ServerMessage {
-  const message = `${count} older events were dropped while the connection was lost`;
-  return { type: 'error', error: { code: 'QUEUE_FULL', message } };
+function errorEvent({ code, message, field }: ParleyError): ServerMessage {
+  const named = field === undefined ? {} : { field: field === 'text' ? 'token' : field };
+  return { type: 'error', error: { code, message, ...named } };
 }
 
 type ClientMessage =
@@ -274,6 +284,7 @@ type ClientMessage =
   | { readonly type: 'digit'; readonly digit: string }
   /** Undefined settings end it. */
   | { readonly type: 'listen'; readonly settings: Partial<HearingSettings> | undefined }
+  | ({ readonly type: 'captions' } & CaptionChoice)
   | { readonly type: 'clear' };
 
 export const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -289,6 +300,7 @@ const FIELDS: Readonly<Record<ClientMessage['type'], readonly string[]>> = {
   listen: ['type', 'on', ...BOUNDED, 'sensitivity', 'ignoreBackchannel'],
   prompt: ['type', 'text'],
   digit: ['type', 'digit'],
+  captions: ['type', 'on', 'caller', 'words'],
   clear: ['type'],
 };
 
@@ -319,6 +331,9 @@ export function readClientMessage(data: unknown): ClientMessage {
     case 'digit':
       refuseOthers(fields, 'digit');
       return { type: 'digit', digit: readDigit(fields['digit']) };
+    case 'captions':
+      refuseOthers(fields, 'captions');
+      return { type: 'captions', ...readCaptions(fields) };
     case 'clear':
       refuseOthers(fields, 'clear');
       return { type: 'clear' };
@@ -403,6 +418,13 @@ function readSettings(fields: Fields): Partial<HearingSettings> | undefined {
     sensitivity: readChoice(fields, 'sensitivity', SENSITIVITIES),
     ignoreBackchannel: readFlag(fields, 'ignoreBackchannel'),
   });
+}
+
+/** Both, unless the page leaves one of them out. */
+function readCaptions(fields: Fields): CaptionChoice {
+  const isOn = readFlag(fields, 'on') ?? true;
+  const [caller, words] = [readFlag(fields, 'caller') ?? true, readFlag(fields, 'words') ?? true];
+  return { caller: isOn && caller, words: isOn && words };
 }
 
 function readVoice(value: unknown): string | undefined {

@@ -35,15 +35,10 @@ export class DialectSession implements ChannelSession {
     this.#time = time;
     this.#rate = new MessageRate(limits.messages, time.now());
     this.#outbox = new Outbox({
-      onUnsent: (type, error) => log.warn({ call: call.id, type, err: error }, 'event not sent'),
-      onUnread: () => {
-        void call.close('events unread');
-        this.close();
-      },
-      noticeOf: (count) => {
-        const message = `${count} older events were dropped while the connection was lost`;
-        return this.#talk.errorMessage(new ParleyError('QUEUE_FULL', message));
-      },
+      call,
+      log,
+      onUnread: () => this.close(),
+      noticeOf: (error) => this.#talk.errorMessage(error),
     });
     this.#talk = open({ send: (message) => this.#outbox.send(message) });
   }
@@ -64,6 +59,7 @@ export class DialectSession implements ChannelSession {
     if (this.#isClosed) return;
     const nowMs = this.#time.now();
     if (this.#rate.admits(nowMs)) return this.#talk.receive(data);
+    this.#talk.missed?.();
     if (nowMs < this.#nextFloodErrorMs) return;
     this.#nextFloodErrorMs = nowMs + FLOOD_ERROR_EVERY_MS;
     const message = `more than ${this.#limits.messages.perSecond} messages a second: this one was not read`;

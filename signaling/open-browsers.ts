@@ -1,6 +1,7 @@
 // Opens the server of browser calls with what it owns: its certificate, sockets and admission of calls.
 import { availableParallelism } from 'node:os';
 import { CallAdmission } from '../src/call/call-admission.js';
+import type { CallerTexts } from '../src/call/caller-texts.js';
 import type { MessageRateLimits } from '../src/call/client-limits.js';
 import type { CallHandler, ChannelDialect } from '../src/call/call-handler.js';
 import type { Switchboard } from '../src/call/switchboard.js';
@@ -22,6 +23,7 @@ interface BrowserParts {
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
   readonly handler?: CallHandler | undefined;
+  readonly callerTexts?: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly dialects?: readonly ChannelDialect[];
   readonly encoders: Pick<EncoderPool, 'load'>;
   /** Name of the API key that another room's call belongs to; undefined if it belongs to every key. */

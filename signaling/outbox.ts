@@ -4,6 +4,8 @@
 //
 //   send ──channel open──▶ channel ──acknowledged──▶ gone
 //     └──no channel, or held──▶ kept ◀──not acknowledged──┘      kept ──next channel──▶ channel
+import type { Call } from '../src/call/call.js';
+import { ParleyError } from '../src/errors.js';
 
 /** The channel itself, independent of the SCTP implementation. */
 export interface TextChannel {
@@ -19,19 +21,21 @@ interface Message {
   readonly type: string;
 }
 
-interface OutboxOptions {
-  readonly onUnsent: (type: string, error: unknown) => void;
-  /** The page reads nothing. */
+interface OutboxParts {
+  /** It is closed when the page reads nothing. */
+  readonly call: Pick<Call, 'id' | 'close'>;
+  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  /** The page reads nothing: the session ends with the call. */
   readonly onUnread: () => void;
-  /** The message that takes the place of `count` dropped ones. */
-  readonly noticeOf: (count: number) => Message;
+  /** The message that takes the place of dropped ones, and says so with this error. */
+  readonly noticeOf: (error: ParleyError) => Message;
 }
 
 const MOST_KEPT = 256;
 const UNREAD_LIMIT_BYTES = 1024 * 1024; // hours of events: a page that reads none of them has gone
 
 export class Outbox {
-  readonly #options: OutboxOptions;
+  readonly #parts: OutboxParts;
   #channel: TextChannel | undefined;
   #isHeld = false;
   #isClosed = false;
@@ -40,8 +44,8 @@ export class Outbox {
   /** The unacknowledged messages of the channel; undefined for one that is not repeated. */
   #sent: (Message | undefined)[] = [];
 
-  constructor(options: OutboxOptions) {
-    this.#options = options;
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
   }
 
   /** Bytes that wait in the channel. */
@@ -98,23 +102,30 @@ export class Outbox {
     const kept = this.#kept.splice(0);
     const dropped = this.#dropped;
     this.#dropped = 0;
-    if (dropped > 0) kept.unshift(this.#options.noticeOf(dropped));
+    if (dropped > 0) kept.unshift(this.#parts.noticeOf(missed(dropped)));
     for (const message of kept) this.#transmit(message, true);
   }
 
   #transmit(message: Message, isRepeated: boolean): void {
     const channel = this.#channel;
     if (channel === undefined) return;
-    if (channel.bufferedAmount > UNREAD_LIMIT_BYTES) return this.#options.onUnread();
+    if (channel.bufferedAmount > UNREAD_LIMIT_BYTES) return this.#unread();
     try {
       channel.send(JSON.stringify(message));
     } catch (error) {
-      this.#options.onUnsent(message.type, error);
+      const { call, log } = this.#parts;
+      log.warn({ call: call.id, type: message.type, err: error }, 'event not sent');
       if (isRepeated) this.#keep(message);
       return;
     }
     this.#sent.push(isRepeated ? message : undefined);
     this.#trim(channel);
+  }
+
+  #unread(): void {
+    const { call, onUnread } = this.#parts;
+    void call.close('events unread');
+    onUnread();
   }
 
   #keep(message: Message): void {
@@ -132,4 +143,9 @@ export class Outbox {
     this.#kept.splice(0, more);
     this.#dropped += more;
   }
+}
+
+function missed(count: number): ParleyError {
+  const message = `${count} older events were dropped while the connection was lost`;
+  return new ParleyError('QUEUE_FULL', message);
 }

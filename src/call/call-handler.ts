@@ -65,6 +65,8 @@ export interface ChannelOpening {
 export interface ChannelTalk {
   /** A message of the client. Never throws. */
   receive(data: unknown): void;
+  /** A message of the client was not read. */
+  missed?(): void;
   /** The error in the words of its protocol. */
   errorMessage(error: ParleyError): ChannelMessage;
   /** The client can no longer be reached. Idempotent. */

@@ -1,6 +1,5 @@
-// One conversation, by telephone or browser. A call speaks the texts that it is given through its playout,
-// one after another, until it is interrupted. The queue (utterance-queue.ts) owns the utterances that have
-// not ended.
+// One conversation, by telephone or browser. It speaks its texts through its playout, one after another,
+// until it is interrupted. The queue (utterance-queue.ts) owns the utterances that have not ended.
 import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { SpeechRouting } from '../engines/routing.js';
@@ -103,6 +102,9 @@ export class Call {
   get codec(): Codec {
     return this.#queue.port.codec;
   }
+
+  /** See UtteranceQueue. */
+  readonly wordTimes: UtteranceQueue['wordTimes'] = (...at) => this.#queue.wordTimes(...at);
 
   /** Calls `observer` with each event, in order, until the returned function is called. */
   observe(observer: (event: CallEvent) => void): () => void {
@@ -265,9 +267,7 @@ export class Call {
     for (const observer of this.#observers) observer(event);
   }
 
-  /**
-   * Stops all speech within one frame. The text is computed from the frames that were sent.
-   */
+  /** Stops all speech within one frame. The text is computed from the frames that were sent. */
   interrupt(reason: string): Interruption {
     const interruption = this.#queue.interrupt();
     this.#journal.interrupted(reason, interruption.utterances.length);

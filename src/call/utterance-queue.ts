@@ -1,6 +1,7 @@
 // Queues the utterances of one call and speaks them one after another. It interrupts them, holds them, and
 // moves them with the call to another port.
 import { TRACK_ENDED } from '../encoding/marks.js';
+import type { WordTime } from '../engines/engine.js';
 import type { InterruptibleTrack } from '../hearing/barge-in.js';
 import { asParleyError, isAborted, type ParleyError } from '../errors.js';
 import type { Continuity } from '../speaking/continuity.js';
@@ -87,6 +88,11 @@ export class UtteranceQueue {
   /** Number of utterances that have not ended. */
   get size(): number {
     return this.#queued.size;
+  }
+
+  /** Times of the words of a sentence that is being heard, from its first packet; empty if not known. */
+  wordTimes(utterance: number, sentence: number): readonly WordTime[] {
+    return this.#queued.get(utterance)?.utterance.wordTimes(sentence) ?? [];
   }
 
   /** Resolves when no utterance pushes any more. */

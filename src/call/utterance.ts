@@ -9,10 +9,11 @@
 // the playout as a mark.
 import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../encoding/marks.js';
+import type { WordTime } from '../engines/engine.js';
 import type { LinePieces } from '../speaking/sentence-run.js';
 import type { SpeechLine } from '../speaking/speech-line.js';
 import type { RecordingEvent } from '../recording/call-recording.js';
-import type { SpokenSegment } from '../speaking/spoken-text.js';
+import { packetTimes, type SpokenSegment } from '../speaking/spoken-text.js';
 
 type UtteranceState = 'waiting' | 'speaking' | 'spoken' | 'interrupted' | 'failed';
 
@@ -243,6 +244,12 @@ export class Utterance {
 
   #emitSentence(type: 'sentence.started' | 'sentence.spoken', sentence: number, text = ''): void {
     this.#parts.emit({ type, utterance: this.number, sentence, text });
+  }
+
+  /** Times of the words of a sentence from its first packet; empty if they are not known. */
+  wordTimes(sentence: number): readonly WordTime[] {
+    const segment = this.#parts.line.segments[sentence];
+    return segment === undefined ? [] : packetTimes(segment);
   }
 
   /** Frames that have left of the word in which the sound stands still. */

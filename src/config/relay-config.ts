@@ -140,6 +140,12 @@ export function readRelayAttributes(read: FieldReader, query: URLSearchParams, a
   return attributesIn(read, value, at);
 }
 
+/** The attributes of a page that is the application of its own call, in a JSON object. */
+export function readRelaySession(read: FieldReader, value: Fields, at: string): RelayAttributes {
+  read.fields(value, at, ATTRIBUTES);
+  return attributesIn(read, value, at);
+}
+
 function valueOf(name: string, text: string): string | boolean | number {
   if (FLAGS.includes(name) && (text === 'true' || text === 'false')) return text === 'true';
   return NUMBERS.includes(name) && /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : text;

@@ -94,6 +94,15 @@ function unfinishedWordMs(segment: SpokenSegment, heardMs: number, totalMs: numb
   return undefined;
 }
 
+/**
+ * The words of the text as it was written, timed from the first packet of the segment. Empty if the engine
+ * has reported none, or while it is not known how much silence the encoder has cut.
+ */
+export function packetTimes({ firstFrame, words, trimmedStartMs }: SpokenSegment): readonly WordTime[] {
+  if (firstFrame === undefined) return [];
+  return words.map((word) => placedWord(word, (ms) => Math.max(0, ms - trimmedStartMs)));
+}
+
 function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): string {
   const totalMs = lengthMs(segment, frameMs);
   const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;

@@ -47,6 +47,7 @@ test('a program that uses the module well compiles', (t) => {
       document.title = line;
     });
     call.on('word', ({ start, end }) => start + end);
+    call.on('words', ({ words }) => words.map(({ word, startMs, endMs = startMs }) => word.length + endMs));
     call.on('microphone', (stream) => stream?.getTracks());
     const isSent: boolean = call.say('Hello.', { voice: 'slt', interruptible: 'speech' });
     const agent: string | undefined = call.agent;

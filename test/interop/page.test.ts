@@ -5,7 +5,6 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import type { CaptionSource } from '../../src/api/calls/caption-routes.js';
 import { openServer } from '../api/app-under-test.js';
 import { until } from '../fakes/until.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
@@ -18,14 +17,6 @@ const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 const WAIT_MS = 10_000;
 const STORY = 'There was a server. It never stopped. Then somebody pressed a button.';
-
-/** Captions of a call in which the caller says nothing. */
-const NO_CAPTIONS: CaptionSource = {
-  follow(_id, _key, _after, onEvent) {
-    onEvent({ id: 0, event: { type: 'started', startedMs: 0, isCallerRecognised: true } });
-    return () => undefined;
-  },
-};
 
 let browser: Browser;
 
@@ -41,7 +32,7 @@ interface OpenPage {
   readonly requests: string[];
   /** A message from the server on the data channel. */
   readonly send: (message: Record<string, unknown>) => Promise<void>;
-  /** Messages received from the page on the data channel. */
+  /** Messages received from the page on the data channel, but for its wish for captions. */
   readonly received: () => Promise<unknown[]>;
 }
 
@@ -61,7 +52,7 @@ async function openPage(url: string, viewport = DESKTOP): Promise<OpenPage> {
     errors,
     requests,
     send: (message) => page.evaluate(`server.send(${JSON.stringify(message)})`),
-    received: () => page.evaluate('server.received'),
+    received: () => page.evaluate(`server.received.filter(({ type }) => type !== 'captions')`),
   };
 }
 
@@ -171,7 +162,7 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
 });
 
 test('the page uses the microphone when its switch is on, and a call without it only receives', async (t) => {
-  const { url, calls } = await openServer(t, { captions: NO_CAPTIONS });
+  const { url, calls } = await openServer(t);
   const { page, errors, send, received } = await openPage(url);
   const microphone = page.getByRole('switch', { name: 'Microphone' });
   await page.getByRole('button', { name: 'Start call' }).click();
@@ -217,7 +208,7 @@ test('the page uses the microphone when its switch is on, and a call without it 
 });
 
 test('a text is interrupted by speech if its switch is on, which the page tells in plain words', async (t) => {
-  const { url } = await openServer(t, { captions: NO_CAPTIONS });
+  const { url } = await openServer(t);
   const { page, send, received } = await openPage(url);
   await page.getByRole('switch', { name: 'Interrupt by speech' }).check();
   assert.equal(await page.getByRole('switch', { name: 'Microphone' }).isChecked(), true);
@@ -313,7 +304,7 @@ test('a microphone that the browser does not give is said to be missing, and the
 });
 
 test('a server that cannot hear the caller refuses no other text, and the switch goes off', async (t) => {
-  const { url } = await openServer(t, { captions: NO_CAPTIONS });
+  const { url } = await openServer(t);
   const { page, send } = await openPage(url);
   const interrupt = page.getByRole('switch', { name: 'Interrupt by speech' });
   await say(page, 'Hello.');

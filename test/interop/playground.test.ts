@@ -5,8 +5,6 @@ import { readFileSync } from 'node:fs';
 import { after, before, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import type { CaptionSource } from '../../src/api/calls/caption-routes.js';
-import type { NumberedCaptionEvent } from '../../src/call/call-captions.js';
 import { ParleyError } from '../../src/errors.js';
 import { openServer } from '../api/app-under-test.js';
 import { KEY } from '../clients/speaking-server.js';
@@ -31,45 +29,14 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** Captions that the test tells. */
-class ToldCaptions implements CaptionSource {
-  readonly followers: ((event: NumberedCaptionEvent) => void)[] = [];
-  #last = 0;
-
-  follow(
-    _id: string,
-    _key: string | undefined,
-    _after: number,
-    onEvent: (event: NumberedCaptionEvent) => void,
-  ) {
-    this.followers.push(onEvent);
-    onEvent({ id: 0, event: { type: 'started', startedMs: 0, isCallerRecognised: true } });
-    return () => undefined;
-  }
-
-  says(text: string, isFinal: boolean): void {
-    const caption = {
-      side: 'caller',
-      number: 0,
-      beginMs: 0,
-      endMs: 900,
-      text,
-      isFinal,
-      language: 'en',
-    } as const;
-    for (const tell of this.followers) tell({ id: ++this.#last, event: { type: 'caption', caption } });
-  }
-}
-
 interface OpenOptions {
   readonly agent?: string;
   readonly apiKeys?: readonly string[];
-  readonly captions?: CaptionSource;
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
-async function openPage(t: TestContext, { agent, viewport, apiKeys = [], captions }: OpenOptions = {}) {
-  const fakes = await openServer(t, { apiKeys, captions });
+async function openPage(t: TestContext, { agent, viewport, apiKeys = [] }: OpenOptions = {}) {
+  const fakes = await openServer(t, { apiKeys });
   const page = await browser.newPage(viewport === undefined ? {} : { viewport });
   t.after(() => page.close());
   page.setDefaultTimeout(WAIT_MS);
@@ -79,7 +46,7 @@ async function openPage(t: TestContext, { agent, viewport, apiKeys = [], caption
   await page.addInitScript(FAKE_PEER);
   await page.addInitScript(`server.agent = ${JSON.stringify(agent)}`);
   const send = (message: object): Promise<void> => page.evaluate(`server.send(${JSON.stringify(message)})`);
-  const received = (): Promise<unknown[]> => page.evaluate('server.received');
+  const received = (): Promise<{ readonly type: string }[]> => page.evaluate('server.received');
   return { ...fakes, page, errors, send, received };
 }
 
@@ -100,7 +67,7 @@ test('with an agent the page is a conversation: typed text is said to it, and bo
   await page.getByRole('heading', { name: 'What do you say to the agent?' }).waitFor();
   await page.getByLabel('Text to speak').fill('Do you sell tea?');
   await page.getByRole('button', { name: 'Send' }).click();
-  assert.deepEqual(await received(), [{ type: 'prompt', text: 'Do you sell tea?' }]);
+  assert.deepEqual(await received(), [{ type: 'captions' }, { type: 'prompt', text: 'Do you sell tea?' }]);
   await send({ type: 'agent.prompt', text: 'Do you sell tea?', by: 'text' });
   await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
   await send({ type: 'agent.answered', modelMs: 31.4, speechMs: 12, packetMs: 9.6, totalMs: 53 });
@@ -116,24 +83,64 @@ test('with an agent the page is a conversation: typed text is said to it, and bo
 });
 
 test('what the caller says appears while it is said, and is told once', async (t) => {
-  const captions = new ToldCaptions();
-  const { page, url, errors, send } = await openPage(t, { agent: 'shop', captions });
+  const { page, url, errors, send, received } = await openPage(t, { agent: 'shop' });
   await load(page, url);
   await startCall(page);
-  assert.equal(captions.followers.length, 0, 'there is no microphone yet');
-  await page.getByRole('switch', { name: 'Microphone' }).check();
-  await until(() => captions.followers.length === 1);
-  captions.says('Do you', false);
+  assert.deepEqual(await received(), [{ type: 'captions' }]);
+  await send({ type: 'captions', caller: true, words: true });
+  const says = (number: number, text: string, isFinal: boolean) =>
+    send({ type: 'caller.text', number, text, isFinal, language: 'en' });
+  await says(0, 'Do you', false);
   await page.locator('.entry .said.rest', { hasText: 'Do you' }).waitFor();
-  captions.says('Do you sell tea?', true);
+  await says(0, 'Do you sell tea?', true);
   await page.locator('.entry .said:not(.rest)', { hasText: 'Do you sell tea?' }).waitFor();
   await send({ type: 'agent.prompt', text: 'Do you sell tea?', by: 'speech' });
   assert.equal(await page.locator('.entry').count(), 1);
-  captions.says('Hm', false);
+  await says(1, 'Hm', false);
   await page.locator('.entry .said.rest', { hasText: 'Hm' }).waitFor();
-  captions.says('', true); // it was a noise
+  await says(1, '', true); // it was a noise
   await page.locator('.entry .said.rest').waitFor({ state: 'detached' });
   assert.equal(await page.locator('.entry').count(), 1);
+  assert.deepEqual(errors, []);
+});
+
+test('what the caller says is told by the agent, if the server does not tell it while it is said', async (t) => {
+  const { page, url, send } = await openPage(t, { agent: 'shop' });
+  await load(page, url);
+  await startCall(page);
+  await send({ type: 'captions', caller: false, words: true });
+  await send({ type: 'agent.prompt', text: 'Do you sell tea?', by: 'speech' });
+  await page.locator('.entry .said', { hasText: 'Do you sell tea?' }).waitFor();
+});
+
+test('the word that is heard is marked at the time that the engine of the voice knows', async (t) => {
+  const { page, url, errors, send } = await openPage(t);
+  await page.clock.install();
+  await load(page, url);
+  await startCall(page);
+  await page.getByLabel('Text to speak').fill(SENTENCE);
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  await page.clock.pauseAt(Date.now() + 60_000);
+  const word = async () => (await page.locator('b.word').allTextContents())[0];
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: SENTENCE });
+  const at = (text: string, startMs: number) => {
+    const start = SENTENCE.indexOf(text);
+    return { start, end: start + text.length, startMs };
+  };
+  const words = [at('It', 0), at('costs', 3000), at('$42.50', 3200), at('Dr.', 7000), at('Smith', 7500)];
+  await send({ type: 'sentence.words', utterance: 1, sentence: 0, words });
+  const seen = new Map<string, number>();
+  for (let ms = 100; ms <= 8000; ms += 100) {
+    await page.clock.runFor(100);
+    const now = (await word()) ?? '';
+    if (!seen.has(now)) seen.set(now, ms);
+  }
+  assert.deepEqual([...seen.keys()], ['It', 'costs', '$42.50,', 'Dr.', 'Smith.']);
+  for (const [index, ms] of [...seen.values()].entries()) {
+    const { startMs = NaN } = words[index] ?? {};
+    assert.ok(Math.abs(ms - startMs) <= 200, `word ${index} at ${ms} ms`);
+  }
   assert.deepEqual(errors, []);
 });
 

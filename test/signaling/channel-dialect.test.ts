@@ -104,6 +104,7 @@ function openSession() {
       client.send({ type: 'welcome' });
       return {
         receive: (data) => void received.push(data),
+        missed: () => void reasons.push('missed'),
         errorMessage: ({ message }) => ({ type: message }),
         close: () => void reasons.push('talk closed'),
       };
@@ -137,11 +138,15 @@ test('events that were dropped between two channels are told in the words of the
 });
 
 test('a flood of messages is refused once a second, and what comes later is read', () => {
-  const { time, sent, received, channel, session } = openSession();
+  const { time, sent, received, reasons, channel, session } = openSession();
   session.attach(channel);
   for (let count = 0; count < 100; count++) session.receive(count);
   assert.equal(received.length, 20);
   assert.deepEqual(sent.slice(1), ['more than 10 messages a second: this one was not read']);
+  assert.deepEqual(
+    reasons,
+    Array.from({ length: 80 }, () => 'missed'),
+  );
   time.advance(1000);
   session.receive('later');
   assert.equal(received.at(-1), 'later');

@@ -114,7 +114,7 @@ test('what is unknown or malformed answers an error and leaves everything as it 
       type: 'error',
       error: {
         code: 'INVALID_FIELD',
-        message: 'type must be one of text, listen, prompt, digit, clear',
+        message: 'type must be one of text, listen, prompt, digit, captions, clear',
         field: 'type',
       },
     },
@@ -389,11 +389,14 @@ test('a call is listened to with the settings of the page, and no longer when th
 
 test('every field is checked and named', () => {
   for (const [message, said] of [
-    ['{}', 'INVALID_FIELD type: type must be one of text, listen, prompt, digit, clear'],
-    ['{"type":"speak"}', 'INVALID_FIELD type: type must be one of text, listen, prompt, digit, clear'],
+    ['{}', 'INVALID_FIELD type: type must be one of text, listen, prompt, digit, captions, clear'],
+    [
+      '{"type":"speak"}',
+      'INVALID_FIELD type: type must be one of text, listen, prompt, digit, captions, clear',
+    ],
     [
       '{"type":["text"],"token":"a"}',
-      'INVALID_FIELD type: type must be one of text, listen, prompt, digit, clear',
+      'INVALID_FIELD type: type must be one of text, listen, prompt, digit, captions, clear',
     ],
     ['{"type":"text"}', 'INVALID_FIELD token: token must be a string'],
     ['{"type":"text","token":7}', 'INVALID_FIELD token: token must be a string'],

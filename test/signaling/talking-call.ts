@@ -4,6 +4,7 @@ import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { SpeakOptions } from '../../src/call/call.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type { CallEvent, Utterance, UtteranceEnd } from '../../src/call/utterance.js';
+import type { WordTime } from '../../src/engines/engine.js';
 import type { ParleyError } from '../../src/errors.js';
 import { OPUS } from '../../src/codecs/codec.js';
 import type { ServerMessage, TalkingCall } from '../../signaling/data-channel.js';
@@ -28,6 +29,9 @@ export class FakeCall implements TalkingCall {
   interruption: Interruption = { text: '', utterances: [] };
   /** Thrown by the next `speak`. */
   refusal: ParleyError | undefined;
+  /** Times of the words of each sentence, by its number. */
+  readonly times = new Map<number, readonly WordTime[]>();
+  readonly wordTimes = (_utterance: number, sentence: number) => this.times.get(sentence) ?? [];
   readonly observers = new Set<(event: CallEvent) => void>();
 
   observe(observer: (event: CallEvent) => void): () => void {

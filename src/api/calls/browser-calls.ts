@@ -61,7 +61,7 @@ const OFFER_SCHEMA = {
       schema: object(
         {
           sdp: BYTES,
-          session: { ...STRING, description: 'a JSON object, for the data channel `oai-events`' },
+          session: { ...STRING, description: 'a JSON object, for the data channel `oai-events` or `relay`' },
         },
         ['session'],
       ),

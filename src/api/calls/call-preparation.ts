@@ -37,7 +37,7 @@ const SECRET_SCHEMA: RouteSchema = {
       ),
       session: {
         type: 'object',
-        description: 'session of the calls that it opens, for the data channel `oai-events`',
+        description: 'session of the calls that it opens, for the data channel `oai-events` or `relay`',
       },
     },
     ['expires_after', 'session'],

@@ -13,6 +13,7 @@ import type { Time } from '../../time.js';
 import { realtimeChannel, type RealtimeParts } from '../realtime/realtime-channel.js';
 import type { RealtimeSocketParts } from '../realtime/realtime-socket.js';
 import { RelayAttachments } from '../relay/relay-attachments.js';
+import { relayChannel } from '../relay/relay-channel.js';
 import { relayOpener } from '../relay/relay-line.js';
 import type { RelayParts } from '../relay/relay-session.js';
 import { mediaStreamOpener } from '../streams/stream-line.js';
@@ -59,6 +60,6 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
   const soundCalls = new SoundCalls({ plane, switchboard, handler, randomBytes });
   const realtime = { ...shared, agents: handler, handler, switchboard, soundCalls };
-  const dialects = [realtimeChannel(realtime)];
+  const dialects = [realtimeChannel(realtime), relayChannel({ ...relayed, agents: handler })];
   return { handler, relays: new RelayAttachments(relayed), events, incoming, soundCalls, dialects, realtime };
 }

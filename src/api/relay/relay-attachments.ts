@@ -9,11 +9,11 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { OpenCalls } from '../../call/open-calls.js';
-import { FieldReader } from '../../config/fields.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import { jsonAnswer, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { checkedAttributes } from './relay-messages.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
 export interface RelayAttachmentParts extends RelayTalkParts {
@@ -108,7 +108,7 @@ export class RelayAttachments {
 
   #connect(attachment: Attachment, peer: Peer): Attachment {
     attachment.peer = peer;
-    attachment.talk.connected(peer);
+    attachment.talk.connected({ send: (message) => peer.send(JSON.stringify(message)) });
     return attachment;
   }
 }
@@ -164,10 +164,7 @@ class AttachedApplication implements Conversation {
 function attributesOf(url: URL): RelayAttributes {
   const query = new URLSearchParams(url.searchParams);
   query.delete(PARAMETER);
-  const read = new FieldReader();
-  const attributes = readRelayAttributes(read, query, 'query');
-  if (read.problems.length === 0) return attributes;
-  throw new ParleyError('INVALID_FIELD', read.problems.join('; '), { field: 'query' });
+  return checkedAttributes('query', (read) => readRelayAttributes(read, query, 'query'));
 }
 
 function digest(token: string): Buffer {

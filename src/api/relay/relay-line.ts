@@ -50,7 +50,7 @@ class RelayLine {
     const socket: ApplicationSocket = new ApplicationSocket(
       target,
       {
-        opened: () => talk.connected(socket),
+        opened: () => talk.connected({ send: (message) => socket.send(JSON.stringify(message)) }),
         message: (data) => talk.receive(data),
         failed: (detail) => talk.warn({ detail }, 'the relay has an error'),
         closed: (code) => this.#closed(code),

@@ -1,5 +1,6 @@
-// The messages of an application in the ConversationRelay protocol. Those of Twilio have Twilio's fields and
-// defaults; `utteranceId`, `clear`, `mark` and `flush` are additions.
+// Reads what an application says in the ConversationRelay protocol: the attributes of its session, and its
+// messages. Those of Twilio have Twilio's fields and defaults; `utteranceId`, `clear`, `mark` and `flush` are
+// additions.
 //
 // https://www.twilio.com/docs/voice/conversationrelay/websocket-messages
 import {
@@ -11,6 +12,9 @@ import {
   stringIn,
   wholeIn,
 } from '../http/message-fields.js';
+import { FieldReader } from '../../config/fields.js';
+import type { RelayAttributes } from '../../config/relay-config.js';
+import { ParleyError } from '../../errors.js';
 import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
 
 interface Interruption {
@@ -50,17 +54,20 @@ export type RelayMessage =
   | { readonly type: 'mark'; readonly name: string }
   | { readonly type: 'flush' };
 
-/** The largest message, in bytes; larger ones end the socket. */
+/** The largest message, in bytes; larger ones end a socket. */
 export const MOST_MESSAGE_BYTES = 1024 * 1024;
 const MOST_TOKEN = 65_536; // UTF-16 units
 const MOST_HANDOFF = 4096; // characters
 const MOST_NAME = 200;
 const MOST_LOOPS = 1000;
+const MOST_PROBLEMS = 10; // that one error names
 const TYPES = ['text', 'play', 'sendDigits', 'language', 'end', 'clear', 'mark', 'flush'] as const;
 const LANGUAGE = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
 /** Unknown fields are ignored, as with Twilio. Throws MALFORMED and INVALID_FIELD. */
 export function readRelayMessage(data: string | Uint8Array): RelayMessage {
+  if (data.length > MOST_MESSAGE_BYTES)
+    throw new ParleyError('MALFORMED', `a message must not be longer than ${MOST_MESSAGE_BYTES} bytes`);
   const fields = readFields(data);
   const type = choiceIn(fields, 'type', TYPES);
   switch (type) {
@@ -96,6 +103,20 @@ export function readRelayMessage(data: string | Uint8Array): RelayMessage {
     default:
       throw invalid('type', `must be one of ${TYPES.join(', ')}`);
   }
+}
+
+/** Throws INVALID_FIELD, which names the mistakes that were found, up to a number. */
+export function checkedAttributes(
+  field: string,
+  readAttributes: (read: FieldReader) => RelayAttributes,
+): RelayAttributes {
+  const read = new FieldReader();
+  const attributes = readAttributes(read);
+  const { problems } = read;
+  if (problems.length === 0) return attributes;
+  const more = problems.length > MOST_PROBLEMS ? [`${problems.length - MOST_PROBLEMS} more mistakes`] : [];
+  const named = [...problems.slice(0, MOST_PROBLEMS), ...more];
+  throw new ParleyError('INVALID_FIELD', named.join('; '), { field });
 }
 
 function wanted(fields: Fields, name: string, most: number): string {

@@ -33,9 +33,15 @@ export interface RelayParts {
   };
 }
 
+/** A message to the application. */
+export interface RelayEvent {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
 /** The application's side of the session. */
 export interface RelayPeer {
-  send(message: object): void;
+  send(message: RelayEvent): void;
   /** Too many of its messages could not be read. */
   refuse(): void;
   /** It has ended the session, with data for whoever handles the call next. */
@@ -164,6 +170,13 @@ export class RelaySession {
       this.#parts.log.warn({ call: this.#handled.call.id, code }, 'a message of the relay was refused');
       if (this.#badMessages >= MOST_BAD) this.#peer.refuse();
     }
+  }
+
+  /** A message of the application was not read. The open text ends: it may have a gap from here on. */
+  missed(): void {
+    if (this.#open === undefined) return;
+    this.#passOver(this.#open, false);
+    this.#completeOpen();
   }
 
   /** The application is lost: the text whose tokens were still coming ends with those that came. */
@@ -496,7 +509,7 @@ export class RelaySession {
   }
 
   /** After what it interrupted. The next text answers it. */
-  #tellInput(message: object): void {
+  #tellInput(message: RelayEvent): void {
     this.#tellInterruption();
     if (this.#passed !== undefined)
       this.#passed.untilMs = Math.max(this.#parts.time.now(), this.#passed.sinceMs + KNOWN_MS);

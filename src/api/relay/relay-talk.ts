@@ -10,7 +10,7 @@ import type { HandledCall, Talk } from '../../call/call-handler.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { lastWords } from '../../agents/last-words.js';
 import { setupMessage } from './relay-call.js';
-import { type RelayParts, RelaySession } from './relay-session.js';
+import { type RelayEvent, type RelayParts, RelaySession } from './relay-session.js';
 
 const MOST_WAITING = 200; // messages while there is no socket
 const STEADY_MS = 5000; // a socket that lives so long is no part of the outage before it
@@ -31,9 +31,9 @@ export interface RelayEnd {
   readonly errorMessage?: string;
 }
 
-/** The socket, as the session sees it. */
-export interface RelayWire {
-  send(text: string): void;
+/** The way to the application, as the session sees it. */
+interface RelayWire {
+  send(message: RelayEvent): void;
 }
 
 interface RelayOwner {
@@ -50,7 +50,7 @@ export class RelayTalk implements Talk {
   readonly #parts: RelayParts;
   readonly #owner: RelayOwner;
   readonly #session: RelaySession;
-  readonly #waiting: string[] = [];
+  readonly #waiting: RelayEvent[] = [];
   #wire: RelayWire | undefined;
   #wasConnected = false;
   #connectedMs = 0;
@@ -105,7 +105,7 @@ export class RelayTalk implements Talk {
     this.#wasConnected = true;
     this.#connectedMs = this.#parts.time.now();
     const setup = setupMessage(this.#handled, this.#attributes, this.sessionId);
-    wire.send(JSON.stringify(isResumed ? { ...setup, resumed: true } : setup));
+    wire.send(isResumed ? { ...setup, resumed: true } : setup);
     for (const message of this.#waiting.splice(0)) wire.send(message);
     this.#parts.log.info(
       { call: this.#handled.call.id, relay: this.#owner.name, isResumed },
@@ -117,6 +117,11 @@ export class RelayTalk implements Talk {
   /** A message of the application. */
   receive(data: string | Uint8Array): void {
     if (!this.isOver) this.#session.receive(data);
+  }
+
+  /** A message of the application was not read. */
+  missed(): void {
+    if (!this.isOver) this.#session.missed();
   }
 
   /**
@@ -153,15 +158,14 @@ export class RelayTalk implements Talk {
     this.#parts.log.warn({ call: this.#handled.call.id, relay: this.#owner.name, ...fields }, message);
   }
 
-  #send(message: object): void {
+  #send(message: RelayEvent): void {
     if (this.#end !== undefined) return;
-    const text = JSON.stringify(message);
-    if (this.#wire !== undefined) return this.#wire.send(text);
+    if (this.#wire !== undefined) return this.#wire.send(message);
     if (this.#waiting.length >= MOST_WAITING) {
       this.#waiting.shift();
       this.warn({}, 'a message for the relay was dropped: too many wait for its socket');
     }
-    this.#waiting.push(text);
+    this.#waiting.push(message);
     return undefined;
   }
 
