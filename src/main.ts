@@ -233,7 +233,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
     relays: parts.relays,
-    realtime: parts.realtime,
+    socketCalls: parts.socketCalls,
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,

@@ -57,7 +57,7 @@ export interface SpeakOptions extends Omit<TextRequest, 'text'> {
 
 export class Call {
   readonly id: string;
-  /** `webrtc` or `sip`. */
+  /** `webrtc`, `sip` or `websocket`. */
   readonly protocol: string;
   /** Resolves with the reason once everything of the call is freed. */
   readonly closed: Promise<string>;

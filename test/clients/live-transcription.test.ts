@@ -7,16 +7,13 @@ import { after, before, test, type TestContext } from 'node:test';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { WebSocket } from 'ws';
-import { Resampler } from '../../src/audio/resampler.js';
-import { toBytesS16le } from '../../src/audio/pcm16.js';
-import { readWav } from '../../src/codecs/wav.js';
 import type { Server } from '../../src/main.js';
 import { makePair, TlsFiles } from '../api/http/tls-files.js';
 import { GOLDEN } from '../engines/golden.js';
 import { until } from '../fakes/until.js';
 import { KEY, speakingServer } from './speaking-server.js';
+import { FOX, spoken } from './spoken-clip.js';
 
-const FOX = 'The quick brown fox jumps over the lazy dog.';
 const CHECKPOINT = {
   ASR_MODEL_DIR: join(GOLDEN, 'tiny-asr-a'),
   INFERENCE_THREADS: '1',
@@ -35,21 +32,8 @@ before(async () => {
 });
 after(() => server.close());
 
-/** A sentence with silence around it, at a rate, cut into pieces of so many milliseconds. */
-function spoken(rate: number, pieceMs: number): Buffer[] {
-  const wav = readWav(readFileSync(join(GOLDEN, 'clips/odd37.wav')));
-  const samples = new Float32Array(16_000 + wav.frames + 24_000);
-  wav.read(0, 0, samples.subarray(16_000, 16_000 + wav.frames));
-  const resampler = new Resampler(16_000, rate);
-  const converted = new Float32Array(resampler.maxOutput(samples.length));
-  const count = resampler.process(samples, samples.length, converted);
-  const bytes = Buffer.alloc(2 * count);
-  toBytesS16le(converted, count, bytes);
-  const pieceBytes = (2 * rate * pieceMs) / 1000;
-  return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, n) =>
-    bytes.subarray(n * pieceBytes, (n + 1) * pieceBytes),
-  );
-}
+/** The sentence with silence around it. */
+const pieces = (rate: number, pieceMs: number) => spoken({ rate, pieceMs, beforeMs: 1000 });
 
 class Client {
   readonly messages: Message[] = [];
@@ -84,7 +68,7 @@ class Client {
 test('our own socket: what is said is told with its times, and silence is not', async (t) => {
   const client = await Client.open(t, '/v1/audio/transcriptions/stream');
   client.send({ type: 'config', sample_rate: 48_000 });
-  for (const piece of spoken(48_000, 20)) client.send(piece);
+  for (const piece of pieces(48_000, 20)) client.send(piece);
   client.send({ type: 'end' });
   await until(() => client.closed !== undefined);
   const finals = client.messages.filter(({ type }) => type === 'final');
@@ -116,7 +100,7 @@ test("LiveKit's agents: the beta's update and its header, sound of 50 ms, deltas
       },
     },
   });
-  for (const piece of spoken(24_000, 50))
+  for (const piece of pieces(24_000, 50))
     client.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
   const completed = await client.received(`${TRANSCRIPTION}.completed`);
   const deltas = client.messages.filter(({ type }) => type === `${TRANSCRIPTION}.delta`);
@@ -132,7 +116,7 @@ test('Pipecat with its own voice activity: it configures what was created, and c
   const input = { format: { type: 'audio/pcm', rate: 24_000 }, transcription, turn_detection: null };
   client.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } });
   await client.received('session.updated');
-  for (const piece of spoken(24_000, 20))
+  for (const piece of pieces(24_000, 20))
     client.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
   client.send({ type: 'input_audio_buffer.commit' });
   assert.equal((await client.received(`${TRANSCRIPTION}.completed`))['transcript'], FOX);
@@ -152,7 +136,7 @@ test('jambonz: a telephone call in LINEAR16 until it stops', async (t) => {
     sampleRateHz: 16_000,
     options: {},
   });
-  for (const piece of spoken(16_000, 20)) client.send(piece);
+  for (const piece of pieces(16_000, 20)) client.send(piece);
   client.send({ type: 'stop' });
   await until(() => client.closed !== undefined);
   const finals = client.messages.filter(({ is_final }) => is_final === true);
@@ -193,7 +177,7 @@ test('the package openai transcribes live over TLS', async (t) => {
     realtime.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } } as never);
   });
   realtime.on('session.updated', () => {
-    for (const piece of spoken(24_000, 100))
+    for (const piece of pieces(24_000, 100))
       realtime.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
   });
   assert.equal(await transcript, FOX);

@@ -1,7 +1,6 @@
 // A conversation in OpenAI's Realtime events over WebSocket, through the whole server: the embedded voice, a
 // tiny recogniser, a scripted model, and the npm packages `openai` and `@openai/agents-realtime`.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from '@openai/agents-realtime';
@@ -9,33 +8,14 @@ import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { z } from 'zod';
-import { toBytesS16le } from '../../src/audio/pcm16.js';
-import { Resampler } from '../../src/audio/resampler.js';
-import { readWav } from '../../src/codecs/wav.js';
 import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { makePair, TlsFiles } from '../api/http/tls-files.js';
 import { GOLDEN } from '../engines/golden.js';
 import { until } from '../fakes/until.js';
 import { KEY, speakingServer } from './speaking-server.js';
+import { FOX, spoken } from './spoken-clip.js';
 
-const FOX = 'The quick brown fox jumps over the lazy dog.';
 const ANSWER = 'It jumped over the dog, and then it ran away.';
-const PIECE_BYTES = 4800; // a tenth of a second
-
-/** The sentence at 24 kHz, with silence around it, in pieces. */
-function spoken(): Buffer[] {
-  const wav = readWav(readFileSync(join(GOLDEN, 'clips/odd37.wav')));
-  const samples = new Float32Array(8000 + wav.frames + 24_000);
-  wav.read(0, 0, samples.subarray(8000, 8000 + wav.frames));
-  const resampler = new Resampler(16_000, 24_000);
-  const converted = new Float32Array(resampler.maxOutput(samples.length));
-  const count = resampler.process(samples, samples.length, converted);
-  const bytes = Buffer.alloc(2 * count);
-  toBytesS16le(converted, count, bytes);
-  return Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, n) =>
-    bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES),
-  );
-}
 
 /** An agent that hears. */
 function agentOf(chat: ChatEndpoint): Record<string, string> {

@@ -16,6 +16,7 @@ import { RelayAttachments } from '../relay/relay-attachments.js';
 import { relayChannel } from '../relay/relay-channel.js';
 import { relayOpener } from '../relay/relay-line.js';
 import type { RelayParts } from '../relay/relay-session.js';
+import type { RelaySocketParts } from '../relay/relay-socket.js';
 import { mediaStreamOpener } from '../streams/stream-line.js';
 
 interface ConversationsParts {
@@ -43,8 +44,8 @@ export interface Conversations {
   readonly soundCalls: SoundCalls;
   /** Protocols of data channels. */
   readonly dialects: readonly ChannelDialect[];
-  /** For Realtime over WebSocket. */
-  readonly realtime: RealtimeSocketParts;
+  /** For the WebSockets that are calls themselves: Realtime, and ConversationRelay. */
+  readonly socketCalls: RealtimeSocketParts & RelaySocketParts;
 }
 
 export function openConversations(parts: ConversationsParts): Conversations {
@@ -59,7 +60,8 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const { decider } = config.incoming ?? {};
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
   const soundCalls = new SoundCalls({ plane, switchboard, handler, randomBytes });
-  const realtime = { ...shared, agents: handler, handler, switchboard, soundCalls };
-  const dialects = [realtimeChannel(realtime), relayChannel({ ...relayed, agents: handler })];
-  return { handler, relays: new RelayAttachments(relayed), events, incoming, soundCalls, dialects, realtime };
+  const socketCalls = { ...relayed, agents: handler, handler, switchboard, soundCalls };
+  const dialects = [realtimeChannel(socketCalls), relayChannel(socketCalls)];
+  const relays = new RelayAttachments(relayed);
+  return { handler, relays, events, incoming, soundCalls, dialects, socketCalls };
 }

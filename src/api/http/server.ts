@@ -25,6 +25,7 @@ import { Admission, RateLimits } from './admission.js';
 import { KeyFile, KeyRing } from './api-keys.js';
 import { ClientSecrets } from './client-secrets.js';
 import { realtimeConversations, type RealtimeSocketParts } from '../realtime/realtime-socket.js';
+import { relayCallSocket, type RelaySocketParts } from '../relay/relay-socket.js';
 import { relaySocket } from '../relay/relay-attachments.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
@@ -58,8 +59,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly dialects?: readonly Dialect[];
   /** Live transcription; without it, its sockets are refused. */
   readonly live?: LiveTranscriber | undefined;
-  /** Undefined: WebSockets have no conversations. */
-  readonly realtime?: RealtimeSocketParts | undefined;
+  /** For WebSockets that are calls; undefined: there are none. */
+  readonly socketCalls?: (RealtimeSocketParts & RelaySocketParts) | undefined;
   /** A path whose WebSockets another part of this process serves. */
   readonly foreignSocket?: ForeignSocket | undefined;
   /** Telephone calls; without it, their routes answer 501. */
@@ -123,6 +124,9 @@ export class HttpServer {
       ...liveDialects(options, time, this.admission.keyed),
       telephoneSocket(phone, this.admission.keyed),
       ...(options.relays === undefined ? [] : [relaySocket(options.relays, this.admission.keyed)]),
+      ...(options.socketCalls === undefined
+        ? []
+        : [relayCallSocket(options.socketCalls, this.admission.keyed)]),
     ];
     this.#sockets = openSockets(options, dialects, this.admission);
     addSocketRoutes(this.#app, dialects);
@@ -209,7 +213,7 @@ function openSockets(
 
 /** The dialects of live transcription. */
 function liveDialects(options: HttpServerOptions, time: Time, keyed: boolean): readonly Dialect[] {
-  const { live, models, metrics, log, realtime } = options;
+  const { live, models, metrics, log, socketCalls } = options;
   const names = new ModelNames(live?.name ?? 'none', models.strict, TRANSCRIPTION_MODELS);
   const parts: LiveSocketParts = {
     live,
@@ -225,7 +229,7 @@ function liveDialects(options: HttpServerOptions, time: Time, keyed: boolean): r
       );
     },
   };
-  const conversations = realtimeConversations(realtimeSocket(parts), realtime, keyed);
+  const conversations = realtimeConversations(realtimeSocket(parts), socketCalls, keyed);
   return [liveSocket(parts), conversations, jambonzSocket(parts)];
 }
 

@@ -1,0 +1,119 @@
+// ConversationRelay on a WebSocket that is the call itself: /v1/relay. The client is the application, and
+// carries the sound of its caller.
+//
+//   text messages    ConversationRelay, both ways
+//   binary messages  sound, both ways: `format` of the URL; the server sends 20 ms each, without a pause
+import type { Agents } from '../../agents/agents.js';
+import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
+import type { FrameCodec } from '../../call/sound-port.js';
+import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
+import { asParleyError, ParleyError } from '../../errors.js';
+import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import { checkedAttributes } from './relay-messages.js';
+import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
+
+export interface RelaySocketParts extends RelayTalkParts {
+  readonly soundCalls: Pick<SoundCalls, 'open'>;
+  readonly agents: Pick<Agents, 'clientConducts'>;
+}
+
+interface Opening {
+  readonly attributes: RelayAttributes;
+  readonly codec: FrameCodec;
+}
+
+const PARAMETER = 'format';
+/** `pcm`: samples of 16 bits at 24 kHz, the least significant byte first. */
+const FORMATS: Readonly<Record<string, FrameCodec>> = { pcm: 'L16', ulaw: 'PCMU', alaw: 'PCMA' };
+const PROTOCOL = 'websocket';
+const NAME = 'a socket';
+const TRY_AGAIN = 1013;
+const TOO_BIG = 1009;
+
+/** `keyed`: the server has API keys, and calls belong to them. */
+export function relayCallSocket(parts: RelaySocketParts, keyed: boolean): Dialect {
+  return {
+    name: 'relay-call',
+    path: '/v1/relay',
+    carriesSound: true,
+    check: ({ url }) => void openingOf(url),
+    open: (peer, handshake) => new RelayConversation(parts, peer, handshake, keyed),
+  };
+}
+
+class RelayConversation implements Conversation {
+  readonly #peer: Peer;
+  readonly #isPcm: boolean;
+  readonly #talk: RelayTalk | undefined;
+  readonly #call: SoundCall | undefined;
+
+  constructor(parts: RelaySocketParts, peer: Peer, { url, client }: Handshake, keyed: boolean) {
+    const { attributes, codec } = openingOf(url);
+    this.#peer = peer;
+    this.#isPcm = codec === 'L16';
+    try {
+      this.#call = parts.soundCalls.open({
+        protocol: PROTOCOL,
+        clients: [client],
+        owner: keyed ? client : undefined,
+        sends: codec,
+        receives: codec,
+        onFrame: (payload) => this.#peer.send(this.#swapped(payload)),
+      });
+      const { call, handled } = this.#call;
+      parts.agents.clientConducts(call.id);
+      this.#talk = new RelayTalk(handled, attributes, parts, {
+        name: NAME,
+        ended: (_end, closeCode) => peer.close(closeCode, ''),
+      });
+      this.#talk.connected({ send: (message) => peer.send(JSON.stringify(message)) });
+    } catch (error) {
+      const { code, message } = asParleyError(error, 'WRONG_STATE');
+      peer.send(JSON.stringify({ type: 'error', description: message }));
+      peer.close(TRY_AGAIN, code);
+    }
+  }
+
+  message(data: string | Uint8Array): void {
+    if (typeof data === 'string') this.#talk?.receive(data);
+    else this.#hear(data);
+  }
+
+  async closed(): Promise<void> {
+    await this.#call?.call.close('client closed its socket');
+  }
+
+  #hear(sound: Uint8Array): void {
+    try {
+      if (this.#isPcm && sound.length % 2 !== 0)
+        throw new ParleyError('INVALID_FIELD', 'binary messages must have whole samples of 16 bits');
+      this.#call?.receive(this.#swapped(sound));
+    } catch (error) {
+      const { message } = asParleyError(error, 'WRONG_STATE');
+      this.#peer.send(JSON.stringify({ type: 'error', description: message }));
+      this.#peer.close(TOO_BIG, 'sound');
+    }
+  }
+
+  /** A copy, with the bytes of samples in the order of the other side. */
+  #swapped(sound: Uint8Array): Buffer {
+    const copy = Buffer.from(sound);
+    return this.#isPcm ? copy.swap16() : copy;
+  }
+}
+
+/** Throws INVALID_FIELD. */
+function openingOf(url: URL): Opening {
+  const query = new URLSearchParams(url.searchParams);
+  const format = query.get(PARAMETER) ?? 'pcm';
+  query.delete(PARAMETER);
+  const codec = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  if (codec === undefined) {
+    const message = `"${PARAMETER}" must be one of ${Object.keys(FORMATS).join(', ')}`;
+    throw new ParleyError('INVALID_FIELD', message, { field: PARAMETER });
+  }
+  return {
+    attributes: checkedAttributes('query', (read) => readRelayAttributes(read, query, 'query')),
+    codec,
+  };
+}
