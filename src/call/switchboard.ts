@@ -28,7 +28,7 @@ interface SwitchboardOptions {
 }
 
 interface CallOrigin {
-  /** `webrtc` or `sip`. */
+  /** `webrtc`, `sip` or `websocket`. */
   readonly protocol: string;
   /** The names under which the call is counted for its client; absent: for no client. */
   readonly clients?: readonly string[] | undefined;
