@@ -1,12 +1,15 @@
 // A conversation in OpenAI's Realtime events over WebSocket, through the whole server: the embedded voice, a
 // tiny recogniser, a scripted model, and the npm packages `openai` and `@openai/agents-realtime`.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession, tool } from '@openai/agents-realtime';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { makePair, TlsFiles } from '../api/http/tls-files.js';
@@ -80,6 +83,37 @@ test('without an agent it is the mouth of the application', async (t) => {
   await until(() => all('response.done').length > 0);
   assert.ok(all('response.output_audio.delta').length > 50);
   assert.deepEqual(errors, []);
+});
+
+test('a client secret opens a socket with its session, and no other socket', async (t) => {
+  const server = await speakingServer();
+  t.after(() => server.close());
+  const audio = { output: { format: { type: 'audio/pcmu' } } };
+  const made = await fetch(`${server.url}/v1/realtime/client_secrets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ session: { type: 'realtime', audio } }),
+  });
+  const { value } = (await made.json()) as { value: string };
+  const protocols = ['realtime', `openai-insecure-api-key.${value}`];
+  const address = server.url.replace('http', 'ws');
+  const socket = new WebSocket(`${address}/v1/realtime`, protocols);
+  t.after(() => socket.terminate());
+  const [first] = (await once(socket, 'message')) as [Buffer];
+  const created = JSON.parse(first.toString()) as Extract<RealtimeServerEvent, { type: 'session.created' }>;
+  assert.ok(created.session.type === 'realtime');
+  assert.deepEqual(created.session.audio?.output?.format, { type: 'audio/pcmu' });
+  assert.equal(server.switchboard.size, 1);
+  for (const path of ['/v1/relay', '/v1/realtime']) {
+    const refused = new WebSocket(`${address}${path}`, ['realtime', 'openai-insecure-api-key.ek_guessed']);
+    refused.on('error', () => undefined);
+    const [, response] = (await once(refused, 'unexpected-response')) as [unknown, IncomingMessage];
+    assert.equal(response.statusCode, 401);
+  }
+  const other = new WebSocket(`${address}/v1/relay`, protocols);
+  other.on('error', () => undefined);
+  const [, response] = (await once(other, 'unexpected-response')) as [unknown, IncomingMessage];
+  assert.equal(response.statusCode, 401);
 });
 
 test('an agent of openai-agents-js hears, calls its own function, and speaks', async (t) => {

@@ -121,7 +121,7 @@ export class HttpServer {
     const dialects = [
       ...(options.dialects ?? []),
       ...speakingDialects(options, time),
-      ...liveDialects(options, time, this.admission.keyed),
+      ...liveDialects(options, time, { keyed: this.admission.keyed, secrets }),
       telephoneSocket(phone, this.admission.keyed),
       ...(options.relays === undefined ? [] : [relaySocket(options.relays, this.admission.keyed)]),
       ...(options.socketCalls === undefined
@@ -212,7 +212,11 @@ function openSockets(
 }
 
 /** The dialects of live transcription. */
-function liveDialects(options: HttpServerOptions, time: Time, keyed: boolean): readonly Dialect[] {
+function liveDialects(
+  options: HttpServerOptions,
+  time: Time,
+  access: { readonly keyed: boolean; readonly secrets: ClientSecrets },
+): readonly Dialect[] {
   const { live, models, metrics, log, socketCalls } = options;
   const names = new ModelNames(live?.name ?? 'none', models.strict, TRANSCRIPTION_MODELS);
   const parts: LiveSocketParts = {
@@ -229,7 +233,7 @@ function liveDialects(options: HttpServerOptions, time: Time, keyed: boolean): r
       );
     },
   };
-  const conversations = realtimeConversations(realtimeSocket(parts), socketCalls, keyed);
+  const conversations = realtimeConversations(realtimeSocket(parts), socketCalls, access);
   return [liveSocket(parts), conversations, jambonzSocket(parts)];
 }
 

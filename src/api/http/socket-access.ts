@@ -20,6 +20,7 @@ export class UpgradeHandshake implements Handshake {
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly isAdmitted: boolean;
+  readonly secret: string | undefined;
   readonly #admission: Pick<Admission, 'admit'>;
   readonly #request: AccessRequest;
   #client: string | undefined;
@@ -35,12 +36,14 @@ export class UpgradeHandshake implements Handshake {
     this.requestId = requestId;
     this.#admission = admission;
     const headers = withBearerKey(request.headers);
-    this.isAdmitted = dialect.admits?.({ url, params, key: bearerIn(headers) }) === true;
+    const key = bearerIn(headers);
+    this.isAdmitted = dialect.admits?.({ url, params, key }) === true;
+    this.secret = dialect.takesSecrets === true ? key : undefined;
     this.#request = {
       // A browser lets a page of another origin open a socket like any GET, but a socket also writes. So it
       // must pass the checks of a POST.
       method: 'POST',
-      access: this.isAdmitted ? 'token' : 'key',
+      access: this.isAdmitted ? 'token' : dialect.takesSecrets === true ? 'call' : 'key',
       remoteAddress: addressOf(request.socket),
       headers,
     };

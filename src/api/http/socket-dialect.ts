@@ -30,6 +30,8 @@ export interface Handshake {
   readonly requestId: string;
   /** See `Dialect.admits`. */
   readonly isAdmitted?: boolean;
+  /** The bearer token of the request, where `takesSecrets` is true. It may be an API key. */
+  readonly secret?: string | undefined;
   /**
    * True if the socket may be used with the key that a first message carries. Always true if the headers
    * sufficed. Only useful with `keyInFirstMessage`.
@@ -61,6 +63,8 @@ export interface Dialect {
    * is the bearer token of its headers.
    */
   admits?(request: Pick<Handshake, 'url' | 'params'> & { readonly key: string | undefined }): boolean;
+  /** True if a client secret opens it, in place of the API key that the secret stands for. */
+  readonly takesSecrets?: boolean;
   /**
    * True if its messages carry sound. A client that sends more than the limit of bytes is slowed down, and
    * never disconnected for that.

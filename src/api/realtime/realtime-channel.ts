@@ -180,7 +180,10 @@ export class RealtimeTalk implements ChannelTalk {
   #described(session: ChannelOpening['session'], problems: unknown[]): RealtimeSettings {
     const usual = usualSettings(this.#abilities);
     try {
-      return readSettings(objectIn({ session }, 'session') ?? {}, usual, this.#abilities);
+      const fields = objectIn({ session }, 'session') ?? {};
+      const settings = readSettings(fields, usual, this.#abilities);
+      this.#sound?.change(readFormats(fields, this.#sound.formats));
+      return settings;
     } catch (error) {
       problems.push(error);
       return usual;

@@ -20,14 +20,18 @@ const PROTOCOL = 'websocket';
 const NORMAL = 1000;
 const TRY_AGAIN = 1013;
 
-/**
- * `keyed`: the server has API keys, and calls belong to them. `transcription` takes the sockets that ask for
- * it.
- */
+interface Access {
+  /** The server has API keys, and calls belong to them. */
+  readonly keyed: boolean;
+  /** The session that a client secret was made with. */
+  readonly secrets: { sessionOf(secret: string): ChannelOpening['session'] };
+}
+
+/** `transcription` takes the sockets that ask for it. */
 export function realtimeConversations(
   transcription: Dialect,
   parts: RealtimeSocketParts | undefined,
-  keyed: boolean,
+  access: Access,
 ): Dialect {
   if (parts === undefined) return transcription;
   const { path } = transcription;
@@ -35,6 +39,7 @@ export function realtimeConversations(
     name: 'realtime',
     path,
     carriesSound: true,
+    takesSecrets: true,
     check: (handshake) => {
       if (isTranscription(handshake)) transcription.check?.(handshake);
       else agentOf(handshake, parts);
@@ -42,7 +47,7 @@ export function realtimeConversations(
     open: (peer, handshake) =>
       isTranscription(handshake)
         ? transcription.open(peer, handshake)
-        : new RealtimeConversation(parts, peer, handshake, keyed),
+        : new RealtimeConversation(parts, peer, handshake, access),
   };
 }
 
@@ -66,23 +71,21 @@ class RealtimeConversation implements Conversation {
   readonly #talk: RealtimeTalk | undefined;
   readonly #call: SoundCall | undefined;
 
-  constructor(parts: RealtimeSocketParts, peer: Peer, handshake: Handshake, keyed: boolean) {
-    const { client } = handshake;
-    const owner = keyed ? client : undefined;
-    let talk: RealtimeTalk | undefined;
+  constructor(parts: RealtimeSocketParts, peer: Peer, handshake: Handshake, { keyed, secrets }: Access) {
+    const { client, secret } = handshake;
+    const session = secret === undefined ? undefined : secrets.sessionOf(secret);
     try {
-      const call = parts.soundCalls.open({
+      const call = (this.#call = parts.soundCalls.open({
         protocol: PROTOCOL,
         clients: [client],
-        owner,
+        owner: keyed ? client : undefined,
         ...USUAL_FORMATS,
-        onFrame: (payload) => talk?.frame(payload),
-      });
-      const opening: ChannelOpening = { agent: agentOf(handshake, parts), session: undefined };
+        onFrame: (payload) => this.#talk?.frame(payload),
+      }));
+      const opening: ChannelOpening = { agent: agentOf(handshake, parts), session };
       const send = (message: object) => peer.send(JSON.stringify(message));
-      talk = new RealtimeTalk(call.handled, opening, { send }, parts, call);
+      this.#talk = new RealtimeTalk(call.handled, opening, { send }, parts, call);
       void call.call.closed.then((reason) => peer.close(NORMAL, reason));
-      [this.#talk, this.#call] = [talk, call];
     } catch (error) {
       const { code, message } = asParleyError(error, 'WRONG_STATE');
       peer.send(JSON.stringify({ type: 'error', error: { type: 'server_error', code, message } }));
