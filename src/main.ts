@@ -28,6 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
+import { openAudioSocket } from './api/audiosocket/audiosocket-server.js';
 import { type Conversations, openConversations } from './api/calls/open-conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
@@ -123,6 +124,8 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
   closing.add(() => telephone?.close());
+  const audioSocket = await openAudioSocket(config.audioSocket, { ...parts, time: systemTime });
+  closing.add(() => audioSocket?.close());
   const http = openHttp(parts, browsers.server, telephone);
   closing.add(() => http.close());
   const memory = returnMemory(parts);

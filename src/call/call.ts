@@ -57,7 +57,7 @@ export interface SpeakOptions extends Omit<TextRequest, 'text'> {
 
 export class Call {
   readonly id: string;
-  /** `webrtc`, `sip` or `websocket`. */
+  /** `webrtc`, `sip`, `websocket` or `audiosocket`. */
   readonly protocol: string;
   /** Resolves with the reason once everything of the call is freed. */
   readonly closed: Promise<string>;

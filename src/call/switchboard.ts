@@ -28,7 +28,7 @@ interface SwitchboardOptions {
 }
 
 interface CallOrigin {
-  /** `webrtc`, `sip` or `websocket`. */
+  /** `webrtc`, `sip`, `websocket` or `audiosocket`. */
   readonly protocol: string;
   /** The names under which the call is counted for its client; absent: for no client. */
   readonly clients?: readonly string[] | undefined;

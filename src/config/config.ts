@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
 import { type AgentsConfig, readAgentsConfig } from './agent-config.js';
+import { type AudioSocketConfig, readAudioSocket } from './audiosocket-config.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
@@ -77,6 +78,8 @@ export interface Config {
   readonly hearing: HearingConfig;
   readonly recognition: RecognitionConfig;
   readonly agents: AgentsConfig;
+  /** Undefined: no such calls. */
+  readonly audioSocket: AudioSocketConfig | undefined;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -146,6 +149,7 @@ export function readConfig(
     ...readEncoders(read),
     webrtc: readWebRtcConfig(read),
     recording: readRecordingConfig(read),
+    audioSocket: readAudioSocket(read),
     hearing: readHearingConfig(read),
     recognition,
     agents: readAgentsConfig(read, env),

@@ -487,6 +487,26 @@ export const SECTIONS = {
     },
     RTP_COMFORT_NOISE: { meaning: '1 offers comfort noise (RFC 3389) and sends it in pauses' },
   },
+  AudioSocket: {
+    AUDIOSOCKET_PORT: {
+      meaning: "TCP port for calls over Asterisk's AudioSocket; 0 lets the system choose",
+      default: 'none: such calls are off',
+      values: '0 to 65535',
+    },
+    AUDIOSOCKET_HOST: {
+      meaning: 'address to listen on; others than loopback need AUDIOSOCKET_ALLOW',
+      default: '127.0.0.1',
+    },
+    AUDIOSOCKET_ALLOW: {
+      meaning:
+        'comma-separated addresses and networks whose connections are taken: the protocol has no password',
+      default: 'those that reach AUDIOSOCKET_HOST',
+    },
+    AUDIOSOCKET_AGENT: {
+      meaning: 'name of the agent that talks in these calls, or none',
+      default: 'the default agent',
+    },
+  },
   Recordings: {
     RECORDINGS_DIR: {
       meaning:
