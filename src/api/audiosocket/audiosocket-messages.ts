@@ -1,4 +1,4 @@
-// The messages of Asterisk's AudioSocket: a byte for the kind, two for the length of the payload (big-endian),
+// The messages of Asterisk's AudioSocket: a byte for the kind, two for the length of the payload (big-endian)
 // and the payload. Sound is signed 16-bit samples, the least significant byte first.
 //
 // https://docs.asterisk.org/Configuration/Channel-Drivers/AudioSocket/
