@@ -177,6 +177,15 @@ export const SECTIONS = {
       meaning:
         'milliseconds of silence after which the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
     },
+    RELAY_HOSTS: {
+      meaning:
+        'comma-separated hosts of applications that requests and decisions may name with "relay", for one call each: host, host:port or *.domain',
+      default: 'none: applications have to be named in AGENTS_FILE',
+    },
+    RELAY_AUTH_TOKEN: {
+      meaning: 'token that signs the handshakes to them (X-Twilio-Signature)',
+      default: 'none: they are not signed',
+    },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',

@@ -35,7 +35,7 @@ function agentHandler() {
     has: () => true,
     opened: () => undefined,
     handle: (agent) => {
-      handled.push(agent);
+      handled.push(typeof agent === 'string' ? agent : agent.name);
       return { typed: () => undefined };
     },
   };
