@@ -1,6 +1,7 @@
 // OpenAI's Realtime events where the sound goes in events, too: over WebSocket.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../fakes/until.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { openRealtime, type RealtimeUnderTest } from './open-realtime.js';
 
@@ -48,12 +49,16 @@ test('the sound is what was spoken, and nothing else', async () => {
   under.pass(500);
   assert.deepEqual(deltas(under), []);
   under.say(TEXT);
-  await under.queued(TEXT);
+  await until(() => under.call.stats().queuedMs === 20 * TEXT.length);
   await under.told('response.done');
   const sound = deltas(under);
-  assert.ok(sound.every(({ length }) => length === 960));
-  assert.equal(20 * sound.length, 20 * TEXT.length);
-  assert.ok(sound.some((frame) => !frame.equals(PCM_SILENCE)));
+  assert.ok(sound.length >= TEXT.length && sound.every(({ length }) => length === 960));
+  // The end of the text may come from the encoder's thread after its last frame has left.
+  const isSilent = sound.map((frame) => frame.equals(PCM_SILENCE));
+  assert.deepEqual(
+    isSilent,
+    isSilent.map((_, n) => n >= TEXT.length),
+  );
   const count = sound.length;
   under.pass(500);
   assert.equal(deltas(under).length, count);
@@ -63,9 +68,8 @@ test('a caller who interrupts ends the sound at once, and the item is told to be
   const under = openRealtime(calls, { isSocket: true, agent: {} });
   const text = 'This is a long answer that goes on for a while, and then for a while longer.';
   under.say(text);
-  await under.told('response.output_audio.delta');
   await under.queued(text);
-  under.pass(200);
+  under.pass(400);
   under.interrupts();
   const count = deltas(under).length;
   under.pass(400);
