@@ -10,6 +10,7 @@ import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
 import { readRecordingConfig, type RecordingConfig } from './recording-config.js';
+import { readSpeechServers, type SpeechServersConfig } from './speech-servers-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
 import { SECTIONS, type Variable, VARIABLES } from './variables.js';
 import { readWebRtcConfig, type WebRtcConfig } from './webrtc-config.js';
@@ -24,7 +25,9 @@ export interface Config {
   readonly apiKeys: readonly string[];
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
-  readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
+  readonly engine: 'auto' | 'qwen3' | 'openai' | 'flite' | 'espeak';
+  /** Undefined: the engine `openai` does not exist. */
+  readonly speechServers: SpeechServersConfig | undefined;
   /** Allows espeak, whose package is under GPL-3.0, if it is installed. */
   readonly espeak: boolean;
   readonly defaultVoice: string | undefined;
@@ -195,7 +198,8 @@ function readAccess(read: Reader) {
 
 function readEngines(read: Reader) {
   return {
-    engine: read.choice('ENGINE', ['auto', 'qwen3', 'flite', 'espeak'], 'auto'),
+    engine: read.choice('ENGINE', ['auto', 'qwen3', 'openai', 'flite', 'espeak'], 'auto'),
+    speechServers: readSpeechServers(read),
     espeak: read.flag('ESPEAK'),
     modelId: read.raw('MODEL_ID') ?? 'parley',
     strictModels: read.flag('STRICT_MODELS'),

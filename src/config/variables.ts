@@ -53,6 +53,23 @@ export const SECTIONS = {
       meaning:
         '1 uses espeak (GPL-3.0) if its package is installed; otherwise languages other than English need a checkpoint',
     },
+    TTS_BASE_URL: {
+      meaning:
+        'comma-separated addresses of OpenAI-compatible speech servers with the same model, such as http://gpu1:8000/v1: they make the voices of TTS_VOICES',
+      default: 'no speech servers',
+      values: 'http or https URLs',
+    },
+    TTS_API_KEY: { meaning: 'key that TTS_BASE_URL is sent', default: 'none' },
+    TTS_MODEL: { meaning: 'model of TTS_BASE_URL', default: 'none; it must be set' },
+    TTS_VOICES: {
+      meaning: 'comma-separated voices of TTS_BASE_URL, or name=voice for another name in this server',
+      default: 'none; it must be set',
+    },
+    TTS_LANGUAGES: { meaning: 'comma-separated languages that they speak, best first', default: 'en' },
+    TTS_DIALECT: {
+      meaning:
+        "fields that the servers take: openai (OpenAI's), or vllm (also the language of each text; vLLM-Omni and Parley)",
+    },
     DEFAULT_VOICE: {
       meaning: 'voice of requests that name none; may be a voice that was created over HTTP',
       default: "the engine's first voice",

@@ -6,13 +6,16 @@ import type { SpeechEngine } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import { ESPEAK_LANGUAGES, ESPEAK_PACKAGE, espeakEngine, installedPackage } from './espeak/espeak.js';
 import { FLITE_LANGUAGES, fliteEngine } from './flite/flite.js';
+import { OpenAiSpeech } from './openai/openai-speech.js';
+import { ServerPool } from './openai/server-pool.js';
 import { Qwen3Engine, type Qwen3Options } from './qwen3/qwen3.js';
 import { QWEN3_LANGUAGES } from './qwen3/checkpoint.js';
 import { Engines, type MissingEngine } from './routing.js';
+import { systemTime } from '../time.js';
 import type { EngineLimits } from './worker-engine.js';
 
 export interface EngineSetup {
-  readonly engine: 'auto' | 'qwen3' | 'flite' | 'espeak';
+  readonly engine: 'auto' | 'qwen3' | 'openai' | 'flite' | 'espeak';
   /** Sentences of each class that may wait for one engine. */
   readonly maxWaiting: number;
   /** Milliseconds that a sentence may wait; no limit by default. */
@@ -27,6 +30,8 @@ export interface EngineSetup {
   /** Allows espeak if its package is installed. */
   readonly espeak?: boolean;
   readonly resolvePackage?: typeof installedPackage;
+  /** Absent: the engine `openai` does not exist. */
+  readonly speechServers?: Config['speechServers'];
   /** Options of the native engine; absent without a checkpoint. */
   readonly native?: Qwen3Options['native'] | undefined;
 }
@@ -44,6 +49,7 @@ export function openEngines(config: Config, log: Log): Promise<Engines> {
     idleMs: config.idleTimeoutMs,
     maxNewTokens: config.maxNewTokens,
     native: nativeOf(config),
+    speechServers: config.speechServers,
     onNews: (engine, { what, ...news }) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
@@ -60,6 +66,7 @@ export async function enginesOf(setup: EngineSetup): Promise<Engines> {
   });
   const all = [
     await qwen3(setup, limits('qwen3')),
+    openai(setup, limits('openai')),
     flite(setup, limits('flite')),
     espeak(setup, limits('espeak')),
   ];
@@ -81,6 +88,23 @@ async function qwen3({ native, ...setup }: EngineSetup, limits: EngineLimits): P
   if (isWanted(setup, 'qwen3') && native !== undefined) return await Qwen3Engine.open({ ...limits, native });
   if (setup.engine === 'qwen3') throw lacks('qwen3', 'set MODEL_DIR, or MODEL_ID, to a checkpoint');
   return native && { name: 'qwen3', remedy: 'set ENGINE=auto', languages: QWEN3_LANGUAGES };
+}
+
+/** Undefined without servers, so that the engine is not reported as missing. */
+function openai(setup: EngineSetup, { onNews }: EngineLimits): Found | undefined {
+  const { engine, speechServers, renderTimeoutMs: timeoutMs } = setup;
+  if (speechServers === undefined) {
+    if (engine === 'openai') throw lacks('openai', 'set TTS_BASE_URL');
+    return undefined;
+  }
+  const { baseUrls, apiKey, ...more } = speechServers;
+  if (!isWanted(setup, 'openai'))
+    return { name: 'openai', remedy: 'set ENGINE=auto', languages: more.languages };
+  const pool = new ServerPool(
+    baseUrls.map((baseUrl) => ({ baseUrl, apiKey })),
+    systemTime,
+  );
+  return new OpenAiSpeech({ ...more, pool, timeoutMs, ...(onNews === undefined ? {} : { onNews }) });
 }
 
 function flite(setup: EngineSetup, limits: EngineLimits): Found {

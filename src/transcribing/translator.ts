@@ -1,7 +1,8 @@
 // Translates lines of text by a chat model behind an OpenAI-compatible endpoint (POST chat/completions). The
 // model gets the lines by number and must give back the same numbers. An answer that does not is asked for
 // again, and then refused: never passed on.
-import { ApiClient, type ApiServer, type ApiWords, field, parsed } from '../engines/openai/api-client.js';
+import { ApiClient, type ApiWords, field, parsed } from '../engines/openai/api-client.js';
+import type { ApiServer } from '../engines/openai/server-pool.js';
 import { languageName } from '../engines/language-names.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';

@@ -1,20 +1,15 @@
-// Asks an OpenAI-compatible server over HTTP, for an answer as a whole or in pieces: three attempts where the
-// same request may succeed, a time limit, a limit of the answer, and errors that name the variable that the
-// operator can change.
+// Asks OpenAI-compatible servers over HTTP, for an answer as a whole or in pieces: more attempts where the same
+// request may succeed, at once on another server, a time limit, a limit of the answer, and errors that name
+// the variable that the operator can change.
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import { responseText } from '../../response-text.js';
 import type { Time } from '../../time.js';
+import { type ApiServer, type Lease, ServerPool } from './server-pool.js';
 
-const RETRY_AFTER_MS = [300, 1000]; // so there are three attempts
+const RETRY_AFTER_MS = [300, 1000]; // so there are three attempts, and one more for each further server
 const LONGEST_RETRY_MS = 10_000; // a server that wants a longer pause is busy
 const MOST_REPLY_BYTES = 4 << 20; // of an answer
 const MOST_REASON = 200; // characters of the server's own words in a message
-
-export interface ApiServer {
-  /** Such as `https://host/v1`. */
-  readonly baseUrl: string;
-  readonly apiKey: string | undefined;
-}
 
 /** How its errors name the server. */
 export interface ApiWords {
@@ -32,17 +27,36 @@ interface ApiRequest {
   /** Milliseconds that one attempt may take, or one piece of a streamed answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Its requests should go to the same server. */
+  readonly client?: string | undefined;
+  /** JSON, if absent. */
+  readonly accept?: string;
+  /** Throws a ParleyError for an answer that is not the wanted one. */
+  readonly check?: (headers: Headers) => void;
+  /** Bytes of a streamed answer; 4 MiB, if absent. */
+  readonly mostBytes?: number;
 }
+
+/** An answer that has begun. */
+interface BegunAnswer {
+  readonly limits: AttemptLimits;
+  readonly lease: Lease;
+  readonly pieces: AsyncIterator<Uint8Array>;
+  readonly first: IteratorResult<Uint8Array, unknown>;
+}
+
+type Attempt<T> = (limits: AttemptLimits, lease: Lease) => Promise<T>;
 
 /** The request failed, and may succeed if it is sent again. */
 class Passing extends Error {
   readonly error: ParleyError;
-  readonly waitMs: number;
+  /** The server has no room, perhaps for so many milliseconds; undefined: it could not be reached. */
+  readonly busyMs: number | undefined;
 
-  constructor(error: ParleyError, waitMs = 0) {
+  constructor(error: ParleyError, busyMs?: number) {
     super(error.message);
     this.error = error;
-    this.waitMs = waitMs;
+    this.busyMs = busyMs;
   }
 }
 
@@ -88,106 +102,134 @@ class AttemptLimits {
 }
 
 export class ApiClient {
-  readonly #server: ApiServer;
+  readonly #pool: ServerPool;
   readonly #words: ApiWords;
   readonly #time: Time;
 
-  constructor(server: ApiServer, words: ApiWords, time: Time) {
-    this.#server = server;
+  /** Clients of the same servers may share a pool. */
+  constructor(servers: ApiServer | ServerPool, words: ApiWords, time: Time) {
+    this.#pool = servers instanceof ServerPool ? servers : new ServerPool([servers], time);
     this.#words = words;
     this.#time = time;
   }
 
   /**
    * Resolves with the body of the answer. Rejects with the ParleyError that the server's status stands for;
-   * TIMEOUT and those of a server that is busy or out of reach only after three attempts; ABORTED.
+   * TIMEOUT and those of servers that are busy or out of reach only after three attempts at each; ABORTED.
    */
-  async request(path: string, request: ApiRequest): Promise<string> {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await this.#fetch(path, request);
-      } catch (error) {
-        await this.#again(error, attempt, request.signal);
-      }
-    }
-  }
-
-  /**
-   * The answer in pieces, as they come. Each may take `timeoutMs`, without the time that its reader takes.
-   * Throws as `request` rejects. Once the answer has begun, it is not asked for again.
-   */
-  async *stream(path: string, request: ApiRequest): AsyncGenerator<Uint8Array, void, undefined> {
-    const { response, limits } = await this.#begun(path, request);
-    try {
-      let bytes = 0;
-      for await (const piece of response.body ?? []) {
-        limits.stop();
-        bytes += (piece as Uint8Array).length;
-        if (bytes > MOST_REPLY_BYTES) throw this.#tooLong();
-        yield piece as Uint8Array;
-        limits.start();
-      }
-    } catch (error) {
-      if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
-      const failure = this.#failure(error, limits);
-      throw failure instanceof Passing ? failure.error : failure;
-    } finally {
-      limits.close(); // and with it the connection, if its reader has left
-    }
-  }
-
-  /** Its caller closes the limits. */
-  async #begun(path: string, request: ApiRequest): Promise<{ response: Response; limits: AttemptLimits }> {
-    for (let attempt = 0; ; attempt++) {
-      const limits = new AttemptLimits(request, this.#time);
-      try {
-        limits.start();
-        return { response: await this.#answer(path, request, limits), limits };
-      } catch (error) {
-        limits.close();
-        await this.#again(this.#failure(error, limits), attempt, request.signal);
-      }
-    }
-  }
-
-  /** Resolves when the request may be sent again; otherwise rejects with the reason. */
-  async #again(error: unknown, attempt: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
-    if (!(error instanceof Passing)) throw error;
-    const waitMs = Math.max(RETRY_AFTER_MS[attempt] ?? Infinity, error.waitMs);
-    if (waitMs > LONGEST_RETRY_MS) throw error.error;
-    await this.#wait(waitMs, signal);
+  request(path: string, request: ApiRequest): Promise<string> {
+    return this.#repeat(request, (limits, lease) => this.#whole(path, request, limits, lease));
   }
 
   /** The same, with one attempt. */
   async requestOnce(path: string, request: ApiRequest): Promise<string> {
     try {
-      return await this.#fetch(path, request);
+      return await this.#attempt(request, new Set(), (limits, lease) =>
+        this.#whole(path, request, limits, lease),
+      );
     } catch (error) {
-      if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
       throw error instanceof Passing ? error.error : error;
     }
   }
 
-  async #fetch(path: string, request: ApiRequest): Promise<string> {
-    const limits = new AttemptLimits(request, this.#time);
+  /**
+   * The answer in pieces, as they come. Each may take `timeoutMs`, without the time that its reader takes.
+   * Throws as `request` rejects. Once its first piece is there, it is not asked for again.
+   */
+  async *stream(path: string, request: ApiRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    const { pieces, first, limits, lease } = await this.#repeat(request, (...attempt) =>
+      this.#begin(path, request, ...attempt),
+    );
+    let settle = () => lease.givenUp();
     try {
-      limits.start();
-      return await this.#textOf(await this.#answer(path, request, limits));
+      let bytes = 0;
+      for (let next = first; next.done !== true; next = await pieces.next()) {
+        limits.stop();
+        bytes += next.value.length;
+        if (bytes > (request.mostBytes ?? MOST_REPLY_BYTES)) throw this.#tooLong();
+        yield next.value;
+        limits.start();
+      }
+      settle = () => lease.answered();
     } catch (error) {
-      throw request.signal.aborted ? error : this.#failure(error, limits);
+      if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
+      settle = () => lease.failed();
+      const failure = this.#failure(error, limits);
+      throw failure instanceof Passing ? failure.error : failure;
     } finally {
-      limits.close();
+      settle();
+      limits.close(); // and with it the connection, if its reader has left
     }
   }
 
-  async #answer(path: string, { body }: ApiRequest, limits: AttemptLimits): Promise<Response> {
-    const { baseUrl, apiKey } = this.#server;
+  /** Until the first piece is there. Its caller closes the limits and settles the lease. */
+  async #begin(path: string, request: ApiRequest, limits: AttemptLimits, lease: Lease): Promise<BegunAnswer> {
+    const { body } = await this.#answer(path, request, limits, lease.server);
+    limits.stop();
+    limits.start();
+    const pieces = (body ?? new Blob([]).stream())[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    return { pieces, first: await pieces.next(), limits, lease };
+  }
+
+  async #whole(path: string, request: ApiRequest, limits: AttemptLimits, lease: Lease): Promise<string> {
+    const text = await this.#textOf(await this.#answer(path, request, limits, lease.server));
+    lease.answered();
+    limits.close();
+    return text;
+  }
+
+  /** Attempts, one at each server that is not left alone, and after a pause at all of them again. */
+  async #repeat<T>(request: ApiRequest, act: Attempt<T>): Promise<T> {
+    const tried = new Set<ApiServer>();
+    for (let pauses = 0; ;) {
+      try {
+        return await this.#attempt(request, tried, act);
+      } catch (error) {
+        if (!(error instanceof Passing)) throw error;
+        if (this.#pool.hasOther(tried)) continue;
+        const waitMs = Math.max(RETRY_AFTER_MS[pauses++] ?? Infinity, error.busyMs ?? 0);
+        if (waitMs > LONGEST_RETRY_MS) throw error.error;
+        await this.#wait(waitMs, request.signal);
+        if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
+        tried.clear();
+      }
+    }
+  }
+
+  /** `act` settles the lease and closes the limits if it succeeds. Throws Passing, or a ParleyError. */
+  async #attempt<T>(request: ApiRequest, tried: Set<ApiServer>, act: Attempt<T>): Promise<T> {
+    const lease = this.#pool.take(request.client, tried);
+    const limits = new AttemptLimits(request, this.#time);
+    tried.add(lease.server);
+    try {
+      limits.start();
+      return await act(limits, lease);
+    } catch (error) {
+      limits.close();
+      if (request.signal.aborted) {
+        lease.givenUp();
+        throw new ParleyError('ABORTED', 'the request was given up');
+      }
+      const failure = this.#failure(error, limits);
+      if (!(failure instanceof Passing)) lease.answered();
+      else if (failure.busyMs === undefined) lease.failed();
+      else lease.busy(failure.busyMs);
+      throw failure;
+    }
+  }
+
+  async #answer(
+    path: string,
+    { body, accept = 'application/json', check }: ApiRequest,
+    limits: AttemptLimits,
+    server: ApiServer,
+  ): Promise<Response> {
+    const { baseUrl, apiKey } = server;
     const response = await fetch(`${baseUrl}/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         'user-agent': 'parley',
-        accept: 'application/json',
+        accept,
         ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
       },
@@ -195,7 +237,8 @@ export class ApiClient {
       signal: limits.signal,
       ...(body === undefined ? {} : { body }),
     });
-    if (!response.ok) throw this.#refusal(response, await this.#textOf(response));
+    if (!response.ok) throw this.#refusal(response, await this.#textOf(response), server);
+    check?.(response.headers);
     return response;
   }
 
@@ -214,11 +257,10 @@ export class ApiClient {
     return new ParleyError(codes.failed, `the answer of the ${server} is over 4 MiB`);
   }
 
-  #refusal({ status, headers }: Response, body: string): Error {
+  #refusal({ status, headers }: Response, body: string, { apiKey }: ApiServer): Error {
     const { server, codes, variables } = this.#words;
-    const said = this.#saidIn(body);
-    const isKey =
-      status === 401 ? `; ${variables.key} is ${this.#server.apiKey === undefined ? 'not ' : ''}set` : '';
+    const said = saidIn(body, apiKey);
+    const isKey = status === 401 ? `; ${variables.key} is ${apiKey === undefined ? 'not ' : ''}set` : '';
     const message = `the ${server} answered ${status}${said === '' ? '' : `: ${said}`}${isKey}`;
     if (status === 429 || status === 503) {
       const seconds = Number(headers.get('retry-after') ?? 0);
@@ -233,15 +275,6 @@ export class ApiClient {
     if (status === 404) return new ParleyError(codes.unavailable, message, { field: variables.model });
     // A key may be allowed to transcribe and not to list models.
     return new ParleyError(status === 403 ? codes.unavailable : codes.failed, message);
-  }
-
-  /** The message of an OpenAI error, without the key. Other forms may repeat what was sent. */
-  #saidIn(body: string): string {
-    const message = field(field(parsed(body), 'error'), 'message');
-    if (typeof message !== 'string') return '';
-    const { apiKey } = this.#server;
-    const clean = apiKey === undefined ? message : message.replaceAll(apiKey, '…');
-    return clean.replaceAll(/\s+/g, ' ').slice(0, MOST_REASON);
   }
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -262,6 +295,14 @@ export class ApiClient {
     if (!isWhole) throw this.#tooLong();
     return text;
   }
+}
+
+/** The message of an OpenAI error, without the key. Other forms may repeat what was sent. */
+function saidIn(body: string, apiKey: string | undefined): string {
+  const message = field(field(parsed(body), 'error'), 'message');
+  if (typeof message !== 'string') return '';
+  const clean = apiKey === undefined ? message : message.replaceAll(apiKey, '…');
+  return clean.replaceAll(/\s+/g, ' ').slice(0, MOST_REASON);
 }
 
 /** Undefined for what is not JSON. */

@@ -4,7 +4,8 @@ import { toBytesS16le } from '../../audio/pcm16.js';
 import { WAV_HEADER_BYTES, wavHeader } from '../../codecs/wav.js';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
-import { ApiClient, type ApiServer, type ApiWords, field, parsed } from './api-client.js';
+import { ApiClient, type ApiWords, field, parsed } from './api-client.js';
+import type { ApiServer } from './server-pool.js';
 
 /** Hz of all sound that is sent: recognition models work at this rate. */
 export const TRANSCRIPTION_RATE = 16_000;
