@@ -107,7 +107,7 @@ test('images are made from versions that are stated, and of a Node that the proj
 });
 
 test('compose builds stages that are there, and the one without a GPU is what docker build makes unasked', () => {
-  assert.deepEqual(OWN.map(([name]) => name).toSorted(), ['gpu', 'parley']);
+  assert.deepEqual(OWN.map(([name]) => name).toSorted(), ['gateway', 'gpu', 'parley']);
   for (const [, { build }] of OWN) assert.ok(stage(build?.target));
   assert.equal(SERVICES.parley?.build?.target, LAST_STAGE);
   const given = (name: string | undefined) => copiesIn(name).flatMap(({ sources }) => sources);

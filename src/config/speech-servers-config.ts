@@ -22,6 +22,7 @@ const LANGUAGE = /^[a-z]{2,3}$/;
 export function readSpeechServers(read: ConfigReader<Variable>): SpeechServersConfig | undefined {
   const kind = 'http or https URLs without user, query and fragment';
   const baseUrls = read.listOf('TTS_BASE_URL', kind, isHttpUrl).map((url) => url.replace(/\/+$/, ''));
+  const dialect = read.choice('TTS_DIALECT', ['openai', 'vllm'], 'openai');
   if (baseUrls.length === 0) {
     const lone = DEPENDENT.find((name) => read.raw(name) !== undefined);
     if (lone !== undefined) read.problem(lone, 'has no effect without TTS_BASE_URL');
@@ -36,7 +37,7 @@ export function readSpeechServers(read: ConfigReader<Variable>): SpeechServersCo
     baseUrls,
     apiKey,
     model: model ?? '',
-    dialect: read.choice('TTS_DIALECT', ['openai', 'vllm'], 'openai'),
+    dialect,
     voices: readVoices(read),
     languages: readLanguages(read),
   };

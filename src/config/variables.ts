@@ -54,22 +54,18 @@ export const SECTIONS = {
         '1 uses espeak (GPL-3.0) if its package is installed; otherwise languages other than English need a checkpoint',
     },
     TTS_BASE_URL: {
-      meaning:
-        'comma-separated addresses of OpenAI-compatible speech servers with the same model, such as http://gpu1:8000/v1: they make the voices of TTS_VOICES',
+      meaning: 'comma-separated addresses of OpenAI-compatible speech servers, such as http://gpu1:8000/v1',
       default: 'no speech servers',
       values: 'http or https URLs',
     },
     TTS_API_KEY: { meaning: 'key that TTS_BASE_URL is sent', default: 'none' },
     TTS_MODEL: { meaning: 'model of TTS_BASE_URL', default: 'none; it must be set' },
     TTS_VOICES: {
-      meaning: 'comma-separated voices of TTS_BASE_URL, or name=voice for another name in this server',
+      meaning: 'their voices, comma-separated: voice or name=voice',
       default: 'none; it must be set',
     },
     TTS_LANGUAGES: { meaning: 'comma-separated languages that they speak, best first', default: 'en' },
-    TTS_DIALECT: {
-      meaning:
-        "fields that the servers take: openai (OpenAI's), or vllm (also the language of each text; vLLM-Omni and Parley)",
-    },
+    TTS_DIALECT: { meaning: 'fields that they take: openai, or vllm (also the language; vLLM-Omni, Parley)' },
     DEFAULT_VOICE: {
       meaning: 'voice of requests that name none; may be a voice that was created over HTTP',
       default: "the engine's first voice",
@@ -195,14 +191,10 @@ export const SECTIONS = {
         'milliseconds of silence after which the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
     },
     RELAY_HOSTS: {
-      meaning:
-        'comma-separated hosts of applications that requests and decisions may name with "relay", for one call each: host, host:port or *.domain',
-      default: 'none: applications have to be named in AGENTS_FILE',
+      meaning: 'comma-separated hosts of applications that "relay" may name: host, host:port or *.domain',
+      default: 'none: applications are named in AGENTS_FILE',
     },
-    RELAY_AUTH_TOKEN: {
-      meaning: 'token that signs the handshakes to them (X-Twilio-Signature)',
-      default: 'none: they are not signed',
-    },
+    RELAY_AUTH_TOKEN: { meaning: 'token that signs the handshakes to them', default: 'none' },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',
@@ -520,18 +512,11 @@ export const SECTIONS = {
       values: '0 to 65535',
     },
     AUDIOSOCKET_HOST: {
-      meaning: 'address to listen on; others than loopback need AUDIOSOCKET_ALLOW',
+      meaning: 'address of it; others than loopback need AUDIOSOCKET_ALLOW',
       default: '127.0.0.1',
     },
-    AUDIOSOCKET_ALLOW: {
-      meaning:
-        'comma-separated addresses and networks whose connections are taken: the protocol has no password',
-      default: 'those that reach AUDIOSOCKET_HOST',
-    },
-    AUDIOSOCKET_AGENT: {
-      meaning: 'name of the agent that talks in these calls, or none',
-      default: 'the default agent',
-    },
+    AUDIOSOCKET_ALLOW: { meaning: 'comma-separated networks that may connect', default: 'all that reach it' },
+    AUDIOSOCKET_AGENT: { meaning: 'agent of these calls, or none', default: 'the default agent' },
   },
   Recordings: {
     RECORDINGS_DIR: {

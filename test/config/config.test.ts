@@ -29,7 +29,7 @@ test('an empty environment serves loopback on port 8080', () => {
 test('every mistake is reported at once, with the variable and what it may be', () => {
   assert.deepEqual(problemsOf({ PORT: 'http', ENGINE: 'sam', MAX_CALLS: '0', OPUS_COMPLEXITY: '3.5' }), [
     'PORT must be a number from 0 to 65535, not "http"',
-    'ENGINE must be one of auto, qwen3, flite, espeak, not "sam"',
+    'ENGINE must be one of auto, qwen3, openai, flite, espeak, not "sam"',
     'MAX_CALLS must be a number from 1 to 100000, not "0"',
     'OPUS_COMPLEXITY must be a whole number, not "3.5"',
   ]);

@@ -75,7 +75,8 @@ test('servers of vLLM-Omni and Parley are told the language, and that sound is w
   const { engine, first } = await open(t, 1, { dialect: 'vllm' });
   const { end } = speak(t, engine);
   const asked = await first.request();
-  assert.deepEqual([asked.body['language'], asked.body['stream']], ['German', true]);
+  const { language, stream, stream_format: form } = asked.body;
+  assert.deepEqual([language, stream, form], ['German', true, 'audio']);
   asked.begin().samples(1).end();
   await end;
 });

@@ -1,5 +1,5 @@
-// An OpenAI-compatible speech server under the control of a test: it keeps each request until the test answers
-// it.
+// An OpenAI-compatible speech server under the control of a test: it keeps each request until the test
+// answers it.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

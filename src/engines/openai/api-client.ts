@@ -1,6 +1,6 @@
-// Asks OpenAI-compatible servers over HTTP, for an answer as a whole or in pieces: more attempts where the same
-// request may succeed, at once on another server, a time limit, a limit of the answer, and errors that name
-// the variable that the operator can change.
+// Asks OpenAI-compatible servers over HTTP, for an answer as a whole or in pieces: more attempts where the
+// same request may succeed, at once on another server, a time limit, a limit of the answer, and errors that
+// name the variable that the operator can change.
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import { responseText } from '../../response-text.js';
 import type { Time } from '../../time.js';

@@ -1,5 +1,5 @@
-// Implements a speech engine with OpenAI-compatible speech servers: POST audio/speech, answered in PCM as it is
-// made. The voices are those that the operator names; the servers make their sound.
+// Implements a speech engine with OpenAI-compatible speech servers: POST audio/speech, answered in PCM as it
+// is made. The voices are those that the operator names; the servers make their sound.
 //
 //   sentence ─▶ pool of servers ─▶ POST audio/speech ─▶ samples of 16 bits at 24 kHz ─▶ ring
 //
@@ -190,7 +190,8 @@ export class OpenAiSpeech implements SpeechEngine {
   #bodyOf({ text, voice, language, options = {} }: SynthesisRequest): string {
     const { model, dialect } = this.#options;
     const { instructions } = options;
-    const more = dialect === 'vllm' ? { stream: true, language: languageName(language) } : {};
+    const streamed = { stream: true, stream_format: 'audio', language: languageName(language) };
+    const more = dialect === 'vllm' ? streamed : {};
     const voiced = { model, voice: this.#remote.get(voice) ?? voice, input: text, instructions };
     return JSON.stringify({ ...voiced, response_format: 'pcm', ...more });
   }
@@ -230,7 +231,7 @@ class SampleReader {
 /** Throws ENGINE_FAILED for an answer that says that it is no PCM, or has another rate. */
 function checkAnswer(headers: Headers): void {
   const type = headers.get('content-type') ?? '';
-  const stated = /\brate=(\d+)/i.exec(type)?.[1] ?? headers.get('x-sample-rate') ?? String(RATE);
+  const stated = /\brate=(\d+)/i.exec(type)?.[1] ?? headers.get('x-pcm-sample-rate') ?? String(RATE);
   if (Number(stated) !== RATE) throw failed(`sends sound at ${Number(stated)} Hz, not at ${RATE}`);
   if (/^(?:text\/|application\/json|audio\/(?:mpeg|wav|x-wav|ogg|flac|aac))/i.test(type))
     throw failed(`answers with ${type.slice(0, 100)} in place of PCM`);
