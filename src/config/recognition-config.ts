@@ -10,7 +10,12 @@ export interface ApiServerConfig {
   readonly model: string;
 }
 
-export interface RemoteRecogniser extends ApiServerConfig {
+export interface ApiServersConfig extends Omit<ApiServerConfig, 'baseUrl'> {
+  /** Of servers with the same model. */
+  readonly baseUrls: readonly string[];
+}
+
+export interface RemoteRecogniser extends ApiServersConfig {
   /** Dialect of its realtime socket; undefined: it has none. */
   readonly realtime: 'openai' | 'vllm' | undefined;
 }
@@ -102,24 +107,47 @@ export function readServer(
   read: ConfigReader<Variable>,
   names: ServerVariables,
 ): ApiServerConfig | undefined {
-  const [url, apiKey, model] = [read.raw(names.url), read.raw(names.key), read.raw(names.model)];
-  if (url === undefined) {
+  const url = read.raw(names.url);
+  if (url !== undefined && !isHttpUrl(url))
+    read.problem(names.url, 'must be an http or https URL without user, query and fragment');
+  const more = readKeyAndModel(read, names, url !== undefined);
+  return more && { baseUrl: (url ?? '').replace(/\/+$/, ''), ...more };
+}
+
+/** OpenAI-compatible servers with the same model; undefined if their addresses are not set. */
+export function readServers(
+  read: ConfigReader<Variable>,
+  names: ServerVariables,
+): ApiServersConfig | undefined {
+  const kind = 'http or https URLs without user, query and fragment';
+  const baseUrls = read.listOf(names.url, kind, isHttpUrl).map((url) => url.replace(/\/+$/, ''));
+  if (new Set(baseUrls).size < baseUrls.length) read.problem(names.url, 'must name each server once');
+  const more = readKeyAndModel(read, names, baseUrls.length > 0);
+  return more && { baseUrls, ...more };
+}
+
+/** Undefined without an address. */
+function readKeyAndModel(
+  read: ConfigReader<Variable>,
+  names: ServerVariables,
+  hasAddress: boolean,
+): Pick<ApiServerConfig, 'apiKey' | 'model'> | undefined {
+  const [apiKey, model] = [read.raw(names.key), read.raw(names.model)];
+  if (!hasAddress) {
     const lone = [names.key, names.model].find((name) => read.raw(name) !== undefined);
     if (lone !== undefined) read.problem(lone, `has no effect without ${names.url}`);
     return undefined;
   }
-  if (!isHttpUrl(url))
-    read.problem(names.url, 'must be an http or https URL without user, query and fragment');
   if (model === undefined) read.problem(names.model, `must name the model of ${names.url}`);
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
     read.problem(names.key, 'must be ASCII without spaces: other keys cannot be sent');
-  return { baseUrl: url.replace(/\/+$/, ''), apiKey, model: model ?? '' };
+  return { apiKey, model: model ?? '' };
 }
 
 function readRemote(read: ConfigReader<Variable>): RemoteRecogniser | undefined {
-  const server = readServer(read, { url: 'ASR_BASE_URL', key: 'ASR_API_KEY', model: 'ASR_MODEL' });
+  const servers = readServers(read, { url: 'ASR_BASE_URL', key: 'ASR_API_KEY', model: 'ASR_MODEL' });
   const realtime = read.choice('ASR_REALTIME', ['off', 'openai', 'vllm'], 'off');
-  if (server !== undefined) return { ...server, realtime: realtime === 'off' ? undefined : realtime };
+  if (servers !== undefined) return { ...servers, realtime: realtime === 'off' ? undefined : realtime };
   if (realtime !== 'off') read.problem('ASR_REALTIME', 'has no effect without ASR_BASE_URL');
   return undefined;
 }

@@ -1,12 +1,9 @@
 // Reads the OpenAI-compatible speech servers that make the voices of the engine `openai`.
-import { type ConfigReader } from './environment.js';
-import { isHttpUrl } from './recognition-config.js';
+import type { ConfigReader } from './environment.js';
+import { type ApiServersConfig, readServers } from './recognition-config.js';
 import type { Variable } from './variables.js';
 
-export interface SpeechServersConfig {
-  readonly baseUrls: readonly string[];
-  readonly apiKey: string | undefined;
-  readonly model: string;
+export interface SpeechServersConfig extends ApiServersConfig {
   readonly dialect: 'openai' | 'vllm';
   /** `remote`: name of the voice at the servers. */
   readonly voices: readonly { readonly name: string; readonly remote: string }[];
@@ -14,33 +11,18 @@ export interface SpeechServersConfig {
   readonly languages: readonly string[];
 }
 
-const DEPENDENT = ['TTS_API_KEY', 'TTS_MODEL', 'TTS_DIALECT', 'TTS_VOICES', 'TTS_LANGUAGES'] as const;
 const VOICE = /^([^\s=,]{1,100})(?:=([^,]{1,200}))?$/;
 const LANGUAGE = /^[a-z]{2,3}$/;
 
 /** Undefined without a server. */
 export function readSpeechServers(read: ConfigReader<Variable>): SpeechServersConfig | undefined {
-  const kind = 'http or https URLs without user, query and fragment';
-  const baseUrls = read.listOf('TTS_BASE_URL', kind, isHttpUrl).map((url) => url.replace(/\/+$/, ''));
+  const servers = readServers(read, { url: 'TTS_BASE_URL', key: 'TTS_API_KEY', model: 'TTS_MODEL' });
   const dialect = read.choice('TTS_DIALECT', ['openai', 'vllm'], 'openai');
-  if (baseUrls.length === 0) {
-    const lone = DEPENDENT.find((name) => read.raw(name) !== undefined);
-    if (lone !== undefined) read.problem(lone, 'has no effect without TTS_BASE_URL');
-    return undefined;
-  }
-  if (new Set(baseUrls).size < baseUrls.length) read.problem('TTS_BASE_URL', 'must name each server once');
-  const [apiKey, model] = [read.raw('TTS_API_KEY'), read.raw('TTS_MODEL')];
-  if (model === undefined) read.problem('TTS_MODEL', 'must name the model of TTS_BASE_URL');
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
-    read.problem('TTS_API_KEY', 'must be ASCII without spaces: other keys cannot be sent');
-  return {
-    baseUrls,
-    apiKey,
-    model: model ?? '',
-    dialect,
-    voices: readVoices(read),
-    languages: readLanguages(read),
-  };
+  if (servers !== undefined)
+    return { ...servers, dialect, voices: readVoices(read), languages: readLanguages(read) };
+  for (const name of ['TTS_DIALECT', 'TTS_VOICES', 'TTS_LANGUAGES'] as const)
+    if (read.raw(name) !== undefined) read.problem(name, 'has no effect without TTS_BASE_URL');
+  return undefined;
 }
 
 function readVoices(read: ConfigReader<Variable>): SpeechServersConfig['voices'] {

@@ -114,9 +114,9 @@ export const SECTIONS = {
     },
     ASR_BASE_URL: {
       meaning:
-        'address of an OpenAI-compatible transcription server that recognises speech instead of a checkpoint, such as https://api.openai.com/v1',
+        'comma-separated addresses of OpenAI-compatible transcription servers with the same model, which recognise speech instead of a checkpoint, such as https://api.openai.com/v1',
       default: 'none',
-      values: 'an http or https URL',
+      values: 'http or https URLs',
     },
     ASR_API_KEY: { meaning: 'key that ASR_BASE_URL is sent', default: 'none' },
     ASR_MODEL: { meaning: 'model of ASR_BASE_URL', default: 'none; it must be set' },

@@ -100,10 +100,7 @@ function openai(setup: EngineSetup, { onNews }: EngineLimits): Found | undefined
   const { baseUrls, apiKey, ...more } = speechServers;
   if (!isWanted(setup, 'openai'))
     return { name: 'openai', remedy: 'set ENGINE=auto', languages: more.languages };
-  const pool = new ServerPool(
-    baseUrls.map((baseUrl) => ({ baseUrl, apiKey })),
-    systemTime,
-  );
+  const pool = ServerPool.of(baseUrls, apiKey, systemTime);
   return new OpenAiSpeech({ ...more, pool, timeoutMs, ...(onNews === undefined ? {} : { onNews }) });
 }
 

@@ -3,7 +3,9 @@ import type { Config } from '../config/config.js';
 import type { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { EngineNews } from './engine-lifecycle.js';
+import { systemTime } from '../time.js';
 import { OpenAiRecogniser } from './openai/openai-recogniser.js';
+import { ServerPool } from './openai/server-pool.js';
 import { Qwen3Aligner, Qwen3Recogniser, type Qwen3RecogniserOptions } from './qwen3/qwen3-recogniser.js';
 import { PairedRecogniser } from './paired-recogniser.js';
 import type { Aligner, Recogniser } from './recogniser.js';
@@ -95,8 +97,9 @@ async function openMainRecogniser(config: Config, log: Log): Promise<Recogniser 
   if (directory !== undefined)
     return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', directory));
   if (remote === undefined) return undefined;
-  const { realtime, ...server } = remote;
-  return new OpenAiRecogniser({ server, realtime, ...commonOptions(config, log, 'openai') });
+  const { realtime, baseUrls, apiKey, model } = remote;
+  const servers = { pool: ServerPool.of(baseUrls, apiKey, systemTime), model };
+  return new OpenAiRecogniser({ servers, realtime, ...commonOptions(config, log, 'openai') });
 }
 
 function nativeOptions(config: Config, log: Log, engine: string, directory: string): Qwen3RecogniserOptions {

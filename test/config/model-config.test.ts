@@ -280,7 +280,7 @@ test('texts are translated by a chat server that is named whole', () => {
 
 test('speech may be recognised by an OpenAI-compatible server instead', (t) => {
   const env = { ASR_BASE_URL: 'http://127.0.0.1:8000/v1/', ASR_MODEL: 'whisper-1' };
-  const server = { baseUrl: 'http://127.0.0.1:8000/v1', model: 'whisper-1' };
+  const server = { baseUrls: ['http://127.0.0.1:8000/v1'], model: 'whisper-1' };
   assert.deepEqual(readConfig(env).recognition.remote, { ...server, apiKey: undefined, realtime: undefined });
   const more = { ...env, ASR_API_KEY: 'sk-1', ASR_REALTIME: 'vllm' };
   assert.deepEqual(readConfig(more).recognition.remote, { ...server, apiKey: 'sk-1', realtime: 'vllm' });
@@ -290,10 +290,7 @@ test('speech may be recognised by an OpenAI-compatible server instead', (t) => {
     'ASR_BASE_URL and a checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID) exclude each other',
   ]);
   for (const url of ['127.0.0.1', 'ws://host/v1', 'https://user@host/v1', 'https://host/v1?key=1'])
-    assert.match(
-      problems({ ASR_BASE_URL: url }).join(),
-      /^ASR_BASE_URL must be an http or https URL without/,
-    );
+    assert.match(problems({ ASR_BASE_URL: url }).join(), /^ASR_BASE_URL must be http or https URLs without/);
   assert.match(problems({ ASR_API_KEY: 'two words' }).join(), /^ASR_API_KEY must be ASCII without spaces/);
   assert.match(problems({ ASR_REALTIME: 'grpc' }).join(), /^ASR_REALTIME must be one of off, openai, vllm/);
   for (const name of ['ASR_API_KEY', 'ASR_MODEL', 'ASR_REALTIME'])

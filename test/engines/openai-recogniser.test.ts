@@ -10,6 +10,7 @@ import {
 } from '../../src/engines/openai/openai-recogniser.js';
 import { joinTexts } from '../../src/engines/openai/transcription-client.js';
 import type { RecognisedText, RecognitionOptions, RecognitionSession } from '../../src/engines/recogniser.js';
+import { ServerPool } from '../../src/engines/openai/server-pool.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
@@ -32,7 +33,7 @@ async function openBench(t: TestContext, changes: Partial<OpenAiRecogniserOption
   const news: EngineNews[] = [];
   const time = new ManualTime();
   const recogniser = new OpenAiRecogniser({
-    server: { baseUrl: server.baseUrl, apiKey: KEY, model: 'whisper-1' },
+    servers: { pool: ServerPool.of([server.baseUrl], KEY, time), model: 'whisper-1' },
     maxSessions: 4,
     timeoutMs: 5000,
     onNews: (one) => news.push(one),

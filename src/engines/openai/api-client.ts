@@ -158,6 +158,7 @@ export class ApiClient {
       throw failure instanceof Passing ? failure.error : failure;
     } finally {
       settle();
+      await pieces.return?.().catch(() => undefined);
       limits.close(); // and with it the connection, if its reader has left
     }
   }

@@ -16,10 +16,10 @@ import {
 import { FileSession, LiveSession, type SessionParts } from './openai-session.js';
 import { REALTIME_DIALECTS, type RealtimeDialectName } from './realtime-dialects.js';
 import { RealtimeSocket } from './realtime-socket.js';
-import { TranscriptionClient, type TranscriptionServer } from './transcription-client.js';
+import { TranscriptionClient, type TranscriptionServers } from './transcription-client.js';
 
 export interface OpenAiRecogniserOptions {
-  readonly server: TranscriptionServer;
+  readonly servers: TranscriptionServers;
   /** Absent: the server has no realtime socket. */
   readonly realtime?: RealtimeDialectName | undefined;
   readonly maxSessions: number;
@@ -46,7 +46,7 @@ export class OpenAiRecogniser implements Recogniser {
     this.#options = options;
     this.#time = options.time ?? systemTime;
     this.tellsPartials = options.realtime !== undefined;
-    this.#client = new TranscriptionClient(options.server, options.timeoutMs, this.#time, () => {
+    this.#client = new TranscriptionClient(options.servers, options.timeoutMs, this.#time, () => {
       this.#hasAnswered = true;
       this.#trouble = undefined;
     });
@@ -117,7 +117,8 @@ export class OpenAiRecogniser implements Recogniser {
 
   #socket(name: RealtimeDialectName, { language, context }: RecognitionOptions): RealtimeSocket {
     return new RealtimeSocket({
-      server: this.#options.server,
+      lease: this.#options.servers.pool.take(),
+      model: this.#options.servers.model,
       dialect: REALTIME_DIALECTS[name],
       language: language === undefined || language === '' ? undefined : primaryTag(language),
       prompt: context,

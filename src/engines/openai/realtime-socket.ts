@@ -8,7 +8,8 @@ import { toBytesS16le } from '../../audio/pcm16.js';
 import { Resampler } from '../../audio/resampler.js';
 import type { Time } from '../../time.js';
 import type { RealtimeDialect, RealtimeNews } from './realtime-dialects.js';
-import { joinTexts, TRANSCRIPTION_RATE, type TranscriptionServer } from './transcription-client.js';
+import type { Lease } from './server-pool.js';
+import { joinTexts, TRANSCRIPTION_RATE } from './transcription-client.js';
 
 const OPEN_MS = 5000; // until the server is ready
 const MOST_HELD = 16 << 20; // bytes of messages that wait here or in the socket: minutes of sound
@@ -37,7 +38,9 @@ export interface RealtimeTurn {
 }
 
 interface RealtimeSocketOptions {
-  readonly server: TranscriptionServer;
+  /** The socket ends it. */
+  readonly lease: Lease;
+  readonly model: string;
   readonly dialect: RealtimeDialect;
   readonly language: string | undefined;
   readonly prompt: string | undefined;
@@ -58,8 +61,8 @@ export class RealtimeSocket {
 
   constructor(options: RealtimeSocketOptions) {
     this.#options = options;
-    const { server, dialect, time } = options;
-    const { apiKey, baseUrl } = server;
+    const { lease, dialect, time } = options;
+    const { apiKey, baseUrl } = lease.server;
     this.#socket = new WebSocket(`${baseUrl.replace(/^http/, 'ws')}/${dialect.path}`, {
       headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` },
       perMessageDeflate: false,
@@ -179,8 +182,8 @@ export class RealtimeSocket {
     if (this.#isReady) return;
     this.#isReady = true;
     this.#forget();
-    const { server, dialect, language, prompt } = this.#options;
-    for (const message of dialect.hello({ model: server.model, language, prompt }))
+    const { model, dialect, language, prompt } = this.#options;
+    for (const message of dialect.hello({ model, language, prompt }))
       this.#socket.send(JSON.stringify(message));
     this.#sendHeld();
   }
@@ -194,6 +197,8 @@ export class RealtimeSocket {
     if (this.#failure !== undefined) return false;
     this.#failure = reason;
     this.#forget();
+    // A server may do without the socket: only its answers to requests speak for or against it.
+    this.#options.lease.givenUp();
     this.#socket.terminate();
     for (const turn of this.#turns.splice(0)) turn.settle.reject(new Error(reason));
     return true;

@@ -52,6 +52,14 @@ export class ServerPool {
   /** The server of each client, the least recent first. */
   readonly #clients = new Map<string, Member>();
 
+  /** Servers with one key. */
+  static of(baseUrls: readonly string[], apiKey: string | undefined, time: Pick<Time, 'now'>): ServerPool {
+    return new ServerPool(
+      baseUrls.map((baseUrl) => ({ baseUrl, apiKey })),
+      time,
+    );
+  }
+
   constructor(servers: readonly ApiServer[], time: Pick<Time, 'now'>) {
     this.#time = time;
     this.#members = servers.map((server) => ({

@@ -5,14 +5,15 @@ import { WAV_HEADER_BYTES, wavHeader } from '../../codecs/wav.js';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { ApiClient, type ApiWords, field, parsed } from './api-client.js';
-import type { ApiServer } from './server-pool.js';
+import type { ServerPool } from './server-pool.js';
 
 /** Hz of all sound that is sent: recognition models work at this rate. */
 export const TRANSCRIPTION_RATE = 16_000;
 
 const LEAST_SAMPLES = TRANSCRIPTION_RATE / 2; // shorter sounds are padded: servers refuse below 0.1 s
 
-export interface TranscriptionServer extends ApiServer {
+export interface TranscriptionServers {
+  readonly pool: ServerPool;
   readonly model: string;
 }
 
@@ -53,27 +54,27 @@ const WORDS: ApiWords = {
 };
 
 export class TranscriptionClient {
-  readonly #server: TranscriptionServer;
+  readonly #model: string;
   readonly #api: ApiClient;
   readonly #timeoutMs: number;
   readonly #onText: () => void;
 
   /** `timeoutMs`: of one attempt, beside the length of its sound. `onText`: the server has sent a text. */
   constructor(
-    server: TranscriptionServer,
+    { pool, model }: TranscriptionServers,
     timeoutMs: number,
     time: Time,
     onText: () => void = () => undefined,
   ) {
     this.#onText = onText;
-    this.#server = server;
+    this.#model = model;
     this.#timeoutMs = timeoutMs;
-    this.#api = new ApiClient(server, WORDS, time);
+    this.#api = new ApiClient(pool, WORDS, time);
   }
 
   /** Rejects as `ApiClient.request` does. */
   async transcribe(request: TranscriptionRequest): Promise<Transcription> {
-    const body = formOf(this.#server.model, request);
+    const body = formOf(this.#model, request);
     const timeoutMs = this.#timeoutMs + (request.samples.length / TRANSCRIPTION_RATE) * 1000;
     const { signal } = request;
     const text = transcriptionIn(
@@ -90,7 +91,7 @@ export class TranscriptionClient {
     } catch (error) {
       if (!(error instanceof ParleyError) || error.code === 'ABORTED') throw error;
       if (error.field === 'ASR_MODEL') {
-        const message = `${this.#server.baseUrl}/models was answered with 404: does ASR_BASE_URL end in /v1?`;
+        const message = 'the list of models was answered with 404: does ASR_BASE_URL end in /v1?';
         throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'ASR_BASE_URL' });
       }
       // A server that does not tell its models may transcribe nevertheless.
