@@ -28,6 +28,7 @@ import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
+import { openAudioSocket } from './api/audiosocket/audio-socket-server.js';
 import { type Conversations, openConversations } from './api/calls/open-conversations.js';
 import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
@@ -128,6 +129,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   const memory = returnMemory(parts);
   closing.add(() => memory.close());
   const url = await http.listen();
+  await openAudioSocket({ ...parts, time: systemTime, closing });
   logStart(parts, url);
   const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
   const rest = { languageNotice: engines.languageNotice, drain, close: () => closing.close() };

@@ -487,6 +487,25 @@ export const SECTIONS = {
     },
     RTP_COMFORT_NOISE: { meaning: '1 offers comfort noise (RFC 3389) and sends it in pauses' },
   },
+  'Asterisk AudioSocket': {
+    AUDIOSOCKET_PORT: {
+      meaning: "TCP port to which Asterisk's AudioSocket brings calls; 0 lets the system choose",
+      default: 'no calls over AudioSocket',
+    },
+    AUDIOSOCKET_ADDRESS: {
+      meaning: 'address to listen on; one that other machines reach needs AUDIOSOCKET_ALLOW',
+      default: '127.0.0.1',
+    },
+    AUDIOSOCKET_ALLOW: {
+      meaning:
+        'comma-separated addresses and networks whose connections are accepted; the protocol has no passwords',
+      default: 'this machine',
+    },
+    AUDIOSOCKET_AGENT: {
+      meaning: 'name of the agent that takes these calls; none leaves them to applications',
+      default: 'the agent that takes other calls',
+    },
+  },
   Recordings: {
     RECORDINGS_DIR: {
       meaning:
