@@ -1,5 +1,8 @@
 // One connection of Asterisk's AudioSocket, which is one call: its UUID comes first, then sound and keys.
 // Either side ends the call with a message or with the connection.
+//
+// The first sound states the rate of the call, so the call begins with it. Asterisk drops sound of another
+// rate than that of its channel, and a greeting would lose its beginning.
 import type { Socket } from 'node:net';
 import { type HandledCall, NO_AGENT } from '../../call/call-handler.js';
 import { callClients } from '../../call/client-limits.js';
@@ -30,6 +33,7 @@ export interface AudioSocketLog {
 
 const PROTOCOL = 'audiosocket';
 const UUID_MS = 5000;
+const FIRST_SOUND_MS = 300; // without a sound the call begins, at 8 kHz
 const SILENT_MS = 60_000; // Asterisk sends nothing while its caller's side sends nothing
 const MOST_UNREAD_FRAMES = 100; // two seconds, besides what the kernel holds
 const MOST_RATE_CHANGES = 8;
@@ -85,11 +89,60 @@ export class AudioSocketCall implements MessageListener {
   }
 
   uuid(uuid: string): void {
-    if (this.#call !== undefined) throw new ParleyError('MALFORMED', 'a second UUID came');
+    this.#refuseOver();
+    if (this.#names.uuid !== undefined) throw new ParleyError('MALFORMED', 'a second UUID came');
     this.#cancelTimer();
     this.#names.uuid = uuid;
+    const begin = () => this.#attempt(() => this.#opened());
+    this.#cancelTimer = this.#parts.time.after(FIRST_SOUND_MS, begin);
+  }
+
+  sound(rate: number, samples: Uint8Array): void {
+    this.#requireUuid();
+    if (this.#call === undefined) this.#sound = lineSound(rate);
+    const call = this.#opened();
+    if (rate !== this.#sound.rate) this.#changeRate(rate, call);
+    if (samples.length > 0) call.receive(this.#sound.received(samples));
+  }
+
+  key(key: string): void {
+    this.#requireUuid();
+    this.#opened().call.pressed(key);
+  }
+
+  hangUp(): void {
+    this.#end('far end hung up');
+  }
+
+  failed(code: number | undefined): void {
+    this.#parts.log.warn({ ...this.#names, code }, 'AudioSocket far end reports an error');
+    this.#end('far end failed');
+  }
+
+  unknown(kind: number): void {
+    this.#requireUuid();
+    if (this.#unknown.has(kind)) return;
+    this.#unknown.add(kind);
+    this.#parts.log.warn({ ...this.#names, kind }, 'AudioSocket message of an unknown kind is left out');
+  }
+
+  /** Messages that came together with the end of the call. */
+  #refuseOver(): void {
+    if (this.#isOver) throw new ParleyError('CALL_CLOSED', 'the call has ended');
+  }
+
+  #requireUuid(): void {
+    this.#refuseOver();
+    if (this.#names.uuid === undefined)
+      throw new ParleyError('MALFORMED', 'the first message must be the UUID');
+  }
+
+  /** Opens the call if it is not open. Throws as SoundCalls.open does. */
+  #opened(): Pick<SoundCall, CallPart> {
+    if (this.#call !== undefined) return this.#call;
+    this.#cancelTimer();
     const { soundCalls, handler, log } = this.#parts;
-    const { address } = this.#names;
+    const { address, uuid } = this.#names;
     const { codec } = this.#sound;
     const opened = soundCalls.open({
       protocol: PROTOCOL,
@@ -106,37 +159,7 @@ export class AudioSocketCall implements MessageListener {
     void opened.call.closed.then((reason) => this.#end(reason));
     const agent = this.#parts.agent ?? handler.usual;
     if (agent !== undefined && agent !== NO_AGENT) handler.handle(agent, opened.handled);
-  }
-
-  sound(rate: number, samples: Uint8Array): void {
-    const call = this.#opened();
-    if (rate !== this.#sound.rate) this.#changeRate(rate, call);
-    if (samples.length > 0) call.receive(this.#sound.received(samples));
-  }
-
-  key(key: string): void {
-    this.#opened().call.pressed(key);
-  }
-
-  hangUp(): void {
-    this.#end('far end hung up');
-  }
-
-  failed(code: number | undefined): void {
-    this.#parts.log.warn({ ...this.#names, code }, 'AudioSocket far end reports an error');
-    this.#end('far end failed');
-  }
-
-  unknown(kind: number): void {
-    this.#opened();
-    if (this.#unknown.has(kind)) return;
-    this.#unknown.add(kind);
-    this.#parts.log.warn({ ...this.#names, kind }, 'AudioSocket message of an unknown kind is left out');
-  }
-
-  #opened(): Pick<SoundCall, CallPart> {
-    if (this.#call === undefined) throw new ParleyError('MALFORMED', 'the first message must be the UUID');
-    return this.#call;
+    return opened;
   }
 
   #changeRate(rate: number, call: Pick<SoundCall, CallPart>): void {
@@ -152,8 +175,12 @@ export class AudioSocketCall implements MessageListener {
   #take(bytes: Uint8Array): void {
     if (this.#isOver) return;
     this.#heardMs = this.#parts.time.now();
+    this.#attempt(() => this.#reader.read(bytes, this));
+  }
+
+  #attempt(action: () => void): void {
     try {
-      this.#reader.read(bytes, this);
+      action();
     } catch (error) {
       this.#fail(asParleyError(error, 'WRONG_STATE'));
     }
@@ -163,7 +190,7 @@ export class AudioSocketCall implements MessageListener {
   #ended(): void {
     if (this.#isOver) return;
     if (this.#reader.isInside) this.#fail(new ParleyError('MALFORMED', 'the last message has no end'));
-    else if (this.#call === undefined) this.#fail(new ParleyError('MALFORMED', 'no UUID came'));
+    else if (this.#names.uuid === undefined) this.#fail(new ParleyError('MALFORMED', 'no UUID came'));
     else this.#end('far end hung up');
   }
 

@@ -4,8 +4,8 @@
 //
 //   00 hang up   01 UUID of the call   03 key   10 to 18 sound   ff error
 //
-// Sound has 16 bits a sample, little endian, one channel. Its kind states its rate. Asterisk before 21.12 sends
-// kind 10 for every rate and every codec, so its dialplan has to ask for `slin`.
+// Sound has 16 bits a sample, little endian, one channel. Its kind states its rate. Asterisk before 21.12
+// sends kind 10 for every rate and every codec, so its dialplan has to ask for `slin`.
 //
 // https://docs.asterisk.org/Configuration/Channel-Drivers/AudioSocket/
 import { ParleyError } from '../../errors.js';

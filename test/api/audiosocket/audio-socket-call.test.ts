@@ -18,9 +18,8 @@ const isHalf = (sound: Buffer) =>
 const isSilent = (sound: Buffer) => sound.every((byte) => byte === 0);
 
 test('a call is opened by its UUID, goes to the usual agent, and is heard by the far end each 20 ms', async (t) => {
-  const { port, engine, opened, agents, handled, pass, log } = await openAudioSocket(t, calls, {
-    usual: 'front desk',
-  });
+  const under = await openAudioSocket(t, calls, { usual: 'front desk' });
+  const { port, engine, opened, agents, handled, pass, log } = under;
   const farEnd = await FarEnd.call(t, port);
   const { call, from, direction } = await opened();
   assert.deepEqual([call.protocol, from, direction], ['audiosocket', `audiosocket:${UUID}`, 'inbound']);
@@ -123,6 +122,49 @@ test('a far end of 24 kHz is answered at 24 kHz, and one of 16 kHz at 16 kHz', a
   }
   assert.equal(call.codec.name, 'PCMU');
   assert.equal(plane.stats().streams, streams + 1, 'the ports before are closed');
+});
+
+test('a call begins at the rate of the first sound of its far end', async (t) => {
+  const { port, opened, pass, handled, log } = await openAudioSocket(t, calls);
+  const farEnd = await FarEnd.connect(t, port);
+  farEnd.write(Buffer.concat([uuidMessage(), message(0x20)]));
+  await until(() => log.length === 1);
+  assert.equal(handled.length, 0);
+  farEnd.send(0x12, Buffer.alloc(640));
+  assert.equal((await opened()).call.codec.name, 'L16');
+  await until(() => (pass(20), farEnd.sounds(0x12).length > 3));
+  assert.ok(farEnd.received.every(({ kind }) => kind === 0x12));
+});
+
+test('a call begins without sound: after 300 ms, or with a key', async (t) => {
+  const { port, time, opened, events, handled, log } = await openAudioSocket(t, calls);
+  const mute = await FarEnd.connect(t, port);
+  mute.write(Buffer.concat([uuidMessage(), message(0x20)]));
+  await until(() => log.length === 1);
+  time.advance(299);
+  assert.equal(handled.length, 0);
+  time.advance(1);
+  assert.equal((await opened(0)).call.codec.name, 'PCMU');
+  const pressing = await FarEnd.connect(t, port);
+  pressing.write(Buffer.concat([uuidMessage(), message(0x03, Buffer.from('1'))]));
+  await opened(1);
+  assert.deepEqual(events, [{ type: 'digit', digit: '1' }]);
+});
+
+test('what comes behind the end of a call is not read', async (t) => {
+  const { port, handled, time, switchboard } = await openAudioSocket(t, calls);
+  const sound = message(0x10, Buffer.alloc(320));
+  for (const messages of [
+    [uuidMessage(), message(0x00), sound],
+    [message(0x00), uuidMessage(), sound],
+  ]) {
+    const farEnd = await FarEnd.connect(t, port);
+    farEnd.write(Buffer.concat(messages));
+    await farEnd.hungUp();
+  }
+  await until(() => time.waiting === 0);
+  time.advance(300);
+  assert.deepEqual([handled.length, switchboard.size], [0, 0]);
 });
 
 test('the configured agent takes the calls, and with none nobody does', async (t) => {

@@ -42,10 +42,10 @@ export class FarEnd {
     return farEnd;
   }
 
-  /** Connects and sends the UUID. */
+  /** Connects, and sends the UUID and 20 ms of silence at 8 kHz. */
   static async call(t: TestContext, port: number): Promise<FarEnd> {
     const farEnd = await FarEnd.connect(t, port);
-    farEnd.write(uuidMessage());
+    farEnd.write(Buffer.concat([uuidMessage(), message(0x10, new Uint8Array(320))]));
     return farEnd;
   }
 
