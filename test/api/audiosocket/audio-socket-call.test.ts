@@ -1,6 +1,7 @@
 // Calls of Asterisk's AudioSocket over TCP on loopback, and far ends that are broken or hostile.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { MediaPort } from '../../../src/call/call-route.js';
 import { MU_LAW_VALUES } from '../../../src/codecs/g711.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { buzz } from '../../fakes/engines.js';
@@ -72,26 +73,22 @@ test('the sound of the far end reaches those who listen to the call', async (t) 
   const { port, opened, pass } = await openAudioSocket(t, calls);
   const farEnd = await FarEnd.call(t, port);
   const { call } = await opened();
+  const ports: MediaPort[] = [];
+  call.follow((given) => void ports.push(given));
+  const { socket = assert.fail() } = ports[0] ?? {};
+  const ring = socket.openEar({ channels: 1, capacityMs: 10_000 });
+  const samples = new Float32Array(4096);
   let heard = 0;
-  let ear: { close: () => void } | undefined;
-  call.follow(({ socket = assert.fail() }) => {
-    const ring = socket.openEar({ channels: 1, capacityMs: 10_000 });
-    const samples = new Float32Array(4096);
-    const read = () => {
-      for (let count = ring.read(samples); count > 0; count = ring.read(samples))
-        heard += samples.subarray(0, count).filter((sample) => Math.abs(sample) > 0.1).length;
-    };
-    ear = { close: () => (read(), socket.closeEar(ring)) };
-    void until(() => (read(), heard > 8000)).catch(() => undefined);
-  });
   const tone = Buffer.alloc(320);
   for (let n = 0; n < 160; n++) tone.writeInt16LE(n % 16 < 8 ? 12_000 : -12_000, 2 * n);
   await until(() => {
     farEnd.send(0x10, tone);
     pass(20);
+    for (let count = ring.read(samples); count > 0; count = ring.read(samples))
+      heard += samples.subarray(0, count).filter((sample) => Math.abs(sample) > 0.1).length;
     return heard > 8000;
   });
-  ear?.close();
+  socket.closeEar(ring);
 });
 
 test('keys of the far end are keys of the call', async (t) => {

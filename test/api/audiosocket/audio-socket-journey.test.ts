@@ -1,7 +1,7 @@
 // A whole server that Asterisk calls over AudioSocket: the greeting is heard, the caller is understood, the
 // model answers and hangs up.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer } from '../../../src/main.js';
 import { createLog } from '../../../src/observe/log.js';
@@ -9,6 +9,7 @@ import { ChatEndpoint } from '../../agents/chat-endpoint.js';
 import { TranscriptionServerUnderTest } from '../../engines/transcription-server.js';
 import { until } from '../../fakes/until.js';
 import { Transcripts } from '../../interop/telephone/agent-call.js';
+import { SocketClient } from '../http/socket-client.js';
 import { FarEnd, UUID } from './far-end.js';
 
 const GREETING = 'Good morning.';
@@ -36,25 +37,30 @@ function speak(farEnd: FarEnd, sound: Buffer): () => void {
   return () => clearInterval(timer);
 }
 
+type Line = Readonly<Record<string, unknown>>;
+
+/** A server that takes calls over AudioSocket, and the lines of its log by their message. */
+async function openServer(t: TestContext, environment: Readonly<Record<string, string>>) {
+  const lines: Line[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line) as Line);
+  const own = { PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', AUDIOSOCKET_PORT: '0' };
+  const log = createLog({ level: 'info', logText: false, destination: { write } });
+  const server = await startServer(readConfig({ ...own, ...environment }), { log });
+  t.after(() => server.close());
+  const line = (msg: string) => lines.find((entry) => entry['msg'] === msg);
+  return { server, line, port: Number(line('AudioSocket listens')?.['port']) };
+}
+
 test('a caller of Asterisk is greeted, understood and answered, until the model hangs up', async (t) => {
   const [chat, recogniser] = [await ChatEndpoint.open(t), await TranscriptionServerUnderTest.open(t)];
   const transcripts = new Transcripts(recogniser, t);
-  const lines: Readonly<Record<string, unknown>>[] = [];
-  const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
-  const config = readConfig({
-    PORT: '0',
-    SIP_ENABLED: '0',
-    ENGINE: 'flite',
-    AUDIOSOCKET_PORT: '0',
+  const { server, line, port } = await openServer(t, {
     AGENT_LLM_URL: chat.baseUrl,
     AGENT_LLM_MODEL: 'small',
     AGENT_GREETING: GREETING,
     ASR_BASE_URL: recogniser.baseUrl,
     ASR_MODEL: 'whisper-1',
   });
-  const log = createLog({ level: 'info', logText: false, destination: { write } });
-  const server = await startServer(config, { log });
-  t.after(() => server.close());
   const answer = await fetch(`${server.url}/v1/audio/speech`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -62,8 +68,7 @@ test('a caller of Asterisk is greeted, understood and answered, until the model 
   });
   const question = Buffer.from(await answer.arrayBuffer());
 
-  const line = (msg: string) => lines.find((entry) => entry['msg'] === msg);
-  const farEnd = await FarEnd.call(t, Number(line('AudioSocket listens')?.['port']));
+  const farEnd = await FarEnd.call(t, port);
   await until(() => farEnd.sounds().filter(isLoud).length > 10);
   assert.equal(line('AudioSocket call opened')?.['uuid'], UUID);
   await until(() => !farEnd.sounds().slice(-25).some(isLoud));
@@ -82,4 +87,23 @@ test('a caller of Asterisk is greeted, understood and answered, until the model 
   await farEnd.hungUp();
   assert.ok(farEnd.sounds().slice(before).filter(isLoud).length > 20);
   await until(() => server.switchboard.size === 0);
+});
+
+test('an application of ConversationRelay attaches to a call without an agent, speaks, and ends it', async (t) => {
+  const { server, line, port } = await openServer(t, { AUDIOSOCKET_AGENT: 'none' });
+  const farEnd = await FarEnd.call(t, port);
+  await until(() => line('AudioSocket call opened') !== undefined);
+  const call = String(line('AudioSocket call opened')?.['call']);
+  const application = await SocketClient.open(t, `${server.url}/v1/calls/${call}/relay?dtmfDetection=true`);
+  await until(() => application.received.length > 0);
+  const [setup] = application.received as Line[];
+  assert.deepEqual([setup?.['type'], setup?.['from']], ['setup', `audiosocket:${UUID}`]);
+  application.send({ type: 'text', token: GREETING, last: true });
+  await until(() => farEnd.sounds().filter(isLoud).length > 10);
+  farEnd.send(0x03, Buffer.from('5'));
+  await until(() =>
+    (application.received as Line[]).some(({ type, digit }) => type === 'dtmf' && digit === '5'),
+  );
+  application.send({ type: 'end' });
+  await farEnd.hungUp();
 });
