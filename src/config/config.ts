@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { ParleyError } from '../errors.js';
 import { type AgentsConfig, readAgentsConfig } from './agent-config.js';
-import { type AudioSocketConfig, readAudioSocket } from './audiosocket-config.js';
+import { type AudioSocketConfig, readAudioSocketConfig } from './audio-socket-config.js';
 import { ConfigReader, type Environment, isLoopback, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
@@ -81,7 +81,7 @@ export interface Config {
   readonly hearing: HearingConfig;
   readonly recognition: RecognitionConfig;
   readonly agents: AgentsConfig;
-  /** Undefined: no such calls. */
+  /** Undefined: no calls come over AudioSocket. */
   readonly audioSocket: AudioSocketConfig | undefined;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
@@ -143,6 +143,7 @@ export function readConfig(
   const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
   const access = readAccess(read);
   const recognition = readRecognitionConfig(read, env);
+  const agents = readAgentsConfig(read, env);
   const config: Config = {
     ...access,
     ...readEngines(read),
@@ -152,10 +153,10 @@ export function readConfig(
     ...readEncoders(read),
     webrtc: readWebRtcConfig(read),
     recording: readRecordingConfig(read),
-    audioSocket: readAudioSocket(read),
     hearing: readHearingConfig(read),
     recognition,
-    agents: readAgentsConfig(read, env),
+    agents,
+    audioSocket: readAudioSocketConfig(read, agents),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,

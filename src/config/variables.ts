@@ -505,18 +505,17 @@ export const SECTIONS = {
     },
     RTP_COMFORT_NOISE: { meaning: '1 offers comfort noise (RFC 3389) and sends it in pauses' },
   },
-  AudioSocket: {
+  'Asterisk AudioSocket': {
     AUDIOSOCKET_PORT: {
-      meaning: "TCP port for calls over Asterisk's AudioSocket; 0 lets the system choose",
-      default: 'none: such calls are off',
-      values: '0 to 65535',
+      meaning: "TCP port to which Asterisk's AudioSocket brings calls; 0 lets the system choose",
+      default: 'no calls over AudioSocket',
     },
-    AUDIOSOCKET_HOST: {
-      meaning: 'address of it; others than loopback need AUDIOSOCKET_ALLOW',
+    AUDIOSOCKET_ADDRESS: {
+      meaning: 'address to listen on; one that other machines reach needs AUDIOSOCKET_ALLOW',
       default: '127.0.0.1',
     },
-    AUDIOSOCKET_ALLOW: { meaning: 'comma-separated networks that may connect', default: 'all that reach it' },
-    AUDIOSOCKET_AGENT: { meaning: 'agent of these calls, or none', default: 'the default agent' },
+    AUDIOSOCKET_ALLOW: { meaning: 'comma-separated networks that may connect', default: 'this machine' },
+    AUDIOSOCKET_AGENT: { meaning: 'agent of these calls, or none', default: 'the one of other calls' },
   },
   Recordings: {
     RECORDINGS_DIR: {

@@ -1,0 +1,45 @@
+// Reads the variables of Asterisk's AudioSocket: the TCP address that its calls come to, and who takes them.
+import { type AgentsConfig, isAgent } from './agent-config.js';
+import { type ConfigReader, isLoopback, isNetwork } from './environment.js';
+import type { Variable } from './variables.js';
+
+export interface AudioSocketConfig {
+  readonly address: string;
+  /** TCP port; 0 lets the system choose. */
+  readonly port: number;
+  /** Addresses and networks whose connections are accepted. */
+  readonly allow: readonly string[];
+  /** Name of the agent that takes the calls, or `none`; undefined: the usual one. */
+  readonly agent: string | undefined;
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
+const DEPENDENT = ['AUDIOSOCKET_ADDRESS', 'AUDIOSOCKET_ALLOW', 'AUDIOSOCKET_AGENT'] as const;
+const NO_AGENT = 'none';
+
+/** Undefined if no calls are taken over AudioSocket. */
+export function readAudioSocketConfig(
+  read: ConfigReader<Variable>,
+  agents: AgentsConfig,
+): AudioSocketConfig | undefined {
+  const isOn = read.raw('AUDIOSOCKET_PORT') !== undefined;
+  const port = read.integer('AUDIOSOCKET_PORT', 0, 0, 65_535);
+  const address = read.raw('AUDIOSOCKET_ADDRESS') ?? '127.0.0.1';
+  const allow = read.listOf('AUDIOSOCKET_ALLOW', 'addresses or networks such as 10.0.0.0/8', isNetwork);
+  const agent = read.raw('AUDIOSOCKET_AGENT');
+  if (!isOn) {
+    for (const name of DEPENDENT)
+      if (read.raw(name) !== undefined) read.problem(name, 'needs AUDIOSOCKET_PORT, the port of AudioSocket');
+    return undefined;
+  }
+  if (!isLoopback(address) && allow.length === 0) {
+    const wanted = 'set AUDIOSOCKET_ALLOW to the addresses of your Asterisk servers';
+    read.problem(
+      'AUDIOSOCKET_ADDRESS',
+      `${address} is open to others, and the protocol has no keys: ${wanted}`,
+    );
+  }
+  if (agent !== undefined && agent !== NO_AGENT && !isAgent(agents, agent))
+    read.problem('AUDIOSOCKET_AGENT', `must be the name of an agent, or none, not "${agent}"`);
+  return { address, port, allow: allow.length === 0 ? LOOPBACK : allow, agent };
+}
