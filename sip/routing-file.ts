@@ -13,7 +13,6 @@
 //     {"agent": "reception"}
 //   ]}
 import { FieldReader, isFields, type Fields } from '../src/config/fields.js';
-import { type NamedRelays, readNamedRelay } from '../src/config/relay-config.js';
 import { INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
 import { changedSettings } from '../src/hearing/hearing-settings.js';
@@ -37,14 +36,13 @@ const MOST_TEXT = 5000;
 const MOST_EARLY_TEXT = 1000; // about a minute, which is all that is heard of it
 const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
-const KINDS = ['say', 'announce', 'wait', 'agent', 'relay', 'reject'] as const;
+const KINDS = ['say', 'announce', 'wait', 'agent', 'reject'] as const;
 const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
   route: ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', 'listen', 'record', ...KINDS],
   say: ['text', 'voice', 'language', 'interruptible', 'after'],
   announce: ['mostCharacters', 'interruptible', 'after'],
   wait: [],
   agent: [],
-  relay: [], // relay-config.ts knows them
   reject: ['status', 'cause', 'text', 'announcement'],
 };
 const ANNOUNCEMENT = ['text', 'voice', 'language', 'interruptible'];
@@ -61,8 +59,6 @@ export interface RoutingContext {
   readonly isKey: (name: string) => boolean;
   /** True if this server has an agent of this name. */
   readonly isAgent: (name: string) => boolean;
-  /** Applications that rules may name by their URLs. */
-  readonly namedRelays: NamedRelays;
   /** Settings of calls whose rule states none. */
   readonly hearing: HearingSettings;
   /** True if this server records calls. */
@@ -178,10 +174,6 @@ class RouteReader {
       if (this.#context.isAgent(agent)) return { kind, agent };
       const name = JSON.stringify(agent);
       return this.#read.problem(`${at}.agent`, `names ${name}, which is no agent of AGENTS_FILE`);
-    }
-    if (kind === 'relay') {
-      const relay = readNamedRelay(this.#read, route['relay'], `${at}.relay`, this.#context.namedRelays);
-      return relay && { kind: 'agent', agent: relay };
     }
     const value = route[kind];
     const place = `${at}.${kind}`;

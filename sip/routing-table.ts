@@ -1,6 +1,5 @@
 // Decides how an incoming call is answered: the first matching rule counts. routing-file.ts reads the rules.
 // Patterns match numbers, addresses and header fields.
-import type { AgentChoice } from '../src/config/agent-config.js';
 import type { Interruptible } from '../src/call/utterance.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
 import type { StartRecording } from '../src/recording/call-recording.js';
@@ -23,7 +22,8 @@ export type RouteAnswer =
     }
   /** Says nothing: an application speaks, or the caller hangs up. */
   | { readonly kind: 'wait' }
-  | { readonly kind: 'agent'; readonly agent: AgentChoice }
+  /** Name of an agent. */
+  | { readonly kind: 'agent'; readonly agent: string }
   /** `cause` is a Q.850 cause for the Reason field. */
   | {
       readonly kind: 'reject';

@@ -239,7 +239,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
-    phone: telephone && { calls: telephone, sounds: workshop.sounds, relays: config.agents.namedRelays },
+    phone: telephone && { calls: telephone, sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},
     health: () => healthOf(parts),
     metrics,

@@ -1,7 +1,6 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
 import type { CallHandler } from '../../src/call/call-handler.js';
-import type { AgentChoice } from '../../src/config/agent-config.js';
 import type { CallText } from '../../src/call/phone-calls.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
@@ -15,8 +14,8 @@ import type { PreludePlan } from './greeting.js';
 export interface Spoken {
   /** Absent: nothing is said. */
   readonly speech?: CallText;
-  /** It talks; absent: none does. */
-  readonly agent?: AgentChoice;
+  /** Name of the agent that talks; absent: none does. */
+  readonly agent?: string;
   readonly after: 'stay' | 'hangup';
 }
 

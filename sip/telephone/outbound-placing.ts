@@ -82,10 +82,8 @@ export class OutboundPlacing {
   place(request: PhoneCallRequest): Promise<PhoneCallView> {
     const { switchboard } = this.#parts;
     if (this.#closing) return Promise.reject(new ParleyError('CALL_CLOSED', 'the server is closing'));
-    const { agent } = request;
-    if (agent !== undefined && this.#parts.handler?.has(agent) !== true) {
-      const name = typeof agent === 'string' ? agent : agent.name;
-      const message = `there is no agent ${JSON.stringify(name.slice(0, 100))}`;
+    if (request.agent !== undefined && this.#parts.handler?.has(request.agent) !== true) {
+      const message = `there is no agent ${JSON.stringify(request.agent.slice(0, 100))}`;
       return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: 'agent' }));
     }
     return new Promise((resolve, reject) => {

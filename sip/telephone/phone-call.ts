@@ -2,7 +2,6 @@
 // and the end.
 import type { Call, SpeakOptions } from '../../src/call/call.js';
 import type { CallHandler, HandledCall } from '../../src/call/call-handler.js';
-import type { AgentChoice } from '../../src/config/agent-config.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
@@ -273,7 +272,7 @@ export class PhoneCall {
   }
 
   /** An agent talks in the call from now on. */
-  conductedBy(agent: AgentChoice): void {
+  conductedBy(agent: string): void {
     this.#parts.handler?.handle(agent, this.#handled(this.#talking()));
   }
 

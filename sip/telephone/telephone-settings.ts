@@ -72,7 +72,6 @@ function routingContextOf({ apiKeys, apiKeysFile, agents: names, hearing, record
     isKey: (name: string) =>
       apiKeysFile !== undefined || apiKeys.some((entry) => apiKeyIn(entry).name === name),
     isAgent: (name: string) => isAgent(names, name),
-    namedRelays: names.namedRelays,
     hearing: hearing.settings,
     records: recording !== undefined,
   };

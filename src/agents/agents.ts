@@ -3,7 +3,7 @@ import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
 import type { OpenCalls } from '../call/open-calls.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
-import { type AgentChoice, type AgentConfig, type AgentsConfig, isAgent } from '../config/agent-config.js';
+import { type AgentConfig, type AgentsConfig, isAgent } from '../config/agent-config.js';
 import type { MediaStreamConfig } from '../config/media-stream-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
@@ -53,8 +53,8 @@ export class Agents implements CallHandler {
       );
   }
 
-  has(agent: AgentChoice): boolean {
-    return typeof agent !== 'string' || isAgent(this.#parts.config, agent);
+  has(agent: string): boolean {
+    return isAgent(this.#parts.config, agent);
   }
 
   /** A client of the call conducts it, without an agent. */
@@ -66,13 +66,7 @@ export class Agents implements CallHandler {
     this.#parts.openCalls.opened(handled);
   }
 
-  handle(agent: AgentChoice, handled: HandledCall): Talk {
-    if (typeof agent === 'string') return this.#handle(agent, handled);
-    this.#parts.openCalls.conductedBy(handled.call.id, agent.name);
-    return this.#parts.openRelay(handled, agent);
-  }
-
-  #handle(agent: string, handled: HandledCall): Talk {
+  handle(agent: string, handled: HandledCall): Talk {
     this.#parts.openCalls.conductedBy(handled.call.id, `the agent ${JSON.stringify(agent)}`);
     const { agents, relays, mediaStreams } = this.#parts.config;
     const [config, relay, stream] = [agents.get(agent), relays.get(agent), mediaStreams.get(agent)];

@@ -1,6 +1,5 @@
 // Contract of those who conduct calls: an agent gets each call that it is to talk in, with what may be done
 // with its far end. src/agents implements it; the rooms sip and signaling give it their calls.
-import type { AgentChoice } from '../config/agent-config.js';
 import type { ParleyError } from '../errors.js';
 import type { Call } from './call.js';
 import type { DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
@@ -37,11 +36,11 @@ export interface Talk {
 export interface CallHandler {
   /** Name of the agent that takes calls for which none is named; undefined: none takes them. */
   readonly usual: string | undefined;
-  has(agent: AgentChoice): boolean;
+  has(agent: string): boolean;
   /** The call talks from now on, whoever conducts it. Called once for each call, before `handle`. */
   opened(handled: HandledCall): void;
   /** Conducts the call from now on until its end. Throws NOT_FOUND for an unknown agent. */
-  handle(agent: AgentChoice, handled: HandledCall): Talk;
+  handle(agent: string, handled: HandledCall): Talk;
 }
 
 /** The client of a browser's call, reached over its data channel. */

@@ -2,7 +2,6 @@
 // room sip implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName, SdpCodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
-import type { AgentChoice } from '../config/agent-config.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { CallEvent, Interruptible } from './utterance.js';
@@ -37,8 +36,8 @@ export interface PhoneCallRequest {
     /** Done when it was heard; `stay` if absent. */
     readonly after?: 'stay' | 'hangup';
   };
-  /** It talks. */
-  readonly agent?: AgentChoice;
+  /** Name of the agent that talks. */
+  readonly agent?: string;
   /** Further header fields of the INVITE; names that SIP itself needs are refused. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds until the call is given up unanswered; 60,000 if absent. */

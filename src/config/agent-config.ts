@@ -15,7 +15,7 @@ import type { ConfigReader, Environment } from './environment.js';
 import { FieldReader, type Fields, isFields } from './fields.js';
 import { IDLE_FIELDS, IDLE_SECONDS, type IdleCallerConfig, readIdle, usualIdle } from './idle-config.js';
 import { type MediaStreamConfig, readMediaStream } from './media-stream-config.js';
-import { isHostEntry, type NamedRelays, readRelay, type RelayConfig } from './relay-config.js';
+import { readRelay, type RelayConfig } from './relay-config.js';
 import { type ApiServerConfig, isHttpUrl, readServer } from './recognition-config.js';
 import type { Variable } from './variables.js';
 
@@ -66,14 +66,9 @@ export interface AgentsConfig {
   readonly relays: ReadonlyMap<string, RelayConfig>;
   /** Bots with speech of their own, with the protocol of Twilio's Media Streams. */
   readonly mediaStreams: ReadonlyMap<string, MediaStreamConfig>;
-  /** Backends that requests name by their URLs. */
-  readonly namedRelays: NamedRelays;
   /** Name of the agent that takes calls for which none is named; undefined: no agent takes them. */
   readonly usual: string | undefined;
 }
-
-/** The agent of a call: its name, or an application for this call alone. */
-export type AgentChoice = string | RelayConfig;
 
 /** True if an agent of any kind has this name. */
 export function isAgent({ agents, relays, mediaStreams }: AgentsConfig, name: string): boolean {
@@ -134,17 +129,11 @@ export function readAgentsConfig(read: ConfigReader<Variable>, env: Environment)
   const path = read.raw('AGENTS_FILE');
   const named: NamedAgents = { agents: new Map(), relays: new Map(), mediaStreams: new Map() };
   if (own !== undefined) named.agents.set(OWN_NAME, own);
-  const namedRelays = readNamedRelays(read);
-  if (path === undefined) return { ...named, namedRelays, usual: own?.name };
+  if (path === undefined) return { ...named, usual: own?.name };
   const file = new AgentsFile({ path, env, own });
   const usual = file.read(named);
   for (const problem of file.problems) read.problem('AGENTS_FILE', `(${path}): ${problem}`);
-  return { ...named, namedRelays, usual: usual ?? own?.name };
-}
-
-function readNamedRelays(read: ConfigReader<Variable>): NamedRelays {
-  const kind = 'hosts such as bot.example.com, bot.example.com:8443 or *.example.com';
-  return { hosts: read.listOf('RELAY_HOSTS', kind, isHostEntry), authToken: read.raw('RELAY_AUTH_TOKEN') };
+  return { ...named, usual: usual ?? own?.name };
 }
 
 interface NamedAgents {

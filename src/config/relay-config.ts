@@ -127,58 +127,6 @@ export function readRelay(
   };
 }
 
-/** The applications that requests may name by their URLs, for one call each. */
-export interface NamedRelays {
-  /** `host` or `host:port`, or `*.` and a domain; empty: none. */
-  readonly hosts: readonly string[];
-  /** Signs the handshakes; undefined: they are not signed. */
-  readonly authToken: string | undefined;
-}
-
-const NAMED_FIELDS = ['url', 'action', ...ATTRIBUTES] as const;
-
-/** An application that a request names. Undefined for a mistake, which is a problem of the reader. */
-export function readNamedRelay(
-  read: FieldReader,
-  value: unknown,
-  at: string,
-  { hosts, authToken }: NamedRelays,
-): RelayConfig | undefined {
-  if (hosts.length === 0)
-    return read.problem(at, 'cannot be used: RELAY_HOSTS names no host that the server may connect to');
-  const before = read.problems.length;
-  if (!read.fields(value, at, NAMED_FIELDS)) return undefined;
-  const url = read.text(value, 'url', at, 1000) ?? '';
-  const action = readAction(read, value, at);
-  if (!isSocketUrl(url))
-    read.problem(`${at}.url`, 'must be a wss URL, or a ws URL of this machine, without user and fragment');
-  for (const [name, address] of Object.entries({ url, action })) {
-    if (address !== undefined && URL.canParse(address) && !isNamedHost(address, hosts))
-      read.problem(`${at}.${name}`, 'has a host that RELAY_HOSTS does not name');
-  }
-  const attributes = attributesIn(read, value, at);
-  if (read.problems.length > before) return undefined;
-  return { name: `the application at ${new URL(url).host}`, url, authToken, action, ...attributes };
-}
-
-/** An entry without a port allows every port. */
-function isNamedHost(address: string, hosts: readonly string[]): boolean {
-  const { hostname, port, protocol } = new URL(address);
-  const stated = port || (protocol === 'wss:' || protocol === 'https:' ? '443' : '80');
-  return hosts.some((entry) => {
-    const [, host = '', only = stated] = HOST_ENTRY.exec(entry.toLowerCase()) ?? [];
-    const isDomain = host.startsWith('*.') && hostname.endsWith(host.slice(1));
-    return only === stated && (isDomain || hostname === host);
-  });
-}
-
-const HOST_ENTRY = /^((?:\*\.)?[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/;
-
-/** True for an entry of RELAY_HOSTS. */
-export function isHostEntry(entry: string): boolean {
-  return HOST_ENTRY.test(entry.toLowerCase());
-}
-
 /** Attributes that a query cannot say, because they are no texts. */
 const STRUCTURED: readonly string[] = ['languages', 'parameters'];
 const NUMBERS = ['speechTimeout', 'idleSeconds', 'idleTimes'];

@@ -190,11 +190,6 @@ export const SECTIONS = {
       meaning:
         'milliseconds of silence after which the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
     },
-    RELAY_HOSTS: {
-      meaning: 'comma-separated hosts of applications that "relay" may name: host, host:port or *.domain',
-      default: 'none: applications are named in AGENTS_FILE',
-    },
-    RELAY_AUTH_TOKEN: { meaning: 'token that signs the handshakes to them', default: 'none' },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',

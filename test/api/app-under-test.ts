@@ -21,8 +21,6 @@ import { FakeRecordings } from './calls/fake-recordings.js';
 import { FakeExchange } from './calls/fake-exchange.js';
 import { FakeSpeech } from './fake-speech.js';
 
-const RELAYS = { hosts: ['bot.example.com'], authToken: 'a token' };
-
 export const PAGE_FOLDER = fileURLToPath(new URL('../../../public', import.meta.url));
 
 interface Fakes {
@@ -90,7 +88,7 @@ export async function openApp(
   const secrets = new ClientSecrets({ time: all.time ?? systemTime });
   const keys = new KeyRing({ keys: apiKeys });
   const admission = new Admission(new AccessGuard({ ...all, keys, secrets }));
-  const phone = new TelephoneAccess(systemTime, { calls: fakes.phone, sounds: fakes.sounds, relays: RELAYS });
+  const phone = new TelephoneAccess(systemTime, { calls: fakes.phone, sounds: fakes.sounds });
   const app = buildApp(all, { replies, events: new EventReplies(systemTime), phone, admission, secrets });
   t.after(() => app.close());
   beforeRoutes(app);
@@ -104,7 +102,7 @@ export async function openServer(
   options: Partial<HttpServerOptions> = {},
 ): Promise<Fakes & { server: HttpServer; url: string }> {
   const fakes = makeFakes();
-  const phone = { calls: fakes.phone, sounds: fakes.sounds, relays: RELAYS };
+  const phone = { calls: fakes.phone, sounds: fakes.sounds };
   const server = new HttpServer({ ...optionsFor(fakes), phone, port: 0, apiKeys: [], ...options });
   t.after(() => server.close());
   return { ...fakes, server, url: await server.listen() };

@@ -35,7 +35,7 @@ function agentHandler() {
     has: () => true,
     opened: () => undefined,
     handle: (agent) => {
-      handled.push(typeof agent === 'string' ? agent : agent.name);
+      handled.push(agent);
       return { typed: () => undefined };
     },
   };

@@ -66,7 +66,6 @@ const ACCEPT_SCHEMA: RouteSchema = {
     type: 'object',
     properties: {
       agent: { ...STRING, description: 'name of an agent, or of an application' },
-      relay: { type: 'object', description: 'an application of RELAY_HOSTS: `url`, and its attributes' },
       say: { type: 'object', description: '`text`, `voice`, `language`, `interruptible`, `after`' },
       wait: { type: 'object', description: 'the call is answered, and an application speaks in it' },
       reject: { type: 'object', description: '`status`, `cause`, `text`, `announcement`' },

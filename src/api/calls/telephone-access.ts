@@ -14,7 +14,6 @@ import type {
 } from '../../call/phone-calls.js';
 import type { HearingSettings } from '../../config/hearing-config.js';
 import type { Interruptible } from '../../call/utterance.js';
-import type { NamedRelays } from '../../config/relay-config.js';
 import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
@@ -49,8 +48,6 @@ export interface SoundReader {
 export interface TelephoneParts {
   readonly calls: PhoneCalls;
   readonly sounds: SoundReader;
-  /** Applications that requests may name by their URLs. */
-  readonly relays: NamedRelays;
 }
 
 export const COMMANDS = [
@@ -103,11 +100,6 @@ export class ClientTelephone {
     this.calls = parts.calls;
     this.#parts = parts;
     this.#placed = placed;
-  }
-
-  /** Applications that requests may name by their URLs. */
-  get relays(): NamedRelays {
-    return this.#parts.relays;
   }
 
   async place(request: PhoneCallRequest): Promise<PhoneCallView> {

@@ -3,9 +3,7 @@
 // before.
 import type { CallText, DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
 import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
-import { FieldReader } from '../../config/fields.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../../config/hearing-config.js';
-import { type NamedRelays, readNamedRelay } from '../../config/relay-config.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { TextFormat } from '../../speaking/text-source.js';
@@ -37,7 +35,6 @@ export interface PlaceBody {
   readonly trunk?: string;
   readonly say?: SpeechFields & { readonly after?: 'stay' | 'hangup' };
   readonly agent?: string;
-  readonly relay?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly ring_timeout?: number;
   readonly codecs?: NonNullable<PhoneCallRequest['codecs']>;
@@ -182,11 +179,6 @@ export function placeBody(limits: SpeechFieldLimits): JsonSchema {
         description: 'spoken as soon as the call is answered',
       },
       agent: { ...NAME, description: 'the agent that talks; not together with `say`' },
-      relay: {
-        type: 'object',
-        description:
-          'the application that talks, in place of an agent: `url`, whose host RELAY_HOSTS names, and attributes of ConversationRelay',
-      },
       headers: HEADERS,
       ring_timeout: { type: 'number', minimum: 1, maximum: 180, default: 60, description: 'seconds' },
       codecs: {
@@ -309,9 +301,11 @@ export function readListen(body: ListenBody): Partial<HearingSettings> | undefin
 }
 
 /** Throws INVALID_FIELD. */
-export function readPlaceBody(body: PlaceBody, relays: NamedRelays): PhoneCallRequest {
-  const { to, from, display_name: displayName, trunk, say, headers, ring_timeout, codecs } = body;
-  const agent = readAgent(body, relays);
+export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
+  const { to, from, display_name: displayName, trunk, say, agent, headers, ring_timeout, codecs } = body;
+  if (say !== undefined && agent !== undefined) {
+    throw invalid('agent', '"agent" must be absent where there is "say"');
+  }
   if (headers !== undefined) checkHeaders(headers);
   if (codecs !== undefined && new Set(codecs).size < codecs.length) {
     throw invalid('codecs', '"codecs" must name each codec once');
@@ -329,18 +323,6 @@ export function readPlaceBody(body: PlaceBody, relays: NamedRelays): PhoneCallRe
       codecs,
     }),
   };
-}
-
-/** At most one of `say`, `agent` and `relay`. */
-function readAgent({ say, agent, relay }: PlaceBody, relays: NamedRelays): PhoneCallRequest['agent'] {
-  const [, second] = Object.entries({ say, agent, relay }).filter(([, value]) => value !== undefined);
-  if (second !== undefined)
-    throw invalid(second[0], `"${second[0]}" must be absent: "say", "agent" and "relay" exclude each other`);
-  if (relay === undefined) return agent;
-  const read = new FieldReader();
-  const application = readNamedRelay(read, relay, 'relay', relays);
-  if (application === undefined) throw invalid('relay', `"relay" is not usable: ${read.problems.join('; ')}`);
-  return application;
 }
 
 /** Throws INVALID_FIELD. */

@@ -435,7 +435,7 @@ async function place(
 ): Promise<FastifyReply> {
   const { idempotency, ...body } = request.body;
   const client = telephone.forClient(request.key);
-  const call = readPlaceBody(body, client.relays);
+  const call = readPlaceBody(body);
   const key = keyOf(request.headers['idempotency-key'], idempotency);
   const { value: view, replayed } =
     key === undefined

@@ -71,19 +71,6 @@ test('a call is placed with everything that was asked for, and answered with its
   ]);
 });
 
-test('an application is named by its URL, for one call', async (t) => {
-  const under = await openApp(t, LIMITS);
-  const url = 'wss://bot.example.com/calls?tenant=acme';
-  const relay = { url, welcomeGreeting: 'Good morning.', parameters: { order: '4711' } };
-  assert.equal((await post(under, CALLS, { to: '1', relay })).statusCode, 201);
-  const [{ agent } = assert.fail()] = under.phone.requests;
-  assert.ok(typeof agent === 'object');
-  assert.deepEqual(
-    [agent.name, agent.url, agent.welcomeGreeting, agent.parameters, agent.authToken],
-    ['the application at bot.example.com', url, 'Good morning.', { order: '4711' }, 'a token'],
-  );
-});
-
 test('what cannot be asked of a call is refused by field, and no call is placed', async (t) => {
   const under = await openApp(t, LIMITS);
   const cases: [object, string, RegExp][] = [
@@ -92,24 +79,7 @@ test('what cannot be asked of a call is refused by field, and no call is placed'
     [{ to: '<sip:a@b>' }, 'to', /without spaces/],
     [{ to: '1', say: { voice: 'slt' } }, 'say.text', /a string of 1 to 100 characters/],
     [{ to: '1', say: { text: 'Hi.', after: 'wait' } }, 'say.after', /one of "stay", "hangup"/],
-    [
-      { to: '1', say: { text: 'Hi.' }, agent: 'bot' },
-      'agent',
-      /"say", "agent" and "relay" exclude each other/,
-    ],
-    [{ to: '1', agent: 'bot', relay: { url: 'wss://bot.example.com/' } }, 'relay', /exclude each other/],
-    [
-      { to: '1', relay: { url: 'wss://other.example.com/' } },
-      'relay',
-      /relay.url has a host that RELAY_HOSTS does not/,
-    ],
-    [{ to: '1', relay: { url: 'ws://bot.example.com/' } }, 'relay', /relay.url must be a wss URL/],
-    [
-      { to: '1', relay: { url: 'wss://bot.example.com/', authTokenEnv: 'A' } },
-      'relay',
-      /"authTokenEnv" is none of/,
-    ],
-    [{ to: '1', relay: 'wss://bot.example.com/' }, 'relay', /object/],
+    [{ to: '1', say: { text: 'Hi.' }, agent: 'bot' }, 'agent', /absent where there is "say"/],
     [{ to: '1', ring_timeout: 181 }, 'ring_timeout', /from 1 to 180/],
     [{ to: '1', codecs: ['GSM'] }, 'codecs[0]', /"PCMU", "PCMA", "G722", "opus"/],
     [{ to: '1', codecs: ['PCMU', 'PCMU'] }, 'codecs', /each codec once/],

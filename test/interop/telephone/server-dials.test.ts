@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { PhoneCallView } from '../../../src/call/phone-calls.js';
-import { RelayBackend } from '../../api/relay/relay-backend.js';
 import { until } from '../../fakes/until.js';
 import { issueCertificates, type Issued } from '../../sip/transport/transports-under-test.js';
 import { Baresip, type BaresipOptions } from './baresip.js';
@@ -52,32 +51,6 @@ const BARESIPS: Readonly<Record<string, () => Dialled>> = {
     transport: 'tls', codecs: ['PCMU/8000/1'], encryption: 'srtp-mand', certificate: certificates.server, authority: certificates.ca,
   }],
 };
-
-test('a call is placed for an application, which is named by its URL', async (t) => {
-  const backend = await RelayBackend.open(t);
-  const own = await TelephoneServer.start({
-    RELAY_HOSTS: '127.0.0.1',
-    RELAY_AUTH_TOKEN: 'a token of the test',
-  });
-  t.after(() => own.close());
-  const baresip = await kept(t, Baresip.start({ answers: 'auto' }));
-  const response = await fetch(`${own.server.url}/v1/calls`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ to: baresip.uri, relay: { url: `ws://127.0.0.1:${backend.port}/calls` } }),
-  });
-  assert.equal(response.status, 201);
-  const { id } = (await response.json()) as { id: string };
-  await until(() => backend.sockets.length === 1);
-  const [application = assert.fail()] = backend.sockets;
-  const setup = await application.message('setup');
-  assert.deepEqual([setup['callSid'], setup['direction']], [id, 'outbound-api']);
-  assert.match(String(application.headers['x-twilio-signature']), /^[A-Za-z0-9+/]{27}=$/);
-  application.send({ type: 'text', token: TEXT, last: true });
-  await baresip.until('hear it', HEARD_LIMIT_MS, () => likeness(baresip.heard(), said).longerMs > -120);
-  application.send({ type: 'end' });
-  await until(() => own.telephone.get(id).state === 'ended');
-});
 
 for (const [kind, dialled] of Object.entries(BARESIPS)) {
   for (const isStrict of kind.includes('SRTP') ? [false, true] : [false]) {

@@ -255,13 +255,13 @@ test('every mistake is named with its place', () => {
     'x',
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes }), ROUTING).problems, [
-    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, listen, record, say, announce, wait, agent, relay, reject',
+    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, listen, record, say, announce, wait, agent, reject',
     'routes[0].to must be a text of 1 to 256 characters',
     'routes[0].say.text must be a text of 1 to 5000 characters',
     'routes[0].say.voice must be a text of 1 to 100 characters',
     'routes[0].say.after must be "stay" or "hangup"',
-    'routes[1] must have exactly one of say, announce, wait, agent, relay, reject',
-    'routes[2] must have exactly one of say, announce, wait, agent, relay, reject',
+    'routes[1] must have exactly one of say, announce, wait, agent, reject',
+    'routes[2] must have exactly one of say, announce, wait, agent, reject',
     'routes[3].reject.status must be a whole number from 400 to 699',
     'routes[3].reject.cause must be a whole number from 1 to 127',
     'routes[4].headers must be an object of at most 16 patterns by the names of header fields',

@@ -23,7 +23,6 @@ export const EPOCH_MS = 1_700_000_000_000;
 export const ROUTING: RoutingContext = {
   isKey: () => true,
   isAgent: () => true,
-  namedRelays: { hosts: ['bot.example.com'], authToken: 'a token' },
   hearing: HEARING_SETTINGS,
   records: true,
 };

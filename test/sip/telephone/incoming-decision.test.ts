@@ -70,15 +70,6 @@ test('the application is told of the call, signed, and its answer is a rule', as
   assert.deepEqual([warnings.length, time.waiting], [0, 0]);
 });
 
-test('the answer may be an application, by its URL', async (t) => {
-  const relay = { url: 'wss://bot.example.com/calls', interruptible: 'speech' };
-  const { decision, warnings } = await open(t, json({ relay, record: true }));
-  const answer = (await decision.of(CALL))?.answer;
-  assert.ok(answer?.kind === 'agent' && typeof answer.agent === 'object');
-  assert.deepEqual([answer.agent.url, answer.agent.interruptible], [relay.url, 'speech']);
-  assert.equal(warnings.length, 0);
-});
-
 for (const [what, answer] of [
   ['an empty object', json({})],
   ['204', json('', 204)],
@@ -100,11 +91,6 @@ for (const [what, answer, detail] of [
   ['no JSON', json('<html>'), /not JSON/],
   ['an unknown agent', json({ agent: 'support' }), /agent names "support", which is no agent/],
   ['two answers', json({ agent: 'sales', wait: {} }), /must have exactly one of/],
-  [
-    'an application of another host',
-    json({ relay: { url: 'wss://169.254.169.254/' } }),
-    /relay.url has a host that RELAY_HOSTS does not name/,
-  ],
   ['a misspelt field', json({ agnet: 'sales' }), /"agnet" is none of/],
   ['an endless answer', json('x'.repeat(100_000)), /more than 65536 bytes/],
 ] as readonly [string, Answer, RegExp][]) {
