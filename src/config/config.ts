@@ -8,6 +8,7 @@ import { ConfigReader, type Environment, isLoopback, noticesOf } from './environ
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
+import { type NamedRelays, readNamedRelays } from './named-relay.js';
 import { readRecordingConfig, type RecordingConfig } from './recording-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
 import { SECTIONS, type Variable, VARIABLES } from './variables.js';
@@ -77,6 +78,8 @@ export interface Config {
   readonly hearing: HearingConfig;
   readonly recognition: RecognitionConfig;
   readonly agents: AgentsConfig;
+  /** Applications of ConversationRelay that requests may name for one call. */
+  readonly namedRelays: NamedRelays;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -149,6 +152,7 @@ export function readConfig(
     hearing: readHearingConfig(read),
     recognition,
     agents: readAgentsConfig(read, env),
+    namedRelays: readNamedRelays(read),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,

@@ -181,6 +181,17 @@ export const SECTIONS = {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',
     },
+    RELAY_ALLOWED_HOSTS: {
+      meaning:
+        'comma-separated hosts of the ConversationRelay applications that requests may name for one call; an item without a port allows the default one',
+      default: 'none: requests may name no application',
+      values: 'bot.example.com, bot.example.com:8443, *.example.com',
+    },
+    RELAY_AUTH_TOKEN: {
+      meaning:
+        'secret that signs the handshakes with the applications that requests name (X-Twilio-Signature), of at least 16 characters',
+      default: 'none: they are not signed',
+    },
   },
   'Model hub': {
     HF_ENDPOINT: {

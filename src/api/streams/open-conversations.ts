@@ -10,13 +10,14 @@ import { mediaStreamOpener } from './stream-line.js';
 import { RelayAttachments } from '../relay/relay-attachments.js';
 import { relayOpener } from '../relay/relay-line.js';
 import type { RelayParts } from '../relay/relay-session.js';
+import type { LineCounters } from '../relay/relay-talk.js';
 
 interface ConversationsParts {
   readonly config: {
     readonly agents: AgentsParts['config'];
     readonly incoming: { readonly decider: string | undefined } | undefined;
   };
-  readonly metrics: { readonly agents: AgentsParts['metrics'] };
+  readonly metrics: { readonly agents: AgentsParts['metrics']; readonly applications: LineCounters };
   readonly workshop: { readonly sounds: RelayParts['sounds'] };
   readonly callerTexts: AgentsParts['callerTexts'];
   readonly engines: RelayParts['routing'];
@@ -37,7 +38,9 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const { config, metrics, workshop, engines: routing, callerTexts, time, log } = parts;
   const events = new ServerEvents(Date.now);
   const shared = { callerTexts, time, log, openCalls: new OpenCalls({ ...parts, events }) };
-  const relayed = { ...shared, routing, sounds: workshop.sounds, unixMs: Date.now, randomBytes };
+  const { sounds } = workshop;
+  const { applications: lines } = metrics;
+  const relayed = { ...shared, routing, sounds, lines, unixMs: Date.now, randomBytes };
   const counted = { config: config.agents, metrics: metrics.agents };
   const openers = { openRelay: relayOpener(relayed), openMediaStream: mediaStreamOpener(relayed) };
   const handler = new Agents({ ...shared, ...counted, ...openers });
