@@ -378,6 +378,7 @@ test('a bot that cannot be reached within five seconds is given up with the phra
     under.time.advance(50);
     return under.errors.includes('31920');
   });
+  assert.deepEqual(under.counted, ['media_stream failed: unreachable'], 'it was never opened');
   await under.passUntil(() => under.line.length > 0);
   assert.deepEqual([under.engine.begun, under.line], [[PHRASE], ['hang up']]);
 });
