@@ -15,6 +15,7 @@
 import { FieldReader, isFields, type Fields } from '../src/config/fields.js';
 import { INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
+import { type NamedRelays, readNamedRelay } from '../src/config/named-relay.js';
 import { changedSettings } from '../src/hearing/hearing-settings.js';
 import { asParleyError } from '../src/errors.js';
 import { MOST_ANNOUNCEMENT, type StartRecording } from '../src/recording/call-recording.js';
@@ -37,8 +38,11 @@ const MOST_EARLY_TEXT = 1000; // about a minute, which is all that is heard of i
 const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
 const KINDS = ['say', 'announce', 'wait', 'agent', 'reject'] as const;
-const FIELDS: Readonly<Record<'route' | (typeof KINDS)[number], readonly string[]>> = {
-  route: ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', 'listen', 'record', ...KINDS],
+/** An application may also answer with a `relay`; in a file, the agents of AGENTS_FILE have theirs. */
+const ANSWER_KINDS = [...KINDS, 'relay'] as const;
+type Kind = (typeof ANSWER_KINDS)[number];
+const ROUTE = ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', 'listen', 'record'];
+const FIELDS: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
   say: ['text', 'voice', 'language', 'interruptible', 'after'],
   announce: ['mostCharacters', 'interruptible', 'after'],
   wait: [],
@@ -63,6 +67,8 @@ export interface RoutingContext {
   readonly hearing: HearingSettings;
   /** True if this server records calls. */
   readonly records: boolean;
+  /** The applications that the answer for one call may name. */
+  readonly namedRelays: NamedRelays;
 }
 
 export function readRoutingFile(json: string, context: RoutingContext): RoutingFile {
@@ -75,7 +81,7 @@ export function readRoutingFile(json: string, context: RoutingContext): RoutingF
   const routes = isFields(content) ? content['routes'] : undefined;
   if (!Array.isArray(routes)) return { problems: ['the file must be an object with a list "routes"'] };
   if (routes.length > MOST_ROUTES) return { problems: [`routes must have at most ${MOST_ROUTES} items`] };
-  const reader = new RouteReader(context);
+  const reader = new RouteReader(context, KINDS);
   const read = routes.map((route: unknown, index) =>
     reader.route(route, `routes[${index}]`, `route ${index + 1}`),
   );
@@ -88,7 +94,7 @@ export function readRule(
   value: unknown,
   context: RoutingContext,
 ): { readonly route: Route | undefined; readonly problems: readonly string[] } {
-  const reader = new RouteReader(context);
+  const reader = new RouteReader(context, ANSWER_KINDS);
   const route = reader.route(value, 'the answer', 'incoming');
   return { route, problems: reader.problems };
 }
@@ -96,9 +102,11 @@ export function readRule(
 class RouteReader {
   readonly #read = new FieldReader();
   readonly #context: RoutingContext;
+  readonly #kinds: readonly Kind[];
 
-  constructor(context: RoutingContext) {
+  constructor(context: RoutingContext, kinds: readonly Kind[]) {
     this.#context = context;
+    this.#kinds = kinds;
   }
 
   get problems(): readonly string[] {
@@ -106,7 +114,7 @@ class RouteReader {
   }
 
   route(value: unknown, at: string, usualName: string): Route | undefined {
-    if (!this.#read.fields(value, at, FIELDS.route)) return undefined;
+    if (!this.#read.fields(value, at, [...ROUTE, ...this.#kinds])) return undefined;
     const name = this.#text(value, 'name', at, 100) ?? usualName;
     const [to, from] = [this.#pattern(value, 'to', at), this.#pattern(value, 'from', at)];
     const headers = this.#headers(value['headers'], `${at}.headers`);
@@ -163,20 +171,18 @@ class RouteReader {
   }
 
   #answer(route: Fields, at: string): RouteAnswer | undefined {
-    const [kind, more] = KINDS.filter((name) => route[name] !== undefined);
+    const [kind, more] = this.#kinds.filter((name) => route[name] !== undefined);
     if (kind === undefined || more !== undefined) {
-      this.#read.problems.push(`${at} must have exactly one of ${KINDS.join(', ')}`);
+      this.#read.problems.push(`${at} must have exactly one of ${this.#kinds.join(', ')}`);
       return undefined;
-    }
-    if (kind === 'agent') {
-      const agent = this.#text(route, 'agent', at, 100);
-      if (agent === undefined) return undefined;
-      if (this.#context.isAgent(agent)) return { kind, agent };
-      const name = JSON.stringify(agent);
-      return this.#read.problem(`${at}.agent`, `names ${name}, which is no agent of AGENTS_FILE`);
     }
     const value = route[kind];
     const place = `${at}.${kind}`;
+    if (kind === 'agent') return this.#agent(route, at);
+    if (kind === 'relay') {
+      const relay = readNamedRelay(this.#read, value, place, this.#context.namedRelays);
+      return relay && { kind, relay };
+    }
     if (!this.#read.fields(value, place, FIELDS[kind])) return undefined;
     if (kind === 'wait') return { kind };
     if (kind === 'say') return this.#say(value, place);
@@ -185,6 +191,14 @@ class RouteReader {
       this.#read.integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
     const interruptible = this.#interruptible(value, place);
     return stated({ kind, mostCharacters, interruptible, after: this.#after(value, place) ?? 'hangup' });
+  }
+
+  #agent(route: Fields, at: string): RouteAnswer | undefined {
+    const agent = this.#text(route, 'agent', at, 100);
+    if (agent === undefined) return undefined;
+    if (this.#context.isAgent(agent)) return { kind: 'agent', agent };
+    const name = JSON.stringify(agent);
+    return this.#read.problem(`${at}.agent`, `names ${name}, which is no agent of AGENTS_FILE`);
   }
 
   #say(value: Fields, at: string): RouteAnswer {

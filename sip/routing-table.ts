@@ -2,6 +2,7 @@
 // Patterns match numbers, addresses and header fields.
 import type { Interruptible } from '../src/call/utterance.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
+import type { RelayConfig } from '../src/config/relay-config.js';
 import type { StartRecording } from '../src/recording/call-recording.js';
 import type { NameAddr, Uri } from './message/uri.js';
 
@@ -24,6 +25,8 @@ export type RouteAnswer =
   | { readonly kind: 'wait' }
   /** Name of an agent. */
   | { readonly kind: 'agent'; readonly agent: string }
+  /** An application that the answer for one call names. */
+  | { readonly kind: 'relay'; readonly relay: RelayConfig }
   /** `cause` is a Q.850 cause for the Reason field. */
   | {
       readonly kind: 'reject';

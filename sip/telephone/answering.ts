@@ -3,6 +3,7 @@
 import type { CallHandler } from '../../src/call/call-handler.js';
 import type { CallText } from '../../src/call/phone-calls.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
+import type { RelayConfig } from '../../src/config/relay-config.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
 import { stated } from '../../src/stated.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
@@ -16,6 +17,8 @@ export interface Spoken {
   readonly speech?: CallText;
   /** Name of the agent that talks; absent: none does. */
   readonly agent?: string;
+  /** The application that talks, if no agent does. */
+  readonly relay?: RelayConfig;
   readonly after: 'stay' | 'hangup';
 }
 
@@ -100,6 +103,9 @@ export class Answering {
       case 'agent':
         if (this.#agents?.has(answer.agent) !== true) return refused(480, 'there is no agent of this name');
         return { value: { agent: answer.agent, after: 'stay' } };
+      case 'relay':
+        if (this.#agents === undefined) return refused(480, 'no application can be connected here');
+        return { value: { relay: answer.relay, after: 'stay' } };
       case 'reject': {
         const { status, cause, text } = answer;
         const reason =

@@ -185,14 +185,16 @@ export class InboundCalls {
 const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
 
 /** Hears, records and speaks after the answer, and then hangs up, as far as the rule asks for it. */
-function beginTalk(phone: PhoneCall, { listen, record, prelude }: Answer, { speech, agent, after }: Spoken) {
+function beginTalk(phone: PhoneCall, { listen, record, prelude }: Answer, spoken: Spoken) {
+  const { speech, agent, relay, after } = spoken;
+  const conductor = agent ?? relay;
   const { early } = prelude;
   const isBegun = early !== undefined && !early.whole;
   phone.onceTalking((call) => {
     if (listen !== undefined) phone.listenIfPossible(listen);
     if (record !== undefined) phone.record(record); // its announcement comes before the text
     if (!isBegun && speech !== undefined) phone.speak(speech.text, speech);
-    if (agent !== undefined) phone.conductedBy(agent);
+    if (conductor !== undefined) phone.conductedBy(conductor);
     if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
   });
 }

@@ -1,14 +1,14 @@
 // Asks the application how an incoming call is answered (CALL_INCOMING_URL, CALL_INCOMING_KEY). Its answer is
 // a rule like those of SIP_ROUTES. Without an answer in time, or with one that cannot be used, the call is
 // not lost: the routes decide, or it is refused for a while, as configured.
-import { asParleyError, ParleyError } from '../../src/errors.js';
+import { asParleyError, type ErrorCode, ParleyError } from '../../src/errors.js';
 import type { IncomingCalls } from '../../src/call/incoming-calls.js';
 import { signedHeaders } from '../../src/observe/webhook.js';
 import { responseText } from '../../src/response-text.js';
 import { stated } from '../../src/stated.js';
 import type { Time } from '../../src/time.js';
 import { readRule, type RoutingContext } from '../routing-file.js';
-import type { Route } from '../routing-table.js';
+import type { Route, RouteAnswer } from '../routing-table.js';
 
 export interface IncomingCall {
   /** Call-ID of the INVITE. */
@@ -34,7 +34,19 @@ interface DecisionParts {
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  /** Called once for each call. */
+  readonly decided: (outcome: DecisionOutcome) => void;
 }
+
+/** The kind of the answer, `routes` if it leaves the call to them, or why there was no usable answer. */
+type DecisionOutcome = RouteAnswer['kind'] | 'routes' | 'timeout' | 'unusable' | 'busy' | 'unreachable';
+const OUTCOMES: Partial<Record<ErrorCode, DecisionOutcome>> = {
+  TIMEOUT: 'timeout',
+  INVALID_FIELD: 'unusable',
+  MALFORMED: 'unusable',
+  TOO_LARGE: 'unusable',
+  QUEUE_FULL: 'busy',
+};
 
 const MOST_ANSWER = 65_536; // bytes
 const MOST_ASKING = 256; // calls about which the application is asked at the same time
@@ -57,15 +69,18 @@ export class IncomingDecision {
 
   /** Undefined: the routes decide. Never rejects. */
   async of(call: IncomingCall): Promise<Route | undefined> {
-    const { fallback, log } = this.#parts;
+    const { fallback, log, decided } = this.#parts;
     this.#asking++;
     try {
       if (this.#asking > MOST_ASKING)
         throw new ParleyError('QUEUE_FULL', `it is being asked about ${MOST_ASKING} other calls`);
       const { url } = this.#parts;
-      return await (url === undefined ? this.#askFollowers(call) : this.#ask(call, url));
+      const route = await (url === undefined ? this.#askFollowers(call) : this.#ask(call, url));
+      decided(route?.answer.kind ?? 'routes');
+      return route;
     } catch (error) {
       const { code, message: detail } = asParleyError(error, 'WRONG_STATE');
+      decided(OUTCOMES[code] ?? 'unreachable');
       log.warn({ callId: call.callId, code, detail, fallback }, 'no usable decision about a call');
       return fallback === 'reject' ? REFUSED : undefined;
     } finally {

@@ -50,6 +50,10 @@ interface TelephoneSurroundings {
   readonly log: MediaLog;
   readonly recorded: (record: CallRecord) => void;
   readonly onResponse: TelephoneParts['onResponse'];
+  readonly metrics: {
+    /** Counts decisions of applications about incoming calls. */
+    readonly applications: { decided(outcome: string): void };
+  };
 }
 
 const MOST_PREPARED = 20; // prompts, each in every codec
@@ -137,12 +141,14 @@ function partsOf(
 
 /** Undefined if no application decides about incoming calls. */
 function decisionOf(
-  { config, time, log, incoming: followers }: TelephoneSurroundings,
+  { config, time, log, incoming: followers, metrics }: TelephoneSurroundings,
   context: RoutingContext,
 ): IncomingDecision | undefined {
   const { incoming, callWebhookSecret: secret = '' } = config;
   if (incoming === undefined) return undefined;
-  return new IncomingDecision({ ...incoming, secret, followers, context, time, wallMs: Date.now, log });
+  const decided = (outcome: string) => metrics.applications.decided(outcome);
+  const asking = { secret, followers, context, decided };
+  return new IncomingDecision({ ...incoming, ...asking, time, wallMs: Date.now, log });
 }
 
 /** `ofTrunks`: addresses at which we are registered; calls may come from there. */

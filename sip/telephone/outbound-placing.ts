@@ -86,6 +86,10 @@ export class OutboundPlacing {
       const message = `there is no agent ${JSON.stringify(request.agent.slice(0, 100))}`;
       return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: 'agent' }));
     }
+    if (request.relay !== undefined && this.#parts.handler === undefined) {
+      const message = 'this server connects calls with no applications';
+      return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: 'relay' }));
+    }
     return new Promise((resolve, reject) => {
       let phone: PhoneCall | undefined;
       const makePort = async (id: string): Promise<MediaPort> => {
@@ -137,7 +141,8 @@ export class OutboundPlacing {
 
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
-    const { owner, to, from = '', displayName, say, agent } = request;
+    const { owner, to, from = '', displayName, say, agent, relay } = request;
+    const conductor = agent ?? relay;
     const info: PhoneCallInfo = { id, direction: 'outbound', to, from, displayName, owner };
     const phone = new PhoneCall(info, this.#parts);
     try {
@@ -157,7 +162,7 @@ export class OutboundPlacing {
         if (say.after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
       });
     }
-    if (agent !== undefined) phone.onceTalking(() => phone.conductedBy(agent));
+    if (conductor !== undefined) phone.onceTalking(() => phone.conductedBy(conductor));
     return phone;
   }
 

@@ -18,6 +18,7 @@ import type {
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { CallEvent, Interruptible, Utterance } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
+import type { RelayConfig } from '../../src/config/relay-config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
@@ -271,9 +272,12 @@ export class PhoneCall {
     });
   }
 
-  /** An agent talks in the call from now on. */
-  conductedBy(agent: string): void {
-    this.#parts.handler?.handle(agent, this.#handled(this.#talking()));
+  /** An agent, by its name, or an application talks in the call from now on. */
+  conductedBy(conductor: string | RelayConfig): void {
+    const { handler } = this.#parts;
+    const handled = this.#handled(this.#talking());
+    if (typeof conductor === 'string') handler?.handle(conductor, handled);
+    else handler?.connect(conductor, handled);
   }
 
   #handled(call: Call): HandledCall {

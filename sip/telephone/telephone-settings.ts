@@ -14,7 +14,7 @@ import { readTrunkFile, type SecretSource, type TrunkSettings } from '../trunk/t
 
 type SettingSources = Pick<
   Config,
-  'sip' | 'captures' | 'apiKeys' | 'apiKeysFile' | 'hearing' | 'recording' | 'agents'
+  'sip' | 'captures' | 'apiKeys' | 'apiKeysFile' | 'hearing' | 'recording' | 'agents' | 'namedRelays'
 >;
 
 export interface TelephoneSettings {
@@ -66,7 +66,8 @@ export function readTelephoneSettings(
   return { routes: routes ?? new RoutingTable([]), context, ...found };
 }
 
-function routingContextOf({ apiKeys, apiKeysFile, agents: names, hearing, recording }: SettingSources) {
+function routingContextOf(sources: SettingSources): RoutingContext {
+  const { apiKeys, apiKeysFile, agents: names, hearing, recording, namedRelays } = sources;
   return {
     // The names in API_KEYS_FILE may change while the server runs.
     isKey: (name: string) =>
@@ -74,6 +75,7 @@ function routingContextOf({ apiKeys, apiKeysFile, agents: names, hearing, record
     isAgent: (name: string) => isAgent(names, name),
     hearing: hearing.settings,
     records: recording !== undefined,
+    namedRelays,
   };
 }
 

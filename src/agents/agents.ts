@@ -66,6 +66,11 @@ export class Agents implements CallHandler {
     this.#parts.openCalls.opened(handled);
   }
 
+  connect(relay: RelayConfig, handled: HandledCall): Talk {
+    this.#parts.openCalls.conductedBy(handled.call.id, 'an application');
+    return this.#parts.openRelay(handled, relay);
+  }
+
   handle(agent: string, handled: HandledCall): Talk {
     this.#parts.openCalls.conductedBy(handled.call.id, `the agent ${JSON.stringify(agent)}`);
     const { agents, relays, mediaStreams } = this.#parts.config;

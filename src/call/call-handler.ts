@@ -1,5 +1,6 @@
 // Contract of those who conduct calls: an agent gets each call that it is to talk in, with what may be done
 // with its far end. src/agents implements it; the rooms sip and signaling give it their calls.
+import type { RelayConfig } from '../config/relay-config.js';
 import type { ParleyError } from '../errors.js';
 import type { Call } from './call.js';
 import type { DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
@@ -41,6 +42,8 @@ export interface CallHandler {
   opened(handled: HandledCall): void;
   /** Conducts the call from now on until its end. Throws NOT_FOUND for an unknown agent. */
   handle(agent: string, handled: HandledCall): Talk;
+  /** Connects the call until its end with an application that no agent names. */
+  connect(relay: RelayConfig, handled: HandledCall): Talk;
 }
 
 /** The client of a browser's call, reached over its data channel. */

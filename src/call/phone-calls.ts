@@ -4,6 +4,7 @@ import type { CodecName, SdpCodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
 import type { HearingSettings } from '../config/hearing-config.js';
+import type { RelayConfig } from '../config/relay-config.js';
 import type { CallEvent, Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 
@@ -38,6 +39,8 @@ export interface PhoneCallRequest {
   };
   /** Name of the agent that talks. */
   readonly agent?: string;
+  /** The application that talks; not together with an agent. */
+  readonly relay?: RelayConfig;
   /** Further header fields of the INVITE; names that SIP itself needs are refused. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds until the call is given up unanswered; 60,000 if absent. */

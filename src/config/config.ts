@@ -9,6 +9,7 @@ import { ConfigReader, type Environment, isLoopback, noticesOf } from './environ
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
+import { type NamedRelays, readNamedRelays } from './named-relay.js';
 import { readRecordingConfig, type RecordingConfig } from './recording-config.js';
 import { readSpeechServers, type SpeechServersConfig } from './speech-servers-config.js';
 import { readTelephoneConfig } from './telephone-config.js';
@@ -83,6 +84,8 @@ export interface Config {
   readonly agents: AgentsConfig;
   /** Undefined: no calls come over AudioSocket. */
   readonly audioSocket: AudioSocketConfig | undefined;
+  /** Applications of ConversationRelay that requests may name for one call. */
+  readonly namedRelays: NamedRelays;
   readonly sip: Telephone['sip'];
   readonly captures: Telephone['captures'];
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
@@ -156,6 +159,7 @@ export function readConfig(
     hearing: readHearingConfig(read),
     recognition,
     agents,
+    namedRelays: readNamedRelays(read),
     audioSocket: readAudioSocketConfig(read, agents),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),

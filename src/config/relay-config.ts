@@ -78,7 +78,8 @@ const WITHOUT_EFFECT = [
   'elevenlabsTextNormalization',
 ] as const;
 
-const ATTRIBUTES = [
+/** The fields that say how a session behaves. */
+export const RELAY_ATTRIBUTES = [
   'welcomeGreeting',
   'welcomeGreetingInterruptible',
   'language',
@@ -105,7 +106,7 @@ const ATTRIBUTES = [
   ...WITHOUT_EFFECT,
 ] as const;
 
-const FIELDS = ['url', 'authTokenEnv', 'action', ...ATTRIBUTES] as const;
+const FIELDS = ['url', 'authTokenEnv', 'action', ...RELAY_ATTRIBUTES] as const;
 
 /** Undefined for what is no object; other mistakes are problems of the reader. */
 export function readRelay(
@@ -135,14 +136,14 @@ const FLAGS = ['partialPrompts', 'interruptible', 'ignoreBackchannel', 'preempti
 /** The attributes of an application that opens its socket itself, in the query of its URL. */
 export function readRelayAttributes(read: FieldReader, query: URLSearchParams, at: string): RelayAttributes {
   const value = Object.fromEntries([...query].map(([name, text]) => [name, valueOf(name, text)]));
-  const known = ATTRIBUTES.filter((name) => !STRUCTURED.includes(name));
+  const known = RELAY_ATTRIBUTES.filter((name) => !STRUCTURED.includes(name));
   read.fields(value, at, known);
   return attributesIn(read, value, at);
 }
 
 /** The attributes of a page that is the application of its own call, in a JSON object. */
 export function readRelaySession(read: FieldReader, value: Fields, at: string): RelayAttributes {
-  read.fields(value, at, ATTRIBUTES);
+  read.fields(value, at, RELAY_ATTRIBUTES);
   return attributesIn(read, value, at);
 }
 
@@ -256,6 +257,11 @@ export function readParameters(
 export function isSocketUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password, hash } = new URL(text);
-  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
-  return (protocol === 'wss:' || (protocol === 'ws:' && isLocal)) && username + password + hash === '';
+  const isSafe = protocol === 'wss:' || (protocol === 'ws:' && isLocalHost(hostname));
+  return isSafe && username + password + hash === '';
+}
+
+/** True if the host of a URL is this machine. */
+export function isLocalHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -194,6 +194,11 @@ export const SECTIONS = {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
       default: 'none',
     },
+    RELAY_ALLOWED_HOSTS: {
+      meaning: 'comma-separated hosts of applications that requests may name; host, host:port or *.domain',
+      default: 'none: requests may name no application',
+    },
+    RELAY_AUTH_TOKEN: { meaning: 'secret that signs their handshakes (16 characters)', default: 'none' },
   },
   'Model hub': {
     HF_ENDPOINT: {

@@ -5,6 +5,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { CallRecord } from '../call/phone-calls.js';
 import { AgentMetrics } from './agent-metrics.js';
+import { ApplicationMetrics } from './application-metrics.js';
 import { RecognitionMetrics } from './recognition-metrics.js';
 import { type ScrapedFigures, scrapedMetrics } from './scraped-metrics.js';
 
@@ -59,6 +60,7 @@ export class Metrics {
   readonly sockets = new SocketMetrics(this.#registry);
   readonly recognition = new RecognitionMetrics(this.#registry);
   readonly agents = new AgentMetrics(this.#registry);
+  readonly applications = new ApplicationMetrics(this.#registry);
   readonly #receptions = new ReceptionMetrics(this.#registry);
   readonly sip: SipMetrics;
   readonly #calls = new Gauge<'door'>({

@@ -38,6 +38,7 @@ function agentHandler() {
       handled.push(agent);
       return { typed: () => undefined };
     },
+    connect: () => assert.fail('no application is named'),
   };
   return { handled, handler };
 }

@@ -16,6 +16,7 @@ import { RelayAttachments } from '../relay/relay-attachments.js';
 import { relayChannel } from '../relay/relay-channel.js';
 import { relayOpener } from '../relay/relay-line.js';
 import type { RelayParts } from '../relay/relay-session.js';
+import type { LineCounters } from '../relay/relay-talk.js';
 import type { RelaySocketParts } from '../relay/relay-socket.js';
 import { mediaStreamOpener } from '../streams/stream-line.js';
 
@@ -24,7 +25,7 @@ interface ConversationsParts {
     readonly agents: AgentsParts['config'];
     readonly incoming: { readonly decider: string | undefined } | undefined;
   };
-  readonly metrics: { readonly agents: AgentsParts['metrics'] };
+  readonly metrics: { readonly agents: AgentsParts['metrics']; readonly applications: LineCounters };
   readonly workshop: { readonly sounds: RelayParts['sounds'] };
   readonly plane: MediaPlane;
   readonly switchboard: Pick<Switchboard, 'reserve' | 'check'>;
@@ -53,7 +54,9 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const events = new ServerEvents(Date.now);
   const sources = { time, unixMs: Date.now, randomBytes };
   const shared = { callerTexts, ...sources, log, openCalls: new OpenCalls({ ...parts, events }) };
-  const relayed = { ...shared, routing, sounds: workshop.sounds };
+  const { sounds } = workshop;
+  const { applications: lines } = metrics;
+  const relayed = { ...shared, routing, sounds, lines };
   const counted = { config: config.agents, metrics: metrics.agents };
   const openers = { openRelay: relayOpener(relayed), openMediaStream: mediaStreamOpener(relayed) };
   const handler = new Agents({ ...shared, ...counted, ...openers });

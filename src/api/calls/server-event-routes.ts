@@ -6,6 +6,7 @@ import type { CallSummary, ServerEvent, ServerEvents } from '../../call/server-e
 import { ParleyError } from '../../errors.js';
 import { INTEGER, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import type { EventReplies } from './event-replies.js';
+import { RELAY_FIELD } from './relay-field.js';
 
 export interface FollowParts {
   readonly events: ServerEvents;
@@ -59,13 +60,14 @@ const ACCEPT_SCHEMA: RouteSchema = {
   summary: 'Decides how a call that came in is answered',
   description:
     'The body is one rule, as in the file of SIP_ROUTES, without `to` and `from`: `{"agent": "sales"}`, ' +
-    '`{"say": {"text": "…"}}`, `{"wait": {}}`. An empty object leaves it to the rules.',
+    '`{"relay": {"url": "wss://…"}}`, `{"say": {"text": "…"}}`, `{"wait": {}}`. An empty object leaves it to the rules.',
   tags: [TAGS.telephone],
   params: ID,
   body: {
     type: 'object',
     properties: {
       agent: { ...STRING, description: 'name of an agent, or of an application' },
+      relay: RELAY_FIELD,
       say: { type: 'object', description: '`text`, `voice`, `language`, `interruptible`, `after`' },
       wait: { type: 'object', description: 'the call is answered, and an application speaks in it' },
       reject: { type: 'object', description: '`status`, `cause`, `text`, `announcement`' },

@@ -4,6 +4,7 @@
 import type { CallText, DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
 import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../../config/hearing-config.js';
+import type { NamedRelays } from '../../config/named-relay.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { TextFormat } from '../../speaking/text-source.js';
@@ -18,6 +19,7 @@ import {
   VOICE_FIELD,
 } from '../openai/speech-schema.js';
 import { stated } from '../../stated.js';
+import { readRelayField, RELAY_FIELD } from './relay-field.js';
 
 export interface SpeechFields {
   readonly text: string;
@@ -35,6 +37,7 @@ export interface PlaceBody {
   readonly trunk?: string;
   readonly say?: SpeechFields & { readonly after?: 'stay' | 'hangup' };
   readonly agent?: string;
+  readonly relay?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly ring_timeout?: number;
   readonly codecs?: NonNullable<PhoneCallRequest['codecs']>;
@@ -179,6 +182,7 @@ export function placeBody(limits: SpeechFieldLimits): JsonSchema {
         description: 'spoken as soon as the call is answered',
       },
       agent: { ...NAME, description: 'the agent that talks; not together with `say`' },
+      relay: RELAY_FIELD,
       headers: HEADERS,
       ring_timeout: { type: 'number', minimum: 1, maximum: 180, default: 60, description: 'seconds' },
       codecs: {
@@ -300,12 +304,10 @@ export function readListen(body: ListenBody): Partial<HearingSettings> | undefin
   });
 }
 
-/** Throws INVALID_FIELD. */
-export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
+/** `relays`: the applications that a request may name. Throws INVALID_FIELD. */
+export function readPlaceBody(body: PlaceBody, relays: NamedRelays): PhoneCallRequest {
   const { to, from, display_name: displayName, trunk, say, agent, headers, ring_timeout, codecs } = body;
-  if (say !== undefined && agent !== undefined) {
-    throw invalid('agent', '"agent" must be absent where there is "say"');
-  }
+  checkTalker(body);
   if (headers !== undefined) checkHeaders(headers);
   if (codecs !== undefined && new Set(codecs).size < codecs.length) {
     throw invalid('codecs', '"codecs" must name each codec once');
@@ -318,11 +320,21 @@ export function readPlaceBody(body: PlaceBody): PhoneCallRequest {
       trunk,
       say: say && { ...readSpeech(say), ...stated({ after: say.after }) },
       agent,
+      relay: body.relay && readRelayField(body.relay, relays),
       headers,
       ringTimeoutMs: ring_timeout === undefined ? undefined : Math.round(ring_timeout * 1000),
       codecs,
     }),
   };
+}
+
+/** Throws INVALID_FIELD if more than one is to talk. */
+function checkTalker({ say, agent, relay }: PlaceBody): void {
+  if (say !== undefined && agent !== undefined) {
+    throw invalid('agent', '"agent" must be absent where there is "say"');
+  }
+  if (relay === undefined || (say ?? agent) === undefined) return;
+  throw invalid('relay', `"relay" must be absent where there is "${say === undefined ? 'agent' : 'say'}"`);
 }
 
 /** Throws INVALID_FIELD. */

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PhoneCalls } from '../../call/phone-calls.js';
 import type { Interruptible } from '../../call/utterance.js';
+import type { NamedRelays } from '../../config/named-relay.js';
 import { ParleyError } from '../../errors.js';
 import {
   type Answer,
@@ -346,6 +347,8 @@ interface TelephoneRouteParts {
   readonly telephone: TelephoneAccess;
   readonly events: EventReplies;
   readonly limits: SpeechFieldLimits;
+  /** The applications that a request may name. */
+  readonly relays: NamedRelays;
 }
 
 const PHONE_CALLS = '/v1/calls';
@@ -356,13 +359,13 @@ type OnePhoneCall = { Params: { id: string } };
 /** Needs a fastify scope of its own: without a telephone, every route refuses before it reads the body. */
 export function addTelephoneRoutes(
   app: FastifyInstance,
-  { telephone, events, limits }: TelephoneRouteParts,
+  { telephone, events, limits, relays }: TelephoneRouteParts,
 ): void {
   refuseWithoutTelephone(app, telephone);
   addMessageCheck(app, telephone, limits);
 
   app.post<{ Body: PlaceBody }>(PHONE_CALLS, { schema: CALL_SCHEMAS.place(limits) }, (request, reply) =>
-    place(telephone, request, reply),
+    place({ telephone, relays }, request, reply),
   );
 
   app.get<{ Querystring: { limit?: string } }>(
@@ -429,13 +432,13 @@ function refuseWithoutTelephone(app: FastifyInstance, telephone: TelephoneAccess
 }
 
 async function place(
-  telephone: TelephoneAccess,
+  { telephone, relays }: Pick<TelephoneRouteParts, 'telephone' | 'relays'>,
   request: FastifyRequest<{ Body: PlaceBody }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { idempotency, ...body } = request.body;
   const client = telephone.forClient(request.key);
-  const call = readPlaceBody(body);
+  const call = readPlaceBody(body, relays);
   const key = keyOf(request.headers['idempotency-key'], idempotency);
   const { value: view, replayed } =
     key === undefined

@@ -13,6 +13,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { type NamedRelays, NO_NAMED_RELAYS } from '../../config/named-relay.js';
 import type { Log } from '../../observe/log.js';
 import type { Metrics } from '../../observe/metrics.js';
 import type { SdpExchange } from '../../call/sdp-exchange.js';
@@ -102,6 +103,8 @@ export interface AppOptions {
   readonly transcription?: TranscriptionParts | undefined;
   /** Captions of calls; without them, there are no calls to caption. */
   readonly captions?: CaptionSource | undefined;
+  /** Applications that requests may name for one call; none if absent. */
+  readonly namedRelays?: NamedRelays;
   /** Applications that attach to calls; without them, there are no calls to attach to. */
   readonly relays?: RelayAttachments | undefined;
   /** The events of all calls, and calls that wait for a decision; without them, there are none. */
@@ -201,7 +204,8 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   addRelayRoutes(app, options.relays);
   addEventRoutes(app, { follow: options.follow, events });
   addCaptionRoutes(app, { captions: options.captions, events });
-  void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits }));
+  const { namedRelays: relays = NO_NAMED_RELAYS } = options;
+  void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits, relays }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));
   void app.register(async (scope) => addRecordingRoutes(scope, options.recordings));
   void app.register(async (scope) => {

@@ -95,6 +95,7 @@ export class RelayAttachments {
     const { id } = handled.call;
     const talk = new RelayTalk(handled, attributes, this.#parts, {
       name: CONDUCTOR,
+      kind: 'attached_relay',
       ended: (_end, closeCode) => {
         attachment.cancelTimer();
         attachment.peer?.close(closeCode, '');

@@ -53,7 +53,7 @@ class RelayPage implements ChannelTalk {
     const attributes = attributesOf(session, problems);
     if (agent !== undefined && agent !== agents.usual) problems.push(unheardAgent(agent));
     const ended = (end: RelayEnd) => this.#ended(end);
-    this.#talk = new RelayTalk(handled, attributes, parts, { name: NAME, ended });
+    this.#talk = new RelayTalk(handled, attributes, parts, { kind: 'page_relay', name: NAME, ended });
     this.#talk.connected(client);
     for (const problem of problems) client.send(this.errorMessage(problem));
   }

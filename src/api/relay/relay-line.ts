@@ -38,6 +38,7 @@ class RelayLine {
     this.#startedMs = parts.time.now();
     this.talk = new RelayTalk(handled, config, parts, {
       name: config.name,
+      kind: 'relay',
       ended: (end, closeCode) => this.#ended(end, closeCode),
     });
     this.#dial();

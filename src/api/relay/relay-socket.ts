@@ -63,6 +63,7 @@ class RelayConversation implements Conversation {
       const { call, handled } = this.#call;
       parts.agents.clientConducts(call.id);
       this.#talk = new RelayTalk(handled, attributes, parts, {
+        kind: 'socket_relay',
         name: NAME,
         ended: (_end, closeCode) => peer.close(closeCode, ''),
       });

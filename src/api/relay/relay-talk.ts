@@ -19,7 +19,30 @@ const RESUME_MS = 30_000;
 const NORMAL = 1000;
 const BAD_DATA = 1007;
 
+/**
+ * The kinds of lines to applications. This server dials a relay or a bot of Media Streams; others come by
+ * themselves: to a running call, on the data channel of a page, or with a socket that is the call.
+ */
+export type LineKind = 'relay' | 'attached_relay' | 'page_relay' | 'socket_relay' | 'media_stream';
+
+/** Counts lines to applications. */
+export interface LineCounters {
+  /** The first socket of a line is open. */
+  opened(kind: LineKind): void;
+  reconnected(kind: LineKind): void;
+  failed(kind: LineKind, reason: LineFailure): void;
+  /** A line that was opened has ended, for whatever reason. */
+  closed(kind: LineKind): void;
+}
+
+export type LineFailure = 'unreachable' | 'lost' | 'bad_messages';
+
+/** Twilio's numbers of what makes a session fail. */
+const FAILURES = { '64102': 'unreachable', '64105': 'lost', '64107': 'bad_messages' } as const;
+type FailureCode = keyof typeof FAILURES;
+
 export interface RelayTalkParts extends RelayParts {
+  readonly lines: LineCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
 }
@@ -27,7 +50,7 @@ export interface RelayTalkParts extends RelayParts {
 export interface RelayEnd {
   readonly status: 'completed' | 'ended' | 'failed';
   readonly handoffData?: string | undefined;
-  readonly errorCode?: string;
+  readonly errorCode?: FailureCode;
   readonly errorMessage?: string;
 }
 
@@ -39,6 +62,7 @@ interface RelayWire {
 interface RelayOwner {
   /** Name for the log. */
   readonly name: string;
+  readonly kind: Exclude<LineKind, 'media_stream'>;
   /** Called once. The socket is to be closed with this code. */
   ended(end: RelayEnd, closeCode: number): void;
 }
@@ -47,7 +71,7 @@ export class RelayTalk implements Talk {
   readonly sessionId: string;
   readonly #handled: HandledCall;
   readonly #attributes: RelayAttributes;
-  readonly #parts: RelayParts;
+  readonly #parts: RelayTalkParts;
   readonly #owner: RelayOwner;
   readonly #session: RelaySession;
   readonly #waiting: RelayEvent[] = [];
@@ -101,6 +125,9 @@ export class RelayTalk implements Talk {
   /** The session is on this socket from now on: it gets the setup message, and what has waited. */
   connected(wire: RelayWire): void {
     const isResumed = this.#wasConnected;
+    const { lines } = this.#parts;
+    if (isResumed) lines.reconnected(this.#owner.kind);
+    else lines.opened(this.#owner.kind);
     this.#wire = wire;
     this.#wasConnected = true;
     this.#connectedMs = this.#parts.time.now();
@@ -145,7 +172,7 @@ export class RelayTalk implements Talk {
   }
 
   /** The caller hears the failure phrase, and the call ends. */
-  fail(errorCode: string, errorMessage: string, closeCode = NORMAL): void {
+  fail(errorCode: FailureCode, errorMessage: string, closeCode = NORMAL): void {
     if (this.#end !== undefined) return;
     this.warn({ errorCode }, errorMessage);
     this.#over({ status: 'failed', errorCode, errorMessage }, closeCode);
@@ -182,8 +209,15 @@ export class RelayTalk implements Talk {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#wire = undefined;
+    this.#count(end);
     if (end.status !== 'failed') this.#session.close();
     this.#owner.ended(end, closeCode);
+  }
+
+  #count({ errorCode }: RelayEnd): void {
+    const { lines } = this.#parts;
+    if (this.#wasConnected) lines.closed(this.#owner.kind);
+    if (errorCode !== undefined) lines.failed(this.#owner.kind, FAILURES[errorCode]);
   }
 
   async #hangUp(): Promise<void> {

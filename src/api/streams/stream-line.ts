@@ -12,6 +12,7 @@ import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { ApplicationSocket } from '../relay/application-socket.js';
 import { ACCOUNT } from '../relay/relay-call.js';
+import type { LineCounters } from '../relay/relay-talk.js';
 import { CallSound } from './call-sound.js';
 import {
   MOST_MESSAGE_BYTES,
@@ -30,6 +31,9 @@ const LOST_BYTES = 4 * 1024 * 1024;
 const PHRASE_MS = 60_000;
 const REST_MS = 610_000; // more than the sound that can wait
 const NORMAL = 1000;
+const KIND = 'media_stream';
+/** Twilio's numbers of what makes a stream fail. */
+const FAILURES = { '31920': 'unreachable', '31921': 'lost' } as const;
 /** Close codes of a bot that has ended the stream: normal, and none stated (RFC 6455 section 7.4.1). */
 const ENDED: readonly number[] = [NORMAL, 1005];
 
@@ -41,6 +45,7 @@ const TRACKS: Readonly<Record<MediaStreamConfig['track'], readonly StreamTrack[]
 
 interface StreamParts {
   readonly time: Time;
+  readonly lines: LineCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
   readonly log: {
@@ -123,6 +128,7 @@ class StreamLine implements Talk {
     const { call } = this.#handled;
     const { parameters, track } = this.#config;
     this.#isOpen = true;
+    this.#parts.lines.opened(KIND);
     this.#send(this.#writer.connected());
     this.#send(this.#writer.start(TRACKS[track], parameters));
     this.#parts.log.info({ call: call.id, bot: this.#config.name, stream: this.#streamSid }, 'bot connected');
@@ -202,8 +208,9 @@ class StreamLine implements Talk {
     await this.#handled.hangUp();
   }
 
-  #failed(error: string, message: string): void {
+  #failed(error: keyof typeof FAILURES, message: string): void {
     this.#warn({ error }, message);
+    this.#parts.lines.failed(KIND, FAILURES[error]);
     this.#stop();
     this.#feed.clear('the bot is lost');
     void this.#within(PHRASE_MS, this.#apologise()).then(() => this.#handled.hangUp());
@@ -226,6 +233,7 @@ class StreamLine implements Talk {
     this.#unobserve();
     this.#sound?.close();
     this.#send(this.#writer.stop());
+    if (this.#isOpen) this.#parts.lines.closed(KIND);
     this.#isOpen = false;
     this.#socket?.close();
     this.#socket = undefined;

@@ -65,7 +65,7 @@ export async function openAudioSocket(
     },
     handle: (agent) => {
       if (agent === 'broken') throw new ParleyError('NOT_FOUND', 'there is no agent "broken"');
-      agents.push(typeof agent === 'string' ? agent : agent.name);
+      agents.push(agent);
       return { typed: () => undefined };
     },
   };

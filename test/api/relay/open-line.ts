@@ -4,6 +4,7 @@ import type { Talk } from '../../../src/call/call-handler.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
 import { ParleyError } from '../../../src/errors.js';
 import type { HandledCallUnderTest } from '../../agents/handled-call.js';
+import { CountedLines } from '../../fakes/counted-lines.js';
 import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
 
 export const TOKEN = 'auth-token-of-a-test';
@@ -35,11 +36,10 @@ export const RELAY: Omit<RelayConfig, 'url'> = {
   idle: undefined,
 };
 
-export function relayPartsOf({
-  callerTexts,
-  time,
-  engine: routing,
-}: Pick<HandledCallUnderTest, 'callerTexts' | 'time' | 'engine'>) {
+export function relayPartsOf(
+  { callerTexts, time, engine: routing }: Pick<HandledCallUnderTest, 'callerTexts' | 'time' | 'engine'>,
+  lines = new CountedLines(),
+) {
   const sounds = {
     read: (source: string) => {
       if (source !== 'https://sounds.example.com/a.wav')
@@ -49,9 +49,9 @@ export function relayPartsOf({
   };
   const log = { info: () => undefined, warn: () => undefined };
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  return { callerTexts, sounds, routing, time, unixMs: () => 1_700_000_000_000, log, randomBytes };
+  return { callerTexts, sounds, routing, time, lines, unixMs: () => 1_700_000_000_000, log, randomBytes };
 }
 
-export function openLine(under: HandledCallUnderTest, config: RelayConfig): Talk {
-  return relayOpener(relayPartsOf(under))(under.handled, config);
+export function openLine(under: HandledCallUnderTest, config: RelayConfig, lines = new CountedLines()): Talk {
+  return relayOpener(relayPartsOf(under, lines))(under.handled, config);
 }

@@ -5,6 +5,7 @@ import { RelayAttachments } from '../../../src/api/relay/relay-attachments.js';
 import { OpenCalls } from '../../../src/call/open-calls.js';
 import { openHandledCall } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
+import { CountedLines } from '../../fakes/counted-lines.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
 import { refusal, SocketClient } from '../http/socket-client.js';
@@ -18,13 +19,15 @@ async function open(t: TestContext, apiKeys: readonly string[] = []) {
   const under = openHandledCall(calls);
   const open = new OpenCalls({ ownerOf: () => (apiKeys.length === 0 ? undefined : 'shop') });
   open.opened(under.handled);
-  const relays = new RelayAttachments({ ...relayPartsOf(under), openCalls: open });
+  const lines = new CountedLines();
+  const relays = new RelayAttachments({ ...relayPartsOf(under, lines), openCalls: open });
   const { url } = await openServer(t, { relays, apiKeys });
   const headersOf = (key: string | undefined) =>
     key === undefined ? {} : { authorization: `Bearer ${key}` };
   return {
     ...under,
     open,
+    counted: lines.noted,
     attach: (query = '', key?: string) =>
       SocketClient.open(t, `${url}${PATH}${query}`, { headers: headersOf(key) }),
     refused: async (path: string, key?: string) => {
@@ -139,6 +142,7 @@ test('an application that comes back goes on where it was, with what was said me
   const [setup, prompt] = second.received;
   assert.deepEqual([setup?.['resumed'], prompt?.['voicePrompt']], [true, 'Are you there?']);
   assert.equal(setup?.['sessionId'], first.received[0]?.['sessionId']);
+  assert.deepEqual(under.counted, ['attached_relay opened', 'attached_relay reconnected']);
 });
 
 test('an application that stays away half a minute has failed, and the call ends with a phrase', async (t) => {
@@ -151,6 +155,8 @@ test('an application that stays away half a minute has failed, and the call ends
   under.pass(30_000);
   await under.passUntil(() => under.line.includes('hang up'));
   assert.deepEqual(under.engine.begun, ['One moment, please.', 'Goodbye.']);
+  const failed = ['attached_relay opened', 'attached_relay closed', 'attached_relay failed: lost'];
+  assert.deepEqual(under.counted, failed);
 });
 
 test('a caller who hangs up closes the socket of the application', async (t) => {

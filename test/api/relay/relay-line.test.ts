@@ -8,8 +8,10 @@ import { test, type TestContext } from 'node:test';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
 import { openHandledCall, settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
+import { CountedLines } from '../../fakes/counted-lines.js';
 import { until } from '../../fakes/until.js';
 import { openLine, RELAY, TOKEN } from './open-line.js';
+import { RelayBackend } from './relay-backend.js';
 import { openRelay, type RelayUnderTest } from './relay-under-test.js';
 
 const calls = openCalls();
@@ -246,6 +248,7 @@ test('a bad message is error 64107, and the session goes on; ten in a row end it
   assert.deepEqual(under.line, ['hang up']);
   assert.equal(under.engine.begun.at(-1), 'Sorry, goodbye.');
   assert.equal(under.backend.sockets.length, 1);
+  assert.deepEqual(under.counted, ['relay opened', 'relay closed', 'relay failed: bad_messages']);
 });
 
 test('an application that writes faster than we speak is told to pause, and refused at the limit', async (t) => {
@@ -320,6 +323,7 @@ test('a lost socket is dialled again: the caller hears a phrase, and what was sa
   assert.equal((await again.message('prompt'))['voicePrompt'], 'Are you there?');
   again.send({ type: 'text', token: 'Yes.', last: true });
   await under.passUntil(() => under.count('utterance.spoken') === 3);
+  assert.deepEqual(under.counted, ['relay opened', 'relay reconnected'], 'the line is open all the time');
 });
 
 test('prompts of the time without a socket wait for the next one', async (t) => {
@@ -355,17 +359,38 @@ test('with "lostSocket": "end" a lost socket is a failure at once, as with Twili
   await under.passUntil(() => under.line.length === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, goodbye.']);
   assert.equal(under.backend.sockets.length, 1);
+  assert.deepEqual(under.counted, ['relay opened', 'relay closed', 'relay failed: lost']);
 });
 
 test('an application that cannot be reached is a failure after ten seconds', async () => {
   const under = openHandledCall(calls);
   const beganMs = under.time.now();
-  openLine(under, { ...RELAY, url: 'ws://127.0.0.1:9/' });
+  const lines = new CountedLines();
+  openLine(under, { ...RELAY, url: 'ws://127.0.0.1:9/' }, lines);
   await under.passUntil(() => under.engine.begun.length === 1);
   const waitedMs = under.time.now() - beganMs; // frames pass while the real refusals come
   assert.ok(waitedMs >= 6000 && waitedMs < 25_000, String(waitedMs));
   await under.passUntil(() => under.line.length === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, goodbye.']);
+  assert.deepEqual(lines.noted, ['relay failed: unreachable'], 'it was never opened');
+});
+
+test('a redirection is not followed', async (t) => {
+  const other = await RelayBackend.open(t);
+  let asked = 0;
+  const server = createServer();
+  server.on('upgrade', (_request, socket) => {
+    asked++;
+    socket.end(`HTTP/1.1 302 Found\r\nLocation: ${other.url}\r\nContent-Length: 0\r\n\r\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const under = openHandledCall(calls);
+  openLine(under, { ...RELAY, url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/` });
+  await under.passUntil(() => under.line.length === 1);
+  assert.ok(asked > 0);
+  assert.deepEqual([other.sockets.length, under.engine.begun], [0, ['Sorry, goodbye.']]);
 });
 
 test('an application that answers no ping is lost', async (t) => {
@@ -385,6 +410,7 @@ test('a caller who hangs up completes the session, and leaves no timer', async (
   await until(() => under.app.closeCode === 1000);
   assert.equal(under.time.waiting, 0);
   assert.deepEqual(under.line, []);
+  assert.deepEqual(under.counted, ['relay opened', 'relay closed']);
 });
 
 test('binary messages and messages above a mebibyte are no way to stop a call', async (t) => {

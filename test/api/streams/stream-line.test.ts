@@ -11,6 +11,7 @@ import { MU_LAW, MU_LAW_VALUES } from '../../../src/codecs/g711.js';
 import type { MediaStreamConfig } from '../../../src/config/media-stream-config.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../../agents/handled-call.js';
 import { FRAME_MS, openCalls } from '../../fakes/call-under-test.js';
+import { CountedLines } from '../../fakes/counted-lines.js';
 import { until } from '../../fakes/until.js';
 import { FAR, rtp } from '../../media/plane-under-test.js';
 import { type BotStream, StreamBot } from './stream-bot.js';
@@ -25,6 +26,8 @@ interface LineUnderTest extends HandledCallUnderTest {
   readonly warnings: string[];
   /** The error numbers of the warnings. */
   readonly errors: unknown[];
+  /** What was counted of the line. */
+  readonly counted: readonly string[];
   /** Lets so many frames leave, and what they cause happen. */
   leave(frames: number): Promise<void>;
   /** Mu-law that left since the last time, without the silent packets. */
@@ -59,7 +62,8 @@ function openLine(url: string, change: Partial<MediaStreamConfig> = {}): LineUnd
     ...change,
   };
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  const talk = mediaStreamOpener({ time: under.time, log, randomBytes })(under.handled, config);
+  const lines = new CountedLines();
+  const talk = mediaStreamOpener({ time: under.time, lines, log, randomBytes })(under.handled, config);
   const leave = async (frames: number) => {
     for (let frame = 0; frame < frames; frame++) {
       under.pass(FRAME_MS);
@@ -70,7 +74,7 @@ function openLine(url: string, change: Partial<MediaStreamConfig> = {}): LineUnd
     const loud = under.sent().filter(({ payload }) => payload.some((code) => code !== SILENCE));
     return Buffer.concat(loud.map(({ payload }) => payload));
   };
-  return { ...under, talk, warnings, errors, leave, heard };
+  return { ...under, talk, warnings, errors, counted: lines.noted, leave, heard };
 }
 
 async function open(t: TestContext, change: Partial<MediaStreamConfig> = {}): Promise<StreamUnderTest> {
@@ -322,6 +326,8 @@ test('a bot that is lost is silent within a frame; the caller hears the phrase, 
   await until(() => under.engine.begun.length === 1);
   assert.deepEqual(under.engine.begun, [PHRASE]);
   assert.deepEqual(under.errors, ['31921']);
+  const failed = ['media_stream opened', 'media_stream failed: lost', 'media_stream closed'];
+  assert.deepEqual(under.counted, failed);
   await under.passUntil(() => line.length > 0);
   assert.deepEqual(line, ['hang up']);
   const spoken = under.events.filter(({ type }) => type === 'utterance.spoken');
@@ -372,6 +378,7 @@ test('a bot that cannot be reached within five seconds is given up with the phra
     under.time.advance(50);
     return under.errors.includes('31920');
   });
+  assert.deepEqual(under.counted, ['media_stream failed: unreachable'], 'it was never opened');
   await under.passUntil(() => under.line.length > 0);
   assert.deepEqual([under.engine.begun, under.line], [[PHRASE], ['hang up']]);
 });

@@ -6,6 +6,7 @@ import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
 import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
 import { announcementIn, Answering } from '../../../sip/telephone/answering.js';
+import { RELAY } from '../../api/relay/open-line.js';
 import { ROUTING } from './fake-legs.js';
 
 const FILE = {
@@ -85,6 +86,18 @@ void test('an agent takes the calls of its rule, and the usual one those that fi
 
 void test('a server without agents refuses the calls of an agent', () => {
   assert.equal(answer('sip:agent@parley').what.refusal?.status, 480);
+});
+
+void test('an application that the answer for one call names is connected, and a file names none', () => {
+  const relay = { ...RELAY, url: 'wss://bot.example.com/' };
+  const route = { name: 'incoming', headers: new Map(), answer: { kind: 'relay', relay } } as const;
+  const agents = { usual: undefined, has: () => false };
+  const answering = new Answering(new RoutingTable([]), { text: 'Hello.' }, 0, agents);
+  assert.deepEqual(answering.by(route, invite('sip:200@parley')).what, { value: { relay, after: 'stay' } });
+  const alone = new Answering(new RoutingTable([]), { text: 'Hello.' });
+  assert.equal(alone.by(route, invite('sip:200@parley')).what.refusal?.status, 480);
+  const file = JSON.stringify({ routes: [{ relay: { url: relay.url } }] });
+  assert.match(readRoutingFile(file, ROUTING).problems?.[0] ?? '', /^routes\[0\]: "relay" is none of/);
 });
 
 void test('a rule for an agent that there is not is a mistake of the file', () => {

@@ -9,6 +9,7 @@ import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/telephone/leg.js';
 import { PhoneCall } from '../../../sip/telephone/phone-call.js';
 import type { RoutingContext } from '../../../sip/routing-file.js';
+import { NO_NAMED_RELAYS } from '../../../src/config/named-relay.js';
 import { HEARING_SETTINGS } from '../../fakes/hearing-settings.js';
 import type { PhoneCallInfo } from '../../../sip/telephone/call-view.js';
 import { refused, type Result } from '../../../sip/message/refusal.js';
@@ -25,6 +26,7 @@ export const ROUTING: RoutingContext = {
   isAgent: () => true,
   hearing: HEARING_SETTINGS,
   records: true,
+  namedRelays: NO_NAMED_RELAYS,
 };
 
 export const FIGURES = {

@@ -10,6 +10,10 @@ import { until } from '../../fakes/until.js';
 import { ROUTING } from './fake-legs.js';
 
 const SECRET = 'secret-of-a-test-0123';
+const NAMED = {
+  hosts: [{ host: 'bot.example.com', isWildcard: false, port: undefined }],
+  authToken: 'token-of-the-server',
+};
 const NOW_MS = 1_795_731_642_310;
 const CALL = { callId: 'a84b', from: 'sip:anna@a', to: 'sip:100@b', headers: { 'X-Tenant': 'acme' } };
 
@@ -30,18 +34,20 @@ async function open(t: TestContext, answer: Answer, fallback: 'routes' | 'reject
   t.after(() => (server.close(), server.closeAllConnections()));
   const time = new ManualTime();
   const warnings: Record<string, unknown>[] = [];
+  const outcomes: string[] = [];
   const decision = new IncomingDecision({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/incoming`,
     secret: SECRET,
     followers: { ask: () => Promise.reject(new Error('not asked')) },
     timeoutMs: 3000,
     fallback,
-    context: { ...ROUTING, isAgent: (name) => name === 'sales' },
+    context: { ...ROUTING, isAgent: (name) => name === 'sales', namedRelays: NAMED },
     time,
     wallMs: () => NOW_MS,
     log: { warn: (fields) => void warnings.push(fields) },
+    decided: (outcome) => void outcomes.push(outcome),
   });
-  return { decision, asked, time, warnings };
+  return { decision, asked, time, warnings, outcomes };
 }
 
 const json =
@@ -50,7 +56,7 @@ const json =
     void response.writeHead(status).end(typeof value === 'string' ? value : JSON.stringify(value));
 
 test('the application is told of the call, signed, and its answer is a rule', async (t) => {
-  const { decision, asked, warnings, time } = await open(t, json({ agent: 'sales', listen: true }));
+  const { decision, asked, warnings, time, outcomes } = await open(t, json({ agent: 'sales', listen: true }));
   const route = await decision.of(CALL);
   assert.deepEqual([route?.name, route?.answer], ['incoming', { kind: 'agent', agent: 'sales' }]);
   const [{ headers, body } = assert.fail()] = asked;
@@ -67,7 +73,20 @@ test('the application is told of the call, signed, and its answer is a rule', as
     },
   });
   assert.equal(headers['x-parley-signature'], signature(SECRET, body, Math.floor(NOW_MS / 1000)));
-  assert.deepEqual([warnings.length, time.waiting], [0, 0]);
+  assert.deepEqual([warnings.length, time.waiting, outcomes], [0, 0, ['agent']]);
+});
+
+test('the answer may name an application by its address, at a host that is allowed', async (t) => {
+  const relay = { url: 'wss://bot.example.com/calls', welcomeGreeting: 'Hello.', parameters: { a: 'b' } };
+  const { decision, warnings, outcomes } = await open(t, json({ relay, record: true }));
+  const route = await decision.of(CALL);
+  assert.ok(route?.answer.kind === 'relay');
+  const { name, url, authToken, welcomeGreeting, parameters } = route.answer.relay;
+  assert.deepEqual(
+    [name, url, authToken, welcomeGreeting, parameters],
+    ['bot.example.com', relay.url, 'token-of-the-server', 'Hello.', { a: 'b' }],
+  );
+  assert.deepEqual([warnings.length, outcomes, route.record], [0, ['relay'], {}]);
 });
 
 for (const [what, answer] of [
@@ -75,29 +94,49 @@ for (const [what, answer] of [
   ['204', json('', 204)],
 ] as const) {
   test(`with ${what} the routes decide`, async (t) => {
-    const { decision, warnings } = await open(t, answer);
+    const { decision, warnings, outcomes } = await open(t, answer);
     assert.equal(await decision.of(CALL), undefined);
-    assert.equal(warnings.length, 0);
+    assert.deepEqual([warnings.length, outcomes], [0, ['routes']]);
   });
 }
 
-for (const [what, answer, detail] of [
-  ['an error', json('', 500), /status 500/],
+for (const [what, answer, detail, outcome] of [
+  ['an error', json('', 500), /status 500/, 'unreachable'],
   [
     'a redirection',
     (_q, r) => void r.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
     /status 302/,
+    'unreachable',
   ],
-  ['no JSON', json('<html>'), /not JSON/],
-  ['an unknown agent', json({ agent: 'support' }), /agent names "support", which is no agent/],
-  ['two answers', json({ agent: 'sales', wait: {} }), /must have exactly one of/],
-  ['a misspelt field', json({ agnet: 'sales' }), /"agnet" is none of/],
-  ['an endless answer', json('x'.repeat(100_000)), /more than 65536 bytes/],
-] as readonly [string, Answer, RegExp][]) {
+  ['no JSON', json('<html>'), /not JSON/, 'unusable'],
+  ['an unknown agent', json({ agent: 'support' }), /agent names "support", which is no agent/, 'unusable'],
+  ['two answers', json({ agent: 'sales', wait: {} }), /must have exactly one of/, 'unusable'],
+  [
+    'an application at another host',
+    json({ relay: { url: 'wss://169.254.169.254/latest' } }),
+    /relay\.url must be at a host of RELAY_ALLOWED_HOSTS, and "169\.254\.169\.254" is none/,
+    'unusable',
+  ],
+  [
+    'an application and an agent',
+    json({ relay: { url: 'wss://bot.example.com/' }, agent: 'sales' }),
+    /exactly one of say, announce, wait, agent, reject, relay/,
+    'unusable',
+  ],
+  [
+    'the name of a variable',
+    json({ relay: { url: 'wss://bot.example.com/', authTokenEnv: 'API_KEYS' } }),
+    /relay\.authTokenEnv must be absent/,
+    'unusable',
+  ],
+  ['a misspelt field', json({ agnet: 'sales' }), /"agnet" is none of/, 'unusable'],
+  ['an endless answer', json('x'.repeat(100_000)), /more than 65536 bytes/, 'unusable'],
+] as readonly [string, Answer, RegExp, string][]) {
   test(`after ${what} the fallback decides, and the log says why`, async (t) => {
     const routes = await open(t, answer);
     assert.equal(await routes.decision.of(CALL), undefined);
     assert.match(String(routes.warnings[0]?.['detail']), detail);
+    assert.deepEqual(routes.outcomes, [outcome]);
     const reject = await open(t, answer, 'reject');
     assert.deepEqual((await reject.decision.of(CALL))?.answer, {
       kind: 'reject',
@@ -108,7 +147,7 @@ for (const [what, answer, detail] of [
 }
 
 test('an application that hangs is waited for no longer than its bound', async (t) => {
-  const { decision, asked, time, warnings } = await open(t, () => undefined, 'reject');
+  const { decision, asked, time, warnings, outcomes } = await open(t, () => undefined, 'reject');
   const deciding = decision.of(CALL);
   await until(() => asked.length === 1);
   time.advance(3000);
@@ -117,14 +156,14 @@ test('an application that hangs is waited for no longer than its bound', async (
     [warnings[0]?.['code'], warnings[0]?.['detail']],
     ['TIMEOUT', 'it did not answer within 3000 ms'],
   );
-  assert.equal(time.waiting, 0);
+  assert.deepEqual([time.waiting, outcomes], [0, ['timeout']]);
 });
 
 test('about no more than 256 calls is the application asked at the same time', async (t) => {
-  const { decision, asked, time, warnings } = await open(t, () => undefined);
+  const { decision, asked, time, warnings, outcomes } = await open(t, () => undefined);
   const deciding = Array.from({ length: 257 }, () => decision.of(CALL));
   assert.equal(await deciding.pop(), undefined);
-  assert.equal(warnings[0]?.['code'], 'QUEUE_FULL');
+  assert.deepEqual([warnings[0]?.['code'], outcomes], ['QUEUE_FULL', ['busy']]);
   await until(() => asked.length === 256);
   time.advance(3000);
   await Promise.all(deciding);
@@ -143,6 +182,7 @@ test('applications that follow the events of the server decide where no address 
     },
   };
   const warnings: Record<string, unknown>[] = [];
+  const outcomes: string[] = [];
   const decision = new IncomingDecision({
     url: undefined,
     secret: '',
@@ -153,9 +193,11 @@ test('applications that follow the events of the server decide where no address 
     time,
     wallMs: () => NOW_MS,
     log: { warn: (fields) => void warnings.push(fields) },
+    decided: (outcome) => void outcomes.push(outcome),
   });
   t.after(() => assert.equal(warnings.length, 0));
   assert.deepEqual((await decision.of(CALL))?.answer, { kind: 'agent', agent: 'sales' });
   const { callId: _callId, ...about } = CALL;
   assert.deepEqual(asked, [{ direction: 'inbound', protocol: 'sip', ...about }]);
+  assert.deepEqual(outcomes, ['agent']);
 });

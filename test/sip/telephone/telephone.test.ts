@@ -19,6 +19,7 @@ import type { MediaRequest } from '../../../sip/trunk/outbound-calls.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
 import { mediaPolicy } from '../../../sip/telephone/media-supply.js';
 import { FINGERPRINT } from '../sdp/negotiation-under-test.js';
+import { RELAY } from '../../api/relay/open-line.js';
 import { until } from '../../fakes/until.js';
 import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-legs.js';
 
@@ -247,6 +248,8 @@ test('what cannot be spoken, has no port or no agent is refused before anything 
   failing.media = new ParleyError('CALL_LIMIT', 'full');
   await assert.rejects(telephone.place({ to }), { code: 'CALL_LIMIT' });
   await assert.rejects(telephone.place({ to, agent: 'a' }), { code: 'CAPABILITY_MISSING' });
+  const relay = { ...RELAY, url: 'wss://bot.example.com/' };
+  await assert.rejects(telephone.place({ to, relay }), { code: 'CAPABILITY_MISSING' });
   await assert.rejects(telephone.place({ to: '<>' }), { code: 'INVALID_FIELD' });
   assert.deepEqual([telephone.size, heard], [0, 0]);
 });

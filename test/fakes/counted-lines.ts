@@ -1,0 +1,22 @@
+// Notes what is counted of the lines to applications, in order.
+import type { LineCounters } from '../../src/api/relay/relay-talk.js';
+
+export class CountedLines implements LineCounters {
+  readonly noted: string[] = [];
+
+  opened(kind: string): void {
+    this.noted.push(`${kind} opened`);
+  }
+
+  reconnected(kind: string): void {
+    this.noted.push(`${kind} reconnected`);
+  }
+
+  failed(kind: string, reason: string): void {
+    this.noted.push(`${kind} failed: ${reason}`);
+  }
+
+  closed(kind: string): void {
+    this.noted.push(`${kind} closed`);
+  }
+}
