@@ -27,6 +27,7 @@ function sentence(bytes: number, soundMs = 20): KeptSentence {
     frames: { packed, frames: 1, samples: 160, samplesIn: 160, trimmedStartMs: 0 },
     soundMs,
     words: [],
+    pauses: [],
   };
 }
 
