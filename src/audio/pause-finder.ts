@@ -1,10 +1,10 @@
-// Finds the pauses in the sound of one sentence while it streams. A pause is a silence between words, as after
-// a comma; the closure of a consonant is shorter.
+// Finds the pauses in the sound of one sentence while it streams. A pause is a silence between words, as
+// after a comma. The closure of a consonant is shorter.
 //
 //   sound ... │ below 2 % of the loudest block for at least 80 ms │ sound ...
 //
-// The level is that of blocks of 10 ms. A comparison with the loudest block so far works for voices with noise
-// between their words, too.
+// The level is that of blocks of 10 ms. It is compared with the loudest block so far, because some voices
+// have noise between their words.
 
 const BLOCK_MS = 10;
 const LEAST_MS = 80; // the closure of a stop consonant takes 40 to 80 ms

@@ -7,9 +7,9 @@
 //   spoken      "First."                   "Second sent"
 //
 // If the engine reports word times, words are counted by them. If not, the times are estimated from the sound
-// (estimated-words.ts). A word counts as spoken once at least half of it was sent. Sentences of a run share one
-// sound and have estimated places (sentence-run.ts): no word is left out or counted twice, but a word may be
-// reported with the sentence before or after its own.
+// (estimated-words.ts). A word counts as spoken once at least half of it was sent. Sentences of a run share
+// one sound and have estimated places (sentence-run.ts): no word is left out or counted twice, but a word may
+// be reported with the sentence before or after its own.
 //
 // The reported text is the one that was written. "$3.50" is one word, which lasts as long as the words spoken
 // for it.
