@@ -47,8 +47,8 @@ function weightOf(word: string): number {
 const PUNCTUATION = /[,;:.!?…()—–،؛؟、。，；：！？「」]/u;
 const EXPECTED_PAUSE_MS = 180; // after punctuation that has not been heard yet
 
-// Costs, as shares of the voiced sound. A match costs the distance between the pause and its punctuation. Each
-// that stays without a match has a cost of its own, which is high for a long pause: it must have a reason.
+// Costs, as shares of the voiced sound. A match costs the distance between the pause and its punctuation.
+// Each that stays without a match has a cost of its own. That of a long pause is high: it must have a reason.
 const COST_PER_GAP = 0.05;
 const COST_PER_PAUSE_MS = 0.001;
 const MOST_PAUSE_COST = 0.3;

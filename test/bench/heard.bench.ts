@@ -7,8 +7,8 @@
 //                        └──────── place of the last packet: words sent ──┘
 //
 // Without word times, as of engines that have none, the call estimates them from the sound. The plain
-// sentences have few pauses. The hard ones have many, with numbers, abbreviations, and words of very different
-// lengths. Their sound begins and ends with silence.
+// sentences have few pauses. The hard ones have many, with numbers, abbreviations, and words of very
+// different lengths. Their sound begins and ends with silence.
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { MU_LAW_VALUES } from '../../src/codecs/g711.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
