@@ -34,6 +34,7 @@ function joinLive(element, page) {
   const captions = new LiveCaptions({
     list: element('live'),
     empty: element('live-empty'),
+    announce: element('live-announce'),
     onEnd: (problem) => {
       setPressed(false);
       if (problem !== '') page.showProblem(problem);
