@@ -143,6 +143,7 @@ test('a file becomes text with progress, and subtitles to download', async (t) =
   let finish: () => void = () => undefined;
   transcriber.until = new Promise((resolve) => (finish = resolve));
   transcriber.pieces = [piece('Hello & good bye.', 0, 2)];
+  await page.evaluate(WATCH_LIVE_REGIONS);
   await page.getByLabel('Sound or video').setInputFiles(FILE);
   await page.getByRole('button', { name: 'Transcribe' }).click();
   await page.getByText('100 % read, 4 words so far').waitFor();
@@ -157,6 +158,10 @@ test('a file becomes text with progress, and subtitles to download', async (t) =
     await downloaded(page, 'Download VTT'),
     'WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nHello &amp; good bye.\n\n',
   );
+  assert.deepEqual(await page.evaluate('told'), [
+    'The file is being sent.',
+    'The text of the file is shown.',
+  ]);
   assert.deepEqual(errors, []);
 });
 
