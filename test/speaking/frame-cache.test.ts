@@ -203,7 +203,7 @@ test('an interruption in a kept sentence answers with what was heard of it, by t
 
 test('without word times an interruption follows the pauses of the sound, in a kept sentence too', async () => {
   const frames = openCache();
-  const sound = new Float32Array([...buzz(200, 0.5), ...new Float32Array(600 * 8), ...buzz(800, 0.5)]);
+  const sound = new Float32Array([...buzz(200, 0.5), ...new Float32Array(500 * 8), ...buzz(600, 0.5)]);
   const heard = async ({ call, pass }: CallUnderTest, ms: number): Promise<string> => {
     const utterance = call.speak('Well, take this home.');
     await utterance.pushed;
@@ -215,11 +215,11 @@ test('without word times an interruption follows the pauses of the sound, in a k
   const first = openCall(frames);
   first.engine.sounds.set('Well, take this home.', sound);
   // By its letters "take" would be heard in the pause.
-  assert.equal(await heard(first, 780), 'Well');
+  assert.equal(await heard(first, 680), 'Well');
   await until(() => frames.figures.entries === 1);
   const second = openCall(frames);
-  assert.equal(await heard(second, 780), 'Well');
-  assert.equal(await heard(second, 1000), 'Well, take');
+  assert.equal(await heard(second, 680), 'Well');
+  assert.equal(await heard(second, 900), 'Well, take');
   assert.deepEqual(second.engine.begun, []);
 });
 
