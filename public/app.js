@@ -14,6 +14,7 @@ import { CallError, Parley } from './parley.js';
 import { WRONG_KEY } from './parley-http.js';
 import { joinReading } from './reading.js';
 import { makeSpeech, soundOf, SpeechSettings } from './speech-file.js';
+import { Notices } from './notices.js';
 import { joinTabs } from './tabs.js';
 import { emphasised } from './transcript-entry.js';
 import { Transcript } from './transcript.js';
@@ -35,7 +36,14 @@ const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
 
 const element = (id) => document.getElementById(id);
-const page = { key: () => key, askForKey, showProblem, did: (action) => showCode(action) };
+const page = {
+  key: () => key,
+  askForKey,
+  keyAccepted: () => notices.hide(element('key-form')),
+  showProblem,
+  did: (action) => showCode(action),
+};
+const notices = new Notices(element('notices'), [element('text'), element('listen')]);
 const meter = new Meter(element('meter'));
 const figures = new Figures(element);
 const settings = new SpeechSettings(element);
@@ -95,7 +103,8 @@ function isConnected() {
 }
 
 function showProblem(text) {
-  element('problem').hidden = text === '';
+  if (text === '') notices.hide(element('problem'));
+  else element('problem').hidden = false;
   element('problem-text').textContent = text;
 }
 
@@ -337,7 +346,7 @@ async function makeFile(text, entry) {
   shownIn.showSound(undefined);
   page.did({ type: 'file', request });
   try {
-    const sound = soundOf(await makeSpeech(request, key), request);
+    const sound = soundOf(await makeSpeech(request, key), request, shownIn.name);
     shownIn.showSound(sound);
     await sound.querySelector('audio')?.play();
   } catch (error) {

@@ -21,6 +21,8 @@ const LANGUAGES = [
   'ja',
   'ko',
 ];
+const SENDING = 'The file is being sent.';
+const NO_SPEECH = 'No speech was found.';
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
 /** `page` has the API key and shows problems: `key()`, `askForKey()`, `showProblem(text)`. */
@@ -34,6 +36,7 @@ function joinLive(element, page) {
   const captions = new LiveCaptions({
     list: element('live'),
     empty: element('live-empty'),
+    announce: element('live-announce'),
     onEnd: (problem) => {
       setPressed(false);
       if (problem !== '') page.showProblem(problem);
@@ -88,7 +91,9 @@ function showWork(element, isWorking) {
   element('file-progress').hidden = !isWorking;
   element('file-progress').removeAttribute('value');
   element('transcribe-stop').hidden = !isWorking;
-  element('file-state').textContent = isWorking ? 'The file is being sent.' : '';
+  element('file-state').textContent = isWorking ? SENDING : '';
+  // A screen reader is told the beginning and the end, but not the progress, which changes many times.
+  if (isWorking) element('file-announce').textContent = SENDING;
   if (isWorking) element('result').hidden = true;
 }
 
@@ -100,7 +105,8 @@ function showProgress(element, share, text) {
 
 function showResult(element, file, { text, vtt }) {
   element('result').hidden = false;
-  element('result-text').textContent = text === '' ? 'No speech was found.' : text;
+  element('result-text').textContent = text === '' ? NO_SPEECH : text;
+  element('file-announce').textContent = text === '' ? NO_SPEECH : 'The text of the file is shown.';
   const name = file.name.replace(/\.[^.]*$/, '');
   for (const [kind, content, type] of [
     ['srt', srtOf(vtt), 'application/x-subrip'],

@@ -16,6 +16,7 @@ const MOST_LINES = 200;
 export class LiveCaptions {
   #list;
   #empty;
+  #announce;
   #onEnd;
   #lines = new Map();
   #socket;
@@ -27,10 +28,14 @@ export class LiveCaptions {
   #isStopped = false;
   #problem = '';
 
-  /** `onEnd` is called once a session is over, with the reason; it is empty if the user has ended it. */
-  constructor({ list, empty, onEnd }) {
+  /**
+   * `announce` gets each text once it no longer changes: a screen reader reads it. `onEnd` is called once a
+   * session is over, with the reason; it is empty if the user has ended it.
+   */
+  constructor({ list, empty, announce, onEnd }) {
     this.#list = list;
     this.#empty = empty;
+    this.#announce = announce;
     this.#onEnd = onEnd;
   }
 
@@ -125,6 +130,7 @@ export class LiveCaptions {
     line.words.textContent = text;
     line.words.classList.toggle('partial', type === 'partial');
     if (type === 'final' && text === '') line.element.remove();
+    if (type === 'final' && text !== '') this.#announce.textContent = text;
     this.#list.hidden = false;
     this.#empty.hidden = true;
     this.#list.scrollTop = this.#list.scrollHeight;

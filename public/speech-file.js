@@ -55,8 +55,11 @@ export class SpeechSettings {
   }
 }
 
-/** A player, if the browser can play the format, and a link that saves the file. */
-export function soundOf({ blob, ignored }, { response_format: format }) {
+/**
+ * A player, if the browser can play the format, and a link that saves the file. `name` tells it from other
+ * sounds of the page.
+ */
+export function soundOf({ blob, ignored }, { response_format: format }, name) {
   const url = URL.createObjectURL(blob);
   const sound = document.createElement('div');
   sound.className = 'sound';
@@ -64,7 +67,7 @@ export function soundOf({ blob, ignored }, { response_format: format }) {
     const player = document.createElement('audio');
     player.controls = true;
     player.src = url;
-    player.setAttribute('aria-label', 'The sound');
+    player.setAttribute('aria-label', `Sound of ${name}`);
     sound.append(player);
   }
   const link = document.createElement('a');
@@ -72,6 +75,7 @@ export function soundOf({ blob, ignored }, { response_format: format }) {
   link.href = url;
   link.download = `parley.${ENDINGS[format] ?? format}`;
   link.textContent = `Download ${link.download} (${Math.max(1, Math.round(blob.size / 1024))} KiB)`;
+  link.setAttribute('aria-label', `${link.textContent}, ${name}`);
   sound.append(link);
   if (ignored !== '') {
     const note = document.createElement('p');

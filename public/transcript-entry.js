@@ -11,9 +11,12 @@ const TAGS = {
   file: 'File',
 };
 
+const NAME_LENGTH = 60; // characters of a text in the names of its controls
+
 export class Entry {
   element = document.createElement('li');
   over = false;
+  #number;
   #text;
   /** Its text is known from its sentences only, as they begin. */
   #grows;
@@ -36,10 +39,11 @@ export class Entry {
   #sound;
 
   /**
-   * `voice` is the name of the one that was chosen, or empty. `onReplay(text, entry)` makes a file of the
+   * `number` is another one for each entry. `voice` is the name of the one that was chosen, or empty. `onReplay(text, entry)` makes a file of the
    * text that was heard.
    */
-  constructor(text, { voice = '', onReplay }) {
+  constructor(text, { number, voice = '', onReplay }) {
+    this.#number = number;
     this.#text = text;
     this.#voice = voice;
     this.#onReplay = onReplay;
@@ -58,6 +62,13 @@ export class Entry {
 
   get heard() {
     return this.#text.slice(0, this.#spokenTo);
+  }
+
+  /** Tells its controls from those of other entries, which may have the same text. */
+  get name() {
+    const text = this.heard.trim();
+    const begin = text.length > NAME_LENGTH ? `${text.slice(0, NAME_LENGTH).trimEnd()}…` : text;
+    return `text ${this.#number}: “${begin}”`;
   }
 
   get voice() {
@@ -161,6 +172,7 @@ export class Entry {
     const button = make('button', 'link');
     button.type = 'button';
     button.textContent = 'Replay';
+    button.setAttribute('aria-label', `Replay ${this.name}`);
     button.addEventListener('click', () => this.#onReplay(this.heard.trim(), this));
     this.element.querySelector('.entry-head').append(button);
   }

@@ -16,6 +16,8 @@ export class Transcript {
   /** Those that wait or are being spoken, by number, in order. */
   #open = new Map();
   #lastNumber = 0;
+  /** Number of texts of this page so far: tells their controls apart. */
+  #texts = 0;
   #onReplay;
   /** What the caller says and may still change, by the id of its caption. */
   #changing = new Map();
@@ -67,7 +69,8 @@ export class Transcript {
   }
 
   #entryOf(text, voice) {
-    return new Entry(text, { voice, onReplay: this.#onReplay });
+    this.#texts++;
+    return new Entry(text, { number: this.#texts, voice, onReplay: this.#onReplay });
   }
 
   /** The agent speaks: its texts have numbers of the server's. */

@@ -33,7 +33,7 @@ export class VoiceField {
   #sample;
   #audio = new Audio();
 
-  /** `page` has `key()`, `askForKey()`, `showProblem(text)` and `did(action)`. */
+  /** `page` has `key()`, `askForKey()`, `keyAccepted()`, `showProblem(text)` and `did(action)`. */
   constructor(element, page) {
     this.#element = element;
     this.#page = page;
@@ -56,7 +56,7 @@ export class VoiceField {
       if (!answer.ok && answer.status !== 401) throw await refusalOf(answer);
       if (answer.status === 401) return this.#page.askForKey();
       this.#voices = (await answer.json()).voices;
-      this.#element('key-form').hidden = true;
+      this.#page.keyAccepted();
       this.#element('voice-search-field').hidden = this.#voices.length <= FEW;
       this.#show();
       this.#showLanguages();

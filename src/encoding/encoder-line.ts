@@ -9,7 +9,14 @@ import type { FileHeader } from '../codecs/container.js';
 import type { OpusSettings } from '../codecs/opus.js';
 import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { LineMessage, LineSink, OfLine, SegmentEncoded, SegmentSource } from './line-messages.js';
+import type {
+  LineMessage,
+  LineSink,
+  OfLine,
+  SegmentEncoded,
+  SegmentPause,
+  SegmentSource,
+} from './line-messages.js';
 
 const MAX_SEGMENTS = 64; // waiting in one line; two are usual
 
@@ -29,6 +36,8 @@ export class EncoderLine {
   /** Called when the sink has taken the first frame of a segment; `queuedAtMs` is on the monotonic clock. */
   onSegmentStarted:
     ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
+  /** Called for each pause of a segment with `reportPauses`, before the segment is encoded whole. */
+  onSegmentPause: ((pause: SegmentPause) => void) | undefined;
   /** Called with the payloads of a segment that was to be kept, once all of them are made. */
   onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
   /** Milliseconds of worker time used by the line; known at its end. */
@@ -133,6 +142,9 @@ export class EncoderLine {
         this.onSegmentStarted?.(index, firstFrame, trimmedStartMs, queuedAtMs);
         return;
       }
+      case 'pause':
+        this.onSegmentPause?.(message.pause);
+        return;
       case 'encoded':
         this.#take(message.segment.index)?.resolve(message.segment);
         return;

@@ -176,11 +176,14 @@ function openHandover(message: HandoverMessage): void {
   line?.pump.wake();
 }
 
-function addSegment(line: Line, index: number, source: SegmentSource): void {
+function addSegment(number: number, line: Line, index: number, source: SegmentSource): void {
   const { pauseBeforeMs = 0 } = source;
   if ('kept' in source) return line.pump.segment(keptSegment(index, pauseBeforeMs, source));
-  const { ring, rate, keep = false, part, speed, gain } = source;
-  const segment = { index, rate, pauseBeforeMs, keep, part, speed, gain };
+  const { ring, rate, keep = false, part, speed, gain, reportPauses = false } = source;
+  const onPause = (startMs: number, endMs: number) =>
+    post({ type: 'pause', line: number, pause: { index, startMs, endMs } });
+  const pauses = reportPauses ? { onPause } : {};
+  const segment = { index, rate, pauseBeforeMs, keep, part, speed, gain, ...pauses };
   line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
 }
 
@@ -202,7 +205,7 @@ function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
   if (line === undefined) return; // it was lost while the message was on its way
   switch (message.type) {
     case 'segment':
-      return addSegment(line, message.index, message.source);
+      return addSegment(message.line, line, message.index, message.source);
     case 'cut':
       return line.pump.cut(message.index, message.endAt);
     case 'tune':

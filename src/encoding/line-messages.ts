@@ -37,6 +37,8 @@ interface SoundSegment extends SegmentPlace {
   readonly speed?: number | undefined;
   /** Times its loudness. */
   readonly gain?: number | undefined;
+  /** Its pauses are reported while it is encoded. */
+  readonly reportPauses?: boolean;
 }
 
 /**
@@ -169,9 +171,19 @@ export interface SegmentStarted {
   readonly queuedAtMs: number;
 }
 
+/** A silence within the sound of a segment, or at its beginning or end. */
+export interface SegmentPause {
+  readonly index: number;
+  /** Milliseconds from the segment's first sample that is heard, at the speed at which it was spoken. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 /** About one line. After `ended` or `lost` nothing more is said of it. */
 export type LineMessage =
   | { readonly type: 'started'; readonly line: number; readonly segment: SegmentStarted }
+  /** All pauses of a segment are reported before it is encoded. */
+  | { readonly type: 'pause'; readonly line: number; readonly pause: SegmentPause }
   | { readonly type: 'encoded'; readonly line: number; readonly segment: SegmentEncoded }
   /** `tunings`: how many times the line had been tuned when the segment was encoded. */
   | {

@@ -1,6 +1,7 @@
 // The sound of a line: SegmentSound reads one segment from the engine's ring and cuts the silence around it.
 // LineSound joins segments into one sound at the sink's rate: stretched and resampled, without a seam while
 // the rate stays, with pauses of exact length between them.
+import { PauseFinder } from '../audio/pause-finder.js';
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-buffers.js';
 import { SPEEDS, TimeStretch } from '../audio/time-stretch.js';
@@ -40,6 +41,7 @@ export class SegmentSound {
   readonly #gain: number;
   readonly #source: SampleSource;
   readonly #trimmer: Trimmer;
+  readonly #pauses: PauseFinder | undefined;
   readonly #scratch: Float32Array;
   /** Figures of its first rendering, if it was kept and decoded again. */
   readonly #made: Pick<KeptFrames, 'samplesIn' | 'trimmedStartMs'> | undefined;
@@ -63,6 +65,8 @@ export class SegmentSound {
       readonly speed?: number | undefined;
       readonly gain?: number | undefined;
       readonly made?: Pick<KeptFrames, 'samplesIn' | 'trimmedStartMs'> | undefined;
+      /** See PauseFinder. All calls are made before `read` returns -1. */
+      readonly onPause?: (startMs: number, endMs: number) => void;
     },
     trim: TrimOptions,
     scratch: Float32Array,
@@ -80,6 +84,8 @@ export class SegmentSound {
     const begun = segment.part?.first === false;
     this.#trimmer = new Trimmer(segment.rate, CHUNK_SAMPLES, begun ? { ...trim, begun } : trim);
     this.#scratch = scratch.subarray(0, CHUNK_SAMPLES);
+    const { rate, onPause } = segment;
+    this.#pauses = onPause === undefined ? undefined : new PauseFinder(rate, onPause);
   }
 
   get samplesIn(): number {
@@ -100,6 +106,17 @@ export class SegmentSound {
    * end. Throws the error with which the ring ended, or ABORTED.
    */
   read(output: Float32Array): number {
+    const count = this.#readTrimmed(output);
+    if (count < 0) {
+      this.#pauses?.end();
+      return count;
+    }
+    this.#pauses?.add(output, count);
+    applyGain(output, count, this.#gain); // behind the trimmer, which knows the sound as it was made
+    return count;
+  }
+
+  #readTrimmed(output: Float32Array): number {
     while (this.#trimmer.readable === 0) {
       const left = this.#left();
       if (left <= 0) {
@@ -114,9 +131,7 @@ export class SegmentSound {
       if (this.#at !== undefined) this.#at += taken;
       this.#trimmer.write(this.#scratch, taken);
     }
-    const count = this.#trimmer.read(output, CHUNK_SAMPLES);
-    applyGain(output, count, this.#gain); // behind the trimmer, which knows the sound as it was made
-    return count;
+    return this.#trimmer.read(output, CHUNK_SAMPLES);
   }
 
   /** Samples up to its end, as far as that is known. */

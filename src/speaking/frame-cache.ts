@@ -14,12 +14,14 @@ import type { KeptFrames } from '../encoding/kept-frames.js';
 import type { LineSettings } from '../encoding/line-messages.js';
 import type { SpeechOptions, WordTime } from '../engines/engine.js';
 import { keyFields, renderingKey } from '../engines/rendering-key.js';
+import type { SoundPause } from './estimated-words.js';
 import { wordsOf, type SpokenSentence } from './line-piece.js';
 
 const FORM = 1; // version of the payloads; raise it when they change in a way that no field of the key shows
 // Bytes of an entry beside its payloads: measured, rounded up.
 const ENTRY_BYTES = 1024;
 const WORD_BYTES = 128;
+const PAUSE_BYTES = 64;
 
 export interface KeptSentence {
   readonly frames: KeptFrames;
@@ -29,6 +31,8 @@ export interface KeptSentence {
    * Word times of the engine, for the words that it got. The same words may be written differently each time.
    */
   readonly words: readonly WordTime[];
+  /** Pauses of the sound, if the engine reports no word times. */
+  readonly pauses: readonly SoundPause[];
 }
 
 interface FrameCacheFigures {
@@ -214,6 +218,7 @@ export class LineFrames {
   }
 }
 
-function bytesOf({ frames, words }: KeptSentence): number {
-  return frames.packed.byteLength + ENTRY_BYTES + words.length * WORD_BYTES;
+function bytesOf({ frames, words, pauses }: KeptSentence): number {
+  const { byteLength } = frames.packed;
+  return byteLength + ENTRY_BYTES + words.length * WORD_BYTES + pauses.length * PAUSE_BYTES;
 }

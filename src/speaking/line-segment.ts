@@ -3,7 +3,9 @@ import type { PcmRing } from '../audio/pcm-ring.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
 import type { SegmentEncoded } from '../encoding/line-messages.js';
 import type { WordTime } from '../engines/engine.js';
+import type { KeptSentence } from './frame-cache.js';
 import type { WrittenSentence } from './line-piece.js';
+import type { SoundPause } from './estimated-words.js';
 import { placedWord, type SpokenSegment, writtenTimes } from './spoken-text.js';
 
 /** The source of a segment's sound, while that is made. */
@@ -53,6 +55,8 @@ export class LineSegment implements SpokenSegment {
   readonly #speed: number;
   #soundMs: number | undefined;
   #words: readonly WordTime[] = [];
+  /** As made, before the speed is applied. */
+  #pauses: readonly SoundPause[] = [];
   #trimmedStartMs = 0;
 
   constructor({ text, spoken, delivery }: WrittenSentence, sound: SoundInMaking | undefined, speed = 1) {
@@ -63,9 +67,10 @@ export class LineSegment implements SpokenSegment {
     this.#speed = speed;
   }
 
-  /** Length and words of the sound as it was made, before the speed is applied. */
-  get asMade(): { readonly soundMs: number; readonly words: readonly WordTime[] } {
-    return { soundMs: this.#soundMs ?? this.#sound?.soundMs ?? 0, words: this.#sound?.words ?? this.#words };
+  /** The sound as it was made, before the speed is applied. */
+  get asMade(): Omit<KeptSentence, 'frames'> {
+    const soundMs = this.#soundMs ?? this.#sound?.soundMs ?? 0;
+    return { soundMs, words: this.#sound?.words ?? this.#words, pauses: this.#pauses };
   }
 
   get trimmedStartMs(): number {
@@ -81,6 +86,24 @@ export class LineSegment implements SpokenSegment {
   made(soundMs: number, words: readonly WordTime[]): void {
     this.#soundMs = soundMs;
     this.#words = words;
+  }
+
+  /** States a pause of its sound, of which all before are stated. */
+  paused({ startMs, endMs }: SoundPause): void {
+    this.#pauses = [...this.#pauses, { startMs, endMs }];
+  }
+
+  /** States all pauses of a sound that was made before. */
+  set madePauses(pauses: readonly SoundPause[]) {
+    this.#pauses = pauses;
+  }
+
+  get pauses(): readonly SoundPause[] {
+    if (this.#speed === 1) return this.#pauses;
+    return this.#pauses.map(({ startMs, endMs }) => ({
+      startMs: startMs / this.#speed,
+      endMs: endMs / this.#speed,
+    }));
   }
 
   get soundMs(): number | undefined {

@@ -184,6 +184,7 @@ function speakWithoutSound(routing: SpeechRouting): void {
         madeMs: 200,
         trimmedStartMs: 0,
         words: [],
+        pauses: [],
       };
       spokenText([segment], 5, 20);
     }

@@ -19,6 +19,7 @@ import type { OpusSettings } from '../codecs/opus.js';
 import type { EncoderLine } from '../encoding/encoder-line.js';
 import type { LineSink } from '../encoding/line-messages.js';
 import type { EngineTiming, SpeechEnd } from '../engines/engine.js';
+import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Continuity } from './continuity.js';
 import type { KeptSentence, SentenceSettings } from './frame-cache.js';
@@ -85,6 +86,13 @@ export interface LineOutlet {
 export interface LineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
   /** Joins sentences into runs; if absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity | undefined;
+}
+
+interface RenderOptions {
+  readonly pauseBeforeMs: number;
+  /** Absent if the sound is not cached. */
+  readonly settings?: SentenceSettings | undefined;
+  readonly reportPauses?: boolean;
 }
 
 const UNTRIMMED: TrimOptions = { thresholdDb: -Infinity };
@@ -205,6 +213,7 @@ export class SpeechLine {
       const segment = this.#segments[index];
       if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
     };
+    line.onSegmentPause = ({ index, ...pause }) => this.#segments[index]?.paused(pause);
     line.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
     this.#line = line;
     if (this.#textPaused) line.pauseInput();
@@ -266,7 +275,8 @@ export class SpeechLine {
     if (found !== undefined) return this.#repeat(piece, found, { pauseBeforeMs, settings }, opened);
     const sound = this.#synthesis(piece);
     const toKeep = this.#frames === undefined ? undefined : settings;
-    return this.#render(piece, sound, { pauseBeforeMs, settings: toKeep }, opened, signal);
+    const reportPauses = reportsPauses(piece.voice);
+    return this.#render(piece, sound, { pauseBeforeMs, settings: toKeep, reportPauses }, opened, signal);
   }
 
   #settingsOf(sentence: SpokenSentence): SentenceSettings {
@@ -291,6 +301,7 @@ export class SpeechLine {
           rate: run.rate,
           pauseBeforeMs: isFirst ? pauseBeforeMs : 0,
           part: { first: isFirst, endAt: part.endAt },
+          reportPauses: reportsPauses(run.voice),
         });
         // The part was read ahead, and the text has paused since.
         if (this.#textPaused && run.open) line.pauseInput();
@@ -321,6 +332,7 @@ export class SpeechLine {
   ): Work {
     const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#options).speed);
     segment.made(kept.soundMs, kept.words);
+    segment.madePauses = kept.pauses;
     if (reencode) segment.onKept = (frames) => this.#frames?.keeper(settings)({ ...kept, frames });
     this.#segments.push(segment);
     const again = reencode ? ({ reencode } as const) : {};
@@ -344,10 +356,7 @@ export class SpeechLine {
   #render(
     sentence: WrittenSentence,
     piece: SoundPiece,
-    {
-      pauseBeforeMs,
-      settings,
-    }: { readonly pauseBeforeMs: number; readonly settings?: SentenceSettings | undefined },
+    { pauseBeforeMs, settings, reportPauses = false }: RenderOptions,
     opened: Promise<EncoderLine>,
     signal: AbortSignal,
   ): Work {
@@ -365,7 +374,14 @@ export class SpeechLine {
     if (settings !== undefined) this.#keepOf(segment, settings, synthesized);
     const encoded = opened
       .then((line) =>
-        line.segment({ ring: ring.handle, rate, pauseBeforeMs, keep: settings !== undefined, ...sounding }),
+        line.segment({
+          ring: ring.handle,
+          rate,
+          pauseBeforeMs,
+          keep: settings !== undefined,
+          reportPauses,
+          ...sounding,
+        }),
       )
       .then((place) => segment.encoded(place))
       .catch((error: unknown) => {
@@ -427,6 +443,11 @@ export class SpeechLine {
     }
     line.abort();
   }
+}
+
+/** True if the times of words are estimated, for which the pauses of the sound are needed. */
+function reportsPauses({ engine }: ResolvedVoice): boolean {
+  return !engine.capabilities.wordTimes;
 }
 
 /** Pause and speed of a line. The sink of bytes itself changes the speed. */

@@ -6,15 +6,16 @@
 //   sent        ───────────────────────────────────▶ 87
 //   spoken      "First."                   "Second sent"
 //
-// If the engine reports word times, words are counted by them. If not, the cut is placed in proportion to the
-// letters of the sentence. A word counts as spoken once at least half of it was sent. Sentences of a run
-// share one sound and have estimated places (sentence-run.ts): no word is left out or counted twice, but a
-// word may be reported with the sentence before or after its own.
+// If the engine reports word times, words are counted by them. If not, the times are estimated from the sound
+// (estimated-words.ts). A word counts as spoken once at least half of it was sent. Sentences of a run share
+// one sound and have estimated places (sentence-run.ts): no word is left out or counted twice, but a word may
+// be reported with the sentence before or after its own.
 //
 // The reported text is the one that was written. "$3.50" is one word, which lasts as long as the words spoken
 // for it.
 import type { WordTime } from '../engines/engine.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
+import { estimatedTimes, type SoundPause, type Span } from './estimated-words.js';
 import type { WrittenSentence } from './line-piece.js';
 
 // The pace of an unhurried speaker. It is used only while the length of a sentence is unknown.
@@ -35,6 +36,11 @@ export interface SpokenSegment extends WrittenSentence {
   readonly trimmedStartMs: number;
   /** Word times of the text as it was written. */
   readonly words: readonly WordTime[];
+  /**
+   * Pauses found so far, without those of the silence that was cut; all of them once `frames` is known. Empty
+   * if the engine reports word times.
+   */
+  readonly pauses: readonly SoundPause[];
 }
 
 /** The text of the segments up to where the sound stopped after `sentFrames` frames of `frameMs`. */
@@ -77,21 +83,11 @@ export function unfinishedWordFrame(
 
 /** Milliseconds of the segment's sound at which the word began that is cut at `heardMs`. */
 function unfinishedWordMs(segment: SpokenSegment, heardMs: number, totalMs: number): number | undefined {
-  const { words, trimmedStartMs, text, spoken } = segment;
-  if (words.length > 0) {
-    const atMs = heardMs + trimmedStartMs;
-    const cut = words.find(({ startMs, endMs }, index) => {
-      const untilMs = endMs ?? words[index + 1]?.startMs ?? totalMs + trimmedStartMs;
-      return startMs < atMs && atMs < untilMs;
-    });
-    return cut === undefined ? undefined : Math.max(0, cut.startMs - trimmedStartMs);
-  }
-  const whole = spoken?.text ?? text;
-  const at = (heardMs / totalMs) * whole.length;
-  for (const { start, end } of wordsOf(whole)) {
-    if (start < at && at < end) return (start / whole.length) * totalMs;
-  }
-  return undefined;
+  const words = heardWords(segment, totalMs);
+  const cut = words.find(({ startMs, endMs }, index) => {
+    return startMs < heardMs && heardMs < (endMs ?? words[index + 1]?.startMs ?? totalMs);
+  });
+  return cut === undefined ? undefined : Math.max(0, cut.startMs);
 }
 
 /**
@@ -107,8 +103,15 @@ function partOf(segment: SpokenSegment, heardMs: number, frameMs: number): strin
   const totalMs = lengthMs(segment, frameMs);
   const isKnown = segment.soundMs !== undefined || segment.shareMs !== undefined;
   if (isKnown && heardMs >= totalMs) return segment.text;
-  if (segment.words.length > 0) return byWordTimes(segment, heardMs + segment.trimmedStartMs, totalMs);
-  return byProportion(segment, heardMs / totalMs);
+  const words = heardWords(segment, totalMs);
+  let end = 0;
+  words.forEach(({ word, textOffset, startMs, endMs }, index) => {
+    // A word without an end time lasts until the next one, with the pause between them.
+    const untilMs = endMs ?? words[index + 1]?.startMs ?? totalMs;
+    if (heardMs < (startMs + untilMs) / 2) return;
+    end = Math.max(end, textOffset + word.length);
+  });
+  return segment.text.slice(0, end).trimEnd();
 }
 
 function lengthMs(segment: SpokenSegment, frameMs: number): number {
@@ -119,15 +122,19 @@ function lengthMs(segment: SpokenSegment, frameMs: number): number {
   return Math.max(characters * USUAL_MS_PER_CHARACTER, segment.madeMs, frameMs);
 }
 
-function byWordTimes(segment: SpokenSegment, heardMs: number, totalMs: number): string {
-  let end = 0;
-  segment.words.forEach((word, index) => {
-    // A word without an end time lasts until the next one, with the pause between them.
-    const endMs = word.endMs ?? segment.words[index + 1]?.startMs ?? totalMs + segment.trimmedStartMs;
-    if (heardMs < (word.startMs + endMs) / 2) return;
-    end = Math.max(end, word.textOffset + word.word.length);
-  });
-  return segment.text.slice(0, end).trimEnd();
+/** The words as written, timed from the first sample that is heard. */
+function heardWords(segment: SpokenSegment, totalMs: number): readonly WordTime[] {
+  const { text, spoken, words, trimmedStartMs, frames, pauses } = segment;
+  if (words.length > 0) return words.map((word) => placedWord(word, (ms) => ms - trimmedStartMs));
+  const whole = spoken?.text ?? text;
+  const spans = [...wordsOf(whole)];
+  const times = estimatedTimes(whole, spans, { lengthMs: totalMs, isWhole: frames !== undefined, pauses });
+  const estimated = spans.map(({ start, end }, index) => ({
+    word: whole.slice(start, end),
+    textOffset: start,
+    ...(times[index] ?? { startMs: totalMs, endMs: totalMs }),
+  }));
+  return spoken === undefined ? estimated : writtenTimes(estimated, text, spoken);
 }
 
 const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
@@ -135,21 +142,6 @@ const WORDS = new Intl.Segmenter(undefined, { granularity: 'word' });
 // needs it.
 const PLAIN_WORD = /[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*/gi;
 const PLAIN_TEXT = /^(?:[a-z0-9]+(?:(?<=[a-z])'(?=[a-z])[a-z0-9]+)*[,.!?;:]*(?: +|$))*$/i;
-
-function byProportion({ text, spoken }: SpokenSegment, share: number): string {
-  const words = wordsOf(spoken?.text ?? text);
-  const cut = share * (spoken?.text ?? text).length;
-  let end = 0;
-  for (const word of spoken === undefined ? asWritten(words) : writtenWords(words, spoken)) {
-    if ((word.spoken.start + word.spoken.end) / 2 > cut) break;
-    end = word.written.end;
-  }
-  return text.slice(0, end);
-}
-
-function* asWritten(words: Iterable<Span>): Generator<{ readonly spoken: Span; readonly written: Span }> {
-  for (const word of words) yield { spoken: word, written: word };
-}
 
 function* wordsOf(text: string): Generator<Span> {
   if (PLAIN_TEXT.test(text)) {
@@ -160,12 +152,6 @@ function* wordsOf(text: string): Generator<Span> {
   for (const { segment, index, isWordLike } of WORDS.segment(text)) {
     if (isWordLike === true) yield { start: index, end: index + segment.length };
   }
-}
-
-/** UTF-16 units; `end` is exclusive. */
-interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 interface WrittenWord {

@@ -28,7 +28,7 @@ function openCall(): HeardCall {
   return { ...under, hearing, pause };
 }
 
-const TEXT = 'alpha beta gamma'; // one second: each letter, space and all, lasts 62.5 ms
+const TEXT = 'alpha beta gamma'; // one second, in which "beta" begins after an estimated 344 ms
 
 async function speakAndPass(under: HeardCall, ms: number) {
   under.engine.sounds.set(TEXT, rising(1000));
@@ -80,9 +80,9 @@ test('after a noise the voice goes on with its unfinished word, which counts onc
   under.sent();
   under.hearing.report({ type: 'bargein.false', track: utterance.number, atMs: 0, speechMs: 100 });
   under.pass(2000);
-  // "beta" began after 375 ms: from frame 18 of 50 on everything comes, of it the word's part twice.
+  // "beta" began after 344 ms: from frame 17 of 50 on everything comes, of it the word's part twice.
   const sounding = under.sent().filter((packet) => heardOf([packet]).some((sample) => sample !== 0));
-  assert.equal(sounding.length, 50 - 18);
+  assert.equal(sounding.length, 50 - 17);
   assert.deepEqual(eventTypes(under).slice(2), [
     'utterance.paused',
     'utterance.resumed',

@@ -22,9 +22,14 @@ function typesOf({ events }: CallUnderTest): string[] {
   return events.map(({ type }) => type);
 }
 
-/** Time passes until it is so. */
+/** Time passes until it is so; it must not run away from the encoder, which is a thread. */
 async function passing(under: CallUnderTest, isSo: () => boolean): Promise<void> {
-  await until(() => (under.pass(20), isSo()));
+  let frames = 0;
+  await until(async () => {
+    under.pass(20);
+    if (++frames % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    return isSo();
+  });
 }
 
 /** Why it ended, once it has. */

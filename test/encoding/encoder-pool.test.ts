@@ -45,6 +45,30 @@ function bytesSink(ring: ByteRing, container: 'wav' | 'pcm' = 'pcm', rate = 8000
   return { kind: 'bytes', ring: ring.handle, container, rate } as const;
 }
 
+test('the pauses of a segment are reported before it is encoded, if they are asked for', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const out = ByteRing.open(100_000);
+  const silence = (ms: number) => new Float32Array(16 * ms);
+  const sound = joined(silence(100), loud(16 * 300, 1), silence(200), loud(16 * 240, 2), silence(500));
+  const rings = [ringOf(sound, 16_000), ringOf(sound, 16_000)];
+  const line = pool.open(bytesSink(out));
+  const reported: unknown[] = [];
+  line.onSegmentPause = ({ index, startMs, endMs }) => reported.push([index, startMs, endMs]);
+  const [, encoded] = rings.map((ring, index) =>
+    line.segment({ ring: ring.handle, rate: 16_000, gain: 0.001, reportPauses: index === 1 }),
+  );
+  void line.end();
+  await encoded;
+  // 40 ms before the sound are kept, and 80 ms after it.
+  const pauses = [
+    [1, 0, 40],
+    [1, 340, 540],
+    [1, 780, 860],
+  ];
+  assert.deepEqual(reported, pauses);
+  for (const ring of [...rings, out]) ring.close();
+});
+
 test('segments go through a worker into a container, sample for sample', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(2000);

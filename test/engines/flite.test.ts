@@ -221,6 +221,7 @@ test('an interruption at any place of 40 texts tells exactly the words whose hal
       madeMs: soundMs,
       trimmedStartMs: 0,
       words,
+      pauses: [],
     };
     const middles = truth.map(({ startMs, endMs }) => (startMs + endMs) / 2);
     for (let sent = 1; sent < frames; sent++) {

@@ -20,6 +20,15 @@ const WAIT_MS = 10_000;
 const FAKE_MICROPHONE = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
 const FILE = { name: 'talk.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('a sound') };
 
+// Runs in the page: collects what its live regions say.
+const WATCH_LIVE_REGIONS = `
+  globalThis.told = [];
+  for (const region of document.querySelectorAll('[role=status], [role=alert], [aria-live]')) {
+    const tell = () => region.textContent.trim() !== '' && told.push(region.textContent.trim());
+    new MutationObserver(tell).observe(region, { childList: true, characterData: true, subtree: true });
+  }
+`;
+
 let browser: Browser;
 
 before(async () => {
@@ -84,6 +93,35 @@ test('what is said into the microphone is grey while it may change, and black wh
   assert.deepEqual(errors, []);
 });
 
+test('a screen reader is told each live caption once, when it no longer changes', async (t) => {
+  const { page, recogniser, activity } = await openPage(t);
+  await page.evaluate(WATCH_LIVE_REGIONS);
+  await page.getByRole('button', { name: 'Start listening' }).click();
+  await until(() => activity.lines.length === 1);
+  const [line, session] = [activity.lines[0], recogniser.opened[0]];
+  assert.ok(line !== undefined && session !== undefined);
+  await until(() => (line.ring.status()?.written ?? 0) > 16_000);
+  line.analyse();
+  line.event('speech.started', 900);
+  const captions = page.getByRole('list', { name: 'Live captions' });
+  for (const partial of ['Good', 'Good mor', 'Good morning']) {
+    session.partial(partial, 0);
+    await captions.getByText(partial, { exact: true }).waitFor();
+  }
+  assert.deepEqual(await page.evaluate('told'), []);
+  line.event('turn.ended', 950);
+  await captions.getByText('turn 0').waitFor();
+  assert.deepEqual(await page.evaluate('told'), ['turn 0']);
+});
+
+test('the focus goes on to the panel that is shown when the form for the key goes', async (t) => {
+  const { page } = await openPage(t, { apiKeys: [KEY] });
+  await page.getByLabel('This server asks for an API key').fill(KEY);
+  await page.keyboard.press('Enter');
+  await page.locator('#key-form').waitFor({ state: 'hidden' });
+  assert.equal(await page.evaluate('document.activeElement.id'), 'listen');
+});
+
 test('a recogniser that fails is said in its words, and listening can begin again', async (t) => {
   const { page, recogniser } = await openPage(t);
   recogniser.refusal = new ParleyError('ENGINE_BUSY', 'too many sounds are recognised');
@@ -105,6 +143,7 @@ test('a file becomes text with progress, and subtitles to download', async (t) =
   let finish: () => void = () => undefined;
   transcriber.until = new Promise((resolve) => (finish = resolve));
   transcriber.pieces = [piece('Hello & good bye.', 0, 2)];
+  await page.evaluate(WATCH_LIVE_REGIONS);
   await page.getByLabel('Sound or video').setInputFiles(FILE);
   await page.getByRole('button', { name: 'Transcribe' }).click();
   await page.getByText('100 % read, 4 words so far').waitFor();
@@ -119,6 +158,10 @@ test('a file becomes text with progress, and subtitles to download', async (t) =
     await downloaded(page, 'Download VTT'),
     'WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nHello &amp; good bye.\n\n',
   );
+  assert.deepEqual(await page.evaluate('told'), [
+    'The file is being sent.',
+    'The text of the file is shown.',
+  ]);
   assert.deepEqual(errors, []);
 });
 

@@ -431,6 +431,36 @@ test('a server with keys is asked with the one that the user gives', async (t) =
   await page.close();
 });
 
+test('the focus goes back to where it was when a problem or the form for the key goes', async (t) => {
+  const key = 'key-one-0123456789';
+  const { url } = await openServer(t, { apiKeys: [key] });
+  const { page, send } = await openPage(url);
+  const focused = () => page.evaluate('document.activeElement.id');
+  const problem = page.getByRole('alert');
+  assert.equal(await focused(), 'key');
+  await page.keyboard.type('key-two-0123456789');
+  await page.keyboard.press('Enter');
+  await problem.filter({ hasText: 'The server does not accept this API key' }).waitFor();
+  await page.getByRole('button', { name: 'Close this message' }).focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await problem.isVisible(), false);
+  assert.equal(await focused(), 'key', 'the key is still asked for');
+  await page.getByLabel('This server asks for an API key').fill(key);
+  await page.keyboard.press('Enter');
+  await page.locator('#key-form').waitFor({ state: 'hidden' });
+  assert.equal(await focused(), 'text', 'nothing had the focus before');
+  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.getByText('On the line', { exact: true }).waitFor();
+  await page.getByLabel('Voice', { exact: true }).focus();
+  await send({ type: 'agent.failed', error: { code: 'AGENT_FAILED', message: 'The model is gone.' } });
+  await page.getByRole('button', { name: 'Close this message' }).click();
+  assert.equal(await focused(), 'voice');
+  await send({ type: 'agent.failed', error: { code: 'AGENT_FAILED', message: 'The model is gone.' } });
+  await problem.filter({ hasText: 'The model is gone.' }).waitFor();
+  assert.equal(await focused(), 'voice', 'a problem takes no focus');
+  await page.close();
+});
+
 for (const [what, wrong] of [
   ['a key that the server does not know', 'key-two-0123456789'],
   ['a key that no header can carry', 'clé-une-–-0123456789'],

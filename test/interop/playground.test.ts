@@ -275,6 +275,34 @@ test('what was heard in a call is replayed in its voice, as far as it was heard'
   assert.deepEqual([text, voice], ['One two.', 'slt']);
 });
 
+test('the controls of each text have names of their own, also of texts that are the same', async (t) => {
+  const { page, url, speech, send } = await openPage(t);
+  speech.whole = ['sound'];
+  const long = `${'very '.repeat(30)}long`;
+  await load(page, url);
+  await startCall(page);
+  for (const [index, text] of ['Hello.', 'Hello.', long].entries()) {
+    await page.getByLabel('Text to speak').fill(text);
+    await page.getByRole('button', { name: 'Speak', exact: true }).click();
+    const utterance = index + 1;
+    await send({ type: 'utterance.started', utterance, firstPacketMs: 20, queuedMs: 10 });
+    await send({ type: 'utterance.spoken', utterance, text, durationMs: 900 });
+    await page.getByRole('button', { name: `Replay text ${utterance}: “` }).click();
+    await page.locator('.entry').first().locator('.sound').waitFor();
+  }
+  const names = await page.evaluate(`[...document.querySelectorAll('#transcript :is(button, audio, a)')]
+    .map((control) => control.getAttribute('aria-label'))`);
+  const begin = `“${'very '.repeat(12).trim()}…”`;
+  assert.deepEqual(
+    names,
+    [`text 3: ${begin}`, 'text 2: “Hello.”', 'text 1: “Hello.”'].flatMap((name) => [
+      `Replay ${name}`,
+      `Sound of ${name}`,
+      `Download parley.mp3 (1 KiB), ${name}`,
+    ]),
+  );
+});
+
 test('the page shows what is made of a text, and by which rule', async (t) => {
   const { page, url, errors } = await openPage(t);
   await load(page, url);

@@ -107,7 +107,7 @@ test('clearing forgets the sentences of calls too, and counts them', () => {
   const frames = new FrameCache(10_000, SETTINGS);
   const packed = new SharedArrayBuffer(8);
   const kept = { packed, frames: 1, samples: 1, samplesIn: 1, trimmedStartMs: 0 };
-  frames.keep('a', { frames: kept, soundMs: 1, words: [] });
+  frames.keep('a', { frames: kept, soundMs: 1, words: [], pauses: [] });
   const { speech } = openSpeech(8, SETTINGS, undefined, frames);
   assert.equal(speech.clear(), 1);
   assert.equal(frames.figures.entries, 0);

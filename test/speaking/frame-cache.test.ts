@@ -27,6 +27,7 @@ function sentence(bytes: number, soundMs = 20): KeptSentence {
     frames: { packed, frames: 1, samples: 160, samplesIn: 160, trimmedStartMs: 0 },
     soundMs,
     words: [],
+    pauses: [],
   };
 }
 
@@ -198,6 +199,28 @@ test('an interruption in a kept sentence answers with what was heard of it, by t
   assert.equal(call.interrupt('caller spoke').text, 'One');
   assert.equal((await utterance.ended).durationMs, 260);
   assert.deepEqual([ended, engine.begun], [['interrupted'], []]);
+});
+
+test('without word times an interruption follows the pauses of the sound, in a kept sentence too', async () => {
+  const frames = openCache();
+  const sound = new Float32Array([...buzz(200, 0.5), ...new Float32Array(500 * 8), ...buzz(600, 0.5)]);
+  const heard = async ({ call, pass }: CallUnderTest, ms: number): Promise<string> => {
+    const utterance = call.speak('Well, take this home.');
+    await utterance.pushed;
+    pass(ms);
+    const { text } = call.interrupt('caller spoke');
+    await utterance.ended;
+    return text;
+  };
+  const first = openCall(frames);
+  first.engine.sounds.set('Well, take this home.', sound);
+  // By its letters "take" would be heard in the pause.
+  assert.equal(await heard(first, 680), 'Well');
+  await until(() => frames.figures.entries === 1);
+  const second = openCall(frames);
+  assert.equal(await heard(second, 680), 'Well');
+  assert.equal(await heard(second, 900), 'Well, take');
+  assert.deepEqual(second.engine.begun, []);
 });
 
 test('after an interruption in kept sentences nothing of them follows', async () => {

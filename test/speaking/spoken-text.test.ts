@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { estimatedTimes } from '../../src/speaking/estimated-words.js';
 import {
   type SpokenSegment,
   spokenText,
@@ -13,7 +14,17 @@ import { normalize } from '../../src/text/normalize/normalize.js';
 const FRAME_MS = 20;
 
 function segment(text: string, firstFrame: number, rest: Partial<SpokenSegment> = {}): SpokenSegment {
-  return { text, firstFrame, frames: 50, soundMs: 1000, madeMs: 1000, trimmedStartMs: 0, words: [], ...rest };
+  return {
+    text,
+    firstFrame,
+    frames: 50,
+    soundMs: 1000,
+    madeMs: 1000,
+    trimmedStartMs: 0,
+    words: [],
+    pauses: [],
+    ...rest,
+  };
 }
 
 test('nothing was spoken before the first frame left', () => {
@@ -70,8 +81,9 @@ test('the unfinished word is the one in which the sound stopped', () => {
   assert.deepEqual([91, 104].map(startOf), [90, 90], 'in "there"');
   assert.deepEqual([55, 0, 200].map(startOf), [55, 0, 200], 'in no sentence');
   const untimed = [segment('alpha beta', 10)];
-  assert.equal(unfinishedWordFrame(untimed, 10 + 20, FRAME_MS), 10, 'in the first half of the letters');
-  assert.equal(unfinishedWordFrame(untimed, 10 + 40, FRAME_MS), 10 + 30);
+  assert.equal(unfinishedWordFrame(untimed, 10 + 20, FRAME_MS), 10, 'in the first word');
+  // Both words have two syllables, and the first has a letter more.
+  assert.equal(unfinishedWordFrame(untimed, 10 + 40, FRAME_MS), 10 + 26);
 });
 
 test('a sentence not yet encoded whole is measured by the length of its sound', () => {
@@ -92,18 +104,15 @@ test('a text without spaces is cut between its words', () => {
   assert.ok(spoken.length > 0 && spoken.length < text.length, spoken);
 });
 
-/** Words as the segmenter finds them, which plain texts are not asked of. */
-function byReference(text: string, share: number): string {
-  const cut = share * text.length;
-  let end = 0;
-  for (const { segment: word, index, isWordLike } of new Intl.Segmenter(undefined, {
-    granularity: 'word',
-  }).segment(text)) {
-    if (isWordLike !== true) continue;
-    if (index + word.length / 2 > cut) break;
-    end = index + word.length;
-  }
-  return text.slice(0, end);
+/** The text up to a place in a second of sound, with words as the segmenter finds them in any text. */
+function byReference(text: string, sentMs: number): string {
+  const segments = [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)];
+  const words = segments
+    .filter(({ isWordLike }) => isWordLike === true)
+    .map(({ segment: word, index }) => ({ start: index, end: index + word.length }));
+  const times = estimatedTimes(text, words, { lengthMs: 1000, isWhole: true, pauses: [] });
+  const sent = times.filter(({ startMs, endMs }) => (startMs + endMs) / 2 <= sentMs).length;
+  return text.slice(0, words[sent - 1]?.end ?? 0);
 }
 
 test('words of plain sentences are those of the segmenter', () => {
@@ -134,7 +143,7 @@ test('words of plain sentences are those of the segmenter', () => {
       fc.integer({ min: 1, max: 49 }),
       (pieces, sent) => {
         const text = pieces.join('');
-        assert.equal(spokenText([segment(text, 0)], sent, FRAME_MS), byReference(text, sent / 50));
+        assert.equal(spokenText([segment(text, 0)], sent, FRAME_MS), byReference(text, sent * FRAME_MS));
       },
     ),
     { numRuns: 2000 },
