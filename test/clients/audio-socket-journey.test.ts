@@ -2,15 +2,15 @@
 // model answers and hangs up.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { readConfig } from '../../../src/config/config.js';
-import { startServer } from '../../../src/main.js';
-import { createLog } from '../../../src/observe/log.js';
-import { ChatEndpoint } from '../../agents/chat-endpoint.js';
-import { TranscriptionServerUnderTest } from '../../engines/transcription-server.js';
-import { until } from '../../fakes/until.js';
-import { Transcripts } from '../../interop/telephone/agent-call.js';
-import { SocketClient } from '../http/socket-client.js';
-import { FarEnd, UUID } from './far-end.js';
+import { readConfig } from '../../src/config/config.js';
+import { startServer } from '../../src/main.js';
+import { createLog } from '../../src/observe/log.js';
+import { ChatEndpoint } from '../agents/chat-endpoint.js';
+import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
+import { until } from '../fakes/until.js';
+import { Transcripts } from '../interop/telephone/agent-call.js';
+import { SocketClient } from '../api/http/socket-client.js';
+import { FarEnd, UUID } from '../api/audiosocket/far-end.js';
 
 const GREETING = 'Good morning.';
 const QUESTION = 'Where is my order?';
