@@ -47,17 +47,23 @@ export class SoundCalls {
     const { protocol, clients, owner } = request;
     const { switchboard, handler } = this.#parts;
     const place = switchboard.reserve({ protocol, clients });
+    let opened: SoundCall | undefined;
+    let port: SoundPort | undefined;
     try {
       this.#owners.set(place.id, owner);
-      const makePort = (formats: SoundFormats) => this.#portOf(request, formats);
-      const port = makePort(request);
+      // A port that was replaced may still have a frame, of another codec.
+      const isCurrent = (one: SoundPort) => opened?.isOn(one) === true;
+      const makePort = (formats: SoundFormats) => this.#portOf(request, formats, isCurrent);
+      port = makePort(request);
       const call = place.open(port.port);
       void call.closed.then(() => this.#owners.delete(call.id));
-      const opened = new SoundCall(call, port, request, makePort);
+      opened = new SoundCall(call, port, request, makePort);
       handler.opened(opened.handled);
       return opened;
     } catch (error) {
       this.#owners.delete(place.id);
+      if (opened !== undefined) void opened.call.close('not opened');
+      else void port?.port.close();
       throw error;
     } finally {
       place.release();
@@ -69,11 +75,24 @@ export class SoundCalls {
     return this.#owners.get(id);
   }
 
-  #portOf({ protocol, onFrame }: SoundCallRequest, formats: SoundFormats): SoundPort {
+  #portOf(
+    { protocol, onFrame }: SoundCallRequest,
+    { sends, receives }: SoundFormats,
+    isCurrent: (port: SoundPort) => boolean,
+  ): SoundPort {
     const { plane, randomBytes } = this.#parts;
     const random = (bits: 16 | 32) => randomBytes(bits / 8).readUIntBE(0, bits / 8);
-    const { sends, receives } = formats;
-    return new SoundPort({ plane, sends, receives, path: protocol, random, onFrame });
+    const port: SoundPort = new SoundPort({
+      plane,
+      sends,
+      receives,
+      path: protocol,
+      random,
+      onFrame: (payload) => {
+        if (isCurrent(port)) onFrame(payload);
+      },
+    });
+    return port;
   }
 }
 
@@ -97,6 +116,11 @@ export class SoundCall {
     this.#makePort = makePort;
     const hangUp = () => call.close('agent hung up');
     this.handled = { call, direction: 'inbound', from, to, hangUp };
+  }
+
+  /** It is the present port of the call. */
+  isOn(port: SoundPort): boolean {
+    return this.#port === port;
   }
 
   get formats(): SoundFormats {

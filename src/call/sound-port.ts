@@ -111,7 +111,8 @@ export class SoundPort {
       throw new ParleyError('QUEUE_FULL', message);
     }
     if (this.#waitingBytes < this.#frameBytes) this.#notePause();
-    this.#waiting.push(sound);
+    if (sound.length < this.#frameBytes) this.#append(sound);
+    else this.#waiting.push(sound);
     this.#waitingBytes += sound.length;
     this.#sendOn();
   }
@@ -120,6 +121,13 @@ export class SoundPort {
   drop(): void {
     this.#waiting = [];
     this.#waitingBytes = 0;
+  }
+
+  /** Small pieces are joined: they must not be many. */
+  #append(sound: Uint8Array): void {
+    const last = this.#waiting.at(-1);
+    if (last === undefined || last.length >= this.#frameBytes) this.#waiting.push(sound);
+    else this.#waiting[this.#waiting.length - 1] = Buffer.concat([last, sound]);
   }
 
   /** Nothing waited until now. */

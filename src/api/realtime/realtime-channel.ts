@@ -235,8 +235,8 @@ export class RealtimeTalk implements ChannelTalk {
     if (session === undefined) throw invalid('session', 'must be an object');
     const settings = readSettings(session, this.#settings, this.#abilities);
     const formats = this.#sound && readFormats(session, this.#sound.formats);
-    this.#talk.change(settings.talk);
     if (formats !== undefined) this.#sound?.change(formats);
+    this.#talk.change(settings.talk);
     this.#settings = settings;
     this.#send({ type: 'session.updated', session: this.#object });
   }
@@ -269,7 +269,10 @@ export class RealtimeTalk implements ChannelTalk {
   }
 
   #told(event: TalkEvent): void {
-    if (event.type === 'failed') return this.#refuse(event.error, undefined);
+    if (event.type === 'failed') {
+      this.#refuse(event.error, undefined);
+      return this.#sound?.settle();
+    }
     if (this.#sound === undefined) this.#write(event);
     else this.#sound.tell(event);
     return undefined;

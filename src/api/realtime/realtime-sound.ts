@@ -1,5 +1,5 @@
-// The sound of a Realtime conversation over WebSocket: the client's comes in events, and that of each
-// response leaves in events, in its time.
+// The sound of a Realtime conversation over WebSocket. The client sends its sound in events. The server sends
+// the sound of each response in events, when it is due.
 //
 //   in   input_audio_buffer.append, .clear
 //   out  response.output_audio.delta, .done
@@ -8,6 +8,7 @@
 import type { Output, TalkEvent, TalkResponse } from '../../agents/talk-response.js';
 import type { SoundCall, SoundFormats } from '../../call/sound-calls.js';
 import type { FrameCodec } from '../../call/sound-port.js';
+import { ParleyError } from '../../errors.js';
 import { type Fields, invalid, soundIn, wholeIn } from '../http/message-fields.js';
 import { objectIn } from './realtime-fields.js';
 import { partOf, type RealtimeEvent } from './realtime-objects.js';
@@ -29,6 +30,7 @@ const CODECS: Readonly<Record<string, FrameCodec>> = {
   'audio/pcma': 'PCMA',
 };
 const PCM_RATE = 24_000; // Hz
+const MOST_CHANGES = 8; // of the formats
 
 export const USUAL_FORMATS: SoundFormats = { sends: 'L16', receives: 'L16' };
 
@@ -39,6 +41,7 @@ export class RealtimeSound {
   /** The frame that left last: an item is told to be heard when its first frame has left. */
   #last: Buffer = Buffer.alloc(0);
   readonly #held = new Map<TalkResponse, HeldEvent[]>();
+  #changes = 0;
 
   constructor(parts: RealtimeSoundParts) {
     this.#parts = parts;
@@ -48,7 +51,12 @@ export class RealtimeSound {
     return this.#parts.call.formats;
   }
 
+  /** Throws CALL_STATE after many changes, because each opens another stream. */
   change(formats: SoundFormats): void {
+    const { sends, receives } = this.formats;
+    if (formats.sends === sends && formats.receives === receives) return;
+    if (++this.#changes > MOST_CHANGES)
+      throw new ParleyError('CALL_STATE', `the formats of a session change ${MOST_CHANGES} times at most`);
     this.#parts.call.change(formats);
   }
 
@@ -81,13 +89,23 @@ export class RealtimeSound {
 
   /** Takes an event of the conversation, and writes it in its time. */
   tell(event: WrittenEvent): void {
+    this.#take(event);
+    this.settle();
+  }
+
+  /** Writes what waited for sound that does not come any more. */
+  settle(): void {
+    for (const response of this.#held.keys()) this.#release(response);
+  }
+
+  #take(event: WrittenEvent): void {
     switch (event.type) {
       case 'sound.started':
         this.#heard = event.response.outputs.find(({ item }) => item === event.item);
         return this.#sendFrame();
       case 'sound.stopped':
       case 'sound.cleared':
-        return this.#ended(event.response);
+        return this.#ended();
       case 'output.done':
         return this.#hold(event.output.response, event);
       case 'response.done':
@@ -97,22 +115,20 @@ export class RealtimeSound {
     }
   }
 
-  #ended(response: TalkResponse): void {
-    if (this.#heard !== undefined) {
-      this.#parts.send({ type: 'response.output_audio.done', ...partOf(this.#heard) });
-      this.#heard = undefined;
-    }
-    this.#release(response);
+  #ended(): void {
+    if (this.#heard === undefined) return;
+    this.#parts.send({ type: 'response.output_audio.done', ...partOf(this.#heard) });
+    this.#heard = undefined;
   }
 
   #hold(response: TalkResponse, event: HeldEvent): void {
     const held = this.#held.get(response) ?? [];
     held.push(event);
     this.#held.set(response, held);
-    this.#release(response);
   }
 
   #release(response: TalkResponse): void {
+    if (this.#heard?.response === response) return;
     const held = this.#held.get(response) ?? [];
     const sounding = [...response.sounds.values()].map(({ item }) => item);
     for (;;) {

@@ -84,7 +84,7 @@ function errorEvent(description: string): RelayEvent {
   return { type: 'error', description };
 }
 
-/** Of a session with a mistake nothing holds: it has the defaults, and the page is told. */
+/** A session with a mistake is not used: the talk then has the defaults, and the page gets an error. */
 function attributesOf(
   { type = SESSION_TYPE, ...fields }: Readonly<Record<string, unknown>>,
   problems: ParleyError[],

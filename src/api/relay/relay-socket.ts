@@ -90,9 +90,9 @@ class RelayConversation implements Conversation {
         throw new ParleyError('INVALID_FIELD', 'binary messages must have whole samples of 16 bits');
       this.#call?.receive(this.#swapped(sound));
     } catch (error) {
-      const { message } = asParleyError(error, 'WRONG_STATE');
+      const { code, message } = asParleyError(error, 'WRONG_STATE');
       this.#peer.send(JSON.stringify({ type: 'error', description: message }));
-      this.#peer.close(TOO_BIG, 'sound');
+      if (code === 'QUEUE_FULL') this.#peer.close(TOO_BIG, code);
     }
   }
 

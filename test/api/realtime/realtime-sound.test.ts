@@ -1,6 +1,7 @@
 // OpenAI's Realtime events where the sound goes in events, too: over WebSocket.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RealtimeSound, USUAL_FORMATS } from '../../../src/api/realtime/realtime-sound.js';
 import { until } from '../../fakes/until.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { openRealtime, type RealtimeUnderTest } from './open-realtime.js';
@@ -152,4 +153,37 @@ test('more than a minute of sound does not wait, and can be cleared', () => {
   under.types();
   under.send(seconds);
   assert.deepEqual(under.types(), []);
+});
+
+test('what waits for sound that does not come is written, after the sound that does', () => {
+  const written: string[] = [];
+  const sound = new RealtimeSound({
+    call: {
+      formats: USUAL_FORMATS,
+      receive: () => undefined,
+      drop: () => undefined,
+      change: () => undefined,
+    },
+    write: ({ type }) => void written.push(type),
+    send: ({ type }) => void written.push(type),
+  });
+  const [first, second] = [{ id: 'item_1' }, { id: 'item_2' }];
+  const sounds = new Map([
+    [1, { item: first }],
+    [2, { item: second }],
+  ]);
+  const response = { id: 'resp_1', sounds, outputs: [{ item: first }, { item: second }] };
+  const outputs = [first, second].map((item, index) => ({ response, item, index }));
+  response.outputs = outputs;
+  const tell = (event: object) => sound.tell(event as unknown as Parameters<typeof sound.tell>[0]);
+  tell({ type: 'sound.started', response, item: first });
+  sounds.delete(1);
+  for (const output of outputs) tell({ type: 'output.done', output, text: '' });
+  tell({ type: 'response.done', response });
+  assert.deepEqual(written, []);
+  tell({ type: 'sound.cleared', response, item: first });
+  assert.deepEqual(written.splice(0), ['response.output_audio.done', 'output.done']);
+  sounds.delete(2); // it was queued, and never heard
+  tell({ type: 'item.cut', item: second, heard: '', soundMs: 0 });
+  assert.deepEqual(written, ['item.cut', 'output.done', 'response.done']);
 });
