@@ -16,6 +16,7 @@ import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
 import type { AgentLog } from './chat-agent.js';
 import { GO_ON } from './chat-history.js';
+import type { ChatReply } from './chat-reply.js';
 import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
 import { KeyInput } from './key-input.js';
 import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
@@ -23,12 +24,13 @@ import {
   isUnspoken,
   type MessageItem,
   type NewItem,
+  shareOf,
   type TalkItem,
   TalkItems,
   voiceItem,
 } from './talk-items.js';
 import { type CancelReason, type TalkEvent, TalkResponse } from './talk-response.js';
-import type { TalkSettings } from './talk-settings.js';
+import { isByHand, type TalkSettings } from './talk-settings.js';
 import { TalkTurns } from './talk-turns.js';
 
 interface SteeredTalkParts {
@@ -190,8 +192,19 @@ export class SteeredTalk {
     this.#byClient(() => this.#conversation.interrupt('cleared by the client'));
   }
 
-  /** The words that the caller speaks now are no turn. */
+  /**
+   * Ends the turn of the caller, whose sound has come within `delayMs`. It is not answered by itself. Throws
+   * CALL_STATE for a caller who is not heard.
+   */
+  commit(delayMs: number): void {
+    this.#conversation.endTurn(delayMs);
+    this.#turns.commit();
+  }
+
+  /** The words that the caller has spoken since the last turn are none. */
   dropInput(): void {
+    if (!this.#conversation.isTurnOpen) return;
+    this.#conversation.endTurn(0);
     this.#turns.drop();
   }
 
@@ -218,7 +231,7 @@ export class SteeredTalk {
         this.#released();
         this.#turns.callerSpeaks(isSpeaking);
       },
-      turnEnded: (turn, length) => this.#turns.ended(turn, length),
+      turnEnded: (turn, length, isByOrder) => this.#turns.ended(turn, length, isByOrder),
       noInput: () => this.#noInput(),
       pressed: (digit) => {
         this.#emit({ type: 'key', digit });
@@ -243,7 +256,7 @@ export class SteeredTalk {
 
   /** True if the model answers what the caller does. */
   get #answers(): boolean {
-    return this.#parts.agent !== undefined && this.#settings.answersTurns;
+    return this.#parts.agent !== undefined && this.#settings.answersTurns && !isByHand(this.#settings);
   }
 
   #said(turn: CallerTurn): void {
@@ -398,13 +411,21 @@ export class SteeredTalk {
     response.reply = reply;
     if (response.isKept) this.#answer = response;
     if (response.isSpoken) this.#planFiller(agent.config, response);
-    reply.run().then(
+    // The client may ask before the words of the turn are known that it has ended.
+    const isReady = times !== undefined || request.input !== undefined || !this.#conversation.awaitsTexts;
+    (isReady ? reply.run() : this.#runLater(reply)).then(
       (isUseful) => this.#answered(response, isUseful),
       (error: unknown) => {
         if (!isAborted(error)) this.#failed(response, asParleyError(error, 'AGENT_FAILED'));
         else this.#giveUp(response);
       },
     );
+  }
+
+  async #runLater(reply: ChatReply): Promise<boolean> {
+    while (this.#conversation.awaitsTexts && !reply.isGivenUp && !this.#isOver)
+      await new Promise<void>((resolve) => this.#quiet.add(resolve));
+    return reply.isGivenUp || reply.run();
   }
 
   #answered(response: TalkResponse, isUseful: boolean): void {
@@ -463,7 +484,7 @@ export class SteeredTalk {
     ownVoice?: string,
   ): Utterance {
     const { isInterruptible, voice, language, pace } = this.#settings;
-    const isHeard = isInterruptible && this.#conversation.isCallerRecognised;
+    const isHeard = isInterruptible && !isByHand(this.#settings) && this.#conversation.isCallerRecognised;
     const interruptible: Interruptible = isHeard ? 'speech' : 'none';
     const spoken = { ...options, voice: ownVoice ?? voice, language, pace, interruptible };
     const utterance = this.#conversation.say(text, spoken);
@@ -577,10 +598,4 @@ export class SteeredTalk {
   #emit(event: TalkEvent): void {
     if (!this.#isOver) this.#parts.emit(event);
   }
-}
-
-/** So much of a text, in whole words: an estimate, as if all words took the same time. */
-function shareOf(text: string, share: number): string {
-  const words = text.match(/\s*\S+/gu) ?? [];
-  return words.slice(0, Math.floor(words.length * Math.min(1, share) + 1e-9)).join('');
 }

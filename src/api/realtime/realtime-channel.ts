@@ -3,7 +3,7 @@
 // src/agents conducts the conversation.
 //
 //   in   session.update   conversation.item.create, .retrieve, .truncate, .delete   response.create, .cancel
-//        input_audio_buffer.clear   output_audio_buffer.clear   over WebSocket input_audio_buffer.append
+//        input_audio_buffer.commit, .clear, over WebSocket .append   output_audio_buffer.clear
 //
 // The events to the client are in realtime-objects.ts.
 import type { Agents } from '../../agents/agents.js';
@@ -35,6 +35,7 @@ import {
   readItem,
   readResponse,
 } from './realtime-fields.js';
+import { RealtimeInput } from './realtime-input.js';
 import { itemObject, type RealtimeEvent, RealtimeWriter } from './realtime-objects.js';
 import { readFormats, RealtimeSound } from './realtime-sound.js';
 import {
@@ -70,6 +71,7 @@ const LABEL = 'oai-events';
 const SAMPLE = 'a'; // a text that every voice can speak
 const ID_BYTES = 15;
 const MOST_EVENT_ID = 512; // characters
+const LEAST_INPUT_MS = 100; // that OpenAI takes as a turn
 
 export function realtimeChannel(parts: RealtimeParts): ChannelDialect {
   return {
@@ -88,6 +90,7 @@ export class RealtimeTalk implements ChannelTalk {
   readonly #writer: RealtimeWriter;
   /** Undefined: it goes over RTP. */
   readonly #sound: RealtimeSound | undefined;
+  readonly #input: RealtimeInput;
   #settings: RealtimeSettings;
   #events = 0;
 
@@ -102,6 +105,7 @@ export class RealtimeTalk implements ChannelTalk {
     const write = (event: Parameters<RealtimeWriter['write']>[0]) => this.#write(event);
     const send = (event: RealtimeEvent) => this.#send(event);
     this.#sound = sound && new RealtimeSound({ call: sound, write, send });
+    this.#input = new RealtimeInput({ call: handled.call, sound, time: parts.time });
     this.#client = client;
     this.#call = handled.call.id;
     this.#id = this.#newId('sess');
@@ -214,17 +218,30 @@ export class RealtimeTalk implements ChannelTalk {
       case 'output_audio_buffer.clear':
         return this.#talk.clear();
       case 'input_audio_buffer.clear':
-        this.#sound?.clear();
+        this.#sound?.drop(this.#input.lengthMs);
         this.#talk.dropInput();
+        this.#input.clear();
         return this.#send({ type: 'input_audio_buffer.cleared' });
       case 'input_audio_buffer.append':
-        if (this.#sound !== undefined) return this.#sound.append(fields);
+        if (this.#sound !== undefined) return this.#input.appended(this.#sound.append(fields));
         throw invalid('type', 'does not exist in a WebRTC call: the sound comes over RTP');
       case 'input_audio_buffer.commit':
-        throw invalid('type', 'does not exist here: the ends of turns are found by voice activity');
+        return this.#commit(eventId);
       default:
         throw invalid('type', `must be one of ${TYPES.join(', ')}`);
     }
+  }
+
+  /** Ends the turn of the caller, as OpenAI does: no response follows by itself. */
+  #commit(eventId: string | undefined): void {
+    const { lengthMs, delayMs } = this.#input;
+    if (lengthMs < LEAST_INPUT_MS) {
+      const few = `the input audio buffer has ${Math.floor(lengthMs)} ms of sound`;
+      const message = `${few}: a turn needs ${LEAST_INPUT_MS} ms at least`;
+      return this.#refuseAs('input_audio_buffer_commit_empty', message, eventId);
+    }
+    this.#talk.commit(delayMs);
+    this.#input.clear();
   }
 
   readonly #callId = () => this.#newId('call');
@@ -322,6 +339,7 @@ const TYPES = [
   'conversation.item.delete',
   'response.create',
   'response.cancel',
+  'input_audio_buffer.commit',
   'input_audio_buffer.clear',
   'output_audio_buffer.clear',
 ];
