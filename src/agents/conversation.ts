@@ -61,8 +61,8 @@ export interface ConversationListener {
   partial?(text: string, language: string | undefined): void;
   callerSpeaks?(isSpeaking: boolean): void;
   /**
-   * A turn is over: `said` or `unsaid` follows, in the order of the turns. `isByOrder`: `endTurn` has ended it;
-   * each call of that has one such turn, in their order.
+   * A turn is over: `said` or `unsaid` follows, in the order of the turns. `isByOrder`: `endTurn` has ended
+   * it; each call of that has one such turn, in their order.
    */
   turnEnded?(turn: number, length: TurnLength, isByOrder: boolean): void;
   /** A turn that is over has no text: without an error, there were no words in it. */
@@ -112,7 +112,10 @@ interface EndOrder {
   cancel: () => void;
 }
 
-/** Milliseconds from the end of a turn to its text, and from an order to the end of its turn. A recogniser that takes longer is as good as lost. */
+/**
+ * Milliseconds from the end of a turn to its text, and from an order to the end of its turn. A recogniser
+ * that takes longer is as good as lost.
+ */
 const TEXT_MS = 8000;
 /** Milliseconds of silence after a sound that was no turn: longer than any pause within one. */
 const NOISE_MS = 3000;

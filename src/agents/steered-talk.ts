@@ -201,11 +201,12 @@ export class SteeredTalk {
     this.#turns.commit();
   }
 
-  /** The words that the caller has spoken since the last turn are none. */
-  dropInput(): void {
-    if (!this.#conversation.isTurnOpen) return;
+  /** Drops the words that the caller has spoken since the last turn. False if there are none. */
+  dropInput(): boolean {
+    if (!this.#conversation.isTurnOpen) return false;
     this.#conversation.endTurn(0);
     this.#turns.drop();
+    return true;
   }
 
   /** The call goes on without this talk. Idempotent. */
@@ -261,8 +262,7 @@ export class SteeredTalk {
 
   #said(turn: CallerTurn): void {
     const { text, language, times, isOverVoice } = turn;
-    if (!this.#turns.said(turn)) return this.#released();
-    if (!this.#answers) return this.#released();
+    if (!this.#turns.said(turn) || !this.#answers) return this.#released();
     // Such as "uh-huh": the voice was not interrupted by it.
     if (isOverVoice && this.#settings.isInterruptible) return this.#released();
     const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
@@ -459,12 +459,11 @@ export class SteeredTalk {
   #planFiller({ filler, fillerMs }: AgentConfig, { reply }: TalkResponse): void {
     this.#cancelFiller();
     if (filler === undefined) return;
-    const cancel = this.#parts.time.after(fillerMs, () => {
+    this.#cancelFiller = this.#parts.time.after(fillerMs, () => {
       this.#cancelFiller = () => undefined;
       const isSilent = reply?.isHeard === false && !reply.isSpeaking && !reply.isGivenUp;
       if (isSilent && !this.#conversation.isCallerHeard) this.#phrase(filler);
     });
-    this.#cancelFiller = cancel;
   }
 
   /** A phrase that is part of no response. */

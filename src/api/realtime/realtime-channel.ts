@@ -35,7 +35,7 @@ import {
   readItem,
   readResponse,
 } from './realtime-fields.js';
-import { RealtimeInput } from './realtime-input.js';
+import { FULL, RealtimeInput } from './realtime-input.js';
 import { itemObject, type RealtimeEvent, RealtimeWriter } from './realtime-objects.js';
 import { readFormats, RealtimeSound } from './realtime-sound.js';
 import {
@@ -105,7 +105,12 @@ export class RealtimeTalk implements ChannelTalk {
     const write = (event: Parameters<RealtimeWriter['write']>[0]) => this.#write(event);
     const send = (event: RealtimeEvent) => this.#send(event);
     this.#sound = sound && new RealtimeSound({ call: sound, write, send });
-    this.#input = new RealtimeInput({ call: handled.call, sound, time: parts.time });
+    this.#input = new RealtimeInput({
+      call: handled.call,
+      sound,
+      time: parts.time,
+      overflowed: () => this.#overflowed(),
+    });
     this.#client = client;
     this.#call = handled.call.id;
     this.#id = this.#newId('sess');
@@ -119,6 +124,7 @@ export class RealtimeTalk implements ChannelTalk {
     };
     if (this.#abilities.agent === undefined) parts.agents.clientConducts(this.#call);
     this.#settings = this.#described(session, problems);
+    this.#input.isByHand = this.#settings.turns === null;
     this.#talk = new SteeredTalk(handled, this.#settings.talk, {
       agent: this.#abilities.agent,
       callerTexts,
@@ -223,13 +229,24 @@ export class RealtimeTalk implements ChannelTalk {
         this.#input.clear();
         return this.#send({ type: 'input_audio_buffer.cleared' });
       case 'input_audio_buffer.append':
-        if (this.#sound !== undefined) return this.#input.appended(this.#sound.append(fields));
+        if (this.#sound !== undefined) return this.#append(fields, this.#sound);
         throw invalid('type', 'does not exist in a WebRTC call: the sound comes over RTP');
       case 'input_audio_buffer.commit':
         return this.#commit(eventId);
       default:
         throw invalid('type', `must be one of ${TYPES.join(', ')}`);
     }
+  }
+
+  #append(fields: Fields, sound: RealtimeSound): void {
+    this.#input.checkRoom();
+    this.#input.appended(sound.append(fields));
+  }
+
+  /** The caller has spoken for too long, and the client has not ended the turn. */
+  #overflowed(): void {
+    if (this.#talk.dropInput())
+      this.#refuse(new ParleyError('QUEUE_FULL', `${FULL}, and is cleared`), undefined);
   }
 
   /** Ends the turn of the caller, as OpenAI does: no response follows by itself. */
@@ -255,6 +272,7 @@ export class RealtimeTalk implements ChannelTalk {
     if (formats !== undefined) this.#sound?.change(formats);
     this.#talk.change(settings.talk);
     this.#settings = settings;
+    this.#input.isByHand = settings.turns === null;
     this.#send({ type: 'session.updated', session: this.#object });
   }
 
@@ -281,7 +299,7 @@ export class RealtimeTalk implements ChannelTalk {
 
   #cancel(fields: Fields, eventId: string | undefined): void {
     const id = stringIn(fields, 'response_id', MOST_EVENT_ID);
-    if (this.#talk.isResponding(id)) return this.#talk.cancel();
+    if (this.#talk.isResponding(id) || this.#sound?.holds(id) === true) return this.#talk.cancel();
     return this.#refuseAs('response_cancel_not_active', 'no response is in progress', eventId);
   }
 

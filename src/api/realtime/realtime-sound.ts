@@ -80,6 +80,11 @@ export class RealtimeSound {
     this.#parts.call.drop(ms);
   }
 
+  /** The client was not told yet that the response of this id is done, or any, without an id. */
+  holds(id?: string): boolean {
+    return [...this.#held.keys()].some((response) => (id ?? response.id) === response.id);
+  }
+
   /** The next 20 ms of the call. */
   frame(payload: Uint8Array): void {
     if (this.#last.length !== payload.length) this.#last = Buffer.alloc(payload.length);

@@ -118,7 +118,7 @@ test('a clear drops what was said, and nothing of what was committed before', ()
   under.send({ type: 'input_audio_buffer.clear' });
   assert.equal(under.last('input_audio_buffer.cleared').type, 'input_audio_buffer.cleared');
   under.pass(LONG_MS);
-  assert.equal(under.port.socket?.stats().packets, 50); // the committed second
+  assert.equal(under.port.socket?.stats().received, 50); // the committed second
   assert.equal(orders(under), 1);
   speak(under);
   obey(under);
@@ -272,20 +272,87 @@ test('a caller who is not recognised has no turns to end', () => {
   assert.equal(under.all('input_audio_buffer.committed').length, 0);
 });
 
-test('in a WebRTC call the buffer is the time in which packets came', () => {
-  const under = open({ isSocket: false });
+test('after ten minutes without a commit more sound is refused, until the buffer is empty', () => {
+  const under = open();
+  const minute = () => {
+    for (let piece = 0; piece < 4; piece++) append(under, 15_000); // a message has a MiB at most
+    under.pass(60_000);
+  };
+  for (let n = 0; n < 10; n++) minute();
+  assert.equal(under.all('error').length, 0);
+  append(under, 20);
+  assert.deepEqual(
+    [under.last('error').error.code, under.last('error').error.message],
+    ['queue_full', 'the input audio buffer has 10 minutes of sound: commit it, or clear it'],
+  );
+  under.send({ type: 'input_audio_buffer.clear' });
+  append(under, 500);
+  under.send({ type: 'input_audio_buffer.commit' });
+  assert.deepEqual([under.all('error').length, under.all('input_audio_buffer.committed').length], [1, 1]);
+});
+
+test('sound that voice activity has divided into turns counts little when the client takes over', () => {
+  const under = open({ session: {} });
+  const minutes = (count: number) => {
+    for (let n = 0; n < 4 * count; n++) {
+      append(under, 15_000);
+      under.pass(15_000);
+    }
+  };
+  minutes(11);
+  under.send({ type: 'session.update', session: BY_HAND });
+  minutes(9);
+  assert.equal(under.all('error').length, 0);
+  append(under, 20);
+  assert.equal(under.last('error').error.code, 'queue_full');
+});
+
+/** A caller of a WebRTC call, whose packets come. */
+function far(under: RealtimeUnderTest): (frames: number) => void {
   const { socket = assert.fail() } = under.port;
   socket.formats([{ payloadType: 0, kind: 'sound', clockRate: 8000, codec: 'PCMU' }]);
   socket.learn(FAR);
   socket.bind(under.port.playout);
   let sequence = 0;
-  const receive = (frames: number) => {
+  return (frames) => {
     for (let n = 0; n < frames; n++) {
       const payload = new Uint8Array(160).fill(0xff);
       socket.feed(rtp({ sequence: ++sequence, timestamp: 160 * sequence, payload }), FAR.address, FAR.port);
       under.pass(20);
     }
   };
+}
+
+test('in a WebRTC call a turn that nobody ends in ten minutes is dropped, and a silent caller is not', () => {
+  const under = open({ isSocket: false });
+  const receive = far(under);
+  under.pass(600_000);
+  under.pass(20);
+  assert.equal(orders(under), 0); // nobody spoke
+  receive(5);
+  under.begins();
+  under.pass(599_860);
+  assert.deepEqual([orders(under), under.all('error').length], [0, 0]);
+  under.pass(20);
+  assert.deepEqual([orders(under), under.all('error').length], [1, 1]);
+  assert.deepEqual(
+    [under.last('error').error.code, under.last('error').error.message],
+    ['queue_full', 'the input audio buffer has 10 minutes of sound, and is cleared'],
+  );
+  obey(under);
+  under.text('Much.');
+  assert.equal(under.all('conversation.item.input_audio_transcription.completed').length, 0);
+  receive(5);
+  under.send({ type: 'input_audio_buffer.commit' });
+  under.pass(200);
+  obey(under);
+  under.text('Little.');
+  assert.equal(under.last('conversation.item.input_audio_transcription.completed').transcript, 'Little.');
+});
+
+test('in a WebRTC call the buffer is the time in which packets came', () => {
+  const under = open({ isSocket: false });
+  const receive = far(under);
   under.pass(1000);
   under.send({ type: 'input_audio_buffer.commit' });
   assert.equal(under.last('error').error.code, 'input_audio_buffer_commit_empty');
