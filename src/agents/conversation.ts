@@ -372,7 +372,7 @@ export class Conversation {
     this.#cancelNoise();
     this.#isSoundOn = false;
     if (this.#isCallerSpeaking) this.#wasNoise();
-    for (const order of [...this.#ordersToEnd]) this.#orderLost(order);
+    while (this.#ordersToEnd[0] !== undefined) this.#orderLost(this.#ordersToEnd[0]);
   }
 
   /** A sound that was too short for a turn: nothing else tells that it is over. */

@@ -24,6 +24,7 @@ import type { Switchboard } from '../../call/switchboard.js';
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { socketError } from '../http/error-reply.js';
+import { FULL } from '../live/realtime-input-bound.js';
 import { type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 import {
   audioEndIn,
@@ -35,7 +36,7 @@ import {
   readItem,
   readResponse,
 } from './realtime-fields.js';
-import { FULL, RealtimeInput } from './realtime-input.js';
+import { RealtimeInput } from './realtime-input.js';
 import { itemObject, type RealtimeEvent, RealtimeWriter } from './realtime-objects.js';
 import { readFormats, RealtimeSound } from './realtime-sound.js';
 import {

@@ -9,6 +9,7 @@ import type { SoundCall } from '../../call/sound-calls.js';
 import { ParleyError } from '../../errors.js';
 import type { MediaSocket } from '../../media/media-socket.js';
 import type { Time } from '../../time.js';
+import { FULL, MOST_INPUT_MS } from '../live/realtime-input-bound.js';
 
 interface InputParts {
   readonly call: Pick<Call, 'follow' | 'closed'>;
@@ -19,10 +20,6 @@ interface InputParts {
   readonly overflowed: () => void;
 }
 
-/** Milliseconds of sound that the client may leave uncommitted. */
-const MOST_INPUT_MS = 600_000;
-/** Why uncommitted sound is refused, or lost. */
-export const FULL = `the input audio buffer has ${MOST_INPUT_MS / 60_000} minutes of sound`;
 /** Of sound that voice activity divides into turns, the buffer need not know more. */
 const MOST_DETECTED_MS = 60_000;
 
