@@ -4,6 +4,17 @@ import { isIP } from 'node:net';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A line about one variable in the users' guide. */
+export interface VariableEntry {
+  readonly meaning: string;
+  /** A default that depends on something else, or that the reader has no value for. */
+  readonly default?: string;
+  /** Accepted values, if the reader checks them by a rule of its own. */
+  readonly values?: string;
+}
+
+export type VariableSection = Readonly<Record<string, VariableEntry>>;
+
 // Older servers accepted all of these.
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
