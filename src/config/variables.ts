@@ -96,6 +96,12 @@ export const SECTIONS = {
       meaning: 'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, or its folder',
       default: 'none',
     },
+    ASR_MEMORY: {
+      meaning:
+        'most memory of the recogniser with its weights, on the device that it shares with other models: bytes, or a share of the device',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
+    },
     ASR_FAST_MODEL_DIR: {
       meaning:
         'folder of a smaller Qwen3-ASR checkpoint for the partial texts of live sound; the final texts come from the other model',
@@ -104,6 +110,11 @@ export const SECTIONS = {
     ASR_FAST_MODEL_ID: {
       meaning: 'the same in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B',
       default: 'none',
+    },
+    ASR_FAST_MEMORY: {
+      meaning: 'as ASR_MEMORY, for the smaller checkpoint',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
     },
     ASR_BASE_URL: {
       meaning:
@@ -132,6 +143,11 @@ export const SECTIONS = {
       meaning:
         'a Qwen3-ForcedAligner checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ForcedAligner-0.6B, or its folder',
       default: 'none',
+    },
+    ALIGNER_MEMORY: {
+      meaning: 'as ASR_MEMORY, for the aligner',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
     },
     ALIGNER_KOREAN_WORDS: {
       meaning: 'file of Korean nouns, one a line, after which the aligner divides words',
@@ -207,7 +223,7 @@ export const SECTIONS = {
   'Native engine': {
     DEVICE: {
       meaning:
-        'device of the native engine: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
+        'device of the native engine, its voice, recogniser and aligner: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
       default: 'auto',
       values: 'auto, cpu, cuda, cuda:N',
     },
@@ -220,6 +236,12 @@ export const SECTIONS = {
       default: 'f32 on a CPU, bf16 on a GPU',
     },
     CONTINUITY: { meaning: 'unit of one generation: each sentence, or as much of an utterance as possible' },
+    SPEECH_MEMORY: {
+      meaning:
+        'most memory of the voice with its weights, on the device that it shares with other models: bytes, or a share of the device',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
+    },
     MAX_STREAMS: { meaning: 'sentences that it synthesises at once' },
     MAX_BATCH: { meaning: 'sentences of these in one step of the model; 0 sets no limit' },
     MAX_NEW_TOKENS: {
