@@ -19,6 +19,7 @@ import { GO_ON } from './chat-history.js';
 import type { ChatReply } from './chat-reply.js';
 import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
 import { KeyInput } from './key-input.js';
+import { QuietCaller } from './quiet-caller.js';
 import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
 import {
   isUnspoken,
@@ -57,7 +58,7 @@ export class SteeredTalk {
   readonly #keys: KeyInput;
   readonly #actions: CallActions;
   readonly #startMs: number;
-  readonly #quiet = new Set<() => void>();
+  readonly #quiet: QuietCaller;
   /** Those that are in progress, or whose sound is queued or heard. */
   readonly #responses = new Set<TalkResponse>();
   readonly #turns: TalkTurns;
@@ -83,7 +84,8 @@ export class SteeredTalk {
     this.#startMs = this.#quietSinceMs = time.now();
     this.#items = new TalkItems(agent?.config.prompt ?? NO_PROMPT, () => newId('item'));
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
-    const quiet = (signal: AbortSignal) => this.#untilQuiet(signal);
+    this.#quiet = new QuietCaller(time, () => this.#conversation.isCallerHeard);
+    const quiet = (signal: AbortSignal) => this.#quiet.wait(signal);
     this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     const nowMs = () => Math.round(time.now() - this.#startMs);
     const emit = (event: TalkEvent) => this.#emit(event);
@@ -229,7 +231,7 @@ export class SteeredTalk {
       unsaid: (turn, error) => this.#turns.unsaid(turn, error),
       noise: () => this.#noise(),
       callerSpeaks: (isSpeaking) => {
-        this.#released();
+        this.#quiet.look();
         this.#turns.callerSpeaks(isSpeaking);
       },
       turnEnded: (turn, length, isByOrder) => this.#turns.ended(turn, length, isByOrder),
@@ -262,16 +264,16 @@ export class SteeredTalk {
 
   #said(turn: CallerTurn): void {
     const { text, language, times, isOverVoice } = turn;
-    if (!this.#turns.said(turn) || !this.#answers) return this.#released();
+    if (!this.#turns.said(turn) || !this.#answers) return this.#quiet.look();
     // Such as "uh-huh": the voice was not interrupted by it.
-    if (isOverVoice && this.#settings.isInterruptible) return this.#released();
+    if (isOverVoice && this.#settings.isInterruptible) return this.#quiet.look();
     const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
     return this.#asked(language === undefined ? prompt : { ...prompt, language }, times);
   }
 
   /** The caller made a sound without words. If it has interrupted an answer, that goes on. */
   #noise(): void {
-    this.#released();
+    this.#quiet.look();
     const rest = this.#unheard.trim();
     if (!this.#answers || this.#conversation.isCallerHeard) return;
     this.#unheard = '';
@@ -401,7 +403,7 @@ export class SteeredTalk {
       prompt: request.prompt ?? this.#settings.prompt ?? agent.config.prompt,
       say: (tokens: AsyncIterable<string>, options: SpeakOptions) =>
         this.#say(tokens, options, request.voice),
-      quiet: (signal: AbortSignal) => this.#untilQuiet(signal),
+      quiet: (signal: AbortSignal) => this.#quiet.wait(signal),
       time,
       tell: (event: AgentEvent) => this.#tell(event),
       newId,
@@ -423,9 +425,8 @@ export class SteeredTalk {
   }
 
   async #runLater(reply: ChatReply): Promise<boolean> {
-    while (this.#conversation.awaitsTexts && !reply.isGivenUp && !this.#isOver)
-      await new Promise<void>((resolve) => this.#quiet.add(resolve));
-    return reply.isGivenUp || reply.run();
+    await this.#quiet.wait(reply.signal, () => this.#conversation.awaitsTexts);
+    return reply.run();
   }
 
   #answered(response: TalkResponse, isUseful: boolean): void {
@@ -561,27 +562,12 @@ export class SteeredTalk {
     if (!response.isInProgress && response.sounds.size === 0) this.#responses.delete(response);
   }
 
-  async #untilQuiet(signal: AbortSignal): Promise<void> {
-    const aborted = () => this.#released();
-    signal.addEventListener('abort', aborted);
-    while (this.#conversation.isCallerHeard && !signal.aborted && !this.#isOver)
-      await new Promise<void>((resolve) => this.#quiet.add(resolve));
-    signal.removeEventListener('abort', aborted);
-    if (signal.aborted || this.#isOver) throw new ParleyError('ABORTED', 'the caller went on');
-  }
-
-  /** Those who wait for a silent caller look again. */
-  #released(): void {
-    for (const resolve of this.#quiet) resolve();
-    this.#quiet.clear();
-  }
-
   #ended(): void {
     this.#isOver = true;
     this.#cancelFiller();
     this.#keys.close();
     for (const { reply } of this.#responses) reply?.giveUp();
-    this.#released();
+    this.#quiet.close();
   }
 
   #warn(error: unknown, message: string): void {
