@@ -47,7 +47,8 @@ class TextDecoder {
   // For rows of hidden vectors in the backend's memory: the id of the largest logit, the lowest of equals; -1
   // where a logit is not a number.
   void Choose(const float* hidden, size_t count, int32_t* ids);
-  // The logits of the last Choose: [count, head_rows] in the backend's memory.
+  // The logits of the last Choose, [count, head_rows] in the backend's memory: of its last rows if they did not
+  // all fit into 160 MiB.
   const float* logits() const { return last_logits_; }
 
  private:
