@@ -38,7 +38,14 @@ Napi::Array Names(Napi::Env env, const std::vector<std::string>& names) {
   return list;
 }
 
-void ReadProcessor(const Napi::Object& object, runtime::ProcessorOptions* options) {
+void ReadDevice(const Napi::Object& object, runtime::DeviceOptions* options) {
+  if (Has(object, "device")) options->device = StringIn(object.Get("device"), "device");
+  if (Has(object, "cudaFile")) options->cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
+  if (Has(object, "cudaGraphs")) options->cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
+  if (Has(object, "fullVectors")) options->full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
+  options->memory_bytes = Count(object, "memoryBytes", options->memory_bytes, 0, kMostWhole);
+  if (Has(object, "memoryShare"))
+    options->memory_share = NumberIn(object.Get("memoryShare"), "memoryShare", 0, 1);
   options->threads = static_cast<unsigned>(Count(object, "threads", options->threads, 0, 256));
   options->cores = CoresIn(object);
   if (Has(object, "numaNode")) options->numa_node = static_cast<int>(Count(object, "numaNode", 0, 0, 65'535));

@@ -117,14 +117,12 @@ runtime::RecogniserOptions RecogniserOptionsIn(const Napi::Value& value) {
   if (Has(object, "aligner")) options.aligner = BooleanIn(object.Get("aligner"), "aligner");
   if (Has(object, "quantize")) options.quantize = StringIn(object.Get("quantize"), "quantize");
   if (Has(object, "cacheFormat")) options.cache_format = StringIn(object.Get("cacheFormat"), "cacheFormat");
-  if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
   if (Has(object, "streaming")) options.streaming = StringIn(object.Get("streaming"), "streaming");
   options.korean_dictionary = Text(object, "koreanDictionary");
-  ReadProcessor(object, &options);
+  ReadDevice(object, &options);
   const auto interval = static_cast<size_t>(options.least_interval.count());
   options.least_interval = std::chrono::milliseconds(Count(object, "leastIntervalMs", interval, 20, 60'000));
   options.max_files = Count(object, "maxFiles", options.max_files, 1, 65'536);
-  options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMostWhole);
   if (Has(object, "warmUp")) options.warm_up = BooleanIn(object.Get("warmUp"), "warmUp");
   return options;
 }
@@ -183,6 +181,8 @@ Napi::Object ToObject(Napi::Env env, const runtime::RecogniserFacts& facts) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("aligner", Napi::Boolean::New(env, facts.aligner));
   object.Set("device", facts.device);
+  object.Set("noCuda", facts.no_cuda);
+  object.Set("deviceMemory", ToNumber(env, facts.device_memory));
   object.Set("languages", Names(env, facts.languages));
   object.Set("weightBytes", ToNumber(env, facts.weight_bytes));
   object.Set("secondBytes", ToNumber(env, facts.second_bytes));

@@ -69,14 +69,9 @@ runtime::EngineOptions EngineOptionsIn(const Napi::Value& value) {
   options.directory = StringIn(object.Get("directory"), "directory");
   if (Has(object, "quantize")) options.quantize = StringIn(object.Get("quantize"), "quantize");
   if (Has(object, "codecFormat")) options.codec_format = StringIn(object.Get("codecFormat"), "codecFormat");
-  if (Has(object, "device")) options.device = StringIn(object.Get("device"), "device");
-  if (Has(object, "cudaFile")) options.cuda_file = StringIn(object.Get("cudaFile"), "cudaFile");
-  if (Has(object, "cudaGraphs")) options.cuda_graphs = BooleanIn(object.Get("cudaGraphs"), "cudaGraphs");
-  if (Has(object, "fullVectors")) options.full_vectors = BooleanIn(object.Get("fullVectors"), "fullVectors");
   options.max_batch = Count(object, "maxBatch", options.max_batch, 0, 65'536);
-  ReadProcessor(object, &options);
+  ReadDevice(object, &options);
   options.max_streams = Count(object, "maxStreams", options.max_streams, 1, 65'536);
-  options.memory_bytes = Count(object, "memoryBytes", options.memory_bytes, 0, kMostWhole);
   options.max_new_tokens = Count(object, "maxNewTokens", options.max_new_tokens, 0, 1e6);
   options.max_voices = Count(object, "maxVoices", options.max_voices, 0, 1e6);
   if (Has(object, "warmUp")) options.warm_up = BooleanIn(object.Get("warmUp"), "warmUp");

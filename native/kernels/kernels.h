@@ -15,7 +15,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/matrix.h"
 #include "kernels/sampling.h"
@@ -183,6 +185,13 @@ class Kernels {
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;  // may overlap
   virtual void Wait() = 0;                                          // until all that was asked is done
 
+  // --- work that takes long is done in parts. Between two of them, where nothing is under way, it calls
+  // Pause, and the owner of the backend does other work there.
+  void WhilePaused(std::function<void()> work) { other_work_ = std::move(work); }
+  void Pause() {
+    if (other_work_) other_work_();
+  }
+
   // --- products: y [x.count, w.rows] = w x
   virtual void Multiply(const Matrix& w, const Vectors& x, const Finish& finish, float* y) = 0;
   // y = silu(gate x) * (up x): the first half of a SwiGLU block.
@@ -270,6 +279,9 @@ class Kernels {
   // `sequence`: Draw::stream of their draws.
   virtual void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary,
                       uint64_t sequence, int32_t* ids, size_t stride) = 0;
+
+ private:
+  std::function<void()> other_work_;
 };
 
 }  // namespace parley

@@ -1,4 +1,4 @@
-// The engine: one thread owns the model and advances all live streams by one frame at a time. Everything here
+// The engine: its device's thread owns the model and advances all live streams by one frame at a time. Everything here
 // may be called from any thread and never waits for the model. The outcome of a stream goes to its sink.
 #ifndef PARLEY_RUNTIME_ENGINE_H_
 #define PARLEY_RUNTIME_ENGINE_H_
@@ -13,19 +13,16 @@
 
 namespace parley::runtime {
 
-struct EngineOptions : ProcessorOptions {
+class Device;
+
+struct EngineOptions : DeviceOptions {
   std::string directory;
-  std::string quantize = "none";  // none | int8-talker | int8 | fp8
-  std::string codec_format;       // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
-  std::string device = "cpu";     // cpu | cuda | cuda:<number> | auto: cuda where there is one
-  std::string cuda_file;          // the CUDA backend; needed for all but cpu
-  bool cuda_graphs = true;
-  bool full_vectors = false;       // as cuda::PluginOptions
+  std::string quantize = "none";   // none | int8-talker | int8 | fp8
+  std::string codec_format;        // f32 | f16 | bf16; empty: f32 on a processor, bf16 on a GPU
   std::string cache_format;        // keys and values: f32 | bf16; empty: as the codec's
   bool case_split_pieces = false;  // the tokenizer's other rule
   size_t max_streams = 32;         // live at a time; others wait
   size_t max_batch = 0;            // streams in one step; 0: all
-  size_t memory_bytes = 0;         // for streams and voices; 0: from what the machine has
   size_t max_new_tokens = 0;       // default of a generation; 0: from the length of its text
   size_t max_voices = 32;          // cloned voices kept in memory
   bool warm_up = true;
@@ -131,6 +128,9 @@ class Engine {
   static bool Inspect(const std::string& directory, EngineFacts* facts, std::string* problem);
   // Blocks while it loads. Null with `problem` set; never throws.
   static std::unique_ptr<Engine> Open(const EngineOptions& options, std::string* problem);
+  // The same on a device that is open, whatever device the options name.
+  static std::unique_ptr<Engine> Open(const EngineOptions& options, std::shared_ptr<Device> device,
+                                      std::string* problem);
   virtual ~Engine() = default;  // Close()
 
   virtual const EngineFacts& facts() const = 0;

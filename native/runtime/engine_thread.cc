@@ -5,8 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/precedence.h"
-#include "runtime/round_thread.h"
 #include "runtime/scheduler.h"
 #include "runtime/speech_mailbox.h"
 #include "runtime/warm_up.h"
@@ -17,12 +15,8 @@ namespace {
 // The model, freed after its scheduler.
 class SpeechRounds final : public Rounds {
  public:
-  // `member` outlives it.
-  SpeechRounds(std::unique_ptr<FrameModel> model, SpeechMailbox& mailbox, Precedence::Member& member,
-               const SchedulerOptions& options)
-      : member_(member),
-        model_(std::move(model)),
-        mailbox_(mailbox),
+  SpeechRounds(std::unique_ptr<FrameModel> model, SpeechMailbox& mailbox, const SchedulerOptions& options)
+      : model_(std::move(model)),
         publish_(options.publish),
         scheduler_(std::make_unique<Scheduler>(*model_, mailbox, options)) {}
   ~SpeechRounds() override {
@@ -33,35 +27,25 @@ class SpeechRounds final : public Rounds {
     publish_(last);
   }
 
-  bool Round() override {
-    member_.BeginRound();
-    // Only a round with listeners has a pace to keep; a GPU's takes no processor from others.
-    if (model_->Figures().memory_total == 0)
-      member_.Work(scheduler_->HasListeners() ? Rank::kListeners : Rank::kFiles);
-    const bool busy = scheduler_->Round();
-    if (!busy) member_.Rest();
-    return busy;
-  }
-  void Wait() override { mailbox_.Wait(); }
+  std::optional<Need> Look() override { return scheduler_->Look(); }
+  void Work(Clock::duration) override { scheduler_->Round(); }
   bool closing() const override { return scheduler_->closing(); }
   void EndAll(Outcome outcome, const std::string& problem) override { scheduler_->EndAll(outcome, problem); }
 
  private:
-  Precedence::Member& member_;
   std::unique_ptr<FrameModel> model_;
-  SpeechMailbox& mailbox_;
   const std::function<void(const EngineStats&)> publish_;
   std::unique_ptr<Scheduler> scheduler_;
 };
 
 class ThreadedEngine final : public Engine {
  public:
-  ThreadedEngine(const EngineOptions& options, std::shared_ptr<Precedence> precedence)
-      : options_(options), mailbox_(Clock::now), member_(std::move(precedence)) {}
+  ThreadedEngine(const EngineOptions& options, std::shared_ptr<Device> device)
+      : options_(options), mailbox_(Clock::now, device->signal()), seat_(std::move(device)) {}
   ~ThreadedEngine() override { Close(); }
 
   bool Open(const ModelMaker& make, std::string* problem) {
-    return thread_.Open([&](std::string* why) { return Load(make, why); }, problem);
+    return seat_.Open([&](const Place& place, std::string* why) { return Load(make, place, why); }, problem);
   }
 
   const EngineFacts& facts() const override { return facts_; }
@@ -81,13 +65,13 @@ class ThreadedEngine final : public Engine {
 
   void Close() override {
     mailbox_.Close();
-    thread_.Join();
+    seat_.Leave();
   }
 
  private:
-  std::unique_ptr<Rounds> Load(const ModelMaker& make, std::string* problem) {
+  std::unique_ptr<Rounds> Load(const ModelMaker& make, const Place& place, std::string* problem) {
     const Clock::time_point began = Clock::now();
-    std::unique_ptr<FrameModel> model = make([this] { member_.GiveWay(); }, problem);
+    std::unique_ptr<FrameModel> model = make(place, problem);
     if (model == nullptr) return nullptr;
     const Clock::time_point loaded = Clock::now();
     SchedulerOptions options;
@@ -97,14 +81,15 @@ class ThreadedEngine final : public Engine {
       return *problem = options_.directory + ": warming up: " + error.what(), nullptr;
     }
     facts_ = model->facts();
+    facts_.no_cuda = place.no_cuda;
+    if (!MemoryBeside(facts_.weight_bytes, options_, place, &options.memory_bytes, problem)) return nullptr;
     facts_.load_ms = Milliseconds(loaded - began);
     facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
     options.max_streams = options_.max_streams;
     if (options_.max_batch > 0) options.max_batch = options_.max_batch;
     options.max_new_tokens = options_.max_new_tokens;
-    options.memory_bytes = options_.memory_bytes > 0 ? options_.memory_bytes : model->FreeBytes() / 4 * 3;
     options.publish = [this](const EngineStats& stats) { Publish(stats); };
-    return std::make_unique<SpeechRounds>(std::move(model), mailbox_, member_, options);
+    return std::make_unique<SpeechRounds>(std::move(model), mailbox_, options);
   }
 
   size_t LargestBatch() const {
@@ -119,19 +104,18 @@ class ThreadedEngine final : public Engine {
 
   const EngineOptions options_;
   SpeechMailbox mailbox_;
-  Precedence::Member member_;  // the thread's
-  EngineFacts facts_;          // not changed once it is open
+  Seat seat_;
+  EngineFacts facts_;  // not changed once it is open
   mutable std::mutex stats_mutex_;
   EngineStats stats_;
-  RoundThread thread_;
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, const ModelMaker& make,
-                                   std::string* problem) {
+std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, std::shared_ptr<Device> device,
+                                   const ModelMaker& make, std::string* problem) {
   if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", nullptr;
-  auto engine = std::make_unique<ThreadedEngine>(options, Precedence::Of(options.numa_node));
+  auto engine = std::make_unique<ThreadedEngine>(options, std::move(device));
   if (!engine->Open(make, problem)) return nullptr;
   return engine;
 }

@@ -91,6 +91,8 @@ class FrameModel {
   virtual BackendFigures Figures() const = 0;
   // Same contract as Kernels::Rehearse.
   virtual bool Rehearse(bool) { return false; }
+  // Same contract as Kernels::Pause.
+  virtual void Pause() {}
   // Sizes of batches that a warm-up goes through, smallest first, none above `most`.
   virtual std::vector<size_t> WarmBatches(size_t most) const = 0;
 

@@ -1,9 +1,10 @@
-// Mailbox of requests from any thread to an engine's thread. The engine's thread takes all of them at once,
-// between two stages of its work.
+// Mailbox of requests from any thread to a device's thread, which takes all of them at once, between two
+// stages of its work.
 #ifndef PARLEY_RUNTIME_MAILBOX_H_
 #define PARLEY_RUNTIME_MAILBOX_H_
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -11,10 +12,37 @@
 
 namespace parley::runtime {
 
+// Wakes a device's thread. All its mailboxes share one.
+class Signal {
+ public:
+  void Notify() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      notified_ = true;
+    }
+    changed_.notify_one();
+  }
+  // Blocks until Notify was called since the last return, but no longer than until `latest`.
+  void Wait(Clock::time_point latest) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    const auto notified = [this] { return notified_; };
+    if (latest == Clock::time_point::max()) changed_.wait(lock, notified);
+    else changed_.wait_until(lock, latest, notified);
+    notified_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool notified_ = false;
+};
+
 // `Orders` are the requests since the last Take. They have a member `close`: the engine closes.
 template <class Orders>
 class Mailbox {
  public:
+  explicit Mailbox(std::shared_ptr<Signal> signal) : signal_(std::move(signal)) {}
+
   void Wake() {
     Leave([](Orders&) {});
   }
@@ -22,7 +50,12 @@ class Mailbox {
     Leave([](Orders& orders) { orders.close = true; });
   }
 
-  // Returns all orders since the last call, in order of arrival. For the engine's thread.
+  // True if something was left since the last Take. For the device's thread, as Take.
+  bool HasNews() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return news_;
+  }
+  // Returns all orders since the last call, in order of arrival.
   Orders Take() {
     const std::lock_guard<std::mutex> lock(mutex_);
     news_ = false;
@@ -30,16 +63,6 @@ class Mailbox {
     orders_ = {};
     orders_.close = taken.close;
     return taken;
-  }
-  // Blocks until there is something to take, or Wake was called since the last Take.
-  void Wait() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return news_; });
-  }
-  // As above, but no longer than until `latest`.
-  void WaitUntil(Clock::time_point latest) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait_until(lock, latest, [this] { return news_; });
   }
 
  protected:
@@ -52,12 +75,12 @@ class Mailbox {
       change(orders_);
       news_ = true;
     }
-    changed_.notify_one();
+    signal_->Notify();
   }
 
  private:
-  std::mutex mutex_;  // guards everything below
-  std::condition_variable changed_;
+  const std::shared_ptr<Signal> signal_;
+  mutable std::mutex mutex_;  // guards everything below
   Orders orders_;
   bool news_ = false;
 };

@@ -29,7 +29,32 @@ enum class Outcome : uint8_t {
   kFailed,  // an error in the engine; other streams go on
   kLost,    // the compute device is lost: the engine must be opened again
 };
-const char* NameOf(Outcome outcome);
+
+inline const char* NameOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kDone:
+      return "done";
+    case Outcome::kBudget:
+      return "budget";
+    case Outcome::kRunaway:
+      return "runaway";
+    case Outcome::kCancelled:
+      return "cancelled";
+    case Outcome::kTooLarge:
+      return "too large";
+    case Outcome::kBadRequest:
+      return "bad request";
+    case Outcome::kOutOfMemory:
+      return "out of memory";
+    case Outcome::kClosed:
+      return "closed";
+    case Outcome::kFailed:
+      return "failed";
+    case Outcome::kLost:
+      return "lost";
+  }
+  return "failed";
+}
 
 }  // namespace parley::runtime
 

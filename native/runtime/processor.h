@@ -1,4 +1,4 @@
-// The processors that an engine computes on: how many threads, on which cores, near which memory.
+// The processors or the GPU that a model computes on: how many threads, on which cores, near which memory.
 #ifndef PARLEY_RUNTIME_PROCESSOR_H_
 #define PARLEY_RUNTIME_PROCESSOR_H_
 
@@ -15,6 +15,17 @@ struct ProcessorOptions {
   unsigned threads = 0;          // 0: one per core
   std::vector<int> cores;        // threads are pinned to them in order; empty: not pinned
   std::optional<int> numa_node;  // memory of this node is preferred; it has these cores
+};
+
+struct DeviceOptions : ProcessorOptions {
+  std::string device = "cpu";  // cpu | cuda | cuda:<number> | auto: cuda where there is one
+  std::string cuda_file;       // the CUDA backend; needed for all but cpu
+  bool cuda_graphs = true;
+  bool full_vectors = false;  // as cuda::PluginOptions
+  // Most that a model may take there, its weights included: bytes, or a share of the device's memory. 0 and 0:
+  // its weights and three quarters of what is free beside them when it is loaded.
+  size_t memory_bytes = 0;
+  double memory_share = 0;
 };
 
 // False with `problem` set: other cores are named than there are threads.

@@ -63,14 +63,13 @@ bool Engine::Inspect(const std::string& directory, EngineFacts* facts, std::stri
 }
 
 std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts,
-                                                     size_t memory, std::unique_ptr<SpeechKernels> kernels,
+                                                     size_t memory, SpeechKernels& kernels,
                                                      std::string* problem) {
   auto checkpoint = model::SpeechCheckpoint::Open(directory, parts.pieces, problem);
   if (checkpoint == nullptr) return nullptr;
   const model::SpeechCheckpoint& files = *checkpoint;
   try {
-    std::unique_ptr<QwenFrameModel> model(
-        new QwenFrameModel(std::move(kernels), std::move(checkpoint), parts, memory));
+    std::unique_ptr<QwenFrameModel> model(new QwenFrameModel(kernels, std::move(checkpoint), parts, memory));
     if (files.Changed(problem)) return nullptr;
     return model;
   } catch (const std::invalid_argument& error) {
@@ -78,17 +77,17 @@ std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& director
   }
 }
 
-QwenFrameModel::QwenFrameModel(std::unique_ptr<SpeechKernels> kernels,
+QwenFrameModel::QwenFrameModel(SpeechKernels& kernels,
                                std::unique_ptr<const model::SpeechCheckpoint> checkpoint, const Parts& parts,
                                size_t memory)
-    : kernels_(std::move(kernels)),
+    : kernels_(kernels),
       checkpoint_(std::move(checkpoint)),
       memory_(memory),
-      speech_(std::make_unique<model::SpeechModel>(*kernels_, *checkpoint_, parts.quantize, parts.cache)),
-      codec_(std::make_unique<model::CodecDecoder>(*kernels_, *checkpoint_, parts.codec)),
+      speech_(std::make_unique<model::SpeechModel>(kernels_, *checkpoint_, parts.quantize, parts.cache)),
+      codec_(std::make_unique<model::CodecDecoder>(kernels_, *checkpoint_, parts.codec)),
       voices_(parts.max_voices) {
   if (checkpoint_->config().type == model::ModelType::kBase) {
-    encoder_ = std::make_unique<model::VoiceEncoder>(*kernels_, *checkpoint_);
+    encoder_ = std::make_unique<model::VoiceEncoder>(kernels_, *checkpoint_);
   }
   FillFacts();
 }
@@ -97,13 +96,13 @@ QwenFrameModel::~QwenFrameModel() = default;
 
 void QwenFrameModel::CheckFiles() const {
   std::string problem;
-  if (kernels_->ReadsHostMemory() && checkpoint_->Changed(&problem)) throw BackendLost(problem);
+  if (kernels_.ReadsHostMemory() && checkpoint_->Changed(&problem)) throw BackendLost(problem);
 }
 
 void QwenFrameModel::FillFacts() {
   facts_ = FactsOf(*checkpoint_);
-  facts_.device = kernels_->Name();
-  facts_.device_memory = kernels_->Figures().memory_total;
+  facts_.device = kernels_.Name();
+  facts_.device_memory = kernels_.Figures().memory_total;
   facts_.weight_bytes = speech_->WeightBytes() + codec_->WeightBytes();
   if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
   // A typical stream of 40 s.
@@ -113,14 +112,14 @@ void QwenFrameModel::FillFacts() {
 // On a processor these say how the time grows; where every size is prepared for itself, all of them.
 std::vector<size_t> QwenFrameModel::WarmBatches(size_t most) const {
   std::vector<size_t> sizes;
-  const size_t last = kernels_->AnswersAtOnce() ? kWarmOnProcessors : SIZE_MAX;
+  const size_t last = kernels_.AnswersAtOnce() ? kWarmOnProcessors : SIZE_MAX;
   for (size_t size = 1; size <= most && size <= last; size *= 2) {
     sizes.push_back(size);
     const size_t between = size / 2 * 3;
-    if (!kernels_->AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
+    if (!kernels_.AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
   }
   // The largest batch's memory is taken now, once.
-  if (!kernels_->AnswersAtOnce() && most > 0 && sizes.back() < most) sizes.push_back(most);
+  if (!kernels_.AnswersAtOnce() && most > 0 && sizes.back() < most) sizes.push_back(most);
   return sizes;
 }
 

@@ -85,13 +85,12 @@ class QwenFrameModel final : public FrameModel {
   };
 
   // Null with `problem` set: the checkpoint cannot be used. Throws std::bad_alloc.
-  // `memory`: bytes available for weights, streams and voices.
+  // `memory`: bytes available for weights, streams and voices. The kernels outlive it.
   static std::unique_ptr<QwenFrameModel> Open(const std::string& directory, const Parts& parts, size_t memory,
-                                              std::unique_ptr<SpeechKernels> kernels, std::string* problem);
+                                              SpeechKernels& kernels, std::string* problem);
   ~QwenFrameModel() override;
 
   const EngineFacts& facts() const override { return facts_; }
-  void TellNoCuda(const std::string& why) { facts_.no_cuda = why; }
   size_t FrameSamples() const override { return codec_->frame_samples(); }
   size_t MostPositions() const override {
     return static_cast<size_t>(checkpoint_->config().talker.positions);
@@ -99,8 +98,9 @@ class QwenFrameModel final : public FrameModel {
   size_t MostDraws() const override { return static_cast<size_t>(checkpoint_->generation().max_new_tokens); }
   size_t FreeBytes() const override;
   StageTimes Times() const override { return times_; }
-  BackendFigures Figures() const override { return kernels_->Figures(); }
-  bool Rehearse(bool on) override { return kernels_->Rehearse(on); }
+  BackendFigures Figures() const override { return kernels_.Figures(); }
+  bool Rehearse(bool on) override { return kernels_.Rehearse(on); }
+  void Pause() override { kernels_.Pause(); }
   std::vector<size_t> WarmBatches(size_t most) const override;
 
   VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
@@ -120,9 +120,8 @@ class QwenFrameModel final : public FrameModel {
   void Decode(const DecodeJob* jobs, size_t count) override;
 
  private:
-  QwenFrameModel(std::unique_ptr<SpeechKernels> kernels,
-                 std::unique_ptr<const model::SpeechCheckpoint> checkpoint, const Parts& parts,
-                 size_t memory);
+  QwenFrameModel(SpeechKernels& kernels, std::unique_ptr<const model::SpeechCheckpoint> checkpoint,
+                 const Parts& parts, size_t memory);
   void FillFacts();
   // Throws BackendLost if the file of weights that are used in place was changed.
   void CheckFiles() const;
@@ -130,7 +129,7 @@ class QwenFrameModel final : public FrameModel {
   void KeepPrefix(const QwenGeneration& generation);
   bool RulesOf(const SpeechRequest& request, model::DrawRules* rules, std::string* problem) const;
 
-  const std::unique_ptr<SpeechKernels> kernels_;
+  SpeechKernels& kernels_;
   const std::unique_ptr<const model::SpeechCheckpoint> checkpoint_;
   const size_t memory_;
   std::unique_ptr<model::SpeechModel> speech_;

@@ -1,4 +1,4 @@
-// Implements Recogniser::Open: opens a checkpoint on this machine's processors.
+// Implements Recogniser::Open: opens a checkpoint on a GPU or on processors.
 #include "runtime/recogniser.h"
 
 #include <algorithm>
@@ -15,10 +15,9 @@
 #include "model/recognition/recognition_model.h"
 #include "model/recognition/recognition_work.h"
 #include "runtime/choices.h"
+#include "runtime/device.h"
 #include "runtime/machine_memory.h"
-#include "runtime/precedence.h"
 #include "runtime/recognition_scheduler.h"
-#include "runtime/round_thread.h"
 
 namespace parley::runtime {
 namespace {
@@ -44,44 +43,39 @@ struct Parts {
   std::optional<Format> decoder;
   Format cache = Format::kBf16;
   bool official = false;
-  cpu::ThreadPoolOptions threads;
 };
 
 bool ReadParts(const RecogniserOptions& options, Parts* parts, std::string* problem) {
-  if (options.device != "cpu") {
-    return *problem = "device is \"" + options.device + "\"; recognition runs on cpu", false;
-  }
   if (options.max_files == 0) return *problem = "max_files must be 1 or more", false;
   return Pick<std::optional<Format>>({"quantize", {{"none", std::nullopt}, {"int8", Format::kInt8}}},
                                      options.quantize, &parts->decoder, problem) &&
          Pick<Format>({"cache_format", {{"", Format::kBf16}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
                       options.cache_format, &parts->cache, problem) &&
          Pick<bool>({"streaming", {{"draft", false}, {"official", true}}}, options.streaming,
-                    &parts->official, problem) &&
-         ReadThreads(options, &parts->threads, problem);
+                    &parts->official, problem);
 }
 
 // The model and its scheduler, freed in the other order.
 class RecognitionRounds final : public Rounds {
  public:
-  RecognitionRounds(const RecogniserOptions& options, RecognitionMailbox& mailbox)
-      : options_(options), mailbox_(mailbox), member_(Precedence::Of(options.numa_node)) {}
+  RecognitionRounds(const RecogniserOptions& options, const Place& place, RecognitionMailbox& mailbox)
+      : options_(options), place_(place), mailbox_(mailbox) {}
 
   // False with `problem` set.
-  bool Load(Parts parts, std::string* problem) {
+  bool Load(const Parts& parts, std::string* problem) {
     checkpoint_ = model::RecognitionCheckpoint::Open(options_.directory, KindOf(options_.aligner), problem);
     if (checkpoint_ == nullptr) return false;
     if (!options_.korean_dictionary.empty()) {
       nouns_ = model::KoreanDictionary::Open(options_.korean_dictionary, problem);
       if (nouns_ == nullptr) return false;
     }
-    memory_ = AvailableMemory();
-    parts.threads.give_way = [this] { member_.GiveWay(); };
-    kernels_ = OpenProcessor(options_, parts.threads);
     try {
-      model_ = std::make_unique<model::RecognitionModel>(*kernels_, *checkpoint_, parts.decoder);
+      model_ = std::make_unique<model::RecognitionModel>(place_.kernels, *checkpoint_, parts.decoder);
     } catch (const std::invalid_argument& error) {
       return *problem = options_.directory + ": " + error.what(), false;
+    } catch (const std::bad_alloc&) {
+      if (!place_.is_gpu()) throw;
+      return *problem = DoesNotFit(place_), false;
     }
     setup_.model = model_.get();
     setup_.cache_format = parts.cache;
@@ -109,77 +103,79 @@ class RecognitionRounds final : public Rounds {
     stream.BeginPass(std::move(pass));
     model::RecognitionWork work(*model_);
     while (work.Encode(&one, 1, 1) || work.Prefill(&one, 1, 64)) {
-      while (work.Advance()) continue;
+      while (work.Advance()) place_.kernels.Pause();
     }
     while (stream.turn() == model::RecognitionStream::Turn::kDecode) model_->Decode(&one, 1);
     if (stream.end() != model::RecognitionStream::End::kBroken) return true;
     return *problem = options_.directory + ": warming up: the model computed what is not a number", false;
   }
 
-  void Begin(const std::function<void(const RecogniserStats&)>& publish) {
+  // False with `problem` set: there is no memory for streams.
+  bool Begin(const std::function<void(const RecogniserStats&)>& publish, std::string* problem) {
     RecognitionSchedulerOptions options;
     options.max_files = options_.max_files;
-    const size_t weights = model_->WeightBytes();
-    options.memory_bytes =
-        options_.memory_bytes > 0 ? options_.memory_bytes : (memory_ - std::min(memory_, weights)) / 4 * 3;
+    if (!MemoryBeside(model_->WeightBytes(), options_, place_, &options.memory_bytes, problem)) return false;
+    if (place_.is_gpu()) options.free_memory = [this] { return place_.kernels.Figures().memory_free; };
     options.publish = publish;
-    scheduler_ = std::make_unique<RecognitionScheduler>(setup_, mailbox_, member_, options);
+    scheduler_ = std::make_unique<RecognitionScheduler>(setup_, mailbox_, options);
+    return true;
   }
 
   RecogniserFacts Facts() const {
     RecogniserFacts facts = FactsOf(*checkpoint_);
-    facts.device = kernels_->Name();
+    facts.device = place_.kernels.Name();
+    facts.device_memory = place_.kernels.Figures().memory_total;
     facts.weight_bytes = model_->WeightBytes();
     facts.second_bytes = setup_.BytesOf(1);
     return facts;
   }
 
-  bool Round() override {
-    std::string problem;
-    if (checkpoint_->Changed(&problem)) throw BackendLost(problem);
-    member_.BeginRound();
-    return scheduler_->Round();
+  std::optional<Need> Look() override { return scheduler_->Look(); }
+  Clock::time_point LooksAgain() const override {
+    return scheduler_->Listens() ? Clock::now() + kBetweenLooks : Clock::time_point::max();
   }
-  void Wait() override {
-    if (scheduler_->Listens()) mailbox_.WaitUntil(Clock::now() + kBetweenLooks);
-    else mailbox_.Wait();
+  void Work(Clock::duration spare) override {
+    std::string problem;
+    if (place_.kernels.ReadsHostMemory() && checkpoint_->Changed(&problem)) throw BackendLost(problem);
+    scheduler_->Work(spare);
   }
   bool closing() const override { return scheduler_->closing(); }
   void EndAll(Outcome outcome, const std::string& problem) override { scheduler_->EndAll(outcome, problem); }
 
  private:
   const RecogniserOptions options_;
+  const Place place_;
   RecognitionMailbox& mailbox_;
-  Precedence::Member member_;
   std::unique_ptr<const model::RecognitionCheckpoint> checkpoint_;
   std::unique_ptr<const model::KoreanDictionary> nouns_;
-  std::unique_ptr<cpu::CpuKernels> kernels_;
   std::unique_ptr<model::RecognitionModel> model_;
-  size_t memory_ = 0;
   RecognitionSetup setup_;
   std::unique_ptr<RecognitionScheduler> scheduler_;
 };
 
 class ThreadedRecogniser final : public Recogniser {
  public:
-  explicit ThreadedRecogniser(const RecogniserOptions& options) : options_(options), mailbox_(Clock::now) {}
+  ThreadedRecogniser(const RecogniserOptions& options, std::shared_ptr<Device> device)
+      : options_(options), mailbox_(Clock::now, device->signal()), seat_(std::move(device)) {}
   ~ThreadedRecogniser() override { Close(); }
 
   bool Open(const Parts& parts, std::string* problem) {
-    return thread_.Open(
-        [&](std::string* why) -> std::unique_ptr<Rounds> {
+    return seat_.Open(
+        [&](const Place& place, std::string* why) -> std::unique_ptr<Rounds> {
           const Clock::time_point began = Clock::now();
-          auto rounds = std::make_unique<RecognitionRounds>(options_, mailbox_);
+          auto rounds = std::make_unique<RecognitionRounds>(options_, place, mailbox_);
           if (!rounds->Load(parts, why)) return nullptr;
           const Clock::time_point loaded = Clock::now();
           if (options_.warm_up && !rounds->WarmUp(why)) return nullptr;
           facts_ = rounds->Facts();
+          facts_.no_cuda = place.no_cuda;
           facts_.load_ms = std::chrono::duration<double, std::milli>(loaded - began).count();
           facts_.warm_up_ms = std::chrono::duration<double, std::milli>(Clock::now() - loaded).count();
-          rounds->Begin([this](const RecogniserStats& stats) {
+          const auto publish = [this](const RecogniserStats& stats) {
             const std::lock_guard<std::mutex> lock(stats_mutex_);
             stats_ = stats;
-          });
+          };
+          if (!rounds->Begin(publish, why)) return nullptr;
           return rounds;
         },
         problem);
@@ -199,7 +195,7 @@ class ThreadedRecogniser final : public Recogniser {
   }
   void Close() override {
     mailbox_.Close();
-    thread_.Join();
+    seat_.Leave();
     const std::lock_guard<std::mutex> lock(stats_mutex_);
     stats_.memory_in_use = 0;
   }
@@ -207,10 +203,10 @@ class ThreadedRecogniser final : public Recogniser {
  private:
   const RecogniserOptions options_;
   RecognitionMailbox mailbox_;
+  Seat seat_;
   RecogniserFacts facts_;  // not changed once it is open
   mutable std::mutex stats_mutex_;
   RecogniserStats stats_;
-  RoundThread thread_;
 };
 
 }  // namespace
@@ -231,9 +227,16 @@ bool Recogniser::Inspect(const std::string& directory, bool aligner, RecogniserF
 }
 
 std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, std::string* problem) {
+  std::shared_ptr<Device> device = Device::Open(options, problem);
+  if (device == nullptr) return nullptr;
+  return Open(options, std::move(device), problem);
+}
+
+std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, std::shared_ptr<Device> device,
+                                             std::string* problem) {
   Parts parts;
   if (!ReadParts(options, &parts, problem)) return nullptr;
-  auto recogniser = std::make_unique<ThreadedRecogniser>(options);
+  auto recogniser = std::make_unique<ThreadedRecogniser>(options, std::move(device));
   if (!recogniser->Open(parts, problem)) return nullptr;
   return recogniser;
 }

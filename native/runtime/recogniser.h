@@ -1,4 +1,4 @@
-// The recogniser, and the forced aligner: one thread owns the model and advances all streams together.
+// The recogniser, and the forced aligner: a device's thread owns the model and advances all streams together.
 // Everything here may be called from any thread and never waits for the model. What is recognised goes to a
 // stream's sink.
 #ifndef PARLEY_RUNTIME_RECOGNISER_H_
@@ -16,17 +16,17 @@
 
 namespace parley::runtime {
 
-struct RecogniserOptions : ProcessorOptions {
+class Device;
+
+struct RecogniserOptions : DeviceOptions {
   std::string directory;
-  bool aligner = false;           // a checkpoint of a forced aligner
-  std::string quantize = "none";  // none | int8: the decoder's layers
-  std::string cache_format;       // keys and values: f32 | bf16; empty: bf16
-  std::string device = "cpu";
+  bool aligner = false;             // a checkpoint of a forced aligner
+  std::string quantize = "none";    // none | int8: the decoder's layers
+  std::string cache_format;         // keys and values: f32 | bf16; empty: bf16
   std::string streaming = "draft";  // draft | official: as model::LiveTranscript, model::OfficialStreaming
   std::string korean_dictionary;    // aligner: a file, or none
   std::chrono::milliseconds least_interval{320};  // of partial texts; they take longer where the machine does
   size_t max_files = 256;                         // at a time, beside live callers; others wait
-  size_t memory_bytes = 0;                        // for all; 0: from what the machine has
   bool warm_up = true;
 };
 
@@ -111,6 +111,8 @@ class TextSink {
 struct RecogniserFacts {
   bool aligner = false;
   std::string device;
+  std::string no_cuda;                 // as EngineFacts
+  size_t device_memory = 0;            // bytes that the device has of its own
   std::vector<std::string> languages;  // English names
   size_t weight_bytes = 0;
   size_t second_bytes = 0;  // of memory that a stream takes for a second of its sound
@@ -135,6 +137,9 @@ class Recogniser {
                       std::string* problem);
   // Blocks while it loads. Null with `problem` set; never throws.
   static std::unique_ptr<Recogniser> Open(const RecogniserOptions& options, std::string* problem);
+  // The same on a device that is open, whatever device the options name.
+  static std::unique_ptr<Recogniser> Open(const RecogniserOptions& options, std::shared_ptr<Device> device,
+                                          std::string* problem);
   virtual ~Recogniser() = default;  // Close()
 
   virtual const RecogniserFacts& facts() const = 0;

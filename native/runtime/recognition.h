@@ -14,8 +14,8 @@
 #include "model/recognition/alignment_words.h"
 #include "model/recognition/recognition_model.h"
 #include "model/recognition/runaway.h"
-#include "runtime/precedence.h"
 #include "runtime/recogniser.h"
+#include "runtime/rounds.h"
 #include "runtime/sound_reader.h"
 
 namespace parley::runtime {

@@ -21,7 +21,8 @@ constexpr uint32_t kLeastRate = 8000, kMostRate = 192'000;
 constexpr double kLeastPiece = 10, kMostPiece = 1200;  // seconds
 // Blocks and rows of one work. On a processor more together would gain nothing and bar the way.
 constexpr size_t kBlocksTogether = 1, kRowsTogether = 128;
-constexpr size_t kBlocksApart = 64, kRowsApart = 4096;
+constexpr size_t kBlocksApart = 64, kRowsApart = 4096, kLeastRows = 64;
+constexpr std::chrono::milliseconds kPieceApart{15};
 // A file gets one piece of work after so many of live turns.
 constexpr size_t kPiecesGivenWay = 40;
 constexpr double kLiveSegment = 30;  // seconds
@@ -50,29 +51,48 @@ void RecognitionMailbox::Cancel(StreamId stream) {
 }
 
 RecognitionScheduler::RecognitionScheduler(const RecognitionSetup& setup, RecognitionMailbox& mailbox,
-                                           Precedence::Member& member,
                                            const RecognitionSchedulerOptions& options)
     : setup_(setup),
       mailbox_(mailbox),
-      member_(member),
       options_(options),
       live_work_(*setup.model),
       file_work_(*setup.model) {
   UpdateStats();
 }
 
-bool RecognitionScheduler::Round() {
+std::optional<Need> RecognitionScheduler::Look() {
   const Clock::time_point began = options_.now();
   TakeOrders();
   Admit();
-  bool busy = Look();
+  const bool busy = LookAtSound();
   EndOver();
-  busy = Work() || busy;
-  EndOver();
+  DropStaleWork();
+  SortWanted();
   if (busy) stats_.busy_ms += Milliseconds(options_.now() - began);
+  if (!lost_.empty()) throw BackendLost(lost_);
+  if (wanted_.empty()) {
+    if (busy) return Need{};
+    UpdateStats();
+    return std::nullopt;
+  }
+  const WantedPass& first = wanted_.front();
+  return Need{first.rank, first.due, LeastOf(*first.stream)};
+}
+
+bool RecognitionScheduler::Work(Clock::duration spare) {
+  if (wanted_.empty()) return UpdateStats(), false;
+  const Clock::time_point began = options_.now();
+  const bool has_file = wanted_.back().rank == Rank::kFiles;
+  const bool has_live = wanted_.front().rank == Rank::kLiveText;
+  pieces_given_way_ = has_live && has_file ? pieces_given_way_ + 1 : 0;
+  const bool is_files_turn = !has_live || pieces_given_way_ > kPiecesGivenWay;
+  if (is_files_turn) pieces_given_way_ = 0;
+  WorkOn(is_files_turn ? Rank::kFiles : Rank::kLiveText, spare);
+  EndOver();
+  stats_.busy_ms += Milliseconds(options_.now() - began);
   UpdateStats();
   if (!lost_.empty()) throw BackendLost(lost_);
-  return busy;
+  return true;
 }
 
 // --- requests
@@ -165,7 +185,8 @@ bool RecognitionScheduler::FitsMemory(RecognitionRequest* request, RecognitionEn
   if (request->use == RecognitionUse::kAlign) return true;
   const bool is_live = request->use == RecognitionUse::kLive;
   const size_t taken = is_live ? stats_.memory_in_use : 0;
-  const size_t left = options_.memory_bytes - std::min(options_.memory_bytes, taken);
+  size_t left = options_.memory_bytes - std::min(options_.memory_bytes, taken);
+  if (is_live) left = std::min(left, FreeMemory(options_.now()));
   const double second = static_cast<double>(setup_.BytesOf(kLeastPiece)) / kLeastPiece;
   const double fits = static_cast<double>(left) / second;
   if (fits < (is_live ? kLiveSegment : kLeastPiece)) {
@@ -256,7 +277,7 @@ std::unique_ptr<Recognition> RecognitionScheduler::MadeAlignment(RecognitionArri
 
 // --- work
 
-bool RecognitionScheduler::Look() {
+bool RecognitionScheduler::LookAtSound() {
   bool busy = false, has_next = false;
   const Clock::time_point now = options_.now();
   size_t in_use = stats_.memory_in_use;
@@ -283,6 +304,9 @@ bool RecognitionScheduler::GuardedLook(Recognition& one, Clock::time_point now, 
     return one.Look(now, room);
   } catch (const std::bad_alloc&) {
     one.EndWith(Outcome::kOutOfMemory, "memory is out");
+  } catch (const BackendLost& lost) {
+    lost_ = lost.what();
+    one.EndWith(Outcome::kLost, lost_);
   } catch (const std::exception& error) {
     one.EndWith(Outcome::kFailed, std::string("a mistake in the engine: ") + error.what());
   }
@@ -303,25 +327,24 @@ size_t RecognitionScheduler::FreeMemory(Clock::time_point now) {
   return free_;
 }
 
-bool RecognitionScheduler::Work() {
-  DropStaleWork();
-  if (wanted_.empty()) return member_.Rest(), false;
+void RecognitionScheduler::SortWanted() {
   std::stable_sort(wanted_.begin(), wanted_.end(), [](const WantedPass& a, const WantedPass& b) {
     if (a.rank != b.rank) return a.rank < b.rank;
     return a.is_final != b.is_final ? a.is_final : a.due < b.due;
   });
-  const bool has_file = wanted_.back().rank == Rank::kFiles;
-  const bool has_live = wanted_.front().rank == Rank::kLiveText;
-  pieces_given_way_ = has_live && has_file ? pieces_given_way_ + 1 : 0;
-  const bool is_files_turn = !has_live || pieces_given_way_ > kPiecesGivenWay;
-  if (is_files_turn) pieces_given_way_ = 0;
-  WorkOn(is_files_turn ? Rank::kFiles : Rank::kLiveText);
-  return true;
+}
+
+// About the time of the shortest piece of what a stream wants next.
+Clock::duration RecognitionScheduler::LeastOf(const model::RecognitionStream& stream) const {
+  const model::RecognitionStream::Turn turn = stream.turn();
+  if (turn == model::RecognitionStream::Turn::kDecode) return decode_rate_.Each();
+  if (setup_.model->kernels().AnswersAtOnce()) return piece_rate_.Each();
+  if (turn == model::RecognitionStream::Turn::kEncode) return encode_rate_.Each();
+  return static_cast<Clock::rep>(kLeastRows) * prefill_rate_.Each();
 }
 
 // One piece of work for the passes of this rank.
-void RecognitionScheduler::WorkOn(Rank rank) {
-  member_.Work(rank);
+void RecognitionScheduler::WorkOn(Rank rank, Clock::duration spare) {
   model::RecognitionWork& work = rank == Rank::kFiles ? file_work_ : live_work_;
   Streams streams;
   for (const WantedPass& one : wanted_) {
@@ -335,26 +358,40 @@ void RecognitionScheduler::WorkOn(Rank rank) {
   if (work.busy() && is_final && !works_on_first) work.Drop();
   if (!work.busy() && streams.front()->turn() == model::RecognitionStream::Turn::kDecode)
     return Decode(streams);
-  if (!work.busy() && !BeginWork(rank, streams)) return;
+  if (!work.busy() && !BeginWork(rank, streams, spare)) return;
   const bool encodes = streams.front()->turn() == model::RecognitionStream::Turn::kEncode;
   const Streams working = work.streams();
+  const size_t units = work.units();
   const Clock::time_point began = options_.now();
   bool goes_on = true;
-  if (!Guarded(working, [&] { goes_on = work.Advance(); })) return work.Drop();
-  (encodes ? stats_.encode_ms : stats_.prefill_ms) += Milliseconds(options_.now() - began);
+  // Elsewhere than on processors the time of a part says nothing, and all of them together take as long.
+  const auto advance = [&] {
+    while (goes_on) {
+      goes_on = work.Advance();
+      if (setup_.model->kernels().AnswersAtOnce()) return;
+    }
+  };
+  if (!Guarded(working, advance)) return work.Drop();
+  const Clock::duration took = options_.now() - began;
+  (encodes ? stats_.encode_ms : stats_.prefill_ms) += Milliseconds(took);
+  if (setup_.model->kernels().AnswersAtOnce()) piece_rate_.Record(1, took);
+  else (encodes ? encode_rate_ : prefill_rate_).Record(units, took);
   if (!goes_on) Tell(working);
 }
 
 // Streams that want the same as the most urgent one go with it.
-bool RecognitionScheduler::BeginWork(Rank rank, const Streams& streams) {
+bool RecognitionScheduler::BeginWork(Rank rank, const Streams& streams, Clock::duration spare) {
   model::RecognitionWork& work = rank == Rank::kFiles ? file_work_ : live_work_;
   const bool at_once = setup_.model->kernels().AnswersAtOnce();
   const bool encodes = streams.front()->turn() == model::RecognitionStream::Turn::kEncode;
+  const Clock::duration time = std::min<Clock::duration>(spare, kPieceApart);
+  const size_t blocks = at_once ? kBlocksTogether : std::min(kBlocksApart, encode_rate_.In(time, 1));
+  const size_t rows = at_once ? kRowsTogether : std::min(kRowsApart, prefill_rate_.In(time, kLeastRows));
   bool begun = false;
   // If memory ends, that of the most urgent stream is freed.
   Guarded({streams.front()}, [&] {
-    begun = encodes ? work.Encode(streams.data(), streams.size(), at_once ? kBlocksTogether : kBlocksApart)
-                    : work.Prefill(streams.data(), streams.size(), at_once ? kRowsTogether : kRowsApart);
+    begun = encodes ? work.Encode(streams.data(), streams.size(), blocks)
+                    : work.Prefill(streams.data(), streams.size(), rows);
   });
   return begun;
 }
@@ -373,7 +410,9 @@ void RecognitionScheduler::Decode(const Streams& first) {
       streams.end());
   const Clock::time_point began = options_.now();
   if (!Guarded(streams, [&] { setup_.model->Decode(streams.data(), streams.size()); })) return;
-  stats_.decode_ms += Milliseconds(options_.now() - began);
+  const Clock::duration took = options_.now() - began;
+  stats_.decode_ms += Milliseconds(took);
+  decode_rate_.Record(1, took);
   Tell(streams);
 }
 

@@ -1,5 +1,5 @@
-// The rounds of a recogniser's thread: each takes new orders, lets every recognition look at its sound, and
-// does one piece of work of some 30 ms.
+// The rounds of a recogniser: each takes new orders, lets every recognition look at its sound, and does one
+// piece of work, of some 30 ms on processors and of a few on a GPU.
 //
 // Final texts of live turns go first, the earliest first; then their partial texts; then files. Work of one
 // kind is done for many streams together. A file's work is not dropped for a live turn: it waits between two
@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,9 +18,9 @@
 #include "model/recognition/recognition_work.h"
 #include "runtime/machine_memory.h"
 #include "runtime/mailbox.h"
-#include "runtime/precedence.h"
 #include "runtime/recognition.h"
-#include "runtime/round_thread.h"
+#include "runtime/rounds.h"
+#include "runtime/work_rate.h"
 
 namespace parley::runtime {
 
@@ -40,7 +41,8 @@ struct RecognitionOrders {
 
 class RecognitionMailbox : public Mailbox<RecognitionOrders> {
  public:
-  explicit RecognitionMailbox(TimeSource now) : now_(std::move(now)) {}
+  explicit RecognitionMailbox(TimeSource now, std::shared_ptr<Signal> signal = std::make_shared<Signal>())
+      : Mailbox(std::move(signal)), now_(std::move(now)) {}
 
   StreamId Start(RecognitionRequest request, std::shared_ptr<SoundSource> source,
                  std::shared_ptr<TextSink> sink);
@@ -55,7 +57,7 @@ class RecognitionMailbox : public Mailbox<RecognitionOrders> {
 struct RecognitionSchedulerOptions {
   size_t max_files = 256;   // at a time; others wait
   size_t memory_bytes = 0;  // for all
-  // Returns the bytes of memory that the machine has free now.
+  // Returns the bytes of memory that the device has free now.
   std::function<size_t()> free_memory = [] { return AvailableMemory(); };
   TimeSource now = Clock::now;
   std::function<void(const RecogniserStats&)> publish = [](const RecogniserStats&) {};
@@ -63,12 +65,14 @@ struct RecognitionSchedulerOptions {
 
 class RecognitionScheduler {
  public:
-  // All outlive it. `member` is the thread's.
-  RecognitionScheduler(const RecognitionSetup& setup, RecognitionMailbox& mailbox, Precedence::Member& member,
+  // Both outlive it.
+  RecognitionScheduler(const RecognitionSetup& setup, RecognitionMailbox& mailbox,
                        const RecognitionSchedulerOptions& options);
 
-  // False when there is nothing to do for now.
-  bool Round();
+  // Takes orders and new sound. None: there is nothing to do for now.
+  std::optional<Need> Look();
+  // One piece of work after a look, of about `spare` where the backend lets it choose. False: there was none.
+  bool Work(Clock::duration spare = Clock::duration::max());
   // True: sound may come without an order, so another round is due soon.
   bool Listens() const { return !live_.empty(); }
   void EndAll(Outcome outcome, const std::string& problem);
@@ -85,14 +89,14 @@ class RecognitionScheduler {
   std::unique_ptr<Recognition> MadeAlignment(RecognitionArrival* arrival, std::shared_ptr<SoundReader> reader,
                                              RecognitionEnd* refusal);
   std::shared_ptr<const model::ResamplingTaps> TapsOf(uint32_t rate);
-  bool Look();
+  bool LookAtSound();
   bool GuardedLook(Recognition& one, Clock::time_point now, const Room& room);
   bool IsWorkedOn(Recognition& one);
   size_t FreeMemory(Clock::time_point now);
-  bool Work();
-  void WorkOn(Rank rank);
-  bool AdvanceWork(Rank rank);
-  bool BeginWork(Rank rank, const Streams& streams);
+  void SortWanted();
+  Clock::duration LeastOf(const model::RecognitionStream& stream) const;
+  void WorkOn(Rank rank, Clock::duration spare);
+  bool BeginWork(Rank rank, const Streams& streams, Clock::duration spare);
   void Decode(const Streams& first);
   void DropStaleWork();
   void Tell(const Streams& streams);
@@ -104,7 +108,6 @@ class RecognitionScheduler {
 
   const RecognitionSetup setup_;
   RecognitionMailbox& mailbox_;
-  Precedence::Member& member_;
   const RecognitionSchedulerOptions options_;
   std::vector<RecognitionArrival> waiting_;
   std::vector<std::unique_ptr<Recognition>> live_;
@@ -112,7 +115,9 @@ class RecognitionScheduler {
   std::vector<WantedPass> wanted_;  // of this round, the most urgent first
   model::RecognitionWork live_work_, file_work_;
   std::vector<std::pair<std::shared_ptr<TextSink>, RecognitionEnd>> ends_;
-  size_t pieces_given_way_ = 0;  // of live work, while a file waited
+  WorkRate encode_rate_{8}, prefill_rate_{512}, decode_rate_{1};  // blocks, rows, steps
+  WorkRate piece_rate_{1};                                        // pieces, on processors
+  size_t pieces_given_way_ = 0;                                   // of live work, while a file waited
   size_t free_ = 0;
   Clock::time_point free_until_{};
   bool closing_ = false;

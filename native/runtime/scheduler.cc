@@ -18,6 +18,13 @@ Scheduler::Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerO
 }
 
 bool Scheduler::Round() {
+  idle_ = true;  // also after an exception
+  const bool busy = RoundOfWork();
+  idle_ = !busy;
+  return busy;
+}
+
+bool Scheduler::RoundOfWork() {
   const Clock::time_point began = options_.now();
   TakeOrders();
   bool busy = ReadWaiting();

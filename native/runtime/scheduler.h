@@ -1,4 +1,4 @@
-// Scheduler: the engine's thread calls Round() as long as there is something to do. A round takes new
+// Scheduler: the device's thread calls Round() as long as there is something to do. A round takes new
 // requests, admits streams, and advances every live stream that can by one frame.
 //
 // The earliest deadline goes first: among waiting streams, in prefill and in decoding. Fairness between
@@ -8,11 +8,11 @@
 #ifndef PARLEY_RUNTIME_SCHEDULER_H_
 #define PARLEY_RUNTIME_SCHEDULER_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -20,45 +20,12 @@
 #include "runtime/engine.h"
 #include "runtime/frame_model.h"
 #include "runtime/round_times.h"
+#include "runtime/rounds.h"
 #include "runtime/speech_mailbox.h"
 #include "runtime/stream.h"
+#include "runtime/work_rate.h"
 
 namespace parley::runtime {
-
-// A running mean of the rate at which one kind of work is done.
-class WorkRate {
- public:
-  // `guess`: units that In returns before the first measurement.
-  explicit WorkRate(size_t guess) : guess_(guess) {}
-
-  // Units that can be done in `time`, at least `least`.
-  size_t In(Clock::duration time, size_t least) const {
-    if (units_ <= 0) return guess_;
-    const double units = units_ * (time / std::chrono::duration<double>(time_));
-    return units < kMost ? std::max(least, static_cast<size_t>(units)) : SIZE_MAX;  // no measurable time
-  }
-
-  void Record(size_t units, Clock::duration time) {
-    units_ += static_cast<double>(units);
-    time_ += time;
-    units_ *= kKept;
-    time_ = std::chrono::duration_cast<Clock::duration>(time_ * kKept);
-  }
-
-  // Time for one unit; zero before the first measurement.
-  Clock::duration Each() const {
-    if (units_ <= 0) return Clock::duration::zero();
-    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(time_) / units_);
-  }
-
- private:
-  static constexpr double kKept = 0.9;  // weight of the old mean, each time
-  static constexpr double kMost = 1e12;
-
-  const size_t guess_;
-  double units_ = 0;
-  Clock::duration time_{};
-};
 
 struct SchedulerOptions {
   size_t max_streams = 32;
@@ -77,17 +44,15 @@ class Scheduler {
   // The model and the mailbox outlive it.
   Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerOptions& options);
 
+  // Takes orders, and says what the next round is for. None after a round without work, until there is
+  // something in the mailbox.
+  std::optional<Need> Look();
   // False when there is nothing to do until there is something in the mailbox. Throws BackendLost at its end.
   bool Round();
   // Ends all streams, waiting and live.
   void EndAll(Outcome outcome, const std::string& problem);
 
   bool closing() const { return closing_; }
-  // True if one of the live streams is played while it is made.
-  bool HasListeners() const {
-    return std::any_of(live_.begin(), live_.end(),
-                       [](const auto& one) { return !one->gone() && one->live(); });
-  }
   const EngineStats& stats() const { return stats_; }  // last published
 
  private:
@@ -99,6 +64,7 @@ class Scheduler {
   using Streams = std::vector<std::unique_ptr<Stream>>;
   using Some = std::vector<Stream*>;
 
+  bool RoundOfWork();
   void Measure(Clock::duration worked, Clock::duration took);
 
   void TakeOrders();
@@ -117,6 +83,7 @@ class Scheduler {
   Admission AdmitOne(Stream& stream);
   BudgetQuestion BudgetOf(const Stream& stream) const;
   bool FindMemory(size_t bytes);
+  bool DeviceLacks(size_t bytes) const;
   bool KeepsPace(const Stream& newcomer);
   Clock::duration Frame() const;
   Clock::duration WorkOf(size_t streams) const;
@@ -177,6 +144,7 @@ class Scheduler {
   std::vector<float> samples_;
   std::vector<EndNotice> ends_;
   bool closing_ = false;
+  bool idle_ = false;        // the last round had no work
   std::string lost_;         // reason for the loss of the compute device
   const StageTimes before_;  // the model's totals before this engine's work
   EngineStats stats_;

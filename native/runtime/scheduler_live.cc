@@ -64,6 +64,29 @@ size_t Scheduler::Bare() const {
   }));
 }
 
+// A listener who waits for a first sound waits for the next round. The others have theirs until it must begin.
+std::optional<Need> Scheduler::Look() {
+  if (idle_ && !mailbox_.HasNews()) return std::nullopt;
+  idle_ = false;
+  TakeOrders();
+  const Clock::time_point now = options_.now();
+  Need need;
+  size_t together = 0;
+  for (const auto& stream : waiting_) {
+    if (stream->live() && !stream->waits()) need = {Rank::kListeners, now};
+  }
+  for (const auto& stream : live_) {
+    if (stream->NextTurn(now, round_rate_.Each()) == Stream::Turn::kPark) continue;
+    together++;
+    if (!stream->live()) continue;
+    need.rank = Rank::kListeners;
+    need.latest = std::min(need.latest, stream->Silent() ? now : now + stream->Ahead(now));
+  }
+  need.least = WorkOf(std::min(together, options_.max_batch));
+  if (need.rank == Rank::kListeners) need.latest -= WithSwing(need.least) + kReserve;
+  return need;
+}
+
 Clock::duration Scheduler::WithSwing(Clock::duration time) const {
   return std::chrono::duration_cast<Clock::duration>(time * (1 + swing_.Share()));
 }

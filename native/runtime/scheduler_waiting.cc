@@ -127,6 +127,8 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
     return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
     if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
+    if (DeviceLacks(bytes))
+      return End(stream, Outcome::kOutOfMemory, "other models leave too little memory"), Admission::kNotYet;
     return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"),
            Admission::kNotYet;
   }
@@ -154,10 +156,16 @@ BudgetQuestion Scheduler::BudgetOf(const Stream& stream) const {
 // Makes room by evicting voices that no generation uses.
 bool Scheduler::FindMemory(size_t bytes) {
   if (stream_bytes_ + bytes > options_.memory_bytes) return false;
-  while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes) {
+  while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes || DeviceLacks(bytes)) {
     if (!model_.ForgetVoice()) return false;
   }
   return true;
+}
+
+// True if other models have so much of the device that this does not fit, whatever the limit says.
+bool Scheduler::DeviceLacks(size_t bytes) const {
+  const BackendFigures figures = model_.Figures();
+  return figures.memory_total > 0 && bytes > figures.memory_free;
 }
 
 Clock::duration Scheduler::Frame() const {

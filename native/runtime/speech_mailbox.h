@@ -1,4 +1,4 @@
-// Requests to the speech engine, from any thread to its own.
+// Requests to the speech engine, from any thread to its device's.
 #ifndef PARLEY_RUNTIME_SPEECH_MAILBOX_H_
 #define PARLEY_RUNTIME_SPEECH_MAILBOX_H_
 
@@ -34,7 +34,8 @@ struct Orders {
 
 class SpeechMailbox : public Mailbox<Orders> {
  public:
-  explicit SpeechMailbox(TimeSource now) : now_(std::move(now)) {}
+  explicit SpeechMailbox(TimeSource now, std::shared_ptr<Signal> signal = std::make_shared<Signal>())
+      : Mailbox(std::move(signal)), now_(std::move(now)) {}
 
   StreamId Start(SpeechRequest request, std::shared_ptr<SpeechSink> sink);
   void AddText(StreamId stream, std::string text, bool last);

@@ -25,6 +25,7 @@ void Measure(WarmSpeech* all, size_t rounds, MeasuredTimes* times) {
     if (n == 0) continue;
     times->steps.Record(count, stepped - began);
     times->rounds.Record(count, Clock::now() - began);
+    all->Pause();
   }
 }
 
@@ -51,6 +52,7 @@ void Rehearse(WarmSpeech* all, size_t count) {
     if (n < joins.size()) all->Join(joins[n]);
     all->Step();
     if (n == 1 || n + 1 == kRehearsals) all->Decode();
+    all->Pause();
   }
 }
 
@@ -138,7 +140,10 @@ bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_
                    std::string* problem) {
   if (request.recording == nullptr) return true;
   VoiceResult found = VoiceResult::kWorking;
-  while (found == VoiceResult::kWorking) found = model.FindVoice(request.recording, true, voice, problem);
+  while (found == VoiceResult::kWorking) {
+    found = model.FindVoice(request.recording, true, voice, problem);
+    model.Pause();
+  }
   return found == VoiceResult::kReady;
 }
 
@@ -168,6 +173,7 @@ WarmSpeech::WarmSpeech(FrameModel& model, Generations generations)
     rows += one->PromptLeft();
   }
   model.Prefill(all.data(), all.size(), rows);
+  model.Pause();
   samples_.resize(all.size() * model.FrameSamples() * kMostWarmFrames);
 }
 

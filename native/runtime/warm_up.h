@@ -53,6 +53,8 @@ class WarmSpeech {
   void Step();
   // Decodes all frames that were generated and not decoded.
   void Decode();
+  // Between two rounds, as Kernels::Pause.
+  void Pause() { model_.Pause(); }
   size_t Live() const { return live_.size(); }
 
  private:

@@ -108,12 +108,10 @@ class Server {
     std::string problem;
     cuda::CudaOptions options;
     options.pool = size_t{8} << 30;  // bytes of address space only
-    auto kernels =
-        std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
+    kernels_ = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
-    qwen_ = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, options.pool, std::move(kernels),
-                                 &problem);
+    qwen_ = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, options.pool, *kernels_, &problem);
     CHECK_EQ(problem, "");
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
@@ -154,6 +152,7 @@ class Server {
   }
 
   const size_t listeners_;
+  std::unique_ptr<cuda::CudaKernels> kernels_;
   std::unique_ptr<QwenFrameModel> qwen_;
   std::unique_ptr<TimedModel> model_;
   std::unique_ptr<SpeechMailbox> mailbox_;

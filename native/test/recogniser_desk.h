@@ -95,7 +95,7 @@ class RecogniserDesk {
     options.memory_bytes = memory;
     options.now = [this] { return now; };
     options.publish = [this](const runtime::RecogniserStats& its) { stats = its; };
-    scheduler = std::make_unique<runtime::RecognitionScheduler>(setup, mailbox, member, options);
+    scheduler = std::make_unique<runtime::RecognitionScheduler>(setup, mailbox, options);
   }
 
   Asked Ask(runtime::RecognitionRequest request) {
@@ -115,10 +115,15 @@ class RecogniserDesk {
     mailbox.Order(asked.id, {order, asked.sound->added()});
   }
 
+  bool Round() {
+    if (!scheduler->Look()) return false;
+    scheduler->Work();
+    return true;
+  }
   // Until there is nothing to do; each round takes a millisecond.
   size_t Run(size_t most = 100'000) {
     size_t rounds = 0;
-    while (rounds < most && scheduler->Round()) {
+    while (rounds < most && Round()) {
       now += std::chrono::milliseconds(1);
       rounds++;
     }
@@ -130,7 +135,6 @@ class RecogniserDesk {
   size_t free_memory = SIZE_MAX;  // of the machine
   runtime::Clock::time_point now{std::chrono::hours(1)};
   runtime::RecognitionMailbox mailbox{[this] { return now; }};
-  runtime::Precedence::Member member{runtime::Precedence::Of(99)};
   runtime::RecogniserStats stats;
   std::unique_ptr<runtime::RecognitionScheduler> scheduler;
 };

@@ -45,8 +45,7 @@ class MuteModel final : public ScriptedModel {
 };
 
 ModelMaker Maker(Traces* traces) {
-  return
-      [traces](const std::function<void()>&, std::string*) { return std::make_unique<TracedModel>(traces); };
+  return [traces](const Place&, std::string*) { return std::make_unique<TracedModel>(traces); };
 }
 
 EngineOptions Options() {
@@ -56,9 +55,14 @@ EngineOptions Options() {
   return options;
 }
 
+std::shared_ptr<Device> Processors(const DeviceOptions& options) {
+  std::string problem;
+  return Device::Open(options, &problem);
+}
+
 std::unique_ptr<Engine> Opened(Traces* traces, const EngineOptions& options = Options()) {
   std::string problem;
-  auto engine = OpenEngine(options, Maker(traces), &problem);
+  auto engine = OpenEngine(options, Processors(options), Maker(traces), &problem);
   CHECK_EQ(problem, "");
   return engine;
 }
@@ -223,25 +227,21 @@ std::string ProblemOf(const ModelMaker& make, bool warm_up = false) {
   EngineOptions options = Options();
   options.warm_up = warm_up;
   std::string problem;
-  CHECK(OpenEngine(options, make, &problem) == nullptr);
+  CHECK(OpenEngine(options, Processors(options), make, &problem) == nullptr);
   return problem;
 }
 
 void AnEngineThatCannotBeOpenedSaysWhy() {
-  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string* problem) {
-             return *problem = "no such file", nullptr;
-           }),
+  CHECK_EQ(ProblemOf([](const Place&, std::string* problem) { return *problem = "no such file", nullptr; }),
            "no such file");
-  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string*) -> std::unique_ptr<FrameModel> {
-             throw std::bad_alloc();
-           }),
-           "memory is out");
-  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string*) -> std::unique_ptr<FrameModel> {
+  CHECK_EQ(
+      ProblemOf([](const Place&, std::string*) -> std::unique_ptr<FrameModel> { throw std::bad_alloc(); }),
+      "memory is out");
+  CHECK_EQ(ProblemOf([](const Place&, std::string*) -> std::unique_ptr<FrameModel> {
              throw std::runtime_error("why");
            }),
            "why");
-  CHECK_EQ(ProblemOf([](const std::function<void()>&, std::string*) { return std::make_unique<MuteModel>(); },
-                     true),
+  CHECK_EQ(ProblemOf([](const Place&, std::string*) { return std::make_unique<MuteModel>(); }, true),
            "warming up: cannot speak");
 }
 
@@ -294,8 +294,8 @@ void AModelThatComputesNoNumbersIsNotLoaded() {
     options.warm_up = true;
     std::string problem;
     const auto engine = OpenEngine(
-        options,
-        [&](const std::function<void()>&, std::string*) {
+        options, Processors(options),
+        [&](const Place&, std::string*) {
           auto model = std::make_unique<ScriptedModel>();
           model->breaks_logits = breaks_logits;
           model->breaks_sound = !breaks_logits;

@@ -76,7 +76,7 @@ void AFileIsReadNoFasterThanItIsRecognised() {
   for (int n = 0; n < 8; n++) asked.sound->Add(clip);
   asked.sound->End();
   size_t most = 0, last_read = 0;
-  while (desk.scheduler->Round()) {
+  while (desk.Round()) {
     most = std::max(most, desk.stats.memory_in_use);
     last_read = asked.sound->read();
     const size_t done = asked.texts->finals.size();
@@ -375,7 +375,7 @@ void FilesTogetherKeepToTheMemory() {
   std::vector<Asked> files;
   for (int n = 0; n < 20; n++) files.push_back(desk.AskFile(ReadClip("long31")));
   size_t most = 0;
-  while (desk.scheduler->Round()) most = std::max(most, desk.stats.memory_in_use);
+  while (desk.Round()) most = std::max(most, desk.stats.memory_in_use);
   CHECK(most > limit / 4 && most <= limit);
   for (const Asked& file : files) CHECK_EQ(file.texts->finals.size(), files[0].texts->finals.size());
   CHECK_EQ(desk.stats.memory_in_use, 0u);
@@ -416,19 +416,6 @@ void WhatDoesNotFitTheMemoryIsRefused() {
   CHECK(file.texts->end->outcome == Outcome::kOutOfMemory);
   CHECK(caller.texts->end->outcome == Outcome::kOutOfMemory);
   CHECK_EQ(caller.texts->end->problem, "the memory for recognition is taken: 0 MiB are left of 0");
-}
-
-// On one core it can be interrupted as well as on many.
-void KernelsGiveWayWithOneThreadToo() {
-  size_t asked = 0;
-  cpu::ThreadPoolOptions options;
-  options.give_way = [&asked] { asked++; };
-  RecogniserDesk desk("tiny-asr-a", size_t{1} << 32, 256, false,
-                      std::make_unique<cpu::CpuKernels>(options, cpu::ChooseVariant()));
-  const Asked file = desk.AskFile(ReadClip("odd37"));
-  desk.Run();
-  CHECK_EQ(file.texts->Text(), ResultOf("tiny-asr-a__odd37") + "|");
-  CHECK(asked > 50);
 }
 
 // The context holds every word that the tiny model recognises in this noise.
@@ -498,7 +485,7 @@ void AFinalTextGoesBeforeAllOthers() {
   desk.Run(6);
   desk.Order(final, TurnOrder::kEnd);
   size_t rounds = 0;
-  while (final.texts->finals.empty() && desk.scheduler->Round()) rounds++;
+  while (final.texts->finals.empty() && desk.Round()) rounds++;
   CHECK(partial.texts->partials.empty());
   CHECK(file.texts->finals.empty());
   CHECK(rounds < 40);
@@ -515,7 +502,7 @@ void FilesGetTheirTurnBesideLiveCallers() {
   size_t rounds = 0;
   for (size_t at = 0; file.texts->finals.empty() && rounds < 20'000; at = (at + 8000) % clip.size()) {
     caller.sound->Add(Part(clip, at, at + 8000));  // never is there nothing to do for the caller
-    for (int n = 0; n < 4; n++, rounds++) desk.scheduler->Round();
+    for (int n = 0; n < 4; n++, rounds++) desk.Round();
     desk.now += std::chrono::seconds(1);
   }
   CHECK_EQ(file.texts->finals.size(), 1u);
@@ -653,7 +640,7 @@ void AClosedRecogniserEndsAll() {
   const Asked one = desk.AskFile(ReadClip("long31"));
   desk.Run(5);
   desk.mailbox.Close();
-  desk.scheduler->Round();
+  desk.Round();
   CHECK(desk.scheduler->closing());
   desk.scheduler->EndAll(Outcome::kClosed, "the engine closed");
   CHECK(one.texts->end->outcome == Outcome::kClosed);
@@ -763,7 +750,6 @@ TEST_GROUP(runtime_recogniser) {
       {"files together keep to the memory", FilesTogetherKeepToTheMemory},
       {"without memory files go on one by one", WithoutMemoryFilesGoOnOneByOne},
       {"what does not fit the memory is refused", WhatDoesNotFitTheMemoryIsRefused},
-      {"kernels give way with one thread, too", KernelsGiveWayWithOneThreadToo},
       {"an echo is cut where nobody speaks", AnEchoIsCutWhereNobodySpeaks},
       {"a turn without a pause is cut before thirty seconds", ATurnWithoutAPauseIsCutBeforeThirtySeconds},
       {"a pause ends a segment of eight seconds", APauseEndsASegmentOfEightSeconds},

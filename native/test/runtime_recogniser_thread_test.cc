@@ -105,8 +105,8 @@ void WhatCannotBeOpenedIsNamed() {
   refused(wrong, "/nowhere/config.json");
   wrong = options, wrong.quantize = "int4";
   refused(wrong, "quantize is \"int4\"; it can be none, int8");
-  wrong = options, wrong.device = "cuda";
-  refused(wrong, "device is \"cuda\"; recognition runs on cpu");
+  wrong = options, wrong.device = "tpu";
+  refused(wrong, "device is \"tpu\"; it can be auto, cpu, cuda, cuda:<number>");
   wrong = options, wrong.streaming = "fast";
   refused(wrong, "streaming is \"fast\"; it can be draft, official");
   wrong = options, wrong.aligner = true;

@@ -50,7 +50,7 @@ void Validate(const ThreadPoolOptions& options) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(const ThreadPoolOptions& options) : give_way_(options.give_way) {
+ThreadPool::ThreadPool(const ThreadPoolOptions& options) {
   Validate(options);
   try {
     workers_.reserve(options.threads - 1);
@@ -82,7 +82,6 @@ void ThreadPool::Close() {
 }
 
 void ThreadPool::RunJob(Job job, const void* context) {
-  if (give_way_) give_way_();
   if (workers_.empty()) return job(context, 0);
   job_ = job;
   context_ = context;

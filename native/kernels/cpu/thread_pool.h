@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -25,9 +24,6 @@ struct ThreadPoolOptions {
   std::vector<int>
       cores;     // one per thread, in order, or none: not pinned. The caller (the first) pins itself.
   int nice = 5;  // niceness of the pool's threads: they yield to the clock thread, which sends the audio
-  // Called by the caller before each piece of work, which it may delay: others on these cores are more
-  // urgent.
-  std::function<void()> give_way = {};
 };
 
 class ThreadPool {
@@ -57,8 +53,6 @@ class ThreadPool {
   void Work(unsigned part, int nice);
   bool AwaitRound(uint64_t seen);
   void AwaitWorkers();
-
-  const std::function<void()> give_way_;
 
   // Written by the caller before round_ grows, read by the workers after.
   Job job_ = nullptr;

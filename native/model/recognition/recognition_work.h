@@ -29,6 +29,8 @@ class RecognitionWork {
   bool busy() const { return kind_ != Kind::kNone; }
   // The streams of the present work, each once.
   const std::vector<RecognitionStream*>& streams() const { return streams_; }
+  // Blocks or rows of it.
+  size_t units() const { return kind_ == Kind::kEncode ? blocks_.size() : rows_; }
 
  private:
   enum class Kind : uint8_t { kNone, kEncode, kPrefill };

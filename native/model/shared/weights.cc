@@ -12,6 +12,8 @@
 namespace parley::model {
 namespace {
 
+constexpr size_t kPart = size_t{16} << 20;  // bytes that are read or uploaded without a pause
+
 size_t RowsOf(const Tensor& tensor) {
   return tensor.shape.empty() ? 1 : static_cast<size_t>(tensor.shape.front());
 }
@@ -39,16 +41,15 @@ Bits GreatestBits(const void* values, size_t count) {
   return greatest;
 }
 
-float GreatestOf(const Matrix& matrix) {
-  const size_t count = matrix.rows * matrix.columns;
+float GreatestOf(Format format, const void* values, size_t count) {
   float greatest = 0;
-  if (matrix.format == Format::kF32) {
-    const uint32_t bits = GreatestBits<uint32_t>(matrix.values, count);
+  if (format == Format::kF32) {
+    const uint32_t bits = GreatestBits<uint32_t>(values, count);
     std::memcpy(&greatest, &bits, sizeof greatest);
     return greatest;
   }
-  const uint16_t bits = GreatestBits<uint16_t>(matrix.values, count);
-  return matrix.format == Format::kF16 ? ToFloat(F16{bits}) : ToFloat(Bf16{bits});
+  const uint16_t bits = GreatestBits<uint16_t>(values, count);
+  return format == Format::kF16 ? ToFloat(F16{bits}) : ToFloat(Bf16{bits});
 }
 
 void CheckMagnitude(float greatest, float most) {
@@ -59,8 +60,19 @@ void CheckMagnitude(float greatest, float most) {
   throw std::invalid_argument(text);
 }
 
-// Throws std::invalid_argument without a name.
-void CheckValues(const Matrix& host) { CheckMagnitude(GreatestOf(host), kGreatestWeight); }
+float GreatestOf(const Matrix& matrix) {
+  return GreatestOf(matrix.format, matrix.values, matrix.rows * matrix.columns);
+}
+
+// Throws std::invalid_argument without a name. Reads the file: it pauses between two parts.
+void CheckValues(Kernels& kernels, const Matrix& host) {
+  const size_t count = host.rows * host.columns, part = kPart / BytesOf(host.format);
+  for (size_t at = 0; at < count; at += part) {
+    const auto* const values = static_cast<const uint8_t*>(host.values) + at * BytesOf(host.format);
+    CheckMagnitude(GreatestOf(host.format, values, std::min(part, count - at)), kGreatestWeight);
+    kernels.Pause();
+  }
+}
 
 std::vector<float> ReadValues(const Matrix& matrix) {
   std::vector<float> values(matrix.rows * matrix.columns);
@@ -111,7 +123,7 @@ Format FormatFor(const Tensor& tensor, std::optional<Format> format) {
 std::vector<float> ToFloats(const Tensor& tensor) {
   const Matrix host = HostView(tensor);
   try {
-    CheckValues(host);
+    CheckMagnitude(GreatestOf(host), kGreatestWeight);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(tensor.name + ": " + error.what());
   }
@@ -141,8 +153,12 @@ void* Weights::Take(size_t bytes) {
 
 void* Weights::Keep(const void* from_host, size_t bytes) {
   void* const memory = Take(bytes);
-  kernels_.Upload(memory, from_host, bytes);
-  kernels_.Wait();
+  for (size_t at = 0; at < bytes; at += kPart) {
+    kernels_.Upload(static_cast<uint8_t*>(memory) + at, static_cast<const uint8_t*>(from_host) + at,
+                    std::min(kPart, bytes - at));
+    kernels_.Wait();
+    kernels_.Pause();
+  }
   return memory;
 }
 
@@ -171,13 +187,13 @@ Matrix Weights::Of(const Tensor& tensor, std::optional<Format> wanted) {
   const Matrix host = HostView(tensor);
   const Format format = FormatFor(tensor, wanted);
   try {
-    if (!HasScales(format)) CheckValues(host);
+    if (!HasScales(format)) CheckValues(kernels_, host);
     if (format == host.format && kernels_.ReadsHostMemory()) {
       mapped_bytes_ += tensor.bytes;
       return host;
     }
     const Matrix kept = Kept(host, format);
-    if (HasScales(format)) CheckValues(host);  // quantization has refused what is not finite
+    if (HasScales(format)) CheckValues(kernels_, host);  // quantization has refused what is not finite
     ForgetPages(tensor.data, tensor.bytes);
     return kept;
   } catch (const std::invalid_argument& error) {

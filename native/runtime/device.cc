@@ -1,0 +1,381 @@
+#include "runtime/device.h"
+
+#ifdef __linux__
+#include <malloc.h>
+#endif
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/cuda/plugin.h"
+#include "runtime/machine_memory.h"
+
+namespace parley::runtime {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char kOutOfMemory[] = "memory is out";
+constexpr int kTriesToEnd = 100;
+constexpr milliseconds kBetweenTries{10};
+
+// A text or a file that waits longer goes next, however little sound listeners have.
+constexpr milliseconds kMostWaitOfText{200}, kMostWaitOfFiles{1000};
+// Sound that every listener must still have after a piece of text was recognised, and for a file to be worked
+// on at all.
+constexpr milliseconds kKept{100}, kSafe{500};
+// A round that other models wait for.
+constexpr milliseconds kTogether{10};
+
+// Returns memory freed piece by piece to the system; otherwise the allocator keeps it for this process.
+void GiveBackToSystem() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+// "cuda" or "cuda:3". False: it is neither.
+bool ReadNumber(const std::string& device, int* number) {
+  const std::string prefix = "cuda:";
+  if (device == "cuda" || device == "auto") return true;
+  if (device.compare(0, prefix.size(), prefix) != 0 || device.size() == prefix.size() ||
+      device.size() > prefix.size() + 3)
+    return false;
+  for (size_t i = prefix.size(); i < device.size(); i++) {
+    if (device[i] < '0' || device[i] > '9') return false;
+    *number = 10 * *number + (device[i] - '0');
+  }
+  return true;
+}
+
+std::string NameOf(const cpu::ThreadPoolOptions& threads, const ProcessorOptions& options) {
+  std::string name = "cpu " + std::to_string(threads.threads);
+  for (const int core : threads.cores) name += " " + std::to_string(core);
+  return name + " " + std::to_string(options.numa_node.value_or(-1));
+}
+
+std::string Mib(size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::string ProblemOf(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+std::string DoesNotFit(const Place& place) {
+  return std::string(place.kernels.Name()) + ": the model does not fit into the " + Mib(place.memory) +
+         " that are free of " + Mib(place.kernels.Figures().memory_total) +
+         "; other models here, or another process, have the rest";
+}
+
+bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
+                  std::string* problem) {
+  const size_t all = place.is_gpu() ? place.kernels.Figures().memory_total : place.memory;
+  const size_t most = options.memory_bytes > 0
+                          ? options.memory_bytes
+                          : static_cast<size_t>(options.memory_share * static_cast<double>(all));
+  if (most == 0) return *bytes = (place.memory - std::min(place.memory, weights)) / 4 * 3, true;
+  if (most <= weights) {
+    return *problem = "the model may take " + Mib(most) + ", and its weights alone take " + Mib(weights),
+           false;
+  }
+  return *bytes = most - weights, true;
+}
+
+// --- which rounds are next
+
+Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_point now,
+                   Clock::duration* spare) {
+  Served *listeners = nullptr, *text = nullptr, *file = nullptr;
+  for (const auto& one : all) {
+    if (!one->need) continue;
+    Served*& best = one->need->rank == Rank::kListeners  ? listeners
+                    : one->need->rank == Rank::kLiveText ? text
+                                                         : file;
+    const bool is_better =
+        best == nullptr ||
+        (one->need->rank == Rank::kFiles ? one->since < best->since : one->need->latest < best->need->latest);
+    if (is_better) best = one.get();
+  }
+  *spare = all.size() > 1 ? Clock::duration(kTogether) : Clock::duration::max();
+  if (listeners == nullptr) {
+    const bool is_files_turn = text == nullptr || (file && now - file->since >= kMostWaitOfFiles);
+    return is_files_turn ? file : text;
+  }
+  const Clock::duration slack = listeners->need->latest - now;
+  *spare = std::clamp(slack - kKept, Clock::duration::zero(), *spare);
+  if (text && (slack >= kKept + text->need->least || now - text->since >= kMostWaitOfText)) return text;
+  if (file && now - file->since >= kMostWaitOfFiles) return file;
+  // With sound enough, files and listeners take turns.
+  return file && !text && slack >= kSafe + file->need->least && file->since < listeners->since ? file
+                                                                                               : listeners;
+}
+
+// --- opening
+
+// `owned` is held by the thread that has the device: a later one waits until all memory is given back.
+struct Device::Slot {
+  std::mutex opening;
+  std::weak_ptr<Device> device;  // guarded by it, as is the next
+  DeviceOptions options;
+  std::mutex owned;
+};
+
+std::shared_ptr<Device> Device::Open(const DeviceOptions& options, std::string* problem) {
+  std::string no_cuda;
+  cpu::ThreadPoolOptions threads;
+  int number = 0;
+  if (!ReadThreads(options, &threads, problem)) return nullptr;
+  if (options.device != "cpu" && !ReadNumber(options.device, &number)) {
+    return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>",
+           nullptr;
+  }
+  if (options.device != "cpu") {
+    const auto open = [&](std::string* why) {
+      cuda::PluginOptions wanted;
+      wanted.device = number;
+      wanted.graphs = options.cuda_graphs;
+      wanted.full_vectors = options.full_vectors;
+      cpu::LowerPriority(threads.nice);
+      return cuda::OpenPlugin(options.cuda_file, wanted, why);
+    };
+    auto gpu = Find("cuda:" + std::to_string(number), options, open, &no_cuda);
+    if (gpu != nullptr) return gpu;
+    if (options.device != "auto") return *problem = options.device + ": " + no_cuda, nullptr;
+  }
+  auto processors = Find(
+      NameOf(threads, options), options,
+      [&](std::string*) -> std::unique_ptr<SpeechKernels> { return OpenProcessor(options, threads); },
+      problem);
+  if (processors != nullptr && !no_cuda.empty()) {
+    const std::lock_guard<std::mutex> lock(processors->mutex_);
+    processors->no_cuda_ = no_cuda;
+  }
+  return processors;
+}
+
+std::shared_ptr<Device> Device::Open(const Opener& open, std::string* problem) {
+  std::shared_ptr<Device> device(new Device(std::make_shared<Slot>()));
+  return device->Begin(open, problem) ? device : nullptr;
+}
+
+std::shared_ptr<Device> Device::Find(const std::string& name, const DeviceOptions& options,
+                                     const Opener& open, std::string* problem) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<Slot>> slots;
+  std::unique_lock<std::mutex> lock(mutex);
+  std::shared_ptr<Slot>& found = slots[name];
+  if (found == nullptr) found = std::make_shared<Slot>();
+  const std::shared_ptr<Slot> slot = found;
+  lock.unlock();
+  const std::lock_guard<std::mutex> opening(slot->opening);
+  std::shared_ptr<Device> device = slot->device.lock();
+  if (device != nullptr && !device->lost_) {
+    const DeviceOptions& its = slot->options;
+    if (its.cuda_graphs == options.cuda_graphs && its.full_vectors == options.full_vectors) return device;
+    return *problem = "another model uses it with other options (CUDA graphs, full vectors)", nullptr;
+  }
+  device.reset(new Device(slot));
+  if (!device->Begin(open, problem)) return nullptr;
+  slot->device = device;
+  slot->options = options;
+  return device;
+}
+
+Device::Device(std::shared_ptr<Slot> slot) : slot_(std::move(slot)) {}
+
+Device::~Device() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ends_ = true;
+  }
+  signal_->Notify();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Device::Begin(const Opener& open, std::string* problem) {
+  std::promise<std::string> opened;
+  thread_ = std::thread([&] { Run(open, &opened); });
+  *problem = opened.get_future().get();
+  return problem->empty();
+}
+
+// --- the thread
+
+void Device::Run(const Opener& open, std::promise<std::string>* opened) {
+  owned_ = std::unique_lock<std::mutex>(slot_->owned);
+  std::string problem;
+  const bool is_open = OpenKernels(open, &problem);
+  opened->set_value(problem);  // `open` and `opened` are gone after this
+  while (is_open) {
+    if (Loading* const loading = NextLoading()) {
+      Load(loading);
+      continue;
+    }
+    if (Turn()) continue;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (ends_) break;
+      if (!loadings_.empty()) continue;
+    }
+    signal_->Wait(LooksAgain());
+  }
+  for (const auto& one : served_) EndAll(one.get(), Outcome::kClosed, "the engine closed");
+  served_.clear();
+  kernels_.reset();
+  GiveBackToSystem();
+  if (owned_.owns_lock()) owned_.unlock();
+}
+
+bool Device::OpenKernels(const Opener& open, std::string* problem) {
+  try {
+    kernels_ = open(problem);
+  } catch (...) {
+    *problem = ProblemOf(std::current_exception());
+  }
+  if (kernels_ == nullptr) return *problem = problem->empty() ? "it cannot be opened" : *problem, false;
+  kernels_->WhilePaused([this] { LetOthersWork(); });
+  return true;
+}
+
+std::shared_future<void> Device::Serve(const Maker& make, std::string* problem) {
+  Loading loading{make};
+  std::future<void> done = loading.done.get_future();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    loadings_.push_back(&loading);
+  }
+  signal_->Notify();
+  done.wait();
+  *problem = loading.problem;
+  return loading.gone;
+}
+
+Device::Loading* Device::NextLoading() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (loadings_.empty()) return nullptr;
+  Loading* const next = loadings_.front();
+  loadings_.erase(loadings_.begin());
+  return next;
+}
+
+void Device::Load(Loading* loading) {
+  auto one = std::make_unique<Served>();
+  try {
+    const BackendFigures figures = kernels_->Figures();
+    Place place{*kernels_, figures.memory_total > 0 ? figures.memory_free : AvailableMemory()};
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      place.no_cuda = no_cuda_;
+    }
+    one->rounds = loading->make(place, &loading->problem);
+  } catch (...) {
+    loading->problem = ProblemOf(std::current_exception());
+  }
+  if (one->rounds == nullptr) {
+    if (loading->problem.empty()) loading->problem = "the engine could not be made";
+    GiveBackToSystem();
+  } else {
+    loading->problem.clear();
+    loading->gone = one->gone.get_future();
+    served_.push_back(std::move(one));
+  }
+  loading->done.set_value();
+}
+
+// Between two parts of a load. Files get one round, so that the load goes on.
+void Device::LetOthersWork() {
+  const Clock::time_point until = Clock::now() + kMostWaitOfText;
+  while (Clock::now() < until) {
+    const std::optional<Rank> rank = Turn();
+    if (!rank || *rank == Rank::kFiles) return;
+  }
+}
+
+// Serves one of the rounds. None: none of them needs anything.
+std::optional<Rank> Device::Turn() {
+  Look();
+  Clock::duration spare{};
+  Served* const next = ChooseNext(served_, Clock::now(), &spare);
+  if (next == nullptr) return std::nullopt;
+  const Rank rank = next->need->rank;
+  Guarded(next, [&] { next->rounds->Work(spare); });
+  next->since = Clock::now();
+  return rank;
+}
+
+// Takes all orders, and frees the rounds that are closing.
+void Device::Look() {
+  for (const auto& one : served_) {
+    const bool needed = one->need.has_value();
+    one->need.reset();
+    Guarded(one.get(), [&] { one->need = one->rounds->Look(); });
+    if (!needed) one->since = Clock::now();
+  }
+  for (size_t n = 0; n < served_.size();) {
+    if (!served_[n]->rounds->closing()) {
+      n++;
+      continue;
+    }
+    const std::unique_ptr<Served> over = std::move(served_[n]);
+    served_.erase(served_.begin() + static_cast<ptrdiff_t>(n));
+    EndAll(over.get(), Outcome::kClosed, "the engine closed");
+    over->rounds.reset();
+    GiveBackToSystem();
+    over->gone.set_value();
+  }
+}
+
+// A round that fails as a whole ends all its streams; later streams are served. A lost GPU is the end of the
+// streams of all models.
+void Device::Guarded(Served* one, const std::function<void()>& work) {
+  Outcome outcome = Outcome::kFailed;
+  std::string problem;
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    outcome = Outcome::kOutOfMemory;
+    problem = kOutOfMemory;
+  } catch (const BackendLost& lost) {
+    outcome = Outcome::kLost;
+    problem = lost.what();
+  } catch (const std::exception& error) {
+    problem = std::string("a mistake in the engine: ") + error.what();
+  }
+  if (outcome != Outcome::kLost || kernels_->ReadsHostMemory()) return EndAll(one, outcome, problem);
+  lost_ = true;
+  if (owned_.owns_lock()) owned_.unlock();
+  for (const auto& each : served_) EndAll(each.get(), outcome, problem);
+}
+
+// Out of memory even this may fail; each try ends some more streams, which frees their memory.
+void Device::EndAll(Served* one, Outcome outcome, const std::string& problem) {
+  one->need.reset();
+  for (int tries = 1; tries < kTriesToEnd; tries++) {
+    try {
+      return one->rounds->EndAll(outcome, problem);
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(kBetweenTries);
+    }
+  }
+  one->rounds->EndAll(outcome, problem);
+}
+
+Clock::time_point Device::LooksAgain() const {
+  Clock::time_point next = Clock::time_point::max();
+  for (const auto& one : served_) next = std::min(next, one->rounds->LooksAgain());
+  return next;
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,144 @@
+// A device: the thread that owns a GPU, or processors, and serves all models that lie there. Models with the
+// same options share it, its kernels and its memory; each of them is loaded and given back by itself.
+//
+// After each round the thread chooses the next one. Listeners go first, and live text before files. Text is
+// recognised between two frames of sound where that fits: no listener may come near the end of what was sent
+// to it. Text waits a fifth of a second at most for its next round, a file a second. A model that is being
+// loaded lets others go on between two parts of the load (Kernels::Pause).
+#ifndef PARLEY_RUNTIME_DEVICE_H_
+#define PARLEY_RUNTIME_DEVICE_H_
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kernels/speech_kernels.h"
+#include "runtime/mailbox.h"
+#include "runtime/processor.h"
+#include "runtime/rounds.h"
+
+namespace parley::runtime {
+
+// Where a model is loaded.
+struct Place {
+  SpeechKernels& kernels;
+  size_t memory;             // bytes that are free there
+  std::string no_cuda = {};  // why there is no GPU although one was asked for; empty: not so
+
+  bool is_gpu() const { return kernels.Figures().memory_total > 0; }
+};
+
+// What to say where a model finds too little memory there.
+std::string DoesNotFit(const Place& place);
+
+// The bytes that a model may take beside its weights. False with `problem` set: they are none.
+bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
+                  std::string* problem);
+
+// One of the rounds of a device, and when it was served.
+struct Served {
+  std::unique_ptr<Rounds> rounds;
+  std::optional<Need> need = std::nullopt;
+  Clock::time_point since{};  // it was served last, or has needed something since
+  std::promise<void> gone = {};
+};
+
+// The rounds to serve next, with `spare` set to the time that they may take; null: none needs anything.
+Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_point now,
+                   Clock::duration* spare);
+
+class Device {
+ public:
+  // Makes a model's rounds, on the thread; null with `problem` set. May throw.
+  using Maker = std::function<std::unique_ptr<Rounds>(const Place& place, std::string* problem)>;
+  // Opens the kernels, on the thread; null with `problem` set. May throw.
+  using Opener = std::function<std::unique_ptr<SpeechKernels>(std::string* problem)>;
+
+  // Finds or opens the device. Null with `problem` set.
+  static std::shared_ptr<Device> Open(const DeviceOptions& options, std::string* problem);
+  // A device that nobody else finds.
+  static std::shared_ptr<Device> Open(const Opener& open, std::string* problem);
+  // Waits for the thread: not to be called by it. No rounds may be left.
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // For the mailboxes of its rounds.
+  const std::shared_ptr<Signal>& signal() const { return signal_; }
+  // Blocks until the rounds are made; other rounds go on meanwhile. They are served until they are closing,
+  // then end their streams and are freed, and the future is ready. Not valid, with `problem` set: they could
+  // not be made.
+  std::shared_future<void> Serve(const Maker& make, std::string* problem);
+
+ private:
+  struct Slot;  // one for each device of the machine
+  struct Loading {
+    const Maker& make;
+    std::string problem = {};
+    std::shared_future<void> gone = {};
+    std::promise<void> done = {};
+  };
+
+  explicit Device(std::shared_ptr<Slot> slot);
+  static std::shared_ptr<Device> Find(const std::string& name, const DeviceOptions& options,
+                                      const Opener& open, std::string* problem);
+  bool Begin(const Opener& open, std::string* problem);
+  void Run(const Opener& open, std::promise<std::string>* opened);
+  bool OpenKernels(const Opener& open, std::string* problem);
+  Loading* NextLoading();
+  void Load(Loading* loading);
+  void LetOthersWork();
+  std::optional<Rank> Turn();
+  void Look();
+  void Guarded(Served* one, const std::function<void()>& work);
+  void EndAll(Served* one, Outcome outcome, const std::string& problem);
+  Clock::time_point LooksAgain() const;
+
+  const std::shared_ptr<Slot> slot_;
+  const std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();
+  std::atomic<bool> lost_{false};
+  std::mutex mutex_;
+  std::vector<Loading*> loadings_;  // guarded by the mutex, as are the next two
+  std::string no_cuda_;
+  bool ends_ = false;
+  std::thread thread_;
+
+  // The thread's.
+  std::unique_lock<std::mutex> owned_;
+  std::unique_ptr<SpeechKernels> kernels_;
+  std::vector<std::unique_ptr<Served>> served_;
+};
+
+// An engine's part of a device: its rounds, and its share in keeping the device open.
+class Seat {
+ public:
+  explicit Seat(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+
+  bool Open(const Device::Maker& make, std::string* problem) {
+    gone_ = device_->Serve(make, problem);
+    return gone_.valid();
+  }
+  // Waits for the end of the rounds, which `closing` brings about. May be called again, by any thread but the
+  // device's.
+  void Leave() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (gone_.valid()) gone_.wait();
+    device_.reset();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<Device> device_;
+  std::shared_future<void> gone_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_DEVICE_H_

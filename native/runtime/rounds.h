@@ -1,0 +1,41 @@
+// What a device's thread serves: a model with the scheduler of its streams, whose work is done in rounds of
+// some milliseconds. Only that thread calls it.
+#ifndef PARLEY_RUNTIME_ROUNDS_H_
+#define PARLEY_RUNTIME_ROUNDS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "runtime/outcome.h"
+
+namespace parley::runtime {
+
+// Work on one device, the most urgent first: the sound of live listeners, the text of live speakers, and
+// whatever reads or writes files.
+enum class Rank : uint8_t { kListeners, kLiveText, kFiles };
+
+// What the next round of a model is for.
+struct Need {
+  Rank rank = Rank::kFiles;
+  // Listeners: when the round must begin so that nobody runs dry. Live text: when the text was due.
+  Clock::time_point latest = Clock::time_point::max();
+  Clock::duration least{};  // about the shortest time that the round takes
+};
+
+class Rounds {
+ public:
+  virtual ~Rounds() = default;
+  // Takes orders. None: there is nothing to do until an order comes, or until LooksAgain().
+  virtual std::optional<Need> Look() = 0;
+  virtual Clock::time_point LooksAgain() const { return Clock::time_point::max(); }
+  // A round, which shortens its work to `spare` where it can.
+  virtual void Work(Clock::duration spare) = 0;
+  virtual bool closing() const = 0;
+  // Ends all streams, waiting and live.
+  virtual void EndAll(Outcome outcome, const std::string& problem) = 0;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_ROUNDS_H_
