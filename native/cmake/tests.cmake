@@ -50,7 +50,7 @@ set(LONG_TESTS "/(codec_decoder|cuda_speech|codec_sizes|runtime_admission|runtim
 # ThreadSanitizer alone looks for races among emulated threads, in tests that take a minute together. RACES, by hand, runs all but the
 # persistent grids with more threads than it tells apart.
 set(RACE_TESTS "/cuda_(races|attention|elements|emulator|products|sampling)_test\\.cc$")
-set(MANY_THREADS "/cuda_(live|speech)_test\\.cc$")
+set(MANY_THREADS "/cuda_(live|models|speech)_test\\.cc$")
 if(NOT PARLEY_SANITIZE STREQUAL "thread")
   list(FILTER TEST_SOURCES EXCLUDE REGEX "/cuda_races_test\\.cc$")
 endif()

@@ -3,6 +3,7 @@
 // run on a real GPU if PARLEY_CUDA_FILE names the backend's library.
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "test/cuda_backend.h"
 #include "test/emulator/idle_device.h"
 #include "test/recognition_golden.h"
+#include "test/speakers.h"
 
 namespace parley::test {
 namespace {
@@ -43,9 +45,10 @@ struct Told {
 
 bool operator==(const Told& a, const Told& b) { return a.ids == b.ids && SameBits(a.logits, b.logits); }
 
-// Runs the passes of streams to their ends, together.
-std::vector<Told> RunTogether(RecognitionModel& model, const std::vector<RecognitionStream*>& all,
-                              size_t blocks, size_t rows) {
+// Runs the passes of streams to their ends, together; `between` after each piece of work.
+std::vector<Told> RunTogether(
+    RecognitionModel& model, const std::vector<RecognitionStream*>& all, size_t blocks, size_t rows,
+    const std::function<void()>& between = [] {}) {
   std::map<const RecognitionStream*, Told> told;
   const size_t width = model.decoder().head_rows();
   const auto keep = [&](const RecognitionStream* one, size_t row) {
@@ -58,7 +61,7 @@ std::vector<Told> RunTogether(RecognitionModel& model, const std::vector<Recogni
     const bool encodes = work.Encode(all.data(), all.size(), blocks);
     if (!encodes && !work.Prefill(all.data(), all.size(), rows)) break;
     const std::vector<RecognitionStream*> its = work.streams();
-    while (work.Advance()) continue;
+    while (work.Advance()) between();
     size_t row = 0;
     for (const RecognitionStream* one : its) {
       if (!encodes && one->turn() != Turn::kPrefill) keep(one, row++);
@@ -72,6 +75,7 @@ std::vector<Told> RunTogether(RecognitionModel& model, const std::vector<Recogni
     if (decoding.empty()) break;
     model.Decode(decoding.data(), decoding.size());
     for (size_t n = 0; n < decoding.size(); n++) keep(decoding[n], n);
+    between();
   }
   std::vector<Told> results;
   for (const RecognitionStream* const one : all) {
@@ -122,7 +126,7 @@ Told RunAlone(const LoadedRecogniser& loaded, const GoldenClip& clip, Format cac
 void TheReferencesTextsComeOut() {
   double worst = 0;
   for (const auto& [name, cases] : std::map<std::string, std::vector<std::string>>{
-           {"tiny-asr-a", {"yes03", "edge101", "zh52"}}, {"tiny-asr-b", {"noise15", "odd37_german"}}}) {
+           {"tiny-asr-a", {"yes03", "edge101"}}, {"tiny-asr-b", {"noise15", "odd37_german"}}}) {
     const LoadedRecogniser loaded = OnGpu(name, true);
     for (const std::string& one : cases) {
       const GoldenClip clip(loaded, name + "__" + one);
@@ -193,13 +197,13 @@ void CheckTogether(const std::vector<std::string>& names, std::optional<Format> 
 
 void StreamsTogetherGiveTheBitsOfEachAlone() {
   CheckTogether({"yes03", "tag10", "edge101", "odd37"}, std::nullopt);
-  CheckTogether({"yes03", "tag10", "edge101"}, Format::kInt8);
+  CheckTogether({"yes03", "edge101"}, Format::kInt8);
 }
 
 // Each pass of a stream that goes on gives the bits of a new stream's.
 void WhatWasKeptChangesNoBit() {
   const LoadedRecogniser loaded = OnGpu("tiny-asr-a", false);
-  GoldenClip clip(loaded, "tiny-asr-a__en91");
+  GoldenClip clip(loaded, "tiny-asr-a__odd37");
   const std::vector<float> samples = clip.samples;
   const auto kept = loaded.Stream(clip.head, Format::kBf16);
   size_t at = 0;
@@ -211,6 +215,36 @@ void WhatWasKeptChangesNoBit() {
     const Told seen = RunTogether(*loaded.model, {kept.get()}, 1, 37)[0];
     CHECK(seen == RunAlone(loaded, clip, Format::kBf16, 3));
   }
+}
+
+// A voice on the same kernels, a frame of whose speech is made after each piece of the recogniser's work.
+void AVoiceBesideChangesNoBitAndIsNotChanged() {
+  const LoadedRecogniser loaded = OnGpu("tiny-asr-a", false);
+  auto& kernels = static_cast<SpeechKernels&>(*loaded.kernels);
+  const GoldenCase& one = GoldenCaseNamed("tiny-customvoice__lang_english");
+  SpeechModel voice(kernels, GoldenCheckpoint(one.model), Quantize::kNone, Format::kBf16);
+  const GoldenClip clip(loaded, "tiny-asr-a__yes03");
+  std::vector<Speaker> alone;
+  alone.push_back({&one, RulesFor(one, 1, 5)});
+  SpeakTogether(voice, &alone);
+  const Told heard = RunAlone(loaded, clip, Format::kBf16);
+
+  Speaker beside{&one, RulesFor(one, 1, 5)};
+  Begin(voice, &beside);
+  SpeechStream* const speech = beside.stream.get();
+  voice.Prefill(&speech, 1);
+  std::vector<Speaker*> live = {&beside};
+  size_t between = 0;
+  const auto stream = clip.Begun(loaded, Format::kBf16);
+  const auto told = RunTogether(*loaded.model, {stream.get()}, 4, 10, [&] {
+    if (live.empty()) return;
+    between++;
+    StepAll(voice, &live);
+  });
+  CHECK(told[0] == heard);
+  CHECK(!heard.ids.empty() && between >= 5);
+  while (!live.empty()) StepAll(voice, &live);
+  CHECK(!alone[0].codes.empty() && beside.codes == alone[0].codes);
 }
 
 double ErrorOf(std::vector<float> seen, std::vector<float> wanted) {
@@ -374,6 +408,55 @@ void DecodeStepsAreGraphs() {
   }
 }
 
+// RecognitionModel::Decode itself, on a tiny model whose ids never end the text.
+void AModelsDecodeStepsAreGraphs() {
+  constexpr size_t kSteps = 200;
+  for (const size_t count : {1, 3, 20}) {
+    IdleGpu gpu;
+    auto* const device = gpu.device;
+    const LoadedRecogniser loaded(OpenRecognition("tiny-asr-a"), std::nullopt, std::move(gpu.kernels));
+    const GoldenClip clip(loaded, "tiny-asr-a__yes03");
+    std::vector<std::unique_ptr<RecognitionStream>> streams;
+    std::vector<RecognitionStream*> all;
+    for (size_t n = 0; n < count; n++) {
+      streams.push_back(clip.Begun(loaded, Format::kBf16, kSteps + 3));
+      all.push_back(streams.back().get());
+    }
+    RecognitionWork work(*loaded.model);
+    while (work.Encode(all.data(), count, 4) || work.Prefill(all.data(), count, 90)) {
+      while (work.Advance()) continue;
+    }
+    loaded.model->Decode(all.data(), count);  // memory reaches its size
+    const BackendFigures before = loaded.kernels->Figures();
+    const size_t copies = device->copies;
+    for (size_t n = 0; n < kSteps; n++) loaded.model->Decode(all.data(), count);
+    const BackendFigures after = loaded.kernels->Figures();
+    CHECK_EQ(all[0]->generated().size(), kSteps + 2);
+    const auto eager = after.eager - before.eager, captures = after.captures - before.captures;
+    CHECK(eager <= 4 && captures <= 4);
+    CHECK_EQ(after.launches - before.launches + eager, kSteps);  // one list a step
+    CHECK_EQ(device->copies - copies, 3 * kSteps);  // what its grids read, what it brings, and its ids
+  }
+}
+
+// A head whose logits do not all fit at once: an aligner's, or that of many drafts.
+void ManyRowsAreChosenPartByPart() {
+  const LoadedRecogniser loaded = OnGpu("tiny-asr-a", false);
+  TextDecoder& decoder = loaded.model->decoder();
+  constexpr size_t kRows = 7;
+  const Held<float> hidden(static_cast<SpeechKernels&>(*loaded.kernels),
+                           RandomFloats(kRows * decoder.hidden(), 3));
+  std::vector<int32_t> at_once(kRows), in_parts(kRows);
+  decoder.Choose(hidden.At(), kRows, at_once.data());
+  const std::vector<float> logits =
+      Downloaded(*loaded.kernels, decoder.logits(), kRows * decoder.head_rows());
+  decoder.LimitLogits(3 * decoder.head_rows() * sizeof(float));
+  decoder.Choose(hidden.At(), kRows, in_parts.data());
+  CHECK(in_parts == at_once);
+  const std::vector<float> last = Downloaded(*loaded.kernels, decoder.logits(), decoder.head_rows());
+  CHECK(SameBits(last, {logits.end() - static_cast<std::ptrdiff_t>(decoder.head_rows()), logits.end()}));
+}
+
 // Blocks of eight seconds through the encoders of 0.6B and 1.7B: eleven grids a layer.
 void EncodersTakeFewGrids() {
   for (const auto& [hidden, layers, heads] :
@@ -415,8 +498,11 @@ TEST_GROUP(cuda_recognition) {
       {"the reference's times come out", TheReferencesTimesComeOut},
       {"streams together give the bits of each alone", StreamsTogetherGiveTheBitsOfEachAlone},
       {"what was kept changes no bit", WhatWasKeptChangesNoBit},
+      {"a voice beside changes no bit and is not changed", AVoiceBesideChangesNoBitAndIsNotChanged},
       {"production logits are near the reference's", ProductionLogitsAreNearTheReferences},
       {"decode steps are graphs", DecodeStepsAreGraphs},
+      {"a model's decode steps are graphs", AModelsDecodeStepsAreGraphs},
+      {"many rows are chosen part by part", ManyRowsAreChosenPartByPart},
       {"encoders take few grids", EncodersTakeFewGrids},
   });
 }

@@ -76,7 +76,8 @@ inline void EnqueueGatherPlanes(Queue& queue, const float* x, const Planes& plan
   const size_t windows = planes.count * Kernels::HalfOf(planes.frames) * Kernels::HalfOf(planes.bands);
   if (windows == 0) return;
   const size_t columns = Kernels::PlaneColumns(planes.channels), threads = BucketOf(windows) * (columns / 4);
-  if (threads > UINT32_MAX || !IsAligned16(y)) throw std::invalid_argument("windows of planes do not fit");
+  if (threads > UINT32_MAX) throw std::invalid_argument("more windows of planes than a grid has threads");
+  if (!IsAligned16(y)) throw std::invalid_argument("windows of planes lie at no multiple of 16 bytes");
   const PlaneCounts counts{static_cast<uint32_t>(planes.count), static_cast<uint32_t>(planes.frames)};
   Grid grid;
   grid.x = static_cast<uint32_t>((threads + kPlaneThreads - 1) / kPlaneThreads);

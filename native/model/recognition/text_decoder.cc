@@ -15,9 +15,6 @@ const Tensor& HeadOf(const RecognitionCheckpoint& checkpoint) {
                                        : checkpoint.tensors()["lm_head.weight"];
 }
 
-// Logits of one go, at most: of the recogniser's vocabulary 276 rows.
-constexpr size_t kMostLogitBytes = size_t{160} << 20;
-
 }  // namespace
 
 TextDecoder::TextDecoder(Kernels& kernels, Weights& weights, const RecognitionCheckpoint& checkpoint,
@@ -79,7 +76,7 @@ void TextDecoder::Norm(float* x, size_t rows) {
 
 void TextDecoder::Choose(const float* hidden, size_t count, int32_t* ids) {
   if (count == 0) return;
-  const size_t most = std::min(count, std::max<size_t>(kMostLogitBytes / (head_.rows * sizeof(float)), 1));
+  const size_t most = std::min(count, std::max<size_t>(most_logit_bytes_ / (head_.rows * sizeof(float)), 1));
   Choice greedy;
   greedy.rules.greedy = true;
   const std::vector<Choice> choices(most, greedy);
