@@ -196,7 +196,7 @@ void CheckTogether(const std::vector<std::string>& names, std::optional<Format> 
 }
 
 void StreamsTogetherGiveTheBitsOfEachAlone() {
-  CheckTogether({"yes03", "tag10", "edge101", "odd37"}, std::nullopt);
+  CheckTogether({"yes03", "edge101", "odd37"}, std::nullopt);
   CheckTogether({"yes03", "edge101"}, Format::kInt8);
 }
 
