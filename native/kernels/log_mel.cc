@@ -151,7 +151,7 @@ void LogMel::TransformFrame(Complex* values, Complex* room, Complex* spectrum) c
     count /= radix, stride *= radix;
   }
   for (size_t k = 0; k <= half; k++) {
-    const Complex a = values[k % half], b = std::conj(values[(half - k) % half]);
+    const Complex a = values[k == half ? 0 : k], b = std::conj(values[k == 0 ? 0 : half - k]);
     spectrum[k] = 0.5 * (a + b + Turned(Product(a - b, roots_[k])));
   }
 }
@@ -170,17 +170,22 @@ void LogMel::Of(const float* samples, size_t begin, size_t count, size_t first, 
   if (first + frames > FramesOf(count))
     throw std::invalid_argument("frames beyond the end of a mel spectrum");
   if (begin > FirstSampleOf(first)) throw std::invalid_argument("frames of samples that are not there");
-  std::vector<double> frame(n);
+  std::vector<float> mirrored(n);
   std::vector<Complex> values(n / 2), room(n / 2), spectrum(n / 2 + 1);
   std::vector<double> powers(n / 2 + 1);
   for (size_t t = 0; t < frames; t++) {
-    for (size_t i = 0; i < n; i++) {
-      size_t at = (first + t) * shape_.hop + i;  // in the signal with its margins
-      at = at < margin ? margin - at : at - margin;
-      if (at >= count) at = 2 * (count - 1) - at;
-      frame[i] = samples[at - begin] * hann_[i];
+    const size_t place = (first + t) * shape_.hop;  // in the signal with its margins
+    const float* frame = mirrored.data();
+    if (place >= margin && place - margin + n <= count) {
+      frame = samples + (place - margin - begin);
+    } else {
+      for (size_t i = 0; i < n; i++) {
+        const size_t at = place + i < margin ? margin - place - i : place + i - margin;
+        mirrored[i] = samples[(at < count ? at : 2 * (count - 1) - at) - begin];
+      }
     }
-    for (size_t i = 0; i < n / 2; i++) values[i] = {frame[2 * i], frame[2 * i + 1]};
+    for (size_t i = 0; i < n / 2; i++)
+      values[i] = {frame[2 * i] * hann_[2 * i], frame[2 * i + 1] * hann_[2 * i + 1]};
     TransformFrame(values.data(), room.data(), spectrum.data());
     TakeBands(spectrum.data(), powers.data(), result + t * shape_.bands);
   }
@@ -195,8 +200,8 @@ void LogMel::TakeBands(const Complex* spectrum, double* powers, float* result) c
     double sum = 0;
     const Band& band = bands_[m];
     for (size_t k = 0; k < band.heights.size(); k++) sum += band.heights[k] * powers[band.first + k];
-    result[m] =
-        static_cast<float>(shape_.power ? std::log10(std::max(sum, 1e-10)) : std::log(std::max(sum, 1e-5)));
+    result[m] = shape_.power ? std::log10(static_cast<float>(std::max(sum, 1e-10)))
+                             : static_cast<float>(std::log(std::max(sum, 1e-5)));
   }
 }
 
