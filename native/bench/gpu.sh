@@ -7,9 +7,9 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
-STAGES="${2:-build parity bench-1.7b bench-0.6b bench-bytes sanitize joins live products lost}"
+STAGES="${2:-build parity asr-parity bench-1.7b asr-1.7b mixed asr-0.6b bench-0.6b bench-bytes sanitize joins live products lost}"
 LIMIT=520 # seconds of a stage
-PARITY="cuda_speech cuda_layers cuda_residual" # all but the first: bit by bit
+PARITY="cuda_speech cuda_recognition cuda_layers cuda_residual" # the last two: bit by bit
 mkdir -p "$WORK/done"
 export PARLEY_CUDA_FILE="$WORK/build/parley_cuda.so"
 
@@ -21,13 +21,32 @@ stage_build() {
   architecture="$(capability)"
   [ "$architecture" = 90 ] && architecture=90a
   cmake -S . -B "$WORK/build" -DPARLEY_CUDA=ON -DPARLEY_CUDA_ARCHITECTURES="$architecture" -DPARLEY_SPEECH=ON >"$WORK/configure.log" &&
-    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench write_checkpoint cuda_tests >"$WORK/build.log" 2>&1 ||
+    cmake --build "$WORK/build" --parallel "$(nproc)" --target parley_cuda product_bench lost_wait gpu_bench live_bench gpu_recognition_bench mixed_bench write_checkpoint cuda_tests >"$WORK/build.log" 2>&1 ||
     { tail -40 "$WORK/build.log"; return 1; }
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
 stage_parity() { for group in $PARITY; do "$WORK/build/cuda_tests" "$group" || return 1; done; }
 checkpoint() { # size
   [ -f "$WORK/$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type custom_voice --out "$WORK/$1"
+}
+recogniser() { # size
+  [ -f "$WORK/asr-$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type asr --out "$WORK/asr-$1"
+}
+# Logits of the processors and of the GPU, with weights as the file has them and of 8 bits.
+stage_asr-parity() {
+  recogniser 0.6b && for weights in bf16 int8; do
+    "$WORK/build/gpu_recognition_bench" "$PARLEY_CUDA_FILE" "$WORK/asr-0.6b" 1,3 5 $weights || return 1
+  done
+}
+# Clips of five seconds together, and one of eight alone.
+stage_asr-1.7b() { recogniser 1.7b && "$WORK/build/gpu_recognition_bench" "$PARLEY_CUDA_FILE" "$WORK/asr-1.7b"; }
+stage_asr-0.6b() { recogniser 0.6b && "$WORK/build/gpu_recognition_bench" "$PARLEY_CUDA_FILE" "$WORK/asr-0.6b"; }
+# Callers who hear and callers who speak, on one device.
+stage_mixed() {
+  checkpoint 1.7b && recogniser 1.7b && for callers in "0 400" "256 256"; do
+    # shellcheck disable=SC2086
+    "$WORK/build/mixed_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" "$WORK/asr-1.7b" $callers 60 || return 1
+  done
 }
 stage_bench-1.7b() { checkpoint 1.7b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/1.7b" 1,8,16,64,128,256,512,1000; }
 stage_bench-0.6b() { checkpoint 0.6b && "$WORK/build/gpu_bench" "$PARLEY_CUDA_FILE" "$WORK/0.6b" 1,8,16,64,128,256,512; }
@@ -53,7 +72,7 @@ failed=0
 for stage in $STAGES; do
   [ -e "$WORK/done/$stage" ] && continue
   began=$SECONDS
-  if (timeout "$LIMIT" bash -c "$(declare -f capability checkpoint "stage_$stage"); WORK='$WORK'; PARITY='$PARITY'; stage_$stage") >"$WORK/$stage.txt" 2>&1; then
+  if (timeout "$LIMIT" bash -c "$(declare -f capability checkpoint recogniser "stage_$stage"); WORK='$WORK'; PARITY='$PARITY'; stage_$stage") >"$WORK/$stage.txt" 2>&1; then
     touch "$WORK/done/$stage"
   else
     failed=1

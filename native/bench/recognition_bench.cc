@@ -11,7 +11,6 @@
 // The checkpoint may be of random weights (native/tools/write_checkpoint --type asr): its text never ends, so
 // four ids are made for each second of sound, as speech has them.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -22,8 +21,8 @@
 
 #include "bench/arithmetic.h"
 #include "bench/reading.h"
+#include "bench/sound.h"
 #include "kernels/cpu/cpu_kernels.h"
-#include "media/random.h"
 #include "model/recognition/recognition_work.h"
 
 namespace parley::bench {
@@ -31,19 +30,8 @@ namespace {
 
 using namespace model;
 
-constexpr size_t kRate = 16'000;
+constexpr size_t kRate = kSoundRate;
 constexpr double kIdsASecond = 4;
-
-// Noise whose loudness comes and goes as that of syllables.
-std::vector<float> Sound(double seconds) {
-  Random random(1);
-  std::vector<float> samples(static_cast<size_t>(seconds * kRate));
-  for (size_t n = 0; n < samples.size(); n++) {
-    const double time = static_cast<double>(n) / kRate, loudness = std::fabs(std::sin(time * 11));
-    samples[n] = static_cast<float>(0.2 * loudness * (2 * random.Unit() - 1));
-  }
-  return samples;
-}
 
 struct Loaded {
   std::unique_ptr<const RecognitionCheckpoint> checkpoint;
@@ -147,7 +135,7 @@ double ConvolveSecond(const Loaded& loaded) {
   std::vector<float> rows(kChunkTokens * convolutions.width());
   const AudioConvolutions::Chunk chunk{features.data(), kChunkFrames, true, rows.data()};
   const double start = Now();
-  for (int n = 0; n < 4; n++) convolutions.Run(chunk);
+  for (int n = 0; n < 4; n++) convolutions.Run(&chunk, 1);
   return (Now() - start) / 4;
 }
 

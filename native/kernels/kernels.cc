@@ -1,7 +1,5 @@
 #include "kernels/kernels.h"
 
-#include <string>
-
 namespace parley {
 
 void Kernels::NormRows(const Norm& norm, const LayerRows& x, size_t width) {
@@ -57,10 +55,6 @@ void Kernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& ro
   }
   Multiply(layer.down, Rows(room.inner, rows, layer.down.columns), {layer.down_bias, layer.mlp_scale, true},
            x);
-}
-
-void Kernels::GatherPlane(const float*, size_t, size_t, size_t, float*) {
-  throw std::invalid_argument(std::string(Name()) + " has no convolutions over planes");
 }
 
 }  // namespace parley

@@ -142,6 +142,11 @@ struct LayerRoom {
   float* inner = nullptr;  // [rows, up.rows]
 };
 
+// Planes of one size, one behind the other.
+struct Planes {
+  size_t count = 0, frames = 0, bands = 0, channels = 0;
+};
+
 // The backend's device is lost, with everything in its memory. Every later call throws this again.
 class BackendLost : public std::runtime_error {
  public:
@@ -256,16 +261,16 @@ class Kernels {
   virtual void Add(float* y, const float* x, size_t count) = 0;
 
   // --- convolutions over planes of frames and bands: 3 x 3 taps, stride 2 and a border of zeros in both
-  // directions. One is Multiply, with a matrix whose columns lie as those of GatherPlane.
+  // directions. One is Multiply, with a matrix whose columns lie as those of GatherPlanes.
   static constexpr size_t kPlaneTaps = 3;
   static constexpr size_t HalfOf(size_t count) { return (count + 1) / 2; }
-  // Columns for planes of so many channels: a multiple of 16.
+  // Columns for planes of so many channels: a multiple of 32, so that tensor cores can multiply them.
   static constexpr size_t PlaneColumns(size_t channels) {
-    return (kPlaneTaps * kPlaneTaps * channels + 15) / 16 * 16;
+    return (kPlaneTaps * kPlaneTaps * channels + 31) / 32 * 32;
   }
-  // x [frames, bands, channels] to y [HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the window of
-  // each output, frames, then bands, then channels; the rest are zeros.
-  virtual void GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y);
+  // x [count, frames, bands, channels] to y [count, HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the
+  // window of each output, frames, then bands, then channels; the rest are zeros.
+  virtual void GatherPlanes(const float* x, const Planes& planes, float* y) = 0;
 
   // --- sampling
 

@@ -8,7 +8,7 @@ namespace parley {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-constexpr size_t kMostRadix = 5;
+using Complex = std::complex<double>;
 
 // Slaney's scale: linear below 1000 Hz, then 27 steps to every factor of 6.4.
 double HertzOf(double mel) {
@@ -29,13 +29,60 @@ std::vector<size_t> FactorsOf(size_t count) {
 }
 
 // Without what std::complex does for infinite values.
-std::complex<double> Product(const std::complex<double>& a, const std::complex<double>& b) {
+Complex Product(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// -i a
+Complex Turned(const Complex& a) { return {a.imag(), -a.real()}; }
+
+// Transforms of 2 to 5 values in place.
+void Transform(Complex (&a)[2]) {
+  const Complex first = a[0];
+  a[0] = first + a[1], a[1] = first - a[1];
+}
+void Transform(Complex (&a)[3]) {
+  constexpr double kSine = 0.86602540378443864676;  // of a third of a turn
+  const Complex sum = a[1] + a[2], middle = a[0] - 0.5 * sum, side = kSine * Turned(a[1] - a[2]);
+  a[0] += sum, a[1] = middle + side, a[2] = middle - side;
+}
+void Transform(Complex (&a)[4]) {
+  const Complex even = a[0] + a[2], other = a[0] - a[2], odd = a[1] + a[3], side = Turned(a[1] - a[3]);
+  a[0] = even + odd, a[1] = other + side, a[2] = even - odd, a[3] = other - side;
+}
+void Transform(Complex (&a)[5]) {
+  // Of a fifth and of two fifths of a turn.
+  constexpr double kCosine = 0.30901699437494742410, kCosine2 = -0.80901699437494742410;
+  constexpr double kSine = 0.95105651629515357212, kSine2 = 0.58778525229247312917;
+  const Complex outer = a[1] + a[4], inner = a[2] + a[3], apart = a[1] - a[4], apart2 = a[2] - a[3];
+  const Complex middle = a[0] + kCosine * outer + kCosine2 * inner,
+                middle2 = a[0] + kCosine2 * outer + kCosine * inner;
+  const Complex side = Turned(kSine * apart + kSine2 * apart2),
+                side2 = Turned(kSine2 * apart - kSine * apart2);
+  a[0] += outer + inner;
+  a[1] = middle + side, a[2] = middle2 + side2, a[3] = middle2 - side2, a[4] = middle - side;
+}
+
+// One pass of Stockham's transform, decimation in frequency: `stride` transforms of `count` values, x to y.
+// roots: of unity, of which every `turn`-th is one of order `count`.
+template <size_t kRadix>
+void Pass(const Complex* x, size_t count, size_t stride, const Complex* roots, size_t turn, Complex* y) {
+  const size_t part = count / kRadix;
+  for (size_t p = 0; p < part; p++) {
+    for (size_t q = 0; q < stride; q++) {
+      Complex a[kRadix];
+      for (size_t k = 0; k < kRadix; k++) a[k] = x[q + stride * (p + part * k)];
+      Transform(a);
+      Complex* const to = y + q + stride * kRadix * p;
+      to[0] = a[0];
+      for (size_t k = 1; k < kRadix; k++) to[stride * k] = p == 0 ? a[k] : Product(a[k], roots[p * k * turn]);
+    }
+  }
 }
 
 }  // namespace
 
-LogMel::LogMel(const LogMelShape& shape) : shape_(shape), factors_(FactorsOf(shape.window)) {
+LogMel::LogMel(const LogMelShape& shape) : shape_(shape), factors_(FactorsOf(shape.window / 2)) {
   if (factors_.empty() || shape.hop == 0 || shape.hop > shape.window || shape.bands == 0 ||
       shape.sample_rate == 0 || shape.window % 2 != 0 || 2 * shape.margin > shape.window) {
     throw std::invalid_argument(
@@ -93,26 +140,19 @@ size_t LogMel::FirstSampleOf(size_t frame) const {
   return at < shape_.margin ? 0 : at - shape_.margin;
 }
 
-// Decimation in time, recursively: x, every `step`-th of it, `count` of them, to y; `factor` is the first of
-// count's. room: as y.
-void LogMel::Transform(const Complex* x, size_t count, size_t step, const size_t* factor, Complex* y,
-                       Complex* room) const {
-  if (count == 1) {
-    *y = *x;
-    return;
+// Of values [window / 2], each of two samples of a frame, to the frame's spectrum up to half the rate.
+void LogMel::TransformFrame(Complex* values, Complex* room, Complex* spectrum) const {
+  const size_t n = shape_.window, half = n / 2;
+  size_t count = half, stride = 1;
+  for (const size_t radix : factors_) {
+    const auto pass = radix == 2 ? Pass<2> : radix == 3 ? Pass<3> : radix == 4 ? Pass<4> : Pass<5>;
+    pass(values, count, stride, roots_.data(), n / count, room);
+    std::swap(values, room);
+    count /= radix, stride *= radix;
   }
-  const size_t radix = *factor, part = count / radix, turn = shape_.window / count;
-  for (size_t r = 0; r < radix; r++)
-    Transform(x + r * step, part, step * radix, factor + 1, room + r * part, y + r * part);
-  const size_t quarter = shape_.window / radix;
-  for (size_t k = 0; k < part; k++) {
-    Complex parts[kMostRadix];
-    for (size_t r = 0; r < radix; r++) parts[r] = Product(room[r * part + k], roots_[r * k * turn]);
-    for (size_t j = 0; j < radix; j++) {
-      Complex sum = parts[0];
-      for (size_t r = 1; r < radix; r++) sum += Product(parts[r], roots_[j * r % radix * quarter]);
-      y[j * part + k] = sum;
-    }
+  for (size_t k = 0; k <= half; k++) {
+    const Complex a = values[k == half ? 0 : k], b = std::conj(values[k == 0 ? 0 : half - k]);
+    spectrum[k] = 0.5 * (a + b + Turned(Product(a - b, roots_[k])));
   }
 }
 
@@ -130,16 +170,23 @@ void LogMel::Of(const float* samples, size_t begin, size_t count, size_t first, 
   if (first + frames > FramesOf(count))
     throw std::invalid_argument("frames beyond the end of a mel spectrum");
   if (begin > FirstSampleOf(first)) throw std::invalid_argument("frames of samples that are not there");
-  std::vector<Complex> frame(n), spectrum(n), room(n);
+  std::vector<float> mirrored(n);
+  std::vector<Complex> values(n / 2), room(n / 2), spectrum(n / 2 + 1);
   std::vector<double> powers(n / 2 + 1);
   for (size_t t = 0; t < frames; t++) {
-    for (size_t i = 0; i < n; i++) {
-      size_t at = (first + t) * shape_.hop + i;  // in the signal with its margins
-      at = at < margin ? margin - at : at - margin;
-      if (at >= count) at = 2 * (count - 1) - at;
-      frame[i] = samples[at - begin] * hann_[i];
+    const size_t place = (first + t) * shape_.hop;  // in the signal with its margins
+    const float* frame = mirrored.data();
+    if (place >= margin && place - margin + n <= count) {
+      frame = samples + (place - margin - begin);
+    } else {
+      for (size_t i = 0; i < n; i++) {
+        const size_t at = place + i < margin ? margin - place - i : place + i - margin;
+        mirrored[i] = samples[(at < count ? at : 2 * (count - 1) - at) - begin];
+      }
     }
-    Transform(frame.data(), n, 1, factors_.data(), spectrum.data(), room.data());
+    for (size_t i = 0; i < n / 2; i++)
+      values[i] = {frame[2 * i] * hann_[2 * i], frame[2 * i + 1] * hann_[2 * i + 1]};
+    TransformFrame(values.data(), room.data(), spectrum.data());
     TakeBands(spectrum.data(), powers.data(), result + t * shape_.bands);
   }
 }
@@ -153,8 +200,8 @@ void LogMel::TakeBands(const Complex* spectrum, double* powers, float* result) c
     double sum = 0;
     const Band& band = bands_[m];
     for (size_t k = 0; k < band.heights.size(); k++) sum += band.heights[k] * powers[band.first + k];
-    result[m] =
-        static_cast<float>(shape_.power ? std::log10(std::max(sum, 1e-10)) : std::log(std::max(sum, 1e-5)));
+    result[m] = shape_.power ? std::log10(static_cast<float>(std::max(sum, 1e-10)))
+                             : static_cast<float>(std::log(std::max(sum, 1e-5)));
   }
 }
 

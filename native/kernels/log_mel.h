@@ -1,5 +1,6 @@
 // Log-mel spectrograms (Slaney's scale and area normalisation): those of the speaker encoder and of the
-// recogniser. They are computed on the host, by a mixed-radix fast Fourier transform in double.
+// recogniser. They are computed on the host, by a mixed-radix fast Fourier transform in double
+// (Stockham's), of pairs of real values.
 #ifndef PARLEY_KERNELS_LOG_MEL_H_
 #define PARLEY_KERNELS_LOG_MEL_H_
 
@@ -53,14 +54,13 @@ class LogMel {
 
   void FillBands();
   void FillWindow();
-  void Transform(const Complex* x, size_t count, size_t step, const size_t* factor, Complex* y,
-                 Complex* room) const;
+  void TransformFrame(Complex* values, Complex* room, Complex* spectrum) const;
   void TakeBands(const Complex* spectrum, double* powers, float* result) const;
 
   LogMelShape shape_;
   std::vector<double> hann_;
   std::vector<Complex> roots_;   // of unity
-  std::vector<size_t> factors_;  // of the window
+  std::vector<size_t> factors_;  // of half the window
   // A triangle: of the bins that it is above 0 at, the first, and its heights.
   struct Band {
     size_t first = 0;

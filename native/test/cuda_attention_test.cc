@@ -251,6 +251,50 @@ void RowsTogetherGiveTheBitsOfEach() {
   }
 }
 
+// Blocks of a sound: every row sees all of its block and nothing else, alone as beside others.
+void RowsOfABlockSeeEachOther() {
+  for (const Setting& s : {Setting{4, 2, 128, 0, Format::kBf16}, {2, 2, 64, 0, Format::kF32}, kSettings[6]}) {
+    const std::vector<size_t> counts = {1, 104, 2, 5, 37};
+    Scene together(s, std::vector<size_t>(5), counts, 104);
+    together.batch.sight.whole = true;
+    CHECK(!cuda::GoRowsTogether(together.batch));
+    const std::vector<float> wanted = OnTheCpu(together);
+    Scene shuffled = together;
+    const std::vector<float> seen = OnTheGpu(&together);
+    CheckNear(seen, wanted, "blocks");
+    CHECK(SameBits(OnTheGpu(&shuffled, Order::kShuffled), seen));
+    std::vector<float> each;
+    for (const size_t count : counts) {
+      Scene alone(s, {0}, {count}, 104);
+      alone.batch.sight.whole = true;
+      Scene::Append(&each, OnTheGpu(&alone));
+    }
+    CHECK(SameBits(each, seen));
+  }
+}
+
+// A recording of twenty minutes: rows alone and together, where a lane has several chunks.
+void VeryLongContextsAreTheCpus() {
+  const Setting s{2, 1, 128, 0, Format::kBf16};
+  Scene scene(s, {15'990, 2'045, 4'100}, {1, 1, 1}, 16'000);
+  const std::vector<float> wanted = OnTheCpu(scene);
+  Scene alone = scene;
+  const std::vector<float> seen = OnTheGpu(&scene);
+  CheckNear(seen, wanted, "very long contexts");
+  CHECK(SameBits(OnTheGpu(&alone, Order::kShuffled, false), seen));
+  Scene rows(s, {2'045, 4'100}, {7, 5}, 4'200);
+  CHECK(!cuda::GoRowsTogether(rows.batch));
+  const std::vector<float> of_rows = OnTheCpu(rows), all = OnTheGpu(&rows);
+  CheckNear(all, of_rows, "rows of long contexts");
+  const size_t width = s.query_heads * s.head_dim;
+  for (const auto& [stream, row] : {std::pair<size_t, size_t>{1, 0}, {2, 7}}) {
+    const std::vector<float> first(seen.begin() + static_cast<std::ptrdiff_t>(stream * width),
+                                   seen.begin() + static_cast<std::ptrdiff_t>((stream + 1) * width));
+    CHECK(SameBits(first, std::vector<float>(all.begin() + static_cast<std::ptrdiff_t>(row * width),
+                                             all.begin() + static_cast<std::ptrdiff_t>((row + 1) * width))));
+  }
+}
+
 void ARingForgetsWhatNobodySees() {
   const Setting s = kSettings[3];
   Scene roomy(s, {200, 90}, {6, 6}, 300), tight(s, {200, 90}, {6, 6}, 77);
@@ -268,6 +312,8 @@ TEST_GROUP(cuda_attention) {
       {"a batch gives the bits of each alone", ABatchGivesTheBitsOfEachAlone},
       {"any cut of the rows gives the same bits", AnyCutOfTheRowsGivesTheSameBits},
       {"rows together give the bits of each", RowsTogetherGiveTheBitsOfEach},
+      {"rows of a block see each other", RowsOfABlockSeeEachOther},
+      {"very long contexts are the CPU's", VeryLongContextsAreTheCpus},
       {"a ring forgets what nobody sees", ARingForgetsWhatNobodySees},
   });
 }

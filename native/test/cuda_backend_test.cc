@@ -197,6 +197,23 @@ void WrongShapesAreRefused() {
   batch.query_heads = 3;
   CHECK_EQ(RefusalOf([&] { cuda->Attend(batch, 0, {}); }),
            std::string("query heads are no multiple of the cache's"));
+  batch.query_heads = 2;
+  batch.sight = {5, true};
+  CHECK_EQ(RefusalOf([&] { cuda->Attend(batch, 0, {}); }),
+           std::string("attention to a whole block has no window"));
+  batch.sight = {0, true};
+  HeadProjections heads;
+  heads.q = heads.k = heads.v = {Format::kBf16, nullptr, nullptr, 8, 8};
+  CHECK_EQ(RefusalOf([&] { cuda->AttendRows(heads, {}, nullptr, batch, 0, {}); }),
+           std::string("the projections do not have as many rows as heads times head_dim"));
+  CHECK_EQ(RefusalOf([&] { cuda->GatherPlanes(nullptr, {size_t{1} << 20, 100, 128, 480}, nullptr); }),
+           std::string("more windows of planes than a grid has threads"));
+  CHECK_EQ(RefusalOf([&] { cuda->GatherPlanes(nullptr, {1, 2, 2, 1}, reinterpret_cast<float*>(4)); }),
+           std::string("windows of planes lie at no multiple of 16 bytes"));
+  LayerWeights layer;
+  layer.up = {Format::kBf16, nullptr, nullptr, 8, 4}, layer.down = {Format::kBf16, nullptr, nullptr, 4, 7};
+  CHECK_EQ(RefusalOf([&] { cuda->AddMlp(layer, 1, {}, nullptr); }),
+           std::string("the vectors do not have as many values as the matrix has columns"));
 }
 
 }  // namespace

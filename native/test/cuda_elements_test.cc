@@ -92,6 +92,34 @@ void SnakeHasTheBitsOfTheCpu() {
   }
 }
 
+// Channels of four and not, planes of one frame, and values at no multiple of 16 bytes.
+void WindowsOfPlanesAreThoseOfTheCpu() {
+  const auto cpu = MakeKernels();
+  const auto cuda = MakeCudaKernels();
+  for (const Planes& one :
+       {Planes{3, 100, 16, 1}, {2, 7, 5, 3}, {5, 4, 8, 20}, {1, 1, 1, 4}, {2, 2, 9, 16}}) {
+    const size_t plane = one.frames * one.bands * one.channels;
+    const size_t windows =
+        Kernels::HalfOf(one.frames) * Kernels::HalfOf(one.bands) * Kernels::PlaneColumns(one.channels);
+    const auto x = Wide(one.count * plane, 4, 3);
+    std::vector<float> wanted(one.count * windows, NAN);
+    cpu->GatherPlanes(x.data(), one, wanted.data());
+    for (size_t n = 0; n < one.count; n++) {
+      std::vector<float> alone(windows, NAN);
+      cpu->GatherPlanes(x.data() + n * plane, {1, one.frames, one.bands, one.channels}, alone.data());
+      CHECK(
+          std::equal(alone.begin(), alone.end(), wanted.begin() + static_cast<std::ptrdiff_t>(n * windows)));
+    }
+    for (const size_t odd : {0, 1}) {
+      Signal held(*cuda, x.size() + odd), y = Poison(*cuda, wanted.size());
+      cuda->Upload(held.At(odd), x.data(), x.size() * sizeof(float));
+      cuda->GatherPlanes(held.At(odd), one, y.At());
+      CHECK(SameBits(y.Get(), wanted));
+    }
+  }
+  cuda->GatherPlanes(nullptr, {0, 100, 128, 1}, nullptr);
+}
+
 // Streams of several lengths, one of them empty: one grid.
 void SpreadPutsEveryStreamInItsPlace() {
   const auto cpu = MakeKernels();
@@ -417,6 +445,7 @@ TEST_GROUP(cuda_elements) {
       {"rows of several tables are summed in their order", RowsOfSeveralTablesAreSummedInTheirOrder},
       {"the nearest rows are those of the CPU", TheNearestRowsAreThoseOfTheCpu},
       {"nothing depends on the order of threads", NothingDependsOnTheOrderOfThreads},
+      {"windows of planes are those of the CPU", WindowsOfPlanesAreThoseOfTheCpu},
       {"norms are the CPU's", NormsAreTheCpus},
       {"a row's norm is the same at any address and in any batch",
        ARowsNormIsTheSameAtAnyAddressAndInAnyBatch},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <vector>
 
 #include "test/check.h"
@@ -19,6 +20,8 @@ namespace {
 struct HalfSizes {
   size_t hidden, inner, query_heads, heads, head_dim;
   Format weights, cache;
+  // LayerNorm, biases and no gate, heads that are not rotated, and rows of a stream that see each other.
+  bool is_encoder = false;
 };
 
 constexpr size_t kCapacity = 320;
@@ -36,13 +39,18 @@ class Halves {
     layer_.gate = Of(s_.inner, s_.hidden);
     layer_.up = Of(s_.inner, s_.hidden);
     layer_.down = Of(s_.hidden, s_.inner);
-    layer_.attention_scale = Weight(s_.hidden), layer_.mlp_scale = Weight(s_.hidden);
     q_bias_ = Weight(layer_.heads.q.rows);
+    layer_.attention_scale = Weight(s_.hidden), layer_.mlp_scale = Weight(s_.hidden);
+    if (s_.is_encoder) BecomeEncoder();
   }
 
   // Rows of streams, `each` after `before` positions; as halves, or as the parts that those are said to be.
   std::vector<float> Run(size_t streams, size_t each, size_t before, bool halves) {
-    const size_t rows = streams * each, queries = s_.query_heads * s_.head_dim, keys = s_.heads * s_.head_dim;
+    return Run(std::vector<size_t>(streams, each), before, halves);
+  }
+  std::vector<float> Run(const std::vector<size_t>& counts, size_t before, bool halves) {
+    const size_t streams = counts.size(), rows = std::accumulate(counts.begin(), counts.end(), size_t{0});
+    const size_t queries = s_.query_heads * s_.head_dim, keys = s_.heads * s_.head_dim;
     AttentionBatch batch;
     batch.layout = {s_.cache, s_.heads, s_.head_dim};
     std::deque<Signal> caches;
@@ -50,15 +58,18 @@ class Halves {
     std::vector<uint64_t> positions;
     for (size_t n = 0; n < streams; n++) {
       caches.emplace_back(k_, batch.layout.LayerBytes(kCapacity) / 4);
-      described.push_back({caches.back().At(), kCapacity, before, static_cast<uint32_t>(each),
-                           static_cast<uint32_t>(n * each)});
-      for (size_t i = 0; i < each; i++) positions.push_back(before + i);
+      described.push_back({caches.back().At(), kCapacity, before, static_cast<uint32_t>(counts[n]),
+                           static_cast<uint32_t>(positions.size())});
+      batch.longest = std::max(batch.longest, counts[n]);
+      for (size_t i = 0; i < counts[n]; i++) positions.push_back(before + i);
     }
     Held<AttentionStream> streams_held(k_, described);
-    Signal angles(k_, rows * s_.head_dim), x(k_, RandomFloats(rows * s_.hidden, 5));
-    k_.Angles(positions.data(), rows, s_.head_dim, 10000, angles.At());
+    Signal turned(k_, rows * s_.head_dim), x(k_, Input(counts));
+    k_.Angles(positions.data(), rows, s_.head_dim, 10000, turned.At());
+    const float* const angles = s_.is_encoder ? nullptr : turned.At();
     batch.streams = streams_held.At();
-    batch.count = streams, batch.rows = rows, batch.longest = each, batch.furthest = before + each;
+    batch.count = streams, batch.rows = rows, batch.furthest = before + batch.longest;
+    batch.sight.whole = s_.is_encoder;
     batch.query_heads = s_.query_heads;
     batch.scale = 1 / std::sqrt(static_cast<float>(s_.head_dim));
     Signal normed = Poison(k_, rows * s_.hidden), q = Poison(k_, rows * queries), k = Poison(k_, rows * keys),
@@ -66,13 +77,24 @@ class Halves {
     Signal out = Poison(k_, rows * queries), inner = Poison(k_, rows * s_.inner);
     const LayerRoom room{normed.At(), {q.At(), k.At(), v.At(), out.At()}, inner.At()};
     if (halves) {
-      k_.AddAttention(layer_, 0, angles.At(), batch, room, x.At());
+      k_.AddAttention(layer_, 0, angles, batch, room, x.At());
       k_.AddMlp(layer_, rows, room, x.At());
     } else {
-      k_.Kernels::AddAttention(layer_, 0, angles.At(), batch, room, x.At());
+      k_.Kernels::AddAttention(layer_, 0, angles, batch, room, x.At());
       k_.Kernels::AddMlp(layer_, rows, room, x.At());
     }
     return x.Get();
+  }
+
+  // A block of an encoder has the same rows beside any others.
+  std::vector<float> Input(const std::vector<size_t>& counts) const {
+    std::vector<float> all;
+    for (size_t n = 0; n < counts.size(); n++) {
+      const std::vector<float> its =
+          RandomFloats(counts[n] * s_.hidden, s_.is_encoder ? counts[n] : 1000 + n);
+      all.insert(all.end(), its.begin(), its.end());
+    }
+    return all;
   }
 
   // Every `every`-th row's norm, times q, plus a bias or not.
@@ -86,6 +108,15 @@ class Halves {
   }
 
  private:
+  void BecomeEncoder() {
+    layer_.heads.q_norm = layer_.heads.k_norm = layer_.attention_scale = layer_.mlp_scale = nullptr;
+    layer_.heads.norm.bias = Weight(s_.hidden), layer_.mlp_norm.bias = Weight(s_.hidden);
+    layer_.heads.q_bias = q_bias_;
+    layer_.heads.k_bias = Weight(layer_.heads.k.rows), layer_.heads.v_bias = Weight(layer_.heads.v.rows);
+    layer_.o_bias = Weight(s_.hidden);
+    layer_.gate = {};
+    layer_.up_bias = Weight(s_.inner), layer_.down_bias = Weight(s_.hidden);
+  }
   const float* Weight(size_t count) {
     floats_.emplace_back(k_, RandomFloats(count, ++seed_));
     return floats_.back().At();
@@ -140,6 +171,43 @@ void HalvesGiveTheBitsOfTheirParts() {
   for (const size_t hidden : {1024, 2048})
     CheckHalves(*kernels, {hidden, 3 * hidden, 16, 8, 128, Format::kBf16, Format::kBf16},
                 {8, 12, 16, 24, 33, 64, 128, 300});
+}
+
+// The audio encoder's layers: blocks of 1 to 104 rows, one and many, whose bits are those of each alone and of
+// the parts; and of the kernels on the CPU but for their tolerance.
+void CheckEncoderHalves(const HalfSizes& sizes, bool full) {
+  const auto kernels = MakeBackend(full);
+  Halves halves(*kernels, sizes);
+  std::vector<float> each;
+  const std::vector<size_t> blocks = {104, 1, 13, 2, 37, 104};
+  for (const size_t rows : blocks) {
+    const std::vector<float> alone = halves.Run({rows}, 0, true);
+    CHECK(SameBits(alone, halves.Run({rows}, 0, false)));
+    each.insert(each.end(), alone.begin(), alone.end());
+  }
+  CHECK(SameBits(halves.Run(blocks, 0, true), each));
+  CHECK(SameBits(halves.Run(blocks, 0, false), each));
+  const auto cpu = MakeKernels();
+  const std::vector<float> wanted = Halves(*cpu, sizes).Run(blocks, 0, false);
+  double error = 0, power = 0;
+  for (size_t i = 0; i < wanted.size(); i++) {
+    const double off = static_cast<double>(each[i]) - wanted[i];
+    error += off * off;
+    power += static_cast<double>(wanted[i]) * wanted[i];
+  }
+  CHECK(std::sqrt(error / power) < (full ? 2e-5 : 1e-2));  // NaN fails
+}
+
+void HalvesOfAnEncoderGiveTheBitsOfTheirParts() {
+  const HalfSizes small{96, 160, 2, 2, 64, Format::kBf16, Format::kF32, true};
+  CheckEncoderHalves(small, false);
+  CheckEncoderHalves(small, true);
+  CheckEncoderHalves({64, 96, 2, 1, 128, Format::kBf16, Format::kBf16, true}, false);
+  CheckEncoderHalves({48, 72, 3, 3, 16, Format::kF32, Format::kF32, true},
+                     true);  // as the tests' checkpoints
+  if (CudaFile() == nullptr) return;
+  CheckEncoderHalves({896, 3584, 14, 14, 64, Format::kBf16, Format::kF32, true}, false);
+  CheckEncoderHalves({1024, 4096, 16, 16, 64, Format::kBf16, Format::kF32, true}, false);
 }
 
 void NormedRowsAreTheNormMultiplied() {
@@ -440,6 +508,7 @@ TEST_GROUP(cuda_layers) {
   using namespace parley::test;
   return Run({
       {"halves give the bits of their parts", HalvesGiveTheBitsOfTheirParts},
+      {"halves of an encoder give the bits of their parts", HalvesOfAnEncoderGiveTheBitsOfTheirParts},
       {"normed rows are the norm multiplied", NormedRowsAreTheNormMultiplied},
       {"a whole transformer gives the bits of its pieces", AWholeTransformerGivesTheBitsOfItsPieces},
       {"layers of the models' sizes give the bits of their pieces",

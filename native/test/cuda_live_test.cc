@@ -1,5 +1,5 @@
-// Listeners who come and go, on a GPU that runs nothing: whether what they ask for are lists that were run
-// before.
+// Listeners who come and go, and callers who speak, on a GPU that runs nothing: whether what they ask for are
+// lists that were run before.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -12,6 +12,7 @@
 #include "test/check.h"
 #include "test/emulator/idle_device.h"
 #include "test/golden_cases.h"
+#include "test/recogniser_desk.h"
 
 namespace parley::test {
 namespace {
@@ -192,6 +193,72 @@ void TheWarmUpKnowsWhatComes() {
   CHECK(server.Figures().eager - before.eager <= 15);
 }
 
+// Callers who speak for some seconds and pause, each at other times, with a recogniser whose text never ends by
+// itself. Sound comes every tenth of a second.
+class SpeakingCallers {
+ public:
+  explicit SpeakingCallers(size_t callers) : desk_("tiny-asr-a", size_t{1} << 32, 256, false, IdleKernels()) {
+    RecognitionRequest request;
+    request.use = RecognitionUse::kLive;
+    request.partials = request.gated = true;
+    for (size_t n = 0; n < callers; n++) callers_.push_back(desk_.Ask(request));
+  }
+  ~SpeakingCallers() { desk_.scheduler->EndAll(Outcome::kClosed, "the test is over"); }
+
+  BackendFigures Figures() const { return desk_.loaded.kernels->Figures(); }
+  size_t Finals() const {
+    size_t count = 0;
+    for (const Asked& one : callers_) count += one.texts->finals.size();
+    return count;
+  }
+
+  void Serve(size_t tenths) {
+    for (size_t end = tenth_ + tenths; tenth_ < end; tenth_++) {
+      for (size_t n = 0; n < callers_.size(); n++) {
+        const size_t place = (tenth_ + 7 * n) % (50 + n % 13);
+        if (place == 0) desk_.Order(callers_[n], TurnOrder::kBegin);
+        if (place == 30 + n % 7) desk_.Order(callers_[n], TurnOrder::kEnd);
+        callers_[n].sound->Add(noise_);
+      }
+      desk_.Run();
+      desk_.now += std::chrono::milliseconds(100);
+    }
+  }
+
+ private:
+  static std::unique_ptr<Kernels> IdleKernels() {
+    cuda::CudaOptions options;
+    options.pool = size_t{8} << 30;  // bytes of address space only
+    return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
+  }
+
+  RecogniserDesk desk_;
+  const std::vector<float> noise_ = RandomFloats(1600, 1);
+  std::vector<Asked> callers_;
+  size_t tenth_ = 0;
+};
+
+// Half a minute after they came, of a thousand lists not so many are new.
+void CheckHeard(size_t count, double most) {
+  SpeakingCallers callers(count);
+  callers.Serve(300);
+  const BackendFigures before = callers.Figures();
+  const size_t finals = callers.Finals();
+  callers.Serve(300);
+  const BackendFigures after = callers.Figures();
+  const auto eager = after.eager - before.eager, launches = after.launches - before.launches;
+  std::printf("  %zu callers: %llu of %llu lists in thirty seconds were new; those remembered take %.1f MB\n",
+              count, static_cast<unsigned long long>(eager),
+              static_cast<unsigned long long>(eager + launches), static_cast<double>(after.list_bytes) / 1e6);
+  CHECK(callers.Finals() > finals);
+  CHECK(static_cast<double>(eager) <= most / 1000 * static_cast<double>(launches));
+}
+
+void WhatIsHeardWasHeardBefore() {
+  CheckHeard(4, 50);
+  CheckHeard(64, 50);
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -200,5 +267,6 @@ TEST_GROUP(cuda_live) {
   return Run({
       {"what is asked for was asked for before", WhatIsAskedForWasAskedForBefore},
       {"the warm-up knows what comes", TheWarmUpKnowsWhatComes},
+      {"what is heard was heard before", WhatIsHeardWasHeardBefore},
   });
 }

@@ -114,6 +114,30 @@ void TheModelsVocabularyIsChosenFrom() {
   CheckTheSame(rows, Order::kForward);
 }
 
+// A vocabulary of text, whose rows do not all lie at multiples of 16 bytes: the lowest of equals, wherever they
+// are, and no id where one is no number.
+void TheLargestOfAVocabularyOfTextIsChosen() {
+  for (const size_t vocabulary : {size_t{151'936}, size_t{5'001}}) {
+    Rows rows{vocabulary, {}};
+    for (size_t n = 0; n < 6; n++) {
+      Row row;
+      row.logits = RandomFloats(vocabulary, 20 + n);
+      row.choice.rules.greedy = true;
+      rows.rows.push_back(row);
+    }
+    const size_t last = vocabulary - 1, middle = 4'099;
+    rows.rows[0].logits[last] = 2;
+    rows.rows[1].logits[last] = rows.rows[1].logits[middle] = rows.rows[1].logits[1'030] = 2;
+    rows.rows[2].logits[middle] = NAN;
+    rows.rows[3].logits.assign(vocabulary, -INFINITY);
+    rows.rows[4].logits.assign(vocabulary, 0.5f);
+    rows.rows[5].logits[3] = INFINITY;
+    for (const Order order : {Order::kForward, Order::kShuffled}) CheckTheSame(rows, order);
+    const std::vector<int32_t> chosen = rows.OnTheGpu(Order::kBackward);
+    CHECK(chosen == std::vector<int32_t>({static_cast<int32_t>(last), 1'030, -1, -1, 0, 3}));
+  }
+}
+
 // Few values that differ, so that many are equal to the k-th largest, or all of one thread's are among the
 // largest.
 void TheLargestAreChosenFrom() {
@@ -166,6 +190,7 @@ void WhatIsNoNumberIsRefused() {
 TEST_GROUP(cuda_sampling) {
   using namespace parley::test;
   return Run({
+      {"the largest of a vocabulary of text is chosen", TheLargestOfAVocabularyOfTextIsChosen},
       {"every rule chooses as on the CPU", EveryRuleChoosesAsOnTheCpu},
       {"the model's vocabulary is chosen from", TheModelsVocabularyIsChosenFrom},
       {"the largest are chosen from", TheLargestAreChosenFrom},

@@ -80,7 +80,7 @@ class RecogniserDesk {
  public:
   explicit RecogniserDesk(const std::string& model, size_t memory = size_t{1} << 32, size_t most = 256,
                           bool official = false,
-                          std::unique_ptr<cpu::CpuKernels> kernels = MakeKernels(cpu::ChooseVariant()))
+                          std::unique_ptr<Kernels> kernels = MakeKernels(cpu::ChooseVariant()))
       : loaded(OpenRecognition(model, model == "tiny-aligner" ? model::RecognitionKind::kAligner
                                                               : model::RecognitionKind::kRecogniser),
                std::nullopt, std::move(kernels)) {

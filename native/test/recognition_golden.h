@@ -69,7 +69,7 @@ struct GoldenPrompt {
 // A recogniser or aligner, of a golden checkpoint or another.
 struct LoadedRecogniser {
   std::unique_ptr<const model::RecognitionCheckpoint> checkpoint;
-  std::unique_ptr<cpu::CpuKernels> kernels;
+  std::unique_ptr<Kernels> kernels;
   std::unique_ptr<model::RecognitionModel> model;
 
   explicit LoadedRecogniser(const std::string& name,
@@ -81,7 +81,7 @@ struct LoadedRecogniser {
   // The decoder's matrices in this format, or without one as the files have them.
   explicit LoadedRecogniser(std::unique_ptr<const model::RecognitionCheckpoint> opened,
                             std::optional<Format> decoder = std::nullopt,
-                            std::unique_ptr<cpu::CpuKernels> made = MakeKernels(cpu::ChooseVariant()))
+                            std::unique_ptr<Kernels> made = MakeKernels(cpu::ChooseVariant()))
       : checkpoint(std::move(opened)), kernels(std::move(made)) {
     model = std::make_unique<model::RecognitionModel>(*kernels, *checkpoint, decoder);
   }

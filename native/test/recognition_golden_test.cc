@@ -61,9 +61,10 @@ class Case {
     Values features((frames_ + kChunkFrames) * bands), rows(tokens() * encoder().width());
     features_.Read(0, frames_, features.data());
     for (size_t first = 0; first < frames_; first += kChunkFrames) {
-      encoder().convolutions().Run({features.data() + first * bands,
-                                    std::min(size_t{kChunkFrames}, frames_ - first), frames_ > kChunkFrames,
-                                    rows.data() + AudioTokensOf(first) * encoder().width()});
+      const AudioConvolutions::Chunk chunk{
+          features.data() + first * bands, std::min(size_t{kChunkFrames}, frames_ - first),
+          frames_ > kChunkFrames, rows.data() + AudioTokensOf(first) * encoder().width()};
+      encoder().convolutions().Run(&chunk, 1);
     }
     return rows;
   }
@@ -104,7 +105,7 @@ class Case {
       for (size_t layer = 0; layer < AudioConvolutions::kLayers; layer++) {
         const size_t channels = static_cast<size_t>(loaded_.checkpoint->config().encoder.channels);
         Values y((frames + 1) / 2 * convolutions.BandsAt(layer + 1) * channels);
-        convolutions.Convolve(layer, x.data(), frames, y.data());
+        convolutions.Convolve(layer, x.data(), 1, frames, y.data());
         const std::string tap = "enc_conv" + std::to_string(layer + 1);
         if (vectors_.Has(tap)) CheckNear(y, Plane(tap, chunk), what + ": " + tap);
         loaded_.kernels->Activate(Activation::kGelu, y.data(), y.size());

@@ -98,21 +98,26 @@ void CpuKernels::Pad(const float* x, size_t rows, size_t channels, size_t left, 
 }
 
 // Taps of neighbouring bands lie beside each other.
-void CpuKernels::GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y) {
-  const size_t columns = PlaneColumns(channels), taps = kPlaneTaps * channels, out = HalfOf(bands);
-  const auto window = [&](size_t frame, size_t band, float* to) {
+void CpuKernels::GatherPlanes(const float* x, const Planes& planes, float* y) {
+  const size_t frames = planes.frames, bands = planes.bands, channels = planes.channels;
+  const size_t columns = PlaneColumns(channels), taps = kPlaneTaps * channels;
+  const size_t out_frames = HalfOf(frames), out = HalfOf(bands);
+  const auto window = [&](const float* plane, size_t frame, size_t band, float* to) {
     std::fill_n(to, columns, 0.0f);
     const size_t first = band == 0 ? 1 : 0, last = std::min(kPlaneTaps, bands + 1 - 2 * band);
     for (size_t tap = 0; tap < kPlaneTaps; tap++) {
       const size_t t = 2 * frame + tap;  // one more than the frame's number
       if (t < 1 || t > frames) continue;
-      std::copy_n(x + ((t - 1) * bands + 2 * band + first - 1) * channels, (last - first) * channels,
+      std::copy_n(plane + ((t - 1) * bands + 2 * band + first - 1) * channels, (last - first) * channels,
                   to + tap * taps + first * channels);
     }
   };
-  Split(HalfOf(frames), 1, HalfOf(frames) * out * columns / 8, [&](size_t begin, size_t end) {
-    for (size_t frame = begin; frame < end; frame++) {
-      for (size_t band = 0; band < out; band++) window(frame, band, y + (frame * out + band) * columns);
+  const size_t all = planes.count * out_frames;
+  Split(all, 1, all * out * columns / 8, [&](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; row++) {
+      const float* const plane = x + row / out_frames * frames * bands * channels;
+      for (size_t band = 0; band < out; band++)
+        window(plane, row % out_frames, band, y + (row * out + band) * columns);
     }
   });
 }

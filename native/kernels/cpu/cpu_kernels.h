@@ -65,7 +65,7 @@ class CpuKernels : public SpeechKernels {
   void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                    size_t width, size_t rows) override;
 
-  void GatherPlane(const float* x, size_t frames, size_t bands, size_t channels, float* y) override;
+  void GatherPlanes(const float* x, const Planes& planes, float* y) override;
 
   void Choose(const Choice* choices, size_t count, float* logits, size_t vocabulary, uint64_t sequence,
               int32_t* ids, size_t stride) override;

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/device/intrinsics.h"
 #include "kernels/cuda/device/queue.h"
+#include "kernels/cuda/lane_math.cuh"
 #include "kernels/sampling.h"
 
 namespace parley::cuda {
@@ -264,6 +265,22 @@ struct Chooser {
     for (uint32_t i = threadIdx.x; i < count; i += kChooseThreads) use(i);
   }
 
+  // Calls use(logit, its index) for each of the thread's, with rising indexes. A vocabulary of text is bound by
+  // the loads, of which many are in flight.
+  template <class Use>
+  __device__ __forceinline__ void ForEachInOrder(const Use& use) const {
+    uint32_t first = 0;
+    if (IsAligned16(logits)) {
+      first = count / 4 * 4;
+#pragma unroll 8
+      for (uint32_t i = threadIdx.x * 4; i < first; i += 4 * kChooseThreads) {
+        const float4 four = *reinterpret_cast<const float4*>(logits + i);
+        use(four.x, i), use(four.y, i + 1), use(four.z, i + 2), use(four.w, i + 3);
+      }
+    }
+    for (uint32_t i = first + threadIdx.x; i < count; i += kChooseThreads) use(logits[i], i);
+  }
+
   // In every thread, by the same tree.
   __device__ double Sum(double value) const {
     for (uint32_t apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(0xffffffffu, value, apart);
@@ -280,9 +297,9 @@ struct Chooser {
     float best = -INFINITY;
     uint32_t at = 0xffffffffu;
     bool broken = false;
-    ForEach([&](uint32_t i) {
-      broken = broken || isnan(logits[i]);
-      if (logits[i] > best) best = logits[i], at = i;
+    ForEachInOrder([&](float logit, uint32_t i) {
+      broken = broken || isnan(logit);
+      if (logit > best) best = logit, at = i;
     });
     ChooserBarrier();
     for (uint32_t apart = 16; apart > 0; apart /= 2) {
@@ -317,6 +334,7 @@ struct Chooser {
   }
 
   __device__ void Suppress(const SamplingRules& rules) const {
+    if (rules.suppress_from >= rules.suppress_to && rules.forbidden < 0) return;
     ForEach([&](uint32_t i) {
       const auto id = static_cast<int32_t>(i);
       const bool suppressed = id >= rules.suppress_from && id < rules.suppress_to && id != rules.spared;

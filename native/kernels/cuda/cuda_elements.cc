@@ -2,6 +2,7 @@
 #include "kernels/cuda/codec/signals.cuh"
 #include "kernels/cuda/codec/statistics.cuh"
 #include "kernels/cuda/cuda_kernels.h"
+#include "kernels/cuda/planes.cuh"
 #include "kernels/cuda/tables.cuh"
 
 namespace parley::cuda {
@@ -63,6 +64,10 @@ void CudaKernels::TakeNearest(const Matrix& table, float* x, size_t count, int32
   const size_t bytes = count * sizeof(int32_t);
   EnqueueTakeNearest(queue, table, x, count,
                      static_cast<int32_t*>(recorder_.Result(ids, bytes, BucketOf(bytes))));
+}
+
+void CudaKernels::GatherPlanes(const float* x, const Planes& planes, float* y) {
+  EnqueueGatherPlanes(Next(), x, planes, y);
 }
 
 void CudaKernels::Statistics(const float* x, const float* weights, size_t rows, size_t channels,

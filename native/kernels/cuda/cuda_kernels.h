@@ -75,6 +75,7 @@ class CudaKernels : public SpeechKernels {
   void AddAttention(const LayerWeights& layer, size_t n, const float* angles, const AttentionBatch& batch,
                     const LayerRoom& room, float* x) override;
   void AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) override;
+  void GatherPlanes(const float* x, const Planes& planes, float* y) override;
 
   void ConvolveCausal(const Convolution& convolution, const Stretch* streams, size_t count,
                       float* y) override;
@@ -114,6 +115,8 @@ class CudaKernels : public SpeechKernels {
  private:
   // The queue for what comes after the copies that were asked for.
   Queue& Next();
+  void AddActivatedMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, const Finish& finish,
+                       float* x);
   void ProjectHeads(const HeadProjections& heads, const LayerRows& x, const AttentionRows& rows);
   // AttendRows, with its output handed over.
   void AttendTo(const TermsPlace& handed, const HeadProjections& heads, const LayerRows& x,

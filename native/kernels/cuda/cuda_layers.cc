@@ -11,9 +11,14 @@ void Validate(const AttentionBatch& batch) {
   const KvLayout& layout = batch.layout;
   Require(!HasScales(layout.format), "a KV cache holds f32, f16 or bf16");
   Require(layout.heads > 0 && layout.head_dim > 0, "a KV cache is empty");
-  Require(!batch.sight.whole, "the CUDA backend has no attention to a whole block");
+  Require(!batch.sight.whole || batch.sight.window == 0, "attention to a whole block has no window");
   Require(batch.query_heads > 0 && batch.query_heads % layout.heads == 0,
           "query heads are no multiple of the cache's");
+}
+
+// True if attention takes the heads as the projections leave them. It norms only heads that it rotates.
+bool GoRaw(const HeadProjections& heads, const float* angles) {
+  return angles != nullptr || (heads.q_norm == nullptr && heads.k_norm == nullptr);
 }
 
 }  // namespace
@@ -49,14 +54,14 @@ void CudaKernels::Attend(const AttentionBatch& batch, size_t layer, const Attent
 
 void CudaKernels::AttendRows(const HeadProjections& heads, const LayerRows& x, const float* angles,
                              const AttentionBatch& batch, size_t layer, const AttentionRows& rows) {
-  if (heads.HasBias() || angles == nullptr) return Kernels::AttendRows(heads, x, angles, batch, layer, rows);
+  if (!GoRaw(heads, angles)) return Kernels::AttendRows(heads, x, angles, batch, layer, rows);
   AttendTo({}, heads, x, angles, batch, layer, rows);
 }
 
 void CudaKernels::AddAttention(const LayerWeights& layer, size_t n, const float* angles,
                                const AttentionBatch& batch, const LayerRoom& room, float* x) {
-  if (layer.HasBias() || angles == nullptr) return Kernels::AddAttention(layer, n, angles, batch, room, x);
-  const Finish finish{nullptr, layer.attention_scale, true};
+  if (!GoRaw(layer.heads, angles)) return Kernels::AddAttention(layer, n, angles, batch, room, x);
+  const Finish finish{layer.o_bias, layer.attention_scale, true};
   const TermsPlace handed = FitsSlots(batch.layout) ? PlaceFor(layer.o, batch.rows, finish, x) : TermsPlace{};
   AttendTo(handed, layer.heads, {x, batch.rows, room.normed}, angles, batch, n, room.signals);
   MultiplyHanded(layer.o, handed, room.signals.output, batch.rows, finish, x);

@@ -75,7 +75,9 @@ inline void EnqueueCopies(Queue& queue, CopyRun* run) {
 
 namespace {
 
-constexpr size_t kLarge = 256 << 10;  // bytes
+// Bytes from which on a copy is a call of the device. Copies within the device are part of the list up to the
+// rows of a prompt. A copy from the host that is not recorded waits for all work.
+constexpr size_t kLarge = 512 << 10, kLargeWithin = 4 << 20;
 constexpr size_t kOverlapRoom = 1 << 20;
 
 }  // namespace
@@ -168,7 +170,8 @@ void CudaKernels::Copy(void* to, const void* from, size_t bytes) {
   auto* const begin = static_cast<char*>(to);
   const auto* const source = static_cast<const char*>(from);
   const bool overlap = begin < source + bytes && source < begin + bytes;
-  if (bytes >= kLarge) return overlap ? CopyOverlapping(begin, source, bytes) : CopyLarge(to, from, bytes);
+  if (bytes >= (overlap ? kLarge : kLargeWithin))
+    return overlap ? CopyOverlapping(begin, source, bytes) : CopyLarge(to, from, bytes);
   if (!overlap) return AddCopy(to, from, bytes);
   Next();  // that may use the room
   void* const between = room_.AtLeast(bytes);

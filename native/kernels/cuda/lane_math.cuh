@@ -16,7 +16,7 @@ namespace parley::cuda {
 //
 // Lane l of a warp sums the squares of a row's columns 4 l .. 4 l + 3 in steps of 128, each by fmaf, in
 // order. The lanes are then joined over 16, 8, 4, 2 and 1.
-__device__ __forceinline__ bool IsAligned16(const void* place) {
+__host__ __device__ __forceinline__ bool IsAligned16(const void* place) {
   return (reinterpret_cast<uintptr_t>(place) & 15) == 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 
 namespace parley::model {
@@ -79,12 +80,12 @@ AudioConvolutions::AudioConvolutions(Kernels& kernels, Weights& weights, const N
   positions_ = weights.Floats(Positions(project_.rows));
 }
 
-void AudioConvolutions::Convolve(size_t layer, const float* x, size_t frames, float* y) {
+void AudioConvolutions::Convolve(size_t layer, const float* x, size_t planes, size_t frames, float* y) {
   const size_t channels = layer == 0 ? 1 : channels_, bands = bands_[layer];
-  const size_t count = Kernels::HalfOf(frames) * Kernels::HalfOf(bands);
+  const size_t count = planes * Kernels::HalfOf(frames) * Kernels::HalfOf(bands);
   const Matrix& weights = convolutions_[layer];
   float* const columns = columns_.Floats(count * weights.columns);
-  kernels_.GatherPlane(x, frames, bands, channels, columns);
+  kernels_.GatherPlanes(x, {planes, frames, bands, channels}, columns);
   kernels_.Multiply(weights, Rows(columns, count, weights.columns), {biases_[layer], nullptr, false}, y);
 }
 
@@ -92,27 +93,33 @@ void AudioConvolutions::Project(const float* x, size_t tokens, float* rows) {
   kernels_.Multiply(project_, Rows(x, tokens, project_.columns), {nullptr, nullptr, true}, rows);
 }
 
-void AudioConvolutions::Run(const Chunk& chunk) {
-  size_t frames = chunk.fills ? size_t{kChunkFrames} : chunk.frames;
-  size_t sizes[kLayers];
-  for (size_t layer = 0, left = frames; layer < kLayers; layer++) {
-    left = Kernels::HalfOf(left);
-    sizes[layer] = left * bands_[layer + 1] * channels_;
+void AudioConvolutions::Run(const Chunk* chunks, size_t count) {
+  const size_t first = chunks->FramesSeen();
+  size_t sizes[kLayers], tokens = first;
+  for (size_t layer = 0; layer < kLayers; layer++) {
+    tokens = Kernels::HalfOf(tokens);
+    sizes[layer] = count * tokens * bands_[layer + 1] * channels_;
   }
-  const auto [features, one, two, three] =
-      planes_.Parts<4>({kChunkFrames * bands_[0], sizes[0], sizes[1], sizes[2]});
-  features_.assign(frames * bands_[0], 0.0f);
-  std::copy_n(chunk.features, chunk.frames * bands_[0], features_.data());
+  const auto [features, one, two, three, rows] = planes_.Parts<5>(
+      {count * kChunkFrames * bands_[0], sizes[0], sizes[1], sizes[2], count * tokens * width()});
+  features_.assign(count * first * bands_[0], 0.0f);
+  for (size_t n = 0; n < count; n++) {
+    if (chunks[n].FramesSeen() != first) throw std::logic_error("chunks of different lengths go together");
+    std::copy_n(chunks[n].features, chunks[n].frames * bands_[0], &features_[n * first * bands_[0]]);
+    kernels_.Copy(rows + n * tokens * width(), positions_, tokens * width() * sizeof(float));
+  }
   kernels_.Upload(features, features_.data(), features_.size() * sizeof(float));
   float* const planes[] = {features, one, two, three};
-  for (size_t layer = 0; layer < kLayers; layer++) {
-    Convolve(layer, planes[layer], frames, planes[layer + 1]);
-    frames = Kernels::HalfOf(frames);
+  for (size_t layer = 0, frames = first; layer < kLayers; layer++, frames = Kernels::HalfOf(frames)) {
+    Convolve(layer, planes[layer], count, frames, planes[layer + 1]);
     kernels_.Activate(Activation::kGelu, planes[layer + 1], sizes[layer]);
   }
-  const size_t tokens = AudioTokensOf(chunk.frames);
-  kernels_.Copy(chunk.rows, positions_, tokens * width() * sizeof(float));
-  Project(three, tokens, chunk.rows);
+  // Of one chunk alone those rows that are kept.
+  Project(three, count == 1 ? AudioTokensOf(chunks->frames) : count * tokens, rows);
+  for (size_t n = 0; n < count; n++) {
+    kernels_.Copy(chunks[n].rows, rows + n * tokens * width(),
+                  AudioTokensOf(chunks[n].frames) * width() * sizeof(float));
+  }
 }
 
 }  // namespace parley::model

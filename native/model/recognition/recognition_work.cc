@@ -49,6 +49,9 @@ bool RecognitionWork::Encode(RecognitionStream* const* streams, size_t count, si
       PlanBlock(stream, n);
   }
   if (blocks_.empty()) return false;
+  // Chunks of as many frames go together.
+  std::stable_sort(chunks_.begin(), chunks_.end(),
+                   [](const Chunk& a, const Chunk& b) { return a.frames < b.frames; });
   kind_ = Kind::kEncode;
   return true;
 }
@@ -62,7 +65,8 @@ void RecognitionWork::PlanBlock(RecognitionStream* stream, size_t number) {
   }
   const std::vector<ChunkKey> keys = stream->KeysOf(number);
   for (size_t n = 0; n < keys.size(); n++) {
-    if (n >= state.convolved.size() || state.convolved[n] != keys[n]) chunks_.push_back({blocks_.size(), n});
+    if (n < state.convolved.size() && state.convolved[n] == keys[n]) continue;
+    chunks_.push_back({blocks_.size(), n, std::min(stream->frames_, size_t{kChunkFrames})});
   }
   blocks_.push_back({stream, number});
 }
@@ -75,7 +79,7 @@ float* RecognitionWork::RowsOf(const Block& block) {
 bool RecognitionWork::Advance() {
   if (kind_ == Kind::kNone) return false;
   if (next_chunk_ < chunks_.size()) {
-    Convolve(chunks_[next_chunk_++]);
+    ConvolveSome();
     return true;
   }
   if (!in_layers_) BeginLayers();
@@ -87,19 +91,29 @@ bool RecognitionWork::Advance() {
   return false;
 }
 
-void RecognitionWork::Convolve(const Chunk& chunk) {
-  const Block& block = blocks_[chunk.block];
+// One chunk, or on a device the next ones that go together.
+void RecognitionWork::ConvolveSome() {
   AudioEncoder& encoder = model_.encoder();
-  RecognitionStream::BlockState& state = block.stream->blocks_[block.number];
   const size_t bands = model_.mel().shape().bands, per_block = encoder.block_tokens() / kChunkTokens;
-  const ChunkKey key = block.stream->KeysOf(block.number)[chunk.number];
-  features_.resize(kChunkFrames * bands);
-  block.stream->features_.Read((block.number * per_block + chunk.number) * kChunkFrames, key.frames,
-                               features_.data());
-  encoder.convolutions().Run({features_.data(), key.frames, block.stream->frames_ > size_t{kChunkFrames},
-                              RowsOf(block) + chunk.number * kChunkTokens * encoder.width()});
-  if (state.convolved.size() <= chunk.number) state.convolved.resize(chunk.number + 1);
-  state.convolved[chunk.number] = key;
+  const size_t most = model_.kernels().AnswersAtOnce() ? 1 : AudioConvolutions::kMostChunks;
+  const size_t first = next_chunk_;
+  features_.resize(most * kChunkFrames * bands);
+  together_.clear();
+  while (next_chunk_ < chunks_.size() && together_.size() < most &&
+         chunks_[next_chunk_].frames == chunks_[first].frames) {
+    const Chunk& chunk = chunks_[next_chunk_++];
+    const Block& block = blocks_[chunk.block];
+    const ChunkKey key = block.stream->KeysOf(block.number)[chunk.number];
+    float* const features = features_.data() + together_.size() * kChunkFrames * bands;
+    block.stream->features_.Read((block.number * per_block + chunk.number) * kChunkFrames, key.frames,
+                                 features);
+    together_.push_back({features, key.frames, block.stream->frames_ > size_t{kChunkFrames},
+                         RowsOf(block) + chunk.number * kChunkTokens * encoder.width()});
+    std::vector<ChunkKey>& convolved = block.stream->blocks_[block.number].convolved;
+    if (convolved.size() <= chunk.number) convolved.resize(chunk.number + 1);
+    convolved[chunk.number] = key;
+  }
+  encoder.convolutions().Run(together_.data(), together_.size());
 }
 
 void RecognitionWork::BeginLayers() {

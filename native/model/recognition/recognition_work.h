@@ -41,11 +41,12 @@ class RecognitionWork {
   struct Chunk {
     size_t block;  // in blocks_
     size_t number;
+    size_t frames;  // that the convolutions see
   };
 
   void PlanBlock(RecognitionStream* stream, size_t number);
   float* RowsOf(const Block& block);
-  void Convolve(const Chunk& chunk);
+  void ConvolveSome();
   void BeginLayers();
   void FinishBlocks();
   void FinishPrompts();
@@ -62,8 +63,9 @@ class RecognitionWork {
   size_t rows_ = 0;
   Transformer::Passage passage_;
   Workspace x_, read_;
-  std::vector<float> features_;
-  std::vector<size_t> read_rows_;  // of each stream: rows whose logits are read
+  std::vector<float> features_;                     // of the chunks that are convolved together
+  std::vector<AudioConvolutions::Chunk> together_;  // those
+  std::vector<size_t> read_rows_;                   // of each stream: rows whose logits are read
   std::vector<int32_t> chosen_;
 };
 

@@ -76,15 +76,20 @@ void TextDecoder::Norm(float* x, size_t rows) {
 
 void TextDecoder::Choose(const float* hidden, size_t count, int32_t* ids) {
   if (count == 0) return;
+  const size_t most = std::min(count, std::max<size_t>(most_logit_bytes_ / (head_.rows * sizeof(float)), 1));
   Choice greedy;
   greedy.rules.greedy = true;
-  const std::vector<Choice> choices(count, greedy);
-  float* const logits = logits_.Floats(count * head_.rows);
-  float* const uploaded = choices_.Floats(count * sizeof(Choice) / sizeof(float));
+  const std::vector<Choice> choices(most, greedy);
+  float* const logits = logits_.Floats(most * head_.rows);
+  float* const uploaded = choices_.Floats(most * sizeof(Choice) / sizeof(float));
   auto* const chosen = reinterpret_cast<int32_t*>(chosen_.Floats(count));
-  kernels_.Upload(uploaded, choices.data(), count * sizeof(Choice));
-  kernels_.Multiply(head_, parley::Rows(hidden, count, head_.columns), {}, logits);
-  kernels_.Choose(reinterpret_cast<const Choice*>(uploaded), count, logits, head_.rows, 0, chosen, 1);
+  kernels_.Upload(uploaded, choices.data(), most * sizeof(Choice));
+  for (size_t first = 0; first < count; first += most) {
+    const size_t some = std::min(most, count - first);
+    kernels_.Multiply(head_, parley::Rows(hidden + first * head_.columns, some, head_.columns), {}, logits);
+    kernels_.Choose(reinterpret_cast<const Choice*>(uploaded), some, logits, head_.rows, 0, chosen + first,
+                    1);
+  }
   kernels_.Download(ids, chosen, count * sizeof(int32_t));
   kernels_.Wait();
   last_logits_ = logits;

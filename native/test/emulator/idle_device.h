@@ -51,10 +51,13 @@ class IdleDevice final : public Device {
   }
   void* AllocateHost(size_t bytes) override { return Allocate(bytes); }
   void FreeHost(void* memory) override { Free(memory); }
-  void Upload(void*, const void*, size_t) override {}
-  void Download(void* to_host, const void*, size_t bytes) override { std::memset(to_host, 0, bytes); }
-  void Send(void*, const void*, size_t) override {}
-  void Fetch(void*, const void*, size_t) override {}
+  void Upload(void*, const void*, size_t) override { copies++; }
+  void Download(void* to_host, const void*, size_t bytes) override {
+    copies++;
+    std::memset(to_host, 0, bytes);
+  }
+  void Send(void*, const void*, size_t) override { copies++; }
+  void Fetch(void*, const void*, size_t) override { copies++; }
   void Copy(void*, const void*, size_t) override {}
   void Clear(void*, size_t) override {}
   void Run(const List& list) override { grids += list.nodes.size(); }
@@ -64,7 +67,7 @@ class IdleDevice final : public Device {
   void Wait(int) override {}
   void Wait() override {}
 
-  size_t grids = 0;
+  size_t grids = 0, copies = 0;  // copies between the host and the device
 
  private:
   struct NoGraph final : Graph {};

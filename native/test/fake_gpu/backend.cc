@@ -113,6 +113,7 @@ class FakeGpu final : public SpeechKernels {
   void SoftmaxOverTime(float*, size_t, size_t, size_t) override {}
   void AddScaled(float*, const float*, const float*, size_t, size_t) override {}
   void CopyColumns(const float*, size_t, size_t, float*, size_t, size_t, size_t, size_t) override {}
+  void GatherPlanes(const float*, const Planes&, float*) override {}
   void Choose(const Choice*, size_t count, float*, size_t, uint64_t, int32_t* ids, size_t stride) override {
     for (size_t i = 0; i < count; i++) ids[i * stride] = 0;
   }

@@ -116,7 +116,7 @@ static __global__ void __launch_bounds__(kAnyThreads) AttendAnyKernel(const Atte
   const size_t place = (static_cast<size_t>(row) * heads.query_heads + head) * dims;
   for (uint32_t d = threadIdx.x; d < dims; d += kAnyThreads) attention.query[d] = heads.queries[place + d];
   __syncthreads();
-  attention.Attend(stream.position + (row - stream.row), heads.output + place);
+  attention.Attend(LastSeenBy(heads, stream, row - stream.row), heads.output + place);
 }
 
 // Device memory for streams whose lanes are shared among blocks. The caller that enqueues the attention owns
@@ -182,10 +182,10 @@ void EnqueueAttend(Queue& queue, const AttentionBatch& batch, const HeadsArgs& h
 // Streams of fewer rows are attended to row by row.
 constexpr size_t kLeastRowsTogether = 4;
 
-// True if rows of a stream are attended to together. They see all positions from the first on, none of
-// whose lanes has a second chunk.
+// True if rows of a stream are attended to together. They see all positions from the first to their own, none
+// of whose lanes has a second chunk.
 inline bool GoRowsTogether(const AttentionBatch& batch) {
-  return batch.longest >= kLeastRowsTogether && batch.sight.window == 0 &&
+  return batch.longest >= kLeastRowsTogether && batch.sight.window == 0 && !batch.sight.whole &&
          batch.furthest <= kPositions * kLanes && batch.layout.head_dim == kRowsDim &&
          batch.query_heads / batch.layout.heads % 2 == 0 && BytesOf(batch.layout.format) == 2;
 }

@@ -3,7 +3,8 @@
 //
 // A block handles one row, one kv head and kGroup of the query heads that share it. Its slots
 // (attention_slots.cuh) visit the positions before the row's own in turn. The last warp computes and stores
-// the row's own key and value, which are then joined to the slots' results. Every warp prepares the queries
+// the row's own key and value, which are then joined to the slots' results. If the rows of a stream see each
+// other, the last of its positions takes the place of each row's own. Every warp prepares the queries
 // for itself, so that a block only synchronises for the slots' sums.
 #ifndef PARLEY_KERNELS_CUDA_ATTENTION_CUH_
 #define PARLEY_KERNELS_CUDA_ATTENTION_CUH_
@@ -336,7 +337,8 @@ static __global__ void __launch_bounds__(AttendShape<kDim, Cached>::kThreads,
   block.TakeCache(stream, heads.layer);
   const uint32_t i = args.by_row != 0 ? item - stream.row : 0;
   if (i >= stream.count) return;
-  const SeenPositions seen = SeenPositions::Of(stream.position + i, heads.window, stream.capacity, gridDim.z);
+  const SeenPositions seen =
+      SeenPositions::Of(LastSeenBy(heads, stream, i), heads.window, stream.capacity, gridDim.z);
   typename Block::Parts whole;
   const auto is_loaded = [] {};
   if (args.parts == nullptr) AttendAlone(&block, seen, is_loaded, whole);

@@ -25,7 +25,7 @@ struct HeadsArgs {
   const float* q_norm;  // [head_dim], or none
   const float* k_norm;
   float eps;
-  uint32_t unused = 0;  // so that there is no gap: lists are compared byte for byte
+  uint32_t whole;  // not 0: every row of a stream sees up to the stream's last position in the batch
 };
 
 // Norms and rotary angles that turn raw heads into queries and keys. Null angles: heads are not raw.
@@ -55,7 +55,8 @@ inline HeadsArgs HeadsArgsOf(Queue& queue, const AttentionBatch& batch, size_t l
           raw.angles,
           raw.q_norm,
           raw.k_norm,
-          raw.eps};
+          raw.eps,
+          batch.sight.whole ? 1u : 0u};
 }
 
 // The arrays of one layer of one stream.
@@ -78,6 +79,12 @@ __device__ __forceinline__ Cache<Cached> CacheOf(const HeadsArgs& args, const At
   const size_t array = (stream.capacity * args.heads * args.head_dim * sizeof(Cached) + 63) / 64 * 64;
   char* const keys = static_cast<char*>(stream.cache) + 2 * array * layer;
   return {reinterpret_cast<Cached*>(keys), reinterpret_cast<Cached*>(keys + array), stream.capacity};
+}
+
+// The last position that the i-th row of a stream sees.
+__device__ __forceinline__ uint64_t LastSeenBy(const HeadsArgs& args, const AttentionStream& stream,
+                                               uint32_t i) {
+  return stream.position + (args.whole != 0 ? stream.count - 1 : i);
 }
 
 // The stream that a row of the batch belongs to: the last one that begins there or before.

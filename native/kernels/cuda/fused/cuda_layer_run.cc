@@ -37,9 +37,10 @@ bool IsRunLayer(const LayerWeights& layer, const LayerWeights& first, size_t kv_
          IsRunMatrix(heads.v, kv_width, kHidden) && IsRunMatrix(layer.o, kHidden, kQueries) &&
          IsRunMatrix(layer.gate, kExpanded, kHidden) && IsRunMatrix(layer.up, kExpanded, kHidden) &&
          IsRunMatrix(layer.down, kHidden, kExpanded) && IsRunNorm(heads.norm) && IsRunNorm(layer.mlp_norm) &&
-         layer.attention_scale == nullptr && layer.mlp_scale == nullptr && (has_norms || has_none) &&
-         has_norms == (first.heads.q_norm != nullptr) && heads.norm.eps == first.heads.norm.eps &&
-         layer.mlp_norm.eps == first.heads.norm.eps && LiesAtFours(heads.q_norm) && LiesAtFours(heads.k_norm);
+         !layer.HasBias() && layer.attention_scale == nullptr && layer.mlp_scale == nullptr &&
+         (has_norms || has_none) && has_norms == (first.heads.q_norm != nullptr) &&
+         heads.norm.eps == first.heads.norm.eps && layer.mlp_norm.eps == first.heads.norm.eps &&
+         LiesAtFours(heads.q_norm) && LiesAtFours(heads.k_norm);
 }
 
 // The grid's shape: with as many places of the ring as there is room for, none where that is too little.
@@ -196,8 +197,8 @@ inline bool IsRun(const LayerRun& run, const ProductRules& rules) {
   const AttentionBatch& batch = run.batch;
   return run.count > 0 && run.count <= kMostRunLayers && batch.rows > 0 && batch.rows <= kMostRunRows &&
          batch.count <= kMostRunRows && batch.furthest <= kMostRunPositions &&
-         batch.layout.head_dim == kRunDim && !rules.full_vectors && run.angles != nullptr &&
-         LiesAtFours(run.angles) && LiesAtFours(run.x);
+         batch.layout.head_dim == kRunDim && !batch.sight.whole && !rules.full_vectors &&
+         run.angles != nullptr && LiesAtFours(run.angles) && LiesAtFours(run.x);
 }
 
 // Kernels::RunLayers. The sizes are those of the code predictor and of the talkers, and one that tests can

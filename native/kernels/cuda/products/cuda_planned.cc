@@ -116,8 +116,14 @@ void PrepareTerms(Queue& queue, Room& room, const Plan& plan, const LaidVectors&
   const size_t columns = laid.as_signals ? laid.columns : laid.bucket * args->columns,
                bytes = BlocksOf(columns * 2, 256) * 256;
   auto* const terms = static_cast<unsigned char*>(room.AtLeast(bytes * kTerms));
-  const PrepareArgs prepare{args->x,   args->norm,           terms, bytes, args->columns,
-                            args->eps, !ReadsTiles(plan.cut)};
+  const PrepareArgs prepare{args->x,
+                            args->norm,
+                            terms,
+                            bytes,
+                            args->columns,
+                            args->eps,
+                            ReadsTiles(plan.cut) ? 0u : 1u,
+                            args->activates ? 1u : 0u};
   Grid grid;
   grid.threads = 256;
   args->terms = terms;

@@ -67,14 +67,26 @@ void CudaKernels::MultiplyHanded(const Matrix& w, const TermsPlace& handed, cons
 }
 
 void CudaKernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room, float* x) {
-  if (layer.gate.values == nullptr || layer.HasBias()) return Kernels::AddMlp(layer, rows, room, x);
+  Validate(layer.down, layer.up.rows);
+  const Finish finish{layer.down_bias, layer.mlp_scale, true};
+  if (layer.gate.values == nullptr) return AddActivatedMlp(layer, rows, room, finish, x);
   Validate(layer.gate, layer.up, layer.gate.columns);
-  Validate(layer.down, layer.gate.rows);
-  const Finish finish{nullptr, layer.mlp_scale, true};
   const TermsPlace handed = PlaceFor(layer.down, rows, finish, x);
   EnqueueExpandRows(Next(), room_, layer.mlp_norm, layer.gate, layer.up, {x, rows, room.normed}, room.inner,
                     handed);
   MultiplyHanded(layer.down, handed, room.inner, rows, finish, x);
+}
+
+// The inner rows are activated where the second product prepares them, if it does.
+void CudaKernels::AddActivatedMlp(const LayerWeights& layer, size_t rows, const LayerRoom& room,
+                                  const Finish& finish, float* x) {
+  const size_t width = layer.up.columns, inner = layer.up.rows;
+  NormRows(layer.mlp_norm, {x, rows, room.normed}, width);
+  Multiply(layer.up, Rows(room.normed, rows, width), {layer.up_bias, nullptr, false}, room.inner);
+  if (PreparesRows(room_, layer.down, rows, finish, x))
+    return EnqueueMultiplyActivated(Next(), room_, layer.down, room.inner, rows, finish, x);
+  Activate(Activation::kGelu, room.inner, rows * inner);
+  Multiply(layer.down, Rows(room.inner, rows, inner), finish, x);
 }
 
 void CudaKernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x,

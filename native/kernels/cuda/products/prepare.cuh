@@ -16,7 +16,8 @@ struct PrepareArgs {
   uint64_t term_bytes;
   uint32_t columns;  // per vector
   float eps;
-  uint64_t in_fragments;  // columns of a chunk as threads of Mma hold them, not as they lie
+  uint32_t in_fragments;  // columns of a chunk as threads of Mma hold them, not as they lie
+  uint32_t activates;     // PrepareVectors: their GELU
 };
 
 // Eight columns from `column` on. In the order of fragments the four f of the sixteen s of a chunk is at 8 t
@@ -73,6 +74,12 @@ __global__ void __launch_bounds__(256) PrepareNormed(PrepareArgs args) {
   }
 }
 
+__device__ __forceinline__ float4 ActivatedFour(const float4& x) {
+  constexpr Activation kGelu = Activation::kGelu;
+  return make_float4(Activated<kGelu>(x.x), Activated<kGelu>(x.y), Activated<kGelu>(x.z),
+                     Activated<kGelu>(x.w));
+}
+
 // Vector by vector without gaps, of any length, stride and alignment.
 template <int kTerms>
 __global__ void __launch_bounds__(256) PrepareVectors(PrepareArgs args) {
@@ -95,6 +102,7 @@ __global__ void __launch_bounds__(256) PrepareVectors(PrepareArgs args) {
   } else {
     x = {{*at(0), *at(1), *at(2), *at(3)}, {*at(4), *at(5), *at(6), *at(7)}};
   }
+  if (args.activates != 0) x = {ActivatedFour(x.first), ActivatedFour(x.second)};
   WriteTerms<kTerms>(args, eight * kEight, x);
 }
 

@@ -69,6 +69,7 @@ struct VectorsView {
 struct MatrixView {
   const void* values;
   const float* scales;  // null: 1
+  const float* bias;    // [rows], or none
   float* y;             // [vectors, rows]
   uint32_t rows;
   uint32_t blocks;  // its blocks of the grid, in x
@@ -79,9 +80,9 @@ struct ProductArgs {
   Format formats[3];
   uint32_t columns;
   VectorsView x;
-  const float* bias;
   const float* gain;
   bool add;
+  bool activates;     // the vectors' GELU is multiplied; not of windows, and without a norm
   const float* norm;  // its weight, where the vectors are to be normed; else null
   float eps;
   const unsigned char*
@@ -162,7 +163,7 @@ __device__ __forceinline__ EightFloats NormedEight(const EightFloats& x, float f
 __device__ __forceinline__ float FinishedValue(const ProductArgs& args, const MatrixView& matrix,
                                                uint32_t row, float value) {
   if (matrix.scales != nullptr) value *= __ldg(matrix.scales + row);
-  if (args.bias != nullptr) value += args.bias[row];
+  if (matrix.bias != nullptr) value += matrix.bias[row];
   if (args.gain != nullptr) value *= args.gain[row];
   return value;
 }
@@ -224,7 +225,7 @@ __device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const Matr
     const float4 s = FourFrom(matrix.scales, row);
     four = make_float4(four.x * s.x, four.y * s.y, four.z * s.z, four.w * s.w);
   }
-  if (args.bias != nullptr)
+  if (matrix.bias != nullptr)
     four = make_float4(four.x + bias.x, four.y + bias.y, four.z + bias.z, four.w + bias.w);
   if (args.gain != nullptr) {
     const float4 g = FourFrom(args.gain, row);
@@ -237,7 +238,7 @@ __device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const Matr
 __device__ __forceinline__ float4 FinishFour(const ProductArgs& args, const MatrixView& matrix, uint32_t row,
                                              const float4& four, const float4& before) {
   return FinishFour(args, matrix, row, four,
-                    args.bias != nullptr ? FourFrom(args.bias, row) : make_float4(0, 0, 0, 0), before);
+                    matrix.bias != nullptr ? FourFrom(matrix.bias, row) : make_float4(0, 0, 0, 0), before);
 }
 
 }  // namespace parley::cuda

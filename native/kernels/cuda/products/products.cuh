@@ -68,8 +68,8 @@ inline void EnqueueProduct(Queue& queue, Room& room, bool gated, const ProductAr
 }
 
 inline void TakeMatrix(const Matrix& w, float* y, int i, ProductArgs* args) {
-  args->matrices[i] = {w.values, HasScales(w.format) ? w.scales : nullptr, y, static_cast<uint32_t>(w.rows),
-                       0};
+  args->matrices[i] = {
+      w.values, HasScales(w.format) ? w.scales : nullptr, nullptr, y, static_cast<uint32_t>(w.rows), 0};
   args->formats[i] = w.format;
 }
 
@@ -83,7 +83,7 @@ inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x) {
 
 inline ProductArgs ArgsFor(const Matrix& w, float* y, const VectorsView& x, const Finish& finish) {
   ProductArgs args = ArgsFor(w, y, x);
-  args.bias = finish.bias;
+  args.matrices[0].bias = finish.bias;
   args.gain = finish.gain;
   args.add = finish.add;
   return args;
@@ -111,6 +111,20 @@ inline Plan PlanForRows(const Room& room, const Matrix& w, size_t rows, const Fi
   laid.bucket = BucketOf(rows);
   laid.in_fours = true;
   return PlanFor(room, false, ArgsFor(w, y, laid.view, finish), laid);
+}
+
+// True if the product of rows that lie one behind the other prepares their terms, and can activate them there.
+inline bool PreparesRows(const Room& room, const Matrix& w, size_t rows, const Finish& finish, float* y) {
+  return rows > 0 && FitsTensorCores(w) && !ReadsFloats(PlanForRows(room, w, rows, finish, y));
+}
+
+// w gelu(x) of such rows.
+inline void EnqueueMultiplyActivated(Queue& queue, Room& room, const Matrix& w, const float* x, size_t rows,
+                                     const Finish& finish, float* y) {
+  const LaidVectors laid = LayVectors(queue, Rows(x, rows, w.columns));
+  ProductArgs args = ArgsFor(w, y, laid.view, finish);
+  args.activates = true;
+  EnqueueProduct(queue, room, false, args, laid);
 }
 
 // The place at which an earlier grid can put the rows that are multiplied with w, as terms. Null if that
@@ -198,13 +212,15 @@ inline void EnqueueProjectHeads(Queue& queue, Room& room, const HeadProjections&
   const bool norms_itself = together && NormsItself(heads.norm, x, heads.q.columns);
   const LaidVectors laid = LayRows(queue, heads.norm, x, heads.q.columns, norms_itself);
   if (!together) {
-    EnqueueMultiply(queue, room, heads.q, laid, {}, rows.queries);
-    EnqueueMultiply(queue, room, heads.k, laid, {}, rows.keys);
-    return EnqueueMultiply(queue, room, heads.v, laid, {}, rows.values);
+    EnqueueMultiply(queue, room, heads.q, laid, {heads.q_bias, nullptr, false}, rows.queries);
+    EnqueueMultiply(queue, room, heads.k, laid, {heads.k_bias, nullptr, false}, rows.keys);
+    return EnqueueMultiply(queue, room, heads.v, laid, {heads.v_bias, nullptr, false}, rows.values);
   }
-  ProductArgs args = ArgsFor(heads.q, rows.queries, laid.view);
+  ProductArgs args = ArgsFor(heads.q, rows.queries, laid.view, {heads.q_bias, nullptr, false});
   TakeMatrix(heads.k, rows.keys, 1, &args);
   TakeMatrix(heads.v, rows.values, 2, &args);
+  args.matrices[1].bias = heads.k_bias;
+  args.matrices[2].bias = heads.v_bias;
   TakeNorm(heads.norm, norms_itself, &args);
   EnqueueProduct(queue, room, false, args, laid);
 }

@@ -28,10 +28,10 @@ struct TiledGemmArgs {
   TileMap first, second, third;  // [rows][columns] of the matrices
   TiledGemmCut cut;
   ProductArgs product;
-  uint32_t rest[4];  // so that there is no gap at the end
 };
+// No gap at the end: lists are compared byte for byte.
 static_assert(sizeof(TiledGemmArgs) % 64 == 0 &&
-              sizeof(TiledGemmArgs) == 4 * sizeof(TileMap) + sizeof(TiledGemmCut) + sizeof(ProductArgs) + 16);
+              sizeof(TiledGemmArgs) == 4 * sizeof(TileMap) + sizeof(TiledGemmCut) + sizeof(ProductArgs));
 
 // Shape for kVectors vectors and kLoaded rows of weights in shared memory; in a gated product half of these
 // rows are the gate's. A stage has kBoxes boxes of kBox columns.
@@ -356,8 +356,8 @@ struct TiledGemmConsumer {
 #pragma unroll
     for (uint32_t i = 0; i < kColumns; i++) {
       bias[i] = make_float4(0, 0, 0, 0);
-      if (args.product.bias != nullptr && row + column(i) < rows.matrix.rows)
-        bias[i] = FourFrom(args.product.bias, row + column(i));
+      if (rows.matrix.bias != nullptr && row + column(i) < rows.matrix.rows)
+        bias[i] = FourFrom(rows.matrix.bias, row + column(i));
     }
 #pragma unroll
     for (uint32_t half = 0; half < 2; half++) {

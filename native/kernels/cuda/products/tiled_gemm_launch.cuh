@@ -25,11 +25,12 @@ inline bool IsNarrow(size_t length) { return length % 64 != 0 && length % 96 == 
 // True if tiles can be cut out of these matrices, vectors and results.
 inline bool FitsTiles(const ProductArgs& args, const LaidVectors& laid) {
   const bool bytes = HasScales(args.formats[0]);
-  if ((args.formats[0] != Format::kBf16 && !bytes) || !LiesAtFours(args.bias) || !LiesAtFours(args.gain))
-    return false;
+  if ((args.formats[0] != Format::kBf16 && !bytes) || !LiesAtFours(args.gain)) return false;
   if (bytes && laid.as_signals) return false;
   for (const MatrixView& matrix : args.matrices) {
-    if (matrix.rows % 8 != 0 || !LiesAtFours(matrix.y) || !LiesAtFours(matrix.scales)) return false;
+    if (matrix.rows % 8 != 0 || !LiesAtFours(matrix.y) || !LiesAtFours(matrix.scales) ||
+        !LiesAtFours(matrix.bias))
+      return false;
   }
   return !laid.as_signals || (laid.slot > 0 && (laid.view.length % 64 == 0 || IsNarrow(laid.view.length)));
 }

@@ -1,0 +1,256 @@
+// Measures a voice and a recogniser on one device: callers who hear speech again and again, and callers who
+// speak, half of the time each.
+//
+//   mixed_bench <parley_cuda.so | cpu> <directory of a voice> <directory of a recogniser> <hearing> <speaking>
+//               [seconds: 60]
+//
+// Those who hear are those of live_bench, and arrive over ten seconds. Those who speak do so for four seconds
+// and are silent for four, each at other times; their turn ends with its last sample of speech, and its time is
+// that until its final text. Partial texts are made for each half second of sound. Nothing that came in the
+// first fifteen seconds is counted.
+//
+// The text of a recogniser of random weights never ends by itself: the ids that were made for a second of
+// recognised sound tell how much more that is than the four of speech. The bench fails if a stream fails.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/listeners.h"
+#include "bench/sound.h"
+#include "runtime/recogniser.h"
+
+namespace parley::bench {
+namespace {
+
+constexpr double kArrivals = 10, kSettled = 15;  // seconds
+constexpr double kSpeech = 4, kCycle = 8;        // seconds
+constexpr auto kTick = std::chrono::milliseconds(2);
+
+// Measurements of all who speak.
+struct Told {
+  std::mutex mutex;
+  std::vector<double> final_ms;
+  uint64_t partials = 0, failed = 0;
+  std::string problem;
+  std::atomic<bool> counts{false};
+};
+
+// What a microphone has heard until now: a cycle of speech and silence, again and again.
+class Microphone final : public SoundSource {
+ public:
+  Microphone(const std::vector<float>& cycle, double phase)
+      : cycle_(cycle), first_(static_cast<uint64_t>(phase * kSoundRate)) {}
+
+  size_t Read(float* samples, size_t most) override {
+    const size_t count = std::min<uint64_t>(most, Heard() - std::min(read_, Heard()));
+    for (size_t n = 0; n < count; n++) samples[n] = cycle_[(first_ + read_ + n) % cycle_.size()];
+    read_ += count;
+    return count;
+  }
+  bool Ended(std::string*) override { return false; }
+
+  uint64_t Heard() const { return static_cast<uint64_t>(Since(began_) * static_cast<double>(kSoundRate)); }
+  // The place in the cycles that sample `at` has.
+  uint64_t Place(uint64_t at) const { return first_ + at; }
+
+ private:
+  const std::vector<float>& cycle_;
+  const uint64_t first_;
+  const Clock::time_point began_ = Clock::now();
+  uint64_t read_ = 0;
+};
+
+class Texts final : public TextSink {
+ public:
+  explicit Texts(Told& told) : told_(told) {}
+  void Recognised(const RecognisedText& text) override {
+    const std::lock_guard<std::mutex> lock(told_.mutex);
+    if (!told_.counts) return;
+    if (text.final) told_.final_ms.push_back(Since(ended_) * 1e3);
+    else told_.partials++;
+  }
+  void Ended(const RecognitionEnd& end) override {
+    if (end.outcome == Outcome::kClosed) return;
+    const std::lock_guard<std::mutex> lock(told_.mutex);
+    told_.failed++;
+    told_.problem = std::string(NameOf(end.outcome)) + " " + end.problem;
+  }
+  // The turn is over.
+  void EndTurn() {
+    const std::lock_guard<std::mutex> lock(told_.mutex);
+    ended_ = Clock::now();
+  }
+
+ private:
+  Told& told_;
+  Clock::time_point ended_;  // guarded by the mutex of `told_`
+};
+
+// One who speaks.
+class Caller {
+ public:
+  Caller(Recogniser& recogniser, const std::vector<float>& cycle, double phase, Told& told)
+      : recogniser_(recogniser),
+        microphone_(std::make_shared<Microphone>(cycle, phase)),
+        texts_(std::make_shared<Texts>(told)) {
+    RecognitionRequest request;
+    request.use = RecognitionUse::kLive;
+    request.partials = request.gated = true;
+    id_ = recogniser.Start(request, microphone_, texts_);
+  }
+
+  // Gives the orders that are due.
+  void Tick() {
+    const auto cycle = static_cast<uint64_t>(kCycle * kSoundRate);
+    const auto speech = static_cast<uint64_t>(kSpeech * kSoundRate);
+    const uint64_t heard = microphone_->Heard(), place = microphone_->Place(heard) % cycle;
+    const bool speaks = place < speech;
+    if (speaks == speaks_) return;
+    speaks_ = speaks;
+    const uint64_t at = heard - std::min(heard, speaks ? place : place - speech);
+    if (!speaks) texts_->EndTurn();
+    recogniser_.Order(id_, {speaks ? TurnOrder::kBegin : TurnOrder::kEnd, at});
+  }
+
+ private:
+  Recogniser& recogniser_;
+  const std::shared_ptr<Microphone> microphone_;
+  const std::shared_ptr<Texts> texts_;
+  StreamId id_ = 0;
+  bool speaks_ = false;
+};
+
+struct Load {
+  Engine& engine;
+  Recogniser& recogniser;
+  size_t hearing, speaking;
+  double seconds;
+  Heard heard = {};
+  Told told = {};
+
+  // The sound of speech, then silence.
+  static std::vector<float> Cycle() {
+    std::vector<float> cycle = Sound(kSpeech);
+    cycle.resize(static_cast<size_t>(kCycle * kSoundRate), 0.0f);
+    return cycle;
+  }
+
+  bool Run() {
+    const std::vector<float> cycle = Cycle();
+    std::vector<std::unique_ptr<Caller>> callers;
+    const Clock::time_point began = Clock::now();
+    size_t asked = 0;
+    RecogniserStats first;
+    EngineStats first_voice;
+    for (double now = 0; now < seconds + kSettled; now = Since(began)) {
+      const double share = std::min(1.0, now / kArrivals);
+      while (callers.size() < speaking &&
+             static_cast<double>(callers.size()) < share * static_cast<double>(speaking)) {
+        const double phase = kCycle * static_cast<double>(callers.size() * 7919 % 1000) / 1000;
+        callers.push_back(std::make_unique<Caller>(recogniser, cycle, phase, told));
+      }
+      const auto arrived = static_cast<size_t>(share * static_cast<double>(hearing));
+      while (asked < arrived + heard.over.load()) Ask(engine, ++asked, &heard);
+      for (const auto& caller : callers) caller->Tick();
+      engine.Wake();
+      if (!told.counts && now >= kSettled) {
+        first = recogniser.stats(), first_voice = engine.stats();
+        Forget();
+      }
+      std::this_thread::sleep_for(kTick);
+    }
+    const RecogniserStats last = recogniser.stats();
+    const EngineStats last_voice = engine.stats();
+    recogniser.Close();
+    engine.Close();
+    Say(first, last, last_voice.busy_ms - first_voice.busy_ms);
+    return heard.other + told.failed == 0;
+  }
+
+  // What came before is not counted.
+  void Forget() {
+    const std::lock_guard<std::mutex> lock(heard.mutex);
+    heard.late_ms.clear();
+    heard.first_ms.clear();
+    told.counts = true;
+  }
+
+  void Say(const RecogniserStats& first, const RecogniserStats& last, double voice_ms) {
+    const auto share = [this](double ms) { return ms / 10 / seconds; };
+    const double sound = last.sound_seconds - first.sound_seconds;
+    std::puts(
+        "| hear | speeches | that missed sound | latest ms | first sound p50 ms | p95 | speak | final texts | p50 ms | p95 | longest | partial texts | passes given up | ids a second of sound | busy: voice | recogniser |");
+    std::puts(
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    std::printf(
+        "| %zu | %zu | %zu | %.1f | %.1f | %.1f | %zu | %zu | %.1f | %.1f | %.1f | %llu | %llu | %.1f | %.0f %% | %.0f %% |\n",
+        hearing, heard.late_ms.size(), heard.Late(), Percentile(heard.late_ms, 1),
+        Percentile(heard.first_ms, 0.5), Percentile(heard.first_ms, 0.95), speaking, told.final_ms.size(),
+        Percentile(told.final_ms, 0.5), Percentile(told.final_ms, 0.95), Percentile(told.final_ms, 1),
+        static_cast<unsigned long long>(told.partials),
+        static_cast<unsigned long long>(last.dropped_passes - first.dropped_passes),
+        sound > 0 ? static_cast<double>(last.ids - first.ids) / sound : 0, share(voice_ms),
+        share(last.busy_ms - first.busy_ms));
+    if (heard.other > 0)
+      std::printf("%llu speeches FAILED, the last: %s\n", static_cast<unsigned long long>(heard.other),
+                  heard.problem.c_str());
+    if (told.failed > 0)
+      std::printf("%llu callers FAILED, the last: %s\n", static_cast<unsigned long long>(told.failed),
+                  told.problem.c_str());
+  }
+};
+
+DeviceOptions DeviceOf(const std::string& file) {
+  DeviceOptions options;
+  options.device = file == "cpu" ? "cpu" : "cuda";
+  options.cuda_file = file == "cpu" ? "" : file;
+  options.memory_share = 0.45;
+  return options;
+}
+
+bool Run(char** words, double seconds) {
+  EngineOptions voice;
+  RecogniserOptions ears;
+  static_cast<DeviceOptions&>(voice) = static_cast<DeviceOptions&>(ears) = DeviceOf(words[1]);
+  voice.directory = words[2], ears.directory = words[3];
+  const int hearing = std::atoi(words[4]), speaking = std::atoi(words[5]);
+  if (hearing < 0 || speaking < 0 || hearing + speaking == 0 || seconds < 1)
+    throw std::runtime_error("nobody hears or speaks");
+  voice.max_streams = static_cast<size_t>(std::max(1, hearing));
+  ears.least_interval = std::chrono::milliseconds(500);
+  std::string problem;
+  const auto engine = Engine::Open(voice, &problem);
+  if (engine == nullptr) throw std::runtime_error(problem);
+  const auto recogniser = Recogniser::Open(ears, &problem);
+  if (recogniser == nullptr) throw std::runtime_error(problem);
+  std::printf("%s; voice loaded in %.0f ms and warmed up in %.0f ms, recogniser in %.0f and %.0f ms\n",
+              engine->facts().device.c_str(), engine->facts().load_ms, engine->facts().warm_up_ms,
+              recogniser->facts().load_ms, recogniser->facts().warm_up_ms);
+  return Load{*engine, *recogniser, static_cast<size_t>(hearing), static_cast<size_t>(speaking), seconds}
+      .Run();
+}
+
+}  // namespace
+}  // namespace parley::bench
+
+int main(int count, char** words) {
+  if (count < 6) {
+    std::fputs("mixed_bench <parley_cuda.so | cpu> <voice> <recogniser> <hearing> <speaking> [seconds]\n",
+               stderr);
+    return 2;
+  }
+  try {
+    return parley::bench::Run(words, count > 6 ? std::atof(words[6]) : 60) ? 0 : 1;
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "mixed_bench: %s\n", problem.what());
+    return 1;
+  }
+}
