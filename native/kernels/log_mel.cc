@@ -8,6 +8,8 @@ namespace parley {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
+// Frames that take longer than it takes to wake threads.
+constexpr size_t kLeastDivided = 32;
 using Complex = std::complex<double>;
 
 // Slaney's scale: linear below 1000 Hz, then 27 steps to every factor of 6.4.
@@ -82,7 +84,15 @@ void Pass(const Complex* x, size_t count, size_t stride, const Complex* roots, s
 
 }  // namespace
 
-LogMel::LogMel(const LogMelShape& shape) : shape_(shape), factors_(FactorsOf(shape.window / 2)) {
+LogMel::Room::Room(size_t window)
+    : mirrored(window),
+      values(window / 2),
+      other(window / 2),
+      spectrum(window / 2 + 1),
+      powers(window / 2 + 1) {}
+
+LogMel::LogMel(const LogMelShape& shape, cpu::ThreadPool* threads)
+    : shape_(shape), threads_(threads), factors_(FactorsOf(shape.window / 2)) {
   if (factors_.empty() || shape.hop == 0 || shape.hop > shape.window || shape.bands == 0 ||
       shape.sample_rate == 0 || shape.window % 2 != 0 || 2 * shape.margin > shape.window) {
     throw std::invalid_argument(
@@ -140,19 +150,20 @@ size_t LogMel::FirstSampleOf(size_t frame) const {
   return at < shape_.margin ? 0 : at - shape_.margin;
 }
 
-// Of values [window / 2], each of two samples of a frame, to the frame's spectrum up to half the rate.
-void LogMel::TransformFrame(Complex* values, Complex* room, Complex* spectrum) const {
+// Of values, each of two samples of a frame, to the frame's spectrum up to half the rate.
+void LogMel::TransformFrame(Room* room) const {
+  Complex *values = room->values.data(), *other = room->other.data();
   const size_t n = shape_.window, half = n / 2;
   size_t count = half, stride = 1;
   for (const size_t radix : factors_) {
     const auto pass = radix == 2 ? Pass<2> : radix == 3 ? Pass<3> : radix == 4 ? Pass<4> : Pass<5>;
-    pass(values, count, stride, roots_.data(), n / count, room);
-    std::swap(values, room);
+    pass(values, count, stride, roots_.data(), n / count, other);
+    std::swap(values, other);
     count /= radix, stride *= radix;
   }
   for (size_t k = 0; k <= half; k++) {
     const Complex a = values[k == half ? 0 : k], b = std::conj(values[k == 0 ? 0 : half - k]);
-    spectrum[k] = 0.5 * (a + b + Turned(Product(a - b, roots_[k])));
+    room->spectrum[k] = 0.5 * (a + b + Turned(Product(a - b, roots_[k])));
   }
 }
 
@@ -166,34 +177,43 @@ std::vector<float> LogMel::Of(const float* samples, size_t count) const {
 
 void LogMel::Of(const float* samples, size_t begin, size_t count, size_t first, size_t frames,
                 float* result) const {
-  const size_t n = shape_.window, margin = shape_.margin;
   if (first + frames > FramesOf(count))
     throw std::invalid_argument("frames beyond the end of a mel spectrum");
   if (begin > FirstSampleOf(first)) throw std::invalid_argument("frames of samples that are not there");
-  std::vector<float> mirrored(n);
-  std::vector<Complex> values(n / 2), room(n / 2), spectrum(n / 2 + 1);
-  std::vector<double> powers(n / 2 + 1);
-  for (size_t t = 0; t < frames; t++) {
-    const size_t place = (first + t) * shape_.hop;  // in the signal with its margins
-    const float* frame = mirrored.data();
-    if (place >= margin && place - margin + n <= count) {
-      frame = samples + (place - margin - begin);
-    } else {
-      for (size_t i = 0; i < n; i++) {
-        const size_t at = place + i < margin ? margin - place - i : place + i - margin;
-        mirrored[i] = samples[(at < count ? at : 2 * (count - 1) - at) - begin];
-      }
-    }
-    for (size_t i = 0; i < n / 2; i++)
-      values[i] = {frame[2 * i] * hann_[2 * i], frame[2 * i + 1] * hann_[2 * i + 1]};
-    TransformFrame(values.data(), room.data(), spectrum.data());
-    TakeBands(spectrum.data(), powers.data(), result + t * shape_.bands);
-  }
+  const Piece piece{samples, begin, count};
+  const unsigned parts = threads_ != nullptr && frames >= kLeastDivided ? threads_->Threads() : 1;
+  std::vector<Room> rooms(parts, Room(shape_.window));
+  const auto compute = [&](unsigned part) {
+    const auto [from, to] = cpu::ShareOf(frames, 1, part, parts);
+    for (size_t t = from; t < to; t++)
+      ComputeFrame(piece, first + t, &rooms[part], result + t * shape_.bands);
+  };
+  if (parts == 1) compute(0);
+  else threads_->Run(compute);
 }
 
-void LogMel::TakeBands(const Complex* spectrum, double* powers, float* result) const {
+void LogMel::ComputeFrame(const Piece& piece, size_t frame, Room* room, float* result) const {
+  const size_t n = shape_.window, margin = shape_.margin, count = piece.count;
+  const size_t place = frame * shape_.hop;  // in the signal with its margins
+  const float* samples = room->mirrored.data();
+  if (place >= margin && place - margin + n <= count) {
+    samples = piece.samples + (place - margin - piece.begin);
+  } else {
+    for (size_t i = 0; i < n; i++) {
+      const size_t at = place + i < margin ? margin - place - i : place + i - margin;
+      room->mirrored[i] = piece.samples[(at < count ? at : 2 * (count - 1) - at) - piece.begin];
+    }
+  }
+  for (size_t i = 0; i < n / 2; i++)
+    room->values[i] = {samples[2 * i] * hann_[2 * i], samples[2 * i + 1] * hann_[2 * i + 1]};
+  TransformFrame(room);
+  TakeBands(room, result);
+}
+
+void LogMel::TakeBands(Room* room, float* result) const {
+  std::vector<double>& powers = room->powers;
   for (size_t k = 0; k <= shape_.window / 2; k++) {
-    powers[k] = std::norm(spectrum[k]);
+    powers[k] = std::norm(room->spectrum[k]);
     if (!shape_.power) powers[k] = std::sqrt(powers[k] + 1e-9);
   }
   for (size_t m = 0; m < shape_.bands; m++) {

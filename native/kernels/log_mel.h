@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/cpu/thread_pool.h"
+
 namespace parley {
 
 struct LogMelShape {
@@ -28,7 +30,8 @@ inline constexpr LogMelShape kRecognitionMel{16000, 400, 160, 128, 200, true, tr
 class LogMel {
  public:
   // Throws std::invalid_argument for a window with other factors, a hop beyond it, or anything zero.
-  explicit LogMel(const LogMelShape& shape);
+  // `threads`, or none, compute frames together with the caller, and outlive it.
+  explicit LogMel(const LogMelShape& shape, cpu::ThreadPool* threads = nullptr);
 
   // [FramesOf(count), bands]. Throws std::invalid_argument when there are too few samples to reflect.
   std::vector<float> Of(const float* samples, size_t count) const;
@@ -54,10 +57,24 @@ class LogMel {
 
   void FillBands();
   void FillWindow();
-  void TransformFrame(Complex* values, Complex* room, Complex* spectrum) const;
-  void TakeBands(const Complex* spectrum, double* powers, float* result) const;
+  // Samples of a sound, the first of them its sample `begin`, and its last one sample count - 1.
+  struct Piece {
+    const float* samples;
+    size_t begin, count;
+  };
+  struct Room {
+    std::vector<float> mirrored;
+    std::vector<Complex> values, other, spectrum;
+    std::vector<double> powers;
+
+    explicit Room(size_t window);
+  };
+  void ComputeFrame(const Piece& piece, size_t frame, Room* room, float* result) const;
+  void TransformFrame(Room* room) const;
+  void TakeBands(Room* room, float* result) const;
 
   LogMelShape shape_;
+  cpu::ThreadPool* const threads_;
   std::vector<double> hann_;
   std::vector<Complex> roots_;   // of unity
   std::vector<size_t> factors_;  // of half the window

@@ -55,6 +55,15 @@ bool ReadParts(const RecogniserOptions& options, Parts* parts, std::string* prob
                     &parts->official, problem);
 }
 
+// Threads for the work of the host beside a GPU: the features. They are not pinned, and nor is the caller.
+std::unique_ptr<cpu::ThreadPool> HostThreads(const ProcessorOptions& options) {
+  cpu::ThreadPoolOptions threads;
+  std::string problem;
+  if (!ReadThreads(options, &threads, &problem)) throw std::invalid_argument(problem);
+  threads.cores.clear();
+  return std::make_unique<cpu::ThreadPool>(threads);
+}
+
 // The model and its scheduler, freed in the other order.
 class RecognitionRounds final : public Rounds {
  public:
@@ -70,7 +79,9 @@ class RecognitionRounds final : public Rounds {
       if (nouns_ == nullptr) return false;
     }
     try {
-      model_ = std::make_unique<model::RecognitionModel>(place_.kernels, *checkpoint_, parts.decoder);
+      if (place_.is_gpu()) host_ = HostThreads(options_);
+      model_ =
+          std::make_unique<model::RecognitionModel>(place_.kernels, *checkpoint_, parts.decoder, host_.get());
     } catch (const std::invalid_argument& error) {
       return *problem = options_.directory + ": " + error.what(), false;
     } catch (const std::bad_alloc&) {
@@ -148,6 +159,7 @@ class RecognitionRounds final : public Rounds {
   RecognitionMailbox& mailbox_;
   std::unique_ptr<const model::RecognitionCheckpoint> checkpoint_;
   std::unique_ptr<const model::KoreanDictionary> nouns_;
+  std::unique_ptr<cpu::ThreadPool> host_;  // beside a GPU
   std::unique_ptr<model::RecognitionModel> model_;
   RecognitionSetup setup_;
   std::unique_ptr<RecognitionScheduler> scheduler_;

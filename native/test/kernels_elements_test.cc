@@ -324,6 +324,15 @@ void TheMelSpectrumIsThePlainSum() {
   CHECK_EQ(mel.FramesOf(24), size_t{0});
 }
 
+void AMelSpectrumOfSeveralThreadsIsThatOfOne() {
+  cpu::ThreadPool threads({3, {}, 0});
+  const LogMel alone(kRecognitionMel), together(kRecognitionMel, &threads);
+  for (const size_t count : {size_t{201}, size_t{4000}, size_t{16'000}, size_t{80'123}}) {
+    const std::vector<float> sound = RandomFloats(count, 7);
+    CHECK(alone.Of(sound.data(), count) == together.Of(sound.data(), count));
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -342,5 +351,6 @@ TEST_GROUP(kernels_elements) {
       {"a few channels have the statistics that they have among all",
        AFewChannelsHaveTheStatisticsThatTheyHaveAmongAll},
       {"the mel spectrum is the plain sum", TheMelSpectrumIsThePlainSum},
+      {"a mel spectrum of several threads is that of one", AMelSpectrumOfSeveralThreadsIsThatOfOne},
   });
 }

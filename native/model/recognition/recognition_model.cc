@@ -18,10 +18,10 @@ LogMelShape ShapeOf(const RecognitionCheckpoint& checkpoint) {
 }  // namespace
 
 RecognitionModel::RecognitionModel(Kernels& kernels, const RecognitionCheckpoint& checkpoint,
-                                   std::optional<Format> decoder_format)
+                                   std::optional<Format> decoder_format, cpu::ThreadPool* host)
     : kernels_(kernels),
       checkpoint_(checkpoint),
-      mel_(ShapeOf(checkpoint)),
+      mel_(ShapeOf(checkpoint), host),
       weights_(kernels),
       encoder_(kernels, weights_, checkpoint),
       decoder_(kernels, weights_, checkpoint, decoder_format),

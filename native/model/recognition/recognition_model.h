@@ -122,10 +122,10 @@ class RecognitionStream {
 
 class RecognitionModel {
  public:
-  // Throws std::bad_alloc, and std::invalid_argument for weights that cannot be quantized. kernels and
-  // checkpoint outlive it.
+  // Throws std::bad_alloc, and std::invalid_argument for weights that cannot be quantized. kernels, checkpoint
+  // and `host` outlive it: threads that compute features, or none.
   RecognitionModel(Kernels& kernels, const RecognitionCheckpoint& checkpoint,
-                   std::optional<Format> decoder_format);
+                   std::optional<Format> decoder_format, cpu::ThreadPool* host = nullptr);
 
   // One id of each.
   void Decode(RecognitionStream* const* streams, size_t count);
