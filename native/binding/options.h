@@ -21,7 +21,7 @@ std::string Text(const Napi::Object& object, const char* name);
 size_t Count(const Napi::Object& object, const char* name, size_t otherwise, double least, double most);
 Napi::Array Names(Napi::Env env, const std::vector<std::string>& names);
 
-// The fields device, cudaFile, cudaGraphs, fullVectors, memoryBytes, memoryShare, threads, cores and numaNode.
+// The fields device, cudaFile, cudaGraphs, fullVectors, memoryBytes, memoryShare, threads, cores, numaNode.
 void ReadDevice(const Napi::Object& object, runtime::DeviceOptions* options);
 
 }  // namespace parley

@@ -1,5 +1,6 @@
-// The engine: its device's thread owns the model and advances all live streams by one frame at a time. Everything here
-// may be called from any thread and never waits for the model. The outcome of a stream goes to its sink.
+// The engine: its device's thread owns the model and advances all live streams by one frame at a time.
+// Everything here may be called from any thread and never waits for the model. The outcome of a stream goes
+// to its sink.
 #ifndef PARLEY_RUNTIME_ENGINE_H_
 #define PARLEY_RUNTIME_ENGINE_H_
 

@@ -15,8 +15,7 @@ namespace parley::runtime {
 // Makes the model, on the device's thread; null with `problem` set. May throw.
 using ModelMaker = std::function<std::unique_ptr<FrameModel>(const Place& place, std::string* problem)>;
 
-// Opens an engine like Engine::Open, with any model. Of the options only the scheduling's and the memory's are
-// read.
+// Opens an engine like Engine::Open, with any model. Only the options of scheduling and memory are read.
 std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, std::shared_ptr<Device> device,
                                    const ModelMaker& make, std::string* problem);
 

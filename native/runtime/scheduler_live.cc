@@ -64,7 +64,7 @@ size_t Scheduler::Bare() const {
   }));
 }
 
-// A listener who waits for a first sound waits for the next round. The others have theirs until it must begin.
+// A listener who waits for a first sound waits for the next round. The others have sound until theirs begins.
 std::optional<Need> Scheduler::Look() {
   if (idle_ && !mailbox_.HasNews()) return std::nullopt;
   idle_ = false;

@@ -38,12 +38,15 @@ export function requestBytes(request: RequestData, via: string): Buffer {
   return bytes(hops ? head : `${head}Max-Forwards: 70\r\n`, request.body);
 }
 
+/** Via values of a response: far more than proxies of a call, far fewer than header fields that we read. */
+const MOST_VIAS = 100;
+
 /** The response to this request (RFC 3261, section 8.2.6.2). */
 export function responseBytes(request: Answerable, response: ResponseData): Buffer {
   const { status, reason = reasonPhrase(status), headers = [], body, toTag } = response;
   if (!isOneLine(reason)) throw refused('reason', reason);
   let head = `SIP/2.0 ${status} ${reason}\r\nVia: ${request.via.toString()}\r\n`;
-  for (const via of request.fields.all('via').slice(1)) {
+  for (const via of request.fields.all('via').slice(1, MOST_VIAS)) {
     // Other Via values of a malformed request are not echoed.
     if (isOneLine(via) && /^SIP[ \t]*\//i.test(via)) head += `Via: ${via}\r\n`;
   }

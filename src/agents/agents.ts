@@ -18,7 +18,7 @@ export interface AgentsParts {
   readonly time: Time;
   readonly log: AgentLog;
   readonly metrics: AgentCounters;
-  readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy'>;
+  readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy' | 'isConducted'>;
   /** Connects a call with a backend of its own. */
   readonly openRelay: (handled: HandledCall, config: RelayConfig) => Talk;
   /** Connects a call with a bot that has speech of its own. */
@@ -60,6 +60,11 @@ export class Agents implements CallHandler {
   /** A client of the call conducts it, without an agent. */
   clientConducts(call: string): void {
     this.#parts.openCalls.conductedBy(call, 'its client');
+  }
+
+  /** See OpenCalls. */
+  isConducted(call: string): boolean {
+    return this.#parts.openCalls.isConducted(call);
   }
 
   opened(handled: HandledCall): void {

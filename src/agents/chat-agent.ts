@@ -22,6 +22,7 @@ import { Conversation, type ConversationListener, type TurnTimes, type CallerTur
 import { IdleCaller } from './idle-caller.js';
 import { KeyInput } from './key-input.js';
 import type { LikelyTurn } from './likely-end.js';
+import { QuietCaller } from './quiet-caller.js';
 
 interface ChatAgentParts {
   readonly config: AgentConfig;
@@ -41,7 +42,6 @@ export interface AgentLog {
 }
 
 const MOST_TYPED = 4000; // characters
-const QUIET_MS = 90_000; // longer than a turn lasts: the end of the caller's speech was not told
 const MOST_EARLY = 3; // early answers in one turn
 const KEYS_MS = 1500; // after the last key: the caller has pressed all
 
@@ -54,7 +54,7 @@ export class ChatAgent implements Talk {
   readonly #keys: KeyInput;
   readonly #idle: IdleCaller;
   readonly #actions: CallActions;
-  readonly #quiet = new Set<() => void>();
+  readonly #quiet: QuietCaller;
   #reply: ChatReply | undefined;
   /** The answer to a turn that has probably ended. */
   #early: EarlyAnswer | undefined;
@@ -76,7 +76,8 @@ export class ChatAgent implements Talk {
     this.#history = new ChatHistory(config.prompt);
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
     this.#idle = this.#idleCaller();
-    const quiet = (signal: AbortSignal) => this.#untilQuiet(signal);
+    this.#quiet = new QuietCaller(time, () => this.#conversation.isCallerHeard);
+    const quiet = (signal: AbortSignal) => this.#quiet.wait(signal);
     this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     this.#tools = new AgentTools({ call: handled.call.id, config, time, actions: this.#actions });
     const { language, hints: context, earlyStartMs } = config;
@@ -243,7 +244,7 @@ export class ChatAgent implements Talk {
         history: this.#history,
         tools: this.#tools,
         say: (tokens, options) => this.#sayOrThrow(tokens, options).number,
-        quiet: (signal) => this.#untilQuiet(signal),
+        quiet: (signal) => this.#quiet.wait(signal),
         time,
         tell: (event) => this.#tell(event),
         early,
@@ -359,25 +360,9 @@ export class ChatAgent implements Talk {
     return utterance;
   }
 
-  async #untilQuiet(signal: AbortSignal): Promise<void> {
-    let isLate = false;
-    const aborted = () => this.#released();
-    const cancel = this.#parts.time.after(QUIET_MS, () => {
-      isLate = true;
-      this.#released();
-    });
-    signal.addEventListener('abort', aborted);
-    while (this.#conversation.isCallerHeard && !signal.aborted && !this.#isOver && !isLate)
-      await new Promise<void>((resolve) => this.#quiet.add(resolve));
-    signal.removeEventListener('abort', aborted);
-    cancel();
-    if (signal.aborted || this.#isOver) throw new ParleyError('ABORTED', 'the caller went on');
-  }
-
   /** Those who wait for a silent caller look again. */
   #released(): void {
-    for (const resolve of this.#quiet) resolve();
-    this.#quiet.clear();
+    this.#quiet.look();
     this.#idle.look();
   }
 
@@ -388,7 +373,7 @@ export class ChatAgent implements Talk {
     this.#idle.close();
     this.#throwEarlyAway();
     this.#reply?.giveUp();
-    this.#released();
+    this.#quiet.close();
   }
 
   #tell(event: AgentEvent): void {

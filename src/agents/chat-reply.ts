@@ -78,7 +78,12 @@ export class ChatReply {
   }
 
   get isGivenUp(): boolean {
-    return this.#end.signal.aborted;
+    return this.signal.aborted;
+  }
+
+  /** Aborted once it is given up. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
   }
 
   /**

@@ -4,7 +4,8 @@
 //   speech.started ─▶ turn.ended ─▶ final text ─┬─▶ said
 //                                               └─▶ no words: noise
 //
-// Every turn that has ended is settled: by its text, by a recogniser that fails, or by a time limit.
+// Every turn that has ended is settled: by its text, by a recogniser that fails, or by a time limit. So is
+// every order to end a turn.
 import type { HandledCall } from '../call/call-handler.js';
 import type { CallerText, CallerTexts, ExpectedSpeech } from '../call/caller-texts.js';
 import type { SpeakOptions } from '../call/call.js';
@@ -59,8 +60,11 @@ export interface ConversationListener {
   /** The caller has said this so far in a turn that is not over. */
   partial?(text: string, language: string | undefined): void;
   callerSpeaks?(isSpeaking: boolean): void;
-  /** A turn is over: `said` or `unsaid` follows, in the order of the turns. */
-  turnEnded?(turn: number, length: TurnLength): void;
+  /**
+   * A turn is over: `said` or `unsaid` follows, in the order of the turns. `isByOrder`: `endTurn` has ended
+   * it; each call of that has one such turn, in their order.
+   */
+  turnEnded?(turn: number, length: TurnLength, isByOrder: boolean): void;
   /** A turn that is over has no text: without an error, there were no words in it. */
   unsaid?(turn: number, error: ParleyError | undefined): void;
   /** The caller was expected to speak, and did not. */
@@ -103,7 +107,15 @@ interface OpenTurn {
   readonly cancel: () => void;
 }
 
-/** Milliseconds from the end of a turn to its text. A recogniser that takes longer is as good as lost. */
+/** An order to end the turn that has no effect yet. */
+interface EndOrder {
+  cancel: () => void;
+}
+
+/**
+ * Milliseconds from the end of a turn to its text, and from an order to the end of its turn. A recogniser
+ * that takes longer is as good as lost.
+ */
 const TEXT_MS = 8000;
 /** Milliseconds of silence after a sound that was no turn: longer than any pause within one. */
 const NOISE_MS = 3000;
@@ -114,10 +126,14 @@ export class Conversation {
   readonly #parts: ConversationParts;
   readonly #listener: ConversationListener;
   readonly #turns: OpenTurn[] = [];
+  readonly #ordersToEnd: EndOrder[] = [];
   #turnCount = 0;
   #hearing: Partial<HearingSettings> = {};
   #isRecognised = false;
   #isCallerSpeaking = false;
+  /** There is sound that may be speech, and it has not ended. */
+  #isSoundOn = false;
+  #isTurnOpen = false;
   /** Our voice spoke when the caller began, and nothing has interrupted it. */
   #isOverVoice = false;
   #speaking: number | undefined;
@@ -149,6 +165,7 @@ export class Conversation {
       stopObserving();
       stopTexts();
       for (const { cancel } of this.#turns.splice(0)) cancel();
+      for (const { cancel } of this.#ordersToEnd.splice(0)) cancel();
       this.#cancelNoise();
       this.#likely?.ended();
       this.#stop = () => undefined;
@@ -164,7 +181,22 @@ export class Conversation {
 
   /** The caller speaks, or what was said is not known yet: an answer now would talk over it. */
   get isCallerHeard(): boolean {
-    return this.#isCallerSpeaking || this.#turns.length > 0;
+    return this.#isCallerSpeaking || this.awaitsTexts;
+  }
+
+  /** A turn is over, or is being ended by order, and its words are not known. */
+  get awaitsTexts(): boolean {
+    return this.#turns.length > 0 || this.#ordersToEnd.length > 0;
+  }
+
+  /** The caller has spoken since the last turn was over, and nobody has ordered the end of this one. */
+  get isTurnOpen(): boolean {
+    return this.#isTurnOpen && this.#ordersToEnd.length === 0;
+  }
+
+  /** Turns are ended by order only: that the caller speaks means nothing until then. */
+  get #isByHand(): boolean {
+    return this.#hearing.endedByHand === true;
   }
 
   /** An utterance is being heard. */
@@ -179,8 +211,44 @@ export class Conversation {
 
   /** Hears the caller with these settings from now on. A caller who is not recognised is not heard. */
   hear(hearing: Partial<HearingSettings>): void {
+    const wasByHand = this.#isByHand;
     this.#hearing = { ...this.#hearing, ...hearing };
     if (this.#isRecognised) this.#handled.call.listen(hearing);
+    if (this.#isByHand === wasByHand) return;
+    this.#cancelNoise();
+    this.#callerSpeaks(wasByHand && this.#isSoundOn);
+  }
+
+  /**
+   * Ends the turn of the caller `delayMs` from now, when the sound of it has come: `turnEnded` follows within
+   * a bound, also if nothing was said. Throws CALL_STATE for a caller who is not heard.
+   */
+  endTurn(delayMs: number): void {
+    if (!this.#isRecognised)
+      throw new ParleyError('CALL_STATE', 'the caller is not heard, so that no turn can be ended');
+    const { time } = this.#parts;
+    const order: EndOrder = {
+      cancel: time.after(delayMs, () => {
+        order.cancel = time.after(TEXT_MS, () => this.#orderLost(order));
+        try {
+          this.#handled.call.endTurn();
+        } catch {
+          this.#orderLost(order); // the far end has stopped its sound since
+        }
+      }),
+    };
+    this.#ordersToEnd.push(order);
+  }
+
+  #orderLost(order: EndOrder): void {
+    const at = this.#ordersToEnd.indexOf(order);
+    if (at < 0) return;
+    this.#ordersToEnd.splice(at, 1);
+    order.cancel();
+    const number = ++this.#turnCount;
+    this.#listener.turnEnded?.(number, { speechMs: 0, silenceMs: 0 }, true);
+    this.#listener.unsaid?.(number, new ParleyError('TIMEOUT', 'the turn could not be ended'));
+    this.#listener.noise();
   }
 
   /** Throws as `Call.speak`. */
@@ -245,13 +313,18 @@ export class Conversation {
     const listener = this.#listener;
     switch (event.type) {
       case 'speech.started':
+        this.#isSoundOn = true;
+        this.#isTurnOpen = true;
+        if (this.#isByHand) return undefined;
         this.#cancelNoise();
         this.#likely?.started();
         if (!this.#isCallerSpeaking) this.#isOverVoice = this.#speaking !== undefined;
         return this.#callerSpeaks(true);
       case 'turn.ended':
-        return this.#turnEnded(event);
+        return this.#turnEnded(event, event.reason === 'client');
       case 'speech.stopped':
+        this.#isSoundOn = false;
+        if (this.#isByHand) return undefined;
         this.#likely?.stopped();
         this.#cancelNoise = this.#parts.time.after(this.#noiseMs, () => this.#wasNoise());
         return undefined;
@@ -297,29 +370,35 @@ export class Conversation {
   /** The caller's sound has ended: nothing tells the end of what is being said. */
   #callerLeft(): void {
     this.#cancelNoise();
+    this.#isSoundOn = false;
     if (this.#isCallerSpeaking) this.#wasNoise();
+    while (this.#ordersToEnd[0] !== undefined) this.#orderLost(this.#ordersToEnd[0]);
   }
 
   /** A sound that was too short for a turn: nothing else tells that it is over. */
   #wasNoise(): void {
+    this.#isTurnOpen = false;
     this.#likely?.forget();
     this.#callerSpeaks(false);
     this.#listener.noise();
   }
 
-  #turnEnded({ speechMs, silenceMs }: TurnLength): void {
+  #turnEnded({ speechMs, silenceMs }: TurnLength, isByOrder: boolean): void {
     this.#cancelNoise();
+    if (isByOrder) this.#ordersToEnd.shift()?.cancel();
+    this.#isTurnOpen = this.#isSoundOn;
     this.#likely?.ended();
     const decidedMs = this.#parts.time.now();
     const late = () => this.#settle('', undefined, new ParleyError('TIMEOUT', 'the text came too late'));
     const cancel = this.#parts.time.after(TEXT_MS, late);
-    const isOverVoice = this.#isOverVoice && this.#speaking !== undefined;
+    const isOverVoice = this.#isOverVoice && !isByOrder && this.#speaking !== undefined;
     const wasNoInterruption = isOverVoice && this.#interruptible.has(this.#speaking ?? NaN);
     const number = ++this.#turnCount;
     const times = { endOfSpeechMs: decidedMs - silenceMs, decidedMs };
     this.#turns.push({ number, ...times, isOverVoice, wasNoInterruption, cancel });
-    this.#listener.turnEnded?.(number, { speechMs, silenceMs });
+    this.#listener.turnEnded?.(number, { speechMs, silenceMs }, isByOrder);
     this.#callerSpeaks(false);
+    if (isByOrder && this.#isSoundOn && !this.#isByHand) this.#callerSpeaks(true);
   }
 
   #heard({ text, isFinal, language }: CallerText): void {

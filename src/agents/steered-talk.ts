@@ -16,19 +16,22 @@ import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
 import type { AgentLog } from './chat-agent.js';
 import { GO_ON } from './chat-history.js';
+import type { ChatReply } from './chat-reply.js';
 import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
 import { KeyInput } from './key-input.js';
+import { QuietCaller } from './quiet-caller.js';
 import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
 import {
   isUnspoken,
   type MessageItem,
   type NewItem,
+  shareOf,
   type TalkItem,
   TalkItems,
   voiceItem,
 } from './talk-items.js';
 import { type CancelReason, type TalkEvent, TalkResponse } from './talk-response.js';
-import type { TalkSettings } from './talk-settings.js';
+import { isByHand, type TalkSettings } from './talk-settings.js';
 import { TalkTurns } from './talk-turns.js';
 
 interface SteeredTalkParts {
@@ -55,7 +58,7 @@ export class SteeredTalk {
   readonly #keys: KeyInput;
   readonly #actions: CallActions;
   readonly #startMs: number;
-  readonly #quiet = new Set<() => void>();
+  readonly #quiet: QuietCaller;
   /** Those that are in progress, or whose sound is queued or heard. */
   readonly #responses = new Set<TalkResponse>();
   readonly #turns: TalkTurns;
@@ -81,7 +84,8 @@ export class SteeredTalk {
     this.#startMs = this.#quietSinceMs = time.now();
     this.#items = new TalkItems(agent?.config.prompt ?? NO_PROMPT, () => newId('item'));
     this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
-    const quiet = (signal: AbortSignal) => this.#untilQuiet(signal);
+    this.#quiet = new QuietCaller(time, () => this.#conversation.isCallerHeard);
+    const quiet = (signal: AbortSignal) => this.#quiet.wait(signal);
     this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     const nowMs = () => Math.round(time.now() - this.#startMs);
     const emit = (event: TalkEvent) => this.#emit(event);
@@ -190,9 +194,21 @@ export class SteeredTalk {
     this.#byClient(() => this.#conversation.interrupt('cleared by the client'));
   }
 
-  /** The words that the caller speaks now are no turn. */
-  dropInput(): void {
+  /**
+   * Ends the turn of the caller, whose sound has come within `delayMs`. It is not answered by itself. Throws
+   * CALL_STATE for a caller who is not heard.
+   */
+  commit(delayMs: number): void {
+    this.#conversation.endTurn(delayMs);
+    this.#turns.commit();
+  }
+
+  /** Drops the words that the caller has spoken since the last turn. False if there are none. */
+  dropInput(): boolean {
+    if (!this.#conversation.isTurnOpen) return false;
+    this.#conversation.endTurn(0);
     this.#turns.drop();
+    return true;
   }
 
   /** The call goes on without this talk. Idempotent. */
@@ -215,10 +231,10 @@ export class SteeredTalk {
       unsaid: (turn, error) => this.#turns.unsaid(turn, error),
       noise: () => this.#noise(),
       callerSpeaks: (isSpeaking) => {
-        this.#released();
+        this.#quiet.look();
         this.#turns.callerSpeaks(isSpeaking);
       },
-      turnEnded: (turn, length) => this.#turns.ended(turn, length),
+      turnEnded: (turn, length, isByOrder) => this.#turns.ended(turn, length, isByOrder),
       noInput: () => this.#noInput(),
       pressed: (digit) => {
         this.#emit({ type: 'key', digit });
@@ -243,22 +259,21 @@ export class SteeredTalk {
 
   /** True if the model answers what the caller does. */
   get #answers(): boolean {
-    return this.#parts.agent !== undefined && this.#settings.answersTurns;
+    return this.#parts.agent !== undefined && this.#settings.answersTurns && !isByHand(this.#settings);
   }
 
   #said(turn: CallerTurn): void {
     const { text, language, times, isOverVoice } = turn;
-    if (!this.#turns.said(turn)) return this.#released();
-    if (!this.#answers) return this.#released();
+    if (!this.#turns.said(turn) || !this.#answers) return this.#quiet.look();
     // Such as "uh-huh": the voice was not interrupted by it.
-    if (isOverVoice && this.#settings.isInterruptible) return this.#released();
+    if (isOverVoice && this.#settings.isInterruptible) return this.#quiet.look();
     const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
     return this.#asked(language === undefined ? prompt : { ...prompt, language }, times);
   }
 
   /** The caller made a sound without words. If it has interrupted an answer, that goes on. */
   #noise(): void {
-    this.#released();
+    this.#quiet.look();
     const rest = this.#unheard.trim();
     if (!this.#answers || this.#conversation.isCallerHeard) return;
     this.#unheard = '';
@@ -388,7 +403,7 @@ export class SteeredTalk {
       prompt: request.prompt ?? this.#settings.prompt ?? agent.config.prompt,
       say: (tokens: AsyncIterable<string>, options: SpeakOptions) =>
         this.#say(tokens, options, request.voice),
-      quiet: (signal: AbortSignal) => this.#untilQuiet(signal),
+      quiet: (signal: AbortSignal) => this.#quiet.wait(signal),
       time,
       tell: (event: AgentEvent) => this.#tell(event),
       newId,
@@ -398,13 +413,20 @@ export class SteeredTalk {
     response.reply = reply;
     if (response.isKept) this.#answer = response;
     if (response.isSpoken) this.#planFiller(agent.config, response);
-    reply.run().then(
+    // The client may ask before the words of the turn are known that it has ended.
+    const isReady = times !== undefined || request.input !== undefined || !this.#conversation.awaitsTexts;
+    (isReady ? reply.run() : this.#runLater(reply)).then(
       (isUseful) => this.#answered(response, isUseful),
       (error: unknown) => {
         if (!isAborted(error)) this.#failed(response, asParleyError(error, 'AGENT_FAILED'));
         else this.#giveUp(response);
       },
     );
+  }
+
+  async #runLater(reply: ChatReply): Promise<boolean> {
+    await this.#quiet.wait(reply.signal, () => this.#conversation.awaitsTexts);
+    return reply.run();
   }
 
   #answered(response: TalkResponse, isUseful: boolean): void {
@@ -438,12 +460,11 @@ export class SteeredTalk {
   #planFiller({ filler, fillerMs }: AgentConfig, { reply }: TalkResponse): void {
     this.#cancelFiller();
     if (filler === undefined) return;
-    const cancel = this.#parts.time.after(fillerMs, () => {
+    this.#cancelFiller = this.#parts.time.after(fillerMs, () => {
       this.#cancelFiller = () => undefined;
       const isSilent = reply?.isHeard === false && !reply.isSpeaking && !reply.isGivenUp;
       if (isSilent && !this.#conversation.isCallerHeard) this.#phrase(filler);
     });
-    this.#cancelFiller = cancel;
   }
 
   /** A phrase that is part of no response. */
@@ -463,7 +484,7 @@ export class SteeredTalk {
     ownVoice?: string,
   ): Utterance {
     const { isInterruptible, voice, language, pace } = this.#settings;
-    const isHeard = isInterruptible && this.#conversation.isCallerRecognised;
+    const isHeard = isInterruptible && !isByHand(this.#settings) && this.#conversation.isCallerRecognised;
     const interruptible: Interruptible = isHeard ? 'speech' : 'none';
     const spoken = { ...options, voice: ownVoice ?? voice, language, pace, interruptible };
     const utterance = this.#conversation.say(text, spoken);
@@ -541,27 +562,12 @@ export class SteeredTalk {
     if (!response.isInProgress && response.sounds.size === 0) this.#responses.delete(response);
   }
 
-  async #untilQuiet(signal: AbortSignal): Promise<void> {
-    const aborted = () => this.#released();
-    signal.addEventListener('abort', aborted);
-    while (this.#conversation.isCallerHeard && !signal.aborted && !this.#isOver)
-      await new Promise<void>((resolve) => this.#quiet.add(resolve));
-    signal.removeEventListener('abort', aborted);
-    if (signal.aborted || this.#isOver) throw new ParleyError('ABORTED', 'the caller went on');
-  }
-
-  /** Those who wait for a silent caller look again. */
-  #released(): void {
-    for (const resolve of this.#quiet) resolve();
-    this.#quiet.clear();
-  }
-
   #ended(): void {
     this.#isOver = true;
     this.#cancelFiller();
     this.#keys.close();
     for (const { reply } of this.#responses) reply?.giveUp();
-    this.#released();
+    this.#quiet.close();
   }
 
   #warn(error: unknown, message: string): void {
@@ -577,10 +583,4 @@ export class SteeredTalk {
   #emit(event: TalkEvent): void {
     if (!this.#isOver) this.#parts.emit(event);
   }
-}
-
-/** So much of a text, in whole words: an estimate, as if all words took the same time. */
-function shareOf(text: string, share: number): string {
-  const words = text.match(/\s*\S+/gu) ?? [];
-  return words.slice(0, Math.floor(words.length * Math.min(1, share) + 1e-9)).join('');
 }

@@ -220,3 +220,9 @@ function sizeOf(item: TalkItem): number {
   if (item.type === 'message') return item.text?.length ?? 0;
   return item.type === 'function_call' ? item.call.arguments.length : item.output.length;
 }
+
+/** So much of a text, in whole words: an estimate, as if all words took the same time. */
+export function shareOf(text: string, share: number): string {
+  const words = text.match(/\s*\S+/gu) ?? [];
+  return words.slice(0, Math.floor(words.length * Math.min(1, share) + 1e-9)).join('');
+}

@@ -19,8 +19,13 @@ export interface TalkSettings {
   readonly isInterruptible: boolean;
   /** Milliseconds after which a caller who says nothing is addressed; undefined: never. */
   readonly idleMs: number | undefined;
+  /** With `endedByHand` the client ends the turns of the caller, who is not answered by itself. */
   readonly hearing: Partial<HearingSettings>;
   readonly expected: ExpectedSpeech;
   /** Functions of the client, which the agent's model may call. */
   readonly tools: readonly ChatTool[];
+}
+
+export function isByHand({ hearing }: Pick<TalkSettings, 'hearing'>): boolean {
+  return hearing.endedByHand === true;
 }

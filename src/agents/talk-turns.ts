@@ -16,15 +16,18 @@ interface TalkTurnParts {
 interface OpenTurn {
   readonly item: MessageItem;
   readonly seconds: number;
+  /** The client has ended it, and asks for an answer itself if it wants one. */
+  readonly isByClient: boolean;
 }
 
 export class TalkTurns {
   readonly #parts: TalkTurnParts;
   /** Turns whose text is to come, by their numbers; undefined: the client wants none of it. */
   readonly #open = new Map<number, OpenTurn | undefined>();
+  /** Items of turns that the client has ended and that are not over yet; undefined: it wants none of it. */
+  readonly #endedByClient: (MessageItem | undefined)[] = [];
   /** Id of the item of the turn that the caller speaks. */
   #spoken: string | undefined;
-  #isDropped = false;
 
   constructor(parts: TalkTurnParts) {
     this.#parts = parts;
@@ -36,42 +39,55 @@ export class TalkTurns {
       this.#spoken = newId();
       emit({ type: 'speech.started', item: this.#spoken, atMs: nowMs() });
     } else if (this.#spoken !== undefined) {
-      // A sound that was no turn.
+      // A sound that was no turn, or a turn that the client has dropped.
       emit({ type: 'speech.stopped', item: this.#spoken, atMs: nowMs() });
       this.#spoken = undefined;
-      this.#isDropped = false;
     }
   }
 
-  ended(turn: number, { speechMs, silenceMs }: TurnLength): void {
+  ended(turn: number, { speechMs, silenceMs }: TurnLength, isByClient: boolean): void {
     const { newId, nowMs, emit } = this.#parts;
+    const seconds = speechMs / 1000;
+    if (isByClient) {
+      const item = this.#endedByClient.shift();
+      this.#open.set(turn, item && { item, seconds, isByClient });
+      return;
+    }
+    if (this.#endedByClient.length > 0) {
+      // Silence has ended the turn before the order of the client could.
+      const [item] = this.#endedByClient.splice(0, 1, undefined);
+      this.#open.set(turn, item && { item, seconds, isByClient: true });
+      return;
+    }
     const id = this.#spoken ?? newId();
     this.#spoken = undefined;
     emit({ type: 'speech.stopped', item: id, atMs: Math.max(0, nowMs() - silenceMs) });
-    const seconds = speechMs / 1000;
-    this.#open.set(turn, this.#isDropped ? undefined : { item: this.#commit(id, undefined), seconds });
-    this.#isDropped = false;
+    this.#open.set(turn, { item: this.#commit(id, undefined), seconds, isByClient });
   }
 
-  /** False if the client wants nothing of the turn. */
+  /** False if the turn is not to be answered: the client has ended or dropped it. */
   said({ number, text }: CallerTurn): boolean {
     const { items, newId, emit } = this.#parts;
     const isKnown = number !== undefined && this.#open.has(number);
-    const open = isKnown ? this.#open.get(number) : { item: this.#commit(newId(), undefined), seconds: 0 };
+    const open = isKnown
+      ? this.#open.get(number)
+      : { item: this.#commit(newId(), undefined), seconds: 0, isByClient: false };
     if (isKnown) this.#open.delete(number);
     if (open === undefined) return false;
-    items.said(open.item, text);
-    emit({ type: 'turn.text', ...open });
-    return true;
+    const { item, seconds, isByClient } = open;
+    items.said(item, text);
+    emit({ type: 'turn.text', item, seconds });
+    return !isByClient;
   }
 
   unsaid(turn: number, error: ParleyError | undefined): void {
     const open = this.#open.get(turn);
     this.#open.delete(turn);
     if (open === undefined) return;
-    open.item.text = '';
-    if (error === undefined) this.#parts.emit({ type: 'turn.text', ...open });
-    else this.#parts.emit({ type: 'turn.failed', item: open.item, error });
+    const { item, seconds } = open;
+    item.text = '';
+    if (error === undefined) this.#parts.emit({ type: 'turn.text', item, seconds });
+    else this.#parts.emit({ type: 'turn.failed', item, error });
   }
 
   /** The caller has said nothing since `fromMs`: that is a turn, too. */
@@ -82,9 +98,16 @@ export class TalkTurns {
     this.#commit(id, '');
   }
 
-  /** The words that the caller speaks now are no turn. */
+  /** The client has ended the turn: it is an item at once, and gets its words once it is over. */
+  commit(): void {
+    const id = this.#spoken ?? this.#parts.newId();
+    this.callerSpeaks(false);
+    this.#endedByClient.push(this.#commit(id, undefined));
+  }
+
+  /** The client has ended the turn, and wants nothing of it. */
   drop(): void {
-    this.#isDropped = this.#spoken !== undefined;
+    this.#endedByClient.push(undefined);
   }
 
   #commit(id: string, text: string | undefined): MessageItem {

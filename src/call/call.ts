@@ -184,10 +184,11 @@ export class Call {
     else this.#caller.listen(settings);
   }
 
-  /** Reports when the caller speaks until the returned function is called, or for longer if others listen. */
-  hear(): () => void {
-    return this.#caller.hear();
-  }
+  /** See CallerSpeech. */
+  readonly hear: CallerSpeech['hear'] = () => this.#caller.hear();
+
+  /** See CallerSpeech. */
+  readonly endTurn: CallerSpeech['endTurn'] = () => this.#caller.endTurn();
 
   /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */
   get recording(): CallRecording {

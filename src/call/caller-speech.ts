@@ -16,7 +16,10 @@ import type { MediaPort } from './call-route.js';
 import type { CallEvent, Interruptible } from './utterance.js';
 import type { UtteranceQueue } from './utterance-queue.js';
 
-type HeardLine = Pick<HearingLine, 'follow' | 'change' | 'interruptible' | 'awaitInput' | 'close'>;
+type HeardLine = Pick<
+  HearingLine,
+  'follow' | 'change' | 'interruptible' | 'awaitInput' | 'endTurn' | 'close'
+>;
 
 /** Hears the calls of this server, with settings for calls that state none. */
 export interface CallHearing {
@@ -124,6 +127,15 @@ export class CallerSpeech {
     return () => {
       if (this.#isBorrowed) this.stop();
     };
+  }
+
+  /**
+   * Ends the turn of the caller now: `turn.ended` follows, also if nothing was said. Throws CALL_STATE if the
+   * caller is not heard.
+   */
+  endTurn(): void {
+    if (this.#line === undefined) throw new ParleyError('CALL_STATE', 'the caller is not heard');
+    this.#line.endTurn();
   }
 
   /**

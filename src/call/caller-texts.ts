@@ -99,6 +99,7 @@ class RecognisedCaller {
   #isStale = false;
   #failedAtMs = -Infinity;
   #nextNumber = 0;
+  #isSpeaking = false;
 
   constructor(call: HeardCall, recogniser: Recogniser, time: Time) {
     this.#call = call;
@@ -151,6 +152,7 @@ class RecognisedCaller {
   #stop(): void {
     this.#stopObserving();
     this.#stopObserving = () => undefined;
+    this.#isSpeaking = false;
     this.#leaveEar();
     this.#stopHearing();
     this.#stopHearing = () => undefined;
@@ -175,15 +177,27 @@ class RecognisedCaller {
   #observe(event: CallEvent): void {
     switch (event.type) {
       case 'speech.started':
+        this.#isSpeaking = true;
         this.#reopenEar();
         return this.#ear?.speechStarted();
       case 'speech.stopped':
+        this.#isSpeaking = false;
         return this.#ear?.speechStopped();
       case 'turn.ended':
-        return this.#ear?.turnEnded();
+        return this.#turnEnded(event.reason === 'client');
       default:
         return undefined;
     }
+  }
+
+  /** A turn that was ended by order has a text in any case: its words may be too short to be found. */
+  #turnEnded(isByOrder: boolean): void {
+    if (isByOrder) {
+      this.#reopenEar();
+      if (this.#ear?.isTurn === false) this.#ear.speechStarted();
+    }
+    this.#ear?.turnEnded();
+    if (this.#isSpeaking) this.#ear?.speechStarted(); // the next turn
   }
 
   /** The ear is open before the caller speaks: a turn begins with the sound before its onset was found. */
@@ -271,6 +285,10 @@ class CallerEar {
         if (!this.#isClosed) failed(asParleyError(error, 'ENGINE_FAILED'));
       })
       .finally(() => this.close());
+  }
+
+  get isTurn(): boolean {
+    return this.#isTurn;
   }
 
   /** The text of a turn is still to come. */

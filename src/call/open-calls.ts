@@ -45,6 +45,11 @@ export class OpenCalls {
     if (open !== undefined) open.conductor = agent;
   }
 
+  /** An agent, an application or its client conducts the call. */
+  isConducted(id: string): boolean {
+    return this.#calls.get(id)?.conductor !== undefined;
+  }
+
   /**
    * Throws NOT_FOUND if there is no such call for a client with this key (undefined: any key), and CALL_STATE
    * if somebody conducts it.

@@ -132,9 +132,14 @@ export class SoundCall {
     this.#port.receive(sound);
   }
 
-  /** Forgets the sound that came and is not due yet. */
-  drop(): void {
-    this.#port.drop();
+  /** See SoundPort. */
+  get leftMs(): number {
+    return this.#port.leftMs;
+  }
+
+  /** Forgets the last `ms` of the sound that came and is not due yet. */
+  drop(ms: number): void {
+    this.#port.drop(ms);
   }
 
   /** Other codecs from now on. Sound that came and is not due yet is lost. Throws CALL_CLOSED. */

@@ -103,6 +103,11 @@ export class SoundPort {
     return this.#waitingBytes / this.#bytesPerMs;
   }
 
+  /** Milliseconds until all the sound that came is due to its end. */
+  get leftMs(): number {
+    return Math.max(0, this.#dueMs - this.#options.plane.nowMs) + this.waitingMs;
+  }
+
   /** Takes the bytes over. Throws QUEUE_FULL if a minute of sound waits. */
   receive(sound: Uint8Array): void {
     if (this.#isClosed || sound.length === 0) return;
@@ -117,10 +122,15 @@ export class SoundPort {
     this.#sendOn();
   }
 
-  /** Forgets the sound that waits. */
-  drop(): void {
-    this.#waiting = [];
-    this.#waitingBytes = 0;
+  /** Forgets the last `ms` of the sound that waits; all of it without that. */
+  drop(ms = MOST_WAITING_MS): void {
+    const bytes = Math.min(this.#waitingBytes, 2 * Math.floor((ms * this.#bytesPerMs) / 2)); // whole samples
+    this.#waitingBytes -= bytes;
+    for (let left = bytes; left > 0;) {
+      const sound = this.#waiting.pop() ?? new Uint8Array(left);
+      if (sound.length > left) this.#waiting.push(sound.subarray(0, sound.length - left));
+      left -= Math.min(left, sound.length);
+    }
   }
 
   /** Small pieces are joined: they must not be many. */

@@ -126,6 +126,10 @@ export function apiKeyIn(entry: string): ApiKey {
   return { name, key };
 }
 
+function keyNames({ apiKeys, apiKeysFile }: Pick<Config, 'apiKeys' | 'apiKeysFile'>) {
+  return { names: apiKeys.map((entry) => apiKeyIn(entry).name), hasFile: apiKeysFile !== undefined };
+}
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -160,7 +164,7 @@ export function readConfig(
     recognition,
     agents,
     namedRelays: readNamedRelays(read),
-    audioSocket: readAudioSocketConfig(read, agents),
+    audioSocket: readAudioSocketConfig(read, agents, keyNames(access)),
     ...readTelephoneConfig(read, access),
     ...readOperation(read),
     maxNewTokens: model.maxNewTokens || 2048,

@@ -4,11 +4,28 @@ import { isIP } from 'node:net';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A line about one variable in the users' guide. */
+export interface VariableEntry {
+  readonly meaning: string;
+  /** A default that depends on something else, or that the reader has no value for. */
+  readonly default?: string;
+  /** Accepted values, if the reader checks them by a rule of its own. */
+  readonly values?: string;
+}
+
+export type VariableSection = Readonly<Record<string, VariableEntry>>;
+
 // Older servers accepted all of these.
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
 ]);
+
+/** Memory of a model on its device: bytes, or a share of what the device has (0 to 1). */
+export type MemoryLimit = { readonly bytes: number } | { readonly share: number };
+
+const MEMORY = /^(\d+(?:\.\d+)?)([KMGT]|%)?$/i;
+const LEAST_MEMORY = 2 ** 20; // a smaller number lacks its unit
 
 export class ConfigReader<Variable extends string> {
   readonly problems: string[] = [];
@@ -49,6 +66,23 @@ export class ConfigReader<Variable extends string> {
     const flag = FLAGS.get(raw);
     if (flag === undefined) this.problem(name, `must be 1 or 0, not "${raw}"`);
     return flag ?? fallback;
+  }
+
+  /** Bytes, such as 40G (units of powers of 1024), or a share, such as 50%; undefined if it is not set. */
+  memory(name: Variable): MemoryLimit | undefined {
+    const raw = this.raw(name);
+    if (raw === undefined) return undefined;
+    const [, digits, unit = ''] = MEMORY.exec(raw) ?? [];
+    const number = Number(digits);
+    const limit = unit === '%' ? number / 100 : number * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' ');
+    if (unit === '%' && limit > 0 && limit <= 1) return { share: limit };
+    if (unit !== '%' && limit >= LEAST_MEMORY && limit <= Number.MAX_SAFE_INTEGER)
+      return { bytes: Math.round(limit) };
+    this.problem(
+      name,
+      `must be at least 1M, such as 40G, or a share of the device, such as 50%, not "${raw}"`,
+    );
+    return undefined;
   }
 
   list(name: Variable): readonly string[] {
@@ -105,9 +139,18 @@ const NATIVE_ONLY = [
   'INFERENCE_THREADS',
   'INFERENCE_CPU_CORES',
   'INFERENCE_NUMA_NODE',
+  'SPEECH_MEMORY',
 ];
 /** Those that concern the native recogniser and aligner, too. */
-const HEARING_TOO = ['QUANTIZE', 'INFERENCE_THREADS', 'INFERENCE_CPU_CORES', 'INFERENCE_NUMA_NODE'];
+const HEARING_TOO = [
+  'QUANTIZE',
+  'DEVICE',
+  'CUDA_GRAPHS',
+  'FULL_VECTORS',
+  'INFERENCE_THREADS',
+  'INFERENCE_CPU_CORES',
+  'INFERENCE_NUMA_NODE',
+];
 const LONGEST_NAME = 40; // longer names are not compared
 const SHORT = 5; // characters up to which a part may have one mistake, and two above
 const LEAST = 3; // characters of a part below which a mistake makes it another

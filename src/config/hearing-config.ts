@@ -35,6 +35,8 @@ export interface HearingSettings {
   readonly ignoreBackchannel: boolean;
   /** Longest pause of the voice while it is undecided whether a sound is speech. */
   readonly resumeMs: number;
+  /** Turns end by order only: no silence and no length ends them, and speech interrupts nothing. */
+  readonly endedByHand: boolean;
 }
 
 export interface HearingConfig {
@@ -60,6 +62,7 @@ export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
     sensitivity: read.choice('VAD_SENSITIVITY', SENSITIVITIES, 'high'),
     ignoreBackchannel: read.flag('BARGE_IN_IGNORE_BACKCHANNEL', true),
     resumeMs: ms('BARGE_IN_RESUME_MS', 'resumeMs', 2000),
+    endedByHand: false,
   };
   const { silenceMs, minSilenceMs, maxSilenceMs } = settings;
   if (minSilenceMs > silenceMs) {

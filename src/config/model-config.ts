@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
-import type { ConfigReader, Environment } from './environment.js';
+import type { ConfigReader, Environment, MemoryLimit } from './environment.js';
 import type { Variable } from './variables.js';
 
 export interface ModelConfig {
@@ -17,6 +17,8 @@ export interface ModelConfig {
   readonly cudaGraphs: boolean;
   /** On a GPU: activations keep 16 bits against weights of bf16 or 8 bits, as on the processor. */
   readonly fullVectors: boolean;
+  /** Of the voice, with its weights; undefined: from what is free on the device. */
+  readonly memory: MemoryLimit | undefined;
   readonly threads: number;
   /** Empty: the system chooses. */
   readonly cores: readonly number[];
@@ -73,6 +75,7 @@ export function readModelConfig(read: Reader, { engine, env, machine }: Surround
     device: readDevice(read),
     cudaGraphs: read.flag('CUDA_GRAPHS', true),
     fullVectors: read.flag('FULL_VECTORS'),
+    memory: read.memory('SPEECH_MEMORY'),
     threads,
     // The first ones of a node: Linux numbers the second threads of its cores last.
     cores: named.length > 0 ? named : (near ?? []).slice(0, threads),

@@ -1,5 +1,5 @@
 // Reads the variables of recognisers and the forced aligner.
-import type { ConfigReader, Environment } from './environment.js';
+import type { ConfigReader, Environment, MemoryLimit } from './environment.js';
 import { findCheckpoint } from './model-config.js';
 import type { Variable } from './variables.js';
 
@@ -28,15 +28,23 @@ export interface FileLimits {
   readonly maxSeconds: number;
 }
 
+/** A checkpoint that the native engine recognises speech with. */
+export interface RecognitionModel {
+  /** Its folder. */
+  readonly directory: string;
+  /** With its weights; undefined: from what is free on the device. */
+  readonly memory: MemoryLimit | undefined;
+}
+
 /** Without `recogniser` and `remote` speech is not recognised. */
 export interface RecognitionConfig {
-  /** Folder of a checkpoint of Qwen3-ASR. */
-  readonly recogniser: string | undefined;
+  /** Qwen3-ASR. */
+  readonly recogniser: RecognitionModel | undefined;
   readonly remote: RemoteRecogniser | undefined;
-  /** Folder of a smaller checkpoint that recognises the partial texts of live sound; undefined: none. */
-  readonly fast: string | undefined;
-  /** Folder of a checkpoint of Qwen3-ForcedAligner. */
-  readonly aligner: string | undefined;
+  /** A smaller one that recognises the partial texts of live sound. */
+  readonly fast: RecognitionModel | undefined;
+  /** Qwen3-ForcedAligner. */
+  readonly aligner: RecognitionModel | undefined;
   /** `draft`: our own streaming of live speech. `official`: that of the reference package. */
   readonly streaming: 'draft' | 'official';
   /** Shortest time between the partial texts of a turn. */
@@ -50,32 +58,18 @@ export interface RecognitionConfig {
 
 export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environment): RecognitionConfig {
   const remote = readRemote(read);
-  const recogniser = findCheckpoint(read, {
-    directory: 'ASR_MODEL_DIR',
-    id: 'ASR_MODEL_ID',
-    env,
-    example: 'Qwen/Qwen3-ASR-0.6B',
-  });
+  const model = modelsOf(read, env);
+  const recogniser = model('ASR', 'Qwen/Qwen3-ASR-0.6B');
   if (remote !== undefined && recogniser !== undefined)
     read.problem('ASR_BASE_URL', 'and a checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID) exclude each other');
-  const fast = findCheckpoint(read, {
-    directory: 'ASR_FAST_MODEL_DIR',
-    id: 'ASR_FAST_MODEL_ID',
-    env,
-    example: 'Qwen/Qwen3-ASR-0.6B',
-  });
+  const fast = model('ASR_FAST', 'Qwen/Qwen3-ASR-0.6B');
   if (fast !== undefined && remote === undefined && recogniser === undefined)
     read.problem('ASR_FAST_MODEL_DIR', 'has no effect without ASR_MODEL_DIR, ASR_MODEL_ID or ASR_BASE_URL');
   return {
     recogniser,
     remote,
     fast,
-    aligner: findCheckpoint(read, {
-      directory: 'ALIGNER_MODEL_DIR',
-      id: 'ALIGNER_MODEL_ID',
-      env,
-      example: 'Qwen/Qwen3-ForcedAligner-0.6B',
-    }),
+    aligner: model('ALIGNER', 'Qwen/Qwen3-ForcedAligner-0.6B'),
     streaming: read.choice('ASR_STREAMING', ['draft', 'official'], 'draft'),
     partialIntervalMs: read.integer('ASR_PARTIAL_INTERVAL_MS', 320, 20, 60_000),
     koreanWords: read.raw('ALIGNER_KOREAN_WORDS'),
@@ -85,6 +79,23 @@ export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environ
       maxSeconds: read.integer('MAX_TRANSCRIPTION_SECONDS', 4 * 3600, 1, 1_000_000),
     },
     translation: readTranslation(read),
+  };
+}
+
+/** Reads the model whose variables begin with a name; `example` is a checkpoint of its kind. */
+function modelsOf(read: ConfigReader<Variable>, env: Environment) {
+  return (name: 'ASR' | 'ASR_FAST' | 'ALIGNER', example: string): RecognitionModel | undefined => {
+    const directory = findCheckpoint(read, {
+      directory: `${name}_MODEL_DIR`,
+      id: `${name}_MODEL_ID`,
+      env,
+      example,
+    });
+    const memory = read.memory(`${name}_MEMORY`);
+    if (directory !== undefined) return { directory, memory };
+    if (memory !== undefined)
+      read.problem(`${name}_MEMORY`, `has no effect without ${name}_MODEL_DIR or ${name}_MODEL_ID`);
+    return undefined;
   };
 }
 

@@ -1,16 +1,9 @@
 // Every environment variable of the server by section, for the readers' types and for
 // public/docs/configuration.md. The readers state the ranges, choices and most defaults; this table adds the
-// meaning and what no reader can state. After a change run: npm run docs:configuration
-
-interface VariableEntry {
-  readonly meaning: string;
-  /** A default that depends on something else, or that the reader has no value for. */
-  readonly default?: string;
-  /** Accepted values, if the reader checks them by a rule of its own. */
-  readonly values?: string;
-}
-
-type Section = Readonly<Record<string, VariableEntry>>;
+// meaning and what no reader can state. Those of telephone calls are in telephone-variables.ts. After a
+// change run: npm run docs:configuration
+import type { VariableEntry, VariableSection } from './environment.js';
+import { TELEPHONE_SECTIONS } from './telephone-variables.js';
 
 export const SECTIONS = {
   'Address and access': {
@@ -103,6 +96,12 @@ export const SECTIONS = {
       meaning: 'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, or its folder',
       default: 'none',
     },
+    ASR_MEMORY: {
+      meaning:
+        'most memory of the recogniser with its weights, on the device that it shares with other models: bytes, or a share of the device',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
+    },
     ASR_FAST_MODEL_DIR: {
       meaning:
         'folder of a smaller Qwen3-ASR checkpoint for the partial texts of live sound; the final texts come from the other model',
@@ -111,6 +110,11 @@ export const SECTIONS = {
     ASR_FAST_MODEL_ID: {
       meaning: 'the same in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B',
       default: 'none',
+    },
+    ASR_FAST_MEMORY: {
+      meaning: 'as ASR_MEMORY, for the smaller checkpoint',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
     },
     ASR_BASE_URL: {
       meaning:
@@ -139,6 +143,11 @@ export const SECTIONS = {
       meaning:
         'a Qwen3-ForcedAligner checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ForcedAligner-0.6B, or its folder',
       default: 'none',
+    },
+    ALIGNER_MEMORY: {
+      meaning: 'as ASR_MEMORY, for the aligner',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
     },
     ALIGNER_KOREAN_WORDS: {
       meaning: 'file of Korean nouns, one a line, after which the aligner divides words',
@@ -214,7 +223,7 @@ export const SECTIONS = {
   'Native engine': {
     DEVICE: {
       meaning:
-        'device of the native engine: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
+        'device of the native engine, its voice, recogniser and aligner: auto (a GPU if one is usable), cpu, cuda, or cuda:1 for the second GPU',
       default: 'auto',
       values: 'auto, cpu, cuda, cuda:N',
     },
@@ -227,6 +236,12 @@ export const SECTIONS = {
       default: 'f32 on a CPU, bf16 on a GPU',
     },
     CONTINUITY: { meaning: 'unit of one generation: each sentence, or as much of an utterance as possible' },
+    SPEECH_MEMORY: {
+      meaning:
+        'most memory of the voice with its weights, on the device that it shares with other models: bytes, or a share of the device',
+      default: 'from what is free on the device',
+      values: 'such as 40G or 50%',
+    },
     MAX_STREAMS: { meaning: 'sentences that it synthesises at once' },
     MAX_BATCH: { meaning: 'sentences of these in one step of the model; 0 sets no limit' },
     MAX_NEW_TOKENS: {
@@ -390,133 +405,7 @@ export const SECTIONS = {
       meaning: 'milliseconds after which the paused voice goes on if the sound of the caller was no speech',
     },
   },
-  'SIP: listening and callers': {
-    SIP_ENABLED: { meaning: '0 switches telephone calls off' },
-    SIP_HOST: {
-      meaning:
-        'comma-separated addresses to listen on for SIP; others than loopback need SIP_ALLOW, SIP_CHALLENGE or SIP_TRUNKS',
-      default: '127.0.0.1',
-    },
-    SIP_PORT: {
-      meaning:
-        'port of SIP over UDP and TCP; 0 lets the system choose; if it is set, the server starts only if it gets it',
-    },
-    SIP_TLS_PORT: { meaning: 'port of SIP over TLS', default: 'none' },
-    SIP_TLS_CERT: {
-      meaning: 'certificate file (PEM) of SIP, together with SIP_TLS_KEY',
-      default: 'TLS_CERT',
-    },
-    SIP_TLS_KEY: { meaning: 'private key file (PEM)', default: 'TLS_KEY' },
-    SIP_TLS_CA: {
-      meaning:
-        'file of the certificate authorities (PEM) that TLS peers are verified with; read again when it changes',
-      default: "the system's",
-    },
-    SIP_TLS_CLIENT_CERTS: { meaning: '1 requires a certificate of such an authority from every TLS client' },
-    PUBLIC_ADDRESS: {
-      meaning: 'comma-separated addresses that phones should use, if they differ from those of this machine',
-      default: 'the addresses listened on',
-    },
-    SIP_ALLOW: {
-      meaning: 'comma-separated addresses and networks whose calls are accepted',
-      default: 'this machine; none with SIP_CHALLENGE',
-    },
-    SIP_CHALLENGE: {
-      meaning:
-        'comma-separated addresses and networks whose calls are accepted with a password of SIP_USERS_FILE',
-      default: 'none',
-    },
-    SIP_USERS_FILE: { meaning: 'file of callers, one name:password per line', default: 'none' },
-    SIP_REALM: { meaning: 'realm of their passwords', default: 'parley' },
-    SIP_DIGEST: {
-      meaning: 'comma-separated hashes of the challenges, preferred first',
-      default: 'MD5',
-      values: 'MD5, SHA-256, SHA-512-256',
-    },
-    SIP_RATE: {
-      meaning:
-        'requests per second of one source, ten seconds of them at once; above it 503 without Retry-After, and no answer to sources of SIP_CHALLENGE',
-    },
-    SIP_CALL_HEADERS: {
-      meaning:
-        'comma-separated header fields of inbound calls that applications may see, * for any characters; - for none',
-      default: 'X-*,Diversion,User-to-User,P-Asserted-Identity',
-    },
-  },
-  'SIP: calls': {
-    SIP_ROUTES: { meaning: 'JSON file of rules that answer calls', default: 'none' },
-    GREETING: {
-      meaning: 'text that callers hear if no rule matches',
-      default: 'Hello. This is Parley. What you hear is set by the variable GREETING.',
-      values: '5000 characters',
-    },
-    GREETING_VOICE: { meaning: 'voice of the greeting', default: 'DEFAULT_VOICE' },
-    GREETING_LANGUAGE: {
-      meaning: 'language of the greeting, such as en',
-      default: 'identified from the text',
-    },
-    SIP_RING: { meaning: 'seconds of ringing before a call without a matching rule is answered' },
-    SIP_SILENCE_LIMIT: {
-      meaning: 'seconds without speech, digits or commands after which a call is ended; 0 sets no limit',
-    },
-    SIP_SESSION_EXPIRES: {
-      meaning:
-        'seconds without a session refresh (RFC 4028) after which a call is ended, at least SIP_MIN_SE; 0 asks for no refreshes',
-    },
-    SIP_MIN_SE: { meaning: 'shortest session time that is accepted from peers, in seconds' },
-    SIP_TRANSFERS: { meaning: 'callers who may have this server place a call for them (REFER)' },
-    SIP_CODECS: {
-      meaning: 'comma-separated codecs of telephone calls, preferred first',
-      default: 'G722,opus,PCMU,PCMA',
-      values: 'PCMU, PCMA, G722, opus',
-    },
-  },
-  'SIP: outbound calls': {
-    SIP_TRUNKS: { meaning: 'JSON file of the trunks that calls go out through', default: 'none' },
-    SIP_DIRECT_CALLS: { meaning: '0 rejects SIP URIs at the domain of no trunk' },
-    SIP_REDIRECTIONS: { meaning: '1 follows 3xx responses to calls, five at most, to allowed destinations' },
-    SIP_DESTINATIONS: {
-      meaning:
-        'comma-separated prefixes of numbers that may be called, @host for any user of a host, * for all others; +49=60 allows 60 calls per minute, +49900=0 none',
-      default: 'all',
-    },
-    SIP_CALLS_PER_MINUTE: { meaning: 'calls per minute that each API key may place; 0 sets no limit' },
-  },
-  'SIP: media': {
-    RTP_PORT_MIN: { meaning: 'first UDP port of telephone audio; each call takes two ports' },
-    RTP_PORT_MAX: {
-      meaning: 'last UDP port of telephone audio; below the ports that the system gives to other programs',
-    },
-    RTP_PORT_DRAIN: { meaning: 'seconds for which a pair of ports rests after its call' },
-    RTP_DSCP: { meaning: 'DSCP of the packets; 46 is Expedited Forwarding' },
-    RTP_TIMEOUT: {
-      meaning: 'seconds without a packet after which a telephone call that had audio ends; 0 means never',
-    },
-    RTP_LATCH_NETWORKS: {
-      meaning:
-        'comma-separated addresses and networks from which audio of any telephone call is accepted, besides the announced address and the address of the signalling',
-      default: 'none',
-    },
-    SRTP: { meaning: 'encryption of telephone audio' },
-    SRTP_KEYING: {
-      meaning: 'comma-separated key exchanges of SRTP, preferred first',
-      default: 'sdes,dtls over TLS, otherwise dtls,sdes',
-      values: 'sdes, dtls',
-    },
-    RTP_COMFORT_NOISE: { meaning: '1 offers comfort noise (RFC 3389) and sends it in pauses' },
-  },
-  'Asterisk AudioSocket': {
-    AUDIOSOCKET_PORT: {
-      meaning: "TCP port to which Asterisk's AudioSocket brings calls; 0 lets the system choose",
-      default: 'no calls over AudioSocket',
-    },
-    AUDIOSOCKET_ADDRESS: {
-      meaning: 'address to listen on; one that other machines reach needs AUDIOSOCKET_ALLOW',
-      default: '127.0.0.1',
-    },
-    AUDIOSOCKET_ALLOW: { meaning: 'comma-separated networks that may connect', default: 'this machine' },
-    AUDIOSOCKET_AGENT: { meaning: 'agent of these calls, or none', default: 'the one of other calls' },
-  },
+  ...TELEPHONE_SECTIONS,
   Recordings: {
     RECORDINGS_DIR: {
       meaning:
@@ -587,7 +476,7 @@ export const SECTIONS = {
       meaning: '1 keeps keys (SDES) and password proofs in captures, which are blanked otherwise',
     },
   },
-} as const satisfies Readonly<Record<string, Section>>;
+} as const satisfies Readonly<Record<string, VariableSection>>;
 
 type Sections = typeof SECTIONS;
 

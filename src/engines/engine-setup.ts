@@ -10,6 +10,7 @@ import { OpenAiSpeech } from './openai/openai-speech.js';
 import { ServerPool } from './openai/server-pool.js';
 import { Qwen3Engine, type Qwen3Options } from './qwen3/qwen3.js';
 import { QWEN3_LANGUAGES } from './qwen3/checkpoint.js';
+import { deviceOptions } from './qwen3/native-device.js';
 import { Engines, type MissingEngine } from './routing.js';
 import { systemTime } from '../time.js';
 import type { EngineLimits } from './worker-engine.js';
@@ -130,19 +131,13 @@ function lacks(name: string, remedy: string): ParleyError {
 
 /** Undefined without a checkpoint. */
 function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
-  const { directory, numaNode, quantize, codecFormat, device, cudaGraphs, fullVectors } = model;
+  const { directory, quantize, codecFormat, maxStreams, maxBatch, maxNewTokens } = model;
   if (directory === undefined) return undefined;
-  const { threads, cores, maxStreams, maxBatch, maxNewTokens } = model;
   return {
     directory,
     quantize,
     codecFormat,
-    device,
-    cudaGraphs,
-    fullVectors,
-    threads,
-    cores,
-    numaNode,
+    ...deviceOptions(model, model.memory),
     maxStreams,
     maxBatch,
     maxNewTokens,

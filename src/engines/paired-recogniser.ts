@@ -38,6 +38,9 @@ export class PairedRecogniser implements Recogniser {
   get usable(): boolean {
     return this.#options.main.usable;
   }
+  get device(): string | undefined {
+    return this.#options.main.device;
+  }
   get trouble(): string | undefined {
     return this.#options.main.trouble ?? this.#options.fast.trouble;
   }

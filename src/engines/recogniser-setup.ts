@@ -1,5 +1,6 @@
 // Opens the recogniser and the aligner that the configuration names.
 import type { Config } from '../config/config.js';
+import type { RecognitionModel } from '../config/recognition-config.js';
 import type { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { EngineNews } from './engine-lifecycle.js';
@@ -9,6 +10,7 @@ import { ServerPool } from './openai/server-pool.js';
 import { Qwen3Aligner, Qwen3Recogniser, type Qwen3RecogniserOptions } from './qwen3/qwen3-recogniser.js';
 import { PairedRecogniser } from './paired-recogniser.js';
 import type { Aligner, Recogniser } from './recogniser.js';
+import { deviceOptions } from './qwen3/native-device.js';
 
 /** Sounds that may be recognised at a time, beside those of calls. */
 const MOST_FILES = 1000;
@@ -19,6 +21,8 @@ interface ModelHealth {
   readonly usable: boolean;
   readonly loaded: boolean;
   readonly problem: string | undefined;
+  /** What it computes on; undefined while it is not loaded, or on other machines. */
+  readonly device: string | undefined;
 }
 
 export interface RecognitionHealth {
@@ -70,18 +74,18 @@ export async function openRecognisers(config: Config, log: Log): Promise<Recogni
   };
 }
 
-function healthOf({ name, usable, loaded, trouble }: Recogniser | Aligner): ModelHealth {
-  return { engine: name, usable, loaded, problem: trouble };
+function healthOf({ name, usable, loaded, trouble, device }: Recogniser | Aligner): ModelHealth {
+  return { engine: name, usable, loaded, problem: trouble, device };
 }
 
 async function openRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
   const main = await openMainRecogniser(config, log);
-  const { fast: directory } = config.recognition;
-  if (main === undefined || directory === undefined) return main;
+  const { fast: small } = config.recognition;
+  if (main === undefined || small === undefined) return main;
   const engine = 'qwen3-asr fast';
   try {
     const fast = await Qwen3Recogniser.open({
-      ...nativeOptions(config, log, engine, directory),
+      ...nativeOptions(config, log, engine, small),
       isFast: true,
     });
     const onFastFailed = (err: ParleyError) => log.warn({ engine, code: err.code, err }, 'no partial texts');
@@ -93,17 +97,22 @@ async function openRecogniser(config: Config, log: Log): Promise<Recogniser | un
 }
 
 async function openMainRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
-  const { recogniser: directory, remote } = config.recognition;
-  if (directory !== undefined)
-    return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', directory));
+  const { recogniser, remote } = config.recognition;
+  if (recogniser !== undefined)
+    return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', recogniser));
   if (remote === undefined) return undefined;
   const { realtime, baseUrls, apiKey, model } = remote;
   const servers = { pool: ServerPool.of(baseUrls, apiKey, systemTime), model };
   return new OpenAiRecogniser({ servers, realtime, ...commonOptions(config, log, 'openai') });
 }
 
-function nativeOptions(config: Config, log: Log, engine: string, directory: string): Qwen3RecogniserOptions {
-  const { threads, cores, numaNode, quantize } = config.model;
+function nativeOptions(
+  config: Config,
+  log: Log,
+  engine: string,
+  { directory, memory }: RecognitionModel,
+): Qwen3RecogniserOptions {
+  const { quantize } = config.model;
   const { streaming, partialIntervalMs, koreanWords } = config.recognition;
   const { timeoutMs: stallMs, ...common } = commonOptions(config, log, engine);
   return {
@@ -114,9 +123,7 @@ function nativeOptions(config: Config, log: Log, engine: string, directory: stri
       streaming,
       leastIntervalMs: partialIntervalMs,
       koreanDictionary: koreanWords ?? '',
-      threads,
-      cores,
-      numaNode,
+      ...deviceOptions(config.model, memory),
     },
     idleMs: config.idleTimeoutMs,
     stallMs,

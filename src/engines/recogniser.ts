@@ -107,6 +107,8 @@ export interface Recogniser {
   readonly usable: boolean;
   /** Reason why it is not usable. */
   readonly trouble?: string | undefined;
+  /** What it computes on; undefined while it is not loaded, or on other machines. */
+  readonly device?: string | undefined;
   readonly loaded: boolean;
   /** Open sessions. */
   readonly sessions: number;
@@ -140,6 +142,8 @@ export interface Aligner {
   readonly languages: readonly string[];
   readonly usable: boolean;
   readonly trouble?: string | undefined;
+  /** What it computes on; undefined while it is not loaded, or on other machines. */
+  readonly device?: string | undefined;
   readonly loaded: boolean;
   /**
    * Times the words of a text in the sound of a ring, which its writer ends. `onWords` gets those of each

@@ -8,7 +8,7 @@ import type { HearingSettings, Sensitivity } from '../config/hearing-config.js';
 
 type BargeInSettings = Pick<
   HearingSettings,
-  'minSpeechMs' | 'sensitivity' | 'ignoreBackchannel' | 'resumeMs'
+  'minSpeechMs' | 'sensitivity' | 'ignoreBackchannel' | 'resumeMs' | 'endedByHand'
 >;
 
 export interface InterruptibleTrack {
@@ -107,7 +107,7 @@ export class BargeIn {
   }
 
   #pause(nowMs: number): BargeInEvent | undefined {
-    if (this.#isSpent || this.#onsetMs === undefined) return undefined;
+    if (this.#isSpent || this.#onsetMs === undefined || this.#settings.endedByHand) return undefined;
     const found = this.#tracks.find(({ track }) => this.#fade(track));
     if (found === undefined) return undefined;
     this.#paused = { track: found.track, atMs: nowMs };

@@ -33,6 +33,7 @@ export type ToHearingWorker =
   | (LineMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })
   | (LineMessage<'hint'> & { readonly hint: TurnHint })
   | (LineMessage<'await'> & { readonly atMs: number })
+  | (LineMessage<'end-turn'> & { readonly atMs: number })
   | LineMessage<'forget'>
   | { readonly type: 'close' };
 

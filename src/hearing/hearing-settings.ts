@@ -2,7 +2,8 @@
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../config/hearing-config.js';
 import { ParleyError } from '../errors.js';
 
-type TimeSetting = Exclude<keyof HearingSettings, 'sensitivity' | 'ignoreBackchannel'>;
+type TimeSetting = keyof typeof HEARING_BOUNDS;
+const FLAGS = ['ignoreBackchannel', 'endedByHand'] as const;
 
 /**
  * `base` with the changes. Throws INVALID_FIELD with the field and the allowed values. If only `silenceMs`
@@ -14,8 +15,9 @@ export function changedSettings(base: HearingSettings, change: Partial<HearingSe
   if (!SENSITIVITIES.includes(settings.sensitivity)) {
     throw refused('sensitivity', `high, medium or low, not ${String(settings.sensitivity)}`);
   }
-  if (typeof settings.ignoreBackchannel !== 'boolean') {
-    throw refused('ignoreBackchannel', `true or false, not ${String(settings.ignoreBackchannel)}`);
+  for (const field of FLAGS) {
+    const value: unknown = settings[field];
+    if (typeof value !== 'boolean') throw refused(field, `true or false, not ${String(value)}`);
   }
   if (settings.minSilenceMs > settings.silenceMs) {
     throw refused('minSilenceMs', `at most silenceMs (${settings.silenceMs}), not ${settings.minSilenceMs}`);

@@ -322,6 +322,8 @@ export class HearingLine {
   #paused: number | undefined;
   #speakingSinceMs: number | undefined;
   #turn: OpenTurn | undefined;
+  /** Orders to end the turn that the worker has not obeyed. */
+  #ordersToEnd = 0;
   #closed = false;
 
   /** Made by Hearing.listen. */
@@ -369,6 +371,12 @@ export class HearingLine {
     this.#post({ type: 'await', line: this.#options.number, atMs: this.#options.now() });
   }
 
+  /** Ends the turn of the caller now: `turn.ended` follows, also if nothing was said. */
+  endTurn(): void {
+    this.#ordersToEnd++;
+    this.#post({ type: 'end-turn', line: this.#options.number, atMs: this.#options.now() });
+  }
+
   /**
    * Only the end of a pause comes after this: `bargein.false`, if the worker has paused the voice.
    * Idempotent.
@@ -391,6 +399,8 @@ export class HearingLine {
     if (this.#media !== undefined) this.#post({ type: 'listen', line, media: this.#media, settings });
     if (this.#tracks.length > 0) this.#post({ type: 'interruptible', line, tracks: this.#tracks });
     if (this.#awaitedMs !== undefined) this.#post({ type: 'await', line, atMs: this.#awaitedMs });
+    for (let order = 0; order < this.#ordersToEnd; order++)
+      this.#post({ type: 'end-turn', line, atMs: this.#options.now() });
   }
 
   /** Called by Hearing: the worker died. */
@@ -402,6 +412,7 @@ export class HearingLine {
       const durationMs = Math.max(0, atMs - this.#speakingSinceMs);
       this.receive({ type: 'speech.stopped', atMs, durationMs }, atMs);
     }
+    if (this.#settings.endedByHand) return;
     const turn = this.#turn;
     this.#turn = undefined;
     if (turn === undefined || turn.speechMs < this.#settings.minSpeechMs) return;
@@ -429,7 +440,7 @@ export class HearingLine {
     else if (event.type === 'speech.started') this.#speechStarted(event.atMs);
     else if (event.type === 'speech.stopped') this.#speechStopped(event.atMs);
     else this.#awaitedMs = undefined;
-    if (event.type === 'turn.ended') this.#turnEnded(event.atMs);
+    if (event.type === 'turn.ended') this.#turnEnded(event.atMs, event.reason === 'client');
     this.#options.listener.event(event, decidedMs);
   }
 
@@ -451,7 +462,8 @@ export class HearingLine {
   }
 
   /** After the longest turn the speech goes on in another one. */
-  #turnEnded(atMs: number): void {
+  #turnEnded(atMs: number, isByOrder: boolean): void {
+    if (isByOrder) this.#ordersToEnd--;
     const goesOn = this.#speakingSinceMs !== undefined;
     this.#turn = goesOn ? { startedMs: atMs, speechMs: 0, stoppedMs: atMs } : undefined;
   }

@@ -132,6 +132,12 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#turns.awaitInput(nowMs);
   }
 
+  /** Ends the turn with the window that was decided last. `nowMs`: in place of it before the first one. */
+  endTurn(nowMs: number): void {
+    if (this.#atMs === 0) this.#atMs = nowMs;
+    this.#onEvent(this.#turns.end(this.#atMs));
+  }
+
   #onEvent(event: HearingEvent): void {
     this.#tell(event, this.#atMs);
   }

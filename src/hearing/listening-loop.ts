@@ -96,6 +96,8 @@ export class ListeningLoop<M extends VoiceMemory> {
         return call.hint(message.hint);
       case 'await':
         return call.awaitInput(message.atMs);
+      case 'end-turn':
+        return call.endTurn(message.atMs);
       case 'forget':
         this.#detach(call);
         this.#rings.remove(message.line);

@@ -3,12 +3,12 @@
 //     idle ── speech ──▶ open ── silence, or the longest turn ──▶ turn.ended ──▶ idle
 //
 // A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
-// bounds: a hint of the recogniser or an end-of-turn model moves it.
+// bounds: a hint of the recogniser or an end-of-turn model moves it. With `endedByHand` only `end` ends it.
 import type { HearingSettings } from '../config/hearing-config.js';
 
 type TurnSettings = Pick<
   HearingSettings,
-  'silenceMs' | 'minSilenceMs' | 'maxSilenceMs' | 'minSpeechMs' | 'maxTurnMs' | 'noInputMs'
+  'silenceMs' | 'minSilenceMs' | 'maxSilenceMs' | 'minSpeechMs' | 'maxTurnMs' | 'noInputMs' | 'endedByHand'
 >;
 
 export type TurnHint = 'unfinished' | 'finished' | undefined;
@@ -20,9 +20,12 @@ export type TurnEvent =
       readonly startedMs: number;
       /** Without the pauses in it. */
       readonly speechMs: number;
-      readonly reason: 'silence' | 'longest';
+      /** `client`: those who conduct the call have ended it. */
+      readonly reason: 'silence' | 'longest' | 'client';
     }
   | { readonly type: 'no_input'; readonly atMs: number };
+
+type TurnEnd = Extract<TurnEvent, { type: 'turn.ended' }>;
 
 export class TurnDetector {
   #settings: TurnSettings;
@@ -90,9 +93,16 @@ export class TurnDetector {
     this.#noInputAtMs = noInputMs === 0 ? undefined : nowMs + noInputMs;
   }
 
+  /** Ends the turn now, also if nothing was said in it. Speech that lasts begins the next turn. */
+  end(nowMs: number): TurnEvent {
+    this.#noInputAtMs = undefined;
+    return this.#end(nowMs, nowMs, 'client');
+  }
+
   /** Called for each window. Returns what happened by `nowMs`, in order. */
   advance(nowMs: number): readonly TurnEvent[] {
     if (this.#startedMs === undefined) return this.#noInput(nowMs);
+    if (this.#settings.endedByHand) return NOTHING;
     const isLongEnough = this.#spokenBy(nowMs) >= this.#settings.minSpeechMs;
     if (isLongEnough) this.#noInputAtMs = undefined;
     const { maxTurnMs } = this.#settings;
@@ -109,17 +119,17 @@ export class TurnDetector {
     return this.#speechMs + (this.#onsetMs === undefined ? 0 : nowMs - this.#onsetMs);
   }
 
-  #end(atMs: number, nowMs: number, reason: 'silence' | 'longest'): TurnEvent {
+  #end(atMs: number, nowMs: number, reason: TurnEnd['reason']): TurnEnd {
     const startedMs = this.#startedMs ?? atMs;
     const goesOn = this.#onsetMs !== undefined;
     const beyondMs = goesOn ? Math.max(0, nowMs - Math.max(atMs, this.#onsetMs ?? atMs)) : 0;
-    const event = { type: 'turn.ended', atMs, startedMs, speechMs: this.#spokenBy(nowMs) - beyondMs, reason };
+    const speechMs = Math.max(0, this.#spokenBy(nowMs) - beyondMs);
     this.#clear();
     if (goesOn) {
       this.#startedMs = atMs;
       this.#onsetMs = atMs;
     }
-    return event as TurnEvent;
+    return { type: 'turn.ended', atMs, startedMs, speechMs, reason };
   }
 
   #clear(): void {

@@ -73,7 +73,9 @@ export class MediaPlane {
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
   /** Packets of this turn, in the order they left. */
-  readonly #uncarried: CapturedPacket[] = [];
+  #packets: CapturedPacket[] = [];
+  /** Place of the first of them that is not carried. */
+  #uncarried = 0;
   #closed = false;
   /** Marks or packets wait. What comes meanwhile is left for the next turn of the loop. */
   readonly #onReady = () => {
@@ -247,12 +249,18 @@ export class MediaPlane {
     const failures: unknown[] = [];
     const marks = mediaAddon().planeTakeMarks(this.handle);
     // All that left before those marks were reached are among them.
-    this.#uncarried.push(...mediaAddon().planeTakePackets(this.handle));
+    this.#takeCaptured();
     this.#tellMarks(marks, failures);
     if (!this.#closed) this.#tellInbound(failures);
     this.#carryPackets(Infinity, failures);
     if (this.#kept.length > MAX_KEPT) this.#kept.splice(0, this.#kept.length - MAX_KEPT);
     for (const failure of failures) this.#failed(failure);
+  }
+
+  #takeCaptured(): void {
+    const captured = mediaAddon().planeTakePackets(this.handle);
+    if (this.#packets.length === 0) this.#packets = captured;
+    else for (const packet of captured) this.#packets.push(packet);
   }
 
   /** Packets that left before a mark was reached are carried before it is told. */
@@ -290,9 +298,10 @@ export class MediaPlane {
   /** Those that left until then. A callback may close a playout, and so come here again. */
   #carryPackets(untilMs: number, failures: unknown[]): void {
     for (;;) {
-      const [packet] = this.#uncarried;
-      if (packet === undefined || packet.atMs > untilMs) return;
-      this.#uncarried.shift();
+      const packet = this.#packets[this.#uncarried];
+      if (packet === undefined) break;
+      if (packet.atMs > untilMs) return;
+      this.#uncarried++;
       const carry = (this.#playouts.get(packet.stream) ?? this.#listeners.get(packet.stream))?.onPacket;
       try {
         if (carry === undefined) this.#kept.push(packet);
@@ -301,6 +310,8 @@ export class MediaPlane {
         failures.push(error);
       }
     }
+    this.#packets.length = 0;
+    this.#uncarried = 0;
   }
 
   /** Its BYE still has to be carried. */

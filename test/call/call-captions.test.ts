@@ -129,6 +129,40 @@ test('what the caller says is told while it is said, and when it was', async () 
   assert.equal(recogniser.opened.length, 1);
 });
 
+test('a turn that was ended by order has a text, also if no speech was found in it', async () => {
+  const { call, recogniser, follow } = open();
+  const viewer = follow();
+  const byOrder: CallEvent = { ...TURN, reason: 'client' };
+  call.tell(byOrder);
+  const [session] = recogniser.opened;
+  assert.ok(session !== undefined);
+  await tick();
+  call.tell(SPEECH);
+  call.tell(byOrder);
+  await tick();
+  call.tell(PAUSE);
+  call.tell(TURN);
+  await tick();
+  assert.deepEqual(
+    session.orders.map(([order]) => order),
+    ['begin', 'end', 'begin', 'end', 'begin', 'pause', 'end'],
+  );
+  assert.equal(viewer.taken().filter(([, , , , , kind]) => kind === 'final').length, 3);
+});
+
+test('speech that goes on when the longest turn is over is recognised as the next turn', async () => {
+  const { call, recogniser, follow } = open();
+  const viewer = follow();
+  call.tell(SPEECH);
+  call.tell({ ...TURN, silenceMs: 0, reason: 'longest' });
+  call.tell(PAUSE);
+  call.tell(TURN);
+  await tick();
+  const orders = recogniser.opened[0]?.orders.map(([order]) => order);
+  assert.deepEqual(orders, ['begin', 'end', 'begin', 'pause', 'end']);
+  assert.equal(viewer.taken().filter(([, , , , , kind]) => kind === 'final').length, 2);
+});
+
 test('what the voice says is told as it begins, and as much of it as was sent', () => {
   const { call, time, follow } = open();
   const viewer = follow();

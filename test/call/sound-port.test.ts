@@ -112,6 +112,18 @@ test('sound that waits can be forgotten', (t) => {
   assert.equal(sentOnMs(), 200);
 });
 
+test('the last part of the sound that waits can be forgotten', (t) => {
+  const { port, pass, sentOnMs } = open(t);
+  port.receive(new Uint8Array(500 * PCMU_MS));
+  port.receive(new Uint8Array(300 * PCMU_MS));
+  port.receive(new Uint8Array(100 * PCMU_MS));
+  port.drop(250);
+  assert.equal(port.leftMs, 650);
+  port.drop(0);
+  pass(1000);
+  assert.deepEqual([sentOnMs(), port.leftMs], [640, 10]); // a part of a frame waits
+});
+
 test('more than a minute of sound does not wait', (t) => {
   const { port } = open(t);
   port.receive(new Uint8Array(60_000 * PCMU_MS));

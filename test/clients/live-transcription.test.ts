@@ -82,6 +82,26 @@ test('our own socket: what is said is told with its times, and silence is not', 
   assert.equal(client.closed, 1000);
 });
 
+test('a client secret of a transcription: sound in, texts out, and the page never has the API key', async (t) => {
+  const input = { format: { type: 'audio/pcm', rate: 24_000 }, turn_detection: null };
+  const made = await fetch(`${server.url}/v1/realtime/client_secrets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${KEY}` },
+    body: JSON.stringify({ session: { type: 'transcription', audio: { input } } }),
+  });
+  const { value } = (await made.json()) as { value: string };
+  const client = await Client.open(t, '/v1/realtime', { authorization: `Bearer ${value}` });
+  const { session } = await client.received('session.created');
+  assert.equal((session as { type: string }).type, 'transcription');
+  for (const piece of pieces(24_000, 50))
+    client.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
+  client.send({ type: 'input_audio_buffer.commit' });
+  const completed = await client.received(`${TRANSCRIPTION}.completed`);
+  assert.equal(completed['transcript'], FOX);
+  assert.equal(server.switchboard.size, 0); // no call
+  assert.equal(client.messages.filter(({ type }) => type === 'error').length, 0);
+});
+
 test("LiveKit's agents: the beta's update and its header, sound of 50 ms, deltas and the whole text", async (t) => {
   const client = await Client.open(t, '/v1/realtime?intent=transcription', {
     'user-agent': 'LiveKit Agents',

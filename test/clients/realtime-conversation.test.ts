@@ -75,6 +75,25 @@ test('the npm package openai converses: a question in sound, an answer in sound'
   await until(() => server.switchboard.size === 0);
 });
 
+test('the npm package openai ends a turn by itself, and asks for the answer', async (t) => {
+  const chat = await ChatEndpoint.open(t);
+  const { realtime, all, errors } = await converse(t, agentOf(chat));
+  const input = { turn_detection: null };
+  realtime.send({ type: 'session.update', session: { type: 'realtime', audio: { input } } });
+  for (const piece of spoken())
+    realtime.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
+  realtime.send({ type: 'input_audio_buffer.commit' });
+  realtime.send({ type: 'response.create' });
+  const question = await chat.asked(0);
+  assert.deepEqual(question.question.messages.at(-1), { role: 'user', content: FOX });
+  question.say(...ANSWER.split(/(?= )/)).done();
+  await until(() => all('response.done').length > 0);
+  const [committed, ...more] = all('input_audio_buffer.committed');
+  const [completed] = all('conversation.item.input_audio_transcription.completed');
+  assert.deepEqual([completed?.item_id, completed?.transcript], [committed?.item_id, FOX]);
+  assert.deepEqual([more, all('input_audio_buffer.speech_started'), errors], [[], [], []]);
+});
+
 test('without an agent it is the mouth of the application', async (t) => {
   const { realtime, all, errors } = await converse(t, {});
   const content = [{ type: 'output_text' as const, text: 'Your train leaves at nine.' }];

@@ -29,7 +29,29 @@ test('a port alone serves this machine', () => {
     port: 9092,
     allow: ['127.0.0.0/8', '::1'],
     agent: undefined,
+    unansweredMs: 30_000,
+    key: undefined,
   });
+});
+
+test('a call that nobody takes has a bound of its own', () => {
+  const env = { AUDIOSOCKET_PORT: '9092', AUDIOSOCKET_UNANSWERED_SECONDS: '7.5' };
+  assert.equal(configOf(env)?.unansweredMs, 7500);
+  assert.deepEqual(problemsOf({ ...env, AUDIOSOCKET_UNANSWERED_SECONDS: '0' }), [
+    'AUDIOSOCKET_UNANSWERED_SECONDS must be a number from 1 to 3600, not "0"',
+  ]);
+});
+
+test('the key of the calls must be the name of one, and a wrong value is not told', () => {
+  const key = '0123456789abcdef';
+  const env = { AUDIOSOCKET_PORT: '9092', API_KEYS: `shop ${key}` };
+  assert.equal(configOf({ ...env, AUDIOSOCKET_KEY: 'shop' })?.key, 'shop');
+  const [problem = '', ...more] = problemsOf({ ...env, AUDIOSOCKET_KEY: key });
+  assert.match(problem, /^AUDIOSOCKET_KEY must be the name of a key of API_KEYS/);
+  assert.deepEqual([more, problem.includes(key)], [[], false]);
+  const { API_KEYS: _keys, ...open } = env;
+  assert.equal(problemsOf({ ...open, AUDIOSOCKET_KEY: 'shop' }).length, 1);
+  assert.equal(configOf({ ...open, API_KEYS_FILE: '/run/keys', AUDIOSOCKET_KEY: 'shop' })?.key, 'shop');
 });
 
 test('an address that others reach needs a list of those who may call', () => {

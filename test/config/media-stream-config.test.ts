@@ -100,7 +100,7 @@ test('a call is given to the bot of its name, and a server of bots alone does no
       toolCalled: () => undefined,
       earlyAnswer: () => undefined,
     },
-    openCalls: { opened: () => undefined, conductedBy: () => undefined },
+    openCalls: { opened: () => undefined, conductedBy: () => undefined, isConducted: () => false },
     openRelay: () => assert.fail('it is no relay'),
     openMediaStream: (handled, stream) => (opened.push([handled, stream]), talk),
   });

@@ -224,10 +224,10 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
   const env = { HF_HUB_CACHE: cache, ASR_MODEL_ID: 'Qwen/Qwen3-ASR-0.6B', ALIGNER_MODEL_DIR: '/srv/aligner' };
   const { recognition } = readConfig(env);
   assert.deepEqual(recognition, {
-    recogniser: folder,
+    recogniser: { directory: folder, memory: undefined },
     remote: undefined,
     fast: undefined,
-    aligner: '/srv/aligner',
+    aligner: { directory: '/srv/aligner', memory: undefined },
     streaming: 'draft',
     partialIntervalMs: 320,
     koreanWords: undefined,
@@ -254,10 +254,38 @@ test('a recogniser that is named and not there is a mistake', (t) => {
   assert.match(problem({ ASR_STREAMING: 'fast' }), /ASR_STREAMING must be one of draft, official/);
 });
 
+test('every model has its memory, in bytes or as a share of the device', () => {
+  const { model, recognition } = readConfig({
+    SPEECH_MEMORY: '40G',
+    ASR_MODEL_DIR: '/srv/large',
+    ASR_MEMORY: '25%',
+    ASR_FAST_MODEL_DIR: '/srv/small',
+    ASR_FAST_MEMORY: '1.5g',
+    ALIGNER_MODEL_DIR: '/srv/aligner',
+    ALIGNER_MEMORY: '3221225472',
+  });
+  assert.deepEqual(model.memory, { bytes: 40 * 2 ** 30 });
+  assert.deepEqual(recognition.recogniser?.memory, { share: 0.25 });
+  assert.deepEqual(recognition.fast?.memory, { bytes: 1.5 * 2 ** 30 });
+  assert.deepEqual(recognition.aligner?.memory, { bytes: 3 * 2 ** 30 });
+  assert.equal(readConfig({}).model.memory, undefined);
+});
+
+test('memory without a unit that makes sense, and of a model that is not there, is a mistake', () => {
+  for (const value of ['0%', '101%', '40', '40X', 'half', '-1G', '1e3G', '0', '9000000T'])
+    assert.deepEqual(problemsOf({ SPEECH_MEMORY: value }), [
+      `SPEECH_MEMORY must be at least 1M, such as 40G, or a share of the device such as 50%, not "${value}"`,
+    ]);
+  for (const name of ['ASR', 'ASR_FAST', 'ALIGNER'])
+    assert.deepEqual(problemsOf({ [`${name}_MEMORY`]: '4G' }), [
+      `${name}_MEMORY has no effect without ${name}_MODEL_DIR or ${name}_MODEL_ID`,
+    ]);
+});
+
 test('a fast recogniser needs another one beside it', (t) => {
   const folder = fetchInto(temporaryFolder(t), 'Qwen/Qwen3-ASR-0.6B');
   const both = { ASR_MODEL_DIR: '/srv/large', ASR_FAST_MODEL_DIR: folder };
-  assert.equal(readConfig(both).recognition.fast, folder);
+  assert.equal(readConfig(both).recognition.fast?.directory, folder);
   assert.deepEqual(problemsOf({ ASR_FAST_MODEL_DIR: folder }), [
     'ASR_FAST_MODEL_DIR has no effect without ASR_MODEL_DIR, ASR_MODEL_ID or ASR_BASE_URL',
   ]);

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { readConfig } from '../../src/config/config.js';
 import { openEngines } from '../../src/engines/engine-setup.js';
 import { openRecognisers } from '../../src/engines/recogniser-setup.js';
+import type { Recogniser } from '../../src/engines/recogniser.js';
 import { createLog } from '../../src/observe/log.js';
 import { until } from '../fakes/until.js';
 import { GOLDEN } from './golden.js';
@@ -21,14 +23,28 @@ async function open(t: TestContext, env: Readonly<Record<string, string>>) {
   return opened;
 }
 
+/** Resolves once a second of silence is recognised. */
+async function recogniseSecond(t: TestContext, recogniser: Recogniser): Promise<void> {
+  const ring = PcmRing.open(16_000, 16_000);
+  t.after(() => ring.close());
+  ring.write(new Float32Array(16_000));
+  ring.end();
+  const ignore = () => undefined;
+  const session = recogniser.open({ sampleRate: 16_000, use: 'file' }, { final: ignore, partial: ignore });
+  session.push(ring);
+  await session.ended;
+}
+
 test('without a setting nothing recognises speech', async (t) => {
   const { recogniser, aligner, health } = await open(t, {});
   assert.deepEqual([recogniser, aligner, health], [undefined, undefined, undefined]);
 });
 
 test('recogniser and aligner are loaded at the start, each by itself', async (t) => {
-  const both = await open(t, { ASR_MODEL_DIR: ASR, ALIGNER_MODEL_DIR: ALIGNER });
-  const loaded = { usable: true, loaded: true, problem: undefined };
+  const both = await open(t, { DEVICE: 'cpu', ASR_MODEL_DIR: ASR, ALIGNER_MODEL_DIR: ALIGNER });
+  const device = both.health?.aligner?.device;
+  assert.match(String(device), /^cpu /);
+  const loaded = { usable: true, loaded: true, problem: undefined, device };
   assert.deepEqual(both.health, {
     recogniser: { engine: 'qwen3-asr', ...loaded, sessions: 0 },
     aligner: { engine: 'qwen3-aligner', ...loaded },
@@ -38,6 +54,19 @@ test('recogniser and aligner are loaded at the start, each by itself', async (t)
   assert.equal(both.health?.aligner?.loaded, true);
   const one = await open(t, { ASR_MODEL_DIR: ASR, PRELOAD_MODEL: '0' });
   assert.deepEqual([one.health?.recogniser?.loaded, one.health?.aligner], [false, undefined]);
+});
+
+test('a model that does not fit its memory is refused with what it needs; the others serve on', async (t) => {
+  const { recogniser } = await open(t, { DEVICE: 'cpu', ASR_MODEL_DIR: ASR, ASR_MEMORY: '50%' });
+  const aligner = { DEVICE: 'cpu', ALIGNER_MODEL_DIR: ALIGNER, ALIGNER_MEMORY: '0.00001%' };
+  await assert.rejects(open(t, aligner), { message: /^the model may take .*, and its weights alone take / });
+  assert.ok(recogniser !== undefined);
+  await recogniseSecond(t, recogniser);
+});
+
+test('a GPU that is asked for is asked for by all models', async (t) => {
+  for (const model of [{ ASR_MODEL_DIR: ASR }, { ALIGNER_MODEL_DIR: ALIGNER }])
+    await assert.rejects(open(t, { DEVICE: 'cuda:99', ...model }), { message: /^cuda:99: ./ });
 });
 
 test('a checkpoint of another kind is refused under every variable', async (t) => {
@@ -75,7 +104,14 @@ test('a transcription server takes the place of a checkpoint', async (t) => {
   const { recogniser, health } = await opening;
   assert.equal(recogniser?.tellsPartials, true);
   assert.deepEqual(health, {
-    recogniser: { engine: 'openai', usable: true, loaded: true, problem: undefined, sessions: 0 },
+    recogniser: {
+      engine: 'openai',
+      usable: true,
+      loaded: true,
+      problem: undefined,
+      device: undefined,
+      sessions: 0,
+    },
     aligner: undefined,
   });
   const refused = open(t, env);

@@ -24,6 +24,7 @@ export class FakeHearing implements CallHearing {
         change: (changed) => void this.asked.push(['change', changed]),
         interruptible: (tracks) => void (this.tracks = tracks.map(({ track }) => track)),
         awaitInput: () => void this.asked.push('awaitInput'),
+        endTurn: () => void this.asked.push('endTurn'),
         close: () => void this.asked.push('close'),
       };
     },

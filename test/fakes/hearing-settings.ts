@@ -11,4 +11,5 @@ export const HEARING_SETTINGS: HearingSettings = {
   sensitivity: 'high',
   ignoreBackchannel: false,
   resumeMs: 2000,
+  endedByHand: false,
 };

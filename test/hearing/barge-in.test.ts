@@ -36,6 +36,13 @@ test('the onset of speech fades the voice, and speech of 250 ms confirms', () =>
   assert.deepEqual(fades, [3]);
 });
 
+test('where turns are ended by hand, speech interrupts nothing', () => {
+  const { decision, fades } = bargeIn({ endedByHand: true });
+  assert.equal(decision.started(936, 1000), undefined);
+  assert.equal(decision.advance(5000, 6000), undefined);
+  assert.deepEqual(fades, []);
+});
+
 test('a noise that ends is a false barge-in at once', () => {
   const { decision } = bargeIn();
   decision.started(936, 1000);

@@ -26,6 +26,7 @@ for (const [change, message] of [
   [{ resumeMs: Infinity }, /^resumeMs must be 100 to 30000 ms, not Infinity$/],
   [{ sensitivity: 'loud' as 'low' }, /^sensitivity must be high, medium or low, not loud$/],
   [{ ignoreBackchannel: 1 as unknown as boolean }, /^ignoreBackchannel must be true or false, not 1$/],
+  [{ endedByHand: 0 as unknown as boolean }, /^endedByHand must be true or false, not 0$/],
 ] satisfies readonly (readonly [Partial<HearingSettings>, RegExp])[]) {
   test(`${JSON.stringify(change)} is refused with its field`, () => {
     const [field] = Object.keys(change);

@@ -73,6 +73,36 @@ test('Silero itself hears the speech of one call, and neither the silence nor th
   assert.equal(time.waiting, 0);
 });
 
+test('an order ends the turn of a call, and of one whose caller says nothing', async () => {
+  const { hearing } = await opened();
+  const speaker = listened(hearing, 1, { ...HEARING_SETTINGS, endedByHand: true });
+  const quiet = listened(hearing, 2);
+  await until(() => speaker.types().includes('speech.stopped'));
+  speaker.line.endTurn();
+  quiet.line.endTurn();
+  const ended = ({ events }: ReturnType<typeof listened>) =>
+    events
+      .filter((event) => event.type === 'turn.ended')
+      .map(({ speechMs, reason }) => [speechMs > 0, reason]);
+  await until(() => ended(speaker).length > 0 && ended(quiet).length > 0);
+  assert.deepEqual([ended(speaker), ended(quiet)], [[[true, 'client']], [[false, 'client']]]);
+  await hearing.close();
+});
+
+test('an order to end a turn survives the worker that was to obey it', async () => {
+  const { hearing, lines } = await opened();
+  const { line, events } = listened(hearing, 2);
+  listened(hearing, 666).line.close(); // the worker dies of its first message
+  line.endTurn();
+  await until(() => lines.some(({ msg }) => msg === 'hearing worker replaced'));
+  const ends = () => events.filter(({ type }) => type === 'turn.ended').length;
+  await until(() => ends() > 0);
+  line.endTurn();
+  await until(() => ends() > 1);
+  assert.equal(ends(), 2);
+  await hearing.close();
+});
+
 test('without a usable model file the energy detector hears, and says why', async () => {
   const broken = join(folder, 'broken.onnx');
   writeFileSync(broken, 'no model');

@@ -128,6 +128,37 @@ test('maxTurnMs 0 is no limit', () => {
   assert.deepEqual(until(600_000), []);
 });
 
+test('a turn that is ended by hand ends by order only, however long its pauses are', () => {
+  const { turns, until, speak } = detector({ endedByHand: true });
+  assert.deepEqual([...speak(1000, 2000), ...speak(70_000, 70_100), ...until(90_000)], []);
+  const end = { type: 'turn.ended', atMs: 90_000, startedMs: 1000, speechMs: 1100, reason: 'client' };
+  assert.deepEqual(turns.end(90_000), end);
+  assert.deepEqual(turns.end(95_000), { ...end, atMs: 95_000, startedMs: 95_000, speechMs: 0 });
+});
+
+test('speech that lasts while its turn is ended by order is the next turn', () => {
+  const { turns, until } = detector();
+  until(1000);
+  turns.started(1000);
+  until(3000);
+  const end = { type: 'turn.ended', atMs: 3000, startedMs: 1000, speechMs: 2000, reason: 'client' };
+  assert.deepEqual(turns.end(3000), end);
+  turns.stopped(4000);
+  assert.deepEqual(until(6000), [
+    { type: 'turn.ended', atMs: 4600, startedMs: 3000, speechMs: 1000, reason: 'silence' },
+  ]);
+});
+
+test('turns that were ended by hand end by silence again when the settings say so', () => {
+  const { turns, until, speak } = detector({ endedByHand: true });
+  speak(1000, 2000);
+  assert.deepEqual(until(5000), []);
+  turns.settings = HEARING_SETTINGS;
+  assert.deepEqual(until(5010), [
+    { type: 'turn.ended', atMs: 5000, startedMs: 1000, speechMs: 1000, reason: 'silence' },
+  ]);
+});
+
 test('no_input comes once, noInputMs after awaitInput', () => {
   const { turns, until } = detector({ noInputMs: 3000 });
   assert.deepEqual(until(5000), []);

@@ -171,6 +171,59 @@ test('a stall of many streams disturbs the order of none', () => {
   plane.close();
 });
 
+test('packets and marks of several streams come in the order in which they left', () => {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
+  const told: { readonly stream: number; readonly what: string; readonly atMs: number }[] = [];
+  const streams = [1, 2, 3].map(() => {
+    const playout = plane.openStream(TELEPHONE);
+    const note = (what: string, atMs: number) => told.push({ stream: playout.handle, what, atMs });
+    playout.onPacket = ({ data, atMs }) => note(contents([parseRtp({ data, atMs })]).join(), atMs);
+    playout.onMark = (_track, mark, sentAtMs) => note(`mark ${mark}`, sentAtMs);
+    playout.target({ capture: true });
+    for (let frame = 1; frame <= 4; frame++) {
+      playout.push(playout.generation, 1, new Uint8Array(160).fill(frame));
+      playout.mark(playout.generation, 1, frame, frame === 4);
+    }
+    return playout;
+  });
+  plane.advance(START_MS + 79.999);
+  assert.equal(told.length, 3 * 8);
+  const times = told.map(({ atMs }) => atMs);
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+  for (const { handle } of streams) {
+    const own = told.filter(({ stream }) => stream === handle).map(({ what }) => what);
+    assert.deepEqual(own, ['1', 'mark 1', '2', 'mark 2', '3', 'mark 3', '4', 'mark 4']);
+  }
+  plane.close();
+});
+
+test('a callback that closes its stream gets its packets once, and the other streams lose none', () => {
+  const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
+  const carried: string[] = [];
+  const closing = plane.openStream({ ...TELEPHONE, ssrc: 1 });
+  const other = plane.openStream({ ...TELEPHONE, ssrc: 2 });
+  for (const playout of [closing, other]) {
+    playout.target({ capture: true });
+    for (let frame = 1; frame <= 3; frame++)
+      playout.push(playout.generation, 1, new Uint8Array(160).fill(frame));
+    playout.onPacket = (packet) => {
+      if (packet.kind !== 'rtp') return;
+      const { ssrc, payload } = parseRtp(packet);
+      carried.push(`${ssrc}: ${payload[0]}`);
+      if (ssrc === 1 && payload[0] === 2) closing.close();
+    };
+  }
+  plane.advance(START_MS + 59.999);
+  const of = (ssrc: number) => carried.filter((one) => one.startsWith(`${ssrc}:`));
+  assert.deepEqual(of(1).slice(0, 2), ['1: 1', '1: 2']);
+  assert.deepEqual(of(2), ['2: 1', '2: 2', '2: 3']);
+  assert.equal(new Set(carried).size, carried.length);
+  plane.close();
+});
+
 test('packets sent, late and left out are counted for the plane', () => {
   const { plane, push, pass } = holdPlane();
   push(1, 1, 2);

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { type HandledCall, NO_AGENT } from '../../call/call-handler.js';
 import { callClients } from '../../call/client-limits.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
+import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { hangUpMessage, type MessageListener, MessageReader } from './audio-socket-messages.js';
@@ -17,9 +18,10 @@ export interface AudioSocketCallParts {
   readonly handler: {
     readonly usual: string | undefined;
     handle(agent: string, handled: HandledCall): unknown;
+    /** An agent or an application conducts the call. */
+    isConducted(call: string): boolean;
   };
-  /** Name of the agent, or `none`; undefined: the usual one. */
-  readonly agent: string | undefined;
+  readonly config: Pick<AudioSocketConfig, 'agent' | 'unansweredMs' | 'key'>;
   readonly time: Time;
   readonly log: AudioSocketLog;
 }
@@ -141,13 +143,13 @@ export class AudioSocketCall implements MessageListener {
   #opened(): Pick<SoundCall, CallPart> {
     if (this.#call !== undefined) return this.#call;
     this.#cancelTimer();
-    const { soundCalls, handler, log } = this.#parts;
+    const { soundCalls, handler, config, log } = this.#parts;
     const { address, uuid } = this.#names;
     const { codec } = this.#sound;
     const opened = soundCalls.open({
       protocol: PROTOCOL,
       clients: callClients(undefined, address),
-      owner: undefined,
+      owner: config.key,
       sends: codec,
       receives: codec,
       from: `${PROTOCOL}:${uuid}`,
@@ -157,9 +159,22 @@ export class AudioSocketCall implements MessageListener {
     this.#names.call = opened.call.id;
     log.info(this.#names, 'AudioSocket call opened');
     void opened.call.closed.then((reason) => this.#end(reason));
-    const agent = this.#parts.agent ?? handler.usual;
+    const agent = config.agent ?? handler.usual;
     if (agent !== undefined && agent !== NO_AGENT) handler.handle(agent, opened.handled);
+    else this.#awaitConductor(opened.call.id);
     return opened;
+  }
+
+  #awaitConductor(call: string): void {
+    const { time, config, handler, log } = this.#parts;
+    const { unansweredMs } = config;
+    this.#cancelTimer = time.after(unansweredMs, () => {
+      if (handler.isConducted(call)) return;
+      const seconds = unansweredMs / 1000;
+      const reason = `no agent and no application took the call within AUDIOSOCKET_UNANSWERED_SECONDS=${seconds}`;
+      log.warn({ ...this.#names, reason }, 'AudioSocket call not answered');
+      this.#end('not answered');
+    });
   }
 
   #changeRate(rate: number, call: Pick<SoundCall, CallPart>): void {

@@ -5,7 +5,7 @@ import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
 import { ParleyError } from '../../errors.js';
 import { AudioSocketCall, type AudioSocketCallParts } from './audio-socket-call.js';
 
-export interface AudioSocketParts extends Omit<AudioSocketCallParts, 'agent'> {
+export interface AudioSocketParts extends Omit<AudioSocketCallParts, 'config'> {
   readonly config: { readonly audioSocket: AudioSocketConfig | undefined };
   /** Closes the server with the others. */
   readonly closing: { add(step: () => Promise<void>): void };
@@ -32,9 +32,9 @@ export class AudioSocketServer {
   #isListening = false;
   #closing: Promise<void> | undefined;
 
-  constructor(config: AudioSocketConfig, parts: Omit<AudioSocketCallParts, 'agent'>) {
+  constructor(config: AudioSocketConfig, parts: Omit<AudioSocketCallParts, 'config'>) {
     this.#config = config;
-    this.#parts = { ...parts, agent: config.agent };
+    this.#parts = { ...parts, config };
     this.#allowed = listOf(config.allow);
     this.#server = createServer((socket) => this.#connected(socket));
   }

@@ -131,6 +131,7 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
       const preset = secret === undefined ? undefined : parts.secrets.sessionOf(secret);
       const offered = readOffer(request);
       const session = offered.session ?? preset;
+      refuseTranscription(session);
       const offer: SdpOffer = { ...offered, session, use: 'talk', agent, ...openerOf(request) };
       return sendSession(parts, reply, CALLS, exchange.open(offer));
     });
@@ -153,6 +154,13 @@ export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
     return reply.code(204).send();
   });
   addResumeRoute(app, parts);
+}
+
+/** Throws INVALID_FIELD. */
+function refuseTranscription(session: SdpOffer['session']): void {
+  if (session?.['type'] !== 'transcription') return;
+  const message = 'a session of transcription goes over the WebSocket /v1/realtime, not over WebRTC';
+  throw new ParleyError('INVALID_FIELD', message, { field: 'session.type' });
 }
 
 /** The token is checked after the body, so that a client whose call has ended gets 404, and not 401. */

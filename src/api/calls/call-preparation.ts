@@ -19,7 +19,8 @@ interface SecretBody {
 const SECRET_SCHEMA: RouteSchema = {
   summary: 'Make a secret with which a web page opens calls for a short time',
   description:
-    'The secret opens calls for the API key of this request, at /v1/realtime/calls, /whip and /whep.',
+    'The secret opens calls for the API key of this request, at /v1/realtime/calls, /whip and /whep, and ' +
+    'WebSockets of /v1/realtime.',
   tags: [TAGS.calls],
   body: object(
     {
@@ -37,7 +38,9 @@ const SECRET_SCHEMA: RouteSchema = {
       ),
       session: {
         type: 'object',
-        description: 'session of the calls that it opens, for the data channel `oai-events` or `relay`',
+        description:
+          'session of the calls that it opens, for the data channel `oai-events` or `relay`, or of its ' +
+          'WebSockets. Those with the type `transcription` transcribe, and speak nothing.',
       },
     },
     ['expires_after', 'session'],
@@ -89,10 +92,12 @@ export function addCallPreparationRoutes(
     const seconds = expires_after?.seconds ?? DEFAULT_SECONDS;
     const value = secrets.make(key, seconds, session);
     const id = `sess_${randomUUID()}`;
+    const type =
+      session?.['type'] === 'transcription' ? 'realtime.transcription_session' : 'realtime.session';
     return reply.header('cache-control', 'no-store').send({
       value,
       expires_at: Math.floor(now() / 1000) + seconds,
-      session: { type: 'realtime', ...session, object: 'realtime.session', id },
+      session: { type: 'realtime', ...session, object: type, id },
     });
   });
 

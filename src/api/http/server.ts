@@ -233,7 +233,7 @@ function liveDialects(
       );
     },
   };
-  const conversations = realtimeConversations(realtimeSocket(parts), socketCalls, access);
+  const conversations = realtimeConversations(realtimeSocket(parts, access.secrets), socketCalls, access);
   return [liveSocket(parts), conversations, jambonzSocket(parts)];
 }
 

@@ -120,9 +120,10 @@ const MODEL = {
   usable: { type: 'boolean', description: 'it can be used, even if it must be loaded first' },
   loaded: BOOLEAN,
   problem: STRING,
+  device: { type: 'string', description: 'what it computes on, while it is loaded here' },
 } as const;
-const ALIGNER = object(MODEL, ['problem']);
-const RECOGNISER = object({ ...MODEL, sessions: INTEGER }, ['problem']);
+const ALIGNER = object(MODEL, ['problem', 'device']);
+const RECOGNISER = object({ ...MODEL, sessions: INTEGER }, ['problem', 'device']);
 
 const HEALTH = object(
   {

@@ -1,5 +1,5 @@
-// The dialect of OpenAI's realtime transcription: /v1/realtime?intent=transcription, with the events of the
-// present API and the message names of the beta.
+// The dialect of OpenAI's realtime transcription: /v1/realtime?intent=transcription, or with a client secret
+// whose session transcribes. It has the events of the present API and the message names of the beta.
 //
 //   in   session.update   input_audio_buffer.append, .commit, .clear
 //   out  session.created, .updated   input_audio_buffer.speech_started, .speech_stopped, .committed, .cleared
@@ -17,29 +17,57 @@ import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dial
 import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import { LiveClient } from './live-client.js';
 import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
+import { FULL, MOST_INPUT_MS } from './realtime-input-bound.js';
 import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
 
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
 
-export function realtimeSocket(parts: LiveSocketParts): Dialect {
+/** The sessions that client secrets were made with; undefined: none, or no valid secret. */
+export interface SecretSessions {
+  sessionOf(secret: string): Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface TranscriptionDialect extends Dialect {
+  /** The client asks for a transcription. */
+  takes(handshake: Handshake): boolean;
+}
+
+export function realtimeSocket(parts: LiveSocketParts, secrets: SecretSessions): TranscriptionDialect {
+  const takes = (handshake: Handshake) => isAskedFor(handshake) || presetOf(handshake, secrets) !== undefined;
   return {
     name: 'realtime-transcription',
     path: '/v1/realtime',
     carriesSound: true,
-    check: ({ url: { searchParams } }) => {
-      const model = searchParams.get('model') ?? undefined;
-      // The `openai` package puts a model into the URL, and no intent.
-      const isTranscriber = model !== undefined && TRANSCRIPTION_MODELS.test(model);
-      if (searchParams.get('intent') !== 'transcription' && !isTranscriber) {
+    takesSecrets: true,
+    takes,
+    check: (handshake) => {
+      if (!takes(handshake)) {
         const message =
           'the URL of a WebSocket of /v1/realtime must have "intent=transcription", or a model of OpenAI that transcribes';
         throw new ParleyError('INVALID_FIELD', message, { field: 'intent' });
       }
       liveTranscriberOf(parts);
-      parts.checkModel(model);
+      if (isAskedFor(handshake)) parts.checkModel(modelOf(handshake) ?? undefined);
     },
-    open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake),
+    open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake, presetOf(handshake, secrets)),
   };
+}
+
+function modelOf({ url }: Handshake): string | null {
+  return url.searchParams.get('model');
+}
+
+/** By the URL. The `openai` package puts a model into it, and no intent. */
+function isAskedFor(handshake: Handshake): boolean {
+  const model = modelOf(handshake);
+  if (handshake.url.searchParams.get('intent') === 'transcription') return true;
+  return model !== null && TRANSCRIPTION_MODELS.test(model);
+}
+
+/** The session of the client secret, if it is one of transcription. */
+function presetOf({ secret }: Handshake, secrets: SecretSessions): Fields | undefined {
+  const session = secret === undefined ? undefined : secrets.sessionOf(secret);
+  return session?.['type'] === 'transcription' ? session : undefined;
 }
 
 interface TurnItem {
@@ -71,20 +99,29 @@ class RealtimeConversation implements Conversation {
   #turns: Turns | undefined;
   /** No sound has come since the session was updated. */
   #isNew = false;
-  #hasSound = false;
+  /** Milliseconds of sound since the last commit of the client. */
+  #inputMs = 0;
   #events = 0;
   #items = 0;
   #lastItem: string | null = null;
   #isBeta = false;
   #soundMs = 0;
 
-  constructor(parts: LiveSocketParts, peer: Peer, handshake: Handshake) {
+  /** `preset`: the session of the client secret. With a mistake in it, the usual session holds. */
+  constructor(parts: LiveSocketParts, peer: Peer, handshake: Handshake, preset: Fields | undefined) {
     this.#parts = parts;
     this.#peer = peer;
     this.#handshake = handshake;
     this.#client = new LiveClient(parts, peer);
     this.#id = `sess_${handshake.requestId.replace(/^req_/, '')}`;
+    let problem: unknown;
+    try {
+      if (preset !== undefined) this.#session = this.#read({ session: preset }, false);
+    } catch (error) {
+      problem = error;
+    }
     this.#send('session.created', { session: sessionObject(this.#id, this.#session) });
+    if (problem !== undefined) this.#refuse(problem, undefined);
   }
 
   message(data: string | Uint8Array): void {
@@ -126,22 +163,30 @@ class RealtimeConversation implements Conversation {
 
   /** Sound that comes later is transcribed by the new session; that before it keeps its own. */
   #update(fields: Fields, isBeta: boolean): void {
-    const session = readSession(fields, this.#session, isBeta);
-    this.#parts.checkModel(session.model);
-    readLanguage({ language: session.language });
-    this.#session = session;
+    const session = (this.#session = this.#read(fields, isBeta));
     this.#isBeta = isBeta;
     this.#isNew = true;
     const name = isBeta ? 'transcription_session.updated' : 'session.updated';
     this.#send(name, { session: sessionObject(this.#id, session) });
   }
 
+  /** Throws INVALID_FIELD and MODEL_UNKNOWN. */
+  #read(fields: Fields, isBeta: boolean): RealtimeSession {
+    const session = readSession(fields, this.#session, isBeta);
+    this.#parts.checkModel(session.model);
+    readLanguage({ language: session.language });
+    return session;
+  }
+
   #append(fields: Fields): void {
     const bytes = soundIn(fields, 'audio');
     if (this.#turns === undefined || this.#isNew) this.#begin();
+    if (this.#session.turns === undefined && this.#inputMs >= MOST_INPUT_MS)
+      throw new ParleyError('QUEUE_FULL', `${FULL}: commit it, or clear it`);
     this.#client.hear(bytes);
-    this.#hasSound ||= bytes.length > 0;
-    this.#soundMs += (1000 * bytes.length) / bytesPerSecond(this.#session);
+    const ms = (1000 * bytes.length) / bytesPerSecond(this.#session);
+    this.#inputMs += ms;
+    this.#soundMs += ms;
   }
 
   #begin(): void {
@@ -167,21 +212,21 @@ class RealtimeConversation implements Conversation {
     this.#client.begin({ encoding, rate }, request);
     this.#turns = own;
     this.#isNew = false;
-    this.#hasSound = false;
+    this.#inputMs = 0;
   }
 
   #commit(): void {
-    if (this.#turns === undefined || !this.#hasSound) {
+    if (this.#turns === undefined || this.#inputMs === 0) {
       const message = 'the input audio buffer is empty: nothing can be committed';
       throw new ParleyError('INVALID_FIELD', message, { field: 'type' });
     }
     this.#client.commit();
-    this.#hasSound = false;
+    this.#inputMs = 0;
   }
 
   #clear(): void {
     if (this.#turns !== undefined) this.#client.drop();
-    this.#hasSound = false;
+    this.#inputMs = 0;
     this.#send('input_audio_buffer.cleared', {});
   }
 
@@ -281,7 +326,7 @@ function placeOf({ offsetMs }: Turns, atSeconds: number): number {
 }
 
 function isOfClient({ code }: ParleyError): boolean {
-  return ['INVALID_FIELD', 'MALFORMED', 'AUDIO_INVALID', 'MODEL_UNKNOWN'].includes(code);
+  return ['INVALID_FIELD', 'MALFORMED', 'AUDIO_INVALID', 'MODEL_UNKNOWN', 'QUEUE_FULL'].includes(code);
 }
 
 function bytesPerSecond({ encoding, rate }: { encoding: SoundEncoding; rate: number }): number {

@@ -3,7 +3,7 @@
 // src/agents conducts the conversation.
 //
 //   in   session.update   conversation.item.create, .retrieve, .truncate, .delete   response.create, .cancel
-//        input_audio_buffer.clear   output_audio_buffer.clear   over WebSocket input_audio_buffer.append
+//        input_audio_buffer.commit, .clear, over WebSocket .append   output_audio_buffer.clear
 //
 // The events to the client are in realtime-objects.ts.
 import type { Agents } from '../../agents/agents.js';
@@ -24,6 +24,7 @@ import type { Switchboard } from '../../call/switchboard.js';
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { socketError } from '../http/error-reply.js';
+import { FULL } from '../live/realtime-input-bound.js';
 import { type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 import {
   audioEndIn,
@@ -35,6 +36,7 @@ import {
   readItem,
   readResponse,
 } from './realtime-fields.js';
+import { RealtimeInput } from './realtime-input.js';
 import { itemObject, type RealtimeEvent, RealtimeWriter } from './realtime-objects.js';
 import { readFormats, RealtimeSound } from './realtime-sound.js';
 import {
@@ -70,6 +72,7 @@ const LABEL = 'oai-events';
 const SAMPLE = 'a'; // a text that every voice can speak
 const ID_BYTES = 15;
 const MOST_EVENT_ID = 512; // characters
+const LEAST_INPUT_MS = 100; // that OpenAI takes as a turn
 
 export function realtimeChannel(parts: RealtimeParts): ChannelDialect {
   return {
@@ -88,6 +91,7 @@ export class RealtimeTalk implements ChannelTalk {
   readonly #writer: RealtimeWriter;
   /** Undefined: it goes over RTP. */
   readonly #sound: RealtimeSound | undefined;
+  readonly #input: RealtimeInput;
   #settings: RealtimeSettings;
   #events = 0;
 
@@ -102,6 +106,12 @@ export class RealtimeTalk implements ChannelTalk {
     const write = (event: Parameters<RealtimeWriter['write']>[0]) => this.#write(event);
     const send = (event: RealtimeEvent) => this.#send(event);
     this.#sound = sound && new RealtimeSound({ call: sound, write, send });
+    this.#input = new RealtimeInput({
+      call: handled.call,
+      sound,
+      time: parts.time,
+      overflowed: () => this.#overflowed(),
+    });
     this.#client = client;
     this.#call = handled.call.id;
     this.#id = this.#newId('sess');
@@ -115,6 +125,7 @@ export class RealtimeTalk implements ChannelTalk {
     };
     if (this.#abilities.agent === undefined) parts.agents.clientConducts(this.#call);
     this.#settings = this.#described(session, problems);
+    this.#input.isByHand = this.#settings.turns === null;
     this.#talk = new SteeredTalk(handled, this.#settings.talk, {
       agent: this.#abilities.agent,
       callerTexts,
@@ -214,17 +225,41 @@ export class RealtimeTalk implements ChannelTalk {
       case 'output_audio_buffer.clear':
         return this.#talk.clear();
       case 'input_audio_buffer.clear':
-        this.#sound?.clear();
+        this.#sound?.drop(this.#input.lengthMs);
         this.#talk.dropInput();
+        this.#input.clear();
         return this.#send({ type: 'input_audio_buffer.cleared' });
       case 'input_audio_buffer.append':
-        if (this.#sound !== undefined) return this.#sound.append(fields);
+        if (this.#sound !== undefined) return this.#append(fields, this.#sound);
         throw invalid('type', 'does not exist in a WebRTC call: the sound comes over RTP');
       case 'input_audio_buffer.commit':
-        throw invalid('type', 'does not exist here: the ends of turns are found by voice activity');
+        return this.#commit(eventId);
       default:
         throw invalid('type', `must be one of ${TYPES.join(', ')}`);
     }
+  }
+
+  #append(fields: Fields, sound: RealtimeSound): void {
+    this.#input.checkRoom();
+    this.#input.appended(sound.append(fields));
+  }
+
+  /** The caller has spoken for too long, and the client has not ended the turn. */
+  #overflowed(): void {
+    if (this.#talk.dropInput())
+      this.#refuse(new ParleyError('QUEUE_FULL', `${FULL}, and is cleared`), undefined);
+  }
+
+  /** Ends the turn of the caller, as OpenAI does: no response follows by itself. */
+  #commit(eventId: string | undefined): void {
+    const { lengthMs, delayMs } = this.#input;
+    if (lengthMs < LEAST_INPUT_MS) {
+      const few = `the input audio buffer has ${Math.floor(lengthMs)} ms of sound`;
+      const message = `${few}: a turn needs ${LEAST_INPUT_MS} ms at least`;
+      return this.#refuseAs('input_audio_buffer_commit_empty', message, eventId);
+    }
+    this.#talk.commit(delayMs);
+    this.#input.clear();
   }
 
   readonly #callId = () => this.#newId('call');
@@ -238,6 +273,7 @@ export class RealtimeTalk implements ChannelTalk {
     if (formats !== undefined) this.#sound?.change(formats);
     this.#talk.change(settings.talk);
     this.#settings = settings;
+    this.#input.isByHand = settings.turns === null;
     this.#send({ type: 'session.updated', session: this.#object });
   }
 
@@ -264,7 +300,7 @@ export class RealtimeTalk implements ChannelTalk {
 
   #cancel(fields: Fields, eventId: string | undefined): void {
     const id = stringIn(fields, 'response_id', MOST_EVENT_ID);
-    if (this.#talk.isResponding(id)) return this.#talk.cancel();
+    if (this.#talk.isResponding(id) || this.#sound?.holds(id) === true) return this.#talk.cancel();
     return this.#refuseAs('response_cancel_not_active', 'no response is in progress', eventId);
   }
 
@@ -322,6 +358,7 @@ const TYPES = [
   'conversation.item.delete',
   'response.create',
   'response.cancel',
+  'input_audio_buffer.commit',
   'input_audio_buffer.clear',
   'output_audio_buffer.clear',
 ];

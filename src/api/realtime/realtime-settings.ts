@@ -28,7 +28,8 @@ type TurnDetection =
 
 export interface RealtimeSettings {
   readonly talk: TalkSettings;
-  readonly turns: TurnDetection;
+  /** Null: the client ends the turns. */
+  readonly turns: TurnDetection | null;
   /** False: the model may call no function of the client. */
   readonly mayCall: boolean;
   readonly tools: readonly ChatTool[];
@@ -76,7 +77,7 @@ export function usualSettings({ agent }: SessionAbilities): RealtimeSettings {
       answersTurns: agent !== undefined,
       isInterruptible,
       idleMs: undefined,
-      hearing: { silenceMs: SILENCE_MS },
+      hearing: { silenceMs: SILENCE_MS, endedByHand: false },
       expected: { language, context: hints },
       tools: [],
     },
@@ -181,15 +182,18 @@ function readTurns(
   if (!('turn_detection' in input)) return { talk, turns: before };
   const fields = objectIn(input, 'turn_detection');
   if (fields === undefined)
-    throw invalid(
-      'turn_detection',
-      'must be an object: in a call, turns are found by voice activity. With "create_response": false they ' +
-        'are not answered',
-    );
-  const type = choiceIn(fields, 'type', ['server_vad', 'semantic_vad']) ?? before.type;
+    return {
+      turns: null,
+      talk: { ...talk, idleMs: undefined, hearing: { ...talk.hearing, endedByHand: true } },
+    };
+  const type = choiceIn(fields, 'type', ['server_vad', 'semantic_vad']) ?? before?.type ?? 'server_vad';
   const silenceMs = wholeIn(fields, 'silence_duration_ms', ...HEARING_BOUNDS.silenceMs) ?? SILENCE_MS;
   const eagerness = choiceIn(fields, 'eagerness', EAGERNESS) ?? 'auto';
   const turns: TurnDetection = type === 'server_vad' ? { type, silenceMs } : { type, eagerness };
+  const hearing = {
+    silenceMs: type === 'server_vad' ? silenceMs : SEMANTIC_MS[eagerness],
+    endedByHand: false,
+  };
   const answersTurns = flagIn(fields, 'create_response') ?? talk.answersTurns;
   if (answersTurns && agent === undefined)
     throw invalid(
@@ -203,7 +207,7 @@ function readTurns(
       answersTurns,
       isInterruptible: flagIn(fields, 'interrupt_response') ?? talk.isInterruptible,
       idleMs: 'idle_timeout_ms' in fields ? wholeIn(fields, 'idle_timeout_ms', ...IDLE_MS) : talk.idleMs,
-      hearing: { silenceMs: turns.type === 'server_vad' ? silenceMs : SEMANTIC_MS[turns.eagerness] },
+      hearing,
     },
   };
 }
@@ -229,7 +233,7 @@ export function sessionObject(
   const { model = null, language = null, prompt = null } = transcription;
   const { answersTurns, isInterruptible, idleMs = null } = talk;
   const found =
-    turns.type === 'server_vad'
+    turns?.type === 'server_vad'
       ? { type: turns.type, silence_duration_ms: turns.silenceMs, idle_timeout_ms: idleMs }
       : turns;
   return {
@@ -247,9 +251,10 @@ export function sessionObject(
         format: formatObject(receives),
         transcription: isCallerRecognised ? { model, language, prompt } : null,
         noise_reduction: null,
-        turn_detection: isCallerRecognised
-          ? { ...found, create_response: answersTurns, interrupt_response: isInterruptible }
-          : null,
+        turn_detection:
+          isCallerRecognised && found !== null
+            ? { ...found, create_response: answersTurns, interrupt_response: isInterruptible }
+            : null,
       },
       output: {
         format: formatObject(sends),

@@ -7,7 +7,7 @@ import { type ChannelOpening, NO_AGENT } from '../../call/call-handler.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
+import type { SecretSessions, TranscriptionDialect } from '../live/realtime-socket.js';
 import { RealtimeTalk, type RealtimeParts } from './realtime-channel.js';
 import { USUAL_FORMATS } from './realtime-sound.js';
 
@@ -24,12 +24,12 @@ interface Access {
   /** The server has API keys, and calls belong to them. */
   readonly keyed: boolean;
   /** The session that a client secret was made with. */
-  readonly secrets: { sessionOf(secret: string): ChannelOpening['session'] };
+  readonly secrets: SecretSessions;
 }
 
 /** `transcription` takes the sockets that ask for it. */
 export function realtimeConversations(
-  transcription: Dialect,
+  transcription: TranscriptionDialect,
   parts: RealtimeSocketParts | undefined,
   access: Access,
 ): Dialect {
@@ -41,22 +41,14 @@ export function realtimeConversations(
     carriesSound: true,
     takesSecrets: true,
     check: (handshake) => {
-      if (isTranscription(handshake)) transcription.check?.(handshake);
+      if (transcription.takes(handshake)) transcription.check?.(handshake);
       else agentOf(handshake, parts);
     },
     open: (peer, handshake) =>
-      isTranscription(handshake)
+      transcription.takes(handshake)
         ? transcription.open(peer, handshake)
         : new RealtimeConversation(parts, peer, handshake, access),
   };
-}
-
-function isTranscription({ url: { searchParams } }: Handshake): boolean {
-  const model = searchParams.get('model');
-  // The `openai` package puts a model into the URL, and no intent.
-  return (
-    searchParams.get('intent') === 'transcription' || (model !== null && TRANSCRIPTION_MODELS.test(model))
-  );
 }
 
 /** `agent` of the URL, or the usual one. Throws INVALID_FIELD. */

@@ -1,7 +1,7 @@
 // The sound of a Realtime conversation over WebSocket. The client sends its sound in events. The server sends
 // the sound of each response in events, when it is due.
 //
-//   in   input_audio_buffer.append, .clear
+//   in   input_audio_buffer.append, .commit, .clear
 //   out  response.output_audio.delta, .done
 //
 // The end of a response is told when its sound has ended, as OpenAI does.
@@ -30,6 +30,11 @@ const CODECS: Readonly<Record<string, FrameCodec>> = {
   'audio/pcma': 'PCMA',
 };
 const PCM_RATE = 24_000; // Hz
+const BYTES_PER_MS: Readonly<Record<FrameCodec, number>> = {
+  L16: (2 * PCM_RATE) / 1000,
+  PCMU: 8,
+  PCMA: 8,
+};
 const MOST_CHANGES = 8; // of the formats
 
 export const USUAL_FORMATS: SoundFormats = { sends: 'L16', receives: 'L16' };
@@ -60,17 +65,24 @@ export class RealtimeSound {
     this.#parts.call.change(formats);
   }
 
-  /** Throws INVALID_FIELD and QUEUE_FULL. */
-  append(fields: Fields): void {
+  /** Returns the milliseconds of the sound. Throws INVALID_FIELD and QUEUE_FULL. */
+  append(fields: Fields): number {
     const sound = soundIn(fields, 'audio');
     const isPcm = this.formats.receives === 'L16';
     if (isPcm && sound.length % 2 !== 0) throw invalid('audio', 'must have whole samples of 16 bits');
     // The client writes the least significant byte first, and RTP the most significant one.
     this.#parts.call.receive(isPcm ? sound.swap16() : sound);
+    return sound.length / BYTES_PER_MS[this.formats.receives];
   }
 
-  clear(): void {
-    this.#parts.call.drop();
+  /** Forgets the last `ms` of what was appended, if it is not due yet. */
+  drop(ms: number): void {
+    this.#parts.call.drop(ms);
+  }
+
+  /** The client was not told yet that the response of this id is done, or any, without an id. */
+  holds(id?: string): boolean {
+    return [...this.#held.keys()].some((response) => (id ?? response.id) === response.id);
   }
 
   /** The next 20 ms of the call. */

@@ -3,11 +3,14 @@ import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { loadAddon } from '../../addon.js';
 import type { TurnOrder } from '../recogniser.js';
+import { type NativeDeviceFacts, type NativeDeviceOptions, withCudaFile } from './native-device.js';
 import type { NativeOutcome } from './native-speech.js';
 
 interface RecogniserAddon {
   recogniserInspect(directory: string, aligner: boolean): Promise<RecogniserFacts>;
-  recogniserOpen(options: NativeRecogniserOptions): Promise<{ handle: number; facts: RecogniserFacts }>;
+  recogniserOpen(
+    options: NativeRecogniserOptions & { readonly cudaFile: string },
+  ): Promise<{ handle: number; facts: RecogniserFacts }>;
   recogniserClose(handle: number): Promise<void>;
   recogniserStart(handle: number, request: NativeRecognitionRequest, ring: number): number;
   recogniserTake(stream: number): readonly NativeRecognitionEvent[] | null;
@@ -17,9 +20,8 @@ interface RecogniserAddon {
 }
 
 /** Properties of a checkpoint; device, sizes and times are known after the load. */
-export interface RecogniserFacts {
+export interface RecogniserFacts extends NativeDeviceFacts {
   readonly aligner: boolean;
-  readonly device: string;
   /** English names: `German`. */
   readonly languages: readonly string[];
   readonly weightBytes: number;
@@ -29,7 +31,7 @@ export interface RecogniserFacts {
   readonly warmUpMs: number;
 }
 
-export interface NativeRecogniserOptions {
+export interface NativeRecogniserOptions extends NativeDeviceOptions {
   readonly directory: string;
   readonly aligner?: boolean;
   /** Weights of the decoder's layers. */
@@ -41,13 +43,8 @@ export interface NativeRecogniserOptions {
   readonly koreanDictionary?: string | undefined;
   /** Shortest time between partial texts. */
   readonly leastIntervalMs?: number;
-  /** 0: one per core. */
-  readonly threads: number;
-  readonly cores: readonly number[];
-  readonly numaNode?: number | undefined;
   /** Files at a time, beside live callers; others wait. */
   readonly maxFiles?: number;
-  readonly memoryBytes?: number;
   readonly warmUp?: boolean;
 }
 
@@ -186,7 +183,7 @@ export class NativeRecogniser {
 
   /** Rejects with an Error that says what cannot be loaded. */
   static async open(options: NativeRecogniserOptions): Promise<NativeRecogniser> {
-    const { handle, facts } = await addon().recogniserOpen(options);
+    const { handle, facts } = await addon().recogniserOpen(withCudaFile(options));
     return new NativeRecogniser(handle, facts);
   }
 

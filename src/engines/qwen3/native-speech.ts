@@ -1,7 +1,8 @@
 // Wraps the native speech engine: one process-wide object by handle, and its streams.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
-import { fileBesideAddon, loadAddon } from '../../addon.js';
+import { loadAddon } from '../../addon.js';
+import { type NativeDeviceFacts, type NativeDeviceOptions, withCudaFile } from './native-device.js';
 
 interface SpeechAddon {
   speechInspect(directory: string): Promise<ModelFacts>;
@@ -18,14 +19,9 @@ interface SpeechAddon {
 }
 
 /** Properties of a checkpoint; device, sizes and times are known after the load. */
-export interface ModelFacts {
+export interface ModelFacts extends NativeDeviceFacts {
   readonly modelType: 'custom_voice' | 'voice_design' | 'base';
   readonly modelSize: string;
-  readonly device: string;
-  /** Why no GPU is used although one was wanted; otherwise empty. */
-  readonly noCuda: string;
-  /** Bytes that the device has of its own; 0 for the CPU. */
-  readonly deviceMemory: number;
   /** Hz. */
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
@@ -40,21 +36,11 @@ export interface ModelFacts {
   readonly warmUpMs: number;
 }
 
-export interface NativeOptions {
+export interface NativeOptions extends NativeDeviceOptions {
   readonly directory: string;
   readonly quantize: string;
   /** Absent: f32 on a processor, bf16 on a GPU. */
   readonly codecFormat?: 'f32' | 'f16' | 'bf16' | undefined;
-  /** `auto`, `cpu`, `cuda` or `cuda:1`; absent: the CPU. */
-  readonly device?: string | undefined;
-  readonly cudaGraphs?: boolean;
-  /** Activations keep 16 bits against weights of bf16 or 8 bits, on a GPU. */
-  readonly fullVectors?: boolean;
-  /** 0: one per core. */
-  readonly threads: number;
-  readonly cores: readonly number[];
-  /** Node whose memory its threads prefer; absent: the system chooses. */
-  readonly numaNode?: number | undefined;
   readonly maxStreams: number;
   /** Streams in one step; absent or 0: all. */
   readonly maxBatch?: number;
@@ -151,8 +137,6 @@ export interface NativeStats {
   readonly listBytes: number;
 }
 
-const CUDA_FILE = 'parley_cuda.so';
-
 let loaded: SpeechAddon | undefined;
 function addon(): SpeechAddon {
   return (loaded ??= loadAddon<SpeechAddon>());
@@ -222,7 +206,7 @@ export class NativeSpeech {
 
   /** Rejects with an Error that says what cannot be loaded. */
   static async open(options: NativeOptions): Promise<NativeSpeech> {
-    const { handle, facts } = await addon().speechOpen({ ...options, cudaFile: fileBesideAddon(CUDA_FILE) });
+    const { handle, facts } = await addon().speechOpen(withCudaFile(options));
     return new NativeSpeech(handle, facts);
   }
 

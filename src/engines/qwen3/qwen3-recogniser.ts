@@ -65,6 +65,7 @@ class LoadedModel {
   readonly #options: Qwen3RecogniserOptions;
   #native: NativeRecogniser | undefined;
   #open = 0;
+  #onGpu = false;
 
   private constructor(name: string, facts: RecogniserFacts, options: Qwen3RecogniserOptions) {
     this.facts = facts;
@@ -90,6 +91,10 @@ class LoadedModel {
 
   get stats(): NativeRecogniserStats | undefined {
     return this.#native?.stats ?? undefined;
+  }
+
+  get device(): string | undefined {
+    return this.#native?.facts.device;
   }
 
   /** BCP 47 primary tags. */
@@ -196,21 +201,29 @@ class LoadedModel {
       this.#native = undefined;
       await native?.close();
     };
-    const device = () => this.#native?.facts.device ?? '';
+    const newsOf = ({ device = '', noCuda = '' }: Partial<RecogniserFacts> = {}) => ({
+      device,
+      model,
+      ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }),
+    });
+    const native = () => this.#native?.facts;
     const options = this.#options.native;
     const { directory: model, koreanDictionary = '' } = options;
     return {
       load: async () => {
         await closeNative();
-        this.#native = await NativeRecogniser.open(options).catch((error: Error) => {
+        // As Qwen3Engine: a model that had a GPU does not fall back to the CPU.
+        const device = this.#onGpu && options.device === 'auto' ? 'cuda' : options.device;
+        this.#native = await NativeRecogniser.open({ ...options, device }).catch((error: Error) => {
           const isDictionary = koreanDictionary !== '' && error.message.startsWith(koreanDictionary);
           throw isDictionary ? new Error(`ALIGNER_KOREAN_WORDS: ${error.message}`, { cause: error }) : error;
         });
+        this.#onGpu ||= this.#native.facts.deviceMemory > 0;
       },
       unload: closeNative,
       close: closeNative,
       get facts() {
-        return { device: device(), model };
+        return newsOf(native());
       },
     };
   }
@@ -329,6 +342,9 @@ export class Qwen3Recogniser implements Recogniser {
   get trouble(): string | undefined {
     return this.#model.lifecycle.trouble;
   }
+  get device(): string | undefined {
+    return this.#model.device;
+  }
   get loaded(): boolean {
     return this.#model.lifecycle.loaded;
   }
@@ -391,6 +407,9 @@ export class Qwen3Aligner implements Aligner {
   }
   get trouble(): string | undefined {
     return this.#model.lifecycle.trouble;
+  }
+  get device(): string | undefined {
+    return this.#model.device;
   }
   get loaded(): boolean {
     return this.#model.lifecycle.loaded;

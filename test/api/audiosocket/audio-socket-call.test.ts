@@ -255,7 +255,7 @@ test('without a UUID within 5 s the connection ends', async (t) => {
 });
 
 test('a far end from which nothing comes for a minute has its call ended', async (t) => {
-  const { port, log, opened, pass, reasons } = await openAudioSocket(t, calls);
+  const { port, log, opened, pass, reasons } = await openAudioSocket(t, calls, { usual: 'front desk' });
   const farEnd = await FarEnd.call(t, port);
   await opened();
   pass(60_000);
@@ -263,6 +263,43 @@ test('a far end from which nothing comes for a minute has its call ended', async
   pass(100);
   await farEnd.hungUp();
   assert.equal(log.at(-1)?.['code'], 'TIMEOUT');
+});
+
+test('a call that nobody takes is ended, and the log names the variable of its bound', async (t) => {
+  const { port, log, opened, pass, reasons } = await openAudioSocket(t, calls, { unansweredMs: 30_000 });
+  const farEnd = await FarEnd.call(t, port);
+  const { call } = await opened();
+  pass(29_980);
+  assert.equal(reasons.length, 0);
+  pass(20);
+  await farEnd.hungUp();
+  await until(() => reasons.length > 0);
+  assert.deepEqual(reasons, ['audiosocket: not answered']);
+  const line = log.at(-1);
+  assert.deepEqual([line?.['message'], line?.['call']], ['AudioSocket call not answered', call.id]);
+  assert.match(String(line?.['reason']), /AUDIOSOCKET_UNANSWERED_SECONDS=30$/);
+});
+
+test('a call that an application takes in time goes on', async (t) => {
+  const { port, opened, pass, reasons, openCalls, time } = await openAudioSocket(t, calls, { agent: 'none' });
+  const farEnd = await FarEnd.call(t, port);
+  const { call } = await opened();
+  pass(20_000);
+  openCalls.take(call.id, undefined, 'an application');
+  pass(30_000);
+  assert.deepEqual([reasons, farEnd.isClosed, time.waiting], [[], false, 0]);
+});
+
+test('calls belong to the API key that is configured, or to every key', async (t) => {
+  const all = await openAudioSocket(t, calls);
+  await FarEnd.call(t, all.port);
+  const { call: ofAll } = await all.opened();
+  assert.equal(all.soundCalls.ownerOf(ofAll.id), undefined);
+  const { port, opened, openCalls } = await openAudioSocket(t, calls, { key: 'shop' });
+  await FarEnd.call(t, port);
+  const { call } = await opened();
+  assert.throws(() => openCalls.check(call.id, 'office'), { code: 'NOT_FOUND' });
+  assert.equal(openCalls.check(call.id, 'shop').call, call);
 });
 
 test('a far end that sends more than a minute ahead of time has its call ended', async (t) => {
@@ -276,7 +313,8 @@ test('a far end that sends more than a minute ahead of time has its call ended',
 });
 
 test('a far end that does not read has its call ended, and its connection too', async (t) => {
-  const { port, log, opened, pass, time, reasons } = await openAudioSocket(t, calls);
+  const under = await openAudioSocket(t, calls, { usual: 'front desk' });
+  const { port, log, opened, pass, time, reasons } = under;
   const farEnd = await FarEnd.call(t, port);
   const { call } = await opened();
   farEnd.pause();
@@ -331,7 +369,8 @@ test('no more than 64 connections wait for their UUID', async (t) => {
 });
 
 test('the server ends its calls and connections when it closes, and a silent far end does not hold it', async (t) => {
-  const { port, server, opened, reasons, time, plane } = await openAudioSocket(t, calls);
+  const under = await openAudioSocket(t, calls, { usual: 'front desk' });
+  const { port, server, opened, reasons, time, plane } = under;
   const [farEnd, mute] = [await FarEnd.call(t, port), await FarEnd.connect(t, port)];
   await opened();
   await until(() => time.waiting === 1);

@@ -3,6 +3,7 @@
 import type { TestContext } from 'node:test';
 import { AudioSocketServer } from '../../../src/api/audiosocket/audio-socket-server.js';
 import type { CallHandler, HandledCall } from '../../../src/call/call-handler.js';
+import { OpenCalls } from '../../../src/call/open-calls.js';
 import { SoundCalls } from '../../../src/call/sound-calls.js';
 import { Switchboard } from '../../../src/call/switchboard.js';
 import type { CallEvent } from '../../../src/call/utterance.js';
@@ -17,6 +18,14 @@ import { until } from '../../fakes/until.js';
 
 const START_MS = 10_000;
 const FRAME_MS = 20;
+const USUAL: AudioSocketConfig = {
+  address: '127.0.0.1',
+  port: 0,
+  allow: ['127.0.0.1'],
+  agent: undefined,
+  unansweredMs: 30_000,
+  key: undefined,
+};
 
 interface Setting extends Partial<AudioSocketConfig> {
   readonly maxCalls?: number;
@@ -33,6 +42,9 @@ export interface AudioSocketUnderTest {
   /** Calls in their order, and the names of the agents that took them. */
   readonly handled: HandledCall[];
   readonly agents: string[];
+  readonly soundCalls: SoundCalls;
+  /** Applications take calls from here. */
+  readonly openCalls: OpenCalls;
   readonly events: CallEvent[];
   readonly log: Readonly<Record<string, unknown>>[];
   /** Reasons for which calls were closed. */
@@ -57,9 +69,12 @@ export async function openAudioSocket(
   const reasons: string[] = [];
   const switchboard = openSwitchboard({ engine, hearing, time, maxCalls, reasons, encoders: calls.encoders });
   const [handled, agents, events]: [HandledCall[], string[], CallEvent[]] = [[], [], []];
-  const handler: Pick<CallHandler, 'usual' | 'opened' | 'handle'> = {
+  const openCalls: OpenCalls = new OpenCalls({ ownerOf: (id) => soundCalls.ownerOf(id) });
+  const handler: Pick<CallHandler, 'usual' | 'opened' | 'handle'> & Pick<OpenCalls, 'isConducted'> = {
     usual,
+    isConducted: (call) => openCalls.isConducted(call),
     opened: (given) => {
+      openCalls.opened(given);
       handled.push(given);
       given.call.observe((event) => void events.push(event));
     },
@@ -73,7 +88,7 @@ export async function openAudioSocket(
   const randomBytes = (count: number) => Buffer.alloc(count, ++numbers);
   const soundCalls = new SoundCalls({ plane, switchboard, handler, randomBytes });
   const server = new AudioSocketServer(
-    { address: '127.0.0.1', port: 0, allow: ['127.0.0.1'], agent: undefined, ...config },
+    { ...USUAL, ...config },
     { soundCalls, handler, time, log: { info: write, warn: write } },
   );
   const port = await server.listen();
@@ -95,7 +110,7 @@ export async function openAudioSocket(
     }
   };
   const under = { port, server, switchboard, plane, engine, time, handled, agents, events, log, reasons };
-  return { ...under, opened, pass };
+  return { ...under, soundCalls, openCalls, opened, pass };
 }
 
 interface SwitchboardSetting {

@@ -106,6 +106,9 @@ test("a secret is made in OpenAI's shape, valid for ten minutes, with the sessio
     model: 'parley',
     audio: { output: { voice: 'slt' } },
   });
+  const transcription = await make({ session: { type: 'transcription' } });
+  const { type, object } = transcription.json<SecretAnswer>().session;
+  assert.deepEqual([type, object], ['transcription', 'realtime.transcription_session']);
   const longest = await make({ expires_after: { anchor: 'created_at', seconds: 7200 } });
   assert.ok(longest.json<SecretAnswer>().expires_at - beforeS >= 7200);
   for (const expires_after of [{ seconds: 9 }, { seconds: 7201 }, { seconds: 60.5 }, { anchor: 'now' }, 60]) {
@@ -141,6 +144,20 @@ test('a secret opens calls for its key, and nothing else', async (t) => {
     logLines.some((line) => line.includes(value.slice(3, 20))),
     false,
   );
+});
+
+test('a secret of a transcription opens no call over WebRTC', async (t) => {
+  const { app, calls } = await openApp(t, { apiKeys: KEYS });
+  const session = { type: 'transcription' };
+  const made = await app.inject({ method: 'POST', url: SECRETS, headers: ANN, payload: { session } });
+  const { value } = made.json<SecretAnswer>();
+  const headers = { authorization: `Bearer ${value}`, 'content-type': 'application/sdp' };
+  const payload = audioOffer({ direction: 'sendrecv' });
+  const answer = await app.inject({ method: 'POST', url: '/v1/realtime/calls', headers, payload });
+  const { code, param, message } = errorIn(answer.body);
+  assert.deepEqual([answer.statusCode, code, param], [400, 'invalid_value', 'session.type']);
+  assert.match(message, /over the WebSocket \/v1\/realtime, not over WebRTC/);
+  assert.equal(calls.owners.size, 0);
 });
 
 test('a secret changes, ends and hears the calls that it has opened, and no other of its key', async (t) => {

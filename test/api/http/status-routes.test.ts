@@ -222,8 +222,21 @@ test('health has the fields of an older server, under the same names', async (t)
 
 test('health tells the models that recognise speech', async (t) => {
   const recognition = {
-    recogniser: { engine: 'qwen3-asr', usable: true, loaded: true, problem: undefined, sessions: 2 },
-    aligner: { engine: 'qwen3-aligner', usable: false, loaded: false, problem: 'no memory' },
+    recogniser: {
+      engine: 'qwen3-asr',
+      usable: true,
+      loaded: true,
+      problem: undefined,
+      device: 'cuda:0 NVIDIA H200',
+      sessions: 2,
+    },
+    aligner: {
+      engine: 'qwen3-aligner',
+      usable: false,
+      loaded: false,
+      problem: 'no memory',
+      device: undefined,
+    },
   };
   const health = () => ({ engines: { flite: true }, encoders: true, calls: 0, maxCalls: 1, recognition });
   const { app } = await openApp(t, { health });

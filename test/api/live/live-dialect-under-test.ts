@@ -30,6 +30,7 @@ export function openLiveDialect(
   t: TestContext,
   make: (parts: LiveSocketParts) => Dialect,
   query = '',
+  secret?: string,
 ): LiveDialectUnderTest {
   const recogniser = new ScriptedRecogniser();
   const activity = new ScriptedActivity();
@@ -58,6 +59,7 @@ export function openLiveDialect(
     params: {},
     client: 'key 0',
     requestId: 'req_12345678',
+    secret,
     authorize: () => true,
   };
   dialect.check?.(handshake);

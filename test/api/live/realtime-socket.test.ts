@@ -5,7 +5,14 @@ import { realtimeSocket } from '../../../src/api/live/realtime-socket.js';
 import { ParleyError } from '../../../src/errors.js';
 import { openLiveDialect, sound, tick } from './live-dialect-under-test.js';
 
-const open = (t: TestContext, query = '?intent=transcription') => openLiveDialect(t, realtimeSocket, query);
+const open = (t: TestContext, query = '?intent=transcription') =>
+  openLiveDialect(t, (parts) => realtimeSocket(parts, { sessionOf: () => undefined }), query);
+
+/** A socket with a client secret that was made with this session. */
+const openWith = (t: TestContext, session: Readonly<Record<string, unknown>>, query = '') => {
+  const secrets = { sessionOf: (secret: string) => (secret === 'ek_1' ? session : undefined) };
+  return openLiveDialect(t, (parts) => realtimeSocket(parts, secrets), query, 'ek_1');
+};
 
 const append = (bytes: Buffer) => ({ type: 'input_audio_buffer.append', audio: bytes.toString('base64') });
 const COMMIT = { type: 'input_audio_buffer.commit' };
@@ -117,6 +124,34 @@ test('client turns: each commit is an item behind the one before, and an empty o
       .map(({ transcript, item_id }) => [transcript, item_id]),
     committed.map(({ item_id }, n) => [['turn 0', ''][n], item_id]),
   );
+});
+
+test('after ten minutes without a commit more sound is refused, until the buffer is empty', async (t) => {
+  const { say, taken, line } = open(t);
+  const minutes = async (count: number) => {
+    for (let n = 0; n < 20 * count; n++) {
+      say(append(sound(3, 8000)));
+      line().analyse();
+      await tick(); // the recogniser reads
+    }
+  };
+  say(update({ turn_detection: null, format: { type: 'audio/pcm', rate: 8000 } }));
+  taken();
+  await minutes(10);
+  assert.deepEqual(taken(), []);
+  say(append(sound(0.1, 8000)));
+  const { type, code, message } = (taken()[0] ?? {})['error'] as Readonly<Record<string, string>>;
+  assert.deepEqual(
+    [type, code, message],
+    [
+      'invalid_request_error',
+      'queue_full',
+      'the input audio buffer has 10 minutes of sound: commit it, or clear it',
+    ],
+  );
+  say(COMMIT, append(sound(1, 8000)), { type: 'input_audio_buffer.clear' }, append(sound(1, 8000)));
+  await tick();
+  assert.equal(types(taken()).includes('error'), false);
 });
 
 test('a cleared buffer has no item', async (t) => {
@@ -233,6 +268,63 @@ test('a turn whose engine is lost fails by name, and the socket closes', async (
   await tick();
   assert.deepEqual(types(taken()), ['conversation.item.input_audio_transcription.failed', 'error']);
   assert.deepEqual(closedWith, [[1011, 'engine_lost']]);
+});
+
+test('the session of a client secret transcribes from the first sound on, whatever the URL says', async (t) => {
+  for (const query of ['', '?model=gpt-realtime&agent=sales', '?intent=transcription']) {
+    const transcription = { model: 'gpt-4o-transcribe', language: 'de', prompt: 'Ships.' };
+    const input = { format: { type: 'audio/pcmu' }, transcription, turn_detection: null };
+    const { say, taken, session, line } = openWith(t, { type: 'transcription', audio: { input } }, query);
+    const [created, ...more] = taken();
+    assert.deepEqual(
+      [created?.['type'], created?.['session'], more],
+      [
+        'session.created',
+        {
+          id: 'sess_12345678',
+          object: 'realtime.transcription_session',
+          type: 'transcription',
+          audio: { input: { ...input, noise_reduction: null } },
+          include: null,
+        },
+        [],
+      ],
+    );
+    say(append(Buffer.alloc(8000, 0xff)));
+    line().event('speech.started', 100);
+    line().analyse();
+    const { language, context } = session().options;
+    assert.deepEqual([language, context], ['de', 'Ships.']);
+    say(COMMIT);
+    await tick();
+    assert.deepEqual(types(taken()), [
+      'input_audio_buffer.committed',
+      'conversation.item.added',
+      'conversation.item.done',
+      'conversation.item.input_audio_transcription.delta',
+      'conversation.item.input_audio_transcription.completed',
+    ]);
+    say({ type: 'response.create' });
+    assert.deepEqual(types(taken()), ['error']);
+  }
+});
+
+test('a mistake in the session of a client secret is told, and the usual session holds', (t) => {
+  const input = { format: { type: 'audio/pcmu' }, turn_detection: { type: 'x' } };
+  const { taken } = openWith(t, { type: 'transcription', audio: { input } });
+  const [created, error] = taken();
+  const { audio } = (created ?? {})['session'] as { audio: { input: { format: object } } };
+  assert.deepEqual(audio.input.format, { type: 'audio/pcm', rate: 24_000 });
+  assert.match(((error ?? {})['error'] as { message: string }).message, /"server_vad"/);
+});
+
+test('the session of a client secret for conversations is none of transcription', (t) => {
+  const conversation = { type: 'realtime', audio: { input: { format: { type: 'audio/pcmu' } } } };
+  assert.throws(() => openWith(t, conversation), { code: 'INVALID_FIELD', field: 'intent' });
+  const { taken } = openWith(t, conversation, '?intent=transcription');
+  const [created, ...more] = taken();
+  const { audio } = (created ?? {})['session'] as { audio: { input: { format: object } } };
+  assert.deepEqual([audio.input.format, more], [{ type: 'audio/pcm', rate: 24_000 }, []]);
 });
 
 test('a URL without the intent of transcription is refused, unless its model transcribes', (t) => {

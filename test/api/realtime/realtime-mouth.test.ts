@@ -237,10 +237,22 @@ test('the client reports that less was heard than was sent, and never more', asy
 test('what the caller says is dropped when the client clears the input', () => {
   const under = openRealtime(calls);
   under.begins();
+  under.pass(1000);
   under.send({ type: 'input_audio_buffer.clear' });
-  under.stops();
+  under.pass(20);
+  assert.ok(under.hearing.asked.includes('endTurn'));
+  under.hearing.report({ type: 'speech.stopped', atMs: under.time.now(), durationMs: 1000 });
+  const atMs = under.time.now();
+  under.hearing.report({
+    type: 'turn.ended',
+    atMs,
+    startedMs: atMs - 1000,
+    speechMs: 1000,
+    reason: 'client',
+  });
   under.text('Never mind.');
   assert.equal(under.all('input_audio_buffer.cleared').length, 1);
+  assert.equal(under.all('input_audio_buffer.speech_stopped').length, 1);
   assert.equal(under.all('input_audio_buffer.committed').length, 0);
   assert.equal(under.all('conversation.item.input_audio_transcription.completed').length, 0);
   under.says('Hello?');
@@ -293,7 +305,7 @@ test('settings hold for what is spoken next: voice, pace, language and interrupt
   assert.ok(after.type === 'realtime');
   assert.deepEqual([after.audio?.output?.voice, after.audio?.output?.speed], ['marin', 2]);
   const changed = under.hearing.asked.findLast((asked) => Array.isArray(asked) && asked[0] === 'change');
-  assert.deepEqual(changed, ['change', { silenceMs: 900 }]);
+  assert.deepEqual(changed, ['change', { silenceMs: 900, endedByHand: false }]);
   under.say(TEXT);
   await under.told('output_audio_buffer.started');
   assert.deepEqual(under.hearing.tracks, []);
@@ -319,7 +331,7 @@ test('a wrong update changes nothing and names its field', () => {
     [{ audio: { output: { speed: 9 } } }, /"speed" must be a number from 0.25 to 4/],
     [{ voice: 'marin' }, /"session.voice" is a field of the beta: use audio.output.voice/],
     [{ type: 'transcription' }, /must be "realtime"/],
-    [{ audio: { input: { turn_detection: null } } }, /turns are found by voice activity/],
+    [{ audio: { input: { turn_detection: 'none' } } }, /"turn_detection" must be an object/],
     [
       { audio: { input: { turn_detection: { type: 'server_vad', create_response: true } } } },
       /no agent talks/,

@@ -427,6 +427,16 @@ To: <sip:b@h>
 Call-ID: 1
 CSeq: 1 INVITE`;
 
+test('a response repeats a hundred values of Via in order, and no more', () => {
+  const vias = Array.from({ length: 150 }, (_, n) => `SIP/2.0/UDP p${n}.example.com;branch=z9hG4bK${n}`);
+  const head = ROUTED_HEAD.replace(/^Via: .*$/m, `Via: ${vias.join(', ')}`);
+  const parsed = parseMessage(torture(head));
+  assert.ok(parsed.kind === 'request');
+  const response = parseMessage(responseBytes(parsed.request, { status: 200, toTag: 'x' }));
+  assert.ok(response.kind === 'response');
+  assert.deepEqual(response.response.all('via'), vias.slice(0, 100));
+});
+
 test('a response repeats every Record-Route, in order and with all its parameters', () => {
   const routes = `Record-Route: "P, 2" <sip:p2.example.com;lr;x=%41,b>;y="z,\\"" , <sip:[2001:db8::1]:5070;transport=tcp;lr>
 record-route: <sip:p1.example.com>`;
