@@ -46,7 +46,7 @@ target_compile_options(kernels_cuda_emulated PRIVATE ${CHECKED_EMULATED})
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
 set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|prompt|recognition_[a-z_]+|runtime_[a-z_]+|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_(encoder|golden|pieces)|weights|write_[a-z_]+)_test\\.cc$")
 # Under a sanitizer these take from twenty seconds to minutes each; what they run, others do with fewer cases.
-set(LONG_TESTS "/(codec_decoder|cuda_speech|codec_sizes|runtime_admission|runtime_qwen|speech_batch|speech_precision|write_checkpoint)_test\\.cc$")
+set(LONG_TESTS "/(codec_decoder|cuda_models|cuda_recognition|cuda_speech|codec_sizes|runtime_admission|runtime_qwen|speech_batch|speech_precision|write_checkpoint)_test\\.cc$")
 # ThreadSanitizer alone looks for races among emulated threads, in tests that take a minute together. RACES, by hand, runs all but the
 # persistent grids with more threads than it tells apart.
 set(RACE_TESTS "/cuda_(races|attention|elements|emulator|products|sampling)_test\\.cc$")
