@@ -1,5 +1,5 @@
-// Measures recognition on a GPU: how near its logits are to those of the processors, the seconds of sound that
-// it recognises in a second by the number of clips, and the time that one clip takes.
+// Measures recognition on a GPU: how near its logits are to those of the processors, the seconds of sound
+// that it recognises in a second by the number of clips, and the time that one clip takes.
 //
 //   gpu_recognition_bench <parley_cuda.so | cpu> <directory of a checkpoint> [clips: 1,8,32,64,128,256]
 //                         [seconds of each: 5] [decoder: bf16 | int8] [threads: all]

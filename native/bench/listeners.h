@@ -1,6 +1,6 @@
-// Listeners of the benches, who hear speech as it comes. A listener begins to play 40 ms after the first sound
-// came (what players keep against jitter), has room for a second of it, and misses sound when some comes later
-// than what came before is played.
+// Listeners of the benches, who hear speech as it comes. A listener begins to play 40 ms after the first
+// sound came (what players keep against jitter), has room for a second of it, and misses sound when some
+// comes later than what came before is played.
 #ifndef PARLEY_BENCH_LISTENERS_H_
 #define PARLEY_BENCH_LISTENERS_H_
 

@@ -1,13 +1,13 @@
 // Measures a voice and a recogniser on one device: callers who hear speech again and again, and callers who
 // speak, half of the time each.
 //
-//   mixed_bench <parley_cuda.so | cpu> <directory of a voice> <directory of a recogniser> <hearing> <speaking>
-//               [seconds: 60]
+//   mixed_bench <parley_cuda.so | cpu> <directory of a voice> <directory of a recogniser>
+//               <hearing> <speaking> [seconds: 60]
 //
 // Those who hear are those of live_bench, and arrive over ten seconds. Those who speak do so for four seconds
-// and are silent for four, each at other times; their turn ends with its last sample of speech, and its time is
-// that until its final text. Partial texts are made for each half second of sound. Nothing that came in the
-// first fifteen seconds is counted.
+// and are silent for four, each at other times; their turn ends with its last sample of speech, and its time
+// is that until its final text. Partial texts are made for each half second of sound. Nothing that came in
+// the first fifteen seconds is counted.
 //
 // The text of a recogniser of random weights never ends by itself: the ids that were made for a second of
 // recognised sound tell how much more that is than the four of speech. The bench fails if a stream fails.

@@ -268,8 +268,8 @@ class Kernels {
   static constexpr size_t PlaneColumns(size_t channels) {
     return (kPlaneTaps * kPlaneTaps * channels + 31) / 32 * 32;
   }
-  // x [count, frames, bands, channels] to y [count, HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]: the
-  // window of each output, frames, then bands, then channels; the rest are zeros.
+  // x [count, frames, bands, channels] to y [count, HalfOf(frames), HalfOf(bands), PlaneColumns(channels)]:
+  // the window of each output, frames, then bands, then channels; the rest are zeros.
   virtual void GatherPlanes(const float* x, const Planes& planes, float* y) = 0;
 
   // --- sampling

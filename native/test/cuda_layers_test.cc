@@ -173,8 +173,8 @@ void HalvesGiveTheBitsOfTheirParts() {
                 {8, 12, 16, 24, 33, 64, 128, 300});
 }
 
-// The audio encoder's layers: blocks of 1 to 104 rows, one and many, whose bits are those of each alone and of
-// the parts; and of the kernels on the CPU but for their tolerance.
+// The audio encoder's layers: blocks of 1 to 104 rows, one and many, whose bits are those of each alone and
+// of the parts; and of the kernels on the CPU but for their tolerance.
 void CheckEncoderHalves(const HalfSizes& sizes, bool full) {
   const auto kernels = MakeBackend(full);
   Halves halves(*kernels, sizes);

@@ -193,8 +193,8 @@ void TheWarmUpKnowsWhatComes() {
   CHECK(server.Figures().eager - before.eager <= 15);
 }
 
-// Callers who speak for some seconds and pause, each at other times, with a recogniser whose text never ends by
-// itself. Sound comes every tenth of a second.
+// Callers who speak for some seconds and pause, each at other times, with a recogniser whose text never ends
+// by itself. Sound comes every tenth of a second.
 class SpeakingCallers {
  public:
   explicit SpeakingCallers(size_t callers) : desk_("tiny-asr-a", size_t{1} << 32, 256, false, IdleKernels()) {

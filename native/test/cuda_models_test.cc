@@ -1,5 +1,5 @@
-// A voice and a recogniser on one emulated GPU, served by its thread: each gives what it gives alone, one that
-// does not fit beside the other is refused, and both end their streams when the GPU is lost.
+// A voice and a recogniser on one emulated GPU, served by its thread: each gives what it gives alone, one
+// that does not fit beside the other is refused, and both end their streams when the GPU is lost.
 #include <algorithm>
 #include <chrono>
 #include <future>

@@ -114,8 +114,8 @@ void TheModelsVocabularyIsChosenFrom() {
   CheckTheSame(rows, Order::kForward);
 }
 
-// A vocabulary of text, whose rows do not all lie at multiples of 16 bytes: the lowest of equals, wherever they
-// are, and no id where one is no number.
+// A vocabulary of text, whose rows do not all lie at multiples of 16 bytes: the lowest of equals, wherever
+// they are, and no id where one is no number.
 void TheLargestOfAVocabularyOfTextIsChosen() {
   for (const size_t vocabulary : {size_t{151'936}, size_t{5'001}}) {
     Rows rows{vocabulary, {}};

@@ -265,8 +265,8 @@ struct Chooser {
     for (uint32_t i = threadIdx.x; i < count; i += kChooseThreads) use(i);
   }
 
-  // Calls use(logit, its index) for each of the thread's, with rising indexes. A vocabulary of text is bound by
-  // the loads, of which many are in flight.
+  // Calls use(logit, its index) for each of the thread's, with rising indexes. A vocabulary of text is bound
+  // by the loads, of which many are in flight.
   template <class Use>
   __device__ __forceinline__ void ForEachInOrder(const Use& use) const {
     uint32_t first = 0;

@@ -1,6 +1,6 @@
 // Mel chunks of one second to the encoder's input rows: three convolutions over time and bands, each of 3 x 3
-// taps with stride 2, then a product, then the positions within the chunk. A chunk's rows do not depend on the
-// chunks that are convolved with it.
+// taps with stride 2, then a product, then the positions within the chunk. A chunk's rows do not depend on
+// the chunks that are convolved with it.
 #ifndef PARLEY_MODEL_RECOGNITION_AUDIO_CONVOLUTIONS_H_
 #define PARLEY_MODEL_RECOGNITION_AUDIO_CONVOLUTIONS_H_
 
@@ -19,8 +19,8 @@ namespace parley::model {
 class AudioConvolutions {
  public:
   static constexpr size_t kLayers = 3;
-  // Chunks of one call at most: with the models' 480 channels their windows take 111 MB, and their signals half
-  // as much.
+  // Chunks of one call at most: with the models' 480 channels their windows take 111 MB, and their signals
+  // half as much.
   static constexpr size_t kMostChunks = 8;
 
   AudioConvolutions(Kernels& kernels, Weights& weights, const NamedTensors& tensors,
@@ -37,8 +37,8 @@ class AudioConvolutions {
   // At most kMostChunks, of as many frames seen.
   void Run(const Chunk* chunks, size_t count);
 
-  // One convolution, before its activation: x [planes, frames, bands, channels] (one channel for layer 0) to y
-  // [planes, half of the frames, half of the bands, channels], halves rounded up.
+  // One convolution, before its activation: x [planes, frames, bands, channels] (one channel for layer 0) to
+  // y [planes, half of the frames, half of the bands, channels], halves rounded up.
   void Convolve(size_t layer, const float* x, size_t planes, size_t frames, float* y);
   // The last product: x [tokens, bands left, channels], the rows of chunks, added to rows [tokens, width].
   void Project(const float* x, size_t tokens, float* rows);

@@ -122,8 +122,8 @@ class RecognitionStream {
 
 class RecognitionModel {
  public:
-  // Throws std::bad_alloc, and std::invalid_argument for weights that cannot be quantized. kernels, checkpoint
-  // and `host` outlive it: threads that compute features, or none.
+  // Throws std::bad_alloc, and std::invalid_argument for weights that cannot be quantized. kernels,
+  // checkpoint and `host` outlive it: threads that compute features, or none.
   RecognitionModel(Kernels& kernels, const RecognitionCheckpoint& checkpoint,
                    std::optional<Format> decoder_format, cpu::ThreadPool* host = nullptr);
 

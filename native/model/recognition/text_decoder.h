@@ -47,10 +47,11 @@ class TextDecoder {
   // For rows of hidden vectors in the backend's memory: the id of the largest logit, the lowest of equals; -1
   // where a logit is not a number.
   void Choose(const float* hidden, size_t count, int32_t* ids);
-  // Choose computes so many bytes of logits at once; 160 MiB, which are 276 rows of the recogniser's vocabulary.
+  // Choose computes so many bytes of logits at once; 160 MiB, which are 276 rows of the recogniser's
+  // vocabulary.
   void LimitLogits(size_t bytes) { most_logit_bytes_ = bytes; }
-  // The logits of the last Choose, [count, head_rows] in the backend's memory. If they did not all fit at once,
-  // those of its last part.
+  // The logits of the last Choose, [count, head_rows] in the backend's memory. If they did not all fit at
+  // once, those of its last part.
   const float* logits() const { return last_logits_; }
 
  private:

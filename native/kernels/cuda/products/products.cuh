@@ -113,7 +113,8 @@ inline Plan PlanForRows(const Room& room, const Matrix& w, size_t rows, const Fi
   return PlanFor(room, false, ArgsFor(w, y, laid.view, finish), laid);
 }
 
-// True if the product of rows that lie one behind the other prepares their terms, and can activate them there.
+// True if the product of rows that lie one behind the other prepares their terms, and can activate them
+// there.
 inline bool PreparesRows(const Room& room, const Matrix& w, size_t rows, const Finish& finish, float* y) {
   return rows > 0 && FitsTensorCores(w) && !ReadsFloats(PlanForRows(room, w, rows, finish, y));
 }
