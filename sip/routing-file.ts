@@ -136,7 +136,9 @@ class RouteReader {
     const value = this.#answered(route, 'listen', at);
     if (value === undefined) return undefined;
     const { hearing } = this.#context;
-    if (!this.#read.fields(value, `${at}.listen`, Object.keys(hearing))) return undefined;
+    // No rule can say who would end the turns.
+    const allowed = Object.keys(hearing).filter((setting) => setting !== 'endedByHand');
+    if (!this.#read.fields(value, `${at}.listen`, allowed)) return undefined;
     try {
       changedSettings(hearing, value);
       return value;

@@ -274,7 +274,7 @@ test('every model has its memory, in bytes or as a share of the device', () => {
 test('memory without a unit that makes sense, and of a model that is not there, is a mistake', () => {
   for (const value of ['0%', '101%', '40', '40X', 'half', '-1G', '1e3G', '0', '9000000T'])
     assert.deepEqual(problemsOf({ SPEECH_MEMORY: value }), [
-      `SPEECH_MEMORY must be at least 1M, such as 40G, or a share of the device such as 50%, not "${value}"`,
+      `SPEECH_MEMORY must be at least 1M, such as 40G, or a share of the device, such as 50%, not "${value}"`,
     ]);
   for (const name of ['ASR', 'ASR_FAST', 'ALIGNER'])
     assert.deepEqual(problemsOf({ [`${name}_MEMORY`]: '4G' }), [

@@ -3,7 +3,12 @@ import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { loadAddon } from '../../addon.js';
 import type { TurnOrder } from '../recogniser.js';
-import { type NativeDeviceFacts, type NativeDeviceOptions, withCudaFile } from './native-device.js';
+import {
+  type NativeDeviceFacts,
+  type NativeDeviceOptions,
+  loadInTurn,
+  withCudaFile,
+} from './native-device.js';
 import type { NativeOutcome } from './native-speech.js';
 
 interface RecogniserAddon {
@@ -183,7 +188,7 @@ export class NativeRecogniser {
 
   /** Rejects with an Error that says what cannot be loaded. */
   static async open(options: NativeRecogniserOptions): Promise<NativeRecogniser> {
-    const { handle, facts } = await addon().recogniserOpen(withCudaFile(options));
+    const { handle, facts } = await loadInTurn(() => addon().recogniserOpen(withCudaFile(options)));
     return new NativeRecogniser(handle, facts);
   }
 

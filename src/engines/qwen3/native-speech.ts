@@ -2,7 +2,12 @@
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { loadAddon } from '../../addon.js';
-import { type NativeDeviceFacts, type NativeDeviceOptions, withCudaFile } from './native-device.js';
+import {
+  type NativeDeviceFacts,
+  type NativeDeviceOptions,
+  loadInTurn,
+  withCudaFile,
+} from './native-device.js';
 
 interface SpeechAddon {
   speechInspect(directory: string): Promise<ModelFacts>;
@@ -206,7 +211,7 @@ export class NativeSpeech {
 
   /** Rejects with an Error that says what cannot be loaded. */
   static async open(options: NativeOptions): Promise<NativeSpeech> {
-    const { handle, facts } = await addon().speechOpen(withCudaFile(options));
+    const { handle, facts } = await loadInTurn(() => addon().speechOpen(withCudaFile(options)));
     return new NativeSpeech(handle, facts);
   }
 
