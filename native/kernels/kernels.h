@@ -177,6 +177,7 @@ class Kernels {
   // While it is so, what is asked for will be asked for again: a backend that remembers what it was asked
   // does so the first time, not the second. False: there is nothing to remember.
   virtual bool Rehearse(bool) { return false; }
+  virtual bool Rehearses() const { return false; }
   // --- memory: zeroed, aligned to 64 bytes. Throws std::bad_alloc.
   virtual void* Allocate(size_t bytes) = 0;
   virtual void Free(void* memory) = 0;

@@ -39,17 +39,21 @@ AlignmentRecognition::AlignmentRecognition(StreamId id, RecognitionRequest reque
 }
 
 size_t AlignmentRecognition::Bytes() const {
-  return samples_.capacity() * sizeof(float) +
-         (window_ == nullptr ? 0 : const_cast<model::Alignment&>(*window_).stream()->Bytes());
+  const size_t bytes = samples_.capacity() * sizeof(float);
+  if (window_ == nullptr) return bytes;
+  if (!is_begun_) return bytes + setup_.BytesOf(SecondsOf(std::min(samples_.size(), kWindow)));
+  return bytes + const_cast<model::Alignment&>(*window_).stream()->Bytes();
 }
 
 std::shared_ptr<TextSink> AlignmentRecognition::Leave(Clock::time_point now, RecognitionEnd* end) {
   window_.reset();
+  is_begun_ = false;
   return Recognition::Leave(now, end);
 }
 
 bool AlignmentRecognition::Look(Clock::time_point, const Room& room) {
-  if (ending() || window_ != nullptr) return false;
+  if (ending() || is_begun_) return false;
+  if (window_ != nullptr) return BeginWindow();
   if (!room.is_next && room.bytes < setup_.BytesOf(SecondsOf(samples_.size() + kAlignmentLook))) return false;
   std::string problem;
   const size_t before = samples_.size();
@@ -68,7 +72,7 @@ bool AlignmentRecognition::Look(Clock::time_point, const Room& room) {
     }
   }
   if (!finished_ && samples_.size() <= kWindow) return samples_.size() > before;
-  return BeginWindow();
+  return MakeWindow();
 }
 
 // As many words as the window can hold.
@@ -85,7 +89,7 @@ size_t AlignmentRecognition::WordsOfWindow() const {
   return count;
 }
 
-bool AlignmentRecognition::BeginWindow() {
+bool AlignmentRecognition::MakeWindow() {
   is_last_ = finished_ && samples_.size() <= kWindow;
   std::vector<float> sound(samples_.begin(),
                            samples_.begin() + static_cast<ptrdiff_t>(std::min(samples_.size(), kWindow)));
@@ -101,20 +105,27 @@ bool AlignmentRecognition::BeginWindow() {
     window_ = std::make_unique<model::Alignment>(*setup_.model, std::move(words), sound, setup_.cache_format);
   } catch (const std::invalid_argument& error) {
     EndWith(Outcome::kBadRequest, error.what());
+  }
+  return true;
+}
+
+bool AlignmentRecognition::BeginWindow() {
+  try {
+    is_begun_ = window_->Begin(kFramesALook);
   } catch (const std::length_error& error) {
     EndWith(Outcome::kTooLarge, error.what());
   }
-  if (window_ != nullptr && !window_->begun()) TakeTimes(window_->Times());
+  if (is_begun_ && !window_->begun()) TakeTimes(window_->Times());
   return true;
 }
 
 void AlignmentRecognition::AddWanted(std::vector<WantedPass>* wanted) {
-  if (window_ == nullptr || ending()) return;
+  if (!is_begun_ || ending()) return;
   wanted->push_back({window_->stream(), this, Rank::kFiles, false, began_});
 }
 
 void AlignmentRecognition::Advanced(model::RecognitionStream* stream, Clock::time_point) {
-  if (window_ == nullptr || stream->turn() != model::RecognitionStream::Turn::kDone) return;
+  if (!is_begun_ || stream->turn() != model::RecognitionStream::Turn::kDone) return;
   if (!PassIsGood(*stream, 0)) return;
   TakeTimes(window_->Times());
 }
@@ -145,6 +156,7 @@ void AlignmentRecognition::TakeTimes(const std::vector<model::TimedWord>& words)
                        offset + static_cast<double>(words[n].end_ms) / 1000});
   }
   window_.reset();
+  is_begun_ = false;
   counts_.sound_seconds += static_cast<double>(is_last_ ? samples_.size() : kWindow) / SoundReader::kRate;
   next_word_ += count;
   if (!aligned.empty()) Report(aligned);

@@ -25,6 +25,7 @@ class AlignmentRecognition final : public Recognition {
   std::shared_ptr<TextSink> Leave(Clock::time_point now, RecognitionEnd* end) override;
 
  private:
+  bool MakeWindow();
   bool BeginWindow();
   size_t WordsOfWindow() const;
   void TakeTimes(const std::vector<model::TimedWord>& words);
@@ -41,6 +42,7 @@ class AlignmentRecognition final : public Recognition {
   bool finished_ = false;       // all sound is here
   bool is_last_ = false;        // the window has all that is left
   std::unique_ptr<model::Alignment> window_;
+  bool is_begun_ = false;  // the window's pass
 };
 
 }  // namespace parley::runtime

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kernels/cuda/plugin.h"
+#include "runtime/attempt.h"
 #include "runtime/machine_memory.h"
 
 namespace parley::runtime {
@@ -20,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr char kOutOfMemory[] = "memory is out";
 constexpr int kTriesToEnd = 100;
 constexpr milliseconds kBetweenTries{10};
 
@@ -61,16 +61,6 @@ std::string NameOf(const cpu::ThreadPoolOptions& threads, const ProcessorOptions
 
 std::string Mib(size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-std::string ProblemOf(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::bad_alloc&) {
-    return kOutOfMemory;
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 std::string DoesNotFit(const Place& place) {
@@ -79,12 +69,25 @@ std::string DoesNotFit(const Place& place) {
          "; other models here, or another process, have the rest";
 }
 
+namespace {
+
+// 0: none is named.
+size_t LimitOf(const DeviceOptions& options, const Place& place) {
+  if (options.memory_bytes > 0) return options.memory_bytes;
+  const size_t all = place.is_gpu() ? place.kernels.Figures().memory_total : place.memory;
+  return static_cast<size_t>(options.memory_share * static_cast<double>(all));
+}
+
+}  // namespace
+
+size_t MostMemory(const DeviceOptions& options, const Place& place) {
+  const size_t limit = LimitOf(options, place);
+  return limit > 0 ? std::min(limit, place.memory) : place.memory;
+}
+
 bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
                   std::string* problem) {
-  const size_t all = place.is_gpu() ? place.kernels.Figures().memory_total : place.memory;
-  const size_t most = options.memory_bytes > 0
-                          ? options.memory_bytes
-                          : static_cast<size_t>(options.memory_share * static_cast<double>(all));
+  const size_t most = LimitOf(options, place);
   if (most == 0) return *bytes = (place.memory - std::min(place.memory, weights)) / 4 * 3, true;
   if (most <= weights) {
     return *problem = "the model may take " + Mib(most) + ", and its weights alone take " + Mib(weights),
@@ -97,17 +100,24 @@ bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& pla
 
 Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_point now,
                    Clock::duration* spare) {
-  Served *listeners = nullptr, *text = nullptr, *file = nullptr;
+  Served *listeners = nullptr, *text = nullptr, *waiting_text = nullptr, *file = nullptr;
+  const auto take_better = [](Served** best, Served* one, const auto& goes_first) {
+    if (*best == nullptr || goes_first(*one, **best)) *best = one;
+  };
+  const auto is_due = [](const Served& a, const Served& b) { return a.need->latest < b.need->latest; };
+  const auto waits = [](const Served& a, const Served& b) { return a.since < b.since; };
   for (const auto& one : all) {
     if (!one->need) continue;
-    Served*& best = one->need->rank == Rank::kListeners  ? listeners
-                    : one->need->rank == Rank::kLiveText ? text
-                                                         : file;
-    const bool is_better =
-        best == nullptr ||
-        (one->need->rank == Rank::kFiles ? one->since < best->since : one->need->latest < best->need->latest);
-    if (is_better) best = one.get();
+    if (one->need->rank == Rank::kListeners) take_better(&listeners, one.get(), is_due);
+    if (one->need->rank == Rank::kFiles) take_better(&file, one.get(), waits);
+    if (one->need->rank != Rank::kLiveText) continue;
+    take_better(&waiting_text, one.get(), waits);
+    take_better(&text, one.get(), [&](const Served& a, const Served& b) {
+      return a.need->is_final != b.need->is_final ? a.need->is_final : is_due(a, b);
+    });
   }
+  const bool text_is_late = waiting_text != nullptr && now - waiting_text->since >= kMostWaitOfText;
+  if (text_is_late) text = waiting_text;
   *spare = all.size() > 1 ? Clock::duration(kTogether) : Clock::duration::max();
   if (listeners == nullptr) {
     const bool is_files_turn = text == nullptr || (file && now - file->since >= kMostWaitOfFiles);
@@ -115,7 +125,7 @@ Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_
   }
   const Clock::duration slack = listeners->need->latest - now;
   *spare = std::clamp(slack - kKept, Clock::duration::zero(), *spare);
-  if (text && (slack >= kKept + text->need->least || now - text->since >= kMostWaitOfText)) return text;
+  if (text && (slack >= kKept + text->need->least || text_is_late)) return text;
   if (file && now - file->since >= kMostWaitOfFiles) return file;
   // With sound enough, files and listeners take turns.
   return file && !text && slack >= kSafe + file->need->least && file->since < listeners->since ? file
@@ -127,8 +137,7 @@ Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_
 // `owned` is held by the thread that has the device: a later one waits until all memory is given back.
 struct Device::Slot {
   std::mutex opening;
-  std::weak_ptr<Device> device;  // guarded by it, as is the next
-  DeviceOptions options;
+  std::weak_ptr<Device> device;  // guarded by it
   std::mutex owned;
 };
 
@@ -166,7 +175,7 @@ std::shared_ptr<Device> Device::Open(const DeviceOptions& options, std::string* 
 }
 
 std::shared_ptr<Device> Device::Open(const Opener& open, std::string* problem) {
-  std::shared_ptr<Device> device(new Device(std::make_shared<Slot>()));
+  std::shared_ptr<Device> device(new Device(std::make_shared<Slot>(), {}));
   return device->Begin(open, problem) ? device : nullptr;
 }
 
@@ -182,18 +191,20 @@ std::shared_ptr<Device> Device::Find(const std::string& name, const DeviceOption
   const std::lock_guard<std::mutex> opening(slot->opening);
   std::shared_ptr<Device> device = slot->device.lock();
   if (device != nullptr && !device->lost_) {
-    const DeviceOptions& its = slot->options;
-    if (its.cuda_graphs == options.cuda_graphs && its.full_vectors == options.full_vectors) return device;
+    const DeviceOptions& its = device->options_;
+    if (name.compare(0, 4, "cuda") != 0 ||
+        (its.cuda_graphs == options.cuda_graphs && its.full_vectors == options.full_vectors))
+      return device;
     return *problem = "another model uses it with other options (CUDA graphs, full vectors)", nullptr;
   }
-  device.reset(new Device(slot));
+  device.reset(new Device(slot, options));
   if (!device->Begin(open, problem)) return nullptr;
   slot->device = device;
-  slot->options = options;
   return device;
 }
 
-Device::Device(std::shared_ptr<Slot> slot) : slot_(std::move(slot)) {}
+Device::Device(std::shared_ptr<Slot> slot, const DeviceOptions& options)
+    : slot_(std::move(slot)), options_(options) {}
 
 Device::~Device() {
   {
@@ -217,7 +228,7 @@ void Device::Run(const Opener& open, std::promise<std::string>* opened) {
   owned_ = std::unique_lock<std::mutex>(slot_->owned);
   std::string problem;
   const bool is_open = OpenKernels(open, &problem);
-  opened->set_value(problem);  // `open` and `opened` are gone after this
+  opened->set_value(problem);  // the caller of Begin frees `open` and `opened`
   while (is_open) {
     if (Loading* const loading = NextLoading()) {
       Load(loading);
@@ -239,11 +250,7 @@ void Device::Run(const Opener& open, std::promise<std::string>* opened) {
 }
 
 bool Device::OpenKernels(const Opener& open, std::string* problem) {
-  try {
-    kernels_ = open(problem);
-  } catch (...) {
-    *problem = ProblemOf(std::current_exception());
-  }
+  Attempt([&] { return (kernels_ = open(problem)) != nullptr; }, problem);
   if (kernels_ == nullptr) return *problem = problem->empty() ? "it cannot be opened" : *problem, false;
   kernels_->WhilePaused([this] { LetOthersWork(); });
   return true;
@@ -272,17 +279,25 @@ Device::Loading* Device::NextLoading() {
 
 void Device::Load(Loading* loading) {
   auto one = std::make_unique<Served>();
+  const BackendFigures figures = kernels_->Figures();
+  Place place{*kernels_, figures.memory_total > 0 ? figures.memory_free : AvailableMemory()};
+  loads_since_ = Clock::now();
   try {
-    const BackendFigures figures = kernels_->Figures();
-    Place place{*kernels_, figures.memory_total > 0 ? figures.memory_free : AvailableMemory()};
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       place.no_cuda = no_cuda_;
     }
+    place.host = HostThreads();
     one->rounds = loading->make(place, &loading->problem);
-  } catch (...) {
-    loading->problem = ProblemOf(std::current_exception());
+  } catch (const BackendLost& lost) {
+    loading->problem = lost.what();
+    if (!kernels_->ReadsHostMemory()) Lose(lost.what());
+  } catch (const std::bad_alloc&) {
+    loading->problem = place.is_gpu() ? DoesNotFit(place) : kMemoryIsOut;
+  } catch (const std::exception& error) {
+    loading->problem = error.what();
   }
+  kernels_->Rehearse(false);
   if (one->rounds == nullptr) {
     if (loading->problem.empty()) loading->problem = "the engine could not be made";
     GiveBackToSystem();
@@ -296,14 +311,19 @@ void Device::Load(Loading* loading) {
 
 // Between two parts of a load. Files get one round, so that the load goes on.
 void Device::LetOthersWork() {
-  const Clock::time_point until = Clock::now() + kMostWaitOfText;
-  while (Clock::now() < until) {
+  const Clock::time_point began = Clock::now();
+  if (began - loads_since_ < kTogether) return;
+  const bool rehearses = kernels_->Rehearses();  // the model that is loaded; others do not
+  kernels_->Rehearse(false);
+  for (Clock::time_point now = began; now < began + kMostWaitOfText; now = Clock::now()) {
     const std::optional<Rank> rank = Turn();
-    if (!rank || *rank == Rank::kFiles) return;
+    if (!rank || *rank == Rank::kFiles) break;
   }
+  kernels_->Rehearse(rehearses);
+  loads_since_ = Clock::now();
 }
 
-// Serves one of the rounds. None: none of them needs anything.
+// Serves a round of one model, and returns its rank; no rank if no model needs a round.
 std::optional<Rank> Device::Turn() {
   Look();
   Clock::duration spare{};
@@ -346,7 +366,7 @@ void Device::Guarded(Served* one, const std::function<void()>& work) {
     return work();
   } catch (const std::bad_alloc&) {
     outcome = Outcome::kOutOfMemory;
-    problem = kOutOfMemory;
+    problem = kMemoryIsOut;
   } catch (const BackendLost& lost) {
     outcome = Outcome::kLost;
     problem = lost.what();
@@ -354,9 +374,27 @@ void Device::Guarded(Served* one, const std::function<void()>& work) {
     problem = std::string("a mistake in the engine: ") + error.what();
   }
   if (outcome != Outcome::kLost || kernels_->ReadsHostMemory()) return EndAll(one, outcome, problem);
+  Lose(problem);
+}
+
+// The next model that asks for this device opens it anew.
+void Device::Lose(const std::string& problem) {
   lost_ = true;
   if (owned_.owns_lock()) owned_.unlock();
-  for (const auto& each : served_) EndAll(each.get(), outcome, problem);
+  for (const auto& each : served_) EndAll(each.get(), Outcome::kLost, problem);
+}
+
+// Null beside processors, which compute everything themselves. They are not pinned: the caller is none of
+// those threads elsewhere.
+cpu::ThreadPool* Device::HostThreads() {
+  if (kernels_->Figures().memory_total == 0) return nullptr;
+  if (host_ != nullptr) return host_.get();
+  cpu::ThreadPoolOptions threads;
+  std::string problem;
+  if (!ReadThreads(options_, &threads, &problem)) throw std::invalid_argument(problem);
+  threads.cores.clear();
+  host_ = std::make_unique<cpu::ThreadPool>(threads);
+  return host_.get();
 }
 
 // Out of memory even this may fail; each try ends some more streams, which frees their memory.

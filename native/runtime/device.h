@@ -1,10 +1,10 @@
 // A device: the thread that owns a GPU, or processors, and serves all models that lie there. Models with the
 // same options share it, its kernels and its memory; each of them is loaded and given back by itself.
 //
-// After each round the thread chooses the next one. Listeners go first, and live text before files. Text is
-// recognised between two frames of sound where that fits: no listener may come near the end of what was sent
-// to it. Text waits a fifth of a second at most for its next round, a file a second. A model that is being
-// loaded lets others go on between two parts of the load (Kernels::Pause).
+// After each round the thread chooses the next one. Listeners go first, then final texts, other live texts and
+// files. Text is recognised between two frames of sound where that fits: no listener may come near the end of
+// what was sent to it. Text waits a fifth of a second at most for its next round, a file a second. A model that
+// is being loaded lets others go on between two parts of the load (Kernels::Pause).
 #ifndef PARLEY_RUNTIME_DEVICE_H_
 #define PARLEY_RUNTIME_DEVICE_H_
 
@@ -29,8 +29,9 @@ namespace parley::runtime {
 // Where a model is loaded.
 struct Place {
   SpeechKernels& kernels;
-  size_t memory;             // bytes that are free there
-  std::string no_cuda = {};  // why there is no GPU although one was asked for; empty: not so
+  size_t memory;                    // bytes that are free there
+  std::string no_cuda = {};         // why there is no GPU although one was asked for; empty: not so
+  cpu::ThreadPool* host = nullptr;  // threads for the host's work beside a GPU; null: the kernels have all
 
   bool is_gpu() const { return kernels.Figures().memory_total > 0; }
 };
@@ -38,7 +39,10 @@ struct Place {
 // What to say where a model finds too little memory there.
 std::string DoesNotFit(const Place& place);
 
-// The bytes that a model may take beside its weights. False with `problem` set: they are none.
+// The bytes that a model may take with its weights.
+size_t MostMemory(const DeviceOptions& options, const Place& place);
+
+// The bytes that it may take beside its weights. False with `problem` set: they are none.
 bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
                   std::string* problem);
 
@@ -63,7 +67,7 @@ class Device {
 
   // Finds or opens the device. Null with `problem` set.
   static std::shared_ptr<Device> Open(const DeviceOptions& options, std::string* problem);
-  // A device that nobody else finds.
+  // Opens a device that the other function does not find.
   static std::shared_ptr<Device> Open(const Opener& open, std::string* problem);
   // Waits for the thread: not to be called by it. No rounds may be left.
   ~Device();
@@ -86,7 +90,7 @@ class Device {
     std::promise<void> done = {};
   };
 
-  explicit Device(std::shared_ptr<Slot> slot);
+  Device(std::shared_ptr<Slot> slot, const DeviceOptions& options);
   static std::shared_ptr<Device> Find(const std::string& name, const DeviceOptions& options,
                                       const Opener& open, std::string* problem);
   bool Begin(const Opener& open, std::string* problem);
@@ -98,10 +102,13 @@ class Device {
   std::optional<Rank> Turn();
   void Look();
   void Guarded(Served* one, const std::function<void()>& work);
+  void Lose(const std::string& problem);
+  cpu::ThreadPool* HostThreads();
   void EndAll(Served* one, Outcome outcome, const std::string& problem);
   Clock::time_point LooksAgain() const;
 
   const std::shared_ptr<Slot> slot_;
+  const DeviceOptions options_;
   const std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();
   std::atomic<bool> lost_{false};
   std::mutex mutex_;
@@ -113,6 +120,8 @@ class Device {
   // The thread's.
   std::unique_lock<std::mutex> owned_;
   std::unique_ptr<SpeechKernels> kernels_;
+  std::unique_ptr<cpu::ThreadPool> host_;  // beside a GPU, from the first load on
+  Clock::time_point loads_since_{};        // a load goes on without a pause
   std::vector<std::unique_ptr<Served>> served_;
 };
 

@@ -1,9 +1,9 @@
 // Implements Engine::Open: opens a checkpoint on a GPU or on processors.
 #include "runtime/engine.h"
 
-#include <new>
 #include <utility>
 
+#include "runtime/attempt.h"
 #include "runtime/choices.h"
 #include "runtime/engine_thread.h"
 #include "runtime/qwen_frame_model.h"
@@ -14,7 +14,6 @@ namespace {
 // `usual`: the format if no option names one.
 bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts,
                std::string* problem) {
-  parts->pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
   parts->max_voices = options.max_voices;
   return Pick<model::Quantize>({"quantize",
                                 {{"none", model::Quantize::kNone},
@@ -29,17 +28,6 @@ bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts
                       options.cache_format, &parts->cache, problem);
 }
 
-// Null with `problem` set.
-std::unique_ptr<QwenFrameModel> LoadAt(const Place& place, const EngineOptions& options,
-                                       const QwenFrameModel::Parts& parts, std::string* problem) {
-  try {
-    return QwenFrameModel::Open(options.directory, parts, place.memory, place.kernels, problem);
-  } catch (const std::bad_alloc&) {
-    if (!place.is_gpu()) throw;
-    return *problem = DoesNotFit(place), nullptr;
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* problem) {
@@ -52,9 +40,18 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::shared_p
                                      std::string* problem) {
   QwenFrameModel::Parts parts;
   if (!ReadParts(options, Format::kF32, &parts, problem)) return nullptr;
+  // On this thread: the device's serves others meanwhile.
+  std::unique_ptr<const model::SpeechCheckpoint> checkpoint;
+  const auto open = [&] {
+    const auto pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
+    checkpoint = model::SpeechCheckpoint::Open(options.directory, pieces, problem);
+    return checkpoint != nullptr;
+  };
+  if (!Attempt(open, problem)) return nullptr;
   const auto make = [&](const Place& place, std::string* why) -> std::unique_ptr<QwenFrameModel> {
     if (place.is_gpu()) ReadParts(options, Format::kBf16, &parts, why);
-    return LoadAt(place, options, parts, why);
+    return QwenFrameModel::Make(std::move(checkpoint), options.directory, parts, MostMemory(options, place),
+                                place.kernels, why);
   };
   return OpenEngine(options, std::move(device), make, problem);
 }

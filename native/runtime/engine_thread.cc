@@ -75,6 +75,8 @@ class ThreadedEngine final : public Engine {
     if (model == nullptr) return nullptr;
     const Clock::time_point loaded = Clock::now();
     SchedulerOptions options;
+    const size_t weights = model->facts().weight_bytes;
+    if (!MemoryBeside(weights, options_, place, &options.memory_bytes, problem)) return nullptr;
     try {
       if (options_.warm_up && !WarmUp(*model, LargestBatch(), &options.times, problem)) return nullptr;
     } catch (const NotFinite& error) {
@@ -82,7 +84,6 @@ class ThreadedEngine final : public Engine {
     }
     facts_ = model->facts();
     facts_.no_cuda = place.no_cuda;
-    if (!MemoryBeside(facts_.weight_bytes, options_, place, &options.memory_bytes, problem)) return nullptr;
     facts_.load_ms = Milliseconds(loaded - began);
     facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
     options.max_streams = options_.max_streams;

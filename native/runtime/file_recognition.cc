@@ -27,7 +27,10 @@ FileRecognition::FileRecognition(StreamId id, RecognitionRequest request, std::s
 
 size_t FileRecognition::Bytes() const {
   size_t bytes = buffered_ * sizeof(float);
-  for (const Piece& piece : pieces_) bytes += piece.stream == nullptr ? 0 : piece.stream->Bytes();
+  for (const Piece& piece : pieces_) {
+    if (piece.stream == nullptr) continue;
+    bytes += piece.is_begun ? piece.stream->Bytes() : setup_.BytesOf(SecondsOf(piece.count));
+  }
   return bytes;
 }
 
@@ -43,13 +46,11 @@ bool FileRecognition::Look(Clock::time_point, const Room& room) {
         std::count_if(pieces_.begin(), pieces_.end(), [](const Piece& piece) { return !piece.is_done; }));
   };
   const size_t piece_bytes = setup_.BytesOf(request().piece_seconds);
-  size_t left = room.bytes;
-  bool busy = false;
-  while (!ending() && under_way() < kTogether) {
-    if (piece_bytes > left && !(room.is_next && under_way() == 0)) break;
-    const size_t pieces = pieces_.size();
-    if (!ReadPiece()) break;
-    if (pieces_.size() > pieces) left -= std::min(left, piece_bytes);
+  bool busy = BeginSome();
+  const bool has_room = piece_bytes <= room.bytes || (room.is_next && under_way() == 0);
+  // One piece at a time, so that a look is short.
+  for (const size_t pieces = pieces_.size(); has_room && pieces_.size() == pieces;) {
+    if (ending() || under_way() >= kTogether || !ReadPiece()) break;
     busy = true;
   }
   ReportDone();
@@ -78,11 +79,11 @@ bool FileRecognition::ReadPiece() {
   auto piece = splits_.Next();
   if (!piece) return !samples.empty();
   buffered_ -= std::min(buffered_, piece->samples.size());
-  BeginPiece(std::move(*piece));
+  AddPiece(std::move(*piece));
   return true;
 }
 
-void FileRecognition::BeginPiece(model::QuietSplits::Piece sound) {
+void FileRecognition::AddPiece(model::QuietSplits::Piece sound) {
   model::Level(&sound.samples);
   pieces_.emplace_back();
   Piece& piece = pieces_.back();
@@ -93,15 +94,26 @@ void FileRecognition::BeginPiece(model::QuietSplits::Piece sound) {
   piece.has_speech = energy.HasSpeech();
   piece.stream = std::make_unique<model::RecognitionStream>(*setup_.model, prompt_.head, setup_.cache_format);
   piece.stream->Push(sound.samples.data(), sound.samples.size());
+}
+
+// Computes features of the first piece that needs them, and after the last of them begins its pass. False:
+// none needs any.
+bool FileRecognition::BeginSome() {
+  const auto found =
+      std::find_if(pieces_.begin(), pieces_.end(), [](const Piece& one) { return !one.is_begun; });
+  if (found == pieces_.end()) return false;
+  if (found->stream->Settle(kFramesALook)) return true;
+  found->is_begun = true;
   model::Pass pass;
   pass.tail = prompt_.tail;
-  pass.max_new_tokens = MostIdsOf(sound.samples.size());
+  pass.max_new_tokens = MostIdsOf(found->count);
   pass.cuts_loops = true;
   try {
-    if (!piece.stream->BeginPass(std::move(pass))) piece.is_done = true;
+    if (!found->stream->BeginPass(std::move(pass))) found->is_done = true;
   } catch (const std::length_error& error) {
     EndWith(Outcome::kTooLarge, error.what());
   }
+  return true;
 }
 
 void FileRecognition::AddWanted(std::vector<WantedPass>* wanted) {
@@ -110,7 +122,8 @@ void FileRecognition::AddWanted(std::vector<WantedPass>* wanted) {
   const Clock::time_point due =
       began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(done_seconds_));
   for (const Piece& piece : pieces_) {
-    if (!piece.is_done) wanted->push_back({piece.stream.get(), this, Rank::kFiles, false, due});
+    if (piece.is_begun && !piece.is_done)
+      wanted->push_back({piece.stream.get(), this, Rank::kFiles, false, due});
   }
 }
 

@@ -34,13 +34,15 @@ class FileRecognition final : public Recognition {
   struct Piece {
     std::unique_ptr<model::RecognitionStream> stream;
     uint64_t first = 0, count = 0;  // samples
+    bool is_begun = false;          // its pass
     bool is_done = false;
     bool has_speech = true;
     model::Transcript transcript;
   };
 
   bool ReadPiece();
-  void BeginPiece(model::QuietSplits::Piece sound);
+  void AddPiece(model::QuietSplits::Piece sound);
+  bool BeginSome();
   void TakeText(Piece* piece);
   void ReportDone();
 

@@ -1,13 +1,13 @@
 #include "runtime/qwen_frame_model.h"
 
 #include <algorithm>
-#include <new>
 #include <stdexcept>
 #include <utility>
 
 #include "model/speech/prompt.h"
 #include "model/speech/speech_stream.h"
 #include "model/text/unicode.h"
+#include "runtime/attempt.h"
 #include "runtime/token_budget.h"
 
 namespace parley::runtime {
@@ -49,24 +49,18 @@ EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint) {
 }  // namespace
 
 bool Engine::Inspect(const std::string& directory, EngineFacts* facts, std::string* problem) {
-  try {
-    const auto checkpoint = model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, problem);
-    if (checkpoint == nullptr) return false;
-    *facts = FactsOf(*checkpoint);
-    return true;
-  } catch (const std::bad_alloc&) {
-    *problem = "memory is out";
-  } catch (const std::exception& error) {
-    *problem = error.what();
-  }
-  return false;
+  return Attempt(
+      [&] {
+        const auto checkpoint = model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, problem);
+        if (checkpoint != nullptr) *facts = FactsOf(*checkpoint);
+        return checkpoint != nullptr;
+      },
+      problem);
 }
 
-std::unique_ptr<QwenFrameModel> QwenFrameModel::Open(const std::string& directory, const Parts& parts,
-                                                     size_t memory, SpeechKernels& kernels,
-                                                     std::string* problem) {
-  auto checkpoint = model::SpeechCheckpoint::Open(directory, parts.pieces, problem);
-  if (checkpoint == nullptr) return nullptr;
+std::unique_ptr<QwenFrameModel> QwenFrameModel::Make(
+    std::unique_ptr<const model::SpeechCheckpoint> checkpoint, const std::string& directory,
+    const Parts& parts, size_t memory, SpeechKernels& kernels, std::string* problem) {
   const model::SpeechCheckpoint& files = *checkpoint;
   try {
     std::unique_ptr<QwenFrameModel> model(new QwenFrameModel(kernels, std::move(checkpoint), parts, memory));
@@ -123,7 +117,12 @@ std::vector<size_t> QwenFrameModel::WarmBatches(size_t most) const {
   return sizes;
 }
 
-size_t QwenFrameModel::FreeBytes() const { return memory_ - std::min(memory_, facts_.weight_bytes); }
+size_t QwenFrameModel::FreeBytes() const {
+  const size_t left = memory_ - std::min(memory_, facts_.weight_bytes);
+  const BackendFigures figures = kernels_.Figures();
+  // Other models may need some meanwhile.
+  return figures.memory_total > 0 ? std::min(left, figures.memory_free / 4 * 3) : left;
+}
 
 // One recording at a time, and each to its end, so that none is begun twice.
 VoiceResult QwenFrameModel::FindVoice(const std::shared_ptr<const Recording>& recording, bool work,

@@ -77,16 +77,16 @@ class QwenGeneration;
 class QwenFrameModel final : public FrameModel {
  public:
   struct Parts {
-    model::PieceRule pieces = model::PieceRule::kNative;
     model::Quantize quantize = model::Quantize::kNone;
     Format codec = Format::kF32;
     Format cache = Format::kF32;  // keys and values
     size_t max_voices = 0;
   };
 
-  // Null with `problem` set: the checkpoint cannot be used. Throws std::bad_alloc.
+  // Null with `problem` set: the checkpoint of this directory cannot be used. Throws std::bad_alloc.
   // `memory`: bytes available for weights, streams and voices. The kernels outlive it.
-  static std::unique_ptr<QwenFrameModel> Open(const std::string& directory, const Parts& parts, size_t memory,
+  static std::unique_ptr<QwenFrameModel> Make(std::unique_ptr<const model::SpeechCheckpoint> checkpoint,
+                                              const std::string& directory, const Parts& parts, size_t memory,
                                               SpeechKernels& kernels, std::string* problem);
   ~QwenFrameModel() override;
 

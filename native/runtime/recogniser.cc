@@ -14,6 +14,7 @@
 #include "model/recognition/recognition_checkpoint.h"
 #include "model/recognition/recognition_model.h"
 #include "model/recognition/recognition_work.h"
+#include "runtime/attempt.h"
 #include "runtime/choices.h"
 #include "runtime/device.h"
 #include "runtime/machine_memory.h"
@@ -55,45 +56,42 @@ bool ReadParts(const RecogniserOptions& options, Parts* parts, std::string* prob
                     &parts->official, problem);
 }
 
-// Threads for the work of the host beside a GPU: the features. They are not pinned, and nor is the caller.
-std::unique_ptr<cpu::ThreadPool> HostThreads(const ProcessorOptions& options) {
-  cpu::ThreadPoolOptions threads;
-  std::string problem;
-  if (!ReadThreads(options, &threads, &problem)) throw std::invalid_argument(problem);
-  threads.cores.clear();
-  return std::make_unique<cpu::ThreadPool>(threads);
+struct Files {
+  std::unique_ptr<const model::RecognitionCheckpoint> checkpoint;
+  std::unique_ptr<const model::KoreanDictionary> nouns;  // or none
+};
+
+// On the caller's thread: the device's serves others meanwhile. False with `problem` set.
+bool OpenFiles(const RecogniserOptions& options, Files* files, std::string* problem) {
+  files->checkpoint = model::RecognitionCheckpoint::Open(options.directory, KindOf(options.aligner), problem);
+  if (files->checkpoint == nullptr) return false;
+  if (options.korean_dictionary.empty()) return true;
+  files->nouns = model::KoreanDictionary::Open(options.korean_dictionary, problem);
+  return files->nouns != nullptr;
 }
 
 // The model and its scheduler, freed in the other order.
 class RecognitionRounds final : public Rounds {
  public:
-  RecognitionRounds(const RecogniserOptions& options, const Place& place, RecognitionMailbox& mailbox)
-      : options_(options), place_(place), mailbox_(mailbox) {}
+  RecognitionRounds(const RecogniserOptions& options, Files files, const Place& place,
+                    RecognitionMailbox& mailbox)
+      : options_(options), place_(place), mailbox_(mailbox), files_(std::move(files)) {}
 
   // False with `problem` set.
   bool Load(const Parts& parts, std::string* problem) {
-    checkpoint_ = model::RecognitionCheckpoint::Open(options_.directory, KindOf(options_.aligner), problem);
-    if (checkpoint_ == nullptr) return false;
-    if (!options_.korean_dictionary.empty()) {
-      nouns_ = model::KoreanDictionary::Open(options_.korean_dictionary, problem);
-      if (nouns_ == nullptr) return false;
-    }
     try {
-      if (place_.is_gpu()) host_ = HostThreads(options_);
-      model_ =
-          std::make_unique<model::RecognitionModel>(place_.kernels, *checkpoint_, parts.decoder, host_.get());
+      model_ = std::make_unique<model::RecognitionModel>(place_.kernels, *files_.checkpoint, parts.decoder,
+                                                         place_.host);
     } catch (const std::invalid_argument& error) {
       return *problem = options_.directory + ": " + error.what(), false;
-    } catch (const std::bad_alloc&) {
-      if (!place_.is_gpu()) throw;
-      return *problem = DoesNotFit(place_), false;
     }
+    if (!MemoryBeside(model_->WeightBytes(), options_, place_, &memory_, problem)) return false;
     setup_.model = model_.get();
     setup_.cache_format = parts.cache;
     setup_.official = parts.official;
     setup_.least_interval = options_.least_interval;
-    setup_.nouns = nouns_.get();
-    return !checkpoint_->Changed(problem);
+    setup_.nouns = files_.nouns.get();
+    return !files_.checkpoint->Changed(problem);
   }
 
   // Two seconds of a quiet noise: all weights are read once. False with `problem` set.
@@ -121,19 +119,17 @@ class RecognitionRounds final : public Rounds {
     return *problem = options_.directory + ": warming up: the model computed what is not a number", false;
   }
 
-  // False with `problem` set: there is no memory for streams.
-  bool Begin(const std::function<void(const RecogniserStats&)>& publish, std::string* problem) {
+  void Begin(const std::function<void(const RecogniserStats&)>& publish) {
     RecognitionSchedulerOptions options;
     options.max_files = options_.max_files;
-    if (!MemoryBeside(model_->WeightBytes(), options_, place_, &options.memory_bytes, problem)) return false;
+    options.memory_bytes = memory_;
     if (place_.is_gpu()) options.free_memory = [this] { return place_.kernels.Figures().memory_free; };
     options.publish = publish;
     scheduler_ = std::make_unique<RecognitionScheduler>(setup_, mailbox_, options);
-    return true;
   }
 
   RecogniserFacts Facts() const {
-    RecogniserFacts facts = FactsOf(*checkpoint_);
+    RecogniserFacts facts = FactsOf(*files_.checkpoint);
     facts.device = place_.kernels.Name();
     facts.device_memory = place_.kernels.Figures().memory_total;
     facts.weight_bytes = model_->WeightBytes();
@@ -147,7 +143,7 @@ class RecognitionRounds final : public Rounds {
   }
   void Work(Clock::duration spare) override {
     std::string problem;
-    if (place_.kernels.ReadsHostMemory() && checkpoint_->Changed(&problem)) throw BackendLost(problem);
+    if (place_.kernels.ReadsHostMemory() && files_.checkpoint->Changed(&problem)) throw BackendLost(problem);
     scheduler_->Work(spare);
   }
   bool closing() const override { return scheduler_->closing(); }
@@ -157,11 +153,10 @@ class RecognitionRounds final : public Rounds {
   const RecogniserOptions options_;
   const Place place_;
   RecognitionMailbox& mailbox_;
-  std::unique_ptr<const model::RecognitionCheckpoint> checkpoint_;
-  std::unique_ptr<const model::KoreanDictionary> nouns_;
-  std::unique_ptr<cpu::ThreadPool> host_;  // beside a GPU
+  const Files files_;
   std::unique_ptr<model::RecognitionModel> model_;
   RecognitionSetup setup_;
+  size_t memory_ = 0;  // beside the weights
   std::unique_ptr<RecognitionScheduler> scheduler_;
 };
 
@@ -172,10 +167,12 @@ class ThreadedRecogniser final : public Recogniser {
   ~ThreadedRecogniser() override { Close(); }
 
   bool Open(const Parts& parts, std::string* problem) {
+    const Clock::time_point began = Clock::now();
+    Files files;
+    if (!Attempt([&] { return OpenFiles(options_, &files, problem); }, problem)) return false;
     return seat_.Open(
         [&](const Place& place, std::string* why) -> std::unique_ptr<Rounds> {
-          const Clock::time_point began = Clock::now();
-          auto rounds = std::make_unique<RecognitionRounds>(options_, place, mailbox_);
+          auto rounds = std::make_unique<RecognitionRounds>(options_, std::move(files), place, mailbox_);
           if (!rounds->Load(parts, why)) return nullptr;
           const Clock::time_point loaded = Clock::now();
           if (options_.warm_up && !rounds->WarmUp(why)) return nullptr;
@@ -187,7 +184,7 @@ class ThreadedRecogniser final : public Recogniser {
             const std::lock_guard<std::mutex> lock(stats_mutex_);
             stats_ = stats;
           };
-          if (!rounds->Begin(publish, why)) return nullptr;
+          rounds->Begin(publish);
           return rounds;
         },
         problem);
@@ -225,17 +222,13 @@ class ThreadedRecogniser final : public Recogniser {
 
 bool Recogniser::Inspect(const std::string& directory, bool aligner, RecogniserFacts* facts,
                          std::string* problem) {
-  try {
-    const auto checkpoint = model::RecognitionCheckpoint::Open(directory, KindOf(aligner), problem);
-    if (checkpoint == nullptr) return false;
-    *facts = FactsOf(*checkpoint);
-    return true;
-  } catch (const std::bad_alloc&) {
-    *problem = "memory is out";
-  } catch (const std::exception& error) {
-    *problem = error.what();
-  }
-  return false;
+  return Attempt(
+      [&] {
+        const auto checkpoint = model::RecognitionCheckpoint::Open(directory, KindOf(aligner), problem);
+        if (checkpoint != nullptr) *facts = FactsOf(*checkpoint);
+        return checkpoint != nullptr;
+      },
+      problem);
 }
 
 std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, std::string* problem) {

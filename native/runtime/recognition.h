@@ -50,6 +50,9 @@ struct WantedPass {
   Clock::time_point due;  // then the earlier one
 };
 
+// Frames of features that a look at a sound computes at most, while other work waits: some milliseconds.
+inline constexpr size_t kFramesALook = 1000;
+
 // Ids that a sound can need. Fast speech has about eight a second.
 inline size_t MostIdsOf(size_t samples) { return 32 + 12 * samples / SoundReader::kRate; }
 

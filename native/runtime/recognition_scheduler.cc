@@ -27,6 +27,8 @@ constexpr std::chrono::milliseconds kPieceApart{15};
 constexpr size_t kPiecesGivenWay = 40;
 constexpr double kLiveSegment = 30;  // seconds
 constexpr std::chrono::milliseconds kFreeMemoryHolds{100};
+// A look at all sounds leaves other files for the next one after this time.
+constexpr std::chrono::milliseconds kLookAtFiles{5};
 
 RecognitionEnd Refused(Outcome outcome, std::string problem) { return {outcome, std::move(problem), 0, 0}; }
 
@@ -76,7 +78,7 @@ std::optional<Need> RecognitionScheduler::Look() {
     return std::nullopt;
   }
   const WantedPass& first = wanted_.front();
-  return Need{first.rank, first.due, LeastOf(*first.stream)};
+  return Need{first.rank, first.due, LeastOf(*first.stream), first.is_final};
 }
 
 bool RecognitionScheduler::Work(Clock::duration spare) {
@@ -286,6 +288,7 @@ bool RecognitionScheduler::LookAtSound() {
       busy = GuardedLook(*one, now, {}) || busy;
       continue;
     }
+    if (busy && options_.now() - now >= kLookAtFiles) continue;
     const size_t limit = options_.memory_bytes,
                  left = std::min(limit - std::min(limit, in_use), FreeMemory(now));
     const size_t before = one->Bytes();

@@ -18,15 +18,16 @@ enum class Rank : uint8_t { kListeners, kLiveText, kFiles };
 // What the next round of a model is for.
 struct Need {
   Rank rank = Rank::kFiles;
-  // Listeners: when the round must begin so that nobody runs dry. Live text: when the text was due.
+  // Listeners: when the round must begin so that every listener has sound. Live text: when the text was due.
   Clock::time_point latest = Clock::time_point::max();
   Clock::duration least{};  // about the shortest time that the round takes
+  bool is_final = false;    // live text: the final one of a turn, which goes before others
 };
 
 class Rounds {
  public:
   virtual ~Rounds() = default;
-  // Takes orders. None: there is nothing to do until an order comes, or until LooksAgain().
+  // Takes orders. Returns no need if there is nothing to do until an order comes, or until LooksAgain().
   virtual std::optional<Need> Look() = 0;
   virtual Clock::time_point LooksAgain() const { return Clock::time_point::max(); }
   // A round, which shortens its work to `spare` where it can.

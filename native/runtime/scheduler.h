@@ -1,4 +1,4 @@
-// Scheduler: the device's thread calls Round() as long as there is something to do. A round takes new
+// Scheduler: the device's thread asks Look() what the next round is for, and calls Round(). A round takes new
 // requests, admits streams, and advances every live stream that can by one frame.
 //
 // The earliest deadline goes first: among waiting streams, in prefill and in decoding. Fairness between
@@ -44,7 +44,7 @@ class Scheduler {
   // The model and the mailbox outlive it.
   Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerOptions& options);
 
-  // Takes orders, and says what the next round is for. None after a round without work, until there is
+  // Takes orders, and says what the next round is for. After a round without work it returns no need until there is
   // something in the mailbox.
   std::optional<Need> Look();
   // False when there is nothing to do until there is something in the mailbox. Throws BackendLost at its end.
@@ -83,7 +83,7 @@ class Scheduler {
   Admission AdmitOne(Stream& stream);
   BudgetQuestion BudgetOf(const Stream& stream) const;
   bool FindMemory(size_t bytes);
-  bool DeviceLacks(size_t bytes) const;
+  bool DeviceLacks(size_t bytes, size_t given_back) const;
   bool KeepsPace(const Stream& newcomer);
   Clock::duration Frame() const;
   Clock::duration WorkOf(size_t streams) const;

@@ -21,6 +21,9 @@ constexpr Clock::duration kReserve = std::chrono::milliseconds(3);
 // A stream with less audio than this many frames gets its next frame even in a long round.
 constexpr size_t kFramesToWait = 5;
 
+// Longer than any listener's sound ahead.
+constexpr Clock::duration kLongAhead = std::chrono::hours(1);
+
 // A listener with less sound than this may run dry.
 constexpr Clock::duration kSafe = std::chrono::milliseconds(500);
 
@@ -64,7 +67,7 @@ size_t Scheduler::Bare() const {
   }));
 }
 
-// A listener who waits for a first sound waits for the next round. The others have sound until theirs begins.
+// The first round that a listener needs: when a first sound is due, or what was sent has been heard.
 std::optional<Need> Scheduler::Look() {
   if (idle_ && !mailbox_.HasNews()) return std::nullopt;
   idle_ = false;
@@ -72,15 +75,19 @@ std::optional<Need> Scheduler::Look() {
   const Clock::time_point now = options_.now();
   Need need;
   size_t together = 0;
+  const auto hear = [&](const Stream& stream) {
+    need.rank = Rank::kListeners;
+    need.latest = std::min(need.latest, now + std::min<Clock::duration>(stream.Ahead(now), kLongAhead));
+  };
   for (const auto& stream : waiting_) {
-    if (stream->live() && !stream->waits()) need = {Rank::kListeners, now};
+    const Generation* const generation = stream->generation();
+    const bool waits_for_text = generation != nullptr && !generation->Ready();
+    if (stream->live() && !stream->waits() && !waits_for_text) hear(*stream);
   }
   for (const auto& stream : live_) {
     if (stream->NextTurn(now, round_rate_.Each()) == Stream::Turn::kPark) continue;
     together++;
-    if (!stream->live()) continue;
-    need.rank = Rank::kListeners;
-    need.latest = std::min(need.latest, stream->Silent() ? now : now + stream->Ahead(now));
+    if (stream->live()) hear(*stream);
   }
   need.least = WorkOf(std::min(together, options_.max_batch));
   if (need.rank == Rank::kListeners) need.latest -= WithSwing(need.least) + kReserve;

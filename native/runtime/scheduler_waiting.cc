@@ -9,6 +9,7 @@
 namespace parley::runtime {
 namespace {
 
+constexpr char kOthersHaveIt[] = "other models leave too little memory";
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
 
 }  // namespace
@@ -54,7 +55,9 @@ void Scheduler::Read(Stream& stream) {
 bool Scheduler::MayWork(Stream& stream) {
   const size_t bytes = model_.WorkBytesOf(*stream.request().recording);
   if (FindMemory(bytes)) return true;
-  if (live_.empty() || bytes > options_.memory_bytes) End(stream, Outcome::kTooLarge, TooMuch(bytes));
+  if (bytes > options_.memory_bytes) End(stream, Outcome::kTooLarge, TooMuch(bytes));
+  else if (live_.empty() && DeviceLacks(bytes, 0)) End(stream, Outcome::kOutOfMemory, kOthersHaveIt);
+  else if (live_.empty()) End(stream, Outcome::kTooLarge, TooMuch(bytes));
   return false;
 }
 
@@ -127,8 +130,7 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
     return Admission::kNoPlace;
   if (!FindMemory(bytes)) {
     if (!live_.empty() || voice_worked_) return Admission::kNoPlace;
-    if (DeviceLacks(bytes))
-      return End(stream, Outcome::kOutOfMemory, "other models leave too little memory"), Admission::kNotYet;
+    if (DeviceLacks(bytes, 0)) return End(stream, Outcome::kOutOfMemory, kOthersHaveIt), Admission::kNotYet;
     return End(stream, Outcome::kTooLarge, "voices that are in use leave too little memory"),
            Admission::kNotYet;
   }
@@ -155,17 +157,18 @@ BudgetQuestion Scheduler::BudgetOf(const Stream& stream) const {
 
 // Makes room by evicting voices that no generation uses.
 bool Scheduler::FindMemory(size_t bytes) {
-  if (stream_bytes_ + bytes > options_.memory_bytes) return false;
-  while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes || DeviceLacks(bytes)) {
+  if (stream_bytes_ + bytes > options_.memory_bytes || DeviceLacks(bytes, model_.VoiceBytes())) return false;
+  while (stream_bytes_ + bytes + model_.VoiceBytes() > options_.memory_bytes || DeviceLacks(bytes, 0)) {
     if (!model_.ForgetVoice()) return false;
   }
   return true;
 }
 
-// True if other models have so much of the device that this does not fit, whatever the limit says.
-bool Scheduler::DeviceLacks(size_t bytes) const {
+// True if other models have so much of the device that this does not fit, whatever the limit says, and even
+// if so many bytes are given back.
+bool Scheduler::DeviceLacks(size_t bytes, size_t given_back) const {
   const BackendFigures figures = model_.Figures();
-  return figures.memory_total > 0 && bytes > figures.memory_free;
+  return figures.memory_total > 0 && bytes > figures.memory_free + given_back;
 }
 
 Clock::duration Scheduler::Frame() const {

@@ -83,11 +83,27 @@ void Begin(FrameModel& model, const SpeechRequest& request, size_t count) {
   const WarmSpeech all(model, std::move(generations));
 }
 
+// While it lives, whatever ends it, the model rehearses.
+class Rehearsal {
+ public:
+  explicit Rehearsal(FrameModel& model) : model_(model), is_remembered_(model.Rehearse(true)) {}
+  ~Rehearsal() { model_.Rehearse(false); }
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+
+  bool is_remembered() const { return is_remembered_; }
+
+ private:
+  FrameModel& model_;
+  const bool is_remembered_;
+};
+
 }  // namespace
 
 bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem) {
   std::string refusal;
-  const bool rehearses = model.Rehearse(true);
+  const Rehearsal rehearsal(model);
+  const bool rehearses = rehearsal.is_remembered();
   const std::vector<size_t> sizes = model.WarmBatches(max_streams);
   size_t spoken = 0;
   // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones
@@ -106,7 +122,6 @@ bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::st
   }
   while (model.ForgetVoice()) {
   }
-  model.Rehearse(false);
   return spoken > 0;
 }
 

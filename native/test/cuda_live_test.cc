@@ -112,7 +112,10 @@ class Server {
     kernels_ = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
-    qwen_ = QwenFrameModel::Open(kGolden + "/tiny-customvoice", parts, options.pool, *kernels_, &problem);
+    const std::string directory = kGolden + "/tiny-customvoice";
+    qwen_ =
+        QwenFrameModel::Make(model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, &problem),
+                             directory, parts, options.pool, *kernels_, &problem);
     CHECK_EQ(problem, "");
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;

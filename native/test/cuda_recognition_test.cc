@@ -170,6 +170,7 @@ void TheReferencesTimesComeOut() {
     const auto words = AlignmentWords(std::string(one.Find("text").text()),
                                       std::string(one.Find("language").text()), nullptr);
     Alignment alignment(*loaded.model, words, ReadClip(std::string(one.Find("clip").text())), Format::kF32);
+    alignment.Begin();
     CHECK(alignment.begun());
     RunPass(*loaded.model, alignment.stream(), 2, 300);
     CHECK(alignment.stream()->end() == RecognitionStream::End::kAligned);

@@ -60,6 +60,7 @@ void TimesAreTheReferences() {
     const auto words = AlignmentWords(Text(one, "text"), Text(one, "language"), nullptr);
     for (const size_t rows : {size_t{1000}, size_t{17}}) {
       Alignment alignment(*loaded.model, words, ReadClip(Text(one, "clip")), Format::kF32);
+      alignment.Begin();
       CHECK(alignment.begun());
       RunPass(*loaded.model, alignment.stream(), 2, rows);
       CHECK(alignment.stream()->end() == RecognitionStream::End::kAligned);
@@ -80,6 +81,7 @@ void AlignmentsTogetherAreThoseOfEachAlone() {
     const auto words = AlignmentWords(Text(one, "text"), Text(one, "language"), nullptr);
     alignments.push_back(
         std::make_unique<Alignment>(*loaded.model, words, ReadClip(Text(one, "clip")), Format::kF32));
+    while (!alignments.back()->Begin(30)) continue;  // features in parts
     streams.push_back(alignments.back()->stream());
   }
   RecognitionWork work(*loaded.model);
@@ -95,12 +97,14 @@ void AlignmentsTogetherAreThoseOfEachAlone() {
 void SoundWithoutWordsAndWordsWithoutSound() {
   const LoadedRecogniser loaded = Aligner();
   Alignment none(*loaded.model, {}, ReadClip("yes03"), Format::kF32);
+  none.Begin();
   CHECK(none.begun());
   RunPass(*loaded.model, none.stream());
   CHECK_EQ(none.stream()->classes().size(), 2u);
   CHECK(none.Times().empty());
   for (const size_t samples : {0, 1, 200}) {
     Alignment silent(*loaded.model, {"one", "two"}, std::vector<float>(samples), Format::kF32);
+    silent.Begin();
     CHECK(!silent.begun());
     CHECK_EQ(silent.Times().size(), 2u);
     CHECK_EQ(silent.Times()[1].end_ms, 0);
@@ -111,7 +115,7 @@ void MoreWordsThanPositionsAreRefused() {
   const LoadedRecogniser loaded = Aligner();
   bool refused = false;
   try {
-    Alignment(*loaded.model, std::vector<std::string>(5000, "word"), ReadClip("yes03"), Format::kF32);
+    Alignment(*loaded.model, std::vector<std::string>(5000, "word"), ReadClip("yes03"), Format::kF32).Begin();
   } catch (const std::length_error&) {
     refused = true;
   }

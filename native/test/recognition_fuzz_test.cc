@@ -106,6 +106,7 @@ void Recognise(const RecognitionCheckpoint& checkpoint, RecognitionModel& model,
 
 void Align(RecognitionModel& model) {
   Alignment alignment(model, {"yes", "no"}, ReadClip("yes03"), Format::kF32);
+  alignment.Begin();
   CHECK(alignment.begun());
   RunPass(model, alignment.stream());
   if (alignment.stream()->end() == RecognitionStream::End::kAligned) CHECK_EQ(alignment.Times().size(), 2u);

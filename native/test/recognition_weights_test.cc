@@ -59,6 +59,7 @@ void EveryFloatingPointDtypeGivesTheGoldenTimes() {
     const RetypedCheckpoint copy("tiny-aligner", dtype);
     const LoadedRecogniser loaded(OpenedRecognition(copy.path(), RecognitionKind::kAligner));
     Alignment alignment(*loaded.model, words, ReadClip("odd37"), Format::kF32);
+    alignment.Begin();
     RunPass(*loaded.model, alignment.stream());
     Json item = golden.Find("items").first();
     for (const TimedWord& word : alignment.Times()) {
@@ -203,6 +204,7 @@ void AWrittenAlignerAligns() {
   WriteCheckpoint(Tiny(RecognitionKind::kAligner), folder.path(), {7, 2, {}});
   const LoadedRecogniser loaded(OpenedRecognition(folder.path(), RecognitionKind::kAligner));
   Alignment alignment(*loaded.model, {"The", "quick", "fox"}, ReadClip("odd37"), Format::kF32);
+  alignment.Begin();
   CHECK(alignment.begun());
   RunPass(*loaded.model, alignment.stream());
   CHECK(alignment.stream()->end() == RecognitionStream::End::kAligned);

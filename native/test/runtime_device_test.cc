@@ -62,6 +62,11 @@ class OwnMemory final : public cpu::CpuKernels {
  public:
   OwnMemory() : CpuKernels(cpu::ThreadPoolOptions{}, cpu::ChooseVariant()) {}
   bool ReadsHostMemory() const override { return false; }
+  bool Rehearse(bool on) override { return rehearses_ = on, true; }
+  bool Rehearses() const override { return rehearses_; }
+
+ private:
+  bool rehearses_ = false;
 };
 
 std::shared_ptr<Device> Opened() {
@@ -164,6 +169,23 @@ void TheEarliestOfARankGoesFirst() {
   CHECK_EQ(choice.Next(), "hungry listeners");
 }
 
+void AFinalTextGoesBeforeAPartialOneThatIsDueEarlier() {
+  Choice choice;
+  choice.Add("partial", {Rank::kLiveText, kNow - 1s, 2ms}, 20ms);
+  choice.Add("final", {Rank::kLiveText, kNow, 2ms, true}, 10ms);
+  CHECK_EQ(choice.Next(), "final");
+}
+
+// However often others are due earlier, with listeners and without.
+void EveryTextHasItsTurn() {
+  Choice choice;
+  choice.Add("final", {Rank::kLiveText, kNow - 1s, 2ms, true}, 5ms);
+  choice.Add("late partial", {Rank::kLiveText, kNow, 2ms}, 200ms);
+  CHECK_EQ(choice.Next(), "late partial");
+  choice.Add("listeners", {Rank::kListeners, kNow - 50ms, 20ms}, 10ms);
+  CHECK_EQ(choice.Next(), "late partial");
+}
+
 void ARoundIsAsLongAsListenersCanSpare() {
   Choice choice;
   choice.Add("listeners", {Rank::kListeners, kNow + 104ms}, 0ms);
@@ -185,6 +207,13 @@ void AModelIsServedUntilItCloses() {
   CHECK_EQ(model.problem, "closed: the engine closed");
 }
 
+// The end of a part of a load that took long.
+void PauseAfterLong(const Place& place) {
+  const Clock::time_point began = Clock::now();
+  while (Clock::now() - began < std::chrono::milliseconds(10)) continue;
+  place.kernels.Pause();
+}
+
 void ALoadLetsOthersGoOn() {
   const auto device = Opened();
   Model first, second;
@@ -194,14 +223,16 @@ void ALoadLetsOthersGoOn() {
   const auto second_gone = device->Serve(
       [&](const Place& place, std::string*) {
         first.wanted = 5;
-        place.kernels.Pause();  // all rounds for listeners
+        place.kernels.Pause();  // it comes too soon after the beginning
+        CHECK_EQ(first.rounds.load(), 0);
+        PauseAfterLong(place);  // all rounds for listeners
         CHECK_EQ(first.rounds.load(), 5);
         first.rank = Rank::kFiles;
         first.wanted = 5;
-        place.kernels.Pause();  // one for a file
+        PauseAfterLong(place);  // one for a file
         CHECK_EQ(first.rounds.load(), 6);
         first.closing = true;
-        place.kernels.Pause();
+        PauseAfterLong(place);
         CHECK_EQ(first.freed.load(), 1);
         return std::make_unique<FakeRounds>(second);
       },
@@ -221,7 +252,7 @@ void ALoadGoesOnBesideAModelThatNeverRests() {
   std::string problem;
   const auto second_gone = device->Serve(
       [&](const Place& place, std::string*) {
-        place.kernels.Pause();
+        PauseAfterLong(place);
         return std::make_unique<FakeRounds>(second);
       },
       &problem);
@@ -251,6 +282,50 @@ void WhatCannotBeMadeIsNamedAndOthersGoOn() {
   device->signal()->Notify();
   Until([&] { return model.rounds == 1; });
   Close(*device, model, gone);
+}
+
+void AGpuThatIsLostDuringALoadEndsTheStreamsOfAll() {
+  const auto device = Opened();
+  Model model;
+  const auto gone = Serve(*device, model);
+  std::string problem;
+  const auto lost = [](const Place&, std::string*) -> std::unique_ptr<Rounds> {
+    throw BackendLost("Xid 79");
+  };
+  CHECK(!device->Serve(lost, &problem).valid());
+  CHECK_EQ(problem, "Xid 79");
+  CHECK_EQ(model.ends.load(), 1);
+  CHECK_EQ(model.problem, "lost: Xid 79");
+  Close(*device, model, gone);
+}
+
+// Only the model that is loaded rehearses, and nobody does after a load that failed.
+void ARehearsalEndsWithItsLoad() {
+  const auto device = Opened();
+  Model beside;
+  const auto gone = Serve(*device, beside);
+  bool rehearsed_beside = true, rehearsed_after = true;
+  std::string problem;
+  const auto fails = [&](const Place& place, std::string*) -> std::unique_ptr<Rounds> {
+    place.kernels.Rehearse(true);
+    beside.work = [&] { rehearsed_beside = place.kernels.Rehearses(); };
+    beside.rank = Rank::kListeners;
+    beside.wanted = 1;
+    PauseAfterLong(place);
+    CHECK(place.kernels.Rehearses());
+    throw std::runtime_error("a damaged file");
+  };
+  CHECK(!device->Serve(fails, &problem).valid());
+  CHECK_EQ(problem, "a damaged file");
+  CHECK_EQ(beside.rounds.load(), 1);
+  CHECK(!rehearsed_beside);
+  const auto looks = [&](const Place& place, std::string* why) -> std::unique_ptr<Rounds> {
+    rehearsed_after = place.kernels.Rehearses();
+    return *why = "seen", nullptr;
+  };
+  CHECK(!device->Serve(looks, &problem).valid());
+  CHECK(!rehearsed_after);
+  Close(*device, beside, gone);
 }
 
 std::string EndOf(const std::function<void()>& work, Model* beside) {
@@ -366,7 +441,13 @@ TEST_GROUP(runtime_device) {
       {"the earliest of a rank goes first", TheEarliestOfARankGoesFirst},
       {"a round is as long as listeners can spare", ARoundIsAsLongAsListenersCanSpare},
       {"a model is served until it closes", AModelIsServedUntilItCloses},
+      {"a final text goes before a partial one that is due earlier",
+       AFinalTextGoesBeforeAPartialOneThatIsDueEarlier},
+      {"every text has its turn", EveryTextHasItsTurn},
       {"a load lets others go on", ALoadLetsOthersGoOn},
+      {"a GPU that is lost during a load ends the streams of all",
+       AGpuThatIsLostDuringALoadEndsTheStreamsOfAll},
+      {"a rehearsal ends with its load", ARehearsalEndsWithItsLoad},
       {"a load goes on beside a model that never rests", ALoadGoesOnBesideAModelThatNeverRests},
       {"what cannot be made is named, and others go on", WhatCannotBeMadeIsNamedAndOthersGoOn},
       {"a mistake ends the streams of its model, and a lost GPU all of them",

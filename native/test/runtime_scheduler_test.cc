@@ -287,6 +287,28 @@ void StepsAndFramesAreCounted() {
   CHECK_EQ(desk.stats().live + desk.stats().waiting + desk.stats().parked, size_t{0});
 }
 
+// A device with several models asks when the next round must begin.
+void ARoundIsForTheListenerWhoRunsDryFirst() {
+  Desk desk;
+  desk.model.step_time = milliseconds(10);
+  const auto now = std::make_shared<TestSink>(), later = std::make_shared<TestSink>(),
+             open = std::make_shared<TestSink>();
+  CHECK(!desk.scheduler.Look() || desk.scheduler.Look()->rank == Rank::kFiles);
+  desk.StartDue("later frames=5", later, seconds(2));
+  const auto far = desk.scheduler.Look();
+  CHECK(far && far->rank == Rank::kListeners);
+  CHECK(far->latest > desk.model.now() + milliseconds(1900) && far->latest <= desk.model.now() + seconds(2));
+  desk.StartDue("now frames=5", now, Clock::duration::zero());
+  const auto near = desk.scheduler.Look();
+  CHECK(near && near->rank == Rank::kListeners && near->latest <= desk.model.now());
+  desk.ToIdle();
+  desk.StartOpen("open frames=5", open);
+  desk.Rounds(2);
+  desk.mailbox.Wake();
+  const auto without_text = desk.scheduler.Look();
+  CHECK(!without_text || without_text->rank == Rank::kFiles);
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -318,5 +340,6 @@ TEST_GROUP(runtime_scheduler) {
        TextThatCameBeforeTheRequestWasReadIsNotLost},
       {"times are counted from the start", TimesAreCountedFromTheStart},
       {"steps and frames are counted", StepsAndFramesAreCounted},
+      {"a round is for the listener who runs dry first", ARoundIsForTheListenerWhoRunsDryFirst},
   });
 }

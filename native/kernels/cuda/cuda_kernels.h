@@ -39,6 +39,7 @@ class CudaKernels : public SpeechKernels {
   bool AnswersAtOnce() const override { return false; }
   BackendFigures Figures() const override;
   bool Rehearse(bool on) override { return recorder_.CaptureAtOnce(on); }
+  bool Rehearses() const override { return recorder_.CapturesAtOnce(); }
 
   void* Allocate(size_t bytes) override;
   void Free(void* memory) override;

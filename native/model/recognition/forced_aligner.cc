@@ -17,11 +17,17 @@ Alignment::Alignment(RecognitionModel& model, std::vector<std::string> words,
     throw std::invalid_argument("the words: " + problem);
   stream_ = std::make_unique<RecognitionStream>(model, std::move(prompt.head), cache_format);
   stream_->Push(samples.data(), samples.size());
+  tail_ = std::move(prompt.tail);
+}
+
+bool Alignment::Begin(size_t most_frames) {
+  if (stream_->Settle(most_frames)) return false;
   Pass pass;
-  pass.tail = std::move(prompt.tail);
+  pass.tail = tail_;
   pass.max_new_tokens = 0;
-  pass.marker = model.config().timestamp;
+  pass.marker = model_.config().timestamp;
   begun_ = stream_->BeginPass(std::move(pass));
+  return true;
 }
 
 // Two classes a word: of its start and its end.

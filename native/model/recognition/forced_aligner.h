@@ -22,10 +22,13 @@ class Alignment {
   // Sound that is aligned in one pass, in samples of 16 kHz: five minutes.
   static constexpr size_t kMostSamples = size_t{300} * 16'000;
 
-  // Begins the pass. Throws std::invalid_argument for words that cannot be a prompt, and std::length_error
-  // for more of them than the model has positions. The model outlives it.
+  // Throws std::invalid_argument for words that cannot be a prompt. The model outlives it.
   Alignment(RecognitionModel& model, std::vector<std::string> words, const std::vector<float>& samples,
             Format cache_format);
+
+  // Computes features, at most so many frames, and after the last of them begins the pass. False: it is to be
+  // called again. Throws std::length_error for more words than the model has positions.
+  bool Begin(size_t most_frames = SIZE_MAX);
 
   RecognitionStream* stream() { return stream_.get(); }
   // False: there is too little sound for a pass; all words have the time 0.
@@ -37,6 +40,7 @@ class Alignment {
   RecognitionModel& model_;
   const std::vector<std::string> words_;
   std::unique_ptr<RecognitionStream> stream_;
+  std::vector<int32_t> tail_;
   bool begun_ = false;
 };
 

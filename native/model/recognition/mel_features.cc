@@ -34,11 +34,10 @@ float* MelFeatures::Frames(size_t first, size_t count) {
   return values_.data() + first * bands_;
 }
 
-size_t MelFeatures::End(LastFrame last, size_t most_frames) {
-  ended_ = samples_;
-  if (samples_ < kLeastSamples) return frames_ = 0;
-  const size_t hop = mel_.shape().hop;
-  const size_t settled = mel_.SettledFrames(samples_);
+bool MelFeatures::Settle(size_t most_frames) {
+  if (samples_ < kLeastSamples) return false;
+  const size_t all = mel_.SettledFrames(samples_);
+  const size_t settled = settled_ + std::min(most_frames, all - std::min(all, settled_));
   if (settled > settled_) {
     float* const fresh = Frames(settled_, settled - settled_);
     mel_.Of(tail_.data(), tail_begin_, samples_, settled_, settled - settled_, fresh);
@@ -50,6 +49,14 @@ size_t MelFeatures::End(LastFrame last, size_t most_frames) {
     }
     settled_ = settled;
   }
+  return settled_ < all;
+}
+
+size_t MelFeatures::End(LastFrame last, size_t most_frames) {
+  ended_ = samples_;
+  if (samples_ < kLeastSamples) return frames_ = 0;
+  const size_t hop = mel_.shape().hop;
+  Settle(SIZE_MAX);
   // Samples that no frame to come is made of are dropped.
   const size_t needed = std::min(mel_.FirstSampleOf(settled_), samples_);
   if (needed > tail_begin_) {

@@ -62,6 +62,8 @@ class RecognitionStream {
   ~RecognitionStream();
 
   void Push(const float* samples, size_t count) { features_.Push(samples, count); }
+  // As MelFeatures::Settle: before BeginPass, where that would take long.
+  bool Settle(size_t most_frames) { return features_.Settle(most_frames); }
   size_t samples() const { return features_.samples(); }
 
   // Begins a pass over the samples so far; one that is under way is dropped. False: there are fewer than

@@ -40,8 +40,8 @@ export function withCudaFile<T extends NativeDeviceOptions>(options: T): T & { r
 let lastLoad: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs loads one after another. A device loads one model at a time, and each that waits for it would occupy one
- * of the few threads that files, names of hosts and compression have in this process.
+ * Runs loads one after another. A device loads one model at a time, and each that waits for it would occupy
+ * one of the few threads that files, names of hosts and compression have in this process.
  */
 export function loadInTurn<T>(load: () => Promise<T>): Promise<T> {
   const next = lastLoad.then(load);

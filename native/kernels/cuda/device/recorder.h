@@ -177,6 +177,7 @@ class Recorder final : public Queue {
     options_.capture_at_once = at_once;
     return options_.graphs;
   }
+  bool CapturesAtOnce() const { return options_.capture_at_once; }
   const RecorderCounters& Counters() const { return counters_; }
   size_t Graphs() const { return known_.Count(); }
   size_t ListBytes() const { return known_.Bytes(); }
