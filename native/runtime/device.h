@@ -1,10 +1,10 @@
 // A device: the thread that owns a GPU, or processors, and serves all models that lie there. Models with the
 // same options share it, its kernels and its memory; each of them is loaded and given back by itself.
 //
-// After each round the thread chooses the next one. Listeners go first, then final texts, other live texts and
-// files. Text is recognised between two frames of sound where that fits: no listener may come near the end of
-// what was sent to it. Text waits a fifth of a second at most for its next round, a file a second. A model that
-// is being loaded lets others go on between two parts of the load (Kernels::Pause).
+// After each round the thread chooses the next one. Listeners go first, then final texts, other live texts
+// and files. Text is recognised between two frames of sound where that fits: no listener may come near the
+// end of what was sent to it. Text waits a fifth of a second at most for its next round, a file a second. A
+// model that is being loaded lets others go on between two parts of the load (Kernels::Pause).
 #ifndef PARLEY_RUNTIME_DEVICE_H_
 #define PARLEY_RUNTIME_DEVICE_H_
 

@@ -147,8 +147,8 @@ class Engine {
   virtual void Wake() = 0;
   // The figures include the last frame, and every end that a sink was notified of.
   virtual EngineStats stats() const = 0;
-  // Ends every stream with kClosed, waits for the end of its work, gives its memory back. May be called again,
-  // by any thread but the engine's.
+  // Ends every stream with kClosed, waits for the end of its work, gives its memory back. May be called
+  // again, by any thread but the engine's.
   virtual void Close() = 0;
 };
 

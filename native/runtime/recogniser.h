@@ -154,8 +154,8 @@ class Recogniser {
   // Call it when a source has sound: the engine looks at once. It looks from time to time without it.
   virtual void Wake() = 0;
   virtual RecogniserStats stats() const = 0;
-  // Ends every stream with kClosed, waits for the end of its work, gives its memory back. May be called again, by any
-  // thread but the engine's.
+  // Ends every stream with kClosed, waits for the end of its work, gives its memory back. May be called
+  // again, by any thread but the engine's.
   virtual void Close() = 0;
 };
 

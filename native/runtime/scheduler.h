@@ -44,8 +44,8 @@ class Scheduler {
   // The model and the mailbox outlive it.
   Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerOptions& options);
 
-  // Takes orders, and says what the next round is for. After a round without work it returns no need until there is
-  // something in the mailbox.
+  // Takes orders, and says what the next round is for. After a round without work it returns no need until
+  // there is something in the mailbox.
   std::optional<Need> Look();
   // False when there is nothing to do until there is something in the mailbox. Throws BackendLost at its end.
   bool Round();
