@@ -24,6 +24,16 @@ using std::chrono::duration_cast;
 Clock::duration Ms(double ms) { return duration_cast<Clock::duration>(duration<double, std::milli>(ms)); }
 double MsOf(Clock::duration time) { return duration<double, std::milli>(time).count(); }
 
+constexpr size_t kPool = size_t{8} << 30;  // bytes of address space only
+
+// `most_graphs`: lists that the recorder caches.
+std::unique_ptr<cuda::CudaKernels> IdleKernels(size_t most_graphs = cuda::RecorderOptions{}.most_graphs) {
+  cuda::CudaOptions options;
+  options.pool = kPool;
+  options.recorder.most_graphs = most_graphs;
+  return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
+}
+
 // A model whose calls take made-up times of a clock of its own: those of an H200 with 1.7B.
 class TimedModel final : public FrameModel {
  public:
@@ -105,23 +115,20 @@ class Player final : public SpeechSink {
 // Work of a GPU server for listeners that repeat their requests.
 class Server {
  public:
-  explicit Server(size_t listeners) : listeners_(listeners) {
+  Server(size_t listeners, SpeechKernels& kernels) : listeners_(listeners) {
     std::string problem;
-    cuda::CudaOptions options;
-    options.pool = size_t{8} << 30;  // bytes of address space only
-    kernels_ = std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
     const std::string directory = kGolden + "/tiny-customvoice";
     qwen_ =
         QwenFrameModel::Make(model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, &problem),
-                             directory, parts, options.pool, *kernels_, &problem);
+                             directory, parts, kPool, kernels, &problem);
     CHECK_EQ(problem, "");
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
-    CHECK(WarmUp(*qwen_, listeners, &wanted.times, &problem));
+    wanted.times = Rehearse();
     wanted.max_streams = listeners;
-    wanted.memory_bytes = options.pool / 2;
+    wanted.memory_bytes = kPool / 2;
     wanted.keeps_pace = false;  // the times that the warm-up measured are this machine's
     wanted.now = [this] { return model_->now(); };
     mailbox_ = std::make_unique<SpeechMailbox>(wanted.now);
@@ -131,6 +138,13 @@ class Server {
   ~Server() { scheduler_->EndAll(Outcome::kClosed, "the test is over"); }
 
   BackendFigures Figures() const { return qwen_->Figures(); }
+
+  MeasuredTimes Rehearse() {
+    MeasuredTimes times;
+    std::string problem;
+    CHECK(WarmUp(*qwen_, listeners_, &times, &problem));
+    return times;
+  }
 
   // Runs until so many seconds since the beginning; listeners arrive in the first three.
   void Serve(double seconds) {
@@ -156,7 +170,6 @@ class Server {
   }
 
   const size_t listeners_;
-  std::unique_ptr<cuda::CudaKernels> kernels_;
   std::unique_ptr<QwenFrameModel> qwen_;
   std::unique_ptr<TimedModel> model_;
   std::unique_ptr<SpeechMailbox> mailbox_;
@@ -167,7 +180,8 @@ class Server {
 
 // Half a minute after they came, of a thousand lists not so many are new.
 void CheckKnown(size_t listeners, double most) {
-  Server server(listeners);
+  const auto kernels = IdleKernels();
+  Server server(listeners, *kernels);
   server.Serve(30);
   const BackendFigures before = server.Figures();
   server.Serve(60);
@@ -189,7 +203,8 @@ void WhatIsAskedForWasAskedForBefore() {
 
 // The warm-up asks for what comes: to those who come first nearly all lists are known, too.
 void TheWarmUpKnowsWhatComes() {
-  Server server(8);
+  const auto kernels = IdleKernels();
+  Server server(8, *kernels);
   const BackendFigures before = server.Figures();
   server.Serve(2);
   CHECK(server.Figures().launches - before.launches > 100);
@@ -200,7 +215,8 @@ void TheWarmUpKnowsWhatComes() {
 // by itself. Sound comes every tenth of a second.
 class SpeakingCallers {
  public:
-  explicit SpeakingCallers(size_t callers) : desk_("tiny-asr-a", size_t{1} << 32, 256, false, IdleKernels()) {
+  SpeakingCallers(size_t callers, std::unique_ptr<Kernels> kernels)
+      : desk_("tiny-asr-a", size_t{1} << 32, 256, false, std::move(kernels)) {
     RecognitionRequest request;
     request.use = RecognitionUse::kLive;
     request.partials = request.gated = true;
@@ -229,12 +245,6 @@ class SpeakingCallers {
   }
 
  private:
-  static std::unique_ptr<Kernels> IdleKernels() {
-    cuda::CudaOptions options;
-    options.pool = size_t{8} << 30;  // bytes of address space only
-    return std::make_unique<cuda::CudaKernels>(std::make_unique<cuda::emulator::IdleDevice>(), options);
-  }
-
   RecogniserDesk desk_;
   const std::vector<float> noise_ = RandomFloats(1600, 1);
   std::vector<Asked> callers_;
@@ -243,7 +253,7 @@ class SpeakingCallers {
 
 // Half a minute after they came, of a thousand lists not so many are new.
 void CheckHeard(size_t count, double most) {
-  SpeakingCallers callers(count);
+  SpeakingCallers callers(count, IdleKernels());
   callers.Serve(300);
   const BackendFigures before = callers.Figures();
   const size_t finals = callers.Finals();
@@ -262,6 +272,26 @@ void WhatIsHeardWasHeardBefore() {
   CheckHeard(64, 50);
 }
 
+// A recogniser and an idle voice share a device. In a minute the recogniser makes more lists than the cache
+// holds, but most of them once. They evict nothing that the voice's warm-up rehearsed.
+void ARecogniserLeavesAnIdleVoiceItsGraphs() {
+  constexpr size_t kMostGraphs = 512;
+  auto made = IdleKernels(kMostGraphs);
+  SpeechKernels& kernels = *made;
+  SpeakingCallers callers(64, std::move(made));
+  callers.Serve(100);  // the work room has its full size afterwards
+  Server server(8, kernels);
+  server.Rehearse();
+  const BackendFigures before = server.Figures();
+  callers.Serve(600);
+  const BackendFigures after = server.Figures();
+  CHECK(after.eager - before.eager > kMostGraphs);
+  server.Rehearse();
+  const BackendFigures again = server.Figures();
+  CHECK(again.launches - after.launches > 100);
+  CHECK_EQ(again.captures, after.captures);
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -271,5 +301,6 @@ TEST_GROUP(cuda_live) {
       {"what is asked for was asked for before", WhatIsAskedForWasAskedForBefore},
       {"the warm-up knows what comes", TheWarmUpKnowsWhatComes},
       {"what is heard was heard before", WhatIsHeardWasHeardBefore},
+      {"a recogniser leaves an idle voice its graphs", ARecogniserLeavesAnIdleVoiceItsGraphs},
   });
 }

@@ -145,12 +145,53 @@ void TheLeastRecentlyUsedGraphGoes() {
     f.recorder.Wait();
     return f.recorder.Counters().eager;
   };
-  run(1), run(2), run(1);
+  run(1), run(1), run(2), run(2), run(1);
+  CHECK_EQ(run(3), 3u);
   CHECK_EQ(run(3), 3u);  // instead of 2
   CHECK_EQ(run(1), 3u);
   CHECK_EQ(run(2), 4u);
   CHECK_EQ(f.recorder.Graphs(), 2u);
-  CHECK_EQ(f.y[0], 1u + 2 + 1 + 3 + 1 + 2);
+  CHECK_EQ(f.y[0], 1u + 1 + 2 + 2 + 1 + 3 + 3 + 1 + 2);
+}
+
+// A warm-up rehearsed the lists 1 and 2, and 3 ran twice.
+void ListsThatRanOnceEvictNone() {
+  RecorderOptions options;
+  options.most_graphs = 3;
+  Fixture f(options);
+  const auto run = [&](uint8_t times) {
+    f.Add({1}, times);
+    f.recorder.Wait();
+    return f.recorder.Counters().eager;
+  };
+  f.recorder.CaptureAtOnce(true);
+  run(1), run(2);
+  f.recorder.CaptureAtOnce(false);
+  run(3), run(3);
+  const size_t bytes = f.recorder.ListBytes();
+  for (uint8_t once = 4; once <= 200; once++) run(once);
+  CHECK_EQ(f.recorder.Counters().eager, 1u + 197);
+  CHECK_EQ(f.recorder.Graphs(), 3u);
+  CHECK_EQ(f.recorder.ListBytes(), bytes);
+  for (const uint8_t times : {1, 2, 3}) CHECK_EQ(run(times), 1u + 197);
+  CHECK_EQ(f.recorder.Counters().captures, 3u);
+}
+
+// The second run counts if no more lists than the cache holds ran for the first time in between.
+void AListThatRanLongAgoIsNew() {
+  RecorderOptions options;
+  options.most_graphs = 3;
+  Fixture f(options);
+  const auto run = [&](std::vector<uint8_t> lists) {
+    for (const uint8_t times : lists) {
+      f.Add({1}, times);
+      f.recorder.Wait();
+    }
+    return f.recorder.Counters().captures;
+  };
+  CHECK_EQ(run({1, 2, 3, 1}), 1u);
+  CHECK_EQ(run({4, 5, 6, 7, 4}), 1u);
+  CHECK_EQ(run({4}), 2u);
 }
 
 constexpr size_t kListBytes = sizeof(Node) + sizeof(AddArgs);  // bytes of a list of one Add
@@ -164,8 +205,10 @@ void ListsHaveSoMuchOfTheHostsMemory() {
     f.recorder.Wait();
     return f.recorder.Counters().eager;
   };
-  run({1}), run({2}), run({3}), run({1});
+  for (const uint8_t times : {1, 2, 3}) run({times}), run({times});
+  run({1});
   CHECK_EQ(f.recorder.ListBytes(), 3 * kListBytes);
+  CHECK_EQ(run({4, 4}), 4u);
   CHECK_EQ(run({4, 4}), 4u);  // instead of 2 and 3
   CHECK_EQ(f.recorder.ListBytes(), 3 * kListBytes);
   CHECK_EQ(f.recorder.Graphs(), 2u);
@@ -174,6 +217,8 @@ void ListsHaveSoMuchOfTheHostsMemory() {
   CHECK_EQ(run({5, 5, 5, 5}), 6u);  // larger than all may be: alone
   CHECK_EQ(run({5, 5, 5, 5}), 6u);
   CHECK_EQ(f.recorder.Graphs(), 1u);
+  CHECK_EQ(f.recorder.ListBytes(), 4 * kListBytes);
+  CHECK_EQ(run({1}), 7u);
   CHECK_EQ(f.recorder.ListBytes(), 4 * kListBytes);
   CHECK_EQ(run({1}), 7u);
   CHECK_EQ(f.recorder.ListBytes(), kListBytes);
@@ -351,6 +396,8 @@ TEST_GROUP(cuda_recorder) {
       {"warm-up captures at once", WarmUpCapturesAtOnce},
       {"without graphs every list is eager", WithoutGraphsEveryListIsEager},
       {"the least recently used graph goes", TheLeastRecentlyUsedGraphGoes},
+      {"lists that ran once evict none", ListsThatRanOnceEvictNone},
+      {"a list that ran long ago is new", AListThatRanLongAgoIsNew},
       {"lists have so much of the host's memory", ListsHaveSoMuchOfTheHostsMemory},
       {"without memory for graphs half of them go", WithoutMemoryForGraphsHalfOfThemGo},
       {"without memory graphs are tried more and more seldom", WithoutMemoryGraphsAreTriedMoreAndMoreSeldom},

@@ -67,17 +67,21 @@ std::unique_ptr<Graph> Recorder::Captured() {
   }
 }
 
+// The cache's entry for the recorded list. Null: the list runs grid by grid, because it runs for the first
+// time.
+KnownList* Recorder::Known() {
+  if (!options_.graphs) return nullptr;
+  if (KnownList* known = known_.Find(list_)) return known;
+  if (!options_.capture_at_once && !known_.RanOnce()) return nullptr;
+  if (known_.IsFullFor(list_)) device_.Wait();  // evicted graphs may be running
+  return known_.Remember(list_);
+}
+
 void Recorder::RunList() {
   counters_.nodes += list_.nodes.size();
-  KnownList* known = options_.graphs ? known_.Find(list_) : nullptr;
-  const bool is_new = known == nullptr;
-  if (options_.graphs && is_new) {
-    if (known_.IsFullFor(list_)) device_.Wait();  // evicted graphs may be running
-    known = known_.Remember(list_);
-  }
-  const bool wanted = known != nullptr && (!is_new || options_.capture_at_once);
-  if (wanted && known->graph == nullptr) known->graph = Captured();
-  if (!wanted || known->graph == nullptr) {
+  KnownList* known = Known();
+  if (known != nullptr && known->graph == nullptr) known->graph = Captured();
+  if (known == nullptr || known->graph == nullptr) {
     counters_.eager++;
     return device_.Run(list_);
   }
@@ -174,7 +178,8 @@ KnownList* KnownLists::Find(const List& list) {
     lists_.splice(lists_.begin(), lists_, recent);
     return &lists_.front();
   }
-  const auto range = by_hash_.equal_range(HashOf(list));
+  missed_ = HashOf(list);
+  const auto range = by_hash_.equal_range(missed_);
   for (auto at = range.first; at != range.second; at++) {
     if (!AreEqual(at->second->list, list)) continue;
     lists_.splice(lists_.begin(), lists_, at->second);
@@ -183,11 +188,19 @@ KnownList* KnownLists::Find(const List& list) {
   return nullptr;
 }
 
+bool KnownLists::RanOnce() {
+  const auto place = std::find(once_.begin(), once_.end(), missed_);
+  if (place != once_.end()) return *place = 0, true;
+  once_[oldest_] = missed_;
+  oldest_ = (oldest_ + 1) % once_.size();
+  return false;
+}
+
 KnownList* KnownLists::Remember(const List& list) {
   while (IsFullFor(list)) ForgetLast();
-  lists_.push_front({list, HashOf(list), nullptr});
+  lists_.push_front({list, missed_, nullptr});
   bytes_ += BytesOf(list);
-  by_hash_.emplace(lists_.front().hash, lists_.begin());
+  by_hash_.emplace(missed_, lists_.begin());
   return &lists_.front();
 }
 

@@ -1,5 +1,5 @@
 // Records a device's work as a list, and runs the list when the host waits for it. A list that ran before
-// runs as one CUDA graph.
+// runs as one CUDA graph. The cache of these lists follows 2Q.
 //
 // A list that is no longer than an earlier one allocates nothing.
 #ifndef PARLEY_KERNELS_CUDA_RECORDER_H_
@@ -67,24 +67,32 @@ class TwoSidedArena {
   size_t wanted_ = 0;  // size of the largest list so far, in bytes
 };
 
-// Lists that ran before, and the CUDA graphs of those that ran again.
+// A list that ran again or that a warm-up rehearsed.
 //
-// A list is kept verbatim in host memory, because it is compared byte for byte. A step of a large model takes
+// It is kept verbatim in host memory, because it is compared byte for byte. A step of a large model takes
 // about 0.5 MB. The driver's memory for a graph comes on top.
 struct KnownList {
   List list;
   uint64_t hash = 0;
-  std::unique_ptr<Graph> graph;  // none: it was run once
+  std::unique_ptr<Graph> graph;  // null: there was no memory for it
 };
 
-// The least recently used go when there are too many, or too large together.
+// Cache of lists. A list that ran once is not in the cache and evicts none: only its hash is kept, in a ring.
+// The second run admits it. This is 2Q (Johnson and Shasha, 1994) without the queue A1in: the ring is A1out,
+// and the cache is Am.
+//
+// The cache evicts the least recently used lists when it has too many, or when they are too large together.
 class KnownLists {
  public:
-  KnownLists(size_t most, size_t most_bytes) : most_(most), most_bytes_(most_bytes), kept_(most) {}
+  KnownLists(size_t most, size_t most_bytes)
+      : most_(most), most_bytes_(most_bytes), kept_(most), once_(std::max<size_t>(most, 1)) {}
 
-  // The one of the same bytes, or null.
+  // Returns the cached list of the same bytes, or null.
   KnownList* Find(const List& list);
-  // Adds a list that Find() did not find, however large it is. Lists that it evicts must not be running.
+  // Call for the list that Find() last missed. Returns true, and drops its hash, if the ring has it. Otherwise
+  // puts its hash into the ring, in the place of the oldest of `most`.
+  bool RanOnce();
+  // Adds the list that Find() last missed, however large it is. Lists that it evicts must not be running.
   KnownList* Remember(const List& list);
   // Reports that there was no memory for a graph. Keeps the half used last, and lowers the limit to about as
   // many. Evicted lists must not be running.
@@ -109,6 +117,9 @@ class KnownLists {
   size_t bytes_ = 0;
   Places lists_;  // the last one used first
   std::unordered_multimap<uint64_t, Places::iterator> by_hash_;
+  uint64_t missed_ = 0;         // hash of the list that Find() last missed
+  std::vector<uint64_t> once_;  // ring of the hashes of lists that ran once; 0: free
+  size_t oldest_ = 0;           // in the ring
 };
 
 // Decides when a graph is made again after there was no memory for one. A failed try takes as long as a step
@@ -141,8 +152,8 @@ class CapturePause {
 struct RecorderOptions {
   bool graphs = true;                          // without them every list runs grid by grid
   bool capture_at_once = false;                // the first time, not the second: while a server warms up
-  size_t most_graphs = 1024;                   // lists that are remembered ..
-  size_t most_list_bytes = size_t{256} << 20;  // .. and the host's memory that they may take
+  size_t most_graphs = 1024;                   // lists in the cache, and hashes of lists that ran once
+  size_t most_list_bytes = size_t{256} << 20;  // host memory for the lists in the cache
   size_t data_bytes = 1 << 20;                 // to begin with
   size_t result_bytes = 1 << 20;
 };
@@ -194,6 +205,7 @@ class Recorder final : public Queue {
   };
 
   void Start();
+  KnownList* Known();
   void RunList();
   std::unique_ptr<Graph> Captured();
   void Clear();
