@@ -89,8 +89,8 @@ class KnownLists {
 
   // Returns the cached list of the same bytes, or null.
   KnownList* Find(const List& list);
-  // Call for the list that Find() last missed. Returns true, and drops its hash, if the ring has it. Otherwise
-  // puts its hash into the ring, in the place of the oldest of `most`.
+  // Call for the list that Find() last missed. Returns true, and drops its hash, if the ring has it.
+  // Otherwise puts its hash into the ring, in the place of the oldest of `most`.
   bool RanOnce();
   // Adds the list that Find() last missed, however large it is. Lists that it evicts must not be running.
   KnownList* Remember(const List& list);
