@@ -45,7 +45,7 @@ struct Heard {
 };
 
 // One speech at one listener.
-class Listener final : public SpeechSink {
+class Listener : public SpeechSink {
  public:
   Listener(Heard& heard, uint32_t rate) : heard_(heard), rate_(rate) {}
 
@@ -89,15 +89,20 @@ inline double Percentile(std::vector<double> values, double share) {
   return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-// Asks for a speech of ten seconds.
-inline void Ask(Engine& engine, uint64_t seed, Heard* heard) {
+inline SpeechRequest RequestOf(const Engine& engine, uint64_t seed, size_t draws) {
   SpeechRequest request;
   request.text = kText;
   if (!engine.facts().speakers.empty()) request.speaker = engine.facts().speakers.front();
   request.seed = seed;
-  request.max_new_tokens = kDraws;
+  request.max_new_tokens = draws;
   request.due = Clock::now();
-  engine.Start(std::move(request), std::make_shared<Listener>(*heard, engine.facts().sample_rate));
+  return request;
+}
+
+// Asks for a speech of ten seconds.
+inline void Ask(Engine& engine, uint64_t seed, Heard* heard) {
+  engine.Start(RequestOf(engine, seed, kDraws),
+               std::make_shared<Listener>(*heard, engine.facts().sample_rate));
 }
 
 }  // namespace parley::bench

@@ -2,7 +2,7 @@
 // speak, half of the time each.
 //
 //   mixed_bench <parley_cuda.so | cpu> <directory of a voice> <directory of a recogniser>
-//               <hearing> <speaking> [seconds: 60]
+//               <hearing> <speaking> [seconds: 60, at least 10] [--p95 <ms>]
 //
 // Those who hear are those of live_bench, and arrive over ten seconds. Those who speak do so for four seconds
 // and are silent for four, each at other times; their turn ends with its last sample of speech, and its time
@@ -10,12 +10,20 @@
 // the first fifteen seconds is counted.
 //
 // The text of a recogniser of random weights never ends by itself: the ids that were made for a second of
-// recognised sound tell how much more that is than the four of speech. The bench fails if a stream fails.
+// recognised sound tell how much more that is than the four of speech.
+//
+// Before the load begins, the voice speaks four requests one after the other. It speaks them again together
+// under load, and the bench compares their samples bit by bit.
+//
+// The bench fails if a stream fails, if a speech missed sound, if listeners had to wait for their speeches,
+// if no final text came, or if the compared speeches differ or were not all heard. With --p95 it also fails
+// if the 95th percentile of the final texts' times is larger.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -23,6 +31,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/goals.h"
 #include "bench/listeners.h"
 #include "bench/sound.h"
 #include "runtime/recogniser.h"
@@ -31,6 +40,9 @@ namespace parley::bench {
 namespace {
 
 constexpr double kArrivals = 10, kSettled = 15;  // seconds
+constexpr double kLeastSeconds = 10;             // so that speeches and turns end
+constexpr double kSecondsOfSpeech = 10;          // that a listener asks for
+constexpr double kLeastShare = 0.8;              // of the speeches that listeners have time for
 constexpr double kSpeech = 4, kCycle = 8;        // seconds
 constexpr auto kTick = std::chrono::milliseconds(2);
 
@@ -128,11 +140,78 @@ class Caller {
   bool speaks_ = false;
 };
 
+// Keeps all samples of a speech, which comes as fast as the voice makes it, or as fast as it is played.
+class KeptSound final : public Listener {
+ public:
+  KeptSound(Heard& heard, uint32_t rate, bool played) : Listener(heard, rate), played_(played) {}
+
+  size_t Room() override { return played_ ? Listener::Room() : SIZE_MAX / 2; }
+  void Write(const float* samples, size_t count) override {
+    samples_.insert(samples_.end(), samples, samples + count);
+    Listener::Write(samples, count);
+  }
+  // Call after the end.
+  const std::vector<float>& samples() const { return samples_; }
+
+ private:
+  const bool played_;
+  std::vector<float> samples_;
+};
+
+// Speeches whose samples must not depend on what else the device computes.
+class Compared {
+ public:
+  static constexpr size_t kSpeeches = 4;
+
+  // Speaks them one after the other, with nothing beside them.
+  explicit Compared(Engine& engine) : engine_(engine) {
+    for (size_t n = 0; n < kSpeeches; n++) {
+      alone_.push_back(Begin(n, false));
+      for (const Clock::time_point began = Clock::now(); heard_.over <= n;
+           std::this_thread::sleep_for(kTick)) {
+        if (Since(began) > kMostAlone) throw std::runtime_error("a speech alone took more than two minutes");
+      }
+    }
+  }
+  void BeginAgain() {
+    for (size_t n = 0; n < kSpeeches; n++) again_.push_back(Begin(n, true));
+  }
+  // Call after the engine was closed. Prints and returns how many were whole and the same both times.
+  size_t Same() const {
+    size_t same = 0;
+    for (size_t n = 0; n < again_.size(); n++) {
+      const std::vector<float>&a = alone_[n]->samples(), &b = again_[n]->samples();
+      same += !a.empty() && a.size() == b.size() &&
+              std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+    }
+    std::printf("compared speeches: %zu, heard to their end: %llu, the same as alone: %zu\n", kSpeeches,
+                static_cast<unsigned long long>(heard_.whole - std::min<uint64_t>(heard_.whole, kSpeeches)),
+                same);
+    return heard_.whole == 2 * kSpeeches ? same : 0;
+  }
+
+ private:
+  static constexpr double kMostAlone = 120;     // seconds
+  static constexpr size_t kComparedDraws = 63;  // five seconds of sound
+
+  // With seeds that no listener has.
+  std::shared_ptr<KeptSound> Begin(size_t n, bool played) {
+    auto sound = std::make_shared<KeptSound>(heard_, engine_.facts().sample_rate, played);
+    engine_.Start(RequestOf(engine_, (uint64_t{1} << 32) + n, kComparedDraws), sound);
+    return sound;
+  }
+
+  Engine& engine_;
+  Heard heard_;
+  std::vector<std::shared_ptr<KeptSound>> alone_, again_;
+};
+
 struct Load {
   Engine& engine;
   Recogniser& recogniser;
   size_t hearing, speaking;
   double seconds;
+  Goal p95;
   Heard heard = {};
   Told told = {};
 
@@ -144,6 +223,7 @@ struct Load {
   }
 
   bool Run() {
+    Compared compared(engine);
     const std::vector<float> cycle = Cycle();
     std::vector<std::unique_ptr<Caller>> callers;
     const Clock::time_point began = Clock::now();
@@ -164,6 +244,7 @@ struct Load {
       if (!told.counts && now >= kSettled) {
         first = recogniser.stats(), first_voice = engine.stats();
         Forget();
+        compared.BeginAgain();
       }
       std::this_thread::sleep_for(kTick);
     }
@@ -172,7 +253,29 @@ struct Load {
     recogniser.Close();
     engine.Close();
     Say(first, last, last_voice.busy_ms - first_voice.busy_ms);
-    return heard.other + told.failed == 0;
+    return ReachesGoals(compared.Same());
+  }
+
+  // Prints the goals. `same`: speeches that sounded under load as alone.
+  bool ReachesGoals(size_t same) {
+    const auto say = [](const char* goal, bool reached) {
+      std::printf("goal %s: %s\n", goal, reached ? "reached" : "FAILED");
+      return reached;
+    };
+    bool all = say("no stream fails", heard.other + told.failed == 0);
+    all = say("a voice's samples under load are those alone, bit by bit", same == Compared::kSpeeches) && all;
+    if (hearing > 0) {
+      all = say("no listener misses sound", heard.Late() == 0) && all;
+      // Admission holds speeches back on a device that is too slow.
+      const double expected = static_cast<double>(hearing) * seconds / kSecondsOfSpeech;
+      const auto speeches = static_cast<double>(heard.late_ms.size());
+      all = say("all listeners are served", speeches >= kLeastShare * expected) && all;
+    }
+    if (speaking > 0) {
+      all = say("callers get final texts", !told.final_ms.empty()) && all;
+      all = p95.IsReached(Percentile(told.final_ms, 0.95)) && all;
+    }
+    return all;
   }
 
   // What came before is not counted.
@@ -216,15 +319,17 @@ DeviceOptions DeviceOf(const std::string& file) {
   return options;
 }
 
-bool Run(char** words, double seconds) {
+bool Run(const std::vector<const char*>& words, const Goal& p95) {
+  const double seconds = words.size() > 5 ? std::atof(words[5]) : 60;
   EngineOptions voice;
   RecogniserOptions ears;
-  static_cast<DeviceOptions&>(voice) = static_cast<DeviceOptions&>(ears) = DeviceOf(words[1]);
-  voice.directory = words[2], ears.directory = words[3];
-  const int hearing = std::atoi(words[4]), speaking = std::atoi(words[5]);
-  if (hearing < 0 || speaking < 0 || hearing + speaking == 0 || seconds < 1)
+  static_cast<DeviceOptions&>(voice) = static_cast<DeviceOptions&>(ears) = DeviceOf(words[0]);
+  voice.directory = words[1], ears.directory = words[2];
+  const int hearing = std::atoi(words[3]), speaking = std::atoi(words[4]);
+  if (hearing < 0 || speaking < 0 || hearing + speaking == 0)
     throw std::runtime_error("nobody hears or speaks");
-  voice.max_streams = static_cast<size_t>(std::max(1, hearing));
+  if (!(seconds >= kLeastSeconds)) throw std::runtime_error("the load lasts ten seconds at least");
+  voice.max_streams = static_cast<size_t>(hearing) + Compared::kSpeeches;
   ears.least_interval = std::chrono::milliseconds(500);
   std::string problem;
   const auto engine = Engine::Open(voice, &problem);
@@ -234,7 +339,7 @@ bool Run(char** words, double seconds) {
   std::printf("%s; voice loaded in %.0f ms and warmed up in %.0f ms, recogniser in %.0f and %.0f ms\n",
               engine->facts().device.c_str(), engine->facts().load_ms, engine->facts().warm_up_ms,
               recogniser->facts().load_ms, recogniser->facts().warm_up_ms);
-  return Load{*engine, *recogniser, static_cast<size_t>(hearing), static_cast<size_t>(speaking), seconds}
+  return Load{*engine, *recogniser, static_cast<size_t>(hearing), static_cast<size_t>(speaking), seconds, p95}
       .Run();
 }
 
@@ -242,13 +347,17 @@ bool Run(char** words, double seconds) {
 }  // namespace parley::bench
 
 int main(int count, char** words) {
-  if (count < 6) {
-    std::fputs("mixed_bench <parley_cuda.so | cpu> <voice> <recogniser> <hearing> <speaking> [seconds]\n",
-               stderr);
-    return 2;
-  }
+  using namespace parley::bench;
   try {
-    return parley::bench::Run(words, count > 6 ? std::atof(words[6]) : 60) ? 0 : 1;
+    Goal p95{"p95", "ms", Goal::kAtMost};
+    const std::vector<const char*> plain = TakeGoals(count, words, {&p95});
+    if (plain.size() < 5) {
+      std::fputs(
+          "mixed_bench <parley_cuda.so | cpu> <voice> <recogniser> <hearing> <speaking> [seconds] [--p95 <ms>]\n",
+          stderr);
+      return 2;
+    }
+    return Run(plain, p95) ? 0 : 1;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "mixed_bench: %s\n", problem.what());
     return 1;
