@@ -79,6 +79,9 @@ namespace {
 // rows of a prompt. A copy from the host that is not recorded waits for all work.
 constexpr size_t kLarge = 512 << 10, kLargeWithin = 4 << 20;
 constexpr size_t kOverlapRoom = 1 << 20;
+// Room for intermediate results is this part of the memory from the beginning: if it grew for one model, the
+// lists of the others would have another address in them, and be new.
+constexpr size_t kRoomShare = 512;
 
 }  // namespace
 
@@ -86,8 +89,8 @@ CudaKernels::CudaKernels(std::unique_ptr<Device> device, const CudaOptions& opti
     : device_(std::move(device)),
       name_("cuda " + device_->Facts().name + ", " + std::to_string(device_->Facts().multiprocessors) +
             " multiprocessors"),
-      room_(*device_),
-      handed_(*device_),
+      room_(*device_, options.pool / kRoomShare),
+      handed_(*device_, options.pool / kRoomShare),
       parts_(*device_),
       arrivals_(*device_),
       layer_run_(std::make_unique<LayerRunRoom>(*device_)),

@@ -3,6 +3,7 @@
 #ifndef PARLEY_KERNELS_CUDA_WORK_ROOM_H_
 #define PARLEY_KERNELS_CUDA_WORK_ROOM_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -33,7 +34,9 @@ class Room {
 
 class WorkRoom final : public Room {
  public:
-  explicit WorkRoom(Device& device) : device_(device) {}
+  // The first call that needs room gets at least `least` bytes.
+  explicit WorkRoom(Device& device, size_t least = kLeast)
+      : device_(device), least_(std::max(least, kLeast)) {}
   ~WorkRoom() override {
     FreeOutgrown();
     device_.Free(memory_);
@@ -44,7 +47,7 @@ class WorkRoom final : public Room {
   // Zeroed when it is new.
   void* AtLeast(size_t bytes) override {
     if (bytes <= bytes_) return memory_;
-    size_t larger = bytes_ > 0 ? bytes_ : kLeast;
+    size_t larger = bytes_ > 0 ? bytes_ : least_;
     while (larger < bytes) larger *= 2;
     outgrown_.reserve(outgrown_.size() + 1);
     void* const memory = device_.Allocate(larger);
@@ -64,6 +67,7 @@ class WorkRoom final : public Room {
   static constexpr size_t kLeast = 64 << 10;
 
   Device& device_;
+  const size_t least_;
   void* memory_ = nullptr;
   size_t bytes_ = 0;
   std::vector<void*> outgrown_;
