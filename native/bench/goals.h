@@ -1,4 +1,5 @@
-// Goals of the benches: options "--name value" on the command line, and whether a measured figure reaches them.
+// Goals of the benches: options "--name value" on the command line, and whether a measured figure reaches
+// them.
 #ifndef PARLEY_BENCH_GOALS_H_
 #define PARLEY_BENCH_GOALS_H_
 
