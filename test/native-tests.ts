@@ -3,7 +3,7 @@
 // kept between runs.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 export interface Tally {
   readonly passed: number;
@@ -17,39 +17,44 @@ const RUN_LIMIT_MS = 600_000;
 const ONE_TEST_LIMIT_S = 60;
 
 /**
- * The plain build of all tests, which `npm test` runs, or the builds that look for faults, which
- * `npm run test:full` adds.
+ * The plain build without its longest tests, which `npm test` runs, or what `npm run test:full` adds: those,
+ * and the builds that look for faults.
  */
 type NativeTests = 'plain' | 'checked';
 
+/** Whole models and long lists of shapes on emulated GPUs, for 10 to 30 seconds each. */
+const LONGEST = '^cuda_(convolutions|layers|models|recognition|speech)$';
+
 /**
- * Build folder, sanitizers, and tests of the speech engine. The sanitizers' builds leave out the longest of
+ * Build folder, sanitizers, tests of the speech engine, and ctest's choice among them. The sanitizers' builds leave out the longest of
  * those, and ThreadSanitizer's has those in which threads meet and some of emulated threads
  * (native/test/emulator/race_check.h). All of them run by hand: -DPARLEY_SPEECH=ON, and RACES for emulated
  * threads.
  */
-const BUILDS: Readonly<Record<NativeTests, readonly (readonly [string, string, string])[]>> = {
-  plain: [['build-test', '', 'ON']],
+const BUILDS: Readonly<Record<NativeTests, readonly Build[]>> = {
+  plain: [{ folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--exclude-regex', LONGEST] }],
   checked: [
-    ['build-test-memory', 'address,undefined', 'LESS'],
-    ['build-test-threads', 'thread', 'THREADS'],
+    { folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--tests-regex', LONGEST] },
+    { folder: 'build-test-memory', sanitize: 'address,undefined', speech: 'LESS', choice: [] },
+    { folder: 'build-test-threads', sanitize: 'thread', speech: 'THREADS', choice: [] },
   ],
 };
 
 export async function runNativeTests(root: string, which: NativeTests): Promise<Tally> {
   const tallies: Tally[] = [];
-  for (const [folder, sanitize, speech] of BUILDS[which]) {
-    tallies.push(await runBuild(root, join(root, 'native', folder), { sanitize, speech }));
-  }
+  for (const build of BUILDS[which]) tallies.push(await runBuild(root, build));
   return sumOf(tallies);
 }
 
 interface Build {
+  readonly folder: string;
   readonly sanitize: string;
   readonly speech: string;
+  readonly choice: readonly string[];
 }
 
-async function runBuild(root: string, build: string, { sanitize, speech }: Build): Promise<Tally> {
+async function runBuild(root: string, { folder, sanitize, speech, choice }: Build): Promise<Tally> {
+  const build = join(root, 'native', folder);
   const options = [
     '-DCMAKE_BUILD_TYPE=Release',
     `-DPARLEY_SANITIZE=${sanitize}`,
@@ -60,10 +65,10 @@ async function runBuild(root: string, build: string, { sanitize, speech }: Build
   const parallel = ['--parallel', String(availableParallelism())];
   await quiet('cmake', ['--build', build, ...parallel], BUILD_LIMIT_MS);
   const limit = ['--timeout', String(ONE_TEST_LIMIT_S)];
-  const arguments_ = ['--test-dir', build, '--output-on-failure', ...limit, ...parallel];
+  const arguments_ = ['--test-dir', build, '--output-on-failure', ...limit, ...choice, ...parallel];
   const { output } = await command('ctest', arguments_, RUN_LIMIT_MS);
   process.stdout.write(output);
-  return tallyOf(basename(build), output);
+  return tallyOf(folder, output);
 }
 
 export const sumOf = (tallies: readonly Tally[]): Tally => ({
