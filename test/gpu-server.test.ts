@@ -144,7 +144,7 @@ test('a GPU on which the model does not fit is an error that says how much is fr
   assert.deepEqual([code, body.status], [503, 'engine down']);
   assert.match(
     String(body.reason),
-    /the model does not fit into the 7168 MiB that are free of 8192; another process/,
+    /the model does not fit into the 7168 MiB that are free of 8192 MiB; other models here, or another process/,
   );
 });
 

@@ -26,10 +26,10 @@ type NativeTests = 'plain' | 'checked';
 const LONGEST = '^cuda_(convolutions|layers|models|recognition|speech)$';
 
 /**
- * Build folder, sanitizers, tests of the speech engine, and ctest's choice among them. The sanitizers' builds leave out the longest of
- * those, and ThreadSanitizer's has those in which threads meet and some of emulated threads
- * (native/test/emulator/race_check.h). All of them run by hand: -DPARLEY_SPEECH=ON, and RACES for emulated
- * threads.
+ * Build folder, sanitizers, tests of the speech engine, and ctest's choice among them. The sanitizers' builds
+ * leave out the longest tests of the speech engine, and ThreadSanitizer's has those in which threads meet and
+ * some of emulated threads (native/test/emulator/race_check.h). All of them run by hand: -DPARLEY_SPEECH=ON,
+ * and RACES for emulated threads.
  */
 const BUILDS: Readonly<Record<NativeTests, readonly Build[]>> = {
   plain: [{ folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--exclude-regex', LONGEST] }],
