@@ -145,7 +145,7 @@ std::vector<float> LogitsOf(const Loaded& loaded, double seconds) {
   return logits;
 }
 
-// False: they are too far away.
+// Returns false if the logits are too far apart.
 bool Compare(const Options& options, const Loaded& gpu) {
   const Loaded cpu(options, "cpu");
   const std::vector<float> seen = LogitsOf(gpu, options.seconds), wanted = LogitsOf(cpu, options.seconds);

@@ -4,8 +4,8 @@
 //   live_bench <parley_cuda.so> <directory of a checkpoint> <streams> <burst|staggered> [seconds: 60]
 //              [weights: none|int8|int8-talker|fp8]
 //
-// Burst: all begin at once; staggered: over ten seconds. Listeners that the engine does not admit wait, and
-// are counted separately.
+// In a burst all listeners begin at once; staggered, they begin over ten seconds. Listeners that the engine
+// does not admit wait, and the bench counts them separately.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -4,10 +4,10 @@
 //   mixed_bench <parley_cuda.so | cpu> <directory of a voice> <directory of a recogniser>
 //               <hearing> <speaking> [seconds: 60, at least 10] [--p95 <ms>]
 //
-// Those who hear are those of live_bench, and arrive over ten seconds. Those who speak do so for four seconds
-// and are silent for four, each at other times; their turn ends with its last sample of speech, and its time
-// is that until its final text. Partial texts are made for each half second of sound. Nothing that came in
-// the first fifteen seconds is counted.
+// The listeners are those of live_bench and arrive over ten seconds. Each speaking caller speaks for four
+// seconds and is silent for four, at times of its own. A turn ends with its last sample of speech. The bench
+// measures the time from there to the final text. The recogniser makes partial texts for each half second of
+// sound. The bench does not count the first fifteen seconds.
 //
 // The text of a recogniser of random weights never ends by itself: the ids that were made for a second of
 // recognised sound tell how much more that is than the four of speech.
@@ -46,7 +46,7 @@ constexpr double kLeastShare = 0.8;              // of the speeches that listene
 constexpr double kSpeech = 4, kCycle = 8;        // seconds
 constexpr auto kTick = std::chrono::milliseconds(2);
 
-// Measurements of all who speak.
+// Measurements of all speaking callers.
 struct Told {
   std::mutex mutex;
   std::vector<double> final_ms;
@@ -55,7 +55,7 @@ struct Told {
   std::atomic<bool> counts{false};
 };
 
-// What a microphone has heard until now: a cycle of speech and silence, again and again.
+// Repeats a cycle of speech and silence in real time.
 class Microphone final : public SoundSource {
  public:
   Microphone(const std::vector<float>& cycle, double phase)
@@ -95,7 +95,7 @@ class Texts final : public TextSink {
     told_.failed++;
     told_.problem = std::string(NameOf(end.outcome)) + " " + end.problem;
   }
-  // The turn is over.
+  // Notes that the turn is over now.
   void EndTurn() {
     const std::lock_guard<std::mutex> lock(told_.mutex);
     ended_ = Clock::now();
@@ -106,7 +106,7 @@ class Texts final : public TextSink {
   Clock::time_point ended_;  // guarded by the mutex of `told_`
 };
 
-// One who speaks.
+// A caller who speaks.
 class Caller {
  public:
   Caller(Recogniser& recogniser, const std::vector<float>& cycle, double phase, Told& told)
@@ -150,7 +150,7 @@ class KeptSound final : public Listener {
     samples_.insert(samples_.end(), samples, samples + count);
     Listener::Write(samples, count);
   }
-  // Call after the end.
+  // To be called after the end.
   const std::vector<float>& samples() const { return samples_; }
 
  private:
@@ -194,7 +194,7 @@ class Compared {
   static constexpr double kMostAlone = 120;     // seconds
   static constexpr size_t kComparedDraws = 63;  // five seconds of sound
 
-  // With seeds that no listener has.
+  // Uses seeds that no listener has.
   std::shared_ptr<KeptSound> Begin(size_t n, bool played) {
     auto sound = std::make_shared<KeptSound>(heard_, engine_.facts().sample_rate, played);
     engine_.Start(RequestOf(engine_, (uint64_t{1} << 32) + n, kComparedDraws), sound);
@@ -278,7 +278,7 @@ struct Load {
     return all;
   }
 
-  // What came before is not counted.
+  // Drops the measurements so far.
   void Forget() {
     const std::lock_guard<std::mutex> lock(heard.mutex);
     heard.late_ms.clear();

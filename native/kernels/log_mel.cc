@@ -8,7 +8,7 @@ namespace parley {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
-// Frames that take longer than it takes to wake threads.
+// For fewer frames waking the threads would take longer than the frames.
 constexpr size_t kLeastDivided = 32;
 using Complex = std::complex<double>;
 
@@ -44,7 +44,7 @@ void Transform(Complex (&a)[2]) {
   a[0] = first + a[1], a[1] = first - a[1];
 }
 void Transform(Complex (&a)[3]) {
-  constexpr double kSine = 0.86602540378443864676;  // of a third of a turn
+  constexpr double kSine = 0.86602540378443864676;  // sine of a third of a turn
   const Complex sum = a[1] + a[2], middle = a[0] - 0.5 * sum, side = kSine * Turned(a[1] - a[2]);
   a[0] += sum, a[1] = middle + side, a[2] = middle - side;
 }
@@ -53,7 +53,7 @@ void Transform(Complex (&a)[4]) {
   a[0] = even + odd, a[1] = other + side, a[2] = even - odd, a[3] = other - side;
 }
 void Transform(Complex (&a)[5]) {
-  // Of a fifth and of two fifths of a turn.
+  // These are cosines and sines of a fifth and of two fifths of a turn.
   constexpr double kCosine = 0.30901699437494742410, kCosine2 = -0.80901699437494742410;
   constexpr double kSine = 0.95105651629515357212, kSine2 = 0.58778525229247312917;
   const Complex outer = a[1] + a[4], inner = a[2] + a[3], apart = a[1] - a[4], apart2 = a[2] - a[3];
@@ -150,7 +150,8 @@ size_t LogMel::FirstSampleOf(size_t frame) const {
   return at < shape_.margin ? 0 : at - shape_.margin;
 }
 
-// Of values, each of two samples of a frame, to the frame's spectrum up to half the rate.
+// Transforms the room's values, which hold two samples of a frame each, to the frame's spectrum up to half
+// the rate.
 void LogMel::TransformFrame(Room* room) const {
   Complex *values = room->values.data(), *other = room->other.data();
   const size_t n = shape_.window, half = n / 2;

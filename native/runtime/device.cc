@@ -24,12 +24,12 @@ using std::chrono::milliseconds;
 constexpr int kTriesToEnd = 100;
 constexpr milliseconds kBetweenTries{10};
 
-// A text or a file that waits longer goes next, however little sound listeners have.
+// A text or a file that waits longer is served next, even if listeners are short of sound.
 constexpr milliseconds kMostWaitOfText{200}, kMostWaitOfFiles{1000};
-// Sound that every listener must still have after a piece of text was recognised, and for a file to be worked
-// on at all.
+// Every listener must keep so much sound after a piece of text, and must have so much before a piece of a
+// file.
 constexpr milliseconds kKept{100}, kSafe{500};
-// A round that other models wait for.
+// Limit of a round that other models wait for.
 constexpr milliseconds kTogether{10};
 
 // Returns memory freed piece by piece to the system; otherwise the allocator keeps it for this process.
@@ -127,7 +127,7 @@ Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_
   *spare = std::clamp(slack - kKept, Clock::duration::zero(), *spare);
   if (text && (slack >= kKept + text->need->least || text_is_late)) return text;
   if (file && now - file->since >= kMostWaitOfFiles) return file;
-  // With sound enough, files and listeners take turns.
+  // If listeners have enough sound, files and listeners take turns.
   return file && !text && slack >= kSafe + file->need->least && file->since < listeners->since ? file
                                                                                                : listeners;
 }
@@ -309,7 +309,7 @@ void Device::Load(Loading* loading) {
   loading->done.set_value();
 }
 
-// Between two parts of a load. Files get one round, so that the load goes on.
+// Serves the other models between two parts of a load. Files get one round, so that the load goes on.
 void Device::LetOthersWork() {
   const Clock::time_point began = Clock::now();
   if (began - loads_since_ < kTogether) return;
@@ -384,8 +384,8 @@ void Device::Lose(const std::string& problem) {
   for (const auto& each : served_) EndAll(each.get(), Outcome::kLost, problem);
 }
 
-// Null beside processors, which compute everything themselves. They are not pinned: the caller is none of
-// those threads elsewhere.
+// Returns null for a device of processors, whose kernels have threads of their own. The threads are not
+// pinned, because pinning would also pin the device's thread.
 cpu::ThreadPool* Device::HostThreads() {
   if (kernels_->Figures().memory_total == 0) return nullptr;
   if (host_ != nullptr) return host_.get();
@@ -397,7 +397,7 @@ cpu::ThreadPool* Device::HostThreads() {
   return host_.get();
 }
 
-// Out of memory even this may fail; each try ends some more streams, which frees their memory.
+// Ending a stream may fail, too, if memory is out. Each try ends some more streams, which frees their memory.
 void Device::EndAll(Served* one, Outcome outcome, const std::string& problem) {
   one->need.reset();
   for (int tries = 1; tries < kTriesToEnd; tries++) {

@@ -26,7 +26,7 @@
 
 namespace parley::runtime {
 
-// Where a model is loaded.
+// The kernels and the memory that a model is loaded with.
 struct Place {
   SpeechKernels& kernels;
   size_t memory;                    // bytes that are free there
@@ -36,17 +36,18 @@ struct Place {
   bool is_gpu() const { return kernels.Figures().memory_total > 0; }
 };
 
-// What to say where a model finds too little memory there.
+// Returns the error for a model that finds too little memory.
 std::string DoesNotFit(const Place& place);
 
-// The bytes that a model may take with its weights.
+// Returns the bytes that a model may take, its weights included.
 size_t MostMemory(const DeviceOptions& options, const Place& place);
 
-// The bytes that it may take beside its weights. False with `problem` set: they are none.
+// Sets the bytes that a model may take beside its weights. Returns false with `problem` set if no byte is
+// left.
 bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
                   std::string* problem);
 
-// One of the rounds of a device, and when it was served.
+// A model's rounds on a device, and the time when they were served last.
 struct Served {
   std::unique_ptr<Rounds> rounds;
   std::optional<Need> need = std::nullopt;
@@ -54,7 +55,8 @@ struct Served {
   std::promise<void> gone = {};
 };
 
-// The rounds to serve next, with `spare` set to the time that they may take; null: none needs anything.
+// Returns the rounds to serve next, with `spare` set to the time that they may take, or null if no model
+// needs a round.
 Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_point now,
                    Clock::duration* spare);
 
@@ -74,7 +76,7 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // For the mailboxes of its rounds.
+  // The mailboxes of its rounds share this signal.
   const std::shared_ptr<Signal>& signal() const { return signal_; }
   // Blocks until the rounds are made; other rounds go on meanwhile. They are served until they are closing,
   // then end their streams and are freed, and the future is ready. Not valid, with `problem` set: they could
@@ -117,7 +119,7 @@ class Device {
   bool ends_ = false;
   std::thread thread_;
 
-  // The thread's.
+  // Only the thread uses these.
   std::unique_lock<std::mutex> owned_;
   std::unique_ptr<SpeechKernels> kernels_;
   std::unique_ptr<cpu::ThreadPool> host_;  // beside a GPU, from the first load on

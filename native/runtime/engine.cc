@@ -40,7 +40,7 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::shared_p
                                      std::string* problem) {
   QwenFrameModel::Parts parts;
   if (!ReadParts(options, Format::kF32, &parts, problem)) return nullptr;
-  // On this thread: the device's serves others meanwhile.
+  // The calling thread reads the files, so that the device's thread can serve other models meanwhile.
   std::unique_ptr<const model::SpeechCheckpoint> checkpoint;
   const auto open = [&] {
     const auto pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;

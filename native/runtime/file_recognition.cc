@@ -48,7 +48,7 @@ bool FileRecognition::Look(Clock::time_point, const Room& room) {
   const size_t piece_bytes = setup_.BytesOf(request().piece_seconds);
   bool busy = BeginSome();
   const bool has_room = piece_bytes <= room.bytes || (room.is_next && under_way() == 0);
-  // One piece at a time, so that a look is short.
+  // A look adds one piece at most, so that it is short.
   for (const size_t pieces = pieces_.size(); has_room && pieces_.size() == pieces;) {
     if (ending() || under_way() >= kTogether || !ReadPiece()) break;
     busy = true;
@@ -96,8 +96,8 @@ void FileRecognition::AddPiece(model::QuietSplits::Piece sound) {
   piece.stream->Push(sound.samples.data(), sound.samples.size());
 }
 
-// Computes features of the first piece that needs them, and after the last of them begins its pass. False:
-// none needs any.
+// Computes features of the first piece that needs them, and after the last of them begins its pass. Returns
+// false if no piece needs any.
 bool FileRecognition::BeginSome() {
   const auto found =
       std::find_if(pieces_.begin(), pieces_.end(), [](const Piece& one) { return !one.is_begun; });

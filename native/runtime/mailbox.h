@@ -50,7 +50,7 @@ class Mailbox {
     Leave([](Orders& orders) { orders.close = true; });
   }
 
-  // True if something was left since the last Take. For the device's thread, as Take.
+  // Returns true if something was left since the last Take. Only the device's thread calls it.
   bool HasNews() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return news_;

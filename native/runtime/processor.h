@@ -22,8 +22,8 @@ struct DeviceOptions : ProcessorOptions {
   std::string cuda_file;       // the CUDA backend; needed for all but cpu
   bool cuda_graphs = true;
   bool full_vectors = false;  // as cuda::PluginOptions
-  // Most that a model may take there, its weights included: bytes, or a share of the device's memory. 0, 0:
-  // its weights and three quarters of what is free beside them when it is loaded.
+  // Limit of a model's memory, its weights included: bytes, or a share of the device's memory. The default, 0
+  // and 0, is its weights and three quarters of what is free beside them when it is loaded.
   size_t memory_bytes = 0;
   double memory_share = 0;
 };

@@ -61,7 +61,7 @@ struct Files {
   std::unique_ptr<const model::KoreanDictionary> nouns;  // or none
 };
 
-// On the caller's thread: the device's serves others meanwhile. False with `problem` set.
+// Runs on the caller's thread, so that the device's can serve other models. Returns false with `problem` set.
 bool OpenFiles(const RecogniserOptions& options, Files* files, std::string* problem) {
   files->checkpoint = model::RecognitionCheckpoint::Open(options.directory, KindOf(options.aligner), problem);
   if (files->checkpoint == nullptr) return false;

@@ -50,7 +50,7 @@ struct WantedPass {
   Clock::time_point due;  // then the earlier one
 };
 
-// Frames of features that a look at a sound computes at most, while other work waits: some milliseconds.
+// A look at a sound computes features of at most so many frames, in some milliseconds. Other work waits.
 inline constexpr size_t kFramesALook = 1000;
 
 // Ids that a sound can need. Fast speech has about eight a second.

@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kPieceApart{15};
 constexpr size_t kPiecesGivenWay = 40;
 constexpr double kLiveSegment = 30;  // seconds
 constexpr std::chrono::milliseconds kFreeMemoryHolds{100};
-// A look at all sounds leaves other files for the next one after this time.
+// After this time a look at all sounds leaves the remaining files to the next look.
 constexpr std::chrono::milliseconds kLookAtFiles{5};
 
 RecognitionEnd Refused(Outcome outcome, std::string problem) { return {outcome, std::move(problem), 0, 0}; }
@@ -337,7 +337,7 @@ void RecognitionScheduler::SortWanted() {
   });
 }
 
-// About the time of the shortest piece of what a stream wants next.
+// Estimates the time of the shortest piece of a stream's next work.
 Clock::duration RecognitionScheduler::LeastOf(const model::RecognitionStream& stream) const {
   const model::RecognitionStream::Turn turn = stream.turn();
   if (turn == model::RecognitionStream::Turn::kDecode) return decode_rate_.Each();
@@ -367,7 +367,7 @@ void RecognitionScheduler::WorkOn(Rank rank, Clock::duration spare) {
   const size_t units = work.units();
   const Clock::time_point began = options_.now();
   bool goes_on = true;
-  // Elsewhere than on processors the time of a part says nothing, and all of them together take as long.
+  // A GPU runs the parts later, so that only the time of all parts together means something.
   const auto advance = [&] {
     while (goes_on) {
       goes_on = work.Advance();

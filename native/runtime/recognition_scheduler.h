@@ -69,9 +69,10 @@ class RecognitionScheduler {
   RecognitionScheduler(const RecognitionSetup& setup, RecognitionMailbox& mailbox,
                        const RecognitionSchedulerOptions& options);
 
-  // Takes orders and new sound. None: there is nothing to do for now.
+  // Takes orders and new sound. Returns no need if there is nothing to do for now.
   std::optional<Need> Look();
-  // One piece of work after a look, of about `spare` where the backend lets it choose. False: there was none.
+  // Does one piece of work after a look, of about `spare` where it can choose. Returns false if there was
+  // none.
   bool Work(Clock::duration spare = Clock::duration::max());
   // True: sound may come without an order, so another round is due soon.
   bool Listens() const { return !live_.empty(); }

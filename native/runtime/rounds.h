@@ -1,5 +1,5 @@
-// What a device's thread serves: a model with the scheduler of its streams, whose work is done in rounds of
-// some milliseconds. Only that thread calls it.
+// A model with the scheduler of its streams. A device's thread serves it in rounds of some milliseconds, and
+// is the only thread that calls it.
 #ifndef PARLEY_RUNTIME_ROUNDS_H_
 #define PARLEY_RUNTIME_ROUNDS_H_
 
@@ -15,10 +15,10 @@ namespace parley::runtime {
 // whatever reads or writes files.
 enum class Rank : uint8_t { kListeners, kLiveText, kFiles };
 
-// What the next round of a model is for.
+// The purpose of a model's next round.
 struct Need {
   Rank rank = Rank::kFiles;
-  // Listeners: when the round must begin so that every listener has sound. Live text: when the text was due.
+  // The round of listeners must begin by then, so that every listener has sound. Live text was due then.
   Clock::time_point latest = Clock::time_point::max();
   Clock::duration least{};  // about the shortest time that the round takes
   bool is_final = false;    // live text: the final one of a turn, which goes before others
@@ -30,7 +30,7 @@ class Rounds {
   // Takes orders. Returns no need if there is nothing to do until an order comes, or until LooksAgain().
   virtual std::optional<Need> Look() = 0;
   virtual Clock::time_point LooksAgain() const { return Clock::time_point::max(); }
-  // A round, which shortens its work to `spare` where it can.
+  // Does a round, and shortens its work to `spare` where it can.
   virtual void Work(Clock::duration spare) = 0;
   virtual bool closing() const = 0;
   // Ends all streams, waiting and live.

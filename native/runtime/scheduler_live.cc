@@ -21,7 +21,7 @@ constexpr Clock::duration kReserve = std::chrono::milliseconds(3);
 // A stream with less audio than this many frames gets its next frame even in a long round.
 constexpr size_t kFramesToWait = 5;
 
-// Longer than any listener's sound ahead.
+// No listener has so much sound ahead.
 constexpr Clock::duration kLongAhead = std::chrono::hours(1);
 
 // A listener with less sound than this may run dry.
@@ -67,7 +67,8 @@ size_t Scheduler::Bare() const {
   }));
 }
 
-// The first round that a listener needs: when a first sound is due, or what was sent has been heard.
+// Finds the earliest time at which a listener needs a round: when its first sound is due, or when it has
+// heard everything that was sent.
 std::optional<Need> Scheduler::Look() {
   if (idle_ && !mailbox_.HasNews()) return std::nullopt;
   idle_ = false;

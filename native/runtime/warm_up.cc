@@ -83,7 +83,7 @@ void Begin(FrameModel& model, const SpeechRequest& request, size_t count) {
   const WarmSpeech all(model, std::move(generations));
 }
 
-// While it lives, whatever ends it, the model rehearses.
+// The model rehearses during its life, and stops also if an exception ends it.
 class Rehearsal {
  public:
   explicit Rehearsal(FrameModel& model) : model_(model), is_remembered_(model.Rehearse(true)) {}

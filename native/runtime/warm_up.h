@@ -53,7 +53,7 @@ class WarmSpeech {
   void Step();
   // Decodes all frames that were generated and not decoded.
   void Decode();
-  // Between two rounds, as Kernels::Pause.
+  // Calls Kernels::Pause. To be called between two rounds.
   void Pause() { model_.Pause(); }
   size_t Live() const { return live_.size(); }
 

@@ -1,4 +1,4 @@
-// How fast a device does one kind of work, as measured.
+// The measured rate at which a device does one kind of work.
 #ifndef PARLEY_RUNTIME_WORK_RATE_H_
 #define PARLEY_RUNTIME_WORK_RATE_H_
 

@@ -178,7 +178,7 @@ class Server {
   size_t asked_ = 0, over_ = 0;
 };
 
-// Half a minute after they came, of a thousand lists not so many are new.
+// Half a minute after the listeners came, at most so many of a thousand lists are new.
 void CheckKnown(size_t listeners, double most) {
   const auto kernels = IdleKernels();
   Server server(listeners, *kernels);

@@ -14,6 +14,7 @@
 #include "runtime/recogniser.h"
 #include "test/cuda_backend.h"
 #include "test/recognition_golden.h"
+#include "test/whole_sound.h"
 
 namespace parley::test {
 namespace {
@@ -79,7 +80,7 @@ std::unique_ptr<Model> Opened(std::unique_ptr<Model> (*open)(const Gpu&, std::st
   return model;
 }
 
-// What happens on the device's thread, in its order.
+// Records the order in which things happen on the device's thread.
 struct Events {
   std::string all;  // v: sound was written, t: text was recognised
   std::function<void()> after = [] {};
@@ -146,23 +147,6 @@ class Texts final : public TextSink {
   std::promise<Heard> done_;
 };
 
-class Clip final : public SoundSource {
- public:
-  explicit Clip(const std::string& name, bool ends = true) : samples_(ReadClip(name)), ends_(ends) {}
-  size_t Read(float* samples, size_t most) override {
-    const size_t count = std::min(most, samples_.size() - read_);
-    std::copy_n(samples_.begin() + static_cast<std::ptrdiff_t>(read_), count, samples);
-    read_ += count;
-    return count;
-  }
-  bool Ended(std::string*) override { return ends_ && read_ == samples_.size(); }
-
- private:
-  const std::vector<float> samples_;
-  const bool ends_;
-  size_t read_ = 0;
-};
-
 std::shared_ptr<Listener> Speak(Engine& voice, Events* events, uint64_t seed, size_t draws = kDraws) {
   SpeechRequest request;
   request.text = "Hello there, how are you today?";
@@ -182,7 +166,7 @@ std::shared_ptr<Texts> Listen(Recogniser& ears, Events* events, const std::strin
   request.use = use;
   request.partials = use == RecognitionUse::kLive;
   const auto texts = std::make_shared<Texts>(events);
-  const auto sound = std::make_shared<Clip>(clip, use == RecognitionUse::kFile);
+  const auto sound = std::make_shared<WholeSound>(ReadClip(clip), use == RecognitionUse::kFile);
   CHECK(ears.Start(request, sound, texts) != 0);
   return texts;
 }
@@ -247,7 +231,7 @@ void EachGivesBesideTheOtherWhatItGivesAlone() {
   std::printf("       %s\n", turns.c_str());
 }
 
-// All of a GPU's memory but for so many bytes, as another process takes it.
+// Takes all of a GPU's memory but for so many bytes, as another process would.
 struct Taken {
   const Gpu& gpu;
   void* memory = nullptr;
@@ -301,7 +285,7 @@ void ARecogniserThatDoesNotFitIsRefusedAndTheVoiceGoesOn() {
   CHECK(Opened(Ears, gpu) != nullptr);
 }
 
-// Lost between two rounds, when both have given something and neither is done.
+// The GPU is lost between two rounds, when both have given something and neither is done.
 void ALostGpuEndsWhatIsSpokenAndWhatIsHeard() {
   constexpr char kWhy[] = "the GPU has fallen off the bus";
   const Gpu gpu;
@@ -323,7 +307,7 @@ void ALostGpuEndsWhatIsSpokenAndWhatIsHeard() {
   CHECK_EQ(NameOf(said.end.outcome) + (": " + said.end.problem), std::string("lost: ") + kWhy);
   CHECK_EQ(NameOf(heard.end.outcome) + (": " + heard.end.problem), std::string("lost: ") + kWhy);
   CHECK(!said.samples.empty() && !heard.texts.empty());
-  // So do those who come later.
+  // Later requests end in the same way.
   CHECK_EQ(NameOf(Speak(*voice, &events, 2)->Await().end.outcome), std::string("lost"));
   CHECK_EQ(NameOf(Listen(*ears, &events, "yes03")->Await().end.outcome), std::string("lost"));
   voice->Close();

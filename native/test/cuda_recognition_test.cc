@@ -37,7 +37,7 @@ std::vector<float> Downloaded(Kernels& kernels, const float* from, size_t count)
   return values;
 }
 
-// What a pass made: ids, and the logits of each.
+// The ids that a pass made, and the logits of each.
 struct Told {
   std::vector<int32_t> ids;
   std::vector<float> logits;

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 const Clock::time_point kNow{1h};
 
-// What a test knows of rounds that a device serves.
+// The state of fake rounds, which the test and the device's thread share.
 struct Model {
   std::atomic<int> wanted{0};  // rounds
   std::atomic<bool> closing{false};
@@ -176,7 +176,7 @@ void AFinalTextGoesBeforeAPartialOneThatIsDueEarlier() {
   CHECK_EQ(choice.Next(), "final");
 }
 
-// However often others are due earlier, with listeners and without.
+// Another text that is always due earlier does not delay it, with listeners or without.
 void EveryTextHasItsTurn() {
   Choice choice;
   choice.Add("final", {Rank::kLiveText, kNow - 1s, 2ms, true}, 5ms);
@@ -299,7 +299,7 @@ void AGpuThatIsLostDuringALoadEndsTheStreamsOfAll() {
   Close(*device, model, gone);
 }
 
-// Only the model that is loaded rehearses, and nobody does after a load that failed.
+// Only the model that is loaded rehearses, and no model does after a load that failed.
 void ARehearsalEndsWithItsLoad() {
   const auto device = Opened();
   Model beside;

@@ -5,28 +5,12 @@
 
 #include "runtime/recogniser.h"
 #include "test/recognition_golden.h"
+#include "test/whole_sound.h"
 
 namespace parley::test {
 namespace {
 
 using namespace runtime;
-
-class Sound final : public SoundSource {
- public:
-  Sound(std::vector<float> samples, bool ends) : samples_(std::move(samples)), ends_(ends) {}
-  size_t Read(float* samples, size_t most) override {
-    const size_t count = std::min(most, samples_.size() - read_);
-    std::copy_n(samples_.begin() + static_cast<ptrdiff_t>(read_), count, samples);
-    read_ += count;
-    return count;
-  }
-  bool Ended(std::string*) override { return ends_ && read_ == samples_.size(); }
-
- private:
-  const std::vector<float> samples_;
-  const bool ends_;
-  size_t read_ = 0;
-};
 
 class Texts final : public TextSink {
  public:
@@ -61,7 +45,8 @@ void StreamsOfManyThreadsAreServed() {
       for (int turn = 0; turn < 3; turn++) {
         const auto texts = std::make_shared<Texts>();
         const bool cancels = (n + turn) % 4 == 3;
-        const auto id = recogniser->Start({}, std::make_shared<Sound>(ReadClip("yes03"), !cancels), texts);
+        const auto id =
+            recogniser->Start({}, std::make_shared<WholeSound>(ReadClip("yes03"), !cancels), texts);
         CHECK(id != 0);
         recogniser->Order(id, {TurnOrder::kPause, 0});
         recogniser->Wake();
@@ -84,12 +69,12 @@ void ACloseEndsWhatRuns() {
   RecognitionRequest live;
   live.use = RecognitionUse::kLive;
   live.partials = true;
-  CHECK(recogniser->Start(live, std::make_shared<Sound>(ReadClip("long31"), false), texts) != 0);
+  CHECK(recogniser->Start(live, std::make_shared<WholeSound>(ReadClip("long31"), false), texts) != 0);
   std::thread other([&recogniser] { recogniser->Close(); });
   recogniser->Close();
   other.join();
   CHECK(texts->Wait().first.outcome == Outcome::kClosed);
-  CHECK_EQ(recogniser->Start({}, std::make_shared<Sound>(ReadClip("yes03"), true), texts), 0u);
+  CHECK_EQ(recogniser->Start({}, std::make_shared<WholeSound>(ReadClip("yes03"), true), texts), 0u);
 }
 
 void WhatCannotBeOpenedIsNamed() {

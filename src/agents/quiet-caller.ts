@@ -3,7 +3,7 @@
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
-const MOST_MS = 90_000; // longer than a turn lasts: the end of the caller's speech was not told
+const MOST_MS = 90_000; // no turn lasts so long: the end of the caller's speech was lost
 
 export class QuietCaller {
   readonly #time: Time;

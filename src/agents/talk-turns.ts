@@ -39,7 +39,7 @@ export class TalkTurns {
       this.#spoken = newId();
       emit({ type: 'speech.started', item: this.#spoken, atMs: nowMs() });
     } else if (this.#spoken !== undefined) {
-      // A sound that was no turn, or a turn that the client has dropped.
+      // This was a sound without a turn, or the client has dropped its turn.
       emit({ type: 'speech.stopped', item: this.#spoken, atMs: nowMs() });
       this.#spoken = undefined;
     }

@@ -127,21 +127,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   UNIX_SOCKET_PATH: 'UDS_PATH',
 };
 
-const NATIVE_ONLY = [
-  'QUANTIZE',
-  'CODEC_FORMAT',
-  'CONTINUITY',
-  'MAX_STREAMS',
-  'MAX_BATCH',
-  'DEVICE',
-  'CUDA_GRAPHS',
-  'FULL_VECTORS',
-  'INFERENCE_THREADS',
-  'INFERENCE_CPU_CORES',
-  'INFERENCE_NUMA_NODE',
-  'SPEECH_MEMORY',
-];
-/** Those that concern the native recogniser and aligner, too. */
+/** They concern the native voice, recogniser and aligner. */
 const HEARING_TOO = [
   'QUANTIZE',
   'DEVICE',
@@ -150,6 +136,14 @@ const HEARING_TOO = [
   'INFERENCE_THREADS',
   'INFERENCE_CPU_CORES',
   'INFERENCE_NUMA_NODE',
+];
+const NATIVE_ONLY = [
+  ...HEARING_TOO,
+  'CODEC_FORMAT',
+  'CONTINUITY',
+  'MAX_STREAMS',
+  'MAX_BATCH',
+  'SPEECH_MEMORY',
 ];
 const LONGEST_NAME = 40; // longer names are not compared
 const SHORT = 5; // characters up to which a part may have one mistake, and two above

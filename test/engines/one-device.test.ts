@@ -11,7 +11,6 @@ import { GOLDEN } from './golden.js';
 import { readAll } from './read-ring.js';
 
 const ROUNDS = 4;
-// Other tests of this process have no device with these options.
 const DEVICE = { device: 'cpu', threads: 2, cores: [] } as const;
 
 async function openVoice(t: TestContext): Promise<Qwen3Engine> {

@@ -75,8 +75,8 @@ inline void EnqueueCopies(Queue& queue, CopyRun* run) {
 
 namespace {
 
-// Bytes from which on a copy is a call of the device. Copies within the device are part of the list up to the
-// rows of a prompt. A copy from the host that is not recorded waits for all work.
+// A copy of at least so many bytes is a call of the device. Copies within the device are part of the list up
+// to the rows of a prompt. A copy from the host that is not recorded waits for all work.
 constexpr size_t kLarge = 512 << 10, kLargeWithin = 4 << 20;
 constexpr size_t kOverlapRoom = 1 << 20;
 // Room for intermediate results is this part of the memory from the beginning: if it grew for one model, the

@@ -34,7 +34,7 @@ struct PlaneWindow {
   const float* plane;
   uint32_t frames, frame, band;
 
-  // Where column `column` lies in the plane; null in the border and beyond the taps.
+  // Returns the address of column `column` in the plane, or null in the border and beyond the taps.
   __device__ __forceinline__ const float* At(uint32_t column) const {
     constexpr auto kTaps = static_cast<uint32_t>(Kernels::kPlaneTaps);
     const uint32_t tap = column / args.channels, channel = column - tap * args.channels;

@@ -114,7 +114,7 @@ void AudioConvolutions::Run(const Chunk* chunks, size_t count) {
     Convolve(layer, planes[layer], count, frames, planes[layer + 1]);
     kernels_.Activate(Activation::kGelu, planes[layer + 1], sizes[layer]);
   }
-  // Of one chunk alone those rows that are kept.
+  // A chunk alone computes only the rows that are kept.
   Project(three, count == 1 ? AudioTokensOf(chunks->frames) : count * tokens, rows);
   for (size_t n = 0; n < count; n++) {
     kernels_.Copy(chunks[n].rows, rows + n * tokens * width(),

@@ -34,7 +34,7 @@ class AudioConvolutions {
 
     size_t FramesSeen() const { return fills ? size_t{kChunkFrames} : frames; }
   };
-  // At most kMostChunks, of as many frames seen.
+  // Takes at most kMostChunks chunks, which see equally many frames.
   void Run(const Chunk* chunks, size_t count);
 
   // One convolution, before its activation: x [planes, frames, bands, channels] (one channel for layer 0) to

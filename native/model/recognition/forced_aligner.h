@@ -26,8 +26,8 @@ class Alignment {
   Alignment(RecognitionModel& model, std::vector<std::string> words, const std::vector<float>& samples,
             Format cache_format);
 
-  // Computes features, at most so many frames, and after the last of them begins the pass. False: it is to be
-  // called again. Throws std::length_error for more words than the model has positions.
+  // Computes features of at most so many frames, and after the last of them begins the pass. Returns false if
+  // it must be called again. Throws std::length_error for more words than the model has positions.
   bool Begin(size_t most_frames = SIZE_MAX);
 
   RecognitionStream* stream() { return stream_.get(); }

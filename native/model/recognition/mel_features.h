@@ -41,8 +41,8 @@ class MelFeatures {
   size_t samples() const { return samples_; }
   size_t Bytes() const { return (tail_.capacity() + values_.capacity()) * sizeof(float); }
 
-  // Computes frames that no later sample changes, at most so many. True: there are more of them. End computes
-  // those that are left; this way their time is divided.
+  // Computes frames that no later sample changes, at most so many. Returns true if there are more. End
+  // computes the rest. Calls of this function divide that time.
   bool Settle(size_t most_frames);
   // Ends the sound here, until more is pushed, or before that after so many frames. Returns its frames.
   size_t End(LastFrame last, size_t most_frames = SIZE_MAX);

@@ -62,7 +62,7 @@ class RecognitionStream {
   ~RecognitionStream();
 
   void Push(const float* samples, size_t count) { features_.Push(samples, count); }
-  // As MelFeatures::Settle: before BeginPass, where that would take long.
+  // Calls MelFeatures::Settle. It divides the time that BeginPass would take at once.
   bool Settle(size_t most_frames) { return features_.Settle(most_frames); }
   size_t samples() const { return features_.samples(); }
 

@@ -91,7 +91,7 @@ bool RecognitionWork::Advance() {
   return false;
 }
 
-// One chunk, or on a device the next ones that go together.
+// Convolves one chunk, or on a device the next chunks of one length together.
 void RecognitionWork::ConvolveSome() {
   AudioEncoder& encoder = model_.encoder();
   const size_t bands = model_.mel().shape().bands, per_block = encoder.block_tokens() / kChunkTokens;

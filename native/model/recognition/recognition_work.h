@@ -29,7 +29,7 @@ class RecognitionWork {
   bool busy() const { return kind_ != Kind::kNone; }
   // The streams of the present work, each once.
   const std::vector<RecognitionStream*>& streams() const { return streams_; }
-  // Blocks or rows of it.
+  // Returns the number of its blocks or rows.
   size_t units() const { return kind_ == Kind::kEncode ? blocks_.size() : rows_; }
 
  private:

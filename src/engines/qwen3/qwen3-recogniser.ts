@@ -212,7 +212,7 @@ class LoadedModel {
     return {
       load: async () => {
         await closeNative();
-        // As Qwen3Engine: a model that had a GPU does not fall back to the CPU.
+        // A model that had a GPU does not fall back to the CPU; Qwen3Engine says why.
         const device = this.#onGpu && options.device === 'auto' ? 'cuda' : options.device;
         this.#native = await NativeRecogniser.open({ ...options, device }).catch((error: Error) => {
           const isDictionary = koreanDictionary !== '' && error.message.startsWith(koreanDictionary);

@@ -67,8 +67,8 @@ std::unique_ptr<Graph> Recorder::Captured() {
   }
 }
 
-// The cache's entry for the recorded list. Null: the list runs grid by grid, because it runs for the first
-// time.
+// Returns the cache's entry for the recorded list. It is null if the list runs grid by grid, because it runs
+// for the first time.
 KnownList* Recorder::Known() {
   if (!options_.graphs) return nullptr;
   if (KnownList* known = known_.Find(list_)) return known;

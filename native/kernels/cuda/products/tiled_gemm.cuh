@@ -29,7 +29,7 @@ struct TiledGemmArgs {
   TiledGemmCut cut;
   ProductArgs product;
 };
-// No gap at the end: lists are compared byte for byte.
+// The struct must have no gap at its end, because lists are compared byte for byte.
 static_assert(sizeof(TiledGemmArgs) % 64 == 0 &&
               sizeof(TiledGemmArgs) == 4 * sizeof(TileMap) + sizeof(TiledGemmCut) + sizeof(ProductArgs));
 
