@@ -20,7 +20,7 @@ COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm \
   npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm_config_build_from_source=true npm rebuild --foreground-scripts @discordjs/opus
-COPY native/CMakeLists.txt native/package.json native/
+COPY native/CMakeLists.txt native/package.json native/drop-moved-build.sh native/
 COPY native/cmake native/cmake
 COPY native/audio native/audio
 COPY native/media native/media
@@ -53,7 +53,7 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends cmake g++ make \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY native/CMakeLists.txt native/build-cuda.sh native/
+COPY native/CMakeLists.txt native/build-cuda.sh native/drop-moved-build.sh native/
 COPY native/cmake native/cmake
 COPY native/kernels native/kernels
 ARG PARLEY_CUDA_ARCHITECTURES

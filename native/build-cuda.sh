@@ -7,6 +7,7 @@ if ! command -v nvcc >/dev/null && [ ! -x "${CUDA_PATH:-${CUDA_HOME:-/usr/local/
   echo "cuda: skipped, there is no nvcc"
   exit 0
 fi
+./drop-moved-build.sh build-cuda
 cmake -S . -B build-cuda -DPARLEY_CUDA=ON -DPARLEY_TESTS=OFF \
   -DPARLEY_CUDA_ARCHITECTURES="${PARLEY_CUDA_ARCHITECTURES:-80;89;90a;120}"
 cmake --build build-cuda --target parley_cuda --parallel "$(nproc)"

@@ -167,11 +167,12 @@ test('every source of the server, the addon and the CUDA plug-in is there when i
     'native/CMakeLists.txt',
   ];
   const addon = [...kernels, ...cmake('native/CMakeLists.txt'), 'native/package.json'];
+  const script = 'native/drop-moved-build.sh';
   assert.ok(server.includes('src/main.ts') && addon.includes('native/binding/addon.cc'));
   assert.ok(kernels.some((file) => file.endsWith('.cu')));
-  for (const file of [...server, ...addon])
+  for (const file of [...server, ...addon, script])
     assert.ok(has('build', file), `${file} is not in the stage build`);
-  for (const file of [...kernels, 'native/build-cuda.sh']) assert.ok(has('cuda', file), file);
+  for (const file of [...kernels, 'native/build-cuda.sh', script]) assert.ok(has('cuda', file), file);
 });
 
 test('the build stage has what setup.sh asks for; headers lie beside its Node', () => {

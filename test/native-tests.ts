@@ -60,6 +60,7 @@ async function runBuild(root: string, { folder, sanitize, speech, choice }: Buil
     `-DPARLEY_SANITIZE=${sanitize}`,
     `-DPARLEY_SPEECH=${speech}`,
   ];
+  await quiet(join(root, 'native', 'drop-moved-build.sh'), [build], BUILD_LIMIT_MS);
   const configure = ['-S', join(root, 'native'), '-B', build, ...options];
   await quiet('cmake', configure, BUILD_LIMIT_MS);
   const parallel = ['--parallel', String(availableParallelism())];
