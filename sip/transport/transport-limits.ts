@@ -31,9 +31,12 @@ export class ConnectionLimiter {
     return this.#sockets.size >= this.#limits.connections;
   }
 
-  /** Counts a raw socket until it closes, or destroys it. */
-  admit(socket: Socket, admitted: (address: string) => boolean): boolean {
-    const address = plainAddress(socket.remoteAddress ?? '');
+  /** Counts a raw socket until it closes, or destroys it. A proxy states another address than the socket's. */
+  admit(
+    socket: Socket,
+    admitted: (address: string) => boolean,
+    address = plainAddress(socket.remoteAddress ?? ''),
+  ): boolean {
     const standing = this.#perAddress.get(address) ?? 0;
     if (address === '' || !admitted(address)) return this.#refuse(socket, 'strangers');
     if (this.full || standing >= this.#limits.connectionsPerAddress) {
@@ -60,7 +63,12 @@ export class ConnectionLimiter {
 
   /** Counts a handshake until `shaken` is called; destroys the socket if there are too many. */
   shake(socket: Socket): boolean {
-    if (this.#handshakes.size >= this.#limits.handshakes) return this.#refuse(socket, 'connections-refused');
+    const { handshakes, handshakesPerAddress } = this.#limits;
+    const { remoteAddress } = socket;
+    let ofAddress = 0;
+    for (const other of this.#handshakes.values()) if (other.remoteAddress === remoteAddress) ofAddress++;
+    if (this.#handshakes.size >= handshakes || ofAddress >= handshakesPerAddress)
+      return this.#refuse(socket, 'connections-refused');
     const end = endOf(socket);
     this.#handshakes.set(end, socket);
     socket.once('close', () => {
@@ -111,10 +119,11 @@ export interface TransportLimits {
   readonly bodyBytes: number;
   /** Unsent bytes above which the connection is cut. */
   readonly unsentBytes: number;
-  /** Open connections in total and from one address, and TLS handshakes in progress. */
+  /** Open connections, and TLS or WebSocket handshakes in progress, each in total and from one address. */
   readonly connections: number;
   readonly connectionsPerAddress: number;
   readonly handshakes: number;
+  readonly handshakesPerAddress: number;
   /** Time limits in milliseconds for a TLS or WebSocket handshake, and for an outgoing connection. */
   readonly handshakeMs: number;
   readonly connectMs: number;
@@ -136,6 +145,7 @@ export const TRANSPORT_LIMITS: TransportLimits = {
   connections: 2000,
   connectionsPerAddress: 200,
   handshakes: 200,
+  handshakesPerAddress: 50,
   handshakeMs: 5000,
   connectMs: 4000,
   firstMessageMs: 10_000,

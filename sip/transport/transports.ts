@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { clientAddress } from '../../src/call/client-limits.js';
 import { tellDefect } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { MessageTap } from '../capture/taps.js';
@@ -12,6 +13,7 @@ import {
   type Flow,
   FlowTable,
   type Place,
+  plainAddress,
   type TransportFailure,
   type TransportName,
 } from './flow.js';
@@ -155,9 +157,13 @@ export class Transports {
     }));
   }
 
-  /** Takes a WebSocket upgrade of another server in this process. */
+  /** Takes a WebSocket upgrade of another server in this process. Its connection counts as if accepted here. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
-    this.#webSockets.upgrade(request, duplex, head, secure);
+    const { socket, headers } = request;
+    const address = clientAddress(socket.remoteAddress, headers) ?? 'unix';
+    if (this.#limiter.admit(socket, () => true, plainAddress(address))) {
+      this.#webSockets.upgrade(request, duplex, head, secure);
+    }
   }
 
   /** Host and port for Via on this flow. */

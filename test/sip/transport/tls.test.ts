@@ -139,6 +139,23 @@ test('a handshake that is slow is cut, and too many at once are turned away', as
   await until(() => server.transports.connections === 0);
 });
 
+test('the handshakes of one address leave room for those of others', async (t) => {
+  const server = await openServer(t, 'ignored', { limits: { handshakes: 8, handshakesPerAddress: 2 } });
+  const { address, port } = server.target('tls');
+  const open = (localAddress: string) => {
+    const socket = connect({ port, host: address, localAddress }).on('error', () => undefined);
+    t.after(() => socket.destroy());
+    return socket.resume();
+  };
+  open('127.0.0.1');
+  open('127.0.0.1');
+  await until(() => server.transports.handshakes === 2);
+  await once(open('127.0.0.1'), 'close');
+  open('127.0.0.2');
+  await until(() => server.transports.handshakes === 3);
+  assert.equal(server.transports.counts.of('connections-refused'), 1);
+});
+
 test('a listener for TLS without a certificate is a mistake that is told', async (t) => {
   await assert.rejects(openTransports(t, [{ transport: 'tls', port: 0 }]), { code: 'CONFIG_INVALID' });
 });

@@ -99,6 +99,29 @@ test('a socket that another server upgraded is taken over', async (t) => {
   assert.equal(flow.transport, 'wss');
 });
 
+test('sockets that another server upgraded count against the limits, by the address that a proxy here states', async (t) => {
+  const server = await openTransports(t, [], { limits: { connections: 3, connectionsPerAddress: 2 } });
+  const http = createServer().listen(0, '127.0.0.1');
+  t.after(() => http.close());
+  http.on('upgrade', (request, duplex, head) => server.transports.upgrade(request, duplex, head, false));
+  await once(http, 'listening');
+  const url = `ws://127.0.0.1:${(http.address() as { port: number }).port}/sip`;
+  const from = (address: string) => {
+    const socket = new WebSocket(url, 'sip', { headers: { 'x-forwarded-for': address } });
+    t.after(() => socket.terminate());
+    return new Promise<string>((resolve) => {
+      socket.on('open', () => resolve('open')).on('error', () => resolve('refused'));
+    });
+  };
+  const outcomes: string[] = [];
+  for (const host of [7, 7, 7, 8, 9]) outcomes.push(await from(`198.51.100.${host}`));
+  assert.deepEqual(outcomes, ['open', 'open', 'refused', 'open', 'refused']);
+  assert.deepEqual(
+    [server.transports.connections, server.transports.counts.of('connections-refused')],
+    [3, 2],
+  );
+});
+
 test('an upgrade that is refused and reset leaves the server as it was, and no socket open', async (t) => {
   const server = await openTransports(t, []);
   const http = createServer().listen(0, '127.0.0.1');
