@@ -114,6 +114,41 @@ function isOwnMachine(address: string | undefined): boolean {
   return address === undefined || !ipaddr.isValid(address) || ipaddr.process(address).range() === 'loopback';
 }
 
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/**
+ * The address of the client of an HTTP request. A proxy on this machine states it in a header, and its own
+ * address would be that of all its clients. From other machines these headers prove nothing.
+ */
+export function clientAddress(address: string | undefined, headers: Headers): string | undefined {
+  return isOwnMachine(address) ? (forwardedAddress(headers) ?? address) : address;
+}
+
+/** The last entry of a list, which the nearest proxy added: the client itself may have sent those before it. */
+function forwardedAddress(headers: Headers): string | undefined {
+  const forwarded = /(?:^|[;\s])for="?([^;"]+)/i.exec(lastEntry(headers['forwarded']))?.[1];
+  for (const entry of [lastEntry(headers['x-forwarded-for']), lastEntry(headers['x-real-ip']), forwarded]) {
+    const address = plainAddress(entry);
+    if (address !== undefined) return address;
+  }
+  return undefined;
+}
+
+function lastEntry(header: Headers[string]): string {
+  return (
+    String(header ?? '')
+      .split(',')
+      .at(-1)
+      ?.trim() ?? ''
+  );
+}
+
+/** Without a port and brackets; undefined if it is no address, such as the `unknown` of RFC 7239. */
+function plainAddress(entry = ''): string | undefined {
+  const address = /^\[([^\]]+)\]/.exec(entry)?.[1] ?? entry.replace(/^([\d.]+):\d+$/, '$1');
+  return ipaddr.isValid(address) ? address : undefined;
+}
+
 /**
  * The address that a client is counted by. For IPv6 it is the /64 network, because one client has a whole
  * one.

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallParts } from '../../src/call/call.js';
 import type { MediaPort } from '../../src/call/call-route.js';
-import { callClients, ClientCalls, clientLimits, MessageRate } from '../../src/call/client-limits.js';
+import {
+  callClients,
+  ClientCalls,
+  clientAddress,
+  clientLimits,
+  MessageRate,
+} from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
 import { PCMU } from '../../src/codecs/codec.js';
 import type { EncoderPool } from '../../src/encoding/encoder-pool.js';
@@ -184,4 +190,27 @@ test('a client that waits as long as stated is admitted, at any rate', () => {
       assert.equal(rate.admits(nowMs), true);
     }
   }
+});
+
+test('behind a proxy on this machine a client has the address that the proxy added last', () => {
+  const seen = (headers: Record<string, string>, from: string | undefined = '127.0.0.1') =>
+    clientAddress(from, headers);
+  assert.equal(seen({}), '127.0.0.1');
+  assert.equal(seen({ 'x-forwarded-for': '192.0.2.1, 198.51.100.7' }), '198.51.100.7');
+  assert.equal(seen({ 'x-forwarded-for': '198.51.100.7:4711' }), '198.51.100.7');
+  assert.equal(seen({ 'x-forwarded-for': '[2001:db8::1]:4711' }), '2001:db8::1');
+  assert.equal(seen({ 'x-real-ip': '198.51.100.8' }, '::1'), '198.51.100.8');
+  assert.equal(seen({ forwarded: 'for=192.0.2.1, for="[2001:db8::2]:80";proto=https' }), '2001:db8::2');
+  assert.equal(seen({ forwarded: 'proto=https;for=198.51.100.9' }, '::ffff:127.0.0.1'), '198.51.100.9');
+  assert.equal(seen({ 'x-forwarded-for': '198.51.100.7' }, 'unix'), '198.51.100.7');
+});
+
+test('a forwarded address counts from a proxy on this machine alone, and only if it is one', () => {
+  assert.equal(clientAddress('203.0.113.5', { 'x-forwarded-for': '198.51.100.7' }), '203.0.113.5');
+  for (const value of ['', 'unknown', '_hidden', '198.51.100.7,', 'x'.repeat(1000)])
+    assert.equal(
+      clientAddress('127.0.0.1', { 'x-forwarded-for': value, forwarded: 'for=unknown' }),
+      '127.0.0.1',
+    );
+  assert.equal(clientAddress(undefined, {}), undefined);
 });

@@ -1,7 +1,7 @@
 // The HTTP side of an exchange of session descriptions, which WHIP, WHEP and the realtime API share: an offer
 // is answered with 201, PATCH changes the ICE session, DELETE ends the call.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callClients } from '../../call/client-limits.js';
+import { callClients, clientAddress } from '../../call/client-limits.js';
 import type { SdpExchange, SdpOffer, SdpSession } from '../../call/sdp-exchange.js';
 import { ParleyError } from '../../errors.js';
 import { addressOf, keyIn } from '../http/access.js';
@@ -43,8 +43,8 @@ export const RESTART_ANSWER: Answer = {
 export const CANDIDATES_ANSWER: Answer = { description: 'the candidates are taken' };
 
 /** The client that opens a session: the fields of an offer that do not depend on its body. */
-export function openerOf({ key, socket }: FastifyRequest): Pick<SdpOffer, 'owner' | 'clients'> {
-  return { owner: key, clients: callClients(key, addressOf(socket)) };
+export function openerOf({ key, socket, headers }: FastifyRequest): Pick<SdpOffer, 'owner' | 'clients'> {
+  return { owner: key, clients: callClients(key, clientAddress(addressOf(socket), headers)) };
 }
 
 /**

@@ -5,7 +5,7 @@
 // requests from pages of other origins. On loopback it also answers under its own names only. With a key
 // neither check is needed, because pages of others do not know the key.
 import type { Socket } from 'node:net';
-import { neighbourhood } from '../../call/client-limits.js';
+import { clientAddress, neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import type { KeyRing } from './api-keys.js';
 import type { ClientSecrets } from './client-secrets.js';
@@ -80,7 +80,7 @@ export class AccessGuard {
       const key = keyIn(request.headers);
       return (request.access === 'call' ? this.#ownerOf(key) : undefined) ?? this.checkKey(key);
     }
-    return neighbourhood(request.remoteAddress);
+    return neighbourhood(clientAddress(request.remoteAddress, request.headers));
   }
 
   #needsKey({ access, method, remoteAddress, headers }: AccessRequest): boolean {

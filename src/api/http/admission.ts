@@ -1,5 +1,5 @@
 // Admits requests and WebSocket upgrades: it checks access first, then the rate limit of the client.
-import { neighbourhood } from '../../call/client-limits.js';
+import { clientAddress, neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
 import { type Access, type AccessGuard, type AccessRequest, keyIn } from './access.js';
@@ -49,7 +49,8 @@ export class Admission {
     } catch (error) {
       // Wrong keys are counted by address, separately from admitted requests.
       if (error instanceof ParleyError && error.code === 'UNAUTHORIZED') {
-        this.#count(`refused ${neighbourhood(request.remoteAddress)}`, onHeaders);
+        const address = clientAddress(request.remoteAddress, request.headers);
+        this.#count(`refused ${neighbourhood(address)}`, onHeaders);
       }
       throw error;
     }

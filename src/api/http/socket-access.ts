@@ -1,6 +1,7 @@
 // Authorises WebSockets. A program sends its API key in a header. A browser cannot, and sends it as a
 // subprotocol, as OpenAI's clients do. Some dialects accept it in the first message.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { clientAddress, neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import { type AccessRequest, addressOf } from './access.js';
 import type { Admission } from './admission.js';
@@ -13,6 +14,8 @@ interface UpgradeTarget {
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
   readonly dialect: Dialect;
+  /** The key came with the first message. Throws QUEUE_FULL if there is no place for its socket. */
+  readonly admitted: () => void;
 }
 
 export class UpgradeHandshake implements Handshake {
@@ -23,6 +26,7 @@ export class UpgradeHandshake implements Handshake {
   readonly secret: string | undefined;
   readonly #admission: Pick<Admission, 'admit'>;
   readonly #request: AccessRequest;
+  readonly #admitted: () => void;
   #client: string | undefined;
 
   /**
@@ -30,11 +34,12 @@ export class UpgradeHandshake implements Handshake {
    * later.
    */
   constructor(admission: Pick<Admission, 'admit'>, request: IncomingMessage, target: UpgradeTarget) {
-    const { url, params, requestId, dialect } = target;
+    const { url, params, requestId, dialect, admitted } = target;
     this.url = url;
     this.params = params;
     this.requestId = requestId;
     this.#admission = admission;
+    this.#admitted = admitted;
     const headers = withBearerKey(request.headers);
     const key = bearerIn(headers);
     this.isAdmitted = dialect.admits?.({ url, params, key }) === true;
@@ -61,19 +66,27 @@ export class UpgradeHandshake implements Handshake {
   }
 
   get client(): string {
-    return this.#client ?? this.#request.remoteAddress ?? '';
+    return this.#client ?? this.address;
+  }
+
+  /** The address that the client is counted by. */
+  get address(): string {
+    return neighbourhood(clientAddress(this.#request.remoteAddress, this.#request.headers));
   }
 
   authorize(key: string): boolean {
     if (this.#client !== undefined) return true;
     const headers = { ...this.#request.headers, authorization: `Bearer ${key}` };
+    let client: string;
     try {
-      this.#client = this.#admission.admit({ ...this.#request, headers });
-      return true;
+      client = this.#admission.admit({ ...this.#request, headers });
     } catch (error) {
       if (isUnauthorized(error)) return false;
       throw error;
     }
+    this.#admitted();
+    this.#client = client;
+    return true;
   }
 }
 

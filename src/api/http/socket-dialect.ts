@@ -34,7 +34,8 @@ export interface Handshake {
   readonly secret?: string | undefined;
   /**
    * True if the socket may be used with the key that a first message carries. Always true if the headers
-   * sufficed. Only useful with `keyInFirstMessage`.
+   * sufficed. Only useful with `keyInFirstMessage`. Throws RATE_LIMITED, and QUEUE_FULL if MAX_SOCKETS allows
+   * no further socket: until its key came, the socket was not counted there.
    */
   authorize(key: string): boolean;
 }

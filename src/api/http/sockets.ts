@@ -3,6 +3,9 @@
 //
 //   upgrade ──▶ known path? ──▶ allowed? ──▶ valid handshake? ──▶ room? ──▶ check of the dialect ──▶ session
 //                 404             401, 403     426, 405, 400       503
+//
+// A socket whose key comes with the first message has one of a few places for such sockets, and takes one of
+// MAX_SOCKETS with its key. Otherwise clients without a key could shut out those that have one.
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer, TLSSocket } from 'node:tls';
@@ -51,7 +54,9 @@ interface UpgradeSource extends ConnectionTaker {
 }
 
 const MAX_MESSAGE_BYTES = 1024 * 1024; // like a body over HTTP
-const KEY_MS = 10_000; // time limit for the message with the key
+const KEY_MS = 3000; // time limit for the message with the key
+const MOST_KEYLESS = 16; // sockets whose key is still to come
+const MOST_KEYLESS_OF_ADDRESS = 4;
 const GOING_AWAY = 1001;
 const POLICY = 1008;
 
@@ -89,6 +94,8 @@ export class Sockets {
   readonly #limits: SocketLimits;
   readonly #handshakes: WebSocketServer;
   readonly #sessions = new Set<SocketSession>();
+  /** Sockets whose key is still to come. */
+  readonly #keyless = new Set<UpgradeHandshake>();
   readonly #ids = new WeakMap<IncomingMessage, string>();
   #closing: Promise<void> | undefined;
 
@@ -169,21 +176,44 @@ export class Sockets {
   }
 
   #admitted(request: IncomingMessage, requestId: string) {
-    const { dialects, admission, maxSockets } = this.#options;
+    const { dialects, admission } = this.#options;
     const { url, found } = this.#found(request, dialects);
     const { dialect, params } = found;
-    const handshake = new UpgradeHandshake(admission, request, { url, params, requestId, dialect });
+    const admitted = () => this.#keyCame(handshake);
+    const target = { url, params, requestId, dialect, admitted };
+    const handshake: UpgradeHandshake = new UpgradeHandshake(admission, request, target);
     if (request.method !== 'GET') throw new UpgradeRefused(GET_ONLY);
     if (request.headers['sec-websocket-version'] !== '13') throw new UpgradeRefused(UPGRADE_REQUIRED);
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
-    if (this.#sessions.size >= maxSockets) {
-      throw new ParleyError(
-        'QUEUE_FULL',
-        `${maxSockets} WebSockets are open, which is what MAX_SOCKETS allows`,
-      );
-    }
+    if (handshake.authorized) this.#checkRoom();
+    else this.#checkKeylessRoom(handshake);
     dialect.check?.(handshake);
     return { dialect, handshake };
+  }
+
+  #checkRoom(): void {
+    const { maxSockets } = this.#options;
+    if (this.#sessions.size - this.#keyless.size < maxSockets) return;
+    const message = `${maxSockets} WebSockets are open, which is what MAX_SOCKETS allows`;
+    throw new ParleyError('QUEUE_FULL', message);
+  }
+
+  #checkKeylessRoom({ address }: UpgradeHandshake): void {
+    const advice = 'a key in a header of the request needs no such place';
+    const ofAddress = [...this.#keyless].filter((other) => other.address === address).length;
+    if (ofAddress >= MOST_KEYLESS_OF_ADDRESS) {
+      const message = `${ofAddress} WebSockets of this address wait for their key already; ${advice}`;
+      throw new ParleyError('CLIENT_LIMIT', message, { retryAfterSeconds: KEY_MS / 1000 });
+    }
+    if (this.#keyless.size < MOST_KEYLESS) return;
+    const message = `${MOST_KEYLESS} WebSockets wait for their key already; ${advice}`;
+    throw new ParleyError('QUEUE_FULL', message, { retryAfterSeconds: KEY_MS / 1000 });
+  }
+
+  /** The socket now takes one of the places of MAX_SOCKETS. */
+  #keyCame(handshake: UpgradeHandshake): void {
+    this.#checkRoom();
+    this.#keyless.delete(handshake);
   }
 
   #found({ url: target = '' }: IncomingMessage, dialects: readonly Dialect[]) {
@@ -200,6 +230,7 @@ export class Sockets {
   #open(socket: WebSocket, dialect: Dialect, handshake: UpgradeHandshake): void {
     const { metrics, log } = this.#options;
     const parts = { limits: this.#limits, time: this.#time, log, metrics };
+    if (!handshake.authorized) this.#keyless.add(handshake);
     const session = new SocketSession(socket, dialect, handshake, parts);
     this.#sessions.add(session);
     const cancelTimer = handshake.authorized
@@ -210,6 +241,7 @@ export class Sockets {
     void session.ended.then(() => {
       cancelTimer();
       this.#sessions.delete(session);
+      this.#keyless.delete(handshake);
     });
   }
 

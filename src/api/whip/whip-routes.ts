@@ -2,7 +2,7 @@
 // audio to the client. Both have an endpoint that takes an offer, and sessions below it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SdpOffer } from '../../call/sdp-exchange.js';
-import { neighbourhood } from '../../call/client-limits.js';
+import { clientAddress, neighbourhood } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { FRAGMENT_TYPE } from '../calls/ice-fragment.js';
@@ -82,9 +82,11 @@ function addProtocol(app: FastifyInstance, protocol: Protocol, parts: WhipParts,
 /**
  * Counts each address of a key on its own: the clients of one application may all have secrets of its key.
  */
-function limitRequests(limits: RateLimits, { method, client, key, socket }: FastifyRequest): void {
+function limitRequests(limits: RateLimits, request: FastifyRequest): void {
+  const { method, client, key, socket, headers } = request;
   if (!LIMITED.has(method)) return;
-  const name = key === undefined ? client : `${client} ${neighbourhood(addressOf(socket))}`;
+  const address = clientAddress(addressOf(socket), headers);
+  const name = key === undefined ? client : `${client} ${neighbourhood(address)}`;
   const { waitMs, limit } = limits.take(name);
   if (waitMs === 0) return;
   const message = `this client has sent more than ${limit} requests a minute to WHIP and WHEP`;

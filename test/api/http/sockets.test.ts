@@ -192,7 +192,7 @@ test('a dialect may take the key from the first message, but not for ever, and n
   assert.equal(handshake.authorize('wrong'), true, 'it is authorized already');
 
   const silent = await SocketClient.open(t, room);
-  time.advance(9999);
+  time.advance(2999);
   await nextTurn();
   assert.equal(silent.end, undefined);
   time.advance(1);
@@ -200,6 +200,49 @@ test('a dialect may take the key from the first message, but not for ever, and n
   await until(() => sockets.size === 1);
   assert.equal(line('socket closed')?.['end'], 'unauthorized');
   assert.equal(client.end, undefined);
+});
+
+const OWN_KEY = 'a-key-of-sixteen';
+const KEYLESS = { apiKeys: [OWN_KEY], keyInFirstMessage: true };
+
+test('sockets whose key is still to come take no place of clients that have one', async (t) => {
+  const { room, url, dialect, sockets, time } = await openSockets(t, { ...KEYLESS, maxSockets: 2 });
+  const withKey = { headers: { 'xi-api-key': OWN_KEY } };
+  const from = (host: number) => SocketClient.open(t, room, { localAddress: `127.0.0.${host}` });
+  const keyless: SocketClient[] = [];
+  for (let place = 0; place < 16; place++) keyless.push(await from(1 + Math.floor(place / 4)));
+  const refused = await refusal(room, { 'x-forwarded-for': '198.51.100.1' });
+  assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '3']);
+  assert.match(errorIn(refused.body).message, /16 WebSockets wait for their key/);
+  const first = await SocketClient.open(t, room, withKey);
+  first.send('hello');
+  await until(() => first.messages.length === 1);
+
+  assert.equal(dialect.conversations[0]?.handshake.authorize(OWN_KEY), true);
+  await from(5);
+  assert.equal((await refusal(`${url}/v1/echo/two`, { 'xi-api-key': OWN_KEY })).status, 503, 'MAX_SOCKETS');
+  const late = dialect.conversations[1];
+  assert.throws(() => late?.handshake.authorize(OWN_KEY), { code: 'QUEUE_FULL', message: /MAX_SOCKETS/ });
+  assert.equal(late?.handshake.client, '127.0.0.1', 'it is not admitted');
+  time.advance(3000);
+  await until(() => sockets.size === 2);
+  await from(1);
+});
+
+test('one address has few sockets whose key is still to come, also behind a proxy on this machine', async (t) => {
+  const { room, sockets } = await openSockets(t, KEYLESS);
+  const behind = (address: string) => ({ headers: { 'x-forwarded-for': `203.0.113.9, ${address}` } });
+  for (const address of ['198.51.100.7', '2001:db8::1']) {
+    for (let place = 0; place < 4; place++) await SocketClient.open(t, room, behind(address));
+    const refused = await refusal(room, behind(address).headers);
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '3']);
+    assert.match(errorIn(refused.body).message, /4 WebSockets of this address wait for their key/);
+  }
+  assert.equal((await refusal(room, behind('2001:db8::2').headers)).status, 429, 'the same /64');
+  const other = await SocketClient.open(t, room, behind('2001:db8:0:1::1'));
+  other.socket.terminate();
+  await until(() => sockets.size === 8);
+  await SocketClient.open(t, room, behind('198.51.100.8'));
 });
 
 test('as many sockets are open as may be, and one that ends makes room', async (t) => {
