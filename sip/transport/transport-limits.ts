@@ -31,7 +31,7 @@ export class ConnectionLimiter {
     return this.#sockets.size >= this.#limits.connections;
   }
 
-  /** Counts a raw socket until it closes, or destroys it. A proxy states another address than the socket's. */
+  /** Counts a raw socket until it closes, or destroys it. A proxy may have stated another address. */
   admit(
     socket: Socket,
     admitted: (address: string) => boolean,

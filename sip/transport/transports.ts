@@ -157,7 +157,7 @@ export class Transports {
     }));
   }
 
-  /** Takes a WebSocket upgrade of another server in this process. Its connection counts as if accepted here. */
+  /** Takes a WebSocket upgrade of another server in this process. Its connection counts like any other. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
     const { socket, headers } = request;
     const address = clientAddress(socket.remoteAddress, headers) ?? 'unix';

@@ -124,7 +124,7 @@ export function clientAddress(address: string | undefined, headers: Headers): st
   return isOwnMachine(address) ? (forwardedAddress(headers) ?? address) : address;
 }
 
-/** The last entry of a list, which the nearest proxy added: the client itself may have sent those before it. */
+/** The last entry of a list: the nearest proxy added it, and the client may have sent those before it. */
 function forwardedAddress(headers: Headers): string | undefined {
   const forwarded = /(?:^|[;\s])for="?([^;"]+)/i.exec(lastEntry(headers['forwarded']))?.[1];
   for (const entry of [lastEntry(headers['x-forwarded-for']), lastEntry(headers['x-real-ip']), forwarded]) {
