@@ -93,10 +93,10 @@ export class BrowserConnection {
   // werift queues the acknowledgement when this handler has returned. A page may not send before it has come,
   // so that nothing that it would answer can go first.
   #opened(channel: RTCDataChannel): void {
-    const unfit = unreliable(channel);
-    if (unfit !== undefined || this.#channel !== undefined || this.#isClosed) {
+    const unfit = unreliable(channel) ?? (this.#channel === undefined ? undefined : SECOND_CHANNEL);
+    if (unfit !== undefined || this.#isClosed) {
       queueMicrotask(() => {
-        if (unfit !== undefined) channel.send(JSON.stringify(unfit));
+        if (unfit !== undefined && !this.#isClosed) channel.send(JSON.stringify(unfit));
         setImmediate(() => channel.close()); // after what was sent has left
       });
       return;
@@ -139,6 +139,14 @@ export class BrowserConnection {
     if (this.#attached !== undefined) this.#session?.detach(this.#attached);
   }
 }
+
+const SECOND_CHANNEL: ServerMessage = {
+  type: 'error',
+  error: {
+    code: 'CALL_STATE',
+    message: 'a call has one data channel, and this is another one: it is closed',
+  },
+};
 
 /** Error for a page whose data channel could reorder or lose tokens; undefined if the channel is reliable. */
 function unreliable({

@@ -6,7 +6,7 @@
 //
 // werift 0.24.4 has faults that a server cannot live with. This class patches its objects, with the reason
 // beside each patch. A test pins the version.
-import { type RTCDataChannel, type RTCDtlsTransport, RTCSctpTransport } from 'werift';
+import { RTCDataChannel, RTCDataChannelParameters, type RTCDtlsTransport, RTCSctpTransport } from 'werift';
 import { ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES } from './data-channel.js';
 import { isValidSctp } from './sctp-packet.js';
@@ -28,6 +28,7 @@ export const SCTP_PORT = 5000;
 const MAX_OPENED = 16;
 const DCEP = 50; // payload protocol identifier of RFC 8832
 const STRING = 51; // payload protocol identifier of RFC 8831
+const MESSAGES: readonly unknown[] = [STRING, 53, 56, 57]; // strings and bytes, and empty ones
 const DATA_CHANNEL_OPEN = 3;
 const LAST_FRAGMENT = 1; // flag of a DATA chunk (RFC 9260 section 3.3.1)
 // Chunks that SCTP keeps for one browser: misordered, or of messages that are not complete. The window counts
@@ -51,6 +52,8 @@ export class SctpAssociation {
   readonly #options: SctpOptions;
   readonly #bridge: DtlsBridge;
   readonly #transport: RTCSctpTransport;
+  /** Numbers of the streams that have or had a channel. */
+  readonly #streams = new Set<unknown>();
   #opened = 0;
   #closed = false;
 
@@ -111,11 +114,25 @@ export class SctpAssociation {
     method(received, 'allUnsubscribe', 'SCTP.onReceive')();
     const subscribe = method(received, 'subscribe', 'SCTP.onReceive');
     subscribe((...message: unknown[]) => {
-      const [, protocol, data] = message;
+      const [stream, protocol, data] = message;
       const opens = protocol === DCEP && data instanceof Uint8Array && data[0] === DATA_CHANNEL_OPEN;
       if (opens && ++this.#opened > MAX_OPENED) return this.#abused(`opens more than ${MAX_OPENED} channels`);
+      const isNegotiated = MESSAGES.includes(protocol) && !this.#streams.has(stream);
+      if ((opens || isNegotiated) && this.#streams.size < MAX_OPENED) {
+        this.#streams.add(stream);
+        if (isNegotiated) this.#openNegotiated(Number(stream));
+      }
       Promise.resolve(deliver(...message)).catch(() => undefined);
     });
+  }
+
+  /**
+   * A page may make its channel with `negotiated: true`: no DATA_CHANNEL_OPEN comes (RFC 8831 section 6.4),
+   * and the page's first message shows the channel. It has no label here.
+   */
+  #openNegotiated(id: number): void {
+    const parameters = new RTCDataChannelParameters({ id, negotiated: true, ordered: true });
+    this.#options.onChannel(new RTCDataChannel(this.#transport, parameters, false));
   }
 }
 
