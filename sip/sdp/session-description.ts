@@ -38,9 +38,9 @@ export interface Attribute {
 }
 
 export interface MediaDescription {
+  /** `audio` is in lower case and its protocol in upper case; those of other sections are as written. */
   readonly kind: string;
   readonly port: number;
-  /** `RTP/AVP` and others, in upper case. */
   readonly protocol: string;
   readonly formats: readonly string[];
   readonly connection?: Connection;
@@ -77,7 +77,7 @@ export function writeDescription(description: SessionDescription): string {
 
 function mediaLines({ kind, port, protocol, formats, connection, bandwidths, attributes }: MediaDescription) {
   return [
-    `m=${kind} ${port} ${protocol} ${formats.join(' ')}`,
+    `m=${[kind, port, protocol, ...(formats.length === 0 ? ['0'] : formats)].join(' ')}`,
     ...(connection === undefined ? [] : [`c=${networkText(connection)}`]),
     ...bandwidths.map((bandwidth) => `b=${bandwidth}`),
     ...attributes.map(attributeLine),
@@ -129,13 +129,13 @@ export function readDirection(text: string): Direction | undefined {
 const MOST_BYTES = 32 * 1024;
 const MOST_LINES = 500;
 const MOST_SECTIONS = 16;
-const MOST_FORMATS = 64; // formats of one media section
+const MOST_FORMATS = 64; // formats of one audio section
 const TOKEN = "[!#-'*+\\-.0-9A-Z^-~]+"; // RFC 8866 section 9
 
 const ATTRIBUTE = new RegExp(`^(${TOKEN})(?::(.*))?$`);
 const ORIGIN = /^(\S+) +(\d{1,30}) +(\d{1,30}) +IN +IP([46]) +(\S{1,255})$/i;
 const CONNECTION = /^IN +IP([46]) +([^\s/]{1,255})((?:\/\d{1,5}){0,2})$/i;
-const MEDIA = new RegExp(`^(${TOKEN}) +(\\d{1,5})(?:/\\d{1,5})? +([\\w/.+-]{1,40})((?: +${TOKEN})+)$`);
+const MEDIA = /^(\S+) +(\d{1,5})(?:\/\d{1,5})? +(\S+)((?: +\S+)*)$/;
 
 interface Line {
   readonly type: string;
@@ -205,16 +205,27 @@ function readSession(lines: readonly Line[]): Result<Omit<SessionDescription, 'm
   };
 }
 
+/** The answer refuses a section that is not audio, so an unreadable `c=` line in it does no harm. */
 function readMedia(lines: readonly Line[]): Result<MediaDescription> {
   const match = MEDIA.exec(lines[0]?.value ?? '');
   const [, kind = '', port = '', protocol = '', formatList = ''] = match ?? [];
   if (match === null || Number(port) > 65_535) return bad('an m= line has another form');
-  const formats = formatList.trim().split(/ +/);
-  if (formats.length > MOST_FORMATS)
-    return refused(488, `a media section has more than ${MOST_FORMATS} formats`);
+  const formats = formatList.split(/ +/).slice(1);
+  const isAudio = kind.toLowerCase() === 'audio';
+  const head = {
+    kind: isAudio ? 'audio' : kind,
+    port: Number(port),
+    protocol: isAudio ? protocol.toUpperCase() : protocol,
+    formats,
+  };
   const parts = readParts(lines);
+  const isUnread = !isAudio && parts.refusal !== undefined;
+  if (isUnread) return readMedia(lines.filter(({ type }) => type !== 'c'));
   if (parts.refusal !== undefined) return parts;
-  const head = { kind: kind.toLowerCase(), port: Number(port), protocol: protocol.toUpperCase(), formats };
+  if (!isAudio) return { value: { ...head, ...parts.value } };
+  if (formats.length === 0 && port !== '0') return bad('an m= line of audio has no formats');
+  if (formats.length > MOST_FORMATS)
+    return refused(488, `an audio section has more than ${MOST_FORMATS} formats`);
   return { value: { ...head, ...parts.value } };
 }
 

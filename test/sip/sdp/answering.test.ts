@@ -77,6 +77,36 @@ for (const [what, lines, codec, payloadType] of [
   });
 }
 
+test('sections beside the audio are refused with port 0 as they were written, whatever they are', () => {
+  const offer = offerOf(
+    'm=application 9 TCP/BFCP *',
+    'm=image 9 udptl t38 ',
+    'c=TN RFC2543 +15551234',
+    'a=mid:fax',
+    'm=text 11000/2 RTP/AVP 98 100',
+    'm=video 5006 rtp/avpf 96',
+    'm=video 0 RTP/AVP',
+    `m=video 5008 RTP/AVP ${Array.from({ length: 65 }, (_, type) => type).join(' ')}`,
+    'm=X-board 9 x~proto!/1.0 a',
+    'm=audio 5004 rtp/avp 0 96',
+    'm=audio 5010 RTP/AVP 8',
+  );
+  const { answer, agreed } = valueOf(negotiation().answer(offer));
+  assert.equal(agreed.codec, 'PCMU');
+  assert.deepEqual(linesOf(answer, 'm='), [
+    'application 0 TCP/BFCP *',
+    'image 0 udptl t38',
+    'text 0 RTP/AVP 98 100',
+    'video 0 rtp/avpf 96',
+    'video 0 RTP/AVP 0',
+    `video 0 RTP/AVP ${Array.from({ length: 65 }, (_, type) => type).join(' ')}`,
+    'X-board 0 x~proto!/1.0 a',
+    'audio 40000 RTP/AVP 0',
+    'audio 0 RTP/AVP 8',
+  ]);
+  assert.deepEqual(linesOf(answer, 'a=mid:'), ['fax']);
+});
+
 for (const [what, lines] of [
   ['no codec in common', ['m=audio 5004 RTP/AVP 18 3']],
   ['stereo PCMU', ['m=audio 5004 RTP/AVP 96', 'a=rtpmap:96 PCMU/8000/2']],
