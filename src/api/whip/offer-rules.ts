@@ -19,7 +19,7 @@ const REFUSED: Readonly<Record<'publish' | 'listen', readonly Direction[]>> = {
 
 /** Throws SDP_INVALID if this is not SDP, and SDP_REFUSED if it breaks a rule. */
 export function checkOffer(sdp: string, use: 'publish' | 'listen'): void {
-  const lines = sdp.split(/\r?\n/);
+  const lines = sdp.split(/\r?\n/).map((line) => line.trimEnd());
   if (lines[0] !== 'v=0') throw new ParleyError('SDP_INVALID', 'the offer is not SDP: line 1 must be v=0');
   const { session, media } = sectionsOf(lines);
   const count = (kind: string) => media.filter((section) => section.kind === kind).length;
@@ -50,8 +50,8 @@ function sectionsOf(lines: readonly string[]) {
   const session: string[] = [];
   const media: { kind: string; port: string; attributes: string[] }[] = [];
   for (const line of lines) {
-    const [, kind, port = ''] = /^m=([a-z]+) (\d+)/.exec(line) ?? [];
-    if (kind !== undefined) media.push({ kind, port, attributes: [] });
+    const [, kind, port = ''] = /^m=(\S+) +(\d+)/.exec(line) ?? [];
+    if (kind !== undefined) media.push({ kind: kind.toLowerCase(), port, attributes: [] });
     else if (line.startsWith('a=')) (media.at(-1)?.attributes ?? session).push(line.slice(2));
   }
   const isUsed = ({ kind, port, attributes }: (typeof media)[number]) =>
