@@ -1,5 +1,6 @@
-// Writes the answer to a browser's offer (RFC 3264, RFC 9429): one codec, no header extension, no feedback,
-// and every candidate of this ICE-lite server. Sections that are not served are refused with port 0.
+// Writes the answer to a browser's offer (RFC 3264, RFC 9429): one codec, telephone events, no header
+// extension, no feedback, and every candidate of this ICE-lite server. Sections that are not served are
+// refused with port 0.
 import { isIPv6 } from 'node:net';
 import type { SdpUse } from '../src/call/sdp-exchange.js';
 import type { CertificateFingerprint } from '../src/media/dtls-association.js';
@@ -58,11 +59,13 @@ export function writeAnswer(offer: Offer, terms: AnswerTerms): string {
 }
 
 function audioSection(offer: Offer, { protocol, mid }: OfferedSection, terms: AnswerTerms): string[] {
-  const { codec, payloadType, redPayloadType: red } = offer;
+  const { codec, payloadType, redPayloadType: red, telephoneEvent } = offer;
   const channels = codec.sdpChannels === 1 ? '' : `/${codec.sdpChannels}`;
   const direction = answeredDirection(offer, terms.use);
   const rate = `${codec.clockRate}${channels}`;
-  const formats = red === undefined ? [payloadType] : [payloadType, red];
+  // A browser that does not send presses no keys either.
+  const event = direction === 'sendonly' ? undefined : telephoneEvent;
+  const formats = [payloadType, red, event?.payloadType].filter((type) => type !== undefined);
   const lines = [
     `m=audio 9 ${protocol} ${formats.join(' ')}`,
     ...transportLines(terms),
@@ -75,6 +78,10 @@ function audioSection(offer: Offer, { protocol, mid }: OfferedSection, terms: An
   if (terms.parameters !== '') lines.push(`a=fmtp:${payloadType} ${terms.parameters}`);
   if (red !== undefined)
     lines.push(`a=rtpmap:${red} red/${rate}`, `a=fmtp:${red} ${payloadType}/${payloadType}`);
+  if (event !== undefined) {
+    const { payloadType: type, clockRate } = event;
+    lines.push(`a=rtpmap:${type} telephone-event/${clockRate}`, `a=fmtp:${type} 0-15`);
+  }
   if (direction !== 'recvonly') {
     lines.push('a=msid:parley audio', `a=ssrc:${terms.ssrc} cname:${terms.cname}`);
   }
@@ -125,9 +132,9 @@ export function candidatesOf(hosts: readonly HostAddress[]): string[] {
   });
 }
 
-// Port 0 refuses a section (RFC 3264 section 6).
+// Port 0 refuses a section (RFC 3264 section 6). RFC 8866 demands a format, also where the offer has none.
 function refusal({ kind, protocol, formats, mid }: OfferedSection): string[] {
-  const lines = [`m=${kind} 0 ${protocol} ${formats.join(' ')}`, 'c=IN IP4 0.0.0.0', 'a=inactive'];
+  const lines = [`m=${kind} 0 ${protocol} ${formats.join(' ') || '0'}`, 'c=IN IP4 0.0.0.0', 'a=inactive'];
   if (mid !== undefined) lines.push(`a=mid:${mid}`);
   return lines;
 }

@@ -147,6 +147,9 @@ export class BrowserCall {
       labelled: (label) => {
         if (connection === this.#connection) this.#begin(label);
       },
+      digit: (digit) => {
+        if (connection === this.#connection) this.#call?.pressed(digit);
+      },
       interrupted: (isInterrupted) => this.#interrupted(connection, isInterrupted),
       lost: () => this.#lost(connection),
       ended: () => this.#ended(connection),

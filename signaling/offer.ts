@@ -1,14 +1,16 @@
 // Reads and validates the offer of a browser call (RFC 3264, RFC 9429). answer.ts writes the answer.
 import { type Codec, OPUS, PCMA, PCMU } from '../src/codecs/codec.js';
 import type { SdpUse } from '../src/call/sdp-exchange.js';
-import { ParleyError } from '../src/errors.js';
+import { asParleyError, ParleyError } from '../src/errors.js';
 import type { CertificateFingerprint } from '../src/media/dtls-association.js';
 
 const BROWSER_CODECS: readonly Codec[] = [OPUS, PCMU, PCMA];
 
 const FINGERPRINT_BYTES: Readonly<Record<string, number>> = { 'sha-256': 32, 'sha-384': 48, 'sha-512': 64 };
-const AUDIO_PROTOCOL = /^(?:(?:UDP\/TLS|TCP\/DTLS)\/)?RTP\/SAVPF?$/; // RFC 8829 section 5.1.2
-const DATA_PROTOCOL = /^(?:(?:UDP|TCP)\/)?DTLS\/SCTP$/;
+const AUDIO_PROTOCOL = /^(?:(?:UDP\/TLS|TCP\/DTLS)\/)?RTP\/SAVPF?$/i; // RFC 8829 section 5.1.2
+const DATA_PROTOCOL = /^(?:(?:UDP|TCP)\/)?DTLS\/SCTP$/i;
+const EVENT_CLOCKS = { least: 1000, most: 192_000 }; // Hz: what the media plane takes
+const MEDIA_LINE = /^(\S+) +(\d{1,5})(?:\/\d+)? +(\S+)((?: +\S+)*)$/;
 const DIRECTION = /^(?:sendrecv|recvonly|sendonly|inactive)$/;
 const SMALLEST_MESSAGE = 4096; // bytes; less than this cannot carry an event with a sentence in it
 
@@ -24,6 +26,8 @@ export interface Offer {
   readonly parameters: string;
   /** Payload type of RED (RFC 2198) with this codec inside; undefined if it is not offered. */
   readonly redPayloadType: number | undefined;
+  /** Payload type and clock rate (Hz) of the keys that the browser may send (RFC 4733). */
+  readonly telephoneEvent: TelephoneEvent | undefined;
   /** Values of `a=ptime` and `a=maxptime`, unread; undefined if absent. */
   readonly ptime: string | undefined;
   readonly maxptime: string | undefined;
@@ -37,6 +41,11 @@ export interface Offer {
 
 type OfferedDirection = 'sendrecv' | 'recvonly' | 'sendonly';
 
+interface TelephoneEvent {
+  readonly payloadType: number;
+  readonly clockRate: number;
+}
+
 interface OfferedSctp {
   /** The attribute that states the port: `sctpmap` is that of the drafts before RFC 8841. */
   readonly form: 'sctp-port' | 'sctpmap';
@@ -47,7 +56,7 @@ interface OfferedSctp {
 export interface OfferedSection {
   readonly use: 'audio' | 'data' | 'refused';
   readonly mid: string | undefined;
-  /** Kind, protocol and formats of its `m=` line. */
+  /** Kind, protocol and formats of its `m=` line, as they are written. */
   readonly kind: string;
   readonly protocol: string;
   readonly formats: readonly string[];
@@ -64,30 +73,17 @@ export function readOffer(
 ): Offer {
   const text = splitSdp(sdp);
   const media = text.media.map((section) => ({ section, ...mediaLine(section) }));
-  const audio = media.find(({ kind, usable }) => kind === 'audio' && usable);
-  if (audio === undefined) throw noCodec('it has no audio section');
+  const { item: audio, ...offered } = chooseAudio(text, media, use, codecs);
   const data = media.find(
-    ({ kind, usable, protocol }) => kind === 'application' && usable && DATA_PROTOCOL.test(protocol),
+    ({ kind, usable, protocol }) => isKind(kind, 'application') && usable && DATA_PROTOCOL.test(protocol),
   );
-  const choice = chooseCodec(audio.section, audio.formats, codecs);
-  checkAudio(audio);
-  const groups = bundles(text);
-  const audioMid = midOf(audio.section);
-  const bundle = groups.find((mids) => mids.includes(audioMid));
   const dataMid = data === undefined ? undefined : midOf(data.section);
-  if (dataMid !== undefined && !bundle?.includes(dataMid)) {
+  if (dataMid !== undefined && offered.bundle?.includes(dataMid) !== true) {
     throw badSdp('audio and data must share one transport: a=group:BUNDLE has to list both');
   }
-  // A bundled section may leave its transport to the first one of the group.
-  const leader = media.find(({ section }) => attribute([section], 'mid')?.value === bundle?.[0]);
-  const transport = [audio.section, ...(leader === undefined ? [] : [leader.section]), text.session];
+  const { bundle, ...read } = offered;
   return {
-    ...choice,
-    ...readTransport(transport),
-    direction: readDirection(text, audio, use),
-    ptime: attribute([audio.section], 'ptime')?.value,
-    maxptime: attribute([audio.section], 'maxptime')?.value,
-    audioMid,
+    ...read,
     data: data === undefined || dataMid === undefined ? undefined : { mid: dataMid, ...readSctp(data) },
     bundled: bundle !== undefined,
     sections: media.map((item) => ({
@@ -100,6 +96,45 @@ export function readOffer(
   };
 }
 
+/** Takes the first audio section that this server can use. If there is none, throws the first one's error. */
+function chooseAudio(text: SdpText, media: readonly MediaSection[], use: SdpUse, codecs: readonly Codec[]) {
+  const errors: ParleyError[] = [];
+  for (const item of media) {
+    if (!isKind(item.kind, 'audio') || !item.usable) continue;
+    try {
+      return { item, ...readAudio(text, media, item, { use, codecs }) };
+    } catch (error) {
+      errors.push(asParleyError(error, 'SDP_INVALID'));
+    }
+  }
+  throw errors[0] ?? noCodec('it has no audio section');
+}
+
+function readAudio(
+  text: SdpText,
+  media: readonly MediaSection[],
+  audio: MediaSection,
+  { use, codecs }: { readonly use: SdpUse; readonly codecs: readonly Codec[] },
+) {
+  const { section } = audio;
+  const choice = chooseCodec(section, audio.formats, codecs);
+  checkAudio(audio);
+  const audioMid = midOf(section);
+  const bundle = bundles(text).find((mids) => mids.includes(audioMid));
+  // A bundled section may leave its transport to the first one of the group.
+  const leader = media.find((item) => attribute([item.section], 'mid')?.value === bundle?.[0]);
+  const transport = [section, ...(leader === undefined ? [] : [leader.section]), text.session];
+  return {
+    ...choice,
+    ...readTransport(transport),
+    direction: readDirection(text, audio, use),
+    ptime: attribute([section], 'ptime')?.value,
+    maxptime: attribute([section], 'maxptime')?.value,
+    audioMid,
+    bundle,
+  };
+}
+
 function noCodec(what: string): ParleyError {
   return new ParleyError('NO_COMMON_CODEC', `the offer and this server have nothing in common: ${what}`, {
     field: 'sdp',
@@ -109,19 +144,24 @@ function noCodec(what: string): ParleyError {
 type MediaSection = { readonly section: SdpSection } & ReturnType<typeof mediaLine>;
 
 function mediaLine({ first, lines }: SdpSection) {
-  const match = /^([a-z]+) (\d{1,5})(?:\/\d+)? ([A-Z/]+)((?: [\w.+-]+)+)$/.exec(first.value);
+  const match = MEDIA_LINE.exec(first.value);
   if (match === null) throw badLine(first, 'is not a media line');
   const [, kind = '', port = '', protocol = '', formats = ''] = match;
   const bundleOnly = lines.some((line) => line.type === 'a' && line.value === 'bundle-only');
   // Port 0 means refused by the browser itself, unless the bundle carries it (RFC 9143 section 6).
-  return { kind, protocol, formats: formats.trim().split(' '), usable: port !== '0' || bundleOnly };
+  return { kind, protocol, formats: formats.split(/ +/).slice(1), usable: port !== '0' || bundleOnly };
+}
+
+/** Names of media types are lower case, and some peers write them otherwise. */
+function isKind(written: string, kind: 'audio' | 'application'): boolean {
+  return written.toLowerCase() === kind;
 }
 
 function chooseCodec(
   audio: SdpSection,
   formats: readonly string[],
   codecs: readonly Codec[],
-): Pick<Offer, 'codec' | 'payloadType' | 'parameters' | 'redPayloadType'> {
+): Pick<Offer, 'codec' | 'payloadType' | 'parameters' | 'redPayloadType' | 'telephoneEvent'> {
   const named = new Map(
     attributes(audio, 'rtpmap').map(({ line, value }) => {
       const match = /^(\d{1,3}) ([^ /]+)\/(\d+)(?:\/(\d+))?$/.exec(value);
@@ -140,8 +180,13 @@ function chooseCodec(
       return (named.get(payloadType) ?? (staticPayloadType === payloadType ? written : '')) === written;
     });
     if (codec === undefined) continue;
-    const redPayloadType = redOf(audio, formats, named, payloadType, codec);
-    return { codec, payloadType, parameters: parametersOf(audio, payloadType), redPayloadType };
+    return {
+      codec,
+      payloadType,
+      parameters: parametersOf(audio, payloadType),
+      redPayloadType: redOf(audio, formats, named, payloadType, codec),
+      telephoneEvent: telephoneEventOf(formats, named, codec),
+    };
   }
   throw noCodec(`the audio section offers none of ${codecs.map(({ name }) => name).join(', ')}`);
 }
@@ -170,6 +215,21 @@ function redOf(
     const blocks = parametersOf(audio, type).split('/');
     return blocks.every((block) => block === String(payloadType));
   });
+}
+
+/** Events should have the clock of the codec (RFC 4733 section 2.1). Firefox offers them at 8000 Hz only. */
+function telephoneEventOf(
+  formats: readonly string[],
+  named: ReadonlyMap<number, string>,
+  codec: Codec,
+): TelephoneEvent | undefined {
+  const events = formats.map(Number).flatMap((payloadType) => {
+    const rate = /^telephone-event\/(\d{4,6})\/1$/.exec(named.get(payloadType) ?? '')?.[1];
+    const clockRate = Number(rate);
+    const isUsable = clockRate >= EVENT_CLOCKS.least && clockRate <= EVENT_CLOCKS.most;
+    return isUsable ? [{ payloadType, clockRate }] : [];
+  });
+  return events.find(({ clockRate }) => clockRate === codec.clockRate) ?? events[0];
 }
 
 function checkAudio({ section: audio, protocol }: MediaSection): void {
@@ -362,7 +422,11 @@ function section(lines: readonly SdpLine[]): SdpSection {
 }
 
 function readLines(sdp: string): SdpLine[] {
-  const texts = sdp.replace(/(?:\r?\n)+$/, '').split(/\r?\n/);
+  // Blanks at the end of a line or of the description have no meaning.
+  const texts = sdp
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((text) => text.trimEnd());
   if (texts.length > MAX_LINES) throw badSdp(`it has more than ${MAX_LINES} lines`);
   return texts.map((text, index) => {
     const line = { number: index + 1, type: text.slice(0, 1), value: text.slice(2) };

@@ -49,6 +49,8 @@ export interface PeerEvents {
   /** The sound of the source can flow. */
   listening(listener: PlayoutListener): void;
   channel(channel: RTCDataChannel): void;
+  /** The browser has pressed a key (RFC 4733). */
+  digit(digit: string): void;
   /** The browser has not been heard for INTERRUPTED_MS, or its consent has expired; or it is heard again. */
   interrupted(isInterrupted: boolean): void;
   /** The browser's consent has expired, and nothing is sent. It may still be heard again. */
@@ -201,7 +203,7 @@ export class PeerConnection {
   }
 
   #prepareSocket(): void {
-    const { codec, payloadType, redPayloadType } = this.offer;
+    const { codec, payloadType, redPayloadType, telephoneEvent } = this.offer;
     const { clockRate } = codec;
     const socket = this.#socket;
     const isHeard = answeredDirection(this.offer, this.#use) !== 'sendonly';
@@ -209,7 +211,9 @@ export class PeerConnection {
     if (redPayloadType !== undefined) {
       formats.push({ payloadType: redPayloadType, kind: 'redundant', clockRate });
     }
+    if (telephoneEvent !== undefined) formats.push({ ...telephoneEvent, kind: 'digit' });
     socket.formats(isHeard ? formats : []);
+    socket.onDigit = (digit) => !this.#isOver && this.#events.digit(digit);
     socket.srtp('closed');
     // A check will show the address; until then no packet is accepted.
     socket.learn({ announcedOnly: true });

@@ -65,6 +65,62 @@ test('an answer is written line by line, and a section that is not served has po
   ]);
 });
 
+test('sections that are refused keep their protocol and formats, and are in no bundle', () => {
+  const offer = chromiumOffer((line) => {
+    if (line.startsWith('a=group')) return 'a=group:BUNDLE v 0 b 1';
+    if (!line.startsWith('m=audio')) return line;
+    return [
+      'm=video 9/2 UDP/TLS/RTP/SAVPF 96 97',
+      'a=mid:v',
+      'm=image 9 udptl t38',
+      'm=text 0 RTP/AVP',
+      line,
+    ];
+  });
+  const answer = writeAnswer(readOffer(`${offer}m=application 9 TCP/BFCP * \r\na=mid:b\r\n`), TERMS);
+  assert.deepEqual(
+    answer.split('\r\n').filter((line) => /^(m=|a=group|a=mid)/.test(line)),
+    [
+      'a=group:BUNDLE 0 1',
+      'm=video 0 UDP/TLS/RTP/SAVPF 96 97',
+      'a=mid:v',
+      'm=image 0 udptl t38',
+      'm=text 0 RTP/AVP 0',
+      'm=audio 9 UDP/TLS/RTP/SAVPF 111 63',
+      'a=mid:0',
+      'm=application 9 UDP/DTLS/SCTP webrtc-datachannel',
+      'a=mid:1',
+      'm=application 0 TCP/BFCP *',
+      'a=mid:b',
+    ],
+  );
+});
+
+test('a browser that sends gets its telephone events answered at their clock rate', () => {
+  const eventsOf = (sdp: string) =>
+    writeAnswer(readOffer(sdp), TERMS)
+      .split('\r\n')
+      .filter((line) => /^m=audio|telephone-event|^a=fmtp:(101|110) /.test(line));
+  const talks = (line: string) => (line === 'a=recvonly' ? 'a=sendrecv' : line);
+  assert.deepEqual(eventsOf(chromiumOffer(talks)), [
+    'm=audio 9 UDP/TLS/RTP/SAVPF 111 63 110',
+    'a=rtpmap:110 telephone-event/48000',
+    'a=fmtp:110 0-15',
+  ]);
+  const firefox = chromiumOffer((line) => {
+    if (line.startsWith('m=audio')) return 'm=audio 9 UDP/TLS/RTP/SAVPF 109 9 0 8 101';
+    if (line === 'a=rtpmap:111 opus/48000/2')
+      return ['a=rtpmap:109 opus/48000/2', 'a=rtpmap:101 telephone-event/8000'];
+    return talks(line);
+  });
+  assert.deepEqual(eventsOf(firefox), [
+    'm=audio 9 UDP/TLS/RTP/SAVPF 109 101',
+    'a=rtpmap:101 telephone-event/8000',
+    'a=fmtp:101 0-15',
+  ]);
+  assert.deepEqual(eventsOf(chromiumOffer()), ['m=audio 9 UDP/TLS/RTP/SAVPF 111 63'], 'it sends nothing');
+});
+
 test('the answer sends and receives as far as the offer and its use allow', () => {
   const answered = (direction: string, use: 'talk' | 'listen' | 'publish') =>
     answeredDirection(readOffer(offerWith('a=recvonly', `a=${direction}`), use), use);

@@ -276,12 +276,36 @@ test('only the first data channel talks; another one is closed', async (t) => {
   const under = await openServer(t);
   const { client, call } = await connect(t, under);
   const second = client.connection.createDataChannel('second');
+  const said = new Promise((resolve) => second.onMessage.subscribe((data) => resolve(String(data))));
   await new Promise<void>((resolve) =>
     second.stateChanged.subscribe((state) => state === 'closed' && resolve()),
   );
+  assert.match(String(await said), /CALL_STATE.*one data channel/);
   client.send({ type: 'clear' });
   await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
   assert.equal(under.switchboard.get(call.id), call);
+});
+
+test('a negotiated data channel talks from the first message of its page on', async (t) => {
+  const under = await openServer(t);
+  const client = new WeriftClient('opus', { opensChannel: false });
+  t.after(() => client.close());
+  const { id, sdp } = await under.server.open({ sdp: await client.offer() });
+  await client.accept(sdp);
+  await client.until(() => client.channel.readyState === 'open' && under.switchboard.get(id), 'open channel');
+  assert.deepEqual(client.messages, []);
+  client.send({ type: 'clear' });
+  await client.until(() => client.messages.find(({ type }) => type === 'cleared'), 'cleared message');
+  assert.deepEqual(
+    client.messages.map(({ type }) => type),
+    ['ready', 'cleared'],
+  );
+  const second = client.connection.createDataChannel('', { negotiated: true, id: 9 });
+  const said = new Promise((resolve) => second.onMessage.subscribe((data) => resolve(String(data))));
+  second.send('{}');
+  assert.match(String(await said), /CALL_STATE.*one data channel/);
+  client.channel.close();
+  await under.logged(/call closed: peer closed/);
 });
 
 for (const options of [{ ordered: false }, { maxRetransmits: 3 }, { maxPacketLifeTime: 100 }]) {

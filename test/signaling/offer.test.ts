@@ -35,6 +35,7 @@ test("Chromium's offer is understood line by line", () => {
     direction: 'recvonly',
     parameters: 'minptime=10;useinbandfec=1',
     redPayloadType: 63,
+    telephoneEvent: { payloadType: 110, clockRate: 48_000 },
     ptime: undefined,
     maxptime: undefined,
     ice: { ufrag: '/e6n', pwd: 'ewvFVijD6pPw60nPV7LPjKmb' },
@@ -245,4 +246,88 @@ test('the use of an offer decides which directions are accepted', () => {
 
 test('a browser that is ICE-lite too is refused, because nobody would send checks', () => {
   assert.throws(() => readOffer(offerWith('a=msid-semantic', 'a=ice-lite')), /a=ice-lite/);
+});
+
+/** Uses and `m=` lines as the answer needs them. */
+function sectionsOf(sdp: string): string[] {
+  return readOffer(sdp).sections.map(({ use, kind, protocol, formats }) =>
+    [use, kind, protocol, ...formats].join(' '),
+  );
+}
+
+test('sections of any kind, protocol and format may stand beside the audio', () => {
+  const others = [
+    'm=application 9 TCP/BFCP *',
+    'm=image 9 udptl t38',
+    'm=text 9 RTP/AVP 98',
+    'm=video 9 UDP/TLS/RTP/SAVPF 96 97',
+    'm=video 9/2 udp/tls/rtp/savpf 96',
+    'm=message 2855 TCP/MSRP *',
+    'm=X-board 9 x-proto/1.0 a:b',
+    'm=video 0 RTP/AVP',
+  ];
+  const audio = 'm=audio 9 UDP/TLS/RTP/SAVPF 111';
+  assert.deepEqual(sectionsOf(offerWith('m=audio', ...others, audio)), [
+    'refused application TCP/BFCP *',
+    'refused image udptl t38',
+    'refused text RTP/AVP 98',
+    'refused video UDP/TLS/RTP/SAVPF 96 97',
+    'refused video udp/tls/rtp/savpf 96',
+    'refused message TCP/MSRP *',
+    'refused X-board x-proto/1.0 a:b',
+    'refused video RTP/AVP',
+    'audio audio UDP/TLS/RTP/SAVPF 111',
+    'data application UDP/DTLS/SCTP webrtc-datachannel',
+  ]);
+});
+
+test('blanks at the end of lines, more than one between formats, and small letters change nothing', () => {
+  const usual = readOffer(chromiumOffer());
+  assert.deepEqual(readOffer(chromiumOffer().replaceAll('\r\n', ' \t\r\n')), usual);
+  assert.deepEqual(readOffer(`${chromiumOffer()}  \r\n \r\n`), usual);
+  const wide = offerWith('m=audio', 'm=audio  9  UDP/TLS/RTP/SAVPF  111  63 9 0 8 13 110 126');
+  assert.deepEqual(readOffer(wide), usual);
+  const small = offerWith('m=audio', 'm=audio 9/1 udp/tls/rtp/savpf 111 63 110');
+  assert.deepEqual(
+    [readOffer(small).payloadType, sectionsOf(small)[0]],
+    [111, 'audio audio udp/tls/rtp/savpf 111 63 110'],
+  );
+  const sendonly = offerWith('a=recvonly', 'a=sendonly ');
+  assert.match(refusal(sendonly), /would not listen/);
+});
+
+test('of several audio sections the first that can be used is taken, and without one the first is refused', () => {
+  const more = (...instead: string[]) =>
+    chromiumOffer((line) => (line.startsWith('m=audio') ? [...instead, line] : line));
+  for (const other of [
+    ['m=audio 9 UDP/TLS/RTP/SAVPF 9', 'a=rtcp-mux', 'a=mid:x'],
+    ['m=audio 9 RTP/AVP 0', 'a=rtcp-mux', 'a=mid:x'],
+    ['m=audio 9 UDP/TLS/RTP/SAVPF 0', 'a=mid:x'],
+    ['m=audio 9 UDP/TLS/RTP/SAVPF 0', 'a=rtcp-mux', 'a=mid:x', 'a=sendonly'],
+    ['m=audio 9 UDP/TLS/RTP/SAVPF 500', 'a=rtcp-mux', 'a=mid:x'],
+    ['m=audio 0 UDP/TLS/RTP/SAVPF 0', 'a=mid:x'],
+  ]) {
+    const offer = readOffer(more(...other));
+    assert.deepEqual([offer.audioMid, offer.codec.name], ['0', 'opus'], other.join(' '));
+    assert.deepEqual(
+      offer.sections.map(({ use }) => use),
+      ['refused', 'audio', 'data'],
+    );
+  }
+  const none = offerWith('m=audio', 'm=audio 9 RTP/AVP 0', 'm=audio 9 UDP/TLS/RTP/SAVPF 9');
+  assert.match(refusal(none), /line 8 .* must use SRTP/);
+});
+
+test('keys are taken with the clock of the codec, else with the first clock that is offered', () => {
+  const eventOf = (audio: string, ...maps: string[]) => {
+    const plain = offerWith('a=rtpmap:110', ...maps).replace('a=rtpmap:126 telephone-event/8000\r\n', '');
+    return readOffer(plain.replace(/m=audio.*/, `m=audio 9 UDP/TLS/RTP/SAVPF ${audio}`)).telephoneEvent;
+  };
+  const eight = 'a=rtpmap:101 telephone-event/8000';
+  const wide = 'a=rtpmap:102 Telephone-Event/48000';
+  assert.deepEqual(eventOf('111 101 102', eight, wide), { payloadType: 102, clockRate: 48_000 });
+  assert.deepEqual(eventOf('0 102 101', wide, eight), { payloadType: 101, clockRate: 8000 });
+  assert.deepEqual(eventOf('111 101', eight), { payloadType: 101, clockRate: 8000 }); // as Firefox offers
+  assert.equal(eventOf('111', eight, wide), undefined);
+  assert.equal(eventOf('111 101', 'a=rtpmap:101 telephone-event/999'), undefined);
 });
