@@ -29,6 +29,7 @@ export function telephoneSocket(telephone: TelephoneAccess, keyed: boolean): Dia
   return {
     name: 'calls',
     path: '/v1/calls/{id}/socket',
+    query: ['after'],
     check: (handshake) => {
       clientOf(handshake).calls.get(handshake.params['id'] ?? '');
       readAfter(handshake.url);

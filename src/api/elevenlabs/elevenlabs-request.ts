@@ -1,7 +1,6 @@
 // Decodes what ElevenLabs' clients send: the bodies of HTTP requests, the query of a socket's address, the
 // messages on it, and the names of sound formats (codec, rate in Hz, and kb/s where the codec has any; the
-// encoders choose the kb/s themselves). Unknown fields and parameters are ignored; null in a message counts
-// as absent.
+// encoders choose the kb/s themselves). Unknown fields are ignored; null in a message counts as absent.
 import { SPEEDS } from '../../audio/time-stretch.js';
 import {
   AUDIO_FORMATS,
@@ -215,6 +214,23 @@ export interface SocketSettings {
 
 const INACTIVITY_S = { usual: 20, most: 180 };
 const MAX_SEED = 4_294_967_295;
+
+/** Those of ElevenLabs' sockets. The ones that `readSocketSettings` does not read have no effect here. */
+export const SOCKET_PARAMETERS = [
+  'apply_text_normalization',
+  'authorization',
+  'auto_mode',
+  'enable_logging',
+  'enable_ssml_parsing',
+  'inactivity_timeout',
+  'language_code',
+  'model_id',
+  'optimize_streaming_latency',
+  'output_format',
+  'seed',
+  'single_use_token',
+  'sync_alignment',
+] as const;
 
 /** Throws INVALID_FIELD with the parameter named and what it may be. */
 export function readSocketSettings(query: URLSearchParams): SocketSettings {

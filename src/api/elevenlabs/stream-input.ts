@@ -4,7 +4,7 @@
 import type { ParleyError } from '../../errors.js';
 import type { Dialect } from '../http/socket-dialect.js';
 import type { ElevenLabsContext } from './elevenlabs-context.js';
-import type { ClientMessage } from './elevenlabs-request.js';
+import { type ClientMessage, SOCKET_PARAMETERS } from './elevenlabs-request.js';
 import {
   type ElevenLabsParts,
   ElevenLabsSocket,
@@ -21,6 +21,7 @@ function elevenLabsStreamInput(parts: ElevenLabsParts): Dialect {
   return {
     name: 'elevenlabs',
     path: '/v1/text-to-speech/{voice_id}/stream-input',
+    query: SOCKET_PARAMETERS,
     keyInFirstMessage: true,
     open: (peer, handshake) =>
       new ElevenLabsSocket(parts, peer, handshake, (socket) => new OneContext(socket)),
@@ -82,6 +83,7 @@ function elevenLabsMultiStreamInput(parts: ElevenLabsParts): Dialect {
   return {
     name: 'elevenlabs-multi',
     path: '/v1/text-to-speech/{voice_id}/multi-stream-input',
+    query: SOCKET_PARAMETERS,
     keyInFirstMessage: true,
     open: (peer, handshake) =>
       new ElevenLabsSocket(parts, peer, handshake, (socket) => new SeveralContexts(socket)),

@@ -54,6 +54,11 @@ export interface Dialect {
   /** Path with `{name}` for variable segments, such as /v1/text-to-speech/{voice_id}/stream-input. */
   readonly path: string;
   /**
+   * Names of the query parameters that it takes: another name is refused, because a client that sends one
+   * expects something else. Undefined if `check` itself refuses other names.
+   */
+  readonly query?: readonly string[];
+  /**
    * True if the key may come in the first message instead of the headers. Then the socket opens without a
    * key, and the dialect must call `peer.close(1008, …)` unless `authorize` accepts the key of the first
    * message.

@@ -169,9 +169,10 @@ export class Sockets {
   /** Refuses pages of other origins. The owner of the path does its own authentication. */
   #handOver(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { admission, foreign } = this.#options;
-    const { headers, socket: connection } = request;
+    const { headers, socket: connection, url = '' } = request;
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
     admission.admit({ method: 'POST', access: 'origin', remoteAddress: addressOf(connection), headers });
+    checkQuery(new URLSearchParams(url.split('?')[1]), []);
     foreign?.upgrade(request, socket, head, connection instanceof TLSSocket);
   }
 
@@ -187,6 +188,7 @@ export class Sockets {
     if (this.#closing !== undefined) throw new ParleyError('ABORTED', 'the server is closing');
     if (handshake.authorized) this.#checkRoom();
     else this.#checkKeylessRoom(handshake);
+    checkQuery(url.searchParams, dialect.query);
     dialect.check?.(handshake);
     return { dialect, handshake };
   }
@@ -299,6 +301,27 @@ function matched(pattern: readonly string[], path: readonly string[]): Record<st
     if (name !== undefined) params[name] = decodeURIComponent(given);
   }
   return params;
+}
+
+const MOST_SHOWN = 64; // characters of a name in an error
+
+/** Throws INVALID_FIELD for a parameter that is not one of `names`, or that is there twice. */
+function checkQuery(query: URLSearchParams, names: readonly string[] | undefined): void {
+  const seen = new Set<string>();
+  for (const name of query.keys()) {
+    const field = name.slice(0, MOST_SHOWN);
+    const shown = JSON.stringify(field);
+    if (names?.includes(name) === false) {
+      const allowed =
+        names.length === 0 ? 'it takes none' : `it takes ${names.map((one) => `"${one}"`).join(', ')}`;
+      throw new ParleyError('INVALID_FIELD', `this WebSocket has no query parameter ${shown}; ${allowed}`, {
+        field,
+      });
+    }
+    if (seen.has(name))
+      throw new ParleyError('INVALID_FIELD', `the query has ${shown} twice; once is allowed`, { field });
+    seen.add(name);
+  }
 }
 
 /** A refusal with a complete answer. */

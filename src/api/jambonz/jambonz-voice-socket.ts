@@ -39,6 +39,7 @@ export function jambonzVoiceSocket(parts: SpeechSocketParts): Dialect {
   return {
     name: 'jambonz-tts',
     path: '/v1/jambonz/tts',
+    query: ['voice', 'language', 'sampleRate'],
     check: ({ url }) => void readQuery(url.searchParams, parts.limits),
     open: (peer, handshake) => new JambonzSpeech(parts, peer, handshake),
   };

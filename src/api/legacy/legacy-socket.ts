@@ -28,6 +28,7 @@ export function legacySocket(parts: SpeechSocketParts): Dialect {
   return {
     name: 'legacy',
     path: '/v1/audio/speech/ws',
+    query: [],
     open: (peer, handshake) => new LegacyConversation(parts, peer, handshake),
   };
 }

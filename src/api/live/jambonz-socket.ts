@@ -34,6 +34,7 @@ export function jambonzSocket(parts: LiveSocketParts): Dialect {
   return {
     name: 'jambonz',
     path: '/v1/jambonz/stt',
+    query: [],
     carriesSound: true,
     check: () => void liveTranscriberOf(parts),
     open: (peer, handshake) => new JambonzConversation(parts, peer, handshake),

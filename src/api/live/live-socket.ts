@@ -52,6 +52,7 @@ export function liveSocket(parts: LiveSocketParts): Dialect {
   return {
     name: 'transcription',
     path: '/v1/audio/transcriptions/stream',
+    query: [],
     carriesSound: true,
     check: () => void liveTranscriberOf(parts),
     open: (peer, handshake) => new LiveConversation(parts, peer, handshake),

@@ -37,10 +37,12 @@ export function realtimeSocket(parts: LiveSocketParts, secrets: SecretSessions):
   return {
     name: 'realtime-transcription',
     path: '/v1/realtime',
+    query: ['intent', 'model'],
     carriesSound: true,
     takesSecrets: true,
     takes,
     check: (handshake) => {
+      checkIntent(handshake);
       if (!takes(handshake)) {
         const message =
           'the URL of a WebSocket of /v1/realtime must have "intent=transcription", or a model of OpenAI that transcribes';
@@ -51,6 +53,14 @@ export function realtimeSocket(parts: LiveSocketParts, secrets: SecretSessions):
     },
     open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake, presetOf(handshake, secrets)),
   };
+}
+
+/** Throws INVALID_FIELD. */
+export function checkIntent({ url }: Handshake): void {
+  const intent = url.searchParams.get('intent');
+  if (intent === null || intent === 'transcription') return;
+  const message = '"intent" must be "transcription", or absent for a conversation';
+  throw new ParleyError('INVALID_FIELD', message, { field: 'intent' });
 }
 
 function modelOf({ url }: Handshake): string | null {

@@ -16,6 +16,7 @@ export function omniSocket(parts: SpeechSocketParts): Dialect {
   return {
     name: 'vllm-omni',
     path: '/v1/audio/speech/stream',
+    query: [],
     open: (peer, handshake) => new OmniConversation(parts, peer, handshake),
   };
 }

@@ -7,7 +7,7 @@ import { type ChannelOpening, NO_AGENT } from '../../call/call-handler.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import type { SecretSessions, TranscriptionDialect } from '../live/realtime-socket.js';
+import { checkIntent, type SecretSessions, type TranscriptionDialect } from '../live/realtime-socket.js';
 import { RealtimeTalk, type RealtimeParts } from './realtime-channel.js';
 import { USUAL_FORMATS } from './realtime-sound.js';
 
@@ -34,15 +34,19 @@ export function realtimeConversations(
   access: Access,
 ): Dialect {
   if (parts === undefined) return transcription;
-  const { path } = transcription;
+  const { path, query = [] } = transcription;
   return {
     name: 'realtime',
     path,
+    query: [...query, 'agent'],
     carriesSound: true,
     takesSecrets: true,
     check: (handshake) => {
-      if (transcription.takes(handshake)) transcription.check?.(handshake);
-      else agentOf(handshake, parts);
+      checkIntent(handshake);
+      if (!transcription.takes(handshake)) return void agentOf(handshake, parts);
+      transcription.check?.(handshake);
+      if (handshake.url.searchParams.has('agent'))
+        throw new ParleyError('INVALID_FIELD', 'a transcription has no "agent"', { field: 'agent' });
     },
     open: (peer, handshake) =>
       transcription.takes(handshake)

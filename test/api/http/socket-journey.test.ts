@@ -6,7 +6,8 @@ import { watchedHandles } from '../../../src/audio/ready.js';
 import { readConfig } from '../../../src/config/config.js';
 import { startServer, type Server } from '../../../src/main.js';
 import { until } from '../../fakes/until.js';
-import { SocketClient } from './socket-client.js';
+import { errorIn } from '../app-under-test.js';
+import { refusal, SocketClient } from './socket-client.js';
 
 const CONFIG = readConfig({
   PORT: '0',
@@ -168,4 +169,64 @@ test('keys are wanted where there are some, and a server that closes says so to 
   await until(() => client.sound.length > 0);
   await closed.close();
   assert.deepEqual(await client.closed(), [1001, 'the server closes']);
+});
+
+const ELEVEN =
+  'it takes "apply_text_normalization", "authorization", "auto_mode", "enable_logging", "enable_ssml_parsing", ' +
+  '"inactivity_timeout", "language_code", "model_id", "optimize_streaming_latency", "output_format", "seed", ' +
+  '"single_use_token", "sync_alignment"';
+
+for (const [path, allowed] of [
+  [LEGACY, 'it takes none'],
+  [OMNI, 'it takes none'],
+  ['/v1/audio/transcriptions/stream', 'it takes none'],
+  ['/v1/jambonz/stt', 'it takes none'],
+  ['/v1/jambonz/tts', 'it takes "voice", "language", "sampleRate"'],
+  ['/v1/realtime', 'it takes "intent", "model", "agent"'],
+  ['/v1/calls/call_1/socket', 'it takes "after"'],
+  ['/v1/text-to-speech/slt/stream-input', ELEVEN],
+  ['/v1/text-to-speech/slt/multi-stream-input', ELEVEN],
+] as const) {
+  test(`a query parameter that ${path} does not know is refused by name`, async () => {
+    for (const query of [
+      'call_id=rtc_1',
+      'voice=slt&call_id',
+      'model=gpt-realtime&call_id=a&call_id=b',
+      '%63all_id=1',
+    ]) {
+      const { status, body } = await refusal(`${server.url}${path}?${query}`);
+      const { param, message } = errorIn(body);
+      const [unknown] = [...new URLSearchParams(query).keys()].filter(
+        (name) => !allowed.includes(`"${name}"`),
+      );
+      assert.deepEqual([status, param], [400, unknown]);
+      assert.equal(message, `this WebSocket has no query parameter "${unknown}"; ${allowed}`);
+    }
+  });
+}
+
+test('a relay socket names the parameters that it does not know', async () => {
+  const { status, body } = await refusal(`${server.url}/v1/relay?call_id=rtc_1`);
+  assert.deepEqual([status, /"call_id" is none of/.test(errorIn(body).message)], [400, true]);
+});
+
+test('a parameter that is there twice, and an intent that does not exist, open no session', async () => {
+  const refused = async (query: string) =>
+    errorIn((await refusal(`${server.url}/v1/realtime?${query}`)).body);
+  const twice = await refused('agent=none&agent=sales');
+  assert.deepEqual([twice.param, twice.message], ['agent', 'the query has "agent" twice; once is allowed']);
+  assert.equal((await refused('intent=conversation')).param, 'intent');
+  assert.equal((await refused('intent=')).param, 'intent');
+  const long = await refused(`${'x'.repeat(5000)}=1`);
+  assert.equal(long.param, 'x'.repeat(64));
+});
+
+test('what clients send to ElevenLabs opens a socket', async (t) => {
+  const livekit =
+    'model_id=eleven_turbo_v2_5&output_format=mp3_22050_32&enable_ssml_parsing=false&enable_logging=true' +
+    '&inactivity_timeout=180&apply_text_normalization=auto&auto_mode=true&sync_alignment=true&language_code=en';
+  const jambonz = 'model_id=eleven_turbo_v2&output_format=ulaw_8000&optimize_streaming_latency=2';
+  for (const query of [livekit, jambonz])
+    for (const path of ['stream-input', 'multi-stream-input'])
+      await SocketClient.open(t, `${server.url}/v1/text-to-speech/slt/${path}?${query}`);
 });

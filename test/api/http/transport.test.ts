@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { constants } from 'node:http2';
+import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { ManualTime } from '../../fakes/manual-time.js';
@@ -13,6 +14,7 @@ import { errorIn, openServer } from '../app-under-test.js';
 import { EndlessStream, OUTCOME } from '../fake-speech.js';
 import { EchoDialect, handshake } from './echo-dialect.js';
 import { ask, askSpeech, errorCodeOf, openSession, wire } from './http2-client.js';
+import { refusal } from './socket-client.js';
 
 test('HTTP/1.1 and HTTP/2 without TLS are answered alike on one port', async (t) => {
   const { url } = await openServer(t);
@@ -55,6 +57,25 @@ test('a request with two Host headers is refused, whatever it asks for and whate
     }
   }
   assert.deepEqual(upgraded, []);
+});
+
+test('a WebSocket of SIP takes no query parameter', async (t) => {
+  const upgraded: string[] = [];
+  const foreignSocket = {
+    path: '/sip',
+    upgrade: ({ url = '' }: IncomingMessage, socket: Duplex) => {
+      upgraded.push(url);
+      socket.end('HTTP/1.1 418 taken\r\n\r\n');
+    },
+  };
+  const { url } = await openServer(t, { foreignSocket });
+  for (const query of ['call_id=rtc_1', 'call_id', 'a=1&a=2']) {
+    const { status, body } = await refusal(`${url}/sip?${query}`);
+    const [name] = [...new URLSearchParams(query).keys()];
+    assert.deepEqual([status, errorIn(body).param], [400, name]);
+  }
+  for (const target of ['/sip', '/sip?']) assert.equal((await refusal(`${url}${target}`)).status, 418);
+  assert.deepEqual(upgraded, ['/sip', '/sip?']);
 });
 
 test('the page and its files come over HTTP/2 as over HTTP/1.1', async (t) => {
