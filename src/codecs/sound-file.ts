@@ -2,11 +2,9 @@
 // get a file in portions that are small enough to bound the memory that they expand to.
 //
 // The decoders are WebAssembly: a defect in one of them cannot reach the memory of the process. A file that
-// hangs a decoder hangs its thread.
-import { FLACDecoder } from '@wasm-audio-decoders/flac';
-import { MPEGDecoder } from 'mpg123-decoder';
-import { OggOpusDecoder } from 'ogg-opus-decoder';
-import { OpusDecoder } from 'opus-decoder';
+// hangs a decoder hangs its thread. Their modules take half the time of a thread's start. Each is loaded for
+// the first file that needs it, and WAV needs none.
+import type { OpusDecoder } from 'opus-decoder';
 import { ParleyError } from '../errors.js';
 import { endOfTag, nameOfKind, opusHeads, type SoundKind, TAG_HEAD_BYTES } from './sound-kind.js';
 import { WavStream } from './wav.js';
@@ -28,9 +26,7 @@ export interface SoundFileReader {
 export function soundFileReader(kind: SoundKind, take: TakeSound): SoundFileReader {
   if (kind === 'wav') return new WavFileReader(take);
   if (kind === 'webm') return new WebmReader(take);
-  const decoder =
-    kind === 'mp3' ? new MPEGDecoder() : kind === 'flac' ? new FLACDecoder() : new OggOpusDecoder();
-  return new CodedReader(decoder, kind, take);
+  return new CodedReader(new LoadedDecoder(LOADERS[kind]), kind, take);
 }
 
 /** Writes the mean of the channels to `mono`, which has room for them, and returns the part that it wrote. */
@@ -55,6 +51,45 @@ export interface Decoder {
   /** The samples it still holds; absent if it never holds any. */
   flush?(): Promise<Decoded>;
   free(): void;
+}
+
+const LOADERS: Readonly<Record<'mp3' | 'flac' | 'opus', () => Promise<Decoder>>> = {
+  mp3: async () => new (await import('mpg123-decoder')).MPEGDecoder(),
+  flac: async () => new (await import('@wasm-audio-decoders/flac')).FLACDecoder(),
+  opus: async () => new (await import('ogg-opus-decoder')).OggOpusDecoder(),
+};
+
+/** A decoder whose module is being loaded. `ready` says when it can be used. */
+class LoadedDecoder implements Decoder {
+  readonly ready: Promise<void>;
+  #decoder: Decoder | undefined;
+  #isFree = false;
+
+  constructor(load: () => Promise<Decoder>) {
+    this.ready = this.#open(load);
+    this.ready.catch(() => undefined); // the reader awaits it with the first bytes
+  }
+
+  decode(bytes: Uint8Array): Decoded | Promise<Decoded> {
+    if (this.#decoder === undefined) throw new ParleyError('WRONG_STATE', 'the decoder is not ready');
+    return this.#decoder.decode(bytes);
+  }
+
+  async flush(): Promise<Decoded> {
+    return (await this.#decoder?.flush?.()) ?? { channelData: [], samplesDecoded: 0, sampleRate: 0 };
+  }
+
+  free(): void {
+    this.#isFree = true;
+    this.#decoder?.free();
+  }
+
+  async #open(load: () => Promise<Decoder>): Promise<void> {
+    const decoder = await load();
+    await decoder.ready;
+    if (this.#isFree) decoder.free();
+    else this.#decoder = decoder;
+  }
 }
 
 const OPUS_CHANNELS_AT = 9; // in the head (RFC 7845 section 5.1)
@@ -213,6 +248,7 @@ class WebmReader implements SoundFileReader {
 async function openOpus(channels: number): Promise<OpusDecoder<typeof OPUS_RATE>> {
   if (channels < 1 || channels > OPUS_CHANNELS)
     throw invalid(`the WebM file has ${channels} channels; 1 or ${OPUS_CHANNELS} are taken`);
+  const { OpusDecoder } = await import('opus-decoder');
   const decoder = new OpusDecoder({ channels, sampleRate: OPUS_RATE });
   await decoder.ready;
   return decoder;

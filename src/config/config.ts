@@ -62,6 +62,7 @@ export interface Config {
   readonly preloadModel: boolean;
   readonly voicesDir: string;
   readonly voiceCacheMax: number;
+  readonly soundCacheBytes: number;
   readonly referenceUrls: boolean;
   readonly maxUploadBytes: number;
   readonly apiKeysFile: string | undefined;
@@ -228,6 +229,7 @@ function readVoices(read: Reader) {
     elevenLabsVoices: readElevenLabsVoices(read),
     voicesDir: read.raw('VOICES_DIR') ?? 'voices',
     voiceCacheMax: read.integer('VOICE_CACHE_MAX', 32, 0, 100_000),
+    soundCacheBytes: read.integer('SOUND_CACHE_BYTES', 32 * 1024 * 1024, 0, 2 ** 40),
     referenceUrls: read.flag('REFERENCE_URLS'),
     maxUploadBytes: read.integer('MAX_UPLOAD_BYTES', 10 * 1024 * 1024, 1024, 2 ** 30),
   };

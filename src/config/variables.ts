@@ -287,6 +287,9 @@ export const SECTIONS = {
     AUDIO_CACHE_MAX: { meaning: 'HTTP renderings kept in memory; 0 keeps none' },
     AUDIO_CACHE_BYTES: { meaning: 'bytes that they may take together' },
     FRAME_CACHE_BYTES: { meaning: 'bytes of encoded sentences kept for calls; 0 keeps none' },
+    SOUND_CACHE_BYTES: {
+      meaning: 'bytes of decoded sounds kept for `play`: 96,000 a second of sound; 0 keeps none',
+    },
     REDIS_URL: {
       meaning: 'address of a Redis in which servers share HTTP renderings',
       default: 'none',

@@ -2,7 +2,8 @@
 // the backpressure: a file is decoded, and its upload read, no faster than it is recognised.
 //
 // Each file has a thread of its own while it is decoded, so that one that hangs or crashes a decoder affects
-// no other. Threads are used again. ffmpeg decodes the other kinds, if the machine has it.
+// no other. Threads are used again, and end after a minute without a file. ffmpeg decodes the other kinds, if
+// the machine has it.
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { DECODED_KINDS, isDecoded, nameOfKind, type SoundKind } from '../codecs/sound-kind.js';
@@ -38,6 +39,7 @@ export interface SoundDecodersOptions {
 const SCRIPT = new URL('./decoding-worker.js', import.meta.url);
 const STALL_MS = 20_000;
 const MOST_IDLE = 4; // threads that wait for another file
+const IDLE_MS = 60_000;
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 export class SoundDecoders {
@@ -107,8 +109,9 @@ export class SoundDecoders {
   #giveBack(thread: DecodingThread): void {
     this.#busy.delete(thread);
     const isKept = thread.usable && !this.#isClosed && this.#idle.length < MOST_IDLE;
-    if (isKept) this.#idle.push(thread);
-    else void thread.close();
+    if (!isKept) return void thread.close();
+    this.#idle.push(thread);
+    thread.closeAfter(IDLE_MS);
   }
 }
 
@@ -122,6 +125,7 @@ class DecodingThread {
   readonly #time: Time;
   readonly #gone: Promise<void>;
   #usable = true;
+  #cancelClose: () => void = () => undefined;
   /** Takes the messages about the sound that is being decoded. */
   #hear: (message: FromDecoder) => void = () => undefined;
 
@@ -149,8 +153,14 @@ class DecodingThread {
     return this.#usable;
   }
 
+  /** Closes the thread unless it decodes another sound before. */
+  closeAfter(ms: number): void {
+    this.#cancelClose = this.#time.after(ms, () => void this.close());
+  }
+
   async close(): Promise<void> {
     this.#usable = false;
+    this.#cancelClose();
     void this.#worker.terminate();
     await this.#gone;
   }
@@ -162,6 +172,7 @@ class DecodingThread {
     signal: AbortSignal,
     withCopy: boolean,
   ): Promise<DecodedSound> {
+    this.#cancelClose();
     const run = new Decoding(this.#worker, { stallMs: this.#stallMs, time: this.#time, withCopy });
     this.#hear = (message) => run.hear(message);
     const giveUp = () => run.fail(new ParleyError('ABORTED', 'the sound is not wanted any more'));

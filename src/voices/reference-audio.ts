@@ -1,10 +1,14 @@
 // Decodes sound files of requests: samples of voices, and sounds to be played.
 //
-// Each file is decoded in its own thread with a memory and a time limit, which ends afterwards. A file that
-// hangs or crashes a decoder therefore affects nothing else. The number of threads and of waiting files is
-// bounded.
+//   file ──▶ free thread, or a new one ──▶ decoded: the thread waits for another file, a minute at most
+//                                     └──▶ failed, late, unwanted: the thread ends
+//
+// A thread has memory limits and decodes one file at a time, within a time limit. A file that hangs or
+// crashes a decoder therefore ends its own thread and affects no other file. The number of threads and of
+// waiting files is bounded.
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ParleyError } from '../errors.js';
+import { systemTime, type Time } from '../time.js';
 
 /** Sample rate in Hz of all decoded sound: that of the models that clone voices. */
 export const REFERENCE_RATE = 24_000;
@@ -12,13 +16,13 @@ export const REFERENCE_RATE = 24_000;
 /** The purpose of a sound: a voice is made from it, or it is played. */
 export type SoundUse = 'voice' | 'play';
 
-/** Input of the decoder thread. */
+/** Message to the decoder thread: one file. */
 export interface EncodedReference {
   readonly bytes: Uint8Array;
   readonly use: SoundUse;
 }
 
-/** Result of the decoder thread. */
+/** Its answer. */
 export type DecodedReference =
   { readonly samples: Float32Array } | { readonly code: ErrorCode; readonly message: string };
 
@@ -26,10 +30,12 @@ interface ReferenceAudioOptions {
   /** Script of the thread, replaced in tests. */
   readonly script?: URL;
   readonly timeoutMs?: number;
+  readonly time?: Time;
 }
 
 const SCRIPT = new URL('./reference-worker.js', import.meta.url);
 const TIMEOUT_MS = 20_000; // a minute of sound takes a second of it
+const IDLE_MS = 60_000; // a free thread takes 10 MB; its start takes 100 ms
 const AT_ONCE = 2;
 const MAX_WAITING = 16;
 // Limits the thread's JavaScript objects; the pieces it is fed bound its samples and the decoder's memory.
@@ -38,15 +44,18 @@ const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3
 export class ReferenceAudio {
   readonly #script: URL;
   readonly #timeoutMs: number;
+  readonly #time: Time;
+  readonly #free: DecodingThread[] = [];
   readonly #running = new Set<Promise<unknown>>();
   /** Each call hands a place over. */
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
   readonly #closing = new AbortController();
 
-  constructor({ script = SCRIPT, timeoutMs = TIMEOUT_MS }: ReferenceAudioOptions = {}) {
+  constructor({ script = SCRIPT, timeoutMs = TIMEOUT_MS, time = systemTime }: ReferenceAudioOptions = {}) {
     this.#script = script;
     this.#timeoutMs = timeoutMs;
+    this.#time = time;
   }
 
   /**
@@ -73,10 +82,11 @@ export class ReferenceAudio {
     }
   }
 
-  /** Aborts decoding. */
+  /** Aborts decoding and ends the threads. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
+    await Promise.all(this.#free.splice(0).map((thread) => thread.end()));
   }
 
   /** Resolves when the caller has a place. */
@@ -103,43 +113,108 @@ export class ReferenceAudio {
     });
   }
 
-  /** Settles when the thread has ended. */
-  #decode({ bytes, use }: EncodedReference, field: string, signal: AbortSignal): Promise<Float32Array> {
-    if (signal.aborted) return Promise.reject(unwanted());
-    const own = new Uint8Array(bytes); // a view may stand in a buffer that others use
+  /** Settles when the thread is free again, or has ended. */
+  async #decode(file: EncodedReference, field: string, signal: AbortSignal): Promise<Float32Array> {
+    if (signal.aborted) throw unwanted();
+    const thread = this.#free.pop() ?? new DecodingThread(this.#script, this.#time);
+    const answer = await thread.decode(file, this.#timeoutMs, signal);
+    if (answer !== undefined && 'samples' in answer) {
+      if (!this.#closing.signal.aborted && thread.rest(() => this.#drop(thread))) this.#free.push(thread);
+      else await thread.end();
+      return answer.samples;
+    }
+    // The memory of a decoder that crashed is freed with its thread.
+    await thread.end();
+    if (answer === undefined && signal.aborted) throw unwanted();
+    const late = `the audio could not be decoded within ${this.#timeoutMs / 1000} s`;
+    const why = thread.isLate ? late : 'the audio cannot be decoded';
+    throw new ParleyError(answer?.code ?? 'AUDIO_INVALID', answer?.message ?? why, { field });
+  }
+
+  #drop(thread: DecodingThread): void {
+    const at = this.#free.indexOf(thread);
+    if (at >= 0) this.#free.splice(at, 1);
+    void thread.end();
+  }
+}
+
+/** One thread. It decodes one file after the other. */
+class DecodingThread {
+  /** True after a file took longer than its limit. */
+  isLate = false;
+  readonly #worker: Worker;
+  readonly #time: Time;
+  readonly #ended: Promise<void>;
+  #isOver = false;
+  #cancelRest: () => void = () => undefined;
+  /** Takes the answer for the file that is being decoded; undefined if the thread ends before. */
+  #answer: (answer: DecodedReference | undefined) => void = () => undefined;
+  #onLost: () => void = () => undefined;
+
+  constructor(script: URL, time: Time) {
+    this.#time = time;
     // Messages of decoders are discarded.
-    const worker = new Worker(this.#script, {
+    this.#worker = new Worker(script, {
       name: 'parley-reference',
-      workerData: { bytes: own, use } satisfies EncodedReference,
-      transferList: [own.buffer],
       resourceLimits: THREAD_MEMORY,
       stdout: true,
       stderr: true,
     });
-    worker.stdout.resume();
-    worker.stderr.resume();
-    return new Promise((resolve, reject) => {
-      let answer: DecodedReference | undefined;
-      let why = 'the audio cannot be decoded';
-      const end = () => void worker.terminate();
-      const timer = setTimeout(() => {
-        why = `the audio could not be decoded within ${this.#timeoutMs / 1000} s`;
-        end();
-      }, this.#timeoutMs);
-      signal.addEventListener('abort', end, { once: true });
-      worker.once('message', (message: DecodedReference) => {
-        answer = message;
-        end();
-      });
-      worker.on('error', () => undefined); // 'exit' follows
-      worker.once('exit', () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        if (answer !== undefined && 'samples' in answer) return resolve(answer.samples);
-        if (answer === undefined && signal.aborted) return reject(unwanted());
-        reject(new ParleyError(answer?.code ?? 'AUDIO_INVALID', answer?.message ?? why, { field }));
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.on('message', (answer: DecodedReference) => this.#answer(answer));
+    this.#worker.on('error', () => undefined); // 'exit' follows
+    this.#ended = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        this.#isOver = true;
+        this.#answer(undefined);
+        this.#onLost();
+        resolve();
       });
     });
+  }
+
+  /** Resolves with undefined if the file was late or unwanted, or ended the thread. */
+  async decode(
+    { bytes, use }: EncodedReference,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<DecodedReference | undefined> {
+    this.#cancelRest();
+    this.#worker.ref();
+    const giveUp = () => void this.end();
+    const cancelTimer = this.#time.after(timeoutMs, () => {
+      this.isLate = true;
+      giveUp();
+    });
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      return await new Promise((resolve) => {
+        this.#answer = resolve;
+        if (this.#isOver) return resolve(undefined);
+        const own = new Uint8Array(bytes); // a view may stand in a buffer that others use
+        this.#worker.postMessage({ bytes: own, use } satisfies EncodedReference, [own.buffer]);
+      });
+    } finally {
+      cancelTimer();
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** Waits for another file. `onOver` is called once, if none comes in time or the thread ends. */
+  rest(onOver: () => void): boolean {
+    if (this.#isOver) return false;
+    this.#worker.unref();
+    this.#onLost = onOver;
+    this.#cancelRest = this.#time.after(IDLE_MS, onOver);
+    return true;
+  }
+
+  end(): Promise<void> {
+    this.#cancelRest();
+    this.#isOver = true;
+    void this.#worker.terminate();
+    return this.#ended;
   }
 }
 

@@ -1,6 +1,7 @@
 // Decodes one sound file into mono at REFERENCE_RATE, within the limits of its use. Decoding stops as soon as
 // the sound is too long.
 import { Resampler } from '../audio/resampler.js';
+import { SampleQueue } from '../audio/sample-buffers.js';
 import { mixDown, soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
 import { DECODED_KINDS, endOfTag, isDecoded, nameOfKind, soundKind } from '../codecs/sound-kind.js';
 import { asParleyError, ParleyError } from '../errors.js';
@@ -63,13 +64,15 @@ const FRAME = REFERENCE_RATE / 50; // 20 ms
 /** Collects decoded samples as mono at REFERENCE_RATE, within the limits of their use. */
 export class ReferenceSound {
   readonly #rules: UseRules;
-  readonly #samples: Float32Array;
-  #filled = 0;
+  readonly #maxSamples: number;
+  /** It grows with the sound: most sounds are far shorter than the longest. */
+  readonly #samples: SampleQueue;
   #resampler: Resampler | undefined;
 
   constructor(use: SoundUse = 'voice') {
     this.#rules = RULES[use];
-    this.#samples = new Float32Array(REFERENCE_RATE * this.#rules.maxSeconds);
+    this.#maxSamples = REFERENCE_RATE * this.#rules.maxSeconds;
+    this.#samples = new SampleQueue(this.#maxSamples);
   }
 
   /** Adds samples; every channel has as many as the first. Throws AUDIO_INVALID. */
@@ -98,16 +101,19 @@ export class ReferenceSound {
       const rest = new Float32Array(resampler.maxFlush);
       this.#keep(rest.subarray(0, resampler.flush(rest)));
     }
-    const seconds = this.#filled / REFERENCE_RATE;
+    const count = this.#samples.length;
+    const seconds = count / REFERENCE_RATE;
     if (seconds < minSeconds) {
       throw invalid(`it lasts ${seconds.toFixed(2)} s; ${minSeconds} to ${maxSeconds} s are taken`);
     }
-    const samples = withinFullScale(this.#samples.slice(0, this.#filled));
-    if (minHeard > 0 && framesHeard(samples) < minHeard) {
+    const samples = new Float32Array(count);
+    this.#samples.read(samples, count);
+    const scaled = withinFullScale(samples);
+    if (minHeard > 0 && framesHeard(scaled) < minHeard) {
       const heard = (minHeard * FRAME) / REFERENCE_RATE;
       throw invalid(`it is silent, or all but; ${heard} s of sound are needed at least`);
     }
-    return samples;
+    return scaled;
   }
 
   #resamplerFor(rate: number): Resampler {
@@ -117,12 +123,11 @@ export class ReferenceSound {
   }
 
   #keep(output: Float32Array): void {
-    if (this.#filled + output.length > this.#samples.length) {
+    if (this.#samples.length + output.length > this.#maxSamples) {
       const { minSeconds, maxSeconds } = this.#rules;
       throw invalid(`it is longer than ${maxSeconds} s; ${minSeconds} to ${maxSeconds} s are taken`);
     }
-    this.#samples.set(output, this.#filled);
-    this.#filled += output.length;
+    this.#samples.write(output, output.length);
   }
 
   /** Prefixes errors with the use of the sound. */

@@ -1,5 +1,5 @@
-// Decodes one file in its own thread, so that a crash or hang of the decoder affects nothing else.
-import { parentPort, workerData } from 'node:worker_threads';
+// Decodes one file after the other in its thread.
+import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { asParleyError } from '../errors.js';
 import type { DecodedReference, EncodedReference } from './reference-audio.js';
@@ -15,11 +15,14 @@ if (parentPort === null) throw new Error('reference-worker.js runs in a worker t
 const port = parentPort;
 
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);
-try {
-  const { bytes, use } = workerData as EncodedReference;
-  const samples = await decodeReference(bytes, use);
-  port.postMessage({ samples } satisfies DecodedReference, [samples.buffer]);
-} catch (error) {
-  const { code, message } = asParleyError(error, 'AUDIO_INVALID');
-  port.postMessage({ code, message } satisfies DecodedReference);
+port.on('message', (file: EncodedReference) => void answer(file));
+
+async function answer({ bytes, use }: EncodedReference): Promise<void> {
+  try {
+    const samples = await decodeReference(bytes, use);
+    port.postMessage({ samples } satisfies DecodedReference, [samples.buffer]);
+  } catch (error) {
+    const { code, message } = asParleyError(error, 'AUDIO_INVALID');
+    port.postMessage({ code, message } satisfies DecodedReference);
+  }
 }

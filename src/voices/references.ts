@@ -4,8 +4,9 @@ import { hash } from 'node:crypto';
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { VoiceAbilities } from '../engines/routing.js';
+import { ParleyError } from '../errors.js';
 import { audioBytes, type AudioSourceOptions } from './audio-source.js';
-import { REFERENCE_RATE, type ReferenceAudio } from './reference-audio.js';
+import { REFERENCE_RATE, type ReferenceAudio, type SoundUse } from './reference-audio.js';
 
 export interface VoiceSample {
   /** The file itself; or a data URL of it, or another where the server allows it. */
@@ -27,9 +28,11 @@ const FIELD = 'ref_audio';
 
 export class References {
   readonly #options: ReferencesOptions;
+  readonly #decodes: SharedDecodes;
 
   constructor(options: ReferencesOptions) {
     this.#options = options;
+    this.#decodes = new SharedDecodes(options.audio, options.cache, 'voice');
   }
 
   /**
@@ -44,7 +47,7 @@ export class References {
     this.#options.engines.checkAble('sample', language, field);
     const bytes = await audioBytes(source, this.#options, field, signal);
     const content = hash('sha256', bytes, 'hex');
-    const samples = await this.#samplesOf(content, bytes, field, signal);
+    const samples = await this.#decodes.samplesOf(`file ${content}`, bytes, field, signal);
     return {
       kind: 'sample',
       hash: sampleHash(content, text, xVectorOnly),
@@ -53,21 +56,6 @@ export class References {
       text,
       xVectorOnly,
     };
-  }
-
-  async #samplesOf(
-    content: string,
-    bytes: Uint8Array,
-    field: string,
-    signal: AbortSignal,
-  ): Promise<Float32Array> {
-    const { audio, cache } = this.#options;
-    const key = `file ${content}`;
-    const known = cache.find(key);
-    if (known !== undefined) return known;
-    const samples = await audio.decode(bytes, field, signal);
-    cache.keep(key, samples);
-    return samples;
   }
 }
 
@@ -78,26 +66,108 @@ export function sampleHash(content: string, text?: string, xVectorOnly?: boolean
 
 interface PlayedSoundsOptions extends AudioSourceOptions {
   readonly audio: Pick<ReferenceAudio, 'decode'>;
+  /** Bytes of decoded sounds that are kept. */
+  readonly cacheBytes?: number;
 }
 
-/** Decodes sound files that are played in a call unchanged. */
+const CACHE_BYTES = 32 * 1024 * 1024; // 349 s
+
+/**
+ * Decodes sound files that are played in a call unchanged. The same file is decoded once while it is kept.
+ */
 export class PlayedSounds {
   readonly #options: PlayedSoundsOptions;
+  readonly #decodes: SharedDecodes;
 
   constructor(options: PlayedSoundsOptions) {
     this.#options = options;
+    const cache = new VoiceCache(Infinity, options.cacheBytes ?? CACHE_BYTES);
+    this.#decodes = new SharedDecodes(options.audio, cache, 'play');
   }
 
   /**
-   * Reads the file itself, or fetches it from its URL. Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE,
-   * QUEUE_FULL or ABORTED.
+   * Reads the file itself, or fetches it from its URL. The samples are shared: they must not be changed.
+   * Rejects with INVALID_FIELD, AUDIO_INVALID, TOO_LARGE, QUEUE_FULL or ABORTED.
    * @param field request field that errors name
    */
   async read(source: string | Uint8Array, field: string, signal: AbortSignal) {
     const bytes = await audioBytes(source, this.#options, field, signal);
-    const samples = await this.#options.audio.decode(bytes, field, signal, 'play');
+    const content = hash('sha256', bytes, 'base64');
+    const samples = await this.#decodes.samplesOf(content, bytes, field, signal);
     return { samples, sampleRate: REFERENCE_RATE };
   }
+}
+
+interface RunningDecode {
+  readonly samples: Promise<Float32Array>;
+  /** Ends the decoding. */
+  readonly abandoned: AbortController;
+  waiting: number;
+}
+
+/** Decodes each file once for all requests that want it at the same time, and keeps its samples. */
+class SharedDecodes {
+  readonly #audio: Pick<ReferenceAudio, 'decode'>;
+  readonly #cache: VoiceCache;
+  readonly #use: SoundUse;
+  readonly #running = new Map<string, RunningDecode>();
+
+  constructor(audio: Pick<ReferenceAudio, 'decode'>, cache: VoiceCache, use: SoundUse) {
+    this.#audio = audio;
+    this.#cache = cache;
+    this.#use = use;
+  }
+
+  /**
+   * Rejects as `ReferenceAudio.decode`. An abort ends the decoding if no other request waits for it.
+   * @param key hash of the file
+   */
+  async samplesOf(key: string, bytes: Uint8Array, field: string, signal: AbortSignal): Promise<Float32Array> {
+    const known = this.#cache.find(key);
+    if (known !== undefined) return known;
+    if (signal.aborted) throw unwanted();
+    const run = this.#running.get(key) ?? this.#start(key, bytes, field);
+    run.waiting++;
+    let leave: () => void = () => undefined;
+    const left = new Promise<never>((_, reject) => {
+      leave = () => reject(unwanted());
+      signal.addEventListener('abort', leave, { once: true });
+    });
+    try {
+      return await Promise.race([run.samples, left]);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.field === undefined || error.field === field) throw error;
+      throw new ParleyError(error.code, error.message, { field, cause: error }); // the first request's field
+    } finally {
+      signal.removeEventListener('abort', leave);
+      if (--run.waiting === 0) this.#abandon(key, run);
+    }
+  }
+
+  #start(key: string, bytes: Uint8Array, field: string): RunningDecode {
+    const abandoned = new AbortController();
+    const samples = this.#decode(key, bytes, field, abandoned.signal);
+    const run = { samples, abandoned, waiting: 0 };
+    this.#running.set(key, run);
+    return run;
+  }
+
+  async #decode(key: string, bytes: Uint8Array, field: string, signal: AbortSignal): Promise<Float32Array> {
+    const samples = await this.#audio.decode(bytes, field, signal, this.#use);
+    this.#cache.keep(key, samples);
+    return samples;
+  }
+
+  /** A request that comes later begins anew. */
+  #abandon(key: string, run: RunningDecode): void {
+    if (this.#running.get(key) === run) this.#running.delete(key);
+    run.abandoned.abort();
+    run.samples.catch(() => undefined);
+  }
+}
+
+function unwanted(): ParleyError {
+  return new ParleyError('ABORTED', 'the sound is not wanted any more');
 }
 
 interface VoiceCacheFigures {
@@ -107,15 +177,18 @@ interface VoiceCacheFigures {
 }
 
 /**
- * Keeps decoded samples of voices in memory; drops the least recently used first. One minute takes 5.5 MiB.
+ * Keeps decoded samples in memory; drops the least recently used first. One minute takes 5.5 MiB.
  */
 export class VoiceCache {
   readonly #maxEntries: number;
+  readonly #maxBytes: number;
   readonly #samples = new Map<string, Float32Array>(); // least recently used first
+  #bytes = 0;
   #hits = 0;
 
-  constructor(maxEntries: number) {
+  constructor(maxEntries: number, maxBytes = Infinity) {
     this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
   }
 
   get figures(): VoiceCacheFigures {
@@ -132,16 +205,20 @@ export class VoiceCache {
     return samples;
   }
 
+  /** Samples that are larger than the whole cache are not kept, and drop no others. */
   keep(key: string, samples: Float32Array): void {
-    this.#samples.delete(key);
+    this.drop(key);
+    if (samples.byteLength > this.#maxBytes) return;
     this.#samples.set(key, samples);
+    this.#bytes += samples.byteLength;
     for (const oldest of this.#samples.keys()) {
-      if (this.#samples.size <= this.#maxEntries) break;
-      this.#samples.delete(oldest);
+      if (this.#samples.size <= this.#maxEntries && this.#bytes <= this.#maxBytes) break;
+      this.drop(oldest);
     }
   }
 
   drop(key: string): void {
+    this.#bytes -= this.#samples.get(key)?.byteLength ?? 0;
     this.#samples.delete(key);
   }
 }

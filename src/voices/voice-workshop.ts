@@ -145,7 +145,10 @@ function wavFile(samples: Float32Array): Uint8Array {
   return file;
 }
 
-type VoiceConfig = Pick<Config, 'voicesDir' | 'voiceCacheMax' | 'referenceUrls' | 'maxUploadBytes'>;
+type VoiceConfig = Pick<
+  Config,
+  'voicesDir' | 'voiceCacheMax' | 'soundCacheBytes' | 'referenceUrls' | 'maxUploadBytes'
+>;
 
 export class VoiceWorkshop {
   /** Voices from samples in requests. */
@@ -169,7 +172,7 @@ export class VoiceWorkshop {
     this.#cache = cache;
     this.#audio = audio;
     this.samples = new References({ audio, cache, engines, maxBytes, urls, network });
-    this.sounds = new PlayedSounds({ audio, maxBytes, urls, network });
+    this.sounds = new PlayedSounds({ audio, maxBytes, urls, network, cacheBytes: config.soundCacheBytes });
     this.made = new MadeVoices({ audio, cache, engines, maxBytes, store });
   }
 

@@ -9,6 +9,7 @@ import { systemTime } from '../../src/time.js';
 import { type Ffmpeg, findFfmpeg } from '../../src/transcribing/ffmpeg.js';
 import { SoundDecoders } from '../../src/transcribing/sound-decoders.js';
 import { fitTone } from '../audio/tones.js';
+import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ } from '../voices/voice-samples.js';
 
@@ -115,4 +116,24 @@ test('a sound that is not wanted any more leaves no process and no file', async 
   await assert.rejects(done, { code: 'ABORTED' });
   ring.close();
   await until(() => leftovers().length === 0);
+});
+
+test('a thread decodes file after file, and ends after a minute without one', async (t) => {
+  const time = new ManualTime();
+  const decoders = new SoundDecoders({ time, ffmpeg: undefined });
+  t.after(() => decoders.close());
+  const decode = async () => {
+    const { ring, done } = await decoders.open(upload(sampleFile(KINDS['wav s16'])), NEVER);
+    await readAll(ring);
+    await done;
+    await until(() => decoders.size === 0);
+  };
+  const threads = () => readdirSync('/proc/self/task').length;
+  await decode();
+  const one = threads();
+  await decode();
+  assert.equal(threads(), one);
+  time.advance(60_000);
+  await until(() => threads() < one);
+  await decode();
 });

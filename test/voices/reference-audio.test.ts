@@ -4,6 +4,8 @@ import { test, type TestContext } from 'node:test';
 import { REFERENCE_RATE as RATE, ReferenceAudio } from '../../src/voices/reference-audio.js';
 import { CodedReader, type Decoder } from '../../src/codecs/sound-file.js';
 import { decodeReference, readAll, ReferenceSound } from '../../src/voices/reference-decoders.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
 import { mutatedBytes, randomFrom } from '../api/mutations.js';
 import { fitTone, tone } from '../audio/tones.js';
 import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from './voice-samples.js';
@@ -135,6 +137,73 @@ test('a decoder that hangs is ended, and one that crashes affects no other', asy
     open(t, { script: eats }).decode(wav, 'ref_audio', NEVER),
     refused(/cannot be decoded/),
   );
+});
+
+/** Answers with the number of its thread, fails with a file that begins with 1, and exits at a 2. */
+const NUMBERED = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort, threadId } from 'node:worker_threads';
+    parentPort.on('message', ({ bytes: [first] }) => {
+      if (first === 2) process.exit(0);
+      const failed = { code: 'AUDIO_INVALID', message: 'broken' };
+      parentPort.postMessage(first === 1 ? failed : { samples: Float32Array.of(threadId) });
+    });`)}`,
+);
+
+test('one thread decodes file after file, and ends after a minute without one', async (t) => {
+  const time = new ManualTime();
+  const audio = open(t, { script: NUMBERED, time });
+  const thread = async () => (await audio.decode(Uint8Array.of(0), 'audio', NEVER, 'play'))[0];
+  const first = await thread();
+  time.advance(59_999);
+  assert.equal(await thread(), first);
+  time.advance(59_999);
+  assert.equal(await thread(), first);
+  time.advance(60_000);
+  assert.notEqual(await thread(), first);
+  await audio.close();
+  assert.equal(time.waiting, 0);
+});
+
+test('two files at once take two threads, and later ones the same two', async (t) => {
+  const audio = open(t, { script: NUMBERED });
+  const threads = async (count: number) =>
+    new Set(
+      (
+        await Promise.all(Array.from({ length: count }, () => audio.decode(Uint8Array.of(0), 'audio', NEVER)))
+      ).map(([thread]) => thread),
+    );
+  const first = await threads(2);
+  assert.equal(first.size, 2);
+  assert.deepEqual(new Set([...(await threads(6)), ...first]), first);
+});
+
+test('a file that fails or ends its thread fails alone, and the next one gets a new thread', async (t) => {
+  const audio = open(t, { script: NUMBERED });
+  const decode = (first: number) => audio.decode(Uint8Array.of(first), 'ref_audio', NEVER);
+  const [one] = await decode(0);
+  await assert.rejects(decode(1), refused(/^broken$/));
+  const [two] = await decode(0);
+  await assert.rejects(decode(2), refused(/cannot be decoded/));
+  const [three] = await decode(0);
+  assert.equal(new Set([one, two, three]).size, 3);
+});
+
+test('a thread that dies while it waits for a file is replaced', async (t) => {
+  const dies = new URL(
+    `data:text/javascript,${encodeURIComponent(`
+      import { parentPort, threadId } from 'node:worker_threads';
+      parentPort.once('message', () => {
+        parentPort.postMessage({ samples: Float32Array.of(threadId) });
+        setTimeout(() => process.exit(0));
+      });`)}`,
+  );
+  const time = new ManualTime();
+  const audio = open(t, { script: dies, time });
+  const decode = () => audio.decode(Uint8Array.of(0), 'audio', NEVER);
+  const [first] = await decode();
+  await until(() => time.waiting === 0); // its minute of rest is cancelled
+  assert.notEqual((await decode())[0], first);
 });
 
 test('two files are decoded at once, sixteen wait, and more are refused', async (t) => {

@@ -200,3 +200,110 @@ test('a data: URL is read, and an address of the web only where the server allow
     message: /its address is not public/,
   });
 });
+
+/** Sounds whose decoding waits until the test ends it: `files` are those that were begun. */
+function heldSounds(cacheBytes?: number) {
+  const files: { bytes: string; signal: AbortSignal; end: (samples: Float32Array | ParleyError) => void }[] =
+    [];
+  const decode = (bytes: Uint8Array, field: string, signal: AbortSignal, use?: string) => {
+    assert.equal(use, 'play');
+    return new Promise<Float32Array>((resolve, reject) => {
+      const end = (how: Float32Array | ParleyError) =>
+        how instanceof ParleyError ? reject(new ParleyError(how.code, how.message, { field })) : resolve(how);
+      files.push({ bytes: Buffer.from(bytes).toString(), signal, end });
+      signal.addEventListener('abort', () => reject(new ParleyError('ABORTED', 'unwanted')));
+    });
+  };
+  const more = cacheBytes === undefined ? {} : { cacheBytes };
+  const sounds = new PlayedSounds({ audio: { decode }, maxBytes: 1000, urls: false, ...more });
+  const begun = () => new Promise<void>((resolve) => setImmediate(resolve));
+  return { sounds, files, begun };
+}
+
+const SAMPLES = new Float32Array(10);
+
+test('the same sound is decoded once, whether it comes as a file or a data: URL', async () => {
+  const { sounds, files, begun } = heldSounds();
+  const first = sounds.read(Buffer.from('a'), 'audio', NEVER);
+  await begun();
+  files[0]?.end(SAMPLES);
+  assert.equal((await first).samples, SAMPLES);
+  assert.equal((await sounds.read(URL_OF('a'), 'audio', NEVER)).samples, SAMPLES);
+  assert.equal(files.length, 1);
+});
+
+test('plays of one sound at the same time wait for one decoding', async () => {
+  const { sounds, files, begun } = heldSounds(0);
+  const all = Array.from({ length: 20 }, () => sounds.read(URL_OF('a'), 'audio', NEVER));
+  const other = sounds.read(URL_OF('b'), 'audio', NEVER);
+  await begun();
+  assert.deepEqual(files.map(({ bytes }) => bytes).toSorted(), ['a', 'b']);
+  for (const { end } of files) end(SAMPLES);
+  for (const { samples } of await Promise.all([...all, other])) assert.equal(samples, SAMPLES);
+});
+
+test('a play that is given up takes no sound from another, and the last one ends the decoding', async () => {
+  const { sounds, files, begun } = heldSounds();
+  const [one, two] = [new AbortController(), new AbortController()];
+  const first = assert.rejects(sounds.read(URL_OF('a'), 'audio', one.signal), { code: 'ABORTED' });
+  const second = sounds.read(URL_OF('a'), 'audio', two.signal);
+  await begun();
+  one.abort();
+  await first;
+  assert.equal(files[0]?.signal.aborted, false);
+  const third = assert.rejects(second, { code: 'ABORTED' });
+  two.abort();
+  await third;
+  assert.equal(files[0]?.signal.aborted, true);
+  const again = sounds.read(URL_OF('a'), 'audio', NEVER);
+  await begun();
+  files[1]?.end(SAMPLES);
+  assert.equal((await again).samples, SAMPLES);
+});
+
+test('a sound that cannot be decoded is refused to each play with its own field, and decoded anew', async () => {
+  const { sounds, files, begun } = heldSounds();
+  const refused = (field: string) => ({ code: 'AUDIO_INVALID', field, message: 'damaged' });
+  const all = Promise.all([
+    assert.rejects(sounds.read(URL_OF('a'), 'audio', NEVER), refused('audio')),
+    assert.rejects(sounds.read(URL_OF('a'), 'file', NEVER), refused('file')),
+  ]);
+  await begun();
+  files[0]?.end(new ParleyError('AUDIO_INVALID', 'damaged'));
+  await all;
+  void sounds.read(URL_OF('a'), 'audio', NEVER);
+  await begun();
+  assert.equal(files.length, 2);
+});
+
+test('decoded sounds take no more bytes than are allowed, and a larger one drops no other', async () => {
+  const { sounds, files, begun } = heldSounds(2 * SAMPLES.byteLength);
+  const play = async (name: string, samples = SAMPLES) => {
+    const reading = sounds.read(URL_OF(name), 'audio', NEVER);
+    await begun();
+    files.at(-1)?.end(samples);
+    await reading;
+  };
+  for (const name of ['a', 'b', 'a', 'c', 'a']) await play(name);
+  assert.deepEqual(
+    files.map(({ bytes }) => bytes),
+    ['a', 'b', 'c'],
+  );
+  await play('long', new Float32Array(21));
+  await play('c');
+  await play('a');
+  assert.equal(files.length, 4);
+  await play('b');
+  assert.equal(files.length, 5);
+});
+
+test('samples of one voice at the same time are decoded once as well', async () => {
+  let decodes = 0;
+  const decode = () => {
+    decodes++;
+    return Promise.resolve(SAMPLES);
+  };
+  const { reference } = open({ audio: { decode } });
+  await Promise.all(Array.from({ length: 5 }, () => reference(URL_OF('a'))));
+  assert.equal(decodes, 1);
+});
