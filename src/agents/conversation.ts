@@ -127,6 +127,8 @@ export class Conversation {
   readonly #listener: ConversationListener;
   readonly #turns: OpenTurn[] = [];
   readonly #ordersToEnd: EndOrder[] = [];
+  /** The last of them is due then. */
+  #orderedMs = -Infinity;
   #turnCount = 0;
   #hearing: Partial<HearingSettings> = {};
   #isRecognised = false;
@@ -140,7 +142,9 @@ export class Conversation {
   /** Utterances of ours that speech interrupts. */
   readonly #interruptible = new Set<number>();
   readonly #likely: LikelyEnd | undefined;
-  #expect: (expected: ExpectedSpeech) => void = () => undefined;
+  #expected: ExpectedSpeech;
+  #hasInput = true;
+  #follow: () => void = () => undefined;
   #cancelNoise: () => void = () => undefined;
   #stop: () => void = () => undefined;
 
@@ -154,13 +158,14 @@ export class Conversation {
     this.#listener = listener;
     this.#parts = parts;
     this.#hearing = options.hearing ?? {};
+    this.#expected = options.expected;
     const { call } = handled;
     const { earlyStartMs = 0 } = options;
     if (earlyStartMs > 0)
       this.#likely = new LikelyEnd(parts.time, earlyStartMs, (turn) => listener.likely?.(turn));
     // Before the texts: the end of a turn is known before its text.
     const stopObserving = call.observe((event) => this.#observe(event));
-    const stopTexts = this.#hear(options.expected);
+    const stopTexts = this.#hear();
     this.#stop = () => {
       stopObserving();
       stopTexts();
@@ -189,8 +194,12 @@ export class Conversation {
     return this.#turns.length > 0 || this.#ordersToEnd.length > 0;
   }
 
-  /** The caller has spoken since the last turn was over, and nobody has ordered the end of this one. */
+  /**
+   * The caller has spoken since the last turn was over, and nobody has ordered the end of this one. Where
+   * turns are ended by order only, one is always open.
+   */
   get isTurnOpen(): boolean {
+    if (this.#isByHand) return this.#isRecognised;
     return this.#isTurnOpen && this.#ordersToEnd.length === 0;
   }
 
@@ -206,7 +215,15 @@ export class Conversation {
 
   /** The recogniser is to expect something else from now on. */
   expect(expected: ExpectedSpeech): void {
-    this.#expect(expected);
+    this.#expected = expected;
+    this.#follow();
+  }
+
+  /** Where turns are ended by order only: sound belongs to a turn from now on, or to none. */
+  set hasInput(hasInput: boolean) {
+    if (hasInput === this.#hasInput) return;
+    this.#hasInput = hasInput;
+    if (this.#isByHand) this.#follow();
   }
 
   /** Hears the caller with these settings from now on. A caller who is not recognised is not heard. */
@@ -216,6 +233,7 @@ export class Conversation {
     if (this.#isRecognised) this.#handled.call.listen(hearing);
     if (this.#isByHand === wasByHand) return;
     this.#cancelNoise();
+    this.#follow();
     this.#callerSpeaks(wasByHand && this.#isSoundOn);
   }
 
@@ -227,8 +245,9 @@ export class Conversation {
     if (!this.#isRecognised)
       throw new ParleyError('CALL_STATE', 'the caller is not heard, so that no turn can be ended');
     const { time } = this.#parts;
+    this.#orderedMs = Math.max(time.now() + delayMs, this.#orderedMs); // orders keep their order
     const order: EndOrder = {
-      cancel: time.after(delayMs, () => {
+      cancel: time.after(this.#orderedMs - time.now(), () => {
         order.cancel = time.after(TEXT_MS, () => this.#orderLost(order));
         try {
           this.#handled.call.endTurn();
@@ -275,7 +294,7 @@ export class Conversation {
    * A caller who is not recognised, or sends no sound, can still type and press keys. The microphone of a
    * browser may be switched on later.
    */
-  #hear(expected: ExpectedSpeech): () => void {
+  #hear(): () => void {
     const { callerTexts, log } = this.#parts;
     const { call } = this.#handled;
     if (!callerTexts.isCallerRecognised) return () => undefined;
@@ -297,10 +316,15 @@ export class Conversation {
       text: (text: CallerText) => this.#heard(text),
       failed: (error: ParleyError) => this.#unheard(error),
     };
-    let stopTexts = callerTexts.follow(call, listener, expected);
-    this.#expect = (changed) => {
+    const follow = () => {
+      const byHand = this.#hasInput ? 'open' : 'closed';
+      const turns = this.#isByHand ? ({ byHand } as const) : {};
+      return callerTexts.follow(call, listener, { ...this.#expected, ...turns });
+    };
+    let stopTexts = follow();
+    this.#follow = () => {
       const stopBefore = stopTexts;
-      stopTexts = callerTexts.follow(call, listener, changed);
+      stopTexts = follow();
       stopBefore();
     };
     return () => {

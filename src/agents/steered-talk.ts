@@ -112,6 +112,11 @@ export class SteeredTalk {
     else this.#awaitInput();
   }
 
+  /** Where the client ends the turns: sound that comes belongs to a turn from now on, or to none. */
+  set hasInput(hasInput: boolean) {
+    this.#conversation.hasInput = hasInput;
+  }
+
   /** Holds for what comes from now on. Throws INVALID_FIELD. */
   change(settings: TalkSettings): void {
     const { hearing, expected, idleMs } = this.#settings;
@@ -203,7 +208,10 @@ export class SteeredTalk {
     this.#turns.commit();
   }
 
-  /** Drops the words that the caller has spoken since the last turn. False if there are none. */
+  /**
+   * Drops what the caller has said since the last turn: where the client ends the turns, all sound. False if
+   * there is nothing.
+   */
   dropInput(): boolean {
     if (!this.#conversation.isTurnOpen) return false;
     this.#conversation.endTurn(0);

@@ -4,6 +4,8 @@
 //   ear of the call ─▶ ring ─▶ recogniser ◀── turns ── hearing of the call
 //                                 └─▶ partial and final texts ─▶ all who follow the caller
 //
+// Where only orders end turns, the recogniser gets all sound: voice activity decides nothing.
+//
 // A caller is recognised while somebody follows. All who follow share one recognition.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
@@ -37,6 +39,11 @@ export interface ExpectedSpeech {
   readonly language?: string | undefined;
   /** Names and words that may be said. */
   readonly context?: string | undefined;
+  /**
+   * Only orders end turns, and a turn has all sound while this is `open`, whether or not it is speech.
+   * Undefined: voice activity finds the turns.
+   */
+  readonly byHand?: 'open' | 'closed' | undefined;
 }
 
 type HeardCall = Pick<Call, 'id' | 'observe' | 'follow' | 'hear' | 'closed'>;
@@ -95,6 +102,10 @@ class RecognisedCaller {
   #stopObserving: () => void = () => undefined;
   #stopHearing: () => void = () => undefined;
   #ear: CallerEar | undefined;
+  /** The ear before, whose texts have not all come. */
+  #earBefore: CallerEar | undefined;
+  /** Texts of the ear that wait for those of the ear before. */
+  #held: (() => void)[] = [];
   /** Its session does not know what is expected now. */
   #isStale = false;
   #failedAtMs = -Infinity;
@@ -123,10 +134,28 @@ class RecognisedCaller {
 
   #expect(expected: ExpectedSpeech): void {
     const { language, context } = this.#expected;
-    if (expected.language === language && expected.context === context) return;
+    const wasByHand = this.#isByHand;
     this.#expected = expected;
-    this.#isStale = this.#ear !== undefined;
+    if (expected.language !== language || expected.context !== context)
+      this.#isStale = this.#ear !== undefined;
+    if (!this.#isByHand && wasByHand) this.#detectAgain();
     this.#renewEar();
+    this.#openTurn();
+  }
+
+  get #isByHand(): boolean {
+    return this.#expected.byHand !== undefined;
+  }
+
+  /** Where only orders end turns. */
+  #openTurn(): void {
+    if (this.#expected.byHand === 'open' && this.#ear?.isTurn === false) this.#ear.speechStarted(true);
+  }
+
+  /** What the client has not committed is dropped. A caller who speaks now has begun a turn. */
+  #detectAgain(): void {
+    this.#ear?.dropTurn();
+    if (this.#isSpeaking) this.#ear?.speechStarted();
   }
 
   /** The recogniser gets to know what is expected with another session, between two turns. */
@@ -134,6 +163,24 @@ class RecognisedCaller {
     if (!this.#isStale || this.#ear?.isBusy === true) return;
     this.#leaveEar();
     this.#reopenEar();
+  }
+
+  /** As `#renewEar`, where the next turn begins at once: the texts of the ear before are still to come. */
+  #followEar(): void {
+    if (!this.#isStale || this.#earBefore !== undefined) return;
+    this.#isStale = false;
+    this.#earBefore = this.#ear;
+    this.#ear = undefined;
+    this.#reopenEar();
+    this.#retire();
+  }
+
+  /** Closes the ear before once its texts have come. */
+  #retire(): void {
+    if (this.#earBefore?.isBusy === true) return;
+    this.#earBefore?.close();
+    this.#earBefore = undefined;
+    for (const tell of this.#held.splice(0)) tell();
   }
 
   #start(): void {
@@ -172,6 +219,9 @@ class RecognisedCaller {
     this.#isStale = false;
     this.#ear?.close();
     this.#ear = undefined;
+    this.#earBefore?.close();
+    this.#earBefore = undefined;
+    this.#held = [];
   }
 
   #observe(event: CallEvent): void {
@@ -179,10 +229,10 @@ class RecognisedCaller {
       case 'speech.started':
         this.#isSpeaking = true;
         this.#reopenEar();
-        return this.#ear?.speechStarted();
+        return this.#isByHand ? undefined : this.#ear?.speechStarted();
       case 'speech.stopped':
         this.#isSpeaking = false;
-        return this.#ear?.speechStopped();
+        return this.#isByHand ? undefined : this.#ear?.speechStopped();
       case 'turn.ended':
         return this.#turnEnded(event.reason === 'client');
       default:
@@ -197,7 +247,9 @@ class RecognisedCaller {
       if (this.#ear?.isTurn === false) this.#ear.speechStarted();
     }
     this.#ear?.turnEnded();
-    if (this.#isSpeaking) this.#ear?.speechStarted(); // the next turn
+    if (!this.#isByHand) return this.#isSpeaking ? this.#ear?.speechStarted() : undefined; // the next turn
+    if (this.#expected.byHand === 'open') this.#followEar();
+    return this.#openTurn();
   }
 
   /** The ear is open before the caller speaks: a turn begins with the sound before its onset was found. */
@@ -205,6 +257,7 @@ class RecognisedCaller {
     if (this.#ear !== undefined || this.#time.now() - this.#failedAtMs < REOPEN_MS) return;
     try {
       this.#ear = this.#openEar();
+      this.#openTurn();
     } catch (error) {
       this.#failed(asParleyError(error, 'ENGINE_FAILED'));
     }
@@ -214,12 +267,20 @@ class RecognisedCaller {
     let socket: CallerSocket | undefined;
     this.#call.follow((port) => (socket = port.socket))();
     if (socket === undefined) return undefined;
-    const times = { openedMs: this.#time.now(), firstNumber: this.#nextNumber };
+    // The numbers of the turns whose texts the ear before still owes are taken.
+    const firstNumber = this.#nextNumber + (this.#earBefore?.awaited ?? 0);
+    const times = { openedMs: this.#time.now(), firstNumber };
     const ear: CallerEar = new CallerEar(socket, this.#recogniser, this.#expected, {
-      text: (text, isFinal) => this.#told(text, isFinal, times),
+      text: (text, isFinal) => {
+        const tell = () => this.#told(text, isFinal, times);
+        if (this.#earBefore === undefined || this.#earBefore === ear) tell();
+        else this.#held.push(tell);
+        if (this.#earBefore === ear) this.#retire();
+      },
       failed: (error) => {
         if (this.#ear === ear) this.#ear = undefined;
         this.#failed(error);
+        if (this.#earBefore === ear) this.#retire();
       },
     });
     return ear;
@@ -250,30 +311,37 @@ class CallerEar {
   readonly #socket: CallerSocket;
   readonly #ring: PcmRing;
   readonly #session: RecognitionSession;
+  readonly #listener: EarListener;
   #isTurn = false;
+  /** Samples in the ring when the turn began, if it followed another one at once; else -1. */
+  #openedAt = -1;
+  /** Samples in the ring when the last turn ended. */
+  #endedAt = -1;
+  /** Number of the turn that is open, or of the next one. */
+  #turn = 0;
+  /** The turn of each part of the session: a turn without sound has none. */
+  readonly #turnOfPart: number[] = [];
+  /** Turns whose texts are not told. */
+  readonly #dropped = new Set<number>();
   /** Turns that are over, and whose texts have not come. */
-  #awaited = 0;
+  readonly #over: { readonly turn: number; readonly hasSound: boolean }[] = [];
   #isClosed = false;
 
   /** Throws QUEUE_FULL if the call has too many listeners, and what the recogniser throws. */
   constructor(
     socket: CallerSocket,
     recogniser: Recogniser,
-    expected: ExpectedSpeech,
-    { text, failed }: EarListener,
+    { language, context }: ExpectedSpeech,
+    listener: EarListener,
   ) {
     this.#socket = socket;
+    this.#listener = listener;
     this.#ring = socket.openEar({ channels: 1, capacityMs: EAR_MS });
     try {
+      const sampleRate = this.#ring.rate;
       this.#session = recogniser.open(
-        { ...expected, use: 'live', gated: true, partials: true, sampleRate: this.#ring.rate },
-        {
-          partial: (one) => this.#isClosed || text(one, false),
-          final: (one) => {
-            this.#awaited = Math.max(0, this.#awaited - 1);
-            if (!this.#isClosed) text(one, true);
-          },
-        },
+        { language, context, use: 'live', gated: true, partials: true, sampleRate },
+        { partial: (text) => this.#tell(text, false), final: (text) => this.#final(text) },
       );
       this.#session.push(this.#ring);
     } catch (error) {
@@ -282,7 +350,8 @@ class CallerEar {
     }
     this.#session.ended
       .catch((error: unknown) => {
-        if (!this.#isClosed) failed(asParleyError(error, 'ENGINE_FAILED'));
+        this.#over.length = 0;
+        if (!this.#isClosed) listener.failed(asParleyError(error, 'ENGINE_FAILED'));
       })
       .finally(() => this.close());
   }
@@ -291,12 +360,22 @@ class CallerEar {
     return this.#isTurn;
   }
 
-  /** The text of a turn is still to come. */
-  get isBusy(): boolean {
-    return this.#isTurn || this.#awaited > 0;
+  /** Turns that are over, and whose texts have not come. */
+  get awaited(): number {
+    return this.#over.length;
   }
 
-  speechStarted(): void {
+  /** The text of a turn is still to come. */
+  get isBusy(): boolean {
+    return this.#isTurn || this.awaited > 0;
+  }
+
+  /** A turn that an order ends may begin where the one before has ended, and have no sound. */
+  speechStarted(isEndedByHand = false): void {
+    if (!this.#isTurn) {
+      this.#turnOfPart.push(this.#turn);
+      this.#openedAt = isEndedByHand && this.#written === this.#endedAt ? this.#endedAt : -1;
+    }
     this.#session.turn(this.#isTurn ? 'resume' : 'begin');
     this.#isTurn = true;
   }
@@ -307,9 +386,19 @@ class CallerEar {
 
   turnEnded(): void {
     if (!this.#isTurn) return;
-    this.#isTurn = false;
-    this.#awaited++;
-    this.#session.turn('end');
+    const turn = this.#turn++;
+    const hasSound = this.#hasSound;
+    this.#over.push({ turn, hasSound });
+    if (hasSound) this.#end();
+    else this.#turnOfPart[this.#turnOfPart.length - 1] = this.#turn; // it goes on with another number
+    this.#tellSilent();
+  }
+
+  /** Ends the turn, and tells nothing of it. */
+  dropTurn(): void {
+    if (!this.#isTurn || !this.#hasSound) return;
+    this.#dropped.add(this.#turn++);
+    this.#end();
   }
 
   /** Idempotent. */
@@ -318,6 +407,46 @@ class CallerEar {
     this.#isClosed = true;
     this.#session.close();
     this.#closeRing();
+  }
+
+  get #written(): number {
+    return this.#ring.status()?.written ?? 0;
+  }
+
+  /** A recogniser tells nothing of a turn without sound. Others have some from before their onset. */
+  get #hasSound(): boolean {
+    return this.#openedAt < 0 || this.#written > this.#openedAt;
+  }
+
+  #end(): void {
+    this.#isTurn = false;
+    this.#endedAt = this.#written;
+    this.#session.turn('end');
+  }
+
+  #final(text: RecognisedText): void {
+    if (this.#over[0]?.turn === this.#turnOf(text)) this.#over.shift();
+    this.#tell(text, true);
+    this.#tellSilent();
+  }
+
+  #tellSilent(): void {
+    while (this.#over[0]?.hasSound === false) {
+      const { turn: part = 0 } = this.#over.shift() ?? {};
+      const at = Math.max(0, this.#endedAt) / this.#ring.rate;
+      const times = { beginSeconds: at, endSeconds: at };
+      if (!this.#isClosed)
+        this.#listener.text({ part, text: '', stable: 0, language: undefined, ...times }, true);
+    }
+  }
+
+  #tell(text: RecognisedText, isFinal: boolean): void {
+    const part = this.#turnOf(text);
+    if (!this.#isClosed && !this.#dropped.has(part)) this.#listener.text({ ...text, part }, isFinal);
+  }
+
+  #turnOf({ part }: RecognisedText): number {
+    return this.#turnOfPart[part] ?? part;
   }
 
   #closeRing(): void {

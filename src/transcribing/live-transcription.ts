@@ -4,7 +4,8 @@
 //      └──▶ kept until they are analysed ───────┴▶ ring ─▶ recogniser ─▶ partial and final texts
 //
 // The recogniser gets each stretch of sound together with the orders about it, however fast the sound comes.
-// Silence outside of turns is not recognised. Silence ends a turn, or only the client does.
+// Silence ends a turn, and silence outside of turns is not recognised. Or only the client ends turns: then
+// all sound belongs to one, and voice activity is only told.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RecognisedText, Recogniser, RecognitionSession, TurnOrder } from '../engines/recogniser.js';
@@ -45,7 +46,7 @@ export interface LiveOptions {
   readonly recogniser: Recogniser;
   readonly activity: VoiceActivity;
   readonly settings: HearingSettings;
-  /** `commit`: only the client ends turns. Each of its commits is told as one, also without speech. */
+  /** `commit`: only the client ends turns. Each has all of its sound, and one without sound is told, too. */
   readonly endsTurns: 'silence' | 'commit';
   /** BCP 47 tag; undefined: it is found. */
   readonly language?: string | undefined;
@@ -86,14 +87,17 @@ export class LiveTranscription {
   /** Place at which the open turn began to get its sound. */
   #openedAt = 0;
   /** Place at which the last turn ended. */
-  #endedAt = -1;
+  #endedAt: number;
   #isSpeaking = false;
+  /** Speech was found in the turn that is open. */
+  #hasSpeech = false;
   /** Places at which the client has ended a turn, in samples. */
   readonly #commits: { readonly at: number; readonly isDropped: boolean }[] = [];
   /** Turns whose texts are not told. */
   readonly #dropped = new Set<number>();
   readonly #endedAtMs = new Map<number, number>();
   #isEnding = false;
+  #isLeaving = false;
   #isClosed = false;
 
   /**
@@ -102,6 +106,7 @@ export class LiveTranscription {
    */
   constructor(options: LiveOptions) {
     this.#options = options;
+    this.#endedAt = this.#isByHand ? 0 : -1;
     const { recogniser, language, context, partials, activity, settings, name } = options;
     this.#session = recogniser.open(
       { use: 'live', gated: true, language, context, partials, sampleRate: LIVE_RATE },
@@ -114,6 +119,7 @@ export class LiveTranscription {
     this.#recognised = new RingFeed(LIVE_RATE, { order: (order) => this.#session.turn(order) });
     try {
       this.#session.push(this.#recognised.ring);
+      if (this.#isByHand) this.#order('begin');
       this.#line = activity.listenToRing(name, this.#heard.ring, settings, {
         event: ({ type, atMs }, decidedMs) => this.#hear(type, atMs, decidedMs * SAMPLES_PER_MS),
         analysed: (atMs, isOver) => this.#analysed(atMs * SAMPLES_PER_MS, isOver),
@@ -127,6 +133,11 @@ export class LiveTranscription {
       () => undefined,
       (error: unknown) => this.#fail(asParleyError(error, 'ENGINE_FAILED')),
     );
+  }
+
+  /** Only the client ends turns. */
+  get #isByHand(): boolean {
+    return this.#options.endsTurns === 'commit';
   }
 
   /** Seconds of sound that came. */
@@ -190,14 +201,14 @@ export class LiveTranscription {
     this.#commitUntil(at);
     this.#pass(at);
     if (type === 'speech.started') {
-      this.#isSpeaking = true;
-      this.#order(this.#isOpen ? 'resume' : 'begin');
+      this.#isSpeaking = this.#hasSpeech = true;
+      if (!this.#isByHand) this.#order(this.#isOpen ? 'resume' : 'begin');
       listener.speechStarted?.(this.#turn, atMs / 1000);
     } else if (type === 'speech.stopped') {
       this.#isSpeaking = false;
-      if (this.#isOpen) this.#order('pause');
+      if (this.#isOpen && !this.#isByHand) this.#order('pause');
       listener.speechStopped?.(this.#turn, atMs / 1000);
-    } else if (type === 'turn.ended' && this.#options.endsTurns === 'silence') {
+    } else if (type === 'turn.ended' && !this.#isByHand) {
       this.#endTurn(at);
       if (this.#isSpeaking) this.#order('begin'); // the longest turn was cut
     }
@@ -222,11 +233,10 @@ export class LiveTranscription {
       if (commit === undefined || commit.at >= place + WINDOW_SAMPLES) return;
       this.#commits.shift();
       this.#pass(commit.at);
-      const isTold = this.#options.endsTurns === 'commit' && !commit.isDropped;
       if (this.#hasSound) {
         this.#endTurn(commit.at, commit.isDropped);
-        if (this.#isSpeaking) this.#order('begin');
-      } else if (isTold) {
+        if (this.#isSpeaking || this.#isByHand) this.#order('begin');
+      } else if (this.#isByHand && !commit.isDropped) {
         this.#endSilentTurn(commit.at);
       }
     }
@@ -235,8 +245,15 @@ export class LiveTranscription {
   #finish(): void {
     this.#commitUntil(this.#came);
     this.#pass(this.#came);
+    if (this.#isByHand && !this.#hasSpeech) return this.#leave();
     this.#endTurn(this.#came);
-    this.#recognised.end();
+    return this.#recognised.end();
+  }
+
+  /** The client has not committed the last sound, which is no speech: nothing follows the texts to come. */
+  #leave(): void {
+    this.#isLeaving = true;
+    if (this.#nextFinal === this.#turn) this.close();
   }
 
   /** A turn is open that has sound. A recogniser tells nothing of one that has none. */
@@ -248,6 +265,7 @@ export class LiveTranscription {
     if (!this.#hasSound) return;
     this.#order('end');
     this.#isOpen = false;
+    this.#hasSpeech = this.#isSpeaking;
     this.#endedAt = this.#passed;
     const turn = this.#turn++;
     if (isDropped) {
@@ -326,6 +344,7 @@ export class LiveTranscription {
     if (!this.#dropped.delete(text.part)) this.#tell('final', text);
     this.#nextFinal = text.part + 1;
     this.#tellSilent();
+    if (this.#isLeaving) this.#leave();
   }
 
   #tell(what: 'partial' | 'final', text: RecognisedText): void {

@@ -234,7 +234,7 @@ test('a drop between two turns drops nothing', async (t) => {
   assert.deepEqual(told.at(-1), ['final', 0, 'turn 0']);
 });
 
-test('where only the client ends turns, silence does not, and a commit without speech is a turn without text', async (t) => {
+test('where only the client ends turns, a turn is all sound since the last one, whatever voice activity finds', async (t) => {
   const { live, line, session, told } = open(t, 'commit');
   live.push(counting(0, 1024));
   line.analyse();
@@ -253,15 +253,47 @@ test('where only the client ends turns, silence does not, and a commit without s
   await tick();
   assert.deepEqual(
     session.orders.map(([order]) => order),
-    ['begin', 'pause', 'resume', 'end', 'begin', 'end', 'begin', 'pause'],
+    ['begin', 'end', 'begin', 'end', 'begin', 'end', 'begin'],
   );
   assert.deepEqual(
     told.filter(([what]) => what === 'ended' || what === 'final'),
     [
       ['ended', 0, 0.064],
-      ['final', 0, ''],
       ['ended', 2, 0.704],
-      ['final', 2, 'turn 1'],
+      ['final', 0, 'turn 0'],
+      ['final', 2, 'turn 2'],
+    ],
+  );
+});
+
+test('a commit has all of its sound where voice activity finds no speech in it, and one without sound has no text', async (t) => {
+  const { live, line, session, told } = open(t, 'commit');
+  live.commit();
+  live.push(counting(0, 16_100)); // no whole number of windows
+  line.analyse();
+  live.commit();
+  live.commit();
+  live.push(counting(16_100, 512));
+  line.event('speech.started', 1016);
+  const ended = live.end();
+  line.analyse();
+  await tick();
+  session.read();
+  await ended;
+  assert.deepEqual(session.orders, [
+    ['begin', 0],
+    ['end', 16_100],
+    ['begin', 16_100],
+    ['end', 16_612],
+  ]);
+  assert.deepEqual(session.sound, [...counting(0, 16_612)]);
+  assert.deepEqual(
+    told.filter(([what]) => what === 'final'),
+    [
+      ['final', 0, ''],
+      ['final', 1, 'turn 0'],
+      ['final', 2, ''],
+      ['final', 3, 'turn 1'],
     ],
   );
 });

@@ -23,6 +23,7 @@ export class LiveClient {
   readonly #peer: Peer;
   #sound: LiveSound | undefined;
   #live: LiveTranscription | undefined;
+  #endsTurns: LiveRequest['endsTurns'] = 'silence';
   /** Transcriptions that another one has followed; they leave with their last text. */
   readonly #ending = new Set<LiveTranscription>();
   #ended: Promise<number> | undefined;
@@ -58,6 +59,7 @@ export class LiveClient {
     void this.#end();
     this.#sound = sound;
     this.#live = live;
+    this.#endsTurns = request.endsTurns;
   }
 
   /** Throws MALFORMED before `begin`, and AUDIO_INVALID. */
@@ -69,12 +71,19 @@ export class LiveClient {
 
   /** Ends the turn here. */
   commit(): void {
+    this.#passAll();
     this.#live?.commit();
   }
 
   /** Ends the turn here, and tells nothing more of it. */
   drop(): void {
+    this.#passAll();
     this.#live?.drop();
+  }
+
+  /** A turn that the client alone ends has its last samples, too, which the converter holds back. */
+  #passAll(): void {
+    if (this.#endsTurns === 'commit' && this.#sound !== undefined) this.#live?.push(this.#sound.end());
   }
 
   /** Ends the sound and resolves with its seconds, after the last text. */

@@ -17,7 +17,7 @@ import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dial
 import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
 import { LiveClient } from './live-client.js';
 import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
-import { FULL, MOST_INPUT_MS } from './realtime-input-bound.js';
+import { commitRefusal, EMPTY_COMMIT, FULL, MOST_INPUT_MS } from './realtime-input-bound.js';
 import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
 
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
@@ -92,6 +92,7 @@ interface TurnItem {
 
 /** The turns of one transcription, each an item of the conversation. */
 interface Turns {
+  readonly session: RealtimeSession;
   /** Milliseconds of sound before the transcription. */
   readonly offsetMs: number;
   /** Item of each turn, and the characters of its text that were sent. */
@@ -109,7 +110,7 @@ class RealtimeConversation implements Conversation {
   #turns: Turns | undefined;
   /** No sound has come since the session was updated. */
   #isNew = false;
-  /** Milliseconds of sound since the last commit of the client. */
+  /** Milliseconds of sound since the last commit. */
   #inputMs = 0;
   #events = 0;
   #items = 0;
@@ -140,7 +141,7 @@ class RealtimeConversation implements Conversation {
     try {
       const fields = readFields(data);
       eventId = stringIn(fields, 'event_id');
-      this.#obey(fields);
+      this.#obey(fields, eventId);
     } catch (error) {
       this.#refuse(error, eventId);
     }
@@ -151,7 +152,7 @@ class RealtimeConversation implements Conversation {
     return Promise.resolve();
   }
 
-  #obey(fields: Fields): void {
+  #obey(fields: Fields, eventId: string | undefined): void {
     const type = stringIn(fields, 'type');
     switch (type) {
       case 'session.update':
@@ -160,7 +161,7 @@ class RealtimeConversation implements Conversation {
       case 'input_audio_buffer.append':
         return this.#append(fields);
       case 'input_audio_buffer.commit':
-        return this.#commit();
+        return this.#commit(eventId);
       case 'input_audio_buffer.clear':
         return this.#clear();
       default:
@@ -190,7 +191,7 @@ class RealtimeConversation implements Conversation {
 
   #append(fields: Fields): void {
     const bytes = soundIn(fields, 'audio');
-    if (this.#turns === undefined || this.#isNew) this.#begin();
+    if (this.#turns === undefined || (this.#isNew && !this.#isHeldBack)) this.#begin();
     if (this.#session.turns === undefined && this.#inputMs >= MOST_INPUT_MS)
       throw new ParleyError('QUEUE_FULL', `${FULL}: commit it, or clear it`);
     this.#client.hear(bytes);
@@ -200,8 +201,9 @@ class RealtimeConversation implements Conversation {
   }
 
   #begin(): void {
-    const { encoding, rate, language, prompt, turns } = this.#session;
-    const own: Turns = { offsetMs: this.#soundMs, items: new Map() };
+    const session = this.#session;
+    const { encoding, rate, language, prompt, turns } = session;
+    const own: Turns = { session, offsetMs: this.#soundMs, items: new Map() };
     const isHeard = turns !== undefined;
     const request: LiveRequest = {
       name: this.#handshake.requestId,
@@ -225,13 +227,23 @@ class RealtimeConversation implements Conversation {
     this.#inputMs = 0;
   }
 
-  #commit(): void {
-    if (this.#turns === undefined || this.#inputMs === 0) {
-      const message = 'the input audio buffer is empty: nothing can be committed';
-      throw new ParleyError('INVALID_FIELD', message, { field: 'type' });
+  /** The sound that a client has not committed is not divided by an update that keeps its format. */
+  get #isHeldBack(): boolean {
+    const [before, { encoding, rate, turns }] = [this.#turns?.session, this.#session];
+    if (before === undefined || this.#inputMs === 0) return false;
+    const isByHand = before.turns === undefined && turns === undefined;
+    return isByHand && before.encoding === encoding && before.rate === rate;
+  }
+
+  #commit(eventId: string | undefined): void {
+    const refusal = commitRefusal(this.#inputMs);
+    if (refusal !== undefined) {
+      const why = { type: 'invalid_request_error', code: EMPTY_COMMIT, message: refusal, param: null };
+      return this.#send('error', { error: { ...why, event_id: eventId ?? null } });
     }
     this.#client.commit();
     this.#inputMs = 0;
+    return undefined;
   }
 
   #clear(): void {
@@ -264,6 +276,8 @@ class RealtimeConversation implements Conversation {
   }
 
   #committed(own: Turns, turn: number, atSeconds: number): void {
+    const isDetected = own === this.#turns && own.session.turns !== undefined;
+    if (isDetected) this.#inputMs = Math.min(this.#inputMs, this.#soundMs - placeOf(own, atSeconds));
     const { id, isStarted, stoppedMs = placeOf(own, atSeconds) } = this.#itemOf(own, turn);
     if (isStarted) this.#send('input_audio_buffer.speech_stopped', { audio_end_ms: stoppedMs, item_id: id });
     this.#send('input_audio_buffer.committed', { item_id: id, previous_item_id: this.#lastItem });

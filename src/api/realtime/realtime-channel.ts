@@ -24,7 +24,7 @@ import type { Switchboard } from '../../call/switchboard.js';
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { socketError } from '../http/error-reply.js';
-import { FULL } from '../live/realtime-input-bound.js';
+import { commitRefusal, EMPTY_COMMIT, FULL } from '../live/realtime-input-bound.js';
 import { type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 import {
   audioEndIn,
@@ -72,7 +72,6 @@ const LABEL = 'oai-events';
 const SAMPLE = 'a'; // a text that every voice can speak
 const ID_BYTES = 15;
 const MOST_EVENT_ID = 512; // characters
-const LEAST_INPUT_MS = 100; // that OpenAI takes as a turn
 
 export function realtimeChannel(parts: RealtimeParts): ChannelDialect {
   return {
@@ -134,6 +133,7 @@ export class RealtimeTalk implements ChannelTalk {
       newId: (prefix) => this.#newId(prefix),
       emit: (event) => this.#told(event),
     });
+    this.#talk.hasInput = sound === undefined;
     this.#writer = new RealtimeWriter({
       conversation: this.#newId('conv'),
       unixMs,
@@ -225,10 +225,7 @@ export class RealtimeTalk implements ChannelTalk {
       case 'output_audio_buffer.clear':
         return this.#talk.clear();
       case 'input_audio_buffer.clear':
-        this.#sound?.drop(this.#input.lengthMs);
-        this.#talk.dropInput();
-        this.#input.clear();
-        return this.#send({ type: 'input_audio_buffer.cleared' });
+        return this.#clear();
       case 'input_audio_buffer.append':
         if (this.#sound !== undefined) return this.#append(fields, this.#sound);
         throw invalid('type', 'does not exist in a WebRTC call: the sound comes over RTP');
@@ -241,25 +238,36 @@ export class RealtimeTalk implements ChannelTalk {
 
   #append(fields: Fields, sound: RealtimeSound): void {
     this.#input.checkRoom();
-    this.#input.appended(sound.append(fields));
+    this.#input.appended(sound.append(fields, this.#input.needlessMs));
+    this.#talk.hasInput = this.#input.isAudible;
   }
 
-  /** The caller has spoken for too long, and the client has not ended the turn. */
+  /** Sound has come for too long, and the client has not ended the turn. */
   #overflowed(): void {
     if (this.#talk.dropInput())
       this.#refuse(new ParleyError('QUEUE_FULL', `${FULL}, and is cleared`), undefined);
   }
 
+  #clear(): void {
+    const { lengthMs, isHeard } = this.#input;
+    this.#sound?.drop(lengthMs);
+    if (isHeard || this.#settings.turns !== null) this.#talk.dropInput();
+    this.#inputTaken();
+    this.#send({ type: 'input_audio_buffer.cleared' });
+  }
+
   /** Ends the turn of the caller, as OpenAI does: no response follows by itself. */
   #commit(eventId: string | undefined): void {
     const { lengthMs, delayMs } = this.#input;
-    if (lengthMs < LEAST_INPUT_MS) {
-      const few = `the input audio buffer has ${Math.floor(lengthMs)} ms of sound`;
-      const message = `${few}: a turn needs ${LEAST_INPUT_MS} ms at least`;
-      return this.#refuseAs('input_audio_buffer_commit_empty', message, eventId);
-    }
+    const refusal = commitRefusal(lengthMs);
+    if (refusal !== undefined) return this.#refuseAs(EMPTY_COMMIT, refusal, eventId);
     this.#talk.commit(delayMs);
+    return this.#inputTaken();
+  }
+
+  #inputTaken(): void {
     this.#input.clear();
+    this.#talk.hasInput = this.#sound === undefined; // over RTP it comes without a word
   }
 
   readonly #callId = () => this.#newId('call');

@@ -10,6 +10,7 @@ import { ParleyError } from '../../errors.js';
 import type { MediaSocket } from '../../media/media-socket.js';
 import type { Time } from '../../time.js';
 import { FULL, MOST_INPUT_MS } from '../live/realtime-input-bound.js';
+import type { AppendedSound } from './realtime-sound.js';
 
 interface InputParts {
   readonly call: Pick<Call, 'follow' | 'closed'>;
@@ -23,6 +24,8 @@ interface InputParts {
 /** Of sound that voice activity divides into turns, the buffer need not know more. */
 const MOST_DETECTED_MS = 60_000;
 
+/** Of the silence at the end of a turn. */
+const KEPT_SILENCE_MS = 200;
 /** From the moment at which sound is due until the listeners of the call have it. */
 const SOUND_DELAY_MS = 100;
 /** The network and the jitter buffer delay sound by more than the messages of the client. */
@@ -31,6 +34,9 @@ const RTP_DELAY_MS = 200;
 export class RealtimeInput {
   readonly #parts: InputParts;
   #appendedMs = 0;
+  #isAudible = false;
+  /** Silence at its end. */
+  #silentMs = 0;
   #sinceMs: number;
   #socket: Pick<MediaSocket, 'stats'> | undefined;
   /** Packets of the socket when the buffer was empty. */
@@ -61,10 +67,31 @@ export class RealtimeInput {
     return hasSound ? this.#parts.time.now() - this.#sinceMs : 0;
   }
 
-  /** Milliseconds until the listeners of the call have all of it. */
+  /** Some of it has reached the listeners of the call. */
+  get isHeard(): boolean {
+    const { sound } = this.#parts;
+    return this.lengthMs > 0 && (sound === undefined || sound.leftMs < this.#appendedMs);
+  }
+
+  /** Milliseconds until the listeners of the call have all of it, but for a long silence at its end. */
   get delayMs(): number {
     const { sound } = this.#parts;
-    return sound === undefined ? RTP_DELAY_MS : Math.ceil(sound.leftMs) + SOUND_DELAY_MS;
+    if (sound === undefined) return RTP_DELAY_MS;
+    const needlessMs = this.#isAudible ? Math.max(0, this.#silentMs - KEPT_SILENCE_MS) : 0;
+    return Math.max(0, Math.ceil(sound.leftMs) + SOUND_DELAY_MS - Math.floor(needlessMs));
+  }
+
+  /** Some of what was appended is no silence. */
+  get isAudible(): boolean {
+    return this.#isAudible;
+  }
+
+  /**
+   * Silence before all audible sound, where the client ends the turns. A recogniser may find words in a long
+   * silence around speech.
+   */
+  get needlessMs(): number {
+    return this.#isByHand && !this.#isAudible ? this.#silentMs : 0;
   }
 
   /** The client ends the turns, or voice activity does, from now on. */
@@ -80,14 +107,17 @@ export class RealtimeInput {
     throw new ParleyError('QUEUE_FULL', `${FULL}: commit it, or clear it`);
   }
 
-  appended(ms: number): void {
+  appended({ ms, silentEndMs }: AppendedSound): void {
+    this.#silentMs = silentEndMs < ms ? silentEndMs : this.#silentMs + ms;
+    this.#isAudible ||= silentEndMs < ms;
     const most = this.#isByHand ? Infinity : MOST_DETECTED_MS;
     this.#appendedMs = Math.min(this.#appendedMs + ms, most);
   }
 
   /** The buffer is empty now. */
   clear(): void {
-    this.#appendedMs = 0;
+    this.#appendedMs = this.#silentMs = 0;
+    this.#isAudible = false;
     this.#sinceMs = this.#parts.time.now();
     this.#packets = this.#socket?.stats().packets ?? 0;
     this.#bound();
@@ -98,8 +128,9 @@ export class RealtimeInput {
     this.#cancelBound();
     if (sound !== undefined || !this.#isByHand || this.#isClosed) return;
     this.#cancelBound = time.after(MOST_INPUT_MS, () => {
+      const isHeard = this.isHeard;
       this.clear();
-      overflowed();
+      if (isHeard) overflowed();
     });
   }
 }

@@ -8,6 +8,7 @@
 import type { Output, TalkEvent, TalkResponse } from '../../agents/talk-response.js';
 import type { SoundCall, SoundFormats } from '../../call/sound-calls.js';
 import type { FrameCodec } from '../../call/sound-port.js';
+import { A_LAW_VALUES, MU_LAW_VALUES } from '../../codecs/g711.js';
 import { ParleyError } from '../../errors.js';
 import { type Fields, invalid, soundIn, wholeIn } from '../http/message-fields.js';
 import { objectIn } from './realtime-fields.js';
@@ -16,6 +17,12 @@ import { partOf, type RealtimeEvent } from './realtime-objects.js';
 /** An event of a response that waits until sound has ended. */
 type HeldEvent = Extract<TalkEvent, { type: 'output.done' | 'response.done' }>;
 type WrittenEvent = Exclude<TalkEvent, { type: 'failed' }>;
+
+export interface AppendedSound {
+  readonly ms: number;
+  /** Its end that nobody can hear; all of it, if the whole is silent. */
+  readonly silentEndMs: number;
+}
 
 interface RealtimeSoundParts {
   readonly call: Pick<SoundCall, 'receive' | 'drop' | 'change' | 'formats'>;
@@ -36,6 +43,7 @@ const BYTES_PER_MS: Readonly<Record<FrameCodec, number>> = {
   PCMA: 8,
 };
 const MOST_CHANGES = 8; // of the formats
+const LEAST_AUDIBLE = 9; // of 16 bits: A-law has no smaller value than 8
 
 export const USUAL_FORMATS: SoundFormats = { sends: 'L16', receives: 'L16' };
 
@@ -65,14 +73,21 @@ export class RealtimeSound {
     this.#parts.call.change(formats);
   }
 
-  /** Returns the milliseconds of the sound. Throws INVALID_FIELD and QUEUE_FULL. */
-  append(fields: Fields): number {
+  /**
+   * Audible sound takes the place of the last `silentMs` of what was appended, if that is not due yet. Throws
+   * INVALID_FIELD and QUEUE_FULL.
+   */
+  append(fields: Fields, silentMs: number): AppendedSound {
     const sound = soundIn(fields, 'audio');
-    const isPcm = this.formats.receives === 'L16';
+    const codec = this.formats.receives;
+    const isPcm = codec === 'L16';
     if (isPcm && sound.length % 2 !== 0) throw invalid('audio', 'must have whole samples of 16 bits');
+    const silentBytes = sound.length - audibleBytes(sound, codec);
+    if (silentBytes < sound.length) this.drop(silentMs);
     // The client writes the least significant byte first, and RTP the most significant one.
     this.#parts.call.receive(isPcm ? sound.swap16() : sound);
-    return sound.length / BYTES_PER_MS[this.formats.receives];
+    const perMs = BYTES_PER_MS[codec];
+    return { ms: sound.length / perMs, silentEndMs: silentBytes / perMs };
   }
 
   /** Forgets the last `ms` of what was appended, if it is not due yet. */
@@ -152,6 +167,17 @@ export class RealtimeSound {
     }
     if (held.length === 0) this.#held.delete(response);
   }
+}
+
+/** Bytes before the silence at the end. */
+function audibleBytes(sound: Buffer, codec: FrameCodec): number {
+  if (codec === 'L16') {
+    let end = sound.length;
+    while (end > 0 && Math.abs(sound.readInt16LE(end - 2)) < LEAST_AUDIBLE) end -= 2;
+    return end;
+  }
+  const values = codec === 'PCMU' ? MU_LAW_VALUES : A_LAW_VALUES;
+  return sound.findLastIndex((code) => Math.abs(values[code] ?? 0) >= LEAST_AUDIBLE) + 1;
 }
 
 function isIn(items: readonly object[], { output }: Extract<HeldEvent, { type: 'output.done' }>): boolean {

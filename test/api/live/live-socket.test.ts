@@ -62,10 +62,19 @@ test('without turn detection only the client ends turns', async (t) => {
   say({ type: 'flush' });
   await tick();
   assert.deepEqual(session().orders.slice(0, 2), [
-    ['begin', 1024],
+    ['begin', 0],
     ['end', 8192],
   ]);
   assert.equal(taken().at(-1)?.['type'], 'final');
+});
+
+test('without turn detection a flush has the text of all its sound, also if no speech was found in it', async (t) => {
+  const { say, taken, line } = open(t);
+  say({ type: 'config', turn_detection: 'none' }, sound(0.5), { type: 'flush' });
+  line().analyse();
+  await tick();
+  const { type, text, start, end } = taken().at(-1) ?? {};
+  assert.deepEqual([type, text, start, end], ['final', 'turn 0', 0, 0.5]);
 });
 
 for (const [encoding, rate, bytes, samples] of [

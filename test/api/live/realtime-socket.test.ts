@@ -22,6 +22,9 @@ const update = (input: object) => ({
 });
 const types = (messages: readonly Readonly<Record<string, unknown>>[]) => messages.map(({ type }) => type);
 
+const errorOf = (messages: readonly Readonly<Record<string, unknown>>[]) =>
+  (messages.at(-1) ?? {})['error'] as Readonly<Record<string, string>>;
+
 test('a session is told at once, and as it is after an update', (t) => {
   const { say, taken } = open(t);
   const [created] = taken();
@@ -99,9 +102,11 @@ test('client turns: each commit is an item behind the one before, and an empty o
   assert.equal(error?.['type'], 'error');
   assert.deepEqual(error['error'], {
     type: 'invalid_request_error',
-    code: 'invalid_value',
-    message: 'the input audio buffer is empty: nothing can be committed',
-    param: 'type',
+    code: 'input_audio_buffer_commit_empty',
+    message:
+      'Error committing input audio buffer: buffer too small. ' +
+      'Expected at least 100ms of audio, but buffer only has 0.00ms of audio.',
+    param: null,
     event_id: 'mine',
   });
   say(append(sound(1)));
@@ -122,8 +127,63 @@ test('client turns: each commit is an item behind the one before, and an empty o
     messages
       .filter(({ type }) => String(type).endsWith('completed'))
       .map(({ transcript, item_id }) => [transcript, item_id]),
-    committed.map(({ item_id }, n) => [['turn 0', ''][n], item_id]),
+    committed.map(({ item_id }, n) => [['turn 0', 'turn 1'][n], item_id]),
   );
+});
+
+test('a commit of less than 100 ms is refused, and its sound stays for the next one', async (t) => {
+  for (const [format, bytesPerMs] of [
+    [{ type: 'audio/pcm', rate: 24_000 }, 48],
+    [{ type: 'audio/pcmu' }, 8],
+  ] as const) {
+    const { say, taken, line } = open(t);
+    say(update({ turn_detection: null, format }));
+    for (let n = 0; n < 33; n++) say(append(Buffer.alloc(3 * bytesPerMs)));
+    say(COMMIT);
+    const { code, message } = errorOf(taken());
+    assert.equal(code, 'input_audio_buffer_commit_empty');
+    assert.match(message ?? '', /Expected at least 100ms of audio, but buffer only has 99\.00ms of audio\.$/);
+    say(append(Buffer.alloc(bytesPerMs)), COMMIT, COMMIT);
+    line().analyse();
+    await tick();
+    const after = taken();
+    assert.equal(types(after).filter((type) => type === 'error').length, 1); // the second commit
+    const completed = after.find(({ type }) => String(type).endsWith('completed'));
+    assert.deepEqual(completed?.['usage'], { type: 'duration', seconds: 0.1 });
+  }
+});
+
+test('a commit after a turn that the server has ended has only the sound since', async (t) => {
+  const { say, taken, line } = open(t);
+  say(append(sound(1, 24_000)));
+  line().event('speech.started', 100);
+  line().event('turn.ended', 960);
+  await tick();
+  taken();
+  say(COMMIT);
+  const { code, message } = errorOf(taken());
+  assert.equal(code, 'input_audio_buffer_commit_empty');
+  assert.match(message ?? '', /only has 40\.00ms of audio/);
+});
+
+test('an update does not divide what the client has not committed, unless the format changes', async (t) => {
+  const { say, taken, line, recogniser } = open(t);
+  say(update({ turn_detection: null }), append(sound(1, 24_000)));
+  say(update({ transcription: { language: 'de' } }), append(sound(1, 24_000)), COMMIT);
+  line().analyse();
+  await tick();
+  const completed = taken().filter(({ type }) => String(type).endsWith('completed'));
+  assert.deepEqual(
+    completed.map(({ usage }) => usage),
+    [{ type: 'duration', seconds: 2 }],
+  );
+  say(append(sound(1, 24_000)));
+  assert.deepEqual(
+    recogniser.opened.map(({ options }) => options.language),
+    [undefined, 'de'],
+  );
+  say(update({ format: { type: 'audio/pcmu' } }), append(Buffer.alloc(8000, 0xff)));
+  assert.equal(recogniser.opened.length, 3);
 });
 
 test('after ten minutes without a commit more sound is refused, until the buffer is empty', async (t) => {

@@ -15,9 +15,9 @@ type Setting = NonNullable<Parameters<typeof openRealtime>[1]>;
 
 const open = (setting: Setting = {}) => openRealtime(calls, { session: BY_HAND, isSocket: true, ...setting });
 
-/** The client sends so much sound at once. */
-function append(under: RealtimeUnderTest, ms: number): void {
-  under.send({ type: 'input_audio_buffer.append', audio: Buffer.alloc(48 * ms).toString('base64') });
+/** The client sends so much sound at once, by default silence. */
+function append(under: RealtimeUnderTest, ms: number, byte = 0): void {
+  under.send({ type: 'input_audio_buffer.append', audio: Buffer.alloc(48 * ms, byte).toString('base64') });
 }
 
 const orders = ({ hearing }: RealtimeUnderTest) =>
@@ -91,15 +91,19 @@ test('an empty buffer is not committed: at first, after a commit, and after a cl
   const under = open();
   const refused = () => {
     under.send({ type: 'input_audio_buffer.commit', event_id: 'mine' });
-    const { code, type, event_id } = under.last('error').error;
+    const { code, type, event_id, message } = under.last('error').error;
     assert.deepEqual(
       [code, type, event_id],
       ['input_audio_buffer_commit_empty', 'invalid_request_error', 'mine'],
     );
+    return message;
   };
   refused();
   append(under, 99);
-  refused();
+  assert.match(
+    refused(),
+    /buffer too small\. Expected at least 100ms of audio, but buffer only has 99\.00ms of audio\.$/,
+  );
   append(under, 1);
   under.send({ type: 'input_audio_buffer.commit' });
   assert.equal(under.all('error').length, 2);
@@ -134,6 +138,70 @@ test('a clear drops what was said, and nothing of what was committed before', ()
   assert.deepEqual(
     texts.map(({ transcript }) => transcript),
     ['First.'],
+  );
+});
+
+test('the recogniser gets all sound where the client ends the turns, and is told when that changes', () => {
+  const under = open();
+  assert.deepEqual(under.expected.at(-1), { language: undefined, context: undefined, byHand: 'closed' });
+  append(under, 500);
+  append(under, 100, 1);
+  assert.deepEqual(under.expected.at(-1), { language: undefined, context: undefined, byHand: 'open' });
+  under.send({ type: 'input_audio_buffer.commit' });
+  assert.deepEqual(under.expected.at(-1), { language: undefined, context: undefined, byHand: 'closed' });
+  const input = { turn_detection: { type: 'server_vad' }, transcription: { language: 'de' } } as const;
+  under.send({ type: 'session.update', session: { type: 'realtime', audio: { input } } });
+  assert.deepEqual(under.expected.at(-1), { language: 'de', context: undefined });
+  under.send({ type: 'session.update', session: BY_HAND });
+  assert.deepEqual(under.expected.at(-1), { language: 'de', context: undefined, byHand: 'closed' });
+});
+
+test('a long silence around what is committed is no part of its turn', () => {
+  const under = open();
+  append(under, 2000);
+  assert.equal(under.expected.at(-1)?.byHand, 'closed');
+  append(under, 200, 1);
+  append(under, 2000);
+  assert.equal(under.expected.at(-1)?.byHand, 'open');
+  under.send({ type: 'input_audio_buffer.commit' });
+  under.pass(480); // 200 ms, 200 ms of silence, and the delay of the sound
+  assert.equal(orders(under), 0);
+  under.pass(100); // a few frames of the silence were due already
+  assert.equal(orders(under), 1);
+});
+
+test('sound without speech is committed as any other, and its words are told', () => {
+  const under = open();
+  append(under, 500);
+  under.send({ type: 'input_audio_buffer.commit' });
+  under.pass(LONG_MS);
+  obey(under, 0);
+  under.text('Psst.');
+  const texts = under.all('conversation.item.input_audio_transcription.completed');
+  assert.deepEqual(
+    texts.map(({ transcript }) => transcript),
+    ['Psst.'],
+  );
+});
+
+test('a clear drops sound in which no speech was found, and leaves what was committed before it', () => {
+  const under = open();
+  append(under, 1000);
+  under.pass(500);
+  under.send({ type: 'input_audio_buffer.clear' });
+  under.pass(LONG_MS);
+  assert.equal(orders(under), 1);
+  obey(under);
+  under.text('Dropped.');
+  append(under, 200);
+  under.send({ type: 'input_audio_buffer.commit' });
+  under.pass(LONG_MS);
+  obey(under);
+  under.text('Kept.');
+  const texts = under.all('conversation.item.input_audio_transcription.completed');
+  assert.deepEqual(
+    texts.map(({ transcript }) => transcript),
+    ['Kept.'],
   );
 });
 
@@ -323,14 +391,13 @@ function far(under: RealtimeUnderTest): (frames: number) => void {
   };
 }
 
-test('in a WebRTC call a turn that nobody ends in ten minutes is dropped, and a silent caller is not', () => {
+test('in a WebRTC call sound that nobody commits in ten minutes is dropped, and a caller who sends none is not told', () => {
   const under = open({ isSocket: false });
   const receive = far(under);
   under.pass(600_000);
   under.pass(20);
-  assert.equal(orders(under), 0); // nobody spoke
+  assert.equal(orders(under), 0); // no packet came
   receive(5);
-  under.begins();
   under.pass(599_860);
   assert.deepEqual([orders(under), under.all('error').length], [0, 0]);
   under.pass(20);
