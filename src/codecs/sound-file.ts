@@ -6,7 +6,14 @@
 // the first file that needs it, and WAV needs none.
 import type { OpusDecoder } from 'opus-decoder';
 import { ParleyError } from '../errors.js';
-import { endOfTag, nameOfKind, opusHeads, type SoundKind, TAG_HEAD_BYTES } from './sound-kind.js';
+import {
+  checkSoundRate,
+  endOfTag,
+  nameOfKind,
+  opusHeads,
+  type SoundKind,
+  TAG_HEAD_BYTES,
+} from './sound-kind.js';
 import { WavStream } from './wav.js';
 import { WebmPackets } from './webm.js';
 
@@ -23,7 +30,11 @@ export interface SoundFileReader {
   free(): void;
 }
 
-export function soundFileReader(kind: SoundKind, take: TakeSound): SoundFileReader {
+export function soundFileReader(kind: SoundKind, taken: TakeSound): SoundFileReader {
+  const take: TakeSound = (channels, rate) => {
+    checkSoundRate(rate);
+    return taken(channels, rate);
+  };
   if (kind === 'wav') return new WavFileReader(take);
   if (kind === 'webm') return new WebmReader(take);
   return new CodedReader(new LoadedDecoder(LOADERS[kind]), kind, take);

@@ -1,4 +1,5 @@
 // Tells the kind of a sound file from its first bytes, because names and content types are unreliable.
+import { ParleyError } from '../errors.js';
 
 /** Kinds that are decoded here. */
 export type SoundKind = 'wav' | 'mp3' | 'opus' | 'flac' | 'webm';
@@ -26,6 +27,17 @@ const NAMES: Readonly<Record<SoundKind | OtherKind, string>> = {
   asf: 'WMA',
   avi: 'AVI',
 };
+
+/** Hz that the sound of a file may have. */
+const SOUND_RATES = [8000, 192_000] as const;
+
+/** Throws AUDIO_INVALID for a sample rate out of range. Every rate that a file states sizes memory. */
+export function checkSoundRate(rate: number): void {
+  const [least, most] = SOUND_RATES;
+  if (Number.isInteger(rate) && rate >= least && rate <= most) return;
+  const message = `the sample rate of the sound is ${rate} Hz; ${least} to ${most} Hz are taken`;
+  throw new ParleyError('AUDIO_INVALID', message);
+}
 
 export function nameOfKind(kind: SoundKind | OtherKind): string {
   return NAMES[kind];

@@ -27,6 +27,8 @@ const READ: ReadonlySet<number> = new Set([
 ]);
 
 const MOST_BYTES = 1 << 20; // of an element that is read
+const MOST_TRACKS = 64;
+const MOST_NAME = 64; // characters of a codec's name
 const MOST_HEAD = 12; // bytes of an id and a size
 const MOST_ID = 4;
 const OPUS_CHANNELS_AT = 9; // in the codec's private bytes (RFC 7845 section 5.1)
@@ -92,7 +94,11 @@ export class WebmPackets {
   }
 
   #open(id: number): void {
-    if (id === TRACK_ENTRY) this.#tracks.push({ number: 0, codec: '', channels: 0, isEncoded: false });
+    if (id === TRACK_ENTRY) {
+      if (this.#tracks.length >= MOST_TRACKS)
+        throw invalid(`the WebM file has more than ${MOST_TRACKS} tracks`);
+      this.#tracks.push({ number: 0, codec: '', channels: 0, isEncoded: false });
+    }
     if (id === CLUSTER) this.#chooseTrack();
   }
 
@@ -117,7 +123,7 @@ export class WebmPackets {
     const track = this.#tracks.at(-1);
     if (track === undefined) return [];
     if (id === TRACK_NUMBER) track.number = value.reduce((number, byte) => number * 256 + byte, 0);
-    if (id === CODEC_ID) track.codec = Buffer.from(value).toString('latin1').replace(/\0+$/, '');
+    if (id === CODEC_ID) track.codec = nameIn(value);
     if (id === CODEC_PRIVATE) track.channels = value[OPUS_CHANNELS_AT] ?? 0;
     if (id === CONTENT_ENCODINGS) track.isEncoded = true;
     return [];
@@ -137,6 +143,13 @@ export class WebmPackets {
     const lacing = (flags >> 1) & 3;
     return lacing === 0 ? [frames] : unlaced(frames, lacing);
   }
+}
+
+/** Text of the file is quoted in messages: only characters of names are. */
+function nameIn(value: Uint8Array): string {
+  return Buffer.from(value.subarray(0, MOST_NAME))
+    .toString('latin1')
+    .replace(/[^\w/.+-].*$/s, '');
 }
 
 const XIPH = 1;

@@ -142,23 +142,35 @@ interface WeightFile {
 }
 
 function tensorsIn(header: Buffer, { path, dataBytes }: WeightFile): readonly Tensor[] {
-  let entries: Readonly<Record<string, unknown>>;
+  let entries: unknown;
   try {
-    entries = JSON.parse(header.toString('utf8')) as Readonly<Record<string, unknown>>;
+    entries = JSON.parse(header.toString('utf8'));
   } catch (error) {
     throw new ParleyError('MALFORMED', `${path} is no safetensors file`, { cause: error });
   }
+  if (!isObject(entries)) throw new ParleyError('MALFORMED', `${path} is no safetensors file`);
   return Object.entries(entries).flatMap(([name, entry]) => {
     if (name === '__metadata__') return [];
-    const { shape, data_offsets: offsets } = entry as { shape?: unknown; data_offsets?: unknown };
-    const [from, to] = Array.isArray(offsets) ? (offsets as readonly unknown[]) : [];
-    if (typeof from !== 'number' || typeof to !== 'number' || !Array.isArray(shape) || from > to) {
+    const { shape, data_offsets: offsets } = isObject(entry) ? entry : {};
+    const [from = -1, to = -1] = sizesIn(offsets) ?? [];
+    const sizes = sizesIn(shape);
+    if (sizes === undefined || from < 0 || from > to) {
       throw new ParleyError('MALFORMED', `${path} describes ${name} without shape or place`);
     }
     if (to > dataBytes) throw cutOff(path);
-    const elements = (shape as readonly number[]).reduce((product, size) => product * size, 1);
+    const elements = sizes.reduce((product, size) => product * size, 1);
     return [{ name, bytes: to - from, elements }];
   });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Undefined unless it is a list of whole numbers from 0. */
+function sizesIn(value: unknown): readonly number[] | undefined {
+  const isSize = (size: unknown) => Number.isSafeInteger(size) && (size as number) >= 0;
+  return Array.isArray(value) && value.every(isSize) ? (value as readonly number[]) : undefined;
 }
 
 function cutOff(path: string): ParleyError {

@@ -1,5 +1,6 @@
 // Opens the rings that a decoder writes a sound into.
 import { PcmRing } from '../audio/pcm-ring.js';
+import { checkSoundRate } from '../codecs/sound-kind.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
@@ -17,8 +18,9 @@ export interface DecodedSound {
 
 const RING_SECONDS = 4;
 
-/** The rings of a sound whose rate is known. */
+/** The rings of a sound whose rate is known. Throws AUDIO_INVALID for a rate that no sound has. */
 export function openRings(rate: number, withCopy: boolean): readonly [PcmRing, PcmRing | undefined] {
+  checkSoundRate(rate);
   const open = () => PcmRing.open(rate, rate * RING_SECONDS);
   return [open(), withCopy ? open() : undefined];
 }

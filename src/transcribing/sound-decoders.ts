@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { DECODED_KINDS, isDecoded, nameOfKind, type SoundKind } from '../codecs/sound-kind.js';
-import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
+import { asParleyError, type ErrorCode, guarded, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type DecodedSound, openRings, watchProgress } from './decoded-sound.js';
 import { decodeWithFfmpeg, type Ffmpeg } from './ffmpeg.js';
@@ -174,7 +174,11 @@ class DecodingThread {
   ): Promise<DecodedSound> {
     this.#cancelClose();
     const run = new Decoding(this.#worker, { stallMs: this.#stallMs, time: this.#time, withCopy });
-    this.#hear = (message) => run.hear(message);
+    this.#hear = guarded(
+      { work: 'sound file' },
+      (message) => run.hear(message),
+      (error) => run.fail(error),
+    );
     const giveUp = () => run.fail(new ParleyError('ABORTED', 'the sound is not wanted any more'));
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
@@ -202,6 +206,7 @@ class Decoding {
   #fail: (error: ParleyError) => void = () => undefined;
   #taken: () => void = () => undefined;
   #isDone = false;
+  #isFailed = false;
 
   constructor(
     worker: Worker,
@@ -219,6 +224,7 @@ class Decoding {
   }
 
   fail(error: ParleyError): void {
+    this.#isFailed = true;
     for (const ring of this.#rings) ring.end(error.code);
     this.#fail(error);
   }
@@ -250,6 +256,7 @@ class Decoding {
   }
 
   #open(rate: number): void {
+    if (this.#isFailed) return; // nobody would close the rings
     const [ring, copy] = openRings(rate, this.#options.withCopy);
     this.#rings = copy === undefined ? [ring] : [ring, copy];
     this.#post({ type: 'rings', rings: this.#rings.map(({ handle }) => handle), rate });

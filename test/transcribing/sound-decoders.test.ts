@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
+import { FlacContainer } from '../../src/codecs/flac.js';
 import { systemTime } from '../../src/time.js';
 import { type Ffmpeg, findFfmpeg } from '../../src/transcribing/ffmpeg.js';
 import { SoundDecoders } from '../../src/transcribing/sound-decoders.js';
 import { fitTone } from '../audio/tones.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { until } from '../fakes/until.js';
-import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ } from '../voices/voice-samples.js';
+import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from '../voices/voice-samples.js';
 
 // Files of others are none of this test's business.
 const folder = mkdtempSync(join(tmpdir(), 'parley-decoders-'));
@@ -136,4 +138,55 @@ test('a thread decodes file after file, and ends after a minute without one', as
   time.advance(60_000);
   await until(() => threads() < one);
   await decode();
+});
+
+/** A WAV file of a short sound that states this rate, as little-endian bytes at 24. */
+function wavOf(rate: number): Buffer {
+  const wav = Buffer.from(toneWav({ seconds: 0.1 }));
+  wav.writeUInt32LE(rate, 24);
+  return wav;
+}
+
+/** A FLAC file of this rate, which its frames state as well. */
+function flacOf(rate: number): Buffer {
+  const flac = new FlacContainer(rate);
+  const frame = new Float32Array(flac.frameSamples).fill(0.1);
+  const frames = Array.from({ length: 20 }, () => Buffer.from(flac.encode(frame, frame.length)));
+  return Buffer.concat([flac.header, ...frames, flac.finish()]);
+}
+
+const ODD_RATES = [0, 1, 7999, 192_001, 67_108_864, 67_108_865, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+
+test('a stated sample rate that no sound has refuses the file, and the next file is decoded', async (t) => {
+  const decoders = open(t);
+  const refused = {
+    code: 'AUDIO_INVALID',
+    message: /the sample rate of the sound is \d+ Hz; 8000 to 192000 Hz/,
+  };
+  for (const rate of ODD_RATES)
+    await assert.rejects(decoders.open(upload(wavOf(rate)), NEVER, true), refused);
+  for (const rate of [400, 7999]) await assert.rejects(decoders.open(upload(flacOf(rate)), NEVER), refused);
+  await until(() => decoders.size === 0);
+  for (const rate of [8000, 192_000]) {
+    const { ring, done } = await decoders.open(upload(wavOf(rate)), NEVER);
+    assert.equal(ring.rate, rate);
+    await readAll(ring);
+    await done;
+    ring.close();
+  }
+});
+
+test('a decoder thread that states an impossible rate fails its sound, and the process goes on', async (t) => {
+  for (const rate of ['0', '67108865', 'NaN', '-1', '"x"', 'undefined']) {
+    const program = `const { parentPort } = await import('node:worker_threads');
+      parentPort.once('message', () => parentPort.postMessage({ type: 'rate', rate: ${rate} }));`;
+    const script = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    const decoders = new SoundDecoders({ time: systemTime, ffmpeg: undefined, script });
+    t.after(() => decoders.close());
+    const rejections = await rejectionsOf(() =>
+      assert.rejects(decoders.open(upload(toneWav()), NEVER), { code: 'AUDIO_INVALID' }),
+    );
+    assert.equal(rejections.length, 1);
+    assert.match(String(rejections[0]), /Defect: sound file: the sample rate/);
+  }
 });
