@@ -7,7 +7,7 @@
 // werift 0.24.4 has faults that a server cannot live with. This class patches its objects, with the reason
 // beside each patch. A test pins the version.
 import { RTCDataChannel, RTCDataChannelParameters, type RTCDtlsTransport, RTCSctpTransport } from 'werift';
-import { ParleyError } from '../src/errors.js';
+import { guarded, ParleyError } from '../src/errors.js';
 import { MAX_MESSAGE_BYTES } from './data-channel.js';
 import { isValidSctp } from './sctp-packet.js';
 
@@ -74,7 +74,12 @@ export class SctpAssociation {
     this.#transport = new RTCSctpTransport(SCTP_PORT, MAX_MESSAGE_BYTES);
     this.#transport.setDtlsTransport(this.#bridge as unknown as RTCDtlsTransport);
     this.#transport.setRemoteMaxMessageSize(options.remote.maxMessageSize);
-    this.#transport.onDataChannel.subscribe((channel) => options.onChannel(channel));
+    // werift's own failures are dropped with their packet; a failure of ours ends the connection.
+    const fail = (error: ParleyError) => {
+      this.close();
+      options.onAbuse(error);
+    };
+    this.#transport.onDataChannel.subscribe(guarded({ work: 'data channel' }, options.onChannel, fail));
     this.#patchWerift();
     this.#transport.start(options.remote.sctpPort).catch(() => undefined);
   }

@@ -122,10 +122,57 @@ export function isAborted(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'ABORTED';
 }
 
+/** The piece of work that an event belongs to: its kind, one of a few, and its names in the log. */
+export interface Work {
+  readonly work: string;
+  readonly [field: string]: unknown;
+}
+
+/** A defect of this server, with the work that it ended. */
+export class Defect extends Error {
+  readonly work: Work;
+
+  constructor(error: unknown, work: Work) {
+    super(`${work.work}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    this.name = 'Defect';
+    this.work = work;
+  }
+}
+
 /**
- * Reports a defect as an unhandled rejection, which the server logs. For callbacks of the network: thrown
- * there, the error would end the process and every call.
+ * Reports a defect as an unhandled rejection, which the server logs and counts. For callbacks of the network:
+ * thrown there, the error would leave its piece of work unfinished.
  */
-export function tellDefect(error: unknown): void {
-  void Promise.reject(error instanceof Error ? error : new Error(String(error)));
+export function tellDefect(error: unknown, work?: Work): void {
+  const defect = work === undefined ? error : new Defect(error, work);
+  void Promise.reject(defect instanceof Error ? defect : new Error(String(defect)));
+}
+
+/**
+ * The handler of an event of the network, a worker, a ring or a timer. If it throws, the error is reported as
+ * a defect and `fail` ends the piece of work that the event belongs to. No other work is affected. For the
+ * main thread: in a worker thread a reported defect ends the thread.
+ */
+export function guarded<A extends readonly unknown[]>(
+  work: Work,
+  handler: (...args: A) => void,
+  fail: (error: ParleyError) => void,
+): (...args: A) => void {
+  return (...args) => {
+    try {
+      handler(...args);
+    } catch (error) {
+      tellDefect(error, work);
+      attempt(work, () => fail(asParleyError(error, 'WRONG_STATE')));
+    }
+  };
+}
+
+/** Runs an action whose failure must not keep what follows from running: the failure is a defect. */
+export function attempt(work: Work, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    tellDefect(error, work);
+  }
 }

@@ -23,7 +23,7 @@ import { SpeechService } from './speaking/speech-stream.js';
 import { SpokenSentences } from './speaking/spoken-sentences.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './time.js';
-import { Closing, failStart, stopAtSignals } from './shutdown.js';
+import { Closing, failStart, stopAtSignals, surviveDefects } from './shutdown.js';
 import { readConfig, type Config } from './config/config.js';
 import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
@@ -286,9 +286,8 @@ async function main(): Promise<void> {
   const destination = terminal === undefined ? {} : { destination: terminal };
   const log = createLog({ level: config.logLevel, logText: config.logText, ...destination });
   process.once('exit', () => terminal?.failed());
-  // A rejection that nobody awaited is a defect, but no reason to hang up on every caller.
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   const server = await startServer(config, { log });
+  surviveDefects(log, (work) => server.metrics.defect(work));
   terminal?.ready(server);
   stopAtSignals(server, config.drainTimeoutMs, log);
 }

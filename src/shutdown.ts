@@ -1,5 +1,6 @@
-// Ends the server: closes its parts in reverse order, at signals or after a failed start.
-import { ParleyError } from './errors.js';
+// Decides what ends the server, and ends it: closes its parts in reverse order, at signals or after a failed
+// start. A defect does not end it.
+import { Defect, ParleyError } from './errors.js';
 import type { Log } from './observe/log.js';
 
 interface Stoppable {
@@ -31,6 +32,22 @@ export function stopAtSignals(server: Stoppable, drainMs: number, log: Log): voi
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
+}
+
+/**
+ * Keeps the process alive after an error that nobody caught, in a handler or in a promise. It is a defect in
+ * one piece of work, and no reason to hang up on every caller. It is logged with that work, if it is known,
+ * and counted. Call it once the server runs: an error before that ends the process.
+ */
+export function surviveDefects(log: Log, counted: (work: string) => void): void {
+  const report = (error: unknown): void => {
+    const isNamed = error instanceof Defect;
+    const { work, ...fields } = isNamed ? error.work : { work: 'unknown' };
+    counted(work);
+    log.error({ ...fields, work, err: isNamed ? error.cause : error }, 'defect');
+  };
+  process.on('uncaughtException', report);
+  process.on('unhandledRejection', report);
 }
 
 /** Closes the parts of the server in reverse order of their opening. A failure does not stop the others. */

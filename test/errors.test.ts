@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asParleyError, GIVEN_UP, isAborted, ParleyError } from '../src/errors.js';
+import { asParleyError, attempt, Defect, GIVEN_UP, guarded, isAborted, ParleyError } from '../src/errors.js';
+import { rejectionsOf } from './fakes/rejections.js';
 
 const traced = (error: Error) => /\n\s+at /.test(error.stack ?? '');
 
@@ -36,4 +37,41 @@ test('the reason of what was given up is known as such', () => {
   const controller = new AbortController();
   controller.abort(GIVEN_UP);
   assert.equal(isAborted(controller.signal.reason), true);
+});
+
+test('a handler that throws ends its own work, and is reported with it', async () => {
+  const work = { work: 'call', call: 'c1' };
+  const failed: ParleyError[] = [];
+  const taken: number[] = [];
+  const handler = guarded(
+    work,
+    (value: number) => {
+      if (value === 2) throw new TypeError('two');
+      taken.push(value);
+    },
+    (error) => failed.push(error),
+  );
+  const rejections = await rejectionsOf(() => [1, 2, 3].forEach(handler));
+  assert.deepEqual(taken, [1, 3]);
+  assert.deepEqual(
+    failed.map(({ code, message }) => [code, message]),
+    [['WRONG_STATE', 'two']],
+  );
+  const [defect] = rejections;
+  assert.ok(defect instanceof Defect && rejections.length === 1);
+  assert.deepEqual([defect.work, defect.message], [work, 'call: two']);
+});
+
+test('a failure of the end of a piece of work is reported as well, and nothing is thrown', async () => {
+  const fail = () => {
+    throw new Error('twice');
+  };
+  const rejections = await rejectionsOf(() => {
+    guarded({ work: 'call' }, fail, fail)();
+    attempt({ work: 'call' }, fail);
+  });
+  assert.deepEqual(
+    rejections.map(String),
+    Array.from({ length: 3 }, () => 'Defect: call: twice'),
+  );
 });

@@ -1,6 +1,7 @@
 // Runs the timers of all transactions. SIP uses few durations and starts each of them often, so there
 // is one queue per duration, ordered by due time, and one system timer for the first entry of each.
 // Starting and stopping take constant time and create no closures.
+import { attempt } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 
 /**
@@ -48,10 +49,12 @@ export class RunningTimer {
     this.#queue.left();
   }
 
+  /** Never throws: the timers of other transactions follow. */
   fire(): void {
     const owner = this.#owner;
     this.stop();
-    owner?.expired(this.#name);
+    const timer = this.#name;
+    attempt({ work: 'SIP transaction', timer }, () => owner?.expired(timer));
   }
 }
 
@@ -95,16 +98,13 @@ class DurationQueue {
   #due(): void {
     this.#cancelTimer = undefined;
     const now = this.#time.now();
-    try {
-      for (;;) {
-        const timer = this.#timers[this.#first];
-        if (timer === undefined || timer.dueMs > now) break;
-        this.#first++;
-        timer.fire();
-      }
-    } finally {
-      this.#goOn(now); // runs also if an owner has thrown
+    for (;;) {
+      const timer = this.#timers[this.#first];
+      if (timer === undefined || timer.dueMs > now) break;
+      this.#first++;
+      timer.fire();
     }
+    this.#goOn(now);
   }
 
   #goOn(now: number): void {

@@ -1,6 +1,7 @@
 // Makes a TCP or TLS connection a flow: it frames messages, answers keep-alives, and limits how long
 // and how much a peer may keep waiting.
 import type { Socket } from 'node:net';
+import { guarded } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import { CloseListeners, type Flow, type Place, plainAddress } from './flow.js';
 import type { TransportCounts, TransportLimits } from './transport-limits.js';
@@ -57,7 +58,15 @@ export class StreamFlow implements Flow {
     this.#stopWatch = options.time.after(this.#nextCheckMs(), () => this.#check());
     socket.setNoDelay(true);
     if (!this.inbound) socket.setKeepAlive(true, PROBE_MS);
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    const work = { work: 'SIP connection', transport: options.transport };
+    socket.on(
+      'data',
+      guarded(
+        work,
+        (chunk: Buffer) => this.#take(chunk),
+        () => this.#cut('defect'),
+      ),
+    );
     socket.on('error', () => options.counts.add('socket-errors'));
     socket.on('end', () => this.close());
     socket.on('close', () => this.#gone());
@@ -182,7 +191,9 @@ export class StreamFlow implements Flow {
     else this.#watchAgain();
   }
 
-  #cut(reason: 'message-slow' | 'first-message-missing' | 'idle' | 'reader-slow' | 'unanswered'): void {
+  #cut(
+    reason: 'message-slow' | 'first-message-missing' | 'idle' | 'reader-slow' | 'unanswered' | 'defect',
+  ): void {
     this.#options.counts.add(reason);
     this.#socket.destroy();
     this.#gone();

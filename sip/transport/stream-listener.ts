@@ -2,7 +2,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
 import type { Time } from '../../src/time.js';
-import { ParleyError } from '../../src/errors.js';
+import { guarded, ParleyError } from '../../src/errors.js';
 import type { ConnectionLimiter, TransportCounts, TransportLimits } from './transport-limits.js';
 import type { Place } from './flow.js';
 import { secureOptions, type TlsIdentity } from './listener-options.js';
@@ -67,14 +67,14 @@ export class StreamListener {
   }
 
   #plain(): Server {
-    const { limiter, admits, accepted } = this.#options;
+    const { limiter, admits } = this.#options;
     return createServer((socket) => {
-      if (limiter.admit(socket, admits)) accepted(socket, false);
+      if (limiter.admit(socket, admits)) this.#accept(socket, false);
     });
   }
 
   #secure(tls: TlsIdentity): TlsServer {
-    const { limiter, admits, accepted, limits, counts } = this.#options;
+    const { limiter, admits, limits, counts } = this.#options;
     const requestCert = tls.clientCertificates === 'required';
     const more = { requestCert, rejectUnauthorized: requestCert, handshakeTimeout: limits.handshakeMs };
     const server = createTlsServer({ ...secureOptions(tls), ...more });
@@ -84,13 +84,18 @@ export class StreamListener {
     });
     server.on('secureConnection', (socket: TLSSocket) => {
       limiter.shaken(socket);
-      accepted(socket, requestCert && socket.authorized);
+      this.#accept(socket, requestCert && socket.authorized);
     });
     server.on('tlsClientError', (_, socket) => {
       counts.add('handshakes-failed');
       socket.destroy();
     });
     return server;
+  }
+
+  #accept(socket: Socket, authenticated: boolean): void {
+    const accepted = () => this.#options.accepted(socket, authenticated);
+    guarded({ work: 'SIP connection' }, accepted, () => socket.destroy())();
   }
 
   #limitHandshake(socket: Socket): void {

@@ -167,6 +167,7 @@ export type TransportCount =
   | 'idle'
   | 'reader-slow'
   | 'unanswered' // nothing came in while a request of ours waited
+  | 'defect' // the server failed at what came
   | 'strangers' // not admitted
   | 'socket-errors';
 

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { ParleyError } from '../../src/errors.js';
+import { attempt, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { Flow, Place } from './flow.js';
 
@@ -43,7 +43,9 @@ export class UdpListener {
     ): void => done(null, host, type === 'udp6' ? 6 : 4);
     this.#socket = createSocket({ type, ipv6Only: type === 'udp6', lookup });
     this.#probe = new SocketProbe(options.time, (bytes) => this.#sendToSelf(bytes));
-    this.#socket.on('message', (bytes, info) => this.#receive(bytes, info));
+    this.#socket.on('message', (bytes, info) =>
+      attempt({ work: 'SIP datagram', from: info.address }, () => this.#receive(bytes, info)),
+    );
     this.#socket.on('error', () => options.failed());
   }
 

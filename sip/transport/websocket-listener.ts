@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { guarded } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import { CloseListeners, type Flow, type Place, plainAddress } from './flow.js';
 import type { TransportCounts, TransportLimits } from './transport-limits.js';
@@ -40,8 +41,10 @@ export class WebSocketListener {
       handleProtocols: (protocols) => (protocols.has('sip') ? 'sip' : false),
     });
     this.#http.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
-      this.#waiting.get(request.socket)?.(request, duplex, head);
+      const upgrade = this.#waiting.get(request.socket);
       this.#waiting.delete(request.socket);
+      const take = () => upgrade?.(request, duplex, head);
+      guarded({ work: 'SIP connection', transport: 'ws' }, take, () => duplex.destroy())();
     });
   }
 
@@ -130,7 +133,15 @@ class WebSocketFlow implements Flow {
     this.#options = options;
     this.#heardMs = options.time.now();
     this.#stopWatch = options.time.after(options.limits.firstMessageMs, () => this.#check());
-    webSocket.on('message', (data: Buffer) => this.#take(data));
+    const work = { work: 'SIP connection', transport: options.transport };
+    webSocket.on(
+      'message',
+      guarded(
+        work,
+        (data: Buffer) => this.#take(data),
+        () => this.#cut('defect'),
+      ),
+    );
     webSocket.on('error', () => options.counts.add('socket-errors'));
     webSocket.on('close', () => this.#gone());
   }
@@ -185,7 +196,7 @@ class WebSocketFlow implements Flow {
     else this.#stopWatch = time.after(limits.idleMs, () => this.#check());
   }
 
-  #cut(reason: 'first-message-missing' | 'idle' | 'reader-slow' | 'unanswered'): void {
+  #cut(reason: 'first-message-missing' | 'idle' | 'reader-slow' | 'unanswered' | 'defect'): void {
     this.#options.counts.add(reason);
     this.#webSocket.terminate();
     this.#gone();

@@ -6,7 +6,7 @@
 //
 // The side that opened a ring closes it; either side may abort. Tests use both ends from one thread.
 import { loadAddon } from '../addon.js';
-import { ParleyError, type ErrorCode } from '../errors.js';
+import { attempt, type ErrorCode, ParleyError } from '../errors.js';
 import { unwatchReady, watchReady } from './ready.js';
 
 type Side = 'read' | 'write';
@@ -43,6 +43,8 @@ function addon(): RingAddon {
 function aborted(what: string): ParleyError {
   return new ParleyError('ABORTED', `${what} was aborted`);
 }
+
+const RING = { work: 'ring' };
 
 /** The callbacks that wait for one handle in this thread. */
 class Waiters {
@@ -81,7 +83,7 @@ class Waiters {
     const callbacks = [...this.#waiting[side]];
     this.#waiting[side].clear();
     this.#rest();
-    for (const callback of callbacks) callback();
+    for (const callback of callbacks) attempt(RING, callback);
   }
 
   #rest(): void {

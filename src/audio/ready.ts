@@ -4,6 +4,7 @@
 // are called. A callback must check its object again, because readiness is only a hint. Watching keeps
 // neither the process nor the worker alive.
 import { loadAddon } from '../addon.js';
+import { attempt } from '../errors.js';
 
 interface ReadyAddon {
   onReady(callback: (handles: readonly number[]) => void): void;
@@ -12,20 +13,15 @@ interface ReadyAddon {
 const watchers = new Map<number, Set<() => void>>();
 let listening = false;
 
+/** The work of a callback that throws. A callback that can end its own work does so itself. */
+const WATCH = { work: 'ring or playout' };
+
 function dispatch(handles: readonly number[]): void {
-  const failures: unknown[] = [];
   for (const handle of handles) {
     // A copy: a callback that watches again is not called again in this batch.
     const callbacks = Array.from(watchers.get(handle) ?? []);
-    for (const callback of callbacks) {
-      try {
-        callback();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
+    for (const callback of callbacks) attempt(WATCH, callback);
   }
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Calls back whenever the handle becomes ready, until unwatched; the owner of the watch arms it natively. */

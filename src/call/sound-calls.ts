@@ -1,5 +1,6 @@
 // Calls whose sound comes and goes in frames on this thread: a WebSocket or a TCP connection carries it.
 // Everything else is as in other calls: voices, listening, agents, captions, limits and events.
+import { guarded } from '../errors.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { Call } from './call.js';
 import type { CallHandler, HandledCall } from './call-handler.js';
@@ -53,7 +54,9 @@ export class SoundCalls {
       this.#owners.set(place.id, owner);
       // A port that was replaced may still have a frame, of another codec.
       const isCurrent = (one: SoundPort) => opened?.isOn(one) === true;
-      const makePort = (formats: SoundFormats) => this.#portOf(request, formats, isCurrent);
+      const fail = () => void opened?.call.close('server failed');
+      const onFrame = guarded({ work: 'call', protocol, call: place.id }, request.onFrame, fail);
+      const makePort = (formats: SoundFormats) => this.#portOf({ protocol, onFrame, ...formats }, isCurrent);
       port = makePort(request);
       const call = place.open(port.port);
       void call.closed.then(() => this.#owners.delete(call.id));
@@ -76,8 +79,12 @@ export class SoundCalls {
   }
 
   #portOf(
-    { protocol, onFrame }: SoundCallRequest,
-    { sends, receives }: SoundFormats,
+    {
+      protocol,
+      onFrame,
+      sends,
+      receives,
+    }: Pick<SoundCallRequest, 'protocol' | 'onFrame' | keyof SoundFormats>,
     isCurrent: (port: SoundPort) => boolean,
   ): SoundPort {
     const { plane, randomBytes } = this.#parts;

@@ -3,7 +3,7 @@
 import { TRACK_ENDED } from '../encoding/marks.js';
 import type { WordTime } from '../engines/engine.js';
 import type { InterruptibleTrack } from '../hearing/barge-in.js';
-import { asParleyError, isAborted, type ParleyError } from '../errors.js';
+import { asParleyError, guarded, isAborted, type ParleyError } from '../errors.js';
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { callPace } from '../speaking/pace.js';
@@ -253,8 +253,11 @@ export class UtteranceQueue {
   }
 
   #listen({ playout }: MediaPort): void {
-    playout.onMark = (track, mark, sentAtMs) =>
-      this.#queued.get(track)?.utterance.markReached(mark, sentAtMs);
+    playout.onMark = (track, mark, sentAtMs) => {
+      const utterance = this.#queued.get(track)?.utterance;
+      const reached = () => utterance?.markReached(mark, sentAtMs);
+      guarded({ work: 'utterance' }, reached, (error) => utterance?.lost(error))();
+    };
   }
 
   #handoverLost(queued: readonly Queued[], error: ParleyError): void {

@@ -72,7 +72,8 @@ export class FileWatch {
 
   #pollLater(): void {
     this.#cancelPoll = this.#options.time.after(this.#options.pollMs, () => {
-      void this.#look().then(() => {
+      // Polling goes on after a defect of `changed`, which is reported as an unhandled rejection.
+      void this.#look().finally(() => {
         if (!this.#closed) this.#pollLater();
       });
     });

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { TrimOptions } from '../audio/trimmer.js';
 import { loadOpus, OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
 import type { Config } from '../config/config.js';
-import { ParleyError } from '../errors.js';
+import { attempt, guarded, ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import { systemTime, type Time } from '../time.js';
 import { Handover, EncoderLine } from './encoder-line.js';
@@ -287,7 +287,7 @@ class EncoderThread {
     const workerData = { counters: this.#counters };
     const worker = new Worker(this.#script, { name: 'parley-encoder', workerData });
     const onMessage = (message: FromWorker): void => {
-      if (message.type !== 'ready') return this.#lines.get(message.line)?.onMessage(message);
+      if (message.type !== 'ready') return this.#tell(message);
       isReady = true;
       this.#failedStarts = 0;
       this.#settleReady.resolve();
@@ -296,6 +296,17 @@ class EncoderThread {
     worker.on('error', (error: Error) => (this.#failure = error));
     worker.on('exit', (code) => this.#gone(isReady, code));
     this.#worker = worker;
+  }
+
+  /** A line whose callback throws is lost, and no other. */
+  #tell(message: Exclude<FromWorker, { type: 'ready' }>): void {
+    const line = this.#lines.get(message.line);
+    if (line === undefined) return;
+    const fail = (error: ParleyError) => {
+      this.#outbox.add({ type: 'abort', line: message.line });
+      line.lost(error);
+    };
+    guarded({ work: 'encoder line', line: message.line }, () => line.onMessage(message), fail)();
   }
 
   #gone(wasReady: boolean, code: number): void {
@@ -311,7 +322,7 @@ class EncoderThread {
       if (this.#failedStarts < MAX_FAILED_STARTS) this.#start();
     }
     if (this.#worker === undefined) this.#settleReady.reject(error);
-    for (const line of this.#lines.values()) line.lost(error);
+    for (const line of this.#lines.values()) attempt({ work: 'encoder line' }, () => line.lost(error));
     if (this.#closed === undefined) this.#onLost(error);
     this.#resolveGone?.();
   }

@@ -160,6 +160,8 @@ function openHandover(message: HandoverMessage): void {
   const encoder = shelf.take(to.codec, to.frameMs, settings.opus);
   const reports = {
     handedOver: () => post({ type: 'ended', line: number, workMs: 0 }),
+    failed: ({ code, message: text }: ParleyError) =>
+      post({ type: 'lost', line: number, code, message: text }),
     padded: (track: number, frames: number, padMs: number) =>
       post({ type: 'padded', line: number, track, frames, padMs }),
     ended: () => {

@@ -19,6 +19,7 @@ import { type FrameDecoder, frameDecoder } from '../codecs/frame-decoder.js';
 import { PlayoutWriter, TakenEntries, type TakenEntry } from '../media/playout.js';
 import type { PayloadQueue } from './frame-sink.js';
 import type { HandoverMessage, PayloadForm } from './line-messages.js';
+import { asParleyError, type ParleyError } from '../errors.js';
 
 /** Takes a finished payload; the bytes are valid until it returns. */
 type PutPayload = (payload: Uint8Array) => void;
@@ -166,6 +167,8 @@ interface HandoverReports {
   /** Everything taken from the old playout is in the new one. */
   handedOver(): void;
   padded(track: number, frames: number, padMs: number): void;
+  /** A defect has ended it. */
+  failed(error: ParleyError): void;
   /** The queue pushes no more. */
   ended(): void;
 }
@@ -303,7 +306,17 @@ export class HandoverQueue implements PayloadQueue {
     });
   }
 
+  /** Never throws: a defect ends this handover. */
   #work(): void {
+    try {
+      this.#advance();
+    } catch (error) {
+      this.stop();
+      this.#reports.failed(asParleyError(error, 'ENCODER_FAILED'));
+    }
+  }
+
+  #advance(): void {
     if (this.#over) return;
     const answer = this.#slice();
     if (answer === 1 && !this.#handedOver) return this.#schedule();

@@ -44,8 +44,17 @@ class RingWriter {
     this.#sound = sound;
   }
 
-  /** False if the ring is full: the remaining samples follow when it has room. */
+  /** False if the ring is full: the remaining samples follow when it has room. Never throws. */
   write(): boolean {
+    try {
+      return this.#write();
+    } catch (error) {
+      say({ type: 'failed', id: this.#job.id, message: (error as Error).message });
+      return true;
+    }
+  }
+
+  #write(): boolean {
     const { id } = this.#job;
     const { samples, words } = this.#sound;
     while (this.#written < samples.length) {
@@ -87,10 +96,10 @@ async function speak(job: SpeakJob, renderer: Renderer): Promise<void> {
     const { samples, words } = sound;
     if (!new RingWriter(job, ring, sound).write())
       say({ type: 'rendered', id, samples: samples.length, words });
+    renderer.afterJob?.();
   } catch (error) {
     say({ type: 'failed', id, message: (error as Error).message });
   }
-  renderer.afterJob?.();
 }
 
 function lowerPriority(): void {

@@ -1,7 +1,7 @@
 // Recognises live sound with two recognisers: a fast one tells the texts of a turn that is not over, the main
 // one the final text. Files and sessions without partial texts are the main one's alone.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError, type ParleyError } from '../errors.js';
+import { asParleyError, guarded, type ParleyError } from '../errors.js';
 import {
   checkRate,
   type Recogniser,
@@ -159,8 +159,14 @@ class PairedSession implements RecognitionSession {
     for (const feed of this.#feeds) feed.close();
   }
 
+  readonly #pump = guarded(
+    { work: 'recognition' },
+    () => this.#readOn(),
+    () => this.close(),
+  );
+
   /** Reads on while neither feed has more than a second that waits: the ring is the backpressure. */
-  readonly #pump = (): void => {
+  #readOn(): void {
     const ring = this.#ring;
     if (ring === undefined || this.#isClosed) return;
     for (;;) {
@@ -181,7 +187,7 @@ class PairedSession implements RecognitionSession {
     }
     ring.forget(this.#pump);
     ring.onReadable(this.#pump);
-  };
+  }
 
   /** Those whose sound was read. */
   #giveOrders(): void {

@@ -1,5 +1,6 @@
 // Feeds a ring that a recogniser reads: samples and the orders about them, in order, when there is room.
 import { PcmRing } from '../audio/pcm-ring.js';
+import { guarded } from '../errors.js';
 import type { TurnOrder } from './recogniser.js';
 
 const RING_SECONDS = 4;
@@ -20,11 +21,15 @@ export class RingFeed {
   #isEnding = false;
   /** The reader has ended, and nothing is written any more. */
   #isOver = false;
-  readonly #flush = (): void => {
-    this.#isWatching = false;
-    this.#go();
-    if (this.#waiting === 0) this.#listener.drained?.();
-  };
+  readonly #flush = guarded(
+    { work: 'recognition' },
+    () => {
+      this.#isWatching = false;
+      this.#go();
+      if (this.#waiting === 0) this.#listener.drained?.();
+    },
+    () => this.close(),
+  );
 
   constructor(rate: number, listener: FeedListener = {}) {
     this.ring = PcmRing.open(rate, RING_SECONDS * rate);

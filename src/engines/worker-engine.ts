@@ -6,7 +6,7 @@
 // The jobs of a thread that ends or times out fail. The lifecycle decides whether another thread is started.
 import { Worker } from 'node:worker_threads';
 import { PcmRing } from '../audio/pcm-ring.js';
-import { ParleyError } from '../errors.js';
+import { attempt, guarded, ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 import { EngineLifecycle, type EngineNews, type Loadable } from './engine-lifecycle.js';
 import type { FromEngine, SpeakJob, ToEngine } from './engine-service.js';
@@ -120,7 +120,13 @@ class OneThread {
     if (held === undefined) return;
     clearTimeout(held.timer);
     held.release();
-    if (message.type === 'rendered') return held.onRendered?.(message);
+    if (message.type === 'rendered') {
+      const fail = (error: ParleyError) => {
+        this.#held.delete(message.id);
+        held.reject(error);
+      };
+      return guarded({ work: 'sentence' }, () => held.onRendered?.(message), fail)();
+    }
     this.#held.delete(message.id);
     if (message.type === 'written') held.resolve({ samples: message.samples, words: message.words });
     else if (message.type === 'dropped') held.reject(new ParleyError('ABORTED', 'the ring was aborted'));
@@ -131,7 +137,8 @@ class OneThread {
     if (this.over) return;
     this.over = true;
     clearTimeout(this.#loadTimer);
-    if (this.#isLoaded && code !== 'ABORTED') this.#options.onLost?.(this.#reason);
+    if (this.#isLoaded && code !== 'ABORTED')
+      attempt({ work: 'engine worker' }, () => this.#options.onLost?.(this.#reason));
     const error = this.#failure(this.#reason, code);
     this.#settleLoad?.reject(error);
     for (const held of this.#held.values()) {

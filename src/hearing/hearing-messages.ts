@@ -72,7 +72,9 @@ export type FromHearingWorker =
   /** The sound of these lines' rings was analysed so far; their events came before. */
   | { readonly type: 'analysed'; readonly lines: readonly AnalysedLine[] }
   /** Nothing follows for this line. */
-  | { readonly type: 'forgotten'; readonly line: number };
+  | { readonly type: 'forgotten'; readonly line: number }
+  /** A defect in the work of this line has ended it: nothing follows. */
+  | { readonly type: 'failed'; readonly line: number; readonly message: string };
 
 /** Places of the shared counters, which wrap around at 2^32. */
 export const HEARING_COUNTERS = { workedUs: 0, windows: 1, gated: 2, runs: 3 } as const;

@@ -36,6 +36,7 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
     onEvent: (line, event, decidedMs) => post({ type: 'event', line, event, decidedMs }),
     onAnalysed: (lines) => post({ type: 'analysed', lines }),
     onForgotten: (line) => post({ type: 'forgotten', line }),
+    onFailed: (line, { message }) => post({ type: 'failed', line, message }),
     onWork: (work) => count(counters, work),
     now: () => performance.now(),
     endOfTurn,

@@ -2,7 +2,7 @@
 // sound without a call. If it dies, another one takes its place and listens to the same.
 import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
-import { ParleyError } from '../errors.js';
+import { attempt, guarded, ParleyError } from '../errors.js';
 import { Ears } from '../media/ears.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { MediaSocket } from '../media/media-socket.js';
@@ -180,11 +180,12 @@ export class Hearing {
     });
     worker.on('message', (message: FromHearingWorker) => {
       if (message.type === 'event')
-        return this.#lines.get(message.line)?.receive(message.event, message.decidedMs);
+        return this.#tell(message.line, (line) => line.receive(message.event, message.decidedMs));
       if (message.type === 'forgotten') return void this.#lines.delete(message.line);
+      if (message.type === 'failed') return this.#failed(message.line, message.message);
       if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message.problem);
       if (message.type === 'analysed') {
-        for (const place of message.lines) this.#lines.get(place.line)?.analysed(place);
+        for (const place of message.lines) this.#tell(place.line, (line) => line.analysed(place));
         return undefined;
       }
       isReady = true;
@@ -193,6 +194,27 @@ export class Hearing {
     worker.on('error', (error: Error) => (this.#failure = error));
     worker.on('exit', (code) => this.#gone(isReady, code));
     this.#worker = worker;
+  }
+
+  /** A line whose listener throws is heard no more, and no other. */
+  #tell(number: number, action: (line: HearingLine) => void): void {
+    const line = this.#lines.get(number);
+    if (line === undefined) return;
+    const fail = ({ message }: ParleyError) => {
+      line.lost(message);
+      line.close();
+    };
+    guarded({ work: 'hearing', call: line.call }, () => action(line), fail)();
+  }
+
+  /** The worker met a defect in the work of one line, and has dropped it. */
+  #failed(number: number, detail: string): void {
+    const line = this.#lines.get(number);
+    this.#lines.delete(number);
+    this.#options.log.error({ code: 'HEARING_FAILED', detail, call: line?.call }, 'call is heard no more');
+    const work = { work: 'hearing', call: line?.call };
+    attempt(work, () => line?.interrupted());
+    attempt(work, () => line?.lost(detail));
   }
 
   #ready(state: DetectorState): void {
@@ -225,7 +247,7 @@ export class Hearing {
     const phrase = isLast ? 'hearing worker cannot be started' : 'hearing worker replaced';
     this.#options.log.error({ code: 'HEARING_FAILED', detail, calls }, phrase);
     for (const [number, line] of this.#lines) {
-      line.interrupted();
+      attempt({ work: 'hearing', call: line.call }, () => line.interrupted());
       if (line.isClosed) this.#lines.delete(number);
     }
     if (!isLast) {
@@ -236,7 +258,8 @@ export class Hearing {
     const problem = `no hearing worker can be started: ${detail}`;
     this.#state = { detector: 'none', problem };
     this.#settleReady?.reject(new ParleyError('HEARING_FAILED', problem, { cause: this.#failure }));
-    for (const line of this.#lines.values()) line.lost(problem);
+    for (const line of this.#lines.values())
+      attempt({ work: 'hearing', call: line.call }, () => line.lost(problem));
   }
 
   #planSample(): void {

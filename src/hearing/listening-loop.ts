@@ -30,6 +30,8 @@ interface LoopOptions<M extends VoiceMemory> {
   readonly onEvent: (line: number, event: HearingEvent, decidedMs: number) => void;
   /** Called when a line that was to be forgotten has no event any more. */
   readonly onForgotten: (line: number) => void;
+  /** Called when a defect in the work of one line has ended it. The others go on. */
+  readonly onFailed: (line: number, error: Error) => void;
   /** Called after the events of the rings' windows that were taken together. */
   readonly onAnalysed: (lines: readonly AnalysedLine[]) => void;
   readonly onWork: (work: LoopWork) => void;
@@ -80,7 +82,16 @@ export class ListeningLoop<M extends VoiceMemory> {
     });
   };
 
+  /** Never throws: a defect ends the line of the message. */
   handle(message: LineMessage): void {
+    try {
+      this.#obey(message);
+    } catch (error) {
+      this.#failed(message.line, error);
+    }
+  }
+
+  #obey(message: LineMessage): void {
     if (message.type === 'listen') return this.#listen(message);
     if (message.type === 'listen-ring') return this.#listenToRing(message);
     const call = this.#lines.get(message.line);
@@ -99,11 +110,29 @@ export class ListeningLoop<M extends VoiceMemory> {
       case 'end-turn':
         return call.endTurn(message.atMs);
       case 'forget':
-        this.#detach(call);
-        this.#rings.remove(message.line);
-        this.#lines.delete(message.line);
+        this.#drop(message.line);
         call.end();
         this.#options.onForgotten(message.line);
+    }
+  }
+
+  #drop(line: number): void {
+    const call = this.#lines.get(line);
+    if (call !== undefined) this.#detach(call);
+    this.#rings.remove(line);
+    this.#lines.delete(line);
+  }
+
+  #failed(line: number, error: unknown): void {
+    this.#drop(line);
+    this.#options.onFailed(line, error instanceof Error ? error : new Error(String(error)));
+  }
+
+  #decide(call: ListenedCall<M>, probability: number, endMs: number): void {
+    try {
+      call.decide(probability, endMs);
+    } catch (error) {
+      for (const [line, one] of this.#lines) if (one === call) this.#failed(line, error);
     }
   }
 
@@ -218,7 +247,7 @@ export class ListeningLoop<M extends VoiceMemory> {
   #enter(call: ListenedCall<M>, row: number): boolean {
     const window = this.#window(row);
     if (!call.isWorthModel(window)) {
-      call.decide(0, window.endMs);
+      this.#decide(call, 0, window.endMs);
       return false;
     }
     this.#options.model.add(call.memory, window.caller);
@@ -231,7 +260,7 @@ export class ListeningLoop<M extends VoiceMemory> {
     const { model } = this.#options;
     await model.run();
     for (const [index, { call, endMs }] of this.#batch.entries()) {
-      call.decide(model.probability(index), endMs);
+      this.#decide(call, model.probability(index), endMs);
     }
     this.#batch.length = 0;
     this.#inBatch.clear();

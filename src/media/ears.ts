@@ -6,6 +6,7 @@
 // Windows of all calls end at the same moments, and those of one moment become ready together. At most 8 wait
 // for each call; then the oldest is dropped and counted.
 import { unwatchReady, watchReady } from '../audio/ready.js';
+import { attempt } from '../errors.js';
 import { mediaAddon } from './media-addon.js';
 import type { MediaPlane } from './media-plane.js';
 
@@ -87,7 +88,7 @@ export class Ears {
     const callbacks = [...this.#waiting];
     this.#waiting.clear();
     this.#unwatchIfIdle();
-    for (const callback of callbacks) callback();
+    for (const callback of callbacks) attempt({ work: 'ears' }, callback);
   }
 
   #unwatchIfIdle(): void {

@@ -5,6 +5,7 @@
 // Everything pushed belongs to a track, one per utterance, and carries the
 // generation of the queue. `clear` drops what waits and begins a new generation,
 // so that nothing late of an interrupted utterance can reach the next one.
+import { attempt } from '../errors.js';
 import { unwatchReady, watchReady } from '../audio/ready.js';
 import {
   type CapturedPacket,
@@ -250,7 +251,7 @@ export class PlayoutWriter {
     const callbacks = [...this.#waiting];
     this.#waiting.clear();
     this.#unwatchIfIdle();
-    for (const callback of callbacks) callback();
+    for (const callback of callbacks) attempt({ work: 'playout' }, callback);
   }
 
   #unwatchIfIdle(): void {

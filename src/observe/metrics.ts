@@ -81,6 +81,12 @@ export class Metrics {
     labelNames: ['end'],
     registers: [this.#registry],
   });
+  readonly #defects = new Counter<'work'>({
+    name: 'parley_defects_total',
+    help: 'defects of the server, each of which ended one piece of work',
+    labelNames: ['work'],
+    registers: [this.#registry],
+  });
   readonly #turns = new Counter({
     name: 'parley_turns_total',
     help: 'turns of callers that have ended',
@@ -122,6 +128,11 @@ export class Metrics {
     for (const metric of metrics) this.#registry.registerMetric(metric);
     this.#beginScrape = beginScrape;
     if (options.node === true) collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** An error that nobody expected ended a piece of work. */
+  defect(work: string): void {
+    this.#defects.inc({ work });
   }
 
   turnEnded(): void {

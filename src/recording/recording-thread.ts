@@ -1,6 +1,7 @@
 // The main thread's side of the recording worker. The worker starts with the first recording. If it dies, its
 // recordings fail, and the next recording starts another.
 import { Worker } from 'node:worker_threads';
+import { attempt, guarded } from '../errors.js';
 import type { Time } from '../time.js';
 import type {
   FromRecorder,
@@ -31,6 +32,7 @@ interface ThreadOptions {
   readonly onLost: (detail: string) => void;
 }
 
+const RECORDING = { work: 'recording' };
 const CLOSE_MS = 5000; // a worker whose disk hangs longer is terminated
 
 export class RecordingThread {
@@ -100,28 +102,40 @@ export class RecordingThread {
   #take(message: FromRecorder): void {
     switch (message.type) {
       case 'opened':
-        return this.#listeners.get(message.id)?.opened();
+        return this.#tell(message.id, (listener) => listener.opened());
       case 'grown':
-        for (const size of message.sizes) this.#listeners.get(size.id)?.grown(size);
+        for (const size of message.sizes) this.#tell(size.id, (listener) => listener.grown(size));
         return undefined;
       case 'starved':
-        return this.#listeners.get(message.id)?.starved();
+        return this.#tell(message.id, (listener) => listener.starved());
       case 'filled':
-        return this.#listeners.get(message.id)?.filled(message.ms);
+        return this.#tell(message.id, (listener) => listener.filled(message.ms));
       case 'ended': {
         const listener = this.#listeners.get(message.id);
         this.#listeners.delete(message.id);
-        return listener?.ended(message.result);
+        return attempt(RECORDING, () => listener?.ended(message.result));
       }
     }
+  }
+
+  /** A recording whose listener throws fails, and no other. */
+  #tell(id: number, action: (listener: RecordingListener) => void): void {
+    const listener = this.#listeners.get(id);
+    if (listener === undefined) return;
+    const fail = () => {
+      this.#listeners.delete(id);
+      this.stop(id, 'call-ended');
+      listener.ended(failed('the server failed while it recorded'));
+    };
+    guarded(RECORDING, () => action(listener), fail)();
   }
 
   #lose(detail: string): void {
     const lost = [...this.#listeners.values()];
     this.#listeners.clear();
     if (this.#closed === undefined || lost.length > 0) this.#options.onLost(detail);
-    const error = { code: 'RECORDING_FAILED', message: 'the recording worker died' } as const;
-    for (const listener of lost) listener.ended({ end: 'failed', frames: 0, bytes: 0, error });
+    const result = failed('the recording worker died');
+    for (const listener of lost) attempt(RECORDING, () => listener.ended(result));
   }
 
   async #close(): Promise<void> {
@@ -132,4 +146,8 @@ export class RecordingThread {
     await this.#gone;
     cancel();
   }
+}
+
+function failed(message: string): RecordingResult {
+  return { end: 'failed', frames: 0, bytes: 0, error: { code: 'RECORDING_FAILED', message } };
 }

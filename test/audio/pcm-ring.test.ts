@@ -6,6 +6,8 @@ import { ByteRing, PcmRing } from '../../src/audio/pcm-ring.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { ParleyError } from '../../src/errors.js';
 import type { PeerJob } from './ring-peer.js';
+import { until } from '../fakes/until.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 
 const RATE = 16_000;
 const COUNT = 100_000;
@@ -206,4 +208,22 @@ test('workers may be ended in the middle of heavy traffic', async () => {
     await Promise.all([writer.terminate(), reader.terminate()]);
     ring.close();
   }
+});
+
+test('a callback that throws keeps no other of its ring, or of another ring, from being called', async () => {
+  const [ring, other] = [PcmRing.open(RATE, 16), PcmRing.open(RATE, 16)];
+  const called: string[] = [];
+  ring.onReadable(() => {
+    throw new Error('defect');
+  });
+  ring.onReadable(() => called.push('ring'));
+  other.onReadable(() => called.push('other'));
+  const rejections = await rejectionsOf(async () => {
+    ring.write(samples(1));
+    other.write(samples(1));
+    await until(() => called.length === 2);
+  });
+  assert.deepEqual([called.sort(), rejections.map(String)], [['other', 'ring'], ['Defect: ring: defect']]);
+  ring.close();
+  other.close();
 });

@@ -7,6 +7,7 @@ import { watchedHandles } from '../../src/audio/ready.js';
 import { wavHeader } from '../../src/codecs/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { Outbox } from '../../src/encoding/line-messages.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { joined, loud, resampled } from './line-fakes.js';
 
 const CRASHING = new URL('./crashing-worker.js', import.meta.url);
@@ -359,4 +360,24 @@ test('flushed messages leave at once, dropped ones never, and the next is not lo
   box.add(3);
   await turn();
   assert.deepEqual(lists, [[1], [3]]);
+});
+
+test('a line whose callback throws is lost, and the others of its worker go on', async () => {
+  await using pool = new EncoderPool({ workers: 1 });
+  const sound = loud(4000, 1);
+  const [out, otherOut] = [ByteRing.open(100_000), ByteRing.open(100_000)];
+  const [ring, otherRing] = [ringOf(sound, 8000), ringOf(sound, 8000)];
+  const [line, other] = [pool.open(bytesSink(out)), pool.open(bytesSink(otherOut))];
+  line.onSegmentStarted = () => {
+    throw new Error('out of order');
+  };
+  const rejections = await rejectionsOf(async () => {
+    const lost = line.segment({ ring: ring.handle, rate: 8000 });
+    const encoded = other.segment({ ring: otherRing.handle, rate: 8000 });
+    await assert.rejects(lost, { message: 'out of order' });
+    await encoded;
+    await other.end();
+  });
+  assert.deepEqual(rejections.map(String), ['Defect: encoder line: out of order']);
+  for (const one of [out, otherOut, ring, otherRing]) one.close();
 });

@@ -6,6 +6,7 @@ import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
 import { type EngineLimits, WARM_UP_TEXTS, WorkerEngine } from '../../src/engines/worker-engine.js';
 import type { SpeechEnd, SpeechOptions } from '../../src/engines/engine.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { readAll } from './read-ring.js';
 
 const RATE = 16_000;
@@ -326,4 +327,22 @@ test('the limit of tokens holds for an engine that counts in them, and a request
   assert.equal(await asked(true, { maxNewTokens: 64, seed: 1 }), '64');
   assert.equal(await asked(true, { maxNewTokens: 9999 }), '2048');
   assert.equal(await asked(false), 'none');
+});
+
+test('a sentence whose callback throws fails, and the next one is spoken', async (t) => {
+  const { engine, replaced } = openEngine(t);
+  const ring = PcmRing.open(RATE, 64);
+  const onRendered = () => {
+    throw new Error('defect');
+  };
+  const request = { text: 'a long sentence', voice: 'odd', language: 'en', onRendered };
+  const rejections = await rejectionsOf(() =>
+    assert.rejects(engine.synthesize(request, ring, never()), { message: /defect/ }),
+  );
+  assert.deepEqual(rejections.map(String), ['Defect: sentence: defect']);
+  ring.close();
+  const next = say(engine, 'hello');
+  await next.end;
+  next.ring.close();
+  assert.deepEqual(replaced, []);
 });

@@ -38,6 +38,9 @@ export async function heard(
     onEvent: (_line, event) => events.push(event),
     onAnalysed: () => undefined,
     onForgotten: () => undefined,
+    onFailed: (_line, error) => {
+      throw error;
+    },
     onWork: (more) => {
       for (const name of ['workedUs', 'windows', 'gated', 'runs'] as const) work[name] += more[name];
     },

@@ -8,6 +8,7 @@ import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { createLog } from '../../src/observe/log.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { until } from '../fakes/until.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-hearing-'));
@@ -200,4 +201,32 @@ test('settings are checked where they are given, and closing twice is one close'
   assert.equal(hearing.close(), closing);
   await closing;
   assert.throws(() => listened(hearing, 1), { code: 'WRONG_STATE' });
+});
+
+test('a defect in the work of one call ends its hearing in the worker, and no other', async () => {
+  const { hearing, lines } = await opened();
+  const speaker = listened(hearing, 1);
+  listened(hearing, 667); // the work of this socket fails
+  await until(() => speaker.types().includes('turn.ended'));
+  const told = lines.filter(({ level }) => level === 'error' || level === 50);
+  assert.deepEqual(
+    told.map(({ msg, call, detail }) => [msg, call, detail]),
+    [['call is heard no more', 'call-667', 'the odd socket came']],
+  );
+  assert.equal(hearing.figures().calls, 1);
+  await hearing.close();
+});
+
+test('a call whose listener throws is heard no more, and the others are', async () => {
+  const { hearing } = await opened();
+  const rejections = await rejectionsOf(async () => {
+    hearing.listen('odd', media(1), HEARING_SETTINGS, () => {
+      throw new Error('defect');
+    });
+    await until(() => hearing.figures().calls === 0);
+  });
+  assert.deepEqual(rejections.map(String), ['Defect: hearing: defect']);
+  const speaker = listened(hearing, 1);
+  await until(() => speaker.types().includes('speech.started'));
+  await hearing.close();
 });

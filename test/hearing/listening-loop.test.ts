@@ -102,6 +102,9 @@ test('many calls are analysed in one run a step, and each hears its own', async 
     onEvent: (line, event) => void events.set(line, [...(events.get(line) ?? []), event]),
     onAnalysed: () => undefined,
     onForgotten: () => undefined,
+    onFailed: (_line, error) => {
+      throw error;
+    },
     onWork: ({ windows, runs }) => (work = { windows: work.windows + windows, runs: work.runs + runs }),
     now: () => performance.now(),
   });
@@ -133,6 +136,9 @@ test('awaitInput without speech ends in no_input, on the clock of the sound', as
     onEvent: (_line, event) => events.push(event),
     onAnalysed: () => undefined,
     onForgotten: () => undefined,
+    onFailed: (_line, error) => {
+      throw error;
+    },
     onWork: () => undefined,
     now: () => 0,
   });

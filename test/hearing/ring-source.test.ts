@@ -46,6 +46,9 @@ async function openLoop(t: TestContext, count: number) {
       }
     },
     onForgotten: () => undefined,
+    onFailed: (_line, error) => {
+      throw error;
+    },
     onWork: (work) => (runs += work.runs),
     now: () => performance.now(),
   });

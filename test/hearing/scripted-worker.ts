@@ -1,15 +1,22 @@
 // The real hearing worker with scripted ears. The number of a socket decides what its caller says. Every
-// track of a playout can be faded. The socket 666 kills the worker.
+// track of a playout can be faded. The socket 666 kills the worker, and the work
+// of the socket 667 fails.
 import { serveHearing } from '../../src/hearing/hearing-service.js';
 import { ScriptedEars } from './scripted-ears.js';
 import { joined, noise, silence, speech } from './sounds.js';
 
 const FATAL_SOCKET = 666;
+const ODD_SOCKET = 667;
 const STEP_MS = 4; // eight times the speed of a call
 
 class DyingEars extends ScriptedEars {
   override add(socket: number): boolean {
-    if (socket === FATAL_SOCKET) throw new Error('the fatal socket came');
+    if (socket === FATAL_SOCKET) {
+      setImmediate(() => {
+        throw new Error('the fatal socket came');
+      });
+    }
+    if (socket === ODD_SOCKET) throw new Error('the odd socket came');
     return super.add(socket);
   }
 }

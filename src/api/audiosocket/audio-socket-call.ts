@@ -8,7 +8,7 @@ import { type HandledCall, NO_AGENT } from '../../call/call-handler.js';
 import { callClients } from '../../call/client-limits.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
-import { asParleyError, ParleyError } from '../../errors.js';
+import { asParleyError, guarded, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { hangUpMessage, type MessageListener, MessageReader } from './audio-socket-messages.js';
 import { type LineSound, lineSound } from './audio-socket-sound.js';
@@ -68,7 +68,7 @@ export class AudioSocketCall implements MessageListener {
     // Asterisk reads the header of a message with one call: a message should arrive whole, and at once.
     socket.setNoDelay(true);
     socket.on('data', (bytes) => this.#take(bytes));
-    socket.on('end', () => this.#ended());
+    socket.on('end', () => this.#attempt(() => this.#ended()));
     socket.on('error', (error) => this.#lost(error));
     this.closed = new Promise((resolve) => {
       socket.on('close', () => {
@@ -216,7 +216,13 @@ export class AudioSocketCall implements MessageListener {
   }
 
   /** The next 20 ms of the call. */
-  #frame(frame: Uint8Array): void {
+  readonly #frame = guarded(
+    { work: 'AudioSocket call' },
+    (frame: Uint8Array) => this.#send(frame),
+    (error) => this.#fail(error),
+  );
+
+  #send(frame: Uint8Array): void {
     // A frame of the codec before may follow a change.
     if (this.#isOver || frame.length !== this.#sound.frameBytes) return;
     if (this.#parts.time.now() - this.#heardMs > SILENT_MS) {

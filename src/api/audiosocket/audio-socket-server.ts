@@ -2,7 +2,7 @@
 // who may call.
 import { BlockList, createServer, isIP, type Server, type Socket } from 'node:net';
 import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
-import { ParleyError } from '../../errors.js';
+import { guarded, ParleyError } from '../../errors.js';
 import { AudioSocketCall, type AudioSocketCallParts } from './audio-socket-call.js';
 
 export interface AudioSocketParts extends Omit<AudioSocketCallParts, 'config'> {
@@ -36,7 +36,10 @@ export class AudioSocketServer {
     this.#config = config;
     this.#parts = { ...parts, config };
     this.#allowed = listOf(config.allow);
-    this.#server = createServer((socket) => this.#connected(socket));
+    this.#server = createServer((socket) => {
+      const connected = () => this.#connected(socket);
+      guarded({ work: 'AudioSocket call' }, connected, () => socket.destroy())();
+    });
   }
 
   /** Resolves with its port. Rejects with CONFIG_INVALID. */

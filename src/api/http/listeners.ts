@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, isIPv6, type Server, type Sock
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { type CertificateFiles, CertificateRenewal } from '../../config/certificate.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
-import { ParleyError } from '../../errors.js';
+import { guarded, ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { Time } from '../../time.js';
 import { markUnix } from './access.js';
@@ -49,8 +49,10 @@ export class Listeners {
   #renewal: CertificateRenewal | undefined;
 
   constructor(options: ListenerOptions) {
-    const { startMs: limitMs, time, accepted: decided } = options;
-    this.#options = options;
+    const { startMs: limitMs, time } = options;
+    const decided: ListenerOptions['accepted'] = (socket, version) =>
+      guarded({ work: 'HTTP connection' }, options.accepted, () => socket.destroy())(socket, version);
+    this.#options = { ...options, accepted: decided };
     this.#firstBytes = new FirstBytes({ limitMs, time, decided });
   }
 

@@ -9,6 +9,7 @@ import http2, {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import { guarded } from '../../errors.js';
 import type { Time } from '../../time.js';
 import type { HttpVersion } from './listeners.js';
 
@@ -60,7 +61,7 @@ export class Protocols {
     this.#sessions = new Http2Sessions(limits, time);
     const counted: Handler = (request, response) => {
       this.#count(response);
-      handler(request, response);
+      guarded({ work: 'HTTP request' }, handler, () => response.destroy())(request, response);
     };
     this.http1 = makeHttp1((request, response) => {
       this.#arrivals.watch(request);

@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream';
 import { Server as TlsServer, TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { ParleyError } from '../../errors.js';
+import { guarded, ParleyError } from '../../errors.js';
 import type { Log } from '../../observe/log.js';
 import type { SocketMetrics } from '../../observe/metrics.js';
 import { systemTime, type Time } from '../../time.js';
@@ -127,8 +127,11 @@ export class Sockets {
   /** Handles the upgrades of this server. */
   attach(server: UpgradeSource): void {
     server.on('upgrade', (request, socket, head) => {
-      if (isWebSocketUpgrade(request)) this.#upgrade(request, socket, head);
-      else serveWithoutUpgrade(server, request, socket, head);
+      const take = () => {
+        if (isWebSocketUpgrade(request)) this.#upgrade(request, socket, head);
+        else serveWithoutUpgrade(server, request, socket, head);
+      };
+      guarded({ work: 'upgrade' }, take, () => socket.destroy())();
     });
   }
 

@@ -1,6 +1,7 @@
 // The WebSocket to an application that this server dials for one call: a signed handshake, pings, and a bound
 // for what the application has not read. It is dialled once; whoever owns it decides whether to dial another.
 import { WebSocket } from 'ws';
+import { attempt, guarded } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { relaySignature } from './relay-call.js';
 
@@ -47,22 +48,26 @@ export class ApplicationSocket {
       perMessageDeflate: false,
     });
     this.#socket = socket;
-    socket.on('open', () => {
+    const work = { work: 'application socket' };
+    const end = () => socket.terminate(); // 'close' follows
+    const opened = () => {
       if (this.#isLeft) return;
       this.#ping();
       listener.opened();
-    });
-    socket.on('message', (data: Buffer, isBinary: boolean) => {
+    };
+    const message = (data: Buffer, isBinary: boolean) => {
       if (!this.#isLeft) listener.message(isBinary ? data : data.toString('utf8'));
-    });
-    socket.on('error', ({ message }) => {
-      if (!this.#isLeft) listener.failed(message);
+    };
+    socket.on('open', guarded(work, opened, end));
+    socket.on('message', guarded(work, message, end));
+    socket.on('error', (error) => {
+      if (!this.#isLeft) attempt(work, () => listener.failed(error.message));
     });
     socket.on('close', (code) => {
       this.#cancelPing();
       if (this.#isLeft) return;
       this.#isLeft = true;
-      listener.closed(code);
+      attempt(work, () => listener.closed(code));
     });
   }
 

@@ -9,7 +9,7 @@ import { toInt16 } from '../../audio/pcm16.js';
 import { Resampler } from '../../audio/resampler.js';
 import type { Call } from '../../call/call.js';
 import { MU_LAW } from '../../codecs/g711.js';
-import { asParleyError, ParleyError } from '../../errors.js';
+import { asParleyError, guarded, ParleyError } from '../../errors.js';
 import type { MediaSocket } from '../../media/media-socket.js';
 import type { Time } from '../../time.js';
 import { STREAM_RATE, type StreamTrack } from './stream-messages.js';
@@ -41,7 +41,11 @@ export class CallSound {
   readonly #channels: 1 | 2;
   readonly #frames: Float32Array;
   readonly #unfollow: () => void;
-  readonly #onReadable = () => this.#read();
+  readonly #onReadable = guarded(
+    { work: 'media stream' },
+    () => this.#read(),
+    (error) => this.#lost(error),
+  );
   #socket: EarSocket | undefined;
   #ring: PcmRing | undefined;
   #cancelReopen: () => void = () => undefined;

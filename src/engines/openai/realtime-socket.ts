@@ -6,6 +6,7 @@
 import { WebSocket } from 'ws';
 import { toBytesS16le } from '../../audio/pcm16.js';
 import { Resampler } from '../../audio/resampler.js';
+import { guarded } from '../../errors.js';
 import type { Time } from '../../time.js';
 import type { RealtimeDialect, RealtimeNews } from './realtime-dialects.js';
 import type { Lease } from './server-pool.js';
@@ -69,7 +70,11 @@ export class RealtimeSocket {
       maxPayload: MOST_MESSAGE,
       handshakeTimeout: OPEN_MS,
     });
-    this.#socket.on('message', (data) => this.#take(data as Buffer));
+    const fail = ({ message }: Error) => this.#fail(message);
+    this.#socket.on(
+      'message',
+      guarded({ work: 'recognition' }, (data) => this.#take(data as Buffer), fail),
+    );
     this.#socket.on('error', (error) => this.#fail(error.message));
     this.#socket.on('close', (code) => this.#fail(`the server closed the socket (${code})`));
     this.#forget = time.after(OPEN_MS, () => this.#fail(`the server was not ready within ${OPEN_MS} ms`));

@@ -1,7 +1,7 @@
 // Reads a ring of sound at another rate, in this thread.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { Resampler } from '../../audio/resampler.js';
-import { ParleyError } from '../../errors.js';
+import { guarded, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 
 const CHUNK_SECONDS = 0.1;
@@ -55,7 +55,13 @@ export class RingReader {
     this.#ring.abort();
   }
 
-  readonly #look = (): void => {
+  readonly #look = guarded(
+    { work: 'recognition' },
+    () => this.#read(),
+    (error) => this.#end(error),
+  );
+
+  #read(): void {
     this.#cancelTimer();
     while (!this.#isOver && this.#options.hasRoom()) {
       const count = this.#ring.read(this.#input);
@@ -66,7 +72,7 @@ export class RingReader {
         return this.#end(new ParleyError('AUDIO_INVALID', 'the sound has samples that are no numbers'));
       this.#pass(this.#resampler.process(samples, count, this.#output));
     }
-  };
+  }
 
   /** The ring is empty: for now, or for good. */
   #pause(): void {

@@ -2,6 +2,7 @@
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { loadAddon } from '../../addon.js';
+import { guarded } from '../../errors.js';
 import type { TurnOrder } from '../recogniser.js';
 import {
   type NativeDeviceFacts,
@@ -145,14 +146,14 @@ export class NativeRecognition {
   readonly ended: Promise<NativeRecognitionEnd>;
   readonly #handle: number;
 
-  /** `onEvent` gets every event but the end, in order. */
+  /** `onEvent` gets every event but the end, in order. If it throws, `ended` rejects. */
   constructor(
     handle: number,
     onEvent: (event: Exclude<NativeRecognitionEvent, NativeRecognitionEnd>) => void,
   ) {
     this.#handle = handle;
-    this.ended = new Promise((resolve) => {
-      const look = () => {
+    this.ended = new Promise((resolve, reject) => {
+      const take = () => {
         for (const event of addon().recogniserTake(handle) ?? []) {
           if (event.type !== 'end') onEvent(event);
           else {
@@ -161,6 +162,11 @@ export class NativeRecognition {
           }
         }
       };
+      const look: () => void = guarded({ work: 'recognition' }, take, (error) => {
+        unwatchReady(handle, look);
+        this.cancel();
+        reject(error);
+      });
       watchReady(handle, look);
       queueMicrotask(look); // it may have ended before it was watched
     });

@@ -2,6 +2,7 @@
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { unwatchReady, watchReady } from '../../audio/ready.js';
 import { loadAddon } from '../../addon.js';
+import { guarded } from '../../errors.js';
 import {
   type NativeDeviceFacts,
   type NativeDeviceOptions,
@@ -161,7 +162,10 @@ export class NativeStream {
   readonly #handle: number;
   #waits = false;
 
-  /** `onWaits` is called with each change of `waits`, which is false at first and at the end. */
+  /**
+   * `onWaits` is called with each change of `waits`, which is false at first and at the end. If it throws,
+   * `ended` rejects.
+   */
   constructor(handle: number, onWaits: (waits: boolean) => void) {
     this.#handle = handle;
     const report = (waits: boolean) => {
@@ -169,14 +173,19 @@ export class NativeStream {
       this.#waits = waits;
       onWaits(waits);
     };
-    this.ended = new Promise((resolve) => {
-      const look = () => {
+    this.ended = new Promise((resolve, reject) => {
+      const take = () => {
         const end = addon().speechEnd(handle);
         if (end === null) return report(addon().speechWaits(handle));
         report(false);
         unwatchReady(handle, look);
         resolve(end);
       };
+      const look: () => void = guarded({ work: 'sentence' }, take, (error) => {
+        unwatchReady(handle, look);
+        this.cancel();
+        reject(error);
+      });
       watchReady(handle, look);
       queueMicrotask(look); // it may have ended before it was watched
     });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TimerQueue } from '../../../sip/transaction/timer-queue.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { Callee, CALLEE, CALLER, Heard, Network, request, TARGET } from './network.js';
 
 function open(transport: 'udp' | 'tcp' = 'udp', callee = new Callee()) {
@@ -311,7 +312,7 @@ test('nothing fires after closing', () => {
   time.advance(100);
 });
 
-test('an owner that throws does not stop the timers behind its own', () => {
+test('an owner that throws does not stop the timers behind its own, and is reported', async () => {
   const time = new ManualTime();
   const queue = new TimerQueue(time);
   let fired = 0;
@@ -323,7 +324,8 @@ test('an owner that throws does not stop the timers behind its own', () => {
   queue.start(10, 'A', { expired: () => fired++ });
   time.advance(5);
   queue.start(10, 'A', { expired: () => fired++ });
-  assert.throws(() => time.advance(5), RangeError);
+  const [defect] = await rejectionsOf(() => time.advance(5));
+  assert.match(String(defect), /Defect: SIP transaction: a defect/);
   time.advance(10);
   assert.deepEqual([fired, time.waiting], [2, 0]);
 });

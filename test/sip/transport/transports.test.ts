@@ -5,6 +5,8 @@ import { connect, createServer, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { parseVia } from '../../../sip/message/via.js';
 import type { Flow } from '../../../sip/transport/flow.js';
+import { StreamFlow } from '../../../sip/transport/stream-flow.js';
+import { TRANSPORT_LIMITS, TransportCounts } from '../../../sip/transport/transport-limits.js';
 import { connectionPlace, datagramPlace } from '../../../sip/transport/transports.js';
 import { SocketProbe } from '../../../sip/transport/udp-listener.js';
 import { systemTime } from '../../../src/time.js';
@@ -505,4 +507,24 @@ for (const host of ['127.0.0.1', '::1', '0.0.0.0']) {
 test('where nothing is listened on over UDP there is no wait', async (t) => {
   const { transports } = await openTransports(t, []);
   assert.equal(transports.queueDelayMs(), 0);
+});
+
+test('a defect in the handling of a connection cuts that connection, and is reported and counted', async () => {
+  const counts = new TransportCounts();
+  const socket = new Socket();
+  const flow = new StreamFlow(socket, {
+    transport: 'tcp',
+    inbound: true,
+    authenticated: false,
+    limits: TRANSPORT_LIMITS,
+    time: new ManualTime(),
+    counts,
+    received: () => {
+      throw new Error('a defect');
+    },
+  });
+  const message = 'OPTIONS sip:b SIP/2.0\r\nContent-Length: 0\r\n\r\n';
+  const rejections = await rejectionsOf(() => socket.emit('data', Buffer.from(message)));
+  assert.deepEqual(rejections.map(String), ['Defect: SIP connection: a defect']);
+  assert.deepEqual([flow.closed, socket.destroyed, counts.of('defect')], [true, true, 1]);
 });
