@@ -21,7 +21,10 @@ export interface ToolActions {
 
 export interface DigitsWanted {
   readonly most: number;
-  /** Ends the input without being part of it; undefined: none does. */
+  /**
+   * Key that ends the input without being part of it; empty: none does. Undefined: # does, but where it
+   * stands alone it is the input.
+   */
   readonly until: string | undefined;
   /** Milliseconds to the first digit, and between two. */
   readonly timeoutMs: number;
@@ -46,7 +49,7 @@ const MOST_COLLECTED = 32;
 const COLLECT_SECONDS = 10;
 const MOST_COLLECT_SECONDS = 60;
 const DIGITS = /^[0-9*#A-Da-d,]{1,64}$/;
-const KEY = /^[0-9*#]$/;
+const KEY = /^[0-9*#]?$/; // empty: none
 
 const NONE = { type: 'object', properties: {}, additionalProperties: false } as const;
 
@@ -124,7 +127,8 @@ export class AgentTools {
   }
 
   async #collect(values: object, signal: AbortSignal): Promise<ToolOutcome> {
-    const [most, until, seconds] = [field(values, 'most'), field(values, 'until'), field(values, 'seconds')];
+    const [most, seconds] = [field(values, 'most'), field(values, 'seconds')];
+    const until = field(values, 'until') ?? undefined; // models write null for what they leave out
     const isCount = typeof most === 'number' && Number.isInteger(most) && most >= 1 && most <= MOST_COLLECTED;
     if (!isCount) return refused(`most must be a whole number from 1 to ${MOST_COLLECTED}`);
     if (until !== undefined && (typeof until !== 'string' || !KEY.test(until)))
@@ -133,7 +137,7 @@ export class AgentTools {
     if (typeof wanted !== 'number' || !(wanted >= 1 && wanted <= MOST_COLLECT_SECONDS))
       return refused(`seconds must be from 1 to ${MOST_COLLECT_SECONDS}`);
     const digits = await this.#parts.actions.collect({ most, until, timeoutMs: wanted * 1000 }, signal);
-    return result(digits === '' ? { digits, reason: 'the caller pressed nothing' } : { digits });
+    return result(digits === '' ? { digits, reason: 'the caller entered nothing' } : { digits });
   }
 
   /** Asks the operator's address, and no other: nothing of it comes from the model. */
@@ -202,7 +206,7 @@ const COLLECT_DIGITS: ChatTool = {
     type: 'object',
     properties: {
       most: { type: 'integer', description: `digits to wait for, 1 to ${MOST_COLLECTED}` },
-      until: { type: 'string', description: 'key that ends the input, such as #' },
+      until: { type: 'string', description: 'key that ends the input, # by default; empty: none ends it' },
       seconds: { type: 'number', description: `longest wait for a key; ${COLLECT_SECONDS} by default` },
     },
     required: ['most'],

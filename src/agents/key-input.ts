@@ -85,7 +85,8 @@ export class KeyInput {
   #collected(collection: Collection, key: string): void {
     const { wanted, done } = collection;
     this.#collectedCount++;
-    if (key === wanted.until) return done(collection.digits);
+    const isUsualEnd = wanted.until === undefined && key === END_KEY && collection.digits !== '';
+    if (isUsualEnd || key === wanted.until) return done(collection.digits);
     collection.digits += key;
     if (collection.digits.length >= wanted.most) return done(collection.digits);
     this.#wait(wanted.timeoutMs, () => done(collection.digits));

@@ -70,6 +70,16 @@ test('the built-in functions do what they say', async () => {
   ]);
 });
 
+test('a model names the key that ends the digits, or that none does; null is # as by default', async () => {
+  const { run, done } = open();
+  for (const until of ['*', '', null]) await run('collect_digits', { most: 2, until });
+  const wanted = { most: 2, timeoutMs: 10_000 };
+  assert.deepEqual(
+    done.map((line) => JSON.parse(line.slice('collect '.length)) as object),
+    [{ ...wanted, until: '*' }, { ...wanted, until: '' }, wanted],
+  );
+});
+
 test('a transfer that is refused is told to the model, which goes on', async () => {
   const { run } = open({ transfers: SALES, refusal: 486 });
   assert.deepEqual(await run('transfer_call', { target: 'sales' }), {

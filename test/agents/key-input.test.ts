@@ -59,6 +59,26 @@ test('a function gets the keys before the one that ends its input', async () => 
   assert.equal(await got, '77');
 });
 
+test('# ends what a function waits for, unless it stands alone, or another key or none ends it', async () => {
+  for (const [until, pressed, expected] of [
+    [undefined, '4711#', '4711'],
+    [undefined, '#', '#'],
+    [undefined, '*7#', '*7'],
+    ['#', '4711#', '4711'],
+    ['#', '#', ''],
+    ['*', '47#1*', '47#1'],
+    ['', '47#*11', '47#*11'],
+  ] as const) {
+    const { time, inputs, keys, press } = open();
+    const got = keys.collect({ most: 6, until, timeoutMs: 5000 }, Promise.resolve(), NEVER);
+    await tick();
+    press(pressed);
+    time.advance(5000);
+    assert.equal(await got, expected, `${pressed} until ${until}`);
+    assert.deepEqual(inputs, []);
+  }
+});
+
 test('the time to press begins when the question was spoken, and again with each key', async () => {
   const { time, keys, press } = open();
   let spoken = () => {};
