@@ -305,11 +305,16 @@ export class ChatAgent implements Talk {
 
   #failed(error: ParleyError): void {
     const { config, log } = this.#parts;
-    const { code, message } = error;
+    const { code, message, cause } = error;
     this.#cancelFiller();
     this.#reply?.abort();
     this.#failures++;
-    log.warn({ call: this.#handled.call.id, agent: config.name, code, detail: message }, 'agent failed');
+    // The cause has the address of the model, which the caller does not get to know.
+    const why = cause instanceof Error ? { cause: cause.message } : {};
+    log.warn(
+      { call: this.#handled.call.id, agent: config.name, code, detail: message, ...why },
+      'agent failed',
+    );
     this.#tell({ type: 'agent.failed', error: { code, message } });
     if (this.#isOver) return;
     const utterance = this.#say(config.failure);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type AnswerPart, ChatModel } from '../../src/agents/chat-model.js';
+import type { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { systemTime } from '../../src/time.js';
@@ -92,6 +93,18 @@ test('whole calls without an index, as Ollama sends them, are taken', async (t) 
     .done();
   await asking;
   assert.deepEqual(parts, [{ toolCalls: [{ id: 'call_0', name: 'look_up', arguments: '{"order":7}' }] }]);
+});
+
+test('a model that is away is named without its address, which the cause has for the log', async () => {
+  const server = { baseUrl: 'http://127.0.0.1:2/v1', apiKey: undefined, model: 'small' };
+  const time = new ManualTime();
+  const model = new ChatModel({ server, temperature: undefined, time });
+  const asked = model.answer({ messages: [], tools: [], signal: new AbortController().signal }).next();
+  let error: ParleyError | undefined;
+  asked.catch((reason: ParleyError) => (error = reason));
+  await until(() => error !== undefined || (time.advance(500), false));
+  assert.equal(error?.message, "the agent's language model cannot be reached: it refuses connections");
+  assert.match((error.cause as Error).message, /127\.0\.0\.1:2/);
 });
 
 test('a busy model is asked again before its answer, and no more', async (t) => {

@@ -384,7 +384,24 @@ test('a server that is away ends the session', async (t) => {
   void ended.then((one) => (error = one));
   await until(() => error !== undefined || (bench.time.advance(1000), false));
   assert.equal(error?.code, 'ENGINE_UNAVAILABLE');
-  assert.match(error.message, /cannot be reached/);
+  assert.equal(error.message, 'the transcription server cannot be reached: it refuses connections');
+  assert.match((error.cause as Error).message, /127\.0\.0\.1/, 'for the log');
+});
+
+test('the words of a server lose the addresses of its network on their way to a client', async (t) => {
+  for (const [said, told] of [
+    ['dial tcp 10.1.2.3:8000: refused', 'dial tcp …: refused'],
+    ['no answer from http://gpu-3.local:8000/v1?a=b', 'no answer from …'],
+    ['[fd00::17]:8000 and ::1 are away', '… and … are away'],
+    ['localhost:11434 or ollama:11434 is away', '… or … is away'],
+    ['error:404 at 10:20:30 in model a/b:8b', 'error:404 at 10:20:30 in model a/b:8b'],
+  ] as const) {
+    const bench = await openBench(t, NO_TIMEOUT);
+    const { session, request } = await oneTurn(t, bench);
+    request.answer(422, { error: { message: said } });
+    const error = await codeOf(session.ended);
+    assert.equal(error.message, `the transcription server answered 422: ${told}`);
+  }
 });
 
 test('a server that is too slow for a caller ends the session', async (t) => {

@@ -250,7 +250,7 @@ export class ApiClient {
       ? `the ${server} did not answer within ${Math.round(timeoutMs)} ms`
       : `the ${server} cannot be reached: ${reasonOf(error)}`;
     const code = isLate ? 'TIMEOUT' : codes.unavailable;
-    return new Passing(new ParleyError(code, message, { field: variables.url, cause: error }));
+    return new Passing(new ParleyError(code, message, { field: variables.url, cause: causeOf(error) }));
   }
 
   #tooLong(): ParleyError {
@@ -258,9 +258,10 @@ export class ApiClient {
     return new ParleyError(codes.failed, `the answer of the ${server} is over 4 MiB`);
   }
 
-  #refusal({ status, headers }: Response, body: string, { apiKey }: ApiServer): Error {
+  #refusal({ status, headers }: Response, body: string, answering: ApiServer): Error {
     const { server, codes, variables } = this.#words;
-    const said = saidIn(body, apiKey);
+    const { apiKey } = answering;
+    const said = saidIn(body, answering);
     const isKey = status === 401 ? `; ${variables.key} is ${apiKey === undefined ? 'not ' : ''}set` : '';
     const message = `the ${server} answered ${status}${said === '' ? '' : `: ${said}`}${isKey}`;
     if (status === 429 || status === 503) {
@@ -298,12 +299,28 @@ export class ApiClient {
   }
 }
 
-/** The message of an OpenAI error, without the key. Other forms may repeat what was sent. */
-function saidIn(body: string, apiKey: string | undefined): string {
+/** The message of an OpenAI error, without key and addresses. Other forms may repeat what was sent. */
+function saidIn(body: string, { apiKey, baseUrl }: ApiServer): string {
   const message = field(field(parsed(body), 'error'), 'message');
   if (typeof message !== 'string') return '';
-  const clean = apiKey === undefined ? message : message.replaceAll(apiKey, '…');
+  const keyless = apiKey === undefined ? message : message.replaceAll(apiKey, '…');
+  const clean = withoutAddresses(keyless).replaceAll(new URL(baseUrl).hostname, '…');
   return clean.replaceAll(/\s+/g, ' ').slice(0, MOST_REASON);
+}
+
+const ADDRESSES: readonly RegExp[] = [
+  /\b[a-z][a-z\d+.-]*:\/\/[^\s"'`<>()]+/gi, // URL
+  /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b/g, // IPv4, with or without a port
+  /\[[\da-f.]*(?::[\da-f.]*){2,}(?:%\w+)?\](?::\d{1,5})?/gi, // IPv6 in brackets
+  /(?<![\w:])(?:[\da-f]{1,4}:){7}[\da-f]{1,4}(?![\w:])/gi, // IPv6
+  /(?<![\w:])(?:(?:[\da-f]{1,4}:){1,6}|:):(?:[\da-f]{1,4}:){0,6}[\da-f]{0,4}(?![\w:])/gi, // with ::
+  /\b(?:localhost|[a-z\d-]+(?:\.[a-z\d-]+)+):\d{1,5}\b/gi, // name and port
+  /\b[a-z][a-z\d-]*:\d{4,5}\b/gi, // a name without a dot; error:404 is none
+];
+
+/** The text for people who may not know the addresses of this network. */
+export function withoutAddresses(text: string): string {
+  return ADDRESSES.reduce((clean, address) => clean.replaceAll(address, '…'), text);
 }
 
 /** Undefined for what is not JSON. */
@@ -321,8 +338,31 @@ export function field(value: unknown, name: string): unknown {
     : undefined;
 }
 
+/** Errors of the network by their codes. Their own messages have addresses, which clients may not know. */
+const NETWORK_REASONS: Readonly<Record<string, string>> = {
+  EAI_AGAIN: 'its name cannot be looked up',
+  ECONNREFUSED: 'it refuses connections',
+  ECONNRESET: 'it broke the connection off',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ENOTFOUND: 'its name is unknown',
+  EPIPE: 'it broke the connection off',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  ETIMEDOUT: 'it does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
+  UND_ERR_SOCKET: 'it broke the connection off',
+};
+
 /** `fetch failed` says nothing: its cause does. */
-function reasonOf(error: unknown): string {
+function causeOf(error: unknown): unknown {
   const { cause = error } = error as { cause?: unknown };
-  return cause instanceof Error ? cause.message : String(cause);
+  return cause;
+}
+
+/** Without an address. */
+function reasonOf(error: unknown): string {
+  const cause = causeOf(error);
+  const { code } = cause as { code?: unknown };
+  const known = typeof code === 'string' ? NETWORK_REASONS[code] : undefined;
+  return known ?? withoutAddresses(cause instanceof Error ? cause.message : String(cause));
 }
