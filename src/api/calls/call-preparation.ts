@@ -1,9 +1,19 @@
 // The routes that a client needs before its call: a secret for a web page, made by an application with its
-// API key, and the ICE servers for the RTCPeerConnection.
+// API key, the ICE servers for the RTCPeerConnection, and the agents that may talk in the call.
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
+import type { AgentsConfig } from '../../config/agent-config.js';
 import type { ClientSecrets } from '../http/client-secrets.js';
-import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
+import {
+  BOOLEAN,
+  INTEGER,
+  jsonAnswer,
+  listOf,
+  object,
+  type RouteSchema,
+  STRING,
+  TAGS,
+} from '../http/json-schema.js';
 import type { IceServers } from './ice-servers.js';
 
 const SHORTEST_SECONDS = 10; // the limits and the default are OpenAI's
@@ -75,7 +85,32 @@ const ICE_SERVERS_SCHEMA: RouteSchema = {
   },
 };
 
+const AGENTS_SCHEMA: RouteSchema = {
+  summary: 'Agents that can talk in calls',
+  description: 'A page may say before a call who answers it, and ask for the microphone if it is heard.',
+  tags: [TAGS.calls],
+  response: {
+    200: jsonAnswer(
+      'the agents',
+      object({
+        object: { type: 'string', enum: ['list'] },
+        data: listOf(
+          object({
+            id: { ...STRING, description: 'the name that calls give as `agent`' },
+            object: { type: 'string', enum: ['agent'] },
+            default: { ...BOOLEAN, description: 'it takes the calls that name no agent' },
+            hears: { ...BOOLEAN, description: 'false: it reads typed text and keys only' },
+          }),
+        ),
+      }),
+    ),
+  },
+};
+
 interface PreparationParts {
+  readonly agents: AgentsConfig | undefined;
+  /** True if the server recognises what callers say. */
+  readonly recognisesSpeech: boolean;
   readonly secrets: ClientSecrets;
   readonly iceServers: IceServers;
   /** Milliseconds of the wall clock; default: the system's. */
@@ -84,7 +119,7 @@ interface PreparationParts {
 
 export function addCallPreparationRoutes(
   app: FastifyInstance,
-  { secrets, iceServers, now = Date.now }: PreparationParts,
+  { secrets, iceServers, agents, recognisesSpeech, now = Date.now }: PreparationParts,
 ): void {
   const options = { schema: SECRET_SCHEMA, bodyLimit: MAX_BODY_BYTES };
   app.post<{ Body: SecretBody }>('/v1/realtime/client_secrets', options, ({ body, key }, reply) => {
@@ -107,4 +142,17 @@ export function addCallPreparationRoutes(
       .header('cache-control', 'no-store')
       .send({ iceServers: iceServers.forClient(), ttlSeconds: iceServers.ttlSeconds }),
   );
+
+  const list = { object: 'list', data: agents === undefined ? [] : listed(agents, recognisesSpeech) };
+  app.get('/v1/agents', { schema: AGENTS_SCHEMA }, () => list);
+}
+
+/** A bot with speech of its own hears callers without a recogniser of this server. */
+function listed({ agents, relays, mediaStreams, usual }: AgentsConfig, recognisesSpeech: boolean) {
+  return [...agents.keys(), ...relays.keys(), ...mediaStreams.keys()].map((id) => ({
+    id,
+    object: 'agent',
+    default: id === usual,
+    hears: recognisesSpeech || mediaStreams.has(id),
+  }));
 }

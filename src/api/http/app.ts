@@ -13,6 +13,7 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import type { AgentsConfig } from '../../config/agent-config.js';
 import { type NamedRelays, NO_NAMED_RELAYS } from '../../config/named-relay.js';
 import type { Log } from '../../observe/log.js';
 import type { Metrics } from '../../observe/metrics.js';
@@ -103,6 +104,8 @@ export interface AppOptions {
   readonly transcription?: TranscriptionParts | undefined;
   /** Captions of calls; without them, there are no calls to caption. */
   readonly captions?: CaptionSource | undefined;
+  /** Agents that may talk in calls; none if absent. */
+  readonly agents?: AgentsConfig;
   /** Applications that requests may name for one call; none if absent. */
   readonly namedRelays?: NamedRelays;
   /** Applications that attach to calls; without them, there are no calls to attach to. */
@@ -223,14 +226,14 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
 
 function addBrowserCalls(
   app: FastifyInstance,
-  { calls: exchange, webrtc, whipRequestsPerMinute, time = systemTime }: AppOptions,
+  { calls: exchange, webrtc, whipRequestsPerMinute, time = systemTime, agents, transcription }: AppOptions,
   { secrets }: AppParts,
   routes: RouteTable,
 ): void {
   const sessions = { exchange, secrets, iceServers: new IceServers(webrtc ?? NO_ICE_SERVERS) };
   void app.register(async (scope) => addCallRoutes(scope, sessions));
   void app.register(async (scope) => addHangupRoute(scope, sessions));
-  addCallPreparationRoutes(app, sessions);
+  addCallPreparationRoutes(app, { ...sessions, agents, recognisesSpeech: transcription !== undefined });
   addWhipRoutes(app, {
     ...sessions,
     time,

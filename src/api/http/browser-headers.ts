@@ -13,7 +13,7 @@ const PAGE_POLICY = [
   "connect-src 'self'",
   "manifest-src 'self'",
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'", // the search of the guide
   "frame-ancestors 'none'",
 ].join('; ');
 

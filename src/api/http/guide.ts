@@ -1,7 +1,8 @@
 // Serves the Markdown pages of public/docs as HTML at /guide, and the examples beside them as plain text.
-// Every page is rendered once, at the first request.
+// Every page is rendered once, at the first request. /guide/search finds sections by their words, without a
+// script in the browser.
 import type { FastifyInstance } from 'fastify';
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ParleyError } from '../../errors.js';
@@ -13,9 +14,23 @@ interface Page {
   readonly markdown: string;
 }
 
+/** A heading with what stands below it, up to the next heading. */
+interface Section {
+  /** With the anchor of the heading. */
+  readonly path: string;
+  readonly page: string;
+  readonly heading: string;
+  /** Without Markdown. */
+  readonly text: string;
+}
+
 const INDEX = 'README.md';
 const EXAMPLES = 'examples';
 const CONTENT_TYPE = 'text/html; charset=utf-8';
+const SEARCH = '/guide/search';
+const MOST_QUERY = 200; // characters
+const MOST_RESULTS = 30;
+const EXCERPT = 220; // characters, a quarter of them before the word that was found
 const HIDDEN = { schema: { hide: true } }; // pages are no part of the OpenAPI document
 
 /**
@@ -32,6 +47,12 @@ export async function addGuide(app: FastifyInstance, folder: string): Promise<vo
       return reply.type(CONTENT_TYPE).send(rendered.get(path));
     });
   }
+  let sections: readonly Section[] | undefined;
+  app.get<{ Querystring: { readonly q?: unknown } }>(SEARCH, HIDDEN, ({ query: { q } }, reply) => {
+    const query = typeof q === 'string' ? q.slice(0, MOST_QUERY).trim() : '';
+    sections ??= pages.flatMap(sectionsOf);
+    return reply.type(CONTENT_TYPE).send(searchPage(query, sections, pages));
+  });
   for (const [name, text] of examples) {
     app.get(`/guide/${EXAMPLES}/${name}`, HIDDEN, (_request, reply) =>
       reply.type('text/plain; charset=utf-8').send(text),
@@ -86,32 +107,142 @@ interface Neighbours {
 }
 
 function documentOf(page: Page, pages: readonly Page[], { before, after }: Neighbours): string {
-  const items = pages.map(({ path, title }) => {
-    const current = path === page.path ? ' aria-current="page"' : '';
-    return `<li><a href="${path}"${current}>${escaped(title)}</a></li>`;
-  });
   const step = (to: Page | undefined, rel: string, text: string) =>
     to === undefined ? '' : `<a rel="${rel}" href="${to.path}">${text}: ${escaped(to.title)}</a>`;
+  const main = `${markdownToHtml(page.markdown)}
+<p class="steps">${step(before, 'prev', 'Back')} ${step(after, 'next', 'Next')}</p>`;
+  return frameOf({ title: page.title, path: page.path, main }, pages);
+}
+
+interface Framed {
+  readonly title: string;
+  /** Undefined for a page that is not in the list of pages. */
+  readonly path?: string;
+  readonly main: string;
+  /** What was searched for. */
+  readonly query?: string;
+}
+
+function frameOf({ title, path: own, main, query = '' }: Framed, pages: readonly Page[]): string {
+  const items = pages.map(({ path, title: name }) => {
+    const current = path === own ? ' aria-current="page"' : '';
+    return `<li><a href="${path}"${current}>${escaped(name)}</a></li>`;
+  });
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(page.title)} · Parley</title>
+<title>${escaped(title)} · Parley</title>
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/guide.css">
 </head>
 <body>
-<header><a href="/">Parley</a> <a href="/guide">Guide</a> <a href="/docs">API reference</a> <a class="to-pages" href="#pages">Pages</a></header>
-<main>
-${markdownToHtml(page.markdown)}
-<p class="steps">${step(before, 'prev', 'Back')} ${step(after, 'next', 'Next')}</p>
+<header><a class="skip" href="#text">Skip to the text</a> <a href="/">Parley</a> <a href="/guide">Guide</a> <a href="/docs">API reference</a> <a class="to-pages" href="#pages">Pages</a>
+<form class="search" role="search" action="${SEARCH}"><label for="q">Search the guide</label> <input id="q" name="q" type="search" value="${escaped(query)}" maxlength="${MOST_QUERY}" required> <button>Search</button></form></header>
+<main id="text" tabindex="-1">
+${main}
 </main>
 <nav id="pages" aria-label="Pages of the guide"><ol>${items.join('')}</ol></nav>
 </body>
 </html>
 `;
+}
+
+function searchPage(query: string, sections: readonly Section[], pages: readonly Page[]): string {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const results = words.length === 0 ? [] : found(sections, words);
+  const shown = results.slice(0, MOST_RESULTS);
+  const count = `${results.length} ${results.length === 1 ? 'section has' : 'sections have'}`;
+  const more = results.length > shown.length ? `, and the first ${shown.length} are shown` : '';
+  const told =
+    words.length === 0
+      ? 'Type words into the field above.'
+      : results.length === 0
+        ? `No section has all words of “${escaped(query)}”.`
+        : `${count} all words of “${escaped(query)}”${more}.`;
+  const items = shown.map(({ path, page, heading, text }) => {
+    const place = heading === page ? '' : `<span class="place">${escaped(page)}</span>`;
+    return `<li><a href="${path}">${markedWords(heading, words)}</a> ${place}<p>${markedWords(excerptOf(text, words), words)}</p></li>`;
+  });
+  const list = items.length === 0 ? '' : `<ol class="found">${items.join('\n')}</ol>`;
+  return frameOf(
+    { title: 'Search', main: `<h1 id="search">Search</h1>\n<p>${told}</p>\n${list}`, query },
+    pages,
+  );
+}
+
+/**
+ * The sections that have all words, the best first: a word in the heading counts more than one in the title
+ * of the page, and that more than one in the text. `words` are in lower case.
+ */
+function found(sections: readonly Section[], words: readonly string[]): readonly Section[] {
+  const patterns = words.map((word) => new RegExp(patternOf(word), 'iu'));
+  return sections
+    .flatMap((section) => {
+      const places = [section.heading, section.page, section.text];
+      const ranks = patterns.map((pattern) => places.findIndex((part) => pattern.test(part)));
+      if (ranks.includes(-1)) return [];
+      const isWhole = section.heading.toLowerCase() === words.join(' ');
+      return [{ section, rank: isWhole ? -1 : ranks.reduce((sum, rank) => sum + rank, 0) }];
+    })
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ section }) => section);
+}
+
+/** The text around the first word that is in it. */
+function excerptOf(text: string, words: readonly string[]): string {
+  const at = text.search(anyOf(words));
+  const from = at > EXCERPT / 4 ? text.indexOf(' ', at - EXCERPT / 4) + 1 : 0;
+  const end = from + EXCERPT;
+  return `${from > 0 ? '… ' : ''}${text.slice(from, end)}${end < text.length ? ' …' : ''}`;
+}
+
+/** Matches where a word of the text begins with this one. */
+function patternOf(word: string): string {
+  const literal = word.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
+  return String.raw`(?<![\p{L}\p{N}])` + literal;
+}
+
+function anyOf(words: readonly string[]): RegExp {
+  return new RegExp(`(${words.map(patternOf).join('|')})`, 'giu');
+}
+
+/** As HTML. */
+function markedWords(text: string, words: readonly string[]): string {
+  const parts = text.split(anyOf(words));
+  return parts.map((part, at) => (at % 2 === 0 ? escaped(part) : `<mark>${escaped(part)}</mark>`)).join('');
+}
+
+function sectionsOf({ path, title, markdown }: Page): readonly Section[] {
+  const anchors = new Set<string>();
+  const sections: { path: string; page: string; heading: string; text: string }[] = [];
+  for (const token of new Marked().lexer(markdown)) {
+    if (token.type === 'heading') {
+      const anchor = anchorOf((token as Tokens.Heading).text, anchors);
+      const heading = plainText((token as Tokens.Heading).text);
+      sections.push({ path: `${path}#${anchor}`, page: title, heading, text: '' });
+    } else {
+      const section = sections.at(-1);
+      if (section !== undefined) section.text = `${section.text} ${textOf(token)}`.trim();
+    }
+  }
+  return sections;
+}
+
+function textOf(token: Token): string {
+  if (token.type === 'code') return (token as Tokens.Code).text;
+  return plainText(token.raw.replaceAll(/^\|[-|: ]+\|$/gm, ''));
+}
+
+/** Without marks of Markdown; cells of tables and lines are parted by a space. */
+function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/\[([^\]]*)\]\([^)\s]*\)/g, '$1')
+    .replaceAll(/`|\*\*|^#+ |^- |^\d+\. /gm, '')
+    .replaceAll(/[\s|]+/g, ' ')
+    .trim();
 }
 
 /** Headings get the anchors that forges give them; links to other pages lead to this server's. */
@@ -121,7 +252,9 @@ function markdownToHtml(markdown: string): string {
     renderer: {
       heading({ tokens, depth, text }: Tokens.Heading) {
         const anchor = anchorOf(text, anchors);
-        return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        const link =
+          depth === 1 ? '' : ` <a class="anchor" href="#${anchor}" aria-label="Link to this section">#</a>`;
+        return `<h${depth} id="${anchor}">${this.parser.parseInline(tokens)}${link}</h${depth}>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
         return `<a href="${escaped(hrefAtServer(href))}">${this.parser.parseInline(tokens)}</a>`;

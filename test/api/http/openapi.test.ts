@@ -215,6 +215,35 @@ test('tables, code and quotes survive, and Markdown itself is not served', async
   assert.deepEqual([statusCode, headers['location']], [302, '/guide']);
 });
 
+test('the search finds sections by words of headings and texts, and links to their headings', async (t) => {
+  const { app } = await openApp(t, { apiKeys: [KEY] });
+  const search = async (query: string) => {
+    const body = await pageAt(app, `/guide/search?q=${encodeURIComponent(query)}`);
+    const links = Array.from(body.matchAll(/<li><a href="([^"]+#[^"]+)">(.*?)<\/a>/g));
+    return { body, hrefs: links.map(([, href]) => href), headings: links.map(([, , heading]) => heading) };
+  };
+  const byHeading = await search('MESSAGES to the Server');
+  assert.equal(byHeading.hrefs[0], '/guide/webrtc#messages-to-the-server');
+  assert.equal(
+    byHeading.headings[0],
+    '<mark>Messages</mark> <mark>to</mark> <mark>the</mark> <mark>server</mark>',
+  );
+  const byText = await search('collect_digits');
+  assert.equal(byText.hrefs[0], '/guide/agents#functions');
+  assert.match(byText.body, /<p>[^<]*<mark>collect_digits<\/mark>/);
+  assert.ok((await search('TURN_SECRET')).hrefs.includes('/guide/configuration#calls-network-of-browsers'));
+  for (const href of [...byHeading.hrefs, ...byText.hrefs]) {
+    const [path = '', anchor] = String(href).split('#');
+    assert.ok((await pageAt(app, path)).includes(` id="${anchor}"`), href);
+  }
+  const none = await search('xyzzy <b>"plugh"</b>');
+  assert.deepEqual(none.hrefs, []);
+  assert.match(none.body, /No section has all words of “xyzzy &lt;b&gt;&quot;plugh&quot;&lt;\/b&gt;”/);
+  assert.match((await search('.*(')).body, /No section has/, 'no regular expression');
+  for (const query of ['?q=', '', '?q=a&q=b', `?q=${'x'.repeat(5000)}`])
+    assert.equal((await app.inject(`/guide/search${query}`)).statusCode, 200, query.slice(0, 20));
+});
+
 test('a missing folder of pages is an error that names the folder', async (t) => {
   const pageFolder = mkdtempSync(join(tmpdir(), 'parley-guide-'));
   t.after(() => rmSync(pageFolder, { recursive: true }));
