@@ -5,6 +5,7 @@
 //     │           │         │ ▼       ▼ │       │
 //     │           │        reconnecting ◀───────┘
 //     └───────────┴─────────────┘   (failed is idle with a reason)
+import { isInsecure, serverAbilities, watchMicrophone } from './abilities.js';
 import { Caller } from './caller.js';
 import { joinCode } from './code-panel.js';
 import { Figures } from './figures.js';
@@ -15,8 +16,8 @@ import { WRONG_KEY } from './parley-http.js';
 import { joinReading } from './reading.js';
 import { makeSpeech, soundOf, SpeechSettings } from './speech-file.js';
 import { Notices } from './notices.js';
+import { spokenNodes, spokenText } from './spoken-text.js';
 import { joinTabs } from './tabs.js';
-import { emphasised } from './transcript-entry.js';
 import { Transcript } from './transcript.js';
 import { VoiceField } from './voices.js';
 
@@ -31,7 +32,13 @@ const STATES = {
 };
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
-const AGENT_READY = 'You are on the line with the agent. Switch your microphone on and talk, or type.';
+const AGENT_READY = 'You are on the line with the agent. Talk, or type.';
+const AGENT_UNHEARD =
+  'You are on the line with the agent. Type to it, or switch your microphone on and talk.';
+const LISTENS_ONLY = 'Your browser only listens until you switch your microphone on.';
+const ASKS =
+  'Your browser will ask for the microphone, so that the agent hears you. Switch it off to type only.';
+const READS_ONLY = 'The agent cannot hear you, because this server recognises no speech. Type to it.';
 const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
 
@@ -39,7 +46,7 @@ const element = (id) => document.getElementById(id);
 const page = {
   key: () => key,
   askForKey,
-  keyAccepted: () => notices.hide(element('key-form')),
+  keyAccepted,
   showProblem,
   did: (action) => showCode(action),
 };
@@ -69,15 +76,21 @@ let call;
 /** Cancels the call that is being opened, or is open. */
 let ending;
 let key = '';
+/** The agent that answers calls, {id, hears}; undefined: none does. */
+let agent;
+/** The reason for which there is no microphone; empty: there is one. */
+let noMicrophone = '';
 let showCode = () => undefined;
+let showRecognition = () => undefined;
 let textChanged = () => undefined;
 /** Texts to be sent as soon as the call is open. */
 let unsent = [];
 let textLength = Infinity;
 /** Called when the server has told what was heard of a call that is being ended. */
 let hangingUp;
-/** The number of the utterance whose sentence is shown. */
+/** The number of the utterance whose sentence is shown, and the sentence with its Markdown. */
 let shown;
+let sentence = '';
 let openedAt = 0;
 let ticking;
 
@@ -90,7 +103,9 @@ function setState(next) {
   element('call-label').textContent = state === 'connecting' ? 'Cancel' : inCall ? 'Hang up' : 'Start call';
   element('call-hint').hidden = inCall;
   element('clock').hidden = !isOpen();
+  const hadFocus = document.activeElement === element('clear');
   element('clear').disabled = !transcript.busy;
+  if (hadFocus && element('clear').disabled) element('text').focus(); // a disabled button keeps no focus
 }
 
 /** The call takes messages. While it reconnects they wait. */
@@ -114,6 +129,17 @@ function askForKey() {
   element('key').focus();
 }
 
+/** The server has accepted the key, or asks for none. */
+async function keyAccepted() {
+  notices.hide(element('key-form'));
+  showCode();
+  const abilities = await serverAbilities(key);
+  agent = abilities.agent;
+  showRecognition(abilities.recognises);
+  if (agent?.hears && !isInsecure()) caller.suggest();
+  showAgent();
+}
+
 async function startCall() {
   showProblem('');
   figures.reset();
@@ -127,7 +153,10 @@ async function startCall() {
     message: ifCurrent(read),
     sound: ifCurrent((stream) => meter.start(stream)),
     state: ifCurrent(callChanged),
-    microphone: ifCurrent((stream) => caller.changed(stream)),
+    microphone: ifCurrent((stream) => {
+      caller.changed(stream);
+      showAgent();
+    }),
     caption: ifCurrent((caption) => caption.who === 'caller' && transcript.callerCaption(caption)),
     word: ifCurrent(showWord),
     error: ifCurrent(showError),
@@ -174,14 +203,24 @@ function began(opened) {
   for (const spoken of unsent.splice(0)) say(spoken);
 }
 
-/** A typed text is said to the agent, if one talks in the call. */
+/** A typed text is said to the agent, if one talks in the call or will talk in the next one. */
 function showAgent() {
-  const talks = call?.agent !== undefined;
+  const talks = (call === undefined ? agent : call.agent) !== undefined;
   element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';
   element('speak').textContent = talks ? 'Send' : 'Speak';
   figures.hasAgent = talks;
+  const intro = talks ? `The agent “${agent?.id}” answers your call. Talk to it, or type.` : INTRO;
   if (shown === undefined)
-    element('now').textContent = call === undefined ? INTRO : talks ? AGENT_READY : READY;
+    element('now').textContent =
+      call === undefined ? intro : !talks ? READY : call.microphone ? AGENT_READY : AGENT_UNHEARD;
+  const asks = agent?.hears ? (caller.isWanted ? ASKS : LISTENS_ONLY) : READS_ONLY;
+  const hint =
+    agent === undefined
+      ? LISTENS_ONLY
+      : agent.hears && noMicrophone !== ''
+        ? `${noMicrophone} You can type to the agent.`
+        : asks;
+  element('call-hint').textContent = hint;
 }
 
 /** Asks first what was heard of what is being spoken; the transcript would not know it otherwise. */
@@ -216,18 +255,18 @@ async function tick() {
 
 /** The sentence that is on the wire now, or none. */
 function showSentence(text, utterance) {
-  shown = utterance;
+  [shown, sentence] = [utterance, text];
   document.querySelector('.caption').classList.toggle('speaking', text !== '');
   if (text === '') showAgent();
-  else element('now').textContent = text;
+  else element('now').textContent = spokenText(text);
   if (isConnected()) setState(text === '' ? 'live' : 'speaking');
 }
 
 /** The word that is heard now. */
 function showWord(word) {
   transcript.wordBegins(word);
-  const now = element('now');
-  if (word.utterance === shown) now.replaceChildren(...emphasised(now.textContent, word.start, word.end));
+  const place = { from: word.start, to: word.end };
+  if (word.utterance === shown) element('now').replaceChildren(...spokenNodes(sentence, { word: place }));
 }
 
 function read(message) {
@@ -397,8 +436,17 @@ function joinForm() {
 
 function start() {
   element('call').addEventListener('click', () => {
-    if (element('call').dataset.action === 'start') void startCall();
-    else hangUp();
+    if (element('call').dataset.action !== 'start') return hangUp();
+    void startCall();
+    // On the button, which hangs up now, a space of what the user types would end the call.
+    return element('text').focus();
+  });
+  element('microphone').addEventListener('change', showAgent);
+  void watchMicrophone((reason) => {
+    noMicrophone = reason;
+    element('microphone-missing').textContent = reason;
+    element('microphone-missing').hidden = reason === '';
+    showAgent();
   });
   element('clear').addEventListener('click', interrupt);
   addEventListener('keydown', (event) => event.key === 'Escape' && interrupt());
@@ -413,9 +461,9 @@ function start() {
   joinForm();
   const tabs = [...document.querySelectorAll('[role=tab]')];
   joinTabs(tabs, ({ id }) => (element('skip').hidden = id !== 'speak-tab'));
-  joinListening(element, page);
+  showRecognition = joinListening(element, page);
   const first = { type: 'text', text: document.querySelector('.chip').dataset.text, voice: '', language: '' };
-  showCode = joinCode(element, first, () => key !== '');
+  showCode = joinCode(element, first, () => key);
   textChanged = joinReading(element, {
     ...page,
     text: () => element('text').value.trim(),

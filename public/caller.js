@@ -12,6 +12,8 @@ export class Caller {
   #sign;
   #speakers = new Speakers();
   #call;
+  /** The user has moved a switch. */
+  #isChosen = false;
 
   /**
    * `parts` has the elements `microphone`, `interrupt`, `level`, `levelNames`, `who`, `announce`, and
@@ -21,8 +23,12 @@ export class Caller {
     this.#parts = parts;
     this.#meter = new Meter(parts.level, LEVEL_COLOR);
     this.#sign = new SpeakerSign({ sign: parts.who, announce: parts.announce });
-    parts.microphone.addEventListener('change', () => this.#switched());
+    parts.microphone.addEventListener('change', () => {
+      this.#isChosen = true;
+      this.#switched();
+    });
     parts.interrupt.addEventListener('change', () => {
+      this.#isChosen = true;
       if (!parts.interrupt.checked || parts.microphone.checked) return;
       parts.microphone.checked = true;
       this.#switched();
@@ -32,6 +38,11 @@ export class Caller {
   /** The user wants calls to have the microphone. */
   get isWanted() {
     return this.#parts.microphone.checked;
+  }
+
+  /** An agent listens: calls have the microphone, unless the user has decided otherwise. */
+  suggest() {
+    if (!this.#isChosen) this.#parts.microphone.checked = true;
   }
 
   /** The input that interrupts the texts that are sent now; undefined: none. */

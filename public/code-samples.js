@@ -1,10 +1,12 @@
-// Programs that do what the page has just done: for a shell, a web page, Python and a telephone. A key of the
-// user is never in them; they read it from a variable.
+// Programs that do what the page has just done: for a shell, a web page, Python and a telephone. Those that
+// are shown read the key of the user from a variable; those that are copied have it in them.
 
 /**
  * @typedef {object} Place
  * @property {string} server URL of the server's root, without a slash at its end.
  * @property {boolean} hasKey The server asks for keys.
+ * @property {string} [key] The key of the user, to be put into the program; absent: the program reads a
+ *   variable.
  */
 
 /**
@@ -28,7 +30,7 @@
 /** @typedef {'curl' | 'javascript' | 'python' | 'sip'} Kind */
 
 const PHONE = 'sip:you@telephone.example.com';
-const AUTHORIZATION = 'Authorization: Bearer $PARLEY_KEY';
+const AUTHORIZATION = '"Authorization: Bearer $PARLEY_KEY"';
 
 /** @type {Record<Kind, (action: Action, place: Place) => string>} */
 const WRITERS = { curl, javascript, python, sip };
@@ -71,9 +73,9 @@ function curl(action, place) {
 }
 
 /** @param {Action} action @param {Place} place */
-function javascript(action, { server, hasKey }) {
+function javascript(action, { server, hasKey, key: given = 'YOUR_KEY' }) {
   const key = hasKey
-    ? `const key = 'YOUR_KEY'; // better: a client secret, see ${server}/guide/webrtc\n`
+    ? `const key = ${quoted(given)}; // better: a client secret, see ${server}/guide/webrtc\n`
     : '';
   if (action.type === 'text' || action.type === 'prompt') {
     const options = [`url: ${quoted(server)}`, ...(hasKey ? ['key'] : [])];
@@ -109,11 +111,13 @@ function sayOf({ text, voice, language }) {
 }
 
 /** @param {Action} action @param {Place} place */
-function python(action, { server, hasKey }) {
+function python(action, { server, hasKey, key: given }) {
   const { path, body, file } = requestOf(action);
-  const key = hasKey ? [`    "Authorization": "Bearer " + os.environ["PARLEY_KEY"],`] : [];
+  const readsKey = hasKey && given === undefined;
+  const value = readsKey ? '"Bearer " + os.environ["PARLEY_KEY"]' : JSON.stringify(`Bearer ${given}`);
+  const key = hasKey ? [`    "Authorization": ${value},`] : [];
   return [
-    `import json, ${hasKey ? 'os, ' : ''}urllib.request`,
+    `import json, ${readsKey ? 'os, ' : ''}urllib.request`,
     '',
     `request = urllib.request.Request(${JSON.stringify(server + path)}, headers={`,
     '    "Content-Type": "application/json",',
@@ -144,10 +148,11 @@ function sip(action, place) {
 }
 
 /** @param {Place} place @param {string} path @param {object} body @param {string} file */
-function curlOf({ server, hasKey }, path, body, file) {
+function curlOf({ server, hasKey, key }, path, body, file) {
+  const authorization = key === undefined ? AUTHORIZATION : shellQuoted(`Authorization: Bearer ${key}`);
   return [
     `curl ${server}${path}`,
-    ...(hasKey ? [`-H "${AUTHORIZATION}"`] : []),
+    ...(hasKey ? [`-H ${authorization}`] : []),
     "-H 'Content-Type: application/json'",
     `-d ${shellQuoted(JSON.stringify(body))}`,
     ...(file === '' ? [] : [`-o ${file}`]),

@@ -17,6 +17,8 @@ const TILES = [
 export class Figures {
   #element;
   #history = [];
+  /** The browser measures the round trip. Otherwise the server's figure is shown. */
+  #hasRoundTrip = false;
 
   /** `element` finds one by id. */
   constructor(element) {
@@ -35,6 +37,7 @@ export class Figures {
     this.#put('lost', 'received');
     this.#put('remote', 'as the server estimates it');
     this.#history = [];
+    this.#hasRoundTrip = false;
     this.#element('spark').replaceChildren();
   }
 
@@ -91,15 +94,16 @@ export class Figures {
     if (remote === undefined) return;
     const { loss, jitterMs, rttMs, mos } = remote;
     if (typeof mos === 'number') this.#put('mos', mos.toFixed(1));
+    if (typeof rttMs === 'number' && !this.#hasRoundTrip) this.#put('round-trip', shortMs(rttMs));
     const reported = [
       ...(typeof loss === 'number' ? [`${(100 * loss).toFixed(1)} % lost`] : []),
       ...(typeof jitterMs === 'number' ? [`${shortMs(jitterMs)} ms jitter`] : []),
-      ...(typeof rttMs === 'number' ? [`${shortMs(rttMs)} ms round trip`] : []),
     ];
     if (reported.length > 0) this.#put('remote', reported.join(', '));
   }
 
   browser({ roundTripMs, jitterMs, packets, lost, concealedPercent }) {
+    this.#hasRoundTrip ||= roundTripMs !== undefined;
     if (roundTripMs !== undefined) this.#put('round-trip', shortMs(roundTripMs));
     if (jitterMs !== undefined) this.#put('jitter', shortMs(jitterMs));
     if (packets !== undefined) this.#put('packets', packets.toLocaleString('en'));

@@ -1,4 +1,6 @@
-// The panel that listens: live captions of the microphone, and files.
+// The panel that listens: live captions of the microphone, and files. What is missing for them is said before
+// a button is pressed.
+import { isInsecure, watchMicrophone } from './abilities.js';
 import { srtOf, transcribeFile } from './file-transcript.js';
 import { LiveCaptions } from './live-captions.js';
 import { CallError } from './parley-http.js';
@@ -23,12 +25,42 @@ const LANGUAGES = [
 ];
 const SENDING = 'The file is being sent.';
 const NO_SPEECH = 'No speech was found.';
+const NO_RECOGNISER = 'This server recognises no speech: neither ASR_MODEL_ID nor ASR_BASE_URL is set.';
+const RECOGNITION = 'guide/recognition';
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
-/** `page` has the API key and shows problems: `key()`, `askForKey()`, `showProblem(text)`. */
+/**
+ * `page` has the API key and shows problems: `key()`, `askForKey()`, `showProblem(text)`. Returns a function
+ * that takes whether the server recognises speech; undefined: unknown.
+ */
 export function joinListening(element, page) {
-  joinLive(element, page);
+  const captions = joinLive(element, page);
   joinFile(element, page);
+  let [recognises, microphone] = [undefined, ''];
+  const show = () => {
+    const hasNone = recognises === false;
+    showMissing(element('live-missing'), hasNone ? NO_RECOGNISER : microphone);
+    showMissing(element('file-missing'), hasNone ? NO_RECOGNISER : '');
+    element('listen').disabled = !captions.isOpen && (hasNone || isInsecure());
+    element('transcribe').disabled = hasNone;
+  };
+  void watchMicrophone((reason) => {
+    microphone = reason;
+    show();
+  });
+  return (isRecogniser) => {
+    recognises = isRecogniser;
+    show();
+  };
+}
+
+function showMissing(note, text) {
+  if (note.dataset.text === text) return; // a screen reader would read it again
+  note.dataset.text = text;
+  const link = document.createElement('a');
+  [link.href, link.textContent] = [RECOGNITION, 'How to set it up'];
+  note.replaceChildren(text, ...(text === NO_RECOGNISER ? [' ', link] : []));
+  note.hidden = text === '';
 }
 
 function joinLive(element, page) {
@@ -59,6 +91,7 @@ function joinLive(element, page) {
     return undefined;
   });
   addEventListener('pagehide', () => captions.stop());
+  return captions;
 }
 
 function joinFile(element, page) {
@@ -88,6 +121,7 @@ function joinFile(element, page) {
 }
 
 function showWork(element, isWorking) {
+  if (!isWorking && document.activeElement === element('transcribe-stop')) element('transcribe').focus();
   element('file-progress').hidden = !isWorking;
   element('file-progress').removeAttribute('value');
   element('transcribe-stop').hidden = !isWorking;

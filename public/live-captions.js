@@ -1,4 +1,5 @@
 // Live captions of the microphone: its sound goes to the server over a WebSocket, and the texts come back.
+import { followEnd } from './follow-end.js';
 import { CallError } from './parley-http.js';
 import { closeMicrophone, openMicrophone } from './parley-microphone.js';
 
@@ -37,6 +38,7 @@ export class LiveCaptions {
     this.#empty = empty;
     this.#announce = announce;
     this.#onEnd = onEnd;
+    followEnd(list);
   }
 
   get isOpen() {
@@ -133,7 +135,6 @@ export class LiveCaptions {
     if (type === 'final' && text !== '') this.#announce.textContent = text;
     this.#list.hidden = false;
     this.#empty.hidden = true;
-    this.#list.scrollTop = this.#list.scrollHeight;
   }
 
   #close() {

@@ -5,10 +5,10 @@ import { CallError } from './parley-http.js';
 // the voice from interrupting itself.
 const PROCESSING = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 
-const INSECURE =
+export const INSECURE =
   'The browser gives the microphone only to pages over HTTPS and to pages of this machine (localhost).';
 /** @type {Record<string, string>} */
-const REASONS = {
+export const REASONS = {
   NotAllowedError: 'The browser may not use the microphone. Allow it for this page and try again.',
   NotFoundError: 'There is no microphone.',
   NotReadableError: 'The microphone cannot be opened. Another program may use it.',

@@ -1,5 +1,6 @@
 // One entry of the transcript: a text that waits, is spoken, was spoken or cut off, or was made a file.
 import { forgetSound } from './speech-file.js';
+import { SENTENCE_BREAK, spokenNodes, spokenText } from './spoken-text.js';
 
 const TAGS = {
   waiting: 'Waiting',
@@ -64,9 +65,14 @@ export class Entry {
     return this.#text.slice(0, this.#spokenTo);
   }
 
+  /** What was spoken, without marks of Markdown. */
+  get spoken() {
+    return spokenText(this.#text, 0, this.#spokenTo).trim();
+  }
+
   /** Tells its controls from those of other entries, which may have the same text. */
   get name() {
-    const text = this.heard.trim();
+    const text = this.spoken;
     const begin = text.length > NAME_LENGTH ? `${text.slice(0, NAME_LENGTH).trimEnd()}…` : text;
     return `text ${this.#number}: “${begin}”`;
   }
@@ -102,7 +108,7 @@ export class Entry {
   }
 
   speaking(sentence) {
-    if (this.#grows) this.#text += this.#text === '' ? sentence : ` ${sentence}`;
+    if (this.#grows) this.#text += this.#text === '' ? sentence : `${SENTENCE_BREAK}${sentence}`;
     [this.#sentence, this.#word] = [sentence, undefined];
     this.#speakingTo = endOf(sentence, this.#text, this.#spokenTo) ?? this.#speakingTo;
     this.#show('speaking');
@@ -143,8 +149,10 @@ export class Entry {
   heardUpTo(heard, text) {
     const notes = this.#isPaused ? ['Stopped, because you spoke.'] : [];
     if (heard === '' && text !== '') notes.push('Nothing of it had reached you yet.');
-    else if (heard !== undefined && heard !== text && text.startsWith(heard))
-      notes.push(`“${text.slice(heard.length).trim()}” had not reached you yet.`);
+    else if (heard !== undefined && heard !== text && text.startsWith(heard)) {
+      const rest = spokenText(this.#text, endOf(heard, this.#text, 0), this.#spokenTo).trim();
+      if (rest !== '') notes.push(`“${rest}” had not reached you yet.`);
+    }
     if (notes.length > 0) this.#say(notes.join(' '));
   }
 
@@ -185,36 +193,20 @@ export class Entry {
       details.push(`first packet after ${Math.round(this.#firstPacketMs)} ms`);
     if (durationMs !== undefined) details.push(`${(durationMs / 1000).toFixed(1)} s spoken`);
     this.#details.textContent = details.join(' · ');
-    const parts = [this.#text.slice(0, this.#spokenTo)];
+    const text = this.#text;
+    const parts = [spokenText(text, 0, this.#spokenTo)];
     const add = (tag, from, to, word) => {
-      const text = this.#text.slice(from, to);
-      if (text.trim() === '') return;
+      const written = text.slice(from, to);
+      const begin = from + written.length - written.trimStart().length;
       const part = make(tag, tag === 'span' ? 'rest' : '');
-      const begin = text.length - text.trimStart().length;
-      part.append(...withWord(text.slice(begin), word, from + begin));
-      parts.push(text.slice(0, begin), part);
+      part.append(...spokenNodes(text, { from: begin, to, word }));
+      if (part.textContent.trim() !== '') parts.push(spokenText(text, from, begin), part);
     };
     add('mark', this.#spokenTo, this.#speakingTo, this.#word);
     const cutOff = end === 'interrupted' || end === 'failed';
     add(cutOff ? 'del' : 'span', this.#speakingTo, this.#text.length);
     this.#said.replaceChildren(...parts);
   }
-}
-
-/**
- * The text as nodes, with the word emphasised. `offset` is that of the text, as the places of the word count.
- */
-function withWord(text, word, offset) {
-  if (word === undefined) return [text];
-  const [from, to] = [Math.max(0, word.from - offset), word.to - offset];
-  return emphasised(text, to - text.slice(from, to).trimStart().length, to);
-}
-
-/** The text as nodes, with this part of it emphasised. */
-export function emphasised(text, from, to) {
-  const word = make('b', 'word');
-  word.textContent = text.slice(from, to);
-  return [text.slice(0, from), word, text.slice(to)];
 }
 
 /** An entry for what the caller did. */

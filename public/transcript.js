@@ -4,6 +4,7 @@
 // The server numbers the texts of a call that it accepts, from 1. The page
 // counts along, and takes a number back when a text is refused.
 
+import { followEnd } from './follow-end.js';
 import { forgetSound } from './speech-file.js';
 import { callerEntry, Entry, make, turnOf } from './transcript-entry.js';
 
@@ -28,6 +29,7 @@ export class Transcript {
     this.#list = list;
     this.#empty = empty;
     this.#announce = announce;
+    followEnd(list);
   }
 
   /** A text has been sent, to be spoken by this voice. */
@@ -35,14 +37,14 @@ export class Transcript {
     const entry = this.#entryOf(text, voice);
     this.#lastNumber++;
     this.#open.set(this.#lastNumber, entry);
-    this.#prepend(entry.element);
+    this.#append(entry.element);
   }
 
   /** A text becomes a file. Returns its entry. */
   addFile(text, voice) {
     const entry = this.#entryOf(text, voice);
     entry.asFile();
-    this.#prepend(entry.element);
+    this.#append(entry.element);
     return entry;
   }
 
@@ -54,7 +56,7 @@ export class Transcript {
       line = make('p', 'said');
       const element = callerEntry(by === 'text' ? 'typed' : by === 'keys' ? 'pressed' : 'said');
       element.append(line);
-      this.#prepend(element);
+      this.#append(element);
       this.#changing.set(id, line);
     }
     line.textContent = text;
@@ -78,19 +80,18 @@ export class Transcript {
     const entry = this.#entryOf('', '');
     this.#open.set(number, entry);
     this.#lastNumber = Math.max(this.#lastNumber, number);
-    this.#prepend(entry.element);
+    this.#append(entry.element);
   }
 
-  #prepend(element) {
-    this.#list.prepend(element);
+  #append(element) {
+    this.#list.append(element);
     while (this.#list.children.length > MAX_ENTRIES) {
-      const oldest = this.#list.lastElementChild;
+      const oldest = this.#list.firstElementChild;
       for (const sound of oldest.querySelectorAll('.sound')) forgetSound(sound);
       oldest.remove();
     }
     this.#list.hidden = false;
     this.#empty.hidden = true;
-    this.#list.scrollTop = 0;
   }
 
   /** True while a text waits or is being spoken. */
@@ -99,7 +100,7 @@ export class Transcript {
   }
 
   apply(event) {
-    if (event.type === 'turn.ended' || event.type === 'no_input') return this.#prepend(turnOf(event));
+    if (event.type === 'turn.ended' || event.type === 'no_input') return this.#append(turnOf(event));
     if (event.type === 'utterance.started' && event.utterance > this.#lastNumber)
       this.#agentSpeaks(event.utterance);
     const entry = this.#open.get(event.utterance);
@@ -133,7 +134,7 @@ export class Transcript {
         );
         entry.heardUpTo(event.heard, event.text);
         this.#announce.textContent =
-          event.text === '' ? 'Stopped before a word was spoken.' : `Stopped after: ${event.text}`;
+          entry.spoken === '' ? 'Stopped before a word was spoken.' : `Stopped after: ${entry.spoken}`;
         break;
       default:
         return;

@@ -56,7 +56,7 @@ export class VoiceField {
       if (!answer.ok && answer.status !== 401) throw await refusalOf(answer);
       if (answer.status === 401) return this.#page.askForKey();
       this.#voices = (await answer.json()).voices;
-      this.#page.keyAccepted();
+      void this.#page.keyAccepted();
       this.#element('voice-search-field').hidden = this.#voices.length <= FEW;
       this.#show();
       this.#showLanguages();

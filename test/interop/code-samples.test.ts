@@ -24,6 +24,7 @@ const KINDS = ['curl', 'javascript', 'python', 'sip'];
 interface Place {
   readonly server: string;
   readonly hasKey: boolean;
+  readonly key?: string;
 }
 
 const samples = (await import(new URL('../../../public/code-samples.js', import.meta.url).href)) as {
@@ -68,6 +69,18 @@ for (const hasKey of [false, true]) {
     assert.match((await run(t, PYTHON, '-c', sample('python', READING))).output, /forty-two dollars/);
   });
 }
+
+test('samples that are copied with a key run as they are, whatever signs the key has', async (t) => {
+  const key = `it's "$(x)" \\key`.replaceAll(' ', '~');
+  const { url, speech } = await openServer(t, { apiKeys: [key] });
+  speech.whole = ['sound'];
+  const sample = (kind: string) => samples.sampleOf(kind, FILE, { server: url, hasKey: true, key });
+  assert.equal((await run(t, 'bash', '-c', sample('curl'))).file('speech.wav'), 'sound');
+  assert.equal((await run(t, PYTHON, '-c', sample('python'))).file('speech.wav'), 'sound');
+  const script = `${sample('javascript')}\nconsole.log(await sound.text());`;
+  const node = await run(t, process.execPath, '--input-type=module', '-e', script);
+  assert.equal(node.output, 'sound\n');
+});
 
 test('the telephone says the text of a call, and the agent calls a telephone', async (t) => {
   const { url, phone } = await openServer(t);

@@ -53,6 +53,8 @@
     return new MediaStream([makeTrack()]);
   };
 
+  navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'audioinput' }];
+
   window.RTCPeerConnection = class {
     connectionState = 'new';
     localDescription = undefined;

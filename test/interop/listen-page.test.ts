@@ -122,6 +122,42 @@ test('the focus goes on to the panel that is shown when the form for the key goe
   assert.equal(await page.evaluate('document.activeElement.id'), 'listen');
 });
 
+test('what is missing for listening is said before anything is pressed', async (t) => {
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const devices = `navigator.mediaDevices.enumerateDevices = async () => []`;
+  const insecure = `Object.defineProperty(Navigator.prototype, 'mediaDevices', { value: undefined })`;
+  const transcription = {
+    transcriber: new FakeTranscriber(),
+    translator: undefined,
+    maxBytes: 1000,
+    maxRequests: 4,
+  };
+  for (const [recognises, script, missing, isUsable] of [
+    [false, '', /^This server recognises no speech: neither ASR_MODEL_ID nor ASR_BASE_URL is set\./, false],
+    [true, insecure, /^The browser gives the microphone only to pages over HTTPS/, false],
+    [true, devices, /^There is no microphone\.$/, true], // one may be plugged in
+    [true, '', /^$/, true],
+  ] as const) {
+    const { url } = await openServer(t, recognises ? { transcription } : {});
+    const page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    if (script !== '') await page.addInitScript(script);
+    const asked = page.waitForResponse('**/v1/models');
+    await page.goto(`${url}/#listen`);
+    await asked;
+    const note = page.locator('#live-missing');
+    await until(async () => missing.test((await note.textContent()) ?? ''));
+    assert.equal(await note.isVisible(), missing.source !== '^$');
+    await until(
+      async () => (await page.getByRole('button', { name: 'Start listening' }).isEnabled()) === isUsable,
+    );
+    assert.equal(await page.locator('#file-missing').isVisible(), !recognises);
+    assert.equal(await page.getByRole('button', { name: 'Transcribe' }).isEnabled(), recognises);
+    await page.close();
+  }
+});
+
 test('a recogniser that fails is said in its words, and listening can begin again', async (t) => {
   const { page, recogniser } = await openPage(t);
   recogniser.refusal = new ParleyError('ENGINE_BUSY', 'too many sounds are recognised');

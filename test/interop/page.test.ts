@@ -148,16 +148,120 @@ test('a call shows what is being spoken now, what was spoken, and what was cut o
   assert.equal(await page.locator('#mos').textContent(), '–');
   await send({ type: 'stats', remote: { loss: 0.031, jitterMs: 12.4, rttMs: null, mos: 3.94 } });
   assert.equal(await page.locator('#mos').textContent(), '3.9');
+  await send({ type: 'stats', remote: { loss: 0.031, jitterMs: 12.4, rttMs: 48.2, mos: 3.94 } });
   assert.equal(await page.locator('#remote').textContent(), '3.1 % lost, 12 ms jitter');
   await page.locator('#more-figures summary').click();
   await page.locator('#packets', { hasText: '1,284,' }).waitFor();
   assert.equal(await page.locator('#round-trip').textContent(), '12');
+  const told = await page.locator('.figures').innerText();
+  assert.deepEqual(told.match(/round trip|to the server and back/gi)?.length, 2, 'the name and its note');
 
   const hungUp = page.waitForRequest((request) => request.method() === 'DELETE');
   await page.getByRole('button', { name: 'Hang up' }).click();
   assert.equal(new URL((await hungUp).url()).pathname, '/v1/realtime/calls/rtc_1');
   assert.equal(await page.evaluate('server.closed'), true);
   assert.deepEqual(errors, []);
+  await page.close();
+});
+
+test('a user who starts a call by key goes on by typing, and no key of the text ends the call', async (t) => {
+  const { url, calls } = await openServer(t);
+  const { page, received, send } = await openPage(url);
+  const focused = () => page.evaluate('document.activeElement.id');
+  for (const key of ['Enter', 'Space']) {
+    await page.getByRole('button', { name: 'Start call' }).focus();
+    await page.keyboard.press(key);
+    assert.equal(await focused(), 'text', 'also while the call is being opened');
+    await page.keyboard.type(`Hello there, ${key}.`);
+    await page.getByText('On the line', { exact: true }).waitFor();
+    await page.keyboard.press('Enter');
+    assert.deepEqual((await received()).at(-1), { type: 'text', token: `Hello there, ${key}.`, last: true });
+    assert.equal(calls.standing.size, 1);
+    await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+    await page.getByRole('button', { name: 'Interrupt', exact: true }).focus();
+    await page.keyboard.press('Space');
+    await send({ type: 'utterance.interrupted', utterance: 1, text: 'Hello', durationMs: 300 });
+    assert.equal(await focused(), 'text', 'a button that is disabled keeps no focus');
+    const hungUp = page.waitForRequest((request) => request.method() === 'DELETE');
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await hungUp;
+    await until(() => calls.standing.size === 0);
+  }
+  await page.close();
+});
+
+test('the newest turn is at the bottom and in sight, unless the reader has scrolled up', async (t) => {
+  const { url } = await openServer(t);
+  const { page, send } = await openPage(url);
+  const list = page.locator('#transcript');
+  const fromEnd = () =>
+    list.evaluate((node) => Math.round(node.scrollHeight - node.scrollTop - node.clientHeight));
+  for (let n = 1; n <= 14; n++) {
+    await say(page, `Text ${n}.`);
+    await list.getByText(`Text ${n}.`, { exact: true }).waitFor();
+  }
+  assert.equal(await list.locator('.said').last().textContent(), 'Text 14.');
+  assert.ok((await list.evaluate((node) => node.scrollTop)) > 0);
+  await until(async () => (await fromEnd()) <= 1);
+  await list.evaluate((node) => (node.scrollTop = 10));
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  await say(page, 'Text 15.');
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await list.getByText('Text 15.', { exact: true }).waitFor();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  assert.equal(await list.evaluate((node) => node.scrollTop), 10);
+  await list.evaluate((node) => (node.scrollTop = node.scrollHeight));
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  await say(page, 'Text 16.');
+  await until(async () => (await fromEnd()) <= 1);
+  await page.close();
+});
+
+// Text outside of these is in no landmark; dialogs of the browser and the skip link need none.
+const OUTSIDE = `[...document.querySelectorAll('body *')].filter((one) =>
+  [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '') &&
+  one.closest('header, main, footer, nav, script, .skip') === null).map((one) => one.outerHTML)`;
+// Links within a sentence are as tall as its line (WCAG 2.2, success criterion 2.5.8).
+const SMALL = `[...document.querySelectorAll('a, button, input, select, textarea, summary')].filter((one) => {
+  const { width, height } = one.getBoundingClientRect();
+  const isInText = one.matches('a') && one.closest('p, li, td') !== null &&
+    getComputedStyle(one).display === 'inline' && one.closest('nav, header, footer, .steps, .found') === null;
+  return width > 0 && !isInText && !one.matches('.skip') && (width < 24 || height < 24);
+}).map((one) => one.outerHTML)`;
+
+test('each page has one heading of the first level, landmarks, and targets of 24 pixels', async (t) => {
+  const { url } = await openServer(t);
+  const { page } = await openPage(url, PHONE);
+  for (const path of ['/#speak', '/#listen', '/guide', '/guide/webrtc', '/guide/search?q=voice']) {
+    await page.goto(`${url}${path}`);
+    assert.equal(await page.locator('h1:visible').count(), 1, path);
+    assert.equal(await page.getByRole('main').count(), 1, path);
+    assert.equal(await page.getByRole('banner').count(), 1, path);
+    assert.deepEqual(await page.evaluate(OUTSIDE), [], path);
+    assert.deepEqual(await page.evaluate(SMALL), [], path);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width, path);
+  }
+  await page.close();
+});
+
+test('the guide is searched by keyboard, and a result leads to its heading', async (t) => {
+  const { url } = await openServer(t);
+  const page = await browser.newPage({ viewport: DESKTOP });
+  page.setDefaultTimeout(WAIT_MS);
+  await page.goto(`${url}/guide/voices`);
+  await page.getByRole('search').getByRole('searchbox', { name: 'Search the guide' }).focus();
+  await page.keyboard.type('messages to the server');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor();
+  const result = page.getByRole('main').getByRole('link', { name: 'Messages to the server' });
+  await result.focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/guide/webrtc#messages-to-the-server');
+  const heading = page.getByRole('heading', { name: 'Messages to the server' });
+  await heading.getByRole('link', { name: 'Link to this section' }).click();
+  assert.match(page.url(), /#messages-to-the-server$/);
+  const box = await heading.boundingBox();
+  assert.ok(box !== null && box.y >= 0 && box.y < DESKTOP.height, 'the heading is in sight');
   await page.close();
 });
 
@@ -250,7 +354,7 @@ test('a text is interrupted by speech if its switch is on, which the page tells 
     'Stopped, because you spoke. “was a” had not reached you yet.',
   );
   await send({ type: 'turn.ended', speechMs: 1840, reason: 'silence' });
-  assert.equal(await page.locator('.entry').first().innerText(), 'You\nspoke for 1.8 s');
+  assert.equal(await page.locator('.entry').last().innerText(), 'You\nspoke for 1.8 s');
   await page.close();
 });
 
@@ -319,7 +423,7 @@ test('a server that cannot hear the caller refuses no other text, and the switch
   await interrupt.check();
   await say(page, 'Goodbye.');
   await send({ type: 'error', error: { code: 'CALL_STATE', message } });
-  assert.deepEqual(await page.locator('.tag').allTextContents(), ['Refused', 'Waiting']);
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['Waiting', 'Refused']);
   assert.equal(await interrupt.isChecked(), false);
   await page.close();
 });
@@ -353,7 +457,7 @@ test('hanging up asks what was heard, and ends the call when the server has said
     }
     await hungUp;
     await page.getByText('Not in a call', { exact: true }).waitFor();
-    const cutOff = await page.locator('.said del').first().textContent();
+    const cutOff = await page.locator('.said del').last().textContent();
     assert.equal(cutOff, STORY.slice(answers ? 'There was '.length : 0));
   }
   await page.close();
@@ -410,10 +514,10 @@ test('a text that the server refuses is marked as such, and the numbers of the o
     text: '',
     error: { code: 'X', message: 'The engine failed.' },
   });
-  assert.deepEqual(await page.locator('.tag').allTextContents(), ['Failed', 'Refused']);
+  assert.deepEqual(await page.locator('.tag').allTextContents(), ['Refused', 'Failed']);
   assert.deepEqual(await page.locator('.reason').allTextContents(), [
-    'The engine failed.',
     'No voice for French.',
+    'The engine failed.',
   ]);
   await page.close();
 });
@@ -539,6 +643,32 @@ test('the end of a sentence is found in a text whatever the spaces between its w
   assert.equal(endOf('One two. Th', text, 0), 13);
   assert.equal(endOf('', text, 5), 5);
   assert.equal(endOf('four', text, 0), undefined);
+});
+
+test('marks of Markdown and blocks of code are no part of what is spoken; other signs are', async () => {
+  const path = new URL('../../../public/spoken-text.js', import.meta.url).href;
+  const { spokenText, SENTENCE_BREAK: next } = (await import(path)) as {
+    spokenText: (text: string, from?: number, to?: number) => string;
+    SENTENCE_BREAK: string;
+  };
+  for (const [written, spoken] of [
+    ['**Hello** _you_, ***dear*** ~~old~~ `x`', 'Hello you, dear old x'],
+    ['# Head\n> quote\n- [ ] one\n* two', 'Head\nquote\none\ntwo'],
+    ['See [the site](https://x.example/y).', 'See the site.'],
+    ['(*note*) "*why*" *7 days* left', '(note) "why" 7 days left'],
+    ['2 * 3, 2*3*4, snake_case, \\*', '2 * 3, 2*3*4, snake_case, *'],
+    ['Press *. Dial *67 or *123#. Press * or #.', 'Press *. Dial *67 or *123#. Press * or #.'],
+    ['Here:\n\n```js\na = **1**;\n```\n\nDone.', 'Here:\n\nDone.'],
+    [`Here:${next}\`\`\`js\na;${next}\`\`\`${next}Done.`, 'Here: Done.'],
+    ['Here:\n~~~\nstill written', 'Here:\n'],
+    ['```code``` in a line', 'code in a line'],
+    [`**One.${next}Two.**`, 'One. Two.'],
+    ['<b>One</b><br>', 'One'],
+    ['---\n|a|\n|---|\n|b|', '|a|\n|b|'],
+  ] as const)
+    assert.equal(spokenText(written), spoken, written);
+  assert.equal(spokenText('**One** two', 2, 8), 'One ');
+  assert.equal(spokenText('**One** two', 6), ' two');
 });
 
 test('who speaks follows from the events of the call, in any order', async () => {

@@ -6,7 +6,9 @@ import { after, before, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { ParleyError } from '../../src/errors.js';
+import type { AgentConfig, AgentsConfig } from '../../src/config/agent-config.js';
 import { openServer } from '../api/app-under-test.js';
+import { FakeTranscriber } from '../api/fake-transcriber.js';
 import { KEY } from '../clients/speaking-server.js';
 import { until } from '../fakes/until.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
@@ -31,12 +33,28 @@ after(() => browser.close());
 
 interface OpenOptions {
   readonly agent?: string;
+  /** The agents that the server lists. */
+  readonly agents?: AgentsConfig;
+  readonly recognises?: boolean;
   readonly apiKeys?: readonly string[];
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
-async function openPage(t: TestContext, { agent, viewport, apiKeys = [] }: OpenOptions = {}) {
-  const fakes = await openServer(t, { apiKeys });
+async function openPage(
+  t: TestContext,
+  { agent, agents, recognises = false, viewport, apiKeys = [] }: OpenOptions = {},
+) {
+  const transcription = {
+    transcriber: new FakeTranscriber(),
+    translator: undefined,
+    maxBytes: 1,
+    maxRequests: 1,
+  };
+  const fakes = await openServer(t, {
+    apiKeys,
+    ...(agents === undefined ? {} : { agents }),
+    ...(recognises ? { transcription } : {}),
+  });
   const page = await browser.newPage(viewport === undefined ? {} : { viewport });
   t.after(() => page.close());
   page.setDefaultTimeout(WAIT_MS);
@@ -72,13 +90,98 @@ test('with an agent the page is a conversation: typed text is said to it, and bo
   await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
   await send({ type: 'agent.answered', modelMs: 31.4, speechMs: 12, packetMs: 9.6, totalMs: 53 });
   await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'We do.' });
-  assert.deepEqual(await page.locator('.entry .said').allTextContents(), ['We do.', 'Do you sell tea?']);
+  assert.deepEqual(await page.locator('.entry .said').allTextContents(), ['Do you sell tea?', 'We do.']);
   assert.equal(await page.locator('#answer').textContent(), '53');
   assert.equal(await page.locator('#answer-note').textContent(), 'model 31, speech 12, packet 10');
   await send({ type: 'utterance.interrupted', utterance: 1, text: 'We do.', heard: 'We', durationMs: 300 });
-  assert.equal(await page.locator('.tag').first().textContent(), 'Interrupted');
+  assert.equal(await page.locator('.tag').last().textContent(), 'Interrupted');
   await send({ type: 'agent.failed', error: { code: 'AGENT_FAILED', message: 'The model is gone.' } });
   await page.getByRole('alert').filter({ hasText: 'The model is gone.' }).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+const AGENT = { name: 'shop' } as AgentConfig;
+
+for (const recognises of [true, false]) {
+  const what = recognises ? 'asks for the microphone' : 'says that the agent reads only';
+  test(`with an agent the page says so before the call, and ${what}`, async (t) => {
+    const agents = new Map([['shop', AGENT]]);
+    const nothing = { relays: new Map(), mediaStreams: new Map() };
+    const { page, url, errors } = await openPage(t, {
+      agent: 'shop',
+      agents: { agents, ...nothing, usual: 'shop' },
+      recognises,
+    });
+    await load(page, url);
+    await page.getByRole('heading', { name: 'What do you say to the agent?' }).waitFor();
+    assert.equal(
+      await page.locator('#now').textContent(),
+      'The agent “shop” answers your call. Talk to it, or type.',
+    );
+    assert.match(
+      String(await page.locator('#call-hint').textContent()),
+      recognises ? /^Your browser will ask for the microphone/ : /^The agent cannot hear you/,
+    );
+    assert.deepEqual(await page.evaluate('server.asked'), [], 'no call has begun');
+    await startCall(page);
+    assert.equal((await page.evaluate<unknown[]>('server.asked')).length, recognises ? 1 : 0);
+    assert.match(
+      String(await page.locator('#now').textContent()),
+      recognises ? /with the agent\. Talk, or type\.$/ : /Type to it/,
+    );
+    assert.deepEqual(errors, []);
+  });
+}
+
+test('a user who has switched the microphone off is not asked for it by a call to an agent', async (t) => {
+  const agents = {
+    agents: new Map([['shop', AGENT]]),
+    relays: new Map(),
+    mediaStreams: new Map(),
+    usual: 'shop',
+  };
+  const { page, url } = await openPage(t, { agent: 'shop', agents, recognises: true });
+  await load(page, url);
+  await page.getByText('Your browser will ask for the microphone').waitFor();
+  await page.getByRole('switch', { name: 'Microphone' }).uncheck();
+  await page.getByText('Your browser only listens until').waitFor();
+  await startCall(page);
+  assert.deepEqual(await page.evaluate('server.asked'), []);
+});
+
+test("an agent's Markdown is shown as it is spoken, and its code is left out", async (t) => {
+  const { page, url, errors, send } = await openPage(t, { agent: 'shop' });
+  await load(page, url);
+  await startCall(page);
+  const said = page.locator('.entry .said');
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  const sentences = [
+    '**Two** kinds of [tea](https://tea.example):',
+    '- *Green* tea',
+    '```js\nbuy();',
+    '```\nThat is `all`.',
+  ];
+  for (const [sentence, text] of sentences.entries()) {
+    await send({ type: 'sentence.started', utterance: 1, sentence, text });
+    if (sentence === 0) assert.equal(await page.locator('#now').textContent(), 'Two kinds of tea:');
+    if (sentence === 3) break;
+    await send({ type: 'sentence.spoken', utterance: 1, sentence, text });
+  }
+  assert.equal(await said.textContent(), 'Two kinds of tea: Green tea That is all.');
+  assert.equal(await said.locator('mark').textContent(), 'That is all.');
+  await send({
+    type: 'utterance.interrupted',
+    utterance: 1,
+    text: `${sentences.slice(0, 3).join(' ')} \`\`\`\nThat`,
+    heard: '**Two** kinds of [tea](https://tea.example): - *Green* tea',
+    durationMs: 900,
+  });
+  assert.equal(await said.locator('del').textContent(), 'is all.');
+  assert.equal(
+    await page.locator('#announce').textContent(),
+    'Stopped after: Two kinds of tea: Green tea That',
+  );
+  assert.ok(!(await page.locator('#transcript').innerText()).includes('*'));
   assert.deepEqual(errors, []);
 });
 
@@ -288,14 +391,14 @@ test('the controls of each text have names of their own, also of texts that are 
     await send({ type: 'utterance.started', utterance, firstPacketMs: 20, queuedMs: 10 });
     await send({ type: 'utterance.spoken', utterance, text, durationMs: 900 });
     await page.getByRole('button', { name: `Replay text ${utterance}: “` }).click();
-    await page.locator('.entry').first().locator('.sound').waitFor();
+    await page.locator('.entry').last().locator('.sound').waitFor();
   }
   const names = await page.evaluate(`[...document.querySelectorAll('#transcript :is(button, audio, a)')]
     .map((control) => control.getAttribute('aria-label'))`);
   const begin = `“${'very '.repeat(12).trim()}…”`;
   assert.deepEqual(
     names,
-    [`text 3: ${begin}`, 'text 2: “Hello.”', 'text 1: “Hello.”'].flatMap((name) => [
+    ['text 1: “Hello.”', 'text 2: “Hello.”', `text 3: ${begin}`].flatMap((name) => [
       `Replay ${name}`,
       `Sound of ${name}`,
       `Download parley.mp3 (1 KiB), ${name}`,
@@ -315,7 +418,7 @@ test('the page shows what is made of a text, and by which rule', async (t) => {
   assert.deepEqual(errors, []);
 });
 
-test('what was just done can be copied as a program, and the key of the user is never in it', async (t) => {
+test('what was just done is copied as a program with the key of the user, which the page does not show', async (t) => {
   const { page, url, errors } = await openPage(t, { apiKeys: [KEY] });
   await page.goto(url);
   await page.getByLabel('This server asks for an API key').fill(KEY);
@@ -338,9 +441,23 @@ test('what was just done can be copied as a program, and the key of the user is 
     assert.ok(!(await page.content()).includes(KEY), 'the key is nowhere on the page');
   }
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await page.getByRole('button', { name: 'Copy' }).click();
-  await page.getByText('Copied.').waitFor();
-  assert.equal(await page.evaluate('navigator.clipboard.readText()'), await code.textContent());
+  for (const canWrite of [true, false]) {
+    if (!canWrite) await page.evaluate('navigator.clipboard.writeText = () => Promise.reject()');
+    for (const [kind, variable] of [
+      ['curl', '"Authorization: Bearer $PARLEY_KEY"'],
+      ['JavaScript', "'YOUR_KEY'"],
+      ['Python', '"Bearer " + os.environ["PARLEY_KEY"]'],
+    ] as const) {
+      await page.getByRole('radio', { name: kind }).check();
+      assert.ok((await code.textContent())?.includes(variable), 'what is shown reads the key');
+      await page.getByRole('button', { name: 'Copy' }).click();
+      await page.getByText('Copied. Your API key is in it: keep it private.').waitFor();
+      const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+      assert.ok(copied.includes(KEY) && !copied.includes(variable), copied);
+      assert.ok(!(await page.content()).includes(KEY), 'the key is nowhere on the page');
+      await page.evaluate(`document.getElementById('copy-note').textContent = ''`);
+    }
+  }
   assert.deepEqual(errors, []);
 });
 
