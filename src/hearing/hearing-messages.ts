@@ -26,8 +26,13 @@ export interface MediaHandles {
 
 export type ToHearingWorker =
   | (LineMessage<'listen'> & { readonly media: MediaHandles; readonly settings: HearingSettings })
-  /** The sound of a ring at 16 kHz, without a call. */
-  | (LineMessage<'listen-ring'> & { readonly ring: number; readonly settings: HearingSettings })
+  /** The sound of a ring, without a call. */
+  | (LineMessage<'listen-ring'> & {
+      readonly ring: number;
+      /** Hz; absent: 16,000. */
+      readonly rate?: number;
+      readonly settings: HearingSettings;
+    })
   | (LineMessage<'follow'> & { readonly media: MediaHandles })
   | (LineMessage<'change'> & { readonly settings: HearingSettings })
   | (LineMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })

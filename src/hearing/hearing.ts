@@ -139,13 +139,13 @@ export class Hearing {
   }
 
   /**
-   * Finds speech and turns in the sound of a ring at 16 kHz, which nobody else reads. Times are those of the
-   * sound. Throws as `listen` does.
+   * Finds speech and turns in the sound of a ring of any rate, which nobody else reads. Times are those of
+   * the sound. Throws as `listen` does.
    */
   listenToRing(name: string, ring: PcmRing, settings: HearingSettings, listener: RingListener): HearingLine {
     if (this.#closed !== undefined) throw new ParleyError('WRONG_STATE', 'the hearing is closed');
     if (this.#state.detector === 'none') throw new ParleyError('HEARING_FAILED', this.#state.problem ?? '');
-    return this.#open({ call: name, ring: ring.handle, settings, listener });
+    return this.#open({ call: name, ring, settings, listener });
   }
 
   figures(): HearingFigures {
@@ -316,8 +316,8 @@ interface LineOptions {
   readonly call: string;
   /** Of a call. */
   readonly media?: MediaHandles;
-  /** Handle of a ring without a call. */
-  readonly ring?: number;
+  /** A ring without a call. */
+  readonly ring?: Pick<PcmRing, 'handle' | 'rate'>;
   readonly settings: HearingSettings;
   readonly listener: Partial<RingListener> & Pick<RingListener, 'event'>;
   readonly post: (message: ToHearingWorker) => void;
@@ -418,7 +418,8 @@ export class HearingLine {
   attach(): void {
     const { number: line, ring } = this.#options;
     const settings = this.#settings;
-    if (ring !== undefined) this.#post({ type: 'listen-ring', line, ring, settings });
+    if (ring !== undefined)
+      this.#post({ type: 'listen-ring', line, ring: ring.handle, rate: ring.rate, settings });
     if (this.#media !== undefined) this.#post({ type: 'listen', line, media: this.#media, settings });
     if (this.#tracks.length > 0) this.#post({ type: 'interruptible', line, tracks: this.#tracks });
     if (this.#awaitedMs !== undefined) this.#post({ type: 'await', line, atMs: this.#awaitedMs });

@@ -148,9 +148,10 @@ export class ListeningLoop<M extends VoiceMemory> {
     this.#attach(this.#open(line, media, settings));
   }
 
-  #listenToRing({ line, ring, settings }: Extract<LineMessage, { readonly type: 'listen-ring' }>): void {
+  #listenToRing(message: Extract<LineMessage, { readonly type: 'listen-ring' }>): void {
+    const { line, ring, rate, settings } = message;
     this.#open(line, NO_MEDIA, settings);
-    this.#rings.add(line, ring);
+    this.#rings.add(line, ring, rate);
   }
 
   #open(line: number, media: MediaHandles, settings: HearingSettings): ListenedCall<M> {

@@ -1,6 +1,7 @@
-// The sound of rings (of WebSockets, without a call) in windows for the voice activity detector. Times are
-// those of the sound: milliseconds from the first sample that was written into the ring.
+// The sound of rings (of WebSockets and files, without a call) in windows for the voice activity detector.
+// Times are those of the sound: milliseconds from the first sample that was written into the ring.
 import { PcmRing } from '../audio/pcm-ring.js';
+import { Resampler } from '../audio/resampler.js';
 import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
 import { ROW_SAMPLES, SAMPLE_RATE, SILENCE_DB } from './ear-source.js';
 
@@ -23,9 +24,9 @@ export class RingSource {
   #onReady: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Hears a ring of 16 kHz from the first sample on that nobody has read. */
-  add(line: number, handle: number): void {
-    const ring = new HeardRing(line, handle, () => {
+  /** Hears a ring from the first sample on that nobody has read. */
+  add(line: number, handle: number, rate = SAMPLE_RATE): void {
+    const ring = new HeardRing(line, { handle, rate }, () => {
       this.#ready.add(ring);
       this.#callSoon();
     });
@@ -103,6 +104,8 @@ export class RingSource {
 class HeardRing {
   readonly line: number;
   readonly #ring: PcmRing;
+  /** Undefined for a ring of 16 kHz. */
+  readonly #converted: ConvertedRing | undefined;
   readonly #onReadable: () => void;
   readonly #window = new Float32Array(WINDOW_SAMPLES);
   #filled = 0;
@@ -111,15 +114,21 @@ class HeardRing {
   #isOver = false;
   #isWatched = false;
 
-  constructor(line: number, handle: number, onReadable: () => void) {
+  /** `rate`: Hz. */
+  constructor(
+    line: number,
+    { handle, rate }: { readonly handle: number; readonly rate: number },
+    onReadable: () => void,
+  ) {
     this.line = line;
-    this.#ring = PcmRing.attach(handle, SAMPLE_RATE);
+    this.#ring = PcmRing.attach(handle, rate);
+    this.#converted = rate === SAMPLE_RATE ? undefined : new ConvertedRing(this.#ring);
     this.#onReadable = () => {
       this.#isWatched = false;
       onReadable();
     };
     const { written = 0, readable = 0 } = this.#ring.status() ?? {};
-    this.#before = written - readable;
+    this.#before = ((written - readable) * SAMPLE_RATE) / rate;
   }
 
   /** The ring has ended, and fewer samples than a window are left. */
@@ -134,9 +143,13 @@ class HeardRing {
 
   /** Reads on; true once the window is full. */
   fill(): boolean {
-    const count = this.#ring.read(this.#filled === 0 ? this.#window : this.#window.subarray(this.#filled));
-    if (count > 0) this.#filled += count;
-    if (this.#filled === WINDOW_SAMPLES) return true;
+    const source = this.#converted ?? this.#ring;
+    let count: number;
+    do {
+      count = source.read(this.#filled === 0 ? this.#window : this.#window.subarray(this.#filled));
+      if (count > 0) this.#filled += count;
+      if (this.#filled === WINDOW_SAMPLES) return true;
+    } while (count > 0);
     const { ended = true, readable = 0 } = this.#ring.status() ?? {};
     this.#isOver = count < 0 || (ended && readable === 0);
     return false;
@@ -164,6 +177,39 @@ class HeardRing {
   close(): void {
     this.#ring.forget(this.#onReadable);
     this.#ring.close();
+  }
+}
+
+/** Reads a ring of another rate at 16 kHz. The last samples of a sound, up to 3 ms, stay in the converter. */
+class ConvertedRing {
+  readonly #ring: PcmRing;
+  readonly #resampler: Resampler;
+  readonly #input: Float32Array;
+  readonly #output: Float32Array;
+  /** Converted samples that were not read: from `#from` until before `#to`. */
+  #from = 0;
+  #to = 0;
+
+  constructor(ring: PcmRing) {
+    const chunk = Math.ceil((WINDOW_SAMPLES * ring.rate) / SAMPLE_RATE);
+    this.#ring = ring;
+    this.#resampler = new Resampler(ring.rate, SAMPLE_RATE, chunk);
+    this.#input = new Float32Array(chunk);
+    this.#output = new Float32Array(this.#resampler.maxOutput(chunk));
+  }
+
+  /** As `PcmRing.read`. */
+  read(into: Float32Array): number {
+    if (this.#from === this.#to) {
+      const count = this.#ring.read(this.#input);
+      if (count <= 0) return count;
+      this.#from = 0;
+      this.#to = this.#resampler.process(this.#input, count, this.#output);
+    }
+    const count = Math.min(into.length, this.#to - this.#from);
+    into.set(this.#output.subarray(this.#from, this.#from + count));
+    this.#from += count;
+    return count;
   }
 }
 

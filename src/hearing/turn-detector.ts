@@ -52,7 +52,8 @@ export class TurnDetector {
 
   /** Number of the present pause, for `answer`; undefined while the caller speaks, and between turns. */
   get pause(): number | undefined {
-    return this.#startedMs === undefined || this.#onsetMs !== undefined ? undefined : this.#pause;
+    const isPause = this.#startedMs !== undefined && this.#onsetMs === undefined;
+    return isPause && !this.#settings.endedByHand ? this.#pause : undefined;
   }
 
   /** Silence that ends the turn now. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
+import { Resampler } from '../../src/audio/resampler.js';
 import { Hearing } from '../../src/hearing/hearing.js';
 import type { AnalysedLine, HearingEvent } from '../../src/hearing/hearing-messages.js';
 import { ListeningLoop } from '../../src/hearing/listening-loop.js';
@@ -80,6 +81,40 @@ test('speech and turns have the times of the sound, however the sound comes', as
   const [started] = whole.events;
   assert.ok(Math.abs((started?.[0].atMs ?? 0) - 640) < 400, JSON.stringify(started));
   assert.equal(whole.analysedMs, Math.floor(sound.length / 512) * 32);
+});
+
+test('a ring of another rate is heard at the same times', async (t) => {
+  const { loop, lines } = await openLoop(t, 3);
+  const [plain, ...others] = lines;
+  assert.ok(plain !== undefined);
+  for (const [line, rate] of [
+    [1, 48_000],
+    [2, 44_100],
+  ] as const) {
+    const one = lines[line] ?? assert.fail();
+    loop.handle({ type: 'forget', line });
+    const ring = PcmRing.open(rate, 4 * sound.length);
+    t.after(() => ring.close());
+    const resampler = new Resampler(16_000, rate, sound.length);
+    const converted = new Float32Array(resampler.maxOutput(sound.length));
+    const count = resampler.process(sound, sound.length, converted);
+    loop.handle({ type: 'listen-ring', line, ring: ring.handle, rate, settings: HEARING_SETTINGS });
+    ring.write(converted.subarray(0, count));
+    ring.end();
+    await until(() => one.isOver);
+  }
+  plain.ring.write(sound);
+  plain.ring.end();
+  await until(() => plain.isOver);
+  const wanted = plain.events.map(([{ type, atMs }]) => [type, atMs] as const);
+  for (const { events } of others) {
+    assert.deepEqual(
+      events.map(([{ type }]) => type),
+      wanted.map(([type]) => type),
+    );
+    for (const [n, [{ atMs }]] of events.entries())
+      assert.ok(Math.abs(atMs - (wanted[n]?.[1] ?? 0)) <= 96, `${atMs} ms, not ${wanted[n]?.[1]}`);
+  }
 });
 
 test('windows of many rings are analysed together', async (t) => {
