@@ -35,6 +35,9 @@ export class PairedRecogniser implements Recogniser {
   get tellsPartials(): boolean {
     return this.#options.fast.tellsPartials || this.#options.main.tellsPartials;
   }
+  get needsSpeech(): boolean {
+    return this.#options.main.needsSpeech === true;
+  }
   get usable(): boolean {
     return this.#options.main.usable;
   }

@@ -21,6 +21,23 @@ export interface RecognitionOptions {
   readonly gated?: boolean;
   /** File: about the seconds of the pieces that a long sound is cut into, 10 to 1200. */
   readonly pieceSeconds?: number;
+  /** File: finds the speech of the pieces, for recognisers with `needsSpeech`. */
+  readonly speech?: SpeechFinder | undefined;
+}
+
+/** A stretch of a sound in which somebody speaks. */
+export interface SpeechStretch {
+  readonly beginSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** Voice activity detection in a whole sound. */
+export interface SpeechFinder {
+  /**
+   * The stretches of speech in samples of any rate, between the pauses, in order. Rejects with HEARING_FAILED
+   * or ABORTED.
+   */
+  find(samples: Float32Array, rate: number, signal: AbortSignal): Promise<readonly SpeechStretch[]>;
 }
 
 /** Throws INVALID_FIELD for a rate or a length out of range. */
@@ -61,6 +78,8 @@ export interface RecognisedText {
   readonly language: string | undefined;
   readonly beginSeconds: number;
   readonly endSeconds: number;
+  /** Where the speech of the text lies, of a recogniser that had it found. */
+  readonly speech?: readonly SpeechStretch[];
 }
 
 /** A listener that throws ends its session with ENGINE_FAILED. */
@@ -103,6 +122,8 @@ export interface Recogniser {
   readonly languages: readonly string[];
   /** It tells texts of a turn that is not over. */
   readonly tellsPartials: boolean;
+  /** It makes text of silence, unless the options of a file say how its speech is found. */
+  readonly needsSpeech?: boolean;
   /** False after a load that failed, and after a close. */
   readonly usable: boolean;
   /** Reason why it is not usable. */

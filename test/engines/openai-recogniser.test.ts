@@ -9,7 +9,12 @@ import {
   type OpenAiRecogniserOptions,
 } from '../../src/engines/openai/openai-recogniser.js';
 import { joinTexts } from '../../src/engines/openai/transcription-client.js';
-import type { RecognisedText, RecognitionOptions, RecognitionSession } from '../../src/engines/recogniser.js';
+import type {
+  RecognisedText,
+  RecognitionOptions,
+  RecognitionSession,
+  SpeechFinder,
+} from '../../src/engines/recogniser.js';
 import { ServerPool } from '../../src/engines/openai/server-pool.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
@@ -274,6 +279,194 @@ test('a file is read in pieces, no faster than they are recognised, and told in 
   const samples = bench.server.asked.reduce((sum, { sound: piece }) => sum + piece.length, 0);
   assert.equal(samples, 60 * RATE);
   assert.equal(finals.at(-1)?.endSeconds, 60);
+});
+
+/** Finds speech where the samples are not 0. */
+const LOUD: SpeechFinder = {
+  find: (samples, rate) => {
+    const stretches: { beginSeconds: number; endSeconds: number }[] = [];
+    for (let at = 0; at < samples.length; at += rate / 100) {
+      if (samples[at] === 0) continue;
+      const last = stretches.at(-1);
+      const [beginSeconds, endSeconds] = [at / rate, at / rate + 0.01];
+      if (last !== undefined && beginSeconds - last.endSeconds < 0.2) last.endSeconds = endSeconds;
+      else stretches.push({ beginSeconds, endSeconds });
+    }
+    return Promise.resolve(stretches);
+  },
+};
+
+/** A file whose speech is found, with the loud stretches that are stated, in seconds. */
+function listenToFile(
+  t: TestContext,
+  bench: Bench,
+  loud: readonly (readonly [from: number, to: number])[],
+  seconds: number,
+  options: Partial<RecognitionOptions> = {},
+): Listened {
+  const listened = listen(t, bench, { use: 'file', pieceSeconds: 20, speech: LOUD, ...options });
+  const samples = new Float32Array(seconds * RATE);
+  for (const [from, to] of loud) samples.set(sound(to - from), from * RATE);
+  void listened.ring.writeAll(samples).then(() => listened.ring.end());
+  return listened;
+}
+
+const placesOf = (texts: readonly RecognisedText[]) =>
+  texts.map(({ text, beginSeconds, endSeconds }) => [text, beginSeconds, endSeconds]);
+
+test('of a file nothing is sent without speech, and the silence has no text', async (t) => {
+  const bench = await openBench(t);
+  const { session, finals } = listenToFile(t, bench, [], 130);
+  await session.ended;
+  assert.equal(bench.server.asked.length, 0);
+  assert.equal(finals.map(({ text }) => text).join(''), '');
+  assert.equal(finals.at(-1)?.endSeconds, 130);
+});
+
+test('of a file the stretches between long silences are sent, and told with their places', async (t) => {
+  const bench = await openBench(t);
+  const loud = [
+    [12, 15],
+    [16, 18],
+    [33, 34],
+    [39.5, 41],
+  ] as const;
+  const { session, finals } = listenToFile(t, bench, loud, 70, { context: 'ships' });
+  for (const [n, text] of ['one two', 'three', 'four'].entries()) {
+    const request = await bench.server.request(n);
+    assert.equal(request.fields['prompt'], 'ships');
+    request.say(text);
+  }
+  await session.ended;
+  const told = finals.filter(({ text }) => text !== '');
+  assert.deepEqual(placesOf(told), [
+    ['one two', 11.75, 18.25],
+    ['three', 32.75, 34.25],
+    ['four', 39.25, 41.25],
+  ]);
+  assert.deepEqual(
+    told[0]?.speech?.map(({ beginSeconds, endSeconds }) => [beginSeconds, endSeconds].map(Math.round)),
+    [
+      [12, 15],
+      [16, 18],
+    ],
+  );
+  assert.deepEqual(
+    bench.server.asked.map((asked) => asked.sound.length / RATE),
+    [6.5, 1.5, 2],
+  );
+  // The pieces follow each other without a gap.
+  for (const [n, { beginSeconds }] of finals.entries())
+    assert.equal(beginSeconds, n === 0 ? 0 : finals[n - 1]?.endSeconds);
+  assert.equal(finals.at(-1)?.endSeconds, 70);
+});
+
+test('long speech is cut at the longest pause of the later half of a piece', async (t) => {
+  const bench = await openBench(t);
+  const loud = [
+    [0, 7],
+    [8.5, 13],
+    [13.5, 16],
+    [17, 19],
+    [19.3, 30],
+  ] as const;
+  const { session, finals } = listenToFile(t, bench, loud, 30);
+  for (const n of [0, 1]) (await bench.server.request(n)).say(`text ${n}`);
+  await session.ended;
+  assert.deepEqual(placesOf(finals), [
+    ['text 0', 0, 16.5],
+    ['', 16.5, 16.75],
+    ['text 1', 16.75, 30],
+  ]);
+});
+
+test('what the speech of a piece is too short for is cut out of its text, and logged', async (t) => {
+  const bench = await openBench(t);
+  const context = 'Parley, Kestrel, opus, telephone, trunk, codec, jitter, Reynard, turn';
+  const loud = [
+    [10, 11],
+    [30, 30.5],
+    [50, 52],
+  ] as const;
+  const { session, finals } = listenToFile(t, bench, loud, 60, { context });
+  const last = 'Hello there, my dear old friend.';
+  (await bench.server.request(0)).say(`${last} ${context}`);
+  (await bench.server.request(1)).say(last);
+  (await bench.server.request(2)).say('Thank you. '.repeat(20));
+  await session.ended;
+  assert.deepEqual(
+    textsOf(finals).filter((text) => text !== ''),
+    [last, 'Thank you.'],
+  );
+  assert.deepEqual(
+    bench.news.map((news) => news.what === 'runaway' && news.reason),
+    ['context_echo', 'copy', 'repetition'],
+  );
+});
+
+test('a finder of speech that fails ends the session of a file', async (t) => {
+  const bench = await openBench(t);
+  const speech = { find: () => Promise.reject(new ParleyError('HEARING_FAILED', 'no worker')) };
+  const { session, finals } = listenToFile(t, bench, [[1, 2]], 30, { speech });
+  assert.equal((await codeOf(session.ended)).code, 'HEARING_FAILED');
+  assert.deepEqual(finals, []);
+});
+
+test('the texts of live turns are guarded, too, and each turn has one', async (t) => {
+  const bench = await openBench(t);
+  const context = 'Parley, Kestrel, opus, telephone, trunk, codec, jitter, Reynard, turn';
+  const { session, ring, finals } = listen(t, bench, { gated: true, context });
+  const last = 'I would like a table for two.';
+  for (const [n, text] of [`Yes. ${context}`, last, last].entries()) {
+    ring.write(sound(1));
+    session.turn('begin');
+    ring.write(sound(n === 1 ? 3 : 0.2));
+    session.turn('end');
+    (await bench.server.request(n)).say(text);
+    await until(() => finals.length === n + 1);
+  }
+  assert.deepEqual(textsOf(finals), ['Yes.', last, '']);
+  assert.deepEqual(
+    bench.news.map((news) => news.what === 'runaway' && news.reason),
+    ['context_echo', 'copy'],
+  );
+  session.close();
+});
+
+test('a turn that is ended by order before speech was found is not sent, and has an empty text', async (t) => {
+  for (const realtime of [undefined, 'openai'] as const) {
+    const bench = await openBench(t, { realtime });
+    const { session, ring, finals } = listen(t, bench, { gated: true, partials: true });
+    const peer = realtime === undefined ? undefined : await bench.server.socket();
+    peer?.send({ type: 'session.created' });
+    ring.write(sound(3));
+    session.turn('begin');
+    session.turn('end');
+    await until(() => finals.length === 1);
+    ring.write(sound(0.3));
+    session.turn('begin');
+    ring.write(sound(1));
+    session.turn('end');
+    if (peer === undefined) {
+      const request = await bench.server.request(0);
+      assert.equal(request.sound.length, 1.5 * RATE);
+      request.say('yes');
+    } else {
+      await peer.message('input_audio_buffer.commit');
+      peer.send({ type: 'conversation.item.input_audio_transcription.completed', transcript: 'yes' });
+      await until(() => finals.length === 2);
+      assert.equal(peer.samples, 1.5 * 24_000);
+    }
+    await until(() => finals.length === 2);
+    assert.deepEqual(
+      finals.map(({ part, text }) => [part, text]),
+      [
+        [0, ''],
+        [1, 'yes'],
+      ],
+    );
+    session.close();
+  }
 });
 
 for (const { status, body, code, field, text } of [

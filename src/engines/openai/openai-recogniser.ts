@@ -13,7 +13,8 @@ import {
   type RecognitionOptions,
   type RecognitionSession,
 } from '../recogniser.js';
-import { FileSession, LiveSession, type SessionParts } from './openai-session.js';
+import { FileSession } from './file-session.js';
+import { LiveSession, type SessionParts } from './openai-session.js';
 import { REALTIME_DIALECTS, type RealtimeDialectName } from './realtime-dialects.js';
 import { RealtimeSocket } from './realtime-socket.js';
 import { TranscriptionClient, type TranscriptionServers } from './transcription-client.js';
@@ -32,6 +33,7 @@ export interface OpenAiRecogniserOptions {
 export class OpenAiRecogniser implements Recogniser {
   readonly name = 'openai';
   readonly languages = [];
+  readonly needsSpeech = true;
   readonly tellsPartials: boolean;
   readonly #options: OpenAiRecogniserOptions;
   readonly #time: Time;
@@ -76,6 +78,7 @@ export class OpenAiRecogniser implements Recogniser {
       listener,
       time: this.#time,
       openSocket: socket === undefined ? undefined : () => this.#socket(socket, options),
+      onCut: (reason) => this.#options.onNews?.({ what: 'runaway', reason }),
       onOver: () => this.#open.delete(session),
     };
     const session: RecognitionSession =

@@ -1,5 +1,6 @@
-// Sessions of a recogniser behind HTTP: the turns of a live caller, and the pieces of a file. Both send sound
-// to the transcription endpoint and tell the texts in the order of the sound.
+// Sessions of a recogniser behind HTTP, and the turns of a live caller. Sessions send sound to the
+// transcription endpoint and tell the texts in the order of the sound. They cut out of a text what its sound
+// does not explain.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
@@ -15,6 +16,7 @@ import {
 import type { RealtimeSocket, RealtimeTurn } from './realtime-socket.js';
 import { RingReader } from './ring-reader.js';
 import { SoundPieces } from './sound-pieces.js';
+import { guardText, type GuardedText } from './text-guard.js';
 import {
   joinTexts,
   type Transcription,
@@ -25,10 +27,13 @@ import {
 const LOOK_MS = 100; // between two looks into a live ring
 const PRE_ROLL = RATE / 2; // samples before the order that begins a turn, which belong to it
 const LONGEST_TURN_PIECE = 60; // seconds that one request carries of a turn
-const FILE_PIECE = 240; // seconds, unless the options name them
-const MOST_REQUESTS = 4; // of one file at a time
 const REOPEN_MS = 5000; // between two realtime sockets of a session
 const MOST_TURNS = 8; // turns of a live session that wait for their texts
+/**
+ * Samples of a gated turn, after the order that begins it, without which no speech was found: a client ended
+ * the turn by order. Voice activity ends no turn so soon.
+ */
+const LEAST_HEARD = RATE / 10;
 
 export interface SessionParts {
   readonly client: TranscriptionClient;
@@ -37,6 +42,8 @@ export interface SessionParts {
   readonly time: Time;
   /** Opens a realtime socket for the session; absent: there are no partial texts. */
   readonly openSocket?: (() => RealtimeSocket) | undefined;
+  /** Called with the reason for which words of a text were cut. */
+  readonly onCut: (reason: NonNullable<GuardedText['cut']>) => void;
   /** Called once when the session is over. */
   readonly onOver: () => void;
 }
@@ -47,7 +54,7 @@ interface TextRequest {
   readonly giveUp: () => void;
 }
 
-abstract class OpenAiSession implements RecognitionSession {
+export abstract class OpenAiSession implements RecognitionSession {
   readonly ended: Promise<void>;
   protected readonly parts: SessionParts;
   protected reader: RingReader | undefined;
@@ -61,6 +68,8 @@ abstract class OpenAiSession implements RecognitionSession {
   /** The texts that are told, each after the one before. */
   #told: Promise<void> = Promise.resolve();
   #waiting = 0;
+  /** The last text that was told and has words. */
+  #last = '';
 
   constructor(parts: SessionParts) {
     this.parts = parts;
@@ -72,7 +81,7 @@ abstract class OpenAiSession implements RecognitionSession {
   protected abstract take(samples: Float32Array): void;
   protected abstract hasRoom(): boolean;
   /** Asks for the text of what is left. */
-  protected abstract finish(): void;
+  protected abstract finish(): void | Promise<void>;
   abstract turn(order: TurnOrder): void;
 
   push(ring: PcmRing): void {
@@ -89,7 +98,7 @@ abstract class OpenAiSession implements RecognitionSession {
         this.taken += samples.length;
       },
       hasRoom: () => this.hasRoom(),
-      over: (error) => (error === undefined ? this.#finish() : this.fail(error)),
+      over: (error) => (error === undefined ? void this.#finish() : this.fail(error)),
     });
   }
 
@@ -136,8 +145,11 @@ abstract class OpenAiSession implements RecognitionSession {
     text.catch(() => undefined);
     this.#told = this.#told.then(async () => {
       try {
-        const final = await text;
-        if (!this.#isOver) this.parts.listener.final(final);
+        const got = await text;
+        if (this.#isOver) return;
+        const final = this.guarded(got, (reason) => this.parts.onCut(reason));
+        if (final.text !== '') this.#last = final.text;
+        this.parts.listener.final({ ...final, stable: final.text.length });
       } catch (error) {
         this.fail(asParleyError(error, 'ENGINE_FAILED'));
       } finally {
@@ -147,8 +159,18 @@ abstract class OpenAiSession implements RecognitionSession {
     });
   }
 
-  protected final(part: number, first: number, end: number, got: Transcription): RecognisedText {
-    return { ...this.text(part, first, end, got), stable: got.text.length };
+  /** The text without the words that its sound does not explain. */
+  protected guarded(
+    got: RecognisedText,
+    onCut: (reason: NonNullable<GuardedText['cut']>) => void = () => undefined,
+  ): RecognisedText {
+    const { beginSeconds, endSeconds, speech = [{ beginSeconds, endSeconds }] } = got;
+    const seconds = speech.reduce((sum, one) => sum + one.endSeconds - one.beginSeconds, 0);
+    const { context: prompt = '' } = this.parts.options;
+    const { text, cut } = guardText(got.text, { seconds, prompt, last: this.#last });
+    if (cut === undefined) return got;
+    onCut(cut);
+    return { ...got, text };
   }
 
   /** No partial text is stable: the final one is recognised anew. */
@@ -171,11 +193,10 @@ abstract class OpenAiSession implements RecognitionSession {
     this.#settle?.reject(error);
   }
 
-  #finish(): void {
-    this.finish();
-    void this.#told.then(() => {
-      if (this.#over()) this.#settle?.resolve();
-    });
+  async #finish(): Promise<void> {
+    await this.finish();
+    await this.#told;
+    if (this.#over()) this.#settle?.resolve();
   }
 
   /** True the first time. */
@@ -193,47 +214,12 @@ abstract class OpenAiSession implements RecognitionSession {
   }
 }
 
-export class FileSession extends OpenAiSession {
-  protected readonly everyMs = 0;
-  readonly #pieces: SoundPieces;
-  #part = 0;
-  #asked = 0; // samples
-
-  constructor(parts: SessionParts) {
-    super(parts);
-    this.#pieces = new SoundPieces(RATE, parts.options.pieceSeconds ?? FILE_PIECE);
-  }
-
-  turn(): void {
-    // A file has no turns.
-  }
-
-  protected take(samples: Float32Array): void {
-    const piece = this.#pieces.add(samples);
-    if (piece !== undefined) this.#ask(piece);
-  }
-
-  protected hasRoom(): boolean {
-    return this.waiting < MOST_REQUESTS;
-  }
-
-  protected finish(): void {
-    if (this.taken === 0) return this.fail(new ParleyError('AUDIO_INVALID', 'the sound has no samples'));
-    if (this.#pieces.count > 0) this.#ask(this.#pieces.take());
-  }
-
-  #ask(piece: Float32Array): void {
-    const [part, first] = [this.#part++, this.#asked];
-    this.#asked += piece.length;
-    const end = this.#asked;
-    this.tell(this.ask(piece).text.then((got) => this.final(part, first, end, got)));
-  }
-}
-
 interface Turn {
   readonly part: number;
   /** Its first sample. */
   readonly first: number;
+  /** Samples before the order that began it. */
+  readonly begunAt: number;
   readonly pieces: SoundPieces;
   /** Texts of the pieces that are complete. */
   readonly texts: Promise<Transcription>[];
@@ -315,6 +301,7 @@ export class LiveSession extends OpenAiSession {
     const turn: Turn = {
       part: this.#parts++,
       first: this.taken - before.length,
+      begunAt: this.taken,
       pieces: new SoundPieces(RATE, LONGEST_TURN_PIECE, cutAt),
       texts: [],
       known: [],
@@ -322,17 +309,27 @@ export class LiveSession extends OpenAiSession {
       early: undefined,
     };
     this.#turn = turn;
-    if (before.length > 0) this.#add(turn, before);
+    turn.pieces.add(before);
   }
 
   #add(turn: Turn, samples: Float32Array): void {
-    if (this.#socket?.usable === true) {
-      const index = turn.texts.length;
-      turn.realtime ??= this.#socket.begin((text) => this.#partial(turn, index, text));
-      turn.realtime.append(samples);
-    }
     const piece = turn.pieces.add(samples);
+    if (this.#socket?.usable === true && this.#isHeard(turn, samples.length)) {
+      if (turn.realtime === undefined) {
+        const index = turn.texts.length;
+        turn.realtime = this.#socket.begin((text) => this.#partial(turn, index, text));
+        turn.realtime.append(piece ?? turn.pieces.copy());
+      } else {
+        turn.realtime.append(samples);
+      }
+    }
     if (piece !== undefined) this.#complete(turn, piece);
+  }
+
+  /** Speech was found in the turn. */
+  #isHeard({ begunAt, texts, early }: Turn, added = 0): boolean {
+    const isLong = this.taken + added - begunAt >= LEAST_HEARD;
+    return !this.#isGated || isLong || texts.length > 0 || early !== undefined;
   }
 
   /** Asks for the text of a piece. */
@@ -356,7 +353,8 @@ export class LiveSession extends OpenAiSession {
     turn.known[index] = text;
     const whole = { text: joinTexts(turn.known), language: undefined };
     if (this.isOver || whole.text === '' || this.#turn !== turn) return;
-    this.parts.listener.partial?.(this.text(turn.part, turn.first, this.taken, whole));
+    const partial = this.guarded(this.text(turn.part, turn.first, this.taken, whole));
+    if (partial.text !== '') this.parts.listener.partial?.(partial);
   }
 
   #pause(): void {
@@ -382,13 +380,16 @@ export class LiveSession extends OpenAiSession {
     const { part, first, early, pieces, texts } = turn;
     const end = early?.end ?? this.taken;
     const rest = pieces.take();
-    if (early !== undefined) {
+    if (!this.#isHeard(turn)) {
+      this.#before.add(rest); // of the next turn, if speech is found
+      if (end > first) texts.push(Promise.resolve({ text: '', language: undefined }));
+    } else if (early !== undefined) {
       texts.push(early.text);
       this.#before.add(rest.subarray(rest.length - Math.min(rest.length, this.taken - end)));
     } else if (rest.length > 0) {
       this.#complete(turn, rest);
     }
-    if (end > first) this.tell(Promise.all(texts).then((got) => this.final(part, first, end, joined(got))));
+    if (end > first) this.tell(Promise.all(texts).then((got) => this.text(part, first, end, joined(got))));
     else this.#parts--;
     if (this.#isGated) this.#before.keepLast(PRE_ROLL);
     else this.#begin();

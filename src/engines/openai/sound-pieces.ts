@@ -31,7 +31,7 @@ export class SoundPieces {
     this.#count += samples.length;
     return this.#count < this.#longest
       ? undefined
-      : this.#takeFirst(this.#cutAt === 'end' ? this.#count : this.#quietest());
+      : this.#takeFirst(this.#cutAt === 'end' ? this.#count : this.quietest());
   }
 
   /** Returns what is there without taking it out. */
@@ -44,9 +44,9 @@ export class SoundPieces {
     if (this.#count > count) this.#takeFirst(this.#count - count);
   }
 
-  /** Takes out all that is left. */
-  take(): Float32Array {
-    return this.#takeFirst(this.#count);
+  /** Takes out all that is left, or the first samples of it. */
+  take(count = this.#count): Float32Array {
+    return this.#takeFirst(count);
   }
 
   #reserve(count: number): void {
@@ -64,7 +64,7 @@ export class SoundPieces {
   }
 
   /** The middle of the quietest window of the last five seconds, by the sum of its squares. */
-  #quietest(): number {
+  quietest(): number {
     const window = Math.round(this.#rate * WINDOW_SECONDS);
     const begin = Math.max(window, this.#count - this.#rate * SEARCH_SECONDS);
     const square = (at: number) => (this.#samples[at] as number) ** 2;
