@@ -9,6 +9,7 @@ import { findFfmpeg } from './ffmpeg.js';
 import { LiveTranscriber } from './live-transcriber.js';
 import type { VoiceActivity } from './live-transcription.js';
 import { SoundDecoders } from './sound-decoders.js';
+import { SpeechSearch } from './speech-search.js';
 import { Transcriber } from './transcriber.js';
 import { Translator } from './translator.js';
 
@@ -34,7 +35,7 @@ export interface Transcribing {
   /** For the metrics; undefined if no recogniser is configured. */
   readonly figures:
     { readonly active: number; readonly waiting: number; readonly sessions: number } | undefined;
-  /** What clients may use. `activity` finds the turns of live sound. */
+  /** What clients may use. `activity` finds the turns of live sound, and the speech of files. */
   serve(activity: VoiceActivity): TranscriptionServices;
   close(): Promise<void>;
 }
@@ -59,28 +60,30 @@ export async function openTranscribing(config: Config, log: Log, time: Time): Pr
     maxWaitMs: requestTimeoutMs,
     time,
   });
-  const transcriber = new Transcriber({
-    recogniser,
-    aligner,
-    decoders,
-    queue,
-    now: () => time.now(),
-    maxSeconds: files.maxSeconds,
-    onUnaligned: (err) => log.warn({ engine: aligner?.name, code: err.code, err }, 'words not timed'),
-  });
+  const transcriberWith = (activity: VoiceActivity) =>
+    new Transcriber({
+      recogniser,
+      aligner,
+      decoders,
+      queue,
+      now: () => time.now(),
+      maxSeconds: files.maxSeconds,
+      speech: new SpeechSearch({ activity, settings, time }),
+      onUnaligned: (err) => log.warn({ engine: aligner?.name, code: err.code, err }, 'words not timed'),
+    });
   const translator = server && new Translator({ server, timeoutMs: requestTimeoutMs, time });
   log.info({ sounds: decoders.kinds, ffmpeg: ffmpeg?.version }, 'transcription ready');
   const { maxBytes, maxAtOnce } = files;
   const { settings } = config.hearing;
-  const transcription = { transcriber, translator, maxBytes, maxRequests: maxAtOnce + maxWaiting };
+  const limits = { maxBytes, maxRequests: maxAtOnce + maxWaiting };
   return {
     recognisers,
     get figures() {
-      const { active, waiting } = transcriber;
+      const { active, waiting } = queue;
       return { active, waiting, sessions: recogniser.sessions };
     },
     serve: (activity) => ({
-      transcription,
+      transcription: { transcriber: transcriberWith(activity), translator, ...limits },
       live: new LiveTranscriber({ recogniser, activity, settings, time }),
     }),
     close: async () => {

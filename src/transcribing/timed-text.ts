@@ -1,5 +1,5 @@
-// Places times on a text: those of an aligner's words, or the time of the whole text, shared out by length.
-import type { AlignedWord } from '../engines/recogniser.js';
+// Places times on a text: those of an aligner's words, or those of the speech, shared out by length.
+import type { AlignedWord, SpeechStretch } from '../engines/recogniser.js';
 
 /** A word of a text, at UTF-16 offsets. The words of a text lie in its order and do not overlap. */
 export interface TimedWord {
@@ -28,8 +28,6 @@ const SENTENCE_STOP = /[.!?…。！？｡]/u;
 const CLAUSE_STOP = /[,;:—–、，；：]/u;
 /** A syllable of an ideograph takes as long as so many letters. */
 const IDEOGRAPH_LETTERS = 3;
-const SENTENCE_PAUSE = 6; // letters
-const CLAUSE_PAUSE = 3; // letters
 
 /**
  * Finds the words of an aligner in the text that it was given. Undefined if they are not the words of this
@@ -69,23 +67,169 @@ interface Share {
   readonly end: number;
   /** In letters. */
   readonly length: number;
-  readonly pause: number;
+  readonly stop: 'sentence' | 'clause' | undefined;
 }
 
-/** Shares the time of a text out to its words, by their lengths and the stops between them. */
-export function shareTime(text: string, beginSeconds: number, endSeconds: number): TimedWord[] {
+/** Letters that the pause of a stop takes, if the pauses of the speech are not known, and if they are. */
+const PAUSE_LETTERS = { unknown: { sentence: 6, clause: 3 }, known: { sentence: 2, clause: 1 } } as const;
+
+/**
+ * Shares the time of a text out to its words, by their lengths and the stops between them: all of it, or the
+ * stretches of speech in it.
+ */
+export function shareTime(
+  text: string,
+  beginSeconds: number,
+  endSeconds: number,
+  speech: readonly SpeechStretch[] = [],
+): TimedWord[] {
   const shares = sharesOf(text);
+  const stretches = speech
+    .map((one) => ({
+      beginSeconds: Math.max(beginSeconds, one.beginSeconds),
+      endSeconds: Math.min(endSeconds, one.endSeconds),
+    }))
+    .filter((one) => one.beginSeconds < one.endSeconds);
+  if (stretches.length === 0) return shareStretch(shares, { beginSeconds, endSeconds }, 'unknown');
+  const ends = stretches.length === 1 ? [shares.length] : new StretchChoice(shares, stretches).ends();
+  return stretches.flatMap((stretch, n) =>
+    shareStretch(shares.slice(ends[n - 1] ?? 0, ends[n]), stretch, 'known'),
+  );
+}
+
+function shareStretch(
+  shares: readonly Share[],
+  { beginSeconds, endSeconds }: SpeechStretch,
+  pauses: keyof typeof PAUSE_LETTERS,
+): TimedWord[] {
+  const pauseOf = ({ stop }: Share) => (stop === undefined ? 0 : PAUSE_LETTERS[pauses][stop]);
+  const last = shares.at(-1);
   // After the last word comes no pause.
   const whole =
-    shares.reduce((sum, { length, pause }) => sum + length + pause, 0) - (shares.at(-1)?.pause ?? 0);
+    shares.reduce((sum, share) => sum + share.length + pauseOf(share), 0) - (last ? pauseOf(last) : 0);
   const secondsOfLetter = whole > 0 ? (endSeconds - beginSeconds) / whole : 0;
   let passed = 0;
-  return shares.map(({ start, end, length, pause }) => {
+  return shares.map((share) => {
     const begin = beginSeconds + passed * secondsOfLetter;
-    const over = Math.min(endSeconds, beginSeconds + (passed + length) * secondsOfLetter);
-    passed += length + pause;
-    return { start, end, beginSeconds: begin, endSeconds: over };
+    const over = Math.min(endSeconds, beginSeconds + (passed + share.length) * secondsOfLetter);
+    passed += share.length + pauseOf(share);
+    return { start: share.start, end: share.end, beginSeconds: begin, endSeconds: over };
   });
+}
+
+// Penalties, in points.
+/** A stretch ends after a clause, or between two words. */
+const CLAUSE_CUT = 0.5;
+const WORD_CUT = 2;
+/** The same before a long pause. */
+const WORD_CUT_LONG = 4;
+const LONG_PAUSE = 0.5; // seconds
+/** A sentence, or a clause, ends without a pause. */
+const SENTENCE_INSIDE = 1.5;
+const CLAUSE_INSIDE = 0.2;
+/** A stretch that differs from its words by these seconds, plus this part of it, has a penalty of 1. */
+const SPREAD_SECONDS = 0.15;
+const SPREAD_PART = 0.15;
+/** Longest time of the words that are tried in a stretch: its length times the first, plus seconds. */
+const MOST_TIME = [3, 2] as const;
+const MOST_STEPS = 1_000_000; // words times stretches
+
+/**
+ * Chooses the words of each stretch of speech. Dynamic programming finds the least sum of penalties: words
+ * take about as long as their stretch, and stretches end after sentences rather than within them.
+ */
+class StretchChoice {
+  readonly #shares: readonly Share[];
+  readonly #stretches: readonly SpeechStretch[];
+  /** Seconds of all words before each word, and the penalties of the stops before it. */
+  readonly #seconds: Float64Array;
+  readonly #stops: Float64Array;
+
+  constructor(shares: readonly Share[], stretches: readonly SpeechStretch[]) {
+    this.#shares = shares;
+    this.#stretches = stretches;
+    const letters = shares.reduce((sum, { length }) => sum + length, 0);
+    const speech = stretches.reduce((sum, one) => sum + lengthOf(one), 0);
+    this.#seconds = sums(shares.map(({ length }) => (letters > 0 ? (length * speech) / letters : 0)));
+    this.#stops = sums(shares.map(({ stop }) => penaltyInside(stop)));
+  }
+
+  /** The word after the last one of each stretch. */
+  ends(): number[] {
+    const [words, count] = [this.#shares.length, this.#stretches.length];
+    if (words * count > MOST_STEPS) return this.#endsByLength();
+    let least = new Float64Array(words + 1).fill(Infinity);
+    least[0] = 0;
+    const begins: Uint32Array[] = [];
+    for (let stretch = 0; stretch < count; stretch++) {
+      const [next, begin] = [new Float64Array(words + 1).fill(Infinity), new Uint32Array(words + 1)];
+      for (let to = 0; to <= words; to++) this.#choose(stretch, to, { least, next, begin });
+      least = next;
+      begins.push(begin);
+    }
+    if (least[words] === Infinity) return this.#endsByLength();
+    const ends: number[] = [];
+    for (let stretch = count - 1, to = words; stretch >= 0; stretch--) {
+      ends[stretch] = to;
+      to = begins[stretch]?.[to] ?? 0;
+    }
+    return ends;
+  }
+
+  /** The best first word of a stretch that ends before the word `to`. */
+  #choose(
+    stretch: number,
+    to: number,
+    { least, next, begin }: { least: Float64Array; next: Float64Array; begin: Uint32Array },
+  ): void {
+    const has = lengthOf(this.#stretches[stretch]);
+    const after = this.#costOfEnd(stretch, to);
+    for (let from = to; from >= 0; from--) {
+      const needs = (this.#seconds[to] ?? 0) - (this.#seconds[from] ?? 0);
+      if (needs > MOST_TIME[0] * has + MOST_TIME[1] && to - from > 1) return;
+      const off = (needs - has) / (SPREAD_SECONDS + SPREAD_PART * Math.max(needs, has));
+      const inside = to > from ? (this.#stops[to - 1] ?? 0) - (this.#stops[from] ?? 0) : 0;
+      const cost = (least[from] ?? Infinity) + off * off + inside + (to > from ? after : 0);
+      if (cost >= (next[to] ?? Infinity)) continue;
+      next[to] = cost;
+      begin[to] = from;
+    }
+  }
+
+  #costOfEnd(stretch: number, to: number): number {
+    const next = this.#stretches[stretch + 1]?.beginSeconds;
+    const stop = this.#shares[to - 1]?.stop;
+    if (next === undefined || stop === 'sentence') return 0;
+    if (stop === 'clause') return CLAUSE_CUT;
+    return next - (this.#stretches[stretch]?.endSeconds ?? next) < LONG_PAUSE ? WORD_CUT : WORD_CUT_LONG;
+  }
+
+  /** Each word is in the stretch in which its middle lies, as if there were no pauses. */
+  #endsByLength(): number[] {
+    let [word, passed] = [0, 0];
+    return this.#stretches.map((stretch, n) => {
+      passed += lengthOf(stretch);
+      const middle = () => ((this.#seconds[word] ?? 0) + (this.#seconds[word + 1] ?? 0)) / 2;
+      const isLast = n === this.#stretches.length - 1;
+      while (word < this.#shares.length && (isLast || middle() < passed)) word++;
+      return word;
+    });
+  }
+}
+
+function lengthOf(stretch: SpeechStretch | undefined): number {
+  return stretch === undefined ? 0 : stretch.endSeconds - stretch.beginSeconds;
+}
+
+function penaltyInside(stop: Share['stop']): number {
+  if (stop === undefined) return 0;
+  return stop === 'sentence' ? SENTENCE_INSIDE : CLAUSE_INSIDE;
+}
+
+function sums(values: readonly number[]): Float64Array {
+  const all = new Float64Array(values.length + 1);
+  for (const [n, value] of values.entries()) all[n + 1] = (all[n] ?? 0) + value;
+  return all;
 }
 
 function sharesOf(text: string): Share[] {
@@ -94,8 +238,8 @@ function sharesOf(text: string): Share[] {
     const word = text.slice(start, end);
     const length = IDEOGRAPH.test(word) ? IDEOGRAPH_LETTERS : lettersOf(word);
     const after = text.slice(end, spans[n + 1]?.[0] ?? text.length);
-    const pause = SENTENCE_STOP.test(after) ? SENTENCE_PAUSE : CLAUSE_STOP.test(after) ? CLAUSE_PAUSE : 0;
-    return { start, end, length, pause };
+    const stop = SENTENCE_STOP.test(after) ? 'sentence' : CLAUSE_STOP.test(after) ? 'clause' : undefined;
+    return { start, end, length, stop };
   });
 }
 

@@ -1,8 +1,15 @@
 // Makes text of a whole sound: decodes it, lets the recogniser read it piece by piece, and times the words of
-// each piece, with the aligner where there is one. Pieces are told in order, each as soon as it is known.
+// each piece: by the aligner, or by sharing the text out over the speech of the piece. Pieces are told in
+// order, each as soon as it is known.
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { Urgency } from '../engines/engine.js';
-import type { Aligner, RecognisedText, Recogniser } from '../engines/recogniser.js';
+import type {
+  Aligner,
+  RecognisedText,
+  Recogniser,
+  SpeechFinder,
+  SpeechStretch,
+} from '../engines/recogniser.js';
 import type { Scheduler } from '../engines/scheduler.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { KeptSound } from './kept-sound.js';
@@ -16,8 +23,12 @@ export interface TranscriptionRequest {
   /** BCP 47 tag; absent: it is found. */
   readonly language?: string | undefined;
   readonly context?: string | undefined;
-  /** `aligned`: by the aligner, where there is one. `shared`: the time of a piece, shared out by length. */
+  /**
+   * `aligned`: by the aligner, where there is one. `shared`: the speech of a piece, shared out by length.
+   */
   readonly times: 'aligned' | 'shared';
+  /** False: nobody reads the times, so that no speech is looked for to share them. */
+  readonly isTimed?: boolean | undefined;
   /** About the seconds of a piece; by default it follows from `times`. */
   readonly pieceSeconds?: number | undefined;
   readonly urgency: Urgency;
@@ -49,6 +60,8 @@ interface TranscriberParts {
   readonly now: () => number;
   /** Longer sounds are refused. */
   readonly maxSeconds: number;
+  /** Absent: every sound counts as speech. */
+  readonly speech?: SpeechFinder | undefined;
   /** An alignment failed; the piece has shared times. */
   readonly onUnaligned?: (error: ParleyError) => void;
 }
@@ -73,6 +86,11 @@ export class Transcriber {
   /** Its name, and the languages that it knows. */
   get recogniser(): Pick<Recogniser, 'name' | 'languages'> {
     return this.#parts.recogniser;
+  }
+
+  /** BCP 47 primary tags of the languages that the aligner knows. */
+  get alignedLanguages(): readonly string[] {
+    return this.#parts.aligner?.languages ?? [];
   }
 
   /** The aligner can be used. */
@@ -114,8 +132,11 @@ export class Transcriber {
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
     try {
+      const { recogniser, speech } = this.#parts;
       const aligner = request.times === 'aligned' && this.canAlign ? this.#parts.aligner : undefined;
-      const sound = await decoders.open(request.upload, given.signal, aligner !== undefined);
+      const isSearched = request.isTimed !== false && speech !== undefined && recogniser.needsSpeech !== true;
+      const isKept = aligner !== undefined || isSearched;
+      const sound = await decoders.open(request.upload, given.signal, isKept);
       const run = new Transcribing(this.#parts, request, {
         sound,
         aligner,
@@ -169,8 +190,16 @@ class Transcribing {
     const giveUp = () => this.#fail(new ParleyError('ABORTED', 'the transcription was given up'));
     given.addEventListener('abort', giveUp, { once: true });
     if (given.aborted) giveUp();
-    const session = this.#parts.recogniser.open(
-      { use: 'file', language, context, sampleRate: ring.rate, pieceSeconds },
+    const { recogniser, speech } = this.#parts;
+    const session = recogniser.open(
+      {
+        use: 'file',
+        language,
+        context,
+        sampleRate: ring.rate,
+        pieceSeconds,
+        speech: recogniser.needsSpeech === true ? speech : undefined,
+      },
       { final: (text) => this.#take(text) },
     );
     given.addEventListener('abort', () => session.close(), { once: true });
@@ -215,21 +244,42 @@ class Transcribing {
     return undefined;
   }
 
-  async #timed({ text, language, beginSeconds, endSeconds }: RecognisedText): Promise<TranscribedPiece> {
+  async #timed({
+    text,
+    language,
+    beginSeconds,
+    endSeconds,
+    speech,
+  }: RecognisedText): Promise<TranscribedPiece> {
     const piece = { text, language, beginSeconds, endSeconds };
-    const shared = () => shareTime(text, beginSeconds, endSeconds);
-    if (this.#run.aligner === undefined || this.#kept === undefined)
-      return { ...piece, words: shared(), isAligned: false };
-    const samples = await this.#kept.take(beginSeconds, endSeconds); // also of silence, which is dropped so
+    const samples = await this.#kept?.take(beginSeconds, endSeconds); // also of silence, which is dropped so
     if (text === '') return { ...piece, words: [], isAligned: false };
-    try {
-      const words = await this.#align(this.#run.aligner, samples, piece);
-      if (words !== undefined) return { ...piece, words, isAligned: true };
-    } catch (error) {
-      if (this.#run.given.aborted) throw error;
-      this.#parts.onUnaligned?.(asParleyError(error, 'ENGINE_FAILED'));
+    const { aligner } = this.#run;
+    if (aligner !== undefined && samples !== undefined) {
+      try {
+        const words = await this.#align(aligner, samples, piece);
+        if (words !== undefined) return { ...piece, words, isAligned: true };
+      } catch (error) {
+        if (this.#run.given.aborted) throw error;
+        this.#parts.onUnaligned?.(asParleyError(error, 'ENGINE_FAILED'));
+      }
     }
-    return { ...piece, words: shared(), isAligned: false };
+    const stretches = speech ?? (await this.#speechIn(samples, beginSeconds));
+    return { ...piece, words: shareTime(text, beginSeconds, endSeconds, stretches), isAligned: false };
+  }
+
+  /** The speech of a piece, in seconds of the sound; undefined if nobody looks for it. */
+  async #speechIn(
+    samples: Float32Array | undefined,
+    beginSeconds: number,
+  ): Promise<SpeechStretch[] | undefined> {
+    if (samples === undefined) return undefined;
+    const { given, sound } = this.#run;
+    const found = await this.#parts.speech?.find(samples, sound.ring.rate, given);
+    return found?.map((one) => ({
+      beginSeconds: beginSeconds + one.beginSeconds,
+      endSeconds: beginSeconds + one.endSeconds,
+    }));
   }
 
   async #align(

@@ -1,4 +1,5 @@
 // Reads the fields of requests for a transcription or a translation.
+import { primaryTag } from '../../engines/language-names.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import { CUE_RULES, type CueRules } from '../../transcribing/cues.js';
@@ -47,8 +48,14 @@ interface Fields {
 
 type Upload = Pick<FileUpload, 'fields' | 'names'>;
 
+interface AlignerFacts {
+  readonly canAlign: boolean;
+  /** BCP 47 primary tags; absent or empty: they are not known. */
+  readonly alignedLanguages?: readonly string[];
+}
+
 /** Throws INVALID_FIELD, and CAPABILITY_MISSING for a transcript by speakers. */
-export function readTranscription({ fields, names }: Upload, canAlign: boolean): TranscriptionOptions {
+export function readTranscription({ fields, names }: Upload, aligner: AlignerFacts): TranscriptionOptions {
   const asked = fields as Fields;
   const { language, languages = [], stream = false, include = [] } = asked;
   const format = formatOf(asked);
@@ -59,18 +66,22 @@ export function readTranscription({ fields, names }: Upload, canAlign: boolean):
   const hasTimes =
     format === 'srt' || format === 'vtt' || ((format === 'verbose_json' || stream) && (segments || words));
   const only = languages.length === 1 ? languages[0] : undefined;
+  const times = hasTimes ? timesOf(asked, aligner) : undefined;
+  const tag = tagIn(language ?? only);
   return {
     task: 'transcribe',
     ...commonOf(asked),
-    language: tagIn(language ?? only),
+    language: tag,
     format,
-    times: hasTimes ? (asked.timestamps ?? (canAlign ? 'accurate' : 'fast')) : undefined,
+    times,
     words,
     segments,
     stream,
     progress: include.includes('progress'),
     ignored: [
       ...ignoredOf(asked, names),
+      ...(isRefused(asked, times) ? ['timestamps'] : []),
+      ...(isUnaligned(tag, times, aligner) ? [language === undefined ? 'languages' : 'language'] : []),
       ...(include.includes('logprobs') ? ['include=logprobs'] : []),
       ...(languages.length > 1 ? ['languages'] : []),
     ],
@@ -80,24 +91,49 @@ export function readTranscription({ fields, names }: Upload, canAlign: boolean):
 /** As `readTranscription`, with the BCP 47 tag of the language to translate into. */
 export function readTranslation(
   { fields, names }: Upload,
-  canAlign: boolean,
+  aligner: AlignerFacts,
 ): { readonly options: TranscriptionOptions; readonly target: string } {
   const asked = fields as Fields;
   const format = formatOf(asked);
   const hasTimes = format !== 'json' && format !== 'text';
+  const times = hasTimes ? timesOf(asked, aligner) : undefined;
+  const language = tagIn(asked.source_language);
   const options = {
     task: 'translate',
     ...commonOf(asked),
-    language: tagIn(asked.source_language),
+    language,
     format,
-    times: hasTimes ? (asked.timestamps ?? (canAlign ? 'accurate' : 'fast')) : undefined,
+    times,
     words: false, // a translation has other words than the sound
     segments: format === 'verbose_json',
     stream: asked.stream ?? false,
     progress: asked.include?.includes('progress') === true,
-    ignored: ignoredOf(asked, names),
+    ignored: [
+      ...ignoredOf(asked, names),
+      ...(isRefused(asked, times) ? ['timestamps'] : []),
+      ...(isUnaligned(language, times, aligner) ? ['source_language'] : []),
+    ],
   } as const;
   return { options, target: tagIn(asked.language) ?? 'en' };
+}
+
+/** Without an aligner all times are shared out. */
+function timesOf({ timestamps }: Fields, { canAlign }: AlignerFacts): 'accurate' | 'fast' {
+  return canAlign ? (timestamps ?? 'accurate') : 'fast';
+}
+
+function isRefused({ timestamps }: Fields, times: TranscriptionOptions['times']): boolean {
+  return timestamps === 'accurate' && times === 'fast';
+}
+
+/** The aligner does not know the stated language: it finds the words as if none were stated. */
+function isUnaligned(
+  language: string | undefined,
+  times: TranscriptionOptions['times'],
+  { alignedLanguages = [] }: AlignerFacts,
+): boolean {
+  if (language === undefined || times !== 'accurate' || alignedLanguages.length === 0) return false;
+  return !alignedLanguages.includes(primaryTag(language));
 }
 
 function commonOf(asked: Fields) {

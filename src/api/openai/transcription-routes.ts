@@ -30,7 +30,8 @@ import {
 import { TranscriptStream } from './transcript-stream.js';
 
 export interface TranscriptionParts {
-  readonly transcriber: Pick<Transcriber, 'transcribe' | 'canAlign' | 'recogniser'>;
+  readonly transcriber: Pick<Transcriber, 'transcribe' | 'canAlign' | 'recogniser'> &
+    Partial<Pick<Transcriber, 'alignedLanguages'>>;
   /** Undefined if the server cannot translate. */
   readonly translator: Pick<Translator, 'translate'> | undefined;
   /** Bytes of one file. */
@@ -148,7 +149,7 @@ class TranscriptionHandler {
   }
 
   transcribe(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
-    const options = readTranscription(upload, this.#own.transcriber.canAlign);
+    const options = readTranscription(upload, this.#own.transcriber);
     return this.#write(upload, exchange, options, (transcript, { seconds }) =>
       Promise.resolve(writtenOf(transcript, seconds)),
     );
@@ -157,7 +158,7 @@ class TranscriptionHandler {
   translate(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
     const { translator, transcriber } = this.#own;
     if (translator === undefined) throw new ParleyError('CAPABILITY_MISSING', NO_TRANSLATION);
-    const { options, target: to } = readTranslation(upload, transcriber.canAlign);
+    const { options, target: to } = readTranslation(upload, transcriber);
     const into = { translator, to, signal: exchange.signal };
     return this.#write(upload, exchange, options, (transcript, { seconds }) =>
       translated(transcript, options, { ...into, seconds }),
@@ -211,6 +212,7 @@ class TranscriptionHandler {
         language,
         context,
         times: times === 'accurate' ? 'aligned' : 'shared',
+        isTimed: times !== undefined,
         pieceSeconds: times === undefined ? PIECE_SECONDS[stream ? 'stream' : 'whole'] : undefined,
         urgency: { ...UNHURRIED, client: request.client },
       },

@@ -27,7 +27,7 @@ const SUBTITLE_FIELDS: Readonly<Record<string, JsonSchema>> = {
     type: 'string',
     enum: ['accurate', 'fast'],
     description:
-      '`accurate`: the forced aligner finds the time of each word. `fast`: the time of a stretch of sound is shared out to its words by length. Default: accurate, if the server has an aligner. `X-Timestamps` of the answer tells what was used',
+      '`accurate`: the forced aligner finds the time of each word. `fast`: each stretch of speech, as voice activity finds it, is shared out to its words by length. Default: accurate, if the server has an aligner; without one times are fast. `X-Timestamps` of the answer tells what was used',
   },
   max_line_chars: {
     type: 'integer',

@@ -105,6 +105,51 @@ test('verbose JSON has the granularities that were asked for, segments by defaul
   assert.deepEqual(await keys({ timestamp_granularities: ['word', 'segment'] }), ['segments', 'words']);
 });
 
+for (const [path, language] of [
+  [TRANSCRIPTIONS, 'language'],
+  [TRANSLATIONS, 'source_language'],
+] as const) {
+  test(`${path} says that accurate times are not to be had without an aligner`, async (t) => {
+    const { url, transcriber } = await openEars(t);
+    transcriber.canAlign = false;
+    transcriber.pieces = [piece('Hello there.', 0, 3, { isAligned: false })];
+    const asked = { response_format: 'srt', timestamps: 'accurate' };
+    const answer = await post(url, path, asked);
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('x-ignored-fields'), 'timestamps');
+    assert.equal(answer.headers.get('x-timestamps'), 'fast');
+    assert.deepEqual(
+      [transcriber.asked[0]?.request.times, transcriber.asked[0]?.request.isTimed],
+      ['shared', true],
+    );
+    const streamed = await post(url, path, { ...asked, stream: 'true' });
+    assert.equal(streamed.headers.get('x-ignored-fields'), 'timestamps');
+    assert.match(await streamed.text(), /"timestamps":"fast"/);
+    for (const fields of [
+      { response_format: 'srt' },
+      { ...asked, timestamps: 'fast' },
+      { timestamps: 'accurate' },
+    ])
+      assert.equal((await post(url, path, fields)).headers.get('x-ignored-fields'), null);
+  });
+
+  test(`${path} says that the aligner does not know the language, and aligns nevertheless`, async (t) => {
+    const { url, transcriber } = await openEars(t);
+    Object.assign(transcriber, { alignedLanguages: ['en', 'fr'] });
+    const times = async (fields: Fields) => {
+      const answer = await post(url, path, { response_format: 'srt', ...fields });
+      return [answer.headers.get('x-ignored-fields'), transcriber.asked.at(-1)?.request.times];
+    };
+    assert.deepEqual(await times({ [language]: 'de' }), [language, 'aligned']);
+    assert.deepEqual(await times({ [language]: 'fr-CA' }), [null, 'aligned']);
+    assert.deepEqual(await times({}), [null, 'aligned']);
+    assert.deepEqual(await times({ [language]: 'de', timestamps: 'fast' }), [null, 'shared']);
+    assert.deepEqual(await times({ [language]: 'de', response_format: 'json' }), [null, 'shared']);
+    if (language === 'language')
+      assert.deepEqual(await times({ 'languages[]': 'de' }), ['languages', 'aligned']);
+  });
+}
+
 for (const [format, contentType, body] of [
   ['text', 'text/plain; charset=utf-8', 'Hello there. How are you?\n'],
   [
