@@ -123,7 +123,7 @@ export function findCheckpoint(read: Reader, variables: CheckpointVariables): st
 }
 
 function notInCache(id: string, env: Environment): string {
-  return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: npx parley pull ${id}`;
+  return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: npm run parley -- pull ${id}`;
 }
 
 /**

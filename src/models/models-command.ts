@@ -195,7 +195,7 @@ function asTable(listed: readonly Listed[], { cache, rate, loadedAs }: Circumsta
     ...lines,
     ...reasons,
     '',
-    `Cache: ${cache}. Fetch an absent or partial model with: npx parley pull NAME`,
+    `Cache: ${cache}. Fetch an absent or partial model with: npm run parley -- pull NAME`,
     `Memory: the weights as loaded (QUANTIZE=${loadedAs.quantize}), without streams. Models that are not complete show`,
     'published figures (QUANTIZE=none).',
     `Speed: an upper limit for one stream. ${rate.threads} threads read ${(rate.bytesPerSecond / 1e9).toFixed(1)} GB/s of memory now. A voice reads its`,

@@ -72,7 +72,7 @@ test('an id that the cache lacks is only a name, unless the engine needs a check
   assert.deepEqual([modelId, model.directory], [ID, undefined]);
   assert.deepEqual(notices, [
     `MODEL_ID names a checkpoint that is not in ${HF_HUB_CACHE}/models--Qwen--Qwen3-TTS-12Hz-0.6B-CustomVoice; ` +
-      `fetch it with: npx parley pull ${ID}`,
+      `fetch it with: npm run parley -- pull ${ID}`,
   ]);
   for (const env of [
     { ENGINE: 'flite' },
@@ -84,7 +84,7 @@ test('an id that the cache lacks is only a name, unless the engine needs a check
   }
   assert.deepEqual(problemsOf({ HF_HUB_CACHE, MODEL_ID: ID, ENGINE: 'QWEN3' }), [
     `MODEL_ID names a checkpoint that is not in ${HF_HUB_CACHE}/models--Qwen--Qwen3-TTS-12Hz-0.6B-CustomVoice; ` +
-      `fetch it with: npx parley pull ${ID}`,
+      `fetch it with: npm run parley -- pull ${ID}`,
   ]);
   assert.deepEqual(problemsOf({ HF_HUB_CACHE, MODEL_ID: 'parley', ENGINE: 'qwen3' }), []);
 });

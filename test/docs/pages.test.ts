@@ -6,6 +6,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { test } from 'node:test';
+import { readRoutingFile } from '../../sip/routing-file.js';
+import { readTrunkFile } from '../../sip/trunk/trunk-settings.js';
+import { NO_NAMED_RELAYS } from '../../src/config/named-relay.js';
+import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { brokenLink, codeBlocksOf, documents, guidePages, linksOf, ROOT, textOf } from './markdown.js';
 
 const MOST_README_LINES = 250;
@@ -48,6 +52,36 @@ test('every JSON example is JSON, whole or line by line', () => {
       assert.doesNotThrow(() => JSON.parse(json), `${document}: ${json}`);
     }
   }
+});
+
+test('every example of trunks and of rules that answer calls is one that the server takes', () => {
+  const secrets = { environment: () => 'a password', file: () => undefined };
+  const context = {
+    isKey: () => true,
+    isAgent: () => true,
+    hearing: HEARING_SETTINGS,
+    records: true,
+    namedRelays: NO_NAMED_RELAYS,
+  };
+  const examples = documents()
+    .flatMap(codeBlocksOf)
+    .filter(({ language, code }) => language === 'json' && /^\{"(?:trunks|routes)":/.test(code));
+  assert.ok(examples.length >= 5, `${examples.length} examples`);
+  for (const { document, code } of examples) {
+    const { problems } = code.startsWith('{"trunks"')
+      ? readTrunkFile(code, secrets)
+      : readRoutingFile(code, context);
+    assert.deepEqual(problems ?? [], [], `${document}: ${code}`);
+  }
+});
+
+test('no document, message or script runs `npx parley`, which may be a package of a stranger', () => {
+  const files = ['src', 'sip', 'signaling'].flatMap(sourcesIn);
+  const texts = [...files, ...documents().map(textOf), textOf('setup.sh'), textOf('package.json')];
+  assert.deepEqual(
+    texts.flatMap((text) => text.match(/.*npx (?:-\S+ )*parley.*/g) ?? []),
+    [],
+  );
 });
 
 test('every JavaScript example is a module that can be parsed', (t) => {
