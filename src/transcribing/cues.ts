@@ -5,7 +5,7 @@
 // reading speed are kept where the next cue leaves the time.
 import { SentenceStream } from '../text/sentences.js';
 import { Layout, stretchesOf } from './line-breaks.js';
-import { TextTimes, type TimedText } from './timed-text.js';
+import { shareTime, TextTimes, type TimedText } from './timed-text.js';
 
 export interface CueRules {
   /** Columns of a line, 10 to 200: East Asian characters fill two. */
@@ -47,6 +47,31 @@ export function cuesOf(timed: TimedText, rules: CueRules, language?: string): Cu
     const limit = parts[to]?.beginSeconds ?? Math.max(timed.endSeconds, parts[to - 1]?.endSeconds ?? 0);
     return cueOf(layout, parts, { from, to, limit }, rules);
   });
+}
+
+/**
+ * Other words in the place of a cue: one cue, or several one after the other if two lines do not hold the
+ * text. Together they last as long as the cue.
+ */
+export function replacedCue(
+  text: string,
+  { beginMs, endMs }: Pick<Cue, 'beginMs' | 'endMs'>,
+  rules: CueRules,
+  language?: string,
+): Cue[] {
+  const stretches = stretchesOf(text, rules.maxLineColumns, language);
+  const layout = new Layout(stretches, rules.maxLineColumns);
+  const { length } = stretches;
+  if (layout.fits(0, length)) return [{ beginMs, endMs, lines: layout.lines(0, length), words: [] }];
+  const [beginSeconds, endSeconds] = [beginMs / 1000, endMs / 1000];
+  const words = shareTime(text, beginSeconds, endSeconds);
+  const cues = inOrder(cuesOf({ text, words, beginSeconds, endSeconds }, rules, language), beginMs);
+  return cues.map((cue, n) => ({
+    lines: cue.lines,
+    words: [],
+    beginMs: n === 0 ? beginMs : cue.beginMs,
+    endMs: cues[n + 1]?.beginMs ?? Math.max(endMs, cue.endMs),
+  }));
 }
 
 /** Moves cues that overlap or have no duration, by as little as that takes. */

@@ -183,9 +183,3 @@ export class Layout {
       .join('');
   }
 }
-
-/** A text in one line, or in two. They are wider than `mostColumns` if two lines are too little for it. */
-export function linesOf(text: string, mostColumns: number, language?: string): string[] {
-  const stretches = stretchesOf(text, mostColumns, language);
-  return new Layout(stretches, mostColumns).lines(0, stretches.length);
-}

@@ -1,7 +1,7 @@
-// Translates a transcript: its sentences, or its cues, whose numbers and times stay as they are.
+// Translates a transcript: its sentences, or its cues, whose times stay as they are. A cue whose translation
+// is too long for two lines becomes several.
 import { joinTexts } from '../engines/openai/transcription-client.js';
-import type { Cue, CueRules } from './cues.js';
-import { linesOf } from './line-breaks.js';
+import { type Cue, type CueRules, inOrder, replacedCue } from './cues.js';
 import type { TimedStretch, Transcript } from './transcript.js';
 import type { Languages, Translator } from './translator.js';
 
@@ -22,16 +22,13 @@ export async function translateSentences(
 
 export async function translateCues(
   transcript: Transcript,
-  { maxLineColumns }: CueRules,
+  rules: CueRules,
   { translator, to, signal }: { translator: TranslatesLines; to: string; signal: AbortSignal },
 ): Promise<Cue[]> {
   const cues = transcript.cues();
   const lines = cues.map((cue) => joinTexts(cue.lines));
   const translated = await translator.translate(lines, languagesOf(transcript, to), signal);
-  return cues.map(({ beginMs, endMs }, n) => {
-    const shown = linesOf(translated[n] ?? '', maxLineColumns, to);
-    return { beginMs, endMs, lines: shown, words: [] };
-  });
+  return inOrder(cues.flatMap((cue, n) => replacedCue(translated[n] ?? '', cue, rules, to)));
 }
 
 function languagesOf(transcript: Transcript, to: string): Languages {

@@ -3,6 +3,7 @@
 // again, and then refused: never passed on.
 import { ApiClient, type ApiWords, field, parsed } from '../engines/openai/api-client.js';
 import type { ApiServer } from '../engines/openai/server-pool.js';
+import { hasLoop } from '../engines/openai/text-guard.js';
 import { languageName } from '../engines/language-names.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
@@ -149,7 +150,7 @@ const EMPHASIS_MARK = /\*\*|__/gu;
 /**
  * The translations of a batch, or what is wrong with the answer. Code fences and list marks are tolerated.
  */
-function readAnswer(answer: string, { from, to }: Batch): string[] | string {
+function readAnswer(answer: string, { lines, from, to }: Batch): string[] | string {
   const translated: string[] = [];
   for (const line of answer.split('\n').map((one) => one.trim())) {
     if (line === '' || FENCE.test(line)) continue;
@@ -160,6 +161,7 @@ function readAnswer(answer: string, { from, to }: Batch): string[] | string {
     if (wanted > to) return `there are more than ${to - from} lines`;
     if (Number(number) !== wanted) return `number ${number} stands where ${wanted} must be`;
     if (!/[\p{L}\p{N}]/u.test(text)) return `line ${wanted} has no text`;
+    if (hasLoop(text) && !hasLoop(lines[wanted - 1] ?? '')) return `line ${wanted} repeats itself`;
     if ([...text.matchAll(EMPHASIS_MARK)].length % 2 === 1) return `line ${wanted} has half of a markup`;
     translated.push(text.split(/\s+/u).join(' ').trim());
   }

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CUE_RULES, type Cue, cuesOf, type CueRules, inOrder } from '../../src/transcribing/cues.js';
+import {
+  CUE_RULES,
+  type Cue,
+  cuesOf,
+  type CueRules,
+  inOrder,
+  replacedCue,
+} from '../../src/transcribing/cues.js';
 import { columnsOf } from '../../src/transcribing/line-breaks.js';
 import { shareTime, type TimedText } from '../../src/transcribing/timed-text.js';
 
@@ -244,4 +251,62 @@ test('ten thousand words a minute are shown without overlap', () => {
     return endMs;
   }, 0);
   assert((cues.at(-1)?.endMs ?? Infinity) <= 60_000);
+});
+
+const NARROW: CueRules = { ...CUE_RULES, maxLineColumns: 20 };
+const PLACE = { beginMs: 1000, endMs: 5000 };
+
+test('other words that two lines hold keep the time of their cue', () => {
+  assert.deepEqual(shown(replacedCue('Le renard brun saute par-dessus.', PLACE, NARROW, 'fr')), [
+    '1000-5000 Le renard brun | saute par-dessus.',
+  ]);
+});
+
+test('other words that two lines do not hold share the time of their cue', () => {
+  const text = 'Le renard brun et rapide saute par-dessus le chien. Il est très paresseux, dit-on ici.';
+  const cues = replacedCue(text, PLACE, NARROW, 'fr');
+  assert.deepEqual(
+    cues.map(({ lines }) => lines),
+    [
+      ['Le renard brun', 'et rapide saute'],
+      ['par-dessus le chien.', 'Il est très'],
+      ['paresseux,', 'dit-on ici.'],
+    ],
+  );
+  assert.equal(cues[0]?.beginMs, 1000);
+  assert.equal(cues.at(-1)?.endMs, 5000);
+  for (const [n, { endMs }] of cues.entries()) assert.equal(endMs, cues[n + 1]?.beginMs ?? 5000);
+});
+
+test('whatever the other words are, no line is too long, none is lost, and the time is kept', () => {
+  const words = fc.array(
+    fc.constantFrom('a', 'Donaudampfschifffahrtsgesellschaft', 'ja,', 'so.', '学校に行く', '…'),
+    {
+      minLength: 1,
+      maxLength: 60,
+    },
+  );
+  fc.assert(
+    fc.property(
+      words,
+      fc.integer({ min: 10, max: 60 }),
+      fc.integer({ min: 100, max: 7000 }),
+      (all, most, ms) => {
+        const text = all.join(' ');
+        const cues = replacedCue(
+          text,
+          { beginMs: 500, endMs: 500 + ms },
+          { ...CUE_RULES, maxLineColumns: most },
+        );
+        const lines = cues.flatMap((cue) => cue.lines);
+        assert.equal(lines.join('').replaceAll(/\s/gu, ''), text.replaceAll(/\s/gu, ''));
+        for (const line of lines) assert.ok(columnsOf(line) <= most, `"${line}" is wider than ${most}`);
+        for (const [n, cue] of cues.entries()) {
+          assert.ok(cue.lines.length <= 2 && cue.beginMs < cue.endMs);
+          assert.equal(cue.beginMs, n === 0 ? 500 : cues[n - 1]?.endMs);
+        }
+        assert.equal(cues.at(-1)?.endMs, 500 + ms);
+      },
+    ),
+  );
 });

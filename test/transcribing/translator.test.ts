@@ -82,6 +82,7 @@ for (const [what, answer, mistake] of [
   ['other numbers', '1: UN\n3: DEUX', 'number 3 stands where 2 must be'],
   ['a number twice', '1: UN\n1: DEUX', 'number 1 stands where 2 must be'],
   ['the lines in another order', '2: DEUX\n1: UN', 'number 2 stands where 1 must be'],
+  ['a loop', `1: UN\n2: ${'encore '.repeat(40)}`, 'line 2 repeats itself'],
   ['a line without text', '1: UN\n2: -', 'line 2 has no text'],
   ['a preamble', 'Here you are:\n1: UN\n2: DEUX', 'a line has no number where 1 must be'],
   ['a Markdown table', '| 1 | UN |\n| 2 | DEUX |', 'a line has no number where 1 must be'],

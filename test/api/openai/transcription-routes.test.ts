@@ -278,6 +278,25 @@ test('a stream that breaks off says so in an event, and one that cannot begin in
   await until(() => logLines.some((line) => line.includes('"code":"engine_lost"')));
 });
 
+test('translated subtitles keep `max_line_chars`, in a file and in a stream', async (t) => {
+  const { url, transcriber } = await openEars(t);
+  const said = 'We were there, and we have seen all of it with our own two eyes.';
+  transcriber.pieces = [piece(said, 2, 6)];
+  for (const stream of ['false', 'true']) {
+    const fields = { response_format: 'vtt', language: 'fr', max_line_chars: '12', stream };
+    const body = await (await post(url, TRANSLATIONS, fields)).text();
+    const [done] = stream === 'true' ? (eventsIn(body) as { subtitles: string }[]) : [];
+    const file = done?.subtitles ?? body;
+    const lines = file.split('\n').filter((line) => /[A-Z]/.test(line) && line !== 'WEBVTT');
+    for (const line of lines) assert.ok(line.length <= 12, line);
+    assert.equal(lines.join(' '), said.toUpperCase());
+    const times = Array.from(file.matchAll(/(\S+) --> (\S+)/g), ([, from, to]) => [from, to]);
+    assert.equal(times[0]?.[0], '00:00:02.000');
+    assert.equal(times.at(-1)?.[1], '00:00:06.000');
+    for (const cue of file.split('\n\n').slice(1)) assert.ok(cue.trim().split('\n').length <= 3, cue);
+  }
+});
+
 test('a translation keeps numbers and times of subtitles, and has the language of `language`', async (t) => {
   const { url, translator, transcriber } = await openEars(t);
   const subtitles = await post(url, TRANSLATIONS, { response_format: 'srt', language: 'fr' });
