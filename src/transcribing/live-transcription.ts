@@ -5,7 +5,8 @@
 //
 // The recogniser gets each stretch of sound together with the orders about it, however fast the sound comes.
 // Silence ends a turn, and silence outside of turns is not recognised. Or only the client ends turns: then
-// all sound belongs to one, and voice activity is only told.
+// all sound belongs to one, whatever voice activity finds, which is only told. Where a turn has sound that
+// can be heard, the digital silence around it is left out: a recogniser may find words in it.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RecognisedText, Recogniser, RecognitionSession, TurnOrder } from '../engines/recogniser.js';
@@ -87,10 +88,14 @@ export class LiveTranscription {
   /** Place at which the open turn began to get its sound. */
   #openedAt = 0;
   /** Place at which the last turn ended. */
-  #endedAt: number;
+  #endedAt = -1;
   #isSpeaking = false;
-  /** Speech was found in the turn that is open. */
-  #hasSpeech = false;
+  /** Of a turn that only the client ends. */
+  readonly #own = { from: 0, first: -1, last: -1 };
+  /** Places at which such turns ended, which voice activity has not analysed. */
+  #ends: number[] = [];
+  /** End of the speech that was found last; infinite while it lasts. */
+  #speechTo = -1;
   /** Places at which the client has ended a turn, in samples. */
   readonly #commits: { readonly at: number; readonly isDropped: boolean }[] = [];
   /** Turns whose texts are not told. */
@@ -106,7 +111,6 @@ export class LiveTranscription {
    */
   constructor(options: LiveOptions) {
     this.#options = options;
-    this.#endedAt = this.#isByHand ? 0 : -1;
     const { recogniser, language, context, partials, activity, settings, name } = options;
     this.#session = recogniser.open(
       { use: 'live', gated: true, language, context, partials, sampleRate: LIVE_RATE },
@@ -119,7 +123,6 @@ export class LiveTranscription {
     this.#recognised = new RingFeed(LIVE_RATE, { order: (order) => this.#session.turn(order) });
     try {
       this.#session.push(this.#recognised.ring);
-      if (this.#isByHand) this.#order('begin');
       this.#line = activity.listenToRing(name, this.#heard.ring, settings, {
         event: ({ type, atMs }, decidedMs) => this.#hear(type, atMs, decidedMs * SAMPLES_PER_MS),
         analysed: (atMs, isOver) => this.#analysed(atMs * SAMPLES_PER_MS, isOver),
@@ -149,11 +152,13 @@ export class LiveTranscription {
   push(samples: Float32Array): void {
     if (this.#isClosed || this.#isEnding || samples.length === 0) return;
     this.#came += samples.length;
-    if (this.#came - this.#passed + this.#recognised.waiting > MOST_SECONDS * LIVE_RATE) {
+    const unheard = this.#came - (this.#isByHand ? this.#analysedAt : this.#passed);
+    if (unheard + this.#recognised.waiting > MOST_SECONDS * LIVE_RATE) {
       const message = `more than ${MOST_SECONDS} s of sound wait to be recognised`;
       return this.#fail(new ParleyError('OVERLOADED', message));
     }
     this.#waiting.push(samples);
+    if (this.#isByHand) this.#takeOwn(samples);
     return this.#heard.push(samples);
   }
 
@@ -189,37 +194,89 @@ export class LiveTranscription {
   }
 
   #commit(isDropped: boolean): void {
-    if (this.#isClosed || this.#isEnding) return;
+    if (this.#isClosed || this.#isEnding) return undefined;
+    if (this.#isByHand) return this.#endOwn(isDropped);
     this.#commits.push({ at: this.#came, isDropped });
-    this.#commitUntil(this.#analysedAt);
+    return this.#commitUntil(this.#analysedAt);
+  }
+
+  /** The turn begins with the first sound that can be heard. */
+  #takeOwn(samples: Float32Array): void {
+    const own = this.#own;
+    const start = this.#came - samples.length;
+    const last = samples.findLastIndex(isAudible);
+    if (last >= 0 && own.first < 0) own.first = start + samples.findIndex(isAudible);
+    if (last >= 0) own.last = start + last + 1;
+    if (own.first < 0) return this.#pass(this.#came - MOST_SILENT);
+    if (!this.#isOpen && this.#came >= own.first + MOMENT) this.#beginOwn();
+    return this.#isOpen ? this.#pass(own.last) : undefined;
+  }
+
+  /** Behind a long silence the order comes a moment late: a recogniser takes some sound from before it. */
+  #beginOwn(): void {
+    const { from, first, last } = this.#own;
+    this.#pass(first - from <= KEPT_SILENCE ? from : Math.min(first + MOMENT, last));
+    this.#order('begin');
+  }
+
+  #endOwn(isDropped: boolean): void {
+    const own = this.#own;
+    if (this.#came > own.from) {
+      if (!this.#isOpen && !isDropped) this.#beginOwn();
+      if (own.first < 0 || this.#came - own.last <= KEPT_SILENCE) this.#pass(this.#came);
+      this.#endTurn(this.#came, isDropped);
+      this.#pass(this.#came);
+      Object.assign(own, { from: this.#came, first: -1, last: -1 });
+    } else if (!isDropped) {
+      this.#endSilentTurn(this.#came);
+    }
+    if (!isDropped) this.#ends.push(this.#came);
+  }
+
+  /** The client is told where speech is, and that decides nothing. */
+  #hearOwn(type: string, atMs: number): void {
+    const { listener } = this.#options;
+    const at = atMs * SAMPLES_PER_MS;
+    const turn = this.#turn - this.#ends.filter((end) => end > at).length;
+    if (type === 'speech.started') {
+      this.#speechTo = Infinity;
+      listener.speechStarted?.(turn, atMs / 1000);
+    } else if (type === 'speech.stopped') {
+      this.#speechTo = at;
+      listener.speechStopped?.(turn, atMs / 1000);
+    }
   }
 
   /** Orders stand where they were decided, so that they do not depend on how fast the sound came. */
   #hear(type: string, atMs: number, at: number): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed) return undefined;
+    if (this.#isByHand) return this.#hearOwn(type, atMs);
     const { listener } = this.#options;
     this.#commitUntil(at);
     this.#pass(at);
     if (type === 'speech.started') {
-      this.#isSpeaking = this.#hasSpeech = true;
-      if (!this.#isByHand) this.#order(this.#isOpen ? 'resume' : 'begin');
+      this.#isSpeaking = true;
+      this.#order(this.#isOpen ? 'resume' : 'begin');
       listener.speechStarted?.(this.#turn, atMs / 1000);
     } else if (type === 'speech.stopped') {
       this.#isSpeaking = false;
-      if (this.#isOpen && !this.#isByHand) this.#order('pause');
+      if (this.#isOpen) this.#order('pause');
       listener.speechStopped?.(this.#turn, atMs / 1000);
-    } else if (type === 'turn.ended' && !this.#isByHand) {
+    } else if (type === 'turn.ended') {
       this.#endTurn(at);
       if (this.#isSpeaking) this.#order('begin'); // the longest turn was cut
     }
+    return undefined;
   }
 
   #analysed(at: number, isOver: boolean): void {
     if (this.#isClosed) return;
     this.#analysedAt = Math.max(this.#analysedAt, at);
+    this.#ends = this.#ends.filter((end) => end > at);
     this.#commitUntil(at);
     // Silence between turns is not recognised, and need not be there at once.
-    if (this.#isOpen || at - this.#passed >= SILENCE_SAMPLES) this.#pass(at);
+    const isDue = this.#isOpen || at - this.#passed >= SILENCE_SAMPLES;
+    if (isDue && !this.#isByHand) this.#pass(at);
     if (isOver && this.#isEnding) this.#finish();
   }
 
@@ -235,17 +292,18 @@ export class LiveTranscription {
       this.#pass(commit.at);
       if (this.#hasSound) {
         this.#endTurn(commit.at, commit.isDropped);
-        if (this.#isSpeaking || this.#isByHand) this.#order('begin');
-      } else if (this.#isByHand && !commit.isDropped) {
-        this.#endSilentTurn(commit.at);
+        if (this.#isSpeaking) this.#order('begin');
       }
     }
   }
 
   #finish(): void {
+    if (this.#isByHand) {
+      if (this.#speechTo <= this.#own.from || this.#own.first < 0) return this.#leave();
+      if (!this.#isOpen) this.#beginOwn();
+    }
     this.#commitUntil(this.#came);
     this.#pass(this.#came);
-    if (this.#isByHand && !this.#hasSpeech) return this.#leave();
     this.#endTurn(this.#came);
     return this.#recognised.end();
   }
@@ -265,7 +323,6 @@ export class LiveTranscription {
     if (!this.#hasSound) return;
     this.#order('end');
     this.#isOpen = false;
-    this.#hasSpeech = this.#isSpeaking;
     this.#endedAt = this.#passed;
     const turn = this.#turn++;
     if (isDropped) {
@@ -278,8 +335,6 @@ export class LiveTranscription {
 
   #endSilentTurn(at: number): void {
     const part = this.#turn++;
-    // The turn of the part that is open goes on with another number.
-    if (this.#isOpen) this.#turnOfPart[this.#turnOfPart.length - 1] = this.#turn;
     const seconds = at / LIVE_RATE;
     this.#options.listener.turnEnded?.(part, seconds);
     const times = { beginSeconds: seconds, endSeconds: seconds };
@@ -359,3 +414,13 @@ export class LiveTranscription {
 }
 
 const WINDOW_SAMPLES = 512;
+
+/** The least that is not digital silence: A-law has no smaller value than 8 of 32768. */
+const LEAST_AUDIBLE = 9 / 32_768;
+const KEPT_SILENCE = LIVE_RATE / 2; // samples; more before or after what can be heard is left out
+const MOMENT = LIVE_RATE / 10;
+const MOST_SILENT = 10 * LIVE_RATE; // samples that are recognised of a turn that nobody can hear
+
+function isAudible(sample: number): boolean {
+  return Math.abs(sample) >= LEAST_AUDIBLE;
+}

@@ -253,7 +253,7 @@ test('where only the client ends turns, a turn is all sound since the last one, 
   await tick();
   assert.deepEqual(
     session.orders.map(([order]) => order),
-    ['begin', 'end', 'begin', 'end', 'begin', 'end', 'begin'],
+    ['begin', 'end', 'begin', 'end', 'begin', 'end'],
   );
   assert.deepEqual(
     told.filter(([what]) => what === 'ended' || what === 'final'),
@@ -294,6 +294,38 @@ test('a commit has all of its sound where voice activity finds no speech in it, 
       ['final', 1, 'turn 0'],
       ['final', 2, ''],
       ['final', 3, 'turn 1'],
+    ],
+  );
+});
+
+test('digital silence around the sound of a commit is left out, and one that is silent as a whole is recognised', async (t) => {
+  const { live, session, told } = open(t, 'commit');
+  const silence = (count: number) => live.push(new Float32Array(count));
+  silence(16_000);
+  live.push(counting(1, 2000)); // at 16,000
+  silence(16_000);
+  live.push(counting(1, 1000)); // at 34,000: silence within belongs to it
+  silence(15_000);
+  live.commit();
+  silence(5000); // from 50,000 on
+  live.commit();
+  silence(5000);
+  live.drop();
+  await tick();
+  session.read();
+  assert.deepEqual(session.orders, [
+    ['begin', 17_600], // a moment late, as where voice activity finds speech
+    ['end', 35_000],
+    ['begin', 50_000],
+    ['end', 55_000],
+  ]);
+  assert.deepEqual(
+    told.filter(([what]) => what !== 'partial'),
+    [
+      ['ended', 0, 3.125],
+      ['ended', 1, 3.4375],
+      ['final', 0, 'turn 0'],
+      ['final', 1, 'turn 1'],
     ],
   );
 });

@@ -164,9 +164,9 @@ test('a long silence around what is committed is no part of its turn', () => {
   append(under, 2000);
   assert.equal(under.expected.at(-1)?.byHand, 'open');
   under.send({ type: 'input_audio_buffer.commit' });
-  under.pass(480); // 200 ms, 200 ms of silence, and the delay of the sound
+  under.pass(300);
   assert.equal(orders(under), 0);
-  under.pass(100); // a few frames of the silence were due already
+  under.pass(400); // 200 ms, as much silence, the delay of the sound, and the frames that were due already
   assert.equal(orders(under), 1);
 });
 
