@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Part } from './test-selection.js';
 
 export interface Tally {
   readonly passed: number;
@@ -12,48 +13,55 @@ export interface Tally {
 }
 
 const BUILD_LIMIT_MS = 1_500_000; // a build from nothing under a sanitizer on two busy cores
-// Half a minute of it is fuzzing, where memory is watched; two minutes where threads are.
 const RUN_LIMIT_MS = 600_000;
 const ONE_TEST_LIMIT_S = 60;
-
-/**
- * The plain build without its longest tests, which `npm test` runs, or what `npm run test:full` adds: those,
- * and the builds that look for faults.
- */
-type NativeTests = 'plain' | 'checked';
+const LONG_RUN_LIMIT_MS = 4 * 3_600_000;
+const LONG_TEST_LIMIT_S = 3600;
 
 /** Whole models and long lists of shapes on emulated GPUs, for 10 to 30 seconds each. */
 const LONGEST = '^cuda_(convolutions|layers|models|recognition|speech)$';
 
 /**
- * Build folder, sanitizers, tests of the speech engine, and ctest's choice among them. The sanitizers' builds
- * leave out the longest tests of the speech engine, and ThreadSanitizer's has those in which threads meet and
- * some of emulated threads (native/test/emulator/race_check.h). All of them run by hand: -DPARLEY_SPEECH=ON,
- * and RACES for emulated threads.
+ * The builds of each part: the plain one without its longest tests for `npm test`; those, and the builds that
+ * look for faults, for the rest of `npm run test:full`; and what takes an hour for `npm run test:long`.
+ *
+ * The sanitizers' builds of `rest` leave out the longest tests of the speech engine, and ThreadSanitizer's
+ * has those in which threads meet and some of emulated threads (native/test/emulator/race_check.h). Their
+ * fuzzers run briefly.
  */
-const BUILDS: Readonly<Record<NativeTests, readonly Build[]>> = {
-  plain: [{ folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--exclude-regex', LONGEST] }],
-  checked: [
+const BUILDS: Readonly<Record<Part, readonly Build[]>> = {
+  quick: [{ folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--exclude-regex', LONGEST] }],
+  rest: [
     { folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--tests-regex', LONGEST] },
     { folder: 'build-test-memory', sanitize: 'address,undefined', speech: 'LESS', choice: [] },
     { folder: 'build-test-threads', sanitize: 'thread', speech: 'THREADS', choice: [] },
   ],
+  long: [
+    { folder: 'build-long-memory', sanitize: 'address,undefined', speech: 'ON', choice: [] },
+    { folder: 'build-long-races', sanitize: 'thread', speech: 'RACES', choice: [] },
+  ],
 };
 
-export async function runNativeTests(root: string, which: NativeTests): Promise<Tally> {
+export async function runNativeTests(root: string, part: Part): Promise<Tally> {
   const tallies: Tally[] = [];
-  for (const build of BUILDS[which]) tallies.push(await runBuild(root, build));
+  for (const build of BUILDS[part]) tallies.push(await runBuild(root, build, part === 'long'));
   return sumOf(tallies);
 }
 
 interface Build {
   readonly folder: string;
   readonly sanitize: string;
+  /** Tests of the speech engine. */
   readonly speech: string;
+  /** The choice of ctest among the tests. */
   readonly choice: readonly string[];
 }
 
-async function runBuild(root: string, { folder, sanitize, speech, choice }: Build): Promise<Tally> {
+async function runBuild(
+  root: string,
+  { folder, sanitize, speech, choice }: Build,
+  isLong: boolean,
+): Promise<Tally> {
   const build = join(root, 'native', folder);
   const options = [
     '-DCMAKE_BUILD_TYPE=Release',
@@ -65,9 +73,9 @@ async function runBuild(root: string, { folder, sanitize, speech, choice }: Buil
   await quiet('cmake', configure, BUILD_LIMIT_MS);
   const parallel = ['--parallel', String(availableParallelism())];
   await quiet('cmake', ['--build', build, ...parallel], BUILD_LIMIT_MS);
-  const limit = ['--timeout', String(ONE_TEST_LIMIT_S)];
+  const limit = ['--timeout', String(isLong ? LONG_TEST_LIMIT_S : ONE_TEST_LIMIT_S)];
   const arguments_ = ['--test-dir', build, '--output-on-failure', ...limit, ...choice, ...parallel];
-  const { output } = await command('ctest', arguments_, RUN_LIMIT_MS);
+  const { output } = await command('ctest', arguments_, isLong ? LONG_RUN_LIMIT_MS : RUN_LIMIT_MS);
   process.stdout.write(output);
   return tallyOf(folder, output);
 }

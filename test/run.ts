@@ -4,6 +4,7 @@
 //   npm test                       the quick tests
 //   npm run test:full              all tests
 //   npm run test:full -- --rest    the tests that `npm test` leaves out
+//   npm run test:long              endurance, long fuzzing and further peers, for an hour or two
 //   npm test -- text rtp/opus      the files whose path holds one of the words; "native" for the native tests
 //   npm test -- --changed          the quick tests that the difference from HEAD can reach
 //   npm test -- --changed=main     the same for the difference from a revision
@@ -18,12 +19,15 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { LONG_RUN } from './fakes/long-run.js';
 import { runNativeTests, sumOf, type Tally } from './native-tests.js';
-import { changedSince, partOf, reachOf, readSources, type Part } from './test-selection.js';
+import { changedSince, partsOf, reachOf, readSources, type Part } from './test-selection.js';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const FILE_LIMIT_MS = 240_000; // the longest file: twenty calls of a headless browser
+const LONG_FILE_LIMIT_MS = 4 * 3_600_000; // some files have several fuzzers
 const CONCURRENCY = availableParallelism();
+const MOST_SHOWN = 15; // of the slowest files
 
 // These measure time or start a browser. Beside others they would fail because the machine is busy, so they
 // run one after the other when the rest is done.
@@ -37,17 +41,30 @@ function compiled(source: string): string {
   return output;
 }
 
-async function runFiles(sources: readonly string[], concurrency: number): Promise<Tally> {
+/** Milliseconds of the tests of each file, and of the native tests. */
+const spent = new Map<string, number>();
+
+function spend(name: string, ms: number): void {
+  spent.set(name, (spent.get(name) ?? 0) + ms);
+}
+
+async function runFiles(
+  sources: readonly string[],
+  concurrency: number,
+  timeout = FILE_LIMIT_MS,
+): Promise<Tally> {
   let passed = 0;
   const failures: string[] = [];
   if (sources.length === 0) return { passed, failures };
-  const events = run({ files: sources.map(compiled), concurrency, timeout: FILE_LIMIT_MS });
-  events.on('test:pass', ({ details }) => {
+  const events = run({ files: sources.map(compiled), concurrency, timeout });
+  const nameOf = (file: string | undefined) => (file === undefined ? '' : relative(ROOT, file));
+  events.on('test:pass', ({ details, file, nesting }) => {
     if (details.type !== 'suite') passed++;
+    if (nesting === 0) spend(nameOf(file), details.duration_ms);
   });
-  events.on('test:fail', ({ details, name, file }) => {
-    if (details.type !== 'suite')
-      failures.push(`${file === undefined ? '' : `${relative(ROOT, file)}: `}${name}`);
+  events.on('test:fail', ({ details, name, file, nesting }) => {
+    if (details.type !== 'suite') failures.push(`${file === undefined ? '' : `${nameOf(file)}: `}${name}`);
+    if (nesting === 0) spend(nameOf(file), details.duration_ms);
   });
   for await (const line of events.compose(new spec())) process.stdout.write(String(line));
   return { passed, failures };
@@ -61,6 +78,12 @@ interface Choice {
   readonly byDifference: boolean;
 }
 
+function chosenParts(values: { long: boolean; rest: boolean; full: boolean }): readonly Part[] {
+  if (values.long) return ['long'];
+  if (values.rest) return ['rest'];
+  return values.full ? ['quick', 'rest'] : ['quick'];
+}
+
 /** Reads the command line; an option that it does not know ends the program with the reason. */
 function choice(): Choice {
   const { values, positionals: words } = parseArgs({
@@ -68,11 +91,12 @@ function choice(): Choice {
     options: {
       full: { type: 'boolean', default: false },
       rest: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
       changed: { type: 'string' },
     },
     allowPositionals: true,
   });
-  const parts: readonly Part[] = values.rest ? ['rest'] : values.full ? ['quick', 'rest'] : ['quick'];
+  const parts = chosenParts(values);
   const sources = readSources(ROOT);
   const reach =
     values.changed === undefined ? undefined : reachOf(changedSince(ROOT, values.changed), sources);
@@ -80,7 +104,9 @@ function choice(): Choice {
   return {
     // A file that is asked for by name runs whichever part it belongs to.
     sources: files.filter((path) =>
-      words.length > 0 ? words.some((word) => path.includes(word)) : parts.includes(partOf(path)),
+      words.length > 0
+        ? words.some((word) => path.includes(word))
+        : partsOf(path).some((part) => parts.includes(part)),
     ),
     native: (words.length === 0 || words.includes('native')) && (reach?.native ?? true),
     parts,
@@ -90,10 +116,11 @@ function choice(): Choice {
 
 async function native({ native: wanted, parts }: Choice): Promise<Tally> {
   if (!wanted) return { passed: 0, failures: [] };
+  const began = performance.now();
   try {
     const tallies: Tally[] = [];
-    for (const part of parts)
-      tallies.push(await runNativeTests(ROOT, part === 'quick' ? 'plain' : 'checked'));
+    for (const part of parts) tallies.push(await runNativeTests(ROOT, part));
+    spend('the native tests, compiled and run', performance.now() - began);
     return sumOf(tallies);
   } catch (error) {
     console.error(error);
@@ -101,24 +128,28 @@ async function native({ native: wanted, parts }: Choice): Promise<Tally> {
   }
 }
 
+/** The slowest files, so that those who add tests see where the time goes. */
+function showSlowest(): void {
+  const slowest = [...spent].toSorted(([, a], [, b]) => b - a).slice(0, MOST_SHOWN);
+  console.log(`\nslowest of ${spent.size} files:`);
+  for (const [name, ms] of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${name}`);
+}
+
 async function main(): Promise<void> {
   const chosen = choice();
-  const { sources } = chosen;
+  const { sources, parts } = chosen;
+  const isLong = parts.includes('long');
+  if (isLong) process.env = { ...LONG_RUN, ...process.env };
+  const limitMs = isLong ? LONG_FILE_LIMIT_MS : FILE_LIMIT_MS;
+  const run = (choose: (source: string) => boolean, concurrency: number) =>
+    runFiles(sources.filter(choose), concurrency, limitMs);
   const { passed, failures } = sumOf([
     await native(chosen),
-    await runFiles(
-      sources.filter((source) => !ALONE.test(source)),
-      CONCURRENCY,
-    ),
-    await runFiles(
-      sources.filter((source) => WAITING.test(source)),
-      CONCURRENCY,
-    ),
-    await runFiles(
-      sources.filter((source) => ALONE.test(source) && !WAITING.test(source)),
-      1,
-    ),
+    await run((source) => !ALONE.test(source), CONCURRENCY),
+    await run((source) => WAITING.test(source), CONCURRENCY),
+    await run((source) => ALONE.test(source) && !WAITING.test(source), 1),
   ]);
+  showSlowest();
   for (const name of failures) console.log(`\n✖ ${name}`);
   console.log(`\n${passed} passed, ${failures.length} failed`);
   const nothingToDo = chosen.byDifference && sources.length === 0 && !chosen.native;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { partOf, reachOf, type SourceTexts } from './test-selection.js';
+import { partsOf, reachOf, type SourceTexts } from './test-selection.js';
 
 const SOURCES: SourceTexts = new Map([
   ['src/main.ts', "import { openCall } from './call/call.js';"],
@@ -58,18 +58,34 @@ test('no change reaches no test', () => {
   assert.deepEqual(reachOf([], SOURCES), { files: [], native: false });
 });
 
+function existing(path: string): string {
+  assert.ok(existsSync(join(import.meta.dirname, '..', '..', path)), path);
+  return path;
+}
+
 test('browsers, telephones, clients and fuzz are left to the full run', () => {
   for (const path of [
     'test/interop/page.test.ts',
     'test/interop/telephone/peers.test.ts',
     'test/clients/curl.test.ts',
     'test/telephone/process.test.ts',
-    'test/sip/fuzz/message-fuzz.test.ts',
-    'test/api/fuzz.test.ts',
     'test/speak-command.test.ts',
   ]) {
-    assert.ok(existsSync(join(import.meta.dirname, '..', '..', path)), path);
-    assert.equal(partOf(path), 'rest', path);
+    assert.deepEqual(partsOf(existing(path)), ['rest'], path);
   }
-  assert.equal(partOf('test/call/call.test.ts'), 'quick');
+  assert.deepEqual(partsOf(existing('test/call/goodbye.test.ts')), ['quick']);
+});
+
+test('fuzzers and endurance tests run briefly in the full run, and at length in the long run', () => {
+  for (const path of [
+    'test/api/fuzz.test.ts',
+    'test/sip/fuzz/message-fuzz.test.ts',
+    'test/hearing/echo-endurance.test.ts',
+  ]) {
+    assert.deepEqual(partsOf(existing(path)), ['rest', 'long'], path);
+  }
+});
+
+test('further peers of browser calls are left to the long run', () => {
+  assert.deepEqual(partsOf(existing('test/interop/gstreamer.test.ts')), ['long']);
 });

@@ -1,11 +1,14 @@
-// Chooses the test files of a run: the quick set of `npm test`, the rest of `npm run test:full`, by words of
-// their path, or by what a diff can reach.
+// Chooses the test files of a run: the quick set of `npm test`, the rest of `npm run test:full`, the long set
+// of `npm run test:long`, by words of their path, or by what a diff can reach.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** `quick` is what `npm test` runs, `rest` is what only `npm run test:full` runs. */
-export type Part = 'quick' | 'rest';
+/**
+ * `quick` is what `npm test` runs, and `rest` is what `npm run test:full` adds to it. `long` is what `npm run
+ * test:long` runs: peers beside those of `rest`, and fuzzers and endurance tests that `rest` runs briefly.
+ */
+export type Part = 'quick' | 'rest' | 'long';
 
 /** Tests left to `npm run test:full`. */
 const REST = [
@@ -23,7 +26,21 @@ const REST = [
   /^test\/(?:speaking\/redis-tier|api\/openai\/shared-renderings)\.test\.ts$/, // a Redis server
 ];
 
-export const partOf = (file: string): Part => (REST.some((pattern) => pattern.test(file)) ? 'rest' : 'quick');
+/** Tests left to `npm run test:long`. */
+const LONG = [
+  /^test\/interop\/(?:aiortc|gstreamer|libdatachannel)\.test\.ts$/, // browser calls without a browser
+];
+
+/** Tests whose length test/fakes/long-run.ts decides. */
+const SCALED = [/fuzz[\w-]*\.test\.ts$/, /^test\/hearing\/echo-endurance\.test\.ts$/];
+
+const matches = (patterns: readonly RegExp[], file: string) => patterns.some((pattern) => pattern.test(file));
+
+export function partsOf(file: string): readonly Part[] {
+  if (matches(LONG, file)) return ['long'];
+  const part = matches(REST, file) ? 'rest' : 'quick';
+  return matches(SCALED, file) ? [part, 'long'] : [part];
+}
 
 /** Files of the repository by path from its top: every TypeScript source with its text. */
 export type SourceTexts = ReadonlyMap<string, string>;

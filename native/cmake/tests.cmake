@@ -11,7 +11,7 @@ target_include_directories(media PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(media PUBLIC audio OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 
 # All of it is half of the time that the tests take to build, so that not every build has it.
-set(PARLEY_SPEECH ON CACHE STRING "Tests of the speech engine: ON, LESS (without the longest), THREADS (those where threads meet), RACES (of emulated threads), or OFF")
+set(PARLEY_SPEECH ON CACHE STRING "Tests of the speech engine: ON, LESS (without the longest, and without CUDA), THREADS (those where threads meet), RACES (of emulated threads), or OFF")
 
 add_library(kernels STATIC EXCLUDE_FROM_ALL ${KERNELS_SOURCES})
 add_library(kernels_cuda_emulated STATIC EXCLUDE_FROM_ALL ${EMULATED_SOURCES})
@@ -56,6 +56,7 @@ if(NOT PARLEY_SANITIZE STREQUAL "thread")
 endif()
 if(PARLEY_SPEECH STREQUAL "LESS")
   list(FILTER TEST_SOURCES EXCLUDE REGEX ${LONG_TESTS})
+  list(FILTER TEST_SOURCES EXCLUDE REGEX "/cuda_[a-z_]+_test\\.cc$")
 elseif(NOT PARLEY_SPEECH STREQUAL "ON")
   set(OTHERS ${TEST_SOURCES})
   list(FILTER OTHERS EXCLUDE REGEX ${SPEECH_TESTS})

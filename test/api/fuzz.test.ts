@@ -9,6 +9,7 @@ import { readOffer } from '../../signaling/offer.js';
 import { jambonzVoiceSocket } from '../../src/api/jambonz/jambonz-voice-socket.js';
 import { legacySocket } from '../../src/api/legacy/legacy-socket.js';
 import { omniSocket } from '../../src/api/omni/omni-socket.js';
+import { TIMES } from '../fakes/long-run.js';
 import { until } from '../fakes/until.js';
 import { chromiumOffer } from '../signaling/chromium-offer.js';
 import { errorIn, openApp } from './app-under-test.js';
@@ -94,7 +95,7 @@ test('addresses of calls that nobody made are not found, whatever they hold', as
   }
 });
 
-const RUNS = 300; // per endpoint; the same in every run
+const RUNS = 300 * TIMES; // per endpoint; the same in every run
 const SEED = 20_261;
 const LONGEST = 60; // characters of a made text; limits are met from both sides
 

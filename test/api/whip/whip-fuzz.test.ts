@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { iceFragment, readIceFragment } from '../../../src/api/calls/ice-fragment.js';
 import { ParleyError } from '../../../src/errors.js';
+import { TIMES } from '../../fakes/long-run.js';
 import { openApp } from '../app-under-test.js';
 import { mutated, randomFrom } from '../mutations.js';
 import { audioOffer, section } from './offer.js';
@@ -80,7 +81,7 @@ test('every random fragment is read within its limits or refused as SDP', () => 
         assert.ok(error instanceof ParleyError && error.code === 'SDP_INVALID', String(error));
       }
     }),
-    { seed: SEED, numRuns: 2000 },
+    { seed: SEED, numRuns: 2000 * TIMES },
   );
 });
 
@@ -97,6 +98,6 @@ test('the answer to a restart is read as it was written', () => {
       assert.deepEqual(readIceFragment(Buffer.from(body)), { ufrag, pwd, candidates: written });
       assert.ok(body.includes('a=ice-lite\r\n'));
     }),
-    { seed: SEED, numRuns: 500 },
+    { seed: SEED, numRuns: 500 * TIMES },
   );
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { randomFrom } from '../../api/mutations.js';
+import { TIMES } from '../../fakes/long-run.js';
 import { INVALID, MPART01, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
 
 // prettier-ignore
@@ -192,10 +193,8 @@ export function strangersMessage(random: Random): Buffer {
 // Each run of the fuzzing tests has one seed, which a failure names:
 //
 //   FUZZ_SEED=... node dist/test/run.js fuzz     the same messages again
-//   FUZZ_TIMES=100 node dist/test/run.js fuzz    a hundred times as many
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-const TIMES = Number(process.env['FUZZ_TIMES'] ?? 1);
 
 export type Random = () => number;
 
