@@ -124,15 +124,18 @@ void EveryLossIsMadeUpFor() {
   }
 }
 
+// Not three flights in a row are lost: more is not sent to a far end that was never heard.
 void BadPathsAreSurvived() {
   for (uint64_t seed = 1; seed <= 20; seed++) {
     Pair pair;
     Random random(seed);
     std::deque<Datagram> late[2];
+    int missed[2] = {0, 0};
     Talk(&pair, [&](Datagram datagram, bool there) {
       auto& held = late[there];
       std::vector<Datagram> arrive;
-      const double luck = random.Unit();
+      const double luck = missed[there] == 2 ? 1 : random.Unit();
+      missed[there] = luck < 0.4 ? missed[there] + 1 : 0;
       if (luck < 0.2) return arrive;             // lost
       if (luck < 0.4) held.push_back(datagram);  // late
       if (luck >= 0.4) arrive.push_back(datagram);
@@ -394,6 +397,82 @@ void WithoutStartNothingHappens() {
 
 }  // namespace
 
+size_t BytesOf(const std::vector<Datagram>& datagrams) {
+  size_t bytes = 0;
+  for (const Datagram& datagram : datagrams) bytes += datagram.size();
+  return bytes;
+}
+
+// The bytes of what the endpoint sends during so many further timeouts.
+size_t SentAtTimeouts(DtlsEndpoint* endpoint, int timeouts) {
+  const auto until = std::chrono::steady_clock::now() + kLimit;
+  size_t sent = BytesOf(endpoint->TakeOutput());
+  while (timeouts > 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+    if (endpoint->TimeoutMs() != 0) continue;
+    endpoint->HandleTimeout();
+    sent += BytesOf(endpoint->TakeOutput());
+    timeouts--;
+  }
+  CHECK_EQ(timeouts, 0);
+  return sent;
+}
+
+// A client sends to an address that a description names.
+void ASilentServerGetsThreeFlights() {
+  Pair pair;
+  pair.active->Start();
+  const size_t flight = BytesOf(pair.active->TakeOutput());
+  CHECK(flight > 0);
+  CHECK_EQ(SentAtTimeouts(pair.active.get(), 3), 2 * flight);
+  pair.active->Credit(flight);
+  CHECK_EQ(SentAtTimeouts(pair.active.get(), 1), flight);
+}
+
+// A server sends to an address that a datagram names. Repeating it, or the next one, proves nothing.
+void AForgedClientGetsThreeFlights() {
+  Pair pair;
+  pair.active->Start();
+  pair.passive->Start();
+  const std::vector<Datagram> hello = pair.active->TakeOutput();
+  const auto receive = [&](const std::vector<Datagram>& datagrams) {
+    for (const Datagram& one : datagrams) pair.passive->Receive(one.data(), one.size());
+  };
+  receive(hello);
+  const std::vector<Datagram> flight = pair.passive->TakeOutput();
+  CHECK(BytesOf(flight) > BytesOf(hello));
+  for (int n = 0; n < 5; n++) receive(hello);
+  size_t sent = SentAtTimeouts(pair.passive.get(), 1);
+  // The client's certificate, which anybody may know, without what follows.
+  for (const Datagram& one : flight) pair.active->Receive(one.data(), one.size());
+  const std::vector<Datagram> rest = pair.active->TakeOutput();
+  CHECK(!rest.empty());
+  const size_t bytes = DtlsEndpoint::kMtu < rest[0].size() ? 0 : 13 + (rest[0][11] << 8 | rest[0][12]);
+  pair.passive->Receive(rest[0].data(), bytes);
+  sent += SentAtTimeouts(pair.passive.get(), 2);
+  CHECK_EQ(sent, 2 * BytesOf(flight));
+  receive(rest);
+  CHECK(pair.passive->state() == State::kOpen);
+}
+
+// A server may ask for a cookie (RFC 6347, 4.2.1), and so may a forger, again and again.
+void ACookieRenewsTheFlightsOnce() {
+  Pair pair;
+  pair.active->Start();
+  pair.active->TakeOutput();
+  SentAtTimeouts(pair.active.get(), 2);
+  size_t sent = 0;
+  for (uint8_t n = 0; n < 10; n++) {
+    const Datagram request = {22, 254, 253, 0, 0, 0, 0, 0, 0, 0, n,   0,   16, 3, 0,
+                              0,  4,   0,   n, 0, 0, 0, 0, 0, 4, 254, 253, 1,  n};
+    pair.active->Receive(request.data(), request.size());
+    sent += BytesOf(pair.active->TakeOutput());
+    if (n == 0) CHECK(sent > 0);
+  }
+  const size_t later = SentAtTimeouts(pair.active.get(), 2);
+  CHECK(sent + later <= 3 * 300);
+}
+
 TEST_GROUP(dtls) {
   return test::Run({
       {"two endpoints agree on keys", TwoTalk},
@@ -402,6 +481,9 @@ TEST_GROUP(dtls) {
       {"a certificate that was not announced is named, and told", AStrangerIsNamed},
       {"of several fingerprints those of the best hash decide", TheBestHashDecides},
       {"a client without a certificate is refused", NobodyWithoutCertificateComesIn},
+      {"a server that says nothing gets three flights", ASilentServerGetsThreeFlights},
+      {"a client that proves nothing gets three flights", AForgedClientGetsThreeFlights},
+      {"a cookie renews the flights once", ACookieRenewsTheFlightsOnce},
       {"garbage changes nothing", GarbageChangesNothing},
       {"no record hides a short one", NoRecordHidesAShortOne},
       {"no forged records end an association", NoForgedRecordsEndAnAssociation},

@@ -8,7 +8,8 @@
 //
 // Without ICE the far end may be behind a NAT: other addresses than the announced one may try (see
 // DtlsSourceFilter), and the certificate proves which one is the far end. JavaScript decides on each datagram
-// once the one before has been processed.
+// once the one before has been processed. Descriptions and sources can name a third party, so an address gets
+// three flights at most until the far end is proven, however often the handshake begins anew.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DtlsKeys, ForeignPacket, IceCredentials } from './media-addon.js';
@@ -46,6 +47,7 @@ interface MediaHandshakeOptions extends HandshakeTerms {
   readonly onData?: (data: Uint8Array) => void;
 }
 
+const MOST_UNPROVEN_FLIGHTS = 3; // to one address
 const MOST_WAITING = 64; // datagrams without ICE
 // A browser gathers its addresses first, and the network may be slow to say them.
 const CHECK_LIMIT_MS = 30_000;
@@ -67,6 +69,8 @@ export class MediaHandshake {
    * one. Undefined before that.
    */
   #far: DatagramSource | undefined;
+  /** Flights to each address, without ICE, since the far end was last proven. */
+  readonly #flights = new Map<string, number>();
   /** Datagrams that are to be decided on, without ICE. */
   readonly #waiting: ForeignPacket[] = [];
   #nominated = false;
@@ -275,6 +279,7 @@ export class MediaHandshake {
 
   #secured(keys: DtlsKeys): void {
     this.#proven = true;
+    this.#flights.clear();
     this.#cancelLimit?.();
     this.#options.onKeys(keys);
     if (this.#closed || this.#usesIce || this.#far === undefined) return;
@@ -294,7 +299,17 @@ export class MediaHandshake {
     // The association never answers noise, so a datagram that it answers came from the far end.
     if (!this.#usesIce && !this.#association.open) this.#far = from ?? this.#far;
     const to = this.#far ?? (this.#usesIce ? undefined : this.#announced());
-    if (to !== undefined) this.#options.socket.sendForeign(data, to.address, to.port);
+    if (to === undefined || !this.#maySend(data, to)) return;
+    this.#options.socket.sendForeign(data, to.address, to.port);
+  }
+
+  /** Each association limits its own flights; this limits those of all associations together. */
+  #maySend(data: Uint8Array, { address, port }: DatagramSource): boolean {
+    if (this.#usesIce || this.#proven || !isUnprotected(data)) return true;
+    const to = `${address} ${port}`;
+    const flights = (this.#flights.get(to) ?? 0) + (beginsFlight(data) ? 1 : 0);
+    this.#flights.set(to, flights); // as many as there are strangers, and the announced addresses
+    return flights <= MOST_UNPROVEN_FLIGHTS;
   }
 }
 
@@ -340,6 +355,7 @@ const MOST_STRANGERS = 16; // restarts by other sources; after these only the an
 const ALERT = 21; // content types of RFC 6347 section 4.3.1
 const HANDSHAKE = 22;
 const CLIENT_HELLO = 1;
+const SERVER_HELLO = 2;
 const RECORD_HEAD = 13;
 
 /**
@@ -394,6 +410,16 @@ export class DtlsSourceFilter {
 
 function sameSource(one: DatagramSource, other: DatagramSource): boolean {
   return one.address === other.address && one.port === other.port;
+}
+
+/** Epoch 0. */
+function isUnprotected(data: Uint8Array): boolean {
+  return data[3] === 0 && data[4] === 0;
+}
+
+function beginsFlight(data: Uint8Array): boolean {
+  const message = data[RECORD_HEAD];
+  return data[0] === HANDSHAKE && (message === CLIENT_HELLO || message === SERVER_HELLO);
 }
 
 function isHello(data: Uint8Array): boolean {

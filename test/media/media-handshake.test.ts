@@ -487,3 +487,44 @@ test('after sixteen handshakes that came to nothing the announced address alone 
   assert.equal(it.decide(HELLO, OTHER, undefined), 'drop');
   assert.equal(it.decide(HELLO, ANNOUNCED, undefined), 'take');
 });
+
+test('an announced address that stays silent gets three flights, however often strangers make us begin anew', async () => {
+  const time = new ManualTime();
+  const leg = new SecuredLeg({ portMin: 45_500, time });
+  const [victim, far] = [await stranger(), await stranger()];
+  leg.socket.learn({ address: LOOPBACK, port: victim.port });
+  const openDtls = leg.socket.openDtls.bind(leg.socket);
+  let opened = 0;
+  leg.socket.openDtls = (options) => {
+    opened++;
+    return openDtls(options);
+  };
+  leg.begin({ setup: 'active', fingerprints: [leg.fingerprint] });
+  const rubbish = Uint8Array.of(
+    CLIENT_HELLO,
+    254,
+    253,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    12,
+    2,
+    ...new Uint8Array(11),
+  );
+  for (let begun = 1; begun <= 6; begun++) {
+    time.advance(1000);
+    far.socket.send(rubbish, leg.socket.port, LOOPBACK);
+    await until(() => opened > begun);
+  }
+  leg.socket.sendForeign(Uint8Array.of(99), LOOPBACK, victim.port);
+  await until(() => victim.got.some(([type]) => type === 99));
+  assert.equal(victim.got.filter(([type]) => type === CLIENT_HELLO).length, 3);
+  leg.close();
+  for (const { socket } of [victim, far]) socket.close();
+});

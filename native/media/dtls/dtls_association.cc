@@ -61,6 +61,11 @@ uint64_t DtlsAssociation::Put(const uint8_t* data, size_t len, bool numbered) {
   return number;
 }
 
+void DtlsAssociation::Credit(size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  credit_ += bytes;
+}
+
 bool DtlsAssociation::Send(const uint8_t* data, size_t len) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -139,6 +144,10 @@ DtlsAssociation::Next DtlsAssociation::Step(int64_t now_ns) {
     return {};
   }
   Input input;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    endpoint_->Credit(std::exchange(credit_, 0));
+  }
   if (deadline_ns_ <= now_ns) {
     endpoint_->HandleTimeout();
     Publish(0);

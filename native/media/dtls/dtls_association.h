@@ -81,6 +81,9 @@ class DtlsAssociation : public std::enable_shared_from_this<DtlsAssociation> {
   void Receive(const uint8_t* data, size_t len) { Put(data, len, false); }
   // The number of the datagram in the news; 0: it was dropped.
   uint64_t ReceiveNumbered(const uint8_t* data, size_t len) { return Put(data, len, true); }
+  // A check of ICE with so many bytes came from where the datagrams go: a far end that has not proven itself
+  // may be sent more (see DtlsEndpoint).
+  void Credit(size_t bytes);
   // One message of application data. False unless open, or where kMaxMessages wait.
   bool Send(const uint8_t* data, size_t len);
   // From now on datagrams leave along `transport`, if it still exists. Null: JavaScript takes them.
@@ -140,6 +143,7 @@ class DtlsAssociation : public std::enable_shared_from_this<DtlsAssociation> {
   std::mutex mutex_;  // guards what follows; taken after work_mutex_
   std::deque<Input> inputs_;
   size_t datagrams_ = 0;  // among the inputs
+  size_t credit_ = 0;     // bytes that the endpoint has not been told of
   uint64_t numbered_ = 0;
   bool start_ = false;   // Start was called
   bool listed_ = false;  // the thread has it, or works on it

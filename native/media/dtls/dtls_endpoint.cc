@@ -20,6 +20,8 @@ namespace {
 
 constexpr char kExportLabel[] = "EXTRACTOR-dtls_srtp";  // RFC 5764, 4.2
 constexpr uint32_t kLongestRetransmitUs = 2'000'000;
+// Few flights must do for a far end that starts late, so the second wait is longer than twice the first.
+constexpr uint32_t kUnprovenBackoff = 5, kBackoff = 2;
 // From the one that is hardest to forge on.
 constexpr const char* kHashes[] = {"sha-512", "sha-384", "sha-256"};
 
@@ -68,6 +70,14 @@ size_t CopyWholeRecords(const uint8_t* data, size_t len, size_t least, uint8_t* 
     kept += bytes;
   }
   return kept;
+}
+
+bool HasProtectedRecord(const std::vector<uint8_t>& datagram) {
+  for (size_t at = 0; at + kDtlsRecordHeadBytes <= datagram.size();) {
+    if ((datagram[at + 3] | datagram[at + 4]) != 0) return true;
+    at += kDtlsRecordHeadBytes + (datagram[at + 11] << 8 | datagram[at + 12]);
+  }
+  return false;
 }
 
 }  // namespace
@@ -132,7 +142,29 @@ int64_t DtlsEndpoint::TimeoutMs() const {
 void DtlsEndpoint::HandleTimeout() {
   if (state_ != State::kHandshaking) return;
   ERR_clear_error();
-  if (DTLSv1_handle_timeout(ssl_) < 0) Fail(Failure::kProtocol, TakeOpensslError());
+  const size_t waiting = queue_.out.size();
+  if (DTLSv1_handle_timeout(ssl_) < 0) return Fail(Failure::kProtocol, TakeOpensslError());
+  Limit(waiting, false);
+}
+
+// Drops the flight that OpenSSL has just written behind the datagrams that wait, if an unproven far end has
+// got its share. A flight with epoch 1 exists only after OpenSSL has verified a signature of the far end over
+// our random value.
+void DtlsEndpoint::Limit(size_t waiting, bool is_answer) {
+  size_t bytes = 0;
+  for (size_t n = waiting; n < queue_.out.size(); n++) {
+    bytes += queue_.out[n].size();
+    proven_ = proven_ || HasProtectedRecord(queue_.out[n]);
+  }
+  if (proven_ || bytes == 0) return;
+  if (first_bytes_ == 0 || (is_answer && config_.active && !has_answered_)) {
+    has_answered_ = first_bytes_ != 0;
+    first_bytes_ = bytes;
+    sent_bytes_ = 0;
+  }
+  if (sent_bytes_ + bytes > kUnprovenFlights * first_bytes_ + allowed_bytes_)
+    return queue_.out.resize(waiting);
+  sent_bytes_ += bytes;
 }
 
 bool DtlsEndpoint::Send(const uint8_t* data, size_t len) {
@@ -152,9 +184,11 @@ void DtlsEndpoint::Close() {
 
 void DtlsEndpoint::Shake() {
   ERR_clear_error();
+  const size_t waiting = queue_.out.size();
   const int result = SSL_do_handshake(ssl_);
   if (result == 1) return Opened();
   CheckResult(result);
+  if (state_ == State::kHandshaking) Limit(waiting, queue_.in_bytes > 0);
 }
 
 // Messages beyond kMaxReceived are lost, as the network loses them; SCTP sends them again.
@@ -251,7 +285,8 @@ bool DtlsEndpoint::Accept(const X509* certificate) {
 unsigned int DtlsEndpoint::NextTimeout(SSL* ssl, unsigned int before_us) {
   auto* const verifier = static_cast<CertificateVerifier*>(SSL_get_app_data(ssl));
   const auto* self = static_cast<const DtlsEndpoint*>(verifier);
-  return before_us == 0 ? self->config_.retransmit_us : std::min(2 * before_us, kLongestRetransmitUs);
+  const uint32_t factor = self->proven_ ? kBackoff : kUnprovenBackoff;
+  return before_us == 0 ? self->config_.retransmit_us : std::min(factor * before_us, kLongestRetransmitUs);
 }
 
 namespace {

@@ -9,6 +9,12 @@
 // TakeOutput gives and calls HandleTimeout once TimeoutMs is over. OpenSSL decides
 // by its own clock if a retransmission is due.
 //
+// Anybody can name or forge the address of a third party. Until the far end has
+// signed our random value, the endpoint sends at most kUnprovenFlights times the
+// bytes of its first flight, and kUnprovenFlights times the bytes that the owner
+// credits (RFC 9000, 8.1, has the same factor). The first answer to a ClientHello
+// renews the allowance once: a server may ask for a cookie.
+//
 // One thread at a time may use it.
 #ifndef PARLEY_MEDIA_DTLS_DTLS_ENDPOINT_H_
 #define PARLEY_MEDIA_DTLS_DTLS_ENDPOINT_H_
@@ -120,6 +126,7 @@ class DtlsEndpoint : private CertificateVerifier {
   static constexpr size_t kMaxDatagram = 2048;
   static constexpr size_t kMtu = 1200;        // fits through IPv6 and its tunnels
   static constexpr size_t kMaxReceived = 64;  // messages of application data between two TakeReceived
+  static constexpr size_t kUnprovenFlights = 3;
 
   // Null when the crypto library has no memory.
   static std::unique_ptr<DtlsEndpoint> Create(std::shared_ptr<DtlsIdentity> identity, DtlsConfig config);
@@ -133,6 +140,8 @@ class DtlsEndpoint : private CertificateVerifier {
   // Milliseconds until a retransmission is due; -1: none.
   int64_t TimeoutMs() const;
   void HandleTimeout();
+  // So many bytes came from there outside of the handshake, by ICE checks.
+  void Credit(size_t bytes) { allowed_bytes_ += kUnprovenFlights * bytes; }
   // One message of application data, at most kMaxDatagram bytes. False unless open, or where OpenSSL refuses.
   bool Send(const uint8_t* data, size_t len);
   // Says goodbye where there is an association. Nothing is received afterwards.
@@ -152,6 +161,7 @@ class DtlsEndpoint : private CertificateVerifier {
 
   bool Prepare();
   void Shake();
+  void Limit(size_t waiting, bool is_answer);
   void Drain();
   void Opened();
   bool ExportKeys(SrtpProfile profile);
@@ -168,7 +178,12 @@ class DtlsEndpoint : private CertificateVerifier {
   SSL* ssl_ = nullptr;
   State state_ = State::kNew;
   Failure failure_ = Failure::kNone;
-  bool stranger_ = false;  // its certificate is not the one that was announced
+  bool proven_ = false;        // OpenSSL has protected a record: the far end has signed our random value
+  bool has_answered_ = false;  // the far end has answered our ClientHello
+  size_t first_bytes_ = 0;     // of the first flight; 0: nothing was sent
+  size_t sent_bytes_ = 0;      // before it is proven
+  size_t allowed_bytes_ = 0;   // of credits
+  bool stranger_ = false;      // its certificate is not the one that was announced
   std::string reason_;
   DtlsSrtpKeys keys_;
 };

@@ -142,12 +142,12 @@ class MediaSocket : public DtlsTransport,
   void OnForeign(const uint8_t* data, size_t len, const Address& from, bool rtcp_port) override;
   void TakeOne(const uint8_t* data, size_t len, const Path& from, bool rtcp_port, int64_t now_ns);
   void TakeCheck(const uint8_t* data, size_t len, bool rtcp_port);
-  void NotePassed(const IceLite::Answer& answer, bool rtcp_port, int64_t now_ns);
+  void NotePassed(const IceLite::Answer& answer, size_t len, bool rtcp_port, int64_t now_ns);
   void Follow(int64_t now_ns);
   void FollowNomination(int64_t now_ns);
   void AnnounceIce(int64_t now_ns);
   void NoteDeadline();
-  void NoteDtlsPeer(const IceLite::Answer& answer, const Address& from);
+  void NoteDtlsPeer(const IceLite::Answer& answer, const Address& from, size_t len);
   void ForgetDtlsPeer();
   bool HasAssociation() const { return dtls_ && !dtls_->closed(); }
   bool SendOne(const uint8_t* data, size_t len, const Address& to, bool rtcp_port);

@@ -21,8 +21,10 @@ void MediaSocket::SendDtls(const uint8_t* data, size_t len) {
 }
 
 // A check of RTP's component has passed.
-void MediaSocket::NoteDtlsPeer(const IceLite::Answer& answer, const Address& from) {
+void MediaSocket::NoteDtlsPeer(const IceLite::Answer& answer, const Address& from, size_t len) {
   if (!answer.fresh || (dtls_nominated_ && !answer.confirmed)) return;
+  // Only the holder of our password can send a check, but it can forge the source.
+  if (dtls_ && dtls_to_ == from) dtls_->Credit(len);
   dtls_to_ = from;
   dtls_nominated_ = dtls_nominated_ || answer.confirmed;
   if (dtls_) dtls_->Start();

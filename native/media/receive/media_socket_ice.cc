@@ -79,16 +79,16 @@ void MediaSocket::TakeCheck(const uint8_t* data, size_t len, bool rtcp_port) {
   if (answer.bytes > 0 && SendAlong(from, answer.data.data(), answer.bytes) && tapping_) {
     tap_->Sent(from.remote, rtcp_port, now_ns, answer.data.data(), answer.bytes, PacketTap::Wait::kForTurn);
   }
-  if (answer.passed) NotePassed(answer, rtcp_port, now_ns);
+  if (answer.passed) NotePassed(answer, len, rtcp_port, now_ns);
 }
 
-void MediaSocket::NotePassed(const IceLite::Answer& answer, bool rtcp_port, int64_t now_ns) {
+void MediaSocket::NotePassed(const IceLite::Answer& answer, size_t len, bool rtcp_port, int64_t now_ns) {
   const Address& from = arriving_->remote;
   if (answer.forgotten.sink) answer.forgotten.sink->Close();
   else if (udp_mux_ && answer.forgotten.known() && !ice_->HasChecked(answer.forgotten.remote, nullptr)) {
     udp_mux_->calls().Release(answer.forgotten.remote, this);
   }
-  if (!rtcp_port) NoteDtlsPeer(answer, from);
+  if (!rtcp_port) NoteDtlsPeer(answer, from, len);
   bool is_news = false;
   if (answer.fresh && !rtcp_port && ice_state_.checked != from) {
     ice_state_.checked = from;
