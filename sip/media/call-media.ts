@@ -93,6 +93,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   /** The peer, or a packet of its media, has shown that it is there. */
   #confirmed = false;
   #onceConfirmed: (() => void)[] = [];
+  readonly #trial: Trial;
   #departures = 0;
   #closed = false;
 
@@ -113,6 +114,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       () => socket.stats(),
       () => this.onSilent?.(),
     );
+    this.#trial = new Trial(time, () => this.#voice.stop());
     this.#path = new MediaPath({
       socket,
       certificate,
@@ -150,6 +152,17 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       return this.onFailed?.(this.#noted(error));
     }
     this.#flow(agreed, this.#isKeyed(agreed), false);
+  }
+
+  acknowledged(by: 'ACK' | 'PRACK'): void {
+    if (this.#closed) return;
+    const { isOver } = this.#trial;
+    this.#trial.acknowledged(by);
+    if (isOver) this.#resume();
+  }
+
+  awaitAck(isAwaited: boolean): void {
+    this.#trial.awaitsAck = isAwaited;
   }
 
   /** Calls `action` as soon as media may be sent; never if the call ends before. */
@@ -257,6 +270,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#closed = true;
     this.#onceConfirmed = [];
     this.#watch.close();
+    this.#trial.close();
     this.#digits.close();
     this.#voice.close();
     this.#path.close();
@@ -267,7 +281,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   /** A packet has shown the far end's address, or another one. */
   #found(): void {
     const { departures, address, port, latched } = this.#socket.stats();
-    if (latched) this.confirmed();
+    if (latched) this.#heard();
     if (departures <= this.#departures) return;
     this.#departures = departures;
     this.#parts.departed?.();
@@ -280,6 +294,19 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       },
       'media latched away from the announced address',
     );
+  }
+
+  /** The far end is where its media comes from. */
+  #heard(): void {
+    const { isOver } = this.#trial;
+    this.#trial.heard();
+    if (this.#confirmed && isOver) this.#resume();
+    this.confirmed();
+  }
+
+  #resume(): void {
+    const agreed = this.#applied;
+    if (agreed !== undefined) this.#flow(agreed, this.#isKeyed(agreed), false);
   }
 
   get #address(): string {
@@ -302,6 +329,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     if (opened instanceof ParleyError) return refused(500, 'no stream is free for the media of this call');
     try {
       this.#applied = agreed;
+      const { address, port } = agreed.remote;
+      if (before?.remote.address !== address || before.remote.port !== port) this.#trial.moved();
       this.#incoming.follow(agreed, keys?.receive);
       if (this.#confirmed || !connects(agreed)) this.#path.follow(agreed);
     } catch (error) {
@@ -333,7 +362,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   #nominated(address: string, port: number, component: IceComponent): void {
     if (this.#isForbidden(address, port)) return;
     this.#incoming.found(address, port, component);
-    this.confirmed();
+    this.#heard();
   }
 
   /**
@@ -360,6 +389,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     const opened = this.#open(agreed, keys);
     if (opened instanceof ParleyError) return this.onFailed?.(opened);
     this.#incoming.protect(keys.receive);
+    this.#trial.heard();
     this.#flow(agreed, true, opened);
     this.confirmed();
   }
@@ -384,7 +414,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#watch.expect(!this.#held && receives(agreed.direction));
     if (another) this.#tellPort(agreed);
     this.#voice.leave();
-    if (this.#held || !keyed || !this.#confirmed) this.#voice.stop();
+    if (this.#held || !keyed || !this.#confirmed || !this.#trial.maySend()) this.#voice.stop();
     else this.#voice.flow();
     if (this.#held !== before) this.onHeld?.(this.#held);
   }
@@ -422,6 +452,66 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   #remote(): RemoteReception | undefined {
     const agreed = this.#applied;
     return agreed === undefined ? undefined : remoteOf(agreed, this.#voice.counts(), this.#socket.stats());
+  }
+}
+
+const TRIAL_MS = 1000;
+
+/**
+ * Limits the media to an address that only a description names: without ACK, and without a packet from there,
+ * it ends after a second. The second is one for all addresses until the next ACK.
+ */
+class Trial {
+  /** An ACK is to come. */
+  awaitsAck = true;
+  readonly #time: Time;
+  readonly #onOver: () => void;
+  #isAcknowledged = false;
+  #isHeard = false;
+  #cancelTimer: (() => void) | undefined;
+  #isSpent = false;
+
+  constructor(time: Time, onOver: () => void) {
+    this.#time = time;
+    this.#onOver = onOver;
+  }
+
+  get isOver(): boolean {
+    return this.#isSpent && !this.#isAcknowledged && !this.#isHeard;
+  }
+
+  /** Begins the second if it counts. */
+  maySend(): boolean {
+    if (this.#isAcknowledged || this.#isHeard) return true;
+    if (!this.#isSpent) {
+      this.#cancelTimer ??= this.#time.after(TRIAL_MS, () => {
+        this.#isSpent = true;
+        if (this.isOver) this.#onOver();
+      });
+    }
+    return !this.#isSpent;
+  }
+
+  /** The description names another address than the one before. */
+  moved(): void {
+    this.#isHeard = false;
+    if (this.awaitsAck) this.#isAcknowledged = false;
+  }
+
+  heard(): void {
+    this.#isHeard = true;
+  }
+
+  acknowledged(by: 'ACK' | 'PRACK'): void {
+    this.close();
+    this.#cancelTimer = undefined;
+    this.#isSpent = false;
+    this.#isAcknowledged = true;
+    if (by === 'ACK') this.awaitsAck = false;
+  }
+
+  close(): void {
+    this.#cancelTimer?.();
   }
 }
 

@@ -40,6 +40,7 @@ export class Fork {
     this.#lastRSeq = rseq;
     this.inDialog.dialog.refresh(response);
     const result = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
+    this.#media.acknowledged('PRACK'); // ours
     void this.#acknowledge(rseq, response, result.value);
     return result.refusal === undefined ? { value: true } : result;
   }
@@ -47,6 +48,7 @@ export class Fork {
   /** Handles the first 2xx: returns the content of its ACK or the refusal that ends the call. */
   accepted(response: SipResponse): Result<RequestContent> {
     this.#heard(response);
+    this.#media.acknowledged('ACK'); // ours
     const result = this.#late ? this.#offered(response) : this.#answered(response, 'yes');
     if (result.refusal !== undefined) return result;
     if (this.#agreed === 'no') return refused(488, 'the call was answered without a session description');

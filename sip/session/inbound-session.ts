@@ -232,6 +232,7 @@ export class InboundSession implements Session {
     if (this.#inDialog.ended) return;
     const { dialog } = this.#inDialog;
     media.confirmed();
+    media.acknowledged('ACK');
     const result = this.#exchange.acknowledged(ack, media, dialog.remoteTag);
     if (result.refusal === undefined) this.user.established();
     else void this.#inDialog.bye({ by: 'us', status: result.refusal.status }, NO_ANSWER);
@@ -275,6 +276,7 @@ export class InboundSession implements Session {
     const isAnswer = media?.offering ?? false;
     const result =
       media === undefined ? { value: undefined } : this.#exchange.pracked(request, media, dialog.remoteTag);
+    if (result.refusal === undefined) media?.acknowledged('PRACK');
     if (result.refusal === undefined || isAnswer) {
       const { headers, body } = withDescription(result.value);
       this.#context.respond(transaction, { status: 200, headers, body });

@@ -142,6 +142,7 @@ export class OurOffers {
 
   #accepted(method: string, response: SipResponse, offered: boolean): Result<void> {
     const { channel, timer, media, ended, confirmed } = this.#life;
+    if (method === 'INVITE') media?.acknowledged('ACK'); // ours
     if (method === 'INVITE') channel.context.sent(method, { response });
     if (ended) return refused(481, 'the call has ended');
     channel.answered(response);
@@ -303,12 +304,14 @@ export class PeerOffers {
   }
 
   invite(request: SipRequest, transaction: ServerTransaction): void {
-    const { channel, awaited, timer, calling, confirmed } = this.#life;
+    const { channel, awaited, timer, media, calling, confirmed } = this.#life;
     // Before the first INVITE is answered, our offer or the peer's own is pending.
     if (!confirmed && !calling) return this.#later(transaction);
     const offer = describedIn(request);
+    if (confirmed) media?.awaitAck(true);
     const agreed = confirmed && !this.#ours.offering ? this.#agree(request, offer, true) : crossed();
     if (agreed.refusal !== undefined) {
+      media?.awaitAck(!confirmed || awaited.open);
       channel.context.refuse(transaction, agreed.refusal);
       return;
     }
@@ -319,12 +322,13 @@ export class PeerOffers {
     channel.refreshed(request, transaction.flow);
     const isGiven = awaited.accept(transaction, response, {
       acknowledged: (ack) => {
+        media?.acknowledged('ACK');
         if (isLate) this.#answered(ack);
       },
       unacknowledged: () => void this.#life.bye({ by: 'unacknowledged' }, NO_ACK),
     });
     if (isGiven) timer.answered(timing);
-    else if (isLate) this.#life.media?.withdraw();
+    else if (isLate) media?.withdraw();
   }
 
   /**

@@ -93,6 +93,13 @@ export interface SessionMedia {
    * belong to a third party.
    */
   confirmed(): void;
+  /**
+   * The description is acknowledged, by ACK or PRACK. Before that, or a packet of the peer's media, media is
+   * sent for a second at most: the peer can name a third party. After PRACK the ACK is still to come.
+   */
+  acknowledged(by: 'ACK' | 'PRACK'): void;
+  /** Sets whether an ACK is to come. A description that names another address needs it anew. */
+  awaitAck(isAwaited: boolean): void;
   /** Answers an offer of the peer. Refusals: 488 or 400 without any change, 491 if offers crossed. */
   answer(offer: Uint8Array): Result<string>;
   /**

@@ -518,6 +518,91 @@ test('an answer to our offer shows that the peer is there', async (t) => {
   valueOf(call.media.offer());
   assert.equal(call.media.accept(phone.describe(), 'a').refusal, undefined);
   assert.ok((await phone.packets(pass(100))).length >= 5);
+  assert.equal(pass(5000), 45);
+});
+
+test('without ACK media goes to a described address for one second, and goes on with the ACK', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const { media } = leg(PLAIN, {}, false);
+  media.confirmed(); // over a connection
+  valueOf(media.answer(phone.describe()));
+  assert.equal((await phone.packets(pass(32_000))).length, 51);
+  media.confirmed();
+  assert.equal(pass(1000), 0);
+  media.acknowledged('ACK');
+  assert.equal((await phone.packets(pass(2000))).length, 100);
+});
+
+test('a packet of the described address is as good as the ACK, before the second is over and after it', async (t) => {
+  for (const waitMs of [0, 5000]) {
+    const { leg, pass } = stage(t);
+    const phone = await Phone.open(t);
+    const { media } = leg(PLAIN, {}, false);
+    media.confirmed();
+    const port = portIn(valueOf(media.answer(phone.describe())));
+    pass(waitMs);
+    await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
+    pass(20);
+    assert.equal(pass(5000), 250);
+  }
+});
+
+test('without ACK a peer that names one address after another gets one second for all of them', async (t) => {
+  const { leg, pass } = stage(t);
+  const { media } = leg(PLAIN, {}, false);
+  media.confirmed();
+  let sent = 0;
+  for (let n = 0; n < 10; n++) {
+    const phone = await Phone.open(t);
+    valueOf(media.answer(phone.describe()));
+    sent += pass(200);
+  }
+  assert.equal(sent, 51);
+});
+
+test('a re-INVITE moves media to another address for one second until its ACK', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, other] = [await Phone.open(t), await Phone.open(t)];
+  const { media } = leg();
+  const port = portIn(valueOf(media.answer(phone.describe())));
+  await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
+  assert.equal(pass(5000), 251);
+  media.awaitAck(true);
+  valueOf(media.answer(other.describe()));
+  assert.equal(pass(5000), 50);
+  media.awaitAck(true); // a further one does not begin another second
+  valueOf(media.answer(phone.describe()));
+  assert.equal(pass(5000), 0);
+  media.acknowledged('ACK');
+  assert.equal(pass(1000), 50);
+});
+
+test('a re-INVITE that leaves the address as it is does not wait for its ACK, and an UPDATE has none', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, other] = [await Phone.open(t), await Phone.open(t)];
+  const { media } = leg();
+  valueOf(media.answer(phone.describe()));
+  media.awaitAck(true);
+  valueOf(media.answer(phone.describe()));
+  assert.equal(pass(5000), 251);
+  media.acknowledged('ACK');
+  valueOf(media.answer(other.describe()));
+  assert.equal(pass(5000), 250);
+});
+
+test('PRACK acknowledges early media, but not another address that follows before the ACK', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, other] = [await Phone.open(t), await Phone.open(t)];
+  const { media } = leg(PLAIN, {}, false);
+  media.confirmed();
+  valueOf(media.answer(phone.describe()));
+  media.acknowledged('PRACK');
+  assert.equal(pass(5000), 251);
+  valueOf(media.answer(other.describe()));
+  assert.equal(pass(5000), 50);
+  media.acknowledged('ACK');
+  assert.equal(pass(5000), 250);
 });
 
 test('a description of a peer whose signalling has a link-local address is answered', async (t) => {

@@ -84,7 +84,10 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
         ...parts,
       });
       legs.push(media);
-      if (confirmed) media.confirmed();
+      if (confirmed) {
+        media.confirmed();
+        media.acknowledged('ACK');
+      }
       return { media, seen: listenTo(media) };
     },
     pass,

@@ -44,6 +44,10 @@ export class HeardMedia implements SessionMedia {
 
   confirmed(): void {}
 
+  acknowledged(): void {}
+
+  awaitAck(): void {}
+
   settle(fork: string): void {
     this.events.push(`settle ${fork}`);
   }

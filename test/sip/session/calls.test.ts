@@ -385,6 +385,7 @@ for (const [how, authenticated] of [
     ends.call();
     await ends.network.pass(100);
     assert.deepEqual([...confirmed, media.isConfirmed], [authenticated, true]);
+    assert.deepEqual(media.acks, ['ACK']);
   });
 }
 

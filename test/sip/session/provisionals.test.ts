@@ -45,6 +45,7 @@ void test('183 has the answer and is repeated until PRACK; the 200 then has none
   assert.ok(descriptionIn(call.responses[0] ?? assert.fail()));
   assert.equal((await prack(ends, call)).status, 200);
   assert.equal(media.isConfirmed, true);
+  assert.deepEqual(media.acks, ['PRACK']);
   await ends.network.pass(8000);
   assert.equal(call.statuses.length, 4);
   ends.invited[0]?.accept(media, seen);
@@ -52,6 +53,7 @@ void test('183 has the answer and is repeated until PRACK; the 200 then has none
   assert.equal(call.statuses.at(-1), 200);
   assert.equal(call.responses.at(-1)?.body.length, 0);
   assert.deepEqual(seen.events, ['established']);
+  assert.deepEqual(media.acks, ['PRACK', 'ACK']);
 });
 
 void test('a call that is accepted before PRACK gets its 200 after it', async () => {

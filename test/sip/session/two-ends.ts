@@ -139,6 +139,17 @@ export class NegotiatedMedia implements SessionMedia {
     this.isConfirmed = true;
   }
 
+  /** What `acknowledged` and `awaitAck` were called with. */
+  readonly acks: ('ACK' | 'PRACK' | boolean)[] = [];
+
+  acknowledged(by: 'ACK' | 'PRACK'): void {
+    this.acks.push(by);
+  }
+
+  awaitAck(isAwaited: boolean): void {
+    this.acks.push(isAwaited);
+  }
+
   withdraw(): void {
     this.#negotiation.withdraw();
   }

@@ -157,6 +157,14 @@ export class FakeMedia {
     // It sends nothing.
   }
 
+  acknowledged(): void {
+    // It sends nothing.
+  }
+
+  awaitAck(): void {
+    // It sends nothing.
+  }
+
   /** True if media may be sent to the far end. */
   confirms = true;
   readonly #awaiting: (() => void)[] = [];
