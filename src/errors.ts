@@ -14,6 +14,7 @@ const CODES = {
   CAPABILITY_MISSING: 'no speech engine of this server can do this',
   CLIENT_LIMIT: 'the limit of calls of one client, open or in set-up, is reached',
   CONFIG_INVALID: 'the configuration has mistakes',
+  DECODER_FAILED: 'a decoder of sound files ended unexpectedly',
   DISK_FULL: 'the disk has no room for a file',
   DOWNLOAD_FAILED: 'a model could not be fetched from its hub',
   DTLS_FAILED: 'no keys for the media could be agreed on with the far end',

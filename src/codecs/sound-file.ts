@@ -6,14 +6,9 @@
 // the first file that needs it, and WAV needs none.
 import type { OpusDecoder } from 'opus-decoder';
 import { ParleyError } from '../errors.js';
-import {
-  checkSoundRate,
-  endOfTag,
-  nameOfKind,
-  opusHeads,
-  type SoundKind,
-  TAG_HEAD_BYTES,
-} from './sound-kind.js';
+import { checkSoundRate, endOfTag, nameOfKind, type SoundKind, TAG_HEAD_BYTES } from './sound-kind.js';
+import { FreeFormat } from './mpeg-frames.js';
+import { type OggPage, OggPageReader } from './ogg-pages.js';
 import { WavStream } from './wav.js';
 import { WebmPackets } from './webm.js';
 
@@ -37,6 +32,8 @@ export function soundFileReader(kind: SoundKind, taken: TakeSound): SoundFileRea
   };
   if (kind === 'wav') return new WavFileReader(take);
   if (kind === 'webm') return new WebmReader(take);
+  if (kind === 'opus') return new OggOpusReader(take);
+  if (kind === 'mp3') return new CodedReader(new Mp3Decoder(), kind, take);
   return new CodedReader(new LoadedDecoder(LOADERS[kind]), kind, take);
 }
 
@@ -55,6 +52,8 @@ interface Decoded {
   readonly samplesDecoded: number;
   readonly sampleRate: number;
 }
+
+const NOTHING: Decoded = { channelData: [], samplesDecoded: 0, sampleRate: 0 };
 
 export interface Decoder {
   readonly ready: Promise<void>;
@@ -87,7 +86,7 @@ class LoadedDecoder implements Decoder {
   }
 
   async flush(): Promise<Decoded> {
-    return (await this.#decoder?.flush?.()) ?? { channelData: [], samplesDecoded: 0, sampleRate: 0 };
+    return (await this.#decoder?.flush?.()) ?? NOTHING;
   }
 
   free(): void {
@@ -104,6 +103,7 @@ class LoadedDecoder implements Decoder {
 }
 
 const OPUS_CHANNELS_AT = 9; // in the head (RFC 7845 section 5.1)
+const OPUS_PRE_SKIP_AT = 10; // two bytes
 const OPUS_CHANNELS = 2;
 /** Bytes that a decoder gets at a time. A frame of silence in FLAC expands from 14 bytes to 2 MiB. */
 const PIECE_BYTES = { mp3: 4096, opus: 4096, flac: 1024 } as const;
@@ -131,7 +131,7 @@ class WavFileReader implements SoundFileReader {
   }
 }
 
-/** MP3, FLAC and Ogg Opus. A tag before the sound is skipped. */
+/** MP3, FLAC and one stream of Ogg Opus. A tag before the sound is skipped. */
 export class CodedReader implements SoundFileReader {
   readonly #decoder: Decoder;
   readonly #kind: keyof typeof PIECE_BYTES;
@@ -139,9 +139,6 @@ export class CodedReader implements SoundFileReader {
   /** The first bytes, until it is known whether they are a tag. */
   #head: Uint8Array | undefined = new Uint8Array(0);
   #skip = 0;
-  #opusHeads = 0;
-  /** The last bytes, which may begin the name of another head. */
-  #tail: Uint8Array = new Uint8Array(0);
   #isFree = false;
 
   constructor(decoder: Decoder, kind: keyof typeof PIECE_BYTES, take: TakeSound) {
@@ -185,7 +182,6 @@ export class CodedReader implements SoundFileReader {
     const skipped = Math.min(this.#skip, given.length);
     this.#skip -= skipped;
     const bytes = given.subarray(skipped);
-    if (this.#kind === 'opus') this.#checkOpus(bytes);
     await this.#guarded(() => this.#decoder.ready);
     const piece = PIECE_BYTES[this.#kind];
     for (let at = 0; at < bytes.length; at += piece) {
@@ -206,20 +202,112 @@ export class CodedReader implements SoundFileReader {
       throw invalid(`the ${nameOfKind(this.#kind)} file is damaged`, error);
     }
   }
+}
 
-  // One page of many channels expands to more than fits into memory.
-  #checkOpus(bytes: Uint8Array): void {
-    const seen = Buffer.concat([this.#tail, bytes]);
-    for (const at of opusHeads(seen)) {
-      if (at + OPUS_CHANNELS_AT >= seen.length) break; // it is found again with what follows
-      if (++this.#opusHeads > 1)
-        throw invalid('the Ogg file is several files behind each other; one is taken');
-      const channels = seen[at + OPUS_CHANNELS_AT] ?? 0;
-      if (channels < 1 || channels > OPUS_CHANNELS) {
-        throw invalid(`the Ogg Opus file has ${channels} channels; 1 or ${OPUS_CHANNELS} are taken`);
-      }
+/** A decoder of MP3 that reads free format as well. */
+class Mp3Decoder implements Decoder {
+  readonly ready: Promise<void>;
+  readonly #decoder = new LoadedDecoder(LOADERS.mp3);
+  readonly #frames = new FreeFormat();
+
+  constructor() {
+    this.ready = this.#decoder.ready;
+  }
+
+  decode(bytes: Uint8Array): Decoded | Promise<Decoded> {
+    return this.#decode(this.#frames.write(bytes));
+  }
+
+  async flush(): Promise<Decoded> {
+    return this.#decode(this.#frames.end());
+  }
+
+  free(): void {
+    this.#decoder.free();
+  }
+
+  #decode(frames: Uint8Array): Decoded | Promise<Decoded> {
+    return frames.length === 0 ? NOTHING : this.#decoder.decode(frames);
+  }
+}
+
+const OPUS_HEAD = 'OpusHead';
+const MOST_STREAMS = 1000; // of one file: each has a decoder of its own
+
+interface OpusStream {
+  readonly serial: number;
+  readonly reader: CodedReader;
+  /** Samples that are dropped from its beginning (RFC 7845 section 5.1). */
+  readonly preSkip: number;
+  hasSound: boolean;
+  /** Samples that it may still have. */
+  left: number;
+}
+
+/**
+ * Ogg Opus: one stream, or several behind each other, as radio stations send them (RFC 3533 section 4). Of
+ * streams beside each other the first one of Opus is read.
+ */
+class OggOpusReader implements SoundFileReader {
+  readonly #pages = new OggPageReader();
+  readonly #take: TakeSound;
+  #stream: OpusStream | undefined;
+  #streams = 0;
+
+  constructor(take: TakeSound) {
+    this.#take = take;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (const page of this.#pages.write(bytes)) {
+      if (page.isFirst) await this.#begin(page);
+      const stream = this.#stream;
+      if (stream?.serial !== page.serial) continue;
+      const isSound = !page.isFirst && page.granule !== 0n;
+      // The decoder leaves the pre-skip in the length of a stream whose sound is one page.
+      if (isSound && !stream.hasSound && page.isLast)
+        stream.left = Math.max(0, Number(page.granule) - stream.preSkip);
+      stream.hasSound ||= isSound;
+      await stream.reader.write(page.bytes);
     }
-    this.#tail = Buffer.from(seen.subarray(Math.max(0, seen.length - OPUS_CHANNELS_AT)));
+  }
+
+  /** A page that is cut off is not decoded: the sound ends before it. */
+  async end(): Promise<void> {
+    await this.#stream?.reader.end();
+  }
+
+  free(): void {
+    this.#stream?.reader.free();
+  }
+
+  async #begin({ body, serial }: OggPage): Promise<void> {
+    const isOpus = Buffer.from(body.subarray(0, OPUS_HEAD.length)).toString('latin1') === OPUS_HEAD;
+    const before = this.#stream;
+    if (!isOpus || before?.hasSound === false) return;
+    if (++this.#streams > MOST_STREAMS)
+      throw invalid(`the Ogg file is more than ${MOST_STREAMS} files behind each other`);
+    // One page of many channels expands to more than fits into memory.
+    const channels = body[OPUS_CHANNELS_AT] ?? 0;
+    if (channels < 1 || channels > OPUS_CHANNELS)
+      throw invalid(`the Ogg Opus file has ${channels} channels; 1 or ${OPUS_CHANNELS} are taken`);
+    await before?.reader.end();
+    before?.reader.free();
+    const preSkip = (body[OPUS_PRE_SKIP_AT] ?? 0) + 256 * (body[OPUS_PRE_SKIP_AT + 1] ?? 0);
+    const take: TakeSound = (sound, rate) => this.#within(stream, sound, rate);
+    const reader = new CodedReader(new LoadedDecoder(LOADERS.opus), 'opus', take);
+    const stream: OpusStream = { serial, reader, preSkip, hasSound: false, left: Infinity };
+    this.#stream = stream;
+  }
+
+  async #within(stream: OpusStream, sound: readonly Float32Array[], rate: number): Promise<void> {
+    const count = Math.min(stream.left, sound[0]?.length ?? 0);
+    stream.left -= count;
+    if (count > 0)
+      await this.#take(
+        sound.map((channel) => channel.subarray(0, count)),
+        rate,
+      );
   }
 }
 

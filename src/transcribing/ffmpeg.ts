@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { PcmRing } from '../audio/pcm-ring.js';
-import type { OtherKind } from '../codecs/sound-kind.js';
+import { nameOfKind, type OtherKind, type SoundKind } from '../codecs/sound-kind.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { type DecodedSound, openRings, watchProgress } from './decoded-sound.js';
 import type { Time } from '../time.js';
@@ -30,10 +30,17 @@ interface FfmpegLimits {
   /** Milliseconds that it may write nothing although there is room. */
   readonly stallMs: number;
   readonly time: Time;
+  /** Why the file was not decoded here: it says more than ffmpeg, if that fails as well. */
+  readonly refusal?: ParleyError;
 }
 
-/** The demultiplexer of each kind. */
-const FORMATS: Readonly<Record<OtherKind, string>> = {
+/** The demultiplexer of each kind. None of these opens a file that its file names. */
+const FORMATS: Readonly<Record<SoundKind | OtherKind, string>> = {
+  wav: 'wav',
+  mp3: 'mp3',
+  opus: 'ogg',
+  flac: 'flac',
+  webm: 'matroska',
   mp4: 'mov',
   aac: 'aac',
   ogg: 'ogg',
@@ -42,6 +49,17 @@ const FORMATS: Readonly<Record<OtherKind, string>> = {
   caf: 'caf',
   asf: 'asf',
   avi: 'avi',
+  rifx: 'wav',
+  w64: 'w64',
+  au: 'au',
+  mp2: 'mp3',
+  ac3: 'ac3',
+  eac3: 'eac3',
+  dts: 'dts',
+  wavpack: 'wv',
+  ts: 'mpegts',
+  ps: 'mpeg',
+  flv: 'flv',
 };
 
 /** The ffmpeg on the machine's path; undefined if there is none. */
@@ -54,7 +72,7 @@ export function findFfmpeg(path = 'ffmpeg'): Ffmpeg | undefined {
 /** Behaves as SoundDecoders.open does. */
 export async function decodeWithFfmpeg(
   ffmpeg: Ffmpeg,
-  kind: OtherKind,
+  kind: SoundKind | OtherKind,
   sound: UploadedSound,
   limits: FfmpegLimits,
 ): Promise<DecodedSound> {
@@ -70,7 +88,7 @@ export async function decodeWithFfmpeg(
   }
   const [ring, copy] = openRings(RATE, withCopy);
   const rings = copy === undefined ? [ring] : [ring, copy];
-  const done = run(ffmpeg, FORMATS[kind], file, rings, limits).finally(() => void remove());
+  const done = run(ffmpeg, kind, file, rings, limits).finally(() => void remove());
   done.catch(() => undefined); // whoever reads the rings awaits it
   return { ring, copy, done };
 }
@@ -88,12 +106,12 @@ function unwanted(): ParleyError {
 
 async function run(
   { path }: Ffmpeg,
-  format: string,
+  kind: SoundKind | OtherKind,
   file: string,
   rings: readonly PcmRing[],
-  { signal, stallMs, time }: FfmpegLimits,
+  { signal, stallMs, time, refusal }: FfmpegLimits,
 ): Promise<void> {
-  const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', format, '-i', file];
+  const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', FORMATS[kind], '-i', file];
   // Channels are averaged, as they are here.
   const mono = ['-af', 'aresample=rematrix_maxval=1.0', '-ac', '1', '-ar', String(RATE)];
   const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', ...mono, '-f', 'f32le', 'pipe:1'];
@@ -110,13 +128,10 @@ async function run(
   const forget = watchProgress({ rings: () => rings, stallMs, time, onStall });
   try {
     const count = await copyOut(child, rings);
-    const { status, said } = await exit;
+    const ended = await exit;
     if (signal.aborted) throw unwanted();
     if (stalled !== undefined) throw stalled;
-    if (status !== 0 || count === 0) {
-      const message = said === '' ? 'the file has no sound' : `the sound cannot be decoded: ${said}`;
-      throw new ParleyError('AUDIO_INVALID', message, { field: 'file' });
-    }
+    if (ended.status !== 0 || count === 0) throw failureOf(ended, kind, refusal);
     for (const ring of rings) ring.end();
   } catch (error) {
     kill();
@@ -145,23 +160,50 @@ async function copyOut(child: ChildProcess, rings: readonly PcmRing[]): Promise<
   return count;
 }
 
-// Characters of what ffmpeg says that are kept, and of a message.
-const MOST_HEARD = 2000;
-const MOST_SAID = 200;
+/** How a process ended. */
+interface Ended {
+  /** Null if it was killed, or never ran. */
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why it could not be started; undefined if it ran. */
+  readonly unstarted: Error | undefined;
+  /** The last that it said. */
+  readonly said: string;
+}
 
-/** Resolves with the last line that it said, without the name of our file. */
-function exitOf(child: ChildProcess): Promise<{ readonly status: number | null; readonly said: string }> {
+const NO_SOUND = /matches no streams|does not contain any stream/;
+const KILLED = /received signal \d+/;
+
+/** The file's fault in our words, or the server's. What ffmpeg said is the cause. */
+function failureOf(
+  { status, signal, unstarted, said }: Ended,
+  kind: SoundKind | OtherKind,
+  refusal: ParleyError | undefined,
+): ParleyError {
+  const cause = unstarted ?? new Error(`ffmpeg ended with ${signal ?? status}: ${said}`);
+  if (unstarted !== undefined) {
+    return new ParleyError('DECODER_FAILED', 'ffmpeg cannot be started on this server', { cause });
+  }
+  if (signal !== null || KILLED.test(said)) {
+    const message =
+      'ffmpeg was killed while it decoded the file, which is no fault of the file; send it again';
+    return new ParleyError('DECODER_FAILED', message, { cause });
+  }
+  if (status === 0 || NO_SOUND.test(said)) {
+    return new ParleyError('AUDIO_INVALID', 'the file has no sound', { field: 'file', cause });
+  }
+  if (refusal !== undefined) return refusal;
+  const message = `the ${nameOfKind(kind)} file cannot be decoded: it is damaged, or its encoding is not known`;
+  return new ParleyError('AUDIO_INVALID', message, { field: 'file', cause });
+}
+
+const MOST_SAID = 2000; // characters that are kept
+
+function exitOf(child: ChildProcess): Promise<Ended> {
   let said = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-MOST_HEARD)));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-MOST_SAID)));
   return new Promise((resolve) => {
-    const over = (status: number | null) => {
-      const line = said.trim().split('\n').at(-1) ?? '';
-      resolve({ status, said: line.replace(/\S*parley-sound-\S*/g, 'the file').slice(0, MOST_SAID) });
-    };
-    child.once('error', (error) => {
-      said = error.message;
-      over(null);
-    });
-    child.once('close', over);
+    child.once('error', (unstarted) => resolve({ status: null, signal: null, unstarted, said }));
+    child.once('close', (status, signal) => resolve({ status, signal, unstarted: undefined, said }));
   });
 }

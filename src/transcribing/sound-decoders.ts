@@ -76,14 +76,33 @@ export class SoundDecoders {
     const { kind } = sound;
     if (kind === undefined)
       throw unsupported(`the file is no sound that is known here; ${this.kinds} are taken`);
-    const { ffmpeg } = this.#options;
+    const { ffmpeg, stallMs = STALL_MS, time } = this.#options;
+    const limits = { signal, withCopy, stallMs, time };
     if (!isDecoded(kind)) {
-      const limits = { stallMs: this.#options.stallMs ?? STALL_MS, time: this.#options.time };
-      if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, kind, sound, { signal, withCopy, ...limits });
+      if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, kind, sound, limits);
       throw unsupported(
         `the file is ${nameOfKind(kind)}; ${this.kinds} are taken, and others where the machine has ffmpeg`,
       );
     }
+    try {
+      const decoded = await this.#decodeHere(kind, sound, signal, withCopy);
+      sound.forget();
+      return decoded;
+    } catch (error) {
+      const refusal = asParleyError(error, 'AUDIO_INVALID');
+      if (refusal.code !== 'AUDIO_INVALID') throw refusal;
+      if (ffmpeg === undefined) throw withoutFfmpeg(refusal);
+      if (!sound.isKept) throw refusal;
+      return decodeWithFfmpeg(ffmpeg, kind, sound, { ...limits, refusal });
+    }
+  }
+
+  #decodeHere(
+    kind: SoundKind,
+    sound: UploadedSound,
+    signal: AbortSignal,
+    withCopy: boolean,
+  ): Promise<DecodedSound> {
     const thread = this.#take();
     const decoding = thread.decode(kind, sound, signal, withCopy);
     const over = () => this.#giveBack(thread);
@@ -113,6 +132,12 @@ export class SoundDecoders {
     this.#idle.push(thread);
     thread.closeAfter(IDLE_MS);
   }
+}
+
+/** The file may be of an encoding that only ffmpeg decodes. */
+function withoutFfmpeg({ message, cause }: ParleyError): ParleyError {
+  const more = 'other encodings are decoded where the machine has ffmpeg, which this one has not';
+  return new ParleyError('AUDIO_INVALID', `${message}; ${more}`, { field: 'file', cause });
 }
 
 function unsupported(message: string): ParleyError {

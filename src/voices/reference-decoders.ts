@@ -3,7 +3,7 @@
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-buffers.js';
 import { mixDown, soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
-import { DECODED_KINDS, endOfTag, isDecoded, nameOfKind, soundKind } from '../codecs/sound-kind.js';
+import { DECODED_KINDS, endOfTag, findSound, isDecoded, nameOfKind } from '../codecs/sound-kind.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { REFERENCE_RATE, type SoundUse } from './reference-audio.js';
 
@@ -12,15 +12,17 @@ export async function decodeReference(
   bytes: Uint8Array,
   use: SoundUse = 'voice',
 ): Promise<Float32Array<ArrayBuffer>> {
-  const kind = soundKind(bytes.subarray(endOfTag(bytes)));
-  if (kind === undefined)
+  const behindTag = bytes.subarray(endOfTag(bytes));
+  const found = findSound(behindTag);
+  if (found === undefined)
     throw invalid(`the file is no audio that is known here; ${DECODED_KINDS} are taken`);
+  const { kind, start } = found;
   if (!isDecoded(kind))
     throw invalid(`the audio is not usable: it is ${nameOfKind(kind)}; ${DECODED_KINDS} are taken`);
   const sound = new ReferenceSound(use);
   await readAll(
     soundFileReader(kind, (channels, rate) => sound.add(channels, rate)),
-    bytes,
+    behindTag.subarray(start),
   );
   return sound.finish();
 }

@@ -1,9 +1,10 @@
 // Files that arrive in pieces of any size become the same sound as whole ones.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { OggPageReader } from '../../src/codecs/ogg-pages.js';
 import { soundFileReader } from '../../src/codecs/sound-file.js';
 import { endOfTag, isDecoded, soundKind } from '../../src/codecs/sound-kind.js';
-import { KINDS, OTHER_KINDS, sampleFile, toneWav } from '../voices/voice-samples.js';
+import { HALF_KNOWN, KINDS, OTHER_KINDS, sampleFile, toneWav } from '../voices/voice-samples.js';
 
 interface Read {
   readonly samples: readonly number[];
@@ -42,7 +43,7 @@ for (const [kind, how] of Object.entries(KINDS)) {
   });
 }
 
-for (const [kind, how] of Object.entries(OTHER_KINDS)) {
+for (const [kind, how] of Object.entries(OTHER_KINDS).filter(([name]) => !HALF_KNOWN.includes(name))) {
   test(`${kind} is known by name`, () => {
     const found = soundKind(sampleFile(how, { seconds: 0.5 }));
     assert(found !== undefined && !isDecoded(found));
@@ -91,9 +92,94 @@ test('what is missing or foreign is named', async () => {
     [wav.subarray(0, 30), /it holds no samples/],
     [Buffer.concat([wav.subarray(0, 12), wav.subarray(36)]), /its samples come before their format/],
     [video, /the sound of the WebM file is vorbis, not Opus/],
-    [Buffer.concat([sampleFile(KINDS.opus), sampleFile(KINDS.opus)]), /several files behind each other/],
     [sampleFile(['-c:a', 'libopus', '-ac', '6', '-f', 'ogg'], { channels: 6 }), /has 6 channels; 1 or 2/],
   ] as const) {
     await assert.rejects(read(file, 4096), { code: 'AUDIO_INVALID', message });
   }
 });
+
+const SECOND = 48_000;
+
+/** The pages of an Ogg file. */
+function pagesOf(file: Buffer): Buffer[] {
+  return new OggPageReader().write(file).map(({ bytes }) => Buffer.from(bytes));
+}
+
+test('a cut Ogg file has the length of the sound that is there', async () => {
+  const whole = sampleFile(KINDS.opus, { seconds: 4, rate: SECOND });
+  const pages = pagesOf(whole);
+  assert.equal((await read(whole, whole.length)).samples.length, 4 * SECOND);
+  const preSkip = 312;
+  const last = pages.at(-2) ?? assert.fail();
+  const kept = Number(last.readBigInt64LE(6)) - preSkip;
+  const lastBytes = pages.at(-1)?.length ?? 0;
+  for (const missing of [1, 100, lastBytes - 30, lastBytes - 1, lastBytes]) {
+    const { samples } = await read(whole.subarray(0, whole.length - missing), 4097);
+    assert.equal(samples.length, kept, String(missing));
+  }
+});
+
+test('an Ogg file whose beginning is cut off has the rest of its sound', async () => {
+  const pages = pagesOf(sampleFile(KINDS.opus, { seconds: 4, rate: SECOND }));
+  const [head = assert.fail(), tags = assert.fail(), first = assert.fail(), ...rest] = pages;
+  const { samples } = await read(Buffer.concat([head, tags, ...rest]), 999);
+  assert.equal(samples.length, 4 * SECOND - Number(first.readBigInt64LE(6)));
+});
+
+test('Ogg files behind each other are one sound, also if one of them is cut or has other channels', async () => {
+  const stereo = sampleFile(KINDS.opus, { seconds: 1, rate: SECOND });
+  const mono = sampleFile(KINDS.opus, { seconds: 0.5, rate: SECOND, channels: 1 });
+  const joined = await read(Buffer.concat([stereo, mono, stereo]), 4097);
+  assert.equal(joined.samples.length, 2.5 * SECOND);
+  const cut = Buffer.concat(pagesOf(stereo).slice(0, -1));
+  const { samples: part } = await read(cut, cut.length);
+  const { samples } = await read(Buffer.concat([cut, mono]), 1000);
+  assert.equal(samples.length, part.length + 0.5 * SECOND);
+});
+
+test('of Ogg streams beside each other one is read, and bytes between pages are skipped', async () => {
+  const [a, b] = [1, 2].map((channels) =>
+    pagesOf(sampleFile(KINDS.opus, { seconds: 1, rate: SECOND, channels })),
+  );
+  const [headA = assert.fail(), ...restA] = a ?? [];
+  const [headB = assert.fail(), ...restB] = (b ?? []).map((page) => {
+    page.writeUInt32LE(0x1234_5678, 14);
+    return page;
+  });
+  const junk = Buffer.from('OggOg');
+  const mixed = Buffer.concat([headA, headB, ...restA.flatMap((page, n) => [page, junk, restB[n] ?? junk])]);
+  assert.equal((await read(mixed, 4097)).samples.length, SECOND);
+});
+
+/** The frames of an MP3 file in free format: each longer by `more` bytes, and without a bit rate. */
+function freeFormat(mp3: Buffer, frameBytes: number, more: number): Buffer {
+  const frames: Buffer[] = [];
+  for (let at = 0; at + 4 <= mp3.length;) {
+    const end = at + frameBytes + (((mp3[at + 2] ?? 0) >> 1) & 1);
+    const frame = Buffer.concat([mp3.subarray(at, end), Buffer.alloc(more)]);
+    frame[2] = (frame[2] ?? 0) & 0x0f;
+    frames.push(frame);
+    at = end;
+  }
+  return Buffer.concat(frames);
+}
+
+for (const [what, rate, channels, frameBytes] of [
+  ['mono at 48 kHz', 48_000, 1, 384],
+  ['stereo at 44.1 kHz, with padding', 44_100, 2, 417],
+  ['mono of MPEG-2', 24_000, 1, 384],
+  ['stereo of MPEG-2', 22_050, 2, 417],
+] as const) {
+  test(`MP3 of free format is decoded: ${what}`, async () => {
+    const plain = ['-c:a', 'libmp3lame', '-b:a', '128k', '-write_xing', '0', '-id3v2_version', '0'];
+    const encoded = (...more: string[]) => sampleFile([...plain, ...more, '-f', 'mp3'], { rate, channels });
+    const withReservoir = encoded();
+    const { samples: wanted } = await read(withReservoir, 4096);
+    const free = freeFormat(withReservoir, frameBytes, 0);
+    for (const size of [101, 4096]) assert.deepEqual((await read(free, size)).samples, wanted);
+    // Longer frames, of a bit rate that has no number; without a reservoir nothing refers over the filling.
+    const without = encoded('-reservoir', '0');
+    const longer = await read(freeFormat(without, frameBytes, 37), 4096);
+    assert.deepEqual(longer.samples, (await read(without, 4096)).samples);
+  });
+}

@@ -11,6 +11,7 @@ import { type Ffmpeg, findFfmpeg } from '../../src/transcribing/ffmpeg.js';
 import { SoundDecoders } from '../../src/transcribing/sound-decoders.js';
 import { fitTone } from '../audio/tones.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { randomFrom } from '../api/mutations.js';
 import { rejectionsOf } from '../fakes/rejections.js';
 import { until } from '../fakes/until.js';
 import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from '../voices/voice-samples.js';
@@ -21,7 +22,6 @@ process.env['TMPDIR'] = folder;
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const NEVER = new AbortController().signal;
-const FFMPEG_KINDS = ['mp4', 'aac', 'vorbis'] as const;
 
 async function* upload(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 7000) {
@@ -52,7 +52,7 @@ function leftovers(): string[] {
 }
 
 const all = { ...KINDS, ...OTHER_KINDS };
-for (const kind of [...Object.keys(KINDS), ...FFMPEG_KINDS] as (keyof typeof all)[]) {
+for (const kind of Object.keys(all) as (keyof typeof all)[]) {
   test(`${kind} becomes the same tone, in mono, twice where that is asked for`, async (t) => {
     const decoders = open(t, findFfmpeg());
     const { ring, copy, done } = await decoders.open(upload(sampleFile(all[kind])), NEVER, true);
@@ -62,7 +62,8 @@ for (const kind of [...Object.keys(KINDS), ...FFMPEG_KINDS] as (keyof typeof all
     assert.deepEqual(copied, samples);
     assert(Math.abs(samples.length / ring.rate - 2) < 0.1, String(samples.length / ring.rate));
     const { amplitude, snrDb } = fitTone(samples.subarray(ring.rate / 2, ring.rate), TONE_HZ, ring.rate);
-    assert(Math.abs(amplitude - 0.5) < 0.03 && snrDb > 30, `${amplitude} ${snrDb}`);
+    const least = kind === 'wav GSM' || kind === 'wav ADPCM' ? 10 : 30; // their noise
+    assert(Math.abs(amplitude - 0.5) < 0.05 && snrDb > least, `${amplitude} ${snrDb}`);
     ring.close();
     copy.close();
     await until(() => leftovers().length === 0);
@@ -78,12 +79,12 @@ test('without ffmpeg other kinds are refused by name', async (t) => {
   assert.equal(findFfmpeg('/nowhere/ffmpeg'), undefined);
 });
 
-test('what ffmpeg cannot read is refused in its words, without our path', async (t) => {
+test('what ffmpeg cannot read is refused in our words', async (t) => {
   const file = Buffer.concat([Buffer.from('\0\0\0\x18ftypM4A ', 'latin1'), Buffer.alloc(20_000, 7)]);
   const { ring, done } = await open(t, findFfmpeg()).open(upload(file), NEVER);
   await assert.rejects(done, {
     code: 'AUDIO_INVALID',
-    message: /^the sound cannot be decoded: (?!.*parley-sound)/,
+    message: 'the MP4 (M4A) file cannot be decoded: it is damaged, or its encoding is not known',
   });
   assert.equal(ring.status()?.error, 'AUDIO_INVALID');
   ring.close();
@@ -92,11 +93,77 @@ test('what ffmpeg cannot read is refused in its words, without our path', async 
 test('a video without sound, and an ffmpeg that cannot be started, are named', async (t) => {
   const picture = ['-f', 'lavfi', '-i', 'color=size=16x16:duration=1', '-map', '1:v', '-c:v', 'mpeg4'];
   const silent = sampleFile([...picture, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']);
-  for (const ffmpeg of [findFfmpeg(), { path: '/nowhere/ffmpeg', version: '0' }]) {
+  for (const [ffmpeg, refused] of [
+    [findFfmpeg(), { code: 'AUDIO_INVALID', message: 'the file has no sound' }],
+    [
+      { path: '/nowhere/ffmpeg', version: '0' },
+      { code: 'DECODER_FAILED', message: /cannot be started/ },
+    ],
+  ] as const) {
     const { ring, done } = await open(t, ffmpeg).open(upload(silent), NEVER);
-    await assert.rejects(done, { code: 'AUDIO_INVALID' });
+    await assert.rejects(done, refused);
     ring.close();
   }
+});
+
+test('an ffmpeg that is killed is no fault of the file', async (t) => {
+  for (const last of ['kill -9 $$', 'echo "Exiting normally, received signal 15." >&2; exit 255']) {
+    const path = join(folder, 'killed.sh');
+    writeFileSync(path, `#!/bin/sh\n${last}\n`, { mode: 0o700 });
+    const { ring, done } = await open(t, { path, version: '0' }).open(
+      upload(sampleFile(OTHER_KINDS.mp4)),
+      NEVER,
+    );
+    await assert.rejects(done, { code: 'DECODER_FAILED', message: /killed .* no fault of the file/ });
+    ring.close();
+    rmSync(path);
+  }
+});
+
+test('a file that no decoder reads is refused by the first one, and ffmpeg is not quoted', async (t) => {
+  const wav = Buffer.from(toneWav({ seconds: 0.5 }));
+  wav.writeUInt16LE(0x1234, 20); // an encoding that does not exist
+  const decoders = open(t, findFfmpeg());
+  const { ring, done } = await decoders.open(upload(wav), NEVER);
+  await assert.rejects(done, { code: 'AUDIO_INVALID', message: /its encoding \(4660\) is neither PCM/ });
+  ring.close();
+});
+
+test('without ffmpeg an encoding that is not decoded here is named with what is missing', async (t) => {
+  for (const [kind, message] of [
+    ['wav ADPCM', /its encoding \(2\) is neither PCM nor float nor G\.711; .* where the machine has ffmpeg/],
+    ['webm vorbis', /the sound of the WebM file is vorbis, not Opus; .* where the machine has ffmpeg/],
+  ] as const) {
+    const opening = open(t).open(upload(sampleFile(OTHER_KINDS[kind], { seconds: 0.5 })), NEVER);
+    await assert.rejects(opening, { code: 'AUDIO_INVALID', message });
+  }
+  for (const [kind, name] of [
+    ['ts', 'MPEG transport stream'],
+    ['ac3', 'AC-3'],
+    ['au', 'AU'],
+    ['w64', 'Wave64'],
+  ] as const) {
+    const opening = open(t).open(upload(sampleFile(OTHER_KINDS[kind], { seconds: 0.5 })), NEVER);
+    await assert.rejects(opening, {
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+      message: new RegExp(`the file is ${name};`),
+    });
+  }
+});
+
+test('what comes before an MP3 file is left out', async (t) => {
+  const mp3 = sampleFile(KINDS.mp3, { seconds: 1 });
+  const random = randomFrom(5);
+  const noise = Buffer.from(Array.from({ length: 60_000 }, () => Math.floor(256 * random())));
+  const tag = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x05', 'latin1'), Buffer.alloc(5)]);
+  for (const junk of [Buffer.alloc(3000), noise, Buffer.concat([tag, tag, Buffer.alloc(500)])]) {
+    const { ring, done } = await open(t).open(upload(Buffer.concat([junk, mp3])), NEVER);
+    const samples = await readAll(ring);
+    await done;
+    assert(Math.abs(samples.length / ring.rate - 1) < 0.1, String(samples.length / ring.rate));
+    ring.close();
+  }
+  await assert.rejects(open(t).open(upload(noise), NEVER), { code: 'UNSUPPORTED_MEDIA_TYPE' });
 });
 
 test('an ffmpeg that hangs is ended', async (t) => {

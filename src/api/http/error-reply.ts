@@ -26,6 +26,7 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   CAPABILITY_MISSING: { status: 501 },
   CLIENT_LIMIT: { status: 429, retryAfterSeconds: 5 },
   CONFIG_INVALID: { status: 500, hidden: true },
+  DECODER_FAILED: { status: 503, retryAfterSeconds: 5 },
   DISK_FULL: { status: 507 },
   DOWNLOAD_FAILED: { status: 502 },
   DTLS_FAILED: { status: 502 },
