@@ -5,8 +5,8 @@
 export const SENTENCE_BREAK = '\u2028';
 
 const PARTS = [
-  // a block of code, to its end or to the end of the text
-  String.raw`(?<code>^[ \t]*(?<fence>\x60{3,}|~{3,})[^\n\u2028\x60]*(?:[\n\u2028][^]*?(?:^[ \t]*\k<fence>[^\S\n\u2028]*$|(?![^]))|(?![^]))\s*)`,
+  // a closed block of code; the server leaves it out of the sentences of an agent
+  String.raw`(?<code>^[ \t]*(?<fence>\x60{3,}|~{3,})[^\n\u2028\x60]*\n(?:[^]*?\n)?[ \t]*\k<fence>[\x60~]*[^\S\n\u2028]*(?:\n\s*|(?![^])))`,
   String.raw`(?<escape>\\[!-/:-@[-\x60{-~])`,
   String.raw`(?<rule>^[ \t]*(?:(?:[-*_=][ \t]*){3,}|\|?[ :|-]*-{2}[ :|-]*)$[\n\u2028]?)`,
   String.raw`(?<line>^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?))`,
@@ -17,6 +17,7 @@ const PARTS = [
   String.raw`(?<emphasis>\*{1,3}|_{1,3}|~~)`,
 ];
 const MARK = new RegExp(PARTS.join('|'), 'gim');
+const CODE = new RegExp(PARTS[0], 'my');
 const SPACE = /^\s?$/; // also beyond an end
 const LONGEST = 200; // characters between two marks
 const CLOSED = /^[^\n]*?[^\s*_]([*_])(?![\w*#])/;
@@ -41,6 +42,12 @@ function isEmphasis(text, from, to) {
   if (WORD.test(before) && WORD.test(after)) return false;
   if (!SPACE.test(before)) return true;
   return !/[.,;:!?]/.test(after) && (!/\d/.test(after) || CLOSED.test(text.slice(to, to + LONGEST)));
+}
+
+/** Where the closed block of code ends that begins at this place; undefined: none does. */
+export function codeEnd(text, at) {
+  CODE.lastIndex = at;
+  return CODE.test(text) ? CODE.lastIndex : undefined;
 }
 
 /** The part of the text from one place to another, as it is spoken. */

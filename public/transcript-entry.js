@@ -1,6 +1,6 @@
 // One entry of the transcript: a text that waits, is spoken, was spoken or cut off, or was made a file.
 import { forgetSound } from './speech-file.js';
-import { SENTENCE_BREAK, spokenNodes, spokenText } from './spoken-text.js';
+import { codeEnd, SENTENCE_BREAK, spokenNodes, spokenText } from './spoken-text.js';
 
 const TAGS = {
   waiting: 'Waiting',
@@ -235,8 +235,8 @@ export function make(tag, className) {
 }
 
 /**
- * Where `part` ends in `text` when it is looked for from `from` on, spaces not counted: the server trims and
- * joins sentences. Undefined when it is not there.
+ * Where `part` ends in `text` when it is looked for from `from` on. Spaces are not counted, and blocks of code
+ * may be left out: the server trims and joins sentences. Undefined when it is not there.
  */
 export function endOf(part, text, from) {
   const wanted = part.replace(/\s+/g, '');
@@ -252,7 +252,12 @@ function matchFrom(wanted, text, start) {
   let taken = 0;
   for (let at = start; at < text.length; at++) {
     if (/\s/.test(text[at])) continue;
-    if (text[at] !== wanted[taken]) return undefined;
+    if (text[at] !== wanted[taken]) {
+      const end = codeEnd(text, at);
+      if (taken === 0 || end === undefined) return undefined;
+      at = end - 1;
+      continue;
+    }
     taken++;
     if (taken === wanted.length) return at + 1;
   }

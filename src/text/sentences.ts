@@ -2,6 +2,8 @@
 // The result does not depend on how the text was split into tokens: every decision looks at a window of
 // fixed size, or waits until the window is filled or the text has ended.
 // Stop marks are judged in sentence-end.ts, clause marks in clause-end.ts, line breaks here.
+// A closed block of code between two fences of Markdown is in no sentence: nobody understands code that is
+// read to them.
 //
 // With `mayBegin` the first piece may be a part of its sentence, so that speech can begin sooner. The whole
 // sentence is preferred if it has arrived already, so that piece alone depends on when the text arrives.
@@ -45,6 +47,10 @@ const LONGEST_FIRST = 120; // units of a first piece without a clause mark
 const LONGEST_FIRST_DENSE = 40; // the same in Chinese and Japanese
 const FIRST_AHEAD = 16; // units behind it that must have arrived
 const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
+/** The first line of a block of code: a fence, and perhaps the name of a language. */
+const OPEN_FENCE = /^(`{3,}|~{3,})[^\n`]{0,100}/;
+const FENCE = /^(?:`{3}|~{3})/;
+const LONGEST_CODE = 8000; // units of a block; the text of a longer one is read
 /** Characters at which a piece can end. */
 const CANDIDATES = {
   sentence: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'u')),
@@ -113,11 +119,34 @@ export class SentenceStream {
     const sentences: Sentence[] = [];
     for (;;) {
       this.#dropLeadingSpace();
+      const code = this.#codeLength();
+      if (code === 'wait') return sentences;
+      if (code > 0) {
+        this.#lead = '';
+        this.#advance(code);
+        continue;
+      }
       const cut = this.#nextCut() ?? this.#firstClause();
       if (cut === undefined) return sentences;
       const sentence = this.#give(cut);
       if (sentence !== undefined) sentences.push(sentence);
     }
+  }
+
+  /** Units of the block of code that begins the buffer; 0 if there is none, or if it is never closed. */
+  #codeLength(): number | 'wait' {
+    const buffer = this.#buffer;
+    const [mark] = buffer;
+    if (mark !== '`' && mark !== '~') return 0;
+    const unknown = this.#ended || buffer.length > LONGEST_CODE ? 0 : 'wait';
+    const [opening, fence] = OPEN_FENCE.exec(buffer) ?? [];
+    if (opening === undefined || fence === undefined) return /^(?:`{1,2}|~{1,2})$/.test(buffer) ? unknown : 0;
+    if (opening.length === buffer.length) return unknown;
+    if (buffer[opening.length] !== '\n') return 0;
+    const closing = new RegExp(`\\n[^\\S\\n]*${mark}{${fence.length},}[^\\S\\n]*(?=\\n|$)`, 'g');
+    closing.lastIndex = opening.length;
+    if (!closing.test(buffer)) return unknown;
+    return closing.lastIndex < buffer.length || this.#ended ? closing.lastIndex : 'wait';
   }
 
   /** The text that decisions may look at: half of a surrogate pair waits for its other half. */
@@ -338,7 +367,7 @@ function judgeLineBreak(after: string, lineLength: number, complete: boolean): B
   if (PARAGRAPH.test(space)) return space.length;
   if (complete && rest === '') return space.length;
   if (!complete && rest.length < MARKER_LENGTH) return 'wait';
-  if (LIST_MARKER.test(rest)) return space.length;
+  if (LIST_MARKER.test(rest) || FENCE.test(rest)) return space.length;
   if (/^\p{Ll}/u.test(rest)) return 'none';
   return lineLength < WRAPPED_LENGTH ? space.length : 'none';
 }

@@ -643,6 +643,9 @@ test('the end of a sentence is found in a text whatever the spaces between its w
   assert.equal(endOf('One two. Th', text, 0), 13);
   assert.equal(endOf('', text, 5), 5);
   assert.equal(endOf('four', text, 0), undefined);
+  const code = 'Run:\n```sh\nls\n```\nDone now.';
+  assert.equal(endOf('Run: Done', code, 0), code.indexOf(' now'), 'code is in no sentence');
+  assert.equal(endOf('Run: ```sh ls ``` Done', code, 0), code.indexOf(' now'));
 });
 
 test('marks of Markdown and blocks of code are no part of what is spoken; other signs are', async () => {
@@ -659,8 +662,9 @@ test('marks of Markdown and blocks of code are no part of what is spoken; other 
     ['2 * 3, 2*3*4, snake_case, \\*', '2 * 3, 2*3*4, snake_case, *'],
     ['Press *. Dial *67 or *123#. Press * or #.', 'Press *. Dial *67 or *123#. Press * or #.'],
     ['Here:\n\n```js\na = **1**;\n```\n\nDone.', 'Here:\n\nDone.'],
-    [`Here:${next}\`\`\`js\na;${next}\`\`\`${next}Done.`, 'Here: Done.'],
-    ['Here:\n~~~\nstill written', 'Here:\n'],
+    ['Here:\n~~~\na\n~~~\nDone.', 'Here:\nDone.'],
+    ['Here:\n```js\nnever closed', 'Here:\njs\nnever closed'],
+    [`One.${next}Two \`\`\`x\`\`\`.${next}Three.`, 'One. Two x. Three.'],
     ['```code``` in a line', 'code in a line'],
     [`**One.${next}Two.**`, 'One. Two.'],
     ['<b>One</b><br>', 'One'],

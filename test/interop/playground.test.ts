@@ -149,7 +149,7 @@ test('a user who has switched the microphone off is not asked for it by a call t
   assert.deepEqual(await page.evaluate('server.asked'), []);
 });
 
-test("an agent's Markdown is shown as it is spoken, and its code is left out", async (t) => {
+test("an agent's Markdown is shown as it is spoken", async (t) => {
   const { page, url, errors, send } = await openPage(t, { agent: 'shop' });
   await load(page, url);
   await startCall(page);
@@ -158,8 +158,8 @@ test("an agent's Markdown is shown as it is spoken, and its code is left out", a
   const sentences = [
     '**Two** kinds of [tea](https://tea.example):',
     '- *Green* tea',
-    '```js\nbuy();',
-    '```\nThat is `all`.',
+    '```js buy();', // a block that was never closed: its words are spoken
+    'That is `all`.',
   ];
   for (const [sentence, text] of sentences.entries()) {
     await send({ type: 'sentence.started', utterance: 1, sentence, text });
@@ -167,22 +167,40 @@ test("an agent's Markdown is shown as it is spoken, and its code is left out", a
     if (sentence === 3) break;
     await send({ type: 'sentence.spoken', utterance: 1, sentence, text });
   }
-  assert.equal(await said.textContent(), 'Two kinds of tea: Green tea That is all.');
+  assert.equal(await said.textContent(), 'Two kinds of tea: Green tea js buy(); That is all.');
   assert.equal(await said.locator('mark').textContent(), 'That is all.');
   await send({
     type: 'utterance.interrupted',
     utterance: 1,
-    text: `${sentences.slice(0, 3).join(' ')} \`\`\`\nThat`,
+    text: `${sentences.slice(0, 3).join(' ')} That`,
     heard: '**Two** kinds of [tea](https://tea.example): - *Green* tea',
     durationMs: 900,
   });
   assert.equal(await said.locator('del').textContent(), 'is all.');
   assert.equal(
     await page.locator('#announce').textContent(),
-    'Stopped after: Two kinds of tea: Green tea That',
+    'Stopped after: Two kinds of tea: Green tea js buy(); That',
   );
   assert.ok(!(await page.locator('#transcript').innerText()).includes('*'));
   assert.deepEqual(errors, []);
+});
+
+test('code in a typed text is shown no more than it is spoken', async (t) => {
+  const { page, url, send } = await openPage(t);
+  await load(page, url);
+  await page.getByLabel('Text to speak').fill('Run **this**:\n```sh\nls -l\n```\nThen wait a moment.');
+  await page.getByRole('button', { name: 'Speak', exact: true }).click();
+  const said = page.locator('.entry .said');
+  await said.waitFor();
+  assert.equal(await said.textContent(), 'Run this:\nThen wait a moment.');
+  await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'Run **this**:' });
+  await send({ type: 'sentence.spoken', utterance: 1, sentence: 0, text: 'Run **this**:' });
+  await send({ type: 'sentence.started', utterance: 1, sentence: 1, text: 'Then wait a moment.' });
+  assert.equal(await said.locator('mark').textContent(), 'Then wait a moment.');
+  const heard = 'Run **this**: Then wait';
+  await send({ type: 'utterance.interrupted', utterance: 1, text: heard, heard, durationMs: 900 });
+  assert.equal(await said.locator('del').textContent(), 'a moment.');
 });
 
 test('what the caller says appears while it is said, and is told once', async (t) => {

@@ -114,6 +114,20 @@ test('what is marks alone is left out, and a text of nothing else is refused', a
   assert.equal((await hear(under, silent)).error?.code, 'TEXT_EMPTY');
 });
 
+test('a block of code is not spoken, whether the text arrives whole or in tokens', async () => {
+  const text = 'Run this:\n```sh\nls -l\n```\nThat is all.';
+  for (const given of ['whole', 'tokens']) {
+    const under = openCall();
+    const { call, engine } = under;
+    const tokens = new TokenSource();
+    const utterance = call.speak(given === 'whole' ? text : tokens);
+    for (const token of text.match(/[^]{1,3}/g) ?? []) tokens.push(token);
+    tokens.end();
+    await hear(under, utterance);
+    assert.deepEqual(engine.begun, ['Run this:', 'That is all.'], given);
+  }
+});
+
 test('an interruption answers with the written words that were heard, in proportion to those spoken', async () => {
   const { call, engine, pass } = openCall();
   const spoken = 'Pay three dollars and fifty cents now.';

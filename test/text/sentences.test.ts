@@ -47,6 +47,33 @@ test('a sentence is given out with the first character that makes its end certai
   assert.deepEqual(stream.end(), []);
 });
 
+test('a closed block of code is in no sentence; its fences alone decide, however the text arrives', () => {
+  const long = 'x'.repeat(60);
+  for (const [text, expected] of [
+    [
+      'Here it is:\n\n```js\nconst a = 1; // Really.\n\nb();\n```\n\nThat is all.',
+      ['Here it is:', 'That is all.'],
+    ],
+    [`See ${long}:\n~~~~ sh x\nls\n~~~\nrm\n~~~~~  \nDone.`, [`See ${long}:`, 'Done.']],
+    ['```\ncode\n```', []],
+    ['  ```\n  code\n  ```\nOne.\n```\ntwo\n```\nThree.', ['One.', 'Three.']],
+    ['One.\n\n```js\n\nThat is all.', ['One.', '```js', 'That is all.']],
+    ['Use ```a``` here.', ['Use ```a``` here.']],
+    ['```a``` is a name.', ['```a``` is a name.']],
+    ['`a` is. ~5 of it.', ['`a` is.', '~5 of it.']],
+    ['```\none ``` two.\n```\nThree.', ['Three.']],
+  ] as const) {
+    assert.deepEqual(texts(text), expected, text);
+    for (const lengths of [[1], [2, 5], [7]]) assert.deepEqual(byToken(text, lengths), whole(text), text);
+  }
+  const [, after] = whole('A.\n```\nb\n```\nC.');
+  assert.deepEqual(after, { text: 'C.', start: 13, end: 15 });
+  const stream = new SentenceStream();
+  assert.deepEqual(stream.push('```\nconst a;\n'), []);
+  assert.deepEqual(stream.push('```\nIt is done. '), []);
+  assert.deepEqual(stream.push('N'), [{ text: 'It is done.', start: 17, end: 28 }]);
+});
+
 test('a Chinese sentence is given out as soon as something follows its stop', () => {
   const stream = new SentenceStream();
   assert.deepEqual(stream.push('你好。'), []);
