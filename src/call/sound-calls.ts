@@ -56,7 +56,7 @@ export class SoundCalls {
       const isCurrent = (one: SoundPort) => opened?.isOn(one) === true;
       const fail = () => void opened?.call.close('server failed');
       const onFrame = guarded({ work: 'call', protocol, call: place.id }, request.onFrame, fail);
-      const makePort = (formats: SoundFormats) => this.#portOf({ protocol, onFrame, ...formats }, isCurrent);
+      const makePort = (formats: SoundFormats) => this.#portOf({ ...formats, protocol, onFrame }, isCurrent);
       port = makePort(request);
       const call = place.open(port.port);
       void call.closed.then(() => this.#owners.delete(call.id));

@@ -189,10 +189,10 @@ function failureOf(
       'ffmpeg was killed while it decoded the file, which is no fault of the file; send it again';
     return new ParleyError('DECODER_FAILED', message, { cause });
   }
+  if (refusal !== undefined) return refusal;
   if (status === 0 || NO_SOUND.test(said)) {
     return new ParleyError('AUDIO_INVALID', 'the file has no sound', { field: 'file', cause });
   }
-  if (refusal !== undefined) return refusal;
   const message = `the ${nameOfKind(kind)} file cannot be decoded: it is damaged, or its encoding is not known`;
   return new ParleyError('AUDIO_INVALID', message, { field: 'file', cause });
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32c, type RTCDataChannel } from 'werift';
 import { SctpAssociation } from '../../signaling/sctp-association.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 
 const FIRST = 2;
 const LAST = 1;
@@ -44,7 +45,7 @@ function dataChunk({
 }
 
 /** An association that is set up, and a browser that writes its packets by hand. */
-async function openAssociation(firstTsn = 1000) {
+async function openAssociation(firstTsn = 1000, opened: () => void = () => undefined) {
   const sent: Buffer[] = [];
   const abuses: string[] = [];
   const received: string[] = [];
@@ -52,6 +53,7 @@ async function openAssociation(firstTsn = 1000) {
     remote: { sctpPort: 5000, maxMessageSize: 65_536 },
     send: (packet) => void sent.push(Buffer.from(packet)),
     onChannel: (channel: RTCDataChannel) => {
+      opened();
       channel.onMessage.subscribe((data) => received.push(String(data)));
     },
     onAbuse: ({ message }) => void abuses.push(message),
@@ -142,4 +144,14 @@ test('messages behind a gap are delivered in order when the missing one comes, a
     assert.deepEqual(abuses, []);
     association.close();
   }
+});
+
+test('a defect in the handling of a channel ends its connection, and is reported', async () => {
+  const defect = () => {
+    throw new Error('a defect');
+  };
+  const { give, abuses } = await openAssociation(1000, defect);
+  const rejections = await rejectionsOf(() => give(dataChunk({ tsn: 1000, protocol: DCEP, bytes: OPEN })));
+  assert.deepEqual(rejections.map(String), ['Defect: data channel: a defect']);
+  assert.deepEqual(abuses, ['a defect']);
 });

@@ -8,6 +8,7 @@ import { buzz } from '../../fakes/engines.js';
 import { until } from '../../fakes/until.js';
 import { FarEnd, message, UUID, uuidMessage } from './far-end.js';
 import { openAudioSocket } from './open-audio-socket.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 
 const calls = openCalls();
 const HALF = [MU_LAW_VALUES[0x8f], MU_LAW_VALUES[0x0f]]; // mu-law of +0.5 and -0.5 (ITU-T G.711)
@@ -379,4 +380,24 @@ test('the server ends its calls and connections when it closes, and a silent far
   await Promise.all([farEnd.hungUp(), mute.hungUp(), closed]);
   assert.deepEqual(reasons, ['audiosocket: server closing']);
   assert.deepEqual([time.waiting, plane.stats().streams, plane.stats().sockets], [0, 0, 0]);
+});
+
+test('a call over a socket whose frame cannot be handled ends, and is reported; others go on', async (t) => {
+  const { soundCalls, pass, reasons, switchboard } = await openAudioSocket(t, calls);
+  const request = { protocol: 'test', clients: [], owner: undefined, sends: 'L16', receives: 'L16' } as const;
+  let frames = 0;
+  soundCalls.open({ ...request, onFrame: () => void frames++ });
+  const defect = () => {
+    throw new Error('a defect');
+  };
+  const odd = soundCalls.open({ ...request, onFrame: defect });
+  const rejections = await rejectionsOf(async () => {
+    pass(20);
+    await odd.call.closed;
+  });
+  assert.equal(String(rejections[0]), 'Defect: call: a defect');
+  assert.deepEqual([reasons, switchboard.size], [['test: server failed'], 1]);
+  const before = frames;
+  pass(40);
+  assert.equal(frames, before + 2);
 });
