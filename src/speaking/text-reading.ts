@@ -117,7 +117,7 @@ class Reader {
     const language = style.language ?? this.#languageOf(text, isOnly);
     const place = (from: number, to: number) => sentence.sourceSpan(from, to);
     return {
-      ...this.#read(text, { language, parts, context }, place, source),
+      ...this.#read(text, { language, parts, context, isMarked: true }, place, source),
       style,
       pauseBeforeMs,
       ...(marksBefore.length === 0 ? {} : { marksBefore }),

@@ -97,6 +97,7 @@ export class VoicePlan {
       language: voice.language,
       normalize,
       parts,
+      isMarked: marked !== undefined,
       context,
       lexicons: this.#lexicons,
     });

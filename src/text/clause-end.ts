@@ -47,6 +47,7 @@ const IDEOGRAPH = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const SENTENCE_END = /[!?…。！？｡\n]|(?<!\p{N}|(?<!\p{L})(?:Dr|Mr|Mrs|Ms|St|Prof|Dra|Sra?|\p{Lu}))\.\s/u;
 const LINK_END = /(?:\/\/|@|www\.)\S*$/u; // example.com/a—b
 // "Smith, Jr." · "Acme, Inc." · "Jones, M.D."
+const ENTITY = /&#?[a-z\d]{1,8}$/i;
 const NAME_TAIL = /^(?:[JS]r|Inc|Ltd|LLC|Esq|M\.?D|Ph\.?D|MBA|CPA)\b/;
 
 export function judgeClause({ before, after, complete, forms }: ClauseWindow): ClauseVerdict {
@@ -56,6 +57,7 @@ export function judgeClause({ before, after, complete, forms }: ClauseWindow): C
   const clear = hangul && KOREAN_CLAUSE.test(before);
   const least = after.startsWith(',') && !clear ? SHORTEST_AT_COMMA : shortest;
   if (before.length < least || isOpen(before)) return 'none';
+  if (after.startsWith(';') && ENTITY.test(before)) return 'none'; // 5 &lt; 6
   const marks = MARKS.exec(after)?.[0] ?? '';
   const rest = after.slice(marks.length);
   if (rest === '') return complete ? 'none' : 'wait';

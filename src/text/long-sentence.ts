@@ -88,7 +88,7 @@ class SpokenTokens {
   }
 }
 
-const CLAUSE_END = /[;:,、，；：—–](?=\s)|[、，；：](?=\S)|\s[—–](?=\s)/gu;
+const CLAUSE_END = /(?:[:,、，；：—–]|(?<!&#?[a-z\d]{2,8});)(?=\s)|[、，；：](?=\S)|\s[—–](?=\s)/giu;
 const SPACE = /\s+/gu;
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });

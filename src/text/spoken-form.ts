@@ -16,6 +16,8 @@ export interface FormOptions {
   readonly normalize?: boolean;
   /** In order, not overlapping. */
   readonly parts?: readonly MarkedPart[];
+  /** The text comes from SSML, whose entities are decoded. */
+  readonly isMarked?: boolean;
   /** Text around this one that is not spoken with it. */
   readonly context?: { readonly before: string; readonly after: string } | undefined;
   /** In order of precedence. */
@@ -31,7 +33,7 @@ export function spokenForm(text: string, { context, ...options }: FormOptions): 
 
 function formOf(
   text: string,
-  { language: tag, normalize: isWanted = true, parts = [], lexicons = [] }: FormOptions,
+  { language: tag, normalize: isWanted = true, parts = [], isMarked, lexicons = [] }: FormOptions,
   before = '',
   after = '',
 ): Normalized {
@@ -44,7 +46,7 @@ function formOf(
   }
   if (before !== '') claimed.unshift({ start: 0, end: before.length });
   if (after !== '') claimed.push({ start: whole.length - after.length, end: whole.length });
-  if (isWanted && language !== undefined) return normalize(whole, language, { claimed });
+  if (isWanted && language !== undefined) return normalize(whole, language, { claimed, isDecoded: isMarked });
   return claimsAlone(whole, claimed);
 }
 

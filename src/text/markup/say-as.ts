@@ -193,7 +193,7 @@ export function sayAs(
 
 /** As it would be read where nothing stands around it; undefined where that changes nothing. */
 function inOwnWords(text: string, language: Language): string | undefined {
-  const said = normalize(text, language).text;
+  const said = normalize(text, language, { isDecoded: true }).text;
   return said === text ? undefined : said;
 }
 

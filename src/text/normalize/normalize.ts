@@ -25,8 +25,10 @@
 // so abbreviations that the segmenter must know belong in `../short-forms.ts`. `es/` is a small model; `de/`
 // has gender and case; `zh/` is written without spaces.
 import { endsSentenceAt } from '../sentence-end.js';
+import type { Span } from '../markup/source-map.js';
 import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
+import { type Decoded, decodeEntities } from './entities.js';
 import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
 import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
@@ -42,7 +44,7 @@ import { Symbols } from './recognise/symbols.js';
 import { Times } from './recognise/times.js';
 import { Words } from './recognise/words.js';
 import { formula } from './shared-forms.js';
-import { endsText, type Normalized, SpokenText } from './spoken-text.js';
+import { endsText, type Normalized, type PlacedText, type Replacement, SpokenText } from './spoken-text.js';
 
 /** Recognisers by the class of a token's first character. */
 interface Recognisers {
@@ -123,6 +125,8 @@ export interface Claim {
 interface NormalizeOptions {
   /** In order, not overlapping. */
   readonly claimed?: readonly Claim[];
+  /** The entities of HTML or XML in the text are decoded already. */
+  readonly isDecoded?: boolean | undefined;
 }
 
 const recognisers = new WeakMap<Language, Recognisers>();
@@ -130,11 +134,56 @@ const recognisers = new WeakMap<Language, Recognisers>();
 export function normalize(
   text: string,
   language: Language,
-  { claimed = [] }: NormalizeOptions = {},
+  { claimed = [], isDecoded = false }: NormalizeOptions = {},
 ): Normalized {
   let known = recognisers.get(language);
   if (known === undefined) recognisers.set(language, (known = recognisersOf(language)));
-  return new Scan(text, language, known, claimed).run();
+  // A word of a lexicon does not stand for itself within an entity.
+  const isWithin =
+    ({ start, end }: Span) =>
+    (claim: Claim) =>
+      isOfLexicon(claim) && claim.start > start && claim.end < end;
+  const isKept = (span: Span) =>
+    claimed.some((claim) => claim.start < span.end && claim.end > span.start && !isWithin(span)(claim));
+  const decoded = isDecoded ? undefined : decodeEntities(text, isKept);
+  if (decoded === undefined) return new Scan(text, language, known, claimed).run();
+  const { map, placeOf } = decoded;
+  const spans = decoded.entities.map(({ start, end }) => map.span(start, end));
+  const moved = claimed
+    .filter((claim) => !spans.some((span) => isWithin(span)(claim)))
+    .map((claim) => ({ ...claim, start: placeOf(claim.start), end: placeOf(claim.end) }));
+  return asWritten(new Scan(decoded.text, language, known, moved).run(), text, decoded);
+}
+
+/** With the places of the written text; an entity that was copied is a replacement, too. */
+function asWritten(
+  { spokenPlace, ...form }: PlacedText,
+  written: string,
+  { text, map, entities }: Decoded,
+): Normalized {
+  const placed = (one: Replacement) => {
+    const { start, end } = map.span(one.start, one.end);
+    return { ...one, start, end, written: written.slice(start, end) };
+  };
+  const isReplaced = (span: Span) =>
+    form.replacements.some(({ start, end }) => start < span.end && end > span.start);
+  const copied = entities
+    .filter((span) => !isReplaced(span))
+    .map((span): Replacement => {
+      const spoken = text.slice(span.start, span.end);
+      const spokenStart = spokenPlace(span.start);
+      const spokenEnd = spokenPlace(span.end);
+      return placed({ rule: 'markdown', ...span, written: '', spoken, spokenStart, spokenEnd });
+    });
+  const replacements = [...form.replacements.map(placed), ...copied].toSorted((a, b) => a.start - b.start);
+  return {
+    ...form,
+    replacements,
+    sourceSpan: (start, end) => {
+      const span = form.sourceSpan(start, end);
+      return map.span(span.start, span.end);
+    },
+  };
 }
 
 class Scan {
@@ -162,7 +211,7 @@ class Scan {
     this.#language = language;
   }
 
-  run(): Normalized {
+  run(): PlacedText {
     let at = 0;
     while (at < this.#text.length) {
       const claim = this.#claimed[this.#nextClaim];

@@ -4,7 +4,7 @@ import { classOf, DIGIT, IDEOGRAPH, LETTER } from './characters.js';
 import type { Rule } from './reading.js';
 
 /** A token that is spoken in other words than it is written. */
-interface Replacement {
+export interface Replacement {
   readonly rule: Rule;
   /** Span of the token in the written text, in UTF-16 units; `end` is exclusive. */
   readonly start: number;
@@ -28,6 +28,11 @@ export interface Normalized {
   readonly replacements: readonly Replacement[];
   /** The part of the written text that a part of the spoken text stands for. */
   readonly sourceSpan: (start: number, end: number) => { start: number; end: number };
+}
+
+export interface PlacedText extends Normalized {
+  /** The place in the spoken text of one in the written text. */
+  readonly spokenPlace: (written: number) => number;
 }
 
 const SPACE_UNIT = 0x20;
@@ -99,7 +104,7 @@ export class SpokenText {
     });
   }
 
-  result(): Normalized {
+  result(): PlacedText {
     const text = this.#parts.join('').trimEnd();
     const pieces = this.#pieces;
     const length = this.#written.length;
@@ -110,6 +115,7 @@ export class SpokenText {
         start: sourceOf(pieces, start, 'start') ?? length,
         end: sourceOf(pieces, Math.max(start, end - 1), 'end') ?? length,
       }),
+      spokenPlace: (written) => Math.min(spokenOf(pieces, written), text.length),
     };
   }
 
@@ -185,6 +191,14 @@ function sourceOf(pieces: readonly Piece[], at: number, edge: 'start' | 'end'): 
   const copied = piece.spokenEnd - piece.spoken === piece.sourceEnd - piece.source;
   if (copied) return piece.source + (at - piece.spoken) + (edge === 'end' ? 1 : 0);
   return edge === 'start' ? piece.source : piece.sourceEnd;
+}
+
+function spokenOf(pieces: readonly Piece[], written: number): number {
+  const piece = pieces.findLast(({ source }) => source <= written);
+  if (piece === undefined) return 0;
+  const { spoken, spokenEnd, source, sourceEnd } = piece;
+  if (written >= sourceEnd) return spokenEnd;
+  return spokenEnd - spoken === sourceEnd - source ? spoken + written - source : spoken;
 }
 
 const LONGEST_END = 12; // units behind the last stop of a text

@@ -92,13 +92,6 @@ const CELL = / ?\|[ |]*/y;
 
 const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
 const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
-const ENTITY = /&(?:([a-z]{2,6})|#(\d{1,7})|#x([\da-f]{1,6}));/iy;
-// prettier-ignore
-const ENTITIES: Readonly<Record<string, string>> = {
-  lt: '', gt: '', quot: '"', apos: "'", nbsp: ' ', copy: '©', reg: '®', trade: '™', mdash: '—', ndash: '–', hellip: '…', lsquo: '‘', rsquo: '’',
-  ldquo: '“', rdquo: '”', laquo: '«', raquo: '»', deg: '°', times: '×', divide: '÷', plusmn: '±', euro: '€', pound: '£', cent: '¢', yen: '¥',
-  bull: '', middot: '·', rarr: '→', larr: '←', para: '', sect: '§', shy: '', zwnj: '', ensp: ' ', emsp: ' ', thinsp: ' ',
-};
 const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†source】, but 【重要】 is read
 
 const RULE = /(?:-{3,}|\*{3,}|_{3,}|={3,}|(?:[-*_] ){2,}[-*_])[ \t]*(?=\n|$)/y;
@@ -126,8 +119,7 @@ export function atDigit(language: Language): Recogniser {
 
 /** Dropped marks; in a table a comma parts the cells. */
 export function atMark(language: Language): Recogniser {
-  return (reading) =>
-    reading.text[reading.at] === '&' ? entity(reading, language) : mark(reading, language);
+  return (reading) => mark(reading, language);
 }
 
 function mark(reading: Reading, language: Language): Found | undefined {
@@ -181,24 +173,6 @@ function tag(reading: Reading): Found | undefined {
   const found = dropped(reading, TAG);
   const isBlock = /^<\/?(?:br|p|ul|ol|li|div|h\d)\b/i.test(reading.text.slice(reading.at, reading.at + 6));
   return found && isBlock ? { ...found, spoken: ' ' } : found;
-}
-
-/** Replaces an HTML entity by the name of its character, or by the character itself. */
-function entity(reading: Reading, { symbols }: Language): Found | undefined {
-  const match = reading.match(ENTITY);
-  if (match === undefined) return undefined;
-  const [written, name, decimal, hexadecimal = ''] = match;
-  const code = Number.parseInt(decimal ?? hexadecimal, decimal === undefined ? 16 : 10);
-  const known = name === undefined ? characterOf(code) : ENTITIES[name.toLowerCase()];
-  const isAnd = name?.toLowerCase() === 'amp' || known === '&';
-  const sign = isAnd ? '&' : known;
-  const spoken = sign === undefined ? undefined : (symbols.inText[sign] ?? symbols.inMath[sign] ?? sign);
-  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'markdown' };
-}
-
-function characterOf(code: number): string | undefined {
-  const scalar = code >= 0x20 && code <= 0x10_ffff && !(code >= 0xd800 && code <= 0xdfff);
-  return scalar ? String.fromCodePoint(code).replace(/\s/u, ' ') : undefined;
 }
 
 function dropped(reading: Reading, pattern: RegExp): Found | undefined {
