@@ -25,7 +25,7 @@ import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './time.js';
 import { Closing, failStart, stopAtSignals, surviveDefects } from './shutdown.js';
 import { readConfig, type Config } from './config/config.js';
-import { garbageCollector, IdleMemory, trimHeap } from './encoding/idle-memory.js';
+import { returnMemoryWhenIdle } from './encoding/idle-memory.js';
 import { Hearing } from './hearing/hearing.js';
 import { Recordings } from './recording/recordings.js';
 import { openAudioSocket } from './api/audiosocket/audio-socket-server.js';
@@ -43,6 +43,7 @@ import type { AudioCache } from './speaking/audio-cache.js';
 import type { Engines } from './engines/routing.js';
 import { openAudioCache } from './speaking/rendering-store.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
+import { checkModelServers } from './engines/openai/server-check.js';
 import { openTranscribing, type Transcribing } from './transcribing/open-transcribing.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
@@ -126,11 +127,11 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => telephone?.close());
   const http = openHttp(parts, browsers.server, telephone);
   closing.add(() => http.close());
-  const memory = returnMemory(parts);
-  closing.add(() => memory.close());
+  closing.add(returnMemoryWhenIdle(parts.encoders, switchboard, systemTime));
   const url = await http.listen();
   await openAudioSocket({ ...parts, time: systemTime, closing });
   logStart(parts, url);
+  closing.add(checkModelServers(config, { log, time: systemTime }));
   const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
   const rest = { languageNotice: engines.languageNotice, drain, close: () => closing.close() };
   return { url, switchboard, plane, encoders, metrics, telephone, ...rest };
@@ -147,7 +148,7 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   closing.add(() => transcribing.close());
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
-  useConfiguredVoices(engines, config);
+  for (const notice of useConfiguredVoices(engines, config)) log.warn(notice);
   const continuity = new Continuity(config.model.continuity);
   return { encoders, frames, engines, transcribing, workshop, continuity };
 }
@@ -247,16 +248,6 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
   });
 }
 
-function returnMemory({ encoders, switchboard }: Parts): IdleMemory {
-  return new IdleMemory({
-    time: systemTime,
-    begun: () => encoders.opened,
-    isIdle: () => switchboard.size === 0 && encoders.lines.every((lines) => lines === 0),
-    collect: garbageCollector(),
-    trim: trimHeap,
-  });
-}
-
 function healthOf(parts: Parts): ServerHealth {
   const { config, cache, encoders, engines, hearing, switchboard, workshop } = parts;
   return {
@@ -283,8 +274,8 @@ async function main(): Promise<void> {
   }
   const config = readConfig(asked.env);
   const terminal = process.stdout.isTTY ? new TerminalLog((text) => TERMINAL.out(text)) : undefined;
-  const destination = terminal === undefined ? {} : { destination: terminal };
-  const log = createLog({ level: config.logLevel, logText: config.logText, ...destination });
+  const { logLevel: level, logText, logStyle: style } = config;
+  const log = createLog({ level, logText, style, destination: terminal, isTerminal: terminal !== undefined });
   process.once('exit', () => terminal?.failed());
   const server = await startServer(config, { log });
   surviveDefects(log, (work) => server.metrics.defect(work));

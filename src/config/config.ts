@@ -92,6 +92,8 @@ export interface Config {
   /** Milliseconds that calls get to end by themselves after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly logLevel: LogLevel;
+  /** `auto`: text at a terminal, JSON elsewhere. */
+  readonly logStyle: 'auto' | 'json' | 'text';
   readonly logText: boolean;
   readonly logNumbers: boolean;
   /** The application that decides how incoming calls are answered; undefined: the routes do. */
@@ -274,6 +276,7 @@ function readEncoders(read: Reader) {
 function readOperation(read: Reader) {
   return {
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS, 'info'),
+    logStyle: read.choice('LOG_STYLE', ['auto', 'json', 'text'], 'auto'),
     logText: read.flag('LOG_TEXT'),
     logNumbers: read.flag('LOG_NUMBERS'),
     prometheusEnabled: read.flag('PROMETHEUS_ENABLED', true),

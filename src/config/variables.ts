@@ -427,6 +427,7 @@ export const SECTIONS = {
   },
   'Log, records and captures': {
     LOG_LEVEL: { meaning: 'lowest level that is logged' },
+    LOG_STYLE: { meaning: 'lines for people (text) or JSON; auto: text at a terminal, JSON elsewhere' },
     LOG_TEXT: { meaning: '1 logs spoken texts' },
     LOG_NUMBERS: { meaning: '1 logs whole telephone numbers, instead of their last two digits' },
     CALL_INCOMING_URL: {

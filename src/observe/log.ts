@@ -1,4 +1,4 @@
-// Creates the log: one JSON object a line.
+// Creates the log: one JSON object a line, or lines for people.
 //
 // A message is a fixed phrase, and variable parts are fields. Words of a caller appear only in the fields
 // named in WORDS, which are masked unless the operator sets LOG_TEXT. Keys and tokens are always masked.
@@ -20,10 +20,19 @@ interface LogOptions {
   /** True logs the words of callers. */
   readonly logText: boolean;
   /** Standard output by default. */
-  readonly destination?: DestinationStream;
+  readonly destination?: DestinationStream | undefined;
+  /** `auto`, the default: lines for people if `isTerminal`, JSON otherwise. */
+  readonly style?: 'auto' | 'json' | 'text';
+  readonly isTerminal?: boolean;
 }
 
-export function createLog({ level, logText, destination }: LogOptions): Log {
+export function createLog({
+  level,
+  logText,
+  destination,
+  style = 'auto',
+  isTerminal = false,
+}: LogOptions): Log {
   const hidden = new Set(logText ? SECRETS : [...SECRETS, ...WORDS]);
   const mask = (fields: Fields) => masked(fields, hidden, DEPTH);
   const options = {
@@ -33,7 +42,72 @@ export function createLog({ level, logText, destination }: LogOptions): Log {
     // pino's own redaction walks each path of its own through each line: 5 µs a request, this is 0.5.
     formatters: { level: (label: string) => ({ level: label }), log: mask },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const isText = style === 'text' || (style === 'auto' && isTerminal);
+  if (!isText) return destination === undefined ? pino(options) : pino(options, destination);
+  const out = destination ?? process.stdout;
+  return pino(options, { write: (line: string) => void out.write(textOf(line)) });
+}
+
+const MOST_ITEMS = 6; // of a list, in a line for people
+const MOST_STACK_LINES = 12;
+
+/**
+ * A line of the log for people: local time, level, message, and the fields as name=value. Long lists are cut.
+ * Control characters are escaped: a caller's words must not command the terminal.
+ */
+export function textOf(line: string): string {
+  let record: Fields;
+  try {
+    record = JSON.parse(line) as Fields;
+  } catch {
+    return line;
+  }
+  const { level, time, msg, err, ...fields } = record;
+  const head = [clockTime(String(time)), String(level).toUpperCase().padEnd(5), plain(String(msg ?? ''))];
+  const named = Object.entries(fields).map(([name, value]) => `${plain(name)}=${shown(value)}`);
+  const [error, ...stack] = errorLines(err);
+  const words = [...head, ...named, ...(error === undefined ? [] : [`error=${error}`])];
+  return `${[words.join(' '), ...stack].join('\n')}\n`;
+}
+
+/** Hours to milliseconds, where this machine is. */
+function clockTime(time: string): string {
+  const at = new Date(time);
+  const digits = (value: number, count = 2) => String(value).padStart(count, '0');
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map((part) => digits(part)).join(':');
+  return `${clock}.${digits(at.getMilliseconds(), 3)}`;
+}
+
+function shown(value: unknown, isInside = false): string {
+  if (typeof value === 'string')
+    return /^[^\s"=,()[\]{}]+$/.test(value) ? plain(value) : plain(JSON.stringify(value));
+  if (Array.isArray(value)) {
+    if (isInside && value.length > MOST_ITEMS) return `[${value.length} items]`;
+    const items = value.slice(0, MOST_ITEMS).map((item) => shown(item, true));
+    const more = value.length - items.length;
+    return `[${[...items, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}]`;
+  }
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `{${Object.entries(value)
+    .map(([name, one]) => `${plain(name)}: ${shown(one, true)}`)
+    .join(', ')}}`;
+}
+
+/** Its message, and the indented lines of its stack. */
+function errorLines(err: unknown): string[] {
+  if (err === undefined) return [];
+  if (typeof err !== 'object' || err === null) return [shown(err)];
+  const { message, code, stack } = err as Fields;
+  const text = [code, message].filter((one) => one !== undefined).join(': ');
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  return [JSON.stringify(text), ...frames.slice(0, MOST_STACK_LINES)].map(plain);
+}
+
+function plain(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Many lines fall into one millisecond, and writing a date takes longer than the rest of a line. */

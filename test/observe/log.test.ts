@@ -1,7 +1,7 @@
 // The lines of the log: what is masked, the fields that every line has, and those of the lines about a call.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog, type LogLevel } from '../../src/observe/log.js';
+import { createLog, type LogLevel, textOf } from '../../src/observe/log.js';
 import { openCalls } from '../fakes/call-under-test.js';
 
 const calls = openCalls();
@@ -84,4 +84,73 @@ test('a call logs how its audio leaves when it opens, and its packets when it cl
   const figures = { packets: 51, silencePackets: 45, underruns: 0, lateTicks: 0 };
   const closed = { call: 'call-1', reason: 'peer hung up', ...figures };
   assert.equal(log.at(-1), `call closed ${JSON.stringify(closed)}`);
+});
+
+test('at a terminal a line has time, level, message and fields, and no long list', () => {
+  const at = new Date(2026, 10, 28, 9, 5, 3, 7);
+  const languages = Array.from({ length: 131 }, (_, n) => `l${n}`);
+  const record = {
+    level: 'info',
+    time: at.toISOString(),
+    url: 'http://127.0.0.1:8080',
+    port: 8080,
+    agents: languages,
+    missing: [{ name: 'espeak', remedy: 'set ESPEAK=1', languages }],
+    msg: 'parley listens',
+  };
+  assert.equal(
+    textOf(`${JSON.stringify(record)}\n`),
+    '09:05:03.007 INFO  parley listens url=http://127.0.0.1:8080 port=8080 ' +
+      'agents=[l0, l1, l2, l3, l4, l5, and 125 more] ' +
+      'missing=[{name: espeak, remedy: "set ESPEAK=1", languages: [131 items]}]\n',
+  );
+});
+
+test('an error in a line for people has its code, its message and its stack', () => {
+  const err = {
+    type: 'ParleyError',
+    code: 'FAILED',
+    message: 'it broke',
+    stack: 'Error: it broke\n    at x.js:1',
+  };
+  const line = textOf(
+    JSON.stringify({ level: 'error', time: new Date().toISOString(), err, call: 'c1', msg: 'call failed' }),
+  );
+  assert.match(
+    line,
+    /^\d\d:\d\d:\d\d\.\d{3} ERROR call failed call=c1 error="FAILED: it broke"\n {4}at x\.js:1\n$/,
+  );
+});
+
+test('what a caller sends cannot command the terminal or forge a line', () => {
+  const evil = 'a\u001b[2Jb\nc\u009b1md\u202ee';
+  const line = textOf(
+    JSON.stringify({
+      level: 'warn',
+      time: new Date().toISOString(),
+      [evil]: evil,
+      nested: [{ [evil]: evil }],
+      msg: evil,
+    }),
+  );
+  assert.equal(line.split('\n').length, 2);
+  // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+  assert.doesNotMatch(line.trimEnd(), /[\u0000-\u001f\u007f-\u009f\u202e]/);
+});
+
+test('the style decides, and a terminal only where it is left to that', () => {
+  const cases = [
+    ['auto', true, true],
+    ['auto', false, false],
+    ['json', true, false],
+    ['text', false, true],
+  ] as const;
+  for (const [style, isTerminal, isText] of cases) {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const log = createLog({ level: 'info', logText: false, destination, style, isTerminal });
+    log.info({ call: 'c1', text: 'my card' }, 'text arrived');
+    assert.equal(lines[0]?.startsWith('{'), !isText, style);
+    assert.equal(lines[0]?.includes('my card'), false);
+  }
 });
