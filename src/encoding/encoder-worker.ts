@@ -17,6 +17,7 @@ import { PlayoutWriter } from '../media/playout.js';
 import { BytesSink, type FrameSink, HeldStart, NoQueue, PlayoutSink } from './frame-sink.js';
 import { HandoverQueue } from './handover-queue.js';
 import { ReadySegment } from './kept-frames.js';
+import { collectWithOthers } from './idle-memory.js';
 import { KeptSound } from './kept-sound.js';
 import {
   type FromWorker,
@@ -296,6 +297,7 @@ port.on('message', (messages: readonly ToWorker[]) => {
   for (const message of messages) take(message);
 });
 
+collectWithOthers();
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);
 warmUp();
 post({ type: 'ready' });

@@ -2,12 +2,11 @@
 //
 //   work ──▶ a quiet interval: collect garbage ──▶ another: trim the heap ──▶ nothing until the next work
 //
-// Node.js collects garbage as it allocates, so an idle server keeps the sound of the last requests. glibc
-// keeps what is freed for later. Both steps may stop the main thread for tenths of a second, so they wait
-// until no call stands and nothing is being spoken. The second step comes later because V8 frees buffers in
-// the background.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+// Node.js collects garbage as it allocates, so an idle server keeps the sound of the last requests, in each
+// thread. V8 keeps the pages of its heap, and glibc keeps what is freed for later. Both steps may stop the
+// main thread for tenths of a second, so they wait until no call stands and nothing is being spoken. The
+// second step comes later because V8 frees buffers in the background.
+import { Session } from 'node:inspector';
 import { loadAddon } from '../addon.js';
 import type { Time } from '../time.js';
 
@@ -57,12 +56,54 @@ export class IdleMemory {
   }
 }
 
-/** Node.js' own collection, which programs are given only with a flag. */
-export function garbageCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  setFlagsFromString('--no-expose-gc');
-  return () => collect();
+/** Returns the function that ends it. */
+export function returnMemoryWhenIdle(
+  encoders: { readonly opened: number; readonly lines: readonly number[] },
+  calls: { readonly size: number },
+  time: Time,
+): () => void {
+  const memory = new IdleMemory({
+    time,
+    begun: () => encoders.opened,
+    isIdle: () => calls.size === 0 && encoders.lines.every((lines) => lines === 0),
+    collect: collectEverywhere,
+    trim: trimHeap,
+  });
+  return () => memory.close();
+}
+
+/** Name of the channel that tells the workers of this process to collect their garbage. */
+const CHANNEL = 'parley collects garbage';
+
+/** Of this thread, from its first collection on: a session that disconnects in its answer hangs Node.js 20. */
+let inspector: Session | undefined;
+
+/**
+ * Collects all garbage of this thread, in its next turn, and returns the pages of its heap. The inspector's
+ * command is used because `gc` of --expose-gc keeps the pages.
+ */
+export function collectGarbage(): Promise<void> {
+  if (inspector === undefined) {
+    inspector = new Session();
+    inspector.connect();
+  }
+  const session = inspector;
+  return new Promise((resolve) => session.post('HeapProfiler.collectGarbage', () => resolve()));
+}
+
+/** Collects the garbage of this thread and of every worker that called `collectWithOthers`. */
+export function collectEverywhere(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.postMessage(undefined);
+  channel.close();
+  void collectGarbage();
+}
+
+/** For a worker: its garbage is collected with that of the main thread. Does not keep the thread alive. */
+export function collectWithOthers(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = () => void collectGarbage();
+  channel.unref();
 }
 
 /** Gives back what the C library keeps for later. False if that is not glibc, which alone offers it. */

@@ -3,6 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { PcmRing } from '../audio/pcm-ring.js';
+import { collectWithOthers } from '../encoding/idle-memory.js';
 import type { SpeechOptions, WordTime } from './engine.js';
 
 const NICE = 5; // same as the encoders: below the clock and the event loop
@@ -110,6 +111,7 @@ function lowerPriority(): void {
 /** Serves the main thread until it sends `close`. */
 export function serveEngine(renderer: Renderer): void {
   lowerPriority();
+  collectWithOthers();
   let last = Promise.resolve();
   parentPort?.on('message', (message: ToEngine) => {
     if (message.type === 'speak') {

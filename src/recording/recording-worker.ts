@@ -2,6 +2,7 @@
 // recording-lines.ts.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
+import { collectWithOthers } from '../encoding/idle-memory.js';
 import { systemTime } from '../time.js';
 import { DISK } from './recording-file.js';
 import { RecordingLines } from './recording-lines.js';
@@ -26,4 +27,5 @@ port.on('message', (message: ToRecorder) => {
   else void lines.close().then(() => port.close());
 });
 
+collectWithOthers();
 loadAddon<PriorityAddon>().lowerThreadPriority(NICENESS);

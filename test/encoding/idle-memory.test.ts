@@ -1,8 +1,10 @@
 // Memory that an idle server returns to the operating system.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { garbageCollector, IdleMemory, trimHeap } from '../../src/encoding/idle-memory.js';
+import { Worker } from 'node:worker_threads';
+import { collectEverywhere, collectGarbage, IdleMemory, trimHeap } from '../../src/encoding/idle-memory.js';
 import { ManualTime } from '../fakes/manual-time.js';
 
 function open() {
@@ -67,9 +69,42 @@ test('a collection frees what nothing refers to, and leaves no "gc" behind', asy
   await nextTurn();
   assert.equal(sound.deref()?.byteLength, 1024 * 1024);
   await nextTurn();
-  garbageCollector()();
+  await collectGarbage();
   assert.equal(sound.deref(), undefined);
   assert.equal('gc' in globalThis, false);
+});
+
+test('a collection returns the pages of the heap', async () => {
+  let objects: object[] | undefined = Array.from({ length: 500_000 }, (_, n) => ({ n, text: `${n}` }));
+  assert.equal(objects.length, 500_000);
+  const full = process.memoryUsage().heapTotal;
+  objects = undefined;
+  await collectGarbage();
+  const { heapTotal, heapUsed } = process.memoryUsage();
+  assert.ok(full - heapTotal > 30 * 2 ** 20, `${full} to ${heapTotal}`);
+  assert.ok(heapTotal < heapUsed + 8 * 2 ** 20, `${heapUsed} of ${heapTotal}`);
+});
+
+test('the workers collect with the main thread, and end as they would without', async () => {
+  const script = `
+    import { parentPort } from 'node:worker_threads';
+    import { collectWithOthers } from ${JSON.stringify(new URL('../../src/encoding/idle-memory.js', import.meta.url))};
+    collectWithOthers();
+    let sound = new WeakRef(new Uint8Array(1024 * 1024));
+    const look = () => {
+      if (sound.deref() !== undefined) return setImmediate(look);
+      parentPort.postMessage('collected');
+      parentPort.close();
+    };
+    parentPort.on('message', look);
+    setImmediate(() => parentPort.postMessage('ready'));`;
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  const ended = once(worker, 'exit');
+  assert.deepEqual(await once(worker, 'message'), ['ready']);
+  collectEverywhere();
+  worker.postMessage('look');
+  assert.deepEqual(await once(worker, 'message'), ['collected']);
+  assert.deepEqual(await ended, [0]);
 });
 
 test('the heap is trimmed where the C library can do that', () => {
