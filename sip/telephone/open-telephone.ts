@@ -10,6 +10,8 @@ import type { CaptureConfig, CollectorConfig, SipConfig } from '../../src/config
 import { readAuthorities, readCertificate } from '../../src/config/certificate.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import type { Config } from '../../src/config/config.js';
+import { checkVoices, type ConfiguredVoice } from '../../src/engines/engine-setup.js';
+import type { SpeechRouting } from '../../src/engines/routing.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
@@ -46,6 +48,7 @@ interface TelephoneSurroundings {
   readonly incoming: IncomingCalls;
   /** Cache for prompts that are synthesised before calls come. */
   readonly prepared: PreparedSpeech;
+  readonly engines: Pick<SpeechRouting, 'resolve'>;
   readonly time: Time;
   readonly log: MediaLog;
   readonly recorded: (record: CallRecord) => void;
@@ -72,6 +75,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const { sip } = config;
   if (!sip.enabled) return undefined;
   const settings = readTelephoneSettings(config, env);
+  checkVoices(around.engines, settings.routes.routes.flatMap(voicesOf));
   const certificate = certificateFiles(sip);
   if (certificate !== undefined) await readCertificate(certificate);
   if (sip.tlsCa !== undefined) await readAuthorities({ path: sip.tlsCa, variable: 'SIP_TLS_CA' });
@@ -197,6 +201,12 @@ function promptsOf({ answer, ringing }: Route): SpokenText[] {
   if (answer.kind !== 'say') return [];
   const { earlyText: text } = ringing ?? {};
   return text === undefined ? [answer] : [{ ...answer, text }, answer];
+}
+
+function voicesOf(route: Route, index: number): ConfiguredVoice[] {
+  const fields = { voice: `SIP_ROUTES routes[${index}]`, language: `SIP_ROUTES routes[${index}]` };
+  const [prompt] = promptsOf(route); // the others have the same voice
+  return prompt === undefined ? [] : [{ voice: prompt.voice, language: prompt.language, fields }];
 }
 
 /**

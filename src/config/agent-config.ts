@@ -68,6 +68,10 @@ export interface AgentsConfig {
   readonly mediaStreams: ReadonlyMap<string, MediaStreamConfig>;
   /** Name of the agent that takes calls for which none is named; undefined: no agent takes them. */
   readonly usual: string | undefined;
+  /** Of the agents that name no others; undefined without the agent of the environment. */
+  readonly usualVoice?: Pick<AgentConfig, 'voice' | 'language'> | undefined;
+  /** The model of AGENT_LLM_URL. */
+  readonly usualModel?: ApiServerConfig | undefined;
 }
 
 /** True if an agent of any kind has this name. */
@@ -129,11 +133,12 @@ export function readAgentsConfig(read: ConfigReader<Variable>, env: Environment)
   const path = read.raw('AGENTS_FILE');
   const named: NamedAgents = { agents: new Map(), relays: new Map(), mediaStreams: new Map() };
   if (own !== undefined) named.agents.set(OWN_NAME, own);
-  if (path === undefined) return { ...named, usual: own?.name };
+  const usualVoice = own && { voice: own.voice, language: own.language };
+  if (path === undefined) return { ...named, usual: own?.name, usualVoice, usualModel: own?.model };
   const file = new AgentsFile({ path, env, own });
   const usual = file.read(named);
   for (const problem of file.problems) read.problem('AGENTS_FILE', `(${path}): ${problem}`);
-  return { ...named, usual: usual ?? own?.name };
+  return { ...named, usual: usual ?? own?.name, usualVoice, usualModel: own?.model };
 }
 
 interface NamedAgents {

@@ -148,6 +148,10 @@ const NATIVE_ONLY = [
 const LONGEST_NAME = 40; // longer names are not compared
 const SHORT = 5; // characters up to which a part may have one mistake, and two above
 const LEAST = 3; // characters of a part below which a mistake makes it another
+const LEAST_ABBREVIATION = 4; // characters
+/** First parts that other programs hardly share: behind them a part may be shortened or left out. */
+const OWN_FAMILIES = ['AGENT', 'ALIGNER', 'ASR', 'GREETING', 'TRANSLATE', 'TTS'];
+const MOST_MISSING = 2; // parts
 
 /** The checkpoints that are configured. */
 interface Checkpoints {
@@ -159,7 +163,7 @@ interface Checkpoints {
 /**
  * Warnings about variables that are not mistakes: mistyped names, and settings without effect. The
  * environment is shared with other programs, so a name counts as mistyped only if a part of it is exactly
- * that of a setting.
+ * that of a setting: a typing mistake in a part, parts in another order, a part shortened or left out.
  */
 export function noticesOf(
   env: Environment,
@@ -211,18 +215,33 @@ function nearest(name: string, ours: readonly string[]): string | undefined {
 function mistakesIn(name: string, setting: string): number | undefined {
   const [given, wanted] = [name.split('_'), setting.split('_')];
   if (given.length + wanted.length > 2 && squeezed(name) === squeezed(setting)) return 1;
-  if (given.length !== wanted.length) return undefined;
+  if (given.length < wanted.length) return missingParts(given, wanted);
+  if (given.length > wanted.length) return undefined;
+  if (wanted.length > 1 && given.toSorted().join() === wanted.toSorted().join()) return 1; // another order
   if (wanted.length === 1) return setting.length > SHORT && distance(name, setting) === 1 ? 1 : undefined;
   const wrong = wanted.map((part, i) => ({ part, as: given[i] ?? '' })).filter(({ part, as }) => part !== as);
   if (wrong.length === wanted.length) return undefined;
+  const isOwn = OWN_FAMILIES.includes(given[0] ?? '');
   let sum = 0;
   for (const { part, as } of wrong) {
     if (Math.min(part.length, as.length) < LEAST) return undefined;
-    const away = distance(as, part);
+    const isShortened = isOwn && as.length >= LEAST_ABBREVIATION && part.startsWith(as);
+    const away = isShortened ? 1 : distance(as, part);
     if (away > (part.length > SHORT ? 2 : 1)) return undefined;
     sum += away;
   }
   return sum <= 2 ? sum : undefined;
+}
+
+/** Their number plus one, as in AGENT_URL for AGENT_LLM_URL; undefined if others differ. */
+function missingParts(given: readonly string[], wanted: readonly string[]): number | undefined {
+  const missing = wanted.length - given.length;
+  const [family = ''] = wanted;
+  if (given.length < 2 || missing > MOST_MISSING || !OWN_FAMILIES.includes(family)) return undefined;
+  if (given[0] !== family || given.at(-1) !== wanted.at(-1)) return undefined;
+  let at = 0;
+  for (const part of wanted) if (part === given[at]) at++;
+  return at === given.length ? missing + 1 : undefined;
 }
 
 function squeezed(name: string): string {

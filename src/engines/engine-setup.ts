@@ -1,5 +1,6 @@
 // Opens the engines that the configuration asks for, and applies its voices to them.
 import { ParleyError } from '../errors.js';
+import type { AgentsConfig } from '../config/agent-config.js';
 import type { Config } from '../config/config.js';
 import type { Log } from '../observe/log.js';
 import type { SpeechEngine } from './engine.js';
@@ -145,30 +146,117 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
   };
 }
 
+/** A voice and a language that the configuration names, and the names of both fields for errors. */
+export interface ConfiguredVoice {
+  readonly voice: string | undefined;
+  readonly language: string | undefined;
+  readonly fields: { readonly voice: string; readonly language: string };
+}
+
+type VoiceConfig = Pick<Config, 'defaultVoice' | 'elevenLabsVoices' | 'agents' | 'sip'>;
+
 /**
- * Sets the default voice, and checks all voices that are given. Stored voices must be open, because they may
- * be among them. Throws CONFIG_INVALID with every mistake at once.
+ * Sets the default voice, and checks all voices and languages that are given. Stored voices must be open,
+ * because they may be among them. Throws CONFIG_INVALID with every mistake at once. Returns warnings about
+ * those that calls replace by a default.
  */
 export function useConfiguredVoices(
-  engines: Engines,
-  { defaultVoice, elevenLabsVoices = new Map() }: Partial<Pick<Config, 'defaultVoice' | 'elevenLabsVoices'>>,
-): void {
-  const problems: ParleyError[] = [];
-  const check = (where: string, use: () => void) => {
+  engines: Pick<Engines, 'useDefault' | 'resolve'>,
+  { defaultVoice, elevenLabsVoices = new Map(), agents, sip }: Partial<VoiceConfig>,
+): readonly string[] {
+  const mistakes = new VoiceMistakes(engines);
+  if (defaultVoice !== undefined)
+    mistakes.check(() => engines.useDefault(defaultVoice), { voice: 'DEFAULT_VOICE' });
+  for (const [id, voice] of elevenLabsVoices)
+    mistakes.find([{ voice, language: undefined, fields: both(`ELEVENLABS_VOICES_FILE "${id}"`) }]);
+  if (sip?.enabled === true) {
+    const fields = { voice: 'GREETING_VOICE', language: 'GREETING_LANGUAGE' };
+    mistakes.find([{ voice: sip.greetingVoice, language: sip.greetingLanguage, fields }]);
+  }
+  mistakes.find(voicesOfAgents(agents));
+  mistakes.throwAll();
+  const replaced = new VoiceMistakes(engines);
+  replaced.find(voicesOfRelays(agents));
+  return replaced.messages.map((message) => `${message}; calls get a default instead`);
+}
+
+/** Throws CONFIG_INVALID with every voice and language that this server lacks. */
+export function checkVoices(engines: Pick<Engines, 'resolve'>, all: readonly ConfiguredVoice[]): void {
+  const mistakes = new VoiceMistakes(engines);
+  mistakes.find(all);
+  mistakes.throwAll();
+}
+
+class VoiceMistakes {
+  readonly messages: string[] = [];
+  readonly #engines: Pick<Engines, 'resolve'>;
+  #first: ParleyError | undefined;
+
+  constructor(engines: Pick<Engines, 'resolve'>) {
+    this.#engines = engines;
+  }
+
+  find(all: readonly ConfiguredVoice[]): void {
+    for (const { voice, language, fields } of all)
+      if (voice !== undefined || language !== undefined)
+        this.check(() => this.#engines.resolve({ voice, language }), fields);
+  }
+
+  check(use: () => unknown, fields: { readonly voice: string; readonly language?: string }): void {
     try {
       use();
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      problems.push(new ParleyError('CONFIG_INVALID', `${where}: ${error.message}`, { cause: error }));
+      const field = (error.field === 'language' ? fields.language : undefined) ?? fields.voice;
+      this.#first ??= error;
+      this.messages.push(`${field}: ${error.message}`);
     }
-  };
-  if (defaultVoice !== undefined) check('DEFAULT_VOICE', () => engines.useDefault(defaultVoice));
-  for (const [id, voice] of elevenLabsVoices) {
-    check(`ELEVENLABS_VOICES_FILE "${id}"`, () => void engines.resolve({ voice }));
   }
-  const [first, ...others] = problems;
-  if (first === undefined) return;
-  if (others.length === 0) throw first;
-  const messages = problems.map(({ message }) => message);
-  throw new ParleyError('CONFIG_INVALID', `the configuration is not usable:\n- ${messages.join('\n- ')}`);
+
+  throwAll(): void {
+    const [only = '', ...others] = this.messages;
+    if (this.#first === undefined) return;
+    const all = `the configuration is not usable:\n- ${this.messages.join('\n- ')}`;
+    throw new ParleyError('CONFIG_INVALID', others.length === 0 ? only : all, { cause: this.#first });
+  }
+}
+
+function both(name: string): ConfiguredVoice['fields'] {
+  return { voice: name, language: name };
+}
+
+function inFile(agent: string, place = ''): ConfiguredVoice['fields'] {
+  const at = `AGENTS_FILE agents.${agent}${place}`;
+  return { voice: `${at}.voice`, language: `${at}.language` };
+}
+
+/** Agents of the file have the voice and language of the environment where they name none. */
+function voicesOfAgents(agents: AgentsConfig | undefined): ConfiguredVoice[] {
+  if (agents === undefined) return [];
+  const { usualVoice: usual } = agents;
+  const fields = { voice: 'AGENT_VOICE', language: 'AGENT_LANGUAGE' };
+  const own = usual === undefined ? [] : [{ ...usual, fields }];
+  const named = [...agents.agents.values(), ...agents.mediaStreams.values()]
+    .filter(({ voice, language }) => voice !== usual?.voice || language !== usual?.language)
+    .map(({ name, voice, language }) => {
+      const place = agents.mediaStreams.has(name) ? '.mediaStream' : '';
+      return { voice, language, fields: inFile(name, place) };
+    });
+  return [...own, ...named];
+}
+
+function voicesOfRelays(agents: AgentsConfig | undefined): ConfiguredVoice[] {
+  return [...(agents?.relays.values() ?? [])].flatMap(({ name, voice, ttsLanguage, languages }) => {
+    const fields = inFile(name, '.relay');
+    const ofLanguages = languages.map(({ code, voice: own }, index) => {
+      const at = inFile(name, `.relay.languages[${index}]`);
+      return {
+        voice: own,
+        language: code,
+        fields: { ...at, language: at.language.replace(/language$/, 'code') },
+      };
+    });
+    const named = { voice, language: voice === undefined ? undefined : ttsLanguage, fields };
+    return [named, ...ofLanguages];
+  });
 }

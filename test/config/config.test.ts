@@ -298,6 +298,18 @@ test('a mistyped name is reported with the one that was meant', () => {
     ['ENGINES', 'ENGINE'],
     ['MAXCALLS', 'MAX_CALLS'],
     ['max_calls', 'MAX_CALLS'],
+    ['AGENT_VOCIE', 'AGENT_VOICE'],
+    ['AGNET_VOICE', 'AGENT_VOICE'],
+    ['VOICE_AGENT', 'AGENT_VOICE'],
+    ['AGENT_LANG', 'AGENT_LANGUAGE'],
+    ['GREETING_LANG', 'GREETING_LANGUAGE'],
+    ['AGENT_URL', 'AGENT_LLM_URL'],
+    ['AGENT_API_KEY', 'AGENT_LLM_API_KEY'],
+    ['ASR_URL', 'ASR_BASE_URL'],
+    ['TTS_URL', 'TTS_BASE_URL'],
+    ['GREETING_VOCIE', 'GREETING_VOICE'],
+    ['AGENT_FILE', 'AGENTS_FILE'],
+    ['LOG_STYEL', 'LOG_STYLE'],
   ] as const) {
     assert.deepEqual(noticesIn({ [name]: '7' }), [`${name} is no setting; did you mean ${meant}?`]);
   }
@@ -310,6 +322,8 @@ test('names of the system and of other programs are passed over', () => {
     http_proxy HTTP_PROXY NO_PROXY SSL_CERT_FILE KUBERNETES_PORT KUBERNETES_SERVICE_HOST
     KUBERNETES_PORT_443_TCP_PORT PARLEY_PORT REDIS_HOST REDIS_PORT REDIS_TLS REDIS_DB MODEL_DIR
     MODEL_PATH LOG_DIR LOG_FORMAT API_URL TLS_CA UDP_PORT MAX_MEM CACHE_DIR CUDA_HOME
+    HOST_NAME LOG_FILE AGENT_NAME AGENT_ID AGENT_VERSION AGENT_WORKFOLDER SSH_AGENT_PID SSH_AUTH_SOCK
+    MAX_BYTES MAX_SECONDS REDIS_PASSWORD DEFAULT_LANG HOST_IP CALL_ID TTS_HOME VOICE_ID SIP_USER SIP_PASSWORD
     CUDA_VISIBLE_DEVICES AUDIO_DRIVER IDLE_TIME OPENAI_API_KEY DEFAULT_USER SECRET_KEY ${'X'.repeat(5000)}`;
   const env = Object.fromEntries(
     names
