@@ -62,8 +62,8 @@ export function textOf(line: string): string {
   } catch {
     return line;
   }
-  const { level, time, msg, err, ...fields } = record;
-  const head = [clockTime(String(time)), String(level).toUpperCase().padEnd(5), plain(String(msg ?? ''))];
+  const { level, time, msg = '', err, ...fields } = record;
+  const head = [clockTime(String(time)), String(level).toUpperCase().padEnd(5), plain(msg as string)];
   const named = Object.entries(fields).map(([name, value]) => `${plain(name)}=${shown(value)}`);
   const [error, ...stack] = errorLines(err);
   const words = [...head, ...named, ...(error === undefined ? [] : [`error=${error}`])];
@@ -97,9 +97,9 @@ function shown(value: unknown, isInside = false): string {
 function errorLines(err: unknown): string[] {
   if (err === undefined) return [];
   if (typeof err !== 'object' || err === null) return [shown(err)];
-  const { message, code, stack } = err as Fields;
+  const { message, code, stack } = err as Readonly<Record<string, string | undefined>>;
   const text = [code, message].filter((one) => one !== undefined).join(': ');
-  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return [JSON.stringify(text), ...frames.slice(0, MOST_STACK_LINES)].map(plain);
 }
 

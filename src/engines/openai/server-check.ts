@@ -157,7 +157,7 @@ function otherAddresses(baseUrl: string): string[] {
   const version = /^(.*?\/v1)\/./.exec(pathname)?.[1];
   const likely = [
     ...(version === undefined ? [] : [`${origin}${version}`]),
-    ...(/\/v1$/.test(pathname) ? [] : [`${baseUrl}/v1`]),
+    ...(pathname.endsWith('/v1') ? [] : [`${baseUrl}/v1`]),
     `${origin}/v1`,
   ];
   return [...new Set(likely)].filter((address) => address !== baseUrl);
