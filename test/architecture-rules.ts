@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/voices': [...ENGINES, 'src/engines'],
   'src/speaking': SPEAKING,
   'src/transcribing': [...ENGINES, 'src/engines', 'src/text'],
-  'src/hearing': HEARING,
+  'src/hearing': [...HEARING, 'src/encoding/idle-memory.ts'],
   'src/recording': [...HEARING, 'src/encoding'],
   'src/call': CALL,
   'src/agents': [...CALL, 'src/call'],
