@@ -11,6 +11,7 @@ import type { Talk } from '../src/call/call-handler.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../src/config/hearing-config.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
+import { isStatedLanguage, tagOfStated } from '../src/speaking/language-plan.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import { stated } from '../src/stated.js';
 import type { Time } from '../src/time.js';
@@ -290,8 +291,6 @@ type ClientMessage =
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 const MAX_VOICE_CHARACTERS = 100;
-const MAX_LANGUAGE_CHARACTERS = 35; // the longest that BCP 47 asks to be ready for (section 4.4.1)
-const LANGUAGE = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
 const BOUNDED = Object.keys(HEARING_BOUNDS) as (keyof typeof HEARING_BOUNDS)[];
 
@@ -437,10 +436,10 @@ function readVoice(value: unknown): string | undefined {
 
 function readLanguage(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || value.length > MAX_LANGUAGE_CHARACTERS || !LANGUAGE.test(value)) {
+  if (typeof value !== 'string' || value.includes('_') || !isStatedLanguage(value)) {
     throw invalid('language', 'must be a language tag such as en or fr-CA');
   }
-  return value;
+  return tagOfStated(value);
 }
 
 function optional<K extends string, T extends string>(name: K, value: T | undefined): Partial<Record<K, T>> {

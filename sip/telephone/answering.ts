@@ -5,6 +5,7 @@ import type { CallText } from '../../src/call/phone-calls.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { RelayConfig } from '../../src/config/relay-config.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
+import { isStatedLanguage, tagOfStated } from '../../src/speaking/language-plan.js';
 import { stated } from '../../src/stated.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
@@ -142,7 +143,6 @@ interface AnnouncementRequest {
 }
 
 const VOICE = /^[\w .:+-]{1,100}$/;
-const LANGUAGE = /^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i;
 
 /**
  * Reads the announcement that a request asks for, as in RFC 4240:
@@ -167,9 +167,9 @@ export function announcementIn(
   const voice = params.get('voice') ?? header('x-speech-voice');
   const language = params.get('language') ?? params.get('locale') ?? header('x-speech-language');
   if (voice !== undefined && !VOICE.test(voice)) return refused(400, 'the voice is not a name');
-  const tag = language?.replace('_', '-');
-  if (tag !== undefined && !LANGUAGE.test(tag))
+  if (language !== undefined && !isStatedLanguage(language))
     return refused(400, 'the language is not a tag such as en-US');
+  const tag = tagOfStated(language?.replace('_', '-'));
   return { value: stated({ text, voice, language: tag }) };
 }
 

@@ -10,6 +10,7 @@
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
 import { asParleyError, type ParleyError } from '../errors.js';
+import { tagOfStated } from '../speaking/language-plan.js';
 import type { MediaSocket } from '../media/media-socket.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
@@ -270,7 +271,9 @@ class RecognisedCaller {
     // The numbers of the turns whose texts the ear before still owes are taken.
     const firstNumber = this.#nextNumber + (this.#earBefore?.awaited ?? 0);
     const times = { openedMs: this.#time.now(), firstNumber };
-    const ear: CallerEar = new CallerEar(socket, this.#recogniser, this.#expected, {
+    const { language, context } = this.#expected;
+    const expected = { language: tagOfStated(language), context };
+    const ear: CallerEar = new CallerEar(socket, this.#recogniser, expected, {
       text: (text, isFinal) => {
         const tell = () => this.#told(text, isFinal, times);
         if (this.#earBefore === undefined || this.#earBefore === ear) tell();

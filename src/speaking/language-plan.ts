@@ -4,7 +4,7 @@
 // whole sentence of English, which never counts as clear. At the beginning of a whole text an unclear
 // sentence follows the first clear one ("OK. Das mache ich."). A courtesy ("Hola!") decides only if it is the
 // only sentence: before English it is part of it.
-import { tagOfName } from '../engines/language-names.js';
+import { canonicalTag, tagOfName } from '../engines/language-names.js';
 import { identifyLanguage } from '../text/language.js';
 
 const SENTENCE_WORDS = 4; // of an unclear sentence that changes the language to English
@@ -16,8 +16,8 @@ export class LanguagePlan {
 
   /** `stated` is the language of every sentence. */
   constructor(stated?: string) {
-    this.#stated = stated;
-    this.#language = stated;
+    this.#stated = tagOfStated(stated);
+    this.#language = this.#stated;
   }
 
   /** Takes all sentences, if they are known before the first call of `of`. */
@@ -64,14 +64,18 @@ function firstClear(sentences: readonly { readonly text: string }[]): string | u
 
 const MAX_LENGTH = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)
 const TAG_OR_NAME = /^[a-z]{2,20}([-_][a-z0-9]{1,8})*$/i;
+const THREE_LETTERS = /^[a-z]{3}(?![a-z])/i; // ISO 639-2 and 639-3
 
-/** True for a BCP 47 tag, the English name of a language as some models' servers take it, or "auto". */
+/** True for a BCP 47 tag, the English name of a language, or "auto", with or without blanks around it. */
 export function isStatedLanguage(value: string): boolean {
-  return value.length <= MAX_LENGTH && TAG_OR_NAME.test(value);
+  return value.length <= MAX_LENGTH && (TAG_OR_NAME.test(value.trim()) || tagOfName(value) !== undefined);
 }
 
-/** The BCP 47 tag of a stated language; undefined if the text decides. */
-export function tagOfStated(language: string): string | undefined {
-  const name = language.toLowerCase();
-  return name === 'auto' ? undefined : (tagOfName(name) ?? language);
+/** The BCP 47 tag of a stated language, with two letters where it has them; undefined if the text decides. */
+export function tagOfStated(stated: string | undefined): string | undefined {
+  const language = stated?.trim() ?? '';
+  if (language === '' || language.toLowerCase() === 'auto') return undefined;
+  const named = tagOfName(language);
+  if (named !== undefined) return named;
+  return THREE_LETTERS.test(language) ? canonicalTag(language) : language;
 }

@@ -10,6 +10,7 @@ import type { Lexicon } from '../text/lexicon.js';
 import { looksLikeMarkup } from '../text/markup/read-markup.js';
 import { type Sentence, SentenceStream } from '../text/sentences.js';
 import type { Time } from '../time.js';
+import { tagOfStated } from './language-plan.js';
 
 /** UTF-16 units of the longest text that is read at once, and of a slice of a longer one. */
 export const SLICE = 500;
@@ -113,7 +114,7 @@ export function* sentencesOf(
   language?: string,
 ): TextSteps<Sentence[]> {
   if (text.length > maxTextLength) throw tooLong(maxTextLength);
-  const stream = new SentenceStream({ language });
+  const stream = new SentenceStream({ language: tagOfStated(language) });
   const sentences: Sentence[] = [];
   for (let at = 0; at < text.length; at += SLICE) {
     yield;
@@ -165,7 +166,7 @@ export async function* sentencesFrom(
   options: TokenOptions,
 ): AsyncGenerator<SentenceOfTokens, void, undefined> {
   const { limits, language, mayBegin } = options;
-  const stream = new SentenceStream({ language, mayBegin });
+  const stream = new SentenceStream({ language: tagOfStated(language), mayBegin });
   const iterator = tokens[Symbol.asyncIterator]();
   let length = 0;
   let spoken = false;

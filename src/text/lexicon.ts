@@ -141,14 +141,15 @@ function looseKeyOf(token: string): string {
 }
 
 function primaryOf(tag: string): string {
-  return tag.toLowerCase().split(/[-_]/, 1)[0] ?? '';
+  const [primary = ''] = tag.toLowerCase().split(/[-_]/, 1);
+  return primary.length === 3 ? new Intl.Locale(primary).language : primary; // ISO 639-3: `deu` is `de`
 }
 
 const LONGEST_WORD = 100; // characters
 const LONGEST_SAYING = 300;
 
 const FIELDS = ['word', 'say', 'case', 'language'];
-const LANGUAGE = /^[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,4}$/;
+const LANGUAGE = /^[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8}){0,4}$/;
 
 /** Source of the entries, and their maximum number. */
 export interface LexiconSource {

@@ -136,7 +136,7 @@ test('curl sends a form, or the file itself with its fields in the URL', async (
   );
 });
 
-test('without an aligner subtitles are timed by length, and a header says so', async (t) => {
+test('without an aligner subtitles last as long as the speech, and a header says so', async (t) => {
   const { ALIGNER_MODEL_DIR: _, ...without } = CHECKPOINTS;
   const own = await speakingServer(without);
   t.after(() => own.close());
@@ -145,6 +145,7 @@ test('without an aligner subtitles are timed by length, and a header says so', a
   assert.match(answer, /^x-timestamps: fast\r$/im);
   assert.match(
     answer,
-    /1\n00:00:00,000 --> 00:00:03,70\d\nThe quick brown fox\njumps over the lazy dog\.\n\n$/,
+    // The last second of the file is noise.
+    /1\n00:00:00,000 --> 00:00:02,7\d\d\nThe quick brown fox\njumps over the lazy dog\.\n\n$/,
   );
 });

@@ -677,6 +677,25 @@ test('a server that is away, or lists no models for this key, may serve later', 
   assert.match(bench.recogniser.trouble ?? '', /cannot be reached/);
 });
 
+test('a language is sent by its tag of two letters, and one that is unknown is refused with the list', async (t) => {
+  const bench = await openBench(t);
+  const stated = ['German', ' de ', 'deu', 'de-AT', 'ger'];
+  for (const [n, language] of stated.entries()) {
+    const { session, ring } = listen(t, bench, { language });
+    ring.write(sound(1));
+    session.turn('end');
+    assert.equal((await bench.server.request(n)).fields['language'], 'de', language);
+    session.close();
+  }
+  for (const language of ['klingonish', 'xx', 'en US'])
+    assert.throws(() => listen(t, bench, { language }), {
+      code: 'INVALID_FIELD',
+      field: 'language',
+      message: /its English name, or a tag such as .*\bde, .*\ben, /,
+    });
+  assert.equal(bench.recogniser.sessions, 0);
+});
+
 test('texts are joined with spaces, except beside CJK characters', () => {
   assert.equal(joinTexts(['one', ' two ', '', 'three']), 'one two three');
   assert.equal(joinTexts(['你好。', '再见']), '你好。再见');

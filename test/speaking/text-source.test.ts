@@ -396,6 +396,19 @@ test('a language is stated by its tag, its English name, or as what the text tur
     ['Auto', undefined],
     ['auto', undefined],
     ['Klingonish', 'Klingonish'],
+    [' en ', 'en'],
+    ['\tFrench\n', 'fr'],
+    ['GERMAN', 'de'],
+    ['deu', 'de'],
+    ['ger', 'de'],
+    ['ENG', 'en'],
+    ['zho', 'zh'],
+    ['deu_AT', 'de-AT'],
+    ['yue', 'yue'],
+    ['Haitian Creole', 'ht'],
+    ['norwegian_bokmål', 'nb'],
+    ['Brazilian Portuguese', 'pt-BR'],
+    ['Mandarin', 'zh'],
   ] as const) {
     assert.equal(isStatedLanguage(stated), true, stated);
     assert.equal(tagOfStated(stated), tag, stated);

@@ -122,6 +122,7 @@ const WRONG: readonly (readonly [value: unknown, refusal: RegExp])[] = [
   [[{ word: 'a'.repeat(101), say: 'b' }], /^"lexicon\[0\]\.word" must be 1 to 100/],
   [[{ word: 'a', say: 5 }], /^"lexicon\[0\]\.say" must be/],
   [[{ word: 'a', say: 'b', case: 'lower' }], /^"lexicon\[0\]\.case" must be "exact" or "ignore"$/],
+  [[{ word: 'a', say: 'b', language: 'French' }], /^"lexicon\[0\]\.language" must be a language tag/],
   [[{ word: 'a', say: 'b', language: 'in french' }], /^"lexicon\[0\]\.language" must be a language tag/],
   [[{ word: 'a', say: 'b', as: 'c' }], /^"lexicon\[0\]\.as" is no field of an entry, which has word, say, case, language$/],
   [[{ word: 'a', phonemes: 'b' }], /^"lexicon\[0\]\.phonemes" is nothing that an engine here can speak/],
@@ -149,4 +150,13 @@ test('the same word may have an entry for each case rule and each language', () 
     FIELD,
   );
   assert.equal(lexicon.size, 3);
+});
+
+test('an entry of a language may have its tag of three letters', () => {
+  const entries = [{ word: 'Chat', say: 'sha', language: 'fra' }];
+  assert.equal(
+    said('Chat', entries, 'fr'),
+    said('Chat', [{ word: 'Chat', say: 'sha', language: 'fr' }], 'fr'),
+  );
+  assert.equal(said('Chat', entries, 'en'), said('Chat', [], 'en'));
 });

@@ -80,7 +80,7 @@ const RATE_FIELD: JsonSchema = {
 export const LANGUAGE_FIELD: JsonSchema = {
   type: 'string',
   maxLength: MAX_LANGUAGE,
-  pattern: '^[A-Za-z]{2,20}([-_][A-Za-z0-9]{1,8})*$',
+  pattern: '^\\s*\\p{L}{2,20}([-_]\\w{1,8}|\\s[\\p{L}()]{2,20})*\\s*$',
   description: 'a BCP 47 tag, the English name of a language, or `auto`: what the text turns out to be',
   examples: ['en', 'English', 'auto'],
   'x-must-be': 'a tag such as "en" or "fr", a name such as "English", or "auto"',

@@ -1,5 +1,5 @@
 // Reads the fields of requests for a transcription or a translation.
-import { primaryTag } from '../../engines/language-names.js';
+import { checkLanguage, primaryTag } from '../../engines/language-names.js';
 import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import { CUE_RULES, type CueRules } from '../../transcribing/cues.js';
@@ -114,7 +114,9 @@ export function readTranslation(
       ...(isUnaligned(language, times, aligner) ? ['source_language'] : []),
     ],
   } as const;
-  return { options, target: tagIn(asked.language) ?? 'en' };
+  const target = tagIn(asked.language) ?? 'en';
+  checkLanguage(target, 'language');
+  return { options, target };
 }
 
 /** Without an aligner all times are shared out. */

@@ -15,6 +15,7 @@ import {
 import { FieldReader } from '../../config/fields.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { ParleyError } from '../../errors.js';
+import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
 
 interface Interruption {
@@ -62,7 +63,6 @@ const MOST_NAME = 200;
 const MOST_LOOPS = 1000;
 const MOST_PROBLEMS = 10; // that one error names
 const TYPES = ['text', 'play', 'sendDigits', 'language', 'end', 'clear', 'mark', 'flush'] as const;
-const LANGUAGE = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 
 /** Unknown fields are ignored, as with Twilio. Throws MALFORMED and INVALID_FIELD. */
 export function readRelayMessage(data: string | Uint8Array): RelayMessage {
@@ -127,7 +127,8 @@ function wanted(fields: Fields, name: string, most: number): string {
 
 function languageIn(fields: Fields, name: string): string | undefined {
   const language = stringIn(fields, name, MOST_NAME);
-  if (language === undefined || language === '' || LANGUAGE.test(language)) return language || undefined;
+  if (language === undefined || language === '') return undefined;
+  if (isStatedLanguage(language)) return tagOfStated(language);
   throw invalid(name, 'must be a language tag such as en-US');
 }
 

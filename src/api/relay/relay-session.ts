@@ -14,6 +14,7 @@ import type { RelayAttributes } from '../../config/relay-config.js';
 import { IdleCaller } from '../../agents/idle-caller.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
+import { tagOfStated } from '../../speaking/language-plan.js';
 import type { Time } from '../../time.js';
 import { type PlayMessage, readRelayMessage, type RelayMessage, type TextMessage } from './relay-messages.js';
 import { RelayText } from './relay-text.js';
@@ -305,7 +306,9 @@ export class RelaySession {
     text: string | AsyncIterable<string>,
     { language = this.#ttsLanguage, interruptible }: { language?: string; interruptible: Interruptible },
   ): Utterance {
-    const voice = this.#config.languages.find(({ code }) => code === language)?.voice ?? this.#config.voice;
+    const voice =
+      this.#config.languages.find(({ code }) => tagOfStated(code) === tagOfStated(language))?.voice ??
+      this.#config.voice;
     const options = { ...this.#able({ voice, language }), interruptible: this.#allowed(interruptible) };
     const utterance = this.#conversation.say(text, options);
     this.#idle.says(utterance);

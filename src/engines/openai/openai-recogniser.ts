@@ -5,7 +5,7 @@
 import { asParleyError, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
 import type { EngineNews } from '../engine-lifecycle.js';
-import { primaryTag } from '../language-names.js';
+import { checkLanguage, primaryTag } from '../language-names.js';
 import {
   checkRanges,
   type Recogniser,
@@ -133,6 +133,8 @@ export class OpenAiRecogniser implements Recogniser {
 
   #check(options: RecognitionOptions): void {
     checkRanges(options);
+    const { language = '' } = options;
+    if (language !== '') checkLanguage(language, 'language');
     const { maxSessions } = this.#options;
     if (this.#closed.signal.aborted) throw new ParleyError('ENGINE_UNAVAILABLE', 'the recogniser was closed');
     if (this.#open.size >= maxSessions) {

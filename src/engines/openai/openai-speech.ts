@@ -18,7 +18,7 @@ import {
   type Voice,
 } from '../engine.js';
 import type { EngineNews } from '../engine-lifecycle.js';
-import { languageName } from '../language-names.js';
+import { languageName, primaryTag } from '../language-names.js';
 import { ApiClient, type ApiWords } from './api-client.js';
 import type { ServerPool } from './server-pool.js';
 
@@ -68,7 +68,8 @@ export class OpenAiSpeech implements SpeechEngine {
   #hasAnswered = false;
 
   constructor(options: OpenAiSpeechOptions) {
-    const { pool, model, languages, voices, time = systemTime } = options;
+    const { pool, model, voices, time = systemTime } = options;
+    const languages = options.languages.map(primaryTag);
     this.#options = options;
     this.#time = time;
     this.identity = model;

@@ -359,7 +359,8 @@ export class Qwen3Recogniser implements Recogniser {
   open(options: RecognitionOptions, listener: RecognitionListener): RecognitionSession {
     const { language, context, sampleRate: rate, partials, use, gated, pieceSeconds } = options;
     const freePlace = this.#model.takePlace(options);
-    const request = { use, language, context, rate, partials, gated, pieceSeconds };
+    const tag = language === undefined || language === '' ? language : primaryTag(language);
+    const request = { use, language: tag, context, rate, partials, gated, pieceSeconds };
     const onEvent: OnEvent = (event) => {
       if (event.type !== 'partial' && event.type !== 'final') return;
       const { part, text, stable, beginSeconds, endSeconds } = event;

@@ -278,6 +278,41 @@ test('a stream that breaks off says so in an event, and one that cannot begin in
   await until(() => logLines.some((line) => line.includes('"code":"engine_lost"')));
 });
 
+for (const [stated, tag] of [
+  [' en ', 'en'],
+  ['deu', 'de'],
+  ['ENGLISH', 'en'],
+  ['Haitian Creole', 'ht'],
+  ['Brazilian Portuguese', 'pt-BR'],
+  [' auto ', undefined],
+] as const) {
+  test(`the language "${stated}" is understood in each field of files`, async (t) => {
+    const { url, transcriber, translator } = await openEars(t);
+    for (const [path, field] of [
+      [TRANSCRIPTIONS, 'language'],
+      [TRANSCRIPTIONS, 'languages[]'],
+      [TRANSLATIONS, 'source_language'],
+    ] as const) {
+      assert.equal((await post(url, path, { [field]: stated })).status, 200, field);
+      assert.equal(transcriber.asked.at(-1)?.request.language, tag, field);
+    }
+    assert.equal((await post(url, TRANSLATIONS, { language: stated })).status, 200);
+    assert.equal(translator.asked.at(-1)?.to, tag ?? 'en');
+  });
+}
+
+test('a language to translate into that nobody knows is refused with the list', async (t) => {
+  const { url, transcriber } = await openEars(t);
+  for (const language of ['klingonish', 'xx', 'old high valyrian']) {
+    const answer = await post(url, TRANSLATIONS, { language });
+    assert.equal(answer.status, 400);
+    const { message, param } = errorIn(await answer.text());
+    assert.equal(param, 'language');
+    assert.match(message, /its English name, or a tag such as .*\bde, .*\ben, /);
+  }
+  assert.equal(transcriber.asked.length, 0);
+});
+
 test('translated subtitles keep `max_line_chars`, in a file and in a stream', async (t) => {
   const { url, transcriber } = await openEars(t);
   const said = 'We were there, and we have seen all of it with our own two eyes.';
