@@ -1,6 +1,6 @@
 // One conversation, by telephone or browser. It speaks its texts through its playout, one after another,
 // until it is interrupted. The queue (utterance-queue.ts) owns the utterances that have not ended.
-import { ParleyError } from '../errors.js';
+import { attempt, ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Time } from '../time.js';
@@ -265,7 +265,7 @@ export class Call {
 
   /** Tells the observers an event of those who conduct the call. */
   tell(event: CallEvent): void {
-    for (const observer of this.#observers) observer(event);
+    for (const observer of this.#observers) attempt({ work: 'call', call: this.id }, () => observer(event));
   }
 
   /** Stops all speech within one frame. The text is computed from the frames that were sent. */

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { G722, PCMA } from '../../src/codecs/codec.js';
 import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
 import { buzz } from '../fakes/engines.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 import { heardOf, rising, RATE, sounding } from './heard-sound.js';
@@ -169,4 +170,24 @@ test('sound that cannot be played is refused by name', () => {
   }
   const longest = new Float32Array(10 * 60 * sampleRate + 1);
   assert.throws(() => call.play({ samples: longest, sampleRate }), { code: 'TOO_LARGE', field: 'samples' });
+});
+
+test('an observer of a call that throws keeps neither the others from its events nor the voice from speaking', async () => {
+  const { call, pass, events } = openCall();
+  call.observe(() => {
+    throw new Error('a defect');
+  });
+  const seen: string[] = [];
+  call.observe(({ type }) => seen.push(type));
+  const rejections = await rejectionsOf(async () => {
+    const utterance = call.speak('Hello there.');
+    await utterance.pushed;
+    pass(5000);
+    assert.equal((await utterance.ended).end, 'spoken');
+  });
+  assert.deepEqual(
+    seen,
+    events.map(({ type }) => type),
+  );
+  assert.deepEqual([...new Set(rejections.map(String))], ['Defect: call: a defect']);
 });
