@@ -11,7 +11,7 @@ import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import type { JsonSchema } from './json-schema.js';
 import { readTexts } from './multipart-form.js';
-import { allowLongUpload } from './protocols.js';
+import { allowLongUpload } from './http2-sessions.js';
 import { Spool, type SpoolSpace } from './spool.js';
 
 export interface FileUpload {

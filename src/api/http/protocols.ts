@@ -1,16 +1,13 @@
 // Runs the HTTP/1 and HTTP/2 servers that answer with one application. They do not listen: `Listeners` hands
-// them connections. For HTTP/2 this file adds the time limits that Node applies to HTTP/1 only, and for both
-// the time limit of a request, from which a route may exempt an upload.
+// them connections. For HTTP/1 this file adds a time limit of a request from which a route may exempt an
+// upload. `Http2Sessions` has the limits of HTTP/2.
 import http from 'node:http';
-import http2, {
-  constants,
-  type Http2ServerRequest,
-  type Http2ServerResponse,
-  type ServerHttp2Session,
-} from 'node:http2';
+import http2 from 'node:http2';
 import type { Socket } from 'node:net';
 import { guarded } from '../../errors.js';
+import type { MessageRateLimits } from '../../call/client-limits.js';
 import type { Time } from '../../time.js';
+import { Http2Sessions, isLongUpload } from './http2-sessions.js';
 import type { HttpVersion } from './listeners.js';
 
 export interface ProtocolLimits {
@@ -24,6 +21,10 @@ export interface ProtocolLimits {
   readonly stallMs: number;
   /** Milliseconds between two checks of these limits. */
   readonly sweepMs: number;
+  /** Requests on one HTTP/2 connection. All connections of an address together may have twice as many. */
+  readonly streams: MessageRateLimits;
+  /** Of these, the ones that are reset. A client that cancels the speech of fifty calls a second stays below. */
+  readonly resets: MessageRateLimits;
 }
 
 export const PROTOCOL_LIMITS: ProtocolLimits = {
@@ -32,6 +33,8 @@ export const PROTOCOL_LIMITS: ProtocolLimits = {
   idleMs: 130_000, // longer than any common client pool keeps a connection
   stallMs: 60_000,
   sweepMs: 5000,
+  streams: { perSecond: 2000, burst: 4000 },
+  resets: { perSecond: 50, burst: 100 },
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -39,13 +42,6 @@ export const MAX_HEADERS = 100; // per request; the application counts those of 
 const MAX_STREAMS = 100; // concurrent requests on one HTTP/2 connection
 
 type Handler = http.RequestListener;
-
-const longUploads = new WeakSet<object>();
-
-/** Exempts a request from the time limit of its arrival: its route bounds each pause of the upload. */
-export function allowLongUpload(request: http.IncomingMessage): void {
-  longUploads.add(request);
-}
 
 export class Protocols {
   /** Emits `upgrade` for WebSockets. */
@@ -119,7 +115,7 @@ export class Protocols {
     });
     server.on('session', (session) => this.#sessions.add(session));
     server.on('request', (request, response) => {
-      this.#sessions.watch(request, response);
+      if (!this.#sessions.watch(request, response)) return;
       // fastify distinguishes the two versions itself.
       handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
     });
@@ -179,107 +175,11 @@ class Http1Arrivals {
     return this.#time.after(this.#limits.sweepMs, () => {
       const oldest = this.#time.now() - this.#limits.requestMs;
       for (const [request, cameMs] of this.#open) {
-        if (cameMs > oldest || longUploads.has(request)) continue;
+        if (cameMs > oldest || isLongUpload(request)) continue;
         this.#open.delete(request);
         this.#onLate(request);
       }
       this.#cancelSweep = this.#open.size > 0 ? this.#sweepLater() : undefined;
     });
   }
-}
-
-interface Exchange {
-  readonly request: Http2ServerRequest;
-  readonly response: Http2ServerResponse;
-  readonly sinceMs: number;
-  /** When a sweep first found that the answer was written completely. */
-  writtenMs: number | undefined;
-}
-
-interface Session {
-  /** The number of unfinished exchanges. */
-  open: number;
-  idleSinceMs: number;
-}
-
-const { NGHTTP2_CANCEL } = constants;
-
-/**
- * Applies the time limits of requests, unread answers and idle connections to HTTP/2. One periodic sweep
- * checks everything that is open, so a request costs only an entry in a set. Floods of resets, pings,
- * settings or headers are bounded by nghttp2 and by the server options.
- */
-class Http2Sessions {
-  readonly #limits: ProtocolLimits;
-  readonly #time: Time;
-  readonly #sessions = new Map<ServerHttp2Session, Session>();
-  readonly #exchanges = new Set<Exchange>();
-  #cancelSweep: (() => void) | undefined;
-  #closing = false;
-
-  constructor(limits: ProtocolLimits, time: Time) {
-    this.#limits = limits;
-    this.#time = time;
-  }
-
-  get size(): number {
-    return this.#sessions.size;
-  }
-
-  add(session: ServerHttp2Session): void {
-    this.#sessions.set(session, { open: 0, idleSinceMs: this.#time.now() });
-    session.once('close', () => this.#sessions.delete(session));
-    if (this.#closing) session.close();
-    this.#cancelSweep ??= this.#sweepLater();
-  }
-
-  watch(request: Http2ServerRequest, response: Http2ServerResponse): void {
-    const session = this.#sessions.get(request.stream.session as ServerHttp2Session);
-    const exchange = { request, response, sinceMs: this.#time.now(), writtenMs: undefined };
-    this.#exchanges.add(exchange);
-    if (session !== undefined) session.open++;
-    response.once('close', () => {
-      this.#exchanges.delete(exchange);
-      if (session === undefined) return;
-      session.open--;
-      session.idleSinceMs = this.#time.now();
-    });
-  }
-
-  /** Asks every client to close its connection. Answers in progress go on. */
-  close(): void {
-    this.#closing = true;
-    for (const session of this.#sessions.keys()) session.close();
-  }
-
-  destroy(): void {
-    for (const session of this.#sessions.keys()) session.destroy();
-    this.#cancelSweep?.();
-    this.#cancelSweep = undefined;
-  }
-
-  #sweepLater(): () => void {
-    return this.#time.after(this.#limits.sweepMs, () => {
-      this.#sweep(this.#time.now());
-      this.#cancelSweep = this.#sessions.size > 0 ? this.#sweepLater() : undefined;
-    });
-  }
-
-  #sweep(nowMs: number): void {
-    const { requestMs, stallMs, idleMs } = this.#limits;
-    for (const exchange of this.#exchanges) {
-      const { request, response, sinceMs } = exchange;
-      if (response.writableEnded) exchange.writtenMs ??= nowMs;
-      const late = !hasArrived(request) && !longUploads.has(request) && nowMs - sinceMs > requestMs;
-      const stalled = exchange.writtenMs !== undefined && nowMs - exchange.writtenMs > stallMs;
-      if (late || stalled) request.stream.close(NGHTTP2_CANCEL);
-    }
-    for (const [session, { open, idleSinceMs }] of this.#sessions) {
-      if (open === 0 && nowMs - idleSinceMs > idleMs) session.close();
-    }
-  }
-}
-
-function hasArrived({ complete, stream }: Http2ServerRequest): boolean {
-  return complete || stream.endAfterHeaders;
 }

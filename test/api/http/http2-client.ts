@@ -51,6 +51,38 @@ export function errorCodeOf(stream: http2.ClientHttp2Stream): Promise<number> {
   });
 }
 
+/** A frame of HTTP/2 (RFC 9113, section 4.1). */
+export function frame(
+  type: number,
+  flags: number,
+  stream: number,
+  payload: Uint8Array = Buffer.alloc(0),
+): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** Preface and empty settings of a client. */
+export const GREETING = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
+
+/** Fields without compression (RFC 7541, section 6.2.2). */
+export function fields(...list: (readonly [name: string, value: string])[]): Buffer {
+  const text = (value: string) => [Buffer.of(value.length), Buffer.from(value)];
+  return Buffer.concat(list.flatMap(([name, value]) => [Buffer.of(0), ...text(name), ...text(value)]));
+}
+
+/** Error codes of the GOAWAY frames in what a server sent. */
+export function goAways(received: Buffer): number[] {
+  const codes: number[] = [];
+  for (let at = 0; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3))
+    if (received[at + 3] === 7) codes.push(received.readUInt32BE(at + 13));
+  return codes;
+}
+
 /** A connection of its own, and everything that comes back until it ends. */
 export function wire(
   t: TestContext,
