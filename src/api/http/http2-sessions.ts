@@ -77,7 +77,7 @@ interface Session {
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
-/** One periodic sweep checks the time limits of everything that is open: a request costs an entry in a set. */
+/** One periodic sweep checks the time limits of everything open: a request costs an entry in a set. */
 export class Http2Sessions {
   readonly #limits: ProtocolLimits;
   readonly #time: Time;
@@ -125,7 +125,8 @@ export class Http2Sessions {
     const { stream } = request;
     const connection = stream.session as ServerHttp2Session | undefined;
     const session = connection === undefined ? undefined : this.#sessions.get(connection);
-    if (connection === undefined || session === undefined) return false; // it closed before the request was read
+    // It closed before the request was read.
+    if (connection === undefined || session === undefined) return false;
     if (!this.#admits('stream', connection, session)) return false;
     const exchange = { request, response, sinceMs: this.#time.now(), writtenMs: undefined };
     this.#exchanges.add(exchange);

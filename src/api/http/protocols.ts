@@ -23,7 +23,7 @@ export interface ProtocolLimits {
   readonly sweepMs: number;
   /** Requests on one HTTP/2 connection. All connections of an address together may have twice as many. */
   readonly streams: MessageRateLimits;
-  /** Of these, the ones that are reset. A client that cancels the speech of fifty calls a second stays below. */
+  /** Of these, the ones that are reset. Fifty calls that are interrupted each second stay below. */
   readonly resets: MessageRateLimits;
 }
 
