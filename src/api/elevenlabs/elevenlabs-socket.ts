@@ -83,7 +83,8 @@ export class ElevenLabsSocket implements Conversation {
   }
 
   message(data: string | Uint8Array): void {
-    if (this.#over || this.#contexts.ended) return;
+    if (this.#over) return;
+    if (this.#contexts.ended) return this.#refuseLateText(data);
     this.#attempt(() => {
       const message = readClientMessage(data);
       this.#checkKey(message);
@@ -126,6 +127,16 @@ export class ElevenLabsSocket implements Conversation {
       },
       ...options,
     });
+  }
+
+  /** Text after the end is not spoken, and the client learns it. What came before is spoken to its end. */
+  #refuseLateText(data: string | Uint8Array): void {
+    try {
+      const { text = '', contextId } = readClientMessage(data);
+      if (text.trim() !== '') this.send({ ...LATE, contextId });
+    } catch {
+      // Nothing in it could be spoken.
+    }
   }
 
   /** An error refuses the socket. */
@@ -244,6 +255,14 @@ function refusalOf(error: ParleyError, requestId: string): ErrorRefusal {
     : error.message;
   return { message, error: verdict.error, code: verdict.code, socket: verdict.socket === true, hidden };
 }
+
+const LATE: Refusal = {
+  message:
+    'this text came after the end of the input (an empty "text", or "close_socket") and is not spoken; ' +
+    'open another socket for it, or flush with "text": " " and "flush": true instead of the end',
+  error: 'input_ended',
+  code: POLICY,
+};
 
 export function tooManyContexts(most: number): Refusal {
   return {

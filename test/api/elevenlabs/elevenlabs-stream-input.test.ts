@@ -176,6 +176,21 @@ test('emoji alone are nothing to speak and no mistake', async () => {
   assert.deepEqual(peer.closedWith, [1000, '']);
 });
 
+test('text after the end is refused with a message, and the text before it is spoken whole', async () => {
+  for (const end of [{ text: '', flush: true }, { text: '' }]) {
+    const { tell, peer } = openStreamInput();
+    tell({ text: 'One is here. ' }, end, { text: 'Two. ', flush: true }, { text: ' ' }, { text: '' });
+    await until(() => peer.closedWith !== undefined);
+    assert.equal(peer.heard(), 'One is here. ');
+    assert.deepEqual(peer.closedWith, [1000, '']);
+    const refused = peer.messages.filter((message) => 'error' in message);
+    assert.deepEqual(
+      refused.map(({ error, code }) => ({ error, code })),
+      [{ error: 'input_ended', code: 1008 }],
+    );
+  }
+});
+
 test('a text that ends before it began is over at once', () => {
   const { tell, peer } = openStreamInput();
   tell({ text: '' });
