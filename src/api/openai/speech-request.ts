@@ -152,7 +152,7 @@ export function renamed(error: unknown, names: FieldNames): unknown {
 }
 
 // Clients have these names built in; any voice may speak for them, and any recogniser listen.
-const SPEECH_MODELS = /^(?:tts-1(?:-hd)?|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
+export const SPEECH_MODELS = /^(?:tts-1(?:-hd)?|gpt-4o-mini-tts)(?:-\d{4}-\d{2}-\d{2}|-\d{4})?$/;
 export const TRANSCRIPTION_MODELS =
   /^(?:whisper-1|gpt-4o(?:-mini)?-transcribe|gpt-realtime-whisper)(?:-\d{4}-\d{2}-\d{2})?$/;
 

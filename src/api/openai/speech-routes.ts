@@ -1,6 +1,13 @@
 // The speech endpoints of OpenAI's API: speech from text, and the lists of models and voices.
 import type { FastifyInstance } from 'fastify';
-import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';
+import {
+  fieldNamesOf,
+  type ModelNames,
+  readSpeechRequest,
+  SPEECH_MODELS,
+  type SpeechBody,
+  TRANSCRIPTION_MODELS,
+} from './speech-request.js';
 import { VOICES_SCHEMA } from './voice-routes.js';
 import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import { CLEAR_SCHEMA, type SpeechLimits, speechSchema } from './speech-schema.js';
@@ -109,10 +116,12 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
   });
 
   app.get<{ Params: { id: string } }>('/v1/models/:id', { schema: MODEL_SCHEMA }, async ({ params }) => {
-    if (recogniser !== undefined && params.id === recogniser.name)
-      return recogniserModel(recogniser, startedAt);
-    if (params.id !== models.id) throw models.unknown(params.id);
-    return model(speech, models.id, startedAt);
+    const { id } = params;
+    // OpenAI's names stand for the models here, as in the requests that name them.
+    if (recogniser !== undefined && (id === recogniser.name || TRANSCRIPTION_MODELS.test(id)))
+      return { ...recogniserModel(recogniser, startedAt), id };
+    if (id !== models.id && !SPEECH_MODELS.test(id)) throw models.unknown(id);
+    return { ...(await model(speech, models.id, startedAt)), id };
   });
 }
 

@@ -402,6 +402,13 @@ test('the lists of voices and models have the forms that clients read', async (t
   const model = (await app.inject('/v1/models/parley')).json<{ object: string; sample_rate: number }>();
   assert.equal(model.object, 'model');
   assert.equal(model.sample_rate, 24_000);
+  for (const name of ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'gpt-4o-mini-tts-2025-12-15']) {
+    const named = await app.inject(`/v1/models/${name}`);
+    assert.equal(named.statusCode, 200);
+    assert.deepEqual(named.json(), { ...model, id: name });
+  }
+  for (const name of ['gpt-4o', 'tts-2', 'whisper-1'])
+    assert.equal((await app.inject(`/v1/models/${name}`)).statusCode, 404, name);
   const short = (await app.inject('/v1/audio/models')).json<unknown>();
   assert.deepEqual(short, { models: [{ id: 'parley', name: 'parley' }] });
 });

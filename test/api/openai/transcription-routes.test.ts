@@ -484,6 +484,8 @@ test('the model of the recogniser is listed beside that of the voice', async (t)
     ],
   );
   const one = (await (await fetch(`${url}/v1/models/fake-asr`)).json()) as { language: string[] };
+  const whisper = (await (await fetch(`${url}/v1/models/whisper-1`)).json()) as object;
+  assert.deepEqual(whisper, { ...one, id: 'whisper-1' });
   assert.deepEqual(one.language, ['en', 'de']);
 });
 
