@@ -14,7 +14,23 @@ import {
 import { MessageRate, type MessageRateLimits, neighbourhood } from '../../call/client-limits.js';
 import type { Time } from '../../time.js';
 import { addressOf } from './access.js';
-import type { ProtocolLimits } from './protocols.js';
+
+export interface ProtocolLimits {
+  /** Time limit in milliseconds for a whole request to arrive. */
+  readonly requestMs: number;
+  /** Time limit in milliseconds for the headers of a request to arrive. */
+  readonly headersMs: number;
+  /** Milliseconds after which an idle connection is closed. */
+  readonly idleMs: number;
+  /** Write timeout in milliseconds: how long a client may leave the rest of a complete answer unread. */
+  readonly stallMs: number;
+  /** Milliseconds between two checks of these limits. */
+  readonly sweepMs: number;
+  /** Requests on one HTTP/2 connection. All connections of an address together may have twice as many. */
+  readonly streams: MessageRateLimits;
+  /** Of these, the ones that are reset. Fifty calls that are interrupted each second stay below. */
+  readonly resets: MessageRateLimits;
+}
 
 const longUploads = new WeakSet<object>();
 

@@ -5,27 +5,9 @@ import http from 'node:http';
 import http2 from 'node:http2';
 import type { Socket } from 'node:net';
 import { guarded } from '../../errors.js';
-import type { MessageRateLimits } from '../../call/client-limits.js';
 import type { Time } from '../../time.js';
-import { Http2Sessions, isLongUpload } from './http2-sessions.js';
+import { Http2Sessions, isLongUpload, type ProtocolLimits } from './http2-sessions.js';
 import type { HttpVersion } from './listeners.js';
-
-export interface ProtocolLimits {
-  /** Time limit in milliseconds for a whole request to arrive. */
-  readonly requestMs: number;
-  /** Time limit in milliseconds for the headers of a request to arrive. */
-  readonly headersMs: number;
-  /** Milliseconds after which an idle connection is closed. */
-  readonly idleMs: number;
-  /** Write timeout in milliseconds: how long a client may leave the rest of a complete answer unread. */
-  readonly stallMs: number;
-  /** Milliseconds between two checks of these limits. */
-  readonly sweepMs: number;
-  /** Requests on one HTTP/2 connection. All connections of an address together may have twice as many. */
-  readonly streams: MessageRateLimits;
-  /** Of these, the ones that are reset. Fifty calls that are interrupted each second stay below. */
-  readonly resets: MessageRateLimits;
-}
 
 export const PROTOCOL_LIMITS: ProtocolLimits = {
   requestMs: 30_000,

@@ -30,7 +30,8 @@ import { relaySocket } from '../relay/relay-attachments.js';
 import { type ListenerOptions, Listeners } from './listeners.js';
 import { TelephoneAccess, type TelephoneParts } from '../calls/telephone-access.js';
 import { telephoneSocket } from '../calls/telephone-socket.js';
-import { PROTOCOL_LIMITS, type ProtocolLimits, Protocols } from './protocols.js';
+import type { ProtocolLimits } from './http2-sessions.js';
+import { PROTOCOL_LIMITS, Protocols } from './protocols.js';
 import type { Dialect } from './socket-dialect.js';
 import { addSocketRoutes, type ForeignSocket, Sockets } from './sockets.js';
 
