@@ -112,6 +112,18 @@ export class ParleyError extends Error {
  */
 export const GIVEN_UP = new ParleyError('ABORTED', 'the work was given up');
 
+const OF_OPERATOR = /; [A-Z][A-Z\d_]+ is (?:not )?set\b/g;
+const VARIABLE = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/;
+
+/** Message and field without what only the operator can change. */
+export function forClient({ message, field }: Pick<ParleyError, 'message' | 'field'>): {
+  readonly message: string;
+  readonly field: string | undefined;
+} {
+  const isVariable = field !== undefined && VARIABLE.test(field);
+  return { message: message.replaceAll(OF_OPERATOR, ''), field: isVariable ? undefined : field };
+}
+
 /** The error as Parley's own, wrapping foreign ones under the code given. */
 export function asParleyError(error: unknown, code: ErrorCode): ParleyError {
   if (error instanceof ParleyError) return error;

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asParleyError, attempt, Defect, GIVEN_UP, guarded, isAborted, ParleyError } from '../src/errors.js';
+import {
+  asParleyError,
+  attempt,
+  Defect,
+  forClient,
+  GIVEN_UP,
+  guarded,
+  isAborted,
+  ParleyError,
+} from '../src/errors.js';
 import { rejectionsOf } from './fakes/rejections.js';
 
 const traced = (error: Error) => /\n\s+at /.test(error.stack ?? '');
@@ -74,4 +83,21 @@ test('a failure of the end of a piece of work is reported as well, and nothing i
     rejections.map(String),
     Array.from({ length: 3 }, () => 'Defect: call: twice'),
   );
+});
+
+test('a client is told no variable of the operator, and its own fields', () => {
+  for (const [message, field, told] of [
+    ['the speech server answered 401: no; TTS_API_KEY is set', 'TTS_API_KEY', undefined],
+    [
+      "the agent's language model answered 401: no; AGENT_LLM_API_KEY is not set",
+      'AGENT_LLM_API_KEY',
+      undefined,
+    ],
+    ['the transcription server answered 404: no', 'ASR_MODEL', undefined],
+    ['"input" is missing', 'input', 'input'],
+  ] as const) {
+    const error = forClient(new ParleyError('ENGINE_UNAVAILABLE', message, { field }));
+    assert.doesNotMatch(error.message, /_/);
+    assert.equal(error.field, told);
+  }
 });

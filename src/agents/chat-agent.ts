@@ -10,7 +10,7 @@ import type { HandledCall, Talk } from '../call/call-handler.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, Utterance } from '../call/utterance.js';
 import type { AgentConfig } from '../config/agent-config.js';
-import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import { asParleyError, forClient, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
@@ -315,7 +315,10 @@ export class ChatAgent implements Talk {
       { call: this.#handled.call.id, agent: config.name, code, detail: message, ...why },
       'agent failed',
     );
-    this.#tell({ type: 'agent.failed', error: { code, message } });
+    this.#tell({
+      type: 'agent.failed',
+      error: { code, message: forClient({ message, field: undefined }).message },
+    });
     if (this.#isOver) return;
     const utterance = this.#say(config.failure);
     this.#idle.look();

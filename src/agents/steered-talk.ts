@@ -10,7 +10,7 @@ import type { SpeakOptions } from '../call/call.js';
 import type { HandledCall } from '../call/call-handler.js';
 import type { AgentEvent, Interruptible, Utterance } from '../call/utterance.js';
 import type { AgentConfig } from '../config/agent-config.js';
-import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import { asParleyError, forClient, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
@@ -457,7 +457,7 @@ export class SteeredTalk {
     if (agent === undefined) return;
     this.#failures++;
     this.#warn(error, 'agent failed');
-    this.#tell({ type: 'agent.failed', error: { code: error.code, message: error.message } });
+    this.#tell({ type: 'agent.failed', error: { code: error.code, message: forClient(error).message } });
     if (this.#isOver || !response.isSpoken) return;
     const utterance = this.#phrase(agent.config.failure);
     if (this.#failures < agent.config.mostFailures) return;

@@ -187,6 +187,51 @@ test('half of a sample at the end, and no sound at all, are failures', async (t)
   await assert.rejects(none.end, { message: /sent no sound/ });
 });
 
+for (const status of [400, 401, 403, 404]) {
+  test(`a server that answers ${status} where another one speaks is left alone`, async (t) => {
+    const { engine, time, first, second } = await open(t, 2);
+    const one = speak(t, engine);
+    (await first.request()).refuse(status);
+    (await second.request()).begin().samples(1).end();
+    assert.equal((await one.end).samples, 1);
+    for (let n = 1; n < 4; n++) {
+      const { end } = speak(t, engine);
+      (await second.request(n)).begin().samples(1).end();
+      await end;
+    }
+    assert.deepEqual([first.asked.length, engine.usable, time.now()], [1, true, 0]);
+    time.advance(30_000);
+    const later = speak(t, engine);
+    (await first.request(1)).begin().samples(1).end();
+    await later.end;
+  });
+}
+
+test('a request that every server refuses puts none of them aside', async (t) => {
+  const { engine, first, second } = await open(t, 2);
+  for (let n = 0; n < 2; n++) {
+    const { end } = speak(t, engine);
+    await until(() => first.asked.length + second.asked.length === 2 * n + 1);
+    (first.asked[n] ?? second.asked[n])?.refuse(400);
+    await until(() => first.asked.length + second.asked.length === 2 * n + 2);
+    for (const server of [first, second]) {
+      const asked = server.asked[n];
+      if (asked?.response.writableEnded === false) asked.refuse(400);
+    }
+    await assert.rejects(end, { code: 'ENGINE_FAILED' });
+  }
+  assert.deepEqual([first.asked.length, second.asked.length, engine.usable], [2, 2, true]);
+});
+
+test('a key that one server refuses does not end the use of the others', async (t) => {
+  const { engine, first, second } = await open(t, 2);
+  const { end } = speak(t, engine);
+  (await first.request()).refuse(401);
+  (await second.request()).begin().samples(1).end();
+  await end;
+  assert.deepEqual([engine.usable, engine.trouble], [true, undefined]);
+});
+
 test('a refused key ends the use of the engine, and is not sent again', async (t) => {
   const { engine, first } = await open(t);
   const { end } = speak(t, engine);

@@ -84,3 +84,15 @@ test('a request that was given up says nothing about its server', () => {
   for (let n = 0; n < 10; n++) pool.take().givenUp();
   assert.equal(pool.usable, 1);
 });
+
+test('a server that is set aside is tried by one request after its pause', () => {
+  const { pool, time, servers } = poolOf(2);
+  pool.setAside(servers[0] ?? assert.fail());
+  for (let n = 0; n < 3; n++) assert.equal(pool.take().server, servers[1]);
+  time.advance(30_000);
+  const trial = pool.take();
+  assert.equal(trial.server, servers[0]);
+  assert.equal(pool.take().server, servers[1]);
+  trial.answered();
+  assert.equal(pool.usable, 2);
+});

@@ -4,7 +4,7 @@
 import type { FastifyReply } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
+import { asParleyError, type ErrorCode, forClient, meaningOf, ParleyError } from '../../errors.js';
 
 interface AnswerRule {
   readonly status: number;
@@ -144,7 +144,7 @@ export function socketError(
 ): { readonly code: string; readonly message: string; readonly field: string | undefined } {
   const known = asParleyError(error, 'WRONG_STATE');
   const code = SOCKET_CODES[known.code] ?? known.code.toLowerCase();
-  if (ANSWERS[known.code].hidden !== true) return { code, message: known.message, field: known.field };
+  if (ANSWERS[known.code].hidden !== true) return { code, ...forClient(known) };
   report(known, requestId);
   return { code, message: hiddenMessage(meaningOf(known.code), requestId), field: undefined };
 }
@@ -192,7 +192,8 @@ function ownReply(error: ParleyError, requestId: string): ErrorReply {
   } else if (status >= 500) {
     headers['x-should-retry'] = 'false';
   }
-  return { status, headers, body: errorBody(status, code, error.message, error.field ?? null) };
+  const { message, field = null } = forClient(error);
+  return { status, headers, body: errorBody(status, code, message, field) };
 }
 
 /**

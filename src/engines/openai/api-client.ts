@@ -60,6 +60,20 @@ class Passing extends Error {
   }
 }
 
+/** The server refuses the request, and another one may answer it. */
+class Refused extends Error {
+  readonly error: ParleyError;
+  readonly status: number;
+  readonly server: ApiServer;
+
+  constructor(error: ParleyError, status: number, server: ApiServer) {
+    super(error.message);
+    this.error = error;
+    this.status = status;
+    this.server = server;
+  }
+}
+
 /** The end of an attempt: by its client, or by the time limit while that runs. */
 class AttemptLimits {
   readonly timeoutMs: number;
@@ -121,14 +135,21 @@ export class ApiClient {
     return this.#repeat(request, (limits, lease) => this.#whole(path, request, limits, lease));
   }
 
-  /** The same, with one attempt. */
+  /** The same, with one attempt, or more where servers refuse the key. */
   async requestOnce(path: string, request: ApiRequest): Promise<string> {
-    try {
-      return await this.#attempt(request, new Set(), (limits, lease) =>
-        this.#whole(path, request, limits, lease),
-      );
-    } catch (error) {
-      throw error instanceof Passing ? error.error : error;
+    const tried = new Set<ApiServer>();
+    for (;;) {
+      try {
+        return await this.#attempt(request, tried, (limits, lease) =>
+          this.#whole(path, request, limits, lease),
+        );
+      } catch (error) {
+        if (error instanceof Refused && error.status === 401 && this.#pool.hasOther(tried)) {
+          this.#pool.setAside(error.server);
+          continue;
+        }
+        throw error instanceof Passing || error instanceof Refused ? error.error : error;
+      }
     }
   }
 
@@ -155,7 +176,7 @@ export class ApiClient {
       if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
       settle = () => lease.failed();
       const failure = this.#failure(error, limits);
-      throw failure instanceof Passing ? failure.error : failure;
+      throw failure instanceof Passing || failure instanceof Refused ? failure.error : failure;
     } finally {
       settle();
       await pieces.return?.().catch(() => undefined);
@@ -182,10 +203,19 @@ export class ApiClient {
   /** Attempts, one at each server that is not left alone, and after a pause at all of them again. */
   async #repeat<T>(request: ApiRequest, act: Attempt<T>): Promise<T> {
     const tried = new Set<ApiServer>();
+    const refused = new Set<ApiServer>();
     for (let pauses = 0; ;) {
       try {
-        return await this.#attempt(request, tried, act);
+        const answer = await this.#attempt(request, tried, act);
+        // What one answers is no fault of the request.
+        for (const server of refused) this.#pool.setAside(server);
+        return answer;
       } catch (error) {
+        if (error instanceof Refused) {
+          refused.add(error.server);
+          if (this.#pool.hasOther(tried)) continue;
+          throw error.error;
+        }
         if (!(error instanceof Passing)) throw error;
         if (this.#pool.hasOther(tried)) continue;
         const waitMs = Math.max(RETRY_AFTER_MS[pauses++] ?? Infinity, error.busyMs ?? 0);
@@ -193,6 +223,7 @@ export class ApiClient {
         await this.#wait(waitMs, request.signal);
         if (request.signal.aborted) throw new ParleyError('ABORTED', 'the request was given up');
         tried.clear();
+        for (const server of refused) tried.add(server);
       }
     }
   }
@@ -244,7 +275,7 @@ export class ApiClient {
   }
 
   #failure(error: unknown, { isLate, timeoutMs }: AttemptLimits): unknown {
-    if (error instanceof ParleyError || error instanceof Passing) return error;
+    if (error instanceof ParleyError || error instanceof Passing || error instanceof Refused) return error;
     const { server, codes, variables } = this.#words;
     const message = isLate
       ? `the ${server} did not answer within ${Math.round(timeoutMs)} ms`
@@ -273,10 +304,12 @@ export class ApiClient {
     if (status >= 500 || status === 408)
       return new Passing(new ParleyError(codes.unavailable, message, { field: variables.url }));
     if (status === 413) return new ParleyError('TOO_LARGE', message, { field: 'file' });
-    if (status === 401) return new ParleyError(codes.unavailable, message, { field: variables.key });
-    if (status === 404) return new ParleyError(codes.unavailable, message, { field: variables.model });
+    const refused = (code: ErrorCode, field?: string) =>
+      new Refused(new ParleyError(code, message, field === undefined ? {} : { field }), status, answering);
+    if (status === 401) return refused(codes.unavailable, variables.key);
+    if (status === 404) return refused(codes.unavailable, variables.model);
     // A key may be allowed to transcribe and not to list models.
-    return new ParleyError(status === 403 ? codes.unavailable : codes.failed, message);
+    return refused(status === 403 ? codes.unavailable : codes.failed);
   }
 
   #wait(ms: number, signal: AbortSignal): Promise<void> {

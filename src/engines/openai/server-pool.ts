@@ -4,6 +4,9 @@
 //   in use ──failed three times in a row──▶ left alone ──pause is over──▶ one request ──answered──▶ in use
 //      └────────busy─────────────────────────▲                               └──failed──▶ twice the pause
 //
+// A server that refuses a request with 400, 401, 403 or 404 is left alone once another one has answered it.
+// What all of them refuse is the fault of the request.
+//
 // The server with the fewest requests gets the next one. A client stays with its server while that has few
 // more than the others, because it may keep the client's voice in its memory. Where every server is left
 // alone, the one whose pause ends first is asked: a lone server is always asked.
@@ -99,6 +102,14 @@ export class ServerPool {
   /** Another server than these is not left alone. */
   hasOther(avoided: ReadonlySet<ApiServer>): boolean {
     return this.#members.some((one) => !avoided.has(one.server) && this.#isUsable(one));
+  }
+
+  /** It refuses what another server answers: it is left alone, and then one request tries it. */
+  setAside(server: ApiServer): void {
+    const member = this.#members.find((one) => one.server === server);
+    if (member === undefined) return;
+    member.failures = Math.max(member.failures, MOST_FAILURES);
+    this.#pause(member, LONGEST_PAUSE_MS);
   }
 
   #isUsable({ untilMs, isTried }: Member): boolean {
