@@ -103,6 +103,7 @@ export class ChatEndpoint {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') return void response.writeHead(404).end(); // it lists no models
     const body: Buffer[] = [];
     for await (const bytes of request) body.push(bytes as Buffer);
     const question = JSON.parse(Buffer.concat(body).toString()) as StreamedQuestion;
