@@ -110,7 +110,7 @@ export function callClients(key: string | undefined, address: string | undefined
 }
 
 /** A Unix socket has no address. No library parses the address here: every request asks this. */
-function isOwnMachine(address = ''): boolean {
+export function isOwnMachine(address = ''): boolean {
   return !/[.:]/.test(address) || address === '::1' || /^(?:::ffff:)?127\./i.test(address);
 }
 

@@ -42,7 +42,7 @@ import { addTranscriptionRoutes, type TranscriptionParts } from '../openai/trans
 import { addVoiceRoutes } from '../openai/voice-routes.js';
 import { addWhipRoutes } from '../whip/whip-routes.js';
 import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './access.js';
-import { admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
+import { addForwardedPrefix, admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
 import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
 import type { Admission } from './admission.js';
 import type { ClientSecrets } from './client-secrets.js';
@@ -252,6 +252,7 @@ function addHooks(
   app.decorateRequest('client', '');
   app.decorateRequest('key', undefined);
   addRequestFields(app);
+  addForwardedPrefix(app);
   app.addHook('onRequest', async (request, reply) => {
     const route = request.routeOptions; // the getter makes a new object each time
     watchRequest(request, reply, route, options);

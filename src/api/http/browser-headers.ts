@@ -1,7 +1,9 @@
 // Sets the headers that tell a browser what it may do with an answer: security policies, and CORS for the
 // origins that the operator lists. Pages and API answers have different policies, because only a page runs
 // scripts.
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isOwnMachine } from '../../call/client-limits.js';
+import { addressOf } from './access.js';
 
 /** The page loads nothing from other origins and cannot be framed. */
 const PAGE_POLICY = [
@@ -94,4 +96,26 @@ export function admitOrigin(
   reply.header('access-control-allow-headers', allowed);
   reply.header('access-control-max-age', String(PREFLIGHT_SECONDS));
   return headers['access-control-request-method'] !== undefined;
+}
+
+const PREFIX = /^((?:\/[\w.~-]+){1,8})\/?$/;
+const MOST_PREFIX = 200; // characters
+
+/**
+ * Puts the path under which a proxy on this machine serves this server (`X-Forwarded-Prefix`) before the
+ * `Location` of answers and the links of the guide.
+ */
+export function addForwardedPrefix(app: FastifyInstance): void {
+  app.addHook('onSend', async ({ headers, socket, routeOptions }, reply, payload) => {
+    const stated = headers['x-forwarded-prefix'];
+    if (typeof stated !== 'string' || stated.length > MOST_PREFIX || !isOwnMachine(addressOf(socket)))
+      return payload;
+    const prefix = PREFIX.exec(stated)?.[1];
+    if (prefix === undefined) return payload;
+    const location = reply.getHeader('location');
+    if (typeof location === 'string' && /^\/(?!\/)/.test(location))
+      void reply.header('location', prefix + location);
+    const isGuide = typeof payload === 'string' && routeOptions.url?.startsWith('/guide') === true;
+    return isGuide ? payload.replaceAll(/ (href|action)="\/(?!\/)/g, ` $1="${prefix}/`) : payload;
+  });
 }

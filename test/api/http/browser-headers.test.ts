@@ -48,3 +48,18 @@ test('a listed page may send the headers that its client library adds, and no pa
   assert.match(String(await allowed('a\u0001b')), /^Authorization, Content-Type/);
   assert.equal(await allowed(asked, 'https://evil.example'), undefined);
 });
+
+test('behind a proxy on this machine, addresses have the prefix that it states', async (t) => {
+  const { app } = await openApp(t);
+  const ask = (prefix: string, remoteAddress = '127.0.0.1', url = '/guide/') =>
+    app.inject({ url, remoteAddress, headers: { 'x-forwarded-prefix': prefix } });
+  assert.equal((await ask('/voice')).headers['location'], '/voice/guide');
+  assert.equal((await ask('/a/voice/')).headers['location'], '/a/voice/guide');
+  for (const wrong of ['', 'voice', '//evil.example', '/a b', '/"><script>', `/${'x'.repeat(300)}`])
+    assert.equal((await ask(wrong)).headers['location'], '/guide', wrong);
+  assert.equal((await ask('/voice', '192.0.2.7')).headers['location'], '/guide');
+  const page = (await ask('/voice', '127.0.0.1', '/guide')).body;
+  assert.match(page, /href="\/voice\/guide\.css"/);
+  assert.match(page, /action="\/voice\/guide\/search"/);
+  assert.doesNotMatch(page, / (?:href|action)="\/(?!voice\/)/);
+});
