@@ -351,6 +351,20 @@ Napi::Value Stats(const Napi::CallbackInfo& info) {
   return entry ? ToObject(info.Env(), entry->stream->Stats()) : info.Env().Null();
 }
 
+// Only frames of Opus can be joined, for at most 120 ms (RFC 6716, section 3.2.5).
+void SetFramesPerPacket(const Napi::CallbackInfo& info) {
+  constexpr int64_t kMostNs = 120'000'000;
+  const auto entry = EntryOf(info);
+  uint32_t most = OpusBundle::kMaxFrames;
+  if (entry) {
+    const StreamConfig& config = entry->stream->config();
+    const auto fitting = static_cast<uint32_t>(kMostNs / config.period_ns);
+    most = config.codec == VoiceCodec::kOpus ? std::min(most, fitting) : 1;
+  }
+  const uint32_t frames = Uint32In(info[1], "frames", 1, most);
+  if (entry) entry->stream->SetFramesPerPacket(frames);
+}
+
 void SetRedundancy(const Napi::CallbackInfo& info) {
   const auto entry = EntryOf(info);
   const uint32_t most = entry ? entry->stream->config().red.distance : VoiceHistory::kDepth;
@@ -434,6 +448,7 @@ void InitStreams(Napi::Env env, Napi::Object exports) {
   exports.Set("streamSent", Napi::Function::New(env, Sent, "streamSent"));
   exports.Set("streamDigit", Napi::Function::New(env, PressDigit, "streamDigit"));
   exports.Set("streamSendRtcp", Napi::Function::New(env, SendRtcp, "streamSendRtcp"));
+  exports.Set("streamFramesPerPacket", Napi::Function::New(env, SetFramesPerPacket, "streamFramesPerPacket"));
   exports.Set("streamRedundancy", Napi::Function::New(env, SetRedundancy, "streamRedundancy"));
   exports.Set("listenerOpen", Napi::Function::New(env, OpenListener, "listenerOpen"));
   exports.Set("listenerFollow", Napi::Function::New(env, FollowSource, "listenerFollow"));

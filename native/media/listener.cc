@@ -26,7 +26,7 @@ bool Listener::Suits(const StreamConfig& source) const {
 // the old one: the timestamp then goes on by one frame.
 void Listener::Tick(const TickSound& sound, int64_t due_ns, int64_t now_ns) {
   const Target* const way = target();
-  if (!way) return;
+  if (!way) return DropBundle();
   FlushUnsent();
   if (!begun_) tick_ns_ = due_ns;
   begun_ = true;

@@ -318,6 +318,12 @@ PlayoutQueue::Frame PlayoutQueue::TakeFrame(uint8_t* out, uint32_t timestamp) {
   }
 }
 
+bool PlayoutQueue::MarkFollows() const {
+  const uint64_t head = head_.load(std::memory_order_acquire);
+  return head != tail_.load(std::memory_order_acquire) &&
+         kinds_[head & mask_].load(std::memory_order_relaxed) != Kind::kFrame;
+}
+
 bool PlayoutQueue::TakeMark(ReachedMark* out) {
   for (;;) {
     const uint64_t head = head_.load(std::memory_order_acquire);

@@ -138,6 +138,8 @@ class PlayoutQueue {
   Frame TakeFrame(uint8_t* out, uint32_t timestamp);
   // True when the next entry was a mark or a rest.
   bool TakeMark(ReachedMark* out);
+  // True when the next entry is a mark or a rest.
+  bool MarkFollows() const;
 
  private:
   using Kind = EntryKind;

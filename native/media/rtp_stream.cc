@@ -36,6 +36,16 @@ void RtpStream::SetTap(std::shared_ptr<SentTap> tap) {
   held_tap_ = std::move(tap);
 }
 
+void RtpStream::SetFramesPerPacket(uint32_t frames) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (!held_bundle_ && frames == 1) return;
+  if (!held_bundle_) {
+    held_bundle_ = std::make_unique<OpusBundle>();
+    bundle_.store(held_bundle_.get());
+  }
+  held_bundle_->SetFrames(frames);
+}
+
 bool RtpStream::SendRtcp(const uint8_t* compound, size_t bytes) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   if (bytes > kMaxRtcp || closed_.load()) return false;
@@ -78,6 +88,7 @@ StreamStats RtpStream::Stats() const {
 void RtpStream::Close(std::vector<uint8_t>* carried_bye) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   if (!Detach()) return;
+  SendLastBundle();
   if (held_target_) SayBye(carried_bye);
   held_target_.reset();
 }
@@ -85,6 +96,7 @@ void RtpStream::Close(std::vector<uint8_t>* carried_bye) {
 bool RtpStream::Leave(StreamRemains* remains) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   if (!Detach()) return false;
+  SendLastBundle();
   held_target_.reset();
   *remains = {std::move(srtp_), sequence_.load(), timestamp_.load(), packets_.value(), octets_.value()};
   return true;
@@ -103,6 +115,21 @@ bool RtpStream::HasKeys(SrtpProfile profile, const uint8_t* key, size_t key_len,
                         size_t salt_len) {
   std::lock_guard<std::mutex> lock(control_mutex_);
   return srtp_ && srtp_->cipher().HasKeys(profile, key, key_len, salt, salt_len);
+}
+
+// Its frames count as sent. A captured target has no way to send at once.
+void RtpStream::SendLastBundle() {
+  if (!held_target_ || held_target_->captures() || !held_bundle_ || held_bundle_->empty()) return;
+  uint8_t packet[Wire::kBufferBytes];
+  RtpHeader header;
+  const size_t payload_bytes = WriteBundle(packet + kRtpHeaderBytes, &header);
+  WriteRtpHeader(packet, header);
+  sequence_.store(static_cast<uint16_t>(header.sequence + 1));
+  size_t bytes = kRtpHeaderBytes + payload_bytes;
+  if (srtp_) bytes = srtp_->ProtectRtp(packet, bytes, sizeof(packet));
+  if (bytes == 0 || !SendNow(*held_target_, packet, bytes, clock_->time().Now())) return;
+  packets_.Add();
+  octets_.Add(payload_bytes);
 }
 
 void RtpStream::SayBye(std::vector<uint8_t>* carried) {
@@ -127,36 +154,86 @@ void RtpStream::FlushUnsent() {
 
 // The first frame after anything else carries the marker bit (RFC 3551, 4.1).
 void RtpStream::SendSound(const Target& target, const TickSound& sound) {
-  uint8_t* const packet = clock_->wire().Buffer();
-  uint8_t* const payload = packet + kRtpHeaderBytes;
   const bool voice = sound.voice != nullptr;
   const bool marker = voice && !talking_;
   talking_ = voice;
   SentTap* const tap = tap_.load();
   if (tap && voice && config_.codec) tap->Put(tick_ns_, *config_.codec, sound.voice, sound.bytes);
+  if (voice) next_silence_ns_ = 0;
+  const bool due = voice || tick_ns_ >= next_silence_ns_;
+  const Primary primary = voice ? Primary{sound.voice, sound.bytes, config_.payload_type, true}
+                          : due ? NextSilence()
+                                : Primary{};
+  if (Bundles(target, sound, primary, marker)) return;
+  if (!due) return;  // this tick of the pause sends nothing
+  uint8_t* const packet = clock_->wire().Buffer();
+  uint8_t* const payload = packet + kRtpHeaderBytes;
   uint8_t type = config_.payload_type;
-  const size_t bytes = voice ? WriteVoice(sound, payload, &type) : WriteSilence(sound, payload, &type);
+  const size_t bytes = !voice && config_.noise.on ? WriteNoise(payload, &type)
+                       : primary.bytes == 0       ? 0
+                                                  : WritePrimary(sound, primary, payload, &type);
   if (bytes == 0) return;
   const RtpHeader header{marker, type, sequence_.load(std::memory_order_relaxed), timestamp_.load(),
                          config_.ssrc};
   CommitRtp(target, packet, header, bytes, voice ? PacketKind::kVoice : PacketKind::kSilence);
 }
 
-size_t RtpStream::WriteVoice(const TickSound& sound, uint8_t* payload, uint8_t* payload_type) {
-  next_silence_ns_ = 0;
-  return WritePrimary(sound, {sound.voice, sound.bytes, config_.payload_type, true}, payload, payload_type);
+Primary RtpStream::NextSilence() {
+  next_silence_ns_ = tick_ns_ + (config_.noise.on ? config_.noise.interval_ns : config_.silence_interval_ns);
+  return {config_.silence.data(), config_.silence.size(), config_.payload_type, false};
 }
 
-// 0: this tick of the pause sends nothing.
-size_t RtpStream::WriteSilence(const TickSound& sound, uint8_t* payload, uint8_t* payload_type) {
-  if (tick_ns_ < next_silence_ns_) return 0;
-  next_silence_ns_ = tick_ns_ + (config_.noise.on ? config_.noise.interval_ns : config_.silence_interval_ns);
-  if (!config_.noise.on) {
-    const Primary silence{config_.silence.data(), config_.silence.size(), config_.payload_type, false};
-    return silence.bytes == 0 ? 0 : WritePrimary(sound, silence, payload, payload_type);
-  }
+// True: the frame waits for those behind it, or has left with those before it. False: it is sent on its own,
+// behind what waited. Nothing follows silence that is sent in intervals, and a mark is reached with the frame
+// before it.
+bool RtpStream::Bundles(const Target& target, const TickSound& sound, const Primary& primary, bool marker) {
+  OpusBundle* const bundle = bundle_.load();
+  if (!bundle) return false;
+  const uint32_t timestamp = timestamp_.load(std::memory_order_relaxed);
+  const bool joins = bundle->on() && OpusBundle::Joins(primary.payload, primary.bytes) &&
+                     (primary.voice || config_.silence_interval_ns == 0);
+  if (!bundle->empty() &&
+      !(joins && bundle->Continues(primary.payload, primary.bytes, timestamp, primary.voice)))
+    SendBundle(target);
+  if (!joins) return false;
+  bundle->Add(primary.payload, primary.bytes, {timestamp, marker, primary.voice}, config_.ticks_per_frame);
+  if (bundle->full() || sound.before_mark) SendBundle(target);
+  return true;
+}
+
+void RtpStream::SendBundle(const Target& target) {
+  const OpusBundle* const bundle = bundle_.load();
+  if (!bundle || bundle->empty()) return;
+  const PacketKind kind = bundle->head().voice ? PacketKind::kVoice : PacketKind::kSilence;
+  uint8_t* const packet = clock_->wire().Buffer();
+  RtpHeader header;
+  const size_t bytes = WriteBundle(packet + kRtpHeaderBytes, &header);
+  CommitRtp(target, packet, header, bytes, kind);
+}
+
+size_t RtpStream::WriteBundle(uint8_t* payload, RtpHeader* header) {
+  OpusBundle& bundle = *bundle_.load();
+  const OpusBundle::Head head = bundle.head();
+  uint8_t joined[OpusBundle::kMaxBytes];
+  const size_t bytes = bundle.Take(joined);
+  *header = {head.marker, config_.payload_type, sequence_.load(), head.timestamp, config_.ssrc};
+  TickSound sound;
+  sound.timestamp = head.timestamp;
+  sound.history = &bundle.history();
+  const Primary primary{joined, bytes, config_.payload_type, head.voice};
+  const size_t written = WritePrimary(sound, primary, payload, &header->payload_type);
+  if (head.voice && config_.red.distance > 0) bundle.history().Add(joined, bytes, head.timestamp);
+  return written;
+}
+
+void RtpStream::DropBundle() {
+  if (OpusBundle* const bundle = bundle_.load()) bundle->Drop();
+}
+
+// RFC 3389, 3: the level alone is enough.
+size_t RtpStream::WriteNoise(uint8_t* payload, uint8_t* payload_type) {
   *payload_type = config_.noise.payload_type;
-  payload[0] = config_.noise.level & 0x7f;  // RFC 3389, 3: the level alone is enough
+  payload[0] = config_.noise.level & 0x7f;
   return 1;
 }
 

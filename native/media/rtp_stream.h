@@ -21,6 +21,7 @@
 #include "audio/voice_codec.h"
 #include "media/counters.h"
 #include "media/hear/sent_tap.h"
+#include "media/opus_bundle.h"
 #include "media/random.h"
 #include "media/reception_mailbox.h"
 #include "media/red.h"
@@ -86,6 +87,7 @@ struct TickSound {
   uint32_t timestamp = 0;                 // the source's
   const VoiceHistory* history = nullptr;  // null: none of these streams has RED
   bool again = false;                     // listeners have heard it
+  bool before_mark = false;               // a mark follows, which is reached when this has left
 };
 
 class RtpStream : public PacketOwner {
@@ -114,6 +116,9 @@ class RtpStream : public PacketOwner {
   bool SendRtcp(const uint8_t* compound, size_t bytes);
   // Voice payloads that each packet repeats from now on; at most config().red.distance.
   void SetRedundancy(uint32_t distance) { red_.SetDistance(distance); }
+  // Opus frames that each packet has from now on, 1 to OpusBundle::kMaxFrames; 120 ms at most. A frame then
+  // leaves with the last one of its packet.
+  void SetFramesPerPacket(uint32_t frames);
   // The voice that leaves from now on is put there, too. Null: nobody listens. After the return the clock
   // does not use the former tap.
   void SetTap(std::shared_ptr<SentTap> tap);
@@ -140,11 +145,14 @@ class RtpStream : public PacketOwner {
   const Target* target() const { return target_.load(); }
   // Before a tick's packets: a stream that catches up sends one frame after the other.
   void FlushUnsent();
+  // Sends the frames that wait for their packet to be full.
+  void SendBundle(const Target& target);
   void SendSound(const Target& target, const TickSound& sound);
   void CommitRtp(const Target& target, uint8_t* packet, const RtpHeader& header, size_t payload_bytes,
                  PacketKind kind);
   void SendRtcpAndReports(const Target& target, int64_t now_ns);
   void BeginPause() { talking_ = false; }         // the next frame carries the marker bit
+  void DropBundle();                              // nothing can be sent
   void RepeatSilence() { next_silence_ns_ = 0; }  // the next tick of a pause sends
   void Skip(int64_t ns);                          // timestamps go on by that much
   void EndTick();
@@ -174,10 +182,13 @@ class RtpStream : public PacketOwner {
   static constexpr size_t kRtcpWaiting = 4;  // compounds
 
   // The clock's.
-  size_t WriteVoice(const TickSound& sound, uint8_t* payload, uint8_t* payload_type);
-  size_t WriteSilence(const TickSound& sound, uint8_t* payload, uint8_t* payload_type);
+  Primary NextSilence();
+  bool Bundles(const Target& target, const TickSound& sound, const Primary& primary, bool marker);
+  size_t WriteNoise(uint8_t* payload, uint8_t* payload_type);
   size_t WritePrimary(const TickSound& sound, const Primary& primary, uint8_t* payload,
                       uint8_t* payload_type);
+  // Takes the bundle: writes its payload and header fields. For either owner of the tick's state.
+  size_t WriteBundle(uint8_t* payload, RtpHeader* header);
   void SendWaitingRtcp(const Target& target);
   void SendReport(const Target& target, int64_t now_ns);
   void CommitRtcp(const Target& target, uint8_t* packet, size_t bytes);
@@ -186,6 +197,7 @@ class RtpStream : public PacketOwner {
   size_t BuildReport(uint8_t* out, int64_t now_ns, bool bye);
   bool LookAtReception(int64_t now_ns, ReceptionBlock* block);
   void SayBye(std::vector<uint8_t>* carried);
+  void SendLastBundle();
   void Count(SendResult result);
   // Under control_mutex_. Takes the target away and waits for the clock. False: it was closed already.
   bool Detach();
@@ -193,6 +205,7 @@ class RtpStream : public PacketOwner {
   std::atomic<const Target*> target_{nullptr};
   std::atomic<RtcpRing*> rtcp_{nullptr};
   std::atomic<SentTap*> tap_{nullptr};
+  std::atomic<OpusBundle*> bundle_{nullptr};
   std::atomic<bool> closed_{false};  // set under control_mutex_
   ReceptionMailbox reception_;
   RedEncoder red_;
@@ -208,6 +221,7 @@ class RtpStream : public PacketOwner {
   // Guarded by control_mutex_.
   std::unique_ptr<const Target> held_target_;
   std::shared_ptr<SentTap> held_tap_;
+  std::unique_ptr<OpusBundle> held_bundle_;  // made for the first packet of several frames
   std::unique_ptr<RtcpRing>
       held_rtcp_;  // made for the first compound; writers hold the mutex, the clock reads
 };

@@ -259,6 +259,7 @@ bool Stream::Tick(int64_t now_ns) {
     Transmit(*way, now_ns);
   } else {
     BeginPause();
+    DropBundle();
     digits_.Abandon();
     SendToListeners(StandStill(), now_ns);
   }
@@ -334,6 +335,7 @@ TickSound Stream::TakeRepeated(FadeFrame* fade) {
   const std::vector<uint8_t>& payload = faded ? *faded : frame->payload;
   TickSound sound{payload.data(), payload.size()};
   sound.again = !frame->counted;
+  sound.before_mark = replay->left() == 0 && queue_.MarkFollows();
   return sound;
 }
 
@@ -344,7 +346,10 @@ TickSound Stream::TakeQueued(FadeFrame* fade) {
     generation_ = frame.generation;
     in_track_ = true;
     const std::vector<uint8_t>* const faded = fade ? fade->TakeFor({nullptr, frame.number}) : nullptr;
-    return faded ? TickSound{faded->data(), faded->size()} : TickSound{clock_->frame(), frame.bytes};
+    TickSound sound =
+        faded ? TickSound{faded->data(), faded->size()} : TickSound{clock_->frame(), frame.bytes};
+    sound.before_mark = queue_.MarkFollows();
+    return sound;
   }
   // Read after the queue was found empty: a clear, also one in the middle of this
   // tick, raises the generation before it empties the queue.
@@ -365,6 +370,7 @@ bool Stream::MarksWait() const {
 }
 
 void Stream::SendDigit(const Target& target, const DigitSender::Packet& digit) {
+  SendBundle(target);
   BeginPause();
   RepeatSilence();
   uint8_t* const packet = clock_->wire().Buffer();

@@ -230,6 +230,8 @@ interface MediaAddon extends SocketAddon, EarsAddon, DtlsAddon {
   streamSent(stream: number, track: number): number;
   streamDigit(stream: number, digit: DigitTone): boolean;
   streamSendRtcp(stream: number, compound: Uint8Array): boolean;
+  /** From 1 to as many frames of Opus as fit into 120 ms, at most 6. 1 for other codecs. */
+  streamFramesPerPacket(stream: number, frames: number): void;
   /** From 0 to the distance of the stream's `red`. */
   streamRedundancy(stream: number, redundancy: number): void;
   /** The handle of a stream, or why there is none: the source is closed, or it or the plane has no room. */

@@ -45,6 +45,11 @@ export class PlayoutListener {
   }
 
   /** As for a playout. */
+  framesPerPacket(frames: number): void {
+    mediaAddon().streamFramesPerPacket(this.handle, frames);
+  }
+
+  /** As for a playout. */
   redundancy(frames: 0 | 1 | 2): void {
     mediaAddon().streamRedundancy(this.handle, frames);
   }

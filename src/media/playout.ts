@@ -162,6 +162,15 @@ export class Playout {
   }
 
   /**
+   * Joins so many frames of Opus in each packet from the next tick on (RFC 6716, section 3.2.5): 1 to 6, at
+   * most 120 ms. A frame leaves with the last one of its packet. No packet reaches over a mark or into a
+   * pause.
+   */
+  framesPerPacket(frames: number): void {
+    mediaAddon().streamFramesPerPacket(this.handle, frames);
+  }
+
+  /**
    * Repeats so many earlier voice frames in each packet from the next tick on: 0, 1 or 2, at most the
    * distance of `red` in the options. Packets without redundancy keep the codec's own payload type.
    */
