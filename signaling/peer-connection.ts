@@ -14,6 +14,7 @@ import {
   opusFrameMs,
   type OpusLimits,
   opusLimits,
+  opusPacketMs,
   readOpusParameters,
   writeOpusParameters,
 } from '../src/codecs/opus-format.js';
@@ -65,6 +66,7 @@ export interface PeerEvents {
 
 // The decoder of callers' sound is mono and makes use of forward error correction.
 const OUR_OPUS_PARAMETERS = writeOpusParameters({ stereo: false, useInbandFec: true });
+const USUAL_PACKET_MS = 20;
 const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
@@ -94,6 +96,9 @@ export class PeerConnection {
   #terms: HandshakeTerms & { readonly ice: IceCredentials };
   #sctp: SctpAssociation | undefined;
   #sender: Playout | PlayoutListener | undefined;
+  #isThin = false;
+  /** Frames that each packet repeats. */
+  #repeated: 0 | 1 | 2 = 0;
   #isInterrupted = false;
   #isLost = false;
   /** It ended or failed, or this side closed it: no event follows. */
@@ -292,6 +297,8 @@ export class PeerConnection {
       playout,
       ...(answeredDirection(this.offer, this.#use) === 'sendonly' ? {} : { socket }),
       encoding,
+      repeatsFrames: this.offer.redPayloadType !== undefined,
+      packetMs: (ms) => this.#packetMs(playout, ms),
       remote: () => {
         const { packets } = playout.stats();
         return remoteReception(socket.stats(), { codec: codec.name, frameMs: playout.frameMs, packets });
@@ -302,6 +309,15 @@ export class PeerConnection {
       },
       close: () => Promise.resolve(this.close()),
     };
+  }
+
+  /** RED would double the bits of a link that has no room for them. */
+  #packetMs(playout: Playout, ms: number): void {
+    if (this.#isOver || this.offer.codec.name !== 'opus') return;
+    const most = opusPacketMs(this.offer.maxptime);
+    playout.framesPerPacket(Math.max(1, Math.floor(Math.min(ms, most) / playout.frameMs)));
+    this.#isThin = ms > USUAL_PACKET_MS;
+    this.#protect();
   }
 
   #streamOptions(srtp: SrtpKeys): StreamOptions {
@@ -326,16 +342,13 @@ export class PeerConnection {
       highMs: HIGH_MS,
       rtcpIntervalMs: REPORT_INTERVAL_MS,
       srtp,
-      ...(redPayloadType === undefined ? {} : { red: { payloadType: redPayloadType, distance: 1 } }),
+      ...(redPayloadType === undefined ? {} : { red: { payloadType: redPayloadType, distance: 2 } }),
     };
   }
 
-  /** RED repeats frames as they are; forward error correction of Opus would encode each of them again. */
   get #opusLimits(): OpusLimits | undefined {
-    const { codec, parameters, redPayloadType } = this.offer;
-    if (codec.name !== 'opus') return undefined;
-    const limits = opusLimits(readOpusParameters(parameters));
-    return redPayloadType === undefined ? limits : { ...limits, inBandFec: false };
+    const { codec, parameters } = this.offer;
+    return codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
   }
 
   #frameMs(): number {
@@ -385,8 +398,11 @@ export class PeerConnection {
   #protect(): void {
     if (this.offer.redPayloadType === undefined || this.#isOver) return;
     const { remoteReports, remoteFractionLost } = this.#socket.stats();
-    const frames = this.#redundancy.reported(remoteReports, remoteFractionLost);
-    if (frames !== undefined) this.#sender?.redundancy(frames);
+    this.#redundancy.reported(remoteReports, remoteFractionLost);
+    const frames = this.#isThin ? 0 : this.#redundancy.frames;
+    if (frames === this.#repeated) return;
+    this.#repeated = frames;
+    this.#sender?.redundancy(frames);
   }
 
   #end(): void {
@@ -406,25 +422,32 @@ export class PeerConnection {
 
 const LOSS_ON = 0.01;
 const LOSS_OFF = 0.005;
+/** From here on two packets in a row are often lost together, in bursts and by chance. */
+const LOSS_OF_BURSTS = 0.03;
 const CALM_REPORTS = 4; // of the browser: some 20 s
 
-/** Decides from the browser's reports if frames are repeated (RFC 2198). */
+/** Decides from the browser's reports how many frames each packet repeats (RFC 2198). */
 export class RedundancySwitch {
-  #isOn = false;
+  #frames: 0 | 1 | 2 = 0;
   #reports = 0;
   #calm = 0;
+
+  get frames(): 0 | 1 | 2 {
+    return this.#frames;
+  }
 
   /**
    * The number of frames to repeat, if it changes. `reports` counts the reports so far, `loss` is the
    * fraction of the last one.
    */
-  reported(reports: number, loss: number): 0 | 1 | undefined {
+  reported(reports: number, loss: number): 0 | 1 | 2 | undefined {
     if (reports === this.#reports) return undefined;
     this.#reports = reports;
+    const wanted = loss >= LOSS_OF_BURSTS ? 2 : loss >= LOSS_ON ? 1 : 0;
     this.#calm = loss < LOSS_OFF ? this.#calm + 1 : 0;
-    const isOn = loss >= LOSS_ON || (this.#isOn && this.#calm < CALM_REPORTS);
-    if (isOn === this.#isOn) return undefined;
-    this.#isOn = isOn;
-    return isOn ? 1 : 0;
+    const frames = this.#calm >= CALM_REPORTS ? 0 : wanted > this.#frames ? wanted : this.#frames;
+    if (frames === this.#frames) return undefined;
+    this.#frames = frames;
+    return frames;
   }
 }

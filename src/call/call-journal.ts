@@ -1,6 +1,7 @@
 // Writes down what happens in one call, in the log and in the metrics.
 import type { PlayoutStats } from '../media/media-addon.js';
 import type { RemoteReception } from '../media/quality.js';
+import type { LinkShare } from './link-control.js';
 import type { MediaPort } from './call-route.js';
 import type { CallerMetrics } from './caller-speech.js';
 import type { CallEvent } from './utterance.js';
@@ -51,6 +52,11 @@ export class CallJournal {
 
   expectsLoss(expectedLossPercent: number): void {
     this.#log.info({ call: this.#call, expectedLossPercent }, 'error correction changed');
+  }
+
+  sharesLink({ bitsPerSecond, packetMs }: LinkShare): void {
+    const bits = Number.isFinite(bitsPerSecond) ? { bitsPerSecond } : {};
+    this.#log.info({ call: this.#call, ...bits, packetMs }, 'share of the link changed');
   }
 
   /** `isFirst`: nothing else was being spoken when its text came. */

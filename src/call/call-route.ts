@@ -38,6 +38,16 @@ export interface MediaPort {
   readonly encoding?: OpusLimits | undefined;
   /** Our sound as the far end reports it; undefined until its first report. */
   remote?(): RemoteReception | undefined;
+  /**
+   * RED is negotiated, which repairs losses where the link has room: error correction of Opus is for the
+   * other times.
+   */
+  readonly repeatsFrames?: boolean;
+  /**
+   * Joins frames in packets of at most so many milliseconds, as far as the far end takes them. Longer packets
+   * than one frame mean that the link is thin: nothing is repeated. Absent: packets stay as they are.
+   */
+  packetMs?(ms: number): void;
   close(): Promise<void>;
 }
 
@@ -79,6 +89,7 @@ export class CallRoute {
   /** Its payloads go into the playout as they are. */
   #isDirect = false;
   #expectedLossPercent = 0;
+  #mostBitsPerSecond = Infinity;
   /** Counts of earlier ports that the present one does not contain. */
   readonly #earlier = new Map<(typeof COUNTS)[number], number>();
   /** Handovers in progress, oldest first. */
@@ -103,7 +114,16 @@ export class CallRoute {
   /** Opus settings that the present port asks for, with the configured complexity. */
   get opus(): OpusSettings {
     const { opus } = this.#encoders.settings;
-    return withinLimits(opus, this.#port.encoding, this.#expectedLossPercent);
+    const limits = this.#port.encoding;
+    if (limits === undefined || this.#mostBitsPerSecond === Infinity)
+      return withinLimits(opus, limits, this.#expectedLossPercent);
+    const maxBitsPerSecond = Math.min(limits.maxBitsPerSecond ?? Infinity, this.#mostBitsPerSecond);
+    return withinLimits(opus, { ...limits, maxBitsPerSecond }, this.#expectedLossPercent);
+  }
+
+  /** Those of a link that is wide and loses nothing. */
+  get usualOpus(): OpusSettings {
+    return withinLimits(this.#encoders.settings.opus, this.#port.encoding);
   }
 
   /** Complexity of an encoder that would begin now. */
@@ -112,16 +132,20 @@ export class CallRoute {
   }
 
   /**
-   * States the packet loss to expect in percent; 0 ends error correction. It applies from the next frame that
-   * is encoded. A line whose payloads are transcoded keeps its settings.
+   * States the packet loss to expect in percent, where 0 ends error correction, and the bit rate that the
+   * link has room for. They apply from the next frame that is encoded. A line whose payloads are transcoded
+   * keeps its settings.
    */
-  expectLoss(percent: number): void {
-    if (percent === this.#expectedLossPercent) return;
-    this.#expectedLossPercent = percent;
-    const { inBandFec, expectedLossPercent } = this.opus;
+  adapt(lossPercent: number, mostBitsPerSecond: number): void {
+    if (lossPercent === this.#expectedLossPercent && mostBitsPerSecond === this.#mostBitsPerSecond) return;
+    this.#expectedLossPercent = lossPercent;
+    this.#mostBitsPerSecond = mostBitsPerSecond;
+    const { inBandFec, expectedLossPercent, bitsPerSecond } = this.opus;
     const line = this.#isDirect ? this.#line : undefined;
-    if (line === undefined || line.opus.expectedLossPercent === expectedLossPercent) return;
-    line.correct({ inBandFec, expectedLossPercent });
+    if (line === undefined) return;
+    const { opus } = line;
+    if (opus.expectedLossPercent === expectedLossPercent && opus.bitsPerSecond === bitsPerSecond) return;
+    line.correct({ inBandFec, expectedLossPercent, bitsPerSecond });
   }
 
   /**
@@ -283,7 +307,7 @@ export class CallTrack implements SentenceFrames {
 
   /**
    * Finds the place that keeps the sentence. Payloads of the configured complexity come first. Payloads
-   * without error correction are encoded again for a line that has it.
+   * without error correction, or of the usual bit rate, are encoded again for a line that has other settings.
    */
   #place(
     sentence: SentenceSettings,
@@ -291,9 +315,10 @@ export class CallTrack implements SentenceFrames {
     const opus = this.#opus;
     const { complexity } = this.#route.opus;
     const { inBandFec, expectedLossPercent } = this.#cache?.opus ?? opus;
-    const corrects = opus.expectedLossPercent !== expectedLossPercent;
-    for (const reencode of corrects ? [false, true] : [false]) {
-      const corrected = reencode ? { ...opus, inBandFec, expectedLossPercent } : opus;
+    const bitsPerSecond = Math.max(opus.bitsPerSecond, this.#route.usualOpus.bitsPerSecond);
+    const differs = opus.expectedLossPercent !== expectedLossPercent || opus.bitsPerSecond !== bitsPerSecond;
+    for (const reencode of differs ? [false, true] : [false]) {
+      const corrected = reencode ? { ...opus, inBandFec, expectedLossPercent, bitsPerSecond } : opus;
       for (const settings of [{ ...corrected, complexity }, corrected]) {
         const frames = this.#framesWith(settings);
         if (frames?.has(frames.keyOf(sentence)) === true) return { frames, reencode };

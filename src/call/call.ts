@@ -81,9 +81,8 @@ export class Call {
     this.closed = new Promise((resolve) => (this.#resolveClosed = resolve));
     this.#journal = new CallJournal(id, protocol, parts);
     const onEnd = (end: 'spoken' | 'interrupted' | 'failed') => parts.metrics.utteranceEnded(end);
-    const onExpectedLoss = (percent: number) => this.#journal.expectsLoss(percent);
     const onChange = () => this.#caller.changed();
-    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd, onChange, onExpectedLoss });
+    this.#queue = new UtteranceQueue(port, { ...parts, client: id, onEnd, onChange, journal: this.#journal });
     this.#caller = new CallerSpeech({
       ...parts,
       call: id,

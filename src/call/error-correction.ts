@@ -17,6 +17,8 @@ const LEVELS = [
   { expected: 10, from: 6 },
   { expected: 15, from: 10 },
 ] as const;
+/** Loss to expect before the first report: the least that makes copies. */
+export const FIRST_LOSS_PERCENT = 6;
 const OFF_BELOW_PERCENT = 0.5;
 const CALM_MS = 20_000;
 /** Time constant of the smoothing, and the length that the interval of the first report is taken to have. */

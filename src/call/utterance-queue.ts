@@ -11,7 +11,9 @@ import { type LineOptions, SpeechLine } from '../speaking/speech-line.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
 import type { PlayoutStats } from '../media/media-addon.js';
-import { ErrorCorrection } from './error-correction.js';
+import type { RemoteReception } from '../media/quality.js';
+import { ErrorCorrection, FIRST_LOSS_PERCENT } from './error-correction.js';
+import { LinkControl, type LinkShare } from './link-control.js';
 import { type CallEvent, type Interruptible, Utterance, type UtteranceEnd } from './utterance.js';
 
 export interface Interruption {
@@ -32,8 +34,8 @@ interface UtteranceQueueParts {
   readonly onEnd: (end: UtteranceEnd['end']) => void;
   /** Called when an utterance was queued or has ended. */
   readonly onChange: () => void;
-  /** Called when the packet loss to expect, in percent, has changed; 0 ends error correction. */
-  readonly onExpectedLoss: (percent: number) => void;
+  /** Told when the packet loss to expect, or the share of the link that the voice may take, has changed. */
+  readonly journal: { expectsLoss(percent: number): void; sharesLink(share: LinkShare): void };
 }
 
 const REPORTS_EVERY_MS = 1000; // less than the interval of reports: an old one is soon noticed
@@ -55,7 +57,9 @@ export class UtteranceQueue {
   readonly #queued = new Map<number, Queued>();
   /** Stops while the call is held. */
   readonly #textTime: PausableTime;
-  readonly #correction = new ErrorCorrection();
+  #correction = new ErrorCorrection();
+  #link = new LinkControl();
+  #share: LinkShare = this.#link.share;
   #expectedLossPercent = 0;
   #cancelReports: (() => void) | undefined;
   #count = 0;
@@ -130,13 +134,31 @@ export class UtteranceQueue {
   #readReports(): void {
     this.#cancelReports = undefined;
     const { port } = this.#route;
-    if (port.encoding?.inBandFec !== true) return;
-    const { time, onExpectedLoss } = this.#parts;
-    const percent = this.#correction.update(port.remote?.(), time.now());
-    if (percent !== this.#expectedLossPercent) onExpectedLoss(percent);
+    if (port.encoding === undefined) return;
+    const { time, journal } = this.#parts;
+    const remote = port.remote?.();
+    const share = this.#link.update(remote, time.now());
+    if (share !== this.#share) {
+      this.#share = share;
+      journal.sharesLink(share);
+      port.packetMs?.(share.packetMs);
+    }
+    const percent = this.#lossToExpect(port, remote);
+    if (percent !== this.#expectedLossPercent) journal.expectsLoss(percent);
     this.#expectedLossPercent = percent;
-    this.#route.expectLoss(percent);
+    this.#route.adapt(percent, share.bitsPerSecond);
     this.#cancelReports = time.after(REPORTS_EVERY_MS, () => this.#readReports());
+  }
+
+  /**
+   * Before the first report the network is not known, and its first losses would be heard. RED costs bits, so
+   * it waits for the report, and error correction takes its place until then, and on a thin link.
+   */
+  #lossToExpect(port: MediaPort, remote: RemoteReception | undefined): number {
+    if (port.encoding?.inBandFec !== true) return 0;
+    const percent = this.#correction.update(remote, this.#parts.time.now());
+    if (remote === undefined) return port.remote === undefined ? 0 : FIRST_LOSS_PERCENT;
+    return port.repeatsFrames === true && this.#share.bitsPerSecond === Infinity ? 0 : percent;
   }
 
   #stopReading(): void {
@@ -234,6 +256,10 @@ export class UtteranceQueue {
   moveTo(port: MediaPort): void {
     this.#listen(port);
     if (this.#held) port.playout.pause();
+    // Another path, with losses and room of its own.
+    [this.#correction, this.#link] = [new ErrorCorrection(), new LinkControl()];
+    this.#share = this.#link.share;
+    this.#route.adapt(this.#expectedLossPercent, this.#share.bitsPerSecond);
     const moved = this.#route.moveTo(port);
     for (const { utterance, track } of this.#queued.values()) {
       track.moved(moved);

@@ -155,6 +155,13 @@ export function opusFrameMs(ptime: string | undefined, maxptime: string | undefi
   return OPUS_FRAMES_MS.findLast((ms) => ms <= limit) ?? (OPUS_FRAMES_MS[0] as number);
 }
 
+const MOST_PACKET_MS = 120; // the default of maxptime (RFC 7587, section 6.1)
+
+/** The longest packet in milliseconds that the far end takes. */
+export function opusPacketMs(maxptime: string | undefined): number {
+  return Math.min(readMs(maxptime) ?? MOST_PACKET_MS, MOST_PACKET_MS);
+}
+
 /** Milliseconds of a packet time; some peers write `20.0`. Undefined if it is malformed or 0. */
 function readMs(text: string | undefined): number | undefined {
   const [, ms] = /^(\d{1,4})(?:\.\d{1,6})?$/.exec(text?.trim() ?? '') ?? [];

@@ -40,7 +40,8 @@ export interface OpusSettings {
 }
 
 /** The settings that an encoder can change between two frames. */
-export type OpusTuning = Pick<OpusSettings, 'complexity' | 'inBandFec' | 'expectedLossPercent'>;
+export type OpusTuning = Pick<OpusSettings, 'complexity' | 'inBandFec' | 'expectedLossPercent'> &
+  Partial<Pick<OpusSettings, 'bitsPerSecond'>>;
 
 /** Some 200 calls that all speak at once fit on one core, resampling included; see test/bench/RESULTS.md. */
 export const OPUS_SPEECH: OpusSettings = {
@@ -139,8 +140,7 @@ export class OpusFrameEncoder {
         field: 'frameMs',
       });
     }
-    const { application, bitsPerSecond, maxPlaybackRate = SAMPLE_RATE, constantBitrate = false } = settings;
-    check('bitsPerSecond', bitsPerSecond, 6000, 510_000);
+    const { application, maxPlaybackRate = SAMPLE_RATE, constantBitrate = false } = settings;
     check('maxPlaybackRate', maxPlaybackRate, 8000, SAMPLE_RATE);
     checkTuning(settings);
     this.frameSamples = (sampleRate / 1000) * frameMs * channels;
@@ -149,7 +149,6 @@ export class OpusFrameEncoder {
     this.#tuning = settings;
     this.#native = native(sampleRate, channels);
     this.#native.applyEncoderCTL(SET_APPLICATION, APPLICATIONS[application]);
-    this.#native.setBitrate(bitsPerSecond);
     if (constantBitrate) this.#native.applyEncoderCTL(SET_VARIABLE_BITRATE, 0);
     const bandwidth = BANDWIDTHS.find(([atMostHz]) => maxPlaybackRate <= atMostHz)?.[1] ?? FULL_BAND;
     this.#native.applyEncoderCTL(SET_MAX_BANDWIDTH, bandwidth);
@@ -164,8 +163,9 @@ export class OpusFrameEncoder {
     this.#apply(tuning);
   }
 
-  #apply({ complexity, inBandFec, expectedLossPercent }: OpusTuning): void {
+  #apply({ complexity, bitsPerSecond, inBandFec, expectedLossPercent }: OpusTuning): void {
     const corrects = inBandFec && expectedLossPercent > 0;
+    if (bitsPerSecond !== undefined) this.#native.setBitrate(bitsPerSecond);
     this.#native.applyEncoderCTL(SET_COMPLEXITY, complexity);
     this.#native.applyEncoderCTL(SET_IN_BAND_FEC, inBandFec ? 1 : 0);
     this.#native.applyEncoderCTL(SET_PACKET_LOSS_PERCENT, expectedLossPercent);
@@ -231,7 +231,8 @@ export class OpusFrameDecoder {
   }
 }
 
-function checkTuning({ complexity, expectedLossPercent }: OpusTuning): void {
+function checkTuning({ complexity, bitsPerSecond, expectedLossPercent }: OpusTuning): void {
+  if (bitsPerSecond !== undefined) check('bitsPerSecond', bitsPerSecond, 6000, 510_000);
   check('complexity', complexity, 0, 10);
   check('expectedLossPercent', expectedLossPercent, 0, 100);
 }

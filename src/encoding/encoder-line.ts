@@ -6,7 +6,7 @@
 //     └────────────────▲
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
 import type { FileHeader } from '../codecs/container.js';
-import type { OpusSettings } from '../codecs/opus.js';
+import type { OpusSettings, OpusTuning } from '../codecs/opus.js';
 import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
 import type {
@@ -71,15 +71,14 @@ export class EncoderLine {
   }
 
   /**
-   * Changes error correction from the next frame that is encoded. A segment that is being encoded is no
-   * longer kept, because its payloads would have two settings.
+   * Changes error correction and bit rate from the next frame that is encoded. A segment that is being
+   * encoded is no longer kept, because its payloads would have two settings.
    */
-  correct({ inBandFec, expectedLossPercent }: Pick<OpusSettings, 'inBandFec' | 'expectedLossPercent'>): void {
+  correct(settings: Omit<OpusTuning, 'complexity'>): void {
     if (this.#over) return;
     this.#tunings++;
-    this.#opus = { ...this.#opus, inBandFec, expectedLossPercent };
-    const { complexity } = this.#opus;
-    const tuning = { complexity, inBandFec, expectedLossPercent };
+    this.#opus = { ...this.#opus, ...settings };
+    const tuning = { complexity: this.#opus.complexity, ...settings };
     this.#link.post({ type: 'tune', line: this.number, tuning });
   }
 

@@ -182,3 +182,42 @@ test('a call states how the far end receives it, in its figures and in the log',
   const line = log.find((text) => text.startsWith('call closed'));
   assert.match(line ?? '', /"remoteLoss":0.0123,"remoteJitterMs":3.2,"rttMs":20,"remoteMos":4.06/);
 });
+
+test('before the first report a call has error correction, with RED too, and none after one without loss', async () => {
+  for (const repeatsFrames of [false, true]) {
+    const under = openOpus('useinbandfec=1', undefined, engineSaying('One.', 'Two.'));
+    const reports: RemoteReception[] = [];
+    Object.assign(under.port, { repeatsFrames });
+    under.port.remote = () => reports[0];
+    assert.ok((await payloadsOf(under, 'One.')).every(isSilk));
+    reports.push(reception(1, 0));
+    assert.ok(!(await payloadsOf(under, 'Two.')).some(isSilk));
+  }
+});
+
+test('with RED and losses on a wide link, frames are repeated and not corrected', async () => {
+  const under = openOpus('useinbandfec=1', undefined, engineSaying('One.'));
+  Object.assign(under.port, { repeatsFrames: true });
+  under.port.remote = () => reception(1, 0.05);
+  assert.ok(!(await payloadsOf(under, 'One.')).some(isSilk));
+});
+
+test('a thin link gets fewer bits and longer packets, from the cache too', async () => {
+  const frames = new FrameCache(1_000_000, calls.encoders.settings);
+  const usual = await payloadsOf(openOpus('useinbandfec=1', frames, engineSaying('Hello.')), 'Hello.');
+  await until(() => frames.figures.entries === 1);
+  const thin = openOpus('useinbandfec=1', frames, engineSaying('Goodbye.'));
+  const packetsMs: number[] = [];
+  thin.port.packetMs = (ms) => void packetsMs.push(ms);
+  thin.port.remote = () => ({ ...reception(1, 0.1), rttMs: 1200 });
+  const bytes = (payloads: readonly Uint8Array[]) => payloads.reduce((sum, { length }) => sum + length, 0);
+  const cached = await payloadsOf(thin, 'Hello.');
+  assert.deepEqual([packetsMs, thin.engine.begun], [[60], []]);
+  const spoken = await payloadsOf(thin, 'Goodbye.');
+  for (const payloads of [cached, spoken]) {
+    assert.ok(bytes(payloads) < 0.75 * bytes(usual), `${bytes(payloads)} of ${bytes(usual)} bytes`);
+  }
+  assert.ok(
+    thin.log.some((line) => /share of the link changed.*"bitsPerSecond":16000,"packetMs":60/.test(line)),
+  );
+});

@@ -90,3 +90,11 @@ test('frames are repeated from 1 % of loss on, until four reports in a row are c
   );
   assert.deepEqual([report(0), report(0), report(0), report(0)], [undefined, undefined, undefined, 0]);
 });
+
+test('frames are repeated twice from 3 % loss on, because bursts take more than one', () => {
+  const redundancy = new RedundancySwitch();
+  assert.deepEqual(
+    [0.02, 0.03, 0.01, 0, 0, 0, 0].map((loss, n) => redundancy.reported(n + 1, loss)),
+    [1, 2, undefined, undefined, undefined, undefined, 0],
+  );
+});

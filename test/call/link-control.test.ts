@@ -1,0 +1,141 @@
+// The control of the voice's bits on simulated links: packets pass a bottleneck with a queue, or are lost by
+// chance, and the far end reports every 5 s. RED repeats frames as in a browser's call.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LinkControl, type LinkShare } from '../../src/call/link-control.js';
+import { RedundancySwitch } from '../../signaling/peer-connection.js';
+import { mosOf, ratingOf } from '../../src/media/quality.js';
+import { randomFrom } from '../api/mutations.js';
+
+const OVERHEAD_BYTES = 54; // IP, UDP, RTP, SRTP, and the lengths of joined frames
+const USUAL_BITS = 32_000;
+const REPORT_MS = 5000;
+const PATH_MS = 20; // one way, without the queue
+
+interface Link {
+  /** kbit/s; Infinity has no bottleneck. */
+  readonly kbits: number;
+  /** Milliseconds of the queue; later packets are lost. 0 polices: what is too much is lost at once. */
+  readonly queueMs?: number;
+  readonly loss?: number;
+  readonly pathMs?: number;
+}
+
+interface Figures {
+  /** Share of packets lost, mean time in the queue and mean opinion score of the last 10 s. */
+  readonly loss: number;
+  readonly queueMs: number;
+  readonly mos: number;
+  readonly share: LinkShare;
+}
+
+/** Speaks for `seconds`; `link` may change with time. Without a control the share stays as it was. */
+function speak(link: (ms: number) => Link, seconds: number, control?: LinkControl, seed = 3): Figures {
+  const random = randomFrom(seed);
+  const redundancy = new RedundancySwitch();
+  let share: LinkShare = control?.share ?? { bitsPerSecond: Infinity, packetMs: 20 };
+  let [freeAtMs, reports, inReport, lostInReport, delayMs, reportAtMs] = [0, 0, 0, 0, 0, REPORT_MS];
+  const last: { lost: boolean; queueMs: number }[] = [];
+  for (let nowMs = 0; nowMs < 1000 * seconds; nowMs += share.packetMs) {
+    const { kbits, queueMs: mostMs = 1000, loss = 0, pathMs = PATH_MS } = link(nowMs);
+    const repeated = share.packetMs > 20 || control === undefined ? 0 : redundancy.frames;
+    const voiceBits = (Math.min(share.bitsPerSecond, USUAL_BITS) * share.packetMs) / 1000;
+    const bits = voiceBits * (1 + repeated) + 8 * OVERHEAD_BYTES;
+    const queueMs = Math.max(0, freeAtMs - nowMs);
+    const lost = random() < loss || queueMs > Math.max(mostMs, bits / kbits);
+    if (!lost) freeAtMs = nowMs + queueMs + bits / kbits;
+    inReport++;
+    if (lost) lostInReport++;
+    else delayMs = queueMs;
+    if (nowMs > 1000 * seconds - 10_000) last.push({ lost, queueMs });
+    if (nowMs < reportAtMs) continue;
+    reportAtMs += REPORT_MS;
+    const report = { reports: ++reports, recentLoss: lostInReport / inReport, rttMs: 2 * pathMs + delayMs };
+    share = control?.update(report, nowMs) ?? share;
+    redundancy.reported(report.reports, report.recentLoss);
+    [inReport, lostInReport] = [0, 0];
+  }
+  const loss = last.filter(({ lost }) => lost).length / last.length;
+  const queueMs = last.reduce((sum, one) => sum + one.queueMs, 0) / last.length;
+  const rttMs = 2 * (PATH_MS + queueMs); // queue of one way only: twice, because the model halves it
+  const mos = mosOf(ratingOf({ codec: 'opus', frameMs: share.packetMs, rttMs, jitterMs: 0, loss }));
+  return { loss, queueMs, mos, share };
+}
+
+function told({ loss, queueMs, mos }: Figures): string {
+  return `${(100 * loss).toFixed(0)} % lost, ${queueMs.toFixed(0)} ms, MOS ${mos.toFixed(1)}`;
+}
+
+const always = (link: Link) => () => link;
+
+for (const [kbits, before, after, rung] of [
+  [48, 3.1, 4.2, 24_000],
+  [32, 1.6, 4.1, 16_000],
+  [24, 1.6, 4.1, 16_000],
+] as const) {
+  for (const queueMs of kbits === 24 ? [0, 200] : [0, 200, 1000, 4000]) {
+    test(`a link of ${kbits} kbit/s with a queue of ${queueMs} ms: within 30 s the voice fits`, (t) => {
+      const link = always({ kbits, queueMs });
+      const usual = speak(link, 30);
+      const adapted = speak(link, 30, new LinkControl());
+      t.diagnostic(`${told(usual)} → ${told(adapted)}`);
+      assert.ok(usual.mos < before, `before: ${JSON.stringify(usual)}`);
+      assert.ok(adapted.mos > after && adapted.loss === 0 && adapted.queueMs < 50, JSON.stringify(adapted));
+      assert.ok(adapted.share.bitsPerSecond <= rung);
+    });
+  }
+}
+
+test('on a wide link, near or far, the sound stays as it is', () => {
+  for (const pathMs of [1, 20, 60, 120, 150]) {
+    const { share, loss } = speak(always({ kbits: 1000, pathMs }), 120, new LinkControl());
+    assert.deepEqual([share.bitsPerSecond, share.packetMs, loss], [Infinity, 20, 0]);
+  }
+});
+
+test('a path by satellite is told apart from a queue after some reports', () => {
+  const { share } = speak(always({ kbits: 1000, pathMs: 300 }), 120, new LinkControl());
+  assert.equal(share.bitsPerSecond, Infinity);
+});
+
+test('loss by chance leaves the bit rate as it is, even much of it', () => {
+  for (const loss of [0.01, 0.05, 0.1, 0.15, 0.3, 0.5]) {
+    for (const pathMs of [20, 130]) {
+      const { share } = speak(always({ kbits: 1000, loss, pathMs }), 60, new LinkControl());
+      assert.equal(share.bitsPerSecond, Infinity, `${loss} ${pathMs}`);
+    }
+  }
+});
+
+test('a link that becomes wide gets its sound back, one step after the other', () => {
+  const control = new LinkControl();
+  const link = (ms: number) => ({ kbits: ms < 60_000 ? 32 : 1000 });
+  assert.equal(speak(link, 60, control).share.bitsPerSecond, 16_000);
+  assert.equal(speak(link, 180, new LinkControl()).share.bitsPerSecond, Infinity);
+});
+
+test('a thin link is probed ever more rarely, and the voice is heard well most of the time', () => {
+  let [steps, before] = [0, Infinity];
+  const control = new LinkControl();
+  const noted = new Proxy(control, {
+    get: (target, name) => {
+      if (name !== 'update') return Reflect.get(target, name, target) as unknown;
+      return (...report: Parameters<LinkControl['update']>) => {
+        const share = target.update(...report);
+        if (share.bitsPerSecond > before) steps++;
+        before = share.bitsPerSecond;
+        return share;
+      };
+    },
+  });
+  speak(always({ kbits: 32 }), 600, noted);
+  assert.ok(steps >= 2 && steps <= 8, `${steps} steps up in ten minutes`);
+});
+
+test('a report that was read before, or none, changes nothing; without a round trip only heavy loss counts', () => {
+  const control = new LinkControl();
+  assert.equal(control.update(undefined, 0).packetMs, 20);
+  assert.equal(control.update({ reports: 1, recentLoss: 0.1, rttMs: null }, 5000).packetMs, 20);
+  assert.equal(control.update({ reports: 1, recentLoss: 0.9, rttMs: null }, 6000).packetMs, 20);
+  assert.equal(control.update({ reports: 2, recentLoss: 0.9, rttMs: null }, 10_000).packetMs, 60);
+});
