@@ -110,6 +110,7 @@ export class CallTimes {
   #answeredAt: number | undefined;
   #firstAudioMs: number | undefined;
   #endedAt: number | undefined;
+  #endedMs: number | undefined;
 
   /** Starts when the INVITE arrives or is sent. */
   constructor(time: Time, wallMs: () => number) {
@@ -141,6 +142,7 @@ export class CallTimes {
 
   ended(): void {
     this.#endedAt ??= this.#wallMs();
+    this.#endedMs ??= this.#time.now();
   }
 
   /** Fields of the view; undefined before their event. */
@@ -151,6 +153,15 @@ export class CallTimes {
   /** Fields of the record; undefined if their event did not happen. */
   get record() {
     const { createdAt: startedAt, endedAt = this.#wallMs(), answeredAt } = this.view;
-    return { startedAt, endedAt, answeredAt, setupMs: this.#setupMs, firstAudioMs: this.#firstAudioMs };
+    const endedMs = this.#endedMs ?? this.#time.now();
+    return {
+      startedAt,
+      endedAt,
+      answeredAt,
+      totalMs: endedMs - this.#createdMs,
+      setupMs: this.#setupMs,
+      firstAudioMs: this.#firstAudioMs,
+      connectedMs: this.#answeredMs === undefined ? undefined : endedMs - this.#answeredMs,
+    };
   }
 }

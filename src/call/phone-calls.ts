@@ -204,6 +204,10 @@ export interface CallRecord {
   readonly srtp?: 'none' | 'sdes' | 'dtls';
   /** From the INVITE to its final response. */
   readonly setupMs?: number;
+  /** From the INVITE to the end, by the monotonic clock; the times above are for readers. */
+  readonly totalMs: number;
+  /** From the answer to the end; absent: not answered. */
+  readonly connectedMs?: number;
   /** From the answer to the first packet of speech. */
   readonly firstAudioMs?: number;
   readonly sent?: { readonly packets: number; readonly silencePackets: number; readonly underruns: number };

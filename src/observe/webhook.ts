@@ -300,7 +300,7 @@ const CALL_ENDED = 'call.ended';
 export function callRecordBody(record: CallRecord) {
   const { id, door, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
     record;
-  const { end, codec, srtp, setupMs, firstAudioMs, digits, transferredTo } = record;
+  const { end, codec, srtp, setupMs, firstAudioMs, totalMs, connectedMs, digits, transferredTo } = record;
   return {
     event: CALL_ENDED,
     created_at: endedAt / 1000,
@@ -321,6 +321,8 @@ export function callRecordBody(record: CallRecord) {
       end,
       codec,
       srtp,
+      duration_ms: totalMs,
+      connected_ms: connectedMs,
       setup_ms: setupMs,
       first_audio_ms: firstAudioMs,
       ...mediaOf(record),

@@ -17,6 +17,8 @@ export function callRecord(changes: Partial<CallRecord> = {}): CallRecord {
     codec: 'PCMA',
     srtp: 'none',
     setupMs: 2400,
+    totalMs: 12_500,
+    connectedMs: 10_000,
     firstAudioMs: 35,
     sent: { packets: 500, silencePackets: 200, underruns: 0 },
     received: { packets: 490, loss: 0.02, jitterMs: 1.5, mos: 4.2 },

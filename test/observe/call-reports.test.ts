@@ -64,9 +64,24 @@ test('header fields of a caller are in the record that an application is sent, a
   assert.deepEqual(callRecordBody(record).call.headers, { 'X-Patient': 'Anna Example' });
 });
 
+test('a wall clock that goes back does not change how long a call was', () => {
+  const record = callRecord({ endedAt: 1_700_000_012_500 - 7_200_000 });
+  const line = callRecordLine(record, { numbers: true });
+  assert.deepEqual([line['ms'], line['connectedMs']], [12_500, 10_000]);
+  const { call } = callRecordBody(record);
+  assert.deepEqual([call.duration_ms, call.connected_ms], [12_500, 10_000]);
+});
+
 test('a call that was never answered has a line without what it never had', () => {
   const bare = callRecord({ end: { reason: 'rejected', status: 486, detail: 'busy' } });
-  const { answeredAt: _at, sent: _sent, received: _received, remote: _remote, ...rest } = bare;
+  const {
+    answeredAt: _at,
+    connectedMs: _ms,
+    sent: _sent,
+    received: _received,
+    remote: _remote,
+    ...rest
+  } = bare;
   const line = JSON.parse(JSON.stringify(callRecordLine(rest, { numbers: false }))) as Record<
     string,
     unknown
@@ -79,9 +94,8 @@ test('the figures of a line are rounded, and those of the record that an applica
   const record = callRecord({
     setupMs: 2400.123_456,
     firstAudioMs: 34.500_01,
-    startedAt: 0.25,
-    answeredAt: 1.5,
-    endedAt: 3.75,
+    totalMs: 3.5,
+    connectedMs: 2.25,
     received: { packets: 490, loss: 1 / 3, jitterMs: 1.234_56, mos: 4.123_456 },
     remote: { loss: 2 / 3, jitterMs: 0.049, rttMs: 17.277_7, mos: 1.2345 },
   });

@@ -88,6 +88,8 @@ test('a record is posted as JSON under the id of its call, signed with the momen
       end: { reason: 'peer hung up', cause: 16 },
       codec: 'PCMA',
       srtp: 'none',
+      duration_ms: 12_500,
+      connected_ms: 10_000,
       setup_ms: 2400,
       first_audio_ms: 35,
       sent: { packets: 500, silence_packets: 200, underruns: 0 },
