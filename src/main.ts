@@ -233,6 +233,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,
+    endCalls: () => Promise.allSettled([telephone?.close(), calls.close(), parts.switchboard.close()]),
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
     relays: parts.relays,

@@ -54,6 +54,26 @@ test('SIGINT hangs up at once', async (t) => {
   assert.equal(await server.exited, 0);
 });
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  test(`${signal}: streams of events close after every call has told its end`, async (t) => {
+    const server = await ServerProcess.start(t, { DRAIN_TIMEOUT: '1', LOG_LEVEL: 'info' });
+    const caller = await kept(t, UdpCaller.open({ host: '127.0.0.1', port: server.port }));
+    const all = await fetch(`${server.url}/v1/events?after=0`);
+    const calls: RawCall[] = [];
+    for (let n = 0; n < 12; n++) calls.push(await callFrom(caller));
+    const listed = (await (await fetch(`${server.url}/v1/calls`)).json()) as { data: { id: string }[] };
+    assert.equal(listed.data.length, 12);
+    const own = await Promise.all(listed.data.map(({ id }) => fetch(`${server.url}/v1/calls/${id}/events`)));
+    const told = Promise.all([all, ...own].map((response) => response.text()));
+    server.signal(signal);
+    await Promise.all(calls.map((call) => answersBye(caller, call)));
+    const [ofAll = '', ...ofOwn] = await told;
+    assert.equal(ofAll.match(/^event: call\.ended$/gm)?.length, 12);
+    assert.ok(ofOwn.every((text) => text.includes(`"state":"ended"`)));
+    assert.equal(await server.exited, 0);
+  });
+}
+
 test('a stated port that is taken is a mistake of the configuration, by its name', async (t) => {
   const port = await freePorts(2);
   const holder = createSocket('udp4').bind(port, '127.0.0.1');

@@ -62,6 +62,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly live?: LiveTranscriber | undefined;
   /** For WebSockets that are calls; undefined: there are none. */
   readonly socketCalls?: (RealtimeSocketParts & RelaySocketParts) | undefined;
+  /** Ends every call, when the server closes and streams of events are still open. */
+  readonly endCalls?: () => Promise<unknown>;
   /** A path whose WebSockets another part of this process serves. */
   readonly foreignSocket?: ForeignSocket | undefined;
   /** Telephone calls; without it, their routes answer 501. */
@@ -91,6 +93,7 @@ export class HttpServer {
   readonly #protocols: Protocols;
   readonly #listeners: Listeners;
   readonly #keyFile: KeyFile | undefined;
+  readonly #endCalls: (() => Promise<unknown>) | undefined;
   #listening: Promise<string> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -106,6 +109,7 @@ export class HttpServer {
     this.admission = new Admission(new AccessGuard({ ...options, keys, secrets }), rates);
     this.#replies = new AudioReplies({ maxReplies, stallMs, requestTimeoutMs });
     this.#events = new EventReplies(time);
+    this.#endCalls = options.endCalls;
     const phone = new TelephoneAccess(time, options.phone);
     const limits = { ...PROTOCOL_LIMITS, stallMs, ...options.protocolLimits };
     let protocols: Protocols | undefined;
@@ -146,7 +150,7 @@ export class HttpServer {
     return this.#listening;
   }
 
-  /** Stops accepting, ends open streams and waits a moment for other answers. Then no socket is left open. */
+  /** Stops accepting, has the calls ended, ends open streams and waits a moment for other answers. Then no socket is left open. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -162,6 +166,7 @@ export class HttpServer {
     await this.#listening?.catch(() => undefined);
     this.#keyFile?.close();
     const stopped = this.#listeners.stop();
+    await this.#endCalls?.(); // the streams of events tell of it
     this.#protocols.close();
     this.#events.close();
     await Promise.all([this.#replies.close(), this.#sockets.close(), this.#answered()]);
