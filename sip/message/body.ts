@@ -22,7 +22,10 @@ const LF = 0x0a;
 const PLAIN_TEXT: MediaType | undefined = parseMediaType('text/plain');
 
 interface RawPart extends BodyPart {
+  /** The sender or its place demands that it is understood. */
   readonly isRequired: boolean;
+  /** The sender allows that it is ignored. */
+  readonly isOptional: boolean;
   /** Undone where it was in base64. */
   readonly isReadable: boolean;
 }
@@ -40,7 +43,14 @@ export function understoodParts(
 ): Result<readonly BodyPart[]> {
   const found: BodyPart[] = [];
   const walk = new Walk(understood, found, demands);
-  const whole = { type, disposition: defaultDisposition(type), body, isRequired: demands, isReadable: true };
+  const whole = {
+    type,
+    disposition: defaultDisposition(type),
+    body,
+    isRequired: demands,
+    isOptional: false,
+    isReadable: true,
+  };
   return walk.take(whole, 0) ?? { value: found };
 }
 
@@ -59,14 +69,16 @@ class Walk {
   }
 
   take(part: RawPart, level: number): Fault {
-    const { type, disposition, body, isReadable, isRequired } = part;
+    const { type, disposition, body, isReadable, isRequired, isOptional } = part;
     if (isReadable && type.name.startsWith('multipart/')) return this.#takeAll(type, body, level);
     if (isReadable && this.#understood.includes(type.name)) {
       this.#found.push({ type, disposition, body });
       return undefined;
     }
     const accept = [['Accept', this.#understood.join(', ')]] as const;
-    return isRequired ? refused(415, 'Unsupported Media Type', accept) : undefined;
+    // A description in an encoding that we do not know must not be taken for none.
+    const isLost = this.#demands && !isOptional && this.#understood.includes(type.name);
+    return isRequired || isLost ? refused(415, 'Unsupported Media Type', accept) : undefined;
   }
 
   #takeAll(type: MediaType, body: Buffer, level: number): Fault {
@@ -165,14 +177,19 @@ function readPart(piece: Buffer): RawPart | undefined {
   };
 }
 
-/** A part is required unless its sender says otherwise (RFC 3261, section 20.11). */
+/**
+ * RFC 3261 section 20.11 makes every part required by default. Senders of ISUP, PIDF or resource lists rely on
+ * peers that pass over what they do not know, so here the sender has to say it.
+ */
 function readDisposition(value: string | undefined, type: MediaType) {
   const scanner = new Scanner(value ?? '');
   const disposition = scanner.space().token().toLowerCase();
   const params = headerParameters(scanner);
+  const handling = params?.get('handling')?.toLowerCase();
   return {
     disposition: disposition === '' ? defaultDisposition(type) : disposition,
-    isRequired: params?.get('handling')?.toLowerCase() !== 'optional',
+    isRequired: handling === 'required',
+    isOptional: handling === 'optional',
   };
 }
 

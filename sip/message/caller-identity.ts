@@ -22,12 +22,19 @@ interface CallerIdentity {
  */
 export function callerIdentity(
   from: NameAddr,
-  fields: { readonly asserted: readonly string[]; readonly privacy: readonly string[] },
+  fields: {
+    readonly asserted: readonly string[];
+    readonly privacy: readonly string[];
+    /** Values of Remote-Party-ID. */
+    readonly remoteParty: readonly string[];
+  },
   trusted: boolean,
 ): CallerIdentity {
   const privacy = fields.privacy.flatMap(readPrivacy);
   const isPrivate =
-    ['id', 'user', 'header', 'session'].some((kind) => privacy.includes(kind)) && !privacy.includes('none');
+    (['id', 'user', 'header', 'session'].some((kind) => privacy.includes(kind)) &&
+      !privacy.includes('none')) ||
+    fields.remoteParty.some(isHiddenParty);
   const asserted = trusted ? fields.asserted.flatMap((value) => parseNameAddr(value) ?? []) : [];
   const chosen = asserted.find(({ uri }) => uri.isSip) ?? asserted[0] ?? from;
   const user = userOf(chosen.uri);
@@ -39,6 +46,15 @@ export function callerIdentity(
     isPrivate: isPrivate || withheld,
     asserted: chosen !== from,
   };
+}
+
+/** `privacy` of Remote-Party-ID, which older gateways send in place of Privacy: `full`, `name`, `uri`, `off`. */
+function isHiddenParty(value: string): boolean {
+  const params = parseNameAddr(value)?.params;
+  if (params === undefined) return true;
+  const party = params.get('party')?.toLowerCase() ?? 'calling';
+  const kinds = (params.get('privacy') ?? 'off').toLowerCase().split('-');
+  return party === 'calling' && ['full', 'name', 'uri'].some((kind) => kinds.includes(kind));
 }
 
 const NEVER_SHOWN: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization']);

@@ -233,11 +233,19 @@ export function parseMessage(bytes: Buffer, source?: Source, fromStream = false)
 function split(bytes: Buffer, source: Source | undefined, fromStream: boolean): Whole {
   let start = 0;
   while (bytes[start] === 0x0a || (bytes[start] === 0x0d && bytes[start + 1] === 0x0a)) start++;
-  const found = headEnd(bytes, start);
+  const found = headEnd(bytes, start) ?? (fromStream ? undefined : unendedHead(bytes));
   const lines = headLines(bytes.subarray(start, found?.end ?? bytes.length));
   const fields = new HeaderFields(lines.fields);
   const rest = found === undefined ? undefined : bytes.subarray(found.body);
   return { lines, fields, body: rest === undefined ? undefined : bodyOf(rest, fields, fromStream), source };
+}
+
+/** Some peers leave out the empty line of a message without a body: the datagram ends the head. */
+function unendedHead(bytes: Buffer): ReturnType<typeof headEnd> {
+  let end = bytes.length;
+  if (bytes[end - 1] === 0x0a) end--;
+  if (bytes[end - 1] === 0x0d) end--;
+  return { end, body: bytes.length };
 }
 
 /** Bytes beyond Content-Length are cut off (RFC 3261, section 18.3). */

@@ -204,10 +204,7 @@ interface OurSection {
   readonly local: Connection;
   readonly ice: IceSecret | undefined;
   readonly mid: string | undefined;
-  /**
-   * Omits rtpmap for static payload types (RFC 3551 section 6), and parameters that state defaults. An INVITE
-   * then fits into a datagram.
-   */
+  /** Omits parameters that state defaults. An INVITE then fits into a datagram. */
   readonly isBrief?: boolean;
 }
 
@@ -247,7 +244,7 @@ function formatAttributes(format: OurFormat, isBrief: boolean): Attribute[] {
   const map = `${payloadType} ${name}/${clockRate}${channels === 1 ? '' : `/${channels}`}`;
   const parameters = isBrief && name === 'opus' ? undefined : OUR_PARAMETERS[name];
   return [
-    ...(isBrief && staticEncoding(payloadType) !== undefined ? [] : [{ name: 'rtpmap', value: map }]),
+    { name: 'rtpmap', value: map }, // some peers demand it for static payload types, too
     ...(parameters === undefined ? [] : [{ name: 'fmtp', value: `${payloadType} ${parameters}` }]),
   ];
 }

@@ -167,7 +167,11 @@ export class InboundCalls {
   }
 
   #infoOf(id: string, { request, peer }: InboundSession): PhoneCallInfo {
-    const fields = { asserted: request.all('p-asserted-identity'), privacy: request.all('privacy') };
+    const fields = {
+      asserted: request.all('p-asserted-identity'),
+      privacy: request.all('privacy'),
+      remoteParty: request.all('remote-party-id'),
+    };
     const trusted = this.#parts.admission.trusts(peer.address);
     const { displayName, uri, isPrivate } = callerIdentity(request.from, fields, trusted);
     const headers = shownHeaders(request.fields, this.#shown, trusted && !isPrivate);

@@ -230,7 +230,12 @@ const READERS: Readonly<
     ['1800;refresher=uas', ' 90 ; x="y"'],
   ],
   'the caller': [
-    (value) => callerIdentity(parseNameAddr(value) ?? FROM, { asserted: [value], privacy: [value] }, true),
+    (value) =>
+      callerIdentity(
+        parseNameAddr(value) ?? FROM,
+        { asserted: [value], privacy: [value], remoteParty: [value] },
+        true,
+      ),
     [
       '"Bob" <sip:+1@example.com;user=phone>',
       '<tel:+1-201;ext=1>',

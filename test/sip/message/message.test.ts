@@ -144,10 +144,15 @@ test('a response or an ACK that is not well-formed, and what is not SIP, get no 
   }
 });
 
-test('a datagram without Content-Length ends with its body, and one without an empty line is 400', () => {
+test('a datagram without Content-Length ends with its body, and one without an empty line has no body', () => {
   const parsed = parseMessage(torture(HEAD, 'abc'));
   assert.equal(parsed.kind === 'request' && parsed.request.body.toString(), 'abc');
-  const cut = parseMessage(Buffer.from(HEAD.replaceAll('\n', '\r\n')));
+  const head = HEAD.replaceAll('\n', '\r\n');
+  for (const text of [head, `${head}\r\n`, `${head}\n`, `${head}\r\nContent-Length: 0`]) {
+    const ended = parseMessage(Buffer.from(text));
+    assert.equal(ended.kind === 'request' && ended.request.body.length, 0, JSON.stringify(ended));
+  }
+  const cut = parseMessage(Buffer.from(`${head}\r\nContent-Length: 3\r\n`));
   assert.equal(cut.kind === 'refused' && cut.refusal.status, 400);
 });
 
@@ -313,27 +318,48 @@ const FROM = nameAddr('"Anonymous" <sip:anonymous@anonymous.invalid>;tag=1');
 const ASSERTED = ['<tel:+14085264000>', '"Cullen Jennings" <sip:fluffy@cisco.com>'];
 
 test('what the network vouches for counts before From, from a peer that is trusted', () => {
-  assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: ['id'] }, true), {
+  assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: ['id'], remoteParty: [] }, true), {
     displayName: 'Cullen Jennings',
     caller: 'fluffy',
     uri: 'sip:fluffy@cisco.com',
     isPrivate: true,
     asserted: true,
   });
-  assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: [] }, false), {
+  assert.deepEqual(callerIdentity(FROM, { asserted: ASSERTED, privacy: [], remoteParty: [] }, false), {
     displayName: undefined,
     caller: undefined,
     uri: undefined,
     isPrivate: true,
     asserted: false,
   });
-  const number = callerIdentity(FROM, { asserted: ['<tel:+1408;ext=1>', '<<'], privacy: ['none'] }, true);
+  const number = callerIdentity(
+    FROM,
+    { asserted: ['<tel:+1408;ext=1>', '<<'], privacy: ['none'], remoteParty: [] },
+    true,
+  );
   assert.deepEqual([number.caller, number.isPrivate], ['+1408', false]);
 });
 
+for (const [value, isPrivate] of [
+  ['"Bob" <sip:bob@a.example>;party=calling;screen=yes;privacy=full', true],
+  ['<sip:bob@a.example>;privacy=FULL', true],
+  ['<sip:bob@a.example>;privacy=name', true],
+  ['<sip:bob@a.example>;privacy=uri-network', true],
+  ['<sip:bob@a.example>;privacy=off', false],
+  ['<sip:bob@a.example>;party=called;privacy=full', false],
+  ['<sip:bob@a.example>', false],
+] as const) {
+  test(`Remote-Party-ID: ${value} ${isPrivate ? 'hides' : 'does not hide'} the caller`, () => {
+    const from = nameAddr('Bob <sip:bob@a.example>');
+    const fields = { asserted: [], privacy: [], remoteParty: [value] };
+    for (const trusted of [true, false])
+      assert.equal(callerIdentity(from, fields, trusted).isPrivate, isPrivate);
+  });
+}
+
 test('without more, From says who calls', () => {
   const from = nameAddr('Bob <sip:+4930123;phone-context=x@pbx.example>');
-  const identity = callerIdentity(from, { asserted: [], privacy: [] }, true);
+  const identity = callerIdentity(from, { asserted: [], privacy: [], remoteParty: [] }, true);
   assert.deepEqual(identity, {
     displayName: 'Bob',
     caller: '+4930123',

@@ -67,10 +67,8 @@ test('a part that is demanded and not understood refuses the whole, one that is 
     'Content-Disposition: signal;handling=required',
   );
   assert.equal(partsOf(DESCRIPTION + demanded + END, ['application/sdp']), 415);
-  assert.equal(
-    partsOf(DESCRIPTION + demanded.replace(';handling=required', '') + END, ['application/sdp']),
-    415,
-  );
+  const unmarked = demanded.replace(';handling=required', '');
+  assert.equal((partsOf(DESCRIPTION + unmarked + END, ['application/sdp']) as string[]).length, 1);
   assert.deepEqual(partsOf(XML + END, ['application/sdp']), []);
 });
 

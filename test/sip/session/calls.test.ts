@@ -293,7 +293,12 @@ for (const [what, status, parts] of [
     200,
     [['x', 'c: application/isup', `${SIGNAL};handling=optional`], DESCRIPTION],
   ],
-  ['beside one that must be understood', 415, [['x', 'Content-Type: application/isup', SIGNAL], DESCRIPTION]],
+  ['beside one that we do not know', 200, [['x', 'Content-Type: application/isup', SIGNAL], DESCRIPTION]],
+  [
+    'beside one that must be understood',
+    415,
+    [['x', 'Content-Type: application/isup', `${SIGNAL};handling=required`], DESCRIPTION],
+  ],
   [
     'behind one for early media, which is no offer',
     200,
@@ -345,7 +350,10 @@ void test('within a call, an offer beside a part that must be understood is refu
     await ends.network.pass(100);
     call.media.wantedDirection = 'inactive';
     const offer = call.media.offer().value ?? '';
-    const body = partsOf([offer, 'Content-Type: application/sdp'], ['x', 'Content-Type: application/isup']);
+    const body = partsOf(
+      [offer, 'Content-Type: application/sdp'],
+      ['x', 'Content-Type: application/isup', `${SIGNAL};handling=required`],
+    );
     const asked = call.ask(method, [call.inDialog.channel.contact, ...MULTIPART], body);
     await ends.network.pass(100);
     assert.equal((await asked).status, 415);
