@@ -39,8 +39,9 @@ export function viewOf(
   call: Call | undefined,
   end: PhoneCallEnd | undefined,
 ): PhoneCallView {
-  const { id, owner, direction, to, from, displayName, headers } = info;
+  const { id, owner, direction, to, from, displayName, headers, route } = info;
   const trunk = leg?.trunk?.();
+  const callId = leg?.session.dialog?.callId;
   const srtp = leg?.media.figures().srtp;
   return stated({
     id,
@@ -53,6 +54,8 @@ export function viewOf(
     owner,
     displayName,
     headers,
+    callId,
+    route,
     trunk,
     codec: call?.codec.name,
     srtp: call && srtp,

@@ -94,6 +94,10 @@ export interface PhoneCallView {
   readonly displayName?: string;
   /** Header fields of the INVITE of an inbound call, by name, as SIP_CALL_HEADERS lets them through. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Call-ID of its dialog. */
+  readonly callId?: string;
+  /** Name of the route that answered the call. */
+  readonly route?: string;
   readonly trunk?: string;
   readonly codec?: CodecName;
   /** Encryption of the media, once it flows. */

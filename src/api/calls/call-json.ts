@@ -6,7 +6,8 @@ import { ParleyError } from '../../errors.js';
 import { errorReply } from '../http/error-reply.js';
 
 export function callJson(view: PhoneCallView) {
-  const { id, direction, state, to, from, displayName, headers, trunk, codec, srtp, end } = view;
+  const { id, direction, state, to, from, displayName, headers, callId, route, trunk, codec, srtp, end } =
+    view;
   return {
     object: 'call',
     id,
@@ -16,6 +17,8 @@ export function callJson(view: PhoneCallView) {
     from,
     display_name: displayName,
     headers,
+    sip_call_id: callId,
+    route,
     trunk,
     codec,
     srtp,

@@ -92,6 +92,8 @@ const CALL = object(
       description:
         'header fields of an inbound call that SIP_CALL_HEADERS lets through; absent where there are none',
     },
+    sip_call_id: { ...STRING, description: 'Call-ID of its dialog' },
+    route: { ...STRING, description: 'name of the rule that answered it' },
     trunk: STRING,
     codec: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus'] },
     srtp: { type: 'string', enum: ['none', 'sdes', 'dtls'] },
