@@ -178,8 +178,8 @@ function readPart(piece: Buffer): RawPart | undefined {
 }
 
 /**
- * RFC 3261 section 20.11 makes every part required by default. Senders of ISUP, PIDF or resource lists rely on
- * peers that pass over what they do not know, so here the sender has to say it.
+ * RFC 3261 section 20.11 makes every part required by default. Senders of ISUP or PIDF rely on peers that
+ * pass over what they do not know, so here the sender has to say it.
  */
 function readDisposition(value: string | undefined, type: MediaType) {
   const scanner = new Scanner(value ?? '');

@@ -48,7 +48,7 @@ export function callerIdentity(
   };
 }
 
-/** `privacy` of Remote-Party-ID, which older gateways send in place of Privacy: `full`, `name`, `uri`, `off`. */
+/** Reads `privacy` of Remote-Party-ID, which older gateways send in place of Privacy. */
 function isHiddenParty(value: string): boolean {
   const params = parseNameAddr(value)?.params;
   if (params === undefined) return true;

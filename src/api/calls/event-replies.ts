@@ -115,7 +115,10 @@ class EventReply {
     this.#cancelStall?.();
   }
 
-  /** Ends the stream, with the events that wait or another last text. A reader that does not read it is cut off. Idempotent. */
+  /**
+   * Ends the stream, with the events that wait or another last text. A reader that does not read it is cut
+   * off. Idempotent.
+   */
   end(text = this.#waiting.splice(0).join('')): void {
     if (this.#over) return;
     this.stop();

@@ -150,7 +150,10 @@ export class HttpServer {
     return this.#listening;
   }
 
-  /** Stops accepting, has the calls ended, ends open streams and waits a moment for other answers. Then no socket is left open. */
+  /**
+   * Stops accepting, has the calls ended, ends open streams and waits a moment for other answers. Then no
+   * socket is left open.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
