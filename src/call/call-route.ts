@@ -10,6 +10,7 @@ import type { TrimOptions } from '../audio/trimmer.js';
 import { type Codec, OPUS } from '../codecs/codec.js';
 import type { OpusSettings } from '../codecs/opus.js';
 import { type OpusLimits, withinLimits } from '../codecs/opus-format.js';
+import { FIRST_LOSS_PERCENT } from './error-correction.js';
 import type { EncoderLine, Handover } from '../encoding/encoder-line.js';
 import type { EncoderPool } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
@@ -237,6 +238,12 @@ function isSame(a: Form, b: Form): boolean {
   return a.codec.name === b.codec.name && a.frameMs === b.frameMs;
 }
 
+/** Where a sentence is kept. */
+interface Place {
+  readonly frames: LineFrames;
+  readonly reencode: boolean;
+}
+
 /** Silence that a handover added. */
 interface Pad {
   readonly atMs: number;
@@ -309,9 +316,7 @@ export class CallTrack implements SentenceFrames {
    * Finds the place that keeps the sentence. Payloads of the configured complexity come first. Payloads
    * without error correction, or of the usual bit rate, are encoded again for a line that has other settings.
    */
-  #place(
-    sentence: SentenceSettings,
-  ): { readonly frames: LineFrames; readonly reencode: boolean } | undefined {
+  #place(sentence: SentenceSettings): Place | undefined {
     const opus = this.#opus;
     const { complexity } = this.#route.opus;
     const { inBandFec, expectedLossPercent } = this.#cache?.opus ?? opus;
@@ -323,6 +328,17 @@ export class CallTrack implements SentenceFrames {
         const frames = this.#framesWith(settings);
         if (frames?.has(frames.keyOf(sentence)) === true) return { frames, reencode };
       }
+    }
+    return this.#placeOfFirst(sentence, opus, complexity);
+  }
+
+  /** Payloads with the error correction of the time before a first report serve a line without it. */
+  #placeOfFirst(sentence: SentenceSettings, opus: OpusSettings, complexity: number): Place | undefined {
+    if (opus.expectedLossPercent > 0 || this.#route.port.encoding?.inBandFec !== true) return undefined;
+    const first = { ...opus, inBandFec: true, expectedLossPercent: FIRST_LOSS_PERCENT };
+    for (const settings of [{ ...first, complexity }, first]) {
+      const frames = this.#framesWith(settings);
+      if (frames?.has(frames.keyOf(sentence)) === true) return { frames, reencode: false };
     }
     return undefined;
   }

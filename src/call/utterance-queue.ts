@@ -61,6 +61,8 @@ export class UtteranceQueue {
   #link = new LinkControl();
   #share: LinkShare = this.#link.share;
   #expectedLossPercent = 0;
+  /** What is being spoken began before the far end's first report. */
+  #isUnreported = false;
   #cancelReports: (() => void) | undefined;
   #count = 0;
   #held = false;
@@ -126,12 +128,12 @@ export class UtteranceQueue {
       onChange();
     });
     onChange();
-    if (this.#cancelReports === undefined) this.#readReports();
+    if (this.#cancelReports === undefined) this.#readReports(true);
     return utterance;
   }
 
   /** Reads the far end's reports once a second while something is spoken in Opus. */
-  #readReports(): void {
+  #readReports(isFirst = false): void {
     this.#cancelReports = undefined;
     const { port } = this.#route;
     if (port.encoding === undefined) return;
@@ -143,7 +145,7 @@ export class UtteranceQueue {
       journal.sharesLink(share);
       port.packetMs?.(share.packetMs);
     }
-    const percent = this.#lossToExpect(port, remote);
+    const percent = this.#lossToExpect(port, remote, isFirst);
     if (percent !== this.#expectedLossPercent) journal.expectsLoss(percent);
     this.#expectedLossPercent = percent;
     this.#route.adapt(percent, share.bitsPerSecond);
@@ -152,13 +154,19 @@ export class UtteranceQueue {
 
   /**
    * Before the first report the network is not known, and its first losses would be heard. RED costs bits, so
-   * it waits for the report, and error correction takes its place until then, and on a thin link.
+   * it waits for the report, and error correction takes its place until then, and on a thin link. It ends
+   * with what is being spoken: a change within a sentence would keep it out of the cache.
    */
-  #lossToExpect(port: MediaPort, remote: RemoteReception | undefined): number {
+  #lossToExpect(port: MediaPort, remote: RemoteReception | undefined, isFirst: boolean): number {
     if (port.encoding?.inBandFec !== true) return 0;
     const percent = this.#correction.update(remote, this.#parts.time.now());
-    if (remote === undefined) return port.remote === undefined ? 0 : FIRST_LOSS_PERCENT;
-    return port.repeatsFrames === true && this.#share.bitsPerSecond === Infinity ? 0 : percent;
+    if (remote === undefined) {
+      this.#isUnreported = port.remote !== undefined;
+      return this.#isUnreported ? FIRST_LOSS_PERCENT : 0;
+    }
+    if (isFirst) this.#isUnreported = false;
+    const repeats = port.repeatsFrames === true && this.#share.bitsPerSecond === Infinity;
+    return Math.max(repeats ? 0 : percent, this.#isUnreported ? FIRST_LOSS_PERCENT : 0);
   }
 
   #stopReading(): void {
