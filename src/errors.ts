@@ -15,6 +15,7 @@ const CODES = {
   CLIENT_LIMIT: 'the limit of calls of one client, open or in set-up, is reached',
   CONFIG_INVALID: 'the configuration has mistakes',
   DECODER_FAILED: 'a decoder of sound files ended unexpectedly',
+  DESCRIPTORS_EXHAUSTED: 'the server has no file descriptor left',
   DISK_FULL: 'the disk has no room for a file',
   DOWNLOAD_FAILED: 'a model could not be fetched from its hub',
   DTLS_FAILED: 'no keys for the media could be agreed on with the far end',
@@ -124,9 +125,21 @@ export function forClient({ message, field }: Pick<ParleyError, 'message' | 'fie
   return { message: message.replaceAll(OF_OPERATOR, ''), field: isVariable ? undefined : field };
 }
 
-/** The error as Parley's own, wrapping foreign ones under the code given. */
+/** True if the process (EMFILE) or the machine (ENFILE) had no file descriptor left. */
+export function lacksDescriptors(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'EMFILE' || code === 'ENFILE';
+}
+
+/**
+ * The error as Parley's own, wrapping foreign ones under the code given, or under DESCRIPTORS_EXHAUSTED.
+ */
 export function asParleyError(error: unknown, code: ErrorCode): ParleyError {
   if (error instanceof ParleyError) return error;
+  if (lacksDescriptors(error)) {
+    const message = 'the server has too many files and connections open; try again later';
+    return new ParleyError('DESCRIPTORS_EXHAUSTED', message, { cause: error });
+  }
   const message = error instanceof Error ? error.message : String(error);
   return new ParleyError(code, message, { cause: error });
 }

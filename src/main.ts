@@ -34,6 +34,7 @@ import { pageFolder } from './api/http/app.js';
 import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
 import { CallReports } from './observe/call-reports.js';
+import { descriptorNotices, DescriptorWatch } from './observe/descriptors.js';
 import { createLog, type Log } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import { type EncoderPool, openEncoders } from './encoding/encoder-pool.js';
@@ -85,6 +86,8 @@ export async function startServer(config: Config, overrides: Overrides = {}): Pr
 async function build(given: Config, overrides: Overrides, closing: Closing): Promise<Server> {
   const config = withLexicon(given);
   const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
+  const descriptors = new DescriptorWatch({ time: systemTime, log });
+  closing.add(() => descriptors.close());
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
   const { cache, close } = openAudioCache(config, systemTime, log);
@@ -179,7 +182,7 @@ function openSwitchboard(
 }
 
 function logStart({ config, log, plane, engines }: Parts, url: string): void {
-  for (const notice of config.notices) log.warn(notice);
+  for (const notice of [...config.notices, ...descriptorNotices(config)]) log.warn(notice);
   const { missing, languageNotice: languages } = engines;
   log.info({ url, clockPriority: plane.stats().priority, missing, languages }, 'parley listens');
 }

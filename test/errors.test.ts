@@ -10,6 +10,7 @@ import {
   isAborted,
   ParleyError,
 } from '../src/errors.js';
+import { errorReply } from '../src/api/http/error-reply.js';
 import { rejectionsOf } from './fakes/rejections.js';
 
 const traced = (error: Error) => /\n\s+at /.test(error.stack ?? '');
@@ -33,6 +34,18 @@ test('a refusal has no trace, a failure has one, and other errors keep theirs', 
   assert.equal(traced(new ParleyError('ENGINE_FAILED', 'why')), true);
   assert.equal(traced(new Error('foreign')), true);
   assert.equal(Error.stackTraceLimit, limit);
+});
+
+test('a lack of descriptors has its own code, whatever work it ended', () => {
+  for (const code of ['EMFILE', 'ENFILE']) {
+    const cause = Object.assign(new Error(`${code}: too many open files, open '/tmp/a'`), { code });
+    const error = asParleyError(cause, 'AUDIO_INVALID');
+    assert.deepEqual([error.code, error.cause], ['DESCRIPTORS_EXHAUSTED', cause]);
+    assert.doesNotMatch(error.message, /tmp/);
+    assert.equal(errorReply(cause, 'req_1').status, 503);
+    assert.equal(errorReply(cause, 'req_1').headers['retry-after'], '5');
+  }
+  assert.equal(asParleyError(Object.assign(new Error('no'), { code: 'EIO' }), 'MALFORMED').code, 'MALFORMED');
 });
 
 test('what wraps another error keeps it as its cause', () => {

@@ -1,6 +1,7 @@
 // Supplies the media of telephone calls: ports, policy and addresses for each call.
 import { isIP } from 'node:net';
 import type { Config } from '../../src/config/config.js';
+import { asParleyError } from '../../src/errors.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { RtpPorts } from '../../src/media/media-socket.js';
@@ -116,7 +117,7 @@ export class MediaSupply {
       keyings: keyings ?? this.#policy.keyings,
       offerIce,
     };
-    return CallMedia.open({
+    return this.#opened({
       plane,
       ports: this.#ports.get(host) as RtpPorts,
       policy,
@@ -134,6 +135,17 @@ export class MediaSupply {
       randomBytes: this.#random.bytes,
       log,
     });
+  }
+
+  /** The caller hears of a busy server only, so the log has the reason. */
+  #opened(parts: Parameters<typeof CallMedia.open>[0]): CallMedia {
+    try {
+      return CallMedia.open(parts);
+    } catch (error) {
+      const { code, message } = asParleyError(error, 'CALL_LIMIT');
+      this.#parts.log.warn({ code, detail: message }, 'no media for a call');
+      throw error;
+    }
   }
 
   /** The host whose ports are used, the local address for captures, and the addresses for the peer. */

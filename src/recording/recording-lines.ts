@@ -5,7 +5,7 @@
 // A ring that overflows, because the disk or the machine stood still, has ended with LISTENER_SLOW. The main
 // thread opens another one, and silence takes the place of the sound between the two.
 import { PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
+import { asParleyError, type ErrorCode, lacksDescriptors, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { RecordingFile, type RecordingFiles } from './recording-file.js';
 import { FRAMES_PER_MS, openForm, RECORDING_CHANNELS, RECORDING_RATE } from './recording-form.js';
@@ -260,9 +260,13 @@ function failureOf(error: unknown): Pick<RecordingResult, 'end' | 'error'> {
   const { code: name, message } = FULL.has(code)
     ? new ParleyError('DISK_FULL', `the disk has no room for the recording (${code})`)
     : /^E[A-Z0-9]+$/.test(code)
-      ? new ParleyError('RECORDING_FAILED', `the recording cannot be written (${code})`)
+      ? new ParleyError(unwritable(error), `the recording cannot be written (${code})`)
       : asParleyError(error, 'RECORDING_FAILED');
   return { end: name === 'DISK_FULL' ? 'disk-full' : 'failed', error: { code: name, message } };
+}
+
+function unwritable(error: unknown): ErrorCode {
+  return lacksDescriptors(error) ? 'DESCRIPTORS_EXHAUSTED' : 'RECORDING_FAILED';
 }
 
 function lostSound(code: string): ParleyError {

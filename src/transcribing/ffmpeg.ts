@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { nameOfKind, type OtherKind, type SoundKind } from '../codecs/sound-kind.js';
-import { asParleyError, ParleyError } from '../errors.js';
+import { asParleyError, lacksDescriptors, ParleyError } from '../errors.js';
 import { type DecodedSound, openRings, watchProgress } from './decoded-sound.js';
 import type { Time } from '../time.js';
 import type { UploadedSound } from './uploaded-sound.js';
@@ -181,6 +181,7 @@ function failureOf(
   refusal: ParleyError | undefined,
 ): ParleyError {
   const cause = unstarted ?? new Error(`ffmpeg ended with ${signal ?? status}: ${said}`);
+  if (lacksDescriptors(unstarted)) return asParleyError(unstarted, 'DECODER_FAILED');
   if (unstarted !== undefined) {
     return new ParleyError('DECODER_FAILED', 'ffmpeg cannot be started on this server', { cause });
   }

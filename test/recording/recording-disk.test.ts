@@ -34,6 +34,7 @@ for (const [code, end, name] of [
   ['ENOSPC', 'disk-full', 'DISK_FULL'],
   ['EDQUOT', 'disk-full', 'DISK_FULL'],
   ['EIO', 'failed', 'RECORDING_FAILED'],
+  ['EMFILE', 'failed', 'DESCRIPTORS_EXHAUSTED'],
 ] as const) {
   test(`${code} in the middle of a piece ends that recording, keeps what came before, and no other one notices`, async (t) => {
     const limit = 44 + 4 * (2 * SECOND + 100); // not at the end of a piece

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/main.js';
@@ -73,6 +74,32 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     assert.equal(await server.exited, 0);
   });
 }
+
+test('without descriptors the log has a line at once, calls are refused, and a line tells of the end', async (t) => {
+  const most = 200;
+  const server = await ServerProcess.start(t, { ENCODER_WORKERS: '1' }, most);
+  assert.match(
+    server.output,
+    /the settings may need \d+ file descriptors \(.*256 for MAX_SOCKETS, 3 for each of 200 MAX_CALLS\), and the limit is 200: raise it \(`ulimit -n`/,
+  );
+  const caller = await kept(t, UdpCaller.open({ host: '127.0.0.1', port: server.port }));
+  const { port, hostname } = new URL(server.url);
+  const clients = Array.from({ length: most }, () => connect(Number(port), hostname).on('error', () => {}));
+  t.after(() => clients.forEach((client) => client.destroy()));
+  await server.said('"msg":"file descriptors have run out"');
+  assert.match(server.output, /"level":"error",.*"code":"EMFILE","detail":"new connections are closed/);
+  const refused = await refusalOf(caller);
+  assert.equal(statusOf(refused), 503);
+  await server.said('"msg":"no media for a call"');
+  assert.match(
+    server.output,
+    /"code":"CALL_LIMIT","detail":"an RTP port cannot be opened: Too many open files"/,
+  );
+  for (const client of clients) client.destroy();
+  await server.said('"msg":"file descriptors are free again"');
+  assert.equal(server.output.split('have run out').length, 2);
+  assert.equal((await fetch(`${server.url}/v1/models`)).status, 200);
+});
 
 test('a stated port that is taken is a mistake of the configuration, by its name', async (t) => {
   const port = await freePorts(2);

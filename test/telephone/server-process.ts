@@ -18,7 +18,8 @@ export class ServerProcess {
   readonly exited: Promise<number | null>;
   #isOver = false;
 
-  constructor(port: number, environment: Readonly<Record<string, string>>) {
+  /** `mostDescriptors`: the limit of open files, hard and soft. */
+  constructor(port: number, environment: Readonly<Record<string, string>>, mostDescriptors?: number) {
     this.port = port;
     const own = {
       PATH: process.env['PATH'] ?? '',
@@ -29,7 +30,8 @@ export class ServerProcess {
       SIP_PORT: `${port}`,
       ...RTP_PORTS_OF_SERVER,
     };
-    this.#child = spawn(process.execPath, [MAIN], {
+    const limit = mostDescriptors === undefined ? '' : `ulimit -n ${mostDescriptors}; `;
+    this.#child = spawn('sh', ['-c', `${limit}exec "$0" "$1"`, process.execPath, MAIN], {
       env: { ...own, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -45,8 +47,9 @@ export class ServerProcess {
   static async start(
     t: TestContext,
     environment: Readonly<Record<string, string>> = {},
+    mostDescriptors?: number,
   ): Promise<ServerProcess> {
-    const started = await kept(t, new ServerProcess(await freePorts(2), environment));
+    const started = await kept(t, new ServerProcess(await freePorts(2), environment, mostDescriptors));
     await started.said('parley listens');
     return started;
   }

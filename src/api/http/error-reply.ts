@@ -4,7 +4,14 @@
 import type { FastifyReply } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { asParleyError, type ErrorCode, forClient, meaningOf, ParleyError } from '../../errors.js';
+import {
+  asParleyError,
+  type ErrorCode,
+  forClient,
+  lacksDescriptors,
+  meaningOf,
+  ParleyError,
+} from '../../errors.js';
 
 interface AnswerRule {
   readonly status: number;
@@ -27,6 +34,7 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   CLIENT_LIMIT: { status: 429, retryAfterSeconds: 5 },
   CONFIG_INVALID: { status: 500, hidden: true },
   DECODER_FAILED: { status: 503, retryAfterSeconds: 5 },
+  DESCRIPTORS_EXHAUSTED: { status: 503, retryAfterSeconds: 5 },
   DISK_FULL: { status: 507 },
   DOWNLOAD_FAILED: { status: 502 },
   DTLS_FAILED: { status: 502 },
@@ -105,7 +113,8 @@ interface BodyRules {
 
 /** The answer to any error. An unexpected error reveals nothing but the id of the request. */
 export function errorReply(error: unknown, requestId: string, rules?: BodyRules): ErrorReply {
-  if (error instanceof ParleyError) return ownReply(error, requestId);
+  if (error instanceof ParleyError || lacksDescriptors(error))
+    return ownReply(asParleyError(error, 'WRONG_STATE'), requestId);
   return (
     frameworkReply(error, rules) ??
     internalReply(requestId, 'the server failed while answering', 'internal_error')
