@@ -97,6 +97,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   eld: ['src/text/language.ts'],
   n2words: ['src/text/normalize'],
   saxes: ['src/text/markup/xml.ts'],
+  entities: ['src/text/normalize/entities.ts'],
 };
 
 /** Folders from which each native folder may include files. */

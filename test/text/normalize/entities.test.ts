@@ -34,7 +34,10 @@ for (const [written, spoken] of [
   ['a&#9;b', 'a b'],
   ['&lt;b&gt;bold&lt;/b&gt;', 'bold'],
   ['AT&amp;T', 'A T and T'],
-  ['&LT; is one, &Lt; is none', 'is one, and Lt; is none'],
+  ['&LT; is one, &lT; is none', 'is one, and lT; is none'],
+  ['&dollar;5 and 50&percnt;', 'five dollars and fifty percent'],
+  ['&EURO;5', 'five euros'],
+  ['a&ensp;b&NewLine;c', 'a b c'],
   ['x &bogus; y', 'x and bogus; y'],
 ] as const) {
   test(`${JSON.stringify(written)} is read as ${JSON.stringify(spoken)}`, () => {
