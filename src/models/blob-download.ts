@@ -8,7 +8,7 @@ import type { CachedModel } from './hub-cache.js';
 import { type HubClient, type HubFile, Retryable } from './hub-client.js';
 
 const PROGRESS_BYTES = 1024 * 1024; // of one try, after which the count of failures begins again
-const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** The disk; a parameter for tests. */
 export interface Disk {

@@ -3,7 +3,17 @@
 //
 //   NAME.part ──▶ finish: flushed to disk, renamed to NAME
 //             └─▶ abandon: cut back to the last complete piece, keeps its name
-import { closeSync, ftruncateSync, fsync, openSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  fsync,
+  openSync,
+  renameSync,
+  statfsSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { RecordingForm } from './recording-form.js';
 import { UNFINISHED } from './recording-name.js';
@@ -18,6 +28,9 @@ export interface RecordingFiles {
   sync(file: number): Promise<void>;
   close(file: number): void;
   rename(from: string, to: string): void;
+  unlink(path: string): void;
+  /** Bytes that the file system of this folder still takes. */
+  room(folder: string): number;
 }
 
 export const DISK: RecordingFiles = {
@@ -27,9 +40,17 @@ export const DISK: RecordingFiles = {
   sync: promisify(fsync),
   close: closeSync,
   rename: renameSync,
+  unlink: unlinkSync,
+  room: (folder) => {
+    const { blocks, bavail, bsize } = statfsSync(folder);
+    return blocks === 0 ? Infinity : bavail * bsize; // a file system that states no size has no blocks
+  },
 };
 
 const MOST_PENDING = 256 * 1024; // bytes
+/** Bytes that a recording must find at its start: some seconds of it. */
+const LEAST_ROOM = 512 * 1024;
+const BLOCK = new Uint8Array(64 * 1024);
 
 export class RecordingFile {
   readonly #files: RecordingFiles;
@@ -42,19 +63,44 @@ export class RecordingFile {
   #writtenMs: number;
   #isOpen = true;
 
-  /** Creates the file and writes its header. */
-  constructor(files: RecordingFiles, path: string, form: RecordingForm, nowMs: number) {
+  /**
+   * Creates the file and writes its header. Throws ENOSPC where the disk has less room than some seconds of
+   * sound take. `needsRoom` writes that much to find out, because only a write shows a quota.
+   */
+  constructor(
+    files: RecordingFiles,
+    path: string,
+    form: RecordingForm,
+    { nowMs, needsRoom }: { readonly nowMs: number; readonly needsRoom: boolean },
+  ) {
     this.#files = files;
     this.#path = path;
     this.#form = form;
     this.#writtenMs = nowMs;
+    if (files.room(dirname(path)) < LEAST_ROOM) throw noRoom();
     this.#file = files.create(path + UNFINISHED);
     this.#add(form.header);
     try {
+      if (needsRoom) this.#findRoom();
       this.flush(nowMs);
     } catch (error) {
       this.abandon();
+      this.#remove();
       throw error;
+    }
+  }
+
+  #findRoom(): void {
+    for (let at = 0; at < LEAST_ROOM; at += BLOCK.length) this.#writeAll(BLOCK, at);
+    this.#files.truncate(this.#file, 0);
+  }
+
+  /** A file that never had sound is of no use. */
+  #remove(): void {
+    try {
+      this.#files.unlink(this.#path + UNFINISHED);
+    } catch {
+      // The error of the start is the one that is reported.
     }
   }
 
@@ -127,4 +173,8 @@ export class RecordingFile {
       done += count;
     }
   }
+}
+
+function noRoom(): Error {
+  return Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
 }

@@ -9,6 +9,7 @@ import { ParleyError } from '../errors.js';
 import type { Log } from '../observe/log.js';
 import type { Time } from '../time.js';
 import { endingOf, repairRecording, type SoundEnding } from './recording-ending.js';
+import type { RecordingEnd } from './recording-messages.js';
 import { type NamedRecording, readRecordingName, UNFINISHED } from './recording-name.js';
 
 export interface RecordingFolderOptions {
@@ -30,6 +31,8 @@ export interface StoredRecording extends NamedRecording {
   readonly durationMs: number;
   /** False if the server was killed or the disk failed while it was written. */
   readonly complete: boolean;
+  /** Absent if it ended before the start of this server, or another server wrote it. */
+  readonly reason?: RecordingEnd;
 }
 
 export interface RecordingFilter {
@@ -53,12 +56,15 @@ interface KeptFile {
 const SWEEP_MS = 600_000;
 const LIVE_MS = 5000; // a recording in progress changes each second
 const MOST_ENDINGS = 10_000;
+const MOST_REASONS = 10_000;
 
 export class RecordingFolder {
   readonly #options: RecordingFolderOptions;
   readonly #folder: string;
   /** Bytes of the recordings that this server writes, by name. */
   readonly #open = new Map<string, number>();
+  /** Why the recordings that this server wrote are over, by name. */
+  readonly #reasons = new Map<string, RecordingEnd>();
   /** Endings of finished files by path. */
   readonly #endings = new Map<string, SoundEnding & { readonly size: number }>();
   #finishedBytes = 0;
@@ -98,9 +104,14 @@ export class RecordingFolder {
     if (keepBytes > 0 && this.#finishedBytes + this.openBytes > keepBytes) void this.sweep();
   }
 
-  /** The recording is over, with this size. */
-  end(name: string, bytes: number): void {
+  /** The recording is over, with this size, for this reason. */
+  end(name: string, bytes: number, reason?: RecordingEnd): void {
     if (!this.#open.delete(name)) return;
+    if (reason !== undefined) this.#reasons.set(name, reason);
+    for (const [oldest] of this.#reasons) {
+      if (this.#reasons.size <= MOST_REASONS) break;
+      this.#reasons.delete(oldest);
+    }
     this.#finishedBytes += bytes;
     void this.sweep();
   }
@@ -147,7 +158,10 @@ export class RecordingFolder {
     if (file === undefined) return undefined;
     const { bytes, complete, named } = file;
     const ending = await this.#endingOf(file).catch(() => undefined);
-    return ending === undefined ? undefined : { ...named, bytes, complete, durationMs: ending.durationMs };
+    if (ending === undefined) return undefined;
+    const reason = this.#reasons.get(name);
+    const { durationMs } = ending;
+    return { ...named, bytes, complete, durationMs, ...(reason === undefined ? {} : { reason }) };
   }
 
   /** The file of a finished recording. */
@@ -263,7 +277,9 @@ export class RecordingFolder {
       const state = await lstat(path).catch(() => undefined); // a link is not followed
       if (state?.isFile() !== true) continue;
       const complete = suffix === '';
-      if (!complete && Math.abs(this.#options.unixMs() - state.mtimeMs) < LIVE_MS) return undefined;
+      const isOurs = this.#reasons.has(name); // so it is known to be over
+      if (!complete && !isOurs && Math.abs(this.#options.unixMs() - state.mtimeMs) < LIVE_MS)
+        return undefined;
       return { named, path, complete, bytes: state.size, changedMs: state.mtimeMs };
     }
     return undefined;

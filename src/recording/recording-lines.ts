@@ -34,6 +34,8 @@ export class RecordingLines {
   readonly #options: LinesOptions;
   readonly #lines = new Map<number, RecordingLine>();
   #cancelTick: (() => void) | undefined;
+  /** The last file that was written met a full disk, so the next one shows first that there is room. */
+  #isDiskFull = false;
   /** Files are completed one after the other, so that flushing them occupies one thread of Node's pool. */
   #finishing: Promise<void> = Promise.resolve();
 
@@ -74,7 +76,9 @@ export class RecordingLines {
         starved: () => this.#options.post({ type: 'starved', id }),
         filled: (ms: number) => this.#options.post({ type: 'filled', id, ms }),
       };
-      this.#lines.set(id, new RecordingLine(this.#options.files, order, nowMs, onLost));
+      const options = { nowMs, needsRoom: this.#isDiskFull };
+      this.#lines.set(id, new RecordingLine(this.#options.files, order, options, onLost));
+      this.#isDiskFull = false;
     } catch (error) {
       this.#ended(id, { ...failureOf(error), frames: 0, bytes: 0 });
       return;
@@ -126,6 +130,7 @@ export class RecordingLines {
   }
 
   #ended(id: number, result: RecordingResult): void {
+    if (result.end === 'disk-full') this.#isDiskFull = true;
     this.#options.post({ type: 'ended', id, result });
   }
 }
@@ -150,10 +155,15 @@ class RecordingLine {
   #muted = false;
   #frames = 0;
 
-  constructor(files: RecordingFiles, order: RecordingOrder, nowMs: number, onLost: LossListener) {
+  constructor(
+    files: RecordingFiles,
+    order: RecordingOrder,
+    options: { readonly nowMs: number; readonly needsRoom: boolean },
+    onLost: LossListener,
+  ) {
     const { path, format, serial, ring, maxFrames } = order;
     this.#onLost = onLost;
-    this.#file = new RecordingFile(files, path, openForm(format, serial), nowMs);
+    this.#file = new RecordingFile(files, path, openForm(format, serial), options);
     this.#maxFrames = maxFrames;
     this.#ring = PcmRing.attach(ring, RECORDING_RATE);
   }
@@ -253,7 +263,8 @@ class RecordingLine {
 }
 
 const SLOW: ErrorCode = 'LISTENER_SLOW';
-const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+/** EFBIG: the file has reached the size that the system allows a process (RLIMIT_FSIZE). */
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 function failureOf(error: unknown): Pick<RecordingResult, 'end' | 'error'> {
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -148,7 +148,7 @@ export class Recordings {
 
   #ended(name: string, result: RecordingResult, listener: RecordingObserver): void {
     this.#entries.delete(name);
-    this.folder.end(name, result.bytes);
+    this.folder.end(name, result.bytes, result.end);
     const { end, error } = result;
     if (error !== undefined) {
       this.#failed++;

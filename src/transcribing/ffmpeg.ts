@@ -93,8 +93,10 @@ export async function decodeWithFfmpeg(
   return { ring, copy, done };
 }
 
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
 function diskError(error: unknown): ParleyError {
-  const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  const isFull = NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '');
   return isFull
     ? new ParleyError('DISK_FULL', 'the disk has no room for the file', { cause: error })
     : asParleyError(error, 'AUDIO_INVALID');

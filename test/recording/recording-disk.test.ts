@@ -33,6 +33,7 @@ function filledAt(bytes: number, code: string): Partial<RecordingFiles> {
 for (const [code, end, name] of [
   ['ENOSPC', 'disk-full', 'DISK_FULL'],
   ['EDQUOT', 'disk-full', 'DISK_FULL'],
+  ['EFBIG', 'disk-full', 'DISK_FULL'],
   ['EIO', 'failed', 'RECORDING_FAILED'],
   ['EMFILE', 'failed', 'DESCRIPTORS_EXHAUSTED'],
 ] as const) {
@@ -156,4 +157,40 @@ test('what fails at the very end is reported like the rest, and closes each file
     assert.deepEqual([end, frames, closed.length], ['disk-full', SECOND, 1], step);
     assert.equal(wavChannels(fileAt(`${path}.part`)).caller.length, SECOND, step);
   }
+});
+
+test('after a full disk the next recording begins only where there is room, and leaves no file before', (t) => {
+  for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
+    let room = 100_000;
+    const under = new LinesUnderTest(t, {
+      write: (file, data, position) => {
+        if (position + data.length > room) throw refusalOf(code);
+        return DISK.write(file, data, position);
+      },
+    });
+    const first = under.open();
+    under.play(first.ring, interleaved(noise(3 * SECOND), noise(3 * SECOND)));
+    assert.equal(under.resultOf(first.id)?.end, 'disk-full', code);
+    for (let count = 0; count < 2; count++) {
+      const { id, path } = under.open();
+      assert.deepEqual(
+        [under.resultOf(id)?.end, under.resultOf(id)?.error?.code],
+        ['disk-full', 'DISK_FULL'],
+      );
+      assert.deepEqual([existsSync(path), existsSync(`${path}.part`)], [false, false], code);
+    }
+    room = 2 ** 30;
+    const last = under.open();
+    assert.deepEqual([under.resultOf(last.id), fileAt(`${last.path}.part`).length], [undefined, 44], code);
+  }
+});
+
+test('a recording does not begin on a disk that has no room for seconds of it', (t) => {
+  let room = 512 * 1024 - 1;
+  const under = new LinesUnderTest(t, { room: () => room });
+  const refused = under.open();
+  const { end, error } = under.resultOf(refused.id) ?? {};
+  assert.deepEqual([end, error?.code, existsSync(`${refused.path}.part`)], ['disk-full', 'DISK_FULL', false]);
+  room++;
+  assert.equal(under.resultOf(under.open().id), undefined);
 });

@@ -267,3 +267,26 @@ test('no text from outside reaches a file that is not a recording', async (t) =>
   assert.equal(await recordings.remove(name), false);
   assert.ok(existsSync(join(top, name)));
 });
+
+test('a recording that a full disk has cut is listed at once, with its reason, and plays to its end', async (t) => {
+  for (const [format, bytes] of [
+    ['wav', wavOf(1600, 800)],
+    ['opus', opusOf(16_000)],
+  ] as const) {
+    const path = temporaryFolder(t);
+    const { recordings: folder } = await openFolder(t, path);
+    const name = nameOf(10, { format });
+    folder.begin(name);
+    const file = put(path, `${name}.part`, bytes, 0);
+    assert.deepEqual((await folder.list(ALL)).recordings, [], 'it is being written');
+    folder.end(name, bytes.length, 'disk-full');
+    const [listed] = (await folder.list(ALL)).recordings;
+    assert.deepEqual([listed?.name, listed?.complete, listed?.reason], [name, false, 'disk-full']);
+    await folder.sweep();
+    const kept = fileAt(file);
+    const sound = format === 'wav' ? wavChannels(kept) : await opusChannels(kept);
+    assert.ok(sound.caller.length >= 1600);
+    assert.deepEqual(await folder.fileOf(name), file);
+    assert.equal(await folder.remove(name), true);
+  }
+});

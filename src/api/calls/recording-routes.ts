@@ -51,6 +51,11 @@ const FORMAT: JsonSchema = { type: 'string', enum: RECORDING_FORMATS };
 const AT = { ...NUMBER, description: 'Unix seconds, to the millisecond' };
 const SIZE = { duration_ms: NUMBER, bytes: { ...INTEGER, description: 'on disk' } };
 
+const REASON: JsonSchema = {
+  type: 'string',
+  enum: ['stopped', 'call-ended', 'too-long', 'too-large', 'disk-full', 'failed'],
+};
+
 const CALL_RECORDING = object(
   {
     object: { type: 'string', enum: ['call.recording'] },
@@ -60,26 +65,31 @@ const CALL_RECORDING = object(
     state: { type: 'string', enum: ['recording', 'paused', 'stopping', 'stopped'] },
     started_at: AT,
     ...SIZE,
-    reason: {
-      type: 'string',
-      enum: ['stopped', 'call-ended', 'too-long', 'too-large', 'disk-full', 'failed'],
-    },
+    reason: REASON,
   },
   ['reason'],
 );
 
-const RECORDING = object({
-  object: { type: 'string', enum: ['recording'] },
-  name: NAME,
-  call: STRING,
-  format: FORMAT,
-  started_at: AT,
-  ...SIZE,
-  complete: {
-    ...BOOLEAN,
-    description: 'false if the server was killed or the disk failed; the file ends within 2 s of that moment',
+const RECORDING = object(
+  {
+    object: { type: 'string', enum: ['recording'] },
+    name: NAME,
+    call: STRING,
+    format: FORMAT,
+    started_at: AT,
+    ...SIZE,
+    complete: {
+      ...BOOLEAN,
+      description:
+        'false if the server was killed or the disk failed; the file ends within 2 s of that moment',
+    },
+    reason: {
+      ...REASON,
+      description: 'why it is over; absent where it ended before the last start of the server',
+    },
   },
-});
+  ['reason'],
+);
 
 const REFUSALS: Readonly<Record<number, Answer>> = {
   501: { description: 'this server records no calls; the message names the variable that changes it' },
@@ -296,7 +306,7 @@ function viewJson({ call, name, format, state, startedMs, durationMs, bytes, rea
 }
 
 function recordingJson(recording: StoredRecording) {
-  const { name, call, format, startedMs, durationMs, bytes, complete } = recording;
+  const { name, call, format, startedMs, durationMs, bytes, complete, reason } = recording;
   const size = { started_at: startedMs / 1000, duration_ms: Math.round(durationMs), bytes };
-  return { object: 'recording', name, call, format, ...size, complete };
+  return { object: 'recording', name, call, format, ...size, complete, reason };
 }

@@ -9,7 +9,7 @@ import { ParleyError } from '../../errors.js';
 const MEMORY_BYTES = 1 << 20; // of one upload
 const READ_BYTES = 65_536;
 const PRIVATE = 0o600;
-const NO_ROOM = new Set(['ENOSPC', 'EDQUOT']);
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** Bounds the bytes of all uploads that are kept at a time. */
 export class SpoolSpace {
