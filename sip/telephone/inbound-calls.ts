@@ -24,7 +24,7 @@ interface InboundCallsParts extends PhoneCallParts {
   readonly answering: Answering;
   /** Asks the application first; absent: the rules decide alone. */
   readonly decision?: Pick<IncomingDecision, 'of'> | undefined;
-  readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
+  readonly switchboard: Pick<Switchboard, 'open' | 'check' | 'newId'>;
   readonly book: PhoneBook;
   /**
    * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
@@ -63,11 +63,13 @@ export class InboundCalls {
     if (replaces !== undefined) return this.#replace(session, replaces);
     const { decision, answering } = this.#parts;
     if (decision === undefined) return this.#answer(session, answering.to(session.request));
-    void decision.of(this.#incoming(session)).then((route) => {
+    const id = this.#parts.switchboard.newId('sip');
+    void decision.of(this.#incoming(id, session)).then((route) => {
       if (session.state === 'ended') return; // the caller has given up
       try {
         const { request } = session;
-        this.#answer(session, route === undefined ? answering.to(request) : answering.by(route, request));
+        const answer = route === undefined ? answering.to(request) : answering.by(route, request);
+        this.#answer(session, answer, id);
       } catch (error) {
         session.reject(500);
         tellDefect(error);
@@ -75,12 +77,15 @@ export class InboundCalls {
     });
   }
 
-  #incoming(session: InboundSession): IncomingCall {
-    const { from, to, displayName, headers } = this.#infoOf('', session);
-    return { callId: session.request.callId, from, to, displayName, headers };
+  #incoming(id: string, session: InboundSession): IncomingCall {
+    const { request } = session;
+    const { from, to, displayName, headers } = this.#infoOf(id, session);
+    const { route } = this.#parts.answering.to(request);
+    return { id, callId: request.callId, from, to, displayName, headers, route };
   }
 
-  #answer(session: InboundSession, answer: Answer): void {
+  /** `id` of the call; absent: a new one. */
+  #answer(session: InboundSession, answer: Answer, id?: string): void {
     const { what, prelude } = answer;
     const early = prelude.early === undefined ? undefined : this.#unspeakable(prelude.early.speech);
     const unspeakable = what.refusal ?? early ?? this.#unspeakable(what.value.speech);
@@ -88,7 +93,7 @@ export class InboundCalls {
       unspeakable === undefined ||
       (what.refusal !== undefined && prelude.early !== undefined && early === undefined)
     ) {
-      this.#take(session, answer);
+      this.#take(session, answer, id);
     } else refuse(session, unspeakable);
   }
 
@@ -108,15 +113,15 @@ export class InboundCalls {
   }
 
   /** Takes a call from its INVITE on: it is answered, or refused, after its prelude. */
-  #take(session: InboundSession, answer: Answer): void {
+  #take(session: InboundSession, answer: Answer, id?: string): void {
     const { route, owner, prelude: plan, what } = answer;
     const { switchboard, book, openMedia, mediaRequest, opened, time } = this.#parts;
     let confirm: () => void = () => undefined;
     const confirmed = new Promise<void>((resolve) => (confirm = resolve));
-    const makePort = (id: string): Promise<MediaPort> => {
+    const makePort = (callId: string): Promise<MediaPort> => {
       const media = openMedia(session.flow.local.address, mediaRequest(session));
       media.onceConfirmed(confirm);
-      const info = { ...this.#infoOf(id, session), route, owner };
+      const info = { ...this.#infoOf(callId, session), route, owner };
       const phone = new PhoneCall(info, this.#parts);
       book.add(phone);
       opened(phone);
@@ -132,7 +137,7 @@ export class InboundCalls {
     const { address } = session.peer;
     // An allowed network belongs to a trunk or PBX with the calls of many clients.
     const clients = this.#parts.admission.trusts(address) ? [] : callClients(undefined, address);
-    switchboard.open(makePort, { protocol: 'sip', clients, confirmed }).then(
+    switchboard.open(makePort, { protocol: 'sip', id, clients, confirmed }).then(
       (call) => book.get(call.id).talks(call),
       (error: unknown) =>
         refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),

@@ -11,6 +11,8 @@ import { readRule, type RoutingContext } from '../routing-file.js';
 import type { Route, RouteAnswer } from '../routing-table.js';
 
 export interface IncomingCall {
+  /** Id that the call has on this server if it is answered. */
+  readonly id?: string | undefined;
   /** Call-ID of the INVITE. */
   readonly callId: string;
   readonly from: string;
@@ -18,6 +20,8 @@ export interface IncomingCall {
   readonly displayName?: string | undefined;
   /** As SIP_CALL_HEADERS lets them through. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Name of the rule that answers the call without a decision. */
+  readonly route?: string | undefined;
 }
 
 interface DecisionParts {
@@ -88,10 +92,10 @@ export class IncomingDecision {
     }
   }
 
-  #askFollowers({ callId: _callId, ...about }: IncomingCall): Promise<Route | undefined> {
+  #askFollowers({ id, ...about }: IncomingCall): Promise<Route | undefined> {
     const { followers, timeoutMs } = this.#parts;
     const call = { direction: 'inbound', protocol: 'sip', ...about } as const;
-    return followers.ask({ about: call, timeoutMs, read: (rule) => this.#rule(rule) });
+    return followers.ask({ about: call, call: id, timeoutMs, read: (rule) => this.#rule(rule) });
   }
 
   async #ask(call: IncomingCall, url: string): Promise<Route | undefined> {
@@ -139,11 +143,13 @@ export class IncomingDecision {
   }
 }
 
-function incomingBody({ callId, from, to, displayName, headers }: IncomingCall, nowMs: number): object {
-  const call = stated({ sip_call_id: callId, from, to, display_name: displayName, headers });
+function incomingBody(incoming: IncomingCall, nowMs: number): object {
+  const { id, callId, from, to, displayName, headers, route } = incoming;
+  const call = stated({ id, sip_call_id: callId, from, to, display_name: displayName, headers, route });
   return {
     event: EVENT,
     created_at: nowMs / 1000,
+    ...stated({ call_id: id }),
     call: { object: 'call.incoming', direction: 'inbound', ...call },
   };
 }

@@ -282,14 +282,15 @@ export class PhoneCall {
 
   #handled(call: Call): HandledCall {
     const { transfer } = this.#parts;
-    const { direction, from, to, displayName, headers } = this.info;
+    const { direction, from, to, displayName, headers, route } = this.info;
+    const callId = this.#leg?.session.dialog?.callId;
     const line = {
       press: (request: DigitsRequest) => this.press(request),
       transfer: (request: TransferRequest) =>
         transfer?.(this, request) ?? Promise.resolve({ accepted: false, status: 501 }),
     };
     const hangUp = () => this.end({ reason: 'we hung up' });
-    return { call, direction, from, to, displayName, headers, line, hangUp };
+    return { call, direction, from, to, displayName, headers, callId, route, line, hangUp };
   }
 
   interrupt(): Interruption {

@@ -70,7 +70,7 @@ export interface TelephoneParts {
   readonly answering: Answering;
   /** Asks the application about each incoming call; absent: the rules decide alone. */
   readonly decision?: IncomingDecision | undefined;
-  readonly switchboard: Pick<Switchboard, 'open' | 'check'>;
+  readonly switchboard: Pick<Switchboard, 'open' | 'check' | 'newId'>;
   /**
    * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
    */

@@ -22,6 +22,10 @@ export interface HandledCall {
   readonly displayName?: string | undefined;
   /** Header fields of the INVITE that applications may see. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Call-ID of SIP. */
+  readonly callId?: string | undefined;
+  /** Name of the rule that answered the call. */
+  readonly route?: string | undefined;
   /** Undefined in a browser's call. */
   readonly line?: TelephoneLine | undefined;
   /** Ends the call. */

@@ -21,6 +21,8 @@ interface IncomingCallsParts {
 /** A question about one call. */
 interface Question<R> {
   readonly about: CallSummary;
+  /** Id of the call once it is answered. */
+  readonly call?: string | undefined;
   readonly timeoutMs: number;
   /** Reads the rule that an application gives. Throws INVALID_FIELD. */
   readonly read: (rule: unknown) => R;
@@ -35,7 +37,7 @@ export class IncomingCalls {
   }
 
   /** Resolves with the decision. Rejects with WRONG_STATE if nobody follows, and with TIMEOUT. */
-  ask<R>({ about, timeoutMs, read }: Question<R>): Promise<R> {
+  ask<R>({ about, call, timeoutMs, read }: Question<R>): Promise<R> {
     const { events, decider, time, newId } = this.#parts;
     if (decider === undefined || !events.isFollowedBy(decider))
       return Promise.reject(new ParleyError('WRONG_STATE', 'nobody follows GET /v1/events'));
@@ -53,7 +55,7 @@ export class IncomingCalls {
         settle(() => resolve(decision));
       };
       this.#waiting.set(incoming, { decide });
-      events.add({ type: 'call.incoming', incoming, decideMs: timeoutMs, about }, decider);
+      events.add({ type: 'call.incoming', incoming, call, decideMs: timeoutMs, about }, decider);
     });
   }
 

@@ -29,13 +29,13 @@ export class OpenCalls {
     const { id, closed, protocol } = handled.call;
     const { events, ownerOf } = this.#parts;
     const owner = ownerOf(id);
-    const { direction, from, to, displayName, headers } = handled;
+    const { direction, from, to, displayName, headers, callId, route } = handled;
     this.#calls.set(id, { handled, conductor: undefined });
-    const about = { direction, protocol, from, to, displayName, headers };
+    const about = { direction, protocol, from, to, displayName, headers, callId, route };
     events?.add({ type: 'call.started', call: id, about }, owner);
     void closed.then((reason) => {
       this.#calls.delete(id);
-      events?.add({ type: 'call.ended', call: id, reason }, owner);
+      events?.add({ type: 'call.ended', call: id, about, reason }, owner);
     });
   }
 

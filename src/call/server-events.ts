@@ -10,6 +10,10 @@ export interface CallSummary {
   readonly displayName?: string | undefined;
   /** As SIP_CALL_HEADERS lets them through. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Call-ID of SIP. */
+  readonly callId?: string | undefined;
+  /** Name of the rule that answers an inbound telephone call; while a decision is awaited, without one. */
+  readonly route?: string | undefined;
 }
 
 export type ServerEvent =
@@ -17,11 +21,18 @@ export type ServerEvent =
   | {
       readonly type: 'call.incoming';
       readonly incoming: string;
+      /** Id of the call once it is answered; absent where it is not known. */
+      readonly call?: string | undefined;
       readonly decideMs: number;
       readonly about: CallSummary;
     }
   | { readonly type: 'call.started'; readonly call: string; readonly about: CallSummary }
-  | { readonly type: 'call.ended'; readonly call: string; readonly reason: string };
+  | {
+      readonly type: 'call.ended';
+      readonly call: string;
+      readonly about?: CallSummary;
+      readonly reason: string;
+    };
 
 export interface NumberedServerEvent {
   readonly id: number;

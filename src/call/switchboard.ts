@@ -30,6 +30,8 @@ interface SwitchboardOptions {
 interface CallOrigin {
   /** `webrtc`, `sip`, `websocket` or `audiosocket`. */
   readonly protocol: string;
+  /** Of `newId`; absent: a new one. */
+  readonly id?: string | undefined;
   /** The names under which the call is counted for its client; absent: for no client. */
   readonly clients?: readonly string[] | undefined;
   /** The server itself places the call: it may ring for long, and does not count as half-open. */
@@ -85,6 +87,11 @@ export class Switchboard implements Recorder {
     return this.#calls.get(id);
   }
 
+  /** An id for a call that is not reserved yet. */
+  newId(protocol: string): string {
+    return this.#options.newId(protocol);
+  }
+
   /** See Recorder. Throws RECORDING_OFF if this server records no calls. */
   recordingOf(id: string, key: string | undefined): CallRecording | undefined {
     const owner = this.#parts.recordings?.ownerOf(id);
@@ -100,8 +107,8 @@ export class Switchboard implements Recorder {
    * Reserves a place for a call whose port is still being made. Throws CALL_CLOSED, CALL_LIMIT or
    * CLIENT_LIMIT. The owner opens the call on its port or releases the place.
    */
-  reserve({ protocol, clients = [], dialled = false }: CallOrigin): CallPlace {
-    const { maxCalls, newId } = this.#options;
+  reserve({ protocol, id: given, clients = [], dialled = false }: CallOrigin): CallPlace {
+    const { maxCalls } = this.#options;
     if (this.draining) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     if (this.size >= maxCalls) {
       throw new ParleyError('CALL_LIMIT', `${maxCalls} calls are open, which is what MAX_CALLS allows`, {
@@ -109,7 +116,7 @@ export class Switchboard implements Recorder {
       });
     }
     const counted = this.#clients.take(clients, !dialled);
-    const id = newId(protocol);
+    const id = given ?? this.newId(protocol);
     let [reserved, settle] = [true, () => {}];
     const settled = new Promise<void>((resolve) => (settle = resolve));
     this.#reserved.add(settled);

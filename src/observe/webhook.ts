@@ -304,6 +304,7 @@ export function callRecordBody(record: CallRecord) {
   return {
     event: CALL_ENDED,
     created_at: endedAt / 1000,
+    call_id: id,
     call: {
       object: 'call.record',
       id,

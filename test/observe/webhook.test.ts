@@ -73,6 +73,7 @@ test('a record is posted as JSON under the id of its call, signed with the momen
   assert.deepEqual(JSON.parse(body), {
     event: 'call.ended',
     created_at: 1_700_000_012.5,
+    call_id: 'call_1',
     call: {
       object: 'call.record',
       id: 'call_1',

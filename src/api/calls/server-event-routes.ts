@@ -31,7 +31,7 @@ interface Deciding {
 const EVENTS_SCHEMA: RouteSchema = {
   summary: 'The events of all calls of this key, as server-sent events',
   description:
-    '`call.incoming`: a telephone call waits for a decision, for `decide_within` seconds. `call.started` and ' +
+    '`call.incoming`: a telephone call waits for a decision, for `decide_within` seconds; `call_id` is its id from its answer on. `call.started` and ' +
     '`call.ended`, with the reason, are told of calls by telephone and browser. A client begins with what happens ' +
     'from now on; with `after`, or Last-Event-ID, it gets what it has missed, as far as it is kept.',
   tags: [TAGS.calls],
@@ -133,16 +133,21 @@ function eventJson(event: ServerEvent): object {
     case 'call.incoming':
       return {
         incoming: event.incoming,
+        call_id: event.call,
         decide_within: event.decideMs / 1000,
-        call: summaryJson(event.about),
+        call: { id: event.call, ...summaryJson(event.about) },
       };
     case 'call.started':
-      return { call: { id: event.call, ...summaryJson(event.about) } };
-    case 'call.ended':
-      return { call: { id: event.call }, reason: event.reason };
+      return { call_id: event.call, call: { id: event.call, ...summaryJson(event.about) } };
+    case 'call.ended': {
+      const { callId, route } = event.about ?? {};
+      const call = { id: event.call, sip_call_id: callId, route };
+      return { call_id: event.call, call, reason: event.reason };
+    }
   }
 }
 
-function summaryJson({ direction, protocol, from, to, displayName, headers }: CallSummary): object {
-  return { direction, protocol, from, to, display_name: displayName, headers };
+function summaryJson({ displayName, callId, ...summary }: CallSummary): object {
+  const { direction, protocol, from, to, headers, route } = summary;
+  return { direction, protocol, from, to, display_name: displayName, headers, sip_call_id: callId, route };
 }

@@ -15,7 +15,8 @@ import { errorIn, openServer } from '../app-under-test.js';
 
 const calls = openCalls();
 const [SHOP, OTHER] = ['shop-key-0123456789', 'other-key-0123456789'];
-const CALL = { direction: 'inbound', protocol: 'sip', from: 'sip:anna@a', to: 'sip:100@b' } as const;
+const PARTIES = { direction: 'inbound', protocol: 'sip', from: 'sip:anna@a', to: 'sip:100@b' } as const;
+const CALL = { ...PARTIES, callId: 'a84b', route: 'sales' };
 
 interface Told {
   readonly type: string;
@@ -37,6 +38,7 @@ async function open(t: TestContext, apiKeys: readonly string[] = [], decider: st
     ask: () =>
       incoming.ask({
         about: CALL,
+        call: 'call-7',
         timeoutMs: 3000,
         read: (rule) => {
           if (typeof rule === 'object' && rule !== null && 'wrong' in rule)
@@ -75,8 +77,9 @@ test('a call that comes in is told, and the rule of the application decides', as
     type: 'call.incoming',
     at: new Date(1_795_731_642_000).toISOString(),
     incoming: 'inc_1',
+    call_id: 'call-7',
     decide_within: 3,
-    call: CALL,
+    call: { id: 'call-7', ...PARTIES, sip_call_id: 'a84b', route: 'sales' },
   });
   assert.equal((await under.decide('accept', 'inc_1', { agent: 'sales' })).status, 204);
   assert.deepEqual(await deciding, { agent: 'sales' });
@@ -133,16 +136,19 @@ test('a call is told when it starts and when it ends, to its owner, and what was
   const under = await open(t, [`shop ${SHOP}`, `other ${OTHER}`]);
   const [shop, other] = [await under.follow('', SHOP), await under.follow('', OTHER)];
   const { handled, call } = openHandledCall(calls);
-  new OpenCalls({ ownerOf: () => 'shop', events: under.events }).opened(handled);
+  const matched = { ...handled, callId: 'a84b', route: 'sales' };
+  new OpenCalls({ ownerOf: () => 'shop', events: under.events }).opened(matched);
   await call.close('peer hung up');
   await until(() => shop.told().length === 2);
   const [started, ended] = shop.told();
   const { from, to } = handled;
-  const about = { id: 'call-1', direction: 'inbound', protocol: 'test', from, to };
+  const ids = { sip_call_id: 'a84b', route: 'sales' };
+  const about = { id: 'call-1', direction: 'inbound', protocol: 'test', from, to, ...ids };
   assert.deepEqual([started?.type, started?.['call']], ['call.started', about]);
+  assert.deepEqual([started?.['call_id'], ended?.['call_id']], ['call-1', 'call-1']);
   assert.deepEqual(
     [ended?.type, ended?.['call'], ended?.['reason']],
-    ['call.ended', { id: 'call-1' }, 'peer hung up'],
+    ['call.ended', { id: 'call-1', ...ids }, 'peer hung up'],
   );
   assert.deepEqual(other.told(), []);
   const late = await under.follow('?after=1', SHOP);

@@ -8,6 +8,7 @@ import { InboundCalls } from '../../../sip/telephone/inbound-calls.js';
 import type { IncomingCall } from '../../../sip/telephone/incoming-decision.js';
 import { incomingMediaRequest } from '../../../sip/telephone/media-supply.js';
 import { PhoneBook } from '../../../sip/telephone/phone-book.js';
+import type { CallHandler, HandledCall } from '../../../src/call/call-handler.js';
 import type { MediaPort } from '../../../src/call/call-route.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { Switchboard } from '../../../src/call/switchboard.js';
@@ -30,12 +31,13 @@ interface InboundOptions {
   readonly ringMs?: number;
   readonly trusted?: boolean;
   readonly callHeaders?: readonly string[];
+  readonly handler?: object;
   readonly decision?: { of(call: IncomingCall): Promise<Route | undefined> };
 }
 
 /** Inbound calls with one rule for all callers, or none. */
 function openInbound(rule?: object, options: InboundOptions = {}) {
-  const { ringMs = 0, trusted = true, callHeaders, decision } = options;
+  const { ringMs = 0, trusted = true, callHeaders, decision, handler } = options;
   const parts = callSurroundings();
   const book = new PhoneBook(parts.time);
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
@@ -55,14 +57,15 @@ function openInbound(rule?: object, options: InboundOptions = {}) {
     switchboard: {
       open: async (
         makePort: (id: string) => Promise<MediaPort>,
-        { clients = [], confirmed }: Parameters<Switchboard['open']>[1],
+        { id = 'call-1', clients = [], confirmed }: Parameters<Switchboard['open']>[1],
       ) => {
         counted.push(...clients);
         void confirmed?.then(() => counts.confirmed++);
         if (failing.open !== undefined) throw failing.open;
-        await makePort('call-1');
+        await makePort(id);
         return asCall(call);
       },
+      newId: () => 'call-1',
       check: () => {
         if (failing.check !== undefined) throw failing.check;
       },
@@ -76,6 +79,7 @@ function openInbound(rule?: object, options: InboundOptions = {}) {
     admission: { trusts: () => trusted, mayReplace: () => true },
     opened: () => undefined,
     decision,
+    ...(handler === undefined ? {} : { handler: handler as CallHandler }),
     ...(callHeaders === undefined ? {} : { callHeaders }),
   });
   const come = async (its = session) => {
@@ -130,6 +134,27 @@ void test('a call belongs to the API key that its rule names, and to every key w
     await come();
     assert.equal(phone().view.owner, undefined);
   }
+});
+
+void test('a call is shown with its Call-ID and its rule: in the view, in the record and when it opens', async () => {
+  const opened: HandledCall[] = [];
+  const handler = {
+    usual: undefined,
+    has: () => false,
+    opened: (handled: HandledCall) => opened.push(handled),
+  };
+  const under = openInbound({ name: 'sales', wait: {} }, { handler });
+  const { session, come, phone, records } = under;
+  await come();
+  assert.deepEqual([phone().view.callId, phone().view.route], ['c1', 'sales']);
+  session.establish();
+  assert.deepEqual(
+    opened.map(({ callId, route }) => [callId, route]),
+    [['c1', 'sales']],
+  );
+  await phone().end({ reason: 'we hung up' });
+  assert.deepEqual([phone().view.callId, phone().view.route], ['c1', 'sales'], 'when it is over, too');
+  assert.deepEqual([records[0]?.callId, records[0]?.route], ['c1', 'sales']);
 });
 
 void test('it rings as long as the rule, or SIP_RING, says', async () => {
@@ -546,7 +571,8 @@ void test('the application is asked before the rules, and its rule answers', asy
   const { session, come, call, phone } = openInbound({ say: SAY }, { decision, callHeaders: ['X-*'] });
   await come();
   assert.deepEqual([session.asked, asked.length], [[], 1]);
-  assert.equal(asked[0]?.callId, session.request.callId);
+  const { callId } = session.request;
+  assert.deepEqual([asked[0]?.id, asked[0]?.callId, asked[0]?.route], ['call-1', callId, 'route 1']);
   resolve({ name: 'incoming', headers: new Map(), answer: { kind: 'wait' } });
   await settled();
   session.establish();

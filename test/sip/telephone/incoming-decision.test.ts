@@ -17,6 +17,12 @@ const NAMED = {
 const NOW_MS = 1_795_731_642_310;
 const CALL = { callId: 'a84b', from: 'sip:anna@a', to: 'sip:100@b', headers: { 'X-Tenant': 'acme' } };
 
+interface Question<R> {
+  readonly about: unknown;
+  readonly call?: string | undefined;
+  readonly read: (rule: unknown) => R;
+}
+
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 async function open(t: TestContext, answer: Answer, fallback: 'routes' | 'reject' = 'routes') {
@@ -57,14 +63,17 @@ const json =
 
 test('the application is told of the call, signed, and its answer is a rule', async (t) => {
   const { decision, asked, warnings, time, outcomes } = await open(t, json({ agent: 'sales', listen: true }));
-  const route = await decision.of(CALL);
+  const route = await decision.of({ ...CALL, id: 'call_1', route: 'sales' });
   assert.deepEqual([route?.name, route?.answer], ['incoming', { kind: 'agent', agent: 'sales' }]);
   const [{ headers, body } = assert.fail()] = asked;
   assert.deepEqual(JSON.parse(body), {
     event: 'call.incoming',
     created_at: NOW_MS / 1000,
+    call_id: 'call_1',
     call: {
       object: 'call.incoming',
+      id: 'call_1',
+      route: 'sales',
       direction: 'inbound',
       sip_call_id: 'a84b',
       from: 'sip:anna@a',
@@ -176,8 +185,8 @@ test('applications that follow the events of the server decide where no address 
   const time = new ManualTime();
   const asked: unknown[] = [];
   const followers = {
-    ask: async <R>({ about, read }: { about: unknown; read: (rule: unknown) => R }) => {
-      asked.push(about);
+    ask: async <R>({ about, call, read }: Question<R>) => {
+      asked.push({ call, about });
       return read({ agent: 'sales' });
     },
   };
@@ -196,8 +205,9 @@ test('applications that follow the events of the server decide where no address 
     decided: (outcome) => void outcomes.push(outcome),
   });
   t.after(() => assert.equal(warnings.length, 0));
-  assert.deepEqual((await decision.of(CALL))?.answer, { kind: 'agent', agent: 'sales' });
-  const { callId: _callId, ...about } = CALL;
-  assert.deepEqual(asked, [{ direction: 'inbound', protocol: 'sip', ...about }]);
+  const { answer } = (await decision.of({ ...CALL, id: 'call_1', route: 'sales' })) ?? {};
+  assert.deepEqual(answer, { kind: 'agent', agent: 'sales' });
+  const about = { direction: 'inbound', protocol: 'sip', ...CALL, route: 'sales' };
+  assert.deepEqual(asked, [{ call: 'call_1', about }]);
   assert.deepEqual(outcomes, ['agent']);
 });

@@ -87,6 +87,7 @@ async function open(t: TestContext, ringMs = 60_000, more: Partial<TelephonePart
         await makePort(call.id);
         return asCall(call);
       },
+      newId: () => `call-${++calls}`,
       check: () => {
         if (failing.check !== undefined) throw failing.check;
       },
