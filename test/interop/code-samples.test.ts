@@ -45,6 +45,22 @@ async function run(t: TestContext, command: string, ...words: string[]) {
   return { output, file: (name: string) => readFileSync(join(folder, name), 'utf8') };
 }
 
+test('every address of a sample is below the path under which a proxy serves the page', () => {
+  const server = 'https://example.com/voice';
+  const place = { server, hasKey: true };
+  for (const kind of KINDS) {
+    for (const action of [FILE, READING, SPOKEN, PROMPT]) {
+      const sample = samples.sampleOf(kind, action, place);
+      for (const [address] of sample.matchAll(/https:\/\/[^\s'"]+/g))
+        assert.ok(
+          address === server || address.startsWith(`${server}/`),
+          `${kind} ${action.type}: ${address}`,
+        );
+      assert.doesNotMatch(sample, /['" ]\/v1\//, `${kind} ${action.type}`);
+    }
+  }
+});
+
 for (const hasKey of [false, true]) {
   const how = hasKey ? 'with a key from a variable' : 'without a key';
   test(`the samples of a file and of a reading do what the page did, ${how}`, async (t) => {

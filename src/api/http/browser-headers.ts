@@ -102,20 +102,31 @@ const PREFIX = /^((?:\/[\w.~-]+){1,8})\/?$/;
 const MOST_PREFIX = 200; // characters
 
 /**
- * Puts the path under which a proxy on this machine serves this server (`X-Forwarded-Prefix`) before the
- * `Location` of answers and the links of the guide.
+ * The path under which a proxy on this machine serves this server (`X-Forwarded-Prefix`), without a slash at
+ * its end; empty without one.
  */
+export function forwardedPrefix({ headers, socket }: Pick<FastifyRequest, 'headers' | 'socket'>): string {
+  const stated = headers['x-forwarded-prefix'];
+  if (typeof stated !== 'string' || stated.length > MOST_PREFIX || !isOwnMachine(addressOf(socket)))
+    return '';
+  return PREFIX.exec(stated)?.[1] ?? '';
+}
+
+const PAGES = /^\/(?:guide|docs)(?:\/|$)/;
+
+/** Puts the path of the proxy before the `Location` of answers and the links of the guide and of /docs. */
 export function addForwardedPrefix(app: FastifyInstance): void {
-  app.addHook('onSend', async ({ headers, socket, routeOptions }, reply, payload) => {
-    const stated = headers['x-forwarded-prefix'];
-    if (typeof stated !== 'string' || stated.length > MOST_PREFIX || !isOwnMachine(addressOf(socket)))
-      return payload;
-    const prefix = PREFIX.exec(stated)?.[1];
-    if (prefix === undefined) return payload;
+  app.addHook('onSend', async (request, reply, payload) => {
+    const prefix = forwardedPrefix(request);
+    if (prefix === '') return payload;
     const location = reply.getHeader('location');
     if (typeof location === 'string' && /^\/(?!\/)/.test(location))
       void reply.header('location', prefix + location);
-    const isGuide = typeof payload === 'string' && routeOptions.url?.startsWith('/guide') === true;
-    return isGuide ? payload.replaceAll(/ (href|action)="\/(?!\/)/g, ` $1="${prefix}/`) : payload;
+    const isPage = typeof payload === 'string' && PAGES.test(request.routeOptions.url ?? '') && isHtml(reply);
+    return isPage ? payload.replaceAll(/ (href|action|src)="\/(?!\/)/g, ` $1="${prefix}/`) : payload;
   });
+}
+
+function isHtml(reply: FastifyReply): boolean {
+  return String(reply.getHeader('content-type')).startsWith('text/html');
 }

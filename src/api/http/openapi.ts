@@ -1,8 +1,9 @@
 // Builds the OpenAPI document from the schemas of the routes, and serves it with a page to read it.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
 import { PROBLEM, PROBLEM_TYPE } from '../whip/problem-details.js';
+import { forwardedPrefix } from './browser-headers.js';
 import { type Content, ERROR, type JsonSchema, TAGS } from './json-schema.js';
 
 const INFO = {
@@ -37,14 +38,22 @@ export function addOpenApi(app: FastifyInstance): void {
 
 /** Serves the document and the page. Both are open to all: the source is public. */
 export async function addDocumentRoutes(app: FastifyInstance): Promise<void> {
-  app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, (_request, reply) =>
-    reply.send(app.swagger()),
+  app.get('/openapi.json', { config: { access: 'open' }, schema: { hide: true } }, (request, reply) =>
+    reply.send(atPrefix(app.swagger(), request)),
   );
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { tryItOutEnabled: true },
+    transformSpecification: atPrefix,
+    transformSpecificationClone: false,
     transformStaticCSP: (policy) => policy.replace("style-src 'self'", `style-src 'self' ${PAGE_STYLE}`),
   });
+}
+
+/** The document with the address of the server behind a proxy, if the request came through one. */
+function atPrefix<T extends object>(document: T, request: FastifyRequest): T {
+  const url = forwardedPrefix(request);
+  return url === '' ? document : { ...document, servers: [{ url }] };
 }
 
 /** The schema of a route for the document. */

@@ -11,6 +11,7 @@ import type { HandledCall } from '../../call/call-handler.js';
 import type { OpenCalls } from '../../call/open-calls.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
+import { forwardedPrefix } from '../http/browser-headers.js';
 import { jsonAnswer, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { checkedAttributes } from './relay-messages.js';
@@ -196,13 +197,12 @@ const TOKEN_SCHEMA: RouteSchema = {
 
 /** Without `relays` there are no calls. */
 export function addRelayRoutes(app: FastifyInstance, relays: RelayAttachments | undefined): void {
-  app.post<{ Params: { id: string } }>(
-    '/v1/calls/:id/relay',
-    { schema: TOKEN_SCHEMA },
-    ({ params: { id }, key }, reply) => {
-      if (relays === undefined) throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
-      const token = relays.tokenFor(id, key);
-      return reply.code(201).send({ object: 'call.relay', call: id, url: `/v1/calls/${id}/relay`, token });
-    },
-  );
+  app.post<{ Params: { id: string } }>('/v1/calls/:id/relay', { schema: TOKEN_SCHEMA }, (request, reply) => {
+    const { params, key } = request;
+    const { id } = params;
+    if (relays === undefined) throw new ParleyError('NOT_FOUND', 'there is no open call of this id');
+    const token = relays.tokenFor(id, key);
+    const url = `${forwardedPrefix(request)}/v1/calls/${id}/relay`;
+    return reply.code(201).send({ object: 'call.relay', call: id, url, token });
+  });
 }

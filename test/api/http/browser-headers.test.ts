@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openApp } from '../app-under-test.js';
+import { audioOffer } from '../whip/offer.js';
 
 test('the page has the headers that protect it from other pages', async (t) => {
   const { app } = await openApp(t);
@@ -62,4 +63,42 @@ test('behind a proxy on this machine, addresses have the prefix that it states',
   assert.match(page, /href="\/voice\/guide\.css"/);
   assert.match(page, /action="\/voice\/guide\/search"/);
   assert.doesNotMatch(page, / (?:href|action)="\/(?!voice\/)/);
+});
+
+test('behind a proxy, the document and its page lead under the prefix, and without one they do not', async (t) => {
+  const { app } = await openApp(t);
+  const headers = { 'x-forwarded-prefix': '/voice' };
+  for (const url of ['/openapi.json', '/docs/json']) {
+    const documentAt = async (options: object) =>
+      (await app.inject({ url, ...options })).json<{ servers?: unknown }>().servers;
+    assert.deepEqual(await documentAt({ headers }), [{ url: '/voice' }], url);
+    assert.equal(await documentAt({}), undefined, url);
+    assert.equal(await documentAt({ headers, remoteAddress: '192.0.2.7' }), undefined, url);
+  }
+  assert.match((await app.inject({ url: '/docs/yaml', headers })).body, /servers:\n +- url: \/voice\n/);
+  const page = (await app.inject({ url: '/docs', headers })).body;
+  assert.match(page, /src="\/voice\/docs\/static\/swagger-ui-bundle\.js"/);
+  assert.doesNotMatch(page, / (?:href|src)="\/(?!voice\/)/);
+  assert.match((await app.inject('/docs')).body, /src="\/docs\/static\/swagger-ui-bundle\.js"/);
+});
+
+test('behind a proxy, the Location of a session and of a call has the prefix', async (t) => {
+  const { app } = await openApp(t);
+  const ask = async (url: string, type: string, payload: string | object) => {
+    const headers = { 'content-type': type, 'x-forwarded-prefix': '/voice' };
+    const answer = await app.inject({ method: 'POST', url, headers, payload });
+    assert.equal(answer.statusCode, 201, answer.body);
+    return String(answer.headers.location);
+  };
+  for (const url of ['/whip', '/whep']) {
+    const direction = url === '/whip' ? 'sendonly' : 'recvonly';
+    const offer = audioOffer({ direction });
+    assert.match(await ask(url, 'application/sdp', offer), new RegExp(`^/voice${url}/sessions/[\\w-]+$`));
+  }
+  const call = { to: 'sip:100@example.com', say: { text: 'Hello.' } };
+  assert.match(await ask('/v1/calls', 'application/json', call), /^\/voice\/v1\/calls\/[\w-]+$/);
+  assert.match(
+    await ask('/v1/realtime/calls', 'application/sdp', audioOffer({ direction: 'sendrecv' })),
+    /^\/voice\/v1\/realtime\/calls\/[\w-]+$/,
+  );
 });

@@ -34,8 +34,9 @@ async function open(t: TestContext, apiKeys: readonly string[] = []) {
       const { status, body } = await refusal(`${url}${path}`, headersOf(key));
       return [status, errorIn(body).message] as const;
     },
-    token: async (key?: string) => {
-      const answer = await fetch(`${url}${PATH}`, { method: 'POST', headers: headersOf(key) });
+    token: async (key?: string, more: Readonly<Record<string, string>> = {}) => {
+      const headers = { ...headersOf(key), ...more };
+      const answer = await fetch(`${url}${PATH}`, { method: 'POST', headers });
       return { status: answer.status, body: (await answer.json()) as Record<string, string> };
     },
   };
@@ -107,6 +108,8 @@ test('a key of another owner sees no call, and a token reaches its own call only
   assert.match(token, /^rt_[\w-]{43}$/);
   assert.equal((await under.refused('/v1/calls/call-2/relay', token))[0], 401);
   assert.equal((await under.refused('/v1/calls/call-1/socket', token))[0], 401);
+  const proxied = await under.token(SHOP, { 'x-forwarded-prefix': '/voice' });
+  assert.equal(proxied.body['url'], `/voice${PATH}`);
   const next = (await under.token(SHOP)).body['token'] ?? '';
   assert.equal((await under.refused(PATH, token))[0], 401, 'the next token ends it');
   await came(await under.attach('', next), 'setup');
