@@ -8,7 +8,7 @@ import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../engines/rout
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
-import { spokenForm } from '../text/spoken-form.js';
+import { continuedForm, type FormOptions, spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { SpokenSentence } from './line-piece.js';
 import type { TextSettings } from './speech-request.js';
@@ -28,6 +28,13 @@ interface ArrivingSentence {
   readonly text: string;
   readonly isOnly: boolean;
   readonly continues?: boolean;
+  readonly beginning?: string;
+}
+
+/** The first clause of a sentence, with the space behind it, and the voice that began to speak it. */
+interface Beginning {
+  readonly text: string;
+  readonly voice: ResolvedVoice;
 }
 
 export class VoicePlan {
@@ -69,8 +76,11 @@ export class VoicePlan {
     sentences: AsyncIterable<ArrivingSentence>,
   ): AsyncGenerator<SpokenSentence, void, undefined> {
     let isSilent = true;
-    for await (const { text, isOnly, continues = false } of sentences) {
-      const sentence = this.#sentence(text, isOnly);
+    let voice: ResolvedVoice | undefined;
+    for await (const { text, isOnly, continues = false, beginning: clause } of sentences) {
+      const beginning = clause === undefined || voice === undefined ? undefined : { text: clause, voice };
+      const sentence = this.#sentence(text, isOnly, { beginning });
+      voice = sentence?.voice;
       if (sentence === undefined) continue;
       isSilent = false;
       yield continues ? { ...sentence, continues } : sentence;
@@ -85,29 +95,32 @@ export class VoicePlan {
 
   /** A sentence of markup; undefined if nothing of it is spoken. */
   marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
-    return this.#sentence(text, isOnly, marked);
+    return this.#sentence(text, isOnly, { marked });
   }
 
-  /** Undefined if nothing of it is spoken, as of the fence of a code block. */
-  #sentence(text: string, isOnly: boolean, marked?: Marked): SpokenSentence | undefined {
-    const voice = this.#next(text, isOnly, marked?.style);
-    const { normalize = true } = this.#settings;
+  /**
+   * Undefined if nothing of it is spoken, as of the fence of a code block. `beginning` is given with the rest
+   * of its sentence.
+   */
+  #sentence(
+    text: string,
+    isOnly: boolean,
+    { marked, beginning }: { readonly marked?: Marked; readonly beginning?: Beginning | undefined } = {},
+  ): SpokenSentence | undefined {
+    const voice = beginning?.voice ?? this.#next(text, isOnly, marked?.style);
+    const { normalize = true, pace = 1 } = this.#settings;
     const { parts = [], context } = marked ?? {};
-    const spoken = spokenForm(text, {
-      language: voice.language,
-      normalize,
-      parts,
-      isMarked: marked !== undefined,
-      context,
-      lexicons: this.#lexicons,
-    });
+    const isMarked = marked !== undefined;
+    const lexicons = this.#lexicons;
+    const options: FormOptions = { language: voice.language, normalize, parts, isMarked, context, lexicons };
+    const spoken =
+      beginning === undefined ? spokenForm(text, options) : continuedForm(beginning.text, text, options);
     if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
-    const { pace = 1 } = this.#settings;
     return {
       text,
       voice,
       ...(spoken.text === text ? {} : { spoken }),
-      ...(pace === 1 || marked !== undefined ? {} : { delivery: { speed: pace } }),
+      ...(pace === 1 || isMarked ? {} : { delivery: { speed: pace } }),
     };
   }
 

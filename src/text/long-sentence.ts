@@ -8,6 +8,7 @@ import { isOpen, isQuoted } from './clause-end.js';
 import { identifyLanguage } from './language.js';
 import { languageOf } from './normalize/languages.js';
 import { normalize } from './normalize/normalize.js';
+import { type Normalized, wordsAfter } from './normalize/spoken-text.js';
 
 const INSIDE_NUMBER = /[\p{N}]$/u;
 const NUMBER_GOES_ON = /^[\s.,:'’٫٬/-]?[\p{N}]/u;
@@ -81,10 +82,21 @@ class SpokenTokens {
     return this.#spans.some(({ start, end }) => start < cut && cut < end);
   }
 
+  /** True if the text before the cut has the same words without the text after it. */
+  readsAlone(cut: number): boolean {
+    const alone = this.#normalized(this.#text.slice(0, cut));
+    const whole = this.#normalized(this.#text);
+    return alone === undefined || whole === undefined || wordsAfter(whole, alone.text, cut) !== undefined;
+  }
+
   #read(): readonly { readonly start: number; readonly end: number }[] {
+    return this.#normalized(this.#text)?.replacements ?? [];
+  }
+
+  #normalized(text: string): Normalized | undefined {
     const tag = this.#language ?? identifyLanguage(this.#text).language;
     const language = languageOf(tag) ?? languageOf('en');
-    return language === undefined ? [] : normalize(this.#text, language).replacements;
+    return language === undefined ? undefined : normalize(text, language);
   }
 }
 
@@ -126,9 +138,13 @@ export function cutLongSentence(text: string, maxLength: number, language?: stri
   );
 }
 
-/** True if the cut parts no number, name of a date, address or other token that is spoken as one thing. */
+/**
+ * True if the cut parts no number, name of a date, address or other token that is spoken as one thing, and
+ * what follows changes no word before it.
+ */
 export function isFreeCut(text: string, cut: number, language?: string): boolean {
-  return mayCut(text, cut) && !new SpokenTokens(text, language).isInside(cut);
+  const tokens = new SpokenTokens(text, language);
+  return mayCut(text, cut) && !tokens.isInside(cut) && tokens.readsAlone(cut);
 }
 
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;

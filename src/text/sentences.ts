@@ -22,6 +22,8 @@ export interface Sentence {
   readonly end: number;
   /** True if it is the rest of a sentence whose first clause was the piece before it. */
   readonly continues?: true;
+  /** Only then: that clause, with the space between the two. */
+  readonly beginning?: string;
 }
 
 export interface SentenceStreamOptions {
@@ -75,7 +77,7 @@ export class SentenceStream {
   #mayBegin: ((clause: string) => boolean) | undefined;
   #judged = 0; // offset into the buffer: no first clause ends before it
   #isPhraseTried = false;
-  #continues = false; // the next piece is the rest of a sentence whose first clause was given
+  #opening: Sentence | undefined; // the first clause that was given last; its rest comes next
   #lead = ''; // the part already returned of the sentence in which the buffer begins
   #buffer = ''; // text that was not returned yet
   #offset = 0; // offset of the buffer in the whole text
@@ -257,11 +259,13 @@ export class SentenceStream {
     this.#advance(end);
     const text = speakable(source);
     if (!SPOKEN.test(text)) return undefined;
-    const continues = this.#continues;
-    this.#continues = isOpening;
+    const opening = this.#opening;
     this.#mayBegin = undefined;
-    const place = { start, end: start + source.trimEnd().length };
-    return continues ? { text, ...place, continues } : { text, ...place };
+    const sentence = { text, start, end: start + source.trimEnd().length };
+    this.#opening = isOpening ? sentence : undefined;
+    if (opening === undefined) return sentence;
+    const beginning = opening.end === start ? opening.text : `${opening.text} `;
+    return { ...sentence, continues: true, beginning };
   }
 
   /** Between sentences nothing is spoken, so the next one begins at its first visible character. */

@@ -5,7 +5,7 @@ import type { Language } from './normalize/language.js';
 import { languageOf } from './normalize/languages.js';
 import { normalize, type Claim } from './normalize/normalize.js';
 import { Around } from './normalize/reading.js';
-import { SpokenText, type Normalized } from './normalize/spoken-text.js';
+import { SpokenText, type Normalized, wordsAfter } from './normalize/spoken-text.js';
 import type { MarkedPart } from './markup/marked-text.js';
 import { sayAs } from './markup/say-as.js';
 
@@ -54,18 +54,39 @@ function shifted<T extends { readonly start: number; readonly end: number }>(spa
   return { ...span, start: span.start + by, end: span.end + by };
 }
 
+/**
+ * The words of a text that goes on with `before`, which was spoken already: those that the whole of both has
+ * behind the words of `before`. `before` ends with the space between the two, if there is one.
+ */
+export function continuedForm(before: string, text: string, options: FormOptions): Normalized {
+  const whole = formOf(before + text, options);
+  const from = wordsAfter(whole, formOf(before, options).text, before.length);
+  if (from !== undefined) return partOf(whole, before.length, from, whole.text.length);
+  return within(before, '', formOf(text, options, before));
+}
+
 /** The words without what stands around them, which is spoken as it is written. */
 function within(before: string, after: string, form: Normalized): Normalized {
-  const { text, replacements } = form;
-  const by = before.length;
+  return partOf(form, before.length, before.length, form.text.length - after.length);
+}
+
+/** The words from `from` to `to`; `start` is the place of the first in the written text. */
+function partOf(
+  { text, replacements, sourceSpan }: Normalized,
+  start: number,
+  from: number,
+  to: number,
+): Normalized {
   return {
-    text: text.slice(by, text.length - after.length).trim(),
-    replacements: replacements.map((one) => ({
-      ...shifted(one, -by),
-      spokenStart: one.spokenStart - by,
-      spokenEnd: one.spokenEnd - by,
-    })),
-    sourceSpan: (start, end) => shifted(form.sourceSpan(start + by, end + by), -by),
+    text: text.slice(from, to).trim(),
+    replacements: replacements
+      .filter((one) => one.start >= start)
+      .map((one) => ({
+        ...shifted(one, -start),
+        spokenStart: one.spokenStart - from,
+        spokenEnd: one.spokenEnd - from,
+      })),
+    sourceSpan: (first, last) => shifted(sourceSpan(first + from, last + from), -start),
   };
 }
 

@@ -385,6 +385,23 @@ test('sentences that arrive are judged as they come', async () => {
   assert.deepEqual(heard, ['xx', 'fr']);
 });
 
+test('the rest of a sentence is spoken by the voice of its first clause, and read as the whole sentence', async () => {
+  const plan = new VoicePlan(routing, {});
+  async function* arriving() {
+    const text = 'Si vous voulez changer votre commande, ';
+    yield { text: text.trim(), isOnly: false };
+    yield { text: 'see you on the 5th of May.', isOnly: false, continues: true, beginning: text };
+    yield { text: 'Il suo ordine.', isOnly: false };
+  }
+  const heard: unknown[] = [];
+  for await (const { voice, continues } of plan.arriving(arriving())) heard.push([voice.language, continues]);
+  assert.deepEqual(heard, [
+    ['fr', undefined],
+    ['fr', true],
+    ['fr', undefined],
+  ]);
+});
+
 test('a language is stated by its tag, its English name, or as what the text turns out to be', () => {
   for (const [stated, tag] of [
     ['en', 'en'],

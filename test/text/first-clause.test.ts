@@ -3,9 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SentenceStream, type Sentence } from '../../src/text/sentences.js';
+import { continuedForm, spokenForm } from '../../src/text/spoken-form.js';
+import { behavioursOf, languagesWithCases } from './normalize/case-files.js';
 
-function pieces(tokens: Iterable<string>, mayBegin = (_clause: string) => true): Sentence[] {
-  const stream = new SentenceStream({ mayBegin });
+function pieces(
+  tokens: Iterable<string>,
+  mayBegin = (_clause: string) => true,
+  language?: string,
+): Sentence[] {
+  const stream = new SentenceStream({ mayBegin, language });
   return [...Array.from(tokens, (token) => stream.push(token)).flat(), ...stream.end()];
 }
 
@@ -120,6 +126,7 @@ test('the piece after a first clause says that it continues it, and all places a
     found.map(({ continues }) => continues),
     [undefined, true, undefined],
   );
+  assert.equal(found[1]?.beginning, 'If you want to change your order, ');
   for (const { text: said, start, end } of found) assert.equal(text.slice(start, end), said);
 });
 
@@ -188,3 +195,49 @@ test('however a text arrives, every letter is spoken once, and only the first se
     { numRuns: 2000, seed: 4 },
   );
 });
+
+/** A clause to stand before a case, and one to stand behind it. */
+const CLAUSES: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  de: ['Wenn Sie Ihre Bestellung heute ändern möchten, ', ', und dann rufen wir Sie morgen wieder an.'],
+  en: ['If you would like to change your order today, ', ', and then we will call you back tomorrow.'],
+  es: ['Si usted quiere cambiar su pedido de hoy, ', ', y luego lo llamamos mañana por la tarde.'],
+  fr: ['Si vous voulez changer votre commande du jour, ', ', et puis nous vous rappelons demain matin.'],
+  it: ['Se volete cambiare il vostro ordine di oggi, ', ', e poi vi richiamiamo domani mattina.'],
+  ja: ['ご注文を変更されたい場合は、', '、明日の朝にまたお電話いたします。'],
+  ko: ['오늘 주문을 변경하고 싶으시면, ', ', 그리고 내일 아침에 다시 전화하겠습니다.'],
+  pt: ['Se quiser alterar a sua encomenda de hoje, ', ', e depois ligamos de novo amanhã de manhã.'],
+  ru: ['Если вы хотите изменить свой сегодняшний заказ, ', ', а потом мы вам завтра перезвоним.'],
+  zh: ['今天早上在公司，', '，明天早上再去公司上班。'],
+};
+
+function wordsOf(found: readonly Sentence[], language: string): string {
+  const words = found.map(({ text, beginning }) =>
+    beginning === undefined
+      ? spokenForm(text, { language }).text
+      : continuedForm(beginning, text, { language }).text,
+  );
+  return words.join('').replaceAll(/\s/g, '');
+}
+
+for (const tag of languagesWithCases()) {
+  test(`${tag}: a text that begins with its first clause is spoken in the words of the whole text`, () => {
+    const [before = '', after = ''] = CLAUSES[tag] ?? [];
+    const cases = behavioursOf(tag).flatMap((behaviour) => behaviour.cases.map(({ written }) => written));
+    let cut = 0;
+    for (const written of cases) {
+      const open = written.replace(/[.。!?！？]\s*$/u, '');
+      for (const text of [written, before + written, open + after, before + open + after]) {
+        const found = pieces(text, undefined, tag);
+        if (!found.some(({ continues }) => continues)) continue;
+        cut++;
+        const whole = new SentenceStream({ language: tag });
+        assert.equal(
+          wordsOf(found, tag),
+          wordsOf([...whole.push(text), ...whole.end()], tag),
+          found[0]?.text ?? '',
+        );
+      }
+    }
+    assert.ok(cut > cases.length, `${cut} of ${cases.length}`);
+  });
+}

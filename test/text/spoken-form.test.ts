@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Lexicon } from '../../src/text/lexicon.js';
 import { sentencesOfMarkup } from '../../src/text/markup/marked-sentences.js';
 import { readMarkup } from '../../src/text/markup/read-markup.js';
-import { spokenForm } from '../../src/text/spoken-form.js';
+import { continuedForm, spokenForm } from '../../src/text/spoken-form.js';
 
 function spoken(body: string, language = 'en', lexicon?: Lexicon): string {
   const { sentences } = sentencesOfMarkup(readMarkup(`<speak>${body}</speak>`));
@@ -267,4 +267,29 @@ test('where nothing else is read out, addresses are left alone all the same', ()
 
 test('what markup has claimed does not keep its neighbours from being read', () => {
   assert.equal(spoken('It is 5 <sub alias="gigs">GB</sub>.'), 'It is five gigs.');
+});
+
+test('the rest of a sentence has the words that the whole sentence has behind its first clause', () => {
+  for (const [language, clause, rest, words] of [
+    ['ru', 'Последние 4 цифры карты — ', '5521.', 'пять пять два один.'],
+    ['ja', 'カードの有効期限ですが、', '08/29です。', '二千二十九年八月です。'],
+    ['en', 'The card that you gave us expires soon, ', 'on 08/29.', 'on oh eight twenty-nine.'],
+    ['de', 'Wenn Sie heute ändern möchten, ', '## Titel.', '## Titel.'],
+    ['ja', 'メニューに戻る場合は*を、', '終了は9を押してください。', '終了は九を押してください。'],
+    ['en', 'We can do it for you — ', 'it costs $5, or 6.', 'it costs five dollars, or six.'],
+  ] as const) {
+    const { text, replacements, sourceSpan } = continuedForm(clause, rest, { language });
+    assert.equal(text, words);
+    for (const { start, end, written, spoken, spokenStart, spokenEnd } of replacements) {
+      assert.equal(rest.slice(start, end), written);
+      assert.equal(text.slice(spokenStart, spokenEnd), spoken);
+      assert.equal(sourceSpan(spokenStart, spokenEnd).start, start);
+    }
+  }
+});
+
+test('the words of a lexicon are said in the rest of a sentence, and what is not to be read out is not', () => {
+  const options = { language: 'en', lexicons: [WORDS] };
+  assert.equal(continuedForm('If you ask me, ', 'SQL is 5.', options).text, 'sequel is five.');
+  assert.equal(continuedForm('If 5, ', 'then 6.', { language: 'en', normalize: false }).text, 'then 6.');
 });

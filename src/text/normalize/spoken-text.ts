@@ -30,6 +30,16 @@ export interface Normalized {
   readonly sourceSpan: (start: number, end: number) => { start: number; end: number };
 }
 
+/**
+ * Where the words for the written text from `cut` on begin, if those before them are `said`; undefined if
+ * they are others, or if no words begin there.
+ */
+export function wordsAfter({ text, sourceSpan }: Normalized, said: string, cut: number): number | undefined {
+  if (!text.startsWith(said)) return undefined;
+  const from = text.length - text.slice(said.length).trimStart().length;
+  return from === text.length || sourceSpan(from, from + 1).start >= cut ? from : undefined;
+}
+
 export interface PlacedText extends Normalized {
   /** The place in the spoken text of one in the written text. */
   readonly spokenPlace: (written: number) => number;
