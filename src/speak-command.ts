@@ -145,7 +145,8 @@ async function spokenWav(
     const continuity = new Continuity(config.model.continuity);
     const service = new SpeechService(engines, encoders, config, { continuity });
     const settings = stated({ voice, language, markup: isMarkup(text) || undefined });
-    const request = { text, format: formatNamed('wav'), sampleRate: SAMPLE_RATE, ...settings };
+    const format = formatNamed('wav');
+    const request = { text, format, sampleRate: SAMPLE_RATE, delivery: 'whole', ...settings } as const;
     const stream = await service.openStream(request, new AbortController().signal);
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) chunks.push(chunk);

@@ -79,6 +79,11 @@ export interface SynthesisRequest {
   readonly options?: SpeechOptions | undefined;
   /** Voice to use instead of `voice`; only for engines that can clone (sample) or design (prompt). */
   readonly reference?: VoiceReference | undefined;
+  /**
+   * The listener gets nothing before all of it is made, so the engine may begin it again until then. It may
+   * keep the sound back.
+   */
+  readonly whole?: boolean | undefined;
   /** Called when the engine has the whole sound before its ring has room for all of it. */
   readonly onRendered?: ((sound: Pick<SpeechEnd, 'samples' | 'words'>) => void) | undefined;
 }

@@ -104,7 +104,7 @@ export class PreparedSpeech {
     // With the configured complexity, however busy the worker is: these payloads stay.
     const { opus } = this.#parts.frames;
     const outlet = { open: (options: object) => encoders.open(sink, { ...options, opus }) };
-    const line = new SpeechLine(outlet, preparedPace(CLIENT), {}, pinning);
+    const line = new SpeechLine(outlet, preparedPace(CLIENT), { whole: true }, pinning);
     await line.run(missing.values(), Promise.resolve(), this.#controller.signal);
     if (pinning.failure !== undefined) throw pinning.failure;
     for (const [key, { text }] of missing) {

@@ -86,6 +86,8 @@ export interface LineOutlet {
 export interface LineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
   /** Joins sentences into runs; if absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity | undefined;
+  /** The sound is taken whole, once all of it is made. */
+  readonly whole?: boolean | undefined;
 }
 
 interface RenderOptions {
@@ -346,8 +348,9 @@ export class SpeechLine {
   /** A sentence as a piece that the engine writes. */
   #synthesis(sentence: SpokenSentence): SoundPiece {
     const { engine, voice } = sentence.voice;
+    const { options, whole } = this.#options;
     const urgency = this.#pace(this.#progress());
-    const request = synthesisOf(wordsOf(sentence), sentence.voice, this.#options.options, urgency);
+    const request = { ...synthesisOf(wordsOf(sentence), sentence.voice, options, urgency), whole };
     const write: SoundPiece['write'] = (out, signal, onRendered) =>
       engine.synthesize({ ...request, onRendered }, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };

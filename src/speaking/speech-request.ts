@@ -36,6 +36,8 @@ export interface SpeechSettings extends TextSettings {
   readonly cache?: boolean | undefined;
   /** Class of the listener that waits for the audio; `http` if absent. */
   readonly kind?: SpeechClass | undefined;
+  /** All at once, or as events while it is made; if absent, as bytes while it is made. */
+  readonly delivery?: 'whole' | 'events' | undefined;
   /** Milliseconds of silence before the first sound: the pause after what another stream said. */
   readonly leadMs?: number | undefined;
   /**
@@ -58,8 +60,6 @@ export interface SpeechRequest extends SpeechSettings {
   readonly text: string;
   /** A sample of the voice to speak with, which becomes the `reference`. */
   readonly sample?: VoiceSample | undefined;
-  /** All at once, or as events while it is made; if absent, as bytes while it is made. */
-  readonly delivery?: 'whole' | 'events' | undefined;
   /** Fields that have no effect, as the client named them. */
   readonly ignoredFields?: readonly string[] | undefined;
 }

@@ -134,7 +134,8 @@ export class SpeechService {
   async openStream(request: SpeechRequest, signal: AbortSignal): Promise<SpeechStream> {
     const reader = { routing: this.#routing, limits: this.#limits, turns: this.#turns };
     const sentences = await readPieces(request.text, request, reader, signal);
-    return await this.#open(sentences, { ...request, continuity: this.#continuity }, request, signal);
+    const whole = request.delivery === 'whole';
+    return await this.#open(sentences, { ...request, continuity: this.#continuity, whole }, request, signal);
   }
 
   /** Opens a sentence of a run as a stream of its own, with the settings of the request. */

@@ -162,6 +162,57 @@ test('a server that stalls in the middle is given up in its time', async (t) => 
   await until(() => asked.isLeft);
 });
 
+const WHOLE: SynthesisRequest = { ...REQUEST, whole: true };
+
+test('where a server breaks off in a sentence that is taken whole, another one speaks it from its beginning', async (t) => {
+  const { engine, time, first, second } = await open(t, 2);
+  const { end, sound } = speak(t, engine, WHOLE);
+  (await first.request()).begin().samples(7, 7, 7).cut();
+  (await second.request()).begin().samples(16_384).samples(-32_768).end();
+  assert.equal((await end).samples, 2);
+  const { samples, end: ringEnd } = await sound;
+  assert.deepEqual([[...samples], ringEnd], [[0.5, -1], '']);
+  assert.deepEqual([time.now(), engine.usable, engine.trouble], [0, true, undefined]);
+});
+
+test('where a server stalls in a sentence that is taken whole, another one speaks it from its beginning', async (t) => {
+  const { engine, time, first, second } = await open(t, 2);
+  const spoken = speak(t, engine, WHOLE);
+  const asked = (await first.request()).begin().samples(7);
+  await until(() => {
+    if (second.asked.length === 0) time.advance(500);
+    return second.asked.length > 0;
+  });
+  await until(() => asked.isLeft);
+  (await second.request()).begin().samples(16_384).end();
+  assert.equal((await spoken.end).samples, 1);
+  assert.deepEqual([...(await spoken.sound).samples], [0.5]);
+});
+
+test('a sentence that is taken whole is asked for three times of a lone server that breaks off', async (t) => {
+  const { engine, time, first } = await open(t);
+  const spoken = speak(t, engine, WHOLE);
+  const over = pass(spoken, time);
+  for (let n = 0; n < 3; n++) (await first.request(n)).begin().samples(7).cut();
+  await over;
+  await assert.rejects(spoken.end, { code: 'ENGINE_UNAVAILABLE' });
+  const { samples, end } = await spoken.sound;
+  assert.deepEqual([samples.length, end, first.asked.length], [0, 'ENGINE_UNAVAILABLE', 3]);
+});
+
+test('a sentence of more than a minute is passed on as it comes, even if it is taken whole', async (t) => {
+  const { engine, first, second } = await open(t, 2);
+  const { end, sound } = speak(t, engine, WHOLE);
+  const asked = (await first.request()).begin();
+  asked.response.write(Buffer.alloc(61 * 24_000 * 2));
+  await until(() => asked.response.writableLength === 0);
+  setImmediate(() => asked.cut());
+  await assert.rejects(end, { code: 'ENGINE_UNAVAILABLE' });
+  const { samples, end: ringEnd } = await sound;
+  assert.ok(samples.length >= 60 * 24_000, `${samples.length} samples`);
+  assert.deepEqual([ringEnd, second.asked.length], ['ENGINE_UNAVAILABLE', 0]);
+});
+
 for (const [what, answer, message] of [
   ['lies about its rate', 'audio/pcm;rate=16000', /sends sound at 16000 Hz, not at 24000/],
   ['sends a file', 'audio/wav', /answers with audio\/wav in place of PCM/],

@@ -94,11 +94,13 @@ function readConfig(fields: Fields, limits: SpeechOptionLimits): OmniConfig {
   const streamingMode = choiceIn(fields, 'streaming_mode', STREAMING_MODES) ?? 'sentence';
   const isOneStream = streamingMode !== 'sentence';
   const format = readFormat(fields, isOneStream ? 'pcm' : USUAL_FORMAT);
+  const streamAudio = (flagIn(fields, 'stream_audio') ?? false) || isOneStream;
+  const speech = { ...readSpeechOptions(fields, limits), format, sampleRate: readRate(fields, format) };
   const config = {
     model: readModel(fields),
-    speech: { ...readSpeechOptions(fields, limits), format, sampleRate: readRate(fields, format) },
+    speech: streamAudio ? speech : ({ ...speech, delivery: 'whole' } as const),
     streamingMode,
-    streamAudio: (flagIn(fields, 'stream_audio') ?? false) || isOneStream,
+    streamAudio,
     wordTimestamps: flagIn(fields, 'word_timestamps') ?? false,
   };
   if (isOneStream && format.name !== 'pcm') {

@@ -245,7 +245,7 @@ class BatchStream implements SoundSource {
     if ('refusal' in item) throw item.refusal;
     const { speech } = this.#parts;
     const signal = this.#signal;
-    const request = await fittedWithVoice(speech, item.request, signal);
+    const request = await fittedWithVoice(speech, { ...item.request, delivery: 'whole' }, signal);
     const { standsIn, voice } = speech.spokenBy?.(request) ?? {};
     const found = speech.find(request);
     const sound = found === undefined ? await speech.openStream(request, signal) : new FoundStream(found);

@@ -35,6 +35,8 @@ interface ApiRequest {
   readonly check?: (headers: Headers) => void;
   /** Bytes of a streamed answer; 4 MiB, if absent. */
   readonly mostBytes?: number;
+  /** Bytes of a streamed answer that must be there before its reader gets any; 0, if absent. */
+  readonly heldBytes?: number;
 }
 
 /** An answer that has begun. */
@@ -42,7 +44,8 @@ interface BegunAnswer {
   readonly limits: AttemptLimits;
   readonly lease: Lease;
   readonly pieces: AsyncIterator<Uint8Array>;
-  readonly first: IteratorResult<Uint8Array, unknown>;
+  /** Its beginning, which may be all of it. */
+  readonly held: IteratorResult<Uint8Array, unknown>[];
 }
 
 type Attempt<T> = (limits: AttemptLimits, lease: Lease) => Promise<T>;
@@ -155,16 +158,18 @@ export class ApiClient {
 
   /**
    * The answer in pieces, as they come. Each may take `timeoutMs`, without the time that its reader takes.
-   * Throws as `request` rejects. Once its first piece is there, it is not asked for again.
+   * Throws as `request` rejects. Until its first piece and `heldBytes` are there, or all of it, a server that
+   * breaks off or stalls is replaced by another one. Later it is not asked for again.
    */
   async *stream(path: string, request: ApiRequest): AsyncGenerator<Uint8Array, void, undefined> {
-    const { pieces, first, limits, lease } = await this.#repeat(request, (...attempt) =>
+    const { pieces, held, limits, lease } = await this.#repeat(request, (...attempt) =>
       this.#begin(path, request, ...attempt),
     );
     let settle = () => lease.givenUp();
     try {
       let bytes = 0;
-      for (let next = first; next.done !== true; next = await pieces.next()) {
+      const take = async () => held.shift() ?? (await pieces.next());
+      for (let next = await take(); next.done !== true; next = await take()) {
         limits.stop();
         bytes += next.value.length;
         if (bytes > (request.mostBytes ?? MOST_REPLY_BYTES)) throw this.#tooLong();
@@ -184,13 +189,21 @@ export class ApiClient {
     }
   }
 
-  /** Until the first piece is there. Its caller closes the limits and settles the lease. */
+  /** Until its first piece and `heldBytes` are there. Its caller closes the limits and settles the lease. */
   async #begin(path: string, request: ApiRequest, limits: AttemptLimits, lease: Lease): Promise<BegunAnswer> {
     const { body } = await this.#answer(path, request, limits, lease.server);
-    limits.stop();
-    limits.start();
     const pieces = (body ?? new Blob([]).stream())[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    return { pieces, first: await pieces.next(), limits, lease };
+    const held: BegunAnswer['held'] = [];
+    let bytes = 0;
+    do {
+      limits.stop();
+      limits.start();
+      const piece = await pieces.next();
+      held.push(piece);
+      if (piece.done === true) break;
+      bytes += piece.value.length;
+    } while (bytes < (request.heldBytes ?? 0));
+    return { pieces, held, limits, lease };
   }
 
   async #whole(path: string, request: ApiRequest, limits: AttemptLimits, lease: Lease): Promise<string> {

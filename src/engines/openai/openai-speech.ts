@@ -3,8 +3,9 @@
 //
 //   sentence ─▶ pool of servers ─▶ POST audio/speech ─▶ samples of 16 bits at 24 kHz ─▶ ring
 //
-// A server that fails before its first sample is replaced by another one. Later the sentence has failed: its
-// beginning was heard.
+// A server that fails before its first sample is replaced by another one. Later the sentence has failed,
+// because its beginning was heard. A sentence whose listener takes the sound whole is kept here until it is
+// complete, up to a minute, so that another server can still speak it from its beginning.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import { asParleyError, isAborted, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
@@ -46,6 +47,7 @@ export interface OpenAiSpeechOptions {
 
 const RATE = 24_000; // of "pcm", says OpenAI
 const MOST_SECONDS = 600; // of one sentence: a model may never end
+const HELD_SECONDS = 60; // of a sentence that is taken whole; a longer one goes on as it comes
 const SAMPLE_BYTES = 2;
 const FULL_SCALE = 32_768;
 const WORDS: ApiWords = {
@@ -180,6 +182,7 @@ export class OpenAiSpeech implements SpeechEngine {
       signal,
       client: request.urgency?.client,
       mostBytes: MOST_SECONDS * RATE * SAMPLE_BYTES,
+      heldBytes: request.whole === true ? HELD_SECONDS * RATE * SAMPLE_BYTES : 0,
     });
     const samples = new SampleReader();
     for await (const piece of pieces) await out.writeAll(samples.read(piece), signal);
