@@ -12,6 +12,7 @@ import { openBrowsers } from '../signaling/open-browsers.js';
 import { openTelephone } from '../sip/telephone/open-telephone.js';
 import { sipFigures, type Telephone } from '../sip/telephone/telephone.js';
 import { CallCaptions } from './call/call-captions.js';
+import { ApplicationCalls } from './call/listed-calls.js';
 import { CallerTexts } from './call/caller-texts.js';
 import { clientLimits } from './call/client-limits.js';
 import { CachedSpeech } from './speaking/cached-speech.js';
@@ -223,6 +224,8 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
 function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | undefined): HttpServer {
   const { config, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
   const { settings } = encoders;
+  const { listed, openCalls } = parts;
+  const used = (id: string) => openCalls.used(id);
   const service = new SpeechService(engines, encoders, config, { continuity });
   const kept = { cache, routing: engines, settings, continuity, lexicon: config.lexicon, frames };
   const speech = new CachedSpeech(service, { ...kept, samples: workshop.samples });
@@ -244,7 +247,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
-    phone: telephone && { calls: telephone, sounds: workshop.sounds },
+    phone: { calls: new ApplicationCalls({ telephone, listed, used }), sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},
     health: () => healthOf(parts),
     metrics,

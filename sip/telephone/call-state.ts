@@ -1,9 +1,12 @@
-// The state of a telephone call, its numbered events, and the reasons of its end.
-import type { PhoneCallEnd, PhoneCallEvent, PhoneCallState } from '../../src/call/phone-calls.js';
+// The state of a telephone call, and the reasons of its end.
+import { EventLog } from '../../src/call/call-book.js';
+import type { PhoneCallEnd, PhoneCallState } from '../../src/call/phone-calls.js';
 import type { Time } from '../../src/time.js';
 import { stated } from '../../src/stated.js';
 import type { Reason } from '../message/refusal.js';
 import type { SessionEnd } from '../session/session.js';
+
+export { EventLog };
 
 export class CallState {
   readonly #events: Pick<EventLog, 'add'>;
@@ -34,43 +37,6 @@ export class CallState {
     if (this.#now === state || this.#now === 'ended') return;
     this.#now = state;
     this.#events.add({ type: 'state', state, ...(end === undefined ? {} : { end }) });
-  }
-}
-
-// Numbers and keeps the events of one call for followers that join now or later.
-
-const MOST_KEPT = 1000;
-
-type OnEvent = (event: PhoneCallEvent) => void;
-/** An event without its number and time. */
-type NewEvent = PhoneCallEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;
-
-export class EventLog {
-  readonly #wallMs: () => number;
-  readonly #kept: PhoneCallEvent[] = [];
-  readonly #followers = new Set<OnEvent>();
-  #count = 0;
-
-  /** `wallMs`: milliseconds since 1970. */
-  constructor(wallMs: () => number) {
-    this.#wallMs = wallMs;
-  }
-
-  add(event: NewEvent): void {
-    const numbered = { id: ++this.#count, at: this.#wallMs(), ...event } as PhoneCallEvent;
-    this.#kept.push(numbered);
-    if (this.#kept.length > MOST_KEPT) this.#kept.shift();
-    for (const onEvent of this.#followers) onEvent(numbered);
-  }
-
-  /**
-   * Calls `onEvent` with the events after number `after`, then with each new one, until the returned function
-   * is called.
-   */
-  follow(after: number, onEvent: OnEvent): () => void {
-    for (const event of this.#kept.filter(({ id }) => id > after)) onEvent(event);
-    this.#followers.add(onEvent);
-    return () => void this.#followers.delete(onEvent);
   }
 }
 

@@ -60,6 +60,7 @@ export function viewOf(
     codec: call?.codec.name,
     srtp: call && srtp,
     end,
+    recordings: call?.recordings,
   });
 }
 
@@ -69,11 +70,12 @@ interface LastFigures {
   readonly media: CallFigures | undefined;
   readonly sent: ReturnType<Call['stats']> | undefined;
   readonly transferredTo: string | undefined;
+  readonly recordings: readonly string[] | undefined;
 }
 
 export function recordOf(
   { info, times, leg, digits }: PhoneFacts,
-  { end, media, sent, transferredTo }: LastFigures,
+  { end, media, sent, transferredTo, recordings }: LastFigures,
 ): CallRecord {
   const { id, direction, from, to, headers, route } = info;
   const trunk = leg?.trunk?.();
@@ -96,6 +98,7 @@ export function recordOf(
     received: media?.received,
     remote: media?.remote,
     sent: sent && { packets: sent.packets, silencePackets: sent.silencePackets, underruns: sent.underruns },
+    recordings,
     transferredTo,
   });
 }

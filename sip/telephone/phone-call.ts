@@ -357,7 +357,8 @@ export class PhoneCall {
     const [media, sent] = [leg?.media.figures(), call?.stats()];
     await farewell(goodbye, this.#parts.time);
     this.#state.step('ended', end);
-    const last = { end, media, sent, transferredTo: this.#transferredTo };
+    const { recordings } = call ?? {};
+    const last = { end, media, sent, transferredTo: this.#transferredTo, recordings };
     this.#parts.recorded(recordOf(this.#facts, last));
     this.#letGo();
     this.#resolveOver(end);

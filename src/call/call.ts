@@ -185,8 +185,6 @@ export class Call {
 
   /** See CallerSpeech. */
   readonly hear: CallerSpeech['hear'] = () => this.#caller.hear();
-
-  /** See CallerSpeech. */
   readonly endTurn: CallerSpeech['endTurn'] = () => this.#caller.endTurn();
 
   /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */
@@ -204,10 +202,13 @@ export class Call {
     }));
   }
 
-  /** The caller pressed a key, which may interrupt what is spoken. */
-  pressed(digit: string): void {
-    this.#caller.pressed(digit);
+  /** Names of the recordings of the call, oldest first; undefined before the first. */
+  get recordings(): readonly string[] | undefined {
+    return this.#recording?.names;
   }
+
+  /** The caller pressed a key, which may interrupt what is spoken. */
+  readonly pressed: CallerSpeech['pressed'] = (digit) => this.#caller.pressed(digit);
 
   /** Resolves when each utterance given so far was sent to its last packet, or ended otherwise. */
   spoken(): Promise<void> {

@@ -8,6 +8,7 @@ import { mayUseCall } from './switchboard.js';
 interface OpenCall {
   readonly handled: HandledCall;
   conductor: string | undefined;
+  isUsed: boolean;
 }
 
 interface OpenCallsParts {
@@ -30,7 +31,7 @@ export class OpenCalls {
     const { events, ownerOf } = this.#parts;
     const owner = ownerOf(id);
     const { direction, from, to, displayName, headers, callId, route } = handled;
-    this.#calls.set(id, { handled, conductor: undefined });
+    this.#calls.set(id, { handled, conductor: undefined, isUsed: false });
     const about = { direction, protocol, from, to, displayName, headers, callId, route };
     events?.add({ type: 'call.started', call: id, about }, owner);
     void closed.then((reason) => {
@@ -45,9 +46,16 @@ export class OpenCalls {
     if (open !== undefined) open.conductor = agent;
   }
 
-  /** An agent, an application or its client conducts the call. */
+  /** An application over HTTP uses the call. Another one, or an agent, may still conduct it. */
+  used(id: string): void {
+    const open = this.#calls.get(id);
+    if (open !== undefined) open.isUsed = true;
+  }
+
+  /** An agent, an application or its client conducts the call, or an application over HTTP uses it. */
   isConducted(id: string): boolean {
-    return this.#calls.get(id)?.conductor !== undefined;
+    const open = this.#calls.get(id);
+    return open !== undefined && (open.conductor !== undefined || open.isUsed);
   }
 
   /**

@@ -78,7 +78,8 @@ export interface PhoneCallEnd {
 export interface PressedDigit {
   /** 0-9, *, #, A-D. */
   readonly digit: string;
-  readonly durationMs: number;
+  /** Absent where the protocol of the call does not tell it. */
+  readonly durationMs?: number;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
@@ -89,6 +90,9 @@ export interface PhoneCallView {
   readonly owner?: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: PhoneCallState;
+  /** `audiosocket` or `websocket`; absent: SIP. */
+  readonly protocol?: string;
+  /** Empty where the protocol of the call does not tell it. */
   readonly to: string;
   readonly from: string;
   readonly displayName?: string;
@@ -107,6 +111,8 @@ export interface PhoneCallView {
   readonly answeredAt?: number;
   readonly endedAt?: number;
   readonly end?: PhoneCallEnd;
+  /** Names of its recordings, oldest first; absent: it was not recorded. */
+  readonly recordings?: readonly string[];
   /** The latest ones, oldest first; at most 1000. */
   readonly digits: readonly PressedDigit[];
 }
@@ -159,6 +165,8 @@ export interface TransferOutcome {
  * INVALID_FIELD with the field, and what Call.speak throws.
  */
 export interface PhoneCalls {
+  /** False if `place` always throws TELEPHONE_OFF. */
+  readonly canPlace?: boolean;
   /**
    * Resolves as soon as the call is on its way. Also rejects with FORBIDDEN for a destination that is not
    * allowed, CALL_LIMIT, RATE_LIMITED and ENGINE_UNAVAILABLE.
@@ -230,5 +238,7 @@ export interface CallRecord {
     readonly mos: number;
   };
   readonly digits: number;
+  /** Names of its recordings, oldest first; absent: it was not recorded. */
+  readonly recordings?: readonly string[];
   readonly transferredTo?: string;
 }

@@ -4,6 +4,7 @@ import { guarded } from '../errors.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { Call } from './call.js';
 import type { CallHandler, HandledCall } from './call-handler.js';
+import type { ListedCalls } from './listed-calls.js';
 import { type FrameCodec, SoundPort, type SoundPortOptions } from './sound-port.js';
 import type { Switchboard } from './switchboard.js';
 
@@ -31,6 +32,8 @@ interface SoundCallsParts {
   readonly plane: MediaPlane;
   readonly switchboard: Pick<Switchboard, 'reserve'>;
   readonly handler: Pick<CallHandler, 'opened'>;
+  /** Shows the calls to applications; absent: they are not listed. */
+  readonly listed?: Pick<ListedCalls, 'add'>;
   /** Strong randomness. */
   readonly randomBytes: (count: number) => Buffer;
 }
@@ -61,6 +64,7 @@ export class SoundCalls {
       const call = place.open(port.port);
       void call.closed.then(() => this.#owners.delete(call.id));
       opened = new SoundCall(call, port, request, makePort);
+      this.#parts.listed?.add(opened.handled, owner);
       handler.opened(opened.handled);
       return opened;
     } catch (error) {

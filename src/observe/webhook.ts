@@ -300,7 +300,8 @@ const CALL_ENDED = 'call.ended';
 export function callRecordBody(record: CallRecord) {
   const { id, door, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
     record;
-  const { end, codec, srtp, setupMs, firstAudioMs, totalMs, connectedMs, digits, transferredTo } = record;
+  const { end, codec, srtp, setupMs, firstAudioMs, totalMs, connectedMs, digits, recordings, transferredTo } =
+    record;
   return {
     event: CALL_ENDED,
     created_at: endedAt / 1000,
@@ -328,6 +329,7 @@ export function callRecordBody(record: CallRecord) {
       first_audio_ms: firstAudioMs,
       ...mediaOf(record),
       digit_count: digits,
+      recordings,
       transferred_to: transferredTo,
     },
   };

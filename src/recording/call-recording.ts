@@ -100,6 +100,7 @@ export interface RecordedCall {
  */
 const RING_MS = 4000;
 const ANNOUNCE_MS = 60_000;
+const MOST_NAMES = 1000;
 const WRITE_MS = 10_000; // for creating and for completing a file
 
 interface Running {
@@ -123,6 +124,7 @@ export class CallRecording implements CallRecorder {
   /** An event has told that the recording which was started last is over. */
   #isReported = false;
   #closed: Promise<void> | undefined;
+  readonly #names: string[] = [];
 
   constructor(recordings: Recordings, call: RecordedCall, time: Time) {
     this.#recordings = recordings;
@@ -133,6 +135,11 @@ export class CallRecording implements CallRecorder {
   /** The recording in progress, or the last one; undefined before the first. */
   get view(): RecordingView | undefined {
     return this.#running === undefined ? undefined : this.#viewOf(this.#running);
+  }
+
+  /** Names of the recordings that began, oldest first; the latest 1000. Undefined before the first. */
+  get names(): readonly string[] | undefined {
+    return this.#names.length === 0 ? undefined : [...this.#names];
   }
 
   async start(options: StartRecording = {}): Promise<RecordingView> {
@@ -229,6 +236,8 @@ export class CallRecording implements CallRecorder {
     if (running.result !== undefined) throw failureOf(running.result);
     this.#state = 'recording';
     const { name, format: kind } = running.recording;
+    this.#names.push(name);
+    if (this.#names.length > MOST_NAMES) this.#names.shift();
     this.#call.onEvent({ type: 'recording.started', name, format: kind });
     return this.#viewOf(running);
   }

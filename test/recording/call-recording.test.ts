@@ -360,3 +360,15 @@ test('a start that fails before there is a file is an event', async (t) => {
     { type: 'recording.failed', durationMs: 0, bytes: 0, reason: 'failed', error },
   ]);
 });
+
+test('the names of all recordings of a call that began are known, oldest first', async (t) => {
+  const { recordings } = await openRecordings(t);
+  const { recording } = record(t, recordings);
+  assert.equal(recording.names, undefined);
+  const names: string[] = [];
+  for (let count = 0; count < 2; count++) {
+    names.push((await recording.start()).name);
+    await recording.stop();
+  }
+  assert.deepEqual(recording.names, names);
+});

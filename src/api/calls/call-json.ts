@@ -6,11 +6,12 @@ import { ParleyError } from '../../errors.js';
 import { errorReply } from '../http/error-reply.js';
 
 export function callJson(view: PhoneCallView) {
-  const { id, direction, state, to, from, displayName, headers, callId, route, trunk, codec, srtp, end } =
-    view;
+  const { id, protocol, direction, state, to, from, displayName, headers, callId, route } = view;
+  const { trunk, codec, srtp, end, recordings } = view;
   return {
     object: 'call',
     id,
+    protocol,
     direction,
     state,
     to,
@@ -26,6 +27,7 @@ export function callJson(view: PhoneCallView) {
     answered_at: view.answeredAt === undefined ? undefined : seconds(view.answeredAt),
     ended_at: view.endedAt === undefined ? undefined : seconds(view.endedAt),
     end,
+    recordings,
     digits: view.digits.map(({ digit, durationMs, at }) => ({
       digit,
       duration_ms: durationMs,

@@ -21,7 +21,9 @@ const CAPTIONS_SCHEMA: RouteSchema = {
     '`caption` has `side` (`caller` or `voice`), `number`, `start` and `end` in seconds, `text`, `final`, `language` and the text as a cue of WebVTT in `vtt`; ' +
     'a caption that is not final is told again under its `number`. `captions.failed` says that the caller is not recognised for now. `captions.ended` is the last.',
   tags: [TAGS.transcription],
-  params: object({ id: { ...STRING, description: 'of a call by telephone or browser' } }),
+  params: object({
+    id: { ...STRING, description: 'of a call by telephone, browser, AudioSocket or WebSocket' },
+  }),
   querystring: {
     type: 'object',
     properties: {

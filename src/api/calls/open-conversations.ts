@@ -5,6 +5,7 @@ import { Agents, type AgentsParts } from '../../agents/agents.js';
 import type { ChannelDialect } from '../../call/call-handler.js';
 import { IncomingCalls } from '../../call/incoming-calls.js';
 import { ServerEvents } from '../../call/server-events.js';
+import { ListedCalls } from '../../call/listed-calls.js';
 import { OpenCalls } from '../../call/open-calls.js';
 import { SoundCalls } from '../../call/sound-calls.js';
 import type { Switchboard } from '../../call/switchboard.js';
@@ -43,6 +44,9 @@ export interface Conversations {
   readonly events: ServerEvents;
   readonly incoming: IncomingCalls;
   readonly soundCalls: SoundCalls;
+  /** The calls of `soundCalls`, as applications see them. */
+  readonly listed: ListedCalls;
+  readonly openCalls: OpenCalls;
   /** Protocols of data channels. */
   readonly dialects: readonly ChannelDialect[];
   /** For the WebSockets that are calls themselves: Realtime, and ConversationRelay. */
@@ -53,7 +57,8 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const { config, metrics, workshop, engines: routing, plane, switchboard, callerTexts, time, log } = parts;
   const events = new ServerEvents(Date.now);
   const sources = { time, unixMs: Date.now, randomBytes };
-  const shared = { callerTexts, ...sources, log, openCalls: new OpenCalls({ ...parts, events }) };
+  const openCalls = new OpenCalls({ ...parts, events });
+  const shared = { callerTexts, ...sources, log, openCalls };
   const { sounds } = workshop;
   const { applications: lines } = metrics;
   const relayed = { ...shared, routing, sounds, lines };
@@ -62,9 +67,10 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const handler = new Agents({ ...shared, ...counted, ...openers });
   const { decider } = config.incoming ?? {};
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
-  const soundCalls = new SoundCalls({ plane, switchboard, handler, randomBytes });
+  const listed = new ListedCalls(sources);
+  const soundCalls = new SoundCalls({ plane, switchboard, handler, listed, randomBytes });
   const socketCalls = { ...relayed, agents: handler, handler, switchboard, soundCalls };
   const dialects = [realtimeChannel(socketCalls), relayChannel(socketCalls)];
   const relays = new RelayAttachments(relayed);
-  return { handler, relays, events, incoming, soundCalls, dialects, socketCalls };
+  return { handler, relays, events, incoming, soundCalls, listed, openCalls, dialects, socketCalls };
 }

@@ -32,7 +32,7 @@ const EVENTS_SCHEMA: RouteSchema = {
   summary: 'The events of all calls of this key, as server-sent events',
   description:
     '`call.incoming`: a telephone call waits for a decision, for `decide_within` seconds; `call_id` is its id from its answer on. `call.started` and ' +
-    '`call.ended`, with the reason, are told of calls by telephone and browser. A client begins with what happens ' +
+    '`call.ended`, with the reason, are told of calls by telephone, browser, AudioSocket and WebSocket. A client begins with what happens ' +
     'from now on; with `after`, or Last-Event-ID, it gets what it has missed, as far as it is kept.',
   tags: [TAGS.calls],
   querystring: {

@@ -1,6 +1,7 @@
 // Gives each client access to its own telephone calls: commands, idempotent placing, and errors that name the
 // fields of requests. Routes and sockets share it. `TelephoneAccess.forClient` hides the calls of other API
 // keys.
+import { telephoneOff } from '../../call/listed-calls.js';
 import type { Interruption } from '../../call/utterance-queue.js';
 import type {
   CallText,
@@ -78,6 +79,11 @@ export class TelephoneAccess {
   constructor(time: Time, parts: TelephoneParts | undefined) {
     this.#parts = parts;
     this.#placed = new Idempotency(time);
+  }
+
+  /** Throws TELEPHONE_OFF if no call can be placed. */
+  checkPlacing(): void {
+    if (this.#parts === undefined || this.#parts.calls.canPlace === false) throw telephoneOff();
   }
 
   /** The telephone for the API key of this name; undefined allows every call. Throws TELEPHONE_OFF. */
@@ -274,13 +280,6 @@ class ClientCalls implements PhoneCalls {
 
 function utteranceJson(call: string, utterance: number): object {
   return { object: 'call.utterance', call, utterance };
-}
-
-/** The variables that enable the telephone. */
-const SWITCH = 'SIP_ENABLED=1, with a free SIP_PORT,';
-
-function telephoneOff(): ParleyError {
-  return new ParleyError('TELEPHONE_OFF', `this server has no telephone; ${SWITCH} turns it on`);
 }
 
 /** Names of fields in requests, by their names in `PhoneCalls`. */

@@ -81,9 +81,10 @@ const CALL = object(
   {
     object: { type: 'string', enum: ['call'] },
     id: STRING,
+    protocol: { type: 'string', enum: ['audiosocket', 'websocket'], description: 'absent in a call by SIP' },
     direction: { type: 'string', enum: ['inbound', 'outbound'] },
     state: { type: 'string', enum: ['dialling', 'ringing', 'connected', 'held', 'ended'] },
-    to: STRING,
+    to: { ...STRING, description: 'empty where the protocol does not tell it' },
     from: STRING,
     display_name: STRING,
     headers: {
@@ -95,18 +96,24 @@ const CALL = object(
     sip_call_id: { ...STRING, description: 'Call-ID of its dialog' },
     route: { ...STRING, description: 'name of the rule that answered it' },
     trunk: STRING,
-    codec: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus'] },
+    codec: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus', 'L16'] },
     srtp: { type: 'string', enum: ['none', 'sdes', 'dtls'] },
     created_at: AT,
     answered_at: AT,
     ended_at: AT,
     end: END,
+    recordings: {
+      ...listOf(STRING),
+      description: 'names of its recordings, oldest first; absent if it was not recorded',
+    },
     digits: {
-      ...listOf(object({ digit: STRING, duration_ms: NUMBER, at: AT })),
+      ...listOf(object({ digit: STRING, duration_ms: NUMBER, at: AT }, ['duration_ms'])),
       description: 'that the far end pressed, oldest first; the latest 1000',
     },
   },
-  ['display_name', 'headers', 'trunk', 'codec', 'srtp', 'answered_at', 'ended_at', 'end'],
+  'protocol display_name headers sip_call_id route trunk codec srtp answered_at ended_at end recordings'.split(
+    ' ',
+  ),
 );
 
 const REFUSALS: Readonly<Record<number, Answer>> = {
@@ -149,7 +156,8 @@ function placeSchema(limits: SpeechFieldLimits): RouteSchema {
 
 const LIST_CALLS_SCHEMA: RouteSchema = {
   summary: 'The calls',
-  description: 'Newest first. Those that ended lately are among them.',
+  description:
+    'Calls by telephone, AudioSocket and WebSocket, newest first. Those that ended lately are among them.',
   tags: TAG,
   querystring: {
     type: 'object',
@@ -366,7 +374,11 @@ export function addTelephoneRoutes(
   refuseWithoutTelephone(app, telephone);
   addMessageCheck(app, telephone, limits);
 
-  app.post<{ Body: PlaceBody }>(PHONE_CALLS, { schema: CALL_SCHEMAS.place(limits) }, (request, reply) =>
+  const placing = {
+    schema: CALL_SCHEMAS.place(limits),
+    onRequest: async () => telephone.checkPlacing(), // before the body is read
+  };
+  app.post<{ Body: PlaceBody }>(PHONE_CALLS, placing, (request, reply) =>
     place({ telephone, relays }, request, reply),
   );
 

@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test';
 import { AudioSocketServer } from '../../../src/api/audiosocket/audio-socket-server.js';
 import type { CallHandler, HandledCall } from '../../../src/call/call-handler.js';
 import { OpenCalls } from '../../../src/call/open-calls.js';
+import { ListedCalls } from '../../../src/call/listed-calls.js';
 import { SoundCalls } from '../../../src/call/sound-calls.js';
 import { Switchboard } from '../../../src/call/switchboard.js';
 import type { CallEvent } from '../../../src/call/utterance.js';
@@ -43,6 +44,7 @@ export interface AudioSocketUnderTest {
   readonly handled: HandledCall[];
   readonly agents: string[];
   readonly soundCalls: SoundCalls;
+  readonly listed: ListedCalls;
   /** Applications take calls from here. */
   readonly openCalls: OpenCalls;
   readonly events: CallEvent[];
@@ -86,7 +88,8 @@ export async function openAudioSocket(
   };
   let numbers = 0;
   const randomBytes = (count: number) => Buffer.alloc(count, ++numbers);
-  const soundCalls = new SoundCalls({ plane, switchboard, handler, randomBytes });
+  const listed = new ListedCalls({ time, unixMs: () => 1_000_000 + time.now() });
+  const soundCalls = new SoundCalls({ plane, switchboard, handler, listed, randomBytes });
   const server = new AudioSocketServer(
     { ...USUAL, ...config },
     { soundCalls, handler, time, log: { info: write, warn: write } },
@@ -110,7 +113,7 @@ export async function openAudioSocket(
     }
   };
   const under = { port, server, switchboard, plane, engine, time, handled, agents, events, log, reasons };
-  return { ...under, soundCalls, openCalls, opened, pass };
+  return { ...under, soundCalls, listed, openCalls, opened, pass };
 }
 
 interface SwitchboardSetting {

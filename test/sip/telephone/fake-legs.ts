@@ -216,6 +216,7 @@ export class FakeCall {
     for (const observer of this.observers) observer(event);
   }
   readonly codec = PCMU;
+  recordings: readonly string[] | undefined;
   readonly asked: string[] = [];
   /** Thrown by the next speech. */
   refusal: ParleyError | undefined;

@@ -417,6 +417,16 @@ void test('of calls that ended the latest thousand are known', async () => {
   assert.equal(book.get('call-2').state, 'ended');
 });
 
+void test('the recordings of a call are in its view, and stay there and in its record when it is over', async () => {
+  const { phone, call, records } = aCall();
+  assert.equal('recordings' in phone.view, false);
+  call.recordings = ['first.wav', 'second.wav'];
+  assert.deepEqual(phone.view.recordings, ['first.wav', 'second.wav']);
+  await phone.end({ reason: 'we hung up' });
+  assert.deepEqual(phone.view.recordings, ['first.wav', 'second.wav']);
+  assert.deepEqual(records[0]?.recordings, ['first.wav', 'second.wav']);
+});
+
 void test('whoever comes back goes on behind the event that it saw last', () => {
   const events = new EventLog(() => 5);
   events.add({ type: 'state', state: 'ringing' });
