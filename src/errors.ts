@@ -113,8 +113,17 @@ export class ParleyError extends Error {
  */
 export const GIVEN_UP = new ParleyError('ABORTED', 'the work was given up');
 
-const OF_OPERATOR = /; [A-Z][A-Z\d_]+ is (?:not )?set\b/g;
 const VARIABLE = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/;
+
+const NAME = '[A-Z][A-Z\\d]*(?:_[A-Z\\d]+)+';
+/** What messages tell the operator, and what clients are told in its place. */
+const OF_OPERATOR: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`, which is what ${NAME} allows`, 'g'), ''],
+  [new RegExp(` that ${NAME} allows`, 'g'), ' that are allowed'],
+  [new RegExp(`, and ${NAME} allows (\\d+)`, 'g'), ', and $1 is the most'],
+  [new RegExp(`: its operator (?:must set|sets) ${NAME}(?: or ${NAME})*`, 'g'), ''],
+  [new RegExp(`; ${NAME}(?: is (?:not )?set\\b| lists those that may|=\\S+ changes it)`, 'g'), ''],
+];
 
 /** Message and field without what only the operator can change. */
 export function forClient({ message, field }: Pick<ParleyError, 'message' | 'field'>): {
@@ -122,7 +131,8 @@ export function forClient({ message, field }: Pick<ParleyError, 'message' | 'fie
   readonly field: string | undefined;
 } {
   const isVariable = field !== undefined && VARIABLE.test(field);
-  return { message: message.replaceAll(OF_OPERATOR, ''), field: isVariable ? undefined : field };
+  const told = OF_OPERATOR.reduce((text, [what, instead]) => text.replace(what, instead), message);
+  return { message: told, field: isVariable ? undefined : field };
 }
 
 /** True if the process (EMFILE) or the machine (ENFILE) had no file descriptor left. */

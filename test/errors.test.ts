@@ -114,3 +114,26 @@ test('a client is told no variable of the operator, and its own fields', () => {
     assert.equal(error.field, told);
   }
 });
+
+for (const [message, told] of [
+  ['2 texts wait already, which is what MAX_WAITING_UTTERANCES allows', '2 texts wait already'],
+  [
+    '"text" is longer than the 10 characters that MAX_TEXT_LENGTH allows',
+    '"text" is longer than the 10 characters that are allowed',
+  ],
+  [
+    'the server uses 98 % of its processor, and MAX_CPU_PERCENT allows 90',
+    'the server uses 98 % of its processor, and 90 is the most',
+  ],
+  [
+    'this server recognises no speech: its operator must set ASR_MODEL_ID or ASR_BASE_URL',
+    'this server recognises no speech',
+  ],
+  ['pages of a may not; CORS_ORIGINS lists those that may', 'pages of a may not'],
+  ['it records no calls; RECORDINGS_DIR=/path/of/a/folder changes it', 'it records no calls'],
+  ['"voice" must be one of A_B and C_D', '"voice" must be one of A_B and C_D'],
+] as const) {
+  test(`a client is told "${told}"`, () => {
+    assert.equal(forClient({ message, field: 'text' }).message, told);
+  });
+}

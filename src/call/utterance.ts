@@ -7,7 +7,7 @@
 //
 // An utterance is spoken when its last packet was sent, not when the engine finished: its end travels through
 // the playout as a mark.
-import { isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
+import { forClient, isAborted, type ErrorCode, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../encoding/marks.js';
 import type { WordTime } from '../engines/engine.js';
 import type { LinePieces } from '../speaking/sentence-run.js';
@@ -282,7 +282,7 @@ export class Utterance {
         type: 'utterance.failed',
         utterance,
         text,
-        error: { code: error.code, message: error.message },
+        error: { code: error.code, message: forClient(error).message },
       });
     } else if (end === 'interrupted') {
       const heard = sound.textSent(line.segments, Math.max(0, durationMs - unheardMs));

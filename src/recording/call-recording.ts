@@ -2,7 +2,7 @@
 //
 //   idle ──▶ starting ──▶ recording ⇄ paused ──▶ stopping ──▶ idle
 //            announcement, then the file            the worker may also end it at any time
-import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
+import { asParleyError, type ErrorCode, forClient, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { FRAMES_PER_MS } from './recording-form.js';
 import type { RecordingEnd, RecordingResult, RecordingSize, StopReason } from './recording-messages.js';
@@ -162,8 +162,8 @@ export class CallRecording implements CallRecorder {
   #notStarted(error: unknown): void {
     if (this.#closed !== undefined || this.#isReported) return;
     const { code, message } = asParleyError(error, 'RECORDING_FAILED');
-    const size = { durationMs: 0, bytes: 0 };
-    this.#call.onEvent({ type: 'recording.failed', ...size, reason: 'failed', error: { code, message } });
+    const why = { code, message: forClient({ message, field: undefined }).message };
+    this.#call.onEvent({ type: 'recording.failed', durationMs: 0, bytes: 0, reason: 'failed', error: why });
   }
 
   pause(): RecordingView {

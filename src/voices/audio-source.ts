@@ -39,8 +39,7 @@ export async function audioBytes(
   const isWeb = scheme === 'http:' || scheme === 'https:';
   if (!isWeb)
     throw invalid(field, `"${field}" must be ${taken}${scheme === undefined ? '' : `, not ${scheme}`}`);
-  if (!urls)
-    throw invalid(field, `"${field}" must be ${taken}; this server fetches no URLs (REFERENCE_URLS)`);
+  if (!urls) throw invalid(field, `"${field}" must be ${taken}; this server fetches no URLs`);
   if (!URL.canParse(source)) throw invalid(field, `"${field}" is no valid URL`);
   return fetchFile(new URL(source), { network, maxBytes, field }, signal);
 }

@@ -1,7 +1,7 @@
 // Serves the part that both of ElevenLabs' sockets share: it checks the key, reads messages, makes contexts,
 // and refuses in ElevenLabs' words: {"message", "error", "code"}, where the code is the close code of the
 // socket.
-import { asParleyError, type ErrorCode, meaningOf, ParleyError } from '../../errors.js';
+import { asParleyError, type ErrorCode, forClient, meaningOf, ParleyError } from '../../errors.js';
 import { stated } from '../../stated.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
@@ -252,7 +252,7 @@ function refusalOf(error: ParleyError, requestId: string): ErrorRefusal {
   const hidden = verdict.hidden === true;
   const message = hidden
     ? `${meaningOf(error.code)}; the log has more under request ${requestId}`
-    : error.message;
+    : forClient(error).message;
   return { message, error: verdict.error, code: verdict.code, socket: verdict.socket === true, hidden };
 }
 

@@ -132,10 +132,9 @@ class TranscriptionHandler {
     const isOwn = own >= Math.ceil(places / 2);
     if (isOwn || this.#open >= places) {
       const whose = isOwn ? 'of this client ' : '';
-      const limits = 'MAX_TRANSCRIPTIONS and MAX_QUEUE_DEPTH allow no more';
       throw new ParleyError(
         'QUEUE_FULL',
-        `${isOwn ? own : places} sounds ${whose}are in work or wait: ${limits}`,
+        `${isOwn ? own : places} sounds ${whose}are in work or wait, and no more may`,
       );
     }
     this.#open++;

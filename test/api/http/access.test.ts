@@ -326,7 +326,7 @@ test('over HTTP every answer states the limit, and a refusal states when to come
   assert.equal(refused.headers.get('retry-after-ms'), '30000');
   assert.equal(refused.headers.get('x-ratelimit-remaining-requests'), '0');
   assert.deepEqual(errorIn(await refused.text()), {
-    message: 'this client has made more than 2 requests a minute, which is what RATE_LIMIT allows',
+    message: 'this client has made more than 2 requests a minute',
     type: 'rate_limit_error',
     param: null,
     code: 'rate_limit_exceeded',

@@ -233,7 +233,7 @@ test('texts wait for each other up to a limit, which is named', async () => {
   assert.deepEqual(await received(2), [
     {
       event: 'error',
-      detail: '2 texts wait on this socket already, which is what MAX_WAITING_UTTERANCES allows',
+      detail: '2 texts wait on this socket already',
       code: 'queue_full',
     },
     'On',
