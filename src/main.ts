@@ -235,7 +235,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     speech,
     speaking: { speaker: new SpokenSentences({ ...kept, speech, limits: config }), limits: config },
     voices: workshop.made,
-    limits: config,
+    limits: { ...config, usualLanguage: (voice) => engines.usualLanguage(voice) },
     models: { id: config.modelId, strict: config.strictModels },
     exposesMetrics: config.prometheusEnabled,
     calls,

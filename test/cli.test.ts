@@ -156,6 +156,14 @@ test('a text may come from the standard input, in a stated language', async () =
   });
 });
 
+test('a text of no known language is shown in English, without invisible characters', async () => {
+  const { out } = await run(['1\u200B5 km.']);
+  assert.equal(
+    out,
+    'en  fifteen kilometers.\n    0–6        measure       "1\u200B5 km" → "fifteen kilometers"\n',
+  );
+});
+
 test('silence, tones and what has no effect are shown, too', async () => {
   const body =
     'One.<break time="1s"/><say-as interpret-as="bleep">damn</say-as><emphasis>two</emphasis>.<break/>';

@@ -1,16 +1,18 @@
 // Shows how a text would be spoken, without speaking it: the normalised sentences and the rule behind each
 // change. It asks no engine and no voice.
-import { identifyLanguage } from '../text/language.js';
+import { canonicalTag } from '../engines/language-names.js';
 import { type Lexicon, readLexicon } from '../text/lexicon.js';
 import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';
 import type { MarkedStyle, Unheeded } from '../text/markup/marked-text.js';
 import { readMarkup } from '../text/markup/read-markup.js';
 import type { Span } from '../text/markup/source-map.js';
+import type { Sentence } from '../text/sentences.js';
 import { spokenForm, type FormOptions } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
 import type { TextRequest } from './speech-request.js';
 import { atOnce, isMarkup, nothingToSay, sentencesOf, type TextSteps, tooLong } from './text-source.js';
 
+const BLANK = /[\p{Cc}\s]/u;
 const MOST_REQUEST_ENTRIES = 1000; // entries of a lexicon that comes with a request
 
 interface FiredRule {
@@ -23,6 +25,7 @@ interface FiredRule {
 
 interface ReadSentence {
   readonly kind: 'sentence';
+  /** In one line and without invisible characters, as it is spoken. */
   readonly written: string;
   readonly spoken: string;
   readonly language: string;
@@ -48,6 +51,11 @@ export interface ReadingLimits {
   readonly maxTextLength: number;
   /** Lexicon of the server. */
   readonly lexicon?: Lexicon | undefined;
+  /**
+   * The language in which a voice, or without one the default voice, speaks a text whose language is not
+   * known. Default English.
+   */
+  readonly usualLanguage?: ((voice?: string) => string) | undefined;
 }
 
 /** Reads the lexicon of a request. Throws INVALID_FIELD with the entry and its field. */
@@ -70,7 +78,8 @@ export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSte
   const { text, language, format } = request;
   const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
   const languages = new LanguagePlan(language);
-  const reader = new Reader(languages, lexicons);
+  const { usualLanguage = () => 'en' } = limits;
+  const reader = new Reader(languages, lexicons, usualLanguage);
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!isMarkup(text, format)) {
     const sentences = yield* sentencesOf(text, limits, language);
@@ -98,23 +107,32 @@ export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSte
 class Reader {
   readonly #languages: LanguagePlan;
   readonly #lexicons: readonly Lexicon[];
+  readonly #usualLanguage: (voice?: string) => string;
 
-  constructor(languages: LanguagePlan, lexicons: readonly Lexicon[]) {
+  constructor(
+    languages: LanguagePlan,
+    lexicons: readonly Lexicon[],
+    usualLanguage: (voice?: string) => string,
+  ) {
     this.#languages = languages;
     this.#lexicons = lexicons;
+    this.#usualLanguage = usualLanguage;
   }
 
-  /** Applies the rules to the text of the request itself, so that places are those of the request. */
-  plain({ start, end }: Span, source: string, isOnly: boolean): ReadSentence {
-    const written = source.slice(start, end);
-    const language = this.#languageOf(written, isOnly);
-    const place = (from: number, to: number) => ({ start: start + from, end: start + to });
-    return this.#read(written, { language }, place, source);
+  plain({ text, start, end }: Sentence, source: string, isOnly: boolean): ReadSentence {
+    const language = this.#languages.of(text, isOnly) ?? this.#usualLanguage();
+    const spanOf = sourceSpans(text, source.slice(start, end));
+    const place = (from: number, to: number) => {
+      const span = spanOf(from, to);
+      return { start: start + span.start, end: start + span.end };
+    };
+    return this.#read(text, { language }, place, source);
   }
 
   marked(sentence: MarkedSentence, source: string, isOnly: boolean): ReadSentence {
     const { text, style, parts, context, pauseBeforeMs, marksBefore, marksAfter } = sentence;
-    const language = style.language ?? this.#languageOf(text, isOnly);
+    const stated = style.language ?? this.#languages.of(text, isOnly);
+    const language = stated === undefined ? this.#usualLanguage(style.voice) : canonicalTag(stated);
     const place = (from: number, to: number) => sentence.sourceSpan(from, to);
     return {
       ...this.#read(text, { language, parts, context, isMarked: true }, place, source),
@@ -123,10 +141,6 @@ class Reader {
       ...(marksBefore.length === 0 ? {} : { marksBefore }),
       ...(marksAfter.length === 0 ? {} : { marksAfter }),
     };
-  }
-
-  #languageOf(written: string, isOnly: boolean): string {
-    return this.#languages.of(written, isOnly) ?? identifyLanguage(written).language;
   }
 
   #read(
@@ -149,4 +163,19 @@ class Reader {
       rules,
     };
   }
+}
+
+/** Places in `source` of spans of `text`: the same with invisible characters left out and spaces joined. */
+function sourceSpans(text: string, source: string): (start: number, end: number) => Span {
+  if (text === source) return (start, end) => ({ start, end });
+  const places: number[] = [];
+  let at = 0;
+  for (const unit of text.split('')) {
+    while (at < source.length && (unit === ' ' ? !BLANK.test(source[at] ?? '') : source[at] !== unit)) at++;
+    places.push(at++);
+  }
+  return (start, end) => ({
+    start: places[start] ?? source.length,
+    end: end > start ? (places[end - 1] ?? source.length - 1) + 1 : (places[start] ?? source.length),
+  });
 }

@@ -3,6 +3,7 @@
 // The markup of a text has precedence over the request. If neither states a language, the sentence decides
 // (language-plan.ts). A sentence without a letter or digit is left out.
 import type { VoiceReference } from '../engines/engine.js';
+import { canonicalTag, primaryTag } from '../engines/language-names.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
@@ -31,10 +32,10 @@ interface ArrivingSentence {
   readonly beginning?: string;
 }
 
-/** The first clause of a sentence, with the space behind it, and the voice that began to speak it. */
-interface Beginning {
-  readonly text: string;
+/** The voice of a sentence, and the tag of its words: that of the voice, with the region that is stated. */
+interface Speaker {
   readonly voice: ResolvedVoice;
+  readonly language: string;
 }
 
 export class VoicePlan {
@@ -64,7 +65,7 @@ export class VoicePlan {
     const spoken: SpokenSentence[] = [];
     for (const { text } of sentences) {
       yield;
-      const sentence = this.#sentence(text, isOnly);
+      const sentence = this.#sentence(text, this.#next(text, isOnly));
       if (sentence !== undefined) spoken.push(sentence);
     }
     if (spoken.length === 0) throw nothingToSay();
@@ -76,11 +77,10 @@ export class VoicePlan {
     sentences: AsyncIterable<ArrivingSentence>,
   ): AsyncGenerator<SpokenSentence, void, undefined> {
     let isSilent = true;
-    let voice: ResolvedVoice | undefined;
-    for await (const { text, isOnly, continues = false, beginning: clause } of sentences) {
-      const beginning = clause === undefined || voice === undefined ? undefined : { text: clause, voice };
-      const sentence = this.#sentence(text, isOnly, { beginning });
-      voice = sentence?.voice;
+    let speaker: Speaker | undefined;
+    for await (const { text, isOnly, continues = false, beginning } of sentences) {
+      if (speaker === undefined || beginning === undefined) speaker = this.#next(text, isOnly);
+      const sentence = this.#sentence(text, speaker, { beginning });
       if (sentence === undefined) continue;
       isSilent = false;
       yield continues ? { ...sentence, continues } : sentence;
@@ -95,26 +95,25 @@ export class VoicePlan {
 
   /** A sentence of markup; undefined if nothing of it is spoken. */
   marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
-    return this.#sentence(text, isOnly, { marked });
+    return this.#sentence(text, this.#next(text, isOnly, marked.style), { marked });
   }
 
   /**
-   * Undefined if nothing of it is spoken, as of the fence of a code block. `beginning` is given with the rest
-   * of its sentence.
+   * Undefined if nothing of it is spoken, as of the fence of a code block. `beginning` is the first clause of
+   * the sentence, with the space behind it, if the text is the rest.
    */
   #sentence(
     text: string,
-    isOnly: boolean,
-    { marked, beginning }: { readonly marked?: Marked; readonly beginning?: Beginning | undefined } = {},
+    { voice, language }: Speaker,
+    { marked, beginning }: { readonly marked?: Marked; readonly beginning?: string | undefined } = {},
   ): SpokenSentence | undefined {
-    const voice = beginning?.voice ?? this.#next(text, isOnly, marked?.style);
     const { normalize = true, pace = 1 } = this.#settings;
     const { parts = [], context } = marked ?? {};
     const isMarked = marked !== undefined;
     const lexicons = this.#lexicons;
-    const options: FormOptions = { language: voice.language, normalize, parts, isMarked, context, lexicons };
+    const options: FormOptions = { language, normalize, parts, isMarked, context, lexicons };
     const spoken =
-      beginning === undefined ? spokenForm(text, options) : continuedForm(beginning.text, text, options);
+      beginning === undefined ? spokenForm(text, options) : continuedForm(beginning, text, options);
     if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
     return {
       text,
@@ -124,8 +123,14 @@ export class VoicePlan {
     };
   }
 
-  #next(sentence: string, isOnly: boolean, style?: Marked['style']): ResolvedVoice {
+  #next(sentence: string, isOnly: boolean, style?: Marked['style']): Speaker {
     const language = style?.language ?? this.#languages.of(sentence, isOnly);
+    const voice = this.#voiceOf(language, style);
+    const isStated = language !== undefined && primaryTag(language) === primaryTag(voice.language);
+    return { voice, language: isStated ? canonicalTag(language) : voice.language };
+  }
+
+  #voiceOf(language: string | undefined, style: Marked['style'] | undefined): ResolvedVoice {
     const voice = style?.voice ?? this.#settings.voice;
     const reference = style?.voice === undefined ? this.#settings.reference : undefined;
     const request: VoiceRequest = { voice, reference, language };

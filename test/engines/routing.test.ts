@@ -111,6 +111,14 @@ test('espeak is used only where ESPEAK=1 says so, whether its package is there o
   await assert.rejects(named, { message: 'ENGINE=espeak lacks its engine: set ESPEAK=1' });
 });
 
+test('the usual language of a voice is its own, and without a known voice that of the default voice', async (t) => {
+  const engines = await openEngines(t, { defaultVoice: 'espeak-fr' });
+  assert.deepEqual(
+    [undefined, 'slt', 'espeak-de', 'alloy', 'nobody'].map((voice) => engines.usualLanguage(voice)),
+    ['fr', 'en', 'de', 'en', 'en'],
+  );
+});
+
 test('a server that speaks English only says what other languages need', async (t) => {
   const engines = await openEngines(t, { espeak: false });
   assert.equal(

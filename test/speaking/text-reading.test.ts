@@ -3,10 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { primaryTag } from '../../src/engines/language-names.js';
+import type { SpeechRouting } from '../../src/engines/routing.js';
 import { withLexicon } from '../../src/speaking/lexicon-file.js';
 import { type ReadText, readText, requestLexicon } from '../../src/speaking/text-reading.js';
 import { Lexicon } from '../../src/text/lexicon.js';
 import type { TextRequest } from '../../src/speaking/speech-request.js';
+import { wholeText } from '../../src/speaking/whole-text.js';
+import { InstantEngine } from '../fakes/engines.js';
 
 const LIMITS = { maxTextLength: 1000 };
 
@@ -51,6 +56,122 @@ test('each sentence is reported with its words, its language, and each rule that
   ]);
   assert.deepEqual(sentences[1]?.place, { start: 17, end: 52 });
   checkPlaces(text, sentences);
+});
+
+test('the text is the one that is spoken: in one line, without what is invisible, at the places of the request', () => {
+  const text = 'It\u200B costs \u00AD$3\uFEFF4 now.\n  Thanks\t for\u200B  3\u00ADkm.';
+  const sentences = sentencesOf({ text, language: 'en' });
+  assert.deepEqual(
+    sentences.map(({ written, spoken, place, rules }) => [
+      written,
+      spoken,
+      place,
+      rules.map((one) => one.place),
+    ]),
+    [
+      [
+        'It costs $34 now.',
+        'It costs thirty-four dollars now.',
+        { start: 0, end: 20 },
+        [{ start: 11, end: 15 }],
+      ],
+      ['Thanks for 3km.', 'Thanks for three kilometers.', { start: 23, end: 42 }, [{ start: 37, end: 41 }]],
+    ],
+  );
+  checkPlaces(text, sentences);
+});
+
+test('a text whose language is not known is read in that of the voice that will speak it', () => {
+  const read = (text: string, usualLanguage?: (voice?: string) => string) =>
+    readText({ text }, { ...LIMITS, usualLanguage }).sentences.map((one) =>
+      one.kind === 'sentence' ? [one.language, one.spoken] : [],
+    );
+  assert.deepEqual(read('5 km.'), [['en', 'five kilometers.']]);
+  assert.deepEqual(
+    read('5 km.', () => 'de'),
+    [['de', 'fünf Kilometer.']],
+  );
+  const voiceOf = (voice?: string) => (voice === 'eve' ? 'fr' : 'de');
+  const text = '<speak>5 km. <voice name="eve">7 km.</voice> <p xml:lang="spa">9 km.</p></speak>';
+  assert.deepEqual(read(text, voiceOf), [
+    ['de', 'fünf Kilometer.'],
+    ['fr', 'sept kilomètres.'],
+    ['es', 'nueve kilómetros.'],
+  ]);
+});
+
+test('what is shown are the words that the engine gets', () => {
+  const usualLanguage = () => 'ru';
+  const routing: SpeechRouting = {
+    voices: () => Promise.resolve([]),
+    resolve: ({ language = usualLanguage() }) => ({
+      engine: new InstantEngine(),
+      voice: 'a',
+      language: primaryTag(language),
+    }),
+  };
+  const marks = [
+    '',
+    '\u200B',
+    '\uFEFF',
+    '\u00AD',
+    '\u2060',
+    '\u200D',
+    '\u0000',
+    '\n',
+    '\t',
+    '\u2028',
+    '\u202E',
+    '\u{E0041}',
+    '\uD800',
+  ];
+  const parts = [
+    '5',
+    ' ',
+    '3',
+    '.',
+    ' km',
+    '$',
+    '-',
+    '- ',
+    '| ',
+    '/',
+    ':',
+    'Info',
+    'p.m',
+    'Das kostet',
+    'It costs',
+    '16',
+    '日',
+    ', ',
+    '**',
+    '#',
+    'é',
+  ];
+  const anyText = fc
+    .array(fc.constantFrom(...parts, ...marks), { maxLength: 30 })
+    .map((all) => `${all.join('')} x`);
+  const anyLanguage = fc.constantFrom(undefined, 'de', 'pt-PT', 'por', 'zh_CN');
+  fc.assert(
+    fc.property(anyText, anyLanguage, (text, language) => {
+      const settings = language === undefined ? {} : { language };
+      const limits = { maxTextLength: 1000, textIdleMs: 1000 };
+      const pieces = wholeText(text, settings, routing, limits);
+      const words = pieces.map((piece) =>
+        'text' in piece ? [piece.text, piece.spoken?.text ?? piece.text] : [],
+      );
+      const { sentences } = readText({ text, ...settings }, { ...LIMITS, usualLanguage });
+      const shown = sentences.map((one) => (one.kind === 'sentence' ? [one.written, one.spoken] : []));
+      assert.deepEqual(
+        shown.filter(([, spoken = '']) => /[\p{L}\p{N}]/u.test(spoken)),
+        words,
+      );
+      for (const { rules } of sentences.filter((one) => one.kind === 'sentence')) {
+        for (const { written, place } of rules) assert.equal(text.slice(place.start, place.end), written);
+      }
+    }),
+    { numRuns: 1500, seed: 3 },
+  );
 });
 
 test('a stated language is that of every sentence', () => {

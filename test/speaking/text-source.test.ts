@@ -385,6 +385,20 @@ test('sentences that arrive are judged as they come', async () => {
   assert.deepEqual(heard, ['xx', 'fr']);
 });
 
+test('a sentence has the words of the region that is stated, from a voice of its language', () => {
+  const portuguese: SpeechRouting = {
+    voices: () => Promise.resolve([]),
+    resolve: () => ({ engine: new ScriptedEngine(), voice: 'a', language: 'pt' }),
+  };
+  const words = (text: string, language?: string) =>
+    wholeText(text, language === undefined ? {} : { language }, portuguese, LIMITS).map((piece) =>
+      'text' in piece ? piece.spoken?.text : undefined,
+    );
+  assert.deepEqual(words('São 16.', 'pt-PT'), ['São dezasseis.']);
+  assert.deepEqual(words('São 16.', 'pt_br'), ['São dezesseis.']);
+  assert.deepEqual(words('São 16.'), ['São dezesseis.']);
+});
+
 test('the rest of a sentence is spoken by the voice of its first clause, and read as the whole sentence', async () => {
   const plan = new VoicePlan(routing, {});
   async function* arriving() {

@@ -33,7 +33,7 @@ const RULE = object({
 
 const SENTENCE = object(
   {
-    text: { ...STRING, description: 'as it is written' },
+    text: { ...STRING, description: 'as it is written, in one line and without invisible characters' },
     spoken: STRING,
     language: STRING,
     start: INTEGER,

@@ -67,6 +67,13 @@ test('SSML is answered with its pauses, style, marks and tones, and what has no 
   assert.deepEqual(body.unheeded, [{ what: '<emphasis>', line: 1, column: text.indexOf('<emphasis>') + 1 }]);
 });
 
+test('a text of no known language is answered as the default voice speaks it, without invisible characters', async (t) => {
+  const { app } = await openApp(t, { limits: { ...LIMITS, usualLanguage: () => 'de' } });
+  const answer = await app.inject({ method: 'POST', url: NORMALIZE, payload: { text: '1\u200B5\u00A0km.' } });
+  const [{ text, spoken, language, start, end }] = answer.json().sentences;
+  assert.deepEqual([text, spoken, language, start, end], ['15 km.', 'fünfzehn Kilometer.', 'de', 0, 7]);
+});
+
 test('whether a text is SSML may be stated', async (t) => {
   const { body } = await answerOf(t, { text: '<speak>a</speak>', ssml: false });
   assert.equal(body.sentences[0].text, '<speak>a</speak>');
