@@ -29,6 +29,7 @@ import type { RoutingContext } from '../routing-file.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import type { Place } from '../transport/flow.js';
 import type { IncomingCalls } from '../../src/call/incoming-calls.js';
+import type { TurnRecogniser } from '../../src/call/turn-texts.js';
 import { RecentPeers } from './admission.js';
 import { Answering } from './answering.js';
 import { IncomingDecision } from './incoming-decision.js';
@@ -44,6 +45,8 @@ interface TelephoneSurroundings {
   readonly switchboard: Switchboard;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Absent: no caller is recognised. */
+  readonly callerTexts?: TurnRecogniser;
   /** Calls that wait for the decision of an application. */
   readonly incoming: IncomingCalls;
   /** Cache for prompts that are synthesised before calls come. */
@@ -125,6 +128,7 @@ function partsOf(
     recentPeers,
     answering: new Answering(settings.routes, greeting, sip.ringMs, around.handler),
     handler: around.handler,
+    callerTexts: around.callerTexts,
     decision: decisionOf(around, settings.context),
     switchboard,
     openMedia: (localAddress, request) => supply.open(localAddress, request),

@@ -27,6 +27,7 @@ import { CallState, EventLog, sessionReason, SilenceLimit, whyEnded } from './ca
 import { CallTimes, type PhoneCallInfo, type PhoneFacts, recordOf, viewOf } from './call-view.js';
 import { Greeting } from './greeting.js';
 import { Holding, type Leg, TransferTarget } from './leg.js';
+import { type TurnRecogniser, TurnTexts } from '../../src/call/turn-texts.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
 
 export interface PhoneCallParts {
@@ -39,6 +40,8 @@ export interface PhoneCallParts {
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Absent: no caller is recognised. */
+  readonly callerTexts?: TurnRecogniser | undefined;
   /** Transfers a call. */
   readonly transfer?: (phone: PhoneCall, request: TransferRequest) => Promise<TransferOutcome>;
 }
@@ -79,6 +82,7 @@ export class PhoneCall {
   readonly #greeting = new Greeting();
   #lastView: PhoneCallView | undefined;
   #call: Call | undefined;
+  #turns: TurnTexts | undefined;
   #end: PhoneCallEnd | undefined;
   #ending: Promise<void> | undefined;
   #transferredTo: string | undefined;
@@ -192,11 +196,14 @@ export class PhoneCall {
   /** Sets the speech of the call, which uses the port that was given. */
   talks(call: Call): void {
     this.#call = call;
+    const { callerTexts, time } = this.#parts;
+    const tell = (event: CallEvent): void => this.#events.add({ type: 'speech', event });
+    const turns = (this.#turns = new TurnTexts({ call, callerTexts, time, tell }));
     call.observe((event) => {
       if (event.type === 'utterance.started') this.#times.spoke();
       this.#voice(event.type);
       if (event.type === 'speech.started' || event.type === 'turn.ended') this.#silence.restart();
-      if (event.type !== 'digit') this.#events.add({ type: 'speech', event });
+      if (event.type !== 'digit') turns.take(event);
     });
     void call.closed.then((reason) =>
       this.end(reason === 'server closing' ? { reason } : { reason: 'failed', detail: reason }),
@@ -251,6 +258,8 @@ export class PhoneCall {
   /** See Call. */
   listen(settings: Partial<HearingSettings> | undefined): void {
     this.#talking().listen(settings);
+    if (settings === undefined) this.#turns?.stop();
+    else this.#turns?.start();
   }
 
   /** Hears the caller, as a rule asks for it. A call that cannot be heard goes on, and the log says why. */
@@ -356,6 +365,7 @@ export class PhoneCall {
     // Nothing is sent after this point.
     const [media, sent] = [leg?.media.figures(), call?.stats()];
     await farewell(goodbye, this.#parts.time);
+    this.#turns?.stop();
     this.#state.step('ended', end);
     const { recordings } = call ?? {};
     const last = { end, media, sent, transferredTo: this.#transferredTo, recordings };

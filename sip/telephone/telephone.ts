@@ -18,6 +18,7 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
+import type { TurnRecogniser } from '../../src/call/turn-texts.js';
 import type { Interruptible } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
@@ -67,6 +68,8 @@ export interface TelephoneParts {
   readonly recentPeers: RecentPeers;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Absent: no caller is recognised. */
+  readonly callerTexts?: TurnRecogniser | undefined;
   readonly answering: Answering;
   /** Asks the application about each incoming call; absent: the rules decide alone. */
   readonly decision?: IncomingDecision | undefined;

@@ -20,7 +20,8 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from './phone-calls.js';
-import type { Interruptible } from './utterance.js';
+import { type TurnRecogniser, TurnTexts } from './turn-texts.js';
+import type { CallEvent, Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 
 const MOST_DIGITS = 1000;
@@ -39,6 +40,8 @@ interface ListingParts {
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
+  /** Absent: no caller is recognised. */
+  readonly callerTexts?: TurnRecogniser;
 }
 
 class ListedCall {
@@ -48,22 +51,27 @@ class ListedCall {
   readonly #owner: string | undefined;
   readonly #events: EventLog;
   readonly #createdAt: number;
+  readonly #turns: TurnTexts;
   readonly #digits: PressedDigit[] = [];
 
-  constructor(handled: HandledCall, owner: string | undefined, unixMs: () => number) {
+  constructor(handled: HandledCall, owner: string | undefined, parts: ListingParts) {
+    const { unixMs } = parts;
     this.#now = { handled };
     this.#owner = owner;
     this.#events = new EventLog(unixMs);
     this.#createdAt = unixMs();
     this.#events.add({ type: 'state', state: 'connected' });
     const { call } = handled;
+    const tell = (event: CallEvent) => this.#events.add({ type: 'speech', event });
+    this.#turns = new TurnTexts({ ...parts, call, tell });
     call.observe((event) => {
-      this.#events.add({ type: 'speech', event });
+      this.#turns.take(event);
       if (event.type !== 'digit') return;
       this.#digits.push({ digit: event.digit, at: unixMs() });
       if (this.#digits.length > MOST_DIGITS) this.#digits.shift();
     });
     this.over = call.closed.then((closed) => {
+      this.#turns.stop();
       const reason = REASONS[closed] ?? 'failed';
       const end = reason === 'failed' ? { reason, detail: closed } : { reason };
       this.#now = { view: { ...this.view, state: 'ended', endedAt: unixMs(), end } };
@@ -97,6 +105,13 @@ class ListedCall {
     throw new ParleyError('WRONG_STATE', 'the call is ended, not connected');
   }
 
+  /** See Call. */
+  listen(settings: Partial<HearingSettings> | undefined): void {
+    this.talking.listen(settings);
+    if (settings === undefined) this.#turns.stop();
+    else this.#turns.start();
+  }
+
   /** Throws WRONG_STATE: the protocol of the call has no such thing. */
   refuse(what: string): never {
     const { protocol } = this.talking;
@@ -110,16 +125,16 @@ class ListedCall {
 
 export class ListedCalls {
   readonly book: CallBook<ListedCall>;
-  readonly #unixMs: () => number;
+  readonly #parts: ListingParts;
 
-  constructor({ time, unixMs }: ListingParts) {
-    this.book = new CallBook(time);
-    this.#unixMs = unixMs;
+  constructor(parts: ListingParts) {
+    this.book = new CallBook(parts.time);
+    this.#parts = parts;
   }
 
   /** `owner`: name of the API key that the call belongs to; undefined: to every key. */
   add(handled: HandledCall, owner: string | undefined): void {
-    this.book.add(new ListedCall(handled, owner, this.#unixMs));
+    this.book.add(new ListedCall(handled, owner, this.#parts));
   }
 }
 
@@ -174,9 +189,10 @@ export class ApplicationCalls implements PhoneCalls {
   }
 
   listen(id: string, settings: Partial<HearingSettings> | undefined): void {
-    const call = this.#used(id);
-    if (call === undefined) this.#telephone.listen(id, settings);
-    else call.listen(settings);
+    const listed = this.#listed(id);
+    if (listed === undefined) return this.#telephone.listen(id, settings);
+    listed.listen(settings);
+    return this.#parts.used(id);
   }
 
   interrupt(id: string): Interruption {

@@ -100,7 +100,15 @@ export type CallEvent =
   | { type: 'speech.started'; onsetAt: number }
   | { type: 'speech.stopped'; durationMs: number }
   /** The caller has finished, `silenceMs` ago, or speaks for as long as a turn may last. */
-  | { type: 'turn.ended'; speechMs: number; silenceMs: number; reason: 'silence' | 'longest' | 'client' }
+  | {
+      type: 'turn.ended';
+      speechMs: number;
+      silenceMs: number;
+      reason: 'silence' | 'longest' | 'client';
+      /** What the caller said, and its BCP 47 tag, in the events of a call under /v1/calls only. */
+      text?: string;
+      language?: string;
+    }
   /** The caller was expected to speak, and did not. */
   | { type: 'no_input' }
   /** The caller pressed a key: 0-9, *, #, A-D. */

@@ -67,7 +67,7 @@ function speechForm(call: string, event: CallEvent) {
     case 'speech.stopped':
       return { type, duration_ms: event.durationMs };
     case 'turn.ended':
-      return { type, speech_ms: event.speechMs, silence_ms: event.silenceMs, reason: event.reason };
+      return { type, ...turnForm(event) };
     case 'digit':
       return { type, digit: event.digit };
     case 'agent.prompt':
@@ -89,6 +89,11 @@ function speechForm(call: string, event: CallEvent) {
     default:
       return { type, utterance: event.utterance, ...utteranceForm(call, event) };
   }
+}
+
+function turnForm(event: Extract<CallEvent, { readonly type: 'turn.ended' }>) {
+  const { speechMs, silenceMs, reason, text, language } = event;
+  return { speech_ms: speechMs, silence_ms: silenceMs, reason, text, language };
 }
 
 function agentForm(call: string, event: AgentEvent) {

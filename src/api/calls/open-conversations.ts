@@ -67,7 +67,7 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const handler = new Agents({ ...shared, ...counted, ...openers });
   const { decider } = config.incoming ?? {};
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
-  const listed = new ListedCalls(sources);
+  const listed = new ListedCalls({ ...sources, callerTexts });
   const soundCalls = new SoundCalls({ plane, switchboard, handler, listed, randomBytes });
   const socketCalls = { ...relayed, agents: handler, handler, switchboard, soundCalls };
   const dialects = [realtimeChannel(socketCalls), relayChannel(socketCalls)];
