@@ -7,7 +7,7 @@ import type { CallRecord, PhoneCallEvent } from '../../../src/call/phone-calls.j
 import type { ParleyError } from '../../../src/errors.js';
 import { PCMU } from '../../../src/codecs/codec.js';
 import type { Leg } from '../../../sip/telephone/leg.js';
-import { PhoneCall } from '../../../sip/telephone/phone-call.js';
+import { PhoneCall, type PhoneCallParts } from '../../../sip/telephone/phone-call.js';
 import type { RoutingContext } from '../../../sip/routing-file.js';
 import { NO_NAMED_RELAYS } from '../../../src/config/named-relay.js';
 import { HEARING_SETTINGS } from '../../fakes/hearing-settings.js';
@@ -322,12 +322,11 @@ export function callSurroundings() {
   };
 }
 
-export function aCall({
-  direction = 'inbound',
-  connected = true,
-  ...more
-}: Partial<PhoneCallInfo> & { connected?: boolean } = {}) {
-  const parts = callSurroundings();
+export function aCall(
+  { direction = 'inbound', connected = true, ...more }: Partial<PhoneCallInfo> & { connected?: boolean } = {},
+  around: Pick<PhoneCallParts, 'callerTexts'> = {},
+) {
+  const parts = { ...callSurroundings(), ...around };
   const [session, media, call] = [new FakeSession(), new FakeMedia(), new FakeCall()];
   const phone = new PhoneCall(
     { id: 'call-1', direction, to: 'sip:100@parley', from: 'sip:anna@a', ...more },

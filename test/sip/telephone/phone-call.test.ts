@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SessionEnd } from '../../../sip/session/session.js';
+import type { CallerListener } from '../../../src/call/caller-texts.js';
 import { EventLog, SilenceLimit } from '../../../sip/telephone/call-state.js';
 import { PhoneBook } from '../../../sip/telephone/phone-book.js';
 import { ParleyError } from '../../../src/errors.js';
@@ -425,6 +426,24 @@ void test('the recordings of a call are in its view, and stay there and in its r
   await phone.end({ reason: 'we hung up' });
   assert.deepEqual(phone.view.recordings, ['first.wav', 'second.wav']);
   assert.deepEqual(records[0]?.recordings, ['first.wav', 'second.wav']);
+});
+
+void test('a turn has its text in the events of the call, and none that waits is told after the end', async () => {
+  let listener: CallerListener | undefined;
+  const callerTexts = {
+    isCallerRecognised: true,
+    follow: (_call: unknown, given: CallerListener) => ((listener = given), () => undefined),
+  };
+  const { phone, call, events } = aCall({}, { callerTexts });
+  const turn = { type: 'turn.ended', speechMs: 100, silenceMs: 600, reason: 'silence' } as const;
+  call.emit({ type: 'speech.started', onsetAt: 0 });
+  call.emit(turn);
+  listener?.text({ number: 0, text: 'Hello.', isFinal: true, language: undefined, beginMs: 0, endMs: 0 });
+  call.emit(turn);
+  await phone.end({ reason: 'we hung up' });
+  const told = events.flatMap((event) => (event.type === 'speech' ? [event.event] : []));
+  assert.deepEqual(told.slice(1), [{ ...turn, text: 'Hello.' }, turn]);
+  assert.equal(events.at(-1)?.type, 'state');
 });
 
 void test('whoever comes back goes on behind the event that it saw last', () => {
