@@ -109,7 +109,11 @@ test('an offerless INVITE: everything we speak is offered, and the answer decide
   const offer = valueOf(session.offer());
   assert.deepEqual(linesOf(offer, 'm='), ['audio 40000 RTP/AVP 0 8 9 96 13 97 98']);
   assert.deepEqual(linesOf(offer, 'a=rtpmap:'), [
+    '0 PCMU/8000',
+    '8 PCMA/8000',
+    '9 G722/8000',
     '96 opus/48000/2',
+    '13 CN/8000',
     '97 telephone-event/8000',
     '98 telephone-event/48000',
   ]);
