@@ -16,6 +16,7 @@ import type { Time } from '../../src/time.js';
 import { refused, type Result } from '../message/refusal.js';
 import type { CapturedMedia, MediaQuality, MediaSource } from '../capture/taps.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
+import { parseAddress } from '../guard/address-list.js';
 import { isUnknown } from '../sdp/ice-parameters.js';
 import { type Direction, receives, sends } from '../sdp/session-description.js';
 import type { RandomBytes } from '../sdp/local-side.js';
@@ -77,6 +78,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   onClosing: (() => void) | undefined;
   /** The far end ended its DTLS association, and with it its media, 5 s ago. */
   onLeft: (() => void) | undefined;
+  /** Media stops until an ACK or PRACK comes, or a packet of the far end's media. */
+  onUnacknowledged: (() => void) | undefined;
   readonly #parts: CallMediaParts;
   readonly #socket: MediaSocket;
   readonly #negotiation: ForkedNegotiation;
@@ -92,8 +95,10 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   #held = false;
   /** The peer, or a packet of its media, has shown that it is there. */
   #confirmed = false;
+  /** Address of the peer's signalling, if a connection or a password has proven it. */
+  #provenAddress: string | undefined;
   #onceConfirmed: (() => void)[] = [];
-  readonly #trial: Trial;
+  readonly #unacknowledged: UnacknowledgedLimit;
   #departures = 0;
   #closed = false;
 
@@ -114,7 +119,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       () => socket.stats(),
       () => this.onSilent?.(),
     );
-    this.#trial = new Trial(time, () => this.#voice.stop());
+    this.#unacknowledged = new UnacknowledgedLimit(time, () => this.#resume());
     this.#path = new MediaPath({
       socket,
       certificate,
@@ -138,7 +143,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#incoming.signalledFrom(address);
   }
 
-  confirmed(): void {
+  confirmed(address?: string): void {
+    this.#provenAddress ??= address;
     if (this.#confirmed || this.#closed) return;
     this.#confirmed = true;
     if (this.#applied !== undefined) this.#begin(this.#applied);
@@ -156,13 +162,13 @@ export class CallMedia implements SessionMedia, CapturedMedia {
 
   acknowledged(by: 'ACK' | 'PRACK'): void {
     if (this.#closed) return;
-    const { isOver } = this.#trial;
-    this.#trial.acknowledged(by);
+    const { isOver } = this.#unacknowledged;
+    this.#unacknowledged.acknowledged(by);
     if (isOver) this.#resume();
   }
 
   awaitAck(isAwaited: boolean): void {
-    this.#trial.awaitsAck = isAwaited;
+    this.#unacknowledged.awaitsAck = isAwaited;
   }
 
   /** Calls `action` as soon as media may be sent; never if the call ends before. */
@@ -270,7 +276,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#closed = true;
     this.#onceConfirmed = [];
     this.#watch.close();
-    this.#trial.close();
+    this.#unacknowledged.close();
     this.#digits.close();
     this.#voice.close();
     this.#path.close();
@@ -298,8 +304,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
 
   /** The far end is where its media comes from. */
   #heard(): void {
-    const { isOver } = this.#trial;
-    this.#trial.heard();
+    const { isOver } = this.#unacknowledged;
+    this.#unacknowledged.heard();
     if (this.#confirmed && isOver) this.#resume();
     this.confirmed();
   }
@@ -330,7 +336,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     try {
       this.#applied = agreed;
       const { address, port } = agreed.remote;
-      if (before?.remote.address !== address || before.remote.port !== port) this.#trial.moved();
+      if (before?.remote.address !== address || before.remote.port !== port) this.#unacknowledged.moved();
       this.#incoming.follow(agreed, keys?.receive);
       if (this.#confirmed || !connects(agreed)) this.#path.follow(agreed);
     } catch (error) {
@@ -389,7 +395,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     const opened = this.#open(agreed, keys);
     if (opened instanceof ParleyError) return this.onFailed?.(opened);
     this.#incoming.protect(keys.receive);
-    this.#trial.heard();
+    this.#unacknowledged.heard();
     this.#flow(agreed, true, opened);
     this.confirmed();
   }
@@ -414,9 +420,20 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#watch.expect(!this.#held && receives(agreed.direction));
     if (another) this.#tellPort(agreed);
     this.#voice.leave();
-    if (this.#held || !keyed || !this.#confirmed || !this.#trial.maySend()) this.#voice.stop();
-    else this.#voice.flow();
+    const isReady = !this.#held && keyed && this.#confirmed;
+    const maySend = isReady && (this.#isProven(agreed) || this.#unacknowledged.maySend());
+    if (maySend) this.#voice.flow();
+    else this.#voice.stop();
     if (this.#held !== before) this.onHeld?.(this.#held);
+    if (isReady && !maySend) this.onUnacknowledged?.();
+  }
+
+  /** True if the media goes to the host that signalled, by proof, or where ICE checks come from. */
+  #isProven({ remote, remoteRtcp = remote, ice }: AgreedAudio): boolean {
+    if (ice !== undefined) return true;
+    const proven = parseAddress(this.#provenAddress ?? '')?.toString();
+    if (proven === undefined) return false;
+    return [remote, remoteRtcp].every(({ address }) => parseAddress(address)?.toString() === proven);
   }
 
   #tellPort({ keys }: AgreedAudio): void {
@@ -455,13 +472,13 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   }
 }
 
-const TRIAL_MS = 1000;
+const UNACKNOWLEDGED_MS = 1000;
 
 /**
  * Limits the media to an address that only a description names: without ACK, and without a packet from there,
  * it ends after a second. The second is one for all addresses until the next ACK.
  */
-class Trial {
+class UnacknowledgedLimit {
   /** An ACK is to come. */
   awaitsAck = true;
   readonly #time: Time;
@@ -469,27 +486,28 @@ class Trial {
   #isAcknowledged = false;
   #isHeard = false;
   #cancelTimer: (() => void) | undefined;
-  #isSpent = false;
+  #isUsedUp = false;
 
   constructor(time: Time, onOver: () => void) {
     this.#time = time;
     this.#onOver = onOver;
   }
 
+  /** No more media may be sent. */
   get isOver(): boolean {
-    return this.#isSpent && !this.#isAcknowledged && !this.#isHeard;
+    return this.#isUsedUp && !this.#isAcknowledged && !this.#isHeard;
   }
 
   /** Begins the second if it counts. */
   maySend(): boolean {
     if (this.#isAcknowledged || this.#isHeard) return true;
-    if (!this.#isSpent) {
-      this.#cancelTimer ??= this.#time.after(TRIAL_MS, () => {
-        this.#isSpent = true;
+    if (!this.#isUsedUp) {
+      this.#cancelTimer ??= this.#time.after(UNACKNOWLEDGED_MS, () => {
+        this.#isUsedUp = true;
         if (this.isOver) this.#onOver();
       });
     }
-    return !this.#isSpent;
+    return !this.#isUsedUp;
   }
 
   /** The description names another address than the one before. */
@@ -505,7 +523,7 @@ class Trial {
   acknowledged(by: 'ACK' | 'PRACK'): void {
     this.close();
     this.#cancelTimer = undefined;
-    this.#isSpent = false;
+    this.#isUsedUp = false;
     this.#isAcknowledged = true;
     if (by === 'ACK') this.awaitsAck = false;
   }

@@ -200,7 +200,7 @@ export class InboundSession implements Session {
   #carry(media: SessionMedia): void {
     this.#inDialog.media = media;
     media.signalledFrom(this.peer.address);
-    if (this.#options.proven) media.confirmed();
+    if (this.#options.proven) media.confirmed(this.peer.address);
     this.#context.carried(this.request.callId, media);
   }
 

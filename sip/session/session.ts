@@ -91,8 +91,11 @@ export interface SessionMedia {
    * The peer has shown that it receives what is sent to it: by ACK or PRACK, by its password, or over a
    * connection. Before that, or a packet of its own, no media is sent: the address in its description may
    * belong to a third party.
+   *
+   * `address`: the address of its signalling, if the connection or the password has proven it. Media to a
+   * description with this address does not wait for the acknowledgement.
    */
-  confirmed(): void;
+  confirmed(address?: string): void;
   /**
    * The description is acknowledged, by ACK or PRACK. Before that, or a packet of the peer's media, media is
    * sent for a second at most: the peer can name a third party. After PRACK the ACK is still to come.

@@ -95,6 +95,7 @@ export class Prelude {
       if (plan.ringMs > 0) session.ring({ reliably: true });
     } else {
       this.#heard = !plan.early.whole;
+      media.onUnacknowledged = () => this.#silent(); // the caller would hear no more before the answer
       if (session.progress(media).refusal !== undefined) return;
       const cancelTimer = this.#after(MOST_WAITED_MS, () => this.#silent());
       const speak = (): void => {

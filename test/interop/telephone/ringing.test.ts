@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import type { PhoneCallEvent, PhoneCallView } from '../../../src/call/phone-calls.js';
 import { until } from '../../fakes/until.js';
+import { finalOf, offer, request, statusOf, TcpCaller } from '../../telephone/raw-caller.js';
 import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';
 import { continuity, g711Sound } from './rtp-record.js';
@@ -48,8 +49,12 @@ async function begin(t: TestContext, scenario: string, options: SippOptions) {
 
 type Begun = Awaited<ReturnType<typeof begin>>;
 
-/** The caller sends sound as soon as it knows where to: over UDP it is sent none before. */
-async function speaks({ sipp, rtp }: Begun): Promise<void> {
+/**
+ * Over UDP the caller sends sound as soon as it knows where to: it is sent none before. A connection proves
+ * the caller's address without it.
+ */
+async function speaks({ sipp, rtp }: Begun, transport: string): Promise<void> {
+  if (transport !== 'udp') return;
   const port = (): number => Number(/^SIP\/2\.0 183[^]*?^m=audio (\d+)/m.exec(sipp.messages())?.[1] ?? 0);
   await until(() => port() > 0).catch(() => assert.fail(sipp.failure()));
   rtp.stream({ host: '127.0.0.1', port: port() });
@@ -91,7 +96,7 @@ for (const transport of TRANSPORTS) {
 
   test(`call-early-media over ${transport}: what is heard before the answer is heard to its end`, async (t) => {
     const call = await begin(t, 'call-early-media', { transport, service: 'early', holdMs: 400 });
-    await speaks(call);
+    await speaks(call, transport);
     await ended(call);
     await clean(call);
     const words = course(call).filter((word) => ['ringing', 'started', 'spoken', 'connected'].includes(word));
@@ -107,7 +112,7 @@ for (const transport of TRANSPORTS) {
 
   test(`a text goes on through the answer over ${transport}, without a gap`, async (t) => {
     const call = await begin(t, 'call-early-media', { transport, service: 'through', holdMs: 1500 });
-    await speaks(call);
+    await speaks(call, transport);
     await ended(call);
     const words = course(call);
     assert.ok(words.indexOf('started') < words.indexOf('connected'), words.join(' '));
@@ -118,7 +123,7 @@ for (const transport of TRANSPORTS) {
 
   test(`call-announced over ${transport}: the announcement is heard whole, then the call is refused with its cause`, async (t) => {
     const call = await begin(t, 'call-announced', { transport, service: 'gone' });
-    await speaks(call);
+    await speaks(call, transport);
     const { end, answeredAt } = await ended(call);
     await clean(call);
     assert.deepEqual(end, { reason: 'rejected', status: 404, cause: 1, detail: 'Unallocated' });
@@ -171,8 +176,26 @@ for (const transport of TRANSPORTS) {
 
 test('a caller who cancels in the middle of early media is spoken to no longer', async (t) => {
   const call = await begin(t, 'call-ended-early', { service: 'gone' });
-  await speaks(call);
+  await speaks(call, 'udp');
   assert.equal((await ended(call)).end?.reason, 'cancelled');
   const words = course(call);
   assert.ok(words.includes('interrupted') && !words.includes('spoken'), words.join(' '));
 });
+
+for (const [service, status] of [
+  ['early', 200],
+  ['gone', 404],
+] as const) {
+  test(`"${service}" from a host that its connection does not prove is ${status} after a second`, async (t) => {
+    const caller = await kept(t, TcpCaller.open(server.address));
+    const rtp = await kept(t, RtpPeer.open('127.0.0.9'));
+    const callId = `elsewhere-${service}@test`;
+    const body = offer('127.0.0.9', rtp.port);
+    const beganMs = performance.now();
+    caller.send(request(caller, { uri: `sip:${service}@127.0.0.1`, callId, body }));
+    assert.equal(statusOf(await finalOf(caller, callId)), status);
+    const tookMs = performance.now() - beganMs;
+    assert.ok(tookMs >= 990 && tookMs < 3000, `${tookMs} ms`);
+    assert.ok(rtp.heard.length > 0 && rtp.heard.length <= 51, `${rtp.heard.length} packets`);
+  });
+}

@@ -139,10 +139,10 @@ export class RtpPeer {
   }
 
   /** Listens on an even port and on the odd one above it. */
-  static async open(): Promise<RtpPeer> {
+  static async open(host = '127.0.0.1'): Promise<RtpPeer> {
     const port = await freePorts(2);
     const open = async (at: number): Promise<Socket> => {
-      const socket = createSocket('udp4').bind(at, '127.0.0.1');
+      const socket = createSocket('udp4').bind(at, host);
       await once(socket, 'listening');
       return socket;
     };

@@ -534,6 +534,50 @@ test('without ACK media goes to a described address for one second, and goes on 
   assert.equal((await phone.packets(pass(2000))).length, 100);
 });
 
+test('the owner of the media is told when it stops for want of an ACK, after a change of the address too', async (t) => {
+  const { leg, pass } = stage(t);
+  const [phone, other] = [await Phone.open(t), await Phone.open(t)];
+  const { media } = leg(PLAIN, {}, false);
+  let told = 0;
+  media.onUnacknowledged = () => told++;
+  media.confirmed('192.0.2.1');
+  const port = portIn(valueOf(media.answer(phone.describe())));
+  pass(980);
+  assert.equal(told, 0);
+  pass(20);
+  assert.equal(told, 1);
+  await phone.send(rtp({ sequence: 1, timestamp: 160 }), port);
+  pass(20);
+  assert.equal(pass(1000), 50);
+  valueOf(media.answer(other.describe()));
+  assert.deepEqual([pass(1000), told], [0, 2]);
+});
+
+test('media to the host whose signalling is proven does not wait for an ACK', async (t) => {
+  const phone = await Phone.open(t);
+  for (const proven of ['127.0.0.1', '::ffff:127.0.0.1']) {
+    const { leg, pass } = stage(t);
+    const { media } = leg(PLAIN, {}, false);
+    media.onUnacknowledged = () => assert.fail('it does not stop');
+    media.confirmed(proven);
+    valueOf(media.answer(phone.describe()));
+    assert.equal(pass(10_000), 501);
+  }
+});
+
+test('of a peer whose signalling is proven, media or reports to another host still wait for an ACK', async (t) => {
+  const [phone, other] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
+  const elsewhere = { address: '127.0.0.9', port: other.port };
+  const reports = `a=rtcp:${other.port + 1} IN IP4 127.0.0.9`;
+  for (const offer of [phone.describe('0', [], elsewhere), phone.describe('0', [reports])]) {
+    const { leg, pass } = stage(t);
+    const { media } = leg(PLAIN, {}, false);
+    media.confirmed('127.0.0.1');
+    valueOf(media.answer(offer));
+    assert.equal(pass(10_000), 51);
+  }
+});
+
 test('a packet of the described address is as good as the ACK, before the second is over and after it', async (t) => {
   for (const waitMs of [0, 5000]) {
     const { leg, pass } = stage(t);

@@ -385,7 +385,9 @@ for (const [how, authenticated] of [
     const ends = new TwoEnds({ called: { admission } });
     const media = new NegotiatedMedia(CALLEE, 7);
     const confirmed: boolean[] = [];
+    let peer = '';
     ends.act = (session) => {
+      peer = session.peer.address;
       session.progress(media, { reliably: false });
       ends.accept(session, media);
       confirmed.push(media.isConfirmed);
@@ -393,6 +395,7 @@ for (const [how, authenticated] of [
     ends.call();
     await ends.network.pass(100);
     assert.deepEqual([...confirmed, media.isConfirmed], [authenticated, true]);
+    assert.equal(media.proven, authenticated ? peer : undefined);
     assert.deepEqual(media.acks, ['ACK']);
   });
 }

@@ -135,8 +135,12 @@ export class NegotiatedMedia implements SessionMedia {
   /** True if media may leave. */
   isConfirmed = false;
 
-  confirmed(): void {
+  /** Address of the signalling that is proven. */
+  proven: string | undefined;
+
+  confirmed(address?: string): void {
     this.isConfirmed = true;
+    this.proven ??= address;
   }
 
   /** What `acknowledged` and `awaitAck` were called with. */

@@ -131,6 +131,7 @@ export class FakeMedia {
   onHeld: CallMedia['onHeld'];
   onSilent: CallMedia['onSilent'];
   onFailed: CallMedia['onFailed'];
+  onUnacknowledged: CallMedia['onUnacknowledged'];
   readonly asked: string[] = [];
   closed = 0;
   takesEvents = true;

@@ -239,6 +239,24 @@ void test('an early text that the caller cannot hear, as it has shown nothing, i
   );
 });
 
+void test('an early text whose media stops for want of an ACK is given up at once, and the call answered or refused', async () => {
+  const rule = { ring: 2, early: true, earlyText: 'One moment.', say: SAY };
+  const { session, come, pass, call, media } = openInbound(rule);
+  await come();
+  await pass(1000);
+  media.onUnacknowledged?.();
+  assert.deepEqual(session.asked, ['progress'], 'it rings on');
+  await pass(1000);
+  assert.deepEqual(session.asked, ['progress', 'accept']);
+  assert.ok(call.asked.includes('interrupt early media over'));
+  const gone = openInbound(GONE);
+  await gone.come();
+  gone.media.onUnacknowledged?.();
+  await settled();
+  assert.ok(gone.session.asked.includes(REFUSED), gone.session.asked.join());
+  assert.equal(gone.time.waiting, 0);
+});
+
 void test('an announcement that does not end is broken off after a minute, one that nobody can hear after 5 s', async () => {
   const endless = openInbound(GONE);
   await endless.come();
