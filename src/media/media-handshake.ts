@@ -9,7 +9,8 @@
 // Without ICE the far end may be behind a NAT: other addresses than the announced one may try (see
 // DtlsSourceFilter), and the certificate proves which one is the far end. JavaScript decides on each datagram
 // once the one before has been processed. Descriptions and sources can name a third party, so an address gets
-// three flights at most until the far end is proven, however often the handshake begins anew.
+// three flights at most until the far end is proven, however often the handshake begins anew. A server that
+// asks for a cookie gets three more, once.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DtlsKeys, ForeignPacket, IceCredentials } from './media-addon.js';
@@ -70,7 +71,7 @@ export class MediaHandshake {
    */
   #far: DatagramSource | undefined;
   /** Flights to each address, without ICE, since the far end was last proven. */
-  readonly #flights = new Map<string, number>();
+  readonly #flights = new Map<string, UnprovenFlights>();
   /** Datagrams that are to be decided on, without ICE. */
   readonly #waiting: ForeignPacket[] = [];
   #nominated = false;
@@ -299,18 +300,32 @@ export class MediaHandshake {
     // The association never answers noise, so a datagram that it answers came from the far end.
     if (!this.#usesIce && !this.#association.open) this.#far = from ?? this.#far;
     const to = this.#far ?? (this.#usesIce ? undefined : this.#announced());
-    if (to === undefined || !this.#maySend(data, to)) return;
+    // Only a server that asks for a cookie is answered with a ClientHello.
+    const hasCookie = from !== undefined && isHello(data);
+    if (to === undefined || !this.#maySend(data, to, hasCookie)) return;
     this.#options.socket.sendForeign(data, to.address, to.port);
   }
 
   /** Each association limits its own flights; this limits those of all associations together. */
-  #maySend(data: Uint8Array, { address, port }: DatagramSource): boolean {
+  #maySend(data: Uint8Array, { address, port }: DatagramSource, hasCookie: boolean): boolean {
     if (this.#usesIce || this.#proven || !isUnprotected(data)) return true;
     const to = `${address} ${port}`;
-    const flights = (this.#flights.get(to) ?? 0) + (beginsFlight(data) ? 1 : 0);
+    const flights = this.#flights.get(to) ?? { sent: 0, isRenewed: false };
     this.#flights.set(to, flights); // as many as there are strangers, and the announced addresses
-    return flights <= MOST_UNPROVEN_FLIGHTS;
+    if (hasCookie && !flights.isRenewed) {
+      flights.isRenewed = true;
+      flights.sent = 0;
+    }
+    if (beginsFlight(data)) flights.sent++;
+    return flights.sent <= MOST_UNPROVEN_FLIGHTS;
   }
+}
+
+/** Flights to an address until the far end is proven. */
+interface UnprovenFlights {
+  sent: number;
+  /** A server there has asked for a cookie. */
+  isRenewed: boolean;
 }
 
 /** The DTLS and ICE parameters of an offer and its answer. */

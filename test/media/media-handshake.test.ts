@@ -528,3 +528,66 @@ test('an announced address that stays silent gets three flights, however often s
   leg.close();
   for (const { socket } of [victim, far]) socket.close();
 });
+
+/** HelloVerifyRequest (RFC 6347 section 4.2.1). Message, record and cookie have the `number`. */
+function cookieRequest(number: number): Uint8Array {
+  const record = [22, 254, 253, 0, 0, 0, 0, 0, 0, 0, number, 0, 16];
+  return Uint8Array.of(...record, 3, 0, 0, 4, 0, number, 0, 0, 0, 0, 0, 4, 254, 253, 1, number);
+}
+
+test('a server that asks for a cookie at the third flight gets it, and three flights more, once', async () => {
+  const time = new ManualTime();
+  const leg = new SecuredLeg({ portMin: 45_600, time });
+  const [server, far] = [await stranger(), await stranger()];
+  leg.socket.learn({ address: LOOPBACK, port: server.port });
+  const openDtls = leg.socket.openDtls.bind(leg.socket);
+  let opened = 0;
+  leg.socket.openDtls = (options) => {
+    opened++;
+    return openDtls(options);
+  };
+  const hellos = () => server.got.filter(([type]) => type === CLIENT_HELLO);
+  leg.begin({ setup: 'active', fingerprints: [leg.fingerprint] });
+  const rubbish = Uint8Array.of(
+    CLIENT_HELLO,
+    254,
+    253,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    12,
+    2,
+    ...new Uint8Array(11),
+  );
+  /** A stranger makes the handshake begin anew: the server gets a first flight. */
+  const beginAnew = async () => {
+    const before = opened;
+    time.advance(1000);
+    far.socket.send(rubbish, leg.socket.port, LOOPBACK);
+    await until(() => opened > before);
+  };
+  for (let flights = 1; flights <= 3; flights++) {
+    await until(() => hellos().length >= flights);
+    if (flights < 3) await beginAnew();
+  }
+  const asked = hellos().length;
+  server.socket.send(cookieRequest(0), leg.socket.port, LOOPBACK);
+  await until(() => hellos().length > asked);
+  for (let n = 0; n < 5; n++) {
+    await beginAnew();
+    const { foreign } = leg.socket.stats();
+    server.socket.send(cookieRequest(0), leg.socket.port, LOOPBACK);
+    await until(() => leg.socket.stats().foreign > foreign);
+  }
+  leg.socket.sendForeign(Uint8Array.of(99), LOOPBACK, server.port);
+  await until(() => server.got.some(([type]) => type === 99));
+  assert.equal(hellos().length, 6);
+  leg.close();
+  for (const { socket } of [server, far]) socket.close();
+});
