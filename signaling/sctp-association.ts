@@ -34,6 +34,7 @@ const LAST_FRAGMENT = 1; // flag of a DATA chunk (RFC 9260 section 3.3.1)
 // Chunks that SCTP keeps for one browser: misordered, or of messages that are not complete. The window counts
 // bytes only, and a chunk of one byte costs hundreds. It has room for about 900 chunks of the usual size.
 const MAX_KEPT = 1024;
+const LAST_STREAM = 65_534; // RFC 8832 section 6; werift throws beyond
 const MAX_STREAMS = 64; // werift keeps the state of every stream that a browser names
 const TSN_MODULO = 2 ** 32; // RFC 9260 section 1.6
 
@@ -52,6 +53,7 @@ export class SctpAssociation {
   readonly #options: SctpOptions;
   readonly #bridge: DtlsBridge;
   readonly #transport: RTCSctpTransport;
+  readonly #onChannel: SctpOptions['onChannel'];
   /** Numbers of the streams that have or had a channel. */
   readonly #streams = new Set<unknown>();
   #opened = 0;
@@ -79,7 +81,8 @@ export class SctpAssociation {
       this.close();
       options.onAbuse(error);
     };
-    this.#transport.onDataChannel.subscribe(guarded({ work: 'data channel' }, options.onChannel, fail));
+    this.#onChannel = guarded({ work: 'data channel' }, options.onChannel, fail);
+    this.#transport.onDataChannel.subscribe(this.#onChannel);
     this.#patchWerift();
     this.#transport.start(options.remote.sctpPort).catch(() => undefined);
   }
@@ -122,6 +125,7 @@ export class SctpAssociation {
       const [stream, protocol, data] = message;
       const opens = protocol === DCEP && data instanceof Uint8Array && data[0] === DATA_CHANNEL_OPEN;
       if (opens && ++this.#opened > MAX_OPENED) return this.#abused(`opens more than ${MAX_OPENED} channels`);
+      if (Number(stream) > LAST_STREAM) return;
       const isNegotiated = MESSAGES.includes(protocol) && !this.#streams.has(stream);
       if ((opens || isNegotiated) && this.#streams.size < MAX_OPENED) {
         this.#streams.add(stream);
@@ -137,7 +141,7 @@ export class SctpAssociation {
    */
   #openNegotiated(id: number): void {
     const parameters = new RTCDataChannelParameters({ id, negotiated: true, ordered: true });
-    this.#options.onChannel(new RTCDataChannel(this.#transport, parameters, false));
+    this.#onChannel(new RTCDataChannel(this.#transport, parameters, false));
   }
 }
 

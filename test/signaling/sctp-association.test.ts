@@ -154,4 +154,20 @@ test('a defect in the handling of a channel ends its connection, and is reported
   const rejections = await rejectionsOf(() => give(dataChunk({ tsn: 1000, protocol: DCEP, bytes: OPEN })));
   assert.deepEqual(rejections.map(String), ['Defect: data channel: a defect']);
   assert.deepEqual(abuses, ['a defect']);
+  const negotiated = await openAssociation(1000, defect);
+  const more = await rejectionsOf(() => negotiated.give(dataChunk({ tsn: 1000 })));
+  assert.deepEqual(more.map(String), ['Defect: data channel: a defect']);
+  assert.deepEqual(negotiated.abuses, ['a defect']);
+});
+
+test('messages on stream 65535, which no channel may have, are ignored', async () => {
+  let opened = 0;
+  const { give, abuses, received, association } = await openAssociation(1000, () => opened++);
+  const rejections = await rejectionsOf(async () => {
+    await give(dataChunk({ tsn: 1000, stream: 65_535 }));
+    await give(dataChunk({ tsn: 1001, stream: 65_535, ssn: 1, protocol: DCEP, bytes: OPEN }));
+    await give(dataChunk({ tsn: 1002, stream: 65_534 }));
+  });
+  assert.deepEqual([rejections, abuses, opened, received], [[], [], 1, ['x']]);
+  association.close();
 });
