@@ -240,6 +240,8 @@ interface OpusStream {
   /** Samples that are dropped from its beginning (RFC 7845 section 5.1). */
   readonly preSkip: number;
   hasSound: boolean;
+  /** Streams beside it would have begun by now: all of them begin before the second page of any. */
+  isFollowable: boolean;
   /** Samples that it may still have. */
   left: number;
 }
@@ -268,6 +270,7 @@ class OggOpusReader implements SoundFileReader {
       if (isSound && !stream.hasSound && page.isLast)
         stream.left = Math.max(0, Number(page.granule) - stream.preSkip);
       stream.hasSound ||= isSound;
+      stream.isFollowable ||= !page.isFirst || page.isLast;
       await stream.reader.write(page.bytes);
     }
   }
@@ -284,7 +287,7 @@ class OggOpusReader implements SoundFileReader {
   async #begin({ body, serial }: OggPage): Promise<void> {
     const isOpus = Buffer.from(body.subarray(0, OPUS_HEAD.length)).toString('latin1') === OPUS_HEAD;
     const before = this.#stream;
-    if (!isOpus || before?.hasSound === false) return;
+    if (!isOpus || before?.isFollowable === false) return;
     if (++this.#streams > MOST_STREAMS)
       throw invalid(`the Ogg file is more than ${MOST_STREAMS} files behind each other`);
     // One page of many channels expands to more than fits into memory.
@@ -296,7 +299,14 @@ class OggOpusReader implements SoundFileReader {
     const preSkip = (body[OPUS_PRE_SKIP_AT] ?? 0) + 256 * (body[OPUS_PRE_SKIP_AT + 1] ?? 0);
     const take: TakeSound = (sound, rate) => this.#within(stream, sound, rate);
     const reader = new CodedReader(new LoadedDecoder(LOADERS.opus), 'opus', take);
-    const stream: OpusStream = { serial, reader, preSkip, hasSound: false, left: Infinity };
+    const stream: OpusStream = {
+      serial,
+      reader,
+      preSkip,
+      hasSound: false,
+      isFollowable: false,
+      left: Infinity,
+    };
     this.#stream = stream;
   }
 

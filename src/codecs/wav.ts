@@ -41,6 +41,8 @@ const HEAD_BYTES = 12; // RIFF, a length, WAVE
 const CHUNK_BYTES = 8; // before what a chunk holds: its name and its length
 const FMT = 0x666d_7420;
 const DATA = 0x6461_7461;
+const DS64 = 0x6473_3634; // lengths of RF64 and BW64 files (ITU-R BS.2088-1, section 4)
+const DS64_BYTES = 16; // of which the latter half is the length of the samples
 const MOST_FORMAT = 4096;
 
 const READERS: Readonly<Record<string, ReadSample>> = {
@@ -80,6 +82,8 @@ export class WavStream {
   /** Bytes that are skipped. */
   #skip = 0;
   #isHeadRead = false;
+  /** Bytes of samples that `ds64` states. */
+  #long: number | undefined;
   /** Bytes of samples that follow; undefined before them. */
   #samples: number | undefined;
 
@@ -113,8 +117,7 @@ export class WavStream {
       const [name, bytes] = [view.getUint32(at), view.getUint32(at + 4, true)];
       if (name === DATA) {
         if (this.#format === undefined) throw invalid('its samples come before their format');
-        // A streamed file states an endless or an empty length.
-        this.#samples = bytes === 0 || bytes === UNKNOWN_LENGTH ? Infinity : bytes;
+        this.#samples = dataBytes(bytes, this.#long);
         at += CHUNK_BYTES;
         break;
       }
@@ -124,6 +127,10 @@ export class WavStream {
         if (end > view.byteLength) break;
         this.#format = readFormat(view, at + CHUNK_BYTES, bytes);
         readerOf(this.#format);
+      }
+      if (name === DS64 && bytes >= DS64_BYTES) {
+        if (at + CHUNK_BYTES + DS64_BYTES > view.byteLength) break;
+        this.#long = longDataBytes(view, at + CHUNK_BYTES);
       }
       this.#skip = Math.max(0, end - view.byteLength);
       at = Math.min(end, view.byteLength);
@@ -163,21 +170,34 @@ function readerOf({ encoding, bits }: Format): ReadSample {
 
 function chunksOf(view: DataView): { format: Format; data: { start: number; end: number } } {
   let format: Format | undefined;
+  let long: number | undefined;
   // Each turn advances by at least the 8 bytes of a chunk header.
   for (let at = HEAD_BYTES; at + CHUNK_BYTES <= view.byteLength;) {
     const name = view.getUint32(at);
     const bytes = view.getUint32(at + 4, true);
     const start = at + CHUNK_BYTES;
     if (name === FMT) format = readFormat(view, start, bytes);
+    if (name === DS64 && bytes >= DS64_BYTES && start + DS64_BYTES <= view.byteLength)
+      long = longDataBytes(view, start);
     if (name === DATA) {
       if (format === undefined) throw invalid('its samples come before their format');
-      // A streamed file states an endless or an empty length.
-      const end = bytes === 0 ? view.byteLength : Math.min(view.byteLength, start + bytes);
+      const end = Math.min(view.byteLength, start + dataBytes(bytes, long));
       return { format, data: { start, end } };
     }
     at = start + bytes + (bytes & 1); // chunks begin at even offsets
   }
   throw invalid('it holds no samples');
+}
+
+/** Reads the length of the samples in a `ds64` chunk. */
+function longDataBytes(view: DataView, at: number): number {
+  return Number(view.getBigUint64(at + 8, true));
+}
+
+/** Length of the samples. A streamed file states an endless or an empty length, and a long one has `ds64`. */
+function dataBytes(stated: number, long = 0): number {
+  if (stated !== 0 && stated !== UNKNOWN_LENGTH) return stated;
+  return stated === UNKNOWN_LENGTH && long > 0 ? long : Infinity;
 }
 
 function readFormat(view: DataView, at: number, bytes: number): Format {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { OggPageReader } from '../../src/codecs/ogg-pages.js';
 import { soundFileReader } from '../../src/codecs/sound-file.js';
 import { endOfTag, isDecoded, soundKind } from '../../src/codecs/sound-kind.js';
+import { readWav } from '../../src/codecs/wav.js';
 import { HALF_KNOWN, KINDS, OTHER_KINDS, sampleFile, toneWav } from '../voices/voice-samples.js';
 
 interface Read {
@@ -75,6 +76,36 @@ test('a WAV file of a stream has no length, and what follows the samples is none
   assert.deepEqual((await read(listed, 999)).samples, samples);
 });
 
+test('a long WAV file has its length in ds64, and what follows the samples is none', async () => {
+  const wav = toneWav({ seconds: 0.1 });
+  const { samples } = await read(wav, wav.length);
+  const format = wav.subarray(12, 36);
+  const chunk = (name: string, bytes: Buffer, length = bytes.length) => {
+    const head = Buffer.alloc(8);
+    head.write(name, 'latin1');
+    head.writeUInt32LE(length, 4);
+    return Buffer.concat([head, bytes]);
+  };
+  const pcm = wav.subarray(44);
+  const ds64 = (length: bigint) => {
+    const bytes = Buffer.alloc(28);
+    bytes.writeBigUInt64LE(length, 8);
+    return chunk('ds64', bytes);
+  };
+  const behind = ['axml', 'chna'].map((name) => chunk(name, Buffer.alloc(1000, 0x55)));
+  const tail = (length: bigint) => (length === BigInt(pcm.length) ? behind : []);
+  for (const mark of ['RF64', 'BW64']) {
+    // The last two state no length.
+    for (const length of [BigInt(pcm.length), 0n, 0xffff_ffff_ffff_ffffn]) {
+      const head = Buffer.from(`${mark}\xff\xff\xff\xffWAVE`, 'latin1');
+      const data = chunk('data', pcm, 0xffff_ffff);
+      const file = Buffer.concat([head, ds64(length), format, data, ...tail(length)]);
+      for (const size of [1, 13, file.length]) assert.deepEqual((await read(file, size)).samples, samples);
+      assert.equal(readWav(file).frames, samples.length);
+    }
+  }
+});
+
 test('a chunk before the samples is skipped, however long it is', async () => {
   const wav = toneWav({ seconds: 0.1 });
   const { samples } = await read(wav, wav.length);
@@ -99,6 +130,18 @@ test('what is missing or foreign is named', async () => {
 });
 
 const SECOND = 48_000;
+
+/** Writes the checksum of an Ogg page (RFC 3533, section 6). */
+function withChecksum(page: Buffer): Buffer {
+  page.writeUInt32LE(0, 22);
+  let sum = 0;
+  for (const byte of page) {
+    sum = (sum ^ (byte << 24)) >>> 0;
+    for (let bit = 0; bit < 8; bit++) sum = ((sum << 1) ^ (sum >= 0x8000_0000 ? 0x04c1_1db7 : 0)) >>> 0;
+  }
+  page.writeUInt32LE(sum, 22);
+  return page;
+}
 
 /** The pages of an Ogg file. */
 function pagesOf(file: Buffer): Buffer[] {
@@ -135,6 +178,22 @@ test('Ogg files behind each other are one sound, also if one of them is cut or h
   const { samples: part } = await read(cut, cut.length);
   const { samples } = await read(Buffer.concat([cut, mono]), 1000);
   assert.equal(samples.length, part.length + 0.5 * SECOND);
+});
+
+test('an Ogg stream that has ended, or been left, without sound is followed by the next one', async () => {
+  const sound = sampleFile(KINDS.opus, { seconds: 1, rate: SECOND });
+  const [head = assert.fail(), tags = assert.fail()] = pagesOf(sound);
+  const ended = (page: Buffer) => {
+    const last = Buffer.from(page);
+    last[5] = (last[5] ?? 0) | 4;
+    return withChecksum(last);
+  };
+  for (const before of [[head, ended(tags)], [head, tags], [ended(head)]]) {
+    for (const size of [100, 100_000]) {
+      const { samples } = await read(Buffer.concat([...before, ...before, sound]), size);
+      assert.equal(samples.length, SECOND);
+    }
+  }
 });
 
 test('of Ogg streams beside each other one is read, and bytes between pages are skipped', async () => {
