@@ -1,7 +1,7 @@
 // Decodes sound files of requests: samples of voices, and sounds to be played.
 //
-//   file ──▶ free thread, or a new one ──▶ decoded: the thread waits for another file, a minute at most
-//                                     └──▶ failed, late, unwanted: the thread ends
+//   file ──▶ free thread, or a new one ──▶ decoded, refused: the thread waits for another file, a minute at most
+//                                     └──▶ crashed, late, unwanted: the thread ends
 //
 // A thread has memory limits and decodes one file at a time, within a time limit. A file that hangs or
 // crashes a decoder therefore ends its own thread and affects no other file. The number of threads and of
@@ -24,7 +24,13 @@ export interface EncodedReference {
 
 /** Its answer. */
 export type DecodedReference =
-  { readonly samples: Float32Array } | { readonly code: ErrorCode; readonly message: string };
+  | { readonly samples: Float32Array }
+  | {
+      readonly code: ErrorCode;
+      readonly message: string;
+      /** The decoder failed: its memory may not be free before the thread ends. */
+      readonly hasCrashed?: boolean;
+    };
 
 interface ReferenceAudioOptions {
   /** Script of the thread, replaced in tests. */
@@ -118,13 +124,12 @@ export class ReferenceAudio {
     if (signal.aborted) throw unwanted();
     const thread = this.#free.pop() ?? new DecodingThread(this.#script, this.#time);
     const answer = await thread.decode(file, this.#timeoutMs, signal);
-    if (answer !== undefined && 'samples' in answer) {
-      if (!this.#closing.signal.aborted && thread.rest(() => this.#drop(thread))) this.#free.push(thread);
-      else await thread.end();
-      return answer.samples;
-    }
-    // The memory of a decoder that crashed is freed with its thread.
-    await thread.end();
+    const isSound = answer !== undefined && 'samples' in answer;
+    const isKept = answer !== undefined && (isSound || answer.hasCrashed !== true);
+    if (isKept && !this.#closing.signal.aborted && thread.rest(() => this.#drop(thread)))
+      this.#free.push(thread);
+    else await thread.end();
+    if (isSound) return answer.samples;
     if (answer === undefined && signal.aborted) throw unwanted();
     const late = `the audio could not be decoded within ${this.#timeoutMs / 1000} s`;
     const why = thread.isLate ? late : 'the audio cannot be decoded';

@@ -1,7 +1,7 @@
 // Decodes one file after the other in its thread.
 import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
-import { asParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import type { DecodedReference, EncodedReference } from './reference-audio.js';
 import { decodeReference } from './reference-decoders.js';
 
@@ -23,6 +23,12 @@ async function answer({ bytes, use }: EncodedReference): Promise<void> {
     port.postMessage({ samples } satisfies DecodedReference, [samples.buffer]);
   } catch (error) {
     const { code, message } = asParleyError(error, 'AUDIO_INVALID');
-    port.postMessage({ code, message } satisfies DecodedReference);
+    const hasCrashed = !isRefusal(error);
+    port.postMessage({ code, message, hasCrashed } satisfies DecodedReference);
   }
+}
+
+/** False if the error, or what caused it, is of a decoder. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ParleyError && (error.cause === undefined || isRefusal(error.cause));
 }

@@ -141,14 +141,14 @@ test('a decoder that hangs is ended, and one that crashes affects no other', asy
   );
 });
 
-/** Answers with the number of its thread, fails with a file that begins with 1, and exits at a 2. */
+/** Answers with the number of its thread, crashes at a file that begins with 1, exits at a 2, refuses a 3. */
 const NUMBERED = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, threadId } from 'node:worker_threads';
     parentPort.on('message', ({ bytes: [first] }) => {
       if (first === 2) process.exit(0);
-      const failed = { code: 'AUDIO_INVALID', message: 'broken' };
-      parentPort.postMessage(first === 1 ? failed : { samples: Float32Array.of(threadId) });
+      const failed = { code: 'AUDIO_INVALID', message: 'broken', hasCrashed: first === 1 };
+      parentPort.postMessage(first === 0 ? { samples: Float32Array.of(threadId) } : failed);
     });`)}`,
 );
 
@@ -179,6 +179,32 @@ test('two files at once take two threads, and later ones the same two', async (t
   assert.equal(first.size, 2);
   assert.deepEqual(new Set([...(await threads(6)), ...first]), first);
 });
+
+test('a file that is refused leaves its thread to the next one', async (t) => {
+  const time = new ManualTime();
+  const audio = open(t, { script: NUMBERED, time });
+  const decode = (first: number) => audio.decode(Uint8Array.of(first), 'ref_audio', NEVER);
+  const [one] = await decode(0);
+  await assert.rejects(decode(3), refused(/^broken$/));
+  assert.deepEqual(await decode(0), Float32Array.of(one ?? NaN));
+  await assert.rejects(decode(3), refused(/^broken$/));
+  time.advance(60_000); // it ends after a minute, as behind a file that was decoded
+  assert.notDeepEqual(await decode(0), Float32Array.of(one ?? NaN));
+});
+
+for (const [what, file] of [
+  ['of a kind that is not decoded', () => sampleFile(OTHER_KINDS.mp4)],
+  ['that is too long', () => toneWav({ seconds: 61 })],
+  ['of another encoding', () => sampleFile(OTHER_KINDS['wav ADPCM'])],
+  ['that is too short', () => sampleFile(KINDS.flac, { seconds: 0.2 })],
+] as const) {
+  test(`the next file after one ${what} needs no other thread`, async (t) => {
+    const time = new ManualTime();
+    const audio = open(t, { time });
+    await assert.rejects(audio.decode(file(), 'ref_audio', NEVER), { code: 'AUDIO_INVALID' });
+    assert.equal(time.waiting, 1); // the minute of a thread that waits
+  });
+}
 
 test('a file that fails or ends its thread fails alone, and the next one gets a new thread', async (t) => {
   const audio = open(t, { script: NUMBERED });
