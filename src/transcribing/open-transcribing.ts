@@ -70,6 +70,7 @@ export async function openTranscribing(config: Config, log: Log, time: Time): Pr
       maxSeconds: files.maxSeconds,
       speech: new SpeechSearch({ activity, settings, time }),
       onUnaligned: (err) => log.warn({ engine: aligner?.name, code: err.code, err }, 'words not timed'),
+      onSpeechUnknown: (err) => log.warn({ code: err.code, err }, 'words timed without pauses'),
     });
   const translator = server && new Translator({ server, timeoutMs: requestTimeoutMs, time });
   log.info({ sounds: decoders.kinds, ffmpeg: ffmpeg?.version }, 'transcription ready');

@@ -48,7 +48,7 @@ export class SpeechSearch implements SpeechFinder {
         if (signal.aborted) return giveUp();
         const watch = () => {
           cancelTimer();
-          const message = `no speech was looked for within ${STALL_MS / 1000} s`;
+          const message = `voice activity detection made no progress within ${STALL_MS / 1000} s`;
           cancelTimer = time.after(STALL_MS, () => reject(new ParleyError('HEARING_FAILED', message)));
         };
         watch();

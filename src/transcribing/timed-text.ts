@@ -132,7 +132,7 @@ const SPREAD_SECONDS = 0.15;
 const SPREAD_PART = 0.15;
 /** Longest time of the words that are tried in a stretch: its length times the first, plus seconds. */
 const MOST_TIME = [3, 2] as const;
-const MOST_STEPS = 1_000_000; // words times stretches
+const MOST_STEPS = 5_000_000; // ends of stretches times the begins that are tried for each: some 30 ms
 
 /**
  * Chooses the words of each stretch of speech. Dynamic programming finds the least sum of penalties: words
@@ -144,6 +144,7 @@ class StretchChoice {
   /** Seconds of all words before each word, and the penalties of the stops before it. */
   readonly #seconds: Float64Array;
   readonly #stops: Float64Array;
+  #steps = 0;
 
   constructor(shares: readonly Share[], stretches: readonly SpeechStretch[]) {
     this.#shares = shares;
@@ -157,13 +158,15 @@ class StretchChoice {
   /** The word after the last one of each stretch. */
   ends(): number[] {
     const [words, count] = [this.#shares.length, this.#stretches.length];
-    if (words * count > MOST_STEPS) return this.#endsByLength();
     let least = new Float64Array(words + 1).fill(Infinity);
     least[0] = 0;
     const begins: Uint32Array[] = [];
     for (let stretch = 0; stretch < count; stretch++) {
       const [next, begin] = [new Float64Array(words + 1).fill(Infinity), new Uint32Array(words + 1)];
-      for (let to = 0; to <= words; to++) this.#choose(stretch, to, { least, next, begin });
+      for (let to = 0; to <= words; to++) {
+        this.#steps += this.#choose(stretch, to, { least, next, begin });
+        if (this.#steps > MOST_STEPS) return this.#endsByLength();
+      }
       least = next;
       begins.push(begin);
     }
@@ -176,17 +179,17 @@ class StretchChoice {
     return ends;
   }
 
-  /** The best first word of a stretch that ends before the word `to`. */
+  /** Finds the best first word of a stretch that ends before the word `to`. Returns the words it tried. */
   #choose(
     stretch: number,
     to: number,
     { least, next, begin }: { least: Float64Array; next: Float64Array; begin: Uint32Array },
-  ): void {
+  ): number {
     const has = lengthOf(this.#stretches[stretch]);
     const after = this.#costOfEnd(stretch, to);
     for (let from = to; from >= 0; from--) {
       const needs = (this.#seconds[to] ?? 0) - (this.#seconds[from] ?? 0);
-      if (needs > MOST_TIME[0] * has + MOST_TIME[1] && to - from > 1) return;
+      if (needs > MOST_TIME[0] * has + MOST_TIME[1] && to - from > 1) return to - from;
       const off = (needs - has) / (SPREAD_SECONDS + SPREAD_PART * Math.max(needs, has));
       const inside = to > from ? (this.#stops[to - 1] ?? 0) - (this.#stops[from] ?? 0) : 0;
       const cost = (least[from] ?? Infinity) + off * off + inside + (to > from ? after : 0);
@@ -194,6 +197,7 @@ class StretchChoice {
       next[to] = cost;
       begin[to] = from;
     }
+    return to + 1;
   }
 
   #costOfEnd(stretch: number, to: number): number {

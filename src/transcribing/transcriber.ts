@@ -64,6 +64,8 @@ interface TranscriberParts {
   readonly speech?: SpeechFinder | undefined;
   /** An alignment failed; the piece has shared times. */
   readonly onUnaligned?: (error: ParleyError) => void;
+  /** The speech of a piece was not found; its words share the time of all of it. */
+  readonly onSpeechUnknown?: (error: ParleyError) => void;
 }
 
 /** What operators are told where clients want texts of a server without a recogniser. */
@@ -75,6 +77,8 @@ export const CONTEXT_LIMITS = { prompt: 4096, keywords: 200, keyword: 100 } as c
 
 /** Shared times are the more exact the shorter the pieces are. */
 const PIECE_SECONDS = { aligned: 60, shared: 20 } as const;
+/** Searches for speech that may fail in one sound before the rest of it is not searched: each may take 20 s. */
+const MOST_FAILED_SEARCHES = 3;
 
 export class Transcriber {
   readonly #parts: TranscriberParts;
@@ -169,6 +173,7 @@ class Transcribing {
   readonly #request: TranscriptionRequest;
   readonly #run: Run;
   readonly #kept: KeptSound | undefined;
+  #failedSearches = 0;
   #told: Promise<void> = Promise.resolve();
   #fail: (error: unknown) => void = () => undefined;
   readonly #failed: Promise<never>;
@@ -268,18 +273,25 @@ class Transcribing {
     return { ...piece, words: shareTime(text, beginSeconds, endSeconds, stretches), isAligned: false };
   }
 
-  /** The speech of a piece, in seconds of the sound; undefined if nobody looks for it. */
+  /** The speech of a piece, in seconds of the sound; undefined if it is not known. */
   async #speechIn(
     samples: Float32Array | undefined,
     beginSeconds: number,
   ): Promise<SpeechStretch[] | undefined> {
-    if (samples === undefined) return undefined;
+    if (samples === undefined || this.#failedSearches >= MOST_FAILED_SEARCHES) return undefined;
     const { given, sound } = this.#run;
-    const found = await this.#parts.speech?.find(samples, sound.ring.rate, given);
-    return found?.map((one) => ({
-      beginSeconds: beginSeconds + one.beginSeconds,
-      endSeconds: beginSeconds + one.endSeconds,
-    }));
+    try {
+      const found = await this.#parts.speech?.find(samples, sound.ring.rate, given);
+      return found?.map((one) => ({
+        beginSeconds: beginSeconds + one.beginSeconds,
+        endSeconds: beginSeconds + one.endSeconds,
+      }));
+    } catch (error) {
+      if (given.aborted) throw error;
+      this.#failedSearches++;
+      this.#parts.onSpeechUnknown?.(asParleyError(error, 'HEARING_FAILED'));
+      return undefined;
+    }
   }
 
   async #align(

@@ -73,6 +73,18 @@ test('an ideograph has a share of its own, as long as three letters', () => {
   );
 });
 
+test('more words than anybody can say are shared out in bounded time', () => {
+  const stretches = Array.from({ length: 20 }, (_, n) => ({ beginSeconds: n, endSeconds: n + 0.8 }));
+  const began = performance.now();
+  for (const text of ['ab '.repeat(50_000), '字'.repeat(50_000)]) {
+    const words = shareTime(text, 0, 20, stretches);
+    assert.equal(words.length, 50_000);
+    assert.ok(words.every(({ beginSeconds, endSeconds }) => beginSeconds <= endSeconds && endSeconds <= 20));
+  }
+  const ms = performance.now() - began;
+  assert.ok(ms < 3000, `${ms} ms`); // without a bound it is a minute
+});
+
 test('text without a letter has no words', () => {
   assert.deepEqual(shareTime(' … — !', 0, 1), []);
 });

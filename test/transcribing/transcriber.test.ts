@@ -195,6 +195,64 @@ class CountingRecogniser implements Recogniser {
   }
 }
 
+test('a sound whose speech is not found has texts that share the time of their pieces', async (t) => {
+  const recogniser = new CountingRecogniser();
+  const decoders = new SoundDecoders({ time: systemTime, ffmpeg: undefined });
+  t.after(() => decoders.close());
+  const unknown: string[] = [];
+  let searches = 0;
+  const transcriber = new Transcriber({
+    recogniser,
+    aligner: undefined,
+    decoders,
+    queue: new Scheduler({ engine: 'counting', concurrency: 1, maxWaiting: 1 }),
+    now: () => performance.now(),
+    maxSeconds: 100,
+    speech: {
+      find: () => {
+        searches++;
+        return Promise.reject(new ParleyError('HEARING_FAILED', 'no worker'));
+      },
+    },
+    onSpeechUnknown: ({ code }) => unknown.push(code),
+  });
+  const bench = { transcriber, decoders, unaligned: [] };
+  const { pieces } = await transcribe(bench, toneWav({ seconds: 10, rate: 16_000 }), 'shared');
+  assert.deepEqual(
+    pieces
+      .filter(({ text }) => text !== '')
+      .map(({ text, words }) => [text, words.at(0)?.beginSeconds, words.at(-1)?.endSeconds]),
+    [0, 2, 4, 6, 8].map((at) => [`word${at} word${at + 1}`, at, at + 2]),
+  );
+  // Each search may take its time limit: a sound waits for three at most.
+  assert.equal(searches, 3);
+  assert.deepEqual(unknown, Array(3).fill('HEARING_FAILED'));
+});
+
+test('a search for speech ends with the transcription that wanted it', async (t) => {
+  const decoders = new SoundDecoders({ time: systemTime, ffmpeg: undefined });
+  t.after(() => decoders.close());
+  const given = new AbortController();
+  const transcriber = new Transcriber({
+    recogniser: new CountingRecogniser(),
+    aligner: undefined,
+    decoders,
+    queue: new Scheduler({ engine: 'counting', concurrency: 1, maxWaiting: 1 }),
+    now: () => performance.now(),
+    maxSeconds: 100,
+    speech: {
+      find: () => {
+        given.abort();
+        return Promise.reject(new ParleyError('ABORTED', 'given up'));
+      },
+    },
+    onSpeechUnknown: assert.fail,
+  });
+  const wav = toneWav({ seconds: 4, rate: 16_000 });
+  const bench = { transcriber, decoders, unaligned: [] };
+  await assert.rejects(transcribe(bench, wav, 'shared', given.signal), { code: 'ABORTED' });
+});
+
 /** Times each word of a piece by its own loudness, as far as it is not told to fail. */
 class SecondsAligner implements Aligner {
   readonly name = 'seconds';
