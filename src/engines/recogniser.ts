@@ -19,6 +19,8 @@ export interface RecognitionOptions {
   readonly use: 'live' | 'file';
   /** Live: nothing is recognised before `turn('begin')`. Otherwise the first turn begins with the sound. */
   readonly gated?: boolean;
+  /** Gated: only the client ends turns. Each is recognised, whether or not speech was found in it. */
+  readonly endedByHand?: boolean;
   /** File: about the seconds of the pieces that a long sound is cut into, 10 to 1200. */
   readonly pieceSeconds?: number;
   /** File: finds the speech of the pieces, for recognisers with `needsSpeech`. */

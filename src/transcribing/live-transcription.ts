@@ -113,7 +113,15 @@ export class LiveTranscription {
     this.#options = options;
     const { recogniser, language, context, partials, activity, settings, name } = options;
     this.#session = recogniser.open(
-      { use: 'live', gated: true, language, context, partials, sampleRate: LIVE_RATE },
+      {
+        use: 'live',
+        gated: true,
+        endedByHand: this.#isByHand,
+        language,
+        context,
+        partials,
+        sampleRate: LIVE_RATE,
+      },
       {
         partial: (text) => this.#tell('partial', this.#ofTurn(text)),
         final: (text) => this.#final(this.#ofTurn(text)),
@@ -230,7 +238,6 @@ export class LiveTranscription {
     } else if (!isDropped) {
       this.#endSilentTurn(this.#came);
     }
-    if (!isDropped) this.#ends.push(this.#came);
   }
 
   /** The client is told where speech is, and that decides nothing. */
@@ -324,7 +331,7 @@ export class LiveTranscription {
     this.#order('end');
     this.#isOpen = false;
     this.#endedAt = this.#passed;
-    const turn = this.#turn++;
+    const turn = this.#nextTurn();
     if (isDropped) {
       this.#dropped.add(turn);
       return;
@@ -333,8 +340,14 @@ export class LiveTranscription {
     this.#options.listener.turnEnded?.(turn, at / LIVE_RATE);
   }
 
+  /** Returns the number of the turn that ends. */
+  #nextTurn(): number {
+    if (this.#isByHand) this.#ends.push(this.#came);
+    return this.#turn++;
+  }
+
   #endSilentTurn(at: number): void {
-    const part = this.#turn++;
+    const part = this.#nextTurn();
     const seconds = at / LIVE_RATE;
     this.#options.listener.turnEnded?.(part, seconds);
     const times = { beginSeconds: seconds, endSeconds: seconds };

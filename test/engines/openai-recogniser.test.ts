@@ -412,6 +412,16 @@ test('a finder of speech that fails ends the session of a file', async (t) => {
   assert.deepEqual(finals, []);
 });
 
+test('a search for speech that breaks ends the session of a file, in the middle and at the end', async (t) => {
+  for (const seconds of [10, 30]) {
+    const bench = await openBench(t);
+    const speech = { find: () => Promise.resolve(undefined as never) };
+    const { session, finals } = listenToFile(t, bench, [[1, 2]], seconds, { speech });
+    assert.equal((await codeOf(session.ended)).code, 'ENGINE_FAILED');
+    assert.deepEqual(finals, []);
+  }
+});
+
 test('the texts of live turns are guarded, too, and each turn has one', async (t) => {
   const bench = await openBench(t);
   const context = 'Parley, Kestrel, opus, telephone, trunk, codec, jitter, Reynard, turn';

@@ -2,9 +2,13 @@
 // reach the recogniser, and what the client is told.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { OpenAiRecogniser } from '../../src/engines/openai/openai-recogniser.js';
+import { ServerPool } from '../../src/engines/openai/server-pool.js';
 import { ParleyError } from '../../src/errors.js';
+import { systemTime } from '../../src/time.js';
 import { LiveTranscriber } from '../../src/transcribing/live-transcriber.js';
 import type { LiveTranscription } from '../../src/transcribing/live-transcription.js';
+import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
@@ -328,6 +332,65 @@ test('digital silence around the sound of a commit is left out, and one that is 
       ['final', 1, 'turn 1'],
     ],
   );
+});
+
+for (const [what, level, count] of [
+  ['of 180 ms', 0.5, 2880],
+  ['of 20 ms', 0.5, 320],
+  ['that is as quiet as a whisper', 0.001, 2880],
+  ['that is digital silence but for one step', 1 / 32_768, 2880],
+] as const) {
+  for (const silent of [0, 4800, 16_000, 160_000]) {
+    test(`a commit ${what}, behind ${silent} samples of silence, is sent to a server whole`, async (t) => {
+      const server = await TranscriptionServerUnderTest.open(t);
+      const recogniser = new OpenAiRecogniser({
+        servers: { pool: ServerPool.of([server.baseUrl], undefined, systemTime), model: 'whisper-1' },
+        maxSessions: 1,
+        timeoutMs: 60_000,
+      });
+      t.after(() => recogniser.close());
+      const finals: string[] = [];
+      const live = new LiveTranscriber({
+        recogniser,
+        activity: new ScriptedActivity(),
+        settings: HEARING_SETTINGS,
+        time: systemTime,
+      }).open({
+        name: 'a test',
+        partials: false,
+        endsTurns: 'commit',
+        listener: {
+          partial: () => undefined,
+          final: ({ text }) => finals.push(text),
+          failed: ({ code }) => finals.push(code),
+        },
+      });
+      t.after(() => live.close());
+      live.push(new Float32Array(silent));
+      live.push(new Float32Array(count).fill(level));
+      live.commit();
+      const request = await server.request(0);
+      assert.equal(request.sound.filter((sample) => sample !== 0).length, count);
+      request.say('yes');
+      await until(() => finals.length === 1);
+      assert.deepEqual(finals, ['yes']);
+    });
+  }
+}
+
+test('late speech of a turn that was dropped has the number of that turn', (t) => {
+  const { live, line, told } = open(t, 'commit');
+  live.push(counting(1, 16_000));
+  live.drop();
+  live.push(counting(1, 16_000));
+  line.event('speech.started', 500);
+  line.event('speech.stopped', 900);
+  line.event('speech.started', 1500);
+  assert.deepEqual(told, [
+    ['started', 0, 0.5],
+    ['stopped', 0, 0.9],
+    ['started', 1, 1.5],
+  ]);
 });
 
 test('sound that nobody can keep up with is refused after a minute', (t) => {

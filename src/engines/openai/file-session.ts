@@ -48,7 +48,8 @@ export class FileSession extends OpenAiSession {
   protected take(samples: Float32Array): void {
     const piece = this.#pieces.add(samples);
     if (piece !== undefined) this.#ask(piece);
-    else if (this.#finder !== undefined && this.#pieces.count >= this.#pieceSamples) void this.#cutOnRead();
+    else if (this.#finder !== undefined && this.#pieces.count >= this.#pieceSamples)
+      this.orFail(this.#cutOnRead());
   }
 
   protected hasRoom(): boolean {

@@ -30,8 +30,8 @@ const LONGEST_TURN_PIECE = 60; // seconds that one request carries of a turn
 const REOPEN_MS = 5000; // between two realtime sockets of a session
 const MOST_TURNS = 8; // turns of a live session that wait for their texts
 /**
- * Samples of a gated turn, after the order that begins it, without which no speech was found: a client ended
- * the turn by order. Voice activity ends no turn so soon.
+ * Least samples behind the order that begins a turn of voice activity detection, which ends no turn so soon.
+ * A shorter turn has no speech: the client ended it before any was found.
  */
 const LEAST_HEARD = RATE / 10;
 
@@ -98,7 +98,7 @@ export abstract class OpenAiSession implements RecognitionSession {
         this.taken += samples.length;
       },
       hasRoom: () => this.hasRoom(),
-      over: (error) => (error === undefined ? void this.#finish() : this.fail(error)),
+      over: (error) => (error === undefined ? this.orFail(this.#finish()) : this.fail(error)),
     });
   }
 
@@ -186,6 +186,11 @@ export abstract class OpenAiSession implements RecognitionSession {
     };
   }
 
+  /** Fails the session if the work rejects. */
+  protected orFail(work: Promise<void>): void {
+    work.catch((error: unknown) => this.fail(asParleyError(error, 'ENGINE_FAILED')));
+  }
+
   protected fail(error: ParleyError): void {
     if (!this.#over()) return;
     this.reader?.stop();
@@ -243,12 +248,15 @@ export class LiveSession extends OpenAiSession {
   #socket: RealtimeSocket | undefined;
   #socketOpenedMs = -Infinity;
   readonly #isGated: boolean;
+  /** Voice activity detection begins turns. */
+  readonly #isDetected: boolean;
   #turn: Turn | undefined;
   #parts = 0;
 
   constructor(parts: SessionParts) {
     super(parts);
     this.#isGated = parts.options.gated === true;
+    this.#isDetected = this.#isGated && parts.options.endedByHand !== true;
     this.#openSocket();
     if (!this.#isGated) this.#begin();
   }
@@ -326,10 +334,10 @@ export class LiveSession extends OpenAiSession {
     if (piece !== undefined) this.#complete(turn, piece);
   }
 
-  /** Speech was found in the turn. */
+  /** Speech was found in the turn, or nobody looked for it. */
   #isHeard({ begunAt, texts, early }: Turn, added = 0): boolean {
     const isLong = this.taken + added - begunAt >= LEAST_HEARD;
-    return !this.#isGated || isLong || texts.length > 0 || early !== undefined;
+    return !this.#isDetected || isLong || texts.length > 0 || early !== undefined;
   }
 
   /** Asks for the text of a piece. */
