@@ -77,7 +77,7 @@ export const CONTEXT_LIMITS = { prompt: 4096, keywords: 200, keyword: 100 } as c
 
 /** Shared times are the more exact the shorter the pieces are. */
 const PIECE_SECONDS = { aligned: 60, shared: 20 } as const;
-/** Searches for speech that may fail in one sound before the rest of it is not searched: each may take 20 s. */
+/** Failed searches for speech, each of up to 20 s, after which the rest of a sound is not searched. */
 const MOST_FAILED_SEARCHES = 3;
 
 export class Transcriber {
