@@ -55,6 +55,8 @@ interface Overrides {
   readonly engines?: Engines;
   /** Environment of the secrets that configuration files name. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Called before the first listener opens. */
+  readonly beforeListening?: (metrics: Metrics) => void;
 }
 
 export interface Server {
@@ -120,6 +122,7 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
     browsers.server.ownerOf(id) ?? telephone?.ownerOf(id) ?? conversations.soundCalls.ownerOf(id);
   const recordings = await openRecordings(config, log, closing);
   const shared = { config, log, plane, metrics, cache, hearing, recordings, ownerOf, ...speakers };
+  overrides.beforeListening?.(metrics);
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
@@ -284,8 +287,8 @@ async function main(): Promise<void> {
   const { logLevel: level, logText, logStyle: style } = config;
   const log = createLog({ level, logText, style, destination: terminal, isTerminal: terminal !== undefined });
   process.once('exit', () => terminal?.failed());
-  const server = await startServer(config, { log });
-  surviveDefects(log, (work) => server.metrics.defect(work));
+  const beforeListening = (metrics: Metrics) => surviveDefects(log, (work) => metrics.defect(work));
+  const server = await startServer(config, { log, beforeListening });
   terminal?.ready(server);
   stopAtSignals(server, config.drainTimeoutMs, log);
 }

@@ -37,7 +37,8 @@ export function stopAtSignals(server: Stoppable, drainMs: number, log: Log): voi
 /**
  * Keeps the process alive after an error that nobody caught, in a handler or in a promise. It is a defect in
  * one piece of work, and no reason to hang up on every caller. It is logged with that work, if it is known,
- * and counted. Call it once the server runs: an error before that ends the process.
+ * and counted. Call it before the first listener opens: an earlier error ends the process. The calls also go
+ * on if nobody reads the output any more, or its disk is full: the log alone is lost.
  */
 export function surviveDefects(log: Log, counted: (work: string) => void): void {
   const report = (error: unknown): void => {
@@ -46,6 +47,7 @@ export function surviveDefects(log: Log, counted: (work: string) => void): void 
     counted(work);
     log.error({ ...fields, work, err: isNamed ? error.cause : error }, 'defect');
   };
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   process.on('uncaughtException', report);
   process.on('unhandledRejection', report);
 }

@@ -1,12 +1,15 @@
 // Starts a server from environment variables and uses its port, its socket and its files at once.
 import assert from 'node:assert/strict';
+import dgram from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import net from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../src/config/config.js';
 import { startServer } from '../src/main.js';
 import { createLog } from '../src/observe/log.js';
+import type { Metrics } from '../src/observe/metrics.js';
 import { ask, openSession } from './api/http/http2-client.js';
 import { makePair, temporaryFolder, TlsFiles } from './api/http/tls-files.js';
 
@@ -51,4 +54,33 @@ test('a server speaks over TLS and its Unix socket, to the keys of its file, and
   assert.equal(status, 200);
   const warned = lines.some((line) => line.includes('MAX_CALL is no setting; did you mean MAX_CALLS?'));
   assert.equal(warned, true);
+});
+
+test('the guard against defects is set before any listener opens, and can count them', async (t) => {
+  const opened: string[] = [];
+  for (const [kind, method] of [
+    [net.Server, 'listen'],
+    [dgram.Socket, 'bind'],
+  ] as const) {
+    const original = (kind.prototype as unknown as Record<string, (...given: unknown[]) => unknown>)[method];
+    t.mock.method(
+      kind.prototype,
+      method as never,
+      function (this: unknown, ...given: unknown[]) {
+        opened.push(method);
+        return original?.apply(this, given);
+      } as never,
+    );
+  }
+  const config = readConfig({ PORT: '0', SIP_PORT: '0', ENGINE: 'flite', PRELOAD_MODEL: '0' });
+  const beforeListening = (metrics: Metrics) => {
+    metrics.defect('test');
+    opened.push('guard');
+  };
+  const log = createLog({ level: 'silent', logText: false });
+  const server = await startServer(config, { log, beforeListening });
+  t.after(() => server.close());
+  assert.equal(opened[0], 'guard');
+  assert.ok(opened.includes('listen') && opened.includes('bind'), opened.join());
+  assert.match(await server.metrics.exposition(), /parley_defects_total\{work="test"\} 1\n/);
 });

@@ -1,8 +1,8 @@
 // What a defect ends: a server in a process of its own meets one in every kind of handler.
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { DEFECTS } from './fakes/defective-process.js';
 
@@ -34,3 +34,25 @@ test('an error in any handler of the main thread ends no process; it is logged w
   assert.match(counted, new RegExp(`parley_defects_total{work="unknown"} ${unnamed}\n`));
   assert.match(counted, /parley_defects_total\{work="fake call"\} 1\n/);
 });
+
+const LOST: Readonly<Record<string, string>> = {
+  'nobody reads any more': '| :',
+  'is a full disk': '> /dev/full',
+};
+
+for (const [what, redirection] of Object.entries(LOST)) {
+  for (const style of ['text', 'json']) {
+    test(`a server whose output ${what} loses its log alone, as ${style}, and no defect is counted`, async (t: TestContext) => {
+      const file = fileURLToPath(new URL('fakes/defective-process.js', import.meta.url));
+      const command = `"$0" "$1" lost-output ${style} 3>&2 2>&1 ${redirection}`;
+      const child = spawn('bash', ['-c', command, process.execPath, file], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      t.after(() => child.kill());
+      let told = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+      await once(child, 'close');
+      assert.equal(told, 'defects: 1\n'); // the one that it made
+    });
+  }
+}

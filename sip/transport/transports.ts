@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { clientAddress } from '../../src/call/client-limits.js';
+import { clientAddress, peerAddress } from '../../src/call/client-limits.js';
 import { tellDefect } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { MessageTap } from '../capture/taps.js';
@@ -160,7 +160,7 @@ export class Transports {
   /** Takes a WebSocket upgrade of another server in this process. Its connection counts like any other. */
   upgrade(request: IncomingMessage, duplex: Duplex, head: Buffer, secure: boolean): void {
     const { socket, headers } = request;
-    const address = clientAddress(socket.remoteAddress, headers) ?? 'unix';
+    const address = clientAddress(peerAddress(socket), headers) ?? 'unix';
     if (this.#limiter.admit(socket, () => true, plainAddress(address))) {
       this.#webSockets.upgrade(request, duplex, head, secure);
     }

@@ -114,7 +114,24 @@ export function isOwnMachine(address = ''): boolean {
   return !/[.:]/.test(address) || address === '::1' || /^(?:::ffff:)?127\./i.test(address);
 }
 
+/**
+ * The remote address of a socket. A peer with the server's own address is on this machine, and counts as
+ * loopback.
+ */
+export function peerAddress(socket: {
+  readonly remoteAddress?: string | undefined;
+  readonly localAddress?: string | undefined;
+}): string | undefined {
+  const { remoteAddress } = socket;
+  return remoteAddress !== undefined && remoteAddress === socket.localAddress ? '127.0.0.1' : remoteAddress;
+}
+
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** True if a header states the client's address, valid or not. */
+export function statesClient(headers: Headers): boolean {
+  return ['x-forwarded-for', 'x-real-ip', 'forwarded'].some((name) => headers[name] !== undefined);
+}
 
 /**
  * The address of the client of an HTTP request. A proxy on this machine states it in a header, and its own
@@ -124,14 +141,21 @@ export function clientAddress(address: string | undefined, headers: Headers): st
   return isOwnMachine(address) ? (forwardedAddress(headers) ?? address) : address;
 }
 
-/** The last entry of a list: the nearest proxy added it, and the client may have sent those before it. */
+/**
+ * The last entry of a list: the nearest proxy added it, and the client may have sent those before it. If
+ * headers state different addresses, the client sent one that the proxy did not replace. Which one is not
+ * known, so neither counts.
+ */
 function forwardedAddress(headers: Headers): string | undefined {
   const forwarded = /(?:^|[;\s])for="?([^;"]+)/i.exec(lastEntry(headers['forwarded']))?.[1];
-  for (const entry of [lastEntry(headers['x-forwarded-for']), lastEntry(headers['x-real-ip']), forwarded]) {
-    const address = plainAddress(entry);
-    if (address !== undefined) return address;
-  }
-  return undefined;
+  const [address, ...others] = [
+    lastEntry(headers['x-forwarded-for']),
+    lastEntry(headers['x-real-ip']),
+    forwarded,
+  ]
+    .map((entry) => plainAddress(entry))
+    .filter((stated) => stated !== undefined);
+  return others.every((other) => neighbourhood(other) === neighbourhood(address)) ? address : undefined;
 }
 
 function lastEntry(header: Headers[string]): string {

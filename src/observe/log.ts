@@ -43,9 +43,18 @@ export function createLog({
     formatters: { level: (label: string) => ({ level: label }), log: mask },
   };
   const isText = style === 'text' || (style === 'auto' && isTerminal);
-  if (!isText) return destination === undefined ? pino(options) : pino(options, destination);
+  if (!isText) return pino(options, destination ?? standardOutput());
   const out = destination ?? process.stdout;
   return pino(options, { write: (line: string) => void out.write(textOf(line)) });
+}
+
+const MOST_UNWRITTEN = 1024 * 1024; // characters
+
+/** Lines that cannot be written are dropped: the error of a full disk must not be logged, and fail again. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: process.stdout.fd, maxLength: MOST_UNWRITTEN });
+  output.on('error', () => undefined);
+  return output;
 }
 
 const MOST_ITEMS = 6; // of a list, in a line for people

@@ -6,6 +6,8 @@ import {
   callClients,
   ClientCalls,
   clientAddress,
+  peerAddress,
+  isOwnMachine,
   clientLimits,
   MessageRate,
 } from '../../src/call/client-limits.js';
@@ -213,4 +215,27 @@ test('a forwarded address counts from a proxy on this machine alone, and only if
       '127.0.0.1',
     );
   assert.equal(clientAddress(undefined, {}), undefined);
+});
+
+test('headers that state different clients count for none: the proxy replaced one of them, and not the other', () => {
+  const seen = (headers: Record<string, string>) => clientAddress('127.0.0.1', headers);
+  const forged = '192.0.2.66';
+  assert.equal(seen({ 'x-forwarded-for': forged, 'x-real-ip': '198.51.100.7' }), '127.0.0.1');
+  assert.equal(seen({ 'x-forwarded-for': '198.51.100.7', 'x-real-ip': forged }), '127.0.0.1');
+  assert.equal(seen({ 'x-forwarded-for': '198.51.100.7', forwarded: `for=${forged}` }), '127.0.0.1');
+  assert.equal(seen({ 'x-real-ip': '198.51.100.7', forwarded: `for=${forged}` }), '127.0.0.1');
+  const agreed = { 'x-forwarded-for': `${forged}, 198.51.100.7`, 'x-real-ip': '198.51.100.7' };
+  assert.equal(seen(agreed), '198.51.100.7');
+  assert.equal(seen({ 'x-real-ip': '2001:DB8:0::1', forwarded: 'for="[2001:db8::1]"' }), '2001:DB8:0::1');
+  assert.equal(seen({ 'x-forwarded-for': 'unknown', 'x-real-ip': '198.51.100.7' }), '198.51.100.7');
+});
+
+test('a peer with the address of the server is on this machine', () => {
+  const peer = (remoteAddress: string | undefined, localAddress?: string) =>
+    peerAddress({ remoteAddress, localAddress });
+  for (const own of ['192.168.1.5', '::ffff:192.168.1.5', '2001:db8::5'])
+    assert.equal(isOwnMachine(peer(own, own)), true, own);
+  assert.equal(peer('192.168.1.6', '192.168.1.5'), '192.168.1.6');
+  assert.equal(peer('127.0.0.2', '127.0.0.1'), '127.0.0.2');
+  assert.equal(peer(undefined), undefined);
 });

@@ -1,4 +1,5 @@
 // A process with the last guard of the server. It throws in a handler of every kind, and then ends by itself.
+import { writeSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
@@ -72,3 +73,20 @@ async function run(): Promise<void> {
 }
 
 if (process.argv[2] === 'run') await run();
+
+/** Logs to an output that takes nothing, also a defect. Descriptor 3 is told the number of defects. */
+async function loseOutput(style: string): Promise<void> {
+  let count = 0;
+  const log = createLog({ level: 'info', logText: false, style: style === 'text' ? 'text' : 'json' });
+  surviveDefects(log, () => void count++);
+  const tick = () => new Promise((resolve) => systemTime.after(5, () => resolve(undefined)));
+  for (let line = 0; line < 20; line++) {
+    log.info('a line');
+    if (line === 10) void Promise.reject(new Error('defect'));
+    await tick();
+  }
+  writeSync(3, `defects: ${count}\n`);
+  process.exit(0);
+}
+
+if (process.argv[2] === 'lost-output') await loseOutput(process.argv[3] ?? '');

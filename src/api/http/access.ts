@@ -5,7 +5,7 @@
 // requests from pages of other origins. On loopback it also answers under its own names only. With a key
 // neither check is needed, because pages of others do not know the key.
 import type { Socket } from 'node:net';
-import { clientAddress, neighbourhood } from '../../call/client-limits.js';
+import { clientAddress, neighbourhood, peerAddress } from '../../call/client-limits.js';
 import { ParleyError } from '../../errors.js';
 import type { KeyRing } from './api-keys.js';
 import type { ClientSecrets } from './client-secrets.js';
@@ -195,10 +195,10 @@ export function markUnix(socket: Socket): void {
   (socket as Marked)[CAME_BY_UNIX] = true;
 }
 
-/** The remote address, or `unix`; undefined if the client has left. */
+/** The remote address, loopback for this machine, or `unix`; undefined if the client has left. */
 export function addressOf(socket: Socket): string | undefined {
   try {
-    return (socket as Marked)[CAME_BY_UNIX] === true ? UNIX : socket.remoteAddress;
+    return (socket as Marked)[CAME_BY_UNIX] === true ? UNIX : peerAddress(socket);
   } catch {
     return undefined; // the socket proxy of HTTP/2 throws when the session is closed
   }

@@ -350,8 +350,17 @@ function saidIn(body: string, { apiKey, baseUrl }: ApiServer): string {
   const message = field(field(parsed(body), 'error'), 'message');
   if (typeof message !== 'string') return '';
   const keyless = apiKey === undefined ? message : message.replaceAll(apiKey, '…');
-  const clean = withoutAddresses(keyless).replaceAll(new URL(baseUrl).hostname, '…');
-  return clean.replaceAll(/\s+/g, ' ').slice(0, MOST_REASON);
+  const begin = beginOf(keyless.replaceAll(/\s+/g, ' '));
+  return withoutAddresses(begin).replaceAll(new URL(baseUrl).hostname, '…').slice(0, MOST_REASON);
+}
+
+const MOST_CLEANED = 2000; // characters; the search for addresses takes quadratic time
+
+/** Whole words: half an address would not be found. */
+function beginOf(text: string): string {
+  if (text.length <= MOST_CLEANED) return text;
+  const begin = text.slice(0, MOST_CLEANED);
+  return begin.includes(' ') ? begin.slice(0, begin.lastIndexOf(' ')) : begin;
 }
 
 const ADDRESSES: readonly RegExp[] = [
