@@ -19,10 +19,9 @@ namespace parley {
 namespace {
 
 constexpr char kExportLabel[] = "EXTRACTOR-dtls_srtp";  // RFC 5764, 4.2
-constexpr uint32_t kLongestRetransmitUs = 2'000'000, kLongestUnprovenUs = 3'000'000;
-// The few flights to an unproven address cover seconds: the far end may not listen yet when the first ones
-// arrive. A lost first one still costs one retransmission time only.
-constexpr uint32_t kUnprovenBackoff = 15, kBackoff = 2;
+constexpr uint32_t kLongestRetransmitUs = 2'000'000;
+// An unproven far end gets few flights. The second wait is long for one that starts late.
+constexpr uint32_t kUnprovenBackoff = 5, kBackoff = 2;
 // From the one that is hardest to forge on.
 constexpr const char* kHashes[] = {"sha-512", "sha-384", "sha-256"};
 
@@ -286,10 +285,8 @@ bool DtlsEndpoint::Accept(const X509* certificate) {
 unsigned int DtlsEndpoint::NextTimeout(SSL* ssl, unsigned int before_us) {
   auto* const verifier = static_cast<CertificateVerifier*>(SSL_get_app_data(ssl));
   const auto* self = static_cast<const DtlsEndpoint*>(verifier);
-  if (before_us == 0) return self->config_.retransmit_us;
-  // ICE checks bring room for further flights.
-  if (self->proven_ || self->allowed_bytes_ > 0) return std::min(kBackoff * before_us, kLongestRetransmitUs);
-  return std::min(kUnprovenBackoff * before_us, kLongestUnprovenUs);
+  const uint32_t factor = self->proven_ ? kBackoff : kUnprovenBackoff;
+  return before_us == 0 ? self->config_.retransmit_us : std::min(factor * before_us, kLongestRetransmitUs);
 }
 
 namespace {
