@@ -101,7 +101,7 @@ export class Qwen3Engine implements SpeechEngine {
       const { directory } = options.native;
       return new Qwen3Engine(await inspectModel(directory), await checkpointIdentity(directory), options);
     } catch (cause) {
-      const message = `the checkpoint cannot be used: ${(cause as Error).message}`;
+      const message = `the checkpoint of MODEL_DIR or MODEL_ID cannot be used: ${(cause as Error).message}`;
       throw new ParleyError('ENGINE_UNAVAILABLE', message, { field: 'MODEL_DIR', cause });
     }
   }
