@@ -2,6 +2,7 @@
 //
 // A message is a fixed phrase, and variable parts are fields. Words of a caller appear only in the fields
 // named in WORDS, which are masked unless the operator sets LOG_TEXT. Keys and tokens are always masked.
+import { writeSync } from 'node:fs';
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 /** Without child loggers: their bindings would bypass the mask. */
@@ -48,13 +49,28 @@ export function createLog({
   return pino(options, { write: (line: string) => void out.write(textOf(line)) });
 }
 
-const MOST_UNWRITTEN = 1024 * 1024; // characters
+const MOST_WAITS = 100; // of a millisecond, for a pipe that is full and does not block
+const pause = new Int32Array(new SharedArrayBuffer(4));
 
-/** Lines that cannot be written are dropped: the error of a full disk must not be logged, and fail again. */
+/**
+ * Lines that cannot be written are dropped. When the process ends, pino's own destination would try to write
+ * them for ever, as on a full disk.
+ */
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ dest: process.stdout.fd, maxLength: MOST_UNWRITTEN });
-  output.on('error', () => undefined);
-  return output;
+  return {
+    write(line) {
+      let left = Buffer.from(line);
+      for (let waits = 0; left.length > 0 && waits < MOST_WAITS;) {
+        try {
+          left = left.subarray(writeSync(process.stdout.fd, left));
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+          Atomics.wait(pause, 0, 0, 1);
+          waits++;
+        }
+      }
+    },
+  };
 }
 
 const MOST_ITEMS = 6; // of a list, in a line for people
