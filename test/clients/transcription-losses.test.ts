@@ -3,14 +3,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
+import { wavHeader } from '../../src/codecs/wav.js';
 import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
 import { until } from '../fakes/until.js';
 import { ChatServer } from '../transcribing/chat-server.js';
 import { toneWav } from '../voices/voice-samples.js';
 import { KEY, speakingServer } from './speaking-server.js';
+import { spoken } from './spoken-clip.js';
 
 const LOAD = 8;
-const FILE = toneWav({ seconds: 2, rate: 16_000 });
+const SPEECH = Buffer.concat(spoken({ rate: 16_000 }));
+const FILE = Buffer.concat([wavHeader(16_000, SPEECH.length / 2), SPEECH]);
+const TONE = toneWav({ seconds: 2, rate: 16_000 });
 const AUTHORIZATION = { authorization: `Bearer ${KEY}` };
 
 async function post(url: string, path = 'transcriptions', fields: Record<string, string> = {}) {
@@ -26,7 +30,7 @@ async function post(url: string, path = 'transcriptions', fields: Record<string,
   return [answer.status, error?.code];
 }
 
-/** A live client that has said something. Resolves with its last error and close code. */
+/** A live client that has sent a tone. Resolves with its last error and close code. */
 async function socket(url: string): Promise<unknown[]> {
   const client = new WebSocket(`${url.replace('http', 'ws')}/v1/audio/transcriptions/stream`, {
     headers: AUTHORIZATION,
@@ -39,7 +43,7 @@ async function socket(url: string): Promise<unknown[]> {
   const closed = new Promise<number>((resolve) => client.once('close', resolve));
   await new Promise((resolve) => client.once('open', resolve));
   client.send(JSON.stringify({ type: 'config', turn_detection: 'none', sample_rate: 16_000 }));
-  client.send(FILE.subarray(44));
+  client.send(TONE.subarray(44));
   client.send(JSON.stringify({ type: 'end' }));
   return [code, await closed];
 }

@@ -169,5 +169,5 @@ test('SIP_ENABLED=0 opens no telephone, and its addresses say so', async (t) => 
   });
   const server = await kept(t, startServer(config));
   assert.equal(server.telephone, undefined);
-  assert.equal((await fetch(`${server.url}/v1/calls`)).status, 501);
+  assert.equal((await fetch(`${server.url}/v1/calls`, { method: 'POST' })).status, 501);
 });

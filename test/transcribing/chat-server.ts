@@ -38,6 +38,7 @@ export class ChatServer {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') return void response.writeHead(404).end(); // it lists no models
     const body: Buffer[] = [];
     for await (const bytes of request) body.push(bytes as Buffer);
     const asked = JSON.parse(Buffer.concat(body).toString()) as ChatRequest;
