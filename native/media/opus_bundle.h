@@ -20,7 +20,7 @@ class OpusBundle {
   static constexpr size_t kMaxFrames = 6;
   static constexpr size_t kMaxBytes = VoiceHistory::kMaxBlock;  // RED can repeat a whole bundle
 
-  // What the RTP header of the bundle says.
+  // Fields of the RTP header of the bundle.
   struct Head {
     uint32_t timestamp;
     bool marker;

@@ -219,7 +219,7 @@ export class Conversation {
     this.#follow();
   }
 
-  /** Where turns are ended by order only: sound belongs to a turn from now on, or to none. */
+  /** If only orders end turns: sound belongs to a turn from now on, or to none. */
   set hasInput(hasInput: boolean) {
     if (hasInput === this.#hasInput) return;
     this.#hasInput = hasInput;

@@ -112,7 +112,7 @@ export class SteeredTalk {
     else this.#awaitInput();
   }
 
-  /** Where the client ends the turns: sound that comes belongs to a turn from now on, or to none. */
+  /** If the client ends the turns: sound that comes belongs to a turn from now on, or to none. */
   set hasInput(hasInput: boolean) {
     this.#conversation.hasInput = hasInput;
   }

@@ -122,7 +122,7 @@ export class CallRoute {
     return withinLimits(opus, { ...limits, maxBitsPerSecond }, this.#expectedLossPercent);
   }
 
-  /** Those of a link that is wide and loses nothing. */
+  /** Settings for a link that is wide and loses nothing. */
   get usualOpus(): OpusSettings {
     return withinLimits(this.#encoders.settings.opus, this.#port.encoding);
   }

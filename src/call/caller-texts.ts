@@ -4,7 +4,7 @@
 //   ear of the call ─▶ ring ─▶ recogniser ◀── turns ── hearing of the call
 //                                 └─▶ partial and final texts ─▶ all who follow the caller
 //
-// Where only orders end turns, the recogniser gets all sound: voice activity decides nothing.
+// If only orders end turns, the recogniser gets all sound: voice activity decides nothing.
 //
 // A caller is recognised while somebody follows. All who follow share one recognition.
 import type { PcmRing } from '../audio/pcm-ring.js';
@@ -148,12 +148,12 @@ class RecognisedCaller {
     return this.#expected.byHand !== undefined;
   }
 
-  /** Where only orders end turns. */
+  /** True if only orders end turns. */
   #openTurn(): void {
     if (this.#expected.byHand === 'open' && this.#ear?.isTurn === false) this.#ear.speechStarted(true);
   }
 
-  /** What the client has not committed is dropped. A caller who speaks now has begun a turn. */
+  /** Sound that the client has not committed is dropped. A caller who speaks now has begun a turn. */
   #detectAgain(): void {
     this.#ear?.dropTurn();
     if (this.#isSpeaking) this.#ear?.speechStarted();

@@ -15,7 +15,7 @@
 // they are the path's, and the voice returns to where it was.
 import type { RemoteReception } from '../media/quality.js';
 
-/** What a rung allows. */
+/** Limits of a rung. */
 export interface LinkShare {
   /** Bit/s of Opus; Infinity leaves them as they are. */
   readonly bitsPerSecond: number;

@@ -137,7 +137,7 @@ export class FreeFormat {
     return this.#take();
   }
 
-  /** What is left. */
+  /** The bytes that are left. */
   end(): Uint8Array {
     const taken = this.#take();
     const rest = this.#length === 0 ? this.#left : new Uint8Array(0);

@@ -35,7 +35,7 @@ export interface Transcribing {
   /** For the metrics; undefined if no recogniser is configured. */
   readonly figures:
     { readonly active: number; readonly waiting: number; readonly sessions: number } | undefined;
-  /** What clients may use. `activity` finds the turns of live sound, and the speech of files. */
+  /** Settings that clients may use. `activity` finds the turns of live sound, and the speech of files. */
   serve(activity: VoiceActivity): TranscriptionServices;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ const MOST_KEPT = 4 << 20; // bytes that are kept until it is clear who decodes 
 export class UploadedSound {
   readonly kind: SoundKind | OtherKind | undefined;
   readonly #rest: Upload;
-  /** What was read, from the first byte on; undefined if the sound cannot begin again. */
+  /** The bytes read, from the first one on; undefined if the sound cannot begin again. */
   #kept: Uint8Array[] | undefined;
   #keptBytes: number;
 
@@ -27,7 +27,7 @@ export class UploadedSound {
     const tag = endOfTag(head);
     const found = tag > MOST_TAG ? { kind: 'mp3' as const, start: 0 } : findSound(head.subarray(tag));
     this.kind = found?.kind;
-    // What is before the first frame of MPEG audio is left out, with the tag.
+    // Bytes before the first frame of MPEG audio are left out, with the tag.
     const start = found === undefined || found.start === 0 ? 0 : tag + found.start;
     this.#kept = [head.subarray(start)];
     this.#keptBytes = head.length - start;

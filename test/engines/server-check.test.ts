@@ -1,4 +1,4 @@
-// What the log tells about model servers when Parley starts.
+// The log names mistakes in the settings of model servers when Parley starts.
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

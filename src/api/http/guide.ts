@@ -119,7 +119,7 @@ interface Framed {
   /** Undefined for a page that is not in the list of pages. */
   readonly path?: string;
   readonly main: string;
-  /** What was searched for. */
+  /** The words searched for. */
   readonly query?: string;
 }
 

@@ -28,7 +28,7 @@ export interface ProtocolLimits {
   readonly sweepMs: number;
   /** Requests on one HTTP/2 connection. All connections of an address together may have twice as many. */
   readonly streams: MessageRateLimits;
-  /** Of these, the ones that are reset. Fifty calls that are interrupted each second stay below. */
+  /** Streams that are reset. Fifty calls that are interrupted each second stay below. */
   readonly resets: MessageRateLimits;
 }
 

@@ -24,7 +24,7 @@ interface InputParts {
 /** Of sound that voice activity divides into turns, the buffer need not know more. */
 const MOST_DETECTED_MS = 60_000;
 
-/** Of the silence at the end of a turn. */
+/** Length of the silence at the end of a turn. */
 const KEPT_SILENCE_MS = 200;
 /** From the moment at which sound is due until the listeners of the call have it. */
 const SOUND_DELAY_MS = 100;

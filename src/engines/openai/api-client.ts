@@ -220,7 +220,7 @@ export class ApiClient {
     for (let pauses = 0; ;) {
       try {
         const answer = await this.#attempt(request, tried, act);
-        // What one answers is no fault of the request.
+        // If one answers, the request is not at fault.
         for (const server of refused) this.#pool.setAside(server);
         return answer;
       } catch (error) {

@@ -5,7 +5,7 @@
 //      └────────busy─────────────────────────▲                               └──failed──▶ twice the pause
 //
 // A server that refuses a request with 400, 401, 403 or 404 is left alone once another one has answered it.
-// What all of them refuse is the fault of the request.
+// If all of them refuse it, the request is at fault.
 //
 // The server with the fewest requests gets the next one. A client stays with its server while that has few
 // more than the others, because it may keep the client's voice in its memory. Where every server is left
