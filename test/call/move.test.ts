@@ -189,6 +189,17 @@ function twoSentences(form: Form): CallUnderTest {
   return under;
 }
 
+/** The engine tells the times of words: estimated ones would change while a sentence is still encoded. */
+function timed(under: CallUnderTest): CallUnderTest {
+  for (const sentence of ['One two three.', 'Four five six.']) {
+    const times = sentence
+      .split(' ')
+      .map((word, n) => ({ word, textOffset: sentence.indexOf(word), startMs: 300 * n }));
+    under.engine.words.set(sentence, times);
+  }
+  return under;
+}
+
 test('marks are reported once each, at whatever frame the call moves', async () => {
   for (const atMs of [0, 20, 980, 1000, 1020, 1140, 1160, 1180, 2140]) {
     const under = twoSentences([PCMU, 20]);
@@ -239,11 +250,8 @@ test('the text heard after a move and an interruption is exact', async () => {
     [[PCMU, 30], 300, 90],
     [[G722, 20], 1400, 200],
   ] as const) {
-    const under = twoSentences([PCMU, 20]);
-    const words = ['Four', 'five', 'six'].map((word, n) => ({ word, textOffset: 5 * n, startMs: 300 * n }));
-    under.engine.words.set('Four five six.', words);
-    const plain = twoSentences([PCMU, 20]);
-    plain.engine.words.set('Four five six.', words);
+    const under = timed(twoSentences([PCMU, 20]));
+    const plain = timed(twoSentences([PCMU, 20]));
     const utterance = under.call.speak(TWO);
     const time = new Passing(under, utterance);
     await time.pass(atMs);
