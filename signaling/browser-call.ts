@@ -26,14 +26,10 @@ import { DataChannelSession, type DataChannelLimits } from './data-channel.js';
 import { DialectSession } from './dialect-session.js';
 import type { Offer } from './offer.js';
 import type { PeerConnectionParts } from './peer-connection.js';
-
-interface BrowserLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
+import type { Log } from '../src/log.js';
 
 export interface BrowserCallParts extends PeerConnectionParts {
-  readonly log: BrowserLog;
+  readonly log: Log;
   readonly limits: DataChannelLimits;
   /** Milliseconds that a call waits for its browser to resume it; 0 ends the call at once. */
   readonly resumeGraceMs: number;

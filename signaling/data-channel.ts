@@ -17,6 +17,7 @@ import { stated } from '../src/stated.js';
 import type { Time } from '../src/time.js';
 import { Outbox, type TextChannel } from './outbox.js';
 import { type CaptionChoice, type CaptionMessage, PageCaptions } from './page-captions.js';
+import type { Log } from '../src/log.js';
 
 export type TalkingCall = Pick<
   Call,
@@ -27,10 +28,6 @@ export interface DataChannelLimits {
   /** UTF-16 units that one text may have. */
   readonly maxTextLength: number;
   readonly messages: MessageRateLimits;
-}
-
-interface DataChannelLog {
-  warn(fields: Record<string, unknown>, message: string): void;
 }
 
 export type ServerMessage =
@@ -53,7 +50,7 @@ interface ReadyMessage {
 interface SessionParts {
   readonly limits: DataChannelLimits;
   readonly time: Time;
-  readonly log: DataChannelLog;
+  readonly log: Log;
   /** The agent of the call, and its talk. */
   readonly agent?: string;
   readonly talk?: Talk;

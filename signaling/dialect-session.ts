@@ -8,11 +8,12 @@ import type { Time } from '../src/time.js';
 import type { ChannelSession } from './browser-connection.js';
 import type { DataChannelLimits } from './data-channel.js';
 import { Outbox, type TextChannel } from './outbox.js';
+import type { Log } from '../src/log.js';
 
 interface DialectSessionParts {
   readonly limits: Pick<DataChannelLimits, 'messages'>;
   readonly time: Time;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
 }
 
 const FLOOD_ERROR_EVERY_MS = 1000; // at most one error a second

@@ -9,7 +9,7 @@ import type { Config } from '../src/config/config.js';
 import type { EncoderPool } from '../src/encoding/encoder-pool.js';
 import { DtlsCertificate } from '../src/media/dtls-association.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
-import type { Log } from '../src/observe/log.js';
+import type { Log } from '../src/log.js';
 import type { Time } from '../src/time.js';
 import { BrowserServer } from './browser-server.js';
 import { BrowserSockets } from './browser-sockets.js';
@@ -37,7 +37,7 @@ interface BrowserParts {
 export function openBrowsers(parts: BrowserParts): { server: BrowserServer; close(): Promise<void> } {
   const { config, log, plane, encoders, time } = parts;
   const sockets = new BrowserSockets(plane, config.webrtc);
-  if (sockets.notice !== undefined) log.warn(sockets.notice);
+  if (sockets.notice !== undefined) log.warn({}, sockets.notice);
   const certificate = DtlsCertificate.make();
   const admission = new CallAdmission({
     maxCpuPercent: config.webrtc.maxCpuPercent,

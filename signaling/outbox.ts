@@ -6,6 +6,7 @@
 //     └──no channel, or held──▶ kept ◀──not acknowledged──┘      kept ──next channel──▶ channel
 import type { Call } from '../src/call/call.js';
 import { ParleyError } from '../src/errors.js';
+import type { Log } from '../src/log.js';
 
 /** The channel itself, independent of the SCTP implementation. */
 export interface TextChannel {
@@ -24,7 +25,7 @@ interface Message {
 interface OutboxParts {
   /** It is closed when the page reads nothing. */
   readonly call: Pick<Call, 'id' | 'close'>;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
   /** The page reads nothing: the session ends with the call. */
   readonly onUnread: () => void;
   /** The message that takes the place of dropped ones, and says so with this error. */

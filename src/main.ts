@@ -36,7 +36,8 @@ import { HttpServer } from './api/http/server.js';
 import type { ServerHealth } from './api/http/status-routes.js';
 import { CallReports } from './observe/call-reports.js';
 import { descriptorNotices, DescriptorWatch } from './observe/descriptors.js';
-import { createLog, type Log } from './observe/log.js';
+import type { Log } from './log.js';
+import { createLog } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import { type EncoderPool, openEncoders } from './encoding/encoder-pool.js';
 import { MediaPlane } from './media/media-plane.js';
@@ -155,7 +156,7 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   closing.add(() => transcribing.close());
   const workshop = await VoiceWorkshop.open(config, engines, log);
   closing.add(() => workshop.close());
-  for (const notice of useConfiguredVoices(engines, config)) log.warn(notice);
+  for (const notice of useConfiguredVoices(engines, config)) log.warn({}, notice);
   const continuity = new Continuity(config.model.continuity);
   return { encoders, frames, engines, transcribing, workshop, continuity };
 }
@@ -186,7 +187,7 @@ function openSwitchboard(
 }
 
 function logStart({ config, log, plane, engines }: Parts, url: string): void {
-  for (const notice of [...config.notices, ...descriptorNotices(config)]) log.warn(notice);
+  for (const notice of [...config.notices, ...descriptorNotices(config)]) log.warn({}, notice);
   const { missing, languageNotice: languages } = engines;
   log.info({ url, clockPriority: plane.stats().priority, missing, languages }, 'parley listens');
 }

@@ -1,7 +1,7 @@
 // Decides what ends the server, and ends it: closes its parts in reverse order, at signals or after a failed
 // start. A defect does not end it.
 import { Defect, ParleyError } from './errors.js';
-import type { Log } from './observe/log.js';
+import type { Log } from './log.js';
 
 interface Stoppable {
   /** Refuses new calls; resolves when the open ones have ended, or after `limitMs`. */

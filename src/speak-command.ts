@@ -11,7 +11,7 @@ import { type Config, readConfig } from './config/config.js';
 import { openEncoders } from './encoding/encoder-pool.js';
 import { openEngines, useConfiguredVoices } from './engines/engine-setup.js';
 import { asParleyError, ParleyError } from './errors.js';
-import { createLog } from './observe/log.js';
+import { SILENT_LOG } from './log.js';
 import { Closing } from './shutdown.js';
 import { formatNamed } from './speaking/audio-format.js';
 import { Continuity } from './speaking/continuity.js';
@@ -132,7 +132,7 @@ async function spokenWav(
   { text, voice, language }: SpokenText,
   config: ReturnType<typeof withLexicon<Config>>,
 ) {
-  const log = createLog({ level: 'silent', logText: false });
+  const log = SILENT_LOG;
   const closing = new Closing();
   try {
     const encoders = openEncoders(config, log);

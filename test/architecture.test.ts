@@ -70,6 +70,11 @@ test('an import that the plan does not know is named with its file', () => {
     ['src/errors.ts', "import { c } from './config/config.js';", 'may not import src/config/config.ts'],
     ['src/call/a.ts', "new Worker(new URL('../api/w.js', import.meta.url));", 'may not import src/api/w.ts'],
     ['src/call/a.ts', "import {\n  a,\n  b,\n} from '../main.js';", 'may not import src/main.ts'],
+    [
+      'sip/a.ts',
+      "import type { M } from '../src/observe/metrics.js';",
+      'may not import src/observe/metrics.ts',
+    ],
     ['src/noise/a.ts', '', 'stands in no room of the plan'],
   ] as const) {
     assert.deepEqual(ruleOn(path, text), [`${path}: ${breach}`]);

@@ -28,15 +28,11 @@ import { ForkedNegotiation } from '../sdp/media-negotiation.js';
 import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
 import { type CallKeys, keysInDescriptions, MediaPath } from './media-path.js';
 import { OutgoingVoice, type VoiceFormat } from './outgoing-voice.js';
+import type { Log } from '../../src/log.js';
 
 // Ports below belong to services that take packets for requests, except for discard (RFC 863).
 const LOWEST_PORT = 1024;
 const DISCARD_PORT = 9;
-
-export interface MediaLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
 
 export interface CallMediaParts {
   readonly plane: Pick<MediaPlane, 'openStream' | 'openSocket'>;
@@ -58,7 +54,7 @@ export interface CallMediaParts {
   readonly rtpTimeoutMs: number;
   readonly time: Time;
   readonly randomBytes: RandomBytes;
-  readonly log: MediaLog;
+  readonly log: Log;
 }
 
 export class CallMedia implements SessionMedia, CapturedMedia {

@@ -3,12 +3,13 @@
 // not lost: the routes decide, or it is refused for a while, as configured.
 import { asParleyError, type ErrorCode, ParleyError } from '../../src/errors.js';
 import type { IncomingCalls } from '../../src/call/incoming-calls.js';
-import { signedHeaders } from '../../src/observe/webhook.js';
+import { signedHeaders } from '../../src/signed-headers.js';
 import { responseText } from '../../src/response-text.js';
 import { stated } from '../../src/stated.js';
 import type { Time } from '../../src/time.js';
 import { readRule, type RoutingContext } from '../routing-file.js';
 import type { Route, RouteAnswer } from '../routing-table.js';
+import type { Log } from '../../src/log.js';
 
 export interface IncomingCall {
   /** Id that the call has on this server if it is answered. */
@@ -37,7 +38,7 @@ interface DecisionParts {
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly wallMs: () => number;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
   /** Called once for each call. */
   readonly decided: (outcome: DecisionOutcome) => void;
 }

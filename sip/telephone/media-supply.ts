@@ -7,19 +7,20 @@ import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { RtpPorts } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { OwnAddresses, parseAddress } from '../guard/address-list.js';
-import { CallMedia, type MediaLog } from '../media/call-media.js';
+import { CallMedia } from '../media/call-media.js';
 import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/media-keys.js';
 import { type Keying, type MediaPolicy, type Security, usualKeyings } from '../sdp/media-policy.js';
 import type { Place, TransportName } from '../transport/flow.js';
 import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
+import type { Log } from '../../src/log.js';
 
 interface MediaSupplyParts {
   readonly config: Pick<Config, 'sip' | 'phoneMedia'>;
   readonly plane: MediaPlane;
   readonly time: Time;
-  readonly log: MediaLog;
+  readonly log: Log;
 }
 
 const PACKET_MS = 20;

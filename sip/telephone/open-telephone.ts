@@ -23,7 +23,6 @@ import { CallCaptures, wantedCalls } from '../capture/call-captures.js';
 import { CallTaps } from '../capture/call-taps.js';
 import { HepSender } from '../capture/hep-sender.js';
 import { FAILURE_BOUNDS, Guard, readingBounds, REQUEST_BOUNDS } from '../guard/guard.js';
-import type { MediaLog } from '../media/call-media.js';
 import { OwnAddresses } from '../guard/address-list.js';
 import type { RoutingContext } from '../routing-file.js';
 import type { Route, SpokenText } from '../routing-table.js';
@@ -36,6 +35,7 @@ import { IncomingDecision } from './incoming-decision.js';
 import { MediaSupply } from './media-supply.js';
 import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
 import { Telephone, type TelephoneParts } from './telephone.js';
+import type { Log } from '../../src/log.js';
 
 interface TelephoneSurroundings {
   readonly config: Config;
@@ -53,7 +53,7 @@ interface TelephoneSurroundings {
   readonly prepared: PreparedSpeech;
   readonly engines: Pick<SpeechRouting, 'resolve'>;
   readonly time: Time;
-  readonly log: MediaLog;
+  readonly log: Log;
   readonly recorded: (record: CallRecord) => void;
   readonly onResponse: TelephoneParts['onResponse'];
   readonly metrics: {

@@ -5,7 +5,7 @@ import type { Switchboard } from '../../src/call/switchboard.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Replaces } from '../message/replaces.js';
-import type { CallMedia, MediaLog } from '../media/call-media.js';
+import type { CallMedia } from '../media/call-media.js';
 import type { SessionUser } from '../session/session.js';
 import { addressAt, readAddress } from '../trunk/call-fields.js';
 import { DestinationRules } from '../trunk/destinations.js';
@@ -17,6 +17,7 @@ import type { PhoneCallInfo } from './call-view.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
 import type { PhoneBook } from './phone-book.js';
 import type { SipNetwork } from './sip-network.js';
+import type { Log } from '../../src/log.js';
 
 interface OutboundPlacingParts extends PhoneCallParts {
   readonly config: SipConfig;
@@ -29,7 +30,7 @@ interface OutboundPlacingParts extends PhoneCallParts {
    * Opens the media of a call whose signalling uses this local address. Throws CALL_LIMIT if no port is free.
    */
   readonly openMedia: (localAddress: string, request?: Partial<MediaRequest>) => CallMedia;
-  readonly log: MediaLog;
+  readonly log: Log;
   readonly network: SipNetwork;
   readonly book: PhoneBook;
   readonly opened: (call: PhoneCall) => void;

@@ -29,6 +29,7 @@ import { Greeting } from './greeting.js';
 import { Holding, type Leg, TransferTarget } from './leg.js';
 import { type TurnRecogniser, TurnTexts } from '../../src/call/turn-texts.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
+import type { Log } from '../../src/log.js';
 
 export interface PhoneCallParts {
   readonly time: Time;
@@ -37,7 +38,7 @@ export interface PhoneCallParts {
   readonly silenceLimitMs: number;
   /** Called once, when everything of the call is closed. */
   readonly recorded: (record: CallRecord) => void;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
   /** Absent: no caller is recognised. */

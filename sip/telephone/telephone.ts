@@ -23,14 +23,13 @@ import type { Interruptible } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
-import type { RegistrationState, SipFigures } from '../../src/observe/scraped-metrics.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { Time } from '../../src/time.js';
 import type { DigestServer } from '../auth/digest-server.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';
 import type { Guard } from '../guard/guard.js';
-import type { CallMedia, MediaLog } from '../media/call-media.js';
+import type { CallMedia } from '../media/call-media.js';
 import type { SipRequest, SipResponse } from '../message/message.js';
 import type { InboundSession } from '../session/inbound-session.js';
 import type { TlsIdentity } from '../transport/listener-options.js';
@@ -49,6 +48,7 @@ import { SipNetwork } from './sip-network.js';
 import { certificateFiles } from './telephone-settings.js';
 import { Transfers } from './transfers.js';
 import { stated } from '../../src/stated.js';
+import type { Log } from '../../src/log.js';
 
 export interface TelephoneParts {
   readonly config: SipConfig;
@@ -89,7 +89,7 @@ export interface TelephoneParts {
   readonly wallMs: () => number;
   readonly recorded: (record: CallRecord) => void;
   readonly onResponse: (direction: 'in' | 'out', method: string, status: number) => void;
-  readonly log: MediaLog;
+  readonly log: Log;
 }
 
 /** Causes for which connections were cut or refused. */
@@ -198,7 +198,7 @@ export class Telephone implements PhoneCalls {
     };
   }
 
-  get registrations(): readonly { readonly trunk: string; readonly state: RegistrationState }[] {
+  get registrations(): readonly { readonly trunk: string; readonly state: ReturnType<typeof stateOf> }[] {
     return this.#placing.trunks.views.flatMap(({ name: trunk, registration }) =>
       registration === undefined ? [] : [{ trunk, state: stateOf(registration) }],
     );
@@ -350,7 +350,7 @@ export class Telephone implements PhoneCalls {
   }
 }
 
-function stateOf({ registered, failure }: { registered: boolean; failure: unknown }): RegistrationState {
+function stateOf({ registered, failure }: { registered: boolean; failure: unknown }) {
   if (registered) return 'registered';
   return failure === undefined ? 'registering' : 'failed';
 }
@@ -358,7 +358,7 @@ function stateOf({ registered, failure }: { registered: boolean; failure: unknow
 /**
  * Figures of the telephone for metrics. `telephone` is called at each scrape: undefined while it is closed.
  */
-export function sipFigures(telephone: () => Telephone | undefined): SipFigures {
+export function sipFigures(telephone: () => Telephone | undefined) {
   return {
     dropped: () => telephone()?.dropped ?? {},
     retransmissions: () => telephone()?.network.transactions.countOf('retransmissions') ?? 0,

@@ -10,13 +10,14 @@ import type { Leg } from './leg.js';
 import type { OutboundPlacing } from './outbound-placing.js';
 import type { PhoneBook } from './phone-book.js';
 import type { PhoneCall } from './phone-call.js';
+import type { Log } from '../../src/log.js';
 
 interface TransfersParts {
   readonly config: Pick<SipConfig, 'transfers'>;
   readonly book: PhoneBook;
   readonly placing: Pick<OutboundPlacing, 'dial' | 'uriOf'>;
   readonly time: Time;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
 }
 
 const LEAVE_MS = 2000; // time for the transferor's own BYE (RFC 5589, section 6.1) before we send one

@@ -8,15 +8,16 @@ import type { MediaStreamConfig } from '../config/media-stream-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { type AgentLog, ChatAgent } from './chat-agent.js';
+import { ChatAgent } from './chat-agent.js';
 import { ChatModel } from './chat-model.js';
 import type { TalkAgent } from './steered-reply.js';
+import type { Log } from '../log.js';
 
 export interface AgentsParts {
   readonly config: AgentsConfig;
   readonly callerTexts: CallerTexts;
   readonly time: Time;
-  readonly log: AgentLog;
+  readonly log: Log;
   readonly metrics: AgentCounters;
   readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy' | 'isConducted'>;
   /** Connects a call with a backend of its own. */

@@ -6,6 +6,7 @@ import type { Time } from '../time.js';
 import type { DigitsWanted, ToolActions } from './agent-tools.js';
 import type { KeyInput } from './key-input.js';
 import { lastWords } from './last-words.js';
+import type { Log } from '../log.js';
 
 interface CallActionParts {
   readonly handled: HandledCall;
@@ -13,7 +14,7 @@ interface CallActionParts {
   /** Resolves when the caller is silent; rejects with ABORTED. */
   readonly quiet: (signal: AbortSignal) => Promise<void>;
   readonly time: Time;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
 }
 
 export class CallActions implements ToolActions {

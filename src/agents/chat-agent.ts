@@ -23,22 +23,18 @@ import { IdleCaller } from './idle-caller.js';
 import { KeyInput } from './key-input.js';
 import type { LikelyTurn } from './likely-end.js';
 import { QuietCaller } from './quiet-caller.js';
+import type { Log } from '../log.js';
 
 interface ChatAgentParts {
   readonly config: AgentConfig;
   readonly model: Pick<ChatModel, 'answer'>;
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly time: Time;
-  readonly log: AgentLog;
+  readonly log: Log;
   /** Told with each event of the agent. */
   readonly onEvent: (event: AgentEvent) => void;
   /** Called at the end of each early answer: true if it became the answer, false if it was thrown away. */
   readonly onEarlyAnswer: (isTaken: boolean) => void;
-}
-
-export interface AgentLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
 }
 
 const MOST_TYPED = 4000; // characters

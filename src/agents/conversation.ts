@@ -14,6 +14,7 @@ import type { HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { LikelyEnd, type LikelyTurn } from './likely-end.js';
+import type { Log } from '../log.js';
 
 /** When a turn of the caller was over, in milliseconds of the monotonic clock. */
 export interface TurnTimes {
@@ -87,7 +88,7 @@ export interface ConversationListener {
 interface ConversationParts {
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly time: Time;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
 }
 
 interface ConversationOptions {

@@ -14,7 +14,6 @@ import { asParleyError, forClient, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
-import type { AgentLog } from './chat-agent.js';
 import { GO_ON } from './chat-history.js';
 import type { ChatReply } from './chat-reply.js';
 import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
@@ -33,13 +32,14 @@ import {
 import { type CancelReason, type TalkEvent, TalkResponse } from './talk-response.js';
 import { isByHand, type TalkSettings } from './talk-settings.js';
 import { TalkTurns } from './talk-turns.js';
+import type { Log } from '../log.js';
 
 interface SteeredTalkParts {
   /** Undefined: no agent answers. */
   readonly agent: TalkAgent | undefined;
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly time: Time;
-  readonly log: AgentLog;
+  readonly log: Log;
   /** Makes an id that nobody can guess, with this prefix. */
   readonly newId: (prefix: 'item' | 'resp') => string;
   readonly emit: (event: TalkEvent) => void;

@@ -5,11 +5,7 @@ import type { LinkShare } from './link-control.js';
 import type { MediaPort } from './call-route.js';
 import type { CallerMetrics } from './caller-speech.js';
 import type { CallEvent } from './utterance.js';
-
-export interface CallLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
+import type { Log } from '../log.js';
 
 export interface CallMetrics extends CallerMetrics {
   callOpened(protocol: string): void;
@@ -20,6 +16,11 @@ export interface CallMetrics extends CallerMetrics {
   firstAudio(ms: number, protocol: string): void;
 }
 
+export interface JournalParts {
+  readonly log: Log;
+  readonly metrics: CallMetrics;
+}
+
 export interface CallStats extends PlayoutStats {
   /** Our sound as the far end reports it; absent until its first report. */
   readonly remote?: RemoteReception;
@@ -28,14 +29,10 @@ export interface CallStats extends PlayoutStats {
 export class CallJournal {
   readonly #call: string;
   readonly #protocol: string;
-  readonly #log: CallLog;
+  readonly #log: Log;
   readonly #metrics: CallMetrics;
 
-  constructor(
-    call: string,
-    protocol: string,
-    { log, metrics }: { readonly log: CallLog; readonly metrics: CallMetrics },
-  ) {
+  constructor(call: string, protocol: string, { log, metrics }: JournalParts) {
     this.#call = call;
     this.#protocol = protocol;
     this.#log = log;

@@ -5,7 +5,7 @@ import type { Codec } from '../codecs/codec.js';
 import type { SpeechRouting } from '../engines/routing.js';
 import type { Time } from '../time.js';
 import type { CallEncoders, MediaPort } from './call-route.js';
-import { CallJournal, type CallLog, type CallMetrics, type CallStats } from './call-journal.js';
+import { CallJournal, type CallStats, type JournalParts } from './call-journal.js';
 import { CallerSpeech, type CallHearing } from './caller-speech.js';
 import { type CallRecordings, openRecording } from './recorded-call.js';
 import type { CallRecording } from '../recording/call-recording.js';
@@ -28,7 +28,7 @@ interface CallLimits extends TextLimits, LastWords {
   readonly firstPiece?: FirstPiece;
 }
 
-export interface CallParts {
+export interface CallParts extends JournalParts {
   readonly routing: SpeechRouting;
   readonly encoders: CallEncoders;
   /** Cache of spoken sentences; absent if none are kept. */
@@ -43,8 +43,6 @@ export interface CallParts {
   /** Turns for long texts, shared by all calls; if absent, the call has its own. */
   readonly turns?: TextTurns;
   readonly time: Time;
-  readonly log: CallLog;
-  readonly metrics: CallMetrics;
 }
 
 /** A text in tokens is always plain text, whatever the format says. */

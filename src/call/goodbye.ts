@@ -2,6 +2,7 @@
 // call hangs up.
 import { asParleyError, type ErrorCode, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
+import type { Log } from '../log.js';
 
 const REASON = 'engine lost';
 const LIMIT_MS = 20_000; // for the phrase: the call may be held, or no other engine may start
@@ -14,7 +15,7 @@ export interface LastWords {
 interface GoodbyeParts {
   readonly limits: LastWords;
   readonly time: Time;
-  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  readonly log: Log;
 }
 
 /** The call, as its goodbye uses it. */

@@ -5,17 +5,13 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { ParleyError } from '../errors.js';
 import { FileWatch, type FileWatchOptions } from './file-watch.js';
+import type { Log } from '../log.js';
 
 export interface CertificateFiles {
   readonly certPath: string;
   readonly keyPath: string;
   /** Variables that name the files; TLS_CERT and TLS_KEY by default. */
   readonly variables?: { readonly cert: string; readonly key: string };
-}
-
-interface CertificateLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
 }
 
 interface Certificate {
@@ -51,13 +47,13 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
 export class CertificateRenewal {
   readonly #files: CertificateFiles;
   readonly #use: (certificate: Certificate) => void;
-  readonly #log: CertificateLog;
+  readonly #log: Log;
   readonly #watch: FileWatch;
 
   constructor(
     files: CertificateFiles,
     use: (certificate: Certificate) => void,
-    log: CertificateLog,
+    log: Log,
     watch: FileWatchOptions = {},
   ) {
     this.#files = files;
@@ -112,10 +108,10 @@ export async function readAuthorities({ path, variable }: AuthorityFile): Promis
 export class AuthorityRenewal {
   readonly #file: AuthorityFile;
   readonly #use: (authorities: string) => void;
-  readonly #log: CertificateLog;
+  readonly #log: Log;
   readonly #watch: FileWatch;
 
-  constructor(file: AuthorityFile, use: (authorities: string) => void, log: CertificateLog) {
+  constructor(file: AuthorityFile, use: (authorities: string) => void, log: Log) {
     this.#file = file;
     this.#use = use;
     this.#log = log;

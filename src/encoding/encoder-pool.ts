@@ -7,7 +7,7 @@ import type { TrimOptions } from '../audio/trimmer.js';
 import { loadOpus, OPUS_SPEECH, type OpusSettings } from '../codecs/opus.js';
 import type { Config } from '../config/config.js';
 import { attempt, guarded, ParleyError } from '../errors.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import { systemTime, type Time } from '../time.js';
 import { Handover, EncoderLine } from './encoder-line.js';
 import {

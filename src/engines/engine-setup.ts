@@ -2,7 +2,7 @@
 import { ParleyError } from '../errors.js';
 import type { AgentsConfig } from '../config/agent-config.js';
 import type { Config } from '../config/config.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { SpeechEngine } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import { ESPEAK_LANGUAGES, ESPEAK_PACKAGE, espeakEngine, installedPackage } from './espeak/espeak.js';

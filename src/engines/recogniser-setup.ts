@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.js';
 import type { RecognitionModel } from '../config/recognition-config.js';
 import type { ParleyError } from '../errors.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import { systemTime } from '../time.js';
 import { OpenAiRecogniser } from './openai/openai-recogniser.js';

@@ -7,7 +7,7 @@ import { Ears } from '../media/ears.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { MediaSocket } from '../media/media-socket.js';
 import type { Playout } from '../media/playout.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import type { InterruptibleTrack } from './barge-in.js';
 import {

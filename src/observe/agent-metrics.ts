@@ -1,16 +1,6 @@
 // Counts what agents do, as Prometheus metrics.
 import { Counter, Histogram, type Registry } from 'prom-client';
-
-/** Milliseconds of each part of the way to an answer; those that it did not have are absent. */
-interface AnswerParts {
-  readonly silenceMs?: number;
-  readonly textMs?: number;
-  readonly modelMs: number;
-  readonly sentenceMs: number;
-  readonly speechMs: number;
-  readonly packetMs: number;
-  readonly totalMs: number;
-}
+import type { AnswerTimes } from '../call/utterance.js';
 
 const PARTS = ['silence', 'text', 'model', 'sentence', 'speech', 'packet', 'total'] as const;
 const SECONDS = [0.001, 0.003, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
@@ -57,7 +47,7 @@ export class AgentMetrics {
     });
   }
 
-  answered(agent: string, times: AnswerParts): void {
+  answered(agent: string, times: AnswerTimes): void {
     this.#answers.inc({ agent });
     for (const part of PARTS) {
       const ms = times[`${part}Ms`];

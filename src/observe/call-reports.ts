@@ -5,7 +5,7 @@
 import type { CallRecord } from '../call/phone-calls.js';
 import type { Config } from '../config/config.js';
 import type { Time } from '../time.js';
-import type { Log } from './log.js';
+import type { Log } from '../log.js';
 import type { Metrics } from './metrics.js';
 import { Webhook } from './webhook.js';
 

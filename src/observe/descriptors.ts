@@ -5,7 +5,7 @@
 // opens a descriptor of its own every half second. That fails as soon as none is left.
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import type { Time } from '../time.js';
-import type { Log } from './log.js';
+import type { Log } from '../log.js';
 
 /** The descriptors of this process. */
 export interface DescriptorTable {
@@ -71,7 +71,7 @@ export function descriptorNotices(
 
 interface WatchParts {
   readonly time: Time;
-  readonly log: Pick<Log, 'error' | 'info'>;
+  readonly log: Log;
   readonly table?: DescriptorTable;
 }
 

@@ -3,10 +3,9 @@
 // A message is a fixed phrase, and variable parts are fields. Words of a caller appear only in the fields
 // named in WORDS, which are masked unless the operator sets LOG_TEXT. Keys and tokens are always masked.
 import { writeSync } from 'node:fs';
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream } from 'pino';
+import type { Log } from '../log.js';
 
-/** Without child loggers: their bindings would bypass the mask. */
-export type Log = Pick<Logger, Exclude<LogLevel, 'silent'>>;
 export type LogLevel = 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 const WORDS = ['text', 'token', 'input', 'sdp'];
@@ -27,6 +26,7 @@ interface LogOptions {
   readonly isTerminal?: boolean;
 }
 
+/** The log has no child loggers: their bindings would bypass the mask. */
 export function createLog({
   level,
   logText,

@@ -3,7 +3,10 @@
 // Each instance has its own registry, so that two servers in one process (tests) count separately.
 // scraped-metrics.ts reads the figures of other parts at each scrape.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { HttpMetrics, RequestAnswered, SpeechAnswered } from '../api/http/http-metrics.js';
+import type { CallMetrics } from '../call/call-journal.js';
 import type { CallRecord } from '../call/phone-calls.js';
+import type { RemoteReception } from '../media/quality.js';
 import { AgentMetrics } from './agent-metrics.js';
 import { ApplicationMetrics } from './application-metrics.js';
 import { RecognitionMetrics } from './recognition-metrics.js';
@@ -16,48 +19,15 @@ interface MetricsOptions extends ScrapedFigures {
   readonly node?: boolean;
 }
 
-interface RequestAnswered {
-  readonly method: string;
-  /** The pattern of the route, never the URL of the request: the number of label values stays bounded. */
-  readonly route: string;
-  readonly status: number;
-  readonly seconds: number;
-}
-
-export interface SpeechAnswered {
-  readonly route: string;
-  /** Format name of the request; undefined if the request was refused before its format was known. */
-  readonly format: string | undefined;
-  readonly status: number;
-  readonly seconds: number;
-  /** Engine time; undefined if no engine worked for the request. */
-  readonly inferSeconds: number | undefined;
-  /**
-   * Time of engines and encoders, with the voice and language of the engine; undefined if no engine worked.
-   */
-  readonly synthesis?:
-    { readonly voice: string; readonly language: string; readonly seconds: number } | undefined;
-}
-
 const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5];
 const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 // Label values come from closed sets: all unknown methods are one value.
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Our sound of one call as the far end reported it. */
-interface Reception {
-  /** Fraction of the packets, 0 to 1. */
-  readonly loss: number;
-  readonly jitterMs: number;
-  /** Null if the far end answered none of our reports. */
-  readonly rttMs: number | null;
-  readonly mos: number;
-}
-
-export class Metrics {
+export class Metrics implements HttpMetrics, CallMetrics {
   readonly #registry = new Registry();
-  readonly sockets = new SocketMetrics(this.#registry);
+  readonly sockets = new SocketCounters(this.#registry);
   readonly recognition = new RecognitionMetrics(this.#registry);
   readonly agents = new AgentMetrics(this.#registry);
   readonly applications = new ApplicationMetrics(this.#registry);
@@ -159,7 +129,7 @@ export class Metrics {
   }
 
   /** `end` comes from the closed set of reasons of calls. */
-  callClosed(door: string, end: string, remote?: Reception): void {
+  callClosed(door: string, end: string, remote?: RemoteReception): void {
     this.#calls.dec({ door });
     this.#callsTotal.inc({ door, end });
     if (remote !== undefined) this.#receptions.ended(door, remote);
@@ -215,7 +185,7 @@ class ReceptionMetrics {
     this.#mos = histogram('parley_call_remote_mos', `mean opinion score ${reported}, by the E-model`, MOS);
   }
 
-  ended(door: string, { loss, jitterMs, rttMs, mos }: Reception): void {
+  ended(door: string, { loss, jitterMs, rttMs, mos }: RemoteReception): void {
     this.#loss.observe({ door }, loss);
     this.#jitterSeconds.observe({ door }, jitterMs / 1000);
     if (rttMs !== null) this.#rttSeconds.observe({ door }, rttMs / 1000);
@@ -291,7 +261,7 @@ class SpeechMetrics {
 /**
  * Counts WebSockets. Label values come from closed sets: the names of dialects, and the reasons of an end.
  */
-export class SocketMetrics {
+class SocketCounters {
   readonly #open: Gauge<'dialect'>;
   readonly #ended: Counter<'dialect' | 'end'>;
   readonly #messages: Counter<'dialect' | 'direction'>;

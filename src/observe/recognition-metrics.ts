@@ -1,22 +1,6 @@
 // Counts requests that transcribe sound, as Prometheus metrics.
 import { Counter, Histogram, type Registry } from 'prom-client';
-
-export interface TranscriptionAnswered {
-  readonly route: string;
-  /** Format of the request; undefined if the request was refused before its format was known. */
-  readonly format: string | undefined;
-  readonly status: number;
-  /** Undefined if the sound was not transcribed to its end. */
-  readonly end:
-    | {
-        /** Length of the sound. */
-        readonly seconds: number;
-        readonly queuedMs: number;
-        readonly firstTextMs: number | undefined;
-        readonly workMs: number;
-      }
-    | undefined;
-}
+import type { TranscriptionAnswered } from '../api/http/http-metrics.js';
 
 const WAIT_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const WORK_SECONDS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];

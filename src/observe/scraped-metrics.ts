@@ -1,6 +1,7 @@
 // Exposes figures that other parts of the server hold, read at each scrape: media plane, engines, caches,
 // queues, telephone.
 import type { Metric } from 'prom-client';
+import type { Engines } from '../engines/routing.js';
 
 /** Figures that other parts of the server hold. */
 export interface ScrapedFigures {
@@ -15,7 +16,7 @@ export interface ScrapedFigures {
   /** True while the default engine is loaded. */
   readonly modelLoaded?: () => boolean;
   /** Work of the native engine. */
-  readonly engineWork?: (() => EngineWorkFigures) | undefined;
+  readonly engineWork?: (() => Engines['work']) | undefined;
   /** Telephone calls. */
   readonly sip?: SipFigures;
   readonly encoders?: () => EncoderFigures;
@@ -58,13 +59,13 @@ interface EncoderFigures {
 }
 
 const REGISTRATION_STATES = ['registering', 'registered', 'failed', 'off'] as const;
-export type RegistrationState = (typeof REGISTRATION_STATES)[number];
+type RegistrationState = (typeof REGISTRATION_STATES)[number];
 
 /** Numbers by name, of a closed set of names. */
 type Counts = Readonly<Record<string, number>>;
 
 /** Figures that other parts hold; absent ones have no metric. */
-export interface SipFigures {
+interface SipFigures {
   /** Rejected requests and connections, by cause. */
   readonly dropped?: () => Counts;
   readonly retransmissions?: () => number;
@@ -113,23 +114,6 @@ function readable(read: () => number): number {
   }
 }
 
-export interface EngineWorkFigures {
-  /** Bytes of GPU memory: what the engine holds, and all that the GPU has; 0 without one. */
-  readonly memoryUsedBytes: number;
-  readonly memoryTotalBytes: number;
-  /** Sentences that are being spoken. */
-  readonly streams: number;
-  readonly busySeconds: number;
-  /** From 0 to 1, over the last seconds. */
-  readonly busyShare: number;
-  /** Launches of GPU work: uncaptured, captured as graphs, launched as graphs. */
-  readonly eager: number;
-  readonly captures: number;
-  readonly launches: number;
-  /** Host memory of cached launches. */
-  readonly listBytes: number;
-}
-
 const METRICS = [
   ['tts_gpu_allocated_bytes', 'gauge', 'memoryUsedBytes', 'bytes of GPU memory that the engines hold'],
   [
@@ -171,7 +155,7 @@ const LISTS = [
   ['launched', 'launches'],
 ] as const;
 
-function engineMetrics(work: () => EngineWorkFigures): ReturnType<typeof readAtScrape>[] {
+function engineMetrics(work: () => Engines['work']): ReturnType<typeof readAtScrape>[] {
   const lists = () =>
     LISTS.map(([way, field]) => ({ value: readable(() => work()[field]), labels: { way } }));
   const help =

@@ -6,10 +6,10 @@
 //
 // The queue is bounded: the newest record replaces the oldest. Records exist in memory only, so records that
 // wait when the server ends are lost, and counted.
-import { createHmac } from 'node:crypto';
 import type { CallRecord } from '../call/phone-calls.js';
 import type { Time } from '../time.js';
-import type { Log } from './log.js';
+import type { Log } from '../log.js';
+import { signedHeaders } from '../signed-headers.js';
 
 interface WebhookLimits {
   /** Most records that wait, without those in flight. */
@@ -37,7 +37,7 @@ interface WebhookOptions {
   readonly wallClock: () => number;
   /** In [0, 1). */
   readonly random: () => number;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Log;
   readonly limits?: Partial<WebhookLimits>;
 }
 
@@ -251,32 +251,6 @@ async function attempt(parts: AttemptParts, message: Message, signal: AbortSigna
   } finally {
     forget();
   }
-}
-
-interface SignedBody {
-  readonly secret: string;
-  readonly body: string;
-  /** Now, in milliseconds since 1970. */
-  readonly unixMs: number;
-}
-
-/** The header fields of a signed JSON request about this event. */
-export function signedHeaders(
-  event: string,
-  { secret, body, unixMs }: SignedBody,
-): Readonly<Record<string, string>> {
-  return {
-    'content-type': 'application/json',
-    'user-agent': 'parley',
-    'x-parley-event': event,
-    'x-parley-signature': signature(secret, body, Math.floor(unixMs / 1000)),
-  };
-}
-
-/** `t=<Unix seconds>,v1=<hex HMAC-SHA256 of "t.body">`. The time lets a receiver reject replayed records. */
-export function signature(secret: string, body: string, unixSeconds: number): string {
-  const mac = createHmac('sha256', secret).update(`${unixSeconds}.${body}`).digest('hex');
-  return `t=${unixSeconds},v1=${mac}`;
 }
 
 function meaningOf({ status, ok, headers }: Response, nowMs: number): Answer {

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ParleyError } from '../errors.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import { endingOf, repairRecording, type SoundEnding } from './recording-ending.js';
 import type { RecordingEnd } from './recording-messages.js';
@@ -21,7 +21,7 @@ export interface RecordingFolderOptions {
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Log;
   /** Recordings in progress exceed the total size, and no finished one is left to remove. */
   readonly onExcess: () => void;
 }

@@ -1,7 +1,7 @@
 // Joins the folder of recordings with the worker that writes them, and gives each recording its name.
 import type { RecordingConfig } from '../config/recording-config.js';
 import { ParleyError } from '../errors.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import { FRAMES_PER_MS } from './recording-form.js';
 import { RecordingFolder } from './recording-folder.js';
@@ -15,7 +15,7 @@ interface RecordingsOptions {
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
-  readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly log: Log;
   /** The worker's program; another one in tests. */
   readonly script?: URL;
 }

@@ -11,7 +11,7 @@ import { randomBytes } from 'node:crypto';
 import { createClient, RESP_TYPES } from '@redis/client';
 import { ParleyError } from '../errors.js';
 import type { Config } from '../config/config.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import { AudioCache, type LookedUp, type RenderingTier } from './audio-cache.js';
 import type { Sound } from './sound.js';
@@ -227,7 +227,7 @@ interface RedisTierOptions {
   readonly url: string;
   readonly ttlSeconds: number;
   readonly time: RenderingStoreParts['time'];
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Log;
 }
 
 /**

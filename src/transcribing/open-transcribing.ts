@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.js';
 import { openRecognisers, type Recognisers } from '../engines/recogniser-setup.js';
 import { Scheduler } from '../engines/scheduler.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import { findFfmpeg } from './ffmpeg.js';
 import { LiveTranscriber } from './live-transcriber.js';

@@ -10,7 +10,7 @@ import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { CustomVoice, Engines, VoiceAbilities } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
-import type { Log } from '../observe/log.js';
+import type { Log } from '../log.js';
 import { type Network, withinLimit } from './audio-source.js';
 import { REFERENCE_RATE, ReferenceAudio } from './reference-audio.js';
 import { PlayedSounds, References, sampleHash, VoiceCache } from './references.js';

@@ -6,6 +6,7 @@ import type { AgentConfig } from '../../src/config/agent-config.js';
 import type { openCalls } from '../fakes/call-under-test.js';
 import { type HandledCallUnderTest, openHandledCall } from './handled-call.js';
 import { ScriptedModel } from './scripted-model.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 /** An agent of the tests. */
 export const AGENT: AgentConfig = {
@@ -48,7 +49,7 @@ export function openAgent(
   const model = new ScriptedModel();
   const told: AgentEvent[] = [];
   const { callerTexts, time, handled } = under;
-  const parts = { callerTexts, time, log: { info: () => undefined, warn: () => undefined } };
+  const parts = { callerTexts, time, log: SILENT_LOG };
   const config = { ...AGENT, ...agent };
   const early: boolean[] = [];
   const listeners = {

@@ -24,6 +24,7 @@ import { InstantEngine } from '../fakes/engines.js';
 import { type Arrival, spreadOf, UdpReceiver } from './arrivals.js';
 import { BenchCalls, type BenchCall, SILENT_PACKET_BYTES } from './bench-calls.js';
 import { machine, type Row, stolenSeconds, table } from './table.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const QUICK = process.argv.includes('--quick');
 const TURNS = QUICK ? 3 : 10;
@@ -86,7 +87,7 @@ async function talk({ call }: BenchCall, startMs: number): Promise<Turn[]> {
       model,
       callerTexts: { isCallerRecognised: false, follow: () => () => undefined },
       time: systemTime,
-      log: { info: () => undefined, warn: () => undefined },
+      log: SILENT_LOG,
       onEvent: () => undefined,
       onEarlyAnswer: () => undefined,
     },

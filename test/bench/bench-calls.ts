@@ -16,14 +16,13 @@ import type { SpeechRouting } from '../../src/engines/routing.js';
 import { DataChannelSession, type ServerMessage } from '../../signaling/data-channel.js';
 import { descriptorOf } from './socket-descriptor.js';
 import { streamPlans, type StreamPlan } from './stream-plan.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 /** Bytes of a packet of silence: header, the three bytes of Opus silence, SRTP tag. */
 export const SILENT_PACKET_BYTES = 12 + 3 + 10;
 
 const LIMITS = { maxTextLength: 20_000, textIdleMs: 60_000, maxWaitingUtterances: 4 };
 const MESSAGES = { perSecond: 10_000, burst: 10_000 };
-const SILENT_LOG = { info: () => undefined, warn: () => undefined };
-
 export interface BenchCall {
   readonly ssrc: number;
   readonly session: DataChannelSession;

@@ -17,6 +17,7 @@ import type { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { ParleyError } from '../../src/errors.js';
 import { FRAME_MS, openCall } from '../fakes/call-under-test.js';
 import { ScriptedEngine } from '../fakes/engines.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const NO_ENCODERS = {} as EncoderPool;
 const LIMITS = { maxCallsPerClient: 3, maxHalfOpenPerClient: 2 };
@@ -124,7 +125,7 @@ test('a call whose peer has not shown that it is there counts as half-open, unti
       encoders: NO_ENCODERS,
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
       time,
-      log: { info: nothing, warn: nothing },
+      log: SILENT_LOG,
       metrics: {
         callOpened: nothing,
         callClosed: nothing,

@@ -7,6 +7,7 @@ import { after, test } from 'node:test';
 import { Agents } from '../../src/agents/agents.js';
 import { readConfig } from '../../src/config/config.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'parley-streams-'));
 const FILE = join(FOLDER, 'agents.json');
@@ -93,7 +94,7 @@ test('a call is given to the bot of its name, and a server of bots alone does no
     config,
     callerTexts: { isCallerRecognised: false } as never,
     time: new ManualTime(),
-    log: { info: write, warn: write },
+    log: { ...SILENT_LOG, info: write, warn: write },
     metrics: {
       answered: () => undefined,
       failed: () => undefined,

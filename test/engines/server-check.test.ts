@@ -8,6 +8,7 @@ import { checkModelServers } from '../../src/engines/openai/server-check.js';
 import { systemTime } from '../../src/time.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 type Routes = Readonly<Record<string, (response: ServerResponse, key: string | undefined) => void>>;
 
@@ -35,7 +36,7 @@ interface Warning {
 
 function begin(env: Record<string, string>, time = systemTime) {
   const warnings: Warning[] = [];
-  const log = { warn: (fields: unknown) => void warnings.push(fields as Warning) };
+  const log = { ...SILENT_LOG, warn: (fields: unknown) => void warnings.push(fields as Warning) };
   const close = checkModelServers(readConfig(env), { log: log as never, time });
   return { warnings, close };
 }

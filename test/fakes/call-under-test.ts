@@ -12,6 +12,7 @@ import type { FrameCache } from '../../src/speaking/frame-cache.js';
 import type { FirstPiece } from '../../src/speaking/text-source.js';
 import { ManualTime } from './manual-time.js';
 import { ScriptedEngine } from './engines.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 export const FRAME_MS = 20;
 /** The playout's queue: the encoder is asked for more below the first, and waits from the second on. */
@@ -135,7 +136,7 @@ export function openCall(
     hearing,
     limits: { ...LIMITS, hangUpPhrase, firstPiece },
     time,
-    log: { info: write, warn: write },
+    log: { ...SILENT_LOG, info: write, warn: write },
     metrics: {
       callOpened: () => undefined,
       callClosed: () => undefined,

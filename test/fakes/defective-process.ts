@@ -81,7 +81,7 @@ async function loseOutput(style: string): Promise<void> {
   surviveDefects(log, () => void count++);
   const tick = () => new Promise((resolve) => systemTime.after(5, () => resolve(undefined)));
   for (let line = 0; line < 20; line++) {
-    log.info('a line');
+    log.info({}, 'a line');
     if (line === 10) void Promise.reject(new Error('defect'));
     await tick();
   }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { descriptorNotices, DescriptorWatch, OWN_DESCRIPTORS } from '../../src/observe/descriptors.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const DEMAND = { maxSockets: 256, maxCalls: 200, sip: { enabled: true }, recording: undefined };
 
@@ -21,7 +22,7 @@ function watched() {
     if (state.code !== undefined) throw Object.assign(new Error(state.code), { code: state.code });
   };
   const table = { limit: () => 64, inUse: () => 40, probe };
-  const watch = new DescriptorWatch({ time, log: { error: note, info: note }, table });
+  const watch = new DescriptorWatch({ time, log: { ...SILENT_LOG, error: note, info: note }, table });
   return { time, lines, state, watch };
 }
 

@@ -68,8 +68,8 @@ test('a line carries its level by name, the time in ISO 8601 and the fixed phras
 test('lines below the level are not written', () => {
   const lines: string[] = [];
   const log = logInto(lines, { level: 'warn' });
-  log.info('not this');
-  log.error('this');
+  log.info({}, 'not this');
+  log.error({}, 'this');
   assert.equal(lines.length, 1);
 });
 

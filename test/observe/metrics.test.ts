@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Engines } from '../../src/engines/routing.js';
 import { Metrics } from '../../src/observe/metrics.js';
-import type { EngineWorkFigures, PlaneFigures, SipFigures } from '../../src/observe/scraped-metrics.js';
+import type { PlaneFigures, ScrapedFigures } from '../../src/observe/scraped-metrics.js';
 import { callRecord } from './call-records.js';
 
 const PLANE: PlaneFigures = {
@@ -35,11 +36,13 @@ test('calls are a gauge by door, and are counted by reason when they end', async
   ]);
 });
 
+const RECEPTION = { reports: 1, recentLoss: 0 };
+
 test('what far ends reported of ended calls falls into the buckets of their door', async () => {
   const metrics = new Metrics();
   for (const rttMs of [40, null]) {
     metrics.callOpened('webrtc');
-    metrics.callClosed('webrtc', 'hangup', { loss: 0.04, jitterMs: 12, rttMs, mos: 3.9 });
+    metrics.callClosed('webrtc', 'hangup', { ...RECEPTION, loss: 0.04, jitterMs: 12, rttMs, mos: 3.9 });
   }
   metrics.callOpened('sip');
   metrics.callClosed('sip', 'peer hung up');
@@ -129,7 +132,7 @@ test("node's own figures are there when they are asked for", async () => {
   assert.match(text, /^nodejs_eventloop_lag_seconds /m);
 });
 
-const WORK: EngineWorkFigures = {
+const WORK: Engines['work'] = {
   memoryUsedBytes: 2 ** 31,
   memoryTotalBytes: 2 ** 37,
   streams: 12,
@@ -227,7 +230,7 @@ test('a call that is over is counted by reason and cause, with its set-up time a
 
 test('what other objects hold is read at the moment of the scrape', async () => {
   let lost = 0;
-  const figures: SipFigures = {
+  const figures: ScrapedFigures['sip'] = {
     dropped: () => ({ scanner: 4, flood: 1 }),
     retransmissions: () => 7,
     registrations: () => [{ trunk: 'main', state: 'registered' }],

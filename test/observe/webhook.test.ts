@@ -9,6 +9,7 @@ import { Webhook } from '../../src/observe/webhook.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { callRecord } from './call-records.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const SECRET = 'a secret of sixteen';
 const EPOCH_MS = 1_700_000_100_000;
@@ -48,7 +49,7 @@ async function open(t: TestContext, replies: Reply[] = [], limits: WebhookLimits
     time,
     wallClock: () => EPOCH_MS + time.now(),
     random: () => 0.5,
-    log: { warn: (fields: object, message: string) => void lines.push([fields, message]) } as never,
+    log: { ...SILENT_LOG, warn: (fields: object, message: string) => void lines.push([fields, message]) },
     limits,
   });
   const ids = () => heard.map(({ body }) => (JSON.parse(body) as { call: { id: string } }).call.id);

@@ -12,6 +12,7 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { RecordingFolder } from '../../src/recording/recording-folder.js';
 import { fileAt } from './lines-under-test.js';
 import { opusChannels, wavChannels } from './recorded-sound.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const PROGRAM = fileURLToPath(new URL('./killed-recorder.js', import.meta.url));
 const KILLED_AT_MS = 4500;
@@ -56,7 +57,7 @@ test('SIGKILL in the middle of a hundred recordings leaves each of them playable
     keepBytes: 0,
     time,
     unixMs: () => Date.now() + 60_000,
-    log: { warn: () => assert.fail('a recording was not repaired') } as never,
+    log: { ...SILENT_LOG, warn: () => assert.fail('a recording was not repaired') },
     onExcess: () => undefined,
   });
   t.after(() => recordings.close());

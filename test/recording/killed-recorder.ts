@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { Recordings } from '../../src/recording/recordings.js';
 import { systemTime } from '../../src/time.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const CALLS = 100;
 const QUANTUM_MS = 16;
@@ -16,7 +17,7 @@ const recordings = await Recordings.open({
   time: systemTime,
   unixMs: Date.now,
   randomBytes,
-  log: { warn: ignore, error: ignore } as never,
+  log: { ...SILENT_LOG, warn: ignore, error: ignore },
 });
 
 const rings = await Promise.all(

@@ -21,6 +21,7 @@ import { until } from '../fakes/until.js';
 import { noise } from '../audio/tones.js';
 import { fileAt } from './lines-under-test.js';
 import { interleaved, opusChannels, wavChannels } from './recorded-sound.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const NOW_MS = Date.UTC(2026, 10, 18);
 const DAY_MS = 86_400_000;
@@ -67,7 +68,7 @@ async function openFolder(t: TestContext, folder: string, options: Partial<Recor
     keepBytes: 0,
     time,
     unixMs: () => NOW_MS + time.now(),
-    log: { warn: (fields: object) => void warnings.push(fields) } as RecordingFolderOptions['log'],
+    log: { ...SILENT_LOG, warn: (fields: object) => void warnings.push(fields) },
     onExcess: () => void excesses.push(time.now()),
     ...options,
   });

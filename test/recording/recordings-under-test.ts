@@ -4,6 +4,7 @@ import type { RecordingConfig } from '../../src/config/recording-config.js';
 import { Recordings } from '../../src/recording/recordings.js';
 import { systemTime, type Time } from '../../src/time.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 interface Options {
   readonly config?: Partial<RecordingConfig>;
@@ -22,7 +23,7 @@ export async function openRecordings(t: TestContext, { config, time = systemTime
     time,
     unixMs: Date.now,
     randomBytes: (count) => new Uint8Array(count).map(() => ++serial),
-    log: { warn: note, error: note } as never,
+    log: { ...SILENT_LOG, warn: note, error: note },
     ...(script === undefined ? {} : { script }),
   });
   t.after(() => recordings.close());

@@ -9,6 +9,7 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 /** Answers each message with itself, and notes what is done with it. */
 function echoDialect() {
@@ -110,7 +111,7 @@ function openSession() {
         close: () => void reasons.push('talk closed'),
       };
     },
-    { limits: { messages: { perSecond: 10, burst: 20 } }, time, log: { warn: () => undefined } },
+    { limits: { messages: { perSecond: 10, burst: 20 } }, time, log: SILENT_LOG },
   );
   return { time, sent, received, reasons, client, channel, session };
 }

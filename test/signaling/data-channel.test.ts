@@ -10,6 +10,7 @@ import {
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { FakeCall, FakeChannel } from './talking-call.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const LIMITS = { maxTextLength: 20, messages: { perSecond: 10, burst: 20 } };
 
@@ -21,7 +22,7 @@ function openSession() {
   const session = new DataChannelSession(call, {
     limits: LIMITS,
     time,
-    log: { warn: (_fields, message) => void log.push(message) },
+    log: { ...SILENT_LOG, warn: (_fields, message) => void log.push(message) },
   });
   session.attach(channel);
   const ready = channel.take();

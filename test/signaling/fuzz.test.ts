@@ -13,6 +13,7 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
 import { connect, openServer } from './server-under-test.js';
 import { FakeCall, FakeChannel } from './talking-call.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const MESSAGES = [
   '{"type":"text","token":"Good morning, ","voice":"slt","language":"en"}',
@@ -59,7 +60,7 @@ test('a session that hears 5,000 damaged messages answers and goes on', async ()
   const session = new DataChannelSession(call, {
     limits: { maxTextLength: 200, messages: { perSecond: 500, burst: 1000 } },
     time,
-    log: { warn: (_fields, message) => assert.fail(message) },
+    log: { ...SILENT_LOG, warn: (_fields, message) => assert.fail(message) },
   });
   session.attach(channel);
   for (let index = 0; index < 5000; index++) {

@@ -6,6 +6,7 @@ import type { CallerListener } from '../../src/call/caller-texts.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { FakeCall, FakeChannel } from './talking-call.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const LIMITS = { maxTextLength: 20, messages: { perSecond: 10, burst: 20 } };
 const STARTED = { type: 'sentence.started', utterance: 3, sentence: 1, text: 'Good morning.' } as const;
@@ -27,7 +28,7 @@ function openSession({ isCallerRecognised = true } = {}) {
   const session = new DataChannelSession(call, {
     limits: LIMITS,
     time,
-    log: { warn: () => undefined },
+    log: SILENT_LOG,
     followCaller: isCallerRecognised ? followCaller : undefined,
   });
   session.attach(channel);

@@ -15,6 +15,7 @@ import { BrowserServer } from '../../signaling/browser-server.js';
 import { BrowserSockets } from '../../signaling/browser-sockets.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { WeriftClient } from './werift-client.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 /** A client with its call, once both can talk. */
 export async function connect(t: TestContext, under: ServerUnderTest, client = new WeriftClient()) {
@@ -110,7 +111,7 @@ export async function openServer(
     sockets,
     time: connectionTime ?? time,
     randomBytes,
-    log: { info: write, warn: write },
+    log: { ...SILENT_LOG, info: write, warn: write },
     setupTimeoutMs: 20_000,
     resumeGraceMs,
     limits: { maxTextLength: 1000, messages: MESSAGES },
@@ -152,7 +153,7 @@ function openSwitchboard(
       },
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
       time,
-      log: { info: write, warn: write },
+      log: { ...SILENT_LOG, info: write, warn: write },
       metrics: {
         callOpened: () => undefined,
         callClosed: () => undefined,

@@ -3,6 +3,7 @@ import { systemTime } from '../../src/time.js';
 import { openRedisTier } from '../../src/speaking/rendering-store.js';
 import { NO_TIME } from '../../src/speaking/sound.js';
 import { until } from '../fakes/until.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const [, , url = ''] = process.argv;
 let hasLogged = false;
@@ -10,7 +11,7 @@ const say = (_fields: unknown, message: string) => {
   hasLogged = true;
   console.log(message);
 };
-const log = { info: say, warn: say } as unknown as Parameters<typeof openRedisTier>[0]['log'];
+const log = { ...SILENT_LOG, info: say, warn: say };
 const tier = openRedisTier({ url, ttlSeconds: 60, time: systemTime, log });
 await until(() => hasLogged);
 const outcome = { durationMs: 0, sentences: [], timing: NO_TIME };

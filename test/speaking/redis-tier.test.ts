@@ -12,6 +12,7 @@ import { openRedisTier } from '../../src/speaking/rendering-store.js';
 import { until } from '../fakes/until.js';
 import { FakeStream } from '../api/fake-speech.js';
 import { RedisUnderTest } from './redis-under-test.js';
+import { SILENT_LOG } from '../../src/log.js';
 
 const TTL_SECONDS = 3600;
 
@@ -29,7 +30,7 @@ function openServer(t: TestContext, url: string) {
     url,
     ttlSeconds: TTL_SECONDS,
     time: systemTime,
-    log: { info: write, warn: write } as unknown as Parameters<typeof openRedisTier>[0]['log'],
+    log: { ...SILENT_LOG, info: write, warn: write },
   });
   t.after(() => tier.close());
   let cache = new AudioCache({ maxEntries: 1000, maxBytes: 1_000_000 }, tier);

@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { signature } from '../../src/observe/webhook.js';
+import { signature } from '../../src/signed-headers.js';
 import { until } from '../fakes/until.js';
 import { kept } from '../interop/telephone/kept.js';
 import { RtpPeer } from '../interop/telephone/rtp-peer.js';

@@ -12,6 +12,7 @@ import { asParleyError, guarded, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { hangUpMessage, type MessageListener, MessageReader } from './audio-socket-messages.js';
 import { type LineSound, lineSound } from './audio-socket-sound.js';
+import type { Log } from '../../log.js';
 
 export interface AudioSocketCallParts {
   readonly soundCalls: { open(...request: Parameters<SoundCalls['open']>): Pick<SoundCall, CallPart> };
@@ -23,15 +24,10 @@ export interface AudioSocketCallParts {
   };
   readonly config: Pick<AudioSocketConfig, 'agent' | 'unansweredMs' | 'key'>;
   readonly time: Time;
-  readonly log: AudioSocketLog;
+  readonly log: Log;
 }
 
 type CallPart = 'call' | 'handled' | 'receive' | 'change';
-
-export interface AudioSocketLog {
-  info(fields: Record<string, unknown>, message: string): void;
-  warn(fields: Record<string, unknown>, message: string): void;
-}
 
 const PROTOCOL = 'audiosocket';
 const UUID_MS = 5000;

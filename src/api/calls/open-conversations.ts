@@ -10,8 +10,9 @@ import { OpenCalls } from '../../call/open-calls.js';
 import { SoundCalls } from '../../call/sound-calls.js';
 import type { Switchboard } from '../../call/switchboard.js';
 import type { MediaPlane } from '../../media/media-plane.js';
+import type { Log } from '../../log.js';
 import type { Time } from '../../time.js';
-import { realtimeChannel, type RealtimeParts } from '../realtime/realtime-channel.js';
+import { realtimeChannel } from '../realtime/realtime-channel.js';
 import type { RealtimeSocketParts } from '../realtime/realtime-socket.js';
 import { RelayAttachments } from '../relay/relay-attachments.js';
 import { relayChannel } from '../relay/relay-channel.js';
@@ -33,7 +34,7 @@ interface ConversationsParts {
   readonly callerTexts: AgentsParts['callerTexts'];
   readonly engines: RelayParts['routing'];
   readonly time: Time;
-  readonly log: RelayParts['log'] & RealtimeParts['log'];
+  readonly log: Log;
   /** Name of the API key that a call belongs to; undefined: to every key. */
   readonly ownerOf: (call: string) => string | undefined;
 }

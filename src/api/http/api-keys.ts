@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { apiKeyIn } from '../../config/config.js';
 import { FileWatch, type FileWatchOptions } from '../../config/file-watch.js';
 import { ParleyError } from '../../errors.js';
-import type { Log } from '../../observe/log.js';
+import type { Log } from '../../log.js';
 
 const LEAST_LENGTH = 16;
 const MOST_KEYS = 1000; // every request is compared with each key

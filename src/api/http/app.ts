@@ -15,8 +15,7 @@ import {
 } from 'fastify';
 import type { AgentsConfig } from '../../config/agent-config.js';
 import { type NamedRelays, NO_NAMED_RELAYS } from '../../config/named-relay.js';
-import type { Log } from '../../observe/log.js';
-import type { Metrics } from '../../observe/metrics.js';
+import type { Log } from '../../log.js';
 import type { SdpExchange } from '../../call/sdp-exchange.js';
 import { systemTime, type Time } from '../../time.js';
 import { addCallRoutes, addHangupRoute } from '../calls/browser-calls.js';
@@ -50,6 +49,7 @@ import { addGuide } from './guide.js';
 import { addEventRoutes, type FollowParts } from '../calls/server-event-routes.js';
 import { addRelayRoutes, type RelayAttachments } from '../relay/relay-attachments.js';
 import { addDocumentRoutes, addOpenApi } from './openapi.js';
+import type { HttpMetrics } from './http-metrics.js';
 import { MAX_HEADERS } from './protocols.js';
 import { addRequestFields, watchRequest } from './request-line.js';
 import { RouteTable } from './route-table.js';
@@ -116,7 +116,7 @@ export interface AppOptions {
   readonly recordings?: RecordingParts | undefined;
   /** The state of the telephone, for /health. */
   readonly telephone?: () => Readonly<Record<string, unknown>>;
-  readonly metrics: Metrics;
+  readonly metrics: HttpMetrics;
   readonly log: Log;
   /** Makes the unguessable part of request ids; default: random UUIDs. */
   readonly newId?: () => string;

@@ -8,7 +8,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { type CertificateFiles, CertificateRenewal } from '../../config/certificate.js';
 import type { FileWatchOptions } from '../../config/file-watch.js';
 import { guarded, ParleyError } from '../../errors.js';
-import type { Log } from '../../observe/log.js';
+import type { Log } from '../../log.js';
 import type { Time } from '../../time.js';
 import { markUnix } from './access.js';
 

@@ -4,8 +4,8 @@
 //   open ──▶ closing ──▶ closed     (the conversation ends as soon as closing begins)
 import type { WebSocket } from 'ws';
 import { MessageRate, type MessageRateLimits } from '../../call/client-limits.js';
-import type { Log } from '../../observe/log.js';
-import type { SocketMetrics } from '../../observe/metrics.js';
+import type { Log } from '../../log.js';
+import type { SocketMetrics } from './http-metrics.js';
 import type { Time } from '../../time.js';
 import type { Conversation, Dialect, Handshake, Peer } from './socket-dialect.js';
 

@@ -1,7 +1,7 @@
 // Serves /health for load balancers and monitoring, and /metrics for Prometheus.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RecognitionHealth } from '../../engines/recogniser-setup.js';
-import type { Metrics } from '../../observe/metrics.js';
+import type { HttpMetrics } from './http-metrics.js';
 import { addressOf } from './access.js';
 import type { Admission } from './admission.js';
 import {
@@ -76,7 +76,7 @@ interface CacheHealth {
 
 interface StatusParts {
   readonly health: () => ServerHealth;
-  readonly metrics: Pick<Metrics, 'exposition' | 'contentType'>;
+  readonly metrics: Pick<HttpMetrics, 'exposition' | 'contentType'>;
   /** False removes the route /metrics. */
   readonly exposesMetrics: boolean;
   /** The state of the telephone; absent when it is off. */

@@ -4,8 +4,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SpeechOptions, VoiceReference } from '../../engines/engine.js';
 import { isAborted, ParleyError } from '../../errors.js';
-import type { Log } from '../../observe/log.js';
-import type { Metrics } from '../../observe/metrics.js';
+import type { Log } from '../../log.js';
+import type { HttpMetrics } from '../http/http-metrics.js';
 import { AUDIO_FORMATS, type AudioFormat } from '../../speaking/audio-format.js';
 import type { Sound, SoundSource } from '../../speaking/sound.js';
 import type { SpeechRequest } from '../../speaking/speech-request.js';
@@ -21,7 +21,7 @@ import type { EngineAbilities, SpeechSource } from './speech-source.js';
 export interface SpeechAnswerParts {
   readonly speech: SpeechSource;
   readonly replies: AudioReplies;
-  readonly metrics: Pick<Metrics, 'firstAudio'>;
+  readonly metrics: Pick<HttpMetrics, 'firstAudio'>;
   readonly log: Log;
 }
 

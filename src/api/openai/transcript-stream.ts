@@ -3,7 +3,7 @@
 // answer; then it is an event.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { asParleyError, isAborted } from '../../errors.js';
-import type { Log } from '../../observe/log.js';
+import type { Log } from '../../log.js';
 import type { Time } from '../../time.js';
 import type { TranscribedPiece, TranscriptionEnd } from '../../transcribing/transcriber.js';
 import { sentencesOf, type Transcript } from '../../transcribing/transcript.js';

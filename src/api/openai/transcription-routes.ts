@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UNHURRIED } from '../../engines/engine.js';
 import { joinTexts } from '../../engines/openai/transcription-client.js';
 import { ParleyError } from '../../errors.js';
-import type { Log } from '../../observe/log.js';
+import type { Log } from '../../log.js';
 import type { Time } from '../../time.js';
 import {
   NO_RECOGNISER,

@@ -51,6 +51,7 @@ import {
   sessionObject,
   usualSettings,
 } from './realtime-settings.js';
+import type { Log } from '../../log.js';
 
 export interface RealtimeParts {
   readonly agents: Pick<Agents, 'steered' | 'clientConducts'>;
@@ -61,10 +62,7 @@ export interface RealtimeParts {
   readonly unixMs: () => number;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
-  readonly log: {
-    info(fields: Record<string, unknown>, message: string): void;
-    warn(fields: Record<string, unknown>, message: string): void;
-  };
+  readonly log: Log;
 }
 
 /** The label that OpenAI's clients give to their data channel. */

@@ -18,6 +18,7 @@ import { tagOfStated } from '../../speaking/language-plan.js';
 import type { Time } from '../../time.js';
 import { type PlayMessage, readRelayMessage, type RelayMessage, type TextMessage } from './relay-messages.js';
 import { RelayText } from './relay-text.js';
+import type { Log } from '../../log.js';
 
 export interface RelayParts {
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
@@ -28,10 +29,7 @@ export interface RelayParts {
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
-  readonly log: {
-    info(fields: Record<string, unknown>, message: string): void;
-    warn(fields: Record<string, unknown>, message: string): void;
-  };
+  readonly log: Log;
 }
 
 /** A message to the application. */

@@ -22,6 +22,7 @@ import {
   type StreamTrack,
   StreamWriter,
 } from './stream-messages.js';
+import type { Log } from '../../log.js';
 
 const FIRST_MS = 5000; // for all attempts to reach the bot
 const BACK_OFF_MS = [250, 500, 1000, 2000] as const;
@@ -48,10 +49,7 @@ interface StreamParts {
   readonly lines: LineCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
-  readonly log: {
-    info(fields: Record<string, unknown>, message: string): void;
-    warn(fields: Record<string, unknown>, message: string): void;
-  };
+  readonly log: Log;
 }
 
 /** Connects calls with their bots. */

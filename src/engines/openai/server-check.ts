@@ -2,7 +2,7 @@
 // hear otherwise: a server that is away, refuses its key, or is asked at the wrong path. The start does not
 // wait for it.
 import type { Config } from '../../config/config.js';
-import type { Log } from '../../observe/log.js';
+import type { Log } from '../../log.js';
 import { responseText } from '../../response-text.js';
 import type { Time } from '../../time.js';
 import { field, parsed } from './api-client.js';
@@ -17,7 +17,7 @@ interface CheckedServer {
 type Servers = Pick<Config, 'agents' | 'recognition' | 'speechServers'>;
 
 interface ServerCheckParts {
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Log;
   readonly time: Time;
 }
 

@@ -16,6 +16,7 @@ import { ScriptedEngine } from '../../fakes/engines.js';
 import { FakeHearing } from '../../fakes/fake-hearing.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const START_MS = 10_000;
 const FRAME_MS = 20;
@@ -92,7 +93,7 @@ export async function openAudioSocket(
   const soundCalls = new SoundCalls({ plane, switchboard, handler, listed, randomBytes });
   const server = new AudioSocketServer(
     { ...USUAL, ...config },
-    { soundCalls, handler, time, log: { info: write, warn: write } },
+    { soundCalls, handler, time, log: { ...SILENT_LOG, info: write, warn: write } },
   );
   const port = await server.listen();
   t.after(async () => {
@@ -133,7 +134,7 @@ function openSwitchboard({ engine, maxCalls, reasons, ...parts }: SwitchboardSet
       ...parts,
       routing: engine,
       limits: { maxTextLength: 1000, textIdleMs: 10_000, maxWaitingUtterances: 3 },
-      log: { info: nothing, warn: nothing },
+      log: SILENT_LOG,
       metrics: {
         callOpened: nothing,
         callClosed: (protocol, reason) => void reasons.push(`${protocol}: ${reason}`),

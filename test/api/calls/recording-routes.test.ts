@@ -12,6 +12,7 @@ import { ManualTime } from '../../fakes/manual-time.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
 import { temporaryFolder } from '../http/tls-files.js';
 import { documentOf, operationsOf } from '../openapi-document.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 type Under = Awaited<ReturnType<typeof openApp>>;
 
@@ -34,7 +35,7 @@ async function openWithFolder(t: TestContext, options: Parameters<typeof openApp
     keepBytes: 0,
     time: new ManualTime(),
     unixMs: () => Date.now() + 60_000,
-    log: { warn: () => undefined } as never,
+    log: SILENT_LOG,
     onExcess: () => undefined,
   });
   t.after(() => folder.close());

@@ -15,6 +15,7 @@ import { AGENT } from '../../agents/agent-under-test.js';
 import { type HandledCallUnderTest, openHandledCall } from '../../agents/handled-call.js';
 import { ScriptedModel } from '../../agents/scripted-model.js';
 import type { openCalls } from '../../fakes/call-under-test.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const SALES: AgentConfig = { ...AGENT, name: 'sales', transfers: new Map() };
 
@@ -78,7 +79,7 @@ export function openRealtime(
     time: under.time,
     unixMs: () => 1_700_000_000_500,
     randomBytes: (bytes: number) => Buffer.alloc(bytes, ++count),
-    log: { info: () => undefined, warn: () => undefined },
+    log: SILENT_LOG,
   };
   const dialect = realtimeChannel(parts);
   assert.equal(dialect.label, 'oai-events');

@@ -6,6 +6,7 @@ import { ParleyError } from '../../../src/errors.js';
 import type { HandledCallUnderTest } from '../../agents/handled-call.js';
 import { CountedLines } from '../../fakes/counted-lines.js';
 import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 export const TOKEN = 'auth-token-of-a-test';
 
@@ -47,7 +48,7 @@ export function relayPartsOf(
       return Promise.resolve({ samples: buzz(400, 0.5), sampleRate: ENGINE_RATE });
     },
   };
-  const log = { info: () => undefined, warn: () => undefined };
+  const log = SILENT_LOG;
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
   return { callerTexts, sounds, routing, time, lines, unixMs: () => 1_700_000_000_000, log, randomBytes };
 }

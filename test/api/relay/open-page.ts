@@ -9,6 +9,7 @@ import type { openCalls } from '../../fakes/call-under-test.js';
 import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
 import { relayPartsOf } from './open-line.js';
 import type { RelayedMessage } from './relay-backend.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 export interface PageUnderTest extends HandledCallUnderTest {
   readonly session: DialectSession;
@@ -67,7 +68,7 @@ export function openPage(
     {
       limits: { messages: { perSecond: 500, burst: 1000 } },
       time: under.time,
-      log: { warn: () => undefined },
+      log: SILENT_LOG,
     },
   );
   void call.closed.then(() => channelSession.close());

@@ -15,6 +15,7 @@ import { CountedLines } from '../../fakes/counted-lines.js';
 import { until } from '../../fakes/until.js';
 import { FAR, rtp } from '../../media/plane-under-test.js';
 import { type BotStream, StreamBot } from './stream-bot.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const calls = openCalls();
 const SILENCE = 0xff;
@@ -44,7 +45,7 @@ function openLine(url: string, change: Partial<MediaStreamConfig> = {}): LineUnd
   const warnings: string[] = [];
   const errors: unknown[] = [];
   const log = {
-    info: () => undefined,
+    ...SILENT_LOG,
     warn: (fields: Record<string, unknown>, message: string) => {
       warnings.push(message);
       errors.push(fields['error']);

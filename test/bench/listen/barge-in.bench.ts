@@ -29,6 +29,7 @@ import { spreadOf } from '../arrivals.js';
 import { machine, type Row, table } from '../table.js';
 import { payloadTypeOf } from './callers.js';
 import { payloadsOf, speechOf } from './speech.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const QUICK = process.argv.includes('--quick');
 const CALLS = 4;
@@ -142,7 +143,7 @@ function openCall(
     hearing: { service, settings: readConfig({}).hearing.settings },
     limits: { maxTextLength: 20_000, textIdleMs: 60_000, maxWaitingUtterances: 4 },
     time: systemTime,
-    log: { info: nothing, warn: nothing },
+    log: SILENT_LOG,
     metrics: {
       callOpened: nothing,
       callClosed: nothing,

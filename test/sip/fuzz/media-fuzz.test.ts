@@ -6,6 +6,7 @@ import { DtlsCertificate } from '../../../src/media/dtls-association.js';
 import { stage } from '../media/media-under-test.js';
 import { offerOf } from '../sdp/negotiation-under-test.js';
 import { damaged, fuzz, oneOf, type Random } from './made-messages.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const KEY = Buffer.alloc(30, 1).toString('base64');
 const PRINTS = Array.from(
@@ -70,7 +71,7 @@ test('media follows whatever is agreed on of damaged offers, one after the other
   const certificate = DtlsCertificate.make();
   t.after(() => certificate.close());
   const warned: unknown[] = [];
-  const log = { info: () => undefined, warn: (fields: object) => warned.push(fields) };
+  const log = { ...SILENT_LOG, warn: (fields: object) => warned.push(fields) };
   const addresses = { ip4: '127.0.0.1', ip6: '::1' };
   let followed = 0;
   fuzz(t, 200, (random, show) => {

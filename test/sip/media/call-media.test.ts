@@ -8,6 +8,7 @@ import { contents, receiverReport, rtp, splitRtcp } from '../../media/plane-unde
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { until } from '../../fakes/until.js';
 import { agree, type Leg, Phone, PLAIN, portIn, stage } from './media-under-test.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 /** Pushes frames numbered from `first` into the leg's current playout. */
 function speak({ seen }: Leg, first: number, count: number, bytes = 160): void {
@@ -450,7 +451,7 @@ test('packets from an address that neither description nor signalling names do n
   const { leg, pass } = stage(t);
   const [phone, stranger] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
   const logged: string[] = [];
-  const log = { info: (_: unknown, message: string) => logged.push(message), warn: () => undefined };
+  const log = { ...SILENT_LOG, info: (_: unknown, message: string) => logged.push(message) };
   const port = listening(leg(PLAIN, { log }), phone, '127.0.0.1');
   pass(20);
   for (let sequence = 0; sequence < 50; sequence++)
@@ -464,8 +465,8 @@ test('a caller behind a translator is heard and spoken to where its signalling c
   const [phone, behind] = [await Phone.open(t), await Phone.open(t, '127.0.0.9')];
   const logged: [Record<string, unknown>, string][] = [];
   const log = {
+    ...SILENT_LOG,
     info: (fields: Record<string, unknown>, message: string) => void logged.push([fields, message]),
-    warn: () => undefined,
   };
   let departures = 0;
   const call = leg(PLAIN, { log, departed: () => departures++ });

@@ -7,6 +7,7 @@ import type { MediaPlane } from '../../../src/media/media-plane.js';
 import { linesOf, refusalOf, valueOf } from '../sdp/negotiation-under-test.js';
 import { Phone, PLAIN, portIn, stage } from './media-under-test.js';
 import { event, rtp } from '../../media/plane-under-test.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 test('the last port of all has no port after it: sound goes there, and reports with it', async (t) => {
   const { leg } = stage(t);
@@ -99,7 +100,7 @@ test('media that throws when it is to follow refuses the offer with 500: a call 
     return socket;
   };
   const warned: unknown[] = [];
-  const log = { info: () => undefined, warn: (fields: object) => warned.push(fields) };
+  const log = { ...SILENT_LOG, warn: (fields: object) => warned.push(fields) };
   const call = leg(PLAIN, { plane: { openSocket, openStream: plane.openStream.bind(plane) }, log });
   const failures: string[] = [];
   call.media.onFailed = ({ message }) => failures.push(message);

@@ -11,6 +11,7 @@ import type { MediaPolicy } from '../../../sip/sdp/media-policy.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { parseRtp, START_MS, WALL_MS, within, type RtpPacket } from '../../media/plane-under-test.js';
 import { countingBytes, POLICY, valueOf } from '../sdp/negotiation-under-test.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const STEP_MS = 20;
 const HOST = '127.0.0.1';
@@ -80,7 +81,7 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
         rtpTimeoutMs: 0,
         time,
         randomBytes,
-        log: SILENT,
+        log: SILENT_LOG,
         ...parts,
       });
       legs.push(media);
@@ -93,8 +94,6 @@ export function stage(t: TestContext, portOptions: Partial<typeof PORTS> = {}): 
     pass,
   };
 }
-
-const SILENT = { info: () => undefined, warn: () => undefined };
 
 function listenTo(media: CallMedia): SeenEvents {
   const seen: SeenEvents = { ports: [], digits: [], held: [], silences: 0 };

@@ -18,6 +18,7 @@ import type { InboundSession } from '../../../sip/session/inbound-session.js';
 import type { SessionEnd, SessionState, SessionUser } from '../../../sip/session/session.js';
 import { parseMessage, type SipRequest } from '../../../sip/message/message.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 export const EPOCH_MS = 1_700_000_000_000;
 /** A server that records calls, and knows every key. */
@@ -319,7 +320,7 @@ export function callSurroundings() {
     silenceLimitMs: 60_000,
     records,
     recorded: (record: CallRecord) => void records.push(record),
-    log: { info: () => undefined, warn: () => undefined },
+    log: SILENT_LOG,
   };
 }
 

@@ -4,10 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { IncomingDecision } from '../../../sip/telephone/incoming-decision.js';
-import { signature } from '../../../src/observe/webhook.js';
+import { signature } from '../../../src/signed-headers.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { ROUTING } from './fake-legs.js';
+import { SILENT_LOG } from '../../../src/log.js';
 
 const SECRET = 'secret-of-a-test-0123';
 const NAMED = {
@@ -50,7 +51,7 @@ async function open(t: TestContext, answer: Answer, fallback: 'routes' | 'reject
     context: { ...ROUTING, isAgent: (name) => name === 'sales', namedRelays: NAMED },
     time,
     wallMs: () => NOW_MS,
-    log: { warn: (fields) => void warnings.push(fields) },
+    log: { ...SILENT_LOG, warn: (fields) => void warnings.push({ ...fields }) },
     decided: (outcome) => void outcomes.push(outcome),
   });
   return { decision, asked, time, warnings, outcomes };
@@ -201,7 +202,7 @@ test('applications that follow the events of the server decide where no address 
     context: { ...ROUTING, isAgent: (name) => name === 'sales' },
     time,
     wallMs: () => NOW_MS,
-    log: { warn: (fields) => void warnings.push(fields) },
+    log: { ...SILENT_LOG, warn: (fields) => void warnings.push({ ...fields }) },
     decided: (outcome) => void outcomes.push(outcome),
   });
   t.after(() => assert.equal(warnings.length, 0));
