@@ -13,8 +13,8 @@ export const COUNTERS = { longestWaitMs: 0, workedUs: 1 } as const;
 /** Steps below the configured complexity. */
 const STEPS = [5, 3, 1, 0] as const;
 /**
- * Relative cost of the complexities 0 to 10, without error correction (bench:encode). The whole load is taken
- * to grow by it, resampling too, so a step up is rather too late than too early.
+ * Relative cost of the complexities 0 to 10, without error correction (the bench `encode`). The whole load is
+ * taken to grow by it, resampling too, so a step up is rather too late than too early.
  */
 const COSTS = [29, 33, 37, 42, 57, 72, 135, 199, 215, 230, 249] as const;
 const TOO_BUSY = 0.7;

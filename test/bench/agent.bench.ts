@@ -2,8 +2,8 @@
 // engine has its sound ready at once, so that what remains is Parley. With the embedded engine, flite, the
 // times include its own.
 //
-//   npm run bench:agent              1, 50 and 200 calls; 1 and 30 with flite
-//   npm run bench:agent -- --quick   fewer turns
+//   npm run bench -- agent           1, 50 and 200 calls; 1 and 30 with flite
+//   npm run bench -- agent --quick   fewer turns
 //
 //   text of the turn ─▶ model asked        asked ms
 //   token that ends the first sentence ─▶ sound queued ─▶ first packet      queued ms, packet ms

@@ -1,8 +1,8 @@
 // Cost per call of a cached prompt against a rendered one: processor time per second of speech, and the time
 // to the first payload.
 //
-//   npm run bench:cached-prompt              20 calls, 50 texts a line
-//   npm run bench:cached-prompt -- --quick   5 calls, 10 texts
+//   npm run bench -- cached-prompt           20 calls, 50 texts a line
+//   npm run bench -- cached-prompt --quick   5 calls, 10 texts
 //
 // Calls speak in real time over the loopback interface, encrypted. The time of
 // all threads of the process is counted; what the same calls take while they

@@ -1,6 +1,6 @@
 // Encoder worker's cost of one second of speech in each format, and the added cost of another speed.
 //
-//   npm run bench:containers
+//   npm run bench -- containers
 //
 // Five seconds of a voice-like sound at 24 kHz, pushed through one line without
 // threads; the median of several runs, each with its encoder opened and closed.

@@ -1,6 +1,6 @@
 // Cost of one 20 ms frame on one core: encoding and resampling.
 //
-//   npm run build && node dist/test/bench/encode.bench.js
+//   npm run bench -- encode
 //
 // Five seconds of a voice-like sound, the median of several runs.
 import { Resampler } from '../../src/audio/resampler.js';

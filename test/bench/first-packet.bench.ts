@@ -1,8 +1,8 @@
 // From a text on the data channel to its first packet on the wire, 200 texts,
 // one after the other, in the midst of other calls that speak or alone.
 //
-//   npm run bench:first-packet              200 texts per line
-//   npm run bench:first-packet -- --quick   30
+//   npm run bench -- first-packet           200 texts per line
+//   npm run bench -- first-packet --quick   30
 //
 // With the instant engine what remains is Parley itself: text to payload
 // queued. The wait for the wire comes on top: a stream sends every 20 ms, so it

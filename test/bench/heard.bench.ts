@@ -1,7 +1,7 @@
 // How far the text that a call reports as heard is from what was sent, in words. The truth are the captured
 // packets: their sound is found again in the sound of the sentence, whose words flite times.
 //
-//   npm run bench:heard
+//   npm run bench -- heard
 //
 //   sentence ─▶ flite: sound, word times ─▶ call ─▶ packets ─▶ interrupted ─▶ heard
 //                        └──────── place of the last packet: words sent ──┘

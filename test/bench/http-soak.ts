@@ -1,8 +1,8 @@
 // Mixed traffic over HTTP and WebSockets for a while, and whether the server
 // that bears it stays as it was: memory, handles, files, delay of its event loop.
 //
-//   npm run soak:http                10 minutes
-//   npm run soak:http -- 60          minutes
+//   npm run soak -- http      10 minutes
+//   npm run soak -- http 60   minutes
 //
 // The server is a process of its own and tells its figures itself, at /metrics.
 // Flat means: what the second half held is what the first half held, but for a

@@ -1,8 +1,8 @@
 // The speech server over HTTP: hits of the cache, the first byte of a text, and
 // many streams at once.
 //
-//   npm run bench:http              10 s a line
-//   npm run bench:http -- --quick   2 s
+//   npm run bench -- http           10 s a line
+//   npm run bench -- http --quick   2 s
 //
 // The server has one processor to itself and the load another one. Hits are
 // compared with what fastify and Node's own server do when they answer the same

@@ -2,8 +2,8 @@
 // `{"type":"clear"}`, and the receiver reports its last packet with sound. Every core has an encoder worker,
 // so that all calls can speak.
 //
-//   npm run bench:interrupt              200 calls, 400 interruptions
-//   npm run bench:interrupt -- --quick   50 calls, 60 interruptions
+//   npm run bench -- interrupt           200 calls, 400 interruptions
+//   npm run bench -- interrupt --quick   50 calls, 60 interruptions
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InstantEngine } from '../fakes/engines.js';

@@ -1,8 +1,8 @@
 // Pacing of sent packets: the native media plane against a JavaScript sender with absolute deadlines, over
 // the loopback interface, with SRTP on every packet.
 //
-//   npm run bench:pacing              20 s per line
-//   npm run bench:pacing -- --quick   3 s per line, fewer streams
+//   npm run bench -- pacing           20 s per line
+//   npm run bench -- pacing --quick   3 s per line, fewer streams
 //
 // Lateness is the kernel's time of arrival less the time the packet was due, so
 // it counts scheduling, encryption and the send call, for both senders alike.

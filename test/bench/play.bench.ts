@@ -1,7 +1,7 @@
 // Cost of reading the sound of `play`: processor time, latency and memory of 60 plays, one after the other.
 //
-//   npm run bench:play              60 plays a line
-//   npm run bench:play -- 600       so many
+//   npm run bench -- play       60 plays a line
+//   npm run bench -- play 600   so many
 //
 // Each line is a process of its own, so that it begins with the same memory. "Same" plays one file again and
 // again; "different" plays as many files. The processor time is that of all threads, and the memory is VmRSS

@@ -2,7 +2,7 @@
 // long call, and memory of a server that has loaded nothing. The tiny checkpoint shows the cost of everything
 // around the model; native/bench/recognition_bench.cc measures the model.
 //
-//   npm run bench:recognise [-- hours of the file]
+//   npm run bench -- recognise [hours of the file]
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,8 +1,8 @@
 // Cost of receiving: calls of 50 packets a second each over loopback. Another process sends; this one reads,
 // decrypts, checks and counts.
 //
-//   npm run bench:rtp-receive              10 s a line
-//   npm run bench:rtp-receive -- --quick   3 s a line, 200 streams
+//   npm run bench -- rtp-receive           10 s a line
+//   npm run bench -- rtp-receive --quick   3 s a line, 200 streams
 //
 // Processor time is that of this process: the thread that reads sockets, and
 // where ears hear the calls the thread that decodes, too. "Packets/s per core" is what

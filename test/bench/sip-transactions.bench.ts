@@ -1,8 +1,8 @@
 // Cost of a call in SIP alone: messages, transactions and UDP on loopback. The calling and the called stack
 // run in one process, together on one core.
 //
-//   npm run bench:sip-transactions              15 s a line
-//   npm run bench:sip-transactions -- --quick   4 s
+//   npm run bench -- sip-transactions           15 s a line
+//   npm run bench -- sip-transactions --quick   4 s
 //
 // A call is INVITE, 180, 200, ACK, BYE, 200, with session descriptions: 6
 // messages, each written once and parsed once. "Calls/s per core" is what the

@@ -1,8 +1,8 @@
 // Calls over WebSocket, whose sound passes the main thread: each sends a message of sound each 20 ms, in
 // OpenAI's Realtime events, and hears one.
 //
-//   npm run bench:socket-calls              1, 50 and 100 calls
-//   npm run bench:socket-calls -- --quick   1 and 10, for a shorter time
+//   npm run bench -- socket-calls           1, 50 and 100 calls
+//   npm run bench -- socket-calls --quick   1 and 10, for a shorter time
 //
 // The clients run in a process of their own on the same machine. They hear kept sentences of the embedded
 // voice, so that what remains is the way of the sound.

@@ -1,7 +1,7 @@
 // Cost of text processing before synthesis: microseconds a sentence, by language; and whether long texts stay
 // linear.
 //
-//   npm run bench:text [-- seconds a figure]
+//   npm run bench -- text [seconds a figure]
 import { identifyLanguage } from '../../src/text/language.js';
 import type { Language } from '../../src/text/normalize/language.js';
 import { languageOf } from '../../src/text/normalize/languages.js';

@@ -1,8 +1,8 @@
 // What transcription costs beside the model: files over HTTP and live sockets, 1, 8 and 64 at once, on the
 // tiny checkpoint. The same sound through the recogniser alone, in this process, is the model's part.
 //
-//   npm run bench:transcribe                 the tiny checkpoint
-//   npm run bench:transcribe -- DIR [quantize]   a checkpoint of full size: files, 1 and 8, of 30 s
+//   npm run bench -- transcribe                  the tiny checkpoint
+//   npm run bench -- transcribe DIR [quantize]   a checkpoint of full size: files, 1 and 8, of 30 s
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 // Delay of an interruption by speech: real speech arrives as packets over loopback while the voice speaks,
 // and the far end notes when the last packets of the voice came.
 //
-//   npm run bench:barge-in               100 interruptions of each kind
-//   npm run bench:barge-in -- --quick    24 of each
+//   npm run bench -- barge-in           100 interruptions of each kind
+//   npm run bench -- barge-in --quick   24 of each
 //
 // The onset is the moment at which the caller's first loud sample would have been recorded: the time at which
 // its packet left, less what follows it in the packet. "Decided" is the time stamp of the worker's event.

@@ -1,4 +1,4 @@
-// The far ends of bench:listen, in a process of their own so that their processor time is apart: a plane
+// The far ends of the bench listen, in a process of their own so that their processor time is apart: a plane
 // whose streams send recorded speech, or silence, one to each port.
 import { createSocket } from 'node:dgram';
 import { CODECS, type CodecName, ticksPerFrame } from '../../../src/codecs/codec.js';

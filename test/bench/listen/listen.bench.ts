@@ -1,7 +1,7 @@
 // Cost of hearing calls: another process sends them, this one decodes them, and finds speech in them.
 //
-//   npm run bench:listen               1, 50, 200 and 500 calls, 10 s a line
-//   npm run bench:listen -- --quick    1 and 50 calls, 3 s a line
+//   npm run bench -- listen           1, 50, 200 and 500 calls, 10 s a line
+//   npm run bench -- listen --quick   1 and 50 calls, 3 s a line
 //
 // Processor time is that of this process, with every thread: the receiver, the listening thread, the hearing
 // worker, and the clock that sends a frame of silence in each call. The first line of each codec hears

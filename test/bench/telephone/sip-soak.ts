@@ -1,9 +1,9 @@
 // Many short telephone calls, and whether the server that bears them stays as
 // it was: memory, descriptors, ports, dialogs, transactions, timers.
 //
-//   npm run soak:sip                      20,000 calls, 200 a second
-//   npm run soak:sip -- --calls 2000      so many
-//   npm run soak:sip -- --rate 100        a second
+//   npm run soak -- sip                20,000 calls, 200 a second
+//   npm run soak -- sip --calls 2000   so many
+//   npm run soak -- sip --rate 100     a second
 //
 // Flat means: when transactions are over (32 s after the last call) nothing of
 // the calls is left, and the second half of them added less than a tenth to what

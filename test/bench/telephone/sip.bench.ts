@@ -1,9 +1,9 @@
 // Telephone calls against the whole server: how fast they are set up, and what
 // they cost while they stand.
 //
-//   npm run bench:sip              all tables, about 9 minutes
-//   npm run bench:sip -- --quick   the same, smaller, about 3 minutes
-//   npm run bench:sip -- setup     one table: setup, standing, rivals
+//   npm run bench -- sip           all tables, about 9 minutes
+//   npm run bench -- sip --quick   the same, smaller, about 3 minutes
+//   npm run bench -- sip setup     one table: setup, standing, rivals
 //
 // The server is a process of its own on one processor; SIPp, which calls, and a
 // native program, which hears, are on the other. Calls are G.711 over plain RTP.

@@ -1,4 +1,4 @@
-// The parent's side of a measured server of bench:webrtc: Parley or its rival.
+// The parent's side of a measured server of the bench webrtc: Parley or its rival.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerFigures, Speech } from './call-server.js';
 import { SENTENCES } from './bench-text.js';

@@ -1,4 +1,4 @@
-// A child process of bench:webrtc on a processor of its own, which answers one question after another.
+// A child process of the bench webrtc on a processor of its own, which answers one question after another.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,2 +1,2 @@
-// The words that every call of bench:webrtc hears, except those that are synthesised live.
+// The words that every call of the bench webrtc hears, except those that are synthesised live.
 export const SENTENCES = ['Your order has shipped this morning.', 'It arrives on Tuesday, before noon.'];

@@ -1,5 +1,5 @@
-// The measured server of bench:webrtc, in a process of its own so that it has a core of its own. It speaks
-// into every browser call by itself, so that a client needs no SCTP.
+// The measured server of the bench webrtc, in a process of its own so that it has a core of its own. It
+// speaks into every browser call by itself, so that a client needs no SCTP.
 //
 //   node --expose-gc call-server.js silent       nothing, except what a client asks for over its data channel
 //   node --expose-gc call-server.js cached       sentences whose frames are cached

@@ -1,4 +1,4 @@
-// The messages between bench:webrtc and its clients, which run in a process of their own.
+// The messages between the bench webrtc and its clients, which run in a process of their own.
 
 /** A client of one call. */
 export interface BenchPeer {

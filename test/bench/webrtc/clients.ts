@@ -1,4 +1,5 @@
-// The clients of bench:webrtc, in a process of their own so that their processor time is not the server's.
+// The clients of the bench webrtc, in a process of their own so that their processor time is not counted as
+// the server's.
 //
 //   node clients.js light         clients that cost little and have no SCTP (test/fakes/light-peer.ts)
 //   node clients.js datachannel   libdatachannel, with a data channel

@@ -1,5 +1,5 @@
 // The use of the own process since a moment: processor time, the main thread's busy time, memory,
-// descriptors. The servers of bench:webrtc answer their parent's questions with it.
+// descriptors. The servers of the bench webrtc answer their parent's questions with it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { trimHeap } from '../../../src/encoding/idle-memory.js';

@@ -1,6 +1,6 @@
-// The rival of bench:webrtc: libdatachannel (node-datachannel) behind the same HTTP route. It sends prepared
-// Opus packets of typical length, because it has no encoder and no clock. One JavaScript timer with absolute
-// deadlines sends for all calls.
+// The rival of the bench webrtc: libdatachannel (node-datachannel) behind the same HTTP route. It sends
+// prepared Opus packets of typical length, because it has no encoder and no clock. One JavaScript timer with
+// absolute deadlines sends for all calls.
 //
 //   node --expose-gc rival-server.js
 import { createServer, type IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-// Lines of bench:webrtc about calls that are set up and end.
+// Lines of the bench webrtc about calls that are set up and end.
 import { spreadOf } from '../arrivals.js';
 import { type Row, stolenSeconds } from '../table.js';
 import type { BenchCallServer } from './bench-call-server.js';

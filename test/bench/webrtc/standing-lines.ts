@@ -1,4 +1,4 @@
-// Lines of bench:webrtc about calls that stand and are spoken to all the time.
+// Lines of the bench webrtc about calls that stand and are spoken to all the time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Row, stolenSeconds } from '../table.js';
 import type { BenchCallServer } from './bench-call-server.js';

@@ -1,4 +1,4 @@
-// Lines of bench:webrtc about thousands of calls that come and go: the server must stay as it was.
+// Lines of the bench webrtc about thousands of calls that come and go: the server must stay as it was.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Row } from '../table.js';
 import type { BenchCallServer } from './bench-call-server.js';

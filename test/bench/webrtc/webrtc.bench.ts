@@ -1,9 +1,9 @@
 // Browser calls against the whole server: how fast they are set up, what they cost while they stand, and the
 // same for libdatachannel. Then thousands of calls come and go, and the server must stay as it was.
 //
-//   npm run bench:webrtc               all tables, about 15 minutes
-//   npm run bench:webrtc -- --quick    the same, smaller, about 5 minutes
-//   npm run bench:webrtc -- set-up     one table: set-up, load, standing, turnover
+//   npm run bench -- webrtc           all tables, about 15 minutes
+//   npm run bench -- webrtc --quick   the same, smaller, about 5 minutes
+//   npm run bench -- webrtc set-up    one table: set-up, load, standing, turnover
 //
 // The server is a process of its own on one processor; the clients are one on the other. "Ready" is the
 // first RTP packet at the client, which follows ICE and DTLS; for a client with a data channel it is the
