@@ -31,8 +31,8 @@ bool LiveTranscript::EndsWord(size_t count) const {
   std::string next;
   if (!tokenizer_.AppendBytes(ids_[count], &next)) return true;  // an added token
   const char32_t code = FirstOf(next);
-  return code == 0 ? IsCjk(0x4E00) && next.size() > 0 && (next[0] & 0xC0) == 0xC0
-                   : IsBlank(code) || IsCjk(code);
+  if (code != 0) return IsBlank(code) || IsCjk(code);
+  return !next.empty() && (next[0] & 0xC0) == 0xC0;  // the first bytes of a character, which may be CJK
 }
 
 // Makes at most so many ids stable, up to the end of a word.
