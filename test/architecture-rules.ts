@@ -84,7 +84,6 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/swagger-ui': ['src/api'],
   '@fastify/static': ['src/api'],
   marked: ['src/api/http/guide.ts'],
-  '@fastify/busboy': ['src/api/http/file-upload.ts'],
   ws: ['src/api', 'src/engines/openai', 'signaling', 'sip'],
   werift: ['signaling'],
   '@discordjs/opus': ['src/codecs/opus.ts'],

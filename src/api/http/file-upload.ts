@@ -3,14 +3,12 @@
 //
 // The parts of a form may come in any order, so its file is kept until the form is complete. A body that is
 // the file is read as it arrives.
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
-import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import type { JsonSchema } from './json-schema.js';
-import { readTexts } from './multipart-form.js';
+import { type FormPartHead, FormSplitter, readTexts, textOf } from './multipart-form.js';
 import { allowLongUpload } from './http2-sessions.js';
 import { Spool, type SpoolSpace } from './spool.js';
 
@@ -44,18 +42,9 @@ export const FILE_TYPES = ['audio/*', 'video/*', 'application/octet-stream', 'ap
 const FILE_TYPE = /^(?:audio|video)\/|^application\/(?:octet-stream|ogg)\s*(?:;|$)/i;
 const FORM_TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 
-type BusboyInstance = InstanceType<typeof Busboy>;
-
 const LEAST_RATE = 512; // bytes a second of an upload, on average
 const FIELDS_BYTES = 1 << 20; // all of a form except the file
-const LIMITS = {
-  fields: 64,
-  parts: 80,
-  fieldSize: 65_536,
-  fieldNameSize: 100,
-  headerPairs: 32,
-  headerSize: 8192,
-};
+const FIELD_BYTES = 65_536; // one field
 
 /** Lets the routes of this fastify scope read bodies themselves. */
 export function takeUploads(app: FastifyInstance): void {
@@ -142,9 +131,8 @@ class FormReader {
   readonly #rules: UploadRules;
   readonly #spool: Spool;
   readonly #texts = new Map<string, string[]>();
-  readonly #over = new AbortController();
-  #reason: Error | undefined;
-  #kept: Promise<void> | undefined;
+  #field: { readonly name: string; bytes: Buffer } | undefined;
+  #hasFile = false;
 
   constructor(request: FastifyRequest, rules: UploadRules) {
     this.#request = request;
@@ -156,81 +144,60 @@ class FormReader {
     const { schema, fileName: field } = this.#rules;
     try {
       await this.#receive();
-      if (this.#kept === undefined)
-        throw new ParleyError('INVALID_FIELD', `"${field}" must be a file`, { field });
+      if (!this.#hasFile) throw new ParleyError('INVALID_FIELD', `"${field}" must be a file`, { field });
       const fields = readTexts(this.#request, schema, (name) => this.#texts.get(name) ?? []);
       const names = new Set(this.#texts.keys());
       const spool = this.#spool;
       return { fields, names, bytes: spool.read(), size: spool.size, close: () => spool.close() };
     } catch (error) {
-      await this.#kept?.catch(() => undefined);
       await this.#spool.close();
       throw error;
     }
   }
 
   async #receive(): Promise<void> {
-    const parser = this.#parser();
-    const { signal } = this.#over;
-    const finished = once(parser, 'finish', { signal });
-    finished.catch(() => undefined); // it is awaited below
-    try {
-      let size = 0;
-      for await (const bytes of arriving(this.#request.raw, this.#rules)) {
-        size += bytes.length;
-        if (size > this.#rules.maxBytes + FIELDS_BYTES) throw tooLarge(this.#rules);
-        if (!parser.write(bytes)) await once(parser, 'drain', { signal });
-        if (this.#reason !== undefined) throw this.#reason;
+    const splitter = new FormSplitter(this.#request.headers['content-type'] ?? '');
+    let size = 0;
+    for await (const bytes of arriving(this.#request.raw, this.#rules)) {
+      size += bytes.length;
+      if (size > this.#rules.maxBytes + FIELDS_BYTES) throw tooLarge(this.#rules);
+      for (const found of splitter.take(bytes)) {
+        if (!Buffer.isBuffer(found)) this.#begin(found);
+        else if (this.#field === undefined) await this.#keep(found);
+        else this.#append(this.#field, found);
       }
-      parser.end();
-      await finished;
-      await this.#kept;
-    } catch (error) {
-      this.#fail(error);
-      parser.destroy();
     }
-    if (this.#reason !== undefined) throw this.#reason;
+    splitter.end();
+    this.#endField();
   }
 
-  #parser(): BusboyInstance {
-    const headers = this.#request.headers as BusboyHeaders;
-    const { maxBytes, fileName } = this.#rules;
-    let parser: BusboyInstance;
-    try {
-      parser = new Busboy({ headers, limits: { ...LIMITS, fileSize: maxBytes, files: 1 } });
-    } catch (error) {
-      throw malformed((error as Error).message);
+  #begin({ name, fileName, type }: FormPartHead): void {
+    this.#endField();
+    const isFile = fileName !== undefined || type === 'application/octet-stream';
+    if (!isFile) {
+      this.#field = { name, bytes: Buffer.alloc(0) };
+      return;
     }
-    parser.on('field', (name: string | undefined, value) => {
-      if (name === undefined) this.#fail(malformed('a part of the form has no name'));
-      else add(this.#texts, name, [value]);
-    });
-    parser.on('file', (name, stream) => {
-      if (name !== fileName)
-        this.#fail(malformed(`the form has a file "${name}"; the file is "${fileName}"`));
-      stream.on('limit', () => this.#fail(tooLarge(this.#rules)));
-      stream.on('error', () => undefined); // the parser tells it as well
-      this.#over.signal.addEventListener('abort', () => stream.destroy(), { once: true });
-      if (this.#over.signal.aborted) stream.destroy();
-      this.#kept ??= this.#keep(stream);
-      this.#kept.catch((error: unknown) => this.#fail(error));
-    });
-    parser.on('filesLimit', () => this.#fail(malformed('the form has more than one file')));
-    for (const limit of ['fieldsLimit', 'partsLimit'] as const)
-      parser.on(limit, () => this.#fail(malformed(`the form has more than ${LIMITS.fields} fields`)));
-    parser.on('error', (error) => this.#fail(malformed((error as Error).message)));
-    return parser;
+    const wanted = this.#rules.fileName;
+    if (name !== wanted) throw malformed(`the form has a file "${name}"; the file is "${wanted}"`);
+    if (this.#hasFile) throw malformed('the form has more than one file');
+    this.#hasFile = true;
   }
 
-  async #keep(file: AsyncIterable<Uint8Array>): Promise<void> {
-    for await (const bytes of file) await this.#spool.write(bytes);
+  #append(field: { readonly name: string; bytes: Buffer }, bytes: Buffer): void {
+    if (field.bytes.length + bytes.length > FIELD_BYTES)
+      throw malformed(`the field "${field.name}" may have ${FIELD_BYTES} bytes at most`);
+    field.bytes = Buffer.concat([field.bytes, bytes]);
   }
 
-  /** The first reason counts. */
-  #fail(error: unknown): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = error instanceof Error ? error : new Error(String(error));
-    this.#over.abort();
+  #endField(): void {
+    if (this.#field !== undefined) add(this.#texts, this.#field.name, [textOf(this.#field)]);
+    this.#field = undefined;
+  }
+
+  async #keep(bytes: Buffer): Promise<void> {
+    if (this.#spool.size + bytes.length > this.#rules.maxBytes) throw tooLarge(this.#rules);
+    await this.#spool.write(bytes);
   }
 }
 

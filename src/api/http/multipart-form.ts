@@ -1,6 +1,6 @@
-// Reads forms (multipart/form-data, RFC 7578) from bodies that are complete: the parts, and the fields and
-// the file of a form that a schema describes. Parts are views of the body. Node's own parser blocks the main
-// thread for 80 ms on a file of 10 MiB; this one searches for the boundary once.
+// Reads forms (multipart/form-data, RFC 7578): the parts of a form as its bytes come, and the fields and the
+// file of a complete form that a schema describes. The bytes of a part are views of what came. Node's own
+// parser blocks the main thread for 80 ms on a file of 10 MiB; this one searches for the boundary once.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../errors.js';
 import type { JsonSchema } from './json-schema.js';
@@ -109,16 +109,22 @@ function fileOf(
   return undefined;
 }
 
-interface FormPart {
+/** The headers of a part. */
+export interface FormPartHead {
   readonly name: string;
   /** Present if the part is a file. */
   readonly fileName?: string | undefined;
+  /** Content type in lower case, without parameters; empty if none is stated. */
+  readonly type: string;
+}
+
+interface FormPart extends FormPartHead {
   /** A view of the body. */
   readonly bytes: Buffer;
 }
 
 /** The text of a part, in UTF-8. */
-export function textOf({ bytes }: FormPart): string {
+export function textOf({ bytes }: Pick<FormPart, 'bytes'>): string {
   return new TextDecoder().decode(bytes);
 }
 
@@ -129,45 +135,121 @@ const LINE = '\r\n';
 const GAP = /^[ \t]*\r\n/; // after a boundary
 const MAX_GAP = 64;
 const PLAIN_ENCODINGS = ['', '7bit', '8bit', 'binary'];
+const NOTHING = Buffer.alloc(0);
 
-/** The parts in order. Throws MALFORMED. */
+/** The parts of a complete form, in order. Throws MALFORMED. */
 export function formParts(body: Buffer, contentType: string): FormPart[] {
-  const boundary = BOUNDARY.exec(contentType);
-  const mark = boundary?.[1] ?? boundary?.[2];
-  if (mark === undefined) throw malformed('the content type of the form names no boundary');
-  const delimiter = Buffer.from(`${LINE}--${mark}`);
+  const splitter = new FormSplitter(contentType);
   const parts: FormPart[] = [];
-  let at = afterFirst(body, delimiter);
-  while (body.toString('latin1', at, at + 2) !== '--') {
-    if (parts.length === MAX_PARTS) throw malformed(`the form has more than ${MAX_PARTS} parts`);
-    const start = at + gapAt(body, at);
-    const end = body.indexOf(delimiter, start);
-    if (end < 0) throw malformed('the form ends within a part');
-    parts.push(partOf(body.subarray(start, end)));
-    at = end + delimiter.length;
+  for (const found of splitter.take(body)) {
+    const part = Buffer.isBuffer(found) ? parts.pop() : found;
+    if (part !== undefined) parts.push({ ...part, bytes: Buffer.isBuffer(found) ? found : NOTHING });
   }
+  splitter.end();
   return parts;
 }
 
-/** Returns the position after the first boundary. Anything before it is ignored. */
-function afterFirst(body: Buffer, delimiter: Buffer): number {
-  const bare = delimiter.subarray(LINE.length);
-  if (body.subarray(0, bare.length).equals(bare)) return bare.length;
-  const at = body.indexOf(delimiter);
-  if (at < 0) throw malformed('the boundary of the form is nowhere in it');
-  return at + delimiter.length;
+type FormState = 'start' | 'preamble' | 'boundary' | 'head' | 'content' | 'epilogue';
+
+/** Splits a form whose bytes come in pieces. Each head is followed by the bytes of its part. */
+export class FormSplitter {
+  readonly #delimiter: Buffer;
+  #state: FormState = 'start';
+  /** Bytes that were received and need more bytes to be understood. */
+  #rest: Buffer = NOTHING;
+  #parts = 0;
+
+  /** Throws MALFORMED if the content type names no boundary. */
+  constructor(contentType: string) {
+    const boundary = BOUNDARY.exec(contentType);
+    const mark = boundary?.[1] ?? boundary?.[2];
+    if (mark === undefined) throw malformed('the content type of the form names no boundary');
+    this.#delimiter = Buffer.from(`${LINE}--${mark}`);
+  }
+
+  /** Yields what the piece completes. Throws MALFORMED. */
+  *take(piece: Uint8Array): Generator<FormPartHead | Buffer> {
+    if (this.#state === 'epilogue') return;
+    const view = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    this.#rest = this.#rest.length === 0 ? view : Buffer.concat([this.#rest, view]);
+    for (let goesOn = true; goesOn;) {
+      if (this.#state === 'content') goesOn = yield* this.#content();
+      else if (this.#state === 'head') goesOn = yield* this.#head();
+      else if (this.#state === 'boundary') goesOn = this.#boundary();
+      else if (this.#state === 'preamble') goesOn = this.#preamble();
+      else goesOn = this.#start();
+    }
+  }
+
+  /** The form is complete. Throws MALFORMED. */
+  end(): void {
+    if (this.#state === 'epilogue') return;
+    if (this.#state === 'boundary') throw malformed('a boundary of the form is not the end of its line');
+    if (this.#state === 'head' || this.#state === 'content') throw malformed('the form ends within a part');
+    throw malformed('the boundary of the form is nowhere in it');
+  }
+
+  #start(): boolean {
+    const bare = this.#delimiter.subarray(LINE.length);
+    if (this.#rest.length < bare.length) return false;
+    const isBoundary = this.#rest.subarray(0, bare.length).equals(bare);
+    return isBoundary ? this.#goOn('boundary', bare.length) : this.#goOn('preamble', 0);
+  }
+
+  /** Passes over what stands before the first boundary. */
+  #preamble(): boolean {
+    const at = this.#rest.indexOf(this.#delimiter);
+    if (at >= 0) return this.#goOn('boundary', at + this.#delimiter.length);
+    this.#rest = this.#rest.subarray(Math.max(0, this.#rest.length - this.#delimiter.length + 1));
+    return false;
+  }
+
+  #boundary(): boolean {
+    const line = this.#rest.toString('latin1', 0, MAX_GAP);
+    if (line.startsWith('--')) return this.#goOn('epilogue', this.#rest.length);
+    const gap = GAP.exec(line)?.[0];
+    if (gap !== undefined) return this.#goOn('head', gap.length);
+    if (line.length === MAX_GAP || !/^(?:-|[ \t]*\r?)$/.test(line))
+      throw malformed('a boundary of the form is not the end of its line');
+    return false;
+  }
+
+  *#head(): Generator<FormPartHead, boolean> {
+    const head = this.#rest.subarray(0, MAX_HEAD_BYTES);
+    const length = head.indexOf(LINE + LINE);
+    const delimiterAt = head.indexOf(this.#delimiter);
+    const isCut = delimiterAt >= 0 && delimiterAt < length + 2 * LINE.length;
+    if (isCut || (length < 0 && (delimiterAt >= 0 || head.length === MAX_HEAD_BYTES)))
+      throw malformed(NO_HEAD_END);
+    if (length < 0) return false;
+    if (this.#parts === MAX_PARTS) throw malformed(`the form has more than ${MAX_PARTS} parts`);
+    this.#parts++;
+    yield partHead(head.toString('utf8', 0, length));
+    return this.#goOn('content', length + 2 * LINE.length);
+  }
+
+  *#content(): Generator<Buffer, boolean> {
+    const end = this.#rest.indexOf(this.#delimiter);
+    // The last bytes may be the beginning of a boundary.
+    const length = end >= 0 ? end : this.#rest.length - this.#delimiter.length + 1;
+    if (length > 0) yield this.#rest.subarray(0, length);
+    if (end >= 0) return this.#goOn('boundary', end + this.#delimiter.length);
+    if (length > 0) this.#rest = this.#rest.subarray(length);
+    return false;
+  }
+
+  /** Returns true if the bytes that remain can be read in the new state. */
+  #goOn(state: FormState, taken: number): boolean {
+    this.#state = state;
+    this.#rest = this.#rest.subarray(taken);
+    return state !== 'epilogue';
+  }
 }
 
-function gapAt(body: Buffer, at: number): number {
-  const gap = GAP.exec(body.toString('latin1', at, at + MAX_GAP))?.[0];
-  if (gap === undefined) throw malformed('a boundary of the form is not the end of its line');
-  return gap.length;
-}
+const NO_HEAD_END = 'a part of the form has no end of its headers, or too many of them';
 
-function partOf(part: Buffer): FormPart {
-  const headBytes = part.subarray(0, MAX_HEAD_BYTES).indexOf(LINE + LINE);
-  if (headBytes < 0) throw malformed('a part of the form has no end of its headers, or too many of them');
-  const headers = headersOf(part.toString('utf8', 0, headBytes));
+function partHead(head: string): FormPartHead {
+  const headers = headersOf(head);
   const disposition = headers.get('content-disposition') ?? '';
   const name = parameterOf(disposition, 'name');
   if (!/^form-data\s*;/i.test(disposition) || name === undefined)
@@ -175,13 +257,14 @@ function partOf(part: Buffer): FormPart {
   const encoding = headers.get('content-transfer-encoding') ?? '';
   if (!PLAIN_ENCODINGS.includes(encoding.toLowerCase()))
     throw malformed('a part of the form has a transfer encoding; none is taken');
-  const fileName = parameterOf(disposition, 'filename');
-  const bytes = part.subarray(headBytes + 2 * LINE.length);
-  return { name, fileName, bytes };
+  const fileName = parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename*');
+  const type = (headers.get('content-type') ?? '').replace(/[;\s].*$/s, '').toLowerCase();
+  return { name, fileName, type };
 }
 
 function headersOf(head: string): Map<string, string> {
-  const lines = head.split(LINE).map((line): [string, string] => {
+  const unfolded = head.replace(/\r\n[ \t]+/g, ' ');
+  const lines = unfolded.split(LINE).map((line): [string, string] => {
     const colon = line.indexOf(':');
     if (colon < 1) throw malformed('a part of the form has a header without a name');
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formParts, textOf } from '../../../src/api/http/multipart-form.js';
+import { formParts, FormSplitter, textOf } from '../../../src/api/http/multipart-form.js';
 import { mutatedBytes, randomFrom } from '../mutations.js';
 
 const TYPE = 'multipart/form-data; boundary=x';
@@ -38,7 +38,7 @@ test('a form that Node writes is taken apart as Node does it', async () => {
       for (const [index, [name, value]] of theirs.entries()) {
         const { name: ownName, fileName, bytes } = ours[index] ?? assert.fail();
         assert.deepEqual([ownName, fileName], [name, typeof value === 'string' ? undefined : value.name]);
-        if (typeof value === 'string') assert.equal(textOf({ name, bytes }), value);
+        if (typeof value === 'string') assert.equal(textOf({ bytes }), value);
         else assert.deepEqual(bytes, Buffer.from(await value.arrayBuffer()));
       }
     }),
@@ -56,6 +56,38 @@ async function written(form: FormData) {
     again: new Response(new Uint8Array(body), { headers: { 'content-type': headers } }),
   };
 }
+
+/** Takes a form that comes in pieces of these lengths. */
+function readPieces(body: Buffer, type: string, lengths: readonly number[]) {
+  const splitter = new FormSplitter(type);
+  const parts: { name: string; bytes: Buffer }[] = [];
+  for (let at = 0, turn = 0; at < body.length; turn++) {
+    const end = at + (lengths[turn % lengths.length] ?? 1);
+    for (const found of splitter.take(body.subarray(at, end))) {
+      const part = parts.at(-1);
+      if (!Buffer.isBuffer(found)) parts.push({ name: found.name, bytes: Buffer.alloc(0) });
+      else if (part !== undefined) part.bytes = Buffer.concat([part.bytes, found]);
+    }
+    at = end;
+  }
+  splitter.end();
+  return parts;
+}
+
+test('a form that comes in pieces is read as the whole', async () => {
+  const parts = fc.array(fc.tuple(names, contents), { maxLength: 6 });
+  const lengths = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(parts, lengths, async (wanted, sizes) => {
+      const form = new FormData();
+      for (const [name, content] of wanted) form.append(name, new Blob([content]));
+      const { headers, body } = await written(form);
+      const whole = formParts(body, headers).map(({ name, bytes }) => ({ name, bytes }));
+      assert.deepEqual(readPieces(body, headers, sizes), whole);
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test('parts are views of the body', () => {
   const body = Buffer.from(`${part('a', 'one')}${part('b', '')}--x--`);
@@ -81,6 +113,9 @@ test('what clients write differently is understood', () => {
   const file = "content-disposition:form-data; name=a; filename=a.wav; filename*=utf-8''a.wav";
   const [bare] = formParts(Buffer.from(`--x\r\n${file}\r\ncontent-type: audio/wav\r\n\r\n1\r\n--x--`), TYPE);
   assert.deepEqual([bare?.name, bare?.fileName], ['a', 'a.wav']);
+  const folded = "content-disposition: form-data;\r\n name=a;\r\n\tfilename*=utf-8''%C3%A4.wav";
+  const [behind] = formParts(Buffer.from(`--x\r\n${folded}\r\n\r\n1\r\n--x--`), TYPE);
+  assert.deepEqual([behind?.name, behind?.fileName], ['a', "utf-8''%C3%A4.wav"]);
   assert.deepEqual(read('--x--'), []);
 });
 
@@ -108,14 +143,25 @@ test('what is no form is refused with what is wrong with it', () => {
     assert.throws(() => read(body, type), { code: 'MALFORMED', message }, body.slice(0, 80));
 });
 
-test('damaged forms are read or refused, and nothing of another kind happens', () => {
+test('damaged forms are read or refused, whole and in pieces alike', () => {
   const random = randomFrom(3);
   const good = Buffer.from(`${part('a', 'one')}${part('b', 'two')}--x--\r\n`);
   for (let round = 0; round < 3000; round++) {
-    try {
-      formParts(Buffer.from(mutatedBytes(good, random)), TYPE);
-    } catch (error) {
-      assert.equal((error as { code?: string }).code, 'MALFORMED');
-    }
+    const body = Buffer.from(mutatedBytes(good, random));
+    const whole = outcomeOf(() => formParts(body, TYPE).map(({ name, bytes }) => ({ name, bytes })));
+    assert.deepEqual(
+      outcomeOf(() => readPieces(body, TYPE, [1 + (round % 40)])),
+      whole,
+    );
   }
 });
+
+function outcomeOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    assert.equal(code, 'MALFORMED');
+    return message;
+  }
+}
