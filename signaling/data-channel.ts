@@ -10,7 +10,7 @@ import type { Interruption } from '../src/call/utterance-queue.js';
 import type { Talk } from '../src/call/call-handler.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../src/config/hearing-config.js';
-import { asParleyError, ParleyError } from '../src/errors.js';
+import { asParleyError, forClient, ParleyError } from '../src/errors.js';
 import { isStatedLanguage, tagOfStated } from '../src/speaking/language-plan.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import { stated } from '../src/stated.js';
@@ -261,9 +261,10 @@ export class DataChannelSession {
   }
 }
 
-function errorEvent({ code, message, field }: ParleyError): ServerMessage {
+function errorEvent(error: ParleyError): ServerMessage {
+  const { message, field } = forClient(error);
   const named = field === undefined ? {} : { field: field === 'text' ? 'token' : field };
-  return { type: 'error', error: { code, message, ...named } };
+  return { type: 'error', error: { code: error.code, message, ...named } };
 }
 
 type ClientMessage =

@@ -122,7 +122,7 @@ class RouteReader {
     const key = this.#text(value, 'key', at, 64);
     if (key !== undefined && !this.#context.isKey(key)) {
       this.#read.problems.push(
-        `${at}.key: no key of API_KEYS or API_KEYS_FILE has the name ${JSON.stringify(key)}`,
+        `${at}.key: no key has the name ${JSON.stringify(key)}; API_KEYS or API_KEYS_FILE lists them`,
       );
     }
     const ringing = this.#ringing(value, at);
@@ -153,7 +153,10 @@ class RouteReader {
     const place = `${at}.record`;
     if (value === undefined || !this.#read.fields(value, place, RECORD)) return undefined;
     if (!this.#context.records) {
-      return this.#read.problem(place, 'needs RECORDINGS_DIR, the folder of the recordings');
+      return this.#read.problem(
+        place,
+        'needs a folder of recordings, which this server lacks; RECORDINGS_DIR is not set',
+      );
     }
     const format = this.#read.word(value, 'format', place, RECORDING_FORMATS);
     const announce = this.#text(value, 'announce', place, MOST_ANNOUNCEMENT);
@@ -200,7 +203,10 @@ class RouteReader {
     if (agent === undefined) return undefined;
     if (this.#context.isAgent(agent)) return { kind: 'agent', agent };
     const name = JSON.stringify(agent);
-    return this.#read.problem(`${at}.agent`, `names ${name}, which is no agent of AGENTS_FILE`);
+    return this.#read.problem(
+      `${at}.agent`,
+      `names ${name}, which is no agent of this server; AGENTS_FILE lists them`,
+    );
   }
 
   #say(value: Fields, at: string): RouteAnswer {

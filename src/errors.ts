@@ -122,7 +122,16 @@ const OF_OPERATOR: readonly (readonly [RegExp, string])[] = [
   [new RegExp(` that ${NAME} allows`, 'g'), ' that are allowed'],
   [new RegExp(`, and ${NAME} allows (\\d+)`, 'g'), ', and $1 is the most'],
   [new RegExp(`: its operator (?:must set|sets) ${NAME}(?: or ${NAME})*`, 'g'), ''],
-  [new RegExp(`; ${NAME}(?: is (?:not )?set\\b| lists those that may|=\\S+ changes it)`, 'g'), ''],
+  [
+    new RegExp(
+      `; ${NAME}(?: or ${NAME})?(?: is (?:not )?set\\b| lists (?:those that (?:may|are)|them))`,
+      'g',
+    ),
+    '',
+  ],
+  [new RegExp(`; ${NAME}=[^\\s,]+(?: changes it|, with a free ${NAME}, turns it on)`, 'g'), ''],
+  [new RegExp(` \\((?:set )?${NAME}\\)`, 'g'), ''],
+  [/; the engine \S+ would: .*$/s, ''],
 ];
 
 /** Message and field without what only the operator can change. */

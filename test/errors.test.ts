@@ -131,6 +131,22 @@ for (const [message, told] of [
   ],
   ['pages of a may not; CORS_ORIGINS lists those that may', 'pages of a may not'],
   ['it records no calls; RECORDINGS_DIR=/path/of/a/folder changes it', 'it records no calls'],
+  ['to is not allowed; SIP_DESTINATIONS lists those that are', 'to is not allowed'],
+  ['no key has the name "a"; API_KEYS or API_KEYS_FILE lists them', 'no key has the name "a"'],
+  [
+    'this server has no telephone; SIP_ENABLED=1, with a free SIP_PORT, turns it on',
+    'this server has no telephone',
+  ],
+  ['the key has had its calls (SIP_CALLS_PER_MINUTE)', 'the key has had its calls'],
+  ['other languages need a checkpoint (set MODEL_DIR)', 'other languages need a checkpoint'],
+  [
+    'nobody speaks French: flite speaks English only; the engine espeak would: set ESPEAK=1',
+    'nobody speaks French: flite speaks English only',
+  ],
+  [
+    'a.agent names "b", which is none; AGENTS_FILE lists them; a.text is missing',
+    'a.agent names "b", which is none; a.text is missing',
+  ],
   ['"voice" must be one of A_B and C_D', '"voice" must be one of A_B and C_D'],
 ] as const) {
   test(`a client is told "${told}"`, () => {

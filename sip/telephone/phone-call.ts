@@ -19,7 +19,7 @@ import type { PlayedSound } from '../../src/speaking/line-piece.js';
 import type { CallEvent, Interruptible, Utterance } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { RelayConfig } from '../../src/config/relay-config.js';
-import { asParleyError, ParleyError } from '../../src/errors.js';
+import { asParleyError, forClient, ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
 import type { ReferTarget, SessionEnd, TransferAsked } from '../session/session.js';
 import { DigitKeys, PressedDigits } from './call-digits.js';
@@ -150,7 +150,8 @@ export class PhoneCall {
     media.onDigit = (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs);
     media.onHeld = (held) => isOurs() && this.#holding.peer(held);
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
-    media.onFailed = (error) => void (isOurs() && this.end({ reason: 'failed', detail: error.message }));
+    media.onFailed = (error) =>
+      void (isOurs() && this.end({ reason: 'failed', detail: forClient(error).message }));
     media.onLeft = () => void (isOurs() && this.end(LEFT));
     session.user = {
       accepted: () => isOurs() && this.#times.settled(),
@@ -410,9 +411,9 @@ export class PhoneCall {
       this.#greeting.say(call, this.#isUp());
     } catch (error) {
       // The text could be spoken when the call came, but not any more.
-      const { code, message: detail } = asParleyError(error, 'ENGINE_FAILED');
-      this.#parts.log.warn({ call: this.info.id, code }, 'nothing to speak');
-      void this.end({ reason: 'failed', detail });
+      const failure = asParleyError(error, 'ENGINE_FAILED');
+      this.#parts.log.warn({ call: this.info.id, code: failure.code }, 'nothing to speak');
+      void this.end({ reason: 'failed', detail: forClient(failure).message });
     }
   }
 

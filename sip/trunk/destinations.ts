@@ -36,9 +36,13 @@ export class DestinationRules {
   check(to: WrittenAddress, key = ''): () => void {
     const rule = this.#ruleFor(to);
     if (this.#rules.length > 0 && (rule === undefined || rule.callsPerMinute === 0)) {
-      throw new ParleyError('FORBIDDEN', 'to is a destination that SIP_DESTINATIONS does not allow', {
-        field: 'to',
-      });
+      throw new ParleyError(
+        'FORBIDDEN',
+        'to is a destination that is not allowed; SIP_DESTINATIONS lists those that are',
+        {
+          field: 'to',
+        },
+      );
     }
     const byRule = rule?.rates;
     refuseAfter(

@@ -135,7 +135,7 @@ export class OutboundCalls {
     if (direct) return 'direct';
     throw new ParleyError(
       'FORBIDDEN',
-      'to is at the domain of no trunk, and SIP_DIRECT_CALLS=0 allows no other calls',
+      'to is at the domain of no trunk, and no other calls are allowed; SIP_DIRECT_CALLS=1 changes it',
       { field: 'to' },
     );
   }

@@ -3,7 +3,7 @@
 // like the input of a stranger, because callers can talk a model into anything.
 import type { AgentConfig, AgentToolConfig } from '../config/agent-config.js';
 import { field, parsed } from '../engines/openai/api-client.js';
-import { asParleyError, ParleyError } from '../errors.js';
+import { asParleyError, forClient, ParleyError } from '../errors.js';
 import { responseText } from '../response-text.js';
 import type { Time } from '../time.js';
 import type { ChatTool, ToolCall } from './chat-model.js';
@@ -83,7 +83,7 @@ export class AgentTools {
     } catch (error) {
       const known = asParleyError(error, 'AGENT_FAILED');
       if (signal.aborted || known.code === 'ABORTED') throw known;
-      return refused(known.message);
+      return refused(forClient(known).message);
     }
   }
 

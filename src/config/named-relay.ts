@@ -89,7 +89,10 @@ export function readNamedRelay(
   { hosts, authToken }: NamedRelays,
 ): RelayConfig | undefined {
   if (hosts.length === 0)
-    return read.problem(at, 'needs RELAY_ALLOWED_HOSTS, the hosts of applications that requests may name');
+    return read.problem(
+      at,
+      'must be absent: a request may name no application here; RELAY_ALLOWED_HOSTS is not set',
+    );
   const before = read.problems.length;
   const known = knownFields(read, value, at);
   if (known === undefined) return undefined;
@@ -107,7 +110,7 @@ function knownFields(read: FieldReader, value: unknown, at: string): Record<stri
   if (!isFields(value)) return read.problem(at, 'must be an object');
   const { authTokenEnv, ...rest } = value;
   if (authTokenEnv !== undefined) {
-    const instead = 'RELAY_AUTH_TOKEN of the server signs the handshake';
+    const instead = 'a token of the server signs the handshake';
     read.problem(`${at}.authTokenEnv`, `must be absent: a request names no variables, and ${instead}`);
   }
   read.fields(rest, at, FIELDS);
@@ -118,7 +121,10 @@ function checkHost(read: FieldReader, at: string, url: string, hosts: readonly A
   const parsed = new URL(url);
   if (allows(hosts, parsed)) return;
   const host = parsed.host.slice(0, 100);
-  read.problem(at, `must be at a host of RELAY_ALLOWED_HOSTS, and ${JSON.stringify(host)} is none`);
+  read.problem(
+    at,
+    `must be at an allowed host, and ${JSON.stringify(host)} is none; RELAY_ALLOWED_HOSTS lists those that are`,
+  );
 }
 
 /** The end of a session says who called whom: it crosses a network in TLS only. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { AgentTools, type ToolActions } from '../../src/agents/agent-tools.js';
 import type { AgentToolConfig } from '../../src/config/agent-config.js';
+import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 
@@ -37,6 +38,21 @@ function open({ tools = [], transfers = new Map(), hasLine = true, refusal }: Se
   };
   return { all, run, done, time };
 }
+
+test('a model is told no variable of the operator, which it would say to the caller', async () => {
+  const actions: ToolActions = {
+    hangUp: () => Promise.resolve(),
+    collect: () => Promise.reject(new ParleyError('QUEUE_FULL', '2 wait, which is what MAX_CALLS allows')),
+  };
+  const all = new AgentTools({
+    call: 'call_1',
+    config: { tools: [], transfers: new Map() },
+    actions,
+    time: new ManualTime(),
+  });
+  const { result } = await all.run({ id: 'a', name: 'collect_digits', arguments: '{"most":2}' }, NEVER);
+  assert.equal(result, '{"error":"2 wait"}');
+});
 
 const SALES = new Map([['sales', 'sip:200@pbx']]);
 

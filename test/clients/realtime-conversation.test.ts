@@ -52,6 +52,22 @@ async function converse(t: TestContext, environment: Record<string, string>) {
   return { server, realtime, all, errors };
 }
 
+test('where no call is free the client is told, without the variable of the operator', async (t) => {
+  const chat = await ChatEndpoint.open(t);
+  const { server } = await converse(t, { ...agentOf(chat), MAX_CALLS: '1' });
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/v1/realtime?model=gpt-realtime`, {
+    headers: { authorization: `Bearer ${KEY}` },
+    rejectUnauthorized: false,
+  });
+  t.after(() => socket.terminate());
+  const [[message], [code]] = await Promise.all([once(socket, 'message'), once(socket, 'close')]);
+  assert.deepEqual(JSON.parse(String(message)), {
+    type: 'error',
+    error: { type: 'server_error', code: 'CALL_LIMIT', message: '1 calls are open' },
+  });
+  assert.equal(code, 1013);
+});
+
 test('the npm package openai converses: a question in sound, an answer in sound', async (t) => {
   const chat = await ChatEndpoint.open(t);
   const { server, realtime, all, errors } = await converse(t, agentOf(chat));

@@ -20,7 +20,7 @@ const isDialled = (url: string, hosts: string) => read({ url }, hosts).relay !==
 test('by default a request may name no application, and the refusal names the variable', () => {
   assert.deepEqual(readConfig({}).namedRelays, { hosts: [], authToken: undefined });
   assert.deepEqual(mistakes({ url: 'wss://bot.example.com/' }, ''), [
-    'relay needs RELAY_ALLOWED_HOSTS, the hosts of applications that requests may name',
+    'relay must be absent: a request may name no application here; RELAY_ALLOWED_HOSTS is not set',
   ]);
 });
 
@@ -103,7 +103,7 @@ test('private addresses are refused in every spelling, unless the operator has l
   ])
     assert.match(
       mistakes({ url: `wss://${host}/` }, '*.example.com,bot.example.com').join('\n'),
-      /^relay\.url must be at a host of RELAY_ALLOWED_HOSTS, and ".+" is none$/,
+      /^relay\.url must be at an allowed host, and ".+" is none; RELAY_ALLOWED_HOSTS lists those that are$/,
       host,
     );
 });
@@ -129,12 +129,12 @@ for (const [what, value, problem] of [
   [
     'the name of a variable',
     { url: 'wss://bot.example.com/', authTokenEnv: 'API_KEYS' },
-    'relay.authTokenEnv must be absent: a request names no variables, and RELAY_AUTH_TOKEN of the server signs the handshake',
+    'relay.authTokenEnv must be absent: a request names no variables, and a token of the server signs the handshake',
   ],
   [
     'an action at another host',
     { url: 'wss://bot.example.com/', action: 'https://169.254.169.254/' },
-    'relay.action must be at a host of RELAY_ALLOWED_HOSTS, and "169.254.169.254" is none',
+    'relay.action must be at an allowed host, and "169.254.169.254" is none; RELAY_ALLOWED_HOSTS lists those that are',
   ],
   [
     'an action in the clear',

@@ -153,7 +153,7 @@ test('tokens that together pass the limit are refused whole, with the limit name
   await nextTurn();
   const [message] = channel.take();
   assert.equal(message?.type, 'error');
-  assert.match(JSON.stringify(message), /TEXT_TOO_LONG.*20 characters.*"field":"token"/);
+  assert.match(JSON.stringify(message), /TEXT_TOO_LONG.*20 characters that are allowed".*"field":"token"/);
   assert.deepEqual(
     call.texts.map(({ pieces, state }) => [pieces, state instanceof ParleyError ? state.code : state]),
     [

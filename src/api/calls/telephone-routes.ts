@@ -117,7 +117,7 @@ const CALL = object(
 );
 
 const REFUSALS: Readonly<Record<number, Answer>> = {
-  501: { description: 'the telephone is off; the message names the variable that turns it on' },
+  501: { description: 'the telephone is off' },
 };
 const ON_CALL: Readonly<Record<number, Answer>> = {
   404: { description: 'the server knows no call of this id' },

@@ -6,6 +6,7 @@
 import { type ChannelOpening, NO_AGENT } from '../../call/call-handler.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import { asParleyError, ParleyError } from '../../errors.js';
+import { socketError } from '../http/error-reply.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { checkIntent, type SecretSessions, type TranscriptionDialect } from '../live/realtime-socket.js';
 import { RealtimeTalk, type RealtimeParts } from './realtime-channel.js';
@@ -83,7 +84,10 @@ class RealtimeConversation implements Conversation {
       this.#talk = new RealtimeTalk(call.handled, opening, { send }, parts, call);
       void call.call.closed.then((reason) => peer.close(NORMAL, reason));
     } catch (error) {
-      const { code, message } = asParleyError(error, 'WRONG_STATE');
+      const { code } = asParleyError(error, 'WRONG_STATE');
+      const { message } = socketError(error, handshake.requestId, (failure, requestId) =>
+        parts.log.warn({ requestId, err: failure }, 'a realtime session failed'),
+      );
       peer.send(JSON.stringify({ type: 'error', error: { type: 'server_error', code, message } }));
       peer.close(TRY_AGAIN, code);
     }

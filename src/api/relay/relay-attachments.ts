@@ -10,11 +10,11 @@ import type { FastifyInstance } from 'fastify';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { OpenCalls } from '../../call/open-calls.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
-import { asParleyError, ParleyError } from '../../errors.js';
+import { ParleyError } from '../../errors.js';
 import { forwardedPrefix } from '../http/browser-headers.js';
 import { jsonAnswer, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { checkedAttributes } from './relay-messages.js';
+import { checkedAttributes, wordsOf } from './relay-messages.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
 export interface RelayAttachmentParts extends RelayTalkParts {
@@ -58,6 +58,11 @@ export class RelayAttachments {
   isTokenOf(id: string, token: string): boolean {
     const kept = this.#tokens.get(id);
     return kept !== undefined && token.startsWith(TOKEN) && timingSafeEqual(kept, digest(token));
+  }
+
+  /** The words of an error for an application. */
+  wordsOf(error: unknown, requestId: string): string {
+    return wordsOf(error, requestId, this.#parts.log);
   }
 
   /** Throws what refuses an application at this call. */
@@ -146,7 +151,7 @@ class AttachedApplication implements Conversation {
       this.#attachment = attachments.attach(params['id'] ?? '', key, attributesOf(url), peer);
     } catch (error) {
       // The call has ended, or another application has come, since the handshake.
-      const { message } = asParleyError(error, 'WRONG_STATE');
+      const message = attachments.wordsOf(error, handshake.requestId);
       peer.send(JSON.stringify({ type: 'error', description: message }));
       peer.close(POLICY, message);
     }

@@ -14,7 +14,7 @@ import type {
 } from '../../call/call-handler.js';
 import { readRelaySession, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
-import { checkedAttributes } from './relay-messages.js';
+import { checkedAttributes, wordsOf } from './relay-messages.js';
 import type { RelayEvent } from './relay-session.js';
 import { type RelayEnd, RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
@@ -38,6 +38,8 @@ export function relayChannel(given: RelayChannelParts): ChannelDialect {
 
 class RelayPage implements ChannelTalk {
   readonly #client: ChannelClient;
+  readonly #call: string;
+  readonly #log: RelayChannelParts['log'];
   readonly #talk: RelayTalk;
 
   constructor(
@@ -47,7 +49,9 @@ class RelayPage implements ChannelTalk {
     parts: RelayChannelParts,
   ) {
     const { agents } = parts;
-    agents.clientConducts(handled.call.id);
+    this.#call = handled.call.id;
+    this.#log = parts.log;
+    agents.clientConducts(this.#call);
     this.#client = client;
     const problems: ParleyError[] = [];
     const attributes = attributesOf(session, problems);
@@ -66,8 +70,8 @@ class RelayPage implements ChannelTalk {
     this.#talk.missed();
   }
 
-  errorMessage({ message }: ParleyError): ChannelMessage {
-    return errorEvent(message);
+  errorMessage(error: ParleyError): ChannelMessage {
+    return errorEvent(wordsOf(error, this.#call, this.#log));
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 // Reads what an application says in the ConversationRelay protocol: the attributes of its session, and its
 // messages. Those of Twilio have Twilio's fields and defaults; `utteranceId`, `clear`, `mark` and `flush` are
-// additions.
+// additions. It also words the errors that the application is told.
 //
 // https://www.twilio.com/docs/voice/conversationrelay/websocket-messages
 import {
@@ -12,6 +12,7 @@ import {
   stringIn,
   wholeIn,
 } from '../http/message-fields.js';
+import { socketError } from '../http/error-reply.js';
 import { FieldReader } from '../../config/fields.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { ParleyError } from '../../errors.js';
@@ -117,6 +118,15 @@ export function checkedAttributes(
   const more = problems.length > MOST_PROBLEMS ? [`${problems.length - MOST_PROBLEMS} more mistakes`] : [];
   const named = [...problems.slice(0, MOST_PROBLEMS), ...more];
   throw new ParleyError('INVALID_FIELD', named.join('; '), { field });
+}
+
+/** The words of an error for the application. Defects are logged under the name of the call or request. */
+export function wordsOf(
+  error: unknown,
+  id: string,
+  log: { warn(fields: Record<string, unknown>, message: string): void },
+): string {
+  return socketError(error, id, (failure) => log.warn({ id, err: failure }, 'a relay failed')).message;
 }
 
 function wanted(fields: Fields, name: string, most: number): string {

@@ -16,7 +16,13 @@ import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { Time } from '../../time.js';
-import { type PlayMessage, readRelayMessage, type RelayMessage, type TextMessage } from './relay-messages.js';
+import {
+  type PlayMessage,
+  readRelayMessage,
+  type RelayMessage,
+  type TextMessage,
+  wordsOf,
+} from './relay-messages.js';
 import { RelayText } from './relay-text.js';
 import type { Log } from '../../log.js';
 
@@ -162,7 +168,8 @@ export class RelaySession {
       this.#badMessages = 0;
       this.#act(message);
     } catch (error) {
-      const { code, message } = asParleyError(error, 'MALFORMED');
+      const { code } = asParleyError(error, 'MALFORMED');
+      const message = this.#wordsOf(error);
       const isUnread = code === 'MALFORMED' || code === 'INVALID_FIELD';
       if (isUnread) this.#badMessages++;
       this.#peer.send({ type: 'error', description: isUnread ? `64107: ${message}` : message });
@@ -336,9 +343,9 @@ export class RelaySession {
         this.#parts.routing.resolve(choice);
         return choice;
       } catch (error) {
-        const { code, message } = asParleyError(error, 'ENGINE_FAILED');
+        const { code } = asParleyError(error, 'ENGINE_FAILED');
         if (code !== 'VOICE_UNKNOWN' && code !== 'LANGUAGE_UNAVAILABLE') return choice;
-        this.#defaulted(code, message);
+        this.#defaulted(code, this.#wordsOf(error));
       }
     }
     return {};
@@ -570,9 +577,12 @@ export class RelaySession {
   }
 
   #refuse(error: unknown): void {
-    const { message } = asParleyError(error, 'WRONG_STATE');
-    this.#peer.send({ type: 'error', description: message });
+    this.#peer.send({ type: 'error', description: this.#wordsOf(error) });
     this.#warn(error, 'an order of the relay failed');
+  }
+
+  #wordsOf(error: unknown): string {
+    return wordsOf(error, this.#handled.call.id, this.#parts.log);
   }
 
   #warn(error: unknown, message: string): void {

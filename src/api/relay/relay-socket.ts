@@ -9,7 +9,7 @@ import type { FrameCodec } from '../../call/sound-port.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { checkedAttributes } from './relay-messages.js';
+import { checkedAttributes, wordsOf } from './relay-messages.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
 export interface RelaySocketParts extends RelayTalkParts {
@@ -43,13 +43,18 @@ export function relayCallSocket(parts: RelaySocketParts, keyed: boolean): Dialec
 
 class RelayConversation implements Conversation {
   readonly #peer: Peer;
+  readonly #requestId: string;
+  readonly #log: RelaySocketParts['log'];
   readonly #isPcm: boolean;
   readonly #talk: RelayTalk | undefined;
   readonly #call: SoundCall | undefined;
 
-  constructor(parts: RelaySocketParts, peer: Peer, { url, client }: Handshake, keyed: boolean) {
+  constructor(parts: RelaySocketParts, peer: Peer, handshake: Handshake, keyed: boolean) {
+    const { url, client, requestId } = handshake;
     const { attributes, codec } = openingOf(url);
     this.#peer = peer;
+    this.#requestId = requestId;
+    this.#log = parts.log;
     this.#isPcm = codec === 'L16';
     try {
       this.#call = parts.soundCalls.open({
@@ -69,9 +74,8 @@ class RelayConversation implements Conversation {
       });
       this.#talk.connected({ send: (message) => peer.send(JSON.stringify(message)) });
     } catch (error) {
-      const { code, message } = asParleyError(error, 'WRONG_STATE');
-      peer.send(JSON.stringify({ type: 'error', description: message }));
-      peer.close(TRY_AGAIN, code);
+      peer.send(JSON.stringify({ type: 'error', description: this.#wordsOf(error) }));
+      peer.close(TRY_AGAIN, asParleyError(error, 'WRONG_STATE').code);
     }
   }
 
@@ -90,10 +94,14 @@ class RelayConversation implements Conversation {
         throw new ParleyError('INVALID_FIELD', 'binary messages must have whole samples of 16 bits');
       this.#call?.receive(this.#swapped(sound));
     } catch (error) {
-      const { code, message } = asParleyError(error, 'WRONG_STATE');
-      this.#peer.send(JSON.stringify({ type: 'error', description: message }));
+      const { code } = asParleyError(error, 'WRONG_STATE');
+      this.#peer.send(JSON.stringify({ type: 'error', description: this.#wordsOf(error) }));
       if (code === 'QUEUE_FULL') this.#peer.close(TOO_BIG, code);
     }
+  }
+
+  #wordsOf(error: unknown): string {
+    return wordsOf(error, this.#requestId, this.#log);
   }
 
   /** A copy, with the bytes of samples in the order of the other side. */

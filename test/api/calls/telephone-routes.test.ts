@@ -372,7 +372,7 @@ test('a call is listened to with the settings of the request, and no longer when
   ]);
 });
 
-test('without a telephone every address says so before it looks at a body, and names the variable', async (t) => {
+test('without a telephone every address says so before it looks at a body, and names no variable', async (t) => {
   const document = await documentOf(await openApp(t));
   const { url } = await openServer(t, { phone: undefined });
   const operations = operationsOf(document).filter(
@@ -386,7 +386,7 @@ test('without a telephone every address says so before it looks at a body, and n
     });
     const error = errorIn(await answer.text());
     assert.deepEqual([answer.status, error.code], [501, 'telephone_off'], `${method} ${path}`);
-    assert.match(error.message, /this server has no telephone; SIP_[A-Z]+=1, .* turns it on/);
+    assert.equal(error.message, 'this server has no telephone');
   }
   const socket = await refusal(`${url}/v1/calls/call_1/socket`);
   assert.deepEqual([socket.status, errorIn(socket.body).code], [501, 'telephone_off']);

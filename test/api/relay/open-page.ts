@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { DialectSession } from '../../../signaling/dialect-session.js';
 import { relayChannel } from '../../../src/api/relay/relay-channel.js';
-import type { ChannelOpening, HandledCall } from '../../../src/call/call-handler.js';
+import type { ChannelOpening, ChannelTalk, HandledCall } from '../../../src/call/call-handler.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../../agents/handled-call.js';
 import type { openCalls } from '../../fakes/call-under-test.js';
 import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
@@ -13,6 +13,7 @@ import { SILENT_LOG } from '../../../src/log.js';
 
 export interface PageUnderTest extends HandledCallUnderTest {
   readonly session: DialectSession;
+  readonly talk: ChannelTalk;
   readonly channel: PageChannel;
   readonly messages: RelayedMessage[];
   /** The calls whose client conducts them. */
@@ -62,9 +63,10 @@ export function openPage(
   assert.equal(dialect.label, 'relay');
   const { call, direction, hangUp } = under.handled;
   const handled: HandledCall = { call, direction, hangUp };
+  let talk: ChannelTalk | undefined;
   const channelSession = new DialectSession(
     call,
-    (client) => dialect.open(handled, { agent, session }, client),
+    (client) => (talk = dialect.open(handled, { agent, session }, client)),
     {
       limits: { messages: { perSecond: 500, burst: 1000 } },
       time: under.time,
@@ -72,6 +74,7 @@ export function openPage(
     },
   );
   void call.closed.then(() => channelSession.close());
+  assert.ok(talk);
   const messages: RelayedMessage[] = [];
   const channel = new PageChannel(messages);
   channelSession.attach(channel);
@@ -82,6 +85,7 @@ export function openPage(
   return {
     ...under,
     session: channelSession,
+    talk,
     channel,
     messages,
     conducted,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MOST_MESSAGE_BYTES } from '../../../src/api/relay/relay-messages.js';
+import { ParleyError } from '../../../src/errors.js';
 import { settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { openPage, PageChannel, type PageUnderTest } from './open-page.js';
@@ -159,6 +160,16 @@ test('a page plays the sounds that it sends, and has the server fetch none', asy
   assert.deepEqual(descriptions(page), [
     '"source" must be a data: URL in base64: the server fetches no URLs for a page',
   ]);
+});
+
+test('a page is told limits without the variables of the operator, and defects without their words', () => {
+  const page = open();
+  for (let n = 0; n < 5; n++) page.say(`Text number ${n}.`);
+  assert.deepEqual(descriptions(page).slice(0, 1), ['3 texts wait in this call already']);
+  const limit = new ParleyError('CALL_LIMIT', '9 calls are open, which is what MAX_CALLS allows');
+  assert.deepEqual(page.talk.errorMessage(limit), { type: 'error', description: '9 calls are open' });
+  const defect = new ParleyError('WRONG_STATE', 'a secret of the operator');
+  assert.doesNotMatch(JSON.stringify(page.talk.errorMessage(defect)), /secret/);
 });
 
 test('digits need a telephone line, which the call of a page does not have', () => {

@@ -103,7 +103,7 @@ void test('an application that the answer for one call names is connected, and a
 void test('a rule for an agent that there is not is a mistake of the file', () => {
   const file = JSON.stringify({ routes: [{ agent: 'reception' }] });
   assert.deepEqual(readRoutingFile(file, { ...ROUTING, isAgent: () => false }).problems, [
-    'routes[0].agent names "reception", which is no agent of AGENTS_FILE',
+    'routes[0].agent names "reception", which is no agent of this server; AGENTS_FILE lists them',
   ]);
 });
 
@@ -173,7 +173,7 @@ test('a rule names the API key that its calls belong to, which must be one of th
     ['acme', 'none'],
   );
   assert.deepEqual(readRoutingFile(json, { ...ROUTING, isKey: (name) => name === 'acme' }).problems, [
-    'routes[1].key: no key of API_KEYS or API_KEYS_FILE has the name "none"',
+    'routes[1].key: no key has the name "none"; API_KEYS or API_KEYS_FILE lists them',
   ]);
   const odd = JSON.stringify({
     routes: [
@@ -395,6 +395,6 @@ test('mistakes in hearing and recording are named with their place', () => {
   ]);
   const json = JSON.stringify({ routes: [{ record: true, wait: {} }] });
   assert.deepEqual(readRoutingFile(json, { ...ROUTING, records: false }).problems, [
-    'routes[0].record needs RECORDINGS_DIR, the folder of the recordings',
+    'routes[0].record needs a folder of recordings, which this server lacks; RECORDINGS_DIR is not set',
   ]);
 });

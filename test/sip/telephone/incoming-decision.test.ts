@@ -124,7 +124,7 @@ for (const [what, answer, detail, outcome] of [
   [
     'an application at another host',
     json({ relay: { url: 'wss://169.254.169.254/latest' } }),
-    /relay\.url must be at a host of RELAY_ALLOWED_HOSTS, and "169\.254\.169\.254" is none/,
+    /relay\.url must be at an allowed host, and "169\.254\.169\.254" is none/,
     'unusable',
   ],
   [

@@ -248,7 +248,7 @@ void test('first words that can no longer be spoken end the call, and nothing is
   phone.onceTalking(() => void phone.speak('Hello.'));
   media.agree();
   phone.talks(asCall(call));
-  call.refusal = new ParleyError('ENGINE_UNAVAILABLE', 'no engine');
+  call.refusal = new ParleyError('ENGINE_UNAVAILABLE', 'no engine; TTS_API_KEY is not set');
   assert.doesNotThrow(() => session.establish());
   assert.deepEqual(await phone.over, { reason: 'failed', detail: 'no engine' });
 });
