@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { randomFrom } from '../api/mutations.js';
 import {
   answerThrough,
+  Bottleneck,
   candidatePort,
   Fates,
   ImpairedRelay,
@@ -82,6 +83,33 @@ test('shares and delays are those of the impairment', () => {
   assert.ok(Math.abs(mean - 25) < 0.5, `mean delay ${mean}`);
 });
 
+test('loss in runs has the share and the mean length that were asked for', () => {
+  const fates = new Fates({ lossShare: 0.1, lossRun: 4 }, randomFrom(2));
+  const lost = Array.from({ length: 100_000 }, () => fates.next().length === 0);
+  const share = lost.filter(Boolean).length / lost.length;
+  const runs = lost.filter((isLost, at) => isLost && lost[at - 1] !== true).length;
+  assert.ok(Math.abs(share - 0.1) < 0.01, `lost ${share}`);
+  assert.ok(Math.abs(lost.filter(Boolean).length / runs - 4) < 0.2, `${runs} runs`);
+});
+
+test('datagrams pass a thin link one after the other, and a full queue drops them', () => {
+  const link = new Bottleneck();
+  const thin = { bitsPerSecond: 32_000, queueMs: 100 };
+  // 172 bytes and 28 of headers take 50 ms.
+  const waits = [0, 0, 0, 0, 0, 60].map((nowMs) => link.pass(172, thin, nowMs));
+  assert.deepEqual(waits, [50, 100, 150, undefined, undefined, 140]);
+  assert.equal(link.pass(172, {}, 60), 0);
+});
+
+test('a link without a queue lets one datagram wait', () => {
+  const link = new Bottleneck();
+  const policed = { bitsPerSecond: 32_000, queueMs: 0 };
+  assert.deepEqual(
+    [0, 0, 0, 60].map((nowMs) => link.pass(172, policed, nowMs)),
+    [50, 100, undefined, 90],
+  );
+});
+
 test('a changed loss share does not change the delays of datagrams that are not lost', () => {
   const [before, after] = [
     new Fates({ jitterMs: 30 }, randomFrom(9)),
@@ -105,7 +133,7 @@ test('without an impairment everything arrives at once, in order, both ways', as
   await until(() => client.texts.length === 1);
   assert.deepEqual(client.texts, ['down']);
   assert.deepEqual(client.sources, [relay.port]);
-  assert.deepEqual(relay.counts.up, { received: 50, lost: 0, repeated: 0, forwarded: 50 });
+  assert.deepEqual(relay.counts.up, { received: 50, dropped: 0, lost: 0, repeated: 0, forwarded: 50 });
 });
 
 test('lost datagrams do not arrive, and repeated ones arrive twice', async (t) => {
@@ -146,6 +174,22 @@ test('delayed datagrams leave when their time has come, later ones first where t
   time.advance(60);
   await until(() => server.texts.length === 2);
   assert.deepEqual(server.texts, ['fast', 'slow']);
+});
+
+test('datagrams leave a thin link when they have passed it, and the dropped ones are counted', async (t) => {
+  const { server, relay, time, toServer } = await opened(t, {
+    up: { bitsPerSecond: 8000, queueMs: 60, delayMs: 5 },
+  });
+  for (const text of ['ab', 'cd', 'ef', 'gh']) toServer(text); // 30 ms each
+  await until(() => relay.counts.up.received === 4);
+  assert.deepEqual([relay.waiting, relay.counts.up.dropped], [3, 1]);
+  time.advance(34);
+  assert.equal(relay.counts.up.forwarded, 0);
+  time.advance(1);
+  assert.equal(relay.counts.up.forwarded, 1);
+  time.advance(60);
+  await until(() => server.texts.length === 3);
+  assert.deepEqual(server.texts, ['ab', 'cd', 'ef']);
 });
 
 test('a network change gives the client a new source port at the server', async (t) => {

@@ -1,8 +1,11 @@
-// A UDP relay on loopback that makes the network bad: it loses, delays, reorders and repeats datagrams. A
-// seed decides the fate of each datagram, with one random sequence for each direction.
+// A UDP relay on loopback that makes the network bad: it loses, delays, reorders and repeats datagrams, and
+// lets no more through than a thin link. A seed decides the fate of each datagram, with one random sequence
+// for each direction.
 //
 //   client ──▶ near socket ──up──▶ far socket of this client ──▶ server
 //          ◀──             ◀─down─
+//
+//   datagram ─▶ bottleneck: queue, then its time on the link ─▶ lost, delayed, repeated
 //
 // Each client address has a far socket, as behind a NAT. `changeNetwork` replaces the far sockets, so that
 // the server sees new source ports.
@@ -15,10 +18,14 @@ const LOOPBACK = '127.0.0.1';
 const MOST_CLIENTS = 1024;
 const MOST_WAITING = 20_000; // delayed datagrams of both directions
 const DEFAULT_REORDER_MS = 50;
+const DEFAULT_QUEUE_MS = 300;
+const HEADER_BYTES = 28; // IPv4 and UDP
 
 /** Shares are probabilities from 0 to 1. Everything is 0 by default. */
 export interface Impairment {
   readonly lossShare?: number;
+  /** Mean number of datagrams lost in a row (Gilbert's model). If absent, each is lost independently. */
+  readonly lossRun?: number;
   /** Milliseconds for every datagram. */
   readonly delayMs?: number;
   /** Milliseconds. Each datagram is delayed by a further time, uniform from 0 to this. */
@@ -29,12 +36,36 @@ export interface Impairment {
   readonly reorderMs?: number;
   /** Datagrams that arrive twice. The copy has a jitter of its own. */
   readonly duplicateShare?: number;
+  /** Bit/s of the link, including IP and UDP headers. If absent, there is no limit. */
+  readonly bitsPerSecond?: number;
+  /**
+   * Milliseconds that a datagram may wait for the link; what would wait longer is dropped. One datagram may
+   * always wait. 300 ms by default.
+   */
+  readonly queueMs?: number;
+}
+
+/** A link of few bits: datagrams leave one after the other. */
+export class Bottleneck {
+  #freeAtMs = 0;
+
+  /** Milliseconds until the datagram has passed the link; undefined if the queue is full. */
+  pass(bytes: number, { bitsPerSecond, queueMs = DEFAULT_QUEUE_MS }: Impairment, nowMs: number) {
+    if (bitsPerSecond === undefined) return 0;
+    const ownMs = (8000 * (bytes + HEADER_BYTES)) / bitsPerSecond;
+    const waitMs = Math.max(0, this.#freeAtMs - nowMs);
+    if (waitMs > Math.max(queueMs, ownMs)) return undefined;
+    this.#freeAtMs = nowMs + waitMs + ownMs;
+    return waitMs + ownMs;
+  }
 }
 
 /** Decides the fate of one datagram after another. Each decision takes five random numbers. */
 export class Fates {
   impairment: Impairment;
   readonly #random: () => number;
+  /** The datagram before was lost. */
+  #isLosing = false;
 
   constructor(impairment: Impairment, random: () => number) {
     this.impairment = impairment;
@@ -43,18 +74,28 @@ export class Fates {
 
   /** Milliseconds until each copy is forwarded. An empty list means that the datagram is lost. */
   next(): readonly number[] {
-    const { lossShare = 0, delayMs = 0, jitterMs = 0, duplicateShare = 0 } = this.impairment;
+    const { delayMs = 0, jitterMs = 0, duplicateShare = 0 } = this.impairment;
     const { reorderShare = 0, reorderMs = DEFAULT_REORDER_MS } = this.impairment;
     // A constant number of draws keeps the fates of later datagrams independent of a changed share.
     const [lost, jitter, held, repeated, copyJitter] = [1, 2, 3, 4, 5].map(() => this.#random());
-    if ((lost ?? 0) < lossShare) return [];
+    if (this.#loses(lost ?? 0)) return [];
     const first = delayMs + (jitter ?? 0) * jitterMs + ((held ?? 0) < reorderShare ? reorderMs : 0);
     return (repeated ?? 0) < duplicateShare ? [first, delayMs + (copyJitter ?? 0) * jitterMs] : [first];
+  }
+
+  #loses(random: number): boolean {
+    const { lossShare = 0, lossRun } = this.impairment;
+    if (lossRun === undefined) return random < lossShare;
+    const begins = lossShare / (1 - lossShare) / lossRun;
+    this.#isLosing = this.#isLosing ? random >= 1 / lossRun : random < begins;
+    return this.#isLosing;
   }
 }
 
 interface DirectionCounts {
   received: number;
+  /** Datagrams that found the queue of the link full. */
+  dropped: number;
   lost: number;
   repeated: number;
   forwarded: number;
@@ -85,6 +126,7 @@ export class ImpairedRelay {
   readonly up: Fates;
   readonly down: Fates;
   readonly counts = { up: noCounts(), down: noCounts(), clientsRefused: 0, overflow: 0 };
+  readonly #links = { up: new Bottleneck(), down: new Bottleneck() };
   readonly #near: Socket;
   readonly #serverPort: number;
   readonly #time: Time;
@@ -150,7 +192,7 @@ export class ImpairedRelay {
   #fromClient(data: Buffer, port: number): void {
     const known = this.#clients.get(port);
     if (known !== undefined)
-      return this.#forward('up', () => known.far.send(data, this.#serverPort, LOOPBACK));
+      return this.#forward('up', data.length, () => known.far.send(data, this.#serverPort, LOOPBACK));
     if (this.#clients.size >= MOST_CLIENTS) {
       this.counts.clientsRefused++;
       return;
@@ -168,14 +210,19 @@ export class ImpairedRelay {
     far.on('message', (data, { port }) => {
       if (port !== this.#serverPort) return;
       this.#onDown(data);
-      this.#forward('down', () => this.#near.send(data, client.port, LOOPBACK));
+      this.#forward('down', data.length, () => this.#near.send(data, client.port, LOOPBACK));
     });
     far.on('error', () => undefined); // the server has closed its port
   }
 
-  #forward(direction: 'up' | 'down', send: () => void): void {
+  #forward(direction: 'up' | 'down', bytes: number, send: () => void): void {
     const counts = this.counts[direction];
     counts.received++;
+    const linkMs = this.#links[direction].pass(bytes, this[direction].impairment, this.#time.now());
+    if (linkMs === undefined) {
+      counts.dropped++;
+      return;
+    }
     const copies = this[direction].next();
     if (copies.length === 0) counts.lost++;
     if (copies.length > 1) counts.repeated++;
@@ -185,8 +232,8 @@ export class ImpairedRelay {
         counts.forwarded++;
         send();
       };
-      if (delayMs <= 0) leave();
-      else this.#later(delayMs, leave);
+      if (linkMs + delayMs <= 0) leave();
+      else this.#later(linkMs + delayMs, leave);
     }
   }
 
@@ -230,7 +277,7 @@ export function candidatePort(sdp: string, address = LOOPBACK): number {
 }
 
 function noCounts(): DirectionCounts {
-  return { received: 0, lost: 0, repeated: 0, forwarded: 0 };
+  return { received: 0, dropped: 0, lost: 0, repeated: 0, forwarded: 0 };
 }
 
 async function bound(): Promise<Socket> {
