@@ -7,6 +7,7 @@
 // The port is made when the handshake is done: only then are there keys for the native stream.
 import type { RTCDataChannel } from 'werift';
 import type { MediaPort } from '../src/call/call-route.js';
+import { LinkControl } from '../src/call/link-control.js';
 import type { IceFragment, IceRestart, SdpUse } from '../src/call/sdp-exchange.js';
 import { ticksPerFrame } from '../src/codecs/codec.js';
 import {
@@ -24,7 +25,7 @@ import type { DtlsKeys, IceCredentials, SrtpKeys, StreamOptions } from '../src/m
 import { type HandshakeTerms, MediaHandshake } from '../src/media/media-handshake.js';
 import type { MediaPlane } from '../src/media/media-plane.js';
 import type { MediaSocket, PayloadFormat } from '../src/media/media-socket.js';
-import { remoteReception } from '../src/media/quality.js';
+import { type RemoteReception, remoteReception } from '../src/media/quality.js';
 import { Playout } from '../src/media/playout.js';
 import type { PlayoutListener } from '../src/media/playout-listener.js';
 import type { Time } from '../src/time.js';
@@ -96,7 +97,9 @@ export class PeerConnection {
   #terms: HandshakeTerms & { readonly ice: IceCredentials };
   #sctp: SctpAssociation | undefined;
   #sender: Playout | PlayoutListener | undefined;
-  #isThin = false;
+  /** Reads the reports of a listener; those of a call are read by the call. */
+  readonly #listenerLink: LinkControl | undefined;
+  #packetMs = USUAL_PACKET_MS;
   /** Frames that each packet repeats. */
   #repeated: 0 | 1 | 2 = 0;
   #isInterrupted = false;
@@ -119,6 +122,7 @@ export class PeerConnection {
   ) {
     this.offer = offer;
     this.#source = source;
+    this.#listenerLink = source === undefined ? undefined : new LinkControl();
     this.#use = use;
     this.#parts = parts;
     this.#events = events;
@@ -298,11 +302,8 @@ export class PeerConnection {
       ...(answeredDirection(this.offer, this.#use) === 'sendonly' ? {} : { socket }),
       encoding,
       repeatsFrames: this.offer.redPayloadType !== undefined,
-      packetMs: (ms) => this.#packetMs(playout, ms),
-      remote: () => {
-        const { packets } = playout.stats();
-        return remoteReception(socket.stats(), { codec: codec.name, frameMs: playout.frameMs, packets });
-      },
+      packetMs: (ms) => this.#joinFrames(ms),
+      remote: () => this.#remote(),
       get path() {
         const { address, overTcp } = socket.stats();
         return address === '' ? 'none' : overTcp ? 'tcp' : 'udp';
@@ -311,18 +312,31 @@ export class PeerConnection {
     };
   }
 
+  #remote(): RemoteReception | undefined {
+    const { packets } = this.#sender?.stats() ?? { packets: 0 };
+    const { codec } = this.offer;
+    return remoteReception(this.#socket.stats(), { codec: codec.name, frameMs: this.#frameMs, packets });
+  }
+
   /** RED would double the bits of a link that has no room for them. */
-  #packetMs(playout: Playout, ms: number): void {
-    if (this.#isOver || this.offer.codec.name !== 'opus') return;
-    const most = opusPacketMs(this.offer.maxptime);
-    playout.framesPerPacket(Math.max(1, Math.floor(Math.min(ms, most) / playout.frameMs)));
-    this.#isThin = ms > USUAL_PACKET_MS;
+  #joinFrames(ms: number): void {
+    if (this.#isOver || this.offer.codec.name !== 'opus' || ms === this.#packetMs) return;
+    this.#packetMs = ms;
+    const mostMs = Math.min(ms, opusPacketMs(this.offer.maxptime));
+    const frameMs = this.#source?.().frameMs ?? this.#frameMs;
+    this.#sender?.framesPerPacket(Math.max(1, Math.floor(mostMs / frameMs)));
     this.#protect();
+  }
+
+  /** A listener gets the call's frames: a thin link makes its packets longer, and leaves the bits as they are. */
+  #fitListener(): void {
+    if (this.#listenerLink === undefined) return;
+    this.#joinFrames(this.#listenerLink.update(this.#remote(), this.#parts.time.now()).packetMs);
   }
 
   #streamOptions(srtp: SrtpKeys): StreamOptions {
     const { codec, payloadType, redPayloadType } = this.offer;
-    const frameMs = this.#frameMs();
+    const frameMs = this.#frameMs;
     const random = this.#parts.randomBytes(6);
     return {
       ssrc: this.#ssrc,
@@ -351,7 +365,7 @@ export class PeerConnection {
     return codec.name === 'opus' ? opusLimits(readOpusParameters(parameters)) : undefined;
   }
 
-  #frameMs(): number {
+  get #frameMs(): number {
     const { codec, ptime, maxptime } = this.offer;
     return codec.name === 'opus' ? opusFrameMs(ptime, maxptime) : codec.frameMs;
   }
@@ -371,6 +385,7 @@ export class PeerConnection {
   #watch(): void {
     this.#cancelTimer = this.#parts.time.after(WATCH_MS, () => {
       this.#look();
+      this.#fitListener();
       this.#protect();
       if (!this.#isOver) this.#watch();
     });
@@ -399,7 +414,7 @@ export class PeerConnection {
     if (this.offer.redPayloadType === undefined || this.#isOver) return;
     const { remoteReports, remoteFractionLost } = this.#socket.stats();
     this.#redundancy.reported(remoteReports, remoteFractionLost);
-    const frames = this.#isThin ? 0 : this.#redundancy.frames;
+    const frames = this.#packetMs > USUAL_PACKET_MS ? 0 : this.#redundancy.frames;
     if (frames === this.#repeated) return;
     this.#repeated = frames;
     this.#sender?.redundancy(frames);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MediaSocket } from '../../src/media/media-socket.js';
 import { RedundancySwitch } from '../../signaling/peer-connection.js';
 import { connect, openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
@@ -75,6 +76,23 @@ test('a call is heard with its key only, once it is set up, and in a codec of it
   await assert.rejects(open('none'), { code: 'NOT_FOUND' });
   await assert.rejects(open(id, 'acme'), { code: 'NO_COMMON_CODEC' });
   assert.equal(server.size, 1);
+});
+
+test('a listener on a thin link gets longer packets, and the call keeps its own', async (t) => {
+  const under = await openServer(t);
+  const { client, id } = await connect(t, under);
+  const listener = await listen(t, under, id);
+  const { stats } = MediaSocket.prototype;
+  t.mock.method(MediaSocket.prototype, 'stats', function congested(this: MediaSocket) {
+    return { ...stats.call(this), remoteReports: 1, remoteFractionLost: 0.1, rttMs: 1200 };
+  });
+  under.time.advance(2500);
+  const [from, callFrom] = [listener.client.packets.length, client.packets.length];
+  await listener.client.until(() => listener.client.packets.length > from + 5, 'packets of 60 ms');
+  const steps = ({ packets }: WeriftClient, at: number) =>
+    packets.slice(at + 2).map(({ timestamp }, n) => timestamp - (packets[at + 1 + n]?.timestamp ?? 0));
+  assert.deepEqual(new Set(steps(listener.client, from)), new Set([2880]));
+  assert.deepEqual(new Set(steps(client, callFrom)), new Set([960]));
 });
 
 test('frames are repeated from 1 % of loss on, until four reports in a row are calm', () => {
