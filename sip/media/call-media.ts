@@ -86,6 +86,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   readonly #path: MediaPath;
   /** The agreement that the media follows. */
   #applied: AgreedAudio | undefined;
+  /** Milliseconds of packets that the call asked for; 0 until it does. */
+  #packetMs = 0;
   #port: MediaPort | undefined;
   #holding = false;
   #held = false;
@@ -415,6 +417,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#held = !sends(agreed.direction) || nowhere;
     this.#watch.expect(!this.#held && receives(agreed.direction));
     if (another) this.#tellPort(agreed);
+    else this.#joinFrames();
     this.#voice.leave();
     const isReady = !this.#held && keyed && this.#confirmed;
     const maySend = isReady && (this.#isProven(agreed) || this.#unacknowledged.maySend());
@@ -452,8 +455,18 @@ export class CallMedia implements SessionMedia, CapturedMedia {
         return limits();
       },
       remote: () => this.#remote(),
+      packetMs: (ms) => {
+        this.#packetMs = ms;
+        this.#joinFrames();
+      },
     };
+    this.#packetMs = 0;
     this.onPort?.(this.#port);
+  }
+
+  /** Only as far as the far end states: a telephone that states no limit may expect its packet time. */
+  #joinFrames(): void {
+    this.#voice.joinFrames(Math.min(this.#packetMs, this.#applied?.mostPacketTimeMs ?? 0));
   }
 
   /** An agreement may change them without another port. */

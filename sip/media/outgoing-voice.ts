@@ -2,8 +2,8 @@
 //
 // Each change needs a new playout, which continues the sequence numbers and timestamps of the one before, so
 // that the far end sees the same source.
-import { CODECS, ticksPerFrame, type Codec, type CodecName } from '../../src/codecs/codec.js';
-import { DTX_INTERVAL_MS } from '../../src/codecs/opus-format.js';
+import { CODECS, OPUS, ticksPerFrame, type Codec, type CodecName } from '../../src/codecs/codec.js';
+import { DTX_INTERVAL_MS, MOST_PACKET_MS } from '../../src/codecs/opus-format.js';
 import type { SrtpKeys, StreamOptions } from '../../src/media/media-addon.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import type { MediaSocket } from '../../src/media/media-socket.js';
@@ -50,6 +50,7 @@ export class OutgoingVoice {
   #playout: Playout | undefined;
   #format: VoiceFormat | undefined;
   #formatText = '';
+  #framesPerPacket = 1;
   /** The playout before: its queue can still be taken over. */
   #left: Playout | undefined;
   #ending = false;
@@ -103,7 +104,17 @@ export class OutgoingVoice {
     if (fresh) this.#packetsBefore += counted?.packets ?? 0;
     if (srtp !== undefined) this.#spent.add(keys);
     [this.#source, this.#playout, this.#format, this.#formatText] = [source, playout, format, text];
+    this.#framesPerPacket = 1;
     return true;
+  }
+
+  /** Joins frames of Opus in packets of at most so many milliseconds, until there is a new playout. */
+  joinFrames(packetMs: number): void {
+    if (this.codec !== OPUS) return;
+    const frames = Math.max(1, Math.floor(Math.min(packetMs, MOST_PACKET_MS) / this.frameMs));
+    if (frames === this.#framesPerPacket) return;
+    this.#framesPerPacket = frames;
+    this.#playout?.framesPerPacket(frames);
   }
 
   /**

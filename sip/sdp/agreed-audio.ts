@@ -51,6 +51,8 @@ export interface AgreedAudio {
   /** Clock rate of telephone events in Hz; undefined if they were not agreed on. */
   readonly eventClockRate: number | undefined;
   readonly packetTimeMs: number;
+  /** The peer's `a=maxptime`; absent if it states none. */
+  readonly mostPacketTimeMs?: number;
   /** The peer's Opus parameters. */
   readonly opus: OpusParameters | undefined;
   readonly local: Connection;
@@ -97,6 +99,7 @@ export function settle({ section, choice, policy, ...settled }: Settled): Agreed
     receivable: settled.receivable,
     eventClockRate: choice.telephoneEvent?.clockRate,
     packetTimeMs: packetTimeFor(section, choice, policy),
+    ...(section.mostPacketTimeMs === undefined ? {} : { mostPacketTimeMs: section.mostPacketTimeMs }),
     opus: choice.codec.name === 'opus' ? readOpusParameters(choice.format.parameters) : undefined,
     local: settled.local,
     remote: settled.rtp,

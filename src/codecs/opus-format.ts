@@ -155,7 +155,7 @@ export function opusFrameMs(ptime: string | undefined, maxptime: string | undefi
   return OPUS_FRAMES_MS.findLast((ms) => ms <= limit) ?? (OPUS_FRAMES_MS[0] as number);
 }
 
-const MOST_PACKET_MS = 120; // the default of maxptime (RFC 7587, section 6.1)
+export const MOST_PACKET_MS = 120; // the default of maxptime (RFC 7587, section 6.1)
 
 /** The longest packet in milliseconds that the far end takes. */
 export function opusPacketMs(maxptime: string | undefined): number {

@@ -131,6 +131,48 @@ test('the format parameters of the far end limit the encoder, and new ones need 
   });
 });
 
+for (const [stated, packetMs] of [
+  [[], 20],
+  [['a=maxptime:60'], 60],
+  [['a=maxptime:40'], 40],
+  [['a=maxptime:20'], 20],
+] as const) {
+  const limit = stated[0] ?? 'no limit';
+  test(`on a thin link a far end that states ${limit} gets packets of ${packetMs} ms`, async (t) => {
+    const { leg, pass } = stage(t);
+    const phone = await Phone.open(t);
+    const call = leg({ ...PLAIN, codecs: ['opus'] });
+    valueOf(call.media.answer(phone.describe('96', stated)));
+    call.seen.ports[0]?.packetMs?.(60);
+    const packets = await phone.packets(pass(240));
+    const steps = packets.slice(1).map(({ timestamp }, at) => timestamp - (packets[at]?.timestamp ?? 0));
+    assert.deepEqual([...new Set(steps.slice(1))], [48 * packetMs]);
+  });
+}
+
+test('a re-offer with another limit changes the packets of a thin link, and the playout stays', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg({ ...PLAIN, codecs: ['opus'] });
+  valueOf(call.media.answer(phone.describe('96', ['a=maxptime:60'])));
+  call.seen.ports[0]?.packetMs?.(60);
+  await phone.packets(pass(120));
+  valueOf(call.media.answer(phone.describe('96')));
+  const packets = (await phone.packets(pass(240))).slice(-10);
+  const ticks = (packets.at(-1)?.timestamp ?? 0) - (packets[0]?.timestamp ?? 0);
+  assert.deepEqual([ticks, call.seen.ports.length], [9 * 960, 1]);
+});
+
+test('frames of G.711 are never joined', async (t) => {
+  const { leg, pass } = stage(t);
+  const phone = await Phone.open(t);
+  const call = leg();
+  valueOf(call.media.answer(phone.describe('0', ['a=maxptime:60'])));
+  call.seen.ports[0]?.packetMs?.(60);
+  const packets = await phone.packets(pass(240));
+  assert.ok(packets.every(({ payload }) => payload.length === 160));
+});
+
 test('the parameters of an answer to our offer limit the encoder too, and other codecs have no limits', async (t) => {
   const { leg } = stage(t);
   const [caller, callee] = [leg({ ...PLAIN, codecs: ['opus'] }), leg({ ...PLAIN, codecs: ['opus'] })];
