@@ -328,7 +328,7 @@ export class PeerConnection {
     this.#protect();
   }
 
-  /** A listener gets the call's frames: a thin link makes its packets longer, and leaves the bits as they are. */
+  /** A listener gets the frames of the call: a thin link makes its packets longer, and changes no bits. */
   #fitListener(): void {
     if (this.#listenerLink === undefined) return;
     this.#joinFrames(this.#listenerLink.update(this.#remote(), this.#parts.time.now()).packetMs);
