@@ -70,7 +70,7 @@ RUN install -d -o node -g node -m 0700 "$VOICES_DIR"
 WORKDIR /app
 # What changes least comes first. Packages bring the texts of their licences along, as their makers put them there.
 COPY --from=build /app/node_modules node_modules
-COPY package.json LICENSE ./
+COPY package.json LICENSE NOTICE ./
 COPY native/docker-entrypoint.sh native/docker-health.mjs native/
 COPY --from=build /app/native/build/Release/parley.node native/build/Release/parley.node
 COPY public public

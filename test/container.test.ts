@@ -212,7 +212,14 @@ test('the server finds its parts where the image has them', () => {
   const placed = copiesIn(LAST_STAGE).flatMap(({ sources, destination }) =>
     sources.map((source) => (destination.endsWith('/') ? destination + posix.basename(source) : destination)),
   );
-  for (const part of ['dist', 'node_modules', 'public', 'native/build/Release/parley.node', './LICENSE']) {
+  for (const part of [
+    'dist',
+    'node_modules',
+    'public',
+    'native/build/Release/parley.node',
+    './LICENSE',
+    './NOTICE',
+  ]) {
     assert.ok(placed.includes(part), part);
   }
   assert.match(text('src/addon.ts'), /join\('native', 'build', 'Release', 'parley.node'\)/);
