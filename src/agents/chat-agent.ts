@@ -18,7 +18,7 @@ import { type AnswerEntry, ChatHistory, GO_ON } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply } from './chat-reply.js';
 import { EarlyAnswer } from './early-answer.js';
-import { Conversation, type ConversationListener, type TurnTimes, type CallerTurn } from './conversation.js';
+import { Conversation, type ConversationListener, type SaidTurn, type TurnTimes } from './conversation.js';
 import { IdleCaller } from './idle-caller.js';
 import { KeyInput } from './key-input.js';
 import type { LikelyTurn } from './likely-end.js';
@@ -183,7 +183,8 @@ export class ChatAgent implements Talk {
     });
   }
 
-  #said({ text, language, times, wasNoInterruption }: CallerTurn): void {
+  #said(turn: SaidTurn): void {
+    const { text, language, wasNoInterruption } = turn;
     this.#idle.acts();
     this.#earlyCount = 0;
     // Such as "uh-huh": the voice was not interrupted by it.
@@ -192,7 +193,7 @@ export class ChatAgent implements Talk {
       return this.#released();
     }
     const by = { type: 'agent.prompt', text, by: 'speech' } as const;
-    this.#asked(language === undefined ? by : { ...by, language }, times);
+    this.#asked(language === undefined ? by : { ...by, language }, turn);
   }
 
   /** Asks the model before the turn is decided, where the answer would be spoken at once. */

@@ -1,13 +1,13 @@
-// One conversation: what the caller says, types and presses, and what the caller has heard of our voice. It
-// joins the events of the call with the texts of the caller, in order, for whoever answers.
+// One conversation: what the caller says, types and presses, and what the caller has heard of our voice, for
+// whoever answers. CallerTexts tells the turns of the caller with their texts.
 //
-//   speech.started ─▶ turn.ended ─▶ final text ─┬─▶ said
+//   speech.started ─▶ turn ended ─▶ final text ─┬─▶ said
 //                                               └─▶ no words: noise
 //
-// Every turn that has ended is settled: by its text, by a recogniser that fails, or by a time limit. So is
-// every order to end a turn.
+// Every order to end a turn is settled within a bound: by the end of its turn, or as lost.
 import type { HandledCall } from '../call/call-handler.js';
-import type { CallerText, CallerTexts, ExpectedSpeech } from '../call/caller-texts.js';
+import type { CallerListener, CallerText, CallerTexts, ExpectedSpeech } from '../call/caller-texts.js';
+import { type CallerTurn, type EndedTurn, TEXT_MS } from '../call/caller-turns.js';
 import type { SpeakOptions } from '../call/call.js';
 import type { CallEvent, Utterance } from '../call/utterance.js';
 import type { HearingSettings } from '../config/hearing-config.js';
@@ -17,29 +17,15 @@ import { LikelyEnd, type LikelyTurn } from './likely-end.js';
 import type { Log } from '../log.js';
 
 /** When a turn of the caller was over, in milliseconds of the monotonic clock. */
-export interface TurnTimes {
-  readonly endOfSpeechMs: number;
-  /** The turn was found to be over. */
-  readonly decidedMs: number;
-  /** Its text was final. */
-  readonly textMs: number;
-}
+export type TurnTimes = Pick<CallerTurn, 'endOfSpeechMs' | 'decidedMs' | 'textMs'>;
 
 /** Milliseconds. */
-export interface TurnLength {
-  readonly speechMs: number;
-  /** From the end of the speech until the turn was found to be over. */
-  readonly silenceMs: number;
-}
+export type TurnLength = Pick<EndedTurn, 'speechMs' | 'silenceMs'>;
 
-export interface CallerTurn {
-  /** Its number among the turns that have ended; undefined for a text that no such turn has. */
-  readonly number: number | undefined;
-  readonly text: string;
-  /** BCP 47 tag; undefined if it is not known. */
-  readonly language: string | undefined;
-  /** Undefined for a text that was typed. */
-  readonly times: TurnTimes | undefined;
+/** A turn of the caller that has words, and whether our voice spoke meanwhile. */
+export interface SaidTurn extends CallerTurn, TurnOverVoice {}
+
+interface TurnOverVoice {
   /** It began and ended while our voice spoke on. */
   readonly isOverVoice: boolean;
   /** And speech can interrupt that voice, but this did not. */
@@ -55,7 +41,7 @@ export interface UtteranceStart {
 }
 
 export interface ConversationListener {
-  said(turn: CallerTurn): void;
+  said(turn: SaidTurn): void;
   /** A turn of the caller had no words, or they could not be recognised. */
   noise(): void;
   /** The caller has said this so far in a turn that is not over. */
@@ -63,7 +49,8 @@ export interface ConversationListener {
   callerSpeaks?(isSpeaking: boolean): void;
   /**
    * A turn is over: `said` or `unsaid` follows, in the order of the turns. `isByOrder`: `endTurn` has ended
-   * it; each call of that has one such turn, in their order.
+   * it; each call of that has one such turn, in their order. The number is negative for an order that was
+   * lost.
    */
   turnEnded?(turn: number, length: TurnLength, isByOrder: boolean): void;
   /** A turn that is over has no text: without an error, there were no words in it. */
@@ -98,26 +85,12 @@ interface ConversationOptions {
   readonly earlyStartMs?: number;
 }
 
-/** A turn that is over, and whose text has not come. */
-interface OpenTurn {
-  readonly number: number;
-  readonly endOfSpeechMs: number;
-  readonly decidedMs: number;
-  readonly isOverVoice: boolean;
-  readonly wasNoInterruption: boolean;
-  readonly cancel: () => void;
-}
-
 /** An order to end the turn that has no effect yet. */
 interface EndOrder {
   cancel: () => void;
 }
 
-/**
- * Milliseconds from the end of a turn to its text, and from an order to the end of its turn. A recogniser
- * that takes longer is as good as lost.
- */
-const TEXT_MS = 8000;
+const ORDER_MS = TEXT_MS; // from an order to the end of its turn
 /** Milliseconds of silence after a sound that was no turn: longer than any pause within one. */
 const NOISE_MS = 3000;
 const NOISE_MARGIN_MS = 500;
@@ -126,11 +99,12 @@ export class Conversation {
   readonly #handled: HandledCall;
   readonly #parts: ConversationParts;
   readonly #listener: ConversationListener;
-  readonly #turns: OpenTurn[] = [];
+  /** Turns that are over, and whose texts have not come, by their numbers. */
+  readonly #turns = new Map<number, TurnOverVoice>();
   readonly #ordersToEnd: EndOrder[] = [];
   /** The last of them is due then. */
   #orderedMs = -Infinity;
-  #turnCount = 0;
+  #lostOrders = 0;
   #hearing: Partial<HearingSettings> = {};
   #isRecognised = false;
   #isCallerSpeaking = false;
@@ -164,13 +138,12 @@ export class Conversation {
     const { earlyStartMs = 0 } = options;
     if (earlyStartMs > 0)
       this.#likely = new LikelyEnd(parts.time, earlyStartMs, (turn) => listener.likely?.(turn));
-    // Before the texts: the end of a turn is known before its text.
     const stopObserving = call.observe((event) => this.#observe(event));
     const stopTexts = this.#hear();
     this.#stop = () => {
       stopObserving();
       stopTexts();
-      for (const { cancel } of this.#turns.splice(0)) cancel();
+      this.#turns.clear();
       for (const { cancel } of this.#ordersToEnd.splice(0)) cancel();
       this.#cancelNoise();
       this.#likely?.ended();
@@ -192,7 +165,7 @@ export class Conversation {
 
   /** A turn is over, or is being ended by order, and its words are not known. */
   get awaitsTexts(): boolean {
-    return this.#turns.length > 0 || this.#ordersToEnd.length > 0;
+    return this.#turns.size > 0 || this.#ordersToEnd.length > 0;
   }
 
   /**
@@ -249,7 +222,7 @@ export class Conversation {
     this.#orderedMs = Math.max(time.now() + delayMs, this.#orderedMs); // orders keep their order
     const order: EndOrder = {
       cancel: time.after(this.#orderedMs - time.now(), () => {
-        order.cancel = time.after(TEXT_MS, () => this.#orderLost(order));
+        order.cancel = time.after(ORDER_MS, () => this.#orderLost(order));
         try {
           this.#handled.call.endTurn();
         } catch {
@@ -265,7 +238,7 @@ export class Conversation {
     if (at < 0) return;
     this.#ordersToEnd.splice(at, 1);
     order.cancel();
-    const number = ++this.#turnCount;
+    const number = -++this.#lostOrders;
     this.#listener.turnEnded?.(number, { speechMs: 0, silenceMs: 0 }, true);
     this.#listener.unsaid?.(number, new ParleyError('TIMEOUT', 'the turn could not be ended'));
     this.#listener.noise();
@@ -313,9 +286,12 @@ export class Conversation {
         log.warn({ call: call.id, code, detail }, 'the agent cannot hear the caller');
       }
     });
-    const listener = {
-      text: (text: CallerText) => this.#heard(text),
-      failed: (error: ParleyError) => this.#unheard(error),
+    const listener: CallerListener = {
+      text: (text) => text.isFinal || this.#partial(text),
+      turnEnded: (turn) => this.#turnEnded(turn),
+      said: (turn) => this.#said(turn),
+      unsaid: (turn, error) => this.#unsaid(turn, error),
+      failed: (error) => this.#notRecognised(error),
     };
     const follow = () => {
       const byHand = this.#hasInput ? 'open' : 'closed';
@@ -336,6 +312,7 @@ export class Conversation {
 
   #observe(event: CallEvent): void {
     const listener = this.#listener;
+    if (event.type.startsWith('speech.') && !this.#parts.callerTexts.isCallerRecognised) return undefined;
     switch (event.type) {
       case 'speech.started':
         this.#isSoundOn = true;
@@ -345,8 +322,6 @@ export class Conversation {
         this.#likely?.started();
         if (!this.#isCallerSpeaking) this.#isOverVoice = this.#speaking !== undefined;
         return this.#callerSpeaks(true);
-      case 'turn.ended':
-        return this.#turnEnded(event, event.reason === 'client');
       case 'speech.stopped':
         this.#isSoundOn = false;
         if (this.#isByHand) return undefined;
@@ -408,52 +383,41 @@ export class Conversation {
     this.#listener.noise();
   }
 
-  #turnEnded({ speechMs, silenceMs }: TurnLength, isByOrder: boolean): void {
+  #turnEnded({ number, speechMs, silenceMs, isByOrder }: EndedTurn): void {
     this.#cancelNoise();
     if (isByOrder) this.#ordersToEnd.shift()?.cancel();
     this.#isTurnOpen = this.#isSoundOn;
     this.#likely?.ended();
-    const decidedMs = this.#parts.time.now();
-    const late = () => this.#settle('', undefined, new ParleyError('TIMEOUT', 'the text came too late'));
-    const cancel = this.#parts.time.after(TEXT_MS, late);
     const isOverVoice = this.#isOverVoice && !isByOrder && this.#speaking !== undefined;
     const wasNoInterruption = isOverVoice && this.#interruptible.has(this.#speaking ?? NaN);
-    const number = ++this.#turnCount;
-    const times = { endOfSpeechMs: decidedMs - silenceMs, decidedMs };
-    this.#turns.push({ number, ...times, isOverVoice, wasNoInterruption, cancel });
+    this.#turns.set(number, { isOverVoice, wasNoInterruption });
     this.#listener.turnEnded?.(number, { speechMs, silenceMs }, isByOrder);
     this.#callerSpeaks(false);
     if (isByOrder && this.#isSoundOn && !this.#isByHand) this.#callerSpeaks(true);
   }
 
-  #heard({ text, isFinal, language }: CallerText): void {
-    if (isFinal) return this.#settle(text, language);
-    if (this.#turns.length === 0) this.#likely?.partial(text, language);
+  #partial({ text, language }: CallerText): void {
+    if (this.#turns.size === 0) this.#likely?.partial(text, language);
     this.#listener.partial?.(text, language);
   }
 
-  /** The oldest turn that is over has this text. */
-  #settle(text: string, language: string | undefined, error?: ParleyError): void {
-    const turn = this.#turns.shift();
-    turn?.cancel();
-    const said = text.trim();
-    if (said === '') {
-      if (turn !== undefined) this.#listener.unsaid?.(turn.number, error);
-      return this.#listener.noise();
-    }
-    const textMs = this.#parts.time.now();
-    const times = turn && { endOfSpeechMs: turn.endOfSpeechMs, decidedMs: turn.decidedMs, textMs };
-    const { number, isOverVoice = false, wasNoInterruption = false } = turn ?? {};
-    this.#listener.said({ number, text: said, language, times, isOverVoice, wasNoInterruption });
-    return undefined;
+  #said(turn: CallerTurn): void {
+    const text = turn.text.trim();
+    if (text === '') return this.#unsaid(turn, undefined);
+    const overVoice = this.#turns.get(turn.number) ?? { isOverVoice: false, wasNoInterruption: false };
+    this.#turns.delete(turn.number);
+    return this.#listener.said({ ...turn, ...overVoice, text });
   }
 
-  /** The recogniser failed: the turns that wait have no texts. */
-  #unheard(error: ParleyError): void {
+  #unsaid({ number }: EndedTurn, error: ParleyError | undefined): void {
+    if (this.#turns.delete(number)) this.#listener.unsaid?.(number, error);
+    this.#listener.noise();
+  }
+
+  /** The recogniser failed. The end of a turn that it has lost is told all the same. */
+  #notRecognised(error: ParleyError): void {
     const { call } = this.#handled;
     this.#parts.log.warn({ call: call.id, code: error.code }, 'the caller is not recognised for now');
     this.#likely?.forget();
-    this.#callerSpeaks(false);
-    while (this.#turns.length > 0) this.#settle('', undefined, error);
   }
 }

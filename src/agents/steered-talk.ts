@@ -16,7 +16,7 @@ import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
 import { GO_ON } from './chat-history.js';
 import type { ChatReply } from './chat-reply.js';
-import { type CallerTurn, Conversation, type ConversationListener, type TurnTimes } from './conversation.js';
+import { Conversation, type ConversationListener, type SaidTurn, type TurnTimes } from './conversation.js';
 import { KeyInput } from './key-input.js';
 import { QuietCaller } from './quiet-caller.js';
 import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
@@ -270,13 +270,13 @@ export class SteeredTalk {
     return this.#parts.agent !== undefined && this.#settings.answersTurns && !isByHand(this.#settings);
   }
 
-  #said(turn: CallerTurn): void {
-    const { text, language, times, isOverVoice } = turn;
+  #said(turn: SaidTurn): void {
+    const { text, language, isOverVoice } = turn;
     if (!this.#turns.said(turn) || !this.#answers) return this.#quiet.look();
     // Such as "uh-huh": the voice was not interrupted by it.
     if (isOverVoice && this.#settings.isInterruptible) return this.#quiet.look();
     const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
-    return this.#asked(language === undefined ? prompt : { ...prompt, language }, times);
+    return this.#asked(language === undefined ? prompt : { ...prompt, language }, turn);
   }
 
   /** The caller made a sound without words. If it has interrupted an answer, that goes on. */

@@ -1,7 +1,7 @@
 // The turns of the caller in a conversation that a client steers: each becomes an item when it is over, and
 // gets its words later.
 import type { ParleyError } from '../errors.js';
-import type { CallerTurn, TurnLength } from './conversation.js';
+import type { SaidTurn, TurnLength } from './conversation.js';
 import type { MessageItem, TalkItems } from './talk-items.js';
 import type { TalkEvent } from './talk-response.js';
 
@@ -66,13 +66,13 @@ export class TalkTurns {
   }
 
   /** False if the turn is not to be answered: the client has ended or dropped it. */
-  said({ number, text }: CallerTurn): boolean {
+  said({ number, text }: SaidTurn): boolean {
     const { items, newId, emit } = this.#parts;
-    const isKnown = number !== undefined && this.#open.has(number);
+    const isKnown = this.#open.has(number);
     const open = isKnown
       ? this.#open.get(number)
       : { item: this.#commit(newId(), undefined), seconds: 0, isByClient: false };
-    if (isKnown) this.#open.delete(number);
+    this.#open.delete(number);
     if (open === undefined) return false;
     const { item, seconds, isByClient } = open;
     items.said(item, text);

@@ -7,8 +7,7 @@
 // A call is recognised while somebody follows its captions.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import type { Call } from './call.js';
-import type { CallerText, CallerTexts } from './caller-texts.js';
+import type { CallerText, CallerTexts, HeardCall } from './caller-texts.js';
 import { mayUseCall } from './switchboard.js';
 import type { CallEvent } from './utterance.js';
 
@@ -41,10 +40,8 @@ export interface NumberedCaptionEvent {
 
 type Follower = (event: NumberedCaptionEvent) => void;
 
-type CaptionableCall = Pick<Call, 'id' | 'observe' | 'follow' | 'hear' | 'closed'>;
-
 interface CaptionParts {
-  readonly calls: { get(id: string): CaptionableCall | undefined };
+  readonly calls: { get(id: string): HeardCall | undefined };
   /** Name of the API key that owns a call; undefined: every key may use it. */
   readonly ownerOf: (id: string) => string | undefined;
   readonly callerTexts: CallerTexts;
@@ -89,7 +86,7 @@ interface SpokenSentence {
 }
 
 class CaptionedCall {
-  readonly #call: CaptionableCall;
+  readonly #call: HeardCall;
   readonly #parts: CaptionParts;
   readonly #startedMs: number;
   /** On the monotonic clock. */
@@ -103,7 +100,7 @@ class CaptionedCall {
   /** The caller's texts that were told and may change. */
   readonly #shown = new Set<number>();
 
-  constructor(call: CaptionableCall, parts: CaptionParts) {
+  constructor(call: HeardCall, parts: CaptionParts) {
     this.#call = call;
     this.#parts = parts;
     this.#startedMs = parts.unixMs();

@@ -184,6 +184,9 @@ export class Call {
   /** See CallerSpeech. */
   readonly hear: CallerSpeech['hear'] = () => this.#caller.hear();
   readonly endTurn: CallerSpeech['endTurn'] = () => this.#caller.endTurn();
+  get turn(): CallerSpeech['turn'] {
+    return this.#caller.turn;
+  }
 
   /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */
   get recording(): CallRecording {
@@ -275,8 +278,7 @@ export class Call {
 
   /** Frees everything that the call owns. Idempotent: every caller gets the same promise. */
   close(reason: string): Promise<void> {
-    this.#closing ??= this.#close(reason);
-    return this.#closing;
+    return (this.#closing ??= this.#close(reason));
   }
 
   async #close(reason: string): Promise<void> {

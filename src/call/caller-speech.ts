@@ -64,12 +64,19 @@ export class CallerSpeech {
   #faded: number | undefined;
   /** End of the latest speech, on the monotonic clock. */
   #stoppedMs = 0;
+  /** Turns that have ended. */
+  #turns = 0;
   /** Only `hear` wants the caller heard. */
   #isBorrowed = false;
   #isClosed = false;
 
   constructor(parts: CallerSpeechParts) {
     this.#parts = parts;
+  }
+
+  /** Number of the turn of the caller that is open, or of the next one. The first one of a call is 0. */
+  get turn(): number {
+    return this.#turns;
   }
 
   /**
@@ -233,7 +240,8 @@ export class CallerSpeech {
   /** A turn that is as long as turns may be has no silence at its end. */
   #turn({ type, atMs, speechMs, reason }: Extract<HearingEvent, { type: 'turn.ended' }>): CallEvent {
     const silenceMs = reason === 'silence' ? Math.max(0, Math.round(atMs - this.#stoppedMs)) : 0;
-    return { type, speechMs: Math.round(speechMs), silenceMs, reason };
+    const turn = this.#turns++;
+    return { type, turn, speechMs: Math.round(speechMs), silenceMs, reason };
   }
 
   /** The voice may have ended since it was paused, or a text that may not be interrupted was queued. */

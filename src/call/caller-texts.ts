@@ -4,34 +4,36 @@
 //   ear of the call ─▶ ring ─▶ recogniser ◀── turns ── hearing of the call
 //                                 └─▶ partial and final texts ─▶ all who follow the caller
 //
+// It alone joins turns and texts, by the numbers that the call gives its turns. A turn that no ear heard is
+// told as such when it ends.
+//
 // If only orders end turns, the recogniser gets all sound: voice activity decides nothing.
 //
 // A caller is recognised while somebody follows. All who follow share one recognition.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
-import { asParleyError, type ParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import { tagOfStated } from '../speaking/language-plan.js';
 import type { MediaSocket } from '../media/media-socket.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
+import { CallerTurns, type TurnListener, type TurnWords } from './caller-turns.js';
 import type { CallEvent } from './utterance.js';
 
-/** The words of the caller in one turn. Times are in milliseconds of the monotonic clock. */
-export interface CallerText {
-  /** Number of the turn in the call; each has one final text, which is empty if no words were found. */
+/** The words of the caller in one turn so far. Times are in milliseconds of the monotonic clock. */
+export interface CallerText extends TurnWords {
+  /** Number of the turn in the call. */
   readonly number: number;
-  readonly text: string;
   readonly isFinal: boolean;
-  /** BCP 47 tag; undefined if it is not known. */
-  readonly language: string | undefined;
   readonly beginMs: number;
   readonly endMs: number;
 }
 
-export interface CallerListener {
-  readonly text: (text: CallerText) => void;
+export interface CallerListener extends TurnListener {
+  /** A text has changed, or is final. A turn that the recogniser loses has no final text. */
+  text?(text: CallerText): void;
   /** The caller's speech is not recognised for now. */
-  readonly failed: (error: ParleyError) => void;
+  failed?(error: ParleyError): void;
 }
 
 /** Helps the recogniser with speech that it has not heard yet. */
@@ -47,7 +49,7 @@ export interface ExpectedSpeech {
   readonly byHand?: 'open' | 'closed' | undefined;
 }
 
-type HeardCall = Pick<Call, 'id' | 'observe' | 'follow' | 'hear' | 'closed'>;
+export type HeardCall = Pick<Call, 'id' | 'turn' | 'observe' | 'follow' | 'hear' | 'closed'>;
 type CallerSocket = Pick<MediaSocket, 'openEar' | 'closeEar'>;
 
 interface CallerTextsParts {
@@ -58,6 +60,8 @@ interface CallerTextsParts {
 
 const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
 const REOPEN_MS = 5000; // between a recognition that failed and the next
+const NOT_HEARD = new ParleyError('HEARING_FAILED', 'no recogniser has heard the turn');
+const NO_WORDS: TurnWords = { text: '', language: undefined };
 
 export class CallerTexts {
   readonly #parts: CallerTextsParts;
@@ -88,43 +92,39 @@ export class CallerTexts {
   }
 }
 
-interface EarTimes {
-  readonly openedMs: number;
-  /** Number of its first text. */
-  readonly firstNumber: number;
-}
-
 class RecognisedCaller {
   readonly #call: HeardCall;
   readonly #recogniser: Recogniser;
   readonly #time: Time;
   readonly #listeners = new Set<CallerListener>();
+  readonly #turns: CallerTurns;
   #expected: ExpectedSpeech = {};
   #stopObserving: () => void = () => undefined;
   #stopHearing: () => void = () => undefined;
   #ear: CallerEar | undefined;
   /** The ear before, whose texts have not all come. */
   #earBefore: CallerEar | undefined;
-  /** Texts of the ear that wait for those of the ear before. */
-  #held: (() => void)[] = [];
   /** Its session does not know what is expected now. */
   #isStale = false;
   #failedAtMs = -Infinity;
-  #nextNumber = 0;
+  /** Why there is no ear. */
+  #failure: ParleyError | undefined;
+  #isStarted = false;
   #isSpeaking = false;
 
   constructor(call: HeardCall, recogniser: Recogniser, time: Time) {
     this.#call = call;
     this.#recogniser = recogniser;
     this.#time = time;
+    this.#turns = new CallerTurns(time, this.#listeners);
     void call.closed.then(() => {
       this.#stop();
       this.#listeners.clear();
     });
   }
 
-  follow({ text, failed }: CallerListener, expected?: ExpectedSpeech): () => void {
-    const listener = { text, failed };
+  follow(given: CallerListener, expected?: ExpectedSpeech): () => void {
+    const listener = { ...given }; // one listener may follow twice
     this.#listeners.add(listener);
     if (expected !== undefined) this.#expect(expected);
     if (this.#listeners.size === 1) this.#start();
@@ -141,6 +141,7 @@ class RecognisedCaller {
       this.#isStale = this.#ear !== undefined;
     if (!this.#isByHand && wasByHand) this.#detectAgain();
     this.#renewEar();
+    if (this.#isStarted) this.#reopenEar();
     this.#openTurn();
   }
 
@@ -148,21 +149,22 @@ class RecognisedCaller {
     return this.#expected.byHand !== undefined;
   }
 
-  /** True if only orders end turns. */
+  /** If only orders end turns, one begins where the turn before has ended. */
   #openTurn(): void {
-    if (this.#expected.byHand === 'open' && this.#ear?.isTurn === false) this.#ear.speechStarted(true);
+    if (this.#expected.byHand === 'open' && this.#ear?.isTurn === false)
+      this.#ear.begin(this.#call.turn, true);
   }
 
   /** Sound that the client has not committed is dropped. A caller who speaks now has begun a turn. */
   #detectAgain(): void {
-    this.#ear?.dropTurn();
-    if (this.#isSpeaking) this.#ear?.speechStarted();
+    this.#ear?.drop();
+    if (this.#isSpeaking) this.#ear?.begin(this.#call.turn);
   }
 
   /** The recogniser gets to know what is expected with another session, between two turns. */
   #renewEar(): void {
-    if (!this.#isStale || this.#ear?.isBusy === true) return;
-    this.#leaveEar();
+    if (!this.#isStale || this.#ear?.isBusy === true || this.#earBefore !== undefined) return;
+    this.#leaveEars();
     this.#reopenEar();
   }
 
@@ -181,13 +183,14 @@ class RecognisedCaller {
     if (this.#earBefore?.isBusy === true) return;
     this.#earBefore?.close();
     this.#earBefore = undefined;
-    for (const tell of this.#held.splice(0)) tell();
+    this.#renewEar();
   }
 
   #start(): void {
+    this.#isStarted = true;
     const stopObserving = this.#call.observe((event) => this.#observe(event));
     const stopFollowing = this.#call.follow(() => {
-      this.#leaveEar();
+      this.#leaveEars();
       this.#hear();
       this.#reopenEar();
     });
@@ -200,8 +203,10 @@ class RecognisedCaller {
   #stop(): void {
     this.#stopObserving();
     this.#stopObserving = () => undefined;
+    this.#isStarted = false;
     this.#isSpeaking = false;
-    this.#leaveEar();
+    this.#turns.close();
+    this.#leaveEars();
     this.#stopHearing();
     this.#stopHearing = () => undefined;
   }
@@ -216,13 +221,19 @@ class RecognisedCaller {
     }
   }
 
-  #leaveEar(): void {
+  /** The texts that the ears still owe do not come. */
+  #leaveEars(): void {
     this.#isStale = false;
-    this.#ear?.close();
-    this.#ear = undefined;
-    this.#earBefore?.close();
-    this.#earBefore = undefined;
-    this.#held = [];
+    const ears = [this.#earBefore, this.#ear];
+    this.#earBefore = this.#ear = undefined;
+    for (const ear of ears) {
+      ear?.close();
+      this.#lose(ear?.awaited ?? [], NOT_HEARD);
+    }
+  }
+
+  #lose(turns: Iterable<number>, error: ParleyError): void {
+    for (const turn of turns) this.#turns.lost(turn, error);
   }
 
   #observe(event: CallEvent): void {
@@ -230,25 +241,27 @@ class RecognisedCaller {
       case 'speech.started':
         this.#isSpeaking = true;
         this.#reopenEar();
-        return this.#isByHand ? undefined : this.#ear?.speechStarted();
+        return this.#isByHand ? undefined : this.#ear?.begin(this.#call.turn);
       case 'speech.stopped':
         this.#isSpeaking = false;
-        return this.#isByHand ? undefined : this.#ear?.speechStopped();
+        return this.#isByHand ? undefined : this.#ear?.pause();
       case 'turn.ended':
-        return this.#turnEnded(event.reason === 'client');
+        return this.#turnEnded(event);
       default:
         return undefined;
     }
   }
 
   /** A turn that was ended by order has a text in any case: its words may be too short to be found. */
-  #turnEnded(isByOrder: boolean): void {
-    if (isByOrder) {
-      this.#reopenEar();
-      if (this.#ear?.isTurn === false) this.#ear.speechStarted();
-    }
-    this.#ear?.turnEnded();
-    if (!this.#isByHand) return this.#isSpeaking ? this.#ear?.speechStarted() : undefined; // the next turn
+  #turnEnded(event: Extract<CallEvent, { type: 'turn.ended' }>): void {
+    const { turn, reason } = event;
+    this.#turns.ended(event);
+    const end = this.#ear?.end(turn, reason === 'client') ?? 'not heard';
+    if (end === 'silent') this.#turns.heard(turn, NO_WORDS);
+    if (end === 'not heard') this.#turns.lost(turn, this.#failure ?? NOT_HEARD);
+    if (reason === 'client') this.#reopenEar();
+    // Speech that goes on is the next turn.
+    if (!this.#isByHand) return this.#isSpeaking ? this.#ear?.begin(this.#call.turn) : undefined;
     if (this.#expected.byHand === 'open') this.#followEar();
     return this.#openTurn();
   }
@@ -258,9 +271,10 @@ class RecognisedCaller {
     if (this.#ear !== undefined || this.#time.now() - this.#failedAtMs < REOPEN_MS) return;
     try {
       this.#ear = this.#openEar();
+      this.#failure = undefined;
       this.#openTurn();
     } catch (error) {
-      this.#failed(asParleyError(error, 'ENGINE_FAILED'));
+      this.#failed(asParleyError(error, 'ENGINE_FAILED'), []);
     }
   }
 
@@ -268,45 +282,44 @@ class RecognisedCaller {
     let socket: CallerSocket | undefined;
     this.#call.follow((port) => (socket = port.socket))();
     if (socket === undefined) return undefined;
-    // The numbers of the turns whose texts the ear before still owes are taken.
-    const firstNumber = this.#nextNumber + (this.#earBefore?.awaited ?? 0);
-    const times = { openedMs: this.#time.now(), firstNumber };
+    const openedMs = this.#time.now();
     const { language, context } = this.#expected;
     const expected = { language: tagOfStated(language), context };
     const ear: CallerEar = new CallerEar(socket, this.#recogniser, expected, {
-      text: (text, isFinal) => {
-        const tell = () => this.#told(text, isFinal, times);
-        if (this.#earBefore === undefined || this.#earBefore === ear) tell();
-        else this.#held.push(tell);
+      text: (turn, text, isFinal) => {
+        this.#told(turn, text, isFinal, openedMs);
         if (this.#earBefore === ear) this.#retire();
+        else this.#renewEar();
       },
-      failed: (error) => {
+      failed: (error, turns) => {
         if (this.#ear === ear) this.#ear = undefined;
-        this.#failed(error);
+        this.#failed(error, turns);
         if (this.#earBefore === ear) this.#retire();
       },
     });
     return ear;
   }
 
-  #told({ part, text, language, beginSeconds, endSeconds }: RecognisedText, isFinal: boolean, ear: EarTimes) {
-    const number = ear.firstNumber + part;
-    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
-    const at = (seconds: number) => ear.openedMs + seconds * 1000;
-    const times = { beginMs: at(beginSeconds), endMs: at(endSeconds) };
-    for (const listener of this.#listeners) listener.text({ number, text, isFinal, language, ...times });
-    this.#renewEar();
+  #told(number: number, recognised: RecognisedText, isFinal: boolean, openedMs: number): void {
+    const { text, language, beginSeconds, endSeconds } = recognised;
+    const times = { beginMs: openedMs + beginSeconds * 1000, endMs: openedMs + endSeconds * 1000 };
+    for (const listener of this.#listeners) listener.text?.({ number, text, isFinal, language, ...times });
+    if (isFinal) this.#turns.heard(number, { text, language });
   }
 
-  #failed(error: ParleyError): void {
+  /** The texts of these turns do not come. */
+  #failed(error: ParleyError, turns: readonly number[]): void {
     this.#failedAtMs = this.#time.now();
-    for (const listener of this.#listeners) listener.failed(error);
+    this.#failure = error;
+    for (const listener of this.#listeners) listener.failed?.(error);
+    this.#lose(turns, error);
   }
 }
 
 interface EarListener {
-  readonly text: (text: RecognisedText, isFinal: boolean) => void;
-  readonly failed: (error: ParleyError) => void;
+  readonly text: (turn: number, text: RecognisedText, isFinal: boolean) => void;
+  /** The texts of these turns, which are over, do not come. */
+  readonly failed: (error: ParleyError, turns: readonly number[]) => void;
 }
 
 /** The caller's sound on its way to the recogniser. */
@@ -318,16 +331,12 @@ class CallerEar {
   #isTurn = false;
   /** Samples in the ring when the turn began, if it followed another one at once; else -1. */
   #openedAt = -1;
-  /** Samples in the ring when the last turn ended. */
-  #endedAt = -1;
-  /** Number of the turn that is open, or of the next one. */
-  #turn = 0;
-  /** The turn of each part of the session: a turn without sound has none. */
-  readonly #turnOfPart: number[] = [];
-  /** Turns whose texts are not told. */
-  readonly #dropped = new Set<number>();
+  /** Samples in the ring when the last turn ended; 0 before the first one. */
+  #endedAt = 0;
+  /** Number of the turn of each part of the session; undefined: its texts are not told. */
+  readonly #turnOfPart: (number | undefined)[] = [];
   /** Turns that are over, and whose texts have not come. */
-  readonly #over: { readonly turn: number; readonly hasSound: boolean }[] = [];
+  #awaited: readonly number[] = [];
   #isClosed = false;
 
   /** Throws QUEUE_FULL if the call has too many listeners, and what the recogniser throws. */
@@ -344,7 +353,7 @@ class CallerEar {
       const sampleRate = this.#ring.rate;
       this.#session = recogniser.open(
         { language, context, use: 'live', gated: true, partials: true, sampleRate },
-        { partial: (text) => this.#tell(text, false), final: (text) => this.#final(text) },
+        { partial: (text) => this.#tell(text, false), final: (text) => this.#tell(text, true) },
       );
       this.#session.push(this.#ring);
     } catch (error) {
@@ -353,8 +362,9 @@ class CallerEar {
     }
     this.#session.ended
       .catch((error: unknown) => {
-        this.#over.length = 0;
-        if (!this.#isClosed) listener.failed(asParleyError(error, 'ENGINE_FAILED'));
+        const turns = this.#awaited;
+        this.#awaited = [];
+        if (!this.#isClosed) listener.failed(asParleyError(error, 'ENGINE_FAILED'), turns);
       })
       .finally(() => this.close());
   }
@@ -364,43 +374,58 @@ class CallerEar {
   }
 
   /** Turns that are over, and whose texts have not come. */
-  get awaited(): number {
-    return this.#over.length;
+  get awaited(): readonly number[] {
+    return this.#awaited;
   }
 
   /** The text of a turn is still to come. */
   get isBusy(): boolean {
-    return this.#isTurn || this.awaited > 0;
+    return !this.#isClosed && (this.#isTurn || this.#awaited.length > 0);
   }
 
-  /** A turn that an order ends may begin where the one before has ended, and have no sound. */
-  speechStarted(isEndedByHand = false): void {
+  /**
+   * The turn of this number begins, or goes on after a pause. A turn that an order ends may begin where the
+   * one before has ended, and have no sound.
+   */
+  begin(turn: number, isEndedByHand = false): void {
     if (!this.#isTurn) {
-      this.#turnOfPart.push(this.#turn);
+      this.#turnOfPart.push(turn);
       this.#openedAt = isEndedByHand && this.#written === this.#endedAt ? this.#endedAt : -1;
     }
     this.#session.turn(this.#isTurn ? 'resume' : 'begin');
     this.#isTurn = true;
   }
 
-  speechStopped(): void {
+  pause(): void {
     if (this.#isTurn) this.#session.turn('pause');
   }
 
-  turnEnded(): void {
-    if (!this.#isTurn) return;
-    const turn = this.#turn++;
-    const hasSound = this.#hasSound;
-    this.#over.push({ turn, hasSound });
-    if (hasSound) this.#end();
-    else this.#turnOfPart[this.#turnOfPart.length - 1] = this.#turn; // it goes on with another number
-    this.#tellSilent();
+  /**
+   * Ends the turn of this number. Its text comes only if it is `awaited`. An order also ends a turn in which
+   * no speech was found.
+   */
+  end(turn: number, isByOrder: boolean): 'awaited' | 'silent' | 'not heard' {
+    if (this.#isClosed) return 'not heard';
+    if (!this.#isTurn && isByOrder) {
+      if (this.#written === this.#endedAt) return 'silent';
+      this.begin(turn);
+    }
+    if (!this.#isTurn) return 'not heard';
+    const last = this.#turnOfPart.length - 1;
+    if (!this.#hasSound) {
+      this.#turnOfPart[last] = turn + 1; // it goes on with another number
+      return 'silent';
+    }
+    this.#turnOfPart[last] = turn;
+    this.#awaited = [...this.#awaited, turn];
+    this.#end();
+    return 'awaited';
   }
 
   /** Ends the turn, and tells nothing of it. */
-  dropTurn(): void {
+  drop(): void {
     if (!this.#isTurn || !this.#hasSound) return;
-    this.#dropped.add(this.#turn++);
+    this.#turnOfPart[this.#turnOfPart.length - 1] = undefined;
     this.#end();
   }
 
@@ -427,29 +452,11 @@ class CallerEar {
     this.#session.turn('end');
   }
 
-  #final(text: RecognisedText): void {
-    if (this.#over[0]?.turn === this.#turnOf(text)) this.#over.shift();
-    this.#tell(text, true);
-    this.#tellSilent();
-  }
-
-  #tellSilent(): void {
-    while (this.#over[0]?.hasSound === false) {
-      const { turn: part = 0 } = this.#over.shift() ?? {};
-      const at = Math.max(0, this.#endedAt) / this.#ring.rate;
-      const times = { beginSeconds: at, endSeconds: at };
-      if (!this.#isClosed)
-        this.#listener.text({ part, text: '', stable: 0, language: undefined, ...times }, true);
-    }
-  }
-
   #tell(text: RecognisedText, isFinal: boolean): void {
-    const part = this.#turnOf(text);
-    if (!this.#isClosed && !this.#dropped.has(part)) this.#listener.text({ ...text, part }, isFinal);
-  }
-
-  #turnOf({ part }: RecognisedText): number {
-    return this.#turnOfPart[part] ?? part;
+    const turn = this.#turnOfPart[text.part];
+    if (this.#isClosed || turn === undefined) return;
+    if (isFinal) this.#awaited = this.#awaited.filter((one) => one !== turn);
+    this.#listener.text(turn, text, isFinal);
   }
 
   #closeRing(): void {

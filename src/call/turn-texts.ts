@@ -2,14 +2,14 @@
 // recognises callers. The text comes a little later than the end of the turn, so what the caller does next is
 // told after it. Everything else is told at once.
 import type { Time } from '../time.js';
-import type { Call } from './call.js';
-import type { CallerText, CallerTexts } from './caller-texts.js';
+import type { CallerTexts, HeardCall } from './caller-texts.js';
+import type { TurnWords } from './caller-turns.js';
 import type { CallEvent } from './utterance.js';
 
 export type TurnRecogniser = Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
 
 interface TurnTextsParts {
-  readonly call: Pick<Call, 'id' | 'observe' | 'follow' | 'hear' | 'closed'>;
+  readonly call: HeardCall;
   /** Absent: no caller is recognised. */
   readonly callerTexts?: TurnRecogniser | undefined;
   readonly time: Time;
@@ -18,9 +18,15 @@ interface TurnTextsParts {
 
 interface Waiting {
   readonly event: CallEvent;
-  /** The text of this turn is still to come. */
-  isOpen: boolean;
-  words?: Pick<CallerText, 'text' | 'language'>;
+  /** Number of the turn whose text is still to come. */
+  awaited: number | undefined;
+  words?: TurnWords | undefined;
+}
+
+/** A turn that was settled before its event came here. */
+interface EarlyWords {
+  readonly turn: number;
+  readonly words: TurnWords | undefined;
 }
 
 const TEXT_MS = 3000; // a turn is told without its text then
@@ -35,6 +41,9 @@ export class TurnTexts {
   readonly #parts: TurnTextsParts;
   readonly #waiting: Waiting[] = [];
   #stopFollowing: (() => void) | undefined;
+  /** Number of the last turn whose event came. */
+  #lastTurn = -1;
+  #early: EarlyWords | undefined;
   #cancelTimer = (): void => undefined;
 
   constructor(parts: TurnTextsParts) {
@@ -46,8 +55,8 @@ export class TurnTexts {
     const { call, callerTexts } = this.#parts;
     if (callerTexts?.isCallerRecognised !== true) return;
     this.#stopFollowing ??= callerTexts.follow(call, {
-      text: (words) => words.isFinal && this.#arrived(words),
-      failed: () => this.#flush(),
+      said: (turn) => this.#settled(turn.number, turn),
+      unsaid: ({ number }) => this.#settled(number, undefined),
     });
   }
 
@@ -67,22 +76,25 @@ export class TurnTexts {
       this.#parts.tell(event);
       return;
     }
-    this.#waiting.push({ event, isOpen: isTurn });
+    this.#waiting.push({ event, awaited: isTurn ? event.turn : undefined });
     if (this.#waiting.length === 1) this.#wait();
+    if (isTurn) this.#lastTurn = event.turn;
+    if (isTurn && this.#early?.turn === event.turn) this.#settled(event.turn, this.#early.words);
   }
 
-  #arrived(words: CallerText): void {
-    const turn = this.#waiting.find(({ isOpen }) => isOpen);
-    if (turn === undefined) return; // it was told without its text
-    turn.isOpen = false;
-    turn.words = words;
+  /** Without words, the turn has no text. A turn that was told without its text stays so. */
+  #settled(turn: number, words: TurnWords | undefined): void {
+    if (turn > this.#lastTurn) this.#early = { turn, words };
+    const waiting = this.#waiting.find(({ awaited }) => awaited === turn);
+    if (waiting === undefined) return;
+    Object.assign(waiting, { awaited: undefined, words });
     this.#drain();
   }
 
   #wait(): void {
     this.#cancelTimer = this.#parts.time.after(TEXT_MS, () => {
       const [first] = this.#waiting;
-      if (first !== undefined) first.isOpen = false;
+      if (first !== undefined) first.awaited = undefined;
       this.#drain();
     });
   }
@@ -90,7 +102,7 @@ export class TurnTexts {
   /** Tells what waits, up to the next turn whose text is to come. */
   #drain(): void {
     this.#cancelTimer();
-    while (this.#waiting[0]?.isOpen === false) {
+    while (this.#waiting[0] !== undefined && this.#waiting[0].awaited === undefined) {
       const { event, words } = this.#waiting.shift() as Waiting;
       this.#parts.tell(words === undefined ? event : withWords(event, words));
     }
@@ -98,12 +110,12 @@ export class TurnTexts {
   }
 
   #flush(): void {
-    for (const waiting of this.#waiting) waiting.isOpen = false;
+    for (const waiting of this.#waiting) waiting.awaited = undefined;
     this.#drain();
   }
 }
 
-function withWords(event: CallEvent, { text, language }: Pick<CallerText, 'text' | 'language'>): CallEvent {
+function withWords(event: CallEvent, { text, language }: TurnWords): CallEvent {
   if (event.type !== 'turn.ended') return event;
   return { ...event, text, ...(language === undefined ? {} : { language }) };
 }

@@ -99,9 +99,13 @@ export type CallEvent =
   /** The caller began to speak, at this time in milliseconds since 1970. */
   | { type: 'speech.started'; onsetAt: number }
   | { type: 'speech.stopped'; durationMs: number }
-  /** The caller has finished, `silenceMs` ago, or speaks for as long as a turn may last. */
+  /**
+   * The caller has finished turn number `turn` of the call, from 0: `silenceMs` ago, or after as long as a
+   * turn may last.
+   */
   | {
       type: 'turn.ended';
+      turn: number;
       speechMs: number;
       silenceMs: number;
       reason: 'silence' | 'longest' | 'client';

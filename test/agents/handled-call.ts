@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { HandledCall } from '../../src/call/call-handler.js';
-import type { CallerListener, ExpectedSpeech } from '../../src/call/caller-texts.js';
+import { type CallerListener, CallerTexts, type ExpectedSpeech } from '../../src/call/caller-texts.js';
+import { CallerTurns } from '../../src/call/caller-turns.js';
 import type { CallEvent } from '../../src/call/utterance.js';
+import type { Recogniser } from '../../src/engines/recogniser.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import { type CallUnderTest, FRAME_MS, type openCalls } from '../fakes/call-under-test.js';
@@ -13,6 +15,8 @@ import { until } from '../fakes/until.js';
 
 interface CallSetting {
   readonly isCallerRecognised?: boolean;
+  /** It recognises the caller in place of the test's `text` and `fail`. */
+  readonly recogniser?: Recogniser;
   readonly makePort?: (plane: MediaPlane) => MediaPort;
   /** Status with which transfers are refused. */
   readonly transferStatus?: number;
@@ -20,10 +24,7 @@ interface CallSetting {
 
 export interface HandledCallUnderTest extends CallUnderTest {
   readonly handled: HandledCall;
-  readonly callerTexts: {
-    readonly isCallerRecognised: boolean;
-    follow(call: unknown, listener: CallerListener, expected?: ExpectedSpeech): () => void;
-  };
+  readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly hearing: FakeHearing;
   /** The expectations that the recogniser was told. */
   readonly expected: (ExpectedSpeech | undefined)[];
@@ -56,22 +57,31 @@ export async function settle(): Promise<void> {
 
 export function openHandledCall(
   calls: ReturnType<typeof openCalls>,
-  { isCallerRecognised = true, makePort, transferStatus }: CallSetting = {},
+  { isCallerRecognised = true, recogniser, makePort, transferStatus }: CallSetting = {},
 ): HandledCallUnderTest {
   const hearing = new FakeHearing();
   const under = calls.open(undefined, makePort === undefined ? { hearing } : { hearing, makePort });
   const { call, time, port, events } = under;
   const line: string[] = [];
   const expected: (ExpectedSpeech | undefined)[] = [];
-  let listener: CallerListener | undefined;
-  const callerTexts = {
+  const listeners: CallerListener[] = [];
+  const turns = new CallerTurns(time, listeners);
+  /** Numbers of the turns whose texts have not come. */
+  const awaited: number[] = [];
+  const played = {
     isCallerRecognised,
     follow: (_call: unknown, given: CallerListener, speech?: ExpectedSpeech) => {
-      listener = given;
+      listeners.splice(0, 1, given);
       expected.push(speech);
       return () => undefined;
     },
   };
+  call.observe((event) => {
+    if (event.type !== 'turn.ended') return;
+    turns.ended(event);
+    awaited.push(event.turn);
+  });
+  const callerTexts = recogniser === undefined ? played : new CallerTexts({ recogniser, time });
   const handled: HandledCall = {
     call,
     direction: 'inbound',
@@ -89,7 +99,6 @@ export function openHandledCall(
       },
     },
   };
-  let number = 0;
   const begins = () => hearing.report({ type: 'speech.started', atMs: time.now() });
   const stops = () => {
     const atMs = time.now();
@@ -99,9 +108,14 @@ export function openHandledCall(
     hearing.report({ type: 'turn.ended', atMs: time.now(), ...turn });
   };
   const text = (said: string, isFinal = true) => {
-    const times = { beginMs: 0, endMs: 0 };
-    listener?.text({ number, text: said, isFinal, language: 'en', ...times });
-    if (isFinal) number++;
+    const words = { text: said, language: 'en' };
+    const number = isFinal ? (awaited.shift() ?? call.turn) : call.turn;
+    for (const listener of listeners) listener.text?.({ number, ...words, isFinal, beginMs: 0, endMs: 0 });
+    if (isFinal) turns.heard(number, words);
+  };
+  const fail = (error: ParleyError) => {
+    for (const listener of listeners) listener.failed?.(error);
+    for (const number of awaited.splice(0)) turns.lost(number, error);
   };
   return {
     ...under,
@@ -113,7 +127,7 @@ export function openHandledCall(
     begins,
     stops,
     text,
-    fail: (error) => listener?.failed(error),
+    fail,
     says: (said) => {
       begins();
       under.pass(1000);

@@ -18,6 +18,8 @@ class PlayedCall {
   /** The far end sends sound. */
   hasSound = true;
   readonly id = 'call_1';
+  /** Turns that have ended. */
+  turn = 0;
   #observers = new Set<(event: CallEvent) => void>();
   #followers = new Set<(port: MediaPort) => void>();
 
@@ -49,7 +51,8 @@ class PlayedCall {
     return () => void this.hearers--;
   }
 
-  tell(event: CallEvent): void {
+  tell(told: CallEvent): void {
+    const event = told.type === 'turn.ended' ? { ...told, turn: this.turn++ } : told;
     for (const observer of this.#observers) observer(event);
   }
 
@@ -98,7 +101,7 @@ function short(event: CaptionEvent): unknown[] {
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 const SPEECH: CallEvent = { type: 'speech.started', onsetAt: 0 };
 const PAUSE: CallEvent = { type: 'speech.stopped', durationMs: 100 };
-const TURN: CallEvent = { type: 'turn.ended', speechMs: 100, silenceMs: 600, reason: 'silence' };
+const TURN = { type: 'turn.ended', turn: 0, speechMs: 100, silenceMs: 600, reason: 'silence' } as const;
 
 test('what the caller says is told while it is said, and when it was', async () => {
   const { call, recogniser, time, follow } = open();
@@ -133,6 +136,7 @@ test('a turn that was ended by order has a text, also if no speech was found in 
   const { call, recogniser, follow } = open();
   const viewer = follow();
   const byOrder: CallEvent = { ...TURN, reason: 'client' };
+  for (const ear of call.ears) ear.write(new Float32Array(1000));
   call.tell(byOrder);
   const [session] = recogniser.opened;
   assert.ok(session !== undefined);
@@ -200,24 +204,20 @@ test('an utterance that ends while it waits changes nothing of the one that is h
   ]);
 });
 
-test('texts of the caller keep their numbers, also if a partial one comes before the last final one', () => {
+test('texts of the caller have the numbers of their turns, also if a partial one comes before the last final one', async () => {
   const { call, recogniser, follow } = open();
   const viewer = follow();
   viewer.taken();
   const [session] = recogniser.opened;
   assert.ok(session !== undefined);
+  session.textOf = (part) => (part === 0 ? 'Yes.' : '');
+  for (const event of [SPEECH, TURN, SPEECH]) call.tell(event);
   session.partial('And', 0, 1);
-  session.listener.final({
-    part: 0,
-    text: 'Yes.',
-    stable: 4,
-    language: 'en',
-    beginSeconds: 0,
-    endSeconds: 1,
-  });
-  session.listener.final({ part: 1, text: '', stable: 0, language: 'en', beginSeconds: 1, endSeconds: 2 });
-  session.listener.final({ part: 2, text: '', stable: 0, language: 'en', beginSeconds: 2, endSeconds: 3 });
+  await tick();
+  for (const event of [TURN, SPEECH, TURN]) call.tell(event);
+  await tick();
   call.move();
+  call.tell(SPEECH);
   recogniser.opened[1]?.partial('Well', 0, 0);
   assert.deepEqual(
     viewer.taken().map(([, number, , , text, state]) => [number, text, state]),

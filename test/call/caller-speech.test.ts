@@ -168,7 +168,7 @@ test('speech, turns and silence of the caller are events of the call', () => {
   assert.ok(started?.type === 'speech.started' && Math.abs(started.onsetAt - (Date.now() - 100)) < 1000);
   assert.deepEqual(others, [
     { type: 'speech.stopped', durationMs: 480 },
-    { type: 'turn.ended', speechMs: 480, silenceMs: 600, reason: 'silence' },
+    { type: 'turn.ended', turn: 0, speechMs: 480, silenceMs: 600, reason: 'silence' },
     { type: 'no_input' },
   ]);
 });

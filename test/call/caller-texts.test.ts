@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
-import { CallerTexts } from '../../src/call/caller-texts.js';
+import { type CallerListener, CallerTexts } from '../../src/call/caller-texts.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { CallEvent } from '../../src/call/utterance.js';
 import { ManualTime } from '../fakes/manual-time.js';
@@ -11,8 +11,8 @@ import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
 
 const SPEECH: CallEvent = { type: 'speech.started', onsetAt: 0 };
 const PAUSE: CallEvent = { type: 'speech.stopped', durationMs: 100 };
-const SILENCE: CallEvent = { type: 'turn.ended', speechMs: 100, silenceMs: 600, reason: 'silence' };
-const ORDER: CallEvent = { type: 'turn.ended', speechMs: 0, silenceMs: 0, reason: 'client' };
+const SILENCE: CallEvent = { type: 'turn.ended', turn: 0, speechMs: 100, silenceMs: 600, reason: 'silence' };
+const ORDER: CallEvent = { type: 'turn.ended', turn: 0, speechMs: 0, silenceMs: 0, reason: 'client' };
 const BY_HAND = { byHand: 'open' } as const;
 const CLOSED = { byHand: 'closed' } as const;
 
@@ -29,6 +29,7 @@ function open() {
   };
   const call = {
     id: 'call_1',
+    turn: 0,
     closed: new Promise<string>(() => undefined),
     observe: (observer: (event: CallEvent) => void) => {
       observers.add(observer);
@@ -43,9 +44,9 @@ function open() {
   const recogniser = new ScriptedRecogniser();
   const callerTexts = new CallerTexts({ recogniser, time: new ManualTime(0) });
   const finals: [number, string][] = [];
-  const listener = {
-    text: ({ number, text, isFinal }: { number: number; text: string; isFinal: boolean }) =>
-      void (isFinal && finals.push([number, text])),
+  const listener: CallerListener = {
+    said: ({ number, text }) => void finals.push([number, text]),
+    unsaid: () => assert.fail(),
     failed: () => assert.fail(),
   };
   return {
@@ -53,7 +54,10 @@ function open() {
     finals,
     follow: (expected: Parameters<CallerTexts['follow']>[2]) => callerTexts.follow(call, listener, expected),
     tell: (...events: CallEvent[]) => {
-      for (const event of events) for (const observer of observers) observer(event);
+      for (const event of events) {
+        const told = event.type === 'turn.ended' ? { ...event, turn: call.turn++ } : event;
+        for (const observer of observers) observer(told);
+      }
     },
     /** Each ear hears as many samples. */
     hear: (samples: number) => {
@@ -122,7 +126,7 @@ test('voice activity finds the turns again once the client gives them back, with
     ['pause', 3000],
     ['end', 3000],
   ]);
-  assert.deepEqual(finals, [[1, 'turn 1']]);
+  assert.deepEqual(finals, [[0, 'turn 1']]); // the sound of before was no turn
   follow(BY_HAND);
   assert.deepEqual(orders().at(-1), ['begin', 3000]);
 });
@@ -147,7 +151,7 @@ test('another language holds from the next turn on, and texts come in the order 
   await tick();
   assert.deepEqual(finals, [
     [0, 'turn 0'],
-    [1, 'turn 0'],
+    [1, 'turn 0'], // of the next session
   ]);
   assert.equal(recogniser.opened[0]?.closed, true);
 });

@@ -19,6 +19,8 @@ export class ScriptedSession implements RecognitionSession {
   /** All sound that was read. */
   readonly sound: number[] = [];
   closed = false;
+  /** The final text of a turn. */
+  textOf = (part: number): string => `turn ${part}`;
   /** It reads only while this is true. */
   reads = true;
   #ring: PcmRing | undefined;
@@ -58,7 +60,7 @@ export class ScriptedSession implements RecognitionSession {
     if (order !== 'end') return;
     const part = this.#part++;
     const times = { beginSeconds: this.#beganAt / 16_000, endSeconds: at / 16_000 };
-    queueMicrotask(() => this.#final(`turn ${part}`, part, times));
+    queueMicrotask(() => this.#final(this.textOf(part), part, times));
   }
 
   partial(text: string, stable: number, part = this.#part): void {

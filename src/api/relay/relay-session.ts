@@ -8,7 +8,7 @@
 import type { CallerTexts } from '../../call/caller-texts.js';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { Interruptible, Utterance } from '../../call/utterance.js';
-import { Conversation, type CallerTurn, type ConversationListener } from '../../agents/conversation.js';
+import { Conversation, type ConversationListener, type SaidTurn } from '../../agents/conversation.js';
 import type { SpeechRouting, VoiceRequest } from '../../engines/routing.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { IdleCaller } from '../../agents/idle-caller.js';
@@ -508,7 +508,7 @@ export class RelaySession {
     this.#balance();
   }
 
-  #said({ text, language, isOverVoice }: CallerTurn): void {
+  #said({ text, language, isOverVoice }: SaidTurn): void {
     this.#idle.acts();
     const reported = this.#config.reportInputDuringAgentSpeech;
     if (isOverVoice && reported !== 'any' && reported !== 'speech') return;

@@ -1,9 +1,11 @@
 // Turns of the caller that the client ends itself (push-to-talk), over OpenAI's Realtime events.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ParleyError } from '../../../src/errors.js';
 import { settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { FAR, rtp } from '../../media/plane-under-test.js';
+import { ScriptedRecogniser } from '../../transcribing/scripted-recogniser.js';
 import { openRealtime, type RealtimeUnderTest } from './open-realtime.js';
 
 const calls = openCalls();
@@ -434,4 +436,28 @@ test('in a WebRTC call the buffer is the time in which packets came', () => {
   receive(4);
   under.send({ type: 'input_audio_buffer.commit' });
   assert.equal(under.all('error').length, 2);
+});
+
+test('a turn that no recogniser has heard fails at its end, and the next one has its own words', async () => {
+  const recogniser = new ScriptedRecogniser();
+  const under = open({ recogniser });
+  const turn = async () => {
+    append(under, 1000, 32);
+    under.begins();
+    under.pass(1000);
+    under.send({ type: 'input_audio_buffer.commit' });
+    under.pass(200);
+    obey(under);
+    await settle();
+    return under.last('input_audio_buffer.committed').item_id;
+  };
+  recogniser.opened[0]?.fail(new ParleyError('ENGINE_LOST', 'gone'));
+  await settle();
+  const lost = await turn();
+  const failed = under.last('conversation.item.input_audio_transcription.failed');
+  assert.deepEqual([failed.item_id, failed.error.code], [lost, 'engine_lost']);
+  under.pass(5000); // until the recogniser is opened again
+  const heard = await turn();
+  const completed = under.last('conversation.item.input_audio_transcription.completed');
+  assert.deepEqual([completed.item_id, completed.transcript], [heard, 'turn 0']);
 });

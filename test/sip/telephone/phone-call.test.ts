@@ -435,14 +435,16 @@ void test('a turn has its text in the events of the call, and none that waits is
     follow: (_call: unknown, given: CallerListener) => ((listener = given), () => undefined),
   };
   const { phone, call, events } = aCall({}, { callerTexts });
-  const turn = { type: 'turn.ended', speechMs: 100, silenceMs: 600, reason: 'silence' } as const;
+  const turn = { type: 'turn.ended', turn: 0, speechMs: 100, silenceMs: 600, reason: 'silence' } as const;
   call.emit({ type: 'speech.started', onsetAt: 0 });
   call.emit(turn);
-  listener?.text({ number: 0, text: 'Hello.', isFinal: true, language: undefined, beginMs: 0, endMs: 0 });
-  call.emit(turn);
+  const times = { isByOrder: false, endOfSpeechMs: 0, decidedMs: 600, textMs: 700 };
+  listener?.said?.({ number: 0, text: 'Hello.', language: undefined, ...turn, ...times });
+  const next = { ...turn, turn: 1 };
+  call.emit(next);
   await phone.end({ reason: 'we hung up' });
   const told = events.flatMap((event) => (event.type === 'speech' ? [event.event] : []));
-  assert.deepEqual(told.slice(1), [{ ...turn, text: 'Hello.' }, turn]);
+  assert.deepEqual(told.slice(1), [{ ...turn, text: 'Hello.' }, next]);
   assert.equal(events.at(-1)?.type, 'state');
 });
 

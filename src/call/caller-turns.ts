@@ -1,0 +1,108 @@
+// Joins the turns of the caller of one call with their texts, by the number of the turn. A turn that is over
+// is settled once: by its text, by a recogniser that fails, or by a time limit.
+//
+//   turn.ended ─▶ ended ─▶ ┬─ text ────────▶ said
+//                          ├─ not heard ───▶ unsaid
+//                          └─ 8 s ─────────▶ unsaid
+//
+// Turns are settled in their order.
+import { ParleyError } from '../errors.js';
+import type { Time } from '../time.js';
+import type { CallEvent } from './utterance.js';
+
+/** A turn that is over. Times are in milliseconds of the monotonic clock. */
+export interface EndedTurn {
+  /** Its number in the call. */
+  readonly number: number;
+  readonly speechMs: number;
+  /** From the end of the speech until the turn was found to be over. */
+  readonly silenceMs: number;
+  /** An order has ended it. */
+  readonly isByOrder: boolean;
+  readonly endOfSpeechMs: number;
+  /** The turn was found to be over. */
+  readonly decidedMs: number;
+}
+
+/** The words of a turn, which are an empty text if none were found. */
+export interface TurnWords {
+  readonly text: string;
+  /** BCP 47 tag; undefined if it is not known. */
+  readonly language: string | undefined;
+}
+
+/** A turn that is over, with its words. */
+export interface CallerTurn extends EndedTurn, TurnWords {
+  /** Its text was final. */
+  readonly textMs: number;
+}
+
+/** `said` or `unsaid` follows each `turnEnded`, in the order of the turns. */
+export interface TurnListener {
+  turnEnded?(turn: EndedTurn): void;
+  said?(turn: CallerTurn): void;
+  /** The turn has no text, or not in time. */
+  unsaid?(turn: EndedTurn, error: ParleyError): void;
+}
+
+interface OpenTurn {
+  readonly turn: EndedTurn;
+  readonly cancelLimit: () => void;
+  /** How it was settled; it may wait for the turns before it. */
+  outcome: TurnWords | ParleyError | undefined;
+}
+
+/** Milliseconds from the end of a turn to its text. A recogniser that takes longer is as good as lost. */
+export const TEXT_MS = 8000;
+
+export class CallerTurns {
+  readonly #time: Time;
+  readonly #listeners: Iterable<TurnListener>;
+  #open: OpenTurn[] = [];
+
+  constructor(time: Time, listeners: Iterable<TurnListener>) {
+    this.#time = time;
+    this.#listeners = listeners;
+  }
+
+  /** A turn is over. */
+  ended({ turn: number, speechMs, silenceMs, reason }: Extract<CallEvent, { type: 'turn.ended' }>): void {
+    const decidedMs = this.#time.now();
+    const times = { speechMs, silenceMs, endOfSpeechMs: decidedMs - silenceMs, decidedMs };
+    const turn: EndedTurn = { number, ...times, isByOrder: reason === 'client' };
+    const late = () => this.#settle(number, new ParleyError('TIMEOUT', 'the text came too late'));
+    this.#open.push({ turn, cancelLimit: this.#time.after(TEXT_MS, late), outcome: undefined });
+    for (const listener of this.#listeners) listener.turnEnded?.(turn);
+  }
+
+  /** The final text of a turn has come. Without effect if the turn was settled before. */
+  heard(turn: number, { text, language }: TurnWords): void {
+    this.#settle(turn, { text, language });
+  }
+
+  /** No text comes of a turn. Without effect if the turn was settled before. */
+  lost(turn: number, error: ParleyError): void {
+    this.#settle(turn, error);
+  }
+
+  /** Nothing is told of the turns that wait. */
+  close(): void {
+    for (const { cancelLimit } of this.#open) cancelLimit();
+    this.#open = [];
+  }
+
+  #settle(number: number, outcome: TurnWords | ParleyError): void {
+    const open = this.#open.find(({ turn }) => turn.number === number);
+    if (open === undefined) return;
+    open.outcome ??= outcome;
+    open.cancelLimit();
+    while (this.#open[0]?.outcome !== undefined) this.#tell(this.#open.shift() as OpenTurn);
+  }
+
+  #tell({ turn, outcome }: OpenTurn): void {
+    for (const listener of this.#listeners) {
+      if (outcome instanceof ParleyError) listener.unsaid?.(turn, outcome);
+      else if (outcome !== undefined) listener.said?.({ ...turn, ...outcome, textMs: this.#time.now() });
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// Turns of the caller and their texts, joined by number, on a manual clock.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CallerTurns } from '../../src/call/caller-turns.js';
+import { ParleyError } from '../../src/errors.js';
+import { ManualTime } from '../fakes/manual-time.js';
+
+const LOST = new ParleyError('ENGINE_LOST', 'gone');
+
+function open() {
+  const time = new ManualTime(10_000);
+  const told: string[] = [];
+  const turns = new CallerTurns(time, [
+    {
+      turnEnded: ({ number }) => void told.push(`ended ${number}`),
+      said: ({ number, text }) => void told.push(`said ${number} ${text}`),
+      unsaid: ({ number }, { code }) => void told.push(`unsaid ${number} ${code}`),
+    },
+  ]);
+  const end = (turn: number) =>
+    turns.ended({ type: 'turn.ended', turn, speechMs: 900, silenceMs: 600, reason: 'silence' });
+  const hear = (turn: number, text: string) => turns.heard(turn, { text, language: undefined });
+  return { time, turns, told, end, hear };
+}
+
+test('each turn has its own text, in the order of the turns, however the texts come', () => {
+  const { told, end, hear, turns, time } = open();
+  for (const turn of [3, 4, 5]) end(turn);
+  hear(4, 'second');
+  hear(3, 'first');
+  turns.lost(5, LOST);
+  assert.deepEqual(told.slice(3), ['said 3 first', 'said 4 second', 'unsaid 5 ENGINE_LOST']);
+  assert.equal(time.waiting, 0);
+});
+
+test('a text that comes after its limit of 8 s, or of no turn that is over, is given to no turn', () => {
+  const { told, end, hear, time } = open();
+  end(0);
+  time.advance(7999);
+  assert.deepEqual(told, ['ended 0']);
+  time.advance(1);
+  end(1);
+  hear(0, 'late');
+  hear(7, 'of nobody');
+  hear(1, 'in time');
+  assert.deepEqual(told, ['ended 0', 'unsaid 0 TIMEOUT', 'ended 1', 'said 1 in time']);
+});
+
+test('a turn tells its times, and its end is before it was found to be over', () => {
+  const time = new ManualTime(10_000);
+  const told: unknown[] = [];
+  const turns = new CallerTurns(time, [{ said: (turn) => void told.push(turn) }]);
+  turns.ended({ type: 'turn.ended', turn: 0, speechMs: 900, silenceMs: 600, reason: 'client' });
+  time.advance(30);
+  turns.heard(0, { text: 'Yes.', language: 'en' });
+  assert.deepEqual(told, [
+    {
+      number: 0,
+      text: 'Yes.',
+      language: 'en',
+      speechMs: 900,
+      silenceMs: 600,
+      isByOrder: true,
+      endOfSpeechMs: 9400,
+      decidedMs: 10_000,
+      textMs: 10_030,
+    },
+  ]);
+});
+
+test('nothing is told of turns that wait once nobody follows, and no timer is left', () => {
+  const { told, end, hear, turns, time } = open();
+  end(0);
+  turns.close();
+  hear(0, 'late');
+  assert.deepEqual([told, time.waiting], [['ended 0'], 0]);
+});
