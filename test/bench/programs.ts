@@ -40,6 +40,11 @@ const BENCHES: Readonly<Record<string, Program>> = {
     addon: true,
     measures: 'cache hits, first bytes, 64 streams, beside fastify and Node alone',
   },
+  'http2-flood': {
+    file: 'http2-flood.bench.js',
+    addon: true,
+    measures: 'wait of another client during floods of HTTP/2',
+  },
   interrupt: { file: 'interrupt.bench.js', addon: true, measures: 'clear to last old packet' },
   listen: {
     file: 'listen/listen.bench.js',

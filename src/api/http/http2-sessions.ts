@@ -1,9 +1,13 @@
-// Limits what HTTP/2 connections may cost: the time of requests, unread answers and idle connections, and the
-// number of requests and resets a second. Floods of pings, settings or headers are bounded by nghttp2.
+// Limits what HTTP/2 connections may cost: the time of headers, requests, unread answers and idle
+// connections, and the number of requests, resets, pings and settings a second. nghttp2 and Node end a
+// connection that sends too many CONTINUATION or empty DATA frames.
 //
 // A request that its client resets at once has cost the server most of its work (CVE-2023-44487). So has one
 // that the server resets because of an error that the client provoked (CVE-2025-8671). Both count alike.
-import type { IncomingMessage } from 'node:http';
+//
+// A proxy on this machine has one connection for many clients. A client behind it is counted by the address
+// that the proxy states, and only its own requests are refused.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import {
   constants,
   type Http2ServerRequest,
@@ -11,7 +15,14 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { MessageRate, type MessageRateLimits, neighbourhood } from '../../call/client-limits.js';
+import {
+  clientAddress,
+  isOwnMachine,
+  MessageRate,
+  type MessageRateLimits,
+  neighbourhood,
+  statesClient,
+} from '../../call/client-limits.js';
 import type { Time } from '../../time.js';
 import { addressOf } from './access.js';
 
@@ -30,6 +41,8 @@ export interface ProtocolLimits {
   readonly streams: MessageRateLimits;
   /** Streams that are reset. Fifty calls that are interrupted each second stay below. */
   readonly resets: MessageRateLimits;
+  /** PING and SETTINGS frames of one connection, each of which is answered. */
+  readonly controls: MessageRateLimits;
 }
 
 const longUploads = new WeakSet<object>();
@@ -51,7 +64,10 @@ class StreamRates {
   usedMs: number;
   /** Open connections. */
   connections = 0;
-  /** New connections are refused until then, because each could begin with a thousand requests. */
+  /**
+   * New connections are refused until then, because each could begin with a thousand requests. So are the
+   * requests of a client behind a proxy.
+   */
   refusedUntilMs = 0;
 
   constructor({ streams, resets }: ProtocolLimits, nowMs: number, factor: number) {
@@ -71,6 +87,7 @@ class StreamRates {
 
 const REFUSAL_MS = 1000;
 const FORGET_MS = 10_000; // an unused rate has its whole burst again
+const MAX_ADDRESSES = 10_000; // behind proxies; further ones share one rate
 
 interface Exchange {
   readonly request: Http2ServerRequest;
@@ -86,9 +103,19 @@ interface Session {
   idleSinceMs: number;
   /** The preface of the client and its settings have come. */
   isGreeted: boolean;
-  /** It has had too many requests or resets, and is being closed. */
+  /** A request has come. */
+  isUsed: boolean;
+  /** It has had too many requests, resets or control frames, and is being closed. */
   isRefused: boolean;
-  readonly rates: readonly StreamRates[];
+  /** Remote address of the connection. */
+  readonly address: string | undefined;
+  /** Of the connection, and of its address. */
+  readonly rates: readonly [StreamRates, StreamRates];
+  readonly controls: MessageRate;
+  /** The headers of all streams up to this one have ended. */
+  wholeUntil: number;
+  /** The stream whose headers have begun and not ended. */
+  begun: { readonly stream: number; readonly sinceMs: number } | undefined;
 }
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
@@ -102,6 +129,8 @@ export class Http2Sessions {
   /** By address, also for a while after its last connection. */
   readonly #addresses = new Map<string, StreamRates>();
   #cancelSweep: (() => void) | undefined;
+  /** When the last sweep was, in milliseconds. */
+  #sweptMs = 0;
   #closing = false;
 
   constructor(limits: ProtocolLimits, time: Time) {
@@ -113,37 +142,39 @@ export class Http2Sessions {
     return this.#sessions.size;
   }
 
-  add(session: ServerHttp2Session): void {
+  add(connection: ServerHttp2Session): void {
     const nowMs = this.#time.now();
-    const ofAddress = this.#ratesOf(session, nowMs);
-    const rates = [new StreamRates(this.#limits, nowMs, 1), ofAddress];
-    const isRefused = ofAddress.refusedUntilMs > nowMs;
-    const state = { open: 0, idleSinceMs: nowMs, isGreeted: false, isRefused, rates };
+    const session = this.#open(connection, nowMs);
+    const [, ofAddress] = session.rates;
     ofAddress.connections++;
-    this.#sessions.set(session, state);
-    session.prependListener('stream', (stream: ServerHttp2Stream) => {
-      // Reset in the bytes that began it, so that no request comes of it.
-      if (stream.session === undefined && this.#admits('stream', session, state))
-        this.#admits('reset', session, state);
+    this.#sessions.set(connection, session);
+    connection.prependListener('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      this.#onStream(connection, session, stream, headers);
     });
-    session.once('remoteSettings', () => (state.isGreeted = true));
-    session.once('close', () => {
-      this.#sessions.delete(session);
+    const control = () => this.#control(connection, session);
+    connection.once('remoteSettings', () => (session.isGreeted = true));
+    connection.on('remoteSettings', control).on('ping', control);
+    connection.once('close', () => {
+      this.#sessions.delete(connection);
       ofAddress.connections--;
     });
-    if (isRefused) refuse(session);
-    else if (this.#closing) session.close();
+    if (session.isRefused) refuse(connection);
+    else if (this.#closing) connection.close();
     this.#cancelSweep ??= this.#sweepLater();
   }
 
-  /** False if the connection has had too many requests, and is being closed. */
+  /** False if there were too many requests: the connection is being closed, or this request was reset. */
   watch(request: Http2ServerRequest, response: Http2ServerResponse): boolean {
     const { stream } = request;
     const connection = stream.session as ServerHttp2Session | undefined;
     const session = connection === undefined ? undefined : this.#sessions.get(connection);
     // It closed before the request was read.
     if (connection === undefined || session === undefined) return false;
-    if (!this.#admits('stream', connection, session)) return false;
+    const client = this.#behindProxy(session, request.headers);
+    if (!this.#admits('stream', connection, session, client)) {
+      if (client !== undefined) stream.close(NGHTTP2_ENHANCE_YOUR_CALM);
+      return false;
+    }
     const exchange = { request, response, sinceMs: this.#time.now(), writtenMs: undefined };
     this.#exchanges.add(exchange);
     session.open++;
@@ -151,27 +182,87 @@ export class Http2Sessions {
       this.#exchanges.delete(exchange);
       session.open--;
       session.idleSinceMs = this.#time.now();
-      if (isReset(stream)) this.#admits('reset', connection, session);
+      if (isReset(stream)) this.#admits('reset', connection, session, client);
     });
     return true;
   }
 
-  #ratesOf(session: ServerHttp2Session, nowMs: number): StreamRates {
-    const address = neighbourhood(addressOf(session.socket));
+  #open({ socket }: ServerHttp2Session, nowMs: number): Session {
+    const address = addressOf(socket);
+    const ofAddress = this.#ratesOf(neighbourhood(address), nowMs);
+    return {
+      open: 0,
+      idleSinceMs: nowMs,
+      isGreeted: false,
+      isUsed: false,
+      isRefused: ofAddress.refusedUntilMs > nowMs,
+      address,
+      rates: [new StreamRates(this.#limits, nowMs, 1), ofAddress],
+      controls: new MessageRate(this.#limits.controls, nowMs),
+      wholeUntil: 0,
+      begun: undefined,
+    };
+  }
+
+  #onStream(
+    connection: ServerHttp2Session,
+    session: Session,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+  ): void {
+    session.isUsed = true;
+    session.wholeUntil = Math.max(session.wholeUntil, stream.id ?? 0);
+    if (stream.session !== undefined) return;
+    // It was reset in the bytes that began it, so that no request comes of it.
+    const client = this.#behindProxy(session, headers);
+    if (this.#admits('stream', connection, session, client))
+      this.#admits('reset', connection, session, client);
+  }
+
+  /** The rates of a client that a proxy on this machine states; undefined without such a proxy. */
+  #behindProxy({ address }: Session, headers: IncomingHttpHeaders): StreamRates | undefined {
+    if (!isOwnMachine(address) || !statesClient(headers)) return undefined;
+    const name = `forwarded ${neighbourhood(clientAddress(address, headers))}`;
+    const isKnown = this.#addresses.has(name) || this.#addresses.size < MAX_ADDRESSES;
+    return this.#ratesOf(isKnown ? name : 'forwarded', this.#time.now());
+  }
+
+  #ratesOf(address: string, nowMs: number): StreamRates {
     const known = this.#addresses.get(address);
     const rates = known ?? new StreamRates(this.#limits, nowMs, 2);
     if (known === undefined) this.#addresses.set(address, rates);
     return rates;
   }
 
-  #admits(kind: 'stream' | 'reset', connection: ServerHttp2Session, session: Session): boolean {
+  /** `client` has the rates of one that a proxy states. They take the place of the connection's. */
+  #admits(
+    kind: 'stream' | 'reset',
+    connection: ServerHttp2Session,
+    session: Session,
+    client: StreamRates | undefined,
+  ): boolean {
     if (session.isRefused) return false;
     const nowMs = this.#time.now();
+    if (client !== undefined) {
+      if (client.refusedUntilMs > nowMs) return false;
+      if (client.admits(kind, nowMs)) return true;
+      client.refusedUntilMs = nowMs + REFUSAL_MS;
+      return false;
+    }
     if (session.rates.every((rate) => rate.admits(kind, nowMs))) return true;
+    this.#refuse(connection, session, nowMs);
+    return false;
+  }
+
+  #control(connection: ServerHttp2Session, session: Session): void {
+    const nowMs = this.#time.now();
+    if (!session.isRefused && !session.controls.admits(nowMs)) this.#refuse(connection, session, nowMs);
+  }
+
+  #refuse(connection: ServerHttp2Session, session: Session, nowMs: number): void {
     session.isRefused = true;
     for (const rate of session.rates) rate.refusedUntilMs = nowMs + REFUSAL_MS;
     if (!connection.destroyed) refuse(connection);
-    return false;
   }
 
   /** Asks every client to close its connection. Answers in progress go on. */
@@ -187,15 +278,21 @@ export class Http2Sessions {
   }
 
   #sweepLater(): () => void {
+    this.#sweptMs = this.#time.now();
     return this.#time.after(this.#limits.sweepMs, () => {
-      this.#sweep(this.#time.now());
+      const nowMs = this.#time.now();
+      this.#sweepExchanges(nowMs);
+      for (const [connection, session] of this.#sessions) this.#sweepSession(connection, session, nowMs);
+      for (const [address, { connections, usedMs }] of this.#addresses) {
+        if (connections === 0 && nowMs - usedMs > FORGET_MS) this.#addresses.delete(address);
+      }
       const isUsed = this.#sessions.size > 0 || this.#addresses.size > 0;
       this.#cancelSweep = isUsed ? this.#sweepLater() : undefined;
     });
   }
 
-  #sweep(nowMs: number): void {
-    const { requestMs, headersMs, stallMs, idleMs } = this.#limits;
+  #sweepExchanges(nowMs: number): void {
+    const { requestMs, stallMs } = this.#limits;
     for (const exchange of this.#exchanges) {
       const { request, response, sinceMs } = exchange;
       if (response.writableEnded) exchange.writtenMs ??= nowMs;
@@ -203,12 +300,30 @@ export class Http2Sessions {
       const stalled = exchange.writtenMs !== undefined && nowMs - exchange.writtenMs > stallMs;
       if (late || stalled) request.stream.close(NGHTTP2_CANCEL);
     }
-    for (const [session, { open, idleSinceMs, isGreeted }] of this.#sessions) {
-      if (!isGreeted && nowMs - idleSinceMs > headersMs) session.destroy();
-      else if (open === 0 && nowMs - idleSinceMs > idleMs) session.close();
-    }
-    for (const [address, { connections, usedMs }] of this.#addresses) {
-      if (connections === 0 && nowMs - usedMs > FORGET_MS) this.#addresses.delete(address);
+  }
+
+  #sweepSession(connection: ServerHttp2Session, session: Session, nowMs: number): void {
+    const { headersMs, idleMs } = this.#limits;
+    const { open, idleSinceMs, isGreeted, isUsed } = session;
+    this.#seekHeaders(connection, session);
+    const { begun } = session;
+    const isUnbegun = !isGreeted && nowMs - idleSinceMs > headersMs;
+    const isUnended = begun !== undefined && nowMs - begun.sinceMs > headersMs;
+    if (isUnbegun || isUnended) connection.destroy();
+    else if (open === 0 && nowMs - idleSinceMs > (isUsed ? idleMs : headersMs)) connection.close();
+  }
+
+  /** Notes headers that have begun and not ended. Node reports them only once they have ended. */
+  #seekHeaders(connection: ServerHttp2Session, session: Session): void {
+    const { lastProcStreamID: stream = 0 } = connection.state;
+    if (stream <= session.wholeUntil) session.begun = undefined;
+    else if (session.begun?.stream !== stream) {
+      session.begun = { stream, sinceMs: Math.max(this.#sweptMs, session.idleSinceMs) };
+      // No other frame may come within headers (RFC 9113, section 4.3). An answer shows that they have ended,
+      // and that nghttp2 refused them.
+      connection.ping((error: Error | null) => {
+        if (error === null) session.wholeUntil = Math.max(session.wholeUntil, stream);
+      });
     }
   }
 }

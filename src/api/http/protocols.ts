@@ -17,6 +17,7 @@ export const PROTOCOL_LIMITS: ProtocolLimits = {
   sweepMs: 5000,
   streams: { perSecond: 2000, burst: 4000 },
   resets: { perSecond: 50, burst: 100 },
+  controls: { perSecond: 100, burst: 1000 },
 };
 
 const MAX_HEADER_BYTES = 16 * 1024;

@@ -6,25 +6,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { constants } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import { connect } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
 import { EndlessStream, OUTCOME } from '../fake-speech.js';
 import { EchoDialect, handshake } from './echo-dialect.js';
-import {
-  ask,
-  askSpeech,
-  errorCodeOf,
-  fields,
-  frame,
-  goAways,
-  GREETING,
-  openSession,
-  wire,
-} from './http2-client.js';
+import { ask, askSpeech, errorCodeOf, openSession, wire } from './http2-client.js';
 import { refusal } from './socket-client.js';
 
 test('HTTP/1.1 and HTTP/2 without TLS are answered alike on one port', async (t) => {
@@ -468,145 +457,3 @@ test('a flood of cancelled requests ends its connection', async (t) => {
   assert.notEqual(code, 0);
   assert.equal((await fetch(`${url}/health`)).status, 200);
 });
-
-const HEADERS = 1;
-const RST_STREAM = 3;
-const ENDS = 5; // END_STREAM and END_HEADERS
-const CANCEL = Buffer.of(0, 0, 0, 8);
-const ENHANCE_YOUR_CALM = 11;
-
-function requestFields(method: string, ...more: (readonly [string, string])[]): Buffer {
-  return fields(
-    [':method', method],
-    [':scheme', 'http'],
-    [':path', '/v1/models'],
-    [':authority', 'localhost'],
-    ...more,
-  );
-}
-
-const GET = requestFields('GET');
-const EMPTY_POST = requestFields('POST', ['content-length', '1']);
-
-/** A request, and what makes either side reset it at once. */
-const RESETS: Readonly<Record<string, (stream: number) => Buffer>> = {
-  'requests that the client cancels': (stream) =>
-    Buffer.concat([frame(HEADERS, ENDS, stream, GET), frame(RST_STREAM, 0, stream, CANCEL)]),
-  'requests that the client resets without an error': (stream) =>
-    Buffer.concat([frame(HEADERS, 4, stream, EMPTY_POST), frame(RST_STREAM, 0, stream, Buffer.alloc(4))]),
-  'bodies that are longer than announced': (stream) =>
-    Buffer.concat([frame(HEADERS, 4, stream, EMPTY_POST), frame(0, 1, stream, Buffer.from('xyz'))]),
-  'window updates of nothing': (stream) =>
-    Buffer.concat([frame(HEADERS, 4, stream, EMPTY_POST), frame(8, 0, stream, Buffer.alloc(4))]),
-};
-
-/** Sends what `make` makes for `count` streams; resolves with what came back until the server closed. */
-async function flood(
-  t: TestContext,
-  url: string,
-  { make, count, localAddress }: { make: (stream: number) => Buffer; count: number; localAddress?: string },
-): Promise<Buffer> {
-  const socket = connect({
-    port: Number(new URL(url).port),
-    host: '127.0.0.1',
-    ...(localAddress && { localAddress }),
-  });
-  t.after(() => socket.destroy());
-  const received: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => received.push(chunk)).on('error', () => undefined);
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  const drained = () => new Promise((resolve) => socket.once('drain', resolve));
-  socket.write(GREETING);
-  for (let sent = 0; sent < count && !socket.destroyed; sent += 500) {
-    const streams = Array.from({ length: Math.min(500, count - sent) }, (_, index) =>
-      make(2 * (sent + index) + 1),
-    );
-    if (!socket.write(Buffer.concat(streams))) await Promise.race([drained(), closed]);
-  }
-  await closed;
-  return Buffer.concat(received);
-}
-
-for (const [what, make] of Object.entries(RESETS)) {
-  test(`a flood of ${what} ends its connections, and others are answered`, async (t) => {
-    const { url, logLines } = await openServer(t);
-    const floods = Array.from({ length: 4 }, () => flood(t, url, { make, count: 100_000 }));
-    const answers = [
-      ask(openSession(t, url.replace('127.0.0.1', 'localhost')), { ':path': '/health' }),
-      fetch(`${url}/health`),
-    ];
-    await Promise.allSettled(answers);
-    await Promise.all(floods);
-    assert.equal((await fetch(`${url}/health`)).status, 200);
-    // Each reached the application: at most the burst of the address, and what was open besides.
-    const served = logLines.filter((line) => line.includes('"/v1/models"')).length;
-    assert.ok(served < 1000, `${served} requests`);
-  });
-}
-
-test('a connection above the limit of resets gets GOAWAY with ENHANCE_YOUR_CALM', async (t) => {
-  const time = new ManualTime(1000);
-  const resets = { perSecond: 1, burst: 10 };
-  const { url } = await openServer(t, { time, protocolLimits: { resets } });
-  const make = RESETS['requests that the client cancels'] ?? assert.fail();
-  assert.ok(goAways(await flood(t, url, { make, count: 11 })).includes(ENHANCE_YOUR_CALM));
-});
-
-test('a connection above the limit of requests gets GOAWAY, and its address for a second', async (t) => {
-  const time = new ManualTime(1000);
-  const { url } = await openServer(t, { time, protocolLimits: { streams: { perSecond: 10, burst: 20 } } });
-  const session = openSession(t, url);
-  const away = once(session, 'goaway');
-  for (let count = 0; count < 20; count++) await ask(session, { ':path': '/health' });
-  session.request({ ':path': '/health' }).on('error', () => undefined);
-  assert.equal(((await away) as [number])[0], ENHANCE_YOUR_CALM);
-  const second = openSession(t, url);
-  assert.equal(((await once(second, 'goaway')) as [number])[0], ENHANCE_YOUR_CALM);
-  assert.equal((await fetch(`${url}/health`)).status, 200, 'HTTP/1.1');
-  time.advance(1001);
-  assert.equal((await ask(openSession(t, url), { ':path': '/health' })).headers[':status'], 200);
-});
-
-test('all connections of an address share twice the limit, and no other address pays for them', async (t) => {
-  const time = new ManualTime(1000);
-  const { url } = await openServer(t, { time, protocolLimits: { streams: { perSecond: 10, burst: 20 } } });
-  const from = (localAddress: string) =>
-    openSession(t, url, {
-      createConnection: () => connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress }),
-    });
-  const sessions = [from('127.0.0.2'), from('127.0.0.2'), from('127.0.0.2')];
-  for (const [index, count] of [
-    [0, 20],
-    [1, 20],
-  ] as const)
-    for (let sent = 0; sent < count; sent++)
-      await ask(sessions[index] ?? assert.fail(), { ':path': '/health' });
-  const third = sessions[2] ?? assert.fail();
-  const away = once(third, 'goaway');
-  third.request({ ':path': '/health' }).on('error', () => undefined);
-  assert.equal(((await away) as [number])[0], ENHANCE_YOUR_CALM);
-  assert.equal((await ask(from('127.0.0.3'), { ':path': '/health' })).headers[':status'], 200);
-});
-
-for (const [what, bytes] of [
-  ['half a preface', GREETING.subarray(0, 16)],
-  ['a preface without its last byte', GREETING.subarray(0, 23)],
-  ['a preface without settings', GREETING.subarray(0, 24)],
-  ['half of its settings', GREETING.subarray(0, 30)],
-] as const) {
-  test(`a connection that sends ${what} is closed after the time for headers`, async (t) => {
-    const time = new ManualTime(1000);
-    const { url } = await openServer(t, { time, protocolLimits: { headersMs: 15_000, sweepMs: 5000 } });
-    const { socket, received } = wire(t, url);
-    socket.write(bytes);
-    // The server has seen the beginning once its own settings are there.
-    await once(socket, 'data');
-    const greeted = openSession(t, url);
-    await ask(greeted, { ':path': '/health' });
-    time.advance(15_000);
-    assert.equal(socket.destroyed, false);
-    time.advance(5001);
-    await received;
-    assert.equal((await ask(greeted, { ':path': '/health' })).headers[':status'], 200);
-  });
-}
