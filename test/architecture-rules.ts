@@ -24,6 +24,8 @@ const CALL = [...SPEAKING, 'src/speaking', 'src/transcribing', 'src/hearing', 's
   (place) => place !== 'src/addon.ts',
 );
 
+const API = [...CALL, 'src/call', 'src/agents'];
+
 /** The rooms that each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': [],
@@ -68,7 +70,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/recording': [...HEARING, 'src/encoding'],
   'src/call': CALL,
   'src/agents': [...CALL, 'src/call'],
-  'src/api': [...CALL, 'src/call', 'src/agents'],
+  'src/api/http': API, // knows no route
+  'src/api/speech': [...API, 'src/api/http'], // what the protocols share that speak without a call
+  'src/api/status': [...API, 'src/api/http'],
+  'src/api/pages': [...API, 'src/api/http'],
+  'src/api/openai': [...API, 'src/api/http', 'src/api/speech', 'src/api/elevenlabs'], // one list of models
+  'src/api/elevenlabs': [...API, 'src/api/http', 'src/api/speech'],
+  'src/api/legacy': [...API, 'src/api/http', 'src/api/speech'],
+  'src/api/omni': [...API, 'src/api/http', 'src/api/speech'],
+  'src/api/jambonz': [...API, 'src/api/http', 'src/api/speech', 'src/api/live'],
+  'src/api/live': [...API, 'src/api/http'],
+  'src/api/realtime': [...API, 'src/api/http', 'src/api/speech', 'src/api/live'],
+  'src/api/relay': [...API, 'src/api/http'],
+  'src/api/streams': [...API, 'src/api/http', 'src/api/relay'],
+  'src/api/audiosocket': API,
+  'src/api/calls': [...API, 'src/api/http', 'src/api/speech'],
+  'src/api/whip': [...API, 'src/api/http', 'src/api/calls'],
+  // The roof joins the protocols.
+  'src/api/app.ts': [...API, 'src/api'],
+  'src/api/server.ts': [...API, 'src/api'],
+  'src/api/request-line.ts': [...API, 'src/api'],
+  'src/api/open-conversations.ts': [...API, 'src/api'],
   'src/observe': [...CALL, 'src/call', 'src/api/http/http-metrics.ts'],
   signaling: [...CALL, 'src/call'],
   sip: [...CALL, 'src/call'],
@@ -83,7 +105,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/swagger': ['src/api'],
   '@fastify/swagger-ui': ['src/api'],
   '@fastify/static': ['src/api'],
-  marked: ['src/api/http/guide.ts'],
+  marked: ['src/api/pages/guide.ts'],
   ws: ['src/api', 'src/engines/openai', 'signaling', 'sip'],
   werift: ['signaling'],
   '@discordjs/opus': ['src/codecs/opus.ts'],
@@ -148,7 +170,7 @@ const COMMENT = /^\s*(?:\/\/|\/?\*)|[;,{([\])}]\s+\/\/ [^'"`]*$/; // formatters 
 const UNWRAPPED = /:\/\/|[─▶│└]/; // addresses and diagrams
 const UNFORMATTED = /^\s*\/\/ (?:prettier-ignore|clang-format off)\b/;
 const UNFORMATTED_BESIDE_CODE = /\S.*\/\/ prettier-ignore$/;
-const JOINTS = ['src/call/call.ts', ENTRY];
+const JOINTS = [ENTRY, 'src/call/call.ts', 'src/api/app.ts', 'src/api/server.ts'];
 const NAMELESS = /(?:^|[/.-])(?:utils?|common|types|helpers?)(?=[/.-])/;
 
 /** Every breach of the plan, as "file: what is wrong". */

@@ -65,7 +65,10 @@ test('an import that the plan does not know is named with its file', () => {
     ['src/engines/a.ts', "import { x } from '../text/sentences.js';", 'may not import src/text/sentences.ts'],
     ['src/text/a.ts', "const b = await import('../codecs/wav.js');", 'may not import src/codecs/wav.ts'],
     ['src/api/calls/a.ts', "import '../../../signaling/offer.js';", 'may not import signaling/offer.ts'],
-    ['signaling/a.ts', "import { y } from '../src/api/http/app.js';", 'may not import src/api/http/app.ts'],
+    ['signaling/a.ts', "import { y } from '../src/api/app.js';", 'may not import src/api/app.ts'],
+    ['src/api/http/a.ts', "import { y } from '../app.js';", 'may not import src/api/app.ts'],
+    ['src/api/omni/a.ts', "import '../relay/relay-call.js';", 'may not import src/api/relay/relay-call.ts'],
+    ['src/api/new/a.ts', '', 'stands in no room of the plan'],
     ['src/call/a.ts', "import { z } from '../addon.js';", 'may not import src/addon.ts'],
     ['src/errors.ts', "import { c } from './config/config.js';", 'may not import src/config/config.ts'],
     ['src/call/a.ts', "new Worker(new URL('../api/w.js', import.meta.url));", 'may not import src/api/w.ts'],
@@ -104,7 +107,7 @@ test('a file that is too long, nameless or a mere list of exports is named', () 
   for (const path of [
     'src/call/utils.ts',
     'src/call/call-types.ts',
-    'src/api/helpers/a.ts',
+    'src/api/http/helpers/a.ts',
     'test/common.ts',
   ]) {
     assert.deepEqual(ruleOn(path, ''), [`${path}: a file is named by the noun that it holds`]);

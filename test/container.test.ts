@@ -306,7 +306,7 @@ test('ports and times are those of the server', () => {
 });
 
 test('what the health check takes for speechless is what the server says', () => {
-  const told = /enum: (\['ok'[^\]]*\])/.exec(text('src/api/http/status-routes.ts'))?.[1] ?? '[]';
+  const told = /enum: (\['ok'[^\]]*\])/.exec(text('src/api/status/status-routes.ts'))?.[1] ?? '[]';
   const statuses = parse(told) as string[];
   const [, list = '[]'] = /SPEECHLESS = (\[[^\]]*\])/.exec(text('native/docker-health.mjs')) ?? [];
   assert.deepEqual(

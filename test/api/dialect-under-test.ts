@@ -1,6 +1,6 @@
 // Opens a dialect with scripted speech behind it, and records the messages that its client receives.
 import type { Conversation, Dialect, Peer } from '../../src/api/http/socket-dialect.js';
-import type { SpeechSocketParts } from '../../src/api/http/speech-sockets.js';
+import type { SpeechSocketParts } from '../../src/api/speech/speech-sockets.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SoundOutcome } from '../../src/speaking/sound.js';
 import type { SpeechRequest } from '../../src/speaking/speech-request.js';

@@ -1,7 +1,7 @@
 // A speech service that speaks what the test feeds it, when the test does.
 import { type AudioFormat, contentTypeOf } from '../../src/speaking/audio-format.js';
 import type { ParleyError } from '../../src/errors.js';
-import type { EngineAbilities, SpeechSource } from '../../src/api/openai/speech-source.js';
+import type { EngineAbilities, SpeechSource } from '../../src/api/speech/speech-source.js';
 import type { Voice, VoiceReference } from '../../src/engines/engine.js';
 import { NO_TIME, type SoundOutcome, type SoundSource } from '../../src/speaking/sound.js';
 import type { Speaker } from '../../src/speaking/cached-speech.js';

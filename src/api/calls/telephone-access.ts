@@ -19,7 +19,7 @@ import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/line-piece.js';
 import type { Time } from '../../time.js';
-import { type FieldNames, renamed } from '../openai/speech-request.js';
+import { type FieldNames, renamed } from '../speech/speech-request.js';
 import { callJson } from './call-json.js';
 import { Idempotency, type KeyedRequest, type Outcome } from './idempotency.js';
 import {

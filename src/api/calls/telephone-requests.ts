@@ -17,7 +17,7 @@ import {
   type SpeechFieldLimits,
   textField,
   VOICE_FIELD,
-} from '../openai/speech-schema.js';
+} from '../speech/speech-schema.js';
 import { stated } from '../../stated.js';
 import { readRelayField, RELAY_FIELD } from './relay-field.js';
 

@@ -23,9 +23,7 @@ import {
 import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { isGone, untilGone } from '../http/reply-connection.js';
 import { allowedBy, dropNullFields, fieldRefusal } from '../http/validation.js';
-import { bodyLimitOf } from '../openai/speech-routes.js';
-import type { SpeechLimits } from '../openai/speech-schema.js';
-import type { SpeechFieldLimits } from '../openai/speech-schema.js';
+import { bodyLimitOf, type SpeechFieldLimits, type SpeechLimits } from '../speech/speech-schema.js';
 import { callJson, eventJson, isLast } from './call-json.js';
 import type { EventReplies } from './event-replies.js';
 import type { CommandName, TelephoneAccess } from './telephone-access.js';

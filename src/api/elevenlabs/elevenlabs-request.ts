@@ -14,7 +14,7 @@ import type { SpeechRequest } from '../../speaking/speech-request.js';
 import { stated } from '../../stated.js';
 import { isMarkup } from '../../speaking/text-source.js';
 import { type Fields, flagIn, invalid, readFields, stringIn } from '../http/message-fields.js';
-import type { FieldNames } from '../openai/speech-request.js';
+import type { FieldNames } from '../speech/speech-request.js';
 
 export interface ClientMessage {
   readonly text?: string | undefined;

@@ -7,10 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ELEVENLABS_NAMES, type ElevenLabsBody, readElevenLabsRequest } from './elevenlabs-request.js';
 import { addElevenLabsVoices, type ElevenLabsVoices } from './elevenlabs-voices.js';
 import type { ErrorBody } from '../http/error-reply.js';
-import { renamed } from '../openai/speech-request.js';
+import { renamed } from '../speech/speech-request.js';
 import { textToSpeechSchema, timedSpeechSchema, timedStreamSchema } from './elevenlabs-schema.js';
-import { answerSpeech } from '../openai/speech-answer.js';
-import type { SpeakingParts } from '../openai/speech-routes.js';
+import { answerSpeech, type SpeakingParts } from '../speech/speech-answer.js';
 import { timedLines, timedObject } from './timed-sound.js';
 import type { SoundSource } from '../../speaking/sound.js';
 

@@ -24,7 +24,7 @@ import {
   type SpeechFieldLimits,
   SPEED_FIELD,
   textField,
-} from '../openai/speech-schema.js';
+} from '../speech/speech-schema.js';
 
 const QUERY: JsonSchema = {
   type: 'object',

@@ -8,7 +8,7 @@ import {
   VOICE_SEARCH_SCHEMA,
 } from './elevenlabs-schema.js';
 import type { Voice } from '../../engines/engine.js';
-import type { SpeechSource } from '../openai/speech-source.js';
+import type { SpeechSource } from '../speech/speech-source.js';
 
 /** As the schema lets it through. */
 interface Search {

@@ -3,7 +3,7 @@
 // arrives.
 import { ParleyError } from '../../errors.js';
 import type { SoundOutcome, SoundSource } from '../../speaking/sound.js';
-import { base64, Base64Pieces } from '../openai/sound-forms.js';
+import { base64, Base64Pieces } from '../speech/sound-forms.js';
 
 interface Alignments {
   /** Alignment of the text as requested. */

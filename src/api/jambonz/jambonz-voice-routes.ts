@@ -8,10 +8,9 @@ import type { FastifyInstance } from 'fastify';
 import { MP3_RATES_HZ } from '../../codecs/mp3.js';
 import { stated } from '../../stated.js';
 import { BYTES, type JsonSchema, type RouteSchema, SPEECH_REFUSALS, TAGS } from '../http/json-schema.js';
-import { answerSpeech } from '../openai/speech-answer.js';
-import { type FieldNames, readSpeechRequest, renamed } from '../openai/speech-request.js';
-import type { SpeakingParts } from '../openai/speech-routes.js';
-import { AUDIO_ANSWER, LANGUAGE_FIELD, type SpeechFieldLimits, textField } from '../openai/speech-schema.js';
+import { answerSpeech, type SpeakingParts } from '../speech/speech-answer.js';
+import { type FieldNames, readSpeechRequest, renamed } from '../speech/speech-request.js';
+import { AUDIO_ANSWER, LANGUAGE_FIELD, type SpeechFieldLimits, textField } from '../speech/speech-schema.js';
 
 /** The body as its schema lets it through. */
 interface JambonzBody {

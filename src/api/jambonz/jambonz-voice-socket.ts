@@ -27,7 +27,7 @@ import {
 } from '../http/message-fields.js';
 import type { SpeechOptionLimits } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { type SpeechSocketParts, TextQueue } from '../http/speech-sockets.js';
+import { type SpeechSocketParts, TextQueue } from '../speech/speech-sockets.js';
 
 const TYPES = ['stream', 'flush', 'stop', 'clear'] as const;
 const PCM = formatNamed('pcm');

@@ -13,11 +13,10 @@ import {
   STRING,
   TAGS,
 } from '../http/json-schema.js';
-import { EventStream, type EventWords } from '../openai/sound-forms.js';
-import { answerSpeech, brokenOff } from '../openai/speech-answer.js';
-import { fieldNamesOf, readSpeechRequest, type SpeechBody } from '../openai/speech-request.js';
-import { bodyLimitOf, type SpeakingParts } from '../openai/speech-routes.js';
-import { speechBody, type SpeechFieldLimits } from '../openai/speech-schema.js';
+import { EventStream, type EventWords } from '../speech/sound-forms.js';
+import { answerSpeech, brokenOff, type SpeakingParts } from '../speech/speech-answer.js';
+import { fieldNamesOf, readSpeechRequest, type SpeechBody } from '../speech/speech-request.js';
+import { bodyLimitOf, speechBody, type SpeechFieldLimits } from '../speech/speech-schema.js';
 
 // These fields of a body are not read.
 const FORM_FIELDS = ['response_format', 'stream', 'stream_format', 'non_streaming_mode'];

@@ -21,7 +21,7 @@ import {
   readRate,
   stringIn,
 } from '../http/message-fields.js';
-import { type SpeechSocketParts, TextQueue } from '../http/speech-sockets.js';
+import { type SpeechSocketParts, TextQueue } from '../speech/speech-sockets.js';
 import { socketError } from '../http/error-reply.js';
 
 export function legacySocket(parts: SpeechSocketParts): Dialect {

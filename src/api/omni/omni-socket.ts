@@ -8,7 +8,7 @@ import { ParleyError } from '../../errors.js';
 import { socketError } from '../http/error-reply.js';
 import { invalid } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { type SpeechSocketParts, TextQueue } from '../http/speech-sockets.js';
+import { type SpeechSocketParts, TextQueue } from '../speech/speech-sockets.js';
 import { type OmniConfig, type OmniMessage, readOmniMessage } from './omni-message.js';
 import { OmniUtterance } from './omni-utterance.js';
 

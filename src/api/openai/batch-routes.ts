@@ -19,20 +19,19 @@ import {
   TAGS,
 } from '../http/json-schema.js';
 import { fieldRefusal } from '../http/validation.js';
-import { ownOutcome, wholeFile } from './audio-replies.js';
-import { base64, FoundStream } from './sound-forms.js';
+import { ownOutcome, wholeFile } from '../speech/audio-replies.js';
+import { base64, FoundStream } from '../speech/sound-forms.js';
 import {
   type FieldNames,
   fieldNamesOf,
   readSpeechRequest,
   renamed,
   type SpeechBody,
-} from './speech-request.js';
-import { brokenOff, fittedWithVoice, ignoredNames } from './speech-answer.js';
-import { speechBody, type SpeechFieldLimits } from './speech-schema.js';
-import { SpeechLog } from './speech-log.js';
-import { bodyLimitOf, type SpeakingParts } from './speech-routes.js';
-import type { SpeechSource } from './speech-source.js';
+} from '../speech/speech-request.js';
+import { brokenOff, fittedWithVoice, ignoredNames, type SpeakingParts } from '../speech/speech-answer.js';
+import { bodyLimitOf, speechBody, type SpeechFieldLimits } from '../speech/speech-schema.js';
+import { SpeechLog } from '../speech/speech-log.js';
+import type { SpeechSource } from '../speech/speech-source.js';
 
 const MAX_ITEMS = 32;
 

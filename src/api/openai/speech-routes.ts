@@ -2,19 +2,18 @@
 import type { FastifyInstance } from 'fastify';
 import {
   fieldNamesOf,
-  type ModelNames,
   readSpeechRequest,
   SPEECH_MODELS,
   type SpeechBody,
   TRANSCRIPTION_MODELS,
-} from './speech-request.js';
+} from '../speech/speech-request.js';
 import { VOICES_SCHEMA } from './voice-routes.js';
 import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
-import { CLEAR_SCHEMA, type SpeechLimits, speechSchema } from './speech-schema.js';
-import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
+import { bodyLimitOf, CLEAR_SCHEMA, speechSchema } from '../speech/speech-schema.js';
+import { answerSpeech, type SpeakingParts } from '../speech/speech-answer.js';
 import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
 import type { Voice } from '../../engines/engine.js';
-import { type SpeechSource, voiceAnswer, type VoiceSource } from './speech-source.js';
+import { type SpeechSource, voiceAnswer } from '../speech/speech-source.js';
 
 const MODEL = object(
   {
@@ -57,13 +56,6 @@ const MODEL_SCHEMA: RouteSchema = {
   response: { 200: jsonAnswer('the model', MODEL) },
 };
 
-/** Dependencies of every route that speaks. */
-export interface SpeakingParts extends SpeechAnswerParts {
-  readonly limits: SpeechLimits;
-  readonly voices: Pick<VoiceSource, 'list'>;
-  readonly models: ModelNames;
-}
-
 interface SpeechRouteParts extends SpeakingParts {
   /** Unix seconds that the model claims to be made at: when the server started. */
   readonly startedAt: number;
@@ -78,7 +70,6 @@ interface ListedRecogniser {
 }
 
 const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own
-const BODY_BYTES = 1024 * 1024; // all fields except the sample
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
   const { speech, voices: made, models, limits, startedAt, recogniser } = parts;
@@ -123,11 +114,6 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
     if (id !== models.id && !SPEECH_MODELS.test(id)) throw models.unknown(id);
     return { ...(await model(speech, models.id, startedAt)), id };
   });
-}
-
-/** Bytes of a body of all fields. */
-export function bodyLimitOf({ maxUploadBytes }: SpeechLimits): number {
-  return BODY_BYTES + Math.ceil((maxUploadBytes * 4) / 3);
 }
 
 function isSet(flag: string | undefined): boolean {

@@ -21,7 +21,7 @@ import {
   STRING,
   TAGS,
 } from '../http/json-schema.js';
-import { LANGUAGE_FIELD, LEXICON_FIELD, type SpeechFieldLimits, textField } from './speech-schema.js';
+import { LANGUAGE_FIELD, LEXICON_FIELD, type SpeechFieldLimits, textField } from '../speech/speech-schema.js';
 
 const RULE = object({
   rule: { ...STRING, description: 'such as `currency`, `date`, `lexicon` or `say-as`' },

@@ -17,7 +17,7 @@ import type { Translator } from '../../transcribing/translator.js';
 import { type FileUpload, readUpload, takeUploads, type UploadRules } from '../http/file-upload.js';
 import { untilGone } from '../http/reply-connection.js';
 import { SpoolSpace } from '../http/spool.js';
-import type { ModelNames } from './speech-request.js';
+import type { ModelNames } from '../speech/speech-request.js';
 import { completeLog } from './transcription-log.js';
 import { rounded, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
 import { readTranscription, readTranslation, type TranscriptionOptions } from './transcription-request.js';

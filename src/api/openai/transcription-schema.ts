@@ -16,7 +16,7 @@ import {
   TAGS,
 } from '../http/json-schema.js';
 import { FILE_TYPES } from '../http/file-upload.js';
-import { LANGUAGE_FIELD, MODEL_FIELD } from './speech-schema.js';
+import { LANGUAGE_FIELD, MODEL_FIELD } from '../speech/speech-schema.js';
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 /** A transcript by speakers; it needs diarization. */

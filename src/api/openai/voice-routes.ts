@@ -19,8 +19,13 @@ import {
 } from '../http/json-schema.js';
 import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { untilGone } from '../http/reply-connection.js';
-import { answerSpeech, type SpeechAnswerParts } from './speech-answer.js';
-import { fieldNamesOf, type ModelNames, readSpeechRequest, type SpeechBody } from './speech-request.js';
+import { answerSpeech, type SpeechAnswerParts } from '../speech/speech-answer.js';
+import {
+  fieldNamesOf,
+  type ModelNames,
+  readSpeechRequest,
+  type SpeechBody,
+} from '../speech/speech-request.js';
 import {
   AUDIO_ANSWER,
   LANGUAGE_FIELD,
@@ -28,8 +33,8 @@ import {
   speechBody,
   type SpeechFieldLimits,
   type SpeechLimits,
-} from './speech-schema.js';
-import { type MadeVoice, voiceAnswer, type VoiceSource } from './speech-source.js';
+} from '../speech/speech-schema.js';
+import { type MadeVoice, voiceAnswer, type VoiceSource } from '../speech/speech-source.js';
 
 const MADE_VOICE = object(
   {

@@ -24,7 +24,7 @@ import type { Switchboard } from '../../call/switchboard.js';
 import { type ErrorCode, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { socketError } from '../http/error-reply.js';
-import { commitRefusal, EMPTY_COMMIT, FULL } from '../live/realtime-input-bound.js';
+import { commitRefusal, EMPTY_COMMIT, FULL } from './input-bound.js';
 import { type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 import {
   audioEndIn,

@@ -9,7 +9,7 @@ import type { SoundCall } from '../../call/sound-calls.js';
 import { ParleyError } from '../../errors.js';
 import type { MediaSocket } from '../../media/media-socket.js';
 import type { Time } from '../../time.js';
-import { FULL, MOST_INPUT_MS } from '../live/realtime-input-bound.js';
+import { FULL, MOST_INPUT_MS } from './input-bound.js';
 import type { AppendedSound } from './realtime-sound.js';
 
 interface InputParts {

@@ -8,7 +8,7 @@ import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import { socketError } from '../http/error-reply.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { checkIntent, type SecretSessions, type TranscriptionDialect } from '../live/realtime-socket.js';
+import { checkIntent, type SecretSessions, type TranscriptionDialect } from './transcription-socket.js';
 import { RealtimeTalk, type RealtimeParts } from './realtime-channel.js';
 import { USUAL_FORMATS } from './realtime-sound.js';
 

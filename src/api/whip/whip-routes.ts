@@ -27,7 +27,7 @@ import { RateLimits } from '../http/admission.js';
 import { CORS_METHODS } from '../http/browser-headers.js';
 import { NO_BODY, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
 import { checkOffer } from './offer-rules.js';
-import { answerWithProblems } from './problem-details.js';
+import { answerWithProblems } from '../http/problem-details.js';
 
 export interface WhipParts extends SessionParts {
   readonly time: Time;

@@ -16,7 +16,7 @@ import {
 import { FileSession } from './file-session.js';
 import { LiveSession, type SessionParts } from './openai-session.js';
 import { REALTIME_DIALECTS, type RealtimeDialectName } from './realtime-dialects.js';
-import { RealtimeSocket } from './realtime-socket.js';
+import { RealtimeSocket } from './realtime-client.js';
 import { TranscriptionClient, type TranscriptionServers } from './transcription-client.js';
 
 export interface OpenAiRecogniserOptions {

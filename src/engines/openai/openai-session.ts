@@ -13,7 +13,7 @@ import {
   type RecognitionSession,
   type TurnOrder,
 } from '../recogniser.js';
-import type { RealtimeSocket, RealtimeTurn } from './realtime-socket.js';
+import type { RealtimeSocket, RealtimeTurn } from './realtime-client.js';
 import { RingReader } from './ring-reader.js';
 import { SoundPieces } from './sound-pieces.js';
 import { guardText, type GuardedText } from './text-guard.js';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
 import type { SoundOutcome } from '../../../src/speaking/sound.js';
-import { WholeSounds } from '../../../src/api/openai/audio-replies.js';
+import { WholeSounds } from '../../../src/api/speech/audio-replies.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
 

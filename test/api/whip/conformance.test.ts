@@ -2,7 +2,7 @@
 // and the status, headers and body of its answer. A row without `paths` holds for both endpoints.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AppOptions } from '../../../src/api/http/app.js';
+import type { AppOptions } from '../../../src/api/app.js';
 import { ParleyError } from '../../../src/errors.js';
 import { openApp, openServer } from '../app-under-test.js';
 import { ANSWER, type FakeExchange, tokenOf } from '../calls/fake-exchange.js';

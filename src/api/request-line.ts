@@ -1,12 +1,12 @@
 // Logs one line per HTTP request and counts it in the metrics, once the answer is complete or the client has
 // left.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Log } from '../../log.js';
-import type { HttpMetrics, SpeechAnswered } from './http-metrics.js';
-import { TAGS } from './json-schema.js';
-import { brokeOff } from './reply-connection.js';
-import type { SpeechLog } from '../openai/speech-log.js';
-import type { TranscriptionLog } from '../openai/transcription-log.js';
+import type { Log } from '../log.js';
+import type { HttpMetrics, SpeechAnswered } from './http/http-metrics.js';
+import { TAGS } from './http/json-schema.js';
+import { brokeOff } from './http/reply-connection.js';
+import type { SpeechLog } from './speech/speech-log.js';
+import type { TranscriptionLog } from './openai/transcription-log.js';
 
 interface LineParts {
   readonly metrics: Pick<HttpMetrics, 'requestAnswered' | 'speechAnswered' | 'speechFailed' | 'recognition'>;

@@ -1,9 +1,9 @@
 // OpenAI's realtime transcription: the events in their order, as the API and its beta name them.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { realtimeSocket } from '../../../src/api/live/realtime-socket.js';
+import { realtimeSocket } from '../../../src/api/realtime/transcription-socket.js';
 import { ParleyError } from '../../../src/errors.js';
-import { openLiveDialect, sound, tick } from './live-dialect-under-test.js';
+import { openLiveDialect, sound, tick } from '../live/live-dialect-under-test.js';
 
 const open = (t: TestContext, query = '?intent=transcription') =>
   openLiveDialect(t, (parts) => realtimeSocket(parts, { sessionOf: () => undefined }), query);

@@ -2,8 +2,8 @@
 // routes have OpenAI's error object.
 import type { FastifyInstance } from 'fastify';
 import { STATUS_CODES } from 'node:http';
-import type { ErrorBody } from '../http/error-reply.js';
-import { INTEGER, object, STRING } from '../http/json-schema.js';
+import type { ErrorBody } from './error-reply.js';
+import { INTEGER, object, STRING } from './json-schema.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

@@ -1,8 +1,8 @@
 // The recogniser socket of jambonz, by the messages of its custom speech API.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { jambonzSocket } from '../../../src/api/live/jambonz-socket.js';
-import { openLiveDialect, sound, tick } from './live-dialect-under-test.js';
+import { jambonzSocket } from '../../../src/api/jambonz/jambonz-transcription-socket.js';
+import { openLiveDialect, sound, tick } from '../live/live-dialect-under-test.js';
 
 const open = (t: TestContext) => openLiveDialect(t, jambonzSocket);
 const START = {

@@ -1,11 +1,7 @@
 // Builds the fastify application without its socket: it adds every route, and the hooks that apply to all of
 // them. The hooks run in this order: request id and security headers, CORS, access, route.
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
 import {
   fastify,
   type FastifyContextConfig,
@@ -13,48 +9,53 @@ import {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import type { AgentsConfig } from '../../config/agent-config.js';
-import { type NamedRelays, NO_NAMED_RELAYS } from '../../config/named-relay.js';
-import type { Log } from '../../log.js';
-import type { SdpExchange } from '../../call/sdp-exchange.js';
-import { systemTime, type Time } from '../../time.js';
-import { addCallRoutes, addHangupRoute } from '../calls/browser-calls.js';
-import { addCaptionRoutes, type CaptionSource } from '../calls/caption-routes.js';
-import { addCallPreparationRoutes } from '../calls/call-preparation.js';
-import type { EventReplies } from '../calls/event-replies.js';
-import { type IceServerOptions, IceServers, NO_ICE_SERVERS } from '../calls/ice-servers.js';
-import { addRecordingRoutes, type RecordingParts } from '../calls/recording-routes.js';
-import type { TelephoneAccess } from '../calls/telephone-access.js';
-import { addPlayRoute, addTelephoneRoutes } from '../calls/telephone-routes.js';
-import { addElevenLabsRoutes } from '../elevenlabs/elevenlabs-routes.js';
-import type { ElevenLabsVoices } from '../elevenlabs/elevenlabs-voices.js';
-import { addJambonzRoutes } from '../jambonz/jambonz-voice-routes.js';
-import { addLegacyRoutes } from '../legacy/legacy-routes.js';
-import type { AudioReplies } from '../openai/audio-replies.js';
-import { addBatchRoute } from '../openai/batch-routes.js';
-import { ModelNames, TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
-import { addSpeechRoutes } from '../openai/speech-routes.js';
-import type { SpeechLimits } from '../openai/speech-schema.js';
-import type { SpeechSource, VoiceSource } from '../openai/speech-source.js';
-import { addTextRoutes } from '../openai/text-routes.js';
-import { addTranscriptionRoutes, type TranscriptionParts } from '../openai/transcription-routes.js';
-import { addVoiceRoutes } from '../openai/voice-routes.js';
-import { addWhipRoutes } from '../whip/whip-routes.js';
-import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './access.js';
-import { addForwardedPrefix, admitOrigin, type SafetyHeaders, safetyHeaders } from './browser-headers.js';
-import { errorBody, errorReply, refuseBrokenRequest, sendError } from './error-reply.js';
-import type { Admission } from './admission.js';
-import type { ClientSecrets } from './client-secrets.js';
-import { addGuide } from './guide.js';
-import { addEventRoutes, type FollowParts } from '../calls/server-event-routes.js';
-import { addRelayRoutes, type RelayAttachments } from '../relay/relay-attachments.js';
-import { addDocumentRoutes, addOpenApi } from './openapi.js';
-import type { HttpMetrics } from './http-metrics.js';
-import { MAX_HEADERS } from './protocols.js';
+import type { AgentsConfig } from '../config/agent-config.js';
+import { type NamedRelays, NO_NAMED_RELAYS } from '../config/named-relay.js';
+import type { Log } from '../log.js';
+import type { SdpExchange } from '../call/sdp-exchange.js';
+import { systemTime, type Time } from '../time.js';
+import { addCallRoutes, addHangupRoute } from './calls/browser-calls.js';
+import { addCaptionRoutes, type CaptionSource } from './calls/caption-routes.js';
+import { addCallPreparationRoutes } from './calls/call-preparation.js';
+import type { EventReplies } from './calls/event-replies.js';
+import { type IceServerOptions, IceServers, NO_ICE_SERVERS } from './calls/ice-servers.js';
+import { addRecordingRoutes, type RecordingParts } from './calls/recording-routes.js';
+import type { TelephoneAccess } from './calls/telephone-access.js';
+import { addPlayRoute, addTelephoneRoutes } from './calls/telephone-routes.js';
+import { addElevenLabsRoutes } from './elevenlabs/elevenlabs-routes.js';
+import type { ElevenLabsVoices } from './elevenlabs/elevenlabs-voices.js';
+import { addJambonzRoutes } from './jambonz/jambonz-voice-routes.js';
+import { addLegacyRoutes } from './legacy/legacy-routes.js';
+import type { AudioReplies } from './speech/audio-replies.js';
+import { addBatchRoute } from './openai/batch-routes.js';
+import { ModelNames, TRANSCRIPTION_MODELS } from './speech/speech-request.js';
+import { addSpeechRoutes } from './openai/speech-routes.js';
+import type { SpeechLimits } from './speech/speech-schema.js';
+import type { SpeechSource, VoiceSource } from './speech/speech-source.js';
+import { addTextRoutes } from './openai/text-routes.js';
+import { addTranscriptionRoutes, type TranscriptionParts } from './openai/transcription-routes.js';
+import { addVoiceRoutes } from './openai/voice-routes.js';
+import { addWhipRoutes } from './whip/whip-routes.js';
+import { type Access, addressOf, isLoopbackName, refuseSecondHost } from './http/access.js';
+import {
+  addForwardedPrefix,
+  admitOrigin,
+  type SafetyHeaders,
+  safetyHeaders,
+} from './http/browser-headers.js';
+import { errorBody, errorReply, refuseBrokenRequest, sendError } from './http/error-reply.js';
+import type { Admission } from './http/admission.js';
+import type { ClientSecrets } from './http/client-secrets.js';
+import { addEventRoutes, type FollowParts } from './calls/server-event-routes.js';
+import { addRelayRoutes, type RelayAttachments } from './relay/relay-attachments.js';
+import { addOpenApi } from './pages/openapi.js';
+import { addPages } from './pages/pages.js';
+import type { HttpMetrics } from './http/http-metrics.js';
+import { MAX_HEADERS } from './http/protocols.js';
 import { addRequestFields, watchRequest } from './request-line.js';
-import { RouteTable } from './route-table.js';
-import { addStatusRoutes, type ServerHealth } from './status-routes.js';
-import { addJsonBody, addValidation, VALIDATION } from './validation.js';
+import { RouteTable } from './http/route-table.js';
+import { addStatusRoutes, type ServerHealth } from './status/status-routes.js';
+import { addJsonBody, addValidation, VALIDATION } from './http/validation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -211,17 +212,7 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
   void app.register(async (scope) => addTelephoneRoutes(scope, { telephone: phone, events, limits, relays }));
   void app.register(async (scope) => addPlayRoute(scope, phone, limits));
   void app.register(async (scope) => addRecordingRoutes(scope, options.recordings));
-  void app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, access: 'open' };
-      route.schema = { ...route.schema, hide: true }; // files are not part of the API
-    });
-    // Every file is a route of its own, known at the start, so no other file of the disk can be requested.
-    const files = { root: pageFolder, wildcard: false, cacheControl: false, globIgnore: ['docs/**'] };
-    await scope.register(fastifyStatic, files);
-    await addDocumentRoutes(scope);
-    await addGuide(scope, join(pageFolder, 'docs'));
-  });
+  void app.register(async (scope) => addPages(scope, pageFolder));
 }
 
 function addBrowserCalls(
@@ -289,11 +280,4 @@ function admit(
 
 function hasManyHeaders({ raw }: FastifyRequest): boolean {
   return raw.rawHeaders.length > 2 * MAX_HEADERS;
-}
-
-/** The folder of the web page: `public/` beside package.json, from the sources or from dist. */
-export function pageFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
-  return join(folder, 'public');
 }

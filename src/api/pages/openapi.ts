@@ -2,9 +2,9 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyRequest, FastifySchema, RouteOptions } from 'fastify';
-import { PROBLEM, PROBLEM_TYPE } from '../whip/problem-details.js';
-import { forwardedPrefix } from './browser-headers.js';
-import { type Content, ERROR, type JsonSchema, TAGS } from './json-schema.js';
+import { PROBLEM, PROBLEM_TYPE } from '../http/problem-details.js';
+import { forwardedPrefix } from '../http/browser-headers.js';
+import { type Content, ERROR, type JsonSchema, TAGS } from '../http/json-schema.js';
 
 const INFO = {
   title: 'Parley',

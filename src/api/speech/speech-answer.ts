@@ -15,14 +15,22 @@ import { errorCode } from '../http/error-reply.js';
 import { type AudioReplies, NO_WORK } from './audio-replies.js';
 import { EventStream, FoundStream, speechEvents } from './sound-forms.js';
 import { SpeechLog } from './speech-log.js';
-import { type FieldNames, renamed } from './speech-request.js';
-import type { EngineAbilities, SpeechSource } from './speech-source.js';
+import { type FieldNames, type ModelNames, renamed } from './speech-request.js';
+import type { SpeechLimits } from './speech-schema.js';
+import type { EngineAbilities, SpeechSource, VoiceSource } from './speech-source.js';
 
 export interface SpeechAnswerParts {
   readonly speech: SpeechSource;
   readonly replies: AudioReplies;
   readonly metrics: Pick<HttpMetrics, 'firstAudio'>;
   readonly log: Log;
+}
+
+/** Dependencies of every route that speaks. */
+export interface SpeakingParts extends SpeechAnswerParts {
+  readonly limits: SpeechLimits;
+  readonly voices: Pick<VoiceSource, 'list'>;
+  readonly models: ModelNames;
 }
 
 /** A request with everything that is needed to answer it. */

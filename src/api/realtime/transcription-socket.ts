@@ -14,11 +14,11 @@ import type { SoundEncoding } from '../../transcribing/live-sound.js';
 import { socketError } from '../http/error-reply.js';
 import { type Fields, invalid, readFields, readLanguage, soundIn, stringIn } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { TRANSCRIPTION_MODELS } from '../openai/speech-request.js';
-import { LiveClient } from './live-client.js';
-import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
-import { commitRefusal, EMPTY_COMMIT, FULL, MOST_INPUT_MS } from './realtime-input-bound.js';
-import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './realtime-session.js';
+import { TRANSCRIPTION_MODELS } from '../speech/speech-request.js';
+import { LiveClient } from '../live/live-client.js';
+import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from '../live/live-socket-parts.js';
+import { commitRefusal, EMPTY_COMMIT, FULL, MOST_INPUT_MS } from './input-bound.js';
+import { readSession, type RealtimeSession, sessionObject, USUAL_SESSION } from './transcription-session.js';
 
 const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
 

@@ -1,26 +1,26 @@
 // Joins those who conduct calls: the agents of this server, applications of ConversationRelay, which it dials
 // or which attach to running calls, bots of Media Streams, and clients of OpenAI's Realtime API.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Agents, type AgentsParts } from '../../agents/agents.js';
-import type { ChannelDialect } from '../../call/call-handler.js';
-import { IncomingCalls } from '../../call/incoming-calls.js';
-import { ServerEvents } from '../../call/server-events.js';
-import { ListedCalls } from '../../call/listed-calls.js';
-import { OpenCalls } from '../../call/open-calls.js';
-import { SoundCalls } from '../../call/sound-calls.js';
-import type { Switchboard } from '../../call/switchboard.js';
-import type { MediaPlane } from '../../media/media-plane.js';
-import type { Log } from '../../log.js';
-import type { Time } from '../../time.js';
-import { realtimeChannel } from '../realtime/realtime-channel.js';
-import type { RealtimeSocketParts } from '../realtime/realtime-socket.js';
-import { RelayAttachments } from '../relay/relay-attachments.js';
-import { relayChannel } from '../relay/relay-channel.js';
-import { relayOpener } from '../relay/relay-line.js';
-import type { RelayParts } from '../relay/relay-session.js';
-import type { LineCounters } from '../relay/relay-talk.js';
-import type { RelaySocketParts } from '../relay/relay-socket.js';
-import { mediaStreamOpener } from '../streams/stream-line.js';
+import { Agents, type AgentsParts } from '../agents/agents.js';
+import type { ChannelDialect } from '../call/call-handler.js';
+import { IncomingCalls } from '../call/incoming-calls.js';
+import { ServerEvents } from '../call/server-events.js';
+import { ListedCalls } from '../call/listed-calls.js';
+import { OpenCalls } from '../call/open-calls.js';
+import { SoundCalls } from '../call/sound-calls.js';
+import type { Switchboard } from '../call/switchboard.js';
+import type { MediaPlane } from '../media/media-plane.js';
+import type { Log } from '../log.js';
+import type { Time } from '../time.js';
+import { realtimeChannel } from './realtime/realtime-channel.js';
+import type { RealtimeSocketParts } from './realtime/realtime-socket.js';
+import { RelayAttachments } from './relay/relay-attachments.js';
+import { relayChannel } from './relay/relay-channel.js';
+import { relayOpener } from './relay/relay-line.js';
+import type { RelayParts } from './relay/relay-session.js';
+import type { LineCounters } from './relay/relay-talk.js';
+import type { RelaySocketParts } from './relay/relay-socket.js';
+import { mediaStreamOpener } from './streams/stream-line.js';
 
 interface ConversationsParts {
   readonly config: {

@@ -1,9 +1,9 @@
 // Serves /health for load balancers and monitoring, and /metrics for Prometheus.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RecognitionHealth } from '../../engines/recogniser-setup.js';
-import type { HttpMetrics } from './http-metrics.js';
-import { addressOf } from './access.js';
-import type { Admission } from './admission.js';
+import type { HttpMetrics } from '../http/http-metrics.js';
+import { addressOf } from '../http/access.js';
+import type { Admission } from '../http/admission.js';
 import {
   BOOLEAN,
   INTEGER,
@@ -13,7 +13,7 @@ import {
   type RouteSchema,
   STRING,
   TAGS,
-} from './json-schema.js';
+} from '../http/json-schema.js';
 
 export interface ServerHealth {
   /** By engine name: true if the engine can speak now, even if it must be loaded first. */

@@ -32,6 +32,13 @@ export interface SpeechLimits extends SpeechFieldLimits, ReadingLimits {
   readonly maxUploadBytes: number;
 }
 
+const BODY_BYTES = 1024 * 1024; // all fields except the sample
+
+/** Bytes of a body of all fields. */
+export function bodyLimitOf({ maxUploadBytes }: SpeechLimits): number {
+  return BODY_BYTES + Math.ceil((maxUploadBytes * 4) / 3);
+}
+
 /** Schema of names: voices and models have at most 200 characters. */
 const NAME: JsonSchema = { type: 'string', minLength: 1, maxLength: 200 };
 const MAX_LANGUAGE = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)

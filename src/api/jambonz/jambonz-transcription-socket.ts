@@ -21,8 +21,13 @@ import {
   wholeIn,
 } from '../http/message-fields.js';
 import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { LiveClient } from './live-client.js';
-import { liveTranscriberOf, contextIn, FAILED_CLOSE, type LiveSocketParts } from './live-socket-parts.js';
+import { LiveClient } from '../live/live-client.js';
+import {
+  liveTranscriberOf,
+  contextIn,
+  FAILED_CLOSE,
+  type LiveSocketParts,
+} from '../live/live-socket-parts.js';
 
 const ENCODINGS = { LINEAR16: 'pcm_s16le', MULAW: 'mulaw', ALAW: 'alaw' } as const;
 const TELEPHONE_RATE = 8000;

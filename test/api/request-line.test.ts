@@ -1,12 +1,12 @@
 // The log line and the metrics of a request.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ParleyError } from '../../../src/errors.js';
-import { createLog } from '../../../src/observe/log.js';
-import type { SoundOutcome } from '../../../src/speaking/sound.js';
-import { until } from '../../fakes/until.js';
-import { openApp, openServer } from '../app-under-test.js';
-import { FakeStream } from '../fake-speech.js';
+import { ParleyError } from '../../src/errors.js';
+import { createLog } from '../../src/observe/log.js';
+import type { SoundOutcome } from '../../src/speaking/sound.js';
+import { until } from '../fakes/until.js';
+import { openApp, openServer } from './app-under-test.js';
+import { FakeStream } from './fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';
 const OUTCOME: SoundOutcome = {

@@ -3,8 +3,8 @@
 import { ParleyError } from '../../errors.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
-import type { ReportFailure } from './error-reply.js';
-import type { SpeechOptionLimits } from './message-fields.js';
+import type { ReportFailure } from '../http/error-reply.js';
+import type { SpeechOptionLimits } from '../http/message-fields.js';
 
 interface SpeechSocketLimits extends SpeechOptionLimits {
   /** UTF-16 code units of one text. */
