@@ -2,8 +2,8 @@
 // The result does not depend on how the text was split into tokens: every decision looks at a window of
 // fixed size, or waits until the window is filled or the text has ended.
 // Stop marks are judged in sentence-end.ts, clause marks in clause-end.ts, line breaks here.
-// A closed block of code between two fences of Markdown is in no sentence: nobody understands code that is
-// read to them.
+// A block of code between two fences of Markdown is in no sentence: nobody understands code that is read to
+// them. A short block that is never closed is read: the fence may be a slip. A long one is passed over.
 //
 // With `mayBegin` the first piece may be a part of its sentence, so that speech can begin sooner. The whole
 // sentence is preferred if it has arrived already, so that piece alone depends on when the text arrives.
@@ -50,9 +50,11 @@ const LONGEST_FIRST_DENSE = 40; // the same in Chinese and Japanese
 const FIRST_AHEAD = 16; // units behind it that must have arrived
 const MOST_LEAD = 200; // units of a sentence's earlier pieces that its end may depend on
 /** The first line of a block of code: a fence, and perhaps the name of a language. */
-const OPEN_FENCE = /^(`{3,}|~{3,})[^\n`]{0,100}/;
+const OPEN_FENCE = /^(?:(`{3,100})[^\n`]{0,100}|(~{3,100})[^\n]{0,100})/;
 const FENCE = /^(?:`{3}|~{3})/;
-const LONGEST_CODE = 8000; // units of a block; the text of a longer one is read
+const LONGEST_FENCE = 200; // marks of the last line of a block
+const BLANKS = String.raw`[^\S\n]{0,100}`; // before and after these marks
+const LONGEST_UNCLOSED = 8000; // units of a block that is kept because it may never be closed
 /** Characters at which a piece can end. */
 const CANDIDATES = {
   sentence: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'u')),
@@ -66,6 +68,16 @@ interface Cut {
   readonly isWithin: boolean;
   /** It is the first clause of the text. */
   readonly isOpening?: boolean;
+}
+
+/** A block of code whose text is passed over as it comes, up to the line that closes it. */
+interface PassedCode {
+  /** Matches the line. */
+  readonly closing: RegExp;
+  /** Matches a line that may yet become that line. */
+  readonly unsure: RegExp;
+  /** The buffer begins within a line that closes nothing. */
+  isWithinLine: boolean;
 }
 
 export class SentenceStream {
@@ -83,6 +95,7 @@ export class SentenceStream {
   #offset = 0; // offset of the buffer in the whole text
   #scanned = 0; // offset into the buffer: no sentence ends before it
   #lineStart = 0; // start of the line that `#scanned` is on; negative if the line began before the buffer
+  #code: PassedCode | undefined;
   #ended = false;
 
   constructor(options: SentenceStreamOptions = {}) {
@@ -120,6 +133,7 @@ export class SentenceStream {
   #take(): Sentence[] {
     const sentences: Sentence[] = [];
     for (;;) {
+      if (this.#code !== undefined && !this.#passCode(this.#code)) return sentences;
       this.#dropLeadingSpace();
       const code = this.#codeLength();
       if (code === 'wait') return sentences;
@@ -135,20 +149,53 @@ export class SentenceStream {
     }
   }
 
-  /** Units of the block of code that begins the buffer; 0 if there is none, or if it is never closed. */
+  /** True if the block was closed. */
+  #passCode(code: PassedCode): boolean {
+    const buffer = this.#buffer;
+    let from = 0;
+    for (;;) {
+      const end = buffer.indexOf('\n', from);
+      if (end < 0) break;
+      const isClosed = !code.isWithinLine && code.closing.test(buffer.slice(from, end));
+      code.isWithinLine = false;
+      if (isClosed) {
+        this.#code = undefined;
+        this.#advance(end);
+        return true;
+      }
+      from = end + 1;
+    }
+    const isUnsure = !this.#ended && !code.isWithinLine && code.unsure.test(buffer.slice(from));
+    code.isWithinLine = !isUnsure;
+    this.#advance(isUnsure ? from : buffer.length);
+    return false;
+  }
+
+  /**
+   * Units of the block of code that begins the buffer, or of the first line of a long one; 0 if there is no
+   * block, or a short one that is never closed.
+   */
   #codeLength(): number | 'wait' {
     const buffer = this.#buffer;
     const [mark] = buffer;
     if (mark !== '`' && mark !== '~') return 0;
-    const unknown = this.#ended || buffer.length > LONGEST_CODE ? 0 : 'wait';
-    const [opening, fence] = OPEN_FENCE.exec(buffer) ?? [];
-    if (opening === undefined || fence === undefined) return /^(?:`{1,2}|~{1,2})$/.test(buffer) ? unknown : 0;
+    const unknown = this.#ended ? 0 : 'wait';
+    const [opening, ticks, tildes] = OPEN_FENCE.exec(buffer) ?? [];
+    if (opening === undefined) return /^(?:`{1,2}|~{1,2})$/.test(buffer) ? unknown : 0;
     if (opening.length === buffer.length) return unknown;
     if (buffer[opening.length] !== '\n') return 0;
-    const closing = new RegExp(`\\n[^\\S\\n]*${mark}{${fence.length},}[^\\S\\n]*(?=\\n|$)`, 'g');
+    const line = `${BLANKS}${mark}{${(ticks ?? tildes ?? '').length},${LONGEST_FENCE}}${BLANKS}`;
+    const closing = new RegExp(`\\n${line}(?=\\n|$)`, 'g');
     closing.lastIndex = opening.length;
-    if (!closing.test(buffer)) return unknown;
-    return closing.lastIndex < buffer.length || this.#ended ? closing.lastIndex : 'wait';
+    if (closing.test(buffer))
+      return closing.lastIndex < buffer.length || this.#ended ? closing.lastIndex : 'wait';
+    if (buffer.length <= LONGEST_UNCLOSED) return unknown;
+    this.#code = {
+      closing: new RegExp(`^${line}$`),
+      unsure: new RegExp(`^${BLANKS}${mark}{0,${LONGEST_FENCE}}${BLANKS}$`),
+      isWithinLine: false,
+    };
+    return opening.length + 1;
   }
 
   /** The text that decisions may look at: half of a surrogate pair waits for its other half. */

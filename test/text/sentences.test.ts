@@ -74,6 +74,51 @@ test('a closed block of code is in no sentence; its fences alone decide, however
   assert.deepEqual(stream.push('N'), [{ text: 'It is done.', start: 17, end: 28 }]);
 });
 
+test('a block of code of any length is passed over, and what follows it is spoken', () => {
+  const line = 'It is code. Really! `a` ~~~ b\n';
+  const code = line.repeat(Math.ceil(100_000 / line.length));
+  for (const [block, rest] of [
+    [`\`\`\`ts\n${code}\`\`\`\n`, ''],
+    [`~~~\n${code}~~~\n`, ''],
+    [`~~~ ts title=\`a\`\n${code}~~~\n`, ''],
+    [`\`\`\`\`md\n${code}\`\`\`ts\nInside.\n\`\`\`\n${code}  \`\`\`\`\`  \r\n`, ''],
+    [`~~~\n\`\`\`\n${code}\`\`\`\nInside.\n~~~\n`, ''],
+    [`\`\`\`\n${'x'.repeat(100_000)}\`\`\`\n\`\`\`\n`, ''],
+    [`\`\`\`\n${' '.repeat(9000)}\`\`\`\n\n\n \n\`\`\`\n`, ''],
+    [`\`\`\`\n${'`'.repeat(9000)}\n\`\`\`\n`, ''],
+    [`\`\`\`ts\n${code}`, 'unclosed'],
+    [`\`\`\`ts\n${code}\`\``, 'unclosed'],
+  ] as const) {
+    const text = `Here it is:\n\n${block}That is all. Good.`;
+    const expected = rest === '' ? ['Here it is:', 'That is all.', 'Good.'] : ['Here it is:'];
+    assert.deepEqual(texts(text), expected, text.slice(0, 40));
+    for (const lengths of [[1], [2, 5], [4096], [7999, 3]])
+      assert.deepEqual(byToken(text, lengths), whole(text), text.slice(0, 40));
+  }
+});
+
+test('a block that is long at its end, without a line break behind it, is passed over', () => {
+  const code = 'const a = 1;\n'.repeat(1000);
+  assert.deepEqual(texts(`One.\n\`\`\`\n${code}\`\`\``), ['One.']);
+  assert.deepEqual(byToken(`One.\n\`\`\`\n${code}\`\`\``, [3]), whole('One.'));
+});
+
+test('an endless block of code takes no memory', () => {
+  const [pushes, units] = [1000, 65_536];
+  for (const piece of [`const a = ${'1'.repeat(53)}\n`, 'x', ' ', '`']) {
+    const token = piece.repeat(units / piece.length);
+    const stream = new SentenceStream();
+    stream.push('```\n');
+    const before = process.memoryUsage().heapUsed;
+    for (let n = 0; n < pushes; n++) assert.equal(stream.push(token).length, 0);
+    const grown = process.memoryUsage().heapUsed - before;
+    assert.ok(grown < (pushes * units) / 2, `${grown} bytes`);
+    stream.push('\n```\nDone.');
+    const end = '```\n'.length + pushes * units + '\n```\nDone.'.length;
+    assert.deepEqual(stream.end(), [{ text: 'Done.', start: end - 'Done.'.length, end }]);
+  }
+});
+
 test('a Chinese sentence is given out as soon as something follows its stop', () => {
   const stream = new SentenceStream();
   assert.deepEqual(stream.push('你好。'), []);
