@@ -3,10 +3,10 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../src/config/config.js';
-import { VARIABLES } from '../../src/config/variables.js';
+import { SECTIONS, VARIABLES } from '../../src/config/variables.js';
 import { ParleyError } from '../../src/errors.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
-import { configurationPage, PAGE } from '../docs/configuration-page.js';
+import { configurationPage, FIRST_OF_SECTION, FIRST_TEN, PAGE } from '../docs/configuration-page.js';
 
 function problemsOf(env: Record<string, string>): string[] {
   try {
@@ -212,9 +212,24 @@ test('a range of media ports holds at least one pair, and codecs are known ones'
 
 test('the guide documents every variable and no other', () => {
   const page = readFileSync('public/docs/configuration.md', 'utf8');
-  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);
+  const [, sections = ''] = page.split(/^(?=## Address and access$)/m);
+  const rows = [...sections.matchAll(/^\| `([A-Z_]+)` \|/gmu)].map((match) => match[1]);
   assert.deepEqual(new Set(rows), new Set(Object.keys(VARIABLES)));
   assert.equal(rows.length, new Set(rows).size);
+});
+
+test('the page begins with ten variables, and each section with the three that matter', () => {
+  assert.equal(new Set(FIRST_TEN).size, 10);
+  for (const [title, variables] of Object.entries(SECTIONS)) {
+    const names = Object.keys(variables);
+    const first: readonly string[] = FIRST_OF_SECTION[title as keyof typeof SECTIONS];
+    assert.equal(new Set(first).size, names.length > 3 ? 3 : 0, title);
+    assert.deepEqual(
+      first.filter((name) => !names.includes(name)),
+      [],
+      title,
+    );
+  }
 });
 
 test('the page of variables is the one that the table and the readers make', () => {

@@ -27,6 +27,48 @@ PORT=9000 LOG_LEVEL=debug npm start
 The command \`npm run docs:configuration\` writes this page from \`src/config/variables.ts\` and from the readers beside it.
 `;
 
+const TEN = `## Ten variables to start with
+
+A server starts without any of them. These decide most of what an installation needs: who reaches it, what it speaks with,
+what it hears with, who talks, and how many calls it takes.
+`;
+
+/** The variables with which an installation begins, in the order in which one meets them. */
+export const FIRST_TEN: readonly Variable[] = [
+  'HOST',
+  'API_KEYS',
+  'PUBLIC_ADDRESS',
+  'SIP_ALLOW',
+  'MODEL_DIR',
+  'DEVICE',
+  'ASR_MODEL_DIR',
+  'AGENT_LLM_URL',
+  'AGENT_LLM_MODEL',
+  'MAX_CALLS',
+];
+
+/** The variables of each section that matter most. The page lists them first, in this order. */
+export const FIRST_OF_SECTION: Readonly<Record<keyof typeof SECTIONS, readonly Variable[]>> = {
+  'Address and access': ['HOST', 'PORT', 'API_KEYS'],
+  Engines: ['MODEL_DIR', 'DEFAULT_VOICE', 'TTS_BASE_URL'],
+  Recognition: ['ASR_MODEL_DIR', 'ASR_BASE_URL', 'ALIGNER_MODEL_DIR'],
+  Agents: ['AGENT_LLM_URL', 'AGENT_LLM_MODEL', 'AGENT_PROMPT'],
+  'Model hub': [],
+  'Native engine': ['DEVICE', 'QUANTIZE', 'MAX_STREAMS'],
+  'Texts, queue and caches': ['MAX_TEXT_LENGTH', 'MAX_QUEUE_DEPTH', 'AUDIO_CACHE_BYTES'],
+  Voices: ['VOICES_DIR', 'MAX_UPLOAD_BYTES', 'REFERENCE_URLS'],
+  Calls: ['MAX_CALLS', 'MAX_CALLS_PER_CLIENT', 'DRAIN_TIMEOUT'],
+  'Calls: network of browsers': ['ICE_ANNOUNCED_ADDRESSES', 'WEBRTC_UDP_PORT', 'ICE_SERVERS'],
+  Hearing: ['TURN_SILENCE_MS', 'VAD_SENSITIVITY', 'BARGE_IN_IGNORE_BACKCHANNEL'],
+  'SIP: listening and callers': ['SIP_HOST', 'PUBLIC_ADDRESS', 'SIP_ALLOW'],
+  'SIP: calls': ['SIP_ROUTES', 'GREETING', 'SIP_CODECS'],
+  'SIP: outbound calls': ['SIP_TRUNKS', 'SIP_DESTINATIONS', 'SIP_CALLS_PER_MINUTE'],
+  'SIP: media': ['RTP_PORT_MIN', 'RTP_PORT_MAX', 'SRTP'],
+  'Asterisk AudioSocket': ['AUDIOSOCKET_PORT', 'AUDIOSOCKET_ADDRESS', 'AUDIOSOCKET_ALLOW'],
+  Recordings: ['RECORDINGS_DIR', 'RECORDING_MAX_AGE_DAYS', 'RECORDING_MAX_TOTAL_BYTES'],
+  'Log, records and captures': ['LOG_LEVEL', 'CALL_WEBHOOK_URL', 'CALL_INCOMING_URL'],
+};
+
 interface Fact {
   readonly default: string;
   readonly values: string;
@@ -86,11 +128,21 @@ export function configurationPage(): string {
     const values = entry.values ?? usual.get(name)?.values ?? whenSet.get(name)?.values ?? '';
     return `| \`${name}\` | ${entry.meaning} | ${values} | ${fallback} |`;
   };
+  const tableOf = (names: readonly Variable[]): string =>
+    `| variable | meaning | values | default |\n|---|---|---|---|\n${names.map(row).join('\n')}\n`;
   const sections = Object.entries(SECTIONS).map(([title, variables]) => {
-    const rows = Object.keys(variables).map((name) => row(name as Variable));
-    return `## ${title}\n\n| variable | meaning | values | default |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+    const first = FIRST_OF_SECTION[title as keyof typeof SECTIONS];
+    const others = (Object.keys(variables) as Variable[]).filter((name) => !first.includes(name));
+    return `## ${title}\n\n${adviceOf(first)}${tableOf([...first, ...others])}`;
   });
-  return `${HEAD}\n${sections.join('\n')}`;
+  return [HEAD, `${TEN}\n${tableOf(FIRST_TEN)}`, ...sections].join('\n');
+}
+
+/** The sentence that names the first variables of a section; empty for a section that has few. */
+function adviceOf(first: readonly Variable[]): string {
+  const names = first.map((name) => `\`${name}\``);
+  if (names.length === 0) return '';
+  return `Begin with ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.\n\n`;
 }
 
 const program = process.argv[1];
