@@ -115,6 +115,16 @@ test('every path that the documents name exists', () => {
   );
 });
 
+test('every file that the page of the models names exists', () => {
+  const page = readFileSync(join(ROOT, 'native/model/README.md'), 'utf8');
+  const names = Array.from(page.matchAll(/`((?:[\w-]+\/)+[\w-]+\.(?:h|cc))`/g), ([, name = '']) => name);
+  assert.ok(names.length > 30, `${names.length} files`);
+  const missing = names.filter(
+    (name) => !existsSync(join(ROOT, 'native/model', name)) && !existsSync(join(ROOT, name)),
+  );
+  assert.deepEqual(missing, []);
+});
+
 test('every term of the glossary has its one type in its room', () => {
   const rows = [
     ...textOf('public/docs/architecture.md').matchAll(/^\| [\w ]+ \| `(\w+)` \| `([\w/]+)` \| .+ \|$/gm),
