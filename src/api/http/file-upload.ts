@@ -133,6 +133,8 @@ class FormReader {
   readonly #texts = new Map<string, string[]>();
   #field: { readonly name: string; bytes: Buffer } | undefined;
   #hasFile = false;
+  /** Name of a field that is longer than FIELD_BYTES. */
+  #cutField: string | undefined;
 
   constructor(request: FastifyRequest, rules: UploadRules) {
     this.#request = request;
@@ -146,6 +148,8 @@ class FormReader {
       await this.#receive();
       if (!this.#hasFile) throw new ParleyError('INVALID_FIELD', `"${field}" must be a file`, { field });
       const fields = readTexts(this.#request, schema, (name) => this.#texts.get(name) ?? []);
+      if (this.#cutField !== undefined)
+        throw malformed(`the field "${this.#cutField}" may have ${FIELD_BYTES} bytes at most`);
       const names = new Set(this.#texts.keys());
       const spool = this.#spool;
       return { fields, names, bytes: spool.read(), size: spool.size, close: () => spool.close() };
@@ -185,9 +189,9 @@ class FormReader {
   }
 
   #append(field: { readonly name: string; bytes: Buffer }, bytes: Buffer): void {
-    if (field.bytes.length + bytes.length > FIELD_BYTES)
-      throw malformed(`the field "${field.name}" may have ${FIELD_BYTES} bytes at most`);
-    field.bytes = Buffer.concat([field.bytes, bytes]);
+    const room = FIELD_BYTES - field.bytes.length;
+    if (bytes.length > room) this.#cutField ??= field.name; // refused after the limits of the schema
+    field.bytes = Buffer.concat([field.bytes, bytes.subarray(0, room)]);
   }
 
   #endField(): void {
