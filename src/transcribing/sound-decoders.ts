@@ -4,8 +4,8 @@
 // Each file has a thread of its own while it is decoded, so that one that hangs or crashes a decoder affects
 // no other. Threads are used again, and end after a minute without a file. ffmpeg decodes the other kinds, if
 // the machine has it.
-import { Worker } from 'node:worker_threads';
 import type { PcmRing } from '../audio/pcm-ring.js';
+import { DecodingThread } from '../codecs/decoding-thread.js';
 import { DECODED_KINDS, isDecoded, nameOfKind, type SoundKind } from '../codecs/sound-kind.js';
 import { asParleyError, type ErrorCode, guarded, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
@@ -39,13 +39,13 @@ export interface SoundDecodersOptions {
 const SCRIPT = new URL('./decoding-worker.js', import.meta.url);
 const STALL_MS = 20_000;
 const MOST_IDLE = 4; // threads that wait for another file
-const IDLE_MS = 60_000;
-const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+
+type DecoderThread = DecodingThread<FromDecoder>;
 
 export class SoundDecoders {
   readonly #options: SoundDecodersOptions;
-  readonly #idle: DecodingThread[] = [];
-  readonly #busy = new Set<DecodingThread>();
+  readonly #idle: DecoderThread[] = [];
+  readonly #busy = new Set<DecoderThread>();
   #isClosed = false;
 
   constructor(options: SoundDecodersOptions) {
@@ -104,7 +104,8 @@ export class SoundDecoders {
     withCopy: boolean,
   ): Promise<DecodedSound> {
     const thread = this.#take();
-    const decoding = thread.decode(kind, sound, signal, withCopy);
+    const { stallMs = STALL_MS, time } = this.#options;
+    const decoding = decodeIn(thread, kind, sound, { signal, withCopy, stallMs, time });
     const over = () => this.#giveBack(thread);
     void decoding.then(({ done }) => done.then(over, over), over);
     return decoding;
@@ -116,21 +117,21 @@ export class SoundDecoders {
     await Promise.all([...this.#idle.splice(0), ...this.#busy].map((thread) => thread.close()));
   }
 
-  #take(): DecodingThread {
-    const { script = SCRIPT, stallMs = STALL_MS, time } = this.#options;
+  #take(): DecoderThread {
+    const { script = SCRIPT, time } = this.#options;
     const idle = this.#idle.splice(0);
     this.#idle.push(...idle.filter(({ usable }) => usable));
-    const thread = this.#idle.pop() ?? new DecodingThread(script, stallMs, time);
+    const thread = this.#idle.pop() ?? new DecodingThread(script, 'parley-decoder', time);
     this.#busy.add(thread);
     return thread;
   }
 
-  #giveBack(thread: DecodingThread): void {
+  #giveBack(thread: DecoderThread): void {
     this.#busy.delete(thread);
     const isKept = thread.usable && !this.#isClosed && this.#idle.length < MOST_IDLE;
     if (!isKept) return void thread.close();
     this.#idle.push(thread);
-    thread.closeAfter(IDLE_MS);
+    thread.rest();
   }
 }
 
@@ -144,87 +145,51 @@ function unsupported(message: string): ParleyError {
   return new ParleyError('UNSUPPORTED_MEDIA_TYPE', message, { field: 'file' });
 }
 
-class DecodingThread {
-  readonly #worker: Worker;
-  readonly #stallMs: number;
-  readonly #time: Time;
-  readonly #gone: Promise<void>;
-  #usable = true;
-  #cancelClose: () => void = () => undefined;
-  /** Takes the messages about the sound that is being decoded. */
-  #hear: (message: FromDecoder) => void = () => undefined;
+interface DecodingOptions {
+  readonly signal: AbortSignal;
+  readonly withCopy: boolean;
+  readonly stallMs: number;
+  readonly time: Time;
+}
 
-  constructor(script: URL, stallMs: number, time: Time) {
-    this.#stallMs = stallMs;
-    this.#time = time;
-    // Messages of decoders are discarded.
-    const names = { name: 'parley-decoder', stdout: true, stderr: true };
-    this.#worker = new Worker(script, { ...names, resourceLimits: THREAD_MEMORY });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#worker.unref();
-    this.#worker.on('message', (message: FromDecoder) => this.#hear(message));
-    this.#worker.on('error', () => undefined); // 'exit' follows
-    this.#gone = new Promise((resolve) => {
-      this.#worker.once('exit', () => {
-        this.#usable = false;
-        this.#hear({ type: 'failed', code: 'AUDIO_INVALID', message: 'the sound cannot be decoded' });
-        resolve();
-      });
-    });
-  }
-
-  get usable(): boolean {
-    return this.#usable;
-  }
-
-  /** Closes the thread unless it decodes another sound before. */
-  closeAfter(ms: number): void {
-    this.#cancelClose = this.#time.after(ms, () => void this.close());
-  }
-
-  async close(): Promise<void> {
-    this.#usable = false;
-    this.#cancelClose();
-    void this.#worker.terminate();
-    await this.#gone;
-  }
-
-  /** Decodes one sound. The thread is free for another when `done` has settled. */
-  async decode(
-    kind: SoundKind,
-    sound: UploadedSound,
-    signal: AbortSignal,
-    withCopy: boolean,
-  ): Promise<DecodedSound> {
-    this.#cancelClose();
-    const run = new Decoding(this.#worker, { stallMs: this.#stallMs, time: this.#time, withCopy });
-    this.#hear = guarded(
-      { work: 'sound file' },
-      (message) => run.hear(message),
-      (error) => run.fail(error),
-    );
-    const giveUp = () => run.fail(new ParleyError('ABORTED', 'the sound is not wanted any more'));
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    const done = run.send(kind, sound).finally(() => {
-      signal.removeEventListener('abort', giveUp);
-      this.#hear = () => undefined;
-      // The thread of a sound that was given up may be in the middle of it.
-      if (!run.isComplete) void this.close();
-    });
-    done.catch(() => undefined); // whoever reads the rings awaits it
-    const rings = await Promise.race([run.rings, done.then(() => run.rings)]);
-    return { ...rings, done };
-  }
+/** Decodes one sound. The thread is free for another when `done` has settled. */
+async function decodeIn(
+  thread: DecoderThread,
+  kind: SoundKind,
+  sound: UploadedSound,
+  options: DecodingOptions,
+): Promise<DecodedSound> {
+  const { signal } = options;
+  thread.begin();
+  const run = new Decoding(thread, options);
+  const hear = guarded(
+    { work: 'sound file' },
+    (message: FromDecoder) => run.hear(message),
+    (error) => run.fail(error),
+  );
+  thread.onMessage = hear;
+  thread.onExit = () =>
+    hear({ type: 'failed', code: 'AUDIO_INVALID', message: 'the sound cannot be decoded' });
+  const giveUp = () => run.fail(new ParleyError('ABORTED', 'the sound is not wanted any more'));
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  const done = run.send(kind, sound).finally(() => {
+    signal.removeEventListener('abort', giveUp);
+    thread.onMessage = () => undefined;
+    // The thread of a sound that was given up may be in the middle of it.
+    if (!run.isComplete) void thread.close();
+  });
+  done.catch(() => undefined); // the reader of the rings awaits it
+  const rings = await Promise.race([run.rings, done.then(() => run.rings)]);
+  return { ...rings, done };
 }
 
 /** One sound in a thread. */
 class Decoding {
   /** Never settles if the sound fails before its rate is known. */
   readonly rings: Promise<{ readonly ring: PcmRing; readonly copy: PcmRing | undefined }>;
-  readonly #worker: Worker;
-  readonly #options: { readonly stallMs: number; readonly time: Time; readonly withCopy: boolean };
+  readonly #thread: DecoderThread;
+  readonly #options: DecodingOptions;
   readonly #failed: Promise<never>;
   #opened: (rings: { readonly ring: PcmRing; readonly copy: PcmRing | undefined }) => void = () => undefined;
   #rings: readonly PcmRing[] = [];
@@ -233,11 +198,8 @@ class Decoding {
   #isDone = false;
   #isFailed = false;
 
-  constructor(
-    worker: Worker,
-    options: { readonly stallMs: number; readonly time: Time; readonly withCopy: boolean },
-  ) {
-    this.#worker = worker;
+  constructor(thread: DecoderThread, options: DecodingOptions) {
+    this.#thread = thread;
     this.#options = options;
     this.rings = new Promise((resolve) => (this.#opened = resolve));
     this.#failed = new Promise((_, reject) => (this.#fail = reject));
@@ -306,6 +268,6 @@ class Decoding {
   }
 
   #post(message: ToDecoder): void {
-    this.#worker.postMessage(message);
+    this.#thread.post(message);
   }
 }

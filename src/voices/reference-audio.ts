@@ -6,7 +6,7 @@
 // A thread has memory limits and decodes one file at a time, within a time limit. A file that hangs or
 // crashes a decoder therefore ends its own thread and affects no other file. The number of threads and of
 // waiting files is bounded.
-import { Worker } from 'node:worker_threads';
+import { DecodingThread } from '../codecs/decoding-thread.js';
 import { type ErrorCode, ParleyError } from '../errors.js';
 import { systemTime, type Time } from '../time.js';
 
@@ -41,17 +41,16 @@ interface ReferenceAudioOptions {
 
 const SCRIPT = new URL('./reference-worker.js', import.meta.url);
 const TIMEOUT_MS = 20_000; // a minute of sound takes a second of it
-const IDLE_MS = 60_000; // a free thread takes 10 MB; its start takes 100 ms
 const AT_ONCE = 2;
 const MAX_WAITING = 16;
-// Limits the thread's JavaScript objects; the pieces it is fed bound its samples and the decoder's memory.
-const THREAD_MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
+
+type ReferenceThread = DecodingThread<DecodedReference>;
 
 export class ReferenceAudio {
   readonly #script: URL;
   readonly #timeoutMs: number;
   readonly #time: Time;
-  readonly #free: DecodingThread[] = [];
+  readonly #free: ReferenceThread[] = [];
   readonly #running = new Set<Promise<unknown>>();
   /** Each call hands a place over. */
   readonly #waiting: (() => void)[] = [];
@@ -92,7 +91,7 @@ export class ReferenceAudio {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#running);
-    await Promise.all(this.#free.splice(0).map((thread) => thread.end()));
+    await Promise.all(this.#free.splice(0).map((thread) => thread.close()));
   }
 
   /** Resolves when the caller has a place. */
@@ -122,104 +121,55 @@ export class ReferenceAudio {
   /** Settles when the thread is free again, or has ended. */
   async #decode(file: EncodedReference, field: string, signal: AbortSignal): Promise<Float32Array> {
     if (signal.aborted) throw unwanted();
-    const thread = this.#free.pop() ?? new DecodingThread(this.#script, this.#time);
-    const answer = await thread.decode(file, this.#timeoutMs, signal);
+    const thread = this.#take();
+    const { answer, isLate } = await this.#ask(thread, file, signal);
     const isSound = answer !== undefined && 'samples' in answer;
     const isKept = answer !== undefined && (isSound || answer.hasCrashed !== true);
-    if (isKept && !this.#closing.signal.aborted && thread.rest(() => this.#drop(thread)))
+    if (isKept && thread.usable && !this.#closing.signal.aborted) {
+      thread.rest();
       this.#free.push(thread);
-    else await thread.end();
+    } else await thread.close();
     if (isSound) return answer.samples;
     if (answer === undefined && signal.aborted) throw unwanted();
     const late = `the audio could not be decoded within ${this.#timeoutMs / 1000} s`;
-    const why = thread.isLate ? late : 'the audio cannot be decoded';
+    const why = isLate ? late : 'the audio cannot be decoded';
     throw new ParleyError(answer?.code ?? 'AUDIO_INVALID', answer?.message ?? why, { field });
   }
 
-  #drop(thread: DecodingThread): void {
-    const at = this.#free.indexOf(thread);
-    if (at >= 0) this.#free.splice(at, 1);
-    void thread.end();
-  }
-}
-
-/** One thread. It decodes one file after the other. */
-class DecodingThread {
-  /** True after a file took longer than its limit. */
-  isLate = false;
-  readonly #worker: Worker;
-  readonly #time: Time;
-  readonly #ended: Promise<void>;
-  #isOver = false;
-  #cancelRest: () => void = () => undefined;
-  /** Takes the answer for the file that is being decoded; undefined if the thread ends before. */
-  #answer: (answer: DecodedReference | undefined) => void = () => undefined;
-  #onLost: () => void = () => undefined;
-
-  constructor(script: URL, time: Time) {
-    this.#time = time;
-    // Messages of decoders are discarded.
-    this.#worker = new Worker(script, {
-      name: 'parley-reference',
-      resourceLimits: THREAD_MEMORY,
-      stdout: true,
-      stderr: true,
-    });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
-    this.#worker.on('message', (answer: DecodedReference) => this.#answer(answer));
-    this.#worker.on('error', () => undefined); // 'exit' follows
-    this.#ended = new Promise((resolve) => {
-      this.#worker.once('exit', () => {
-        this.#isOver = true;
-        this.#answer(undefined);
-        this.#onLost();
-        resolve();
-      });
-    });
+  #take(): ReferenceThread {
+    for (;;) {
+      const thread = this.#free.pop();
+      if (thread === undefined) return new DecodingThread(this.#script, 'parley-reference', this.#time);
+      if (thread.usable) return thread;
+    }
   }
 
-  /** Resolves with undefined if the file was late or unwanted, or ended the thread. */
-  async decode(
+  /** The answer is undefined if the file was late or unwanted, or ended the thread. */
+  async #ask(
+    thread: ReferenceThread,
     { bytes, use }: EncodedReference,
-    timeoutMs: number,
     signal: AbortSignal,
-  ): Promise<DecodedReference | undefined> {
-    this.#cancelRest();
-    this.#worker.ref();
-    const giveUp = () => void this.end();
-    const cancelTimer = this.#time.after(timeoutMs, () => {
-      this.isLate = true;
+  ): Promise<{ readonly answer: DecodedReference | undefined; readonly isLate: boolean }> {
+    let isLate = false;
+    const giveUp = () => void thread.close();
+    const cancelTimer = this.#time.after(this.#timeoutMs, () => {
+      isLate = true;
       giveUp();
     });
     signal.addEventListener('abort', giveUp, { once: true });
+    thread.begin();
     try {
-      return await new Promise((resolve) => {
-        this.#answer = resolve;
-        if (this.#isOver) return resolve(undefined);
+      const answer = await new Promise<DecodedReference | undefined>((resolve) => {
+        thread.onMessage = resolve;
+        thread.onExit = () => resolve(undefined);
         const own = new Uint8Array(bytes); // a view may stand in a buffer that others use
-        this.#worker.postMessage({ bytes: own, use } satisfies EncodedReference, [own.buffer]);
+        thread.post({ bytes: own, use } satisfies EncodedReference, [own.buffer]);
       });
+      return { answer, isLate };
     } finally {
       cancelTimer();
       signal.removeEventListener('abort', giveUp);
     }
-  }
-
-  /** Waits for another file. `onOver` is called once, if none comes in time or the thread ends. */
-  rest(onOver: () => void): boolean {
-    if (this.#isOver) return false;
-    this.#worker.unref();
-    this.#onLost = onOver;
-    this.#cancelRest = this.#time.after(IDLE_MS, onOver);
-    return true;
-  }
-
-  end(): Promise<void> {
-    this.#cancelRest();
-    this.#isOver = true;
-    void this.#worker.terminate();
-    return this.#ended;
   }
 }
 
