@@ -77,7 +77,7 @@ test('a server that is away, refuses the key or fails is told with its variable'
   const { url: refusing } = await serve(t, { '/v1/models': status(401) });
   const { url: failing } = await serve(t, { '/v1/models': status(500) });
   const { warnings, close } = begin({
-    ...agent('http://127.0.0.1:1/v1'),
+    ...agent('http://127.0.0.1:3/v1'),
     TRANSLATE_BASE_URL: `${refusing}/v1`,
     TRANSLATE_MODEL: 'm',
     ASR_BASE_URL: `${refusing}/v1,${failing}/v1`,
@@ -89,13 +89,13 @@ test('a server that is away, refuses the key or fails is told with its variable'
   });
   await until(() => warnings.length === 5);
   const told = warnings.map(({ variable, detail }) => `${variable} ${detail}`).toSorted();
-  assert.match(told[0] ?? '', /^AGENT_LLM_URL it cannot be reached: /);
+  assert.match(told[0] ?? '', /^AGENT_LLM_URL it cannot be reached: it refuses connections$/);
   assert.deepEqual(told.slice(1, 3), [
     'ASR_BASE_URL it answers 401: ASR_API_KEY is refused',
     'ASR_BASE_URL it answers 500',
   ]);
   assert.match(told[3] ?? '', /^TRANSLATE_BASE_URL it answers 401: TRANSLATE_API_KEY is not set$/);
-  assert.match(told[4] ?? '', /^TTS_BASE_URL it cannot be reached: /);
+  assert.match(told[4] ?? '', /^TTS_BASE_URL it cannot be reached: it refuses connections$/);
   assert.ok(!told.join().includes('wrong'));
   await close();
 });

@@ -414,8 +414,8 @@ function causeOf(error: unknown): unknown {
   return cause;
 }
 
-/** Without an address. */
-function reasonOf(error: unknown): string {
+/** Says why a server cannot be reached, without an address. */
+export function reasonOf(error: unknown): string {
   const cause = causeOf(error);
   const { code } = cause as { code?: unknown };
   const known = typeof code === 'string' ? NETWORK_REASONS[code] : undefined;

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.js';
 import type { Log } from '../../log.js';
 import { responseText } from '../../response-text.js';
 import type { Time } from '../../time.js';
-import { field, parsed } from './api-client.js';
+import { field, parsed, reasonOf } from './api-client.js';
 
 interface CheckedServer {
   readonly baseUrl: string;
@@ -142,8 +142,7 @@ class ServerCheck {
       return { status: response.status, isList };
     } catch (error) {
       if (end.signal.aborted) return { reason: `it did not answer within ${ANSWER_MS / 1000} s` };
-      const { cause = error } = error as { cause?: unknown };
-      return { reason: `it cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}` };
+      return { reason: `it cannot be reached: ${reasonOf(error)}` };
     } finally {
       cancelTimer();
       this.#signal.removeEventListener('abort', giveUp);
