@@ -16,6 +16,9 @@ export const A_LAW: Uint8Array = encodeTable(encodeALaw);
 export const MU_LAW_VALUES: Int16Array = Int16Array.from({ length: 256 }, (_, code) => decodeMuLaw(code));
 export const A_LAW_VALUES: Int16Array = Int16Array.from({ length: 256 }, (_, code) => decodeALaw(code));
 
+/** Smallest magnitude of 16 bits that is no digital silence: A-law codes silence as 8. */
+export const LEAST_AUDIBLE = 9;
+
 function encodeTable(encode: (value: number) => number): Uint8Array {
   return Uint8Array.from({ length: 65_536 }, (_, index) => encode(index - 32_768));
 }

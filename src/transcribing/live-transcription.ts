@@ -8,6 +8,7 @@
 // all sound belongs to one, whatever voice activity finds, which is only told. Where a turn has sound that
 // can be heard, the digital silence around it is left out: a recogniser may find words in it.
 import type { PcmRing } from '../audio/pcm-ring.js';
+import { LEAST_AUDIBLE } from '../codecs/g711.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RecognisedText, Recogniser, RecognitionSession, TurnOrder } from '../engines/recogniser.js';
 import { RingFeed } from '../engines/ring-feed.js';
@@ -90,8 +91,8 @@ export class LiveTranscription {
   /** Place at which the last turn ended. */
   #endedAt = -1;
   #isSpeaking = false;
-  /** Of a turn that only the client ends. */
-  readonly #own = { from: 0, first: -1, last: -1 };
+  /** The audible sound of the present manual turn, which only the client ends: places in samples. */
+  readonly #manual = { from: 0, first: -1, last: -1 };
   /** Places at which such turns ended, which voice activity has not analysed. */
   #ends: number[] = [];
   /** End of the speech that was found last; infinite while it lasts. */
@@ -166,7 +167,7 @@ export class LiveTranscription {
       return this.#fail(new ParleyError('OVERLOADED', message));
     }
     this.#waiting.push(samples);
-    if (this.#isByHand) this.#takeOwn(samples);
+    if (this.#isByHand) this.#takeManual(samples);
     return this.#heard.push(samples);
   }
 
@@ -203,45 +204,45 @@ export class LiveTranscription {
 
   #commit(isDropped: boolean): void {
     if (this.#isClosed || this.#isEnding) return undefined;
-    if (this.#isByHand) return this.#endOwn(isDropped);
+    if (this.#isByHand) return this.#endManual(isDropped);
     this.#commits.push({ at: this.#came, isDropped });
     return this.#commitUntil(this.#analysedAt);
   }
 
   /** The turn begins with the first sound that can be heard. */
-  #takeOwn(samples: Float32Array): void {
-    const own = this.#own;
+  #takeManual(samples: Float32Array): void {
+    const manual = this.#manual;
     const start = this.#came - samples.length;
     const last = samples.findLastIndex(isAudible);
-    if (last >= 0 && own.first < 0) own.first = start + samples.findIndex(isAudible);
-    if (last >= 0) own.last = start + last + 1;
-    if (own.first < 0) return this.#pass(this.#came - MOST_SILENT);
-    if (!this.#isOpen && this.#came >= own.first + MOMENT) this.#beginOwn();
-    return this.#isOpen ? this.#pass(own.last) : undefined;
+    if (last >= 0 && manual.first < 0) manual.first = start + samples.findIndex(isAudible);
+    if (last >= 0) manual.last = start + last + 1;
+    if (manual.first < 0) return this.#pass(this.#came - MOST_SILENT);
+    if (!this.#isOpen && this.#came >= manual.first + ORDER_DELAY) this.#beginManual();
+    return this.#isOpen ? this.#pass(manual.last) : undefined;
   }
 
-  /** Behind a long silence the order comes a moment late: a recogniser takes some sound from before it. */
-  #beginOwn(): void {
-    const { from, first, last } = this.#own;
-    this.#pass(first - from <= KEPT_SILENCE ? from : Math.min(first + MOMENT, last));
+  /** After a long silence the order comes late: a recogniser takes some sound from before it. */
+  #beginManual(): void {
+    const { from, first, last } = this.#manual;
+    this.#pass(first - from <= KEPT_SILENCE ? from : Math.min(first + ORDER_DELAY, last));
     this.#order('begin');
   }
 
-  #endOwn(isDropped: boolean): void {
-    const own = this.#own;
-    if (this.#came > own.from) {
-      if (!this.#isOpen && !isDropped) this.#beginOwn();
-      if (own.first < 0 || this.#came - own.last <= KEPT_SILENCE) this.#pass(this.#came);
+  #endManual(isDropped: boolean): void {
+    const manual = this.#manual;
+    if (this.#came > manual.from) {
+      if (!this.#isOpen && !isDropped) this.#beginManual();
+      if (manual.first < 0 || this.#came - manual.last <= KEPT_SILENCE) this.#pass(this.#came);
       this.#endTurn(this.#came, isDropped);
       this.#pass(this.#came);
-      Object.assign(own, { from: this.#came, first: -1, last: -1 });
+      Object.assign(manual, { from: this.#came, first: -1, last: -1 });
     } else if (!isDropped) {
       this.#endSilentTurn(this.#came);
     }
   }
 
   /** The client is told where speech is, and that decides nothing. */
-  #hearOwn(type: string, atMs: number): void {
+  #tellSpeech(type: string, atMs: number): void {
     const { listener } = this.#options;
     const at = atMs * SAMPLES_PER_MS;
     const turn = this.#turn - this.#ends.filter((end) => end > at).length;
@@ -257,7 +258,7 @@ export class LiveTranscription {
   /** Orders stand where they were decided, so that they do not depend on how fast the sound came. */
   #hear(type: string, atMs: number, at: number): void {
     if (this.#isClosed) return undefined;
-    if (this.#isByHand) return this.#hearOwn(type, atMs);
+    if (this.#isByHand) return this.#tellSpeech(type, atMs);
     const { listener } = this.#options;
     this.#commitUntil(at);
     this.#pass(at);
@@ -306,8 +307,8 @@ export class LiveTranscription {
 
   #finish(): void {
     if (this.#isByHand) {
-      if (this.#speechTo <= this.#own.from || this.#own.first < 0) return this.#leave();
-      if (!this.#isOpen) this.#beginOwn();
+      if (this.#speechTo <= this.#manual.from || this.#manual.first < 0) return this.#leave();
+      if (!this.#isOpen) this.#beginManual();
     }
     this.#commitUntil(this.#came);
     this.#pass(this.#came);
@@ -428,12 +429,10 @@ export class LiveTranscription {
 
 const WINDOW_SAMPLES = 512;
 
-/** The least that is not digital silence: A-law has no smaller value than 8 of 32768. */
-const LEAST_AUDIBLE = 9 / 32_768;
 const KEPT_SILENCE = LIVE_RATE / 2; // samples; more before or after what can be heard is left out
-const MOMENT = LIVE_RATE / 10;
+const ORDER_DELAY = LIVE_RATE / 10; // samples from the first audible one to the order
 const MOST_SILENT = 10 * LIVE_RATE; // samples that are recognised of a turn that nobody can hear
 
 function isAudible(sample: number): boolean {
-  return Math.abs(sample) >= LEAST_AUDIBLE;
+  return Math.abs(sample) >= LEAST_AUDIBLE / 32_768;
 }

@@ -8,7 +8,7 @@
 import type { Output, TalkEvent, TalkResponse } from '../../agents/talk-response.js';
 import type { SoundCall, SoundFormats } from '../../call/sound-calls.js';
 import type { FrameCodec } from '../../call/sound-port.js';
-import { A_LAW_VALUES, MU_LAW_VALUES } from '../../codecs/g711.js';
+import { A_LAW_VALUES, LEAST_AUDIBLE, MU_LAW_VALUES } from '../../codecs/g711.js';
 import { ParleyError } from '../../errors.js';
 import { type Fields, invalid, soundIn, wholeIn } from '../http/message-fields.js';
 import { objectIn } from './realtime-fields.js';
@@ -43,7 +43,6 @@ const BYTES_PER_MS: Readonly<Record<FrameCodec, number>> = {
   PCMA: 8,
 };
 const MOST_CHANGES = 8; // of the formats
-const LEAST_AUDIBLE = 9; // of 16 bits: A-law has no smaller value than 8
 
 export const USUAL_FORMATS: SoundFormats = { sends: 'L16', receives: 'L16' };
 
