@@ -13,17 +13,10 @@ import { stated } from '../../src/stated.js';
 import type { CallFigures } from '../media/call-figures.js';
 import type { Leg } from './leg.js';
 
-export interface PhoneCallInfo {
-  readonly id: string;
-  readonly owner?: string | undefined;
-  readonly direction: 'inbound' | 'outbound';
-  readonly to: string;
-  readonly from: string;
-  readonly displayName?: string | undefined;
-  /** Header fields of an inbound INVITE that applications may see. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly route?: string | undefined;
-}
+/** The fields of a view that are known from the start, and do not change. */
+export type PhoneCallInfo = Pick<PhoneCallView, 'id' | 'direction' | 'to' | 'from'> & {
+  readonly [Name in 'owner' | 'displayName' | 'headers' | 'route']?: PhoneCallView[Name] | undefined;
+};
 
 /** The parts of a call that its view and record share. */
 export interface PhoneFacts {
@@ -39,26 +32,15 @@ export function viewOf(
   call: Call | undefined,
   end: PhoneCallEnd | undefined,
 ): PhoneCallView {
-  const { id, owner, direction, to, from, displayName, headers, route } = info;
-  const trunk = leg?.trunk?.();
-  const callId = leg?.session.dialog?.callId;
-  const srtp = leg?.media.figures().srtp;
   return stated({
-    id,
-    direction,
-    to,
-    from,
+    ...info,
     state,
     ...times.view,
     digits: [...digits],
-    owner,
-    displayName,
-    headers,
-    callId,
-    route,
-    trunk,
+    callId: leg?.session.dialog?.callId,
+    trunk: leg?.trunk?.(),
     codec: call?.codec.name,
-    srtp: call && srtp,
+    srtp: call && leg?.media.figures().srtp,
     end,
     recordings: call?.recordings,
   });

@@ -1,39 +1,120 @@
 // Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages.
 // Times are Unix seconds with milliseconds. Undefined fields are left out.
 import type { AgentEvent, CallEvent } from '../../call/utterance.js';
-import type { PhoneCallEvent, PhoneCallView } from '../../call/phone-calls.js';
+import type { PhoneCallEvent, PhoneCallView, PressedDigit } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
+import { stated } from '../../stated.js';
 import { errorReply } from '../http/error-reply.js';
+import { fieldsJson, type JsonField } from '../http/json-fields.js';
+import { type JsonSchema, listOf, INTEGER, NUMBER, object, STRING } from '../http/json-schema.js';
 
-export function callJson(view: PhoneCallView) {
-  const { id, protocol, direction, state, to, from, displayName, headers, callId, route } = view;
-  const { trunk, codec, srtp, end, recordings } = view;
-  return {
-    object: 'call',
-    id,
-    protocol,
-    direction,
-    state,
-    to,
-    from,
-    display_name: displayName,
-    headers,
-    sip_call_id: callId,
-    route,
-    trunk,
-    codec,
-    srtp,
-    created_at: seconds(view.createdAt),
-    answered_at: view.answeredAt === undefined ? undefined : seconds(view.answeredAt),
-    ended_at: view.endedAt === undefined ? undefined : seconds(view.endedAt),
-    end,
-    recordings,
-    digits: view.digits.map(({ digit, durationMs, at }) => ({
-      digit,
-      duration_ms: durationMs,
-      at: seconds(at),
-    })),
-  };
+/** A name ends with `?` where the field may be absent. `json` makes the JSON of a value, if it differs. */
+type ViewField<Name extends keyof PhoneCallView> = readonly [
+  name: undefined extends PhoneCallView[Name] ? `${string}?` : string,
+  schema: JsonSchema,
+  json?: (value: Exclude<PhoneCallView[Name], undefined>) => unknown,
+];
+
+const AT = { ...NUMBER, description: 'Unix seconds, to the millisecond' };
+
+const END = object(
+  {
+    reason: {
+      type: 'string',
+      enum: [
+        'peer hung up',
+        'we hung up',
+        'cancelled',
+        'rejected',
+        'no answer',
+        'failed',
+        'transferred',
+        'media timeout',
+        'silence',
+        'server closing',
+      ],
+    },
+    status: { ...INTEGER, description: 'of SIP' },
+    cause: { ...INTEGER, description: 'of Q.850' },
+    detail: STRING,
+  },
+  ['status', 'cause', 'detail'],
+);
+
+const DIGITS = listOf(object({ digit: STRING, duration_ms: NUMBER, at: AT }, ['duration_ms']));
+
+/** What clients see of a call. A field of the view that is missing here does not compile. */
+const VIEW_FIELDS: { readonly [Name in keyof Omit<PhoneCallView, 'owner'>]-?: ViewField<Name> } = {
+  id: ['id', STRING],
+  protocol: [
+    'protocol?',
+    { type: 'string', enum: ['audiosocket', 'websocket'], description: 'absent in a call by SIP' },
+  ],
+  direction: ['direction', { type: 'string', enum: ['inbound', 'outbound'] }],
+  state: ['state', { type: 'string', enum: ['dialling', 'ringing', 'connected', 'held', 'ended'] }],
+  to: ['to', { ...STRING, description: 'empty where the protocol does not tell it' }],
+  from: ['from', STRING],
+  displayName: ['display_name?', STRING],
+  headers: [
+    'headers?',
+    {
+      type: 'object',
+      additionalProperties: STRING,
+      description:
+        'header fields of an inbound call that SIP_CALL_HEADERS lets through; absent where there are none',
+    },
+  ],
+  callId: ['sip_call_id?', { ...STRING, description: 'Call-ID of its dialog' }],
+  route: ['route?', { ...STRING, description: 'name of the rule that answered it' }],
+  trunk: ['trunk?', STRING],
+  codec: ['codec?', { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus', 'L16'] }],
+  srtp: ['srtp?', { type: 'string', enum: ['none', 'sdes', 'dtls'] }],
+  createdAt: ['created_at', AT, seconds],
+  answeredAt: ['answered_at?', AT, seconds],
+  endedAt: ['ended_at?', AT, seconds],
+  end: ['end?', END],
+  recordings: [
+    'recordings?',
+    {
+      ...listOf(STRING),
+      description: 'names of its recordings, oldest first; absent if it was not recorded',
+    },
+  ],
+  digits: [
+    'digits',
+    { ...DIGITS, description: 'that the far end pressed, oldest first; the latest 1000' },
+    (digits) => digits.map(digitJson),
+  ],
+};
+
+const SHOWN: readonly JsonField<Partial<PhoneCallView>>[] = Object.entries(VIEW_FIELDS).map(
+  ([field, [name, schema, json = (value: unknown) => value]]) => [
+    name,
+    schema,
+    (view) => {
+      const value = view[field as keyof PhoneCallView];
+      return value === undefined ? undefined : (json as (value: unknown) => unknown)(value);
+    },
+  ],
+);
+
+/** The fields of a call, for its schema. */
+export const CALL_FIELDS: readonly JsonField<Partial<PhoneCallView>>[] = [
+  ['object', { type: 'string', enum: ['call'] }, () => 'call'],
+  ...SHOWN,
+];
+
+export function callJson(view: PhoneCallView): Record<string, unknown> {
+  return fieldsJson(CALL_FIELDS, view);
+}
+
+/** Those fields of a call that are known. */
+export function knownCallJson(view: Partial<PhoneCallView>): Record<string, unknown> {
+  return stated(fieldsJson(SHOWN, view));
+}
+
+function digitJson({ digit, durationMs, at }: PressedDigit) {
+  return { digit, duration_ms: durationMs, at: seconds(at) };
 }
 
 type EventJson = { readonly id: number; readonly at: number; readonly type: string } & Readonly<

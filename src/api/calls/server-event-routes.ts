@@ -2,9 +2,11 @@
 // POST /v1/calls/incoming/{id}/accept and /reject.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingCalls } from '../../call/incoming-calls.js';
-import type { CallSummary, ServerEvent, ServerEvents } from '../../call/server-events.js';
+import type { ServerEvent, ServerEvents } from '../../call/server-events.js';
 import { ParleyError } from '../../errors.js';
+import { stated } from '../../stated.js';
 import { INTEGER, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
+import { knownCallJson } from './call-json.js';
 import type { EventReplies } from './event-replies.js';
 import { RELAY_FIELD } from './relay-field.js';
 
@@ -135,19 +137,14 @@ function eventJson(event: ServerEvent): object {
         incoming: event.incoming,
         call_id: event.call,
         decide_within: event.decideMs / 1000,
-        call: { id: event.call, ...summaryJson(event.about) },
+        call: knownCallJson(stated({ id: event.call, ...event.about })),
       };
     case 'call.started':
-      return { call_id: event.call, call: { id: event.call, ...summaryJson(event.about) } };
+      return { call_id: event.call, call: knownCallJson(stated({ id: event.call, ...event.about })) };
     case 'call.ended': {
       const { callId, route } = event.about ?? {};
-      const call = { id: event.call, sip_call_id: callId, route };
+      const call = knownCallJson(stated({ id: event.call, callId, route }));
       return { call_id: event.call, call, reason: event.reason };
     }
   }
-}
-
-function summaryJson({ displayName, callId, ...summary }: CallSummary): object {
-  const { direction, protocol, from, to, headers, route } = summary;
-  return { direction, protocol, from, to, display_name: displayName, headers, sip_call_id: callId, route };
 }

@@ -6,6 +6,7 @@ import type { PhoneCalls } from '../../call/phone-calls.js';
 import type { Interruptible } from '../../call/utterance.js';
 import type { NamedRelays } from '../../config/named-relay.js';
 import { ParleyError } from '../../errors.js';
+import { fieldsSchema } from '../http/json-fields.js';
 import {
   type Answer,
   BOOLEAN,
@@ -24,7 +25,7 @@ import { FormBody, readForm, takeForms } from '../http/multipart-form.js';
 import { isGone, untilGone } from '../http/reply-connection.js';
 import { allowedBy, dropNullFields, fieldRefusal } from '../http/validation.js';
 import { bodyLimitOf, type SpeechFieldLimits, type SpeechLimits } from '../speech/speech-schema.js';
-import { callJson, eventJson, isLast } from './call-json.js';
+import { CALL_FIELDS, callJson, eventJson, isLast } from './call-json.js';
 import type { EventReplies } from './event-replies.js';
 import type { CommandName, TelephoneAccess } from './telephone-access.js';
 import {
@@ -49,70 +50,7 @@ import {
 const MAX_LISTED = 1000;
 const DEFAULT_LISTED = 100;
 
-const AT = { ...NUMBER, description: 'Unix seconds, to the millisecond' };
-
-const END = object(
-  {
-    reason: {
-      type: 'string',
-      enum: [
-        'peer hung up',
-        'we hung up',
-        'cancelled',
-        'rejected',
-        'no answer',
-        'failed',
-        'transferred',
-        'media timeout',
-        'silence',
-        'server closing',
-      ],
-    },
-    status: { ...INTEGER, description: 'of SIP' },
-    cause: { ...INTEGER, description: 'of Q.850' },
-    detail: STRING,
-  },
-  ['status', 'cause', 'detail'],
-);
-
-const CALL = object(
-  {
-    object: { type: 'string', enum: ['call'] },
-    id: STRING,
-    protocol: { type: 'string', enum: ['audiosocket', 'websocket'], description: 'absent in a call by SIP' },
-    direction: { type: 'string', enum: ['inbound', 'outbound'] },
-    state: { type: 'string', enum: ['dialling', 'ringing', 'connected', 'held', 'ended'] },
-    to: { ...STRING, description: 'empty where the protocol does not tell it' },
-    from: STRING,
-    display_name: STRING,
-    headers: {
-      type: 'object',
-      additionalProperties: STRING,
-      description:
-        'header fields of an inbound call that SIP_CALL_HEADERS lets through; absent where there are none',
-    },
-    sip_call_id: { ...STRING, description: 'Call-ID of its dialog' },
-    route: { ...STRING, description: 'name of the rule that answered it' },
-    trunk: STRING,
-    codec: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus', 'L16'] },
-    srtp: { type: 'string', enum: ['none', 'sdes', 'dtls'] },
-    created_at: AT,
-    answered_at: AT,
-    ended_at: AT,
-    end: END,
-    recordings: {
-      ...listOf(STRING),
-      description: 'names of its recordings, oldest first; absent if it was not recorded',
-    },
-    digits: {
-      ...listOf(object({ digit: STRING, duration_ms: NUMBER, at: AT }, ['duration_ms'])),
-      description: 'that the far end pressed, oldest first; the latest 1000',
-    },
-  },
-  'protocol display_name headers sip_call_id route trunk codec srtp answered_at ended_at end recordings'.split(
-    ' ',
-  ),
-);
+const CALL = fieldsSchema(CALL_FIELDS);
 
 const REFUSALS: Readonly<Record<number, Answer>> = {
   501: { description: 'the telephone is off' },
