@@ -8,8 +8,9 @@ import type { Time } from '../../time.js';
 import type { TranscribedPiece, TranscriptionEnd } from '../../transcribing/transcriber.js';
 import { sentencesOf, type Transcript } from '../../transcribing/transcript.js';
 import { errorCode, errorReply } from '../http/error-reply.js';
+import { fieldsJson } from '../http/json-fields.js';
 import { breakOff } from '../http/reply-connection.js';
-import { rounded, shortForm, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
+import { rounded, SHORT_FIELDS, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
 import { completeLog } from './transcription-log.js';
 import type { TranscriptionOptions } from './transcription-request.js';
 
@@ -74,7 +75,12 @@ export class TranscriptStream {
       const timestamps = options.times === undefined ? {} : { timestamps: transcript.times };
       const isSubtitle = options.format === 'srt' || options.format === 'vtt';
       const subtitles = isSubtitle ? { subtitles: writeTranscript(whole, options).body } : {};
-      this.#event({ type: 'transcript.text.done', ...shortForm(whole), ...timestamps, ...subtitles });
+      this.#event({
+        type: 'transcript.text.done',
+        ...fieldsJson(SHORT_FIELDS, whole),
+        ...timestamps,
+        ...subtitles,
+      });
       this.#end();
     } catch (error) {
       if (!this.#isBegun) throw error;

@@ -4,7 +4,12 @@ import { languageName } from '../../engines/language-names.js';
 import type { Cue } from '../../transcribing/cues.js';
 import { CONTENT_TYPES, headOf, srtCue, vttCue } from '../../transcribing/subtitle-files.js';
 import type { TimedStretch } from '../../transcribing/transcript.js';
-import type { TranscriptFormat } from './transcription-request.js';
+import { fieldsJson, fieldsSchema, type JsonField } from '../http/json-fields.js';
+import { listOf, NUMBER, object, STRING } from '../http/json-schema.js';
+
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 /** A transcript or its translation, as every format needs it. */
 export interface WrittenTranscript {
@@ -32,9 +37,9 @@ export function writeTranscript(
   const { format, words } = options;
   switch (format) {
     case 'json':
-      return asJson(shortForm(transcript));
+      return asJson(fieldsJson(SHORT_FIELDS, transcript));
     case 'verbose_json':
-      return asJson(verboseForm(transcript, options));
+      return asJson(fieldsJson(VERBOSE_FIELDS, { transcript, options }));
     case 'text':
       return { contentType: 'text/plain; charset=utf-8', body: `${transcript.text}\n` };
     case 'srt': {
@@ -52,51 +57,78 @@ function asJson(value: object): { readonly contentType: string; readonly body: s
   return { contentType: 'application/json; charset=utf-8', body: JSON.stringify(value) };
 }
 
-/** Also the fields of `transcript.text.done`. */
-export function shortForm({
-  text,
-  languages,
-  seconds,
-}: Omit<WrittenTranscript, 'sentences' | 'words' | 'cues'>) {
-  return { text, languages: languages.map((code) => ({ code })), usage: usageOf(seconds) };
-}
+type Totals = Omit<WrittenTranscript, 'sentences' | 'words' | 'cues'>;
 
-function verboseForm(transcript: WrittenTranscript, { words, segments }: FormOptions) {
-  const { task, text, languages, seconds } = transcript;
-  return {
-    task,
-    language: languages[0] === undefined ? 'unknown' : languageName(languages[0]).toLowerCase(),
-    duration: rounded(seconds),
-    text,
-    ...(segments ? { segments: transcript.sentences().map(segmentOf) } : {}),
-    ...(words ? { words: transcript.words().map(wordOf) } : {}),
-    usage: usageOf(seconds),
-  };
-}
+const SECONDS = { ...NUMBER, description: 'seconds from the beginning of the sound' };
 
-function usageOf(seconds: number) {
-  return { type: 'duration', seconds: rounded(seconds) };
-}
+const USAGE: readonly JsonField<Totals>[] = [
+  ['type', { type: 'string', enum: ['duration'] }, () => 'duration'],
+  ['seconds', NUMBER, ({ seconds }) => rounded(seconds)],
+];
+
+/** The fields of `json`. */
+export const SHORT_FIELDS: readonly JsonField<Totals>[] = [
+  ['text', STRING, ({ text }) => text],
+  ['languages', listOf(object({ code: STRING })), ({ languages }) => languages.map((code) => ({ code }))],
+  ['usage', fieldsSchema(USAGE), (transcript) => fieldsJson(USAGE, transcript)],
+];
 
 /** Whisper's figures of a segment that this model does not have are 0: readers insist on numbers. */
-function segmentOf({ text, beginSeconds, endSeconds }: TimedStretch, id: number) {
-  const bytes = Buffer.from(text);
-  return {
-    id,
-    seek: 0,
-    start: rounded(beginSeconds),
-    end: rounded(endSeconds),
-    text,
-    tokens: [],
-    temperature: 0,
-    avg_logprob: 0,
-    compression_ratio: rounded(bytes.length / deflateSync(bytes).length),
-    no_speech_prob: 0,
-  };
+const SEGMENT: readonly JsonField<TimedStretch & { readonly id: number }>[] = [
+  ['id', NUMBER, ({ id }) => id],
+  ['seek', NUMBER, () => 0],
+  ['start', SECONDS, ({ beginSeconds }) => rounded(beginSeconds)],
+  ['end', SECONDS, ({ endSeconds }) => rounded(endSeconds)],
+  ['text', STRING, ({ text }) => text],
+  ['tokens', listOf(NUMBER), () => []],
+  ['temperature', NUMBER, () => 0],
+  ['avg_logprob', NUMBER, () => 0],
+  ['compression_ratio', NUMBER, ({ text }) => compressionRatio(text)],
+  ['no_speech_prob', NUMBER, () => 0],
+];
+
+const WORD: readonly JsonField<TimedStretch>[] = [
+  ['word', STRING, ({ text }) => text],
+  ['start', SECONDS, ({ beginSeconds }) => rounded(beginSeconds)],
+  ['end', SECONDS, ({ endSeconds }) => rounded(endSeconds)],
+];
+
+interface Verbose {
+  readonly transcript: WrittenTranscript;
+  readonly options: Pick<FormOptions, 'words' | 'segments'>;
 }
 
-function wordOf({ text, beginSeconds, endSeconds }: TimedStretch) {
-  return { word: text, start: rounded(beginSeconds), end: rounded(endSeconds) };
+/** The fields of `verbose_json`. */
+export const VERBOSE_FIELDS: readonly JsonField<Verbose>[] = [
+  ['task', STRING, ({ transcript }) => transcript.task],
+  [
+    'language',
+    { ...STRING, description: 'its English name in lower case' },
+    ({ transcript: { languages } }) =>
+      languages[0] === undefined ? 'unknown' : languageName(languages[0]).toLowerCase(),
+  ],
+  ['duration', NUMBER, ({ transcript }) => rounded(transcript.seconds)],
+  ['text', STRING, ({ transcript }) => transcript.text],
+  [
+    'segments?',
+    listOf(fieldsSchema(SEGMENT)),
+    ({ transcript, options }) =>
+      options.segments
+        ? transcript.sentences().map((sentence, id) => fieldsJson(SEGMENT, { ...sentence, id }))
+        : undefined,
+  ],
+  [
+    'words?',
+    listOf(fieldsSchema(WORD)),
+    ({ transcript, options }) =>
+      options.words ? transcript.words().map((word) => fieldsJson(WORD, word)) : undefined,
+  ],
+  ['usage', fieldsSchema(USAGE), ({ transcript }) => fieldsJson(USAGE, transcript)],
+];
+
+function compressionRatio(text: string): number {
+  const bytes = Buffer.from(text);
+  return rounded(bytes.length / deflateSync(bytes).length);
 }
 
 /** To milliseconds. */

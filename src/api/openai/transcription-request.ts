@@ -4,9 +4,8 @@ import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import { CUE_RULES, type CueRules } from '../../transcribing/cues.js';
 import type { FileUpload } from '../http/file-upload.js';
-import { BY_SPEAKER, IGNORED_FIELDS, type TRANSCRIPT_FORMATS } from './transcription-schema.js';
-
-export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+import type { TranscriptFormat } from './transcription-forms.js';
+import { BY_SPEAKER, IGNORED_FIELDS } from './transcription-schema.js';
 
 export interface TranscriptionOptions {
   readonly task: 'transcribe' | 'translate';

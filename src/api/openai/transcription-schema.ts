@@ -2,6 +2,7 @@
 // this server for subtitles.
 import { CUE_RULES } from '../../transcribing/cues.js';
 import { CONTEXT_LIMITS } from '../../transcribing/transcriber.js';
+import { fieldsSchema } from '../http/json-fields.js';
 import {
   type Answer,
   BYTES,
@@ -10,15 +11,14 @@ import {
   type JsonSchema,
   listOf,
   NUMBER,
-  object,
   type RouteSchema,
   STRING,
   TAGS,
 } from '../http/json-schema.js';
 import { FILE_TYPES } from '../http/file-upload.js';
 import { LANGUAGE_FIELD, MODEL_FIELD } from '../speech/speech-schema.js';
+import { SHORT_FIELDS, TRANSCRIPT_FORMATS, VERBOSE_FIELDS } from './transcription-forms.js';
 
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 /** A transcript by speakers; it needs diarization. */
 export const BY_SPEAKER = 'diarized_json';
 
@@ -119,26 +119,8 @@ export const IGNORED_FIELDS = [
   'known_speaker_references',
 ] as const;
 
-const SECONDS = { ...NUMBER, description: 'seconds from the beginning of the sound' };
-const TIMED = { start: SECONDS, end: SECONDS };
-const USAGE = object({ type: { type: 'string', enum: ['duration'] }, seconds: NUMBER });
-
 const TRANSCRIPT = {
-  anyOf: [
-    object({ text: STRING, usage: USAGE, languages: listOf(object({ code: STRING })) }),
-    object(
-      {
-        task: STRING,
-        language: { ...STRING, description: 'its English name in lower case' },
-        duration: NUMBER,
-        text: STRING,
-        segments: listOf(object({ id: NUMBER, text: STRING, ...TIMED })),
-        words: listOf(object({ word: STRING, ...TIMED })),
-        usage: USAGE,
-      },
-      ['segments', 'words'],
-    ),
-  ],
+  anyOf: [fieldsSchema(SHORT_FIELDS), fieldsSchema(VERBOSE_FIELDS)],
 } satisfies JsonSchema;
 
 const EVENTS = `\`transcript.text.delta\` with the text as it goes on, \`transcript.text.segment\` with times and
