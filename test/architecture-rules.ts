@@ -89,6 +89,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The roof joins the protocols.
   'src/api/app.ts': [...API, 'src/api'],
   'src/api/server.ts': [...API, 'src/api'],
+  'src/api/request-hooks.ts': [...API, 'src/api'],
   'src/api/request-line.ts': [...API, 'src/api'],
   'src/api/open-conversations.ts': [...API, 'src/api'],
   'src/observe': [...CALL, 'src/call', 'src/api/http/http-metrics.ts'],

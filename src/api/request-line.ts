@@ -8,7 +8,7 @@ import { brokeOff } from './http/reply-connection.js';
 import type { SpeechLog } from './speech/speech-log.js';
 import type { TranscriptionLog } from './openai/transcription-log.js';
 
-interface LineParts {
+export interface LineParts {
   readonly metrics: Pick<HttpMetrics, 'requestAnswered' | 'speechAnswered' | 'speechFailed' | 'recognition'>;
   readonly log: Log;
 }

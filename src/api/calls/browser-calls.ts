@@ -112,7 +112,7 @@ const HANG_UP_SCHEMA: RouteSchema = {
 };
 
 /** Needs a fastify scope of its own, because it replaces the body parsers. */
-export function addCallRoutes(app: FastifyInstance, parts: SessionParts): void {
+export function addBrowserCallRoutes(app: FastifyInstance, parts: SessionParts): void {
   const { exchange } = parts;
   app.removeAllContentTypeParsers();
   const types = [SDP_TYPE, FORM_TYPE, FRAGMENT_TYPE];

@@ -5,9 +5,15 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addGuide } from './guide.js';
-import { addDocumentRoutes } from './openapi.js';
+import { addDocumentRoutes, addOpenApi } from './openapi.js';
 
-export async function addPages(app: FastifyInstance, pageFolder: string): Promise<void> {
+/** Must be called before the routes are added that the OpenAPI document describes. */
+export function addPages(app: FastifyInstance, pageFolder: string): void {
+  addOpenApi(app);
+  void app.register(async (scope) => addOpenRoutes(scope, pageFolder));
+}
+
+async function addOpenRoutes(app: FastifyInstance, pageFolder: string): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, access: 'open' };
     route.schema = { ...route.schema, hide: true }; // files are not part of the API

@@ -74,13 +74,16 @@ interface CacheHealth {
   readonly hits: number;
 }
 
-interface StatusParts {
+export interface StatusOptions {
   readonly health: () => ServerHealth;
   readonly metrics: Pick<HttpMetrics, 'exposition' | 'contentType'>;
   /** False removes the route /metrics. */
   readonly exposesMetrics: boolean;
   /** The state of the telephone; absent when it is off. */
   readonly telephone?: (() => Readonly<Record<string, unknown>>) | undefined;
+}
+
+interface StatusParts extends StatusOptions {
   /** Decides who may see more than the status. */
   readonly admission: Pick<Admission, 'isKnown'>;
   /** On the clock of `performance.now()`. */
