@@ -13,10 +13,23 @@ import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { brokenLink, codeBlocksOf, documents, guidePages, linksOf, ROOT, textOf } from './markdown.js';
 
 const MOST_README_LINES = 250;
+const MOST_FIGURE_LINES = 700; // of both pages together
 
 test('the README is short enough to be read to its end', () => {
   const lines = textOf('README.md').split('\n').length - 1;
   assert.ok(lines <= MOST_README_LINES, `${lines} lines`);
+});
+
+test('the two pages of figures are short, and each section has its date', () => {
+  const pages = ['test/bench/RESULTS.md', 'native/bench/RESULTS.md'].map(textOf);
+  const lines = pages.reduce((sum, page) => sum + page.split('\n').length - 1, 0);
+  assert.ok(lines <= MOST_FIGURE_LINES, `${lines} lines`);
+  const sections = pages.flatMap((page) => page.split(/^(?=## )/m).slice(1));
+  const bare = sections.filter((section) => !/^20\d\d-\d\d-\d\d/m.test(section));
+  assert.deepEqual(
+    bare.map((section) => section.split('\n')[0]),
+    ['## Tried and dropped', '## What was learnt about the hardware', '## Tried and dropped'],
+  );
 });
 
 test('every link and anchor of the documents resolves', () => {
