@@ -1,6 +1,6 @@
 // Calls that applications see under /v1/calls, by their id: current ones, those that ended recently, and the
 // numbered events of each.
-import { ParleyError } from '../errors.js';
+import { attempt, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { PhoneCallEvent, PhoneCallView } from './phone-calls.js';
 
@@ -88,7 +88,7 @@ export class EventLog {
     const numbered = { id: ++this.#count, at: this.#wallMs(), ...event } as PhoneCallEvent;
     this.#kept.push(numbered);
     if (this.#kept.length > MOST_EVENTS) this.#kept.shift();
-    for (const onEvent of this.#followers) onEvent(numbered);
+    for (const onEvent of this.#followers) attempt({ work: 'call events' }, () => onEvent(numbered));
   }
 
   /**

@@ -5,7 +5,7 @@
 //   voice:  sentences as they begin, and as they end or are interrupted ─┴─▶ captions
 //
 // A call is recognised while somebody follows its captions.
-import { ParleyError } from '../errors.js';
+import { attempt, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { CallerText, CallerTexts, HeardCall } from './caller-texts.js';
 import { mayUseCall } from './switchboard.js';
@@ -190,7 +190,7 @@ class CaptionedCall {
     // A text that changes is told again, so that only the last of it need be kept.
     if (event.type !== 'caption' || event.caption.isFinal) this.#kept.push(numbered);
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
-    for (const follower of this.#followers) follower(numbered);
+    for (const follower of this.#followers) attempt({ work: 'captions' }, () => follower(numbered));
   }
 
   #nowMs(): number {

@@ -232,7 +232,7 @@ export class Call {
     this.#queue.moveTo(port);
     this.#caller.moved(port);
     this.#recording?.follow();
-    for (const follower of this.#followers) follower(port);
+    for (const follower of this.#followers) attempt({ work: 'call', call: this.id }, () => follower(port));
     this.#journal.moved(from, port);
   }
 

@@ -6,7 +6,7 @@
 //                          └─ 8 s ─────────▶ unsaid
 //
 // Turns are settled in their order.
-import { ParleyError } from '../errors.js';
+import { attempt, ParleyError, type Work } from '../errors.js';
 import type { Time } from '../time.js';
 import type { CallEvent } from './utterance.js';
 
@@ -55,6 +55,9 @@ interface OpenTurn {
 /** Milliseconds from the end of a turn to its text. A recogniser that takes longer is as good as lost. */
 export const TEXT_MS = 8000;
 
+/** A listener of turns or texts that throws keeps no other from them. */
+export const TEXTS: Work = { work: 'texts of the caller' };
+
 export class CallerTurns {
   readonly #time: Time;
   readonly #listeners: Iterable<TurnListener>;
@@ -72,7 +75,7 @@ export class CallerTurns {
     const turn: EndedTurn = { number, ...times, isByOrder: reason === 'client' };
     const late = () => this.#settle(number, new ParleyError('TIMEOUT', 'the text came too late'));
     this.#open.push({ turn, cancelLimit: this.#time.after(TEXT_MS, late), outcome: undefined });
-    for (const listener of this.#listeners) listener.turnEnded?.(turn);
+    for (const listener of this.#listeners) attempt(TEXTS, () => listener.turnEnded?.(turn));
   }
 
   /** The final text of a turn has come. Without effect if the turn was settled before. */
@@ -100,9 +103,11 @@ export class CallerTurns {
   }
 
   #tell({ turn, outcome }: OpenTurn): void {
-    for (const listener of this.#listeners) {
+    const textMs = this.#time.now();
+    const tell = (listener: TurnListener) => {
       if (outcome instanceof ParleyError) listener.unsaid?.(turn, outcome);
-      else if (outcome !== undefined) listener.said?.({ ...turn, ...outcome, textMs: this.#time.now() });
-    }
+      else if (outcome !== undefined) listener.said?.({ ...turn, ...outcome, textMs });
+    };
+    for (const listener of this.#listeners) attempt(TEXTS, () => tell(listener));
   }
 }

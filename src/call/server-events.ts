@@ -1,5 +1,6 @@
 // The events of all calls, for applications that follow the whole server: GET /v1/events. The latest are
 // kept, so that an application which was cut off misses none.
+import { attempt } from '../errors.js';
 import { mayUseCall } from './switchboard.js';
 
 export interface CallSummary {
@@ -68,7 +69,8 @@ export class ServerEvents {
     const kept: Kept = { id: ++this.#count, at: this.#unixMs(), event, owner };
     this.#kept.push(kept);
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
-    for (const { key, onEvent } of this.#followers) if (mayUseCall(key, owner)) onEvent(kept);
+    for (const { key, onEvent } of this.#followers)
+      if (mayUseCall(key, owner)) attempt({ work: 'call events' }, () => onEvent(kept));
   }
 
   /** Somebody with this key follows now. */

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { CallerTurns } from '../../src/call/caller-turns.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 
 const LOST = new ParleyError('ENGINE_LOST', 'gone');
 
@@ -74,4 +75,28 @@ test('nothing is told of turns that wait once nobody follows, and no timer is le
   turns.close();
   hear(0, 'late');
   assert.deepEqual([told, time.waiting], [['ended 0'], 0]);
+});
+
+test('a listener that throws keeps no other from the turns and their texts', async () => {
+  const time = new ManualTime(0);
+  const told: string[] = [];
+  const fail = () => {
+    throw new Error('a defect');
+  };
+  const turns = new CallerTurns(time, [
+    { turnEnded: fail, said: fail, unsaid: fail },
+    {
+      turnEnded: ({ number }) => void told.push(`ended ${number}`),
+      said: ({ text }) => void told.push(`said ${text}`),
+      unsaid: (_turn, { code }) => void told.push(`unsaid ${code}`),
+    },
+  ]);
+  const rejections = await rejectionsOf(() => {
+    for (const turn of [0, 1])
+      turns.ended({ type: 'turn.ended', turn, speechMs: 900, silenceMs: 600, reason: 'silence' });
+    turns.heard(0, { text: 'Yes.', language: undefined });
+    time.advance(8000); // the second turn has no text in time
+  });
+  assert.deepEqual(told, ['ended 0', 'ended 1', 'said Yes.', 'unsaid TIMEOUT']);
+  assert.deepEqual(rejections.map(String), Array(4).fill('Defect: texts of the caller: a defect'));
 });

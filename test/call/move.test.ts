@@ -7,6 +7,7 @@ import type { Utterance } from '../../src/call/utterance.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { G722, OPUS, PCMA, PCMU, type Codec } from '../../src/codecs/codec.js';
 import { type CallUnderTest, openCalls, type SentPacket } from '../fakes/call-under-test.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { until } from '../fakes/until.js';
 import { alignments, heardOf, rising, RATE, sounding } from './heard-sound.js';
 
@@ -422,3 +423,18 @@ async function quiet(): Promise<void> {
   await line.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }
+
+test('what follows the ports of a call and throws keeps nothing else from the next port', async () => {
+  const under = openIn([PCMU, 20]);
+  let isMoving = false;
+  under.call.follow(() => {
+    if (isMoving) throw new Error('a defect');
+  });
+  const ports: MediaPort[] = [];
+  under.call.follow((port) => void ports.push(port));
+  isMoving = true;
+  let next: MediaPort | undefined;
+  const rejections = await rejectionsOf(() => (next = move(under, [PCMA, 20], under.port)));
+  assert.deepEqual(rejections.map(String), ['Defect: call: a defect']);
+  assert.deepEqual([ports.length, ports.at(-1) === next, under.call.codec.name], [2, true, PCMA.name]);
+});

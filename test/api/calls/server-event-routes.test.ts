@@ -10,6 +10,7 @@ import { ParleyError } from '../../../src/errors.js';
 import { openHandledCall } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
 
@@ -173,4 +174,18 @@ test('a client that knows an id of before a restart gets all that is kept', () =
   const ids: number[] = [];
   events.follow(undefined, 5000, ({ id }) => ids.push(id));
   assert.deepEqual(ids, [1]);
+});
+
+test('a follower that throws keeps no other from the events', async () => {
+  const events = new ServerEvents(() => 0);
+  events.follow(undefined, 0, () => {
+    throw new Error('a defect');
+  });
+  const ids: number[] = [];
+  events.follow(undefined, 0, ({ id }) => ids.push(id));
+  const rejections = await rejectionsOf(() =>
+    events.add({ type: 'call.ended', call: 'call-1', reason: 'x' }, undefined),
+  );
+  assert.deepEqual(ids, [1]);
+  assert.deepEqual(rejections.map(String), ['Defect: call events: a defect']);
 });
