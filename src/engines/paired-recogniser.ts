@@ -1,7 +1,7 @@
 // Recognises live sound with two recognisers: a fast one tells the texts of a turn that is not over, the main
 // one the final text. Files and sessions without partial texts are the main one's alone.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import { asParleyError, guarded, type ParleyError } from '../errors.js';
+import { asParleyError, guarded, ParleyError } from '../errors.js';
 import {
   checkRate,
   type Recogniser,
@@ -89,6 +89,11 @@ class PairedSession implements RecognitionSession {
   /** Turns whose final text was told. */
   #told = -1;
   #isClosed = false;
+  #fail: (error: ParleyError) => void = () => undefined;
+  /** Rejects if the sound cannot be passed on. */
+  readonly #failed = new Promise<never>((_resolve, reject) => {
+    this.#fail = (error) => reject(new ParleyError('ENGINE_FAILED', error.message, { cause: error }));
+  });
 
   /** Throws what either recogniser throws. */
   constructor(
@@ -119,7 +124,8 @@ class PairedSession implements RecognitionSession {
     const sessions = [this.#main, this.#fast];
     this.#feeds = sessions.map((session) => {
       const order = (one: TurnOrder) => session.turn(one);
-      return new RingFeed(this.#rate, { order, drained: () => this.#pump() });
+      const failed = (error: ParleyError) => this.#fail(error);
+      return new RingFeed(this.#rate, { order, drained: () => this.#pump(), failed });
     });
     for (const [n, session] of sessions.entries()) {
       const feed = this.#feeds[n];
@@ -131,7 +137,7 @@ class PairedSession implements RecognitionSession {
       onFastFailed(asParleyError(error, 'ENGINE_FAILED'));
       this.#pump();
     });
-    this.ended = this.#main.ended.finally(() => this.close());
+    this.ended = Promise.race([this.#main.ended, this.#failed]).finally(() => this.close());
     this.ended.catch(() => undefined); // the caller awaits it
   }
 
@@ -165,7 +171,7 @@ class PairedSession implements RecognitionSession {
   readonly #pump = guarded(
     { work: 'recognition' },
     () => this.#readOn(),
-    () => this.close(),
+    (error) => this.#fail(error),
   );
 
   /** Reads on while neither feed has more than a second that waits: the ring is the backpressure. */

@@ -1,6 +1,6 @@
 // Feeds a ring that a recogniser reads: samples and the orders about them, in order, when there is room.
 import { PcmRing } from '../audio/pcm-ring.js';
-import { guarded } from '../errors.js';
+import { guarded, type ParleyError } from '../errors.js';
 import type { TurnOrder } from './recogniser.js';
 
 const RING_SECONDS = 4;
@@ -10,6 +10,8 @@ interface FeedListener {
   readonly order?: (order: TurnOrder) => void;
   /** Called when nothing waits any more. */
   readonly drained?: () => void;
+  /** Called when an order could not be given, or `drained` threw. The feed is closed then. */
+  readonly failed?: (error: ParleyError) => void;
 }
 
 export class RingFeed {
@@ -28,7 +30,10 @@ export class RingFeed {
       this.#go();
       if (this.#waiting === 0) this.#listener.drained?.();
     },
-    () => this.close(),
+    (error) => {
+      this.close();
+      this.#listener.failed?.(error);
+    },
   );
 
   constructor(rate: number, listener: FeedListener = {}) {

@@ -129,7 +129,10 @@ export class LiveTranscription {
       },
     );
     this.#heard = new RingFeed(LIVE_RATE);
-    this.#recognised = new RingFeed(LIVE_RATE, { order: (order) => this.#session.turn(order) });
+    this.#recognised = new RingFeed(LIVE_RATE, {
+      order: (order) => this.#session.turn(order),
+      failed: (error) => this.#fail(error),
+    });
     try {
       this.#session.push(this.#recognised.ring);
       this.#line = activity.listenToRing(name, this.#heard.ring, settings, {

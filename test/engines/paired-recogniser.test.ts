@@ -5,6 +5,7 @@ import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { PairedRecogniser } from '../../src/engines/paired-recogniser.js';
 import type { RecognisedText } from '../../src/engines/recogniser.js';
 import { ParleyError } from '../../src/errors.js';
+import { rejectionsOf } from '../fakes/rejections.js';
 import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
 
 const LIVE = { use: 'live', gated: true, partials: true, sampleRate: 16_000 } as const;
@@ -118,4 +119,55 @@ test('it is as usable as the main one, and loaded when both are', () => {
     [paired.name, paired.languages, paired.usable, paired.loaded, paired.tellsPartials, paired.trouble],
     ['scripted', ['en', 'de'], true, true, true, undefined],
   );
+});
+
+for (const which of ['main', 'fast'] as const) {
+  test(`an order that throws in the ${which} one ends that session with an error, and no other`, async (t) => {
+    const opened = open(t);
+    const { main, fast, ring, start, paired, told } = opened;
+    const [session, other] = [start(), paired.open(LIVE, { final: ({ text }) => told.push([text]) })];
+    const quiet = PcmRing.open(16_000, 16_000);
+    t.after(() => quiet.close());
+    other.push(quiet);
+    const broken = opened[which].opened[0] ?? assert.fail();
+    broken.turn = () => {
+      throw new Error('a defect');
+    };
+    const rejections = await rejectionsOf(async () => {
+      ring.write(new Float32Array(100));
+      session.turn('begin');
+      await assert.rejects(session.ended, { code: 'ENGINE_FAILED', message: 'a defect' });
+    });
+    assert.deepEqual(rejections.map(String), ['Defect: recognition: a defect']);
+    assert.deepEqual([main.sessions, fast.sessions], [1, 1]);
+    other.turn('begin');
+    other.turn('end');
+    await tick();
+    assert.deepEqual(told, [['turn 0']]);
+  });
+}
+
+test('a session whose feed throws when there is room again ends with an error', async (t) => {
+  const { main, fast, ring, start } = open(t);
+  const session = start();
+  const slow = fast.opened[0] ?? assert.fail();
+  slow.reads = false;
+  slow.turn = () => {
+    throw new Error('a defect');
+  };
+  const rejections = await rejectionsOf(async () => {
+    for (let n = 0; n < 20; n++) {
+      ring.write(new Float32Array(4000));
+      await tick();
+    }
+    session.turn('begin');
+    slow.reads = true;
+    for (let n = 0; n < 20; n++) {
+      slow.read();
+      await tick();
+    }
+    await assert.rejects(session.ended, { code: 'ENGINE_FAILED', message: 'a defect' });
+  });
+  assert.deepEqual(rejections.map(String), ['Defect: recognition: a defect']);
+  assert.deepEqual([main.sessions, fast.sessions], [0, 0]);
 });
