@@ -79,7 +79,7 @@ export class CallSound {
     }
     const sinceMs = this.#parts.time.now() - this.#startMs;
     for (const lane of this.#lanes) lane.begin(sinceMs);
-    this.#read();
+    this.#onReadable();
   }
 
   #leave(): void {

@@ -10,6 +10,7 @@ import type { MediaPort } from '../../../src/call/call-route.js';
 import { MU_LAW } from '../../../src/codecs/g711.js';
 import { ParleyError } from '../../../src/errors.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 
 const EAR_RATE = 16_000;
@@ -47,9 +48,11 @@ class Ear {
 interface Setting {
   readonly tracks?: readonly StreamTrack[];
   readonly ear?: Ear | undefined;
+  /** Called before each chunk is kept. */
+  readonly before?: () => void;
 }
 
-function openSound(t: TestContext, { tracks = ['inbound'], ear }: Setting = {}) {
+function openSound(t: TestContext, { tracks = ['inbound'], ear, before }: Setting = {}) {
   const time = new ManualTime(5000);
   const chunks: Chunk[] = [];
   const failures: string[] = [];
@@ -65,8 +68,10 @@ function openSound(t: TestContext, { tracks = ['inbound'], ear }: Setting = {}) 
     },
     tracks,
     time,
-    chunk: (track, number, timestampMs, payload) =>
-      void chunks.push({ track, number, timestampMs, bytes: Buffer.from(payload, 'base64') }),
+    chunk: (track, number, timestampMs, payload) => {
+      before?.();
+      chunks.push({ track, number, timestampMs, bytes: Buffer.from(payload, 'base64') });
+    },
     failed: ({ code }) => void failures.push(code),
   });
   t.after(() => sound.close());
@@ -184,4 +189,30 @@ test('once closed, nothing is heard, and ear and timers are given back', (t) => 
   ear.isRefusing = false;
   moveTo(ear);
   assert.equal(ear.rings.length, 0);
+});
+
+test('a chunk whose handling throws is reported, and the sound goes on after a second', async (t) => {
+  const ear = new Ear();
+  let defects = 0;
+  const before = () => {
+    if (++defects <= 2) throw new Error('a defect');
+  };
+  const { time, chunks, failures } = openSound(t, { ear, before });
+  const rejections = await rejectionsOf(async () => {
+    ear.write(tone(1600));
+    await until(() => failures.length === 1);
+    // The second one is thrown where the ear is opened again, by a timer, with sound in its ring.
+    const { openEar } = ear.socket;
+    ear.socket.openEar = (options) => {
+      const ring = openEar(options);
+      ring.write(tone(1600));
+      return ring;
+    };
+    time.advance(1000);
+    assert.equal(failures.length, 2);
+    time.advance(1000);
+  });
+  assert.deepEqual(rejections.map(String), Array(2).fill('Defect: media stream: a defect'));
+  assert.deepEqual(failures, ['WRONG_STATE', 'WRONG_STATE']);
+  await until(() => chunks.length === 4);
 });
