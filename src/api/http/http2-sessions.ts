@@ -23,6 +23,7 @@ import {
   neighbourhood,
   statesClient,
 } from '../../call/client-limits.js';
+import { attempt, guarded, type Work } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { addressOf } from './access.js';
 
@@ -85,6 +86,7 @@ class StreamRates {
   }
 }
 
+const SWEEP: Work = { work: 'HTTP connection' };
 const REFUSAL_MS = 1000;
 const FORGET_MS = 10_000; // an unused rate has its whole burst again
 const MAX_ADDRESSES = 10_000; // behind proxies; further ones share one rate
@@ -281,8 +283,11 @@ export class Http2Sessions {
     this.#sweptMs = this.#time.now();
     return this.#time.after(this.#limits.sweepMs, () => {
       const nowMs = this.#time.now();
-      this.#sweepExchanges(nowMs);
-      for (const [connection, session] of this.#sessions) this.#sweepSession(connection, session, nowMs);
+      attempt(SWEEP, () => this.#sweepExchanges(nowMs));
+      for (const [connection, session] of this.#sessions) {
+        const sweep = () => this.#sweepSession(connection, session, nowMs);
+        guarded(SWEEP, sweep, () => connection.destroy())();
+      }
       for (const [address, { connections, usedMs }] of this.#addresses) {
         if (connections === 0 && nowMs - usedMs > FORGET_MS) this.#addresses.delete(address);
       }

@@ -160,7 +160,8 @@ class Http1Arrivals {
       for (const [request, cameMs] of this.#open) {
         if (cameMs > oldest || isLongUpload(request)) continue;
         this.#open.delete(request);
-        this.#onLate(request);
+        const { socket } = request;
+        guarded({ work: 'HTTP request' }, this.#onLate, () => socket.destroy())(request);
       }
       this.#cancelSweep = this.#open.size > 0 ? this.#sweepLater() : undefined;
     });

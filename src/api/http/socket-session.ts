@@ -172,15 +172,17 @@ export class SocketSession {
 
   #planPing(): void {
     const { limits, time } = this.#parts;
-    this.#cancelPing = time.after(limits.pingMs, () => {
-      const silentMs = time.now() - this.#aliveAtMs;
-      // A throttled peer is not read, and the sender detects a peer that reads nothing.
-      const silenceCounts = !this.#throttle.holds && this.#socket.bufferedAmount === 0;
-      if (silenceCounts && silentMs >= limits.silenceMs) return this.#drop('dead');
-      this.#socket.ping();
-      this.#planPing();
-      return undefined;
-    });
+    this.#cancelPing = time.after(limits.pingMs, () => this.#guarded(() => this.#ping()));
+  }
+
+  #ping(): void {
+    const { limits, time } = this.#parts;
+    const silentMs = time.now() - this.#aliveAtMs;
+    // A throttled peer is not read, and the sender detects a peer that reads nothing.
+    const silenceCounts = !this.#throttle.holds && this.#socket.bufferedAmount === 0;
+    if (silenceCounts && silentMs >= limits.silenceMs) return this.#drop('dead');
+    this.#socket.ping();
+    return this.#planPing();
   }
 
   /** Ends a socket without waiting for the peer. */

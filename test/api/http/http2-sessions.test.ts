@@ -1,11 +1,14 @@
 // Sends floods and broken frames of HTTP/2 over real sockets on loopback: each costs its own client, and no
 // other.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { constants } from 'node:http2';
+import { EventEmitter, once } from 'node:events';
+import { constants, type ServerHttp2Session } from 'node:http2';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { Http2Sessions } from '../../../src/api/http/http2-sessions.js';
+import { PROTOCOL_LIMITS } from '../../../src/api/http/protocols.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { openServer } from '../app-under-test.js';
 import {
@@ -339,3 +342,41 @@ test('headers that the server refuses are none without an end', async (t) => {
   stream.end();
   assert.equal(String((await once(answer, 'data'))[0]), 'still here');
 });
+
+test('a connection whose check of the time limits throws is closed, and the others are still checked', async (t) => {
+  const time = new ManualTime(1000);
+  const sessions = new Http2Sessions(PROTOCOL_LIMITS, time);
+  t.after(() => sessions.destroy());
+  const [broken, idle] = [new FakeConnection(), new FakeConnection()];
+  for (const connection of [broken, idle]) sessions.add(connection as unknown as ServerHttp2Session);
+  broken.isBroken = true;
+  for (const connection of [broken, idle]) connection.emit('remoteSettings');
+  const rejections = await rejectionsOf(() => time.advance(20_000));
+  assert.deepEqual(rejections.map(String), ['Defect: HTTP connection: a defect']);
+  assert.deepEqual([broken.ended, idle.ended], [['destroy'], ['close']]);
+});
+
+/** A connection without a network, which notes how it was ended. */
+class FakeConnection extends EventEmitter {
+  readonly socket = { remoteAddress: '192.0.2.1' };
+  readonly ended: string[] = [];
+  isBroken = false;
+
+  get state() {
+    if (this.isBroken) throw new Error('a defect');
+    return {};
+  }
+
+  close(): void {
+    this.#end('close');
+  }
+
+  destroy(): void {
+    this.#end('destroy');
+  }
+
+  #end(how: string): void {
+    this.ended.push(how);
+    this.emit('close');
+  }
+}

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { connect as connectNet, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect as connectNet, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
-import { FirstBytes } from '../../../src/api/http/listeners.js';
+import { FirstBytes, Listeners } from '../../../src/api/http/listeners.js';
+import { PROTOCOL_LIMITS, Protocols } from '../../../src/api/http/protocols.js';
 import type { ParleyError } from '../../../src/errors.js';
+import { createLog } from '../../../src/observe/log.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { openServer } from '../app-under-test.js';
 import { ask, openSession, wire } from './http2-client.js';
@@ -204,4 +208,59 @@ test('a socket that is in use, a file that is none and a folder that is not ther
   await refused(file, 'there is a file that is no socket');
   assert.equal(statSync(file).size, 4);
   await refused(join(folder, 'none', 'a.sock'), 'there is no such folder, or the system does not allow it');
+});
+
+test('a connection whose handover throws is closed, and the next one is taken', async (t) => {
+  let taken = 0;
+  const listeners = new Listeners({
+    host: '127.0.0.1',
+    port: 0,
+    startMs: 1000,
+    time: new ManualTime(),
+    log: createLog({ level: 'silent', logText: false }),
+    accepted: (socket) => {
+      if (++taken === 1) throw new Error('a defect');
+      socket.resume();
+      socket.end('taken');
+    },
+  });
+  t.after(() => (listeners.destroy(), listeners.stop()));
+  const url = await listeners.open();
+  const received: string[] = [];
+  const rejections = await rejectionsOf(async () => {
+    for (let count = 0; count < 2; count++) {
+      const connection = wire(t, url);
+      connection.socket.write('GET / HTTP/1.1\r\n\r\n');
+      received.push(await connection.received);
+    }
+  });
+  assert.deepEqual(received, ['', 'taken']);
+  assert.deepEqual(rejections.map(String), ['Defect: HTTP connection: a defect']);
+});
+
+test('a request whose handling throws ends without an answer in both versions, and the next one has its own', async (t) => {
+  let asked = 0;
+  const protocols = new Protocols(
+    (_request, response) => {
+      if (++asked % 2 === 1) throw new Error('a defect');
+      response.end('answered');
+    },
+    PROTOCOL_LIMITS,
+    new ManualTime(),
+  );
+  const server = createServer((socket) => protocols.take(socket, asked < 2 ? 'http/1' : 'http/2'));
+  server.listen(0, '127.0.0.1');
+  t.after(() => (protocols.close(), protocols.destroy(), server.close()));
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const rejections = await rejectionsOf(async () => {
+    await assert.rejects(fetch(url));
+    assert.equal(await (await fetch(url, { headers: { connection: 'close' } })).text(), 'answered');
+    const session = openSession(t, url);
+    const broken = session.request({ ':path': '/' }).resume();
+    await new Promise((resolve) => broken.on('error', () => undefined).once('close', resolve));
+    assert.equal((await ask(session, { ':path': '/' })).body, 'answered');
+    session.close();
+  });
+  assert.deepEqual(rejections.map(String), Array(2).fill('Defect: HTTP request: a defect'));
 });

@@ -14,6 +14,7 @@ import { Sockets } from '../../../src/api/http/sockets.js';
 import { createLog } from '../../../src/observe/log.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
 import { EchoDialect } from './echo-dialect.js';
@@ -599,4 +600,28 @@ test('through the Unix socket sockets are given, whatever the host is called', a
     await SocketClient.open(t, `ws+unix://${udsPath}:/v1/echo`, { headers: { host: 'anything' } }),
   );
   assert.equal(dialect.only.handshake.client, 'unix');
+});
+
+test('an upgrade whose handling throws ends its connection, and the next one is taken', async (t) => {
+  const { sockets, room, url } = await openSockets(t);
+  const server = createServer();
+  let connections = 0;
+  // An upgrade that is passed over hands its connection to the server again.
+  server.on('connection', () => {
+    if (++connections === 2) throw new Error('a defect');
+  });
+  sockets.attach(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const rejections = await rejectionsOf(async () => {
+    const connection = connectPlain(port, '127.0.0.1');
+    const closed = once(connection.resume(), 'close');
+    connection.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n');
+    await closed;
+  });
+  assert.deepEqual(rejections.map(String), ['Defect: upgrade: a defect']);
+  await SocketClient.open(t, room);
+  assert.equal((await fetch(url)).status, 200);
 });

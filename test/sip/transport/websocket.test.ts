@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createNetServer } from 'node:net';
 import { before, test, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
+import { TRANSPORT_LIMITS, TransportCounts } from '../../../sip/transport/transport-limits.js';
+import { WebSocketListener } from '../../../sip/transport/websocket-listener.js';
 import { ManualTime } from '../../fakes/manual-time.js';
+import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
 import {
   answer,
@@ -192,3 +195,40 @@ test('a message above the limits closes the socket', async (t) => {
   assert.equal(code, 1009);
   assert.equal(server.received.length, 0);
 });
+
+for (const handler of ['opened', 'received'] as const) {
+  test(`a phone whose connection throws in "${handler}" is cut off, and the next one is heard`, async (t) => {
+    const counts = new TransportCounts();
+    let called = 0;
+    const texts: string[] = [];
+    const defect = () => {
+      if (++called === 1) throw new Error('a defect');
+    };
+    const listener = new WebSocketListener({
+      limits: TRANSPORT_LIMITS,
+      time: new ManualTime(),
+      counts,
+      opened: handler === 'opened' ? defect : () => undefined,
+      received: (bytes) => {
+        if (handler === 'received') defect();
+        texts.push(bytes.toString());
+      },
+    });
+    const server = createNetServer((socket) => listener.take(socket, false, () => undefined));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => (listener.close(), server.close()));
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const rejections = await rejectionsOf(async () => {
+      const first = new WebSocket(url, 'sip');
+      first.on('error', () => undefined).once('open', () => first.send(REQUEST));
+      await once(first, 'close');
+      const second = await browser(t, url);
+      second.send(REQUEST);
+      await until(() => texts.length === 1);
+    });
+    assert.deepEqual(rejections.map(String), ['Defect: SIP connection: a defect']);
+    assert.deepEqual(texts, [REQUEST]);
+    assert.equal(counts.of('defect'), handler === 'received' ? 1 : 0);
+  });
+}
