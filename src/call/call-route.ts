@@ -332,13 +332,18 @@ export class CallTrack implements SentenceFrames {
     return this.#placeOfFirst(sentence, opus, complexity);
   }
 
-  /** Payloads with the error correction of the time before a first report serve a line without it. */
+  /**
+   * Payloads with the error correction of the time before a first report serve a line without it. They are
+   * encoded again for a line that expects another loss, or has fewer bits.
+   */
   #placeOfFirst(sentence: SentenceSettings, opus: OpusSettings, complexity: number): Place | undefined {
-    if (opus.expectedLossPercent > 0 || this.#route.port.encoding?.inBandFec !== true) return undefined;
-    const first = { ...opus, inBandFec: true, expectedLossPercent: FIRST_LOSS_PERCENT };
+    if (this.#route.port.encoding?.inBandFec !== true) return undefined;
+    const bitsPerSecond = Math.max(opus.bitsPerSecond, this.#route.usualOpus.bitsPerSecond);
+    const reencode = opus.expectedLossPercent > 0 || opus.bitsPerSecond !== bitsPerSecond;
+    const first = { ...opus, bitsPerSecond, inBandFec: true, expectedLossPercent: FIRST_LOSS_PERCENT };
     for (const settings of [{ ...first, complexity }, first]) {
       const frames = this.#framesWith(settings);
-      if (frames?.has(frames.keyOf(sentence)) === true) return { frames, reencode: false };
+      if (frames?.has(frames.keyOf(sentence)) === true) return { frames, reencode };
     }
     return undefined;
   }

@@ -195,6 +195,20 @@ test('before the first report a call has error correction, with RED too, and non
   }
 });
 
+test('a sentence kept before the first report is encoded again for more loss or fewer bits, without the engine', async () => {
+  const frames = new FrameCache(1_000_000, calls.encoders.settings);
+  const first = openOpus('useinbandfec=1', frames, engineSaying('Hello.'));
+  first.port.remote = () => undefined;
+  await payloadsOf(first, 'Hello.');
+  await until(() => frames.figures.entries === 1);
+  for (const report of [reception(1, 0.12), { ...reception(1, 0.1), rttMs: 1200 }]) {
+    const later = openOpus('useinbandfec=1', frames);
+    later.port.remote = () => report;
+    await payloadsOf(later, 'Hello.');
+    assert.deepEqual(later.engine.begun, []);
+  }
+});
+
 test('with RED and losses on a wide link, frames are repeated and not corrected', async () => {
   const under = openOpus('useinbandfec=1', undefined, engineSaying('One.'));
   Object.assign(under.port, { repeatsFrames: true });
