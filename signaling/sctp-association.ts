@@ -36,6 +36,7 @@ const LAST_FRAGMENT = 1; // flag of a DATA chunk (RFC 9260 section 3.3.1)
 const MAX_KEPT = 1024;
 const LAST_STREAM = 65_534; // RFC 8832 section 6; werift throws beyond
 const MAX_STREAMS = 64; // werift keeps the state of every stream that a browser names
+const MOST_RTO_S = 6; // at most a chunk or two so often: 2 kbit/s
 const TSN_MODULO = 2 ** 32; // RFC 9260 section 1.6
 
 type Members = Record<PropertyKey, unknown>;
@@ -114,6 +115,13 @@ export class SctpAssociation {
     sctp['handleData'] = async (data: unknown) => {
       await Promise.resolve(handle(data)).catch(() => undefined);
       if (isOverfilled(sctp)) this.#abused('sends more than the window of its SCTP association allows');
+    };
+    // werift retransmits ever after the same time. On a link that is too thin, each round fills the queue, and
+    // neither messages nor voice get through. RFC 9260 section 6.3.3 doubles the time; an answer shortens it.
+    const expired = method(sctp, 'timer3Expired', 'SCTP');
+    sctp['timer3Expired'] = () => {
+      sctp['rto'] = Math.min(2 * Number(sctp['rto']), MOST_RTO_S);
+      expired();
     };
     method(sctp, 'markReceived', 'SCTP');
     sctp['markReceived'] = (tsn: number) => markReceived(sctp, tsn);

@@ -49,11 +49,13 @@ async function openAssociation(firstTsn = 1000, opened: () => void = () => undef
   const sent: Buffer[] = [];
   const abuses: string[] = [];
   const received: string[] = [];
+  const channels: RTCDataChannel[] = [];
   const association = new SctpAssociation({
     remote: { sctpPort: 5000, maxMessageSize: 65_536 },
     send: (packet) => void sent.push(Buffer.from(packet)),
     onChannel: (channel: RTCDataChannel) => {
       opened();
+      channels.push(channel);
       channel.onMessage.subscribe((data) => received.push(String(data)));
     },
     onAbuse: ({ message }) => void abuses.push(message),
@@ -75,7 +77,7 @@ async function openAssociation(firstTsn = 1000, opened: () => void = () => undef
   tag = ack.readUInt32BE(16);
   const cookieAt = ack.indexOf(Buffer.from('0007001c', 'hex'));
   await give(chunk(10, 0, ack.subarray(cookieAt + 4, cookieAt + 28)));
-  return { association, give, sent, abuses, received };
+  return { association, give, sent, abuses, received, channels };
 }
 
 type Under = Awaited<ReturnType<typeof openAssociation>>;
@@ -95,6 +97,27 @@ function acknowledged(sent: readonly Buffer[], firstTsn: number): number {
   const sack = sent.findLast((packet) => packet[12] === 3);
   return ((sack?.readUInt32BE(16) ?? firstTsn - 1) + 1 - firstTsn) >>> 0;
 }
+
+test('a message that is not acknowledged is sent again after longer times, up to 6 s', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { association, give, sent, channels } = await openAssociation();
+  await give(dataChunk({ tsn: 1000, protocol: DCEP, bytes: OPEN }));
+  const isData = (packet: Buffer) => packet[12] === 0 && packet.includes('hello');
+  channels[0]?.send('hello');
+  await nextTurn();
+  const waits: number[] = [];
+  for (let count = 1; count < 5; count++) {
+    let seconds = 0;
+    while (sent.filter(isData).length <= count && seconds < 100) {
+      t.mock.timers.tick(1000);
+      await nextTurn();
+      seconds++;
+    }
+    waits.push(seconds);
+  }
+  assert.deepEqual(waits, [3, 6, 6, 6]);
+  association.close();
+});
 
 test('DATA without user data is not received', async () => {
   const { give, sent, association } = await openAssociation();
