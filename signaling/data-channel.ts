@@ -21,7 +21,17 @@ import type { Log } from '../src/log.js';
 
 export type TalkingCall = Pick<
   Call,
-  'id' | 'wordTimes' | 'codec' | 'speak' | 'listen' | 'interrupt' | 'pressed' | 'stats' | 'close' | 'observe'
+  | 'id'
+  | 'wordTimes'
+  | 'codec'
+  | 'speak'
+  | 'listen'
+  | 'interrupt'
+  | 'pressed'
+  | 'stats'
+  | 'isLinkThin'
+  | 'close'
+  | 'observe'
 >;
 
 export interface DataChannelLimits {
@@ -64,6 +74,7 @@ type TextMessage = Extract<ClientMessage, { type: 'text' }>;
 type OpenText = 'refused' | { readonly stream: TokenStream; readonly first: TextMessage; length: number };
 
 const STATS_EVERY_MS = 1000;
+const THIN_STATS_EVERY_MS = 5000; // a message takes some 3 kbit/s if it comes each second
 const FLOOD_ERROR_EVERY_MS = 1000; // at most one error a second
 const STATS_LIMIT_BYTES = 64 * 1024; // statistics behind such a backlog would be out of date
 
@@ -246,9 +257,12 @@ export class DataChannelSession {
     this.#send(errorEvent(error));
   }
 
+  /** Figures are sent once those before have arrived: on a link that is too thin they would queue up. */
   #planStats(): void {
-    this.#cancelStats = this.#time.after(STATS_EVERY_MS, () => {
-      if (this.#outbox.bufferedAmount < STATS_LIMIT_BYTES) {
+    const everyMs = this.#call.isLinkThin ? THIN_STATS_EVERY_MS : STATS_EVERY_MS;
+    this.#cancelStats = this.#time.after(everyMs, () => {
+      const { bufferedAmount, isDelivered } = this.#outbox;
+      if (isDelivered && bufferedAmount < STATS_LIMIT_BYTES) {
         const stats: ServerMessage = { type: 'stats', ...this.#call.stats() };
         this.#outbox.sendNow(stats);
       }

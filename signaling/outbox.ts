@@ -54,6 +54,11 @@ export class Outbox {
     return this.#channel?.bufferedAmount ?? 0;
   }
 
+  /** The page has acknowledged everything that was sent. */
+  get isDelivered(): boolean {
+    return (this.#channel?.unacknowledged ?? 0) === 0;
+  }
+
   /** Goes on through another channel: `first` goes before everything that was kept. */
   attach(channel: TextChannel, first?: Message): void {
     if (this.#isClosed) return;

@@ -101,6 +101,11 @@ export class Call {
   }
 
   /** See UtteranceQueue. */
+  get isLinkThin(): boolean {
+    return this.#queue.isLinkThin;
+  }
+
+  /** See UtteranceQueue. */
   readonly wordTimes: UtteranceQueue['wordTimes'] = (...at) => this.#queue.wordTimes(...at);
 
   /** Calls `observer` with each event, in order, until the returned function is called. */

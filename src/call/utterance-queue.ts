@@ -91,6 +91,11 @@ export class UtteranceQueue {
     return this.#textTime;
   }
 
+  /** The voice takes fewer bits than usual, because the link has no room for them. */
+  get isLinkThin(): boolean {
+    return this.#share.bitsPerSecond < Infinity;
+  }
+
   /** Number of utterances that have not ended. */
   get size(): number {
     return this.#queued.size;

@@ -203,10 +203,15 @@ test('figures are sent every second, held back from a page that does not read, a
     { type: 'stats', ...call.stats() },
     { type: 'stats', ...call.stats() },
   ]);
-  channel.bufferedAmount = 100_000;
-  time.advance(1000);
-  assert.deepEqual(channel.take(), []);
-  channel.bufferedAmount = 0;
+  for (const [bufferedAmount, unacknowledged] of [
+    [100_000, 0],
+    [0, 1],
+  ] as const) {
+    Object.assign(channel, { bufferedAmount, unacknowledged });
+    time.advance(1000);
+    assert.deepEqual(channel.take(), []);
+  }
+  Object.assign(channel, { bufferedAmount: 0, unacknowledged: 0 });
   session.close();
   session.close();
   time.advance(5000);
@@ -297,13 +302,23 @@ test('events wait while the connection is not heard, and go over the same channe
   assert.deepEqual(channel.take(), [spoken(1)]);
 });
 
+test('on a thin link figures are sent every five seconds', () => {
+  const { call, channel, time } = openSession();
+  call.isLinkThin = true;
+  time.advance(1000); // planned before
+  channel.take();
+  time.advance(4999);
+  assert.deepEqual(channel.take(), []);
+  time.advance(1);
+  assert.deepEqual(channel.take(), [{ type: 'stats', ...call.stats() }]);
+});
+
 test('events that the page has not acknowledged are repeated on the next channel, before later ones', () => {
   const { call, channel, session, time } = openSession();
-  channel.unacknowledged = 1;
-  call.emit(spoken(1)); // acknowledged with the next one
-  call.emit(spoken(2));
-  channel.unacknowledged = 2;
+  call.emit(spoken(1)); // acknowledged at once
   time.advance(1000); // figures
+  channel.unacknowledged = 2;
+  call.emit(spoken(2));
   channel.unacknowledged = 3;
   call.emit(spoken(3));
   session.detach(channel);

@@ -22,6 +22,7 @@ interface SpokenText {
 export class FakeCall implements TalkingCall {
   readonly id = 'rtc_1';
   readonly codec = OPUS;
+  isLinkThin = false;
   readonly texts: SpokenText[] = [];
   readonly reasons: string[] = [];
   /** Settings of every `listen`. */
