@@ -68,6 +68,7 @@ export interface PeerEvents {
 // The decoder of callers' sound is mono and makes use of forward error correction.
 const OUR_OPUS_PARAMETERS = writeOpusParameters({ stereo: false, useInbandFec: true });
 const USUAL_PACKET_MS = 20;
+const REPORTS_WITHOUT_RTT = 3; // by then a browser would have stated it
 const LOW_MS = 400; // encoded audio ahead of the wire
 const HIGH_MS = 1500;
 const REPORT_INTERVAL_MS = 2500; // half of what RFC 3550 section 6.2 calls the minimum for large groups
@@ -412,9 +413,12 @@ export class PeerConnection {
   /** Repeats frames (RED) as long as the browser reports losses. */
   #protect(): void {
     if (this.offer.redPayloadType === undefined || this.#isOver) return;
-    const { remoteReports, remoteFractionLost } = this.#socket.stats();
+    const { remoteReports, remoteFractionLost, rttMs } = this.#socket.stats();
     this.#redundancy.reported(remoteReports, remoteFractionLost);
-    const frames = this.#packetMs > USUAL_PACKET_MS ? 0 : this.#redundancy.frames;
+    // Before the round trip is known, the loss may be that of a full queue.
+    const mayBeQueue = rttMs === null && remoteReports < REPORTS_WITHOUT_RTT;
+    const isWide = this.#packetMs <= USUAL_PACKET_MS && !mayBeQueue;
+    const frames = isWide ? this.#redundancy.frames : 0;
     if (frames === this.#repeated) return;
     this.#repeated = frames;
     this.#sender?.redundancy(frames);
