@@ -259,7 +259,7 @@ export class DataChannelSession {
 
   /** Figures are sent once those before have arrived: on a link that is too thin they would queue up. */
   #planStats(): void {
-    const everyMs = this.#call.isLinkThin ? THIN_STATS_EVERY_MS : STATS_EVERY_MS;
+    const everyMs = this.#call.isLinkThin() ? THIN_STATS_EVERY_MS : STATS_EVERY_MS;
     this.#cancelStats = this.#time.after(everyMs, () => {
       const { bufferedAmount, isDelivered } = this.#outbox;
       if (isDelivered && bufferedAmount < STATS_LIMIT_BYTES) {

@@ -116,8 +116,8 @@ export class SctpAssociation {
       await Promise.resolve(handle(data)).catch(() => undefined);
       if (isOverfilled(sctp)) this.#abused('sends more than the window of its SCTP association allows');
     };
-    // werift retransmits ever after the same time. On a link that is too thin, each round fills the queue, and
-    // neither messages nor voice get through. RFC 9260 section 6.3.3 doubles the time; an answer shortens it.
+    // werift retransmits ever after the same time. On a thin link each round fills the queue, and neither
+    // messages nor voice get through. RFC 9260 section 6.3.3 doubles the time; an answer shortens it.
     const expired = method(sctp, 'timer3Expired', 'SCTP');
     sctp['timer3Expired'] = () => {
       sctp['rto'] = Math.min(2 * Number(sctp['rto']), MOST_RTO_S);

@@ -101,16 +101,11 @@ export class Call {
   }
 
   /** See UtteranceQueue. */
-  get isLinkThin(): boolean {
-    return this.#queue.isLinkThin;
-  }
-
-  /** See UtteranceQueue. */
   readonly wordTimes: UtteranceQueue['wordTimes'] = (...at) => this.#queue.wordTimes(...at);
+  readonly isLinkThin = () => this.#queue.isLinkThin;
 
-  /** Calls `observer` with each event, in order, until the returned function is called. */
+  /** Calls `observer` with each event, in order, until the result is called. It may observe twice. */
   observe(observer: (event: CallEvent) => void): () => void {
-    // A function of its own, so that one observer may observe twice.
     const observed = (event: CallEvent) => observer(event);
     this.#observers.add(observed);
     return () => void this.#observers.delete(observed);

@@ -11,11 +11,11 @@
 //                                                and to what such a loss leaves of the bits
 //   neither for 60 s ──▶ up by one; twice as long after each time that this fails, up to 10 minutes
 //
-// A step up that fails fills the queue. The far end's jitter buffer then stays long for half a minute, so that
-// such steps are rare. The lowest rung leaves room for the data channel on a link of 24 kbit/s.
+// A step up that fails fills the queue. The far end's jitter buffer then stays long for half a minute, so
+// that such steps are rare. The lowest rung leaves room for the data channel on a link of 24 kbit/s.
 //
-// The queue is the round trip above its least value. Loss without a queue is taken as random, and leaves the
-// rung: error correction is for it. Heavy loss (25 % in two reports, or 40 % in one) may also come from a link
+// The queue is the round trip above its least value. Loss without a queue is taken as random, and leaves
+// the rung: error correction is for it. Heavy loss (25 % in two reports, or 40 % in one) may also come from a link
 // that polices, and the first round trip may be that of a full queue. Both are tried: if they do not fall
 // where less is sent, they are the path's, and the voice returns to where it was.
 import type { RemoteReception } from '../media/quality.js';
@@ -123,8 +123,8 @@ export class LinkControl {
   }
 
   /**
-   * True if loss or round trip has turned out to be the path's: the voice is back on its rung. A full queue of
-   * limited length has a steady round trip and heavy loss, which are never taken for the path's together.
+   * True if loss or round trip has turned out to be the path's: the voice is back on its rung. A full queue
+   * of limited length has a steady round trip and heavy loss, which are never taken for the path's together.
    */
   #endTrial({ recentLoss, rttMs }: Report): boolean {
     const tried = this.#tried;

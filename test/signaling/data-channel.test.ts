@@ -304,7 +304,7 @@ test('events wait while the connection is not heard, and go over the same channe
 
 test('on a thin link figures are sent every five seconds', () => {
   const { call, channel, time } = openSession();
-  call.isLinkThin = true;
+  call.hasThinLink = true;
   time.advance(1000); // planned before
   channel.take();
   time.advance(4999);

@@ -22,7 +22,8 @@ interface SpokenText {
 export class FakeCall implements TalkingCall {
   readonly id = 'rtc_1';
   readonly codec = OPUS;
-  isLinkThin = false;
+  readonly isLinkThin = () => this.hasThinLink;
+  hasThinLink = false;
   readonly texts: SpokenText[] = [];
   readonly reasons: string[] = [];
   /** Settings of every `listen`. */
