@@ -15,9 +15,9 @@
 // that such steps are rare. The lowest rung leaves room for the data channel on a link of 24 kbit/s.
 //
 // The queue is the round trip above its least value. Loss without a queue is taken as random, and leaves
-// the rung: error correction is for it. Heavy loss (25 % in two reports, or 40 % in one) may also come from a link
-// that polices, and the first round trip may be that of a full queue. Both are tried: if they do not fall
-// where less is sent, they are the path's, and the voice returns to where it was.
+// the rung: error correction is for it. Heavy loss (25 % in two reports, or 40 % in one) may also come from
+// a link that polices, and the first round trip may be that of a full queue. Both are tried: if they do not
+// fall where less is sent, they are the path's, and the voice returns to where it was.
 import type { RemoteReception } from '../media/quality.js';
 
 /** Limits of a rung. */
