@@ -10,7 +10,7 @@ import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { ChatAgent } from './chat-agent.js';
 import { ChatModel } from './chat-model.js';
-import type { TalkAgent } from './steered-reply.js';
+import type { TalkAgent } from './agent-talk.js';
 import type { Log } from '../log.js';
 
 export interface AgentsParts {

@@ -9,7 +9,7 @@ import type { HandledCall } from '../call/call-handler.js';
 import type { CallerListener, CallerText, CallerTexts, ExpectedSpeech } from '../call/caller-texts.js';
 import { type CallerTurn, type EndedTurn, TEXT_MS } from '../call/caller-turns.js';
 import type { SpeakOptions } from '../call/call.js';
-import type { CallEvent, Utterance } from '../call/utterance.js';
+import type { CallEvent, Interruptible, Utterance } from '../call/utterance.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
@@ -78,7 +78,7 @@ interface ConversationParts {
   readonly log: Log;
 }
 
-interface ConversationOptions {
+export interface ConversationOptions {
   readonly expected: ExpectedSpeech;
   readonly hearing?: Partial<HearingSettings>;
   /** Milliseconds of silence after which a turn has probably ended; 0, the default: never. */
@@ -242,6 +242,12 @@ export class Conversation {
     this.#listener.turnEnded?.(number, { speechMs: 0, silenceMs: 0 }, true);
     this.#listener.unsaid?.(number, new ParleyError('TIMEOUT', 'the turn could not be ended'));
     this.#listener.noise();
+  }
+
+  /** Without a recogniser, speech must not interrupt: nothing would follow. */
+  allowed(interruptible: Interruptible): Interruptible {
+    if (this.#isRecognised) return interruptible;
+    return interruptible === 'any' || interruptible === 'dtmf' ? 'dtmf' : 'none';
   }
 
   /** Throws as `Call.speak`. */

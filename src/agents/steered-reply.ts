@@ -2,14 +2,12 @@
 // spoken, and calls of functions. The agent's functions run here; those of the client are told to the client,
 // which adds their results to the conversation and asks for another response.
 import type { SpeakOptions } from '../call/call.js';
-import type { AgentEvent, Utterance } from '../call/utterance.js';
-import type { AgentConfig } from '../config/agent-config.js';
-import type { Time } from '../time.js';
+import type { Utterance } from '../call/utterance.js';
+import type { OwnReplyParts } from './agent-talk.js';
 import type { AgentTools } from './agent-tools.js';
 import type { AnswerEntry, ChatHistory } from './chat-history.js';
-import type { ChatModel, ChatTool, ToolCall } from './chat-model.js';
-import { ChatReply } from './chat-reply.js';
-import type { TurnTimes } from './conversation.js';
+import type { ChatTool, ToolCall } from './chat-model.js';
+import type { ChatReply } from './chat-reply.js';
 import { type NewItem, NO_ANSWER_YET, TalkItems, voiceItem } from './talk-items.js';
 import type { TalkEvent, TalkResponse } from './talk-response.js';
 
@@ -32,15 +30,7 @@ export interface ResponseRequest {
   readonly tools?: readonly ChatTool[] | undefined;
 }
 
-export interface TalkAgent {
-  readonly config: AgentConfig;
-  readonly model: Pick<ChatModel, 'answer'>;
-  /** Told with each event of the agent. */
-  readonly onEvent: (event: AgentEvent) => void;
-}
-
 export interface SteeredReplyParts {
-  readonly agent: TalkAgent;
   readonly items: TalkItems;
   /** The agent's functions. */
   readonly tools: Pick<AgentTools, 'definitions' | 'run'>;
@@ -48,9 +38,7 @@ export interface SteeredReplyParts {
   readonly own: readonly ChatTool[];
   readonly prompt: string;
   readonly say: (tokens: AsyncIterable<string>, options: SpeakOptions) => Utterance;
-  readonly quiet: (signal: AbortSignal) => Promise<void>;
-  readonly time: Time;
-  readonly tell: (event: AgentEvent) => void;
+  readonly newReply: (own: OwnReplyParts, tools: SteeredReplyParts['tools']) => ChatReply;
   readonly newId: (prefix: 'item') => string;
   readonly emit: (event: TalkEvent) => void;
 }
@@ -63,11 +51,10 @@ export function steeredReply(
   openResponse: () => TalkResponse,
   input: ResponseRequest['input'],
   parts: SteeredReplyParts,
-  times: TurnTimes | undefined,
 ): { readonly response: TalkResponse; readonly reply: ChatReply } {
   const own = input === undefined ? undefined : historyOf(input, parts);
   const response = openResponse();
-  return { response, reply: new SteeredReply(response, own, parts, times).reply };
+  return { response, reply: new SteeredReply(response, own, parts).reply };
 }
 
 class SteeredReply {
@@ -76,33 +63,24 @@ class SteeredReply {
   readonly #parts: SteeredReplyParts;
   #silentCount = 0;
 
-  constructor(
-    response: TalkResponse,
-    own: ChatHistory | undefined,
-    parts: SteeredReplyParts,
-    times: TurnTimes | undefined,
-  ) {
+  constructor(response: TalkResponse, own: ChatHistory | undefined, parts: SteeredReplyParts) {
     this.#response = response;
     this.#parts = parts;
-    const { agent, items, prompt, quiet, time, tell } = parts;
+    const { items, prompt, newReply } = parts;
     const history = own ?? (response.isKept ? items.history : items.history.copy());
-    this.reply = new ChatReply(
+    this.reply = newReply(
       {
-        model: agent.model,
         history: {
           messages: () => history.messages(prompt),
           answer: () => history.answer(),
           drop: (entry) => history.drop(entry),
         },
-        tools: this.#tools,
         say: (tokens, options) => this.#say(tokens, options),
-        quiet: (signal) => (response.isSpoken ? quiet(signal) : Promise.resolve()),
-        time,
-        tell,
+        ...(response.isSpoken ? {} : { quiet: () => Promise.resolve() }),
         onText: (entry) => this.#wrote(entry),
         onCalls: (entry) => this.#called(entry),
       },
-      times,
+      this.#tools,
     );
   }
 

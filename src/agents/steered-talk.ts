@@ -5,21 +5,14 @@
 //                              └─▶ response: the agent's model, or a text of the client ─▶ caller
 //
 // An item is cut to what the caller has heard of it.
-import type { CallerTexts } from '../call/caller-texts.js';
-import type { SpeakOptions } from '../call/call.js';
 import type { HandledCall } from '../call/call-handler.js';
-import type { AgentEvent, Interruptible, Utterance } from '../call/utterance.js';
-import type { AgentConfig } from '../config/agent-config.js';
-import { asParleyError, forClient, isAborted, ParleyError } from '../errors.js';
-import type { Time } from '../time.js';
-import { AgentTools } from './agent-tools.js';
-import { CallActions } from './call-actions.js';
-import { GO_ON } from './chat-history.js';
-import type { ChatReply } from './chat-reply.js';
-import { Conversation, type ConversationListener, type SaidTurn, type TurnTimes } from './conversation.js';
-import { KeyInput } from './key-input.js';
-import { QuietCaller } from './quiet-caller.js';
-import { type ResponseRequest, steeredReply, type TalkAgent } from './steered-reply.js';
+import type { Utterance } from '../call/utterance.js';
+import { asParleyError, isAborted, ParleyError } from '../errors.js';
+import { AgentTalk, type AgentTalkParts, type OwnReplyParts, type TalkAgent } from './agent-talk.js';
+import type { ChatHistory } from './chat-history.js';
+import type { ChatReply, ReplyParts } from './chat-reply.js';
+import type { ConversationListener, SaidTurn, TurnTimes } from './conversation.js';
+import { type ResponseRequest, steeredReply } from './steered-reply.js';
 import {
   isUnspoken,
   type MessageItem,
@@ -32,67 +25,38 @@ import {
 import { type CancelReason, type TalkEvent, TalkResponse } from './talk-response.js';
 import { isByHand, type TalkSettings } from './talk-settings.js';
 import { TalkTurns } from './talk-turns.js';
-import type { Log } from '../log.js';
 
-interface SteeredTalkParts {
-  /** Undefined: no agent answers. */
-  readonly agent: TalkAgent | undefined;
-  readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
-  readonly time: Time;
-  readonly log: Log;
+interface SteeredTalkParts extends AgentTalkParts {
   /** Makes an id that nobody can guess, with this prefix. */
   readonly newId: (prefix: 'item' | 'resp') => string;
   readonly emit: (event: TalkEvent) => void;
 }
 
-const KEYS_MS = 1500; // after the last key: the caller has pressed all
 const MOST_IN_PROGRESS = 8; // responses
 const USUAL: ResponseRequest = { isKept: true, metadata: null };
 const NO_PROMPT = '';
 
-export class SteeredTalk {
-  readonly #handled: HandledCall;
+export class SteeredTalk extends AgentTalk {
   readonly #parts: SteeredTalkParts;
   readonly #items: TalkItems;
-  readonly #conversation: Conversation;
-  readonly #keys: KeyInput;
-  readonly #actions: CallActions;
   readonly #startMs: number;
-  readonly #quiet: QuietCaller;
   /** Those that are in progress, or whose sound is queued or heard. */
   readonly #responses = new Set<TalkResponse>();
   readonly #turns: TalkTurns;
   #settings: TalkSettings;
-  /** The answer of the model to the conversation that began last. */
-  #answer: TalkResponse | undefined;
-  #isAskedAgain = false;
-  /** The caller has not heard this part of the response that was interrupted last. */
-  #unheard = '';
-  /** That response was not written to its end, or a function of it was not done. */
-  #isCutShort = false;
   #cause: CancelReason = 'turn_detected';
-  #failures = 0;
   #quietSinceMs: number;
-  #cancelFiller: () => void = () => undefined;
-  #isOver = false;
 
   constructor(handled: HandledCall, settings: TalkSettings, parts: SteeredTalkParts) {
-    const { agent, time, callerTexts, log, newId } = parts;
-    this.#handled = handled;
+    const { agent, time, newId } = parts;
+    super(handled, parts, { expected: settings.expected, hearing: settings.hearing });
     this.#parts = parts;
     this.#settings = settings;
     this.#startMs = this.#quietSinceMs = time.now();
     this.#items = new TalkItems(agent?.config.prompt ?? NO_PROMPT, () => newId('item'));
-    this.#keys = new KeyInput(time, KEYS_MS, (keys) => this.#pressedAll(keys));
-    this.#quiet = new QuietCaller(time, () => this.#conversation.isCallerHeard);
-    const quiet = (signal: AbortSignal) => this.#quiet.wait(signal);
-    this.#actions = new CallActions({ handled, keys: this.#keys, quiet, time, log });
     const nowMs = () => Math.round(time.now() - this.#startMs);
     const emit = (event: TalkEvent) => this.#emit(event);
     this.#turns = new TalkTurns({ items: this.#items, newId: () => newId('item'), nowMs, emit });
-    const conversation = { callerTexts, time, log };
-    const { expected, hearing } = settings;
-    this.#conversation = new Conversation(handled, this.#listener(), conversation, { expected, hearing });
   }
 
   /** A response of the model to the conversation is in progress. */
@@ -108,22 +72,22 @@ export class SteeredTalk {
   /** Says the greeting of the agent. */
   greet(): void {
     const { greeting } = this.#parts.agent?.config ?? {};
-    if (greeting !== undefined) this.#tryToSay(greeting);
+    if (greeting !== undefined) this.sayOwn(greeting);
     else this.#awaitInput();
   }
 
   /** If the client ends the turns: sound that comes belongs to a turn from now on, or to none. */
   set hasInput(hasInput: boolean) {
-    this.#conversation.hasInput = hasInput;
+    this.conversation.hasInput = hasInput;
   }
 
   /** Holds for what comes from now on. Throws INVALID_FIELD. */
   change(settings: TalkSettings): void {
     const { hearing, expected, idleMs } = this.#settings;
-    if (settings.hearing !== hearing) this.#conversation.hear(settings.hearing);
-    if (settings.expected !== expected) this.#conversation.expect(settings.expected);
+    if (settings.hearing !== hearing) this.conversation.hear(settings.hearing);
+    if (settings.expected !== expected) this.conversation.expect(settings.expected);
     this.#settings = settings;
-    if (idleMs !== undefined && settings.idleMs === undefined) this.#conversation.hear({ noInputMs: 0 });
+    if (idleMs !== undefined && settings.idleMs === undefined) this.conversation.hear({ noInputMs: 0 });
     this.#awaitInput();
   }
 
@@ -180,8 +144,7 @@ export class SteeredTalk {
         'conversation.item.create or as the last item of response.input';
       throw new ParleyError('CALL_STATE', message, { field: 'response' });
     }
-    this.#unheard = '';
-    this.#isCutShort = false;
+    this.forgetUnheard();
     return this.#ask(this.#parts.agent, request);
   }
 
@@ -189,14 +152,14 @@ export class SteeredTalk {
   cancel(): void {
     this.#byClient(() => {
       for (const { reply } of this.#responses) reply?.giveUp();
-      this.#conversation.interrupt('response cancelled');
+      this.conversation.interrupt('response cancelled');
       for (const response of this.#responses) this.#giveUp(response);
     });
   }
 
   /** Ends all sound, and the responses that it belongs to. */
   clear(): void {
-    this.#byClient(() => this.#conversation.interrupt('cleared by the client'));
+    this.#byClient(() => this.conversation.interrupt('cleared by the client'));
   }
 
   /**
@@ -204,7 +167,7 @@ export class SteeredTalk {
    * CALL_STATE for a caller who is not heard.
    */
   commit(delayMs: number): void {
-    this.#conversation.endTurn(delayMs);
+    this.conversation.endTurn(delayMs);
     this.#turns.commit();
   }
 
@@ -213,132 +176,103 @@ export class SteeredTalk {
    * there is nothing.
    */
   dropInput(): boolean {
-    if (!this.#conversation.isTurnOpen) return false;
-    this.#conversation.endTurn(0);
+    if (!this.conversation.isTurnOpen) return false;
+    this.conversation.endTurn(0);
     this.#turns.drop();
     return true;
   }
 
   /** The call goes on without this talk. Idempotent. */
   close(): void {
-    this.#conversation.leave();
+    this.conversation.leave();
   }
 
   #byClient(act: () => void): void {
     this.#cause = 'client_cancelled';
-    this.#isAskedAgain = false;
+    this.dropQuestion();
     act();
     this.#cause = 'turn_detected';
-    this.#unheard = '';
-    this.#isCutShort = false;
+    this.forgetUnheard();
   }
 
-  #listener(): ConversationListener {
+  protected listener(): ConversationListener {
     return {
       said: (turn) => this.#said(turn),
-      unsaid: (turn, error) => this.#turns.unsaid(turn, error),
-      noise: () => this.#noise(),
+      unsaid: (turn, error) => {
+        if (this.#turns.unsaid(turn, error)) this.unsaid(error);
+      },
+      noise: () => this.noise(),
       callerSpeaks: (isSpeaking) => {
-        this.#quiet.look();
+        this.released();
         this.#turns.callerSpeaks(isSpeaking);
       },
       turnEnded: (turn, length, isByOrder) => this.#turns.ended(turn, length, isByOrder),
       noInput: () => this.#noInput(),
       pressed: (digit) => {
         this.#emit({ type: 'key', digit });
-        this.#keys.pressed(digit);
+        this.keys.pressed(digit);
       },
       started: (utterance, start) => {
         const response = this.#of(utterance);
         const sound = response?.sounds.get(utterance);
-        this.#cancelFiller();
+        this.started(response?.reply, utterance, start);
         if (response === undefined || sound === undefined) return;
         sound.hasStarted = true;
-        response.reply?.started(utterance, start);
         this.#emit({ type: 'sound.started', response, item: sound.item });
         response.look();
       },
       spoken: (utterance, durationMs) => this.#heard(utterance, durationMs),
       interrupted: (utterance, heard, durationMs) => this.#interrupted(utterance, heard, durationMs),
       failed: (utterance, { code }, heard) => this.#unspoken(utterance, code, heard),
-      ended: () => this.#ended(),
+      ended: () => this.ended(),
     };
   }
 
-  /** True if the model answers what the caller does. */
-  get #answers(): boolean {
+  protected get answers(): boolean {
     return this.#parts.agent !== undefined && this.#settings.answersTurns && !isByHand(this.#settings);
   }
 
-  #said(turn: SaidTurn): void {
-    const { text, language, isOverVoice } = turn;
-    if (!this.#turns.said(turn) || !this.#answers) return this.#quiet.look();
-    // Such as "uh-huh": the voice was not interrupted by it.
-    if (isOverVoice && this.#settings.isInterruptible) return this.#quiet.look();
-    const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
-    return this.#asked(language === undefined ? prompt : { ...prompt, language }, turn);
+  protected get history(): ChatHistory {
+    return this.#items.history;
   }
 
-  /** The caller made a sound without words. If it has interrupted an answer, that goes on. */
-  #noise(): void {
-    this.#quiet.look();
-    const rest = this.#unheard.trim();
-    if (!this.#answers || this.#conversation.isCallerHeard) return;
-    this.#unheard = '';
-    if (this.#isCutShort) {
-      this.#isCutShort = false;
-      this.#items.history.user(GO_ON);
-      this.#answerNow(undefined);
-    } else if (rest !== '') this.#tryToSay(rest);
+  #said(turn: SaidTurn): void {
+    const { text, language, wasNoInterruption } = turn;
+    // Such as "uh-huh": the voice was not interrupted by it.
+    const isAsked = this.#turns.said(turn) && this.answers && !wasNoInterruption;
+    if (!isAsked) return this.released();
+    const prompt = { type: 'agent.prompt', text, by: 'speech' } as const;
+    this.asked(language === undefined ? prompt : { ...prompt, language }, turn);
+    return undefined;
   }
 
   #noInput(): void {
     if (this.isAnswering) return; // the answer is spoken, and then awaits input again
     this.#turns.idle(Math.round(this.#quietSinceMs - this.#startMs));
-    if (!this.#answers) return;
-    this.#items.history.user('[The caller says nothing]');
-    this.#answerNow(undefined);
+    if (!this.answers) return;
+    this.history.user('[The caller says nothing]');
+    this.answerNow(undefined);
   }
 
-  #pressedAll(keys: string): void {
-    if (this.#isOver || !this.#answers) return;
-    const text = `[The caller pressed ${keys.split('').join(' ')}]`;
+  protected pressedAll(text: string): void {
+    if (!this.answers) return;
     this.add({ type: 'message', role: 'user', text }, undefined);
-    this.#asked({ type: 'agent.prompt', text, by: 'keys' }, undefined);
+    this.asked({ type: 'agent.prompt', text, by: 'keys' }, undefined);
   }
 
-  #asked(prompt: Extract<AgentEvent, { type: 'agent.prompt' }>, times: TurnTimes | undefined): void {
-    this.#tell(prompt);
-    this.#unheard = '';
-    this.#isCutShort = false;
-    const before = this.#answer;
-    if (before?.reply?.isOver === false) {
-      this.#isAskedAgain = before.reply.isHeard && this.#conversation.isSpeaking; // it is heard to its end
-      if (this.#isAskedAgain) return;
-      const isQueued = before.reply.isSpeaking;
-      before.reply.giveUp();
-      if (isQueued) this.#conversation.interrupt('caller went on');
-      this.#giveUp(before);
-    }
-    this.#answerNow(times);
+  protected override gaveUp(reply: ChatReply): void {
+    const response = [...this.#responses].find((one) => one.reply === reply);
+    if (response !== undefined) this.#giveUp(response);
   }
 
-  #answerNow(times: TurnTimes | undefined): void {
+  protected answerNow(times: TurnTimes | undefined): void {
     const { agent } = this.#parts;
-    this.#isAskedAgain = false;
     if (agent === undefined) return;
     try {
       this.#ask(agent, USUAL, times);
     } catch (error) {
       this.#warn(error, 'the agent could not answer');
     }
-  }
-
-  /** The caller spoke while an answer was heard that could not be interrupted, and is answered now. */
-  #askAgain(): void {
-    if (!this.#isAskedAgain || this.#answer?.reply?.isOver === false) return;
-    this.#isAskedAgain = false;
-    if (this.#items.history.isAsked) this.#answerNow(undefined);
   }
 
   #open({ isKept, isSpoken = this.#settings.isSpoken, voice, metadata }: ResponseRequest): TalkResponse {
@@ -349,7 +283,7 @@ export class SteeredTalk {
   }
 
   #refuseMore(): void {
-    if (this.#isOver) throw new ParleyError('CALL_CLOSED', 'the call has ended');
+    if (this.isOver) throw new ParleyError('CALL_CLOSED', 'the call has ended');
     if ([...this.#responses].filter(({ isInProgress }) => isInProgress).length < MOST_IN_PROGRESS) return;
     throw new ParleyError('QUEUE_FULL', `${MOST_IN_PROGRESS} responses are in progress: no more are taken`);
   }
@@ -372,7 +306,7 @@ export class SteeredTalk {
     this.#refuseMore();
     if (text.type !== 'message') return;
     const { text: said = '' } = text;
-    const { number } = this.#say(said, {}, request.voice);
+    const { number } = this.say(said, {}, request.voice);
     const isNew = !('isSound' in text);
     const begun = voiceItem(text.id ?? this.#parts.newId('item'), said);
     const item = isNew ? begun : Object.assign(text, begun);
@@ -387,7 +321,7 @@ export class SteeredTalk {
   }
 
   /** Says a text of the server's own, as a response. */
-  #tryToSay(text: string): void {
+  protected sayOwn(text: string): void {
     try {
       this.#speak({ type: 'message', role: 'assistant', text }, USUAL);
     } catch (error) {
@@ -397,32 +331,24 @@ export class SteeredTalk {
 
   #ask(agent: TalkAgent, request: ResponseRequest, times?: TurnTimes): void {
     this.#refuseMore();
-    const { time, newId } = this.#parts;
+    const { tools } = this;
+    if (tools === undefined) return;
     const parts = {
-      agent,
       items: this.#items,
-      tools: new AgentTools({
-        call: this.#handled.call.id,
-        config: agent.config,
-        actions: this.#actions,
-        time,
-      }),
+      tools,
       own: request.tools ?? this.#settings.tools,
       prompt: request.prompt ?? this.#settings.prompt ?? agent.config.prompt,
-      say: (tokens: AsyncIterable<string>, options: SpeakOptions) =>
-        this.#say(tokens, options, request.voice),
-      quiet: (signal: AbortSignal) => this.#quiet.wait(signal),
-      time,
-      tell: (event: AgentEvent) => this.#tell(event),
-      newId,
+      say: (...[tokens, options]: Parameters<ReplyParts['say']>) => this.say(tokens, options, request.voice),
+      newReply: (own: OwnReplyParts, all: ReplyParts['tools']) => this.newReply(agent, own, times, all),
+      newId: this.#parts.newId,
       emit: (event: TalkEvent) => this.#emit(event),
     };
-    const { response, reply } = steeredReply(() => this.#open(request), request.input, parts, times);
+    const { response, reply } = steeredReply(() => this.#open(request), request.input, parts);
     response.reply = reply;
-    if (response.isKept) this.#answer = response;
-    if (response.isSpoken) this.#planFiller(agent.config, response);
+    if (response.isKept) this.reply = reply;
+    if (response.isSpoken) this.planFiller(reply);
     // The client may ask before the words of the turn are known that it has ended.
-    const isReady = times !== undefined || request.input !== undefined || !this.#conversation.awaitsTexts;
+    const isReady = times !== undefined || request.input !== undefined || !this.conversation.awaitsTexts;
     (isReady ? reply.run() : this.#runLater(reply)).then(
       (isUseful) => this.#answered(response, isUseful),
       (error: unknown) => {
@@ -433,7 +359,7 @@ export class SteeredTalk {
   }
 
   async #runLater(reply: ChatReply): Promise<boolean> {
-    await this.#quiet.wait(reply.signal, () => this.#conversation.awaitsTexts);
+    await this.quiet.wait(reply.signal, () => this.conversation.awaitsTexts);
     return reply.run();
   }
 
@@ -441,61 +367,29 @@ export class SteeredTalk {
     if (response.reply?.isGivenUp === true) return this.#giveUp(response);
     if (!isUseful)
       return this.#failed(response, new ParleyError('AGENT_FAILED', "the agent's model said nothing"));
-    this.#failures = 0;
-    if (response.reply?.isSpeaking !== true) this.#cancelFiller();
+    if (response.reply?.isSpeaking !== true) this.cancelFiller();
     response.written();
     this.#forget(response);
-    return this.#askAgain();
+    return this.askAgain();
   }
 
   #failed(response: TalkResponse, error: ParleyError): void {
-    const { agent } = this.#parts;
-    this.#cancelFiller();
-    response.reply?.giveUp();
+    response.reply?.abort();
     if (!response.fail(error)) this.#emit({ type: 'failed', error });
     this.#forget(response);
-    if (agent === undefined) return;
-    this.#failures++;
-    this.#warn(error, 'agent failed');
-    this.#tell({ type: 'agent.failed', error: { code: error.code, message: forClient(error).message } });
-    if (this.#isOver || !response.isSpoken) return;
-    const utterance = this.#phrase(agent.config.failure);
-    if (this.#failures < agent.config.mostFailures) return;
-    const ended = utterance?.ended ?? Promise.resolve();
-    void ended.then(() => this.#actions.end());
+    this.fail(error, response.isSpoken);
   }
 
-  #planFiller({ filler, fillerMs }: AgentConfig, { reply }: TalkResponse): void {
-    this.#cancelFiller();
-    if (filler === undefined) return;
-    this.#cancelFiller = this.#parts.time.after(fillerMs, () => {
-      this.#cancelFiller = () => undefined;
-      const isSilent = reply?.isHeard === false && !reply.isSpeaking && !reply.isGivenUp;
-      if (isSilent && !this.#conversation.isCallerHeard) this.#phrase(filler);
-    });
-  }
-
-  /** A phrase that is part of no response. */
-  #phrase(text: string): Utterance | undefined {
-    try {
-      return this.#say(text, {});
-    } catch (error) {
-      this.#warn(error, 'the agent could not speak');
-      return undefined;
-    }
-  }
-
-  /** Without a recogniser, speech must not interrupt: nothing would follow. */
-  #say(
+  protected say(
     text: string | AsyncIterable<string>,
-    options: { receivedAtMs?: number },
+    options: { receivedAtMs?: number } = {},
     ownVoice?: string,
   ): Utterance {
     const { isInterruptible, voice, language, pace } = this.#settings;
-    const isHeard = isInterruptible && !isByHand(this.#settings) && this.#conversation.isCallerRecognised;
-    const interruptible: Interruptible = isHeard ? 'speech' : 'none';
+    const isHeard = isInterruptible && !isByHand(this.#settings);
+    const interruptible = this.conversation.allowed(isHeard ? 'speech' : 'none');
     const spoken = { ...options, voice: ownVoice ?? voice, language, pace, interruptible };
-    const utterance = this.#conversation.say(text, spoken);
+    const utterance = this.conversation.say(text, spoken);
     this.#awaitInput();
     return utterance;
   }
@@ -503,9 +397,9 @@ export class SteeredTalk {
   /** The caller is expected to speak after what is spoken now. */
   #awaitInput(): void {
     const { idleMs: noInputMs = 0 } = this.#settings;
-    if (noInputMs === 0 || this.#isOver) return;
+    if (noInputMs === 0 || this.isOver) return;
     try {
-      this.#conversation.hear({ noInputMs });
+      this.conversation.hear({ noInputMs });
     } catch (error) {
       this.#warn(error, 'a silent caller will not be noticed');
     }
@@ -519,14 +413,15 @@ export class SteeredTalk {
     this.#quietSinceMs = this.#parts.time.now();
     const response = this.#of(utterance);
     const sound = response?.sounds.get(utterance);
-    if (response === undefined || sound === undefined) return this.#askAgain();
+    if (response === undefined || sound === undefined) return this.askAgain();
     sound.item.soundMs = durationMs;
     response.sounds.delete(utterance);
     response.reply?.spoken(utterance);
     this.#emit({ type: 'sound.stopped', response, item: sound.item });
     response.look();
     this.#forget(response);
-    this.#askAgain();
+    this.askAgain();
+    if (response.reply !== undefined && response.reply === this.reply) this.planFiller(response.reply);
   }
 
   #interrupted(utterance: number, heard: string, durationMs: number): void {
@@ -535,12 +430,11 @@ export class SteeredTalk {
     const sound = response?.sounds.get(utterance);
     if (response === undefined || sound === undefined) return;
     response.sounds.delete(utterance);
-    const isRunning = response.reply?.isRunning === true;
+    const isCutShort = response.reply?.isRunning === true;
     response.reply?.interrupted(utterance, heard);
-    this.#isCutShort = isRunning && response.isKept && this.#conversation.isCallerHeard;
     response.cancel(this.#cause);
     const rest = this.#items.cut(sound.item, heard);
-    if (response.isKept) this.#unheard += rest;
+    if (response.isKept) this.cutOff(rest, isCutShort);
     sound.item.soundMs = durationMs;
     this.#emit({ type: 'item.cut', item: sound.item, heard, soundMs: durationMs });
     if (sound.hasStarted) this.#emit({ type: 'sound.cleared', response, item: sound.item });
@@ -570,25 +464,16 @@ export class SteeredTalk {
     if (!response.isInProgress && response.sounds.size === 0) this.#responses.delete(response);
   }
 
-  #ended(): void {
-    this.#isOver = true;
-    this.#cancelFiller();
-    this.#keys.close();
+  protected override ended(): void {
+    super.ended();
     for (const { reply } of this.#responses) reply?.giveUp();
-    this.#quiet.close();
   }
 
   #warn(error: unknown, message: string): void {
-    const { code } = asParleyError(error, 'WRONG_STATE');
-    this.#parts.log.warn({ call: this.#handled.call.id, code }, message);
-  }
-
-  #tell(event: AgentEvent): void {
-    if (!this.#isOver) this.#handled.call.tell(event); // the end of a call is its last event
-    this.#parts.agent?.onEvent(event);
+    this.warn(message, { code: asParleyError(error, 'WRONG_STATE').code });
   }
 
   #emit(event: TalkEvent): void {
-    if (!this.#isOver) this.#parts.emit(event);
+    if (!this.isOver) this.#parts.emit(event);
   }
 }

@@ -80,14 +80,16 @@ export class TalkTurns {
     return !isByClient;
   }
 
-  unsaid(turn: number, error: ParleyError | undefined): void {
+  /** False if the turn is not to be answered: the client has ended or dropped it. */
+  unsaid(turn: number, error: ParleyError | undefined): boolean {
     const open = this.#open.get(turn);
     this.#open.delete(turn);
-    if (open === undefined) return;
-    const { item, seconds } = open;
+    if (open === undefined) return false;
+    const { item, seconds, isByClient } = open;
     item.text = '';
     if (error === undefined) this.#parts.emit({ type: 'turn.text', item, seconds });
     else this.#parts.emit({ type: 'turn.failed', item, error });
+    return !isByClient;
   }
 
   /** The caller has said nothing since `fromMs`: that is a turn, too. */

@@ -6,8 +6,9 @@
 //        input_audio_buffer.commit, .clear, over WebSocket .append   output_audio_buffer.clear
 //
 // The events to the client are in realtime-objects.ts.
+import type { TalkAgent } from '../../agents/agent-talk.js';
 import type { Agents } from '../../agents/agents.js';
-import type { ResponseRequest, TalkAgent } from '../../agents/steered-reply.js';
+import type { ResponseRequest } from '../../agents/steered-reply.js';
 import { SteeredTalk } from '../../agents/steered-talk.js';
 import type { TalkEvent } from '../../agents/talk-response.js';
 import type { CallerTexts } from '../../call/caller-texts.js';

@@ -1,7 +1,7 @@
 // Reads and writes the session object of OpenAI's Realtime API: what holds for a conversation.
 //
 // https://platform.openai.com/docs/api-reference/realtime-client-events/session/update
-import type { TalkAgent } from '../../agents/steered-reply.js';
+import type { TalkAgent } from '../../agents/agent-talk.js';
 import type { TalkSettings } from '../../agents/talk-settings.js';
 import type { ChatTool } from '../../agents/chat-model.js';
 import type { SoundFormats } from '../../call/sound-calls.js';

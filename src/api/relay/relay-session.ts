@@ -314,7 +314,10 @@ export class RelaySession {
     const voice =
       this.#config.languages.find(({ code }) => tagOfStated(code) === tagOfStated(language))?.voice ??
       this.#config.voice;
-    const options = { ...this.#able({ voice, language }), interruptible: this.#allowed(interruptible) };
+    const options = {
+      ...this.#able({ voice, language }),
+      interruptible: this.#conversation.allowed(interruptible),
+    };
     const utterance = this.#conversation.say(text, options);
     this.#idle.says(utterance);
     return utterance;
@@ -362,18 +365,12 @@ export class RelaySession {
     this.#peer.send({ type: 'error', description: `64106: ${message}` });
   }
 
-  /** Without a recogniser, speech does not interrupt: nothing would follow. */
-  #allowed(interruptible: Interruptible): Interruptible {
-    if (this.#conversation.isCallerRecognised) return interruptible;
-    return interruptible === 'any' || interruptible === 'dtmf' ? 'dtmf' : 'none';
-  }
-
   /** Sounds are fetched and played in the order of their messages. */
   #play({ source, loop, interruptible, preemptible = this.#config.preemptible }: PlayMessage): void {
     if (this.#fetching >= MOST_FETCHING)
       throw new ParleyError('QUEUE_FULL', `${MOST_FETCHING} sounds are fetched already: no more are taken`);
     const { signal } = this.#end;
-    const allowed = this.#allowed(interruptible ?? this.#config.interruptible);
+    const allowed = this.#conversation.allowed(interruptible ?? this.#config.interruptible);
     if (this.#isPreemptible) this.#interrupt('preempted');
     const generation = this.#generation;
     const read = this.#parts.sounds.read(source, 'source', signal);

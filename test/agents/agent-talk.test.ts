@@ -1,0 +1,134 @@
+// What all talks do alike: each test runs with the built-in agent, and with an agent that a Realtime client
+// steers.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
+import { openRealtime } from '../api/realtime/open-realtime.js';
+import { openCalls } from '../fakes/call-under-test.js';
+import { until } from '../fakes/until.js';
+import { openAgent } from './agent-under-test.js';
+import { type HandledCallUnderTest, settle } from './handled-call.js';
+import type { ScriptedModel } from './scripted-model.js';
+
+const calls = openCalls();
+const MENU = 'We have green tea, black tea, white tea, and a tea that is not on the menu.';
+const LOST = new ParleyError('ENGINE_LOST', 'gone');
+
+interface TalkUnderTest extends HandledCallUnderTest {
+  readonly model: ScriptedModel;
+}
+
+const TALKS: readonly (readonly [string, () => TalkUnderTest])[] = [
+  ['the built-in agent', () => openAgent(calls)],
+  ['a steered agent', () => openRealtime(calls, { agent: {} })],
+];
+
+function forEach(name: string, run: (under: TalkUnderTest) => Promise<void>): void {
+  for (const [talk, open] of TALKS) test(`${talk}: ${name}`, () => run(open()));
+}
+
+const failures = ({ count }: TalkUnderTest) => count('agent.failed');
+
+forEach('a filler is said in each silence, also behind the first words of an answer', async (under) => {
+  under.says('Is it there?');
+  (await under.model.asked(0)).say('Let me look.').call('nothing').done();
+  await under.model.asked(1);
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  under.pass(3000);
+  await under.passUntil(() => under.count('utterance.spoken') === 2);
+  assert.deepEqual(under.engine.begun, ['Let me look.', 'One moment.']);
+});
+
+forEach('a filler waits for a caller who speaks', async (under) => {
+  under.says('Is it there?');
+  await under.model.asked(0);
+  under.begins();
+  under.pass(3000);
+  await settle();
+  assert.deepEqual(under.engine.begun, []);
+  under.hearing.report({ type: 'speech.stopped', atMs: under.time.now(), durationMs: 3000 });
+  under.pass(3000); // it was a noise
+  under.pass(3000);
+  await until(() => under.engine.begun.length === 1);
+  assert.deepEqual(under.engine.begun, ['One moment.']);
+});
+
+forEach('a voice that fails at every answer ends the call, however well the model writes', async (under) => {
+  under.engine.gate = () => Promise.reject(new ParleyError('ENGINE_FAILED', 'no sound'));
+  for (const turn of [0, 1]) {
+    under.says('Hello?');
+    (await under.model.asked(turn)).say('Good morning.').done();
+    await under.passUntil(() => failures(under) > turn);
+  }
+  await under.passUntil(() => under.line.length === 1);
+  assert.deepEqual(under.line, ['hang up']);
+});
+
+forEach('an answer that is heard in between makes the failures begin anew', async (under) => {
+  for (const turn of [0, 2]) {
+    under.says('Hello?');
+    (await under.model.asked(turn)).fail(new ParleyError('AGENT_FAILED', 'gone'));
+    await under.passUntil(() => failures(under) === turn / 2 + 1);
+    if (turn > 0) break;
+    under.says('Hello?');
+    (await under.model.asked(1)).say('Good morning.').done();
+    await under.passUntil(() => under.count('utterance.spoken') === 2);
+  }
+  await settle();
+  assert.deepEqual(under.line, []);
+});
+
+forEach('a caller whose turn the recogniser loses is told so, and is not left in silence', async (under) => {
+  under.begins();
+  under.pass(1000);
+  under.stops();
+  under.fail(LOST);
+  await until(() => under.engine.begun.length === 1);
+  assert.deepEqual(under.engine.begun, ['Sorry, again please.']);
+});
+
+forEach('a turn over an announcement that nothing interrupts is a question', async (under) => {
+  under.call.speak('This call is recorded. Please stay on the line until somebody answers.');
+  await under.passUntil(() => under.count('utterance.started') === 1);
+  under.begins();
+  under.pass(300);
+  under.stops();
+  under.text('I want a ticket.');
+  assert.deepEqual((await under.model.asked(0)).asked, ['user: I want a ticket.']);
+});
+
+forEach('an answer that an application ended does not go on after a noise', async (under) => {
+  under.says('Hello?');
+  (await under.model.asked(0)).say(MENU).done();
+  await under.passUntil(() => under.count('utterance.started') === 1);
+  under.call.interrupt('application');
+  under.begins();
+  under.pass(1000);
+  under.stops();
+  under.text('');
+  await settle();
+  assert.deepEqual([under.model.answers.length, under.engine.begun], [1, [MENU]]);
+});
+
+forEach('what a model wrote before it failed is heard, and stays in the history', async (under) => {
+  under.says('Hello?');
+  const answer = await under.model.asked(0);
+  answer.say('It is nine. ', 'And');
+  await until(() => under.call.stats().queuedMs > 0);
+  answer.fail(new ParleyError('AGENT_FAILED', 'broke off'));
+  await under.passUntil(() => under.count('utterance.spoken') === 2);
+  under.says('And then?');
+  const { asked } = await under.model.asked(1);
+  assert.deepEqual(asked, ['user: Hello?', 'assistant: It is nine. And', 'user: And then?']);
+});
+
+test('answers that are only written are no failures that the caller hears, and do not end the call', async () => {
+  const under = openRealtime(calls, { agent: {} });
+  for (const turn of [0, 1, 2]) {
+    under.send({ type: 'response.create', response: { output_modalities: ['text'] } });
+    (await under.model.asked(turn)).fail(new ParleyError('AGENT_FAILED', 'gone'));
+    await until(() => under.all('response.done').length === turn + 1);
+  }
+  await settle();
+  assert.deepEqual([under.line, under.engine.begun], [[], []]);
+});
