@@ -12,7 +12,7 @@ import type { OpusSettings } from '../codecs/opus.js';
 import { type OpusLimits, withinLimits } from '../codecs/opus-format.js';
 import { FIRST_LOSS_PERCENT } from './error-correction.js';
 import type { EncoderLine, Handover } from '../encoding/encoder-line.js';
-import type { EncoderPool } from '../encoding/encoder-pool.js';
+import type { EncoderOptions, EncoderPool } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
 import type { PayloadForm } from '../encoding/line-messages.js';
 import type { ParleyError } from '../errors.js';
@@ -21,7 +21,7 @@ import type { MediaSocket } from '../media/media-socket.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
 import type { RemoteReception } from '../media/quality.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
-import type { EncoderSource, FoundSentence, SentenceFrames } from '../speaking/speech-line.js';
+import type { FoundSentence, SentenceFrames } from '../speaking/speech-line.js';
 import { type SpokenSegment, spokenText, unfinishedWordFrame } from '../speaking/spoken-text.js';
 
 /** One call's way onto the wire. The room that made it gives it to the call, and the call closes it. */
@@ -56,7 +56,7 @@ export interface MediaPort {
 type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
 
 /** Encodes the lines of calls, and hands queued sound over from playout to playout. */
-export type CallEncoders = EncoderSource & Pick<EncoderPool, 'handOver' | 'settings' | 'complexity'>;
+export type CallEncoders = Pick<EncoderPool, 'open' | 'handOver' | 'settings' | 'complexity'>;
 
 /** The state of the tracks at a move. */
 interface Moved extends Cleared {
@@ -354,7 +354,7 @@ export class CallTrack implements SentenceFrames {
   }
 
   /** Implements LineOutlet: the line pushes into the call's present playout. */
-  open({ trim }: { readonly trim?: TrimOptions | undefined }): EncoderLine {
+  open({ trim }: EncoderOptions): EncoderLine {
     this.#fixed = true;
     this.#line = this.#route.open(this.number, this.#form, trim);
     return this.#line;

@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 /** Connection of a line to its worker. `over` is called once, when no more messages will be posted. */
-interface LineLink {
+export interface LineLink {
   post(message: OfLine): void;
   over(): void;
 }

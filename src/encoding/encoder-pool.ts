@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js';
 import { attempt, guarded, ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
 import { systemTime, type Time } from '../time.js';
-import { Handover, EncoderLine } from './encoder-line.js';
+import { EncoderLine, Handover, type LineLink } from './encoder-line.js';
 import {
   type HandoverMessage,
   type FromWorker,
@@ -21,12 +21,12 @@ import {
 import { COUNTERS, WorkerLoad, type WorkerSample } from './worker-load.js';
 
 /** Settings of a line that override those of the pool. */
-interface LineOptions {
+export interface EncoderOptions {
   readonly opus?: Partial<OpusSettings>;
   readonly trim?: TrimOptions | undefined;
 }
 
-interface PoolOptions extends LineOptions {
+interface PoolOptions extends EncoderOptions {
   /** Threads; by default one fewer than the machine has cores, at least one. */
   readonly workers?: number;
   /** The worker's program; another one in tests. */
@@ -111,7 +111,7 @@ export class EncoderPool {
   }
 
   /** Throws ENCODER_FAILED when no worker can be started, WRONG_STATE after a close. */
-  open(sink: LineSink, options: LineOptions = {}): EncoderLine {
+  open(sink: LineSink, options: EncoderOptions = {}): EncoderLine {
     const thread = this.#leastLoaded();
     const { complexity } = thread.load;
     const settings = {
@@ -119,7 +119,8 @@ export class EncoderPool {
       trim: { ...this.settings.trim, ...options.trim },
     };
     const line = ++this.#lineCount;
-    return thread.open({ type: 'open', line, sink, settings });
+    const begin = (link: LineLink) => new EncoderLine(line, sink, settings.opus, link);
+    return thread.take({ type: 'open', line, sink, settings }, begin);
   }
 
   /**
@@ -138,7 +139,8 @@ export class EncoderPool {
     const line = ++this.#lineCount;
     const { complexity } = thread.load;
     const settings = { ...this.settings, opus: { ...this.settings.opus, complexity, ...opus } };
-    return thread.handOver({ ...sound, type: 'handover', line, after: numbers, settings });
+    const message = { ...sound, type: 'handover', line, after: numbers, settings } as const;
+    return thread.take(message, (link) => new Handover(line, link));
   }
 
   /** Aborts every line and ends every worker. Idempotent. */
@@ -231,9 +233,13 @@ class EncoderThread {
     return this.#ready;
   }
 
-  open(message: Extract<ToWorker, { readonly type: 'open' }>): EncoderLine {
+  /** Gives the worker a line or a handover. */
+  take<Work extends EncoderLine | Handover>(
+    message: Extract<ToWorker, { readonly type: 'open' | 'handover' }>,
+    begin: (link: LineLink) => Work,
+  ): Work {
     const number = message.line;
-    const line = new EncoderLine(number, message.sink, message.settings.opus, {
+    const work = begin({
       post: (next) => {
         this.#outbox.add(next);
         // The worker must know where a part ends before samples beyond the end arrive.
@@ -241,24 +247,14 @@ class EncoderThread {
       },
       over: () => this.#lines.delete(number),
     });
-    this.#lines.set(number, line);
+    this.#lines.set(number, work);
     this.#outbox.add(message);
-    return line;
+    return work;
   }
 
   /** True if the thread works for this line. */
   holds(line: number): boolean {
     return this.#lines.has(line);
-  }
-
-  handOver(message: HandoverMessage): Handover {
-    const handover = new Handover(message.line, {
-      post: (next) => this.#outbox.add(next),
-      over: () => this.#lines.delete(message.line),
-    });
-    this.#lines.set(message.line, handover);
-    this.#outbox.add(message);
-    return handover;
   }
 
   /** Samples the load of the worker over the last `ms` milliseconds. One that is still loading is idle. */

@@ -12,7 +12,8 @@ import type { Time } from '../time.js';
 import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from './frame-cache.js';
 import type { SpokenSentence } from './line-piece.js';
 import { preparedPace } from './pace.js';
-import { type EncoderSource, type SentenceFrames, SpeechLine } from './speech-line.js';
+import type { EncoderPool } from '../encoding/encoder-pool.js';
+import { type SentenceFrames, SpeechLine } from './speech-line.js';
 import { spokenText } from './spoken-text.js';
 import { isMarkup, type TextLimits } from './text-source.js';
 import { wholeText } from './whole-text.js';
@@ -22,7 +23,7 @@ const CLIENT = 'prepared speech'; // shares engines with others under this name
 
 interface PreparedSpeechParts {
   readonly routing: SpeechRouting;
-  readonly encoders: EncoderSource;
+  readonly encoders: Pick<EncoderPool, 'open'>;
   readonly frames: FrameCache;
   readonly limits: TextLimits;
   readonly time: Time;

@@ -15,9 +15,8 @@ import { PcmRing } from '../audio/pcm-ring.js';
 import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { FileHeader } from '../codecs/container.js';
-import type { OpusSettings } from '../codecs/opus.js';
 import type { EncoderLine } from '../encoding/encoder-line.js';
-import type { LineSink } from '../encoding/line-messages.js';
+import type { EncoderOptions } from '../encoding/encoder-pool.js';
 import type { EngineTiming, SpeechEnd } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
@@ -60,16 +59,6 @@ export interface SentenceFrames {
    * settings that the line has now.
    */
   keeper(sentence: SentenceSettings): (kept: KeptSentence) => void;
-}
-
-interface EncoderOptions {
-  readonly trim?: TrimOptions | undefined;
-  /** Override those of the server. */
-  readonly opus?: Partial<OpusSettings>;
-}
-
-export interface EncoderSource {
-  open(sink: LineSink, options?: EncoderOptions): EncoderLine;
 }
 
 /** The way of a line to its sink. */

@@ -10,7 +10,8 @@ import type { Continuity } from './continuity.js';
 import type { LineSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart, LinePieces } from './sentence-run.js';
-import { SpeechLine, type EncoderSource, type LineOptions, type LineOutlet } from './speech-line.js';
+import type { EncoderPool } from '../encoding/encoder-pool.js';
+import { SpeechLine, type LineOptions, type LineOutlet } from './speech-line.js';
 import { type TextLimits, TextTurns } from './text-source.js';
 import type { SpeechRequest } from './speech-request.js';
 import { systemTime, type Time } from '../time.js';
@@ -104,7 +105,7 @@ interface SpeechServiceOptions {
 
 export class SpeechService {
   readonly #routing: SpeechRouting;
-  readonly #encoders: EncoderSource;
+  readonly #encoders: Pick<EncoderPool, 'open'>;
   readonly #limits: TextLimits;
   readonly #time: Time;
   readonly #turns = new TextTurns();
@@ -112,7 +113,7 @@ export class SpeechService {
 
   constructor(
     routing: SpeechRouting,
-    encoders: EncoderSource,
+    encoders: Pick<EncoderPool, 'open'>,
     limits: TextLimits,
     { time = systemTime, continuity }: SpeechServiceOptions = {},
   ) {
