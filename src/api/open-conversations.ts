@@ -18,7 +18,7 @@ import { RelayAttachments } from './relay/relay-attachments.js';
 import { relayChannel } from './relay/relay-channel.js';
 import { relayOpener } from './relay/relay-line.js';
 import type { RelayParts } from './relay/relay-session.js';
-import type { LineCounters } from './relay/relay-talk.js';
+import type { ConnectionCounters } from './relay/relay-talk.js';
 import type { RelaySocketParts } from './relay/relay-socket.js';
 import { mediaStreamOpener } from './streams/stream-line.js';
 
@@ -27,7 +27,7 @@ interface ConversationsParts {
     readonly agents: AgentsParts['config'];
     readonly incoming: { readonly decider: string | undefined } | undefined;
   };
-  readonly metrics: { readonly agents: AgentsParts['metrics']; readonly applications: LineCounters };
+  readonly metrics: { readonly agents: AgentsParts['metrics']; readonly applications: ConnectionCounters };
   readonly workshop: { readonly sounds: RelayParts['sounds'] };
   readonly plane: MediaPlane;
   readonly switchboard: Pick<Switchboard, 'reserve' | 'check'>;

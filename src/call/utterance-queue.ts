@@ -7,7 +7,7 @@ import { asParleyError, guarded, isAborted, type ParleyError } from '../errors.j
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { callPace } from '../speaking/pace.js';
-import { type LineOptions, SpeechLine } from '../speaking/speech-line.js';
+import { type SpeechLineOptions, SpeechLine } from '../speaking/speech-line.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
 import type { PlayoutStats } from '../media/media-addon.js';
@@ -40,7 +40,7 @@ interface UtteranceQueueParts {
 
 const REPORTS_EVERY_MS = 1000; // less than the interval of reports: an old one is soon noticed
 
-export interface QueuedOptions extends LineOptions {
+export interface QueuedOptions extends SpeechLineOptions {
   /** `none`, if absent. */
   readonly interruptible?: Interruptible | undefined;
 }

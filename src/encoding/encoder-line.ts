@@ -11,8 +11,8 @@ import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
 import type {
   LineMessage,
-  LineSink,
-  OfLine,
+  EncoderSink,
+  LineCommand,
   SegmentEncoded,
   SegmentPause,
   SegmentSource,
@@ -28,7 +28,7 @@ interface Waiting {
 
 /** Connection of a line to its worker. `over` is called once, when no more messages will be posted. */
 export interface LineLink {
-  post(message: OfLine): void;
+  post(message: LineCommand): void;
   over(): void;
 }
 
@@ -45,7 +45,7 @@ export class EncoderLine {
   /** File header that replaces the streamed one, if they differ; known at the line's end. Containers only. */
   fileHeader: FileHeader | undefined;
   readonly number: number;
-  readonly #sink: LineSink;
+  readonly #sink: EncoderSink;
   readonly #link: LineLink;
   readonly #waiting = new Map<number, Waiting>();
   #opus: OpusSettings;
@@ -58,7 +58,7 @@ export class EncoderLine {
   #failure: ParleyError | undefined;
 
   /** Made by the pool only. */
-  constructor(number: number, sink: LineSink, opus: OpusSettings, link: LineLink) {
+  constructor(number: number, sink: EncoderSink, opus: OpusSettings, link: LineLink) {
     this.number = number;
     this.#sink = sink;
     this.#opus = opus;

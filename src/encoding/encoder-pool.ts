@@ -13,8 +13,8 @@ import { EncoderLine, Handover, type LineLink } from './encoder-line.js';
 import {
   type HandoverMessage,
   type FromWorker,
-  type LineSettings,
-  type LineSink,
+  type EncoderSettings,
+  type EncoderSink,
   Outbox,
   type ToWorker,
 } from './line-messages.js';
@@ -50,7 +50,7 @@ const SAMPLE_MS = 1000;
 
 export class EncoderPool {
   /** Settings of lines that override none. */
-  readonly settings: LineSettings;
+  readonly settings: EncoderSettings;
   readonly #threads: readonly EncoderThread[];
   readonly #onComplexity: (change: ComplexityChange) => void;
   #cancelSample: () => void = () => undefined;
@@ -111,7 +111,7 @@ export class EncoderPool {
   }
 
   /** Throws ENCODER_FAILED when no worker can be started, WRONG_STATE after a close. */
-  open(sink: LineSink, options: EncoderOptions = {}): EncoderLine {
+  open(sink: EncoderSink, options: EncoderOptions = {}): EncoderLine {
     const thread = this.#leastLoaded();
     const { complexity } = thread.load;
     const settings = {

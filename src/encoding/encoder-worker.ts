@@ -22,10 +22,10 @@ import { KeptSound } from './kept-sound.js';
 import {
   type FromWorker,
   type HandoverMessage,
-  type LineSettings,
+  type EncoderSettings,
   Outbox,
   type SegmentSource,
-  type LineSink,
+  type EncoderSink,
   type ToWorker,
 } from './line-messages.js';
 import { LinePump, type LineReports, LineScheduler } from './line-pump.js';
@@ -49,7 +49,7 @@ interface Line {
   readonly start: HeldStart | undefined;
   /** The handovers behind the line, in order. */
   readonly handovers: HandoverQueue[];
-  readonly settings: LineSettings;
+  readonly settings: EncoderSettings;
   /** How many times it was tuned. */
   tunings: number;
   /** Called once, when nothing of the line runs any more. */
@@ -82,7 +82,7 @@ function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-function openLine(line: number, message: LineSink, settings: LineSettings): void {
+function openLine(line: number, message: EncoderSink, settings: EncoderSettings): void {
   const { sink, start, fileHeader, dispose } = openSink(line, message, settings);
   const reports: LineReports = {
     started: (segment) => post({ type: 'started', line, segment }),
@@ -117,7 +117,7 @@ interface OpenSink {
   readonly dispose: () => void;
 }
 
-function openSink(line: number, sink: LineSink, { opus }: LineSettings): OpenSink {
+function openSink(line: number, sink: EncoderSink, { opus }: EncoderSettings): OpenSink {
   if (sink.kind === 'bytes') {
     const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: line });
     const ring = ByteRing.attach(sink.ring);

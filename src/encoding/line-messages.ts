@@ -95,7 +95,7 @@ export interface PayloadForm {
   readonly frameMs: number;
 }
 
-export type LineSink =
+export type EncoderSink =
   | (PayloadForm & {
       readonly kind: 'playout';
       /** Handle of the playout, and its generation at the time: after a clear the line ends with ABORTED. */
@@ -118,7 +118,7 @@ export type LineSink =
       readonly speed?: number;
     };
 
-export interface LineSettings {
+export interface EncoderSettings {
   readonly opus: OpusSettings;
   readonly trim: TrimOptions;
 }
@@ -134,7 +134,7 @@ export interface HandoverMessage {
   readonly to: PayloadForm & { readonly playout: number; readonly generation: number };
   /** Format: see TakenEntries. */
   readonly entries: Uint8Array;
-  readonly settings: LineSettings;
+  readonly settings: EncoderSettings;
 }
 
 export type ToWorker =
@@ -142,14 +142,14 @@ export type ToWorker =
   | {
       readonly type: 'open';
       readonly line: number;
-      readonly sink: LineSink;
-      readonly settings: LineSettings;
+      readonly sink: EncoderSink;
+      readonly settings: EncoderSettings;
     }
-  | OfLine
+  | LineCommand
   | { readonly type: 'close' };
 
 /** Messages about an open line. */
-export type OfLine =
+export type LineCommand =
   | CutMessage
   | {
       readonly type: 'segment';

@@ -1,6 +1,6 @@
 // Puts a cache before the speech service: a text that was rendered before costs neither an engine nor an
 // encoder.
-import type { LineSettings } from '../encoding/line-messages.js';
+import type { EncoderSettings } from '../encoding/line-messages.js';
 import type { AudioCache } from './audio-cache.js';
 import { ParleyError } from '../errors.js';
 import type { EngineCapabilities, Voice, VoiceReference } from '../engines/engine.js';
@@ -35,7 +35,7 @@ interface CachedSpeechParts {
   readonly cache: AudioCache;
   readonly routing: SpeechRouting;
   /** Settings of the encoders. Servers that share renderings may have others. */
-  readonly settings: LineSettings;
+  readonly settings: EncoderSettings;
   /** Continuity of the speech service. The same text sounds different in one generation. */
   readonly continuity?: Continuity;
   /** Lexicon of the server. Servers that share renderings may have another. */

@@ -11,7 +11,7 @@ import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { OpusSettings } from '../codecs/opus.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
-import type { LineSettings } from '../encoding/line-messages.js';
+import type { EncoderSettings } from '../encoding/line-messages.js';
 import type { SpeechOptions, WordTime } from '../engines/engine.js';
 import { keyFields, renderingKey } from '../engines/rendering-key.js';
 import type { SoundPause } from './estimated-words.js';
@@ -50,7 +50,7 @@ export interface SentenceSettings extends SpokenSentence {
 
 export class FrameCache {
   readonly #maxBytes: number;
-  readonly #settings: LineSettings;
+  readonly #settings: EncoderSettings;
   readonly #kept = new Map<string, KeptSentence>(); // least recently used first
   #bytes = 0;
   readonly #pinned = new Map<string, KeptSentence>();
@@ -59,7 +59,7 @@ export class FrameCache {
   #misses = 0;
 
   /** `maxBytes` 0 turns the cache off; `settings` are those of the encoders. */
-  constructor(maxBytes: number, settings: LineSettings) {
+  constructor(maxBytes: number, settings: EncoderSettings) {
     this.#maxBytes = maxBytes;
     this.#settings = settings;
   }

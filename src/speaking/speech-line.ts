@@ -72,7 +72,7 @@ export interface LineOutlet {
 }
 
 /** Options of a line. */
-export interface LineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
+export interface SpeechLineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
   /** Joins sentences into runs; if absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity | undefined;
   /** The sound is taken whole, once all of it is made. */
@@ -99,7 +99,7 @@ interface Work {
 export class SpeechLine {
   readonly #outlet: LineOutlet;
   readonly #pace: Pace;
-  readonly #options: LineOptions;
+  readonly #options: SpeechLineOptions;
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
@@ -111,7 +111,7 @@ export class SpeechLine {
   #textPaused = false;
 
   /** `frames` is the cache for the codec of the outlet, if that is a call's. */
-  constructor(outlet: LineOutlet, pace: Pace, options: LineOptions = {}, frames?: SentenceFrames) {
+  constructor(outlet: LineOutlet, pace: Pace, options: SpeechLineOptions = {}, frames?: SentenceFrames) {
     this.#outlet = outlet;
     this.#pace = pace;
     this.#options = options;

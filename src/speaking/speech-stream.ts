@@ -11,7 +11,7 @@ import type { LineSegment } from './line-segment.js';
 import { replyPace } from './pace.js';
 import type { RunPart, LinePieces } from './sentence-run.js';
 import type { EncoderPool } from '../encoding/encoder-pool.js';
-import { SpeechLine, type LineOptions, type LineOutlet } from './speech-line.js';
+import { SpeechLine, type SpeechLineOptions, type LineOutlet } from './speech-line.js';
 import { type TextLimits, TextTurns } from './text-source.js';
 import type { SpeechRequest } from './speech-request.js';
 import { systemTime, type Time } from '../time.js';
@@ -146,7 +146,7 @@ export class SpeechService {
 
   async #open(
     pieces: LinePieces,
-    options: LineOptions,
+    options: SpeechLineOptions,
     request: SpeechRequest,
     signal: AbortSignal,
   ): Promise<SpeechStream> {

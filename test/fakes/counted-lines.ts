@@ -1,7 +1,7 @@
 // Notes what is counted of the lines to applications, in order.
-import type { LineCounters } from '../../src/api/relay/relay-talk.js';
+import type { ConnectionCounters } from '../../src/api/relay/relay-talk.js';
 
-export class CountedLines implements LineCounters {
+export class CountedLines implements ConnectionCounters {
   readonly noted: string[] = [];
 
   opened(kind: string): void {

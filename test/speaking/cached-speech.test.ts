@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
-import type { LineSettings } from '../../src/encoding/line-messages.js';
+import type { EncoderSettings } from '../../src/encoding/line-messages.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { Engines, type SpeechRouting } from '../../src/engines/routing.js';
@@ -14,7 +14,7 @@ import { formatNamed } from '../../src/speaking/audio-format.js';
 const never = new AbortController().signal;
 const PLAIN: SpeechRequest = { text: 'Hello.', format: formatNamed('wav'), sampleRate: 24_000 };
 
-const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
+const SETTINGS: EncoderSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
 
 function openSpeech(
   maxEntries = 8,
@@ -78,7 +78,7 @@ test('everything that changes the bytes is another rendering', async () => {
 
 test('servers whose encoders differ have other renderings of the same words', async () => {
   const cache = new AudioCache({ maxEntries: 8, maxBytes: 10_000 });
-  const others: LineSettings[] = [
+  const others: EncoderSettings[] = [
     SETTINGS,
     { ...SETTINGS, trim: { thresholdDb: -40 } },
     { ...SETTINGS, opus: { ...OPUS_SPEECH, bitsPerSecond: 24_000 } },

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Codec, OPUS, PCMU } from '../../src/codecs/codec.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
-import type { LineSettings } from '../../src/encoding/line-messages.js';
+import type { EncoderSettings } from '../../src/encoding/line-messages.js';
 import { FrameCache, type KeptSentence, type SentenceSettings } from '../../src/speaking/frame-cache.js';
 import { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';
@@ -14,7 +14,7 @@ import { ManualTime } from '../fakes/manual-time.js';
 import { TokenSource } from '../fakes/token-source.js';
 import { until } from '../fakes/until.js';
 
-const SETTINGS: LineSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
+const SETTINGS: EncoderSettings = { opus: OPUS_SPEECH, trim: { thresholdDb: -50 } };
 const ENTRY_BYTES = 1024; // counted for an entry in addition to its payloads
 
 const voice = { engine: new InstantEngine(), voice: 'instant', language: 'en' };

@@ -11,7 +11,7 @@ import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
 import { asParleyError, guarded, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { hangUpMessage, type MessageListener, MessageReader } from './audio-socket-messages.js';
-import { type LineSound, lineSound } from './audio-socket-sound.js';
+import { type SocketSound, socketSound } from './audio-socket-sound.js';
 import type { Log } from '../../log.js';
 
 export interface AudioSocketCallParts {
@@ -45,7 +45,7 @@ export class AudioSocketCall implements MessageListener {
   /** For the log. */
   readonly #names: { address: string; uuid?: string; call?: string };
   readonly #reader = new MessageReader();
-  #sound: LineSound = lineSound(8000);
+  #sound: SocketSound = socketSound(8000);
   #rateChanges = 0;
   #call: Pick<SoundCall, CallPart> | undefined;
   #heardMs: number;
@@ -97,7 +97,7 @@ export class AudioSocketCall implements MessageListener {
 
   sound(rate: number, samples: Uint8Array): void {
     this.#requireUuid();
-    if (this.#call === undefined) this.#sound = lineSound(rate);
+    if (this.#call === undefined) this.#sound = socketSound(rate);
     const call = this.#opened();
     if (rate !== this.#sound.rate) this.#changeRate(rate, call);
     if (samples.length > 0) call.receive(this.#sound.received(samples));
@@ -178,7 +178,7 @@ export class AudioSocketCall implements MessageListener {
       const message = `the rate of the sound has changed more than ${MOST_RATE_CHANGES} times`;
       throw new ParleyError('MALFORMED', message);
     }
-    const sound = lineSound(rate);
+    const sound = socketSound(rate);
     call.change({ sends: sound.codec, receives: sound.codec });
     this.#sound = sound;
   }

@@ -7,7 +7,7 @@ import type { FrameCodec } from '../../call/sound-port.js';
 import { ParleyError } from '../../errors.js';
 import { SOUND_AT, soundMessage } from './audio-socket-messages.js';
 
-export interface LineSound {
+export interface SocketSound {
   /** Samples in a second of the far end. */
   readonly rate: number;
   /** Codec of the call, in both directions. */
@@ -27,7 +27,7 @@ const FULL_SCALE = 32_768;
 const MOST_SAMPLE = 32_767;
 
 /** Throws NO_COMMON_CODEC for a rate above 48 kHz. */
-export function lineSound(rate: number): LineSound {
+export function socketSound(rate: number): SocketSound {
   if (rate > MOST_RATE) {
     const message = `sound of ${rate} Hz is not taken: ${MOST_RATE} Hz are the most`;
     throw new ParleyError('NO_COMMON_CODEC', message);
@@ -36,7 +36,7 @@ export function lineSound(rate: number): LineSound {
   return rate === CALL_RATE ? STUDIO : new ResampledSound(rate);
 }
 
-const TELEPHONE: LineSound = {
+const TELEPHONE: SocketSound = {
   rate: 8000,
   codec: 'PCMU',
   frameBytes: 8000 / FRAMES_PER_SECOND,
@@ -56,7 +56,7 @@ const TELEPHONE: LineSound = {
 };
 
 /** RTP has the most significant byte first. */
-const STUDIO: LineSound = {
+const STUDIO: SocketSound = {
   rate: CALL_RATE,
   codec: 'L16',
   frameBytes: (2 * CALL_RATE) / FRAMES_PER_SECOND,
@@ -69,7 +69,7 @@ const STUDIO: LineSound = {
   },
 };
 
-class ResampledSound implements LineSound {
+class ResampledSound implements SocketSound {
   readonly rate: number;
   readonly codec = 'L16';
   readonly frameBytes = STUDIO.frameBytes;

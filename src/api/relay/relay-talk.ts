@@ -20,29 +20,29 @@ const NORMAL = 1000;
 const BAD_DATA = 1007;
 
 /**
- * The kinds of lines to applications. This server dials a relay or a bot of Media Streams; others come by
- * themselves: to a running call, on the data channel of a page, or with a socket that is the call.
+ * The kinds of connections to applications. This server dials a relay or a bot of Media Streams; others come
+ * by themselves: to a running call, on the data channel of a page, or with a socket that is the call.
  */
-export type LineKind = 'relay' | 'attached_relay' | 'page_relay' | 'socket_relay' | 'media_stream';
+type ConnectionKind = 'relay' | 'attached_relay' | 'page_relay' | 'socket_relay' | 'media_stream';
 
-/** Counts lines to applications. */
-export interface LineCounters {
-  /** The first socket of a line is open. */
-  opened(kind: LineKind): void;
-  reconnected(kind: LineKind): void;
-  failed(kind: LineKind, reason: LineFailure): void;
-  /** A line that was opened has ended, for whatever reason. */
-  closed(kind: LineKind): void;
+/** Counts connections to applications. */
+export interface ConnectionCounters {
+  /** The first socket of a connection is open. */
+  opened(kind: ConnectionKind): void;
+  reconnected(kind: ConnectionKind): void;
+  failed(kind: ConnectionKind, reason: ConnectionFailure): void;
+  /** A connection that was opened has ended, for whatever reason. */
+  closed(kind: ConnectionKind): void;
 }
 
-export type LineFailure = 'unreachable' | 'lost' | 'bad_messages';
+type ConnectionFailure = 'unreachable' | 'lost' | 'bad_messages';
 
 /** Twilio's numbers of what makes a session fail. */
 const FAILURES = { '64102': 'unreachable', '64105': 'lost', '64107': 'bad_messages' } as const;
 type FailureCode = keyof typeof FAILURES;
 
 export interface RelayTalkParts extends RelayParts {
-  readonly lines: LineCounters;
+  readonly lines: ConnectionCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
 }
@@ -62,7 +62,7 @@ interface RelayWire {
 interface RelayOwner {
   /** Name for the log. */
   readonly name: string;
-  readonly kind: Exclude<LineKind, 'media_stream'>;
+  readonly kind: Exclude<ConnectionKind, 'media_stream'>;
   /** Called once. The socket is to be closed with this code. */
   ended(end: RelayEnd, closeCode: number): void;
 }

@@ -12,7 +12,7 @@ import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { ApplicationSocket } from '../relay/application-socket.js';
 import { ACCOUNT } from '../relay/relay-call.js';
-import type { LineCounters } from '../relay/relay-talk.js';
+import type { ConnectionCounters } from '../relay/relay-talk.js';
 import { CallSound } from './call-sound.js';
 import {
   MOST_MESSAGE_BYTES,
@@ -46,7 +46,7 @@ const TRACKS: Readonly<Record<MediaStreamConfig['track'], readonly StreamTrack[]
 
 interface StreamParts {
   readonly time: Time;
-  readonly lines: LineCounters;
+  readonly lines: ConnectionCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
   readonly log: Log;

@@ -1,7 +1,7 @@
 // The sound of AudioSocket calls at each rate, into the frames of a call and out of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lineSound } from '../../../src/api/audiosocket/audio-socket-sound.js';
+import { socketSound } from '../../../src/api/audiosocket/audio-socket-sound.js';
 
 const FRAMES = 50; // a second
 const TONE_HZ = 1000;
@@ -34,7 +34,7 @@ function distance(samples: readonly number[], rate: number, delay: number): numb
 }
 
 test('at 8 kHz samples are mu-law in the call, and come back as that law has them', () => {
-  const sound = lineSound(8000);
+  const sound = socketSound(8000);
   assert.deepEqual([sound.codec, sound.frameBytes], ['PCMU', 160]);
   // G.711: 0 is FF, the largest value is 80, the smallest is 00.
   const given = written(Int16Array.of(0, 32_767, -32_768), false);
@@ -45,7 +45,7 @@ test('at 8 kHz samples are mu-law in the call, and come back as that law has the
 });
 
 test('at 24 kHz samples change their byte order only, and the bytes that came are left alone', () => {
-  const sound = lineSound(24_000);
+  const sound = socketSound(24_000);
   assert.deepEqual([sound.codec, sound.frameBytes], ['L16', 960]);
   const given = Buffer.from([1, 2, 3, 4]);
   assert.deepEqual([...sound.received(given)], [2, 1, 4, 3]);
@@ -61,7 +61,7 @@ for (const [kind, rate] of [
   [0x16, 48_000],
 ] as const) {
   test(`at ${rate} Hz a tone passes both ways, in whole messages of 20 ms`, () => {
-    const sound = lineSound(rate);
+    const sound = socketSound(rate);
     const perFrame = rate / FRAMES;
     const out: number[] = [];
     for (let n = 0; n < FRAMES; n++) {
@@ -84,8 +84,8 @@ for (const [kind, rate] of [
 
 test('messages of any length give the same sound', () => {
   const given = written(tone(16_000, 16_000), false);
-  const whole = samplesOf(lineSound(16_000).received(given), true);
-  const sound = lineSound(16_000);
+  const whole = samplesOf(socketSound(16_000).received(given), true);
+  const sound = socketSound(16_000);
   const parts: number[] = [];
   for (let at = 0, length = 2; at < given.length; at += length, length = (length * 3) % 1022 || 2)
     parts.push(...samplesOf(sound.received(given.subarray(at, at + (length -= length % 2))), true));
@@ -93,5 +93,5 @@ test('messages of any length give the same sound', () => {
 });
 
 test('rates above 48 kHz are refused', () => {
-  for (const rate of [96_000, 192_000]) assert.throws(() => lineSound(rate), { code: 'NO_COMMON_CODEC' });
+  for (const rate of [96_000, 192_000]) assert.throws(() => socketSound(rate), { code: 'NO_COMMON_CODEC' });
 });
