@@ -13,9 +13,16 @@ import { stated } from '../../src/stated.js';
 import type { CallFigures } from '../media/call-figures.js';
 import type { Leg } from './leg.js';
 
-/** The fields of a view that are known from the start, and do not change. */
-export type PhoneCallInfo = Pick<PhoneCallView, 'id' | 'direction' | 'to' | 'from'> & {
-  readonly [Name in 'owner' | 'displayName' | 'headers' | 'route']?: PhoneCallView[Name] | undefined;
+/** Fields of a view that change, or are known once the call has a leg. */
+type Followed =
+  | ('protocol' | 'state' | 'digits' | 'callId' | 'trunk' | 'codec' | 'srtp' | 'end' | 'recordings')
+  | ('createdAt' | 'answeredAt' | 'endedAt');
+
+/** The other fields of a view, which are known from the start. */
+export type PhoneCallInfo = {
+  readonly [Name in keyof Omit<PhoneCallView, Followed>]: undefined extends PhoneCallView[Name]
+    ? PhoneCallView[Name] | undefined
+    : PhoneCallView[Name];
 };
 
 /** The parts of a call that its view and record share. */
