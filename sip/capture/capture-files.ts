@@ -2,30 +2,16 @@
 // files with its own naming, the oldest first, and none that is open. PcapFile writes one of them.
 import { createHash } from 'node:crypto';
 import { createWriteStream, type WriteStream } from 'node:fs';
-import { readdir, stat, unlink } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Time } from '../../src/time.js';
+import { type RetainedFile, Retention, type RetentionLimits } from '../../src/recording/retention.js';
 
-interface CaptureFolderOptions {
+interface CaptureFolderOptions extends RetentionLimits {
   readonly folder: string;
-  /** Retention in milliseconds after the last packet; 0 keeps files forever. */
-  readonly keepMs: number;
-  /** Total size in bytes; 0 means unlimited. */
-  readonly keepBytes: number;
   readonly isOpen: (path: string) => boolean;
-  readonly time: Time;
-  /** Wall clock in milliseconds since 1970. */
-  readonly unixMs: () => number;
-}
-
-interface KeptFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly changedMs: number;
 }
 
 const NAME = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.pcap$/;
-const SWEEP_MS = 600_000;
 
 /** File name of a call: time and a hash of the Call-ID, without text from a peer. */
 export function captureName(callId: string, unixMs: number): string {
@@ -35,14 +21,16 @@ export function captureName(callId: string, unixMs: number): string {
 
 export class CaptureFolder {
   readonly #options: CaptureFolderOptions;
-  #sweeping: Promise<void> | undefined;
-  #again = false;
-  #closed = false;
-  #cancelTimer = (): void => undefined;
+  readonly #retention: Retention<RetainedFile>;
   #removed = 0;
 
   constructor(options: CaptureFolderOptions) {
     this.#options = options;
+    this.#retention = new Retention(options, {
+      files: () => this.#files(),
+      isOpen: ({ path }) => options.isOpen(path),
+      removed: () => this.#removed++,
+    });
   }
 
   /** Number of removed files. */
@@ -52,62 +40,31 @@ export class CaptureFolder {
 
   /** Sweeps now and every ten minutes if there is a limit. */
   start(): void {
-    const { keepMs, keepBytes, time } = this.#options;
-    if (this.#closed || (keepMs === 0 && keepBytes === 0)) return;
+    if (!this.#isLimited) return;
     void this.sweep();
-    this.#cancelTimer = time.after(SWEEP_MS, () => this.start());
+    this.#retention.start();
   }
 
-  /**
-   * Removes files above the limits; resolves when done. Requests during a sweep are combined into one more
-   * sweep.
-   */
-  sweep(): Promise<void> {
-    const { keepMs, keepBytes } = this.#options;
-    if (keepMs === 0 && keepBytes === 0) return Promise.resolve();
-    if (this.#sweeping !== undefined) this.#again = true;
-    this.#sweeping ??= this.#run().finally(() => (this.#sweeping = undefined));
-    return this.#sweeping;
+  /** See Retention. */
+  async sweep(): Promise<void> {
+    if (this.#isLimited) await this.#retention.sweep();
   }
 
   /** Resolves when no sweep is running. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancelTimer();
-    await this.#sweeping;
+  close(): Promise<void> {
+    return this.#retention.close();
   }
 
-  async #run(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#sweepOnce();
-    } while (this.#again && !this.#closed);
-  }
-
-  async #sweepOnce(): Promise<void> {
-    const { keepMs, keepBytes, isOpen, unixMs } = this.#options;
-    const files = await this.#files();
-    let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    const oldestMs = keepMs === 0 ? -Infinity : unixMs() - keepMs;
-    const mostBytes = keepBytes === 0 ? Infinity : keepBytes;
-    for (const file of files) {
-      if (this.#closed) return;
-      if (isOpen(file.path) || (file.changedMs > oldestMs && bytes <= mostBytes)) continue;
-      const gone = await unlink(file.path).then(
-        () => true,
-        () => false,
-      );
-      if (!gone) continue; // another program has removed it, or its owner forbids it
-      bytes -= file.bytes;
-      this.#removed++;
-    }
+  get #isLimited(): boolean {
+    const { keepMs, keepBytes } = this.#options;
+    return keepMs > 0 || keepBytes > 0;
   }
 
   /** Sorted by name, which begins with the time: the oldest first. */
-  async #files(): Promise<readonly KeptFile[]> {
+  async #files(): Promise<readonly RetainedFile[]> {
     const { folder } = this.#options;
     const names = await readdir(folder).catch((): string[] => []);
-    const found: KeptFile[] = [];
+    const found: RetainedFile[] = [];
     for (const name of names.filter((one) => NAME.test(one)).toSorted()) {
       const path = join(folder, name);
       const state = await stat(path).catch(() => undefined);

@@ -7,20 +7,14 @@ import { access, lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
-import type { Time } from '../time.js';
 import { endingOf, repairRecording, type SoundEnding } from './recording-ending.js';
 import type { RecordingEnd } from './recording-messages.js';
 import { type NamedRecording, readRecordingName, UNFINISHED } from './recording-name.js';
+import { isUnlinked, type RetainedFile, Retention, type RetentionLimits } from './retention.js';
 
-export interface RecordingFolderOptions {
+/** A recording is kept from its end on. */
+export interface RecordingFolderOptions extends RetentionLimits {
   readonly folder: string;
-  /** Milliseconds after its end for which a recording is kept; 0: for ever. */
-  readonly keepMs: number;
-  /** Bytes of all recordings together; 0: no limit. */
-  readonly keepBytes: number;
-  readonly time: Time;
-  /** Milliseconds since 1970. */
-  readonly unixMs: () => number;
   readonly log: Log;
   /** Recordings in progress exceed the total size, and no finished one is left to remove. */
   readonly onExcess: () => void;
@@ -45,15 +39,11 @@ export interface RecordingFilter {
 }
 
 /** A file that is not being written. */
-interface KeptFile {
+interface KeptFile extends RetainedFile {
   readonly named: NamedRecording;
-  readonly path: string;
-  readonly bytes: number;
-  readonly changedMs: number;
   readonly complete: boolean;
 }
 
-const SWEEP_MS = 600_000;
 const LIVE_MS = 5000; // a recording in progress changes each second
 const MOST_ENDINGS = 10_000;
 const MOST_REASONS = 10_000;
@@ -67,15 +57,21 @@ export class RecordingFolder {
   readonly #reasons = new Map<string, RecordingEnd>();
   /** Endings of finished files by path. */
   readonly #endings = new Map<string, SoundEnding & { readonly size: number }>();
+  readonly #retention: Retention<KeptFile>;
   #finishedBytes = 0;
-  #sweeping: Promise<void> | undefined;
-  #again = false;
-  #closed = false;
-  #cancelTimer = (): void => undefined;
 
   private constructor(options: RecordingFolderOptions) {
     this.#options = options;
     this.#folder = resolve(options.folder);
+    this.#retention = new Retention(options, {
+      files: () => this.#files(),
+      openBytes: () => this.openBytes,
+      removed: ({ path }) => this.#endings.delete(path),
+      kept: async (file) => {
+        if (!file.complete) await this.#repair(file);
+      },
+      swept: (bytes) => this.#swept(bytes),
+    });
   }
 
   /** Rejects with CONFIG_INVALID if the folder cannot be written. */
@@ -83,7 +79,7 @@ export class RecordingFolder {
     const folder = new RecordingFolder(options);
     await folder.#check();
     await folder.sweep();
-    folder.#planSweep(2 * LIVE_MS); // what a server left that was killed just now
+    folder.#retention.start(2 * LIVE_MS); // what a server left that was killed just now
     return folder;
   }
 
@@ -172,31 +168,19 @@ export class RecordingFolder {
   /** False if there is no finished recording of this name. */
   async remove(name: string): Promise<boolean> {
     const file = await this.#fileOf(name);
-    return file !== undefined && (await this.#unlink(file));
+    if (file === undefined || !(await isUnlinked(file))) return false;
+    this.#endings.delete(file.path);
+    return true;
   }
 
-  /**
-   * Removes recordings above the limits and repairs unfinished ones. Requests during a sweep are combined.
-   */
+  /** Removes recordings above the limits and repairs unfinished ones. See Retention. */
   sweep(): Promise<void> {
-    if (this.#sweeping !== undefined) this.#again = true;
-    this.#sweeping ??= this.#run().finally(() => (this.#sweeping = undefined));
-    return this.#sweeping;
+    return this.#retention.sweep();
   }
 
   /** Resolves when no sweep is running. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancelTimer();
-    await this.#sweeping;
-  }
-
-  #planSweep(ms: number): void {
-    if (this.#closed) return;
-    this.#cancelTimer = this.#options.time.after(ms, () => {
-      void this.sweep();
-      this.#planSweep(SWEEP_MS);
-    });
+  close(): Promise<void> {
+    return this.#retention.close();
   }
 
   /** Creates the folder, and a file in it: some file systems refuse no earlier than that. */
@@ -215,27 +199,10 @@ export class RecordingFolder {
     }
   }
 
-  async #run(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#sweepOnce();
-    } while (this.#again && !this.#closed);
-  }
-
-  async #sweepOnce(): Promise<void> {
-    const { keepMs, keepBytes, unixMs, onExcess } = this.#options;
-    const files = await this.#files();
-    const oldestMs = keepMs === 0 ? -Infinity : unixMs() - keepMs;
-    const mostBytes = keepBytes === 0 ? Infinity : keepBytes;
-    let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    for (const file of files) {
-      if (this.#closed) return;
-      const isKept = file.changedMs > oldestMs && bytes + this.openBytes <= mostBytes;
-      if (!isKept && (await this.#unlink(file))) bytes -= file.bytes;
-      else if (!file.complete) await this.#repair(file);
-    }
+  #swept(bytes: number): void {
+    const { keepBytes, onExcess } = this.#options;
     this.#finishedBytes = bytes;
-    if (bytes + this.openBytes > mostBytes && this.#open.size > 0) onExcess();
+    if (keepBytes > 0 && bytes + this.openBytes > keepBytes && this.#open.size > 0) onExcess();
   }
 
   async #repair({ named, path }: KeptFile): Promise<void> {
@@ -245,15 +212,6 @@ export class RecordingFolder {
       const { code, message } = error as NodeJS.ErrnoException;
       this.#options.log.warn({ recording: named.name, detail: code ?? message }, 'recording not repaired');
     }
-  }
-
-  /** False if another program removed the file before, or its owner forbids it. */
-  async #unlink({ path }: KeptFile): Promise<boolean> {
-    this.#endings.delete(path);
-    return unlink(path).then(
-      () => true,
-      () => false,
-    );
   }
 
   /** Finished and unfinished files, the oldest first. Empty if the folder cannot be read. */
