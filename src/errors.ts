@@ -116,7 +116,7 @@ export const GIVEN_UP = new ParleyError('ABORTED', 'the work was given up');
 const VARIABLE = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/;
 
 const NAME = '[A-Z][A-Z\\d]*(?:_[A-Z\\d]+)+';
-/** What messages tell the operator, and what clients are told in its place. */
+/** Words of messages that are for the operator, and the words that clients get in their place. */
 const OF_OPERATOR: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`, which is what ${NAME} allows`, 'g'), ''],
   [new RegExp(` that ${NAME} allows`, 'g'), ' that are allowed'],

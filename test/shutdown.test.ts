@@ -1,4 +1,4 @@
-// What a defect ends: a server in a process of its own meets one in every kind of handler.
+// A defect ends its own piece of work: a server in a process of its own meets one in every kind of handler.
 import assert from 'node:assert/strict';
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -27,8 +27,8 @@
 
 namespace parley::fuzz {
 
-// Of both threads together. With the sanitizer that sees reads and writes out of bounds longer than with that
-// of threads; else enough to see that it runs. `npm run test:long` sets FUZZ_SECONDS.
+// Both threads together fuzz for so long: the longest with AddressSanitizer, shorter with ThreadSanitizer.
+// Without a sanitizer, the time only shows that the fuzzer runs. `npm run test:long` sets FUZZ_SECONDS.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr double kUsualSeconds = 12;
 #elif defined(__SANITIZE_THREAD__)

@@ -238,7 +238,7 @@ function isSame(a: Form, b: Form): boolean {
   return a.codec.name === b.codec.name && a.frameMs === b.frameMs;
 }
 
-/** Where a sentence is kept. */
+/** The cached frames of a sentence. */
 interface Place {
   readonly frames: LineFrames;
   readonly reencode: boolean;

@@ -14,7 +14,7 @@ import type { MediaPort } from './call-route.js';
 
 export interface SoundPortOptions {
   readonly plane: Pick<MediaPlane, 'openStream' | 'openSocket' | 'nowMs'>;
-  /** Of the frames that leave, and of the sound that comes. */
+  /** Codecs of the frames that leave, and of the sound that comes. */
   readonly sends: FrameCodec;
   readonly receives: FrameCodec;
   /** One word for the log. */

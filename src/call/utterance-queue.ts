@@ -61,7 +61,7 @@ export class UtteranceQueue {
   #link = new LinkControl();
   #share: LinkShare = this.#link.share;
   #expectedLossPercent = 0;
-  /** What is being spoken began before the far end's first report. */
+  /** The present speech began before the far end's first report. */
   #isUnreported = false;
   #cancelReports: (() => void) | undefined;
   #count = 0;

@@ -109,7 +109,7 @@ export type CallEvent =
       speechMs: number;
       silenceMs: number;
       reason: 'silence' | 'longest' | 'client';
-      /** What the caller said, and its BCP 47 tag, in the events of a call under /v1/calls only. */
+      /** The caller's words and their BCP 47 tag. Only events of a call under /v1/calls have them. */
       text?: string;
       language?: string;
     }

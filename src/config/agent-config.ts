@@ -68,7 +68,7 @@ export interface AgentsConfig {
   readonly mediaStreams: ReadonlyMap<string, MediaStreamConfig>;
   /** Name of the agent that takes calls for which none is named; undefined: no agent takes them. */
   readonly usual: string | undefined;
-  /** Of the agents that name no others; undefined without the agent of the environment. */
+  /** Agents that name no voice have this one; undefined without the agent of the environment. */
   readonly usualVoice?: Pick<AgentConfig, 'voice' | 'language'> | undefined;
   /** The model of AGENT_LLM_URL. */
   readonly usualModel?: ApiServerConfig | undefined;

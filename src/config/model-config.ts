@@ -17,7 +17,7 @@ export interface ModelConfig {
   readonly cudaGraphs: boolean;
   /** On a GPU: activations keep 16 bits against weights of bf16 or 8 bits, as on the processor. */
   readonly fullVectors: boolean;
-  /** Of the voice, with its weights; undefined: from what is free on the device. */
+  /** Memory of the voice, with its weights; undefined: from what is free on the device. */
   readonly memory: MemoryLimit | undefined;
   readonly threads: number;
   /** Empty: the system chooses. */

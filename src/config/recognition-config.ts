@@ -4,7 +4,7 @@ import { findCheckpoint } from './model-config.js';
 import type { Variable } from './variables.js';
 
 export interface ApiServerConfig {
-  /** Of an OpenAI-compatible server, without a slash at its end. */
+  /** Address of an OpenAI-compatible server, without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;

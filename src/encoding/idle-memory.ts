@@ -75,7 +75,7 @@ export function returnMemoryWhenIdle(
 /** Name of the channel that tells the workers of this process to collect their garbage. */
 const CHANNEL = 'parley collects garbage';
 
-/** Of this thread. It stays connected: a session that disconnects in its answer hangs Node.js 20. */
+/** This thread's inspector. It stays connected: a session that disconnects in its answer hangs Node.js 20. */
 let inspector: Session | undefined;
 
 /**

@@ -80,7 +80,7 @@ export interface RecognisedText {
   readonly language: string | undefined;
   readonly beginSeconds: number;
   readonly endSeconds: number;
-  /** Where the speech of the text lies, of a recogniser that had it found. */
+  /** Stretches of speech that the text belongs to; absent if the recogniser does not find them. */
   readonly speech?: readonly SpeechStretch[];
 }
 

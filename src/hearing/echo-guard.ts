@@ -56,11 +56,11 @@ export class EchoGuardWorkspace {
 interface EchoLevels {
   readonly callerDb: number;
   readonly oursDb: number;
-  /** Of the caller, above which a sound may be a voice. */
+  /** Level of the caller above which a sound may be a voice. */
   readonly thresholdDb: number;
 }
 
-/** What a guard remembers while our voice is heard. */
+/** A guard's memory while our voice is heard. */
 interface Memory {
   readonly filter: EchoFilter;
   readonly ours: Float32Array;

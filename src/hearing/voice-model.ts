@@ -20,7 +20,7 @@ export interface VoiceModel<M extends VoiceMemory = VoiceMemory> {
   add(memory: M, samples: Float32Array): void;
   /** Analyses the batch. Then `probability` answers, and the next `add` begins another batch. */
   run(): Promise<void>;
-  /** Of speech in the window that was added as number `index`, 0 to 1. */
+  /** Returns the probability of speech in the window that was added as number `index`, 0 to 1. */
   probability(index: number): number;
   close(): Promise<void>;
 }

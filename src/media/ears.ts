@@ -10,7 +10,7 @@ import { attempt } from '../errors.js';
 import { mediaAddon } from './media-addon.js';
 import type { MediaPlane } from './media-plane.js';
 
-/** Of the caller in one row of `take`, at 16 kHz; as many of ours follow. */
+/** Samples of the caller in one row of `take`, at 16 kHz; as many of ours follow. */
 export const WINDOW_SAMPLES = 512;
 
 /** Places of the fields in one row of `take`. */

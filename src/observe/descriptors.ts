@@ -11,7 +11,7 @@ import type { Log } from '../log.js';
 export interface DescriptorTable {
   /** The most that the process may have open; undefined if the system does not tell. */
   limit(): number | undefined;
-  /** Those that are open; undefined if the system does not tell. */
+  /** Number of open descriptors; undefined if the system does not tell. */
   inUse(): number | undefined;
   /** Opens one and closes it. Throws what the system throws. */
   probe(): void;

@@ -55,7 +55,7 @@ export const OTHER_KINDS = {
   flv: ['-ar', '44100', '-c:a', 'aac', '-f', 'flv'],
 } as const;
 
-/** Of them, those whose container is read, and whose encoding is not. */
+/** Kinds whose container is read, and whose encoding is not. */
 export const HALF_KNOWN: readonly string[] = ['wav ADPCM', 'wav GSM', 'webm vorbis', 'mkv AAC'];
 
 export function sampleFile(how: readonly string[], options: SampleFile = {}): Buffer {

@@ -43,7 +43,7 @@ const END = object(
 
 const DIGITS = listOf(object({ digit: STRING, duration_ms: NUMBER, at: AT }, ['duration_ms']));
 
-/** What clients see of a call. A field of the view that is missing here does not compile. */
+/** Clients see these fields of a call. A field of the view that is missing here does not compile. */
 const VIEW_FIELDS: { readonly [Name in keyof Omit<PhoneCallView, 'owner'>]-?: ViewField<Name> } = {
   id: ['id', STRING],
   protocol: [
@@ -108,7 +108,7 @@ export function callJson(view: PhoneCallView): Record<string, unknown> {
   return fieldsJson(CALL_FIELDS, view);
 }
 
-/** Those fields of a call that are known. */
+/** Returns the fields of a call that are known. */
 export function knownCallJson(view: Partial<PhoneCallView>): Record<string, unknown> {
   return stated(fieldsJson(SHOWN, view));
 }

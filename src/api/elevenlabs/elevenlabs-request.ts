@@ -215,7 +215,7 @@ export interface SocketSettings {
 const INACTIVITY_S = { usual: 20, most: 180 };
 const MAX_SEED = 4_294_967_295;
 
-/** Those of ElevenLabs' sockets. The ones that `readSocketSettings` does not read have no effect here. */
+/** Parameters of ElevenLabs' sockets. Some have no effect: `readSocketSettings` does not read them. */
 export const SOCKET_PARAMETERS = [
   'apply_text_normalization',
   'authorization',

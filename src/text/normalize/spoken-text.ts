@@ -31,8 +31,8 @@ export interface Normalized {
 }
 
 /**
- * Where the words for the written text from `cut` on begin, if those before them are `said`; undefined if
- * they are others, or if no words begin there.
+ * Returns the place where the words for the written text from `cut` on begin; undefined unless the words
+ * before them are `said`, and if no words begin there.
  */
 export function wordsAfter({ text, sourceSpan }: Normalized, said: string, cut: number): number | undefined {
   if (!text.startsWith(said)) return undefined;
