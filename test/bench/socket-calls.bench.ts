@@ -1,13 +1,14 @@
 // Calls over WebSocket, whose sound passes the main thread: each sends a message of sound each 20 ms, in
 // OpenAI's Realtime events, and hears one.
 //
-//   npm run bench -- socket-calls           1, 50 and 100 calls
+//   npm run bench -- socket-calls           1, 50, 100 and 200 calls
 //   npm run bench -- socket-calls --quick   1 and 10, for a shorter time
 //
 // The clients run in a process of their own on the same machine. They hear kept sentences of the embedded
 // voice, so that what remains is the way of the sound.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +23,7 @@ const SECONDS = QUICK ? 5 : 20;
 const SETTLE_MS = 3000;
 const FRAME_MS = 20;
 const MIB = 1024 * 1024;
+const TICK_MS = 10; // of the kernel's clock of processor time: USER_HZ is 100
 const TEXT = 'The train leaves at nine from platform two. It stops in Bern, and then in Thun. '.repeat(3);
 const SOUND = JSON.stringify({
   type: 'input_audio_buffer.append',
@@ -78,6 +80,17 @@ async function clients(url: string, count: number): Promise<void> {
   process.exit();
 }
 
+/** Processor time of the main thread in milliseconds; NaN where the system does not tell it (proc(5)). */
+function mainThreadMs(): number {
+  try {
+    const stat = readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return TICK_MS * (Number(fields[11]) + Number(fields[12])); // utime and stime
+  } catch {
+    return NaN;
+  }
+}
+
 async function line(url: string, count: number): Promise<Row> {
   const child = fork(fileURLToPath(import.meta.url), ['clients', url, String(count)]);
   await once(child, 'message');
@@ -85,9 +98,10 @@ async function line(url: string, count: number): Promise<Row> {
   child.send('begin');
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
-  const [cpu, stolen] = [process.cpuUsage(), stolenSeconds()];
+  const [cpu, mainMs, stolen] = [process.cpuUsage(), mainThreadMs(), stolenSeconds()];
   await sleep(1000 * SECONDS);
   const { user, system } = process.cpuUsage(cpu);
+  const spentMs = mainThreadMs() - mainMs;
   loop.disable();
   child.send('end');
   const [{ gaps, errors }] = (await once(child, 'message')) as [ClientFigures];
@@ -100,6 +114,7 @@ async function line(url: string, count: number): Promise<Row> {
     'gap max': gap.max,
     'loop p99': loop.percentile(99) / 1e6,
     'loop max': loop.max / 1e6,
+    'main CPU % a call': spentMs / 10 / SECONDS / count,
     'CPU % a call': (user + system) / 1e4 / SECONDS / count,
     'RSS MB': Math.round(process.memoryUsage().rss / MIB),
     errors,
@@ -119,7 +134,7 @@ async function main(): Promise<void> {
   const server = await startServer(readConfig({ ...environment, MAX_CALLS: '1000' }));
   const url = `${server.url.replace('http', 'ws')}/v1/realtime`;
   const rows: Row[] = [];
-  for (const count of QUICK ? [1, 10] : [1, 50, 100]) rows.push(await line(url, count));
+  for (const count of QUICK ? [1, 10] : [1, 50, 100, 200]) rows.push(await line(url, count));
   console.log(table(rows));
   await server.close();
 }
