@@ -385,10 +385,10 @@ export class PeerConnection {
   /** An ICE-lite side sends no checks: it consents as long as those of the browser come (RFC 7675). */
   #watch(): void {
     this.#cancelTimer = this.#parts.time.after(WATCH_MS, () => {
+      this.#watch(); // first: a defect must not keep the end of the consent from being noticed
       this.#look();
       this.#fitListener();
       this.#protect();
-      if (!this.#isOver) this.#watch();
     });
   }
 

@@ -72,6 +72,8 @@ export class LoadGauge {
   }
 
   #measure(): void {
+    // First: a defect must not leave the share as it is for good.
+    this.#cancelTimer = this.#options.time.after(PERIOD_MS, () => this.#measure());
     const before = this.#share;
     const times = this.#options.delayMs() / this.#aimMs;
     const isOver = times > 1;
@@ -81,6 +83,5 @@ export class LoadGauge {
     else if (times < 0.5) this.#share = Math.max(0, this.#share - DOWN);
     this.#wasOver = isOver;
     if (this.#share !== before) this.#changedMs = Math.max(this.#changedMs + 1, this.#wallMs());
-    this.#cancelTimer = this.#options.time.after(PERIOD_MS, () => this.#measure());
   }
 }

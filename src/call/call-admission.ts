@@ -67,13 +67,14 @@ export class CallAdmission {
 
   #sample(): void {
     const { cores, cpuMicroseconds, time } = this.#options;
+    // First: a defect must not end the samples.
+    this.#cancelTimer = time.after(SAMPLE_MS, () => this.#sample());
     const [used, nowMs] = [cpuMicroseconds(), time.now()];
     const elapsedMs = Math.max(nowMs - this.#sampledMs, 1);
     const share = (used - this.#usedMicroseconds) / 1000 / elapsedMs / cores;
     this.#cpu += WEIGHT * (share - this.#cpu);
     this.#sampleLoop();
     [this.#usedMicroseconds, this.#sampledMs] = [used, nowMs];
-    this.#cancelTimer = time.after(SAMPLE_MS, () => this.#sample());
   }
 
   #sampleLoop(): void {

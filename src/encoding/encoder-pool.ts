@@ -157,11 +157,11 @@ export class EncoderPool {
   #planSample(time: Time): void {
     const beganMs = time.now();
     this.#cancelSample = time.after(SAMPLE_MS, () => {
+      this.#planSample(time);
       const nowMs = time.now(); // later if the event loop was blocked
       for (const [worker, thread] of this.#threads.entries()) {
         this.#sample(thread, worker, { ms: nowMs - beganMs, nowMs });
       }
-      this.#planSample(time);
     });
   }
 

@@ -106,8 +106,8 @@ export class DescriptorWatch {
 
   #wait(): void {
     this.#cancelTimer = this.#time.after(PROBE_MS, () => {
-      this.#look();
       this.#wait();
+      this.#look();
     });
   }
 

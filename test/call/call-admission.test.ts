@@ -84,3 +84,22 @@ for (const maxCpuPercent of [90, 0]) {
     gate.close();
   });
 }
+
+test('after a sample that throws the next ones count, and calls are taken again', () => {
+  const { gate, machine, run, time } = admission(90);
+  run(6, 1);
+  assert.notEqual(gate.refusal(), undefined);
+  const { loop } = machine;
+  Object.defineProperty(machine, 'loop', {
+    configurable: true,
+    get: () => {
+      throw new Error('a defect');
+    },
+  });
+  assert.throws(() => time.advance(1000), { message: 'a defect' });
+  Object.defineProperty(machine, 'loop', { value: loop });
+  run(4, 0);
+  assert.equal(gate.refusal(), undefined);
+  gate.close();
+  assert.equal(time.waiting, 0);
+});
