@@ -74,6 +74,9 @@ need_for_full() {
   # Other peers of browser calls.
   need firefox-esr '[ -x "${FIREFOX_PATH:-}" ]' 'command -v firefox-esr'
   need coturn 'command -v turnserver'
+  # Reverse proxies. Debian keeps nginx where only root looks for programs.
+  need nginx '[ -x "${NGINX_PATH:-/usr/sbin/nginx}" ]'
+  need caddy 'command -v caddy'
   need python3-gst-1.0 '"${PYTHON_PATH:-/usr/bin/python3}" -c "import gi; gi.require_version(\"Gst\", \"1.0\")"'
   need gir1.2-gst-plugins-bad-1.0 \
     '"${PYTHON_PATH:-/usr/bin/python3}" -c "import gi; gi.require_version(\"GstWebRTC\", \"1.0\")"'
@@ -125,7 +128,7 @@ update() {
 services=()
 for package in "${missing[@]}"; do
   case "$package" in
-    kamailio | rtpengine-daemon | coturn) services+=("$package.service") ;;
+    kamailio | rtpengine-daemon | coturn | nginx | caddy) services+=("$package.service") ;;
   esac
 done
 services() {

@@ -10,7 +10,7 @@ const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
 const FULL_PACKAGES =
   'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon ' +
-  'python3-aiortc python3-websockets firefox-esr coturn python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
+  'python3-aiortc python3-websockets firefox-esr coturn nginx caddy python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
   'gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-nice';
 const GST_PLUGINS = ['rtp', 'webrtc', 'opus', 'nice'];
 
@@ -53,6 +53,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
         PATH: bin,
         npm_node_execpath: join(bin, 'node'),
         KAMAILIO_PATH: join(bin, 'kamailio'),
+        NGINX_PATH: join(bin, 'nginx'),
         PYTHON_PATH: join(bin, 'aiortc-python3'),
         GST_PATH: bin,
       };
@@ -81,6 +82,8 @@ test('with everything in place the set-up ends at once and leaves apt alone', (t
     'rtpengine',
     'firefox-esr',
     'turnserver',
+    'nginx',
+    'caddy',
     ...GST_PLUGINS.map((plugin) => `libgst${plugin}.so`),
   ]);
   const { status, stderr, ms } = run('full');
@@ -144,12 +147,12 @@ test('where an init system runs, the services of what is installed are never sta
     const systemctl = `#!/bin/bash\necho "systemctl $*" >> ${join(bin, '..', 'notes')}\n`;
     writeFileSync(join(bin, 'systemctl'), systemctl, { mode: 0o755 });
     run('full');
-    const units = 'kamailio.service rtpengine-daemon.service coturn.service';
+    const units = 'kamailio.service rtpengine-daemon.service coturn.service nginx.service caddy.service';
     const calls = aptCalls();
     assert.equal(calls[0], `systemctl --quiet mask ${units}`);
     assert.match(
       calls[1] ?? '',
-      / install .* kamailio rtpengine-daemon python3-aiortc python3-websockets firefox-esr coturn /,
+      / install .* kamailio rtpengine-daemon python3-aiortc python3-websockets firefox-esr coturn nginx caddy /,
     );
     assert.deepEqual(calls.slice(-2), [
       `systemctl --quiet unmask ${units}`,
@@ -159,7 +162,7 @@ test('where an init system runs, the services of what is installed are never sta
 });
 
 test('what starts no service masks none', (t) => {
-  const tools = [...BUILD_TOOLS, 'kamailio', 'rtpengine', 'turnserver', 'systemctl'];
+  const tools = [...BUILD_TOOLS, 'kamailio', 'rtpengine', 'turnserver', 'nginx', 'caddy', 'systemctl'];
   const { bin, run, aptCalls } = machine(t, 0, tools);
   const systemctl = `#!/bin/bash\necho "systemctl $*" >> ${join(bin, '..', 'notes')}\n`;
   writeFileSync(join(bin, 'systemctl'), systemctl, { mode: 0o755 });
