@@ -194,7 +194,7 @@ export abstract class AgentTalk {
   /** Tells a failure, and the caller unless the answer is only written. */
   protected fail(error: ParleyError, isSpoken = true): void {
     const { agent } = this.#parts;
-    this.cancelFiller();
+    if (isSpoken) this.cancelFiller();
     if (agent === undefined) return;
     const { code, message, cause } = error;
     // The cause has the address of the model, which the caller does not get to know.

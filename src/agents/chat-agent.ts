@@ -120,8 +120,7 @@ export class ChatAgent extends AgentTalk implements Talk {
     const { config, time, log } = this.#parts;
     return new IdleCaller(config.idle, {
       time,
-      isBusy: () =>
-        this.reply?.isOver === false || this.conversation.isSpeaking || this.conversation.isCallerHeard,
+      isBusy: () => this.reply?.isOver === false || this.conversation.isBusy,
       say: (phrase) => this.sayOwn(phrase),
       hangUp: async () => {
         const { id: call } = this.handled.call;

@@ -163,6 +163,11 @@ export class Conversation {
     return this.#isCallerSpeaking || this.awaitsTexts;
   }
 
+  /** Somebody speaks, or what the caller said is not known yet. */
+  get isBusy(): boolean {
+    return this.isSpeaking || this.isCallerHeard;
+  }
+
   /** A turn is over, or is being ended by order, and its words are not known. */
   get awaitsTexts(): boolean {
     return this.#turns.size > 0 || this.#ordersToEnd.length > 0;

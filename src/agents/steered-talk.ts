@@ -367,7 +367,7 @@ export class SteeredTalk extends AgentTalk {
     if (response.reply?.isGivenUp === true) return this.#giveUp(response);
     if (!isUseful)
       return this.#failed(response, new ParleyError('AGENT_FAILED', "the agent's model said nothing"));
-    if (response.reply?.isSpeaking !== true) this.cancelFiller();
+    if (response.isSpoken && response.reply?.isSpeaking !== true) this.cancelFiller();
     response.written();
     this.#forget(response);
     return this.askAgain();

@@ -132,3 +132,19 @@ test('answers that are only written are no failures that the caller hears, and d
   await settle();
   assert.deepEqual([under.line, under.engine.begun], [[], []]);
 });
+
+for (const end of ['fails', 'is written'] as const) {
+  test(`an answer in text only that ${end} leaves the filler of the answer that is to be spoken`, async () => {
+    const under = openRealtime(calls, { agent: {} });
+    under.says('Hello?');
+    await under.model.asked(0);
+    under.send({ type: 'response.create', response: { conversation: 'none', output_modalities: ['text'] } });
+    const written = await under.model.asked(1);
+    if (end === 'fails') written.fail(new ParleyError('AGENT_FAILED', 'gone'));
+    else written.say('Fine.').done();
+    await until(() => under.all('response.done').length === 1);
+    under.pass(3000);
+    await until(() => under.engine.begun.length === 1);
+    assert.deepEqual(under.engine.begun, ['One moment.']);
+  });
+}

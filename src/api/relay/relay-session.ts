@@ -328,7 +328,7 @@ export class RelaySession {
     const { idle, interruptible } = this.#config;
     return new IdleCaller(idle, {
       time: this.#parts.time,
-      isBusy: () => !this.#isAttached || this.#conversation.isSpeaking || this.#conversation.isCallerHeard,
+      isBusy: () => !this.#isAttached || this.#conversation.isBusy,
       say: (phrase) => this.say(phrase, interruptible),
       hangUp: async () => {
         const { id: call } = this.#handled.call;
