@@ -5,7 +5,8 @@
 // with the text whose tokens are still coming, and gets the events that the page has missed.
 import type { Call } from '../src/call/call.js';
 import type { CallerListener } from '../src/call/caller-texts.js';
-import { type CallEvent, INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
+import type { CallEvent } from '../src/call/call-events.js';
+import { INTERRUPTIBLE, type Interruptible } from '../src/call/utterance.js';
 import type { Interruption } from '../src/call/utterance-queue.js';
 import type { Talk } from '../src/call/call-handler.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';

@@ -5,7 +5,7 @@
 //   voice:  sentence.started ──▶ sentence.words
 import type { Call } from '../src/call/call.js';
 import type { CallerListener, CallerText } from '../src/call/caller-texts.js';
-import type { CallEvent } from '../src/call/utterance.js';
+import type { CallEvent } from '../src/call/call-events.js';
 import type { WordTime } from '../src/engines/engine.js';
 import type { ParleyError } from '../src/errors.js';
 import type { Time } from '../src/time.js';

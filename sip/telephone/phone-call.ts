@@ -16,7 +16,8 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/line-piece.js';
-import type { CallEvent, Interruptible, Utterance } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
+import type { Interruptible, Utterance } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { RelayConfig } from '../../src/config/relay-config.js';
 import { asParleyError, forClient, ParleyError } from '../../src/errors.js';

@@ -7,7 +7,8 @@
 //              └─ failed ──────▶ a failure phrase, and at last the end of the call
 import type { HandledCall } from '../call/call-handler.js';
 import type { CallerTexts } from '../call/caller-texts.js';
-import type { AgentEvent, Utterance } from '../call/utterance.js';
+import type { AgentEvent } from '../call/call-events.js';
+import type { Utterance } from '../call/utterance.js';
 import type { AgentConfig } from '../config/agent-config.js';
 import { asParleyError, forClient, ParleyError } from '../errors.js';
 import type { Log } from '../log.js';

@@ -2,7 +2,7 @@
 import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
 import type { OpenCalls } from '../call/open-calls.js';
 import type { CallerTexts } from '../call/caller-texts.js';
-import type { AgentEvent, AnswerTimes } from '../call/utterance.js';
+import type { AgentEvent, AnswerTimes } from '../call/call-events.js';
 import { type AgentConfig, type AgentsConfig, isAgent } from '../config/agent-config.js';
 import type { MediaStreamConfig } from '../config/media-stream-config.js';
 import type { RelayConfig } from '../config/relay-config.js';

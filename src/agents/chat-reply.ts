@@ -7,7 +7,7 @@
 // The answer is spoken while it is written. Nothing is spoken while the caller speaks. What was not heard
 // does not stay in the history.
 import type { SpeakOptions } from '../call/call.js';
-import type { AgentEvent } from '../call/utterance.js';
+import type { AgentEvent } from '../call/call-events.js';
 import { ParleyError } from '../errors.js';
 import { TokenStream } from '../speaking/text-source.js';
 import type { Time } from '../time.js';

@@ -9,7 +9,7 @@ import { attempt, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { CallerText, CallerTexts, HeardCall } from './caller-texts.js';
 import { mayUseCall } from './switchboard.js';
-import type { CallEvent } from './utterance.js';
+import type { CallEvent } from './call-events.js';
 
 /** Times are in milliseconds from `startedMs` of the captions. */
 export interface Caption {

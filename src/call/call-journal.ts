@@ -4,7 +4,7 @@ import type { RemoteReception } from '../media/quality.js';
 import type { LinkShare } from './link-control.js';
 import type { MediaPort } from './call-route.js';
 import type { CallerMetrics } from './caller-speech.js';
-import type { CallEvent } from './utterance.js';
+import type { CallEvent } from './call-events.js';
 import type { Log } from '../log.js';
 
 export interface CallMetrics extends CallerMetrics {

@@ -16,8 +16,8 @@ import { type Interruption, type QueuedOptions, UtteranceQueue } from './utteran
 import { type PlayableSound, playedPieces } from '../speaking/sound-stream.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import { type FirstPiece, isMarkup, type TextLimits, TextTurns } from '../speaking/text-source.js';
-import type { HearingSettings } from '../config/hearing-config.js';
-import type { CallEvent, Interruptible, Utterance } from './utterance.js';
+import type { CallEvent } from './call-events.js';
+import type { Interruptible, Utterance } from './utterance.js';
 import { arrivingSentences } from '../speaking/voice-plan.js';
 import { callPieces } from '../speaking/whole-text.js';
 
@@ -175,7 +175,7 @@ export class Call {
    * `noInputMs` it reports once if the caller says nothing for so long after what is spoken now. Throws
    * CALL_CLOSED, and CALL_STATE if there is nothing to hear. Undefined ends it.
    */
-  listen(settings: Partial<HearingSettings> | undefined): void {
+  listen(settings: Partial<CallHearing['settings']> | undefined): void {
     this.#refuseClosed();
     if (settings === undefined) this.#caller.stop();
     else this.#caller.listen(settings);

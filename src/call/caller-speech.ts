@@ -13,7 +13,8 @@ import type { HearingSettings } from '../config/hearing-config.js';
 import { changedSettings } from '../hearing/hearing-settings.js';
 import type { Time } from '../time.js';
 import type { MediaPort } from './call-route.js';
-import type { CallEvent, Interruptible } from './utterance.js';
+import type { CallEvent } from './call-events.js';
+import type { Interruptible } from './utterance.js';
 import type { UtteranceQueue } from './utterance-queue.js';
 
 type HeardLine = Pick<

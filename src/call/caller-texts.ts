@@ -18,7 +18,7 @@ import type { MediaSocket } from '../media/media-socket.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
 import { CallerTurns, TEXTS, type TurnListener, type TurnWords } from './caller-turns.js';
-import type { CallEvent } from './utterance.js';
+import type { CallEvent } from './call-events.js';
 
 /** The words of the caller in one turn so far. Times are in milliseconds of the monotonic clock. */
 export interface CallerText extends TurnWords {

@@ -8,7 +8,7 @@
 // Turns are settled in their order.
 import { attempt, ParleyError, type Work } from '../errors.js';
 import type { Time } from '../time.js';
-import type { CallEvent } from './utterance.js';
+import type { CallEvent } from './call-events.js';
 
 /** A turn that is over. Times are in milliseconds of the monotonic clock. */
 export interface EndedTurn {

@@ -21,7 +21,8 @@ import type {
   TransferRequest,
 } from './phone-calls.js';
 import { type TurnRecogniser, TurnTexts } from './turn-texts.js';
-import type { CallEvent, Interruptible } from './utterance.js';
+import type { CallEvent } from './call-events.js';
+import type { Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 
 const MOST_DIGITS = 1000;

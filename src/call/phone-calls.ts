@@ -5,7 +5,8 @@ import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/line-piece.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
-import type { CallEvent, Interruptible } from './utterance.js';
+import type { CallEvent } from './call-events.js';
+import type { Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 
 /**

@@ -7,7 +7,8 @@ import { CallRecording, type RecordedCall } from '../recording/call-recording.js
 import type { Recordings } from '../recording/recordings.js';
 import type { Time } from '../time.js';
 import type { MediaPort } from './call-route.js';
-import type { CallEvent, Utterance } from './utterance.js';
+import type { CallEvent } from './call-events.js';
+import type { Utterance } from './utterance.js';
 
 /** Keeps the recordings of the calls of this server. */
 export interface CallRecordings {

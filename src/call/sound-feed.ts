@@ -11,7 +11,7 @@ import { asParleyError, ParleyError } from '../errors.js';
 import { SoundStream } from '../speaking/sound-stream.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
-import type { CallEvent } from './utterance.js';
+import type { CallEvent } from './call-events.js';
 
 /** The playout holds back three frames at the beginning of a spurt. */
 const REST_MS = 60;

@@ -4,7 +4,7 @@
 import type { Time } from '../time.js';
 import type { CallerTexts, HeardCall } from './caller-texts.js';
 import type { TurnWords } from './caller-turns.js';
-import type { CallEvent } from './utterance.js';
+import type { CallEvent } from './call-events.js';
 
 export type TurnRecogniser = Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
 

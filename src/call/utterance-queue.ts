@@ -14,7 +14,8 @@ import type { PlayoutStats } from '../media/media-addon.js';
 import type { RemoteReception } from '../media/quality.js';
 import { ErrorCorrection, FIRST_LOSS_PERCENT } from './error-correction.js';
 import { LinkControl, type LinkShare } from './link-control.js';
-import { type CallEvent, type Interruptible, Utterance, type UtteranceEnd } from './utterance.js';
+import type { CallEvent } from './call-events.js';
+import { type Interruptible, Utterance, type UtteranceEnd } from './utterance.js';
 
 export interface Interruption {
   /** The text that was sent of all interrupted utterances. */

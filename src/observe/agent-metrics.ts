@@ -1,6 +1,6 @@
 // Counts what agents do, as Prometheus metrics.
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { AnswerTimes } from '../call/utterance.js';
+import type { AnswerTimes } from '../call/call-events.js';
 
 const PARTS = ['silence', 'text', 'model', 'sentence', 'speech', 'packet', 'total'] as const;
 const SECONDS = [0.001, 0.003, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];

@@ -1,7 +1,7 @@
 // The built-in agent in a call: the call, its queue and the encoder are real; the engine, the model, the
 // recogniser, the worker that hears, the network and time are the test's.
 import { ChatAgent } from '../../src/agents/chat-agent.js';
-import type { AgentEvent } from '../../src/call/utterance.js';
+import type { AgentEvent } from '../../src/call/call-events.js';
 import type { AgentConfig } from '../../src/config/agent-config.js';
 import type { openCalls } from '../fakes/call-under-test.js';
 import { type HandledCallUnderTest, openHandledCall } from './handled-call.js';

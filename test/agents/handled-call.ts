@@ -5,7 +5,7 @@ import type { MediaPort } from '../../src/call/call-route.js';
 import type { HandledCall } from '../../src/call/call-handler.js';
 import { type CallerListener, CallerTexts, type ExpectedSpeech } from '../../src/call/caller-texts.js';
 import { CallerTurns } from '../../src/call/caller-turns.js';
-import type { CallEvent } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
 import type { Recogniser } from '../../src/engines/recogniser.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';

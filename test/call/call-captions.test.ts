@@ -5,7 +5,7 @@ import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { CallerTexts } from '../../src/call/caller-texts.js';
 import { CallCaptions, type CaptionEvent, type NumberedCaptionEvent } from '../../src/call/call-captions.js';
 import type { MediaPort } from '../../src/call/call-route.js';
-import type { CallEvent } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { type CallerListener, CallerTexts } from '../../src/call/caller-texts.js';
 import type { MediaPort } from '../../src/call/call-route.js';
-import type { CallEvent } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
 

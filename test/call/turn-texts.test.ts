@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CallerListener } from '../../src/call/caller-texts.js';
 import { TurnTexts } from '../../src/call/turn-texts.js';
-import type { CallEvent } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 

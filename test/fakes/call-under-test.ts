@@ -3,7 +3,7 @@
 import { after, afterEach, before } from 'node:test';
 import { Call, type CallParts } from '../../src/call/call.js';
 import type { MediaPort } from '../../src/call/call-route.js';
-import type { CallEvent } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
 import { type Codec, PCMU, ticksPerFrame } from '../../src/codecs/codec.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { MediaPlane } from '../../src/media/media-plane.js';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { BroadcastChannel } from 'node:worker_threads';
-import type { CallEvent } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
 import { CODECS } from '../../src/codecs/codec.js';
 import { frameEncoder } from '../../src/codecs/frame-encoder.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';

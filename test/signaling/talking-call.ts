@@ -3,7 +3,8 @@
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { SpeakOptions } from '../../src/call/call.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
-import type { CallEvent, Utterance, UtteranceEnd } from '../../src/call/utterance.js';
+import type { CallEvent } from '../../src/call/call-events.js';
+import type { Utterance, UtteranceEnd } from '../../src/call/utterance.js';
 import type { WordTime } from '../../src/engines/engine.js';
 import type { ParleyError } from '../../src/errors.js';
 import { OPUS } from '../../src/codecs/codec.js';

@@ -1,6 +1,6 @@
 // Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages.
 // Times are Unix seconds with milliseconds. Undefined fields are left out.
-import type { AgentEvent, CallEvent } from '../../call/utterance.js';
+import type { AgentEvent, CallEvent } from '../../call/call-events.js';
 import type { PhoneCallEvent, PhoneCallView, PressedDigit } from '../../call/phone-calls.js';
 import { ParleyError } from '../../errors.js';
 import { stated } from '../../stated.js';

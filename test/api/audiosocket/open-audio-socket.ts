@@ -7,7 +7,7 @@ import { OpenCalls } from '../../../src/call/open-calls.js';
 import { ListedCalls } from '../../../src/call/listed-calls.js';
 import { SoundCalls } from '../../../src/call/sound-calls.js';
 import { Switchboard } from '../../../src/call/switchboard.js';
-import type { CallEvent } from '../../../src/call/utterance.js';
+import type { CallEvent } from '../../../src/call/call-events.js';
 import type { AudioSocketConfig } from '../../../src/config/audio-socket-config.js';
 import { ParleyError } from '../../../src/errors.js';
 import { MediaPlane } from '../../../src/media/media-plane.js';

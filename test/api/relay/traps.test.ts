@@ -2,7 +2,7 @@
 // speaks 20 ms a character, so that what was heard can be counted in packets.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { CallEvent } from '../../../src/call/utterance.js';
+import type { CallEvent } from '../../../src/call/call-events.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
 import { settle } from '../../agents/handled-call.js';
 import { FRAME_MS, openCalls, type SentPacket } from '../../fakes/call-under-test.js';

@@ -10,7 +10,7 @@
 // in which Silero finds no speech.
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallEvent } from '../../../src/call/utterance.js';
+import type { CallEvent } from '../../../src/call/call-events.js';
 import { Call } from '../../../src/call/call.js';
 import { CODECS, ticksPerFrame } from '../../../src/codecs/codec.js';
 import { frameDecoder } from '../../../src/codecs/frame-decoder.js';

@@ -2,7 +2,7 @@
 // scripted model answers, and a scripted server recognises the caller. Everything of the server is real.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { CallEvent } from '../../../src/call/utterance.js';
+import type { CallEvent } from '../../../src/call/call-events.js';
 import type { PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { Environment } from '../../../src/config/environment.js';
 import { ChatEndpoint } from '../../agents/chat-endpoint.js';

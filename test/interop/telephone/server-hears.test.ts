@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
-import type { CallEvent } from '../../../src/call/utterance.js';
+import type { CallEvent } from '../../../src/call/call-events.js';
 import { until } from '../../fakes/until.js';
 import { breath, cough, keyboard } from '../../hearing/sounds.js';
 import { kept } from './kept.js';

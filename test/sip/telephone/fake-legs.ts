@@ -2,7 +2,7 @@
 // their callbacks.
 import type { Call } from '../../../src/call/call.js';
 import type { MediaPort } from '../../../src/call/call-route.js';
-import type { CallEvent } from '../../../src/call/utterance.js';
+import type { CallEvent } from '../../../src/call/call-events.js';
 import type { CallRecord, PhoneCallEvent } from '../../../src/call/phone-calls.js';
 import type { ParleyError } from '../../../src/errors.js';
 import { PCMU } from '../../../src/codecs/codec.js';
