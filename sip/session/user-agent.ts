@@ -25,7 +25,7 @@ import { SessionContext, type SessionContextOptions } from './session-context.js
 import { InboundSession } from './inbound-session.js';
 import { describedIn } from '../message/body.js';
 
-interface Admission {
+interface RequestAdmission {
   /**
    * Admits a request or returns the refusal. `expected`: it belongs to a transaction or dialog of this
    * server, or to one that has just ended. `busy`: it gets 503 unless this returns something else, so no
@@ -39,7 +39,7 @@ interface Admission {
 }
 
 export interface UserAgentOptions extends SessionContextOptions {
-  readonly admission: Admission;
+  readonly admission: RequestAdmission;
   /** Receives a new call, to be rung, accepted or rejected. */
   readonly invited: (session: InboundSession) => void;
   /** Contact value for the peer of this flow; a sips URI if `secure`. */

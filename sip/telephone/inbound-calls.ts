@@ -11,7 +11,7 @@ import type { CallMedia } from '../media/call-media.js';
 import { InboundSession } from '../session/inbound-session.js';
 import type { SessionUser } from '../session/session.js';
 import type { MediaRequest } from '../trunk/outbound-calls.js';
-import type { Admission } from './admission.js';
+import type { SipAdmission } from './sip-admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
 import type { IncomingCall, IncomingDecision } from './incoming-decision.js';
 import { Pattern } from '../routing-table.js';
@@ -34,7 +34,7 @@ interface InboundCallsParts extends PhoneCallParts {
   readonly mediaRequest: (session: InboundSession) => Partial<MediaRequest>;
   /** Called with every new call. */
   readonly opened: (call: PhoneCall) => void;
-  readonly admission: Pick<Admission, 'mayReplace' | 'trusts'>;
+  readonly admission: Pick<SipAdmission, 'mayReplace' | 'trusts'>;
   /** Patterns of the header fields that applications may see; none if absent. */
   readonly callHeaders?: readonly string[];
 }

@@ -29,7 +29,7 @@ import type { Route, SpokenText } from '../routing-table.js';
 import type { Place } from '../transport/flow.js';
 import type { IncomingCalls } from '../../src/call/incoming-calls.js';
 import type { TurnRecogniser } from '../../src/call/turn-texts.js';
-import { RecentPeers } from './admission.js';
+import { RecentPeers } from './sip-admission.js';
 import { Answering } from './answering.js';
 import { IncomingDecision } from './incoming-decision.js';
 import { MediaSupply } from './media-supply.js';

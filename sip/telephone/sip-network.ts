@@ -22,13 +22,13 @@ import type { Flow } from '../transport/flow.js';
 import type { ListenerOptions, TlsIdentity } from '../transport/listener-options.js';
 import { Transports } from '../transport/transports.js';
 import type { ContactMaker } from '../trunk/trunk.js';
-import type { Admission, RecentPeers } from './admission.js';
+import type { SipAdmission, RecentPeers } from './sip-admission.js';
 
 interface SipNetworkParts {
   readonly config: SipConfig;
   readonly tls: TlsIdentity;
   readonly time: Time;
-  readonly admission: Admission;
+  readonly admission: SipAdmission;
   readonly recentPeers: RecentPeers;
   /** Receives copies of all messages. */
   readonly taps: CallTaps | undefined;

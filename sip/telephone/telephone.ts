@@ -36,7 +36,7 @@ import type { TlsIdentity } from '../transport/listener-options.js';
 import type { TransportCount } from '../transport/transport-limits.js';
 import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
-import { Admission, type RecentPeers } from './admission.js';
+import { SipAdmission, type RecentPeers } from './sip-admission.js';
 import type { Answering } from './answering.js';
 import type { IncomingDecision } from './incoming-decision.js';
 import { InboundCalls } from './inbound-calls.js';
@@ -116,7 +116,7 @@ export class Telephone implements PhoneCalls {
   readonly #book: PhoneBook;
   readonly #guard: Guard;
   readonly #taps: CallTaps | undefined;
-  readonly #admission: Admission;
+  readonly #admission: SipAdmission;
   readonly #network: SipNetwork;
   readonly #placing: OutboundPlacing;
   readonly #transfers: Transfers;
@@ -136,7 +136,7 @@ export class Telephone implements PhoneCalls {
     this.#guard = parts.guardOf(isTrunk);
     this.#taps = parts.captures?.((address) => this.#guard.allows(address));
     const { digest, recentPeers } = parts;
-    this.#admission = new Admission({ guard: this.#guard, digest, recentPeers });
+    this.#admission = new SipAdmission({ guard: this.#guard, digest, recentPeers });
     const mediaRequest = (session: InboundSession): Partial<MediaRequest> => this.#mediaRequest(session);
     const { callHeaders } = parts.config;
     const inbound = new InboundCalls({ ...calls, admission: this.#admission, mediaRequest, callHeaders });

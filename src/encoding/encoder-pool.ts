@@ -15,7 +15,7 @@ import {
   type FromWorker,
   type EncoderSettings,
   type EncoderSink,
-  Outbox,
+  MessageBatch,
   type ToWorker,
 } from './line-messages.js';
 import { COUNTERS, WorkerLoad, type WorkerSample } from './worker-load.js';
@@ -198,7 +198,7 @@ class EncoderThread {
   readonly #script: URL;
   readonly #onLost: (error: ParleyError) => void;
   readonly #lines = new Map<number, EncoderLine | Handover>();
-  readonly #outbox = new Outbox<ToWorker>((messages) => this.#worker?.postMessage(messages));
+  readonly #batch = new MessageBatch<ToWorker>((messages) => this.#worker?.postMessage(messages));
   #worker: Worker | undefined;
   #failure: Error | undefined;
   #failedStarts = 0;
@@ -241,14 +241,14 @@ class EncoderThread {
     const number = message.line;
     const work = begin({
       post: (next) => {
-        this.#outbox.add(next);
+        this.#batch.add(next);
         // The worker must know where a part ends before samples beyond the end arrive.
-        if (next.type === 'cut') this.#outbox.flush();
+        if (next.type === 'cut') this.#batch.flush();
       },
       over: () => this.#lines.delete(number),
     });
     this.#lines.set(number, work);
-    this.#outbox.add(message);
+    this.#batch.add(message);
     return work;
   }
 
@@ -299,7 +299,7 @@ class EncoderThread {
     const line = this.#lines.get(message.line);
     if (line === undefined) return;
     const fail = (error: ParleyError) => {
-      this.#outbox.add({ type: 'abort', line: message.line });
+      this.#batch.add({ type: 'abort', line: message.line });
       line.lost(error);
     };
     guarded({ work: 'encoder line', line: message.line }, () => line.onMessage(message), fail)();
@@ -311,7 +311,7 @@ class EncoderThread {
       cause: this.#failure,
     });
     this.#worker = undefined;
-    this.#outbox.drop();
+    this.#batch.drop();
     if (this.#closed === undefined) {
       if (wasReady) this.#awaitReady();
       else this.#failedStarts++;
@@ -329,8 +329,8 @@ class EncoderThread {
     const worker = this.#worker;
     if (worker === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
-    this.#outbox.add({ type: 'close' });
-    this.#outbox.flush();
+    this.#batch.add({ type: 'close' });
+    this.#batch.flush();
     const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
     await gone;
     clearTimeout(timer);

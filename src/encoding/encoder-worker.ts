@@ -23,7 +23,7 @@ import {
   type FromWorker,
   type HandoverMessage,
   type EncoderSettings,
-  Outbox,
+  MessageBatch,
   type SegmentSource,
   type EncoderSink,
   type ToWorker,
@@ -72,10 +72,10 @@ const scheduler = new LineScheduler(now, (pump, waitedMs, workedMs) => {
 const shelf = new EncoderShelf();
 const scratch = new Float32Array(CHUNK_SAMPLES);
 
-const outbox = new Outbox<FromWorker>((messages) => port.postMessage(messages));
+const batch = new MessageBatch<FromWorker>((messages) => port.postMessage(messages));
 
 function post(message: FromWorker): void {
-  outbox.add(message);
+  batch.add(message);
 }
 
 function now(): number {
@@ -231,7 +231,7 @@ function take(message: ToWorker): void {
       close(number);
     }
     for (const queue of handovers.values()) queue.stop();
-    outbox.flush();
+    batch.flush();
     port.close();
     return;
   }

@@ -1,7 +1,7 @@
 // The messages between the encoder pool and its workers. They never contain sound: it travels through native
 // rings and playouts, which messages name by handle.
 //
-// The outbox sends the messages of one turn of the event loop as one list, because a message costs more than
+// The batch sends the messages of one turn of the event loop as one list, because a message costs more than
 // its contents and a call has several at once.
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { CodecName } from '../codecs/codec.js';
@@ -226,7 +226,7 @@ export type FromWorker = { readonly type: 'ready' } | LineMessage;
 /**
  * Gathers the messages of one turn of the event loop and of the microtasks after it into one list, in order.
  */
-export class Outbox<T> {
+export class MessageBatch<T> {
   readonly #post: (messages: readonly T[]) => void;
   #messages: T[] = [];
 

@@ -12,7 +12,7 @@ import type {
 } from '../engines/recogniser.js';
 import type { Scheduler } from '../engines/scheduler.js';
 import { asParleyError, ParleyError } from '../errors.js';
-import { KeptSound } from './kept-sound.js';
+import { ReplayBuffer } from './replay-buffer.js';
 import type { DecodedSound } from './decoded-sound.js';
 import type { SoundDecoders } from './sound-decoders.js';
 import { placeWords, shareTime, type TimedText } from './timed-text.js';
@@ -172,7 +172,7 @@ class Transcribing {
   readonly #parts: TranscriberParts;
   readonly #request: TranscriptionRequest;
   readonly #run: Run;
-  readonly #kept: KeptSound | undefined;
+  readonly #kept: ReplayBuffer | undefined;
   #failedSearches = 0;
   #told: Promise<void> = Promise.resolve();
   #fail: (error: unknown) => void = () => undefined;
@@ -182,7 +182,7 @@ class Transcribing {
     this.#parts = parts;
     this.#request = request;
     this.#run = run;
-    this.#kept = run.sound.copy === undefined ? undefined : new KeptSound(run.sound.copy);
+    this.#kept = run.sound.copy === undefined ? undefined : new ReplayBuffer(run.sound.copy);
     this.#failed = new Promise((_, reject) => (this.#fail = reject));
     this.#failed.catch(() => undefined); // `finish` awaits it
   }

@@ -1,5 +1,5 @@
 // Opens a dialect with scripted speech behind it, and records the messages that its client receives.
-import type { Conversation, Dialect, Peer } from '../../src/api/http/socket-dialect.js';
+import type { SocketHandler, Dialect, Peer } from '../../src/api/http/socket-dialect.js';
 import type { SpeechSocketParts } from '../../src/api/speech/speech-sockets.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SoundOutcome } from '../../src/speaking/sound.js';
@@ -140,7 +140,7 @@ export interface DialectUnderTest {
   readonly speech: ScriptedSpeech;
   readonly peer: RecordedPeer;
   readonly time: ManualTime;
-  readonly conversation: Conversation;
+  readonly conversation: SocketHandler;
   /** Codes of failures that went to the log, each with its request. */
   readonly failures: string[];
   readonly firstSounds: number[];

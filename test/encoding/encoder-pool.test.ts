@@ -6,7 +6,7 @@ import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { wavHeader } from '../../src/codecs/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
-import { Outbox } from '../../src/encoding/line-messages.js';
+import { MessageBatch } from '../../src/encoding/line-messages.js';
 import { rejectionsOf } from '../fakes/rejections.js';
 import { joined, loud, resampled } from './line-fakes.js';
 
@@ -334,7 +334,7 @@ test('settings that no encoder takes lose the line by name', async () => {
 
 function outbox() {
   const lists: (readonly number[])[] = [];
-  return { lists, box: new Outbox<number>((messages) => lists.push(messages)) };
+  return { lists, box: new MessageBatch<number>((messages) => lists.push(messages)) };
 }
 
 test('messages of one turn and its microtasks leave as one list, in order', async () => {

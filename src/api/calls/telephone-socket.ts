@@ -16,7 +16,7 @@ import {
 } from './telephone-access.js';
 import { callJson, eventJson, isLast } from './call-json.js';
 import { hasNoMoreEvents } from './telephone-routes.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 
 const NORMAL = 1000;
 const MOST_RUNNING = 16; // unanswered commands of one socket
@@ -52,7 +52,7 @@ interface CallConversationParts {
   readonly client: ClientTelephone;
 }
 
-class CallConversation implements Conversation {
+class CallConversation implements SocketHandler {
   readonly #parts: CallConversationParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

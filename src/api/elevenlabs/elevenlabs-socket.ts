@@ -5,7 +5,7 @@ import { asParleyError, type ErrorCode, forClient, meaningOf, ParleyError } from
 import { stated } from '../../stated.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
 import type { Time } from '../../time.js';
-import type { Conversation, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Handshake, Peer } from '../http/socket-dialect.js';
 import { type Alignment, SpeechRate } from './sound-messages.js';
 import { ElevenLabsContext, IdleTimer } from './elevenlabs-context.js';
 import {
@@ -50,7 +50,7 @@ interface ContextOptions {
 
 const MAX_REASON_BYTES = 123; // reason of a close frame (RFC 6455, section 5.5)
 
-export class ElevenLabsSocket implements Conversation {
+export class ElevenLabsSocket implements SocketHandler {
   readonly #parts: ElevenLabsParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

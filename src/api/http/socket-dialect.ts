@@ -11,7 +11,7 @@ export interface Peer {
    * chunks.
    */
   drained(): Promise<void>;
-  /** Ends the conversation and closes the socket. Idempotent. Calls `closed` of the conversation. */
+  /** Closes the socket. Idempotent. Calls `closed` of the handler. */
   close(code: number, reason: string): void;
 }
 
@@ -41,7 +41,7 @@ export interface Handshake {
 }
 
 /** The state of a dialect for one open socket. */
-export interface Conversation {
+export interface SocketHandler {
   /** Must not throw: the dialect reports an invalid message to the peer in its own protocol. */
   message(data: string | Uint8Array): void;
   /** Called once, when the socket is closed: stops all work. Resolves when everything is freed. */
@@ -78,5 +78,5 @@ export interface Dialect {
   readonly carriesSound?: boolean;
   /** Throws the error that refuses the upgrade, before the socket opens. */
   check?(handshake: Handshake): void;
-  open(peer: Peer, handshake: Handshake): Conversation;
+  open(peer: Peer, handshake: Handshake): SocketHandler;
 }

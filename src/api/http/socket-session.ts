@@ -1,13 +1,13 @@
-// Runs one open WebSocket: it joins the throttle, the sender and the conversation, pings the peer, and ends
+// Runs one open WebSocket: it joins the throttle, the sender and the handler, pings the peer, and ends
 // all of them together.
 //
-//   open ──▶ closing ──▶ closed     (the conversation ends as soon as closing begins)
+//   open ──▶ closing ──▶ closed     (the handler ends as soon as closing begins)
 import type { WebSocket } from 'ws';
 import { MessageRate, type MessageRateLimits } from '../../call/client-limits.js';
 import type { Log } from '../../log.js';
 import type { SocketMetrics } from './http-metrics.js';
 import type { Time } from '../../time.js';
-import type { Conversation, Dialect, Handshake, Peer } from './socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from './socket-dialect.js';
 
 export interface SocketLimits extends ThrottleLimits {
   /** Write timeout in milliseconds: how long a peer may leave sent data unread. */
@@ -53,7 +53,7 @@ const SOUND_LIMITS = {
 };
 
 export class SocketSession {
-  /** Resolves when the socket is closed and everything of its conversation is freed. */
+  /** Resolves when the socket is closed and everything of its handler is freed. */
   readonly ended: Promise<void>;
   readonly #socket: WebSocket;
   readonly #parts: SessionParts;
@@ -62,7 +62,7 @@ export class SocketSession {
   readonly #throttle: MessageThrottle;
   readonly #sender: SocketSender;
   readonly #openedAtMs: number;
-  #conversation: Conversation | undefined;
+  #handler: SocketHandler | undefined;
   #messagesIn = 0;
   /** When the peer last sent something, or was last sent something that may keep it busy. */
   #aliveAtMs: number;
@@ -95,12 +95,12 @@ export class SocketSession {
     this.ended = new Promise((resolve) => this.#listen(resolve));
     parts.metrics.opened(dialect.name);
     this.#planPing();
-    this.#guarded(() => (this.#conversation = dialect.open(this.#peer(), handshake)));
+    this.#guarded(() => (this.#handler = dialect.open(this.#peer(), handshake)));
     if (this.#end !== undefined) void this.#free(); // the dialect closed it during `open`
   }
 
   /**
-   * Ends the conversation at once, and the socket when the peer confirms. Idempotent: the first reason
+   * Ends the handler at once, and the socket when the peer confirms. Idempotent: the first reason
    * counts.
    */
   close(code: number, reason: string, end: SocketEnd): void {
@@ -151,7 +151,7 @@ export class SocketSession {
   #deliver(message: string | Buffer): void {
     this.#messagesIn++;
     this.#parts.metrics.message(this.#dialect.name, 'in');
-    this.#guarded(() => this.#conversation?.message(message));
+    this.#guarded(() => this.#handler?.message(message));
   }
 
   /** A dialect must not throw. If one does, only its own socket is closed. */
@@ -196,14 +196,14 @@ export class SocketSession {
     this.#throttle.close();
     this.#sender.close();
     this.#cancelPing();
-    if (this.#conversation === undefined) return Promise.resolve();
-    this.#freed ??= this.#closed(this.#conversation);
+    if (this.#handler === undefined) return Promise.resolve();
+    this.#freed ??= this.#closed(this.#handler);
     return this.#freed;
   }
 
-  async #closed(conversation: Conversation): Promise<void> {
+  async #closed(handler: SocketHandler): Promise<void> {
     try {
-      await conversation.closed();
+      await handler.closed();
     } catch (error) {
       const { requestId } = this.#handshake;
       this.#parts.log.error({ requestId, dialect: this.#dialect.name, err: error }, 'socket not freed');

@@ -20,7 +20,7 @@ import {
   stringIn,
   wholeIn,
 } from '../http/message-fields.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { LiveClient } from '../live/live-client.js';
 import {
   liveTranscriberOf,
@@ -46,7 +46,7 @@ export function jambonzSocket(parts: LiveSocketParts): Dialect {
   };
 }
 
-class JambonzConversation implements Conversation {
+class JambonzConversation implements SocketHandler {
   readonly #parts: LiveSocketParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

@@ -26,7 +26,7 @@ import {
   stringIn,
 } from '../http/message-fields.js';
 import type { SpeechOptionLimits } from '../http/message-fields.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { type SpeechSocketParts, TextQueue } from '../speech/speech-sockets.js';
 
 const TYPES = ['stream', 'flush', 'stop', 'clear'] as const;
@@ -60,7 +60,7 @@ interface OpenText {
   length: number;
 }
 
-class JambonzSpeech implements Conversation {
+class JambonzSpeech implements SocketHandler {
   readonly #parts: SpeechSocketParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

@@ -10,7 +10,7 @@ import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import { stated } from '../../stated.js';
 import { isMarkup, TEXT_FORMATS, tooLong } from '../../speaking/text-source.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import {
   choiceIn,
   type Fields,
@@ -36,7 +36,7 @@ export function legacySocket(parts: SpeechSocketParts): Dialect {
 // Whatever format a message names: there is one here, and always was.
 const [PCM] = AUDIO_FORMATS.filter(({ name }) => name === 'pcm');
 
-class LegacyConversation implements Conversation {
+class LegacyConversation implements SocketHandler {
   readonly #parts: SpeechSocketParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

@@ -22,7 +22,7 @@ import {
   stringIn,
   wholeIn,
 } from '../http/message-fields.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { LiveClient } from './live-client.js';
 import {
   liveTranscriberOf,
@@ -59,7 +59,7 @@ export function liveSocket(parts: LiveSocketParts): Dialect {
   };
 }
 
-class LiveConversation implements Conversation {
+class LiveConversation implements SocketHandler {
   readonly #parts: LiveSocketParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

@@ -7,7 +7,7 @@
 import { ParleyError } from '../../errors.js';
 import { socketError } from '../http/error-reply.js';
 import { invalid } from '../http/message-fields.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { type SpeechSocketParts, TextQueue } from '../speech/speech-sockets.js';
 import { type OmniConfig, type OmniMessage, readOmniMessage } from './omni-message.js';
 import { OmniUtterance } from './omni-utterance.js';
@@ -23,7 +23,7 @@ export function omniSocket(parts: SpeechSocketParts): Dialect {
 
 const NORMAL = 1000;
 
-class OmniConversation implements Conversation {
+class OmniConversation implements SocketHandler {
   readonly #parts: SpeechSocketParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

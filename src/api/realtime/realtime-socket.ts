@@ -7,7 +7,7 @@ import { type ChannelOpening, NO_AGENT } from '../../call/call-handler.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import { socketError } from '../http/error-reply.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { checkIntent, type SecretSessions, type TranscriptionDialect } from './transcription-socket.js';
 import { RealtimeTalk, type RealtimeParts } from './realtime-channel.js';
 import { USUAL_FORMATS } from './realtime-sound.js';
@@ -64,7 +64,7 @@ function agentOf({ url }: Handshake, { handler }: RealtimeSocketParts): string |
   throw new ParleyError('INVALID_FIELD', `there is no agent ${JSON.stringify(agent)}`, { field: 'agent' });
 }
 
-class RealtimeConversation implements Conversation {
+class RealtimeConversation implements SocketHandler {
   readonly #talk: RealtimeTalk | undefined;
   readonly #call: SoundCall | undefined;
 

@@ -13,7 +13,7 @@ import type { LiveRequest } from '../../transcribing/live-transcriber.js';
 import type { SoundEncoding } from '../../transcribing/live-sound.js';
 import { socketError } from '../http/error-reply.js';
 import { type Fields, invalid, readFields, readLanguage, soundIn, stringIn } from '../http/message-fields.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { TRANSCRIPTION_MODELS } from '../speech/speech-request.js';
 import { LiveClient } from '../live/live-client.js';
 import { liveTranscriberOf, FAILED_CLOSE, type LiveSocketParts } from '../live/live-socket-parts.js';
@@ -51,7 +51,8 @@ export function realtimeSocket(parts: LiveSocketParts, secrets: SecretSessions):
       liveTranscriberOf(parts);
       if (isAskedFor(handshake)) parts.checkModel(modelOf(handshake) ?? undefined);
     },
-    open: (peer, handshake) => new RealtimeConversation(parts, peer, handshake, presetOf(handshake, secrets)),
+    open: (peer, handshake) =>
+      new RealtimeTranscription(parts, peer, handshake, presetOf(handshake, secrets)),
   };
 }
 
@@ -99,7 +100,7 @@ interface Turns {
   readonly items: Map<number, TurnItem>;
 }
 
-class RealtimeConversation implements Conversation {
+class RealtimeTranscription implements SocketHandler {
   readonly #parts: LiveSocketParts;
   readonly #peer: Peer;
   readonly #handshake: Handshake;

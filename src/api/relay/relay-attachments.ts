@@ -13,7 +13,7 @@ import { readRelayAttributes, type RelayAttributes } from '../../config/relay-co
 import { ParleyError } from '../../errors.js';
 import { forwardedPrefix } from '../http/browser-headers.js';
 import { jsonAnswer, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { checkedAttributes, wordsOf } from './relay-messages.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
@@ -138,7 +138,7 @@ export function relaySocket(attachments: RelayAttachments, keyed: boolean): Dial
   };
 }
 
-class AttachedApplication implements Conversation {
+class AttachedApplication implements SocketHandler {
   readonly #attachments: RelayAttachments;
   readonly #peer: Peer;
   readonly #attachment: Attachment | undefined;

@@ -8,7 +8,7 @@ import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import type { FrameCodec } from '../../call/sound-port.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
-import type { Conversation, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
 import { checkedAttributes, wordsOf } from './relay-messages.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
@@ -41,7 +41,7 @@ export function relayCallSocket(parts: RelaySocketParts, keyed: boolean): Dialec
   };
 }
 
-class RelayConversation implements Conversation {
+class RelayConversation implements SocketHandler {
   readonly #peer: Peer;
   readonly #requestId: string;
   readonly #log: RelaySocketParts['log'];

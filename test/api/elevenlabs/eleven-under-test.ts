@@ -1,6 +1,6 @@
 // Opens a conversation of ElevenLabs' dialects whose time, speech and client the test controls.
 import assert from 'node:assert/strict';
-import type { Conversation, Handshake } from '../../../src/api/http/socket-dialect.js';
+import type { SocketHandler, Handshake } from '../../../src/api/http/socket-dialect.js';
 import { elevenLabsDialects } from '../../../src/api/elevenlabs/stream-input.js';
 import type { ElevenLabsParts } from '../../../src/api/elevenlabs/elevenlabs-socket.js';
 import type { ParleyError } from '../../../src/errors.js';
@@ -12,7 +12,7 @@ interface ElevenUnderTest {
   readonly peer: FakePeer;
   readonly time: ManualTime;
   readonly speaker: ScriptedSpeaker;
-  readonly conversation: Conversation;
+  readonly conversation: SocketHandler;
   /** Errors written to the log. */
   readonly failures: ParleyError[];
   tell(...messages: object[]): void;

@@ -1,7 +1,7 @@
 // A dialect that echoes each message and records what happened to its conversations.
-import type { Conversation, Dialect, Handshake, Peer } from '../../../src/api/http/socket-dialect.js';
+import type { SocketHandler, Dialect, Handshake, Peer } from '../../../src/api/http/socket-dialect.js';
 
-class EchoConversation implements Conversation {
+class EchoConversation implements SocketHandler {
   readonly heard: (string | Uint8Array)[] = [];
   readonly peer: Peer;
   readonly handshake: Handshake;

@@ -1,7 +1,7 @@
 // Opens a dialect of live transcription with a scripted recogniser and scripted voice activity.
 import type { TestContext } from 'node:test';
 import type { LiveSocketParts } from '../../../src/api/live/live-socket-parts.js';
-import type { Conversation, Dialect, Peer } from '../../../src/api/http/socket-dialect.js';
+import type { SocketHandler, Dialect, Peer } from '../../../src/api/http/socket-dialect.js';
 import { ParleyError } from '../../../src/errors.js';
 import { LiveTranscriber } from '../../../src/transcribing/live-transcriber.js';
 import { HEARING_SETTINGS } from '../../fakes/hearing-settings.js';
@@ -15,7 +15,7 @@ export interface LiveDialectUnderTest {
   readonly recogniser: ScriptedRecogniser;
   readonly activity: ScriptedActivity;
   readonly time: ManualTime;
-  readonly conversation: Conversation;
+  readonly conversation: SocketHandler;
   readonly failures: string[];
   readonly closedWith: (readonly [number, string])[];
   /** JSON messages and sound, in order. */

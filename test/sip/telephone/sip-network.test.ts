@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
-import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
+import { SipAdmission, RecentPeers } from '../../../sip/telephone/sip-admission.js';
 import { SipNetwork } from '../../../sip/telephone/sip-network.js';
 import type { Flow, TransportName } from '../../../sip/transport/flow.js';
 import { readConfig } from '../../../src/config/config.js';
@@ -43,7 +43,7 @@ function network(t: TestContext, hosts: string, tlsPort?: number): SipNetwork {
     time,
     recentPeers,
     taps: undefined,
-    admission: new Admission({ guard, digest: undefined, recentPeers }),
+    admission: new SipAdmission({ guard, digest: undefined, recentPeers }),
     invited: () => undefined,
     journeyFor: () => undefined,
     onResponse: () => undefined,

@@ -11,7 +11,7 @@ import { systemTime } from '../../../src/time.js';
 import type { Result } from '../../../sip/message/refusal.js';
 import type { SipRequest } from '../../../sip/message/message.js';
 import { type Answer, Answering } from '../../../sip/telephone/answering.js';
-import { RecentPeers } from '../../../sip/telephone/admission.js';
+import { RecentPeers } from '../../../sip/telephone/sip-admission.js';
 import { Telephone, type TelephoneParts } from '../../../sip/telephone/telephone.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { RoutingTable } from '../../../sip/routing-table.js';

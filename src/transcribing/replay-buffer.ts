@@ -8,7 +8,7 @@ const READ_SAMPLES = 16_384;
  */
 const MOST_SECONDS = 480;
 
-export class KeptSound {
+export class ReplayBuffer {
   readonly #ring: PcmRing;
   #chunks: Float32Array[] = [];
   /** Place of the first chunk in the sound, in samples. */

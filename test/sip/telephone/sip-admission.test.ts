@@ -7,7 +7,7 @@ import { Nonces } from '../../../sip/auth/nonces.js';
 import { FAILURE_BOUNDS, Guard, REQUEST_BOUNDS } from '../../../sip/guard/guard.js';
 import { parseMessage, type SipRequest } from '../../../sip/message/message.js';
 import type { Refusal } from '../../../sip/message/refusal.js';
-import { Admission, RecentPeers } from '../../../sip/telephone/admission.js';
+import { SipAdmission, RecentPeers } from '../../../sip/telephone/sip-admission.js';
 import { readUserFile } from '../../../sip/telephone/telephone-settings.js';
 import type { Flow } from '../../../sip/transport/flow.js';
 import { ManualTime } from '../../fakes/manual-time.js';
@@ -36,7 +36,7 @@ function openAdmission() {
     secretOf: (username) => (username === 'anna' ? { password: 'secret' } : undefined),
   });
   const recentPeers = new RecentPeers(time);
-  return { guard, recentPeers, admission: new Admission({ guard, digest, recentPeers }) };
+  return { guard, recentPeers, admission: new SipAdmission({ guard, digest, recentPeers }) };
 }
 
 function invite(more: readonly string[] = []): SipRequest {
@@ -129,7 +129,7 @@ void test('while there is too much to do no password is spent, and strangers sti
 
 void test('where nobody has a password, those who would need one hear nothing, busy or not', () => {
   const { guard, recentPeers } = openAdmission();
-  const admission = new Admission({ guard, digest: undefined, recentPeers });
+  const admission = new SipAdmission({ guard, digest: undefined, recentPeers });
   const verdicts = [false, true].map((busy) => admission.admits(invite(), from('10.0.0.1'), false, busy));
   assert.deepEqual(verdicts, ['silence', 'silence']);
 });

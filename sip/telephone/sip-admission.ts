@@ -21,7 +21,7 @@ interface Began {
   readonly flow: Flow;
 }
 
-export class Admission {
+export class SipAdmission {
   readonly #guard: Guard;
   readonly #digest: DigestServer | undefined;
 
