@@ -71,7 +71,7 @@ export function recordOf(
   const callId = leg?.session.dialog?.callId;
   return stated({
     id,
-    door: 'sip',
+    protocol: 'sip',
     direction,
     from,
     to,

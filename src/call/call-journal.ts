@@ -40,7 +40,7 @@ export class CallJournal {
   }
 
   opened({ codec, path }: MediaPort): void {
-    this.#log.info({ call: this.#call, door: this.#protocol, codec: codec.name, path }, 'call opened');
+    this.#log.info({ call: this.#call, protocol: this.#protocol, codec: codec.name, path }, 'call opened');
   }
 
   moved(from: string, { path, codec, frameMs }: MediaPort): void {

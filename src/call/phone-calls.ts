@@ -197,7 +197,7 @@ export interface PhoneCalls {
 /** Summary of a call that ended: the source of one log line and one webhook. */
 export interface CallRecord {
   readonly id: string;
-  readonly door: string;
+  readonly protocol: string;
   readonly direction: 'inbound' | 'outbound';
   /** Call-ID of SIP. */
   readonly callId?: string;

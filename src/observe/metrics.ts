@@ -19,6 +19,14 @@ interface MetricsOptions extends ScrapedFigures {
   readonly node?: boolean;
 }
 
+type ProtocolLabel = 'protocol' | 'door';
+const PROTOCOL_LABELS: readonly ProtocolLabel[] = ['protocol', 'door'];
+
+/** `door` is the old name of `protocol`. It stays for one more release. */
+function protocolLabels(protocol: string) {
+  return { protocol, door: protocol };
+}
+
 const FIRST_AUDIO_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1, 2, 5];
 const REQUEST_SECONDS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -33,16 +41,16 @@ export class Metrics implements HttpMetrics, CallMetrics {
   readonly applications = new ApplicationMetrics(this.#registry);
   readonly #receptions = new ReceptionMetrics(this.#registry);
   readonly sip: SipMetrics;
-  readonly #calls = new Gauge<'door'>({
+  readonly #calls = new Gauge<ProtocolLabel>({
     name: 'parley_calls',
-    help: 'calls open now, by the way they came in (door)',
-    labelNames: ['door'],
+    help: 'calls open now, by protocol (door: its old label, for one more release)',
+    labelNames: PROTOCOL_LABELS,
     registers: [this.#registry],
   });
-  readonly #callsTotal = new Counter<'door' | 'end'>({
+  readonly #callsTotal = new Counter<ProtocolLabel | 'end'>({
     name: 'parley_calls_total',
-    help: 'calls that have ended, by door and reason',
-    labelNames: ['door', 'end'],
+    help: 'calls that have ended, by protocol and reason',
+    labelNames: [...PROTOCOL_LABELS, 'end'],
     registers: [this.#registry],
   });
   readonly #utterances = new Counter<'end'>({
@@ -68,10 +76,10 @@ export class Metrics implements HttpMetrics, CallMetrics {
     labelNames: ['speech'],
     registers: [this.#registry],
   });
-  readonly #firstAudio = new Histogram<'door'>({
+  readonly #firstAudio = new Histogram<ProtocolLabel>({
     name: 'parley_time_to_first_audio_seconds',
     help: 'time from the arrival of a text to its first packet (calls) or first byte of audio (HTTP)',
-    labelNames: ['door'],
+    labelNames: PROTOCOL_LABELS,
     buckets: FIRST_AUDIO_SECONDS,
     registers: [this.#registry],
   });
@@ -124,15 +132,15 @@ export class Metrics implements HttpMetrics, CallMetrics {
     return this.#registry.metrics();
   }
 
-  callOpened(door: string): void {
-    this.#calls.inc({ door });
+  callOpened(protocol: string): void {
+    this.#calls.inc(protocolLabels(protocol));
   }
 
   /** `end` comes from the closed set of reasons of calls. */
-  callClosed(door: string, end: string, remote?: RemoteReception): void {
-    this.#calls.dec({ door });
-    this.#callsTotal.inc({ door, end });
-    if (remote !== undefined) this.#receptions.ended(door, remote);
+  callClosed(protocol: string, end: string, remote?: RemoteReception): void {
+    this.#calls.dec(protocolLabels(protocol));
+    this.#callsTotal.inc({ ...protocolLabels(protocol), end });
+    if (remote !== undefined) this.#receptions.ended(protocol, remote);
   }
 
   utteranceEnded(end: 'spoken' | 'interrupted' | 'failed'): void {
@@ -140,8 +148,8 @@ export class Metrics implements HttpMetrics, CallMetrics {
   }
 
   /** Milliseconds from the arrival of a text to its first sound leaving. */
-  firstAudio(ms: number, door = 'webrtc'): void {
-    this.#firstAudio.observe({ door }, ms / 1000);
+  firstAudio(ms: number, protocol = 'webrtc'): void {
+    this.#firstAudio.observe(protocolLabels(protocol), ms / 1000);
   }
 
   requestAnswered({ method, route, status, seconds }: RequestAnswered): void {
@@ -164,16 +172,16 @@ const LOSS_RATIO = [0, 0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5];
 const JITTER_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5];
 const RTT_SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2];
 
-/** How far ends received the calls that have ended, by the way they came in (door). */
+/** How far ends received the calls that have ended, by protocol. */
 class ReceptionMetrics {
-  readonly #loss: Histogram<'door'>;
-  readonly #jitterSeconds: Histogram<'door'>;
-  readonly #rttSeconds: Histogram<'door'>;
-  readonly #mos: Histogram<'door'>;
+  readonly #loss: Histogram<ProtocolLabel>;
+  readonly #jitterSeconds: Histogram<ProtocolLabel>;
+  readonly #rttSeconds: Histogram<ProtocolLabel>;
+  readonly #mos: Histogram<ProtocolLabel>;
 
   constructor(registry: Registry) {
     const histogram = (name: string, help: string, buckets: number[]) =>
-      new Histogram({ name, help, labelNames: ['door'], buckets, registers: [registry] });
+      new Histogram({ name, help, labelNames: PROTOCOL_LABELS, buckets, registers: [registry] });
     const reported = 'of a call that ended, as the far end reported it';
     this.#loss = histogram('parley_call_remote_loss_ratio', `packet loss ${reported}, 0 to 1`, LOSS_RATIO);
     this.#jitterSeconds = histogram(
@@ -185,11 +193,12 @@ class ReceptionMetrics {
     this.#mos = histogram('parley_call_remote_mos', `mean opinion score ${reported}, by the E-model`, MOS);
   }
 
-  ended(door: string, { loss, jitterMs, rttMs, mos }: RemoteReception): void {
-    this.#loss.observe({ door }, loss);
-    this.#jitterSeconds.observe({ door }, jitterMs / 1000);
-    if (rttMs !== null) this.#rttSeconds.observe({ door }, rttMs / 1000);
-    this.#mos.observe({ door }, mos);
+  ended(protocol: string, { loss, jitterMs, rttMs, mos }: RemoteReception): void {
+    const labels = protocolLabels(protocol);
+    this.#loss.observe(labels, loss);
+    this.#jitterSeconds.observe(labels, jitterMs / 1000);
+    if (rttMs !== null) this.#rttSeconds.observe(labels, rttMs / 1000);
+    this.#mos.observe(labels, mos);
   }
 }
 

@@ -272,7 +272,7 @@ const CALL_ENDED = 'call.ended';
  * The record as JSON in the terms of the HTTP interface. Unknown fields are absent; times are Unix seconds.
  */
 export function callRecordBody(record: CallRecord) {
-  const { id, door, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
+  const { id, protocol, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
     record;
   const { end, codec, srtp, setupMs, firstAudioMs, totalMs, connectedMs, digits, recordings, transferredTo } =
     record;
@@ -283,7 +283,8 @@ export function callRecordBody(record: CallRecord) {
     call: {
       object: 'call.record',
       id,
-      door,
+      protocol,
+      door: protocol, // its old name, for one more release
       direction,
       sip_call_id: callId,
       from,

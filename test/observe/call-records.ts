@@ -4,7 +4,7 @@ import type { CallRecord } from '../../src/call/phone-calls.js';
 export function callRecord(changes: Partial<CallRecord> = {}): CallRecord {
   return {
     id: 'call_1',
-    door: 'sip',
+    protocol: 'sip',
     direction: 'outbound',
     callId: 'a84b4c76e66710@192.0.2.1',
     from: 'sip:+4930123456@trunk.example',

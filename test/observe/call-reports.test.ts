@@ -27,7 +27,7 @@ test('the line of a call holds figures, and whole numbers only where they are as
   assert.equal(/4567|3456|200@/.test(JSON.stringify(line)), false);
   assert.deepEqual(JSON.parse(JSON.stringify(line)), {
     call: 'call_1',
-    door: 'sip',
+    protocol: 'sip',
     direction: 'outbound',
     callId: 'a84b4c76e66710@192.0.2.1',
     from: 'sip:+********56@trunk.example',

@@ -75,7 +75,7 @@ test('lines below the level are not written', () => {
 
 test('a call logs how its audio leaves when it opens, and its packets when it closes', async () => {
   const { call, log, pass } = calls.open();
-  assert.deepEqual(log, ['call opened {"call":"call-1","door":"test","codec":"PCMU","path":"captured"}']);
+  assert.deepEqual(log, ['call opened {"call":"call-1","protocol":"test","codec":"PCMU","path":"captured"}']);
   const utterance = call.speak('Hello.');
   await utterance.pushed;
   pass(1000);

@@ -25,20 +25,20 @@ async function linesOf(metrics: Metrics, name: string): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith(name));
 }
 
-test('calls are a gauge by door, and are counted by reason when they end', async () => {
+test('calls are a gauge by protocol, under its old label door too, and are counted by reason when they end', async () => {
   const metrics = new Metrics();
   metrics.callOpened('webrtc');
   metrics.callOpened('webrtc');
   metrics.callClosed('webrtc', 'hangup');
   assert.deepEqual(await linesOf(metrics, 'parley_calls'), [
-    'parley_calls{door="webrtc"} 1',
-    'parley_calls_total{door="webrtc",end="hangup"} 1',
+    'parley_calls{protocol="webrtc",door="webrtc"} 1',
+    'parley_calls_total{protocol="webrtc",door="webrtc",end="hangup"} 1',
   ]);
 });
 
 const RECEPTION = { reports: 1, recentLoss: 0 };
 
-test('what far ends reported of ended calls falls into the buckets of their door', async () => {
+test('what far ends reported of ended calls falls into the buckets of their protocol', async () => {
   const metrics = new Metrics();
   for (const rttMs of [40, null]) {
     metrics.callOpened('webrtc');
@@ -48,13 +48,13 @@ test('what far ends reported of ended calls falls into the buckets of their door
   metrics.callClosed('sip', 'peer hung up');
   const lines = (await metrics.exposition()).split('\n');
   for (const line of [
-    'parley_call_remote_loss_ratio_bucket{le="0.03",door="webrtc"} 0',
-    'parley_call_remote_loss_ratio_bucket{le="0.05",door="webrtc"} 2',
-    'parley_call_remote_jitter_seconds_sum{door="webrtc"} 0.024',
-    'parley_call_rtt_seconds_bucket{le="0.05",door="webrtc"} 1',
-    'parley_call_rtt_seconds_count{door="webrtc"} 1',
-    'parley_call_remote_mos_bucket{le="3.75",door="webrtc"} 0',
-    'parley_call_remote_mos_bucket{le="4",door="webrtc"} 2',
+    'parley_call_remote_loss_ratio_bucket{le="0.03",protocol="webrtc",door="webrtc"} 0',
+    'parley_call_remote_loss_ratio_bucket{le="0.05",protocol="webrtc",door="webrtc"} 2',
+    'parley_call_remote_jitter_seconds_sum{protocol="webrtc",door="webrtc"} 0.024',
+    'parley_call_rtt_seconds_bucket{le="0.05",protocol="webrtc",door="webrtc"} 1',
+    'parley_call_rtt_seconds_count{protocol="webrtc",door="webrtc"} 1',
+    'parley_call_remote_mos_bucket{le="3.75",protocol="webrtc",door="webrtc"} 0',
+    'parley_call_remote_mos_bucket{le="4",protocol="webrtc",door="webrtc"} 2',
   ]) {
     assert.ok(lines.includes(line), line);
   }
@@ -86,9 +86,19 @@ test('utterances are counted by their end, and the time to first audio falls int
     'parley_utterances_total{end="interrupted"} 1',
   ]);
   const seconds = await linesOf(metrics, 'parley_time_to_first_audio_seconds');
-  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_bucket{le="0.01",door="webrtc"} 0'));
-  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_bucket{le="0.015",door="webrtc"} 1'));
-  assert.ok(seconds.includes('parley_time_to_first_audio_seconds_sum{door="webrtc"} 0.012'));
+  assert.ok(
+    seconds.includes(
+      'parley_time_to_first_audio_seconds_bucket{le="0.01",protocol="webrtc",door="webrtc"} 0',
+    ),
+  );
+  assert.ok(
+    seconds.includes(
+      'parley_time_to_first_audio_seconds_bucket{le="0.015",protocol="webrtc",door="webrtc"} 1',
+    ),
+  );
+  assert.ok(
+    seconds.includes('parley_time_to_first_audio_seconds_sum{protocol="webrtc",door="webrtc"} 0.012'),
+  );
 });
 
 test('the lateness of packets becomes a cumulative histogram in seconds at the moment of the scrape', async () => {

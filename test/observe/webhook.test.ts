@@ -78,6 +78,7 @@ test('a record is posted as JSON under the id of its call, signed with the momen
     call: {
       object: 'call.record',
       id: 'call_1',
+      protocol: 'sip',
       door: 'sip',
       direction: 'outbound',
       sip_call_id: 'a84b4c76e66710@192.0.2.1',

@@ -60,7 +60,10 @@ test('a text sounds as it does over HTTP, its sentences apart as far as there', 
   // Each sentence has a resampler of its own, which may round its length.
   assert.ok(Math.abs(client.sound.length - whole.length) <= 8, `${client.sound.length}, not ${whole.length}`);
   await freed(server);
-  assert.match(await server.metrics.exposition(), /first_audio_seconds_count\{door="websocket"\} 2/);
+  assert.match(
+    await server.metrics.exposition(),
+    /first_audio_seconds_count\{protocol="websocket",door="websocket"\} 2/,
+  );
 });
 
 test('a cancellation stops a long text, and the next one is heard', async (t) => {

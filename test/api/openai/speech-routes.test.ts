@@ -418,7 +418,7 @@ test('the time to the first sound over HTTP is counted apart from that of calls'
   speech.whole = ['RIFF'];
   await app.inject({ method: 'POST', url: SPEECH, payload: { input: 'Hello.' } });
   const text = await metrics.exposition();
-  assert.match(text, /parley_time_to_first_audio_seconds_count\{door="http"\} 1/);
+  assert.match(text, /parley_time_to_first_audio_seconds_count\{protocol="http",door="http"\} 1/);
   assert.match(
     text,
     /parley_http_requests_total\{method="POST",route="\/v1\/audio\/speech",status="200"\} 1/,

@@ -40,7 +40,7 @@ void test('a call that came in rings, is connected once acknowledged, and ends o
   assert.deepEqual([media.closed, records.length], [1, 1]);
   assert.deepEqual(records[0], {
     id: 'call-1',
-    door: 'sip',
+    protocol: 'sip',
     direction: 'inbound',
     from: 'sip:anna@a',
     to: 'sip:100@parley',
