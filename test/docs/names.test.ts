@@ -75,9 +75,21 @@ test('the guide names every type of the events and messages of calls', () => {
 
 /**
  * The folders whose bodies are Parley's own, or OpenAI's with additions. The protocols of ElevenLabs and of
- * OpenAI's Realtime (`src/api/realtime`, `src/api/live`) have a reference of their own.
+ * OpenAI's Realtime (`src/api/realtime`) have a reference of their own.
  */
-const OWN_BODIES = ['calls', 'http', 'jambonz', 'legacy', 'omni', 'openai', 'relay', 'streams'];
+const OWN_BODIES = [
+  'calls',
+  'http',
+  'jambonz',
+  'legacy',
+  'live',
+  'omni',
+  'openai',
+  'relay',
+  'speech',
+  'status',
+  'streams',
+];
 
 test('the guide names every field of bodies, events and call records that has an underscore', () => {
   const places = [...OWN_BODIES.map((folder) => `src/api/${folder}`), 'src/observe/webhook.ts'];
