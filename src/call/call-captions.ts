@@ -29,7 +29,7 @@ export type CaptionEvent =
   /** `startedMs`: when the time of the captions began, in milliseconds since 1970. */
   | { readonly type: 'started'; readonly startedMs: number; readonly isCallerRecognised: boolean }
   | { readonly type: 'caption'; readonly caption: Caption }
-  /** What the caller says is not recognised for now. */
+  /** The caller's speech is not recognised for now. */
   | { readonly type: 'failed'; readonly error: ParleyError }
   | { readonly type: 'ended'; readonly reason: string };
 

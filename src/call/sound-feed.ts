@@ -53,7 +53,7 @@ interface FeedParts {
 export class SoundFeed {
   readonly #parts: FeedParts;
   readonly #unobserve: () => void;
-  /** Those that were not played to their end, oldest first. */
+  /** Talkspurts that were not played to their end, oldest first. */
   readonly #spurts: Spurt[] = [];
   /** The one that takes sound: the last of them. */
   #open: Spurt | undefined;

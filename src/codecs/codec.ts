@@ -1,5 +1,5 @@
 // Codecs as data: what SDP, the clock and the encoders need to know of each.
-/** Those that SDP may name. */
+/** Codecs that SDP may name. */
 export type SdpCodecName = 'opus' | 'G722' | 'PCMU' | 'PCMA';
 export type CodecName = SdpCodecName | 'L16';
 

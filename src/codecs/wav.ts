@@ -154,7 +154,7 @@ export class WavStream {
       return out;
     });
     this.#samples = samples - frames * frameBytes;
-    // What is less than a frame, or follows the samples, is dropped.
+    // Bytes that are less than a frame, or follow the samples, are dropped.
     const isOver = this.#samples < frameBytes;
     this.#left = isOver ? new Uint8Array(0) : Buffer.from(this.#left.subarray(frames * frameBytes));
     if (isOver) this.#skip = Infinity;

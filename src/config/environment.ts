@@ -156,7 +156,7 @@ const MOST_MISSING = 2; // parts
 /** The checkpoints that are configured. */
 interface Checkpoints {
   readonly voice: boolean;
-  /** Of a recogniser or an aligner. */
+  /** True for the checkpoint of a recogniser or an aligner. */
   readonly hearing: boolean;
 }
 

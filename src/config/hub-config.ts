@@ -22,7 +22,7 @@ export function readHubConfig(env: Environment): HubConfig {
   return { endpoint, token: read.raw('HF_TOKEN'), cache: hubCache(env) };
 }
 
-/** Where checkpoints are, and how the server would load them. */
+/** The places of checkpoints, and the way in which the server would load them. */
 export interface CheckpointConfig {
   readonly cache: string;
   /** Folders that variables name. */

@@ -11,7 +11,7 @@ export interface ApiServerConfig {
 }
 
 export interface ApiServersConfig extends Omit<ApiServerConfig, 'baseUrl'> {
-  /** Of servers with the same model. */
+  /** Addresses of servers with the same model. */
   readonly baseUrls: readonly string[];
 }
 

@@ -21,7 +21,7 @@ interface ModelHealth {
   readonly usable: boolean;
   readonly loaded: boolean;
   readonly problem: string | undefined;
-  /** What it computes on; undefined while it is not loaded, or on other machines. */
+  /** The device that computes; undefined while it is not loaded, or on other machines. */
   readonly device: string | undefined;
 }
 

@@ -130,7 +130,7 @@ export interface Recogniser {
   readonly usable: boolean;
   /** Reason why it is not usable. */
   readonly trouble?: string | undefined;
-  /** What it computes on; undefined while it is not loaded, or on other machines. */
+  /** The device that computes; undefined while it is not loaded, or on other machines. */
   readonly device?: string | undefined;
   readonly loaded: boolean;
   /** Open sessions. */
@@ -165,7 +165,7 @@ export interface Aligner {
   readonly languages: readonly string[];
   readonly usable: boolean;
   readonly trouble?: string | undefined;
-  /** What it computes on; undefined while it is not loaded, or on other machines. */
+  /** The device that computes; undefined while it is not loaded, or on other machines. */
   readonly device?: string | undefined;
   readonly loaded: boolean;
   /**

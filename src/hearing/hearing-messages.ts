@@ -85,7 +85,7 @@ export type FromHearingWorker =
 export const HEARING_COUNTERS = { workedUs: 0, windows: 1, gated: 2, runs: 3 } as const;
 export const HEARING_COUNTER_BYTES = 16;
 
-/** What the main thread gives a worker at its start. */
+/** The main thread gives this to a worker at its start. */
 export interface HearingWorkerData {
   /** Handle of the ears, which the main thread closes. */
   readonly ears: number;

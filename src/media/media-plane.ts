@@ -68,7 +68,7 @@ export class MediaPlane {
   readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
   readonly #associations = new Map<number, DtlsAssociation>();
-  /** Of sockets that were closed. */
+  /** Sums of sockets that were closed. */
   readonly #heardBefore = { samples: 0, concealed: 0 };
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
   #kept: CapturedPacket[] = [];
@@ -295,7 +295,7 @@ export class MediaPlane {
     }
   }
 
-  /** Those that left until then. A callback may close a playout, and so come here again. */
+  /** Reports the packets that left until then. A callback may close a playout, and so come here again. */
   #carryPackets(untilMs: number, failures: unknown[]): void {
     for (;;) {
       const packet = this.#packets[this.#uncarried];

@@ -20,7 +20,7 @@ interface RecordingsOptions {
   readonly script?: URL;
 }
 
-/** What is recorded, and where its sound comes from. */
+/** A call to be recorded, and the source of its sound. */
 interface NewRecording {
   readonly call: string;
   /** Name of the API key that owns the call; undefined if every key may use it. */

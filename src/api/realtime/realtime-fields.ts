@@ -6,7 +6,7 @@ import type { NewItem } from '../../agents/talk-items.js';
 import { choiceIn, type Fields, invalid, numberIn, stringIn } from '../http/message-fields.js';
 
 export const MOST_MESSAGE_BYTES = 64 * 1024;
-/** Of a message where sound goes in messages. */
+/** Limit of a message on connections whose sound goes in messages. */
 export const MOST_SOUND_BYTES = 1024 * 1024;
 const MOST_ID = 128; // characters
 const MOST_NAME = 64;

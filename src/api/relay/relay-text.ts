@@ -4,7 +4,7 @@ import { TokenStream } from '../../speaking/text-source.js';
 
 interface Token {
   readonly text: string;
-  /** Where it ends in the text, white space not counted. */
+  /** The place of its end in the text, white space not counted. */
   readonly end: number;
 }
 

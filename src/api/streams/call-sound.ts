@@ -131,7 +131,7 @@ class Lane {
   readonly #values = new Int16Array(this.#output.length);
   #filled = 0;
   #count = 0;
-  /** Of the next chunk, in milliseconds. */
+  /** Time of the next chunk, in milliseconds. */
   #timestampMs = 0;
 
   constructor(track: StreamTrack, chunk: CallSoundParts['chunk']) {

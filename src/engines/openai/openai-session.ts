@@ -60,7 +60,7 @@ export abstract class OpenAiSession implements RecognitionSession {
   protected reader: RingReader | undefined;
   /** Samples of the sound so far. */
   protected taken = 0;
-  /** Those that are under way. */
+  /** Requests that are under way. */
   readonly #requests = new Set<AbortController>();
   #settle: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
   #ring: PcmRing | undefined;

@@ -21,7 +21,7 @@ export interface NativeDeviceOptions {
   readonly numaNode?: number | undefined;
 }
 
-/** What a device has, known after the load. */
+/** Facts about a device, known after the load. */
 export interface NativeDeviceFacts {
   /** Such as `cuda:0 NVIDIA H200 (bf16)`. */
   readonly device: string;
