@@ -23,6 +23,8 @@ export interface PhoneFigures {
   /** CPU time in milliseconds of all threads, since `begin`. */
   readonly cpuMs: number;
   readonly residentMb: number;
+  /** The most that was resident since the start. */
+  readonly peakMb: number;
   readonly heapMb: number;
   /** Milliseconds that the event loop was late. */
   readonly loopLate: Pick<Spread, 'p50' | 'p99' | 'max'>;
@@ -93,6 +95,7 @@ function figures(door: Telephone): PhoneFigures {
     type: 'figures',
     cpuMs: (user + system) / 1000,
     residentMb: rss / 2 ** 20,
+    peakMb: process.resourceUsage().maxRSS / 2 ** 10,
     heapMb: heapUsed / 2 ** 20,
     loopLate,
     late: spreadOf(trace.map(({ dueMs, sentMs }) => sentMs - dueMs)),

@@ -5,6 +5,8 @@
 //   npm run soak -- sip --calls 2000   so many
 //   npm run soak -- sip --rate 100     a second
 //
+// Its last lines are the memory before, at the peak and idle after the calls, as a table and as JSON.
+//
 // Flat means: when transactions are over (32 s after the last call) nothing of
 // the calls is left, and the second half of them added less than a tenth to what
 // was resident after the first. Garbage is collected before each look.
@@ -66,6 +68,13 @@ function grown(before: PhoneFigures, middle: PhoneFigures, end: PhoneFigures, re
   return [...left, ...larger];
 }
 
+/** Resident memory in MB. Idle is when the server has had so many seconds without a call. */
+function memoryOf(calls: number, before: PhoneFigures, idle: PhoneFigures) {
+  const [beforeMb, idleMb] = [Math.round(before.residentMb), Math.round(idle.residentMb)];
+  const peakMb = Math.round(idle.peakMb);
+  return { calls, beforeMb, peakMb, idleMb, idleSeconds: (TRANSACTIONS_OVER_MS + COLLECT_MS) / 1000 };
+}
+
 async function soak(phone: BenchPhone): Promise<string[]> {
   const receiver = await UdpReceiver.open();
   const before = await look(phone);
@@ -93,6 +102,8 @@ async function soak(phone: BenchPhone): Promise<string[]> {
   const rest = await look(phone);
   rows.push(rowOf('rest', counts.done, rest));
   console.log(`\n${table(rows)}\n`);
+  const memory = memoryOf(counts.done, before, rest);
+  console.log(`${table([memory])}\n\n${JSON.stringify(memory)}\n`);
   const lost = counts.failed > 0 ? [`${counts.failed} calls failed`] : [];
   return [...lost, ...grown(before, during[PARTS / 2 - 1] ?? before, during.at(-1) ?? before, rest)];
 }
