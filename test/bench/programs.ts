@@ -87,6 +87,11 @@ const BENCHES: Readonly<Record<string, Program>> = {
     measures: 'calls over WebSocket: gaps, event loop, processor time a call',
   },
   text: { file: 'text.bench.js', addon: false, measures: 'cost of reading a text' },
+  'thin-links': {
+    file: 'thin-links.bench.js',
+    addon: true,
+    measures: 'how a Chromium hears the voice through thin and lossy links',
+  },
   transcribe: {
     file: 'transcribe.bench.js',
     addon: true,

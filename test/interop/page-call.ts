@@ -22,9 +22,19 @@ interface Heard {
   /** Seconds. */
   readonly totalSamplesDuration: number;
   readonly totalAudioEnergy: number;
+  /** Seconds that all emitted samples together were in the jitter buffer. */
+  readonly jitterBufferDelay: number;
+  readonly jitterBufferEmittedCount: number;
   readonly audioLevel: number;
   readonly ssrc: number;
   readonly codec: string;
+}
+
+/** Statistics of the page's nominated pair of candidates: its checks pass the way of the sound. */
+interface PairStats {
+  /** Seconds of all answered checks together. */
+  readonly totalRoundTripTime: number;
+  readonly responsesReceived: number;
 }
 
 // Runs in the page. Its audio has to be played, or nothing would be decoded.
@@ -71,6 +81,10 @@ window.openCall = async (codec) => {
     const stream = reports.find(({ type, kind }) => type === 'inbound-rtp' && kind === 'audio') ?? {};
     const codec = reports.find(({ id }) => id === stream.codecId)?.mimeType;
     return { ...stream, codec };
+  };
+  call.pair = async () => {
+    const reports = [...(await connection.getStats()).values()];
+    return reports.find(({ type, nominated }) => type === 'candidate-pair' && nominated);
   };
   await connection.setLocalDescription(await connection.createOffer());
   const response = await fetch('/v1/realtime/calls', {
@@ -141,6 +155,10 @@ export class PageCall {
 
   heard(): Promise<Heard> {
     return this.page.evaluate('call.heard()');
+  }
+
+  pair(): Promise<PairStats> {
+    return this.page.evaluate('call.pair()');
   }
 
   answer(): Promise<string> {
