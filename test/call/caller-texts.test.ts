@@ -4,9 +4,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { type CallerListener, CallerTexts } from '../../src/call/caller-texts.js';
+import { OpenAiRecogniser } from '../../src/engines/openai/openai-recogniser.js';
+import { ServerPool } from '../../src/engines/openai/server-pool.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { CallEvent } from '../../src/call/call-events.js';
+import type { Recogniser } from '../../src/engines/recogniser.js';
+import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
 import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
 import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
 
 const SPEECH: CallEvent = { type: 'speech.started', onsetAt: 0 };
@@ -16,7 +21,9 @@ const ORDER: CallEvent = { type: 'turn.ended', turn: 0, speechMs: 0, silenceMs: 
 const BY_HAND = { byHand: 'open' } as const;
 const CLOSED = { byHand: 'closed' } as const;
 
-function open() {
+function open(server?: Recogniser, time = new ManualTime(0)) {
+  const recogniser = new ScriptedRecogniser();
+  const followers = new Set<(port: MediaPort) => void>();
   const observers = new Set<(event: CallEvent) => void>();
   const rings: PcmRing[] = [];
   const socket = {
@@ -36,23 +43,29 @@ function open() {
       return () => void observers.delete(observer);
     },
     follow: (follower: (port: MediaPort) => void) => {
+      followers.add(follower);
       follower({ socket } as unknown as MediaPort);
-      return () => undefined;
+      return () => void followers.delete(follower);
     },
     hear: () => () => undefined,
   };
-  const recogniser = new ScriptedRecogniser();
-  const callerTexts = new CallerTexts({ recogniser, time: new ManualTime(0) });
+  const texts = new CallerTexts({ recogniser: server ?? recogniser, time });
   const finals: [number, string][] = [];
+  const lost: [number, string][] = [];
   const listener: CallerListener = {
     said: ({ number, text }) => void finals.push([number, text]),
-    unsaid: () => assert.fail(),
-    failed: () => assert.fail(),
+    unsaid: ({ number }, { code }) => void lost.push([number, code]),
+  };
+  /** The call goes on through another port. */
+  const move = () => {
+    for (const follower of followers) follower({ socket } as unknown as MediaPort);
   };
   return {
     recogniser,
     finals,
-    follow: (expected: Parameters<CallerTexts['follow']>[2]) => callerTexts.follow(call, listener, expected),
+    lost,
+    move,
+    follow: (expected: Parameters<CallerTexts['follow']>[2]) => texts.follow(call, listener, expected),
     tell: (...events: CallEvent[]) => {
       for (const event of events) {
         const told = event.type === 'turn.ended' ? { ...event, turn: call.turn++ } : event;
@@ -70,7 +83,7 @@ function open() {
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a turn that only an order ends has all the sound since the one before, whatever voice activity finds', async () => {
-  const { follow, tell, hear, orders, finals } = open();
+  const { follow, tell, hear, orders, finals, lost } = open();
   follow(BY_HAND);
   hear(1000);
   tell(ORDER);
@@ -90,10 +103,11 @@ test('a turn that only an order ends has all the sound since the one before, wha
     [0, 'turn 0'],
     [1, 'turn 1'],
   ]);
+  assert.deepEqual(lost, []);
 });
 
 test('an order without sound since the one before has a text of its own, in its order', async () => {
-  const { follow, tell, hear, orders, finals } = open();
+  const { follow, tell, hear, orders, finals, lost } = open();
   follow(BY_HAND);
   hear(1000);
   tell(ORDER, ORDER);
@@ -106,10 +120,11 @@ test('an order without sound since the one before has a text of its own, in its 
     [1, ''],
     [2, 'turn 1'],
   ]);
+  assert.deepEqual(lost, []);
 });
 
 test('voice activity finds the turns again once the client gives them back, without the sound of before', async () => {
-  const { follow, tell, hear, orders, finals } = open();
+  const { follow, tell, hear, orders, finals, lost } = open();
   const stop = follow(BY_HAND);
   hear(1000);
   follow({});
@@ -129,10 +144,11 @@ test('voice activity finds the turns again once the client gives them back, with
   assert.deepEqual(finals, [[0, 'turn 1']]); // the sound of before was no turn
   follow(BY_HAND);
   assert.deepEqual(orders().at(-1), ['begin', 3000]);
+  assert.deepEqual(lost, []);
 });
 
 test('another language holds from the next turn on, and texts come in the order of the turns', async () => {
-  const { follow, tell, hear, orders, finals, recogniser } = open();
+  const { follow, tell, hear, orders, finals, recogniser, lost } = open();
   const stop = follow({ ...BY_HAND, language: 'en' });
   hear(1000);
   follow({ ...BY_HAND, language: 'de' });
@@ -154,10 +170,11 @@ test('another language holds from the next turn on, and texts come in the order 
     [1, 'turn 0'], // of the next session
   ]);
   assert.equal(recogniser.opened[0]?.closed, true);
+  assert.deepEqual(lost, []);
 });
 
 test('a turn begins with the sound that belongs to it, and another language holds at once before that', async () => {
-  const { follow, tell, hear, orders, finals, recogniser } = open();
+  const { follow, tell, hear, orders, finals, recogniser, lost } = open();
   let stop = follow(CLOSED);
   const change = (expected: Parameters<CallerTexts['follow']>[2]) => {
     const stopBefore = stop;
@@ -187,4 +204,73 @@ test('a turn begins with the sound that belongs to it, and another language hold
     ['end', 3000],
   ]);
   assert.deepEqual(finals, [[0, 'turn 0']]);
+  assert.deepEqual(lost, []);
+});
+
+test('an order that ends a turn without any sound has an empty text at once, and asks no recogniser', async () => {
+  const { follow, tell, hear, orders, finals, lost } = open();
+  follow({});
+  tell(ORDER);
+  assert.deepEqual([finals, orders()], [[[0, '']], []]);
+  hear(1000);
+  tell(ORDER);
+  await tick();
+  tell(ORDER);
+  assert.deepEqual(finals.slice(1), [
+    [1, 'turn 0'],
+    [2, ''],
+  ]);
+  assert.deepEqual(lost, []);
+});
+
+test('a turn that ended on another port, or went on from there, is told as lost at once', async () => {
+  const { follow, tell, hear, finals, lost, move } = open();
+  follow({});
+  hear(1000);
+  tell(SPEECH, PAUSE, SILENCE);
+  move();
+  assert.deepEqual(lost, [[0, 'HEARING_FAILED']]);
+  tell(SPEECH);
+  move();
+  tell(PAUSE, SILENCE);
+  assert.deepEqual(lost.slice(1), [[1, 'HEARING_FAILED']]);
+  hear(1000);
+  tell(SPEECH, PAUSE, SILENCE);
+  await tick();
+  assert.deepEqual([finals, lost.length], [[[2, 'turn 0']], 2]);
+});
+
+test('a turn that a WebSocket recogniser loses is told at once, and the next one has its own text', async (t) => {
+  const server = await TranscriptionServerUnderTest.open(t);
+  const time = new ManualTime(0);
+  const servers = { pool: ServerPool.of([server.baseUrl], undefined, time), model: 'whisper-1' };
+  const recogniser = new OpenAiRecogniser({
+    servers,
+    realtime: 'openai',
+    maxSessions: 4,
+    timeoutMs: 5000,
+    time,
+  });
+  t.after(() => recogniser.close());
+  const { follow, tell, hear, finals, lost } = open(recogniser, time);
+  t.after(follow({}));
+  const turn = () => {
+    tell(SPEECH);
+    hear(16_000);
+    tell(PAUSE, SILENCE);
+  };
+  (await server.socket(0)).socket.terminate();
+  await until(() => recogniser.sessions === 1);
+  turn();
+  (await server.request(0)).answer(400, { error: { message: 'no' } });
+  await until(() => lost.length === 1);
+  assert.equal(lost[0]?.[0], 0);
+  time.advance(5000); // until the recogniser is opened again
+  turn();
+  const peer = await server.socket(1);
+  peer.send({ type: 'session.created' });
+  await peer.message('input_audio_buffer.commit');
+  peer.send({ type: 'conversation.item.input_audio_transcription.completed', transcript: 'Hello?' });
+  await until(() => finals.length === 1);
+  assert.deepEqual([finals, lost.length, time.now()], [[[1, 'Hello?']], 1, 5000]);
 });
