@@ -89,6 +89,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The roof joins the protocols.
   'src/api/app.ts': [...API, 'src/api'],
   'src/api/server.ts': [...API, 'src/api'],
+  'src/api/dialects.ts': [...API, 'src/api'],
   'src/api/request-hooks.ts': [...API, 'src/api'],
   'src/api/request-line.ts': [...API, 'src/api'],
   'src/api/open-conversations.ts': [...API, 'src/api'],
@@ -171,7 +172,7 @@ const COMMENT = /^\s*(?:\/\/|\/?\*)|[;,{([\])}]\s+\/\/ [^'"`]*$/; // formatters 
 const UNWRAPPED = /:\/\/|[─▶│└]/; // addresses and diagrams
 const UNFORMATTED = /^\s*\/\/ (?:prettier-ignore|clang-format off)\b/;
 const UNFORMATTED_BESIDE_CODE = /\S.*\/\/ prettier-ignore$/;
-const JOINTS = [ENTRY, 'src/call/call.ts', 'src/api/app.ts', 'src/api/server.ts'];
+const JOINTS = [ENTRY, 'src/call/call.ts', 'src/api/app.ts', 'src/api/dialects.ts', 'src/api/server.ts'];
 const NAMELESS = /(?:^|[/.-])(?:utils?|common|types|helpers?)(?=[/.-])/;
 
 /** Every breach of the plan, as "file: what is wrong". */

@@ -3,39 +3,25 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
-import { systemTime, type Time } from '../time.js';
-import type { LiveTranscriber } from '../transcribing/live-transcriber.js';
+import { systemTime } from '../time.js';
 import { AccessGuard } from './http/access.js';
 import { type AppOptions, buildApp } from './app.js';
-import { elevenLabsDialects } from './elevenlabs/stream-input.js';
-import { jambonzVoiceSocket } from './jambonz/jambonz-voice-socket.js';
-import { legacySocket } from './legacy/legacy-socket.js';
-import { jambonzSocket } from './jambonz/jambonz-transcription-socket.js';
-import { liveSocket } from './live/live-socket.js';
-import type { LiveSocketParts } from './live/live-socket-parts.js';
-import { realtimeSocket } from './realtime/transcription-socket.js';
-import { omniSocket } from './omni/omni-socket.js';
-import type { SpeechSocketParts } from './speech/speech-sockets.js';
 import { AudioReplies } from './speech/audio-replies.js';
-import { ModelNames, TRANSCRIPTION_MODELS } from './speech/speech-request.js';
 import type { CertificateFiles } from '../config/certificate.js';
 import { EventReplies } from './calls/event-replies.js';
 import type { FileWatchOptions } from '../config/file-watch.js';
 import { Admission, RateLimits } from './http/admission.js';
 import { KeyFile, KeyRing } from './http/api-keys.js';
 import { ClientSecrets } from './http/client-secrets.js';
-import { realtimeConversations, type RealtimeSocketParts } from './realtime/realtime-socket.js';
-import { relayCallSocket, type RelaySocketParts } from './relay/relay-socket.js';
-import { relaySocket } from './relay/relay-attachments.js';
 import { type ListenerOptions, Listeners } from './http/listeners.js';
 import { TelephoneAccess, type TelephoneParts } from './calls/telephone-access.js';
-import { telephoneSocket } from './calls/telephone-socket.js';
 import type { ProtocolLimits } from './http/http2-sessions.js';
 import { PROTOCOL_LIMITS, Protocols } from './http/protocols.js';
 import type { Dialect } from './http/socket-dialect.js';
 import { addSocketRoutes, type ForeignSocket, Sockets } from './http/sockets.js';
+import { type DialectOptions, openDialects } from './dialects.js';
 
-export interface HttpServerOptions extends AppOptions {
+export interface HttpServerOptions extends AppOptions, DialectOptions {
   /** TCP port; 0 lets the system choose. */
   readonly port: number;
   readonly apiKeys: readonly string[];
@@ -54,14 +40,8 @@ export interface HttpServerOptions extends AppOptions {
   readonly stallMs?: number;
   /** Time limit in milliseconds for the first audio of a text; above it the answer is 504. */
   readonly requestTimeoutMs?: number;
-  /** Speech over WebSockets without a call; without it, its sockets do not exist. */
-  readonly speaking?: Pick<SpeechSocketParts, 'speaker' | 'limits'>;
   /** More dialects that WebSockets may use. */
   readonly dialects?: readonly Dialect[];
-  /** Live transcription; without it, its sockets are refused. */
-  readonly live?: LiveTranscriber | undefined;
-  /** For WebSockets that are calls; undefined: there are none. */
-  readonly socketCalls?: (RealtimeSocketParts & RelaySocketParts) | undefined;
   /** Ends every call, when the server closes and streams of events are still open. */
   readonly endCalls?: () => Promise<unknown>;
   /** A path whose WebSockets another part of this process serves. */
@@ -123,16 +103,8 @@ export class HttpServer {
     );
     if (protocols === undefined) throw new Error('fastify asked for no server');
     this.#protocols = protocols;
-    const dialects = [
-      ...(options.dialects ?? []),
-      ...speakingDialects(options, time),
-      ...liveDialects(options, time, { keyed: this.admission.keyed, secrets }),
-      telephoneSocket(phone, this.admission.keyed),
-      ...(options.relays === undefined ? [] : [relaySocket(options.relays, this.admission.keyed)]),
-      ...(options.socketCalls === undefined
-        ? []
-        : [relayCallSocket(options.socketCalls, this.admission.keyed)]),
-    ];
+    const access = { keyed: this.admission.keyed, secrets };
+    const dialects = [...(options.dialects ?? []), ...openDialects(options, { ...access, phone, time })];
     this.#sockets = openSockets(options, dialects, this.admission);
     addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);
@@ -218,58 +190,4 @@ function openSockets(
   const { maxSockets = MAX_SOCKETS, foreignSocket: foreign, metrics, log } = options;
   const newId = options.newId ?? randomUUID;
   return new Sockets({ dialects, foreign, admission, maxSockets, newId, metrics: metrics.sockets, log });
-}
-
-/** The dialects of live transcription. */
-function liveDialects(
-  options: HttpServerOptions,
-  time: Time,
-  access: { readonly keyed: boolean; readonly secrets: ClientSecrets },
-): readonly Dialect[] {
-  const { live, models, metrics, log, socketCalls } = options;
-  const names = new ModelNames(live?.name ?? 'none', models.strict, TRANSCRIPTION_MODELS);
-  const parts: LiveSocketParts = {
-    live,
-    checkModel: (name) => names.check(name),
-    time,
-    failed: (error, requestId) =>
-      log.error({ requestId, code: error.code, err: error }, 'live transcription failed'),
-    finalText: (requestId, { part: turn, text, language }, ms) => {
-      metrics.recognition.finalText(ms);
-      log.info(
-        { requestId, turn, ms: Math.round(ms), characters: text.length, language, text },
-        'turn recognised',
-      );
-    },
-  };
-  const conversations = realtimeConversations(realtimeSocket(parts, access.secrets), socketCalls, access);
-  return [liveSocket(parts), conversations, jambonzSocket(parts)];
-}
-
-/** The dialects that speak over WebSockets without a call. */
-export function speechDialects(parts: SpeechSocketParts): readonly Dialect[] {
-  const { limits, elevenLabsVoices } = parts;
-  const { maxTextLength } = limits;
-  const voices = elevenLabsVoices === undefined ? {} : { voices: elevenLabsVoices };
-  return [
-    legacySocket(parts),
-    omniSocket(parts),
-    jambonzVoiceSocket(parts),
-    ...elevenLabsDialects({ ...parts, ...voices, maxTextLength }),
-  ];
-}
-
-function speakingDialects(
-  { speaking, elevenLabsVoices, models, metrics, log }: HttpServerOptions,
-  time: Time,
-): readonly Dialect[] {
-  if (speaking === undefined) return [];
-  return speechDialects({
-    ...speaking,
-    ...(elevenLabsVoices === undefined ? {} : { elevenLabsVoices }),
-    time,
-    checkModel: (name) => new ModelNames(models.id, models.strict).check(name),
-    failed: (error, requestId) => log.error({ requestId, code: error.code, err: error }, 'speech failed'),
-    firstSound: (ms) => metrics.firstAudio(ms, 'websocket'),
-  });
 }
