@@ -19,10 +19,14 @@ template <class Value>
 bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, std::string* problem) {
   std::string all;
   for (const auto& [known, meaning] : choices.values) {
-    if (name == known) return *value = meaning, true;
+    if (name == known) {
+      *value = meaning;
+      return true;
+    }
     if (*known != 0) all += (all.empty() ? "" : ", ") + std::string(known);
   }
-  return *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all, false;
+  *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all;
+  return false;
 }
 
 }  // namespace parley::runtime

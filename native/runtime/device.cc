@@ -85,15 +85,13 @@ size_t MostMemory(const DeviceOptions& options, const Place& place) {
   return limit > 0 ? std::min(limit, place.memory) : place.memory;
 }
 
-bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
-                  std::string* problem) {
+Result<size_t> MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place) {
   const size_t most = LimitOf(options, place);
-  if (most == 0) return *bytes = (place.memory - std::min(place.memory, weights)) / 4 * 3, true;
+  if (most == 0) return (place.memory - std::min(place.memory, weights)) / 4 * 3;
   if (most <= weights) {
-    return *problem = "the model may take " + Mib(most) + ", and its weights alone take " + Mib(weights),
-           false;
+    return Problem{"the model may take " + Mib(most) + ", and its weights alone take " + Mib(weights)};
   }
-  return *bytes = most - weights, true;
+  return most - weights;
 }
 
 // --- which rounds are next
@@ -143,9 +141,12 @@ struct Device::Slot {
 
 std::shared_ptr<Device> Device::Open(const DeviceOptions& options, std::string* problem) {
   std::string no_cuda;
-  cpu::ThreadPoolOptions threads;
   int number = 0;
-  if (!ReadThreads(options, &threads, problem)) return nullptr;
+  const auto threads = ReadThreads(options);
+  if (!threads) {
+    *problem = threads.problem();
+    return nullptr;
+  }
   if (options.device != "cpu" && !ReadNumber(options.device, &number)) {
     return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>",
            nullptr;
@@ -156,7 +157,7 @@ std::shared_ptr<Device> Device::Open(const DeviceOptions& options, std::string* 
       wanted.device = number;
       wanted.graphs = options.cuda_graphs;
       wanted.full_vectors = options.full_vectors;
-      cpu::LowerPriority(threads.nice);
+      cpu::LowerPriority(threads->nice);
       return cuda::OpenPlugin(options.cuda_file, wanted, why);
     };
     auto gpu = Find("cuda:" + std::to_string(number), options, open, &no_cuda);
@@ -164,8 +165,8 @@ std::shared_ptr<Device> Device::Open(const DeviceOptions& options, std::string* 
     if (options.device != "auto") return *problem = options.device + ": " + no_cuda, nullptr;
   }
   auto processors = Find(
-      NameOf(threads, options), options,
-      [&](std::string*) -> std::unique_ptr<SpeechKernels> { return OpenProcessor(options, threads); },
+      NameOf(*threads, options), options,
+      [&](std::string*) -> std::unique_ptr<SpeechKernels> { return OpenProcessor(options, *threads); },
       problem);
   if (processors != nullptr && !no_cuda.empty()) {
     const std::lock_guard<std::mutex> lock(processors->mutex_);
@@ -389,11 +390,10 @@ void Device::Lose(const std::string& problem) {
 cpu::ThreadPool* Device::HostThreads() {
   if (kernels_->Figures().memory_total == 0) return nullptr;
   if (host_ != nullptr) return host_.get();
-  cpu::ThreadPoolOptions threads;
-  std::string problem;
-  if (!ReadThreads(options_, &threads, &problem)) throw std::invalid_argument(problem);
-  threads.cores.clear();
-  host_ = std::make_unique<cpu::ThreadPool>(threads);
+  auto threads = ReadThreads(options_);
+  if (!threads) throw std::invalid_argument(threads.problem());
+  threads->cores.clear();
+  host_ = std::make_unique<cpu::ThreadPool>(*threads);
   return host_.get();
 }
 

@@ -22,6 +22,7 @@
 #include "kernels/speech_kernels.h"
 #include "runtime/mailbox.h"
 #include "runtime/processor.h"
+#include "runtime/result.h"
 #include "runtime/rounds.h"
 
 namespace parley::runtime {
@@ -42,10 +43,8 @@ std::string DoesNotFit(const Place& place);
 // Returns the bytes that a model may take, its weights included.
 size_t MostMemory(const DeviceOptions& options, const Place& place);
 
-// Sets the bytes that a model may take beside its weights. Returns false with `problem` set if no byte is
-// left.
-bool MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place, size_t* bytes,
-                  std::string* problem);
+// Returns the bytes that a model may take beside its weights; a problem if no byte is left.
+Result<size_t> MemoryBeside(size_t weights, const DeviceOptions& options, const Place& place);
 
 // A model's rounds on a device, and the time when they were served last.
 struct Served {

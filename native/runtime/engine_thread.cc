@@ -76,7 +76,12 @@ class ThreadedEngine final : public Engine {
     const Clock::time_point loaded = Clock::now();
     SchedulerOptions options;
     const size_t weights = model->facts().weight_bytes;
-    if (!MemoryBeside(weights, options_, place, &options.memory_bytes, problem)) return nullptr;
+    const Result<size_t> beside = MemoryBeside(weights, options_, place);
+    if (!beside) {
+      *problem = beside.problem();
+      return nullptr;
+    }
+    options.memory_bytes = *beside;
     try {
       if (options_.warm_up && !WarmUp(*model, LargestBatch(), &options.times, problem)) return nullptr;
     } catch (const NotFinite& error) {

@@ -33,14 +33,15 @@ void TakePlace(const cpu::ThreadPoolOptions& options) {
 
 }  // namespace
 
-bool ReadThreads(const ProcessorOptions& options, cpu::ThreadPoolOptions* threads, std::string* problem) {
-  threads->nice = kNice;
-  threads->cores = options.cores;
+Result<cpu::ThreadPoolOptions> ReadThreads(const ProcessorOptions& options) {
+  cpu::ThreadPoolOptions threads;
+  threads.nice = kNice;
+  threads.cores = options.cores;
   const auto cores = static_cast<unsigned>(options.cores.size());
-  threads->threads = options.threads > 0 ? options.threads : cores > 0 ? cores : AllowedCores();
-  if (cores == 0 || cores == threads->threads) return true;
-  *problem = std::to_string(cores) + " cores are named for " + std::to_string(threads->threads) + " threads";
-  return false;
+  threads.threads = options.threads > 0 ? options.threads : cores > 0 ? cores : AllowedCores();
+  if (cores == 0 || cores == threads.threads) return threads;
+  return Problem{std::to_string(cores) + " cores are named for " + std::to_string(threads.threads) +
+                 " threads"};
 }
 
 std::unique_ptr<cpu::CpuKernels> OpenProcessor(const ProcessorOptions& options,

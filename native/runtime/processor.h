@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_kernels.h"
+#include "runtime/result.h"
 
 namespace parley::runtime {
 
@@ -28,8 +29,8 @@ struct DeviceOptions : ProcessorOptions {
   double memory_share = 0;
 };
 
-// False with `problem` set: other cores are named than there are threads.
-bool ReadThreads(const ProcessorOptions& options, cpu::ThreadPoolOptions* threads, std::string* problem);
+// Returns a problem if other cores are named than there are threads.
+Result<cpu::ThreadPoolOptions> ReadThreads(const ProcessorOptions& options);
 
 // Makes the kernels, and the calling thread one of their threads. Throws std::invalid_argument or
 // std::system_error if a thread cannot be started or pinned.

@@ -85,7 +85,12 @@ class RecognitionRounds final : public Rounds {
     } catch (const std::invalid_argument& error) {
       return *problem = options_.directory + ": " + error.what(), false;
     }
-    if (!MemoryBeside(model_->WeightBytes(), options_, place_, &memory_, problem)) return false;
+    const Result<size_t> beside = MemoryBeside(model_->WeightBytes(), options_, place_);
+    if (!beside) {
+      *problem = beside.problem();
+      return false;
+    }
+    memory_ = *beside;
     setup_.model = model_.get();
     setup_.cache_format = parts.cache;
     setup_.official = parts.official;

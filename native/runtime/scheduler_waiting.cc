@@ -118,11 +118,12 @@ Scheduler::Admission Scheduler::AdmitOne(Stream& stream) {
   if (stream.ending()) return EndWithReason(stream), Admission::kNotYet;
   Generation* const generation = stream.generation();
   if (generation == nullptr || !generation->Ready()) return Admission::kNotYet;
-  TokenBudget budget;
-  std::string problem;
-  if (!FindBudget(BudgetOf(stream), &budget, &problem)) {
-    return End(stream, Outcome::kTooLarge, std::move(problem)), Admission::kNotYet;
+  const Result<TokenBudget> found = FindBudget(BudgetOf(stream));
+  if (!found) {
+    End(stream, Outcome::kTooLarge, found.problem());
+    return Admission::kNotYet;
   }
+  const TokenBudget& budget = *found;
   const size_t bytes = model_.BytesOf(*generation, budget.draws);
   if (bytes > options_.memory_bytes)
     return End(stream, Outcome::kTooLarge, TooMuch(bytes)), Admission::kNotYet;

@@ -43,25 +43,23 @@ size_t GenerousDraws(std::string_view language, size_t text_tokens) {
   return OrdinaryFrames(language, text_tokens) * kGenerous + kSpare;
 }
 
-bool FindBudget(const BudgetQuestion& question, TokenBudget* budget, std::string* problem) {
+Result<TokenBudget> FindBudget(const BudgetQuestion& question) {
   const size_t left = question.most_positions - std::min(question.prompt_rows, question.most_positions);
   if (std::max(question.requested, question.requested > 0 ? kLeastDraws : 0) > left) {
-    *problem = "max_new_tokens is " + Count(question.requested) + "; the prompt leaves " + Count(left) +
-               " of " + Count(question.most_positions) + " positions";
-    return false;
+    return Problem{"max_new_tokens is " + Count(question.requested) + "; the prompt leaves " + Count(left) +
+                   " of " + Count(question.most_positions) + " positions"};
   }
-  if (question.requested > 0) return *budget = {std::max(question.requested, kLeastDraws), true, false}, true;
+  if (question.requested > 0) return TokenBudget{std::max(question.requested, kLeastDraws), true, false};
   if (question.configured > 0)
-    return *budget = {std::min(std::max(question.configured, kLeastDraws), left), false, false}, true;
+    return TokenBudget{std::min(std::max(question.configured, kLeastDraws), left), false, false};
   const size_t most = std::min(left, question.most_draws);
   const size_t ordinary = OrdinaryFrames(question.language, question.text_tokens);
   if (ordinary >= most) {
-    *problem = "the text takes about " + Count(ordinary) + " frames; " + Count(most) + " are the most";
-    return false;
+    return Problem{"the text takes about " + Count(ordinary) + " frames; " + Count(most) + " are the most"};
   }
   size_t wanted = GenerousDraws(question.language, question.text_tokens);
   if (!question.text_ended) wanted = std::max(wanted, kOpenDraws);
-  return *budget = {std::min(wanted, most), false, true}, true;
+  return TokenBudget{std::min(wanted, most), false, true};
 }
 
 }  // namespace parley::runtime

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/result.h"
+
 namespace parley::runtime {
 
 struct TokenBudget {
@@ -27,8 +29,8 @@ struct BudgetQuestion {
   size_t most_draws = 0;      // from the model's generation_config
 };
 
-// Returns false and sets `problem` if the model has too few positions.
-bool FindBudget(const BudgetQuestion& question, TokenBudget* budget, std::string* problem);
+// Returns a problem if the model has too few positions.
+Result<TokenBudget> FindBudget(const BudgetQuestion& question);
 
 // Frames of a text at an ordinary pace, rounded up.
 size_t OrdinaryFrames(std::string_view language, size_t text_tokens);

@@ -31,12 +31,11 @@ BudgetQuestion Asked(size_t text_tokens) {
 }
 
 std::string Answer(const BudgetQuestion& question) {
-  TokenBudget budget;
-  std::string problem;
-  if (!FindBudget(question, &budget, &problem)) return problem;
-  return std::to_string(budget.draws) + (budget.requested ? " requested"
-                                         : budget.by_text ? " by text"
-                                                          : " configured");
+  const auto budget = FindBudget(question);
+  if (!budget) return budget.problem();
+  return std::to_string(budget->draws) + (budget->requested ? " requested"
+                                          : budget->by_text ? " by text"
+                                                            : " configured");
 }
 
 void ATextGetsThreeTimesItsOrdinaryLengthAndFourSeconds() {

@@ -418,10 +418,8 @@ void AModelsMemoryIsWhatItsOptionsSay() {
     DeviceOptions options;
     options.memory_bytes = bytes << 20;
     options.memory_share = share;
-    size_t memory = 0;
-    std::string problem;
-    return MemoryBeside(size_t{200} << 20, options, place, &memory, &problem) ? std::to_string(memory >> 20)
-                                                                              : problem;
+    const auto memory = MemoryBeside(size_t{200} << 20, options, place);
+    return memory ? std::to_string(*memory >> 20) : memory.problem();
   };
   CHECK_EQ(beside(0, 0), "600");
   CHECK_EQ(beside(300, 0), "100");
