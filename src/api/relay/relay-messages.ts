@@ -16,6 +16,7 @@ import { socketError } from '../http/error-reply.js';
 import { FieldReader } from '../../config/fields.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { ParleyError } from '../../errors.js';
+import type { Log } from '../../log.js';
 import { isStatedLanguage, tagOfStated } from '../../speaking/language-plan.js';
 import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
 
@@ -121,11 +122,7 @@ export function checkedAttributes(
 }
 
 /** The words of an error for the application. Defects are logged under the name of the call or request. */
-export function wordsOf(
-  error: unknown,
-  id: string,
-  log: { warn(fields: Record<string, unknown>, message: string): void },
-): string {
+export function wordsOf(error: unknown, id: string, log: Log): string {
   return socketError(error, id, (failure) => log.warn({ id, err: failure }, 'a relay failed')).message;
 }
 
