@@ -339,7 +339,7 @@ test('a closed call has freed everything and refuses more', async () => {
   await closing;
   assert.equal(await call.closed, 'hung up');
   assert.equal(plane.stats().streams, 0);
-  assert.deepEqual(calls.encoders.lines, [0]);
+  assert.deepEqual(calls.encoders.sessions, [0]);
   assert.deepEqual(ended, ['interrupted']);
   assert.throws(() => call.speak('Hello?'), { code: 'CALL_CLOSED' });
   assert.match(log.at(-1) ?? '', /^call closed /);

@@ -6,8 +6,8 @@ const FIRST_CAPACITY = 1024; // samples
 
 /**
  * Samples in order, in one array that grows up to a bound. It grows because most queues stay short and a
- * thousand of them exist: a line holds a second of silence now and then, not all the time. It begins empty,
- * because cached sound passes it by.
+ * thousand of them exist: a session holds a second of silence now and then, not all the time. It begins
+ * empty, because cached sound passes it by.
  */
 export class SampleQueue {
   readonly #limit: number;

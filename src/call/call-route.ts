@@ -1,9 +1,9 @@
-// Routes the sound of a call into the playout of its present port. CallRoute opens encoder lines and hands
+// Routes the sound of a call into the playout of its present port. CallRoute opens encoder sessions and hands
 // queued sound over when the call moves to another port; CallTrack counts the sound of one utterance across
 // those ports.
 //
-//   old playout ──take──▶ handover ──▶ new playout      at most one line pushes; a new line
-//                 line ────┘                            waits until everything is handed over
+//   old playout ──take──▶ handover ──▶ new playout      at most one session pushes; a new one
+//                 session ─┘                            waits until everything is handed over
 //
 //   port 1  ────────▶ earlier ms │ port 2  ────────▶ frames sent × frame length
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -11,10 +11,10 @@ import { type Codec, OPUS } from '../codecs/codec.js';
 import type { OpusSettings } from '../codecs/opus.js';
 import { type OpusLimits, withinLimits } from '../codecs/opus-format.js';
 import { FIRST_LOSS_PERCENT } from './error-correction.js';
-import type { EncoderLine, Handover } from '../encoding/encoder-line.js';
+import type { EncoderSession, Handover } from '../encoding/encoder-session.js';
 import type { EncoderOptions, EncoderPool } from '../encoding/encoder-pool.js';
 import { TRACK_ENDED } from '../encoding/marks.js';
-import type { PayloadForm } from '../encoding/line-messages.js';
+import type { PayloadForm } from '../encoding/encoder-messages.js';
 import type { ParleyError } from '../errors.js';
 import type { Cleared, ClearedTrack, PlayoutStats } from '../media/media-addon.js';
 import type { MediaSocket } from '../media/media-socket.js';
@@ -52,10 +52,10 @@ export interface MediaPort {
   close(): Promise<void>;
 }
 
-/** The payloads that a line makes. */
+/** The payloads that a session makes. */
 type Form = Pick<MediaPort, 'codec' | 'frameMs'>;
 
-/** Encodes the lines of calls, and hands queued sound over from playout to playout. */
+/** Encodes the sessions of calls, and hands queued sound over from playout to playout. */
 export type CallEncoders = Pick<EncoderPool, 'open' | 'handOver' | 'settings' | 'complexity'>;
 
 /** The state of the tracks at a move. */
@@ -80,13 +80,13 @@ const COUNTS = [
 export class CallRoute {
   /**
    * Called when a handover added silence to a track in the playout of `port`, after `frames` frames. The
-   * track's line does not count that silence.
+   * track's session does not count that silence.
    */
   onPadded: ((track: number, port: MediaPort, frames: number, padMs: number) => void) | undefined;
   readonly #encoders: CallEncoders;
   #port: MediaPort;
-  /** The line that began last. Only this one may push. */
-  #line: EncoderLine | undefined;
+  /** The session that began last. Only this one may push. */
+  #session: EncoderSession | undefined;
   /** Its payloads go into the playout as they are. */
   #isDirect = false;
   #expectedLossPercent = 0;
@@ -134,23 +134,23 @@ export class CallRoute {
 
   /**
    * States the packet loss to expect in percent, where 0 ends error correction, and the bit rate that the
-   * link has room for. They apply from the next frame that is encoded. A line whose payloads are transcoded
-   * keeps its settings.
+   * link has room for. They apply from the next frame that is encoded. A session whose payloads are
+   * transcoded keeps its settings.
    */
   adapt(lossPercent: number, mostBitsPerSecond: number): void {
     if (lossPercent === this.#expectedLossPercent && mostBitsPerSecond === this.#mostBitsPerSecond) return;
     this.#expectedLossPercent = lossPercent;
     this.#mostBitsPerSecond = mostBitsPerSecond;
     const { inBandFec, expectedLossPercent, bitsPerSecond } = this.opus;
-    const line = this.#isDirect ? this.#line : undefined;
-    if (line === undefined) return;
-    const { opus } = line;
+    const session = this.#isDirect ? this.#session : undefined;
+    if (session === undefined) return;
+    const { opus } = session;
     if (opus.expectedLossPercent === expectedLossPercent && opus.bitsPerSecond === bitsPerSecond) return;
-    line.correct({ inBandFec, expectedLossPercent, bitsPerSecond });
+    session.correct({ inBandFec, expectedLossPercent, bitsPerSecond });
   }
 
   /**
-   * Waits for the handovers: a line may begin once everything that was spoken before it is in the playout.
+   * Waits for the handovers: a session may begin once everything that was spoken before it is in the playout.
    */
   ready(): Promise<unknown> | undefined {
     if (this.#handovers.size === 0) return undefined;
@@ -158,20 +158,20 @@ export class CallRoute {
   }
 
   /**
-   * Opens the line of a track. If its form differs from that of the port, its payloads are transcoded on
+   * Opens the session of a track. If its form differs from that of the port, its payloads are transcoded on
    * their way.
    */
-  open(track: number, form: Form, trim?: TrimOptions): EncoderLine {
+  open(track: number, form: Form, trim?: TrimOptions): EncoderSession {
     const { handle: playout, generation } = this.#port.playout;
     const sink = { kind: 'playout', ...formOf(form), playout, generation, track, movable: true } as const;
     this.#isDirect = isSame(form, this.#port);
-    const line = this.#encoders.open(sink, { trim, opus: this.#isDirect ? this.#forced() : {} });
-    this.#line = line;
-    if (!this.#isDirect) this.#handOver(form, NOTHING_TAKEN, [line]);
-    return line;
+    const session = this.#encoders.open(sink, { trim, opus: this.#isDirect ? this.#forced() : {} });
+    this.#session = session;
+    if (!this.#isDirect) this.#handOver(form, NOTHING_TAKEN, [session]);
+    return session;
   }
 
-  /** Queues the end of a track whose line cannot; false if the playout does not take it. */
+  /** Queues the end of a track whose session cannot; false if the playout does not take it. */
   queueEnd(track: number, mark: number): boolean {
     const { playout } = this.#port;
     return this.#handovers.size === 0 && playout.mark(playout.generation, track, mark, true) === 1;
@@ -184,7 +184,10 @@ export class CallRoute {
     this.#addCounts(from.playout.stats(), port.playout.stats());
     this.#port = port;
     this.#isDirect = false;
-    const after = [...(this.#line === undefined ? [] : [this.#line]), ...[...this.#handovers].toReversed()];
+    const after = [
+      ...(this.#session === undefined ? [] : [this.#session]),
+      ...[...this.#handovers].toReversed(),
+    ];
     try {
       const { done } = this.#handOver(from, entries, after);
       return { ...cleared, from, handedOver: done };
@@ -251,16 +254,16 @@ interface Pad {
 }
 
 /**
- * The sound of one utterance. A line keeps the form that it began with. Until it begins, or takes a sentence
- * from the cache, a move gives it the form of the new port.
+ * The sound of one utterance. A session keeps the form that it began with. Until it begins, or takes a
+ * sentence from the cache, a move gives it the form of the new port.
  */
 export class CallTrack implements SentenceFrames {
   readonly number: number;
   readonly #route: CallRoute;
   readonly #cache: FrameCache | undefined;
   #form: Form;
-  #line: EncoderLine | undefined;
-  /** The line began, or took a sentence in this form from the cache. */
+  #session: EncoderSession | undefined;
+  /** The session began, or took a sentence in this form from the cache. */
   #fixed = false;
   /** Sound sent through earlier ports. */
   #earlierMs = 0;
@@ -304,17 +307,18 @@ export class CallTrack implements SentenceFrames {
   }
 
   /**
-   * The settings of its payloads. Before the line begins, they are those of a line that would begin now. A
-   * line whose payloads are transcoded has the server's.
+   * The settings of its payloads. Before the session begins, they are those of a session that would begin
+   * now. A session whose payloads are transcoded has the server's.
    */
   get #opus(): OpusSettings {
-    if (this.#line !== undefined) return this.#line.opus;
+    if (this.#session !== undefined) return this.#session.opus;
     return { ...this.#route.opus, complexity: this.#route.complexity };
   }
 
   /**
    * Finds the place that keeps the sentence. Payloads of the configured complexity come first. Payloads
-   * without error correction, or of the usual bit rate, are encoded again for a line that has other settings.
+   * without error correction, or of the usual bit rate, are encoded again for a session that has other
+   * settings.
    */
   #place(sentence: SentenceSettings): Place | undefined {
     const opus = this.#opus;
@@ -333,8 +337,8 @@ export class CallTrack implements SentenceFrames {
   }
 
   /**
-   * Payloads with the error correction of the time before a first report serve a line without it. They are
-   * encoded again for a line that expects another loss, or has fewer bits.
+   * Payloads with the error correction of the time before a first report serve a session without it. They are
+   * encoded again for a session that expects another loss, or has fewer bits.
    */
   #placeOfFirst(sentence: SentenceSettings, opus: OpusSettings, complexity: number): Place | undefined {
     if (this.#route.port.encoding?.inBandFec !== true) return undefined;
@@ -353,11 +357,11 @@ export class CallTrack implements SentenceFrames {
     return this.#cache?.of(codec, frameMs, codec === OPUS ? opus : undefined);
   }
 
-  /** Implements LineOutlet: the line pushes into the call's present playout. */
-  open({ trim }: EncoderOptions): EncoderLine {
+  /** Implements LineOutlet: the session pushes into the call's present playout. */
+  open({ trim }: EncoderOptions): EncoderSession {
     this.#fixed = true;
-    this.#line = this.#route.open(this.number, this.#form, trim);
-    return this.#line;
+    this.#session = this.#route.open(this.number, this.#form, trim);
+    return this.#session;
   }
 
   ready(): Promise<unknown> | undefined {

@@ -1,5 +1,5 @@
 // Opens the container of each output format, and holds those of the raw formats: PCM, WAV and G.711. A
-// container belongs to one line and is closed with it.
+// container belongs to one session and is closed with it.
 import { toBytesS16le, toInt16 } from '../audio/pcm16.js';
 import { WAV_HEADER_BYTES, wavHeader } from './wav.js';
 import { AacContainer } from './aac.js';

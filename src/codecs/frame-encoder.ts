@@ -1,5 +1,5 @@
 // Frame encoders of every codec: each turns one frame of sound into one RTP payload. The shelf keeps those
-// that a line no longer uses.
+// that a session no longer uses.
 import { toInt16 } from '../audio/pcm16.js';
 import { ParleyError } from '../errors.js';
 import { type Codec, type CodecName, CODECS, samplesPerFrame } from './codec.js';
@@ -116,7 +116,7 @@ class L16Encoder implements FrameEncoder {
   reset(): void {}
 }
 
-const MAX_KEPT = 64; // about 2 MB; more lines rarely end at once
+const MAX_KEPT = 64; // about 2 MB; more sessions rarely end at once
 
 /**
  * Unused encoders of one worker. An Opus encoder takes some 30 kB that the garbage collector does not see,
@@ -146,7 +146,7 @@ export class EncoderShelf {
   }
 }
 
-/** Takes an encoder from the shelf with the first frame to encode: a line of cached sound needs none. */
+/** Takes an encoder from the shelf with the first frame to encode: a session with cached sound needs none. */
 export class ShelvedEncoder implements FrameEncoder {
   readonly frameSamples: number;
   readonly #shelf: EncoderShelf;

@@ -1,6 +1,6 @@
-// The pool of encoder workers. A line goes to the worker with the fewest lines. If a worker dies, its lines
-// reject with ENCODER_FAILED, and another worker replaces it. The load of each worker is sampled once a
-// second; a busy worker begins lines with a lower complexity (worker-load.ts).
+// The pool of encoder workers. A session goes to the worker with the fewest sessions. If a worker dies, its
+// sessions reject with ENCODER_FAILED, and another worker replaces it. The load of each worker is sampled
+// once a second; a busy worker begins sessions with a lower complexity (worker-load.ts).
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -9,7 +9,7 @@ import type { Config } from '../config/config.js';
 import { attempt, guarded, ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
 import { systemTime, type Time } from '../time.js';
-import { EncoderLine, Handover, type LineLink } from './encoder-line.js';
+import { EncoderSession, Handover, type WorkerPort } from './encoder-session.js';
 import {
   type HandoverMessage,
   type FromWorker,
@@ -17,10 +17,10 @@ import {
   type EncoderSink,
   MessageBatch,
   type ToWorker,
-} from './line-messages.js';
+} from './encoder-messages.js';
 import { COUNTERS, WorkerLoad, type WorkerSample } from './worker-load.js';
 
-/** Settings of a line that override those of the pool. */
+/** Settings of a session that override those of the pool. */
 export interface EncoderOptions {
   readonly opus?: Partial<OpusSettings>;
   readonly trim?: TrimOptions | undefined;
@@ -33,7 +33,7 @@ interface PoolOptions extends EncoderOptions {
   readonly script?: URL;
   /** Called for every worker that died, for the log. */
   readonly onWorkerLost?: (error: ParleyError) => void;
-  /** Called when the complexity of the lines that begin in a worker has changed, for the log. */
+  /** Called when the complexity of the sessions that begin in a worker has changed, for the log. */
   readonly onComplexity?: (change: ComplexityChange) => void;
   /** Absent: the load is not sampled, and the complexity stays. */
   readonly time?: Time;
@@ -49,12 +49,12 @@ interface ComplexityChange extends WorkerSample {
 const SAMPLE_MS = 1000;
 
 export class EncoderPool {
-  /** Settings of lines that override none. */
+  /** Settings of sessions that override none. */
   readonly settings: EncoderSettings;
   readonly #threads: readonly EncoderThread[];
   readonly #onComplexity: (change: ComplexityChange) => void;
   #cancelSample: () => void = () => undefined;
-  #lineCount = 0;
+  #sessionCount = 0;
   #closed: Promise<void> | undefined;
 
   constructor(options: PoolOptions = {}) {
@@ -81,51 +81,52 @@ export class EncoderPool {
     await Promise.all(this.#threads.map((thread) => thread.ready()));
   }
 
-  /** True if a line can be opened: a worker runs or is being started. */
+  /** True if a session can be opened: a worker runs or is being started. */
   get usable(): boolean {
     return this.#closed === undefined && this.#threads.some((thread) => thread.usable);
   }
 
-  /** Open lines, worker by worker. */
-  get lines(): readonly number[] {
-    return this.#threads.map((thread) => thread.lines);
+  /** Open sessions, worker by worker. */
+  get sessions(): readonly number[] {
+    return this.#threads.map((thread) => thread.sessions);
   }
 
   /**
    * Load of the workers in the last second, 0 to 1, on average: the fraction of the time in which they worked
-   * for calls, or 1 for a worker in which calls' lines waited too long in two seconds on end. Lower
+   * for calls, or 1 for a worker in which calls' sessions waited too long in two seconds on end. Lower
    * complexities lower it too.
    */
   get load(): number {
     return this.#threads.reduce((sum, thread) => sum + thread.load.load, 0) / this.#threads.length;
   }
 
-  /** The lowest complexity with which lines begin now. */
+  /** The lowest complexity with which sessions begin now. */
   get complexity(): number {
     return Math.min(...this.#threads.map((thread) => thread.load.complexity));
   }
 
-  /** Lines and handovers opened so far. */
+  /** Sessions and handovers opened so far. */
   get opened(): number {
-    return this.#lineCount;
+    return this.#sessionCount;
   }
 
   /** Throws ENCODER_FAILED when no worker can be started, WRONG_STATE after a close. */
-  open(sink: EncoderSink, options: EncoderOptions = {}): EncoderLine {
+  open(sink: EncoderSink, options: EncoderOptions = {}): EncoderSession {
     const thread = this.#leastLoaded();
     const { complexity } = thread.load;
     const settings = {
       opus: { ...this.settings.opus, complexity, ...options.opus },
       trim: { ...this.settings.trim, ...options.trim },
     };
-    const line = ++this.#lineCount;
-    const begin = (link: LineLink) => new EncoderLine(line, sink, settings.opus, link);
-    return thread.take({ type: 'open', line, sink, settings }, begin);
+    const session = ++this.#sessionCount;
+    const begin = (port: WorkerPort) => new EncoderSession(session, sink, settings.opus, port);
+    return thread.take({ type: 'open', session, sink, settings }, begin);
   }
 
   /**
-   * Moves the queued payloads of a playout to its successor. The payloads of the lines `after` follow; at
-   * most one of these lines is still encoding. `opus` overrides the pool's settings. Throws as `open` does.
+   * Moves the queued payloads of a playout to its successor. The payloads of the sessions `after` follow; at
+   * most one of these sessions is still encoding. `opus` overrides the pool's settings. Throws as `open`
+   * does.
    */
   handOver(
     sound: Pick<HandoverMessage, 'from' | 'to' | 'entries'>,
@@ -136,14 +137,14 @@ export class EncoderPool {
     const thread =
       this.#threads.find((one) => one.usable && numbers.some((number) => one.holds(number))) ??
       this.#leastLoaded();
-    const line = ++this.#lineCount;
+    const session = ++this.#sessionCount;
     const { complexity } = thread.load;
     const settings = { ...this.settings, opus: { ...this.settings.opus, complexity, ...opus } };
-    const message = { ...sound, type: 'handover', line, after: numbers, settings } as const;
-    return thread.take(message, (link) => new Handover(line, link));
+    const message = { ...sound, type: 'handover', session, after: numbers, settings } as const;
+    return thread.take(message, (port) => new Handover(session, port));
   }
 
-  /** Aborts every line and ends every worker. Idempotent. */
+  /** Aborts every session and ends every worker. Idempotent. */
   close(): Promise<void> {
     this.#cancelSample();
     this.#closed ??= Promise.all(this.#threads.map((thread) => thread.close())).then(() => undefined);
@@ -181,7 +182,7 @@ export class EncoderPool {
     const usable = this.#threads.filter((thread) => thread.usable);
     const [first, ...others] = usable;
     if (first === undefined) throw new ParleyError('ENCODER_FAILED', 'no encoder worker can be started');
-    return others.reduce((least, thread) => (thread.lines < least.lines ? thread : least), first);
+    return others.reduce((least, thread) => (thread.sessions < least.sessions ? thread : least), first);
   }
 }
 
@@ -189,7 +190,7 @@ const MAX_FAILED_STARTS = 3; // workers in a row that die before `ready`; anothe
 const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then is ended
 
 /**
- * One place in the pool: the worker thread, its lines, and its successor when it dies.
+ * One place in the pool: the worker thread, its sessions, and its successor when it dies.
  *
  *     starting ──▶ ready ──▶ (dies) ──▶ starting …        closing ──▶ gone, from any
  *        └── fails MAX_FAILED_STARTS times in a row ──▶ gone
@@ -197,7 +198,7 @@ const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then i
 class EncoderThread {
   readonly #script: URL;
   readonly #onLost: (error: ParleyError) => void;
-  readonly #lines = new Map<number, EncoderLine | Handover>();
+  readonly #sessions = new Map<number, EncoderSession | Handover>();
   readonly #batch = new MessageBatch<ToWorker>((messages) => this.#worker?.postMessage(messages));
   #worker: Worker | undefined;
   #failure: Error | undefined;
@@ -218,9 +219,9 @@ class EncoderThread {
     this.#start();
   }
 
-  /** Lines that are open here. */
-  get lines(): number {
-    return this.#lines.size;
+  /** Sessions that are open here. */
+  get sessions(): number {
+    return this.#sessions.size;
   }
 
   /** False once it gave up starting. */
@@ -233,28 +234,28 @@ class EncoderThread {
     return this.#ready;
   }
 
-  /** Gives the worker a line or a handover. */
-  take<Work extends EncoderLine | Handover>(
+  /** Gives the worker a session or a handover. */
+  take<Work extends EncoderSession | Handover>(
     message: Extract<ToWorker, { readonly type: 'open' | 'handover' }>,
-    begin: (link: LineLink) => Work,
+    begin: (port: WorkerPort) => Work,
   ): Work {
-    const number = message.line;
+    const number = message.session;
     const work = begin({
       post: (next) => {
         this.#batch.add(next);
         // The worker must know where a part ends before samples beyond the end arrive.
         if (next.type === 'cut') this.#batch.flush();
       },
-      over: () => this.#lines.delete(number),
+      over: () => this.#sessions.delete(number),
     });
-    this.#lines.set(number, work);
+    this.#sessions.set(number, work);
     this.#batch.add(message);
     return work;
   }
 
-  /** True if the thread works for this line. */
-  holds(line: number): boolean {
-    return this.#lines.has(line);
+  /** True if the thread works for this session. */
+  holds(session: number): boolean {
+    return this.#sessions.has(session);
   }
 
   /** Samples the load of the worker over the last `ms` milliseconds. One that is still loading is idle. */
@@ -266,7 +267,7 @@ class EncoderThread {
     return sample;
   }
 
-  /** Aborts the lines and waits for the thread's end; every caller gets the same promise. */
+  /** Aborts the sessions and waits for the thread's end; every caller gets the same promise. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -294,15 +295,15 @@ class EncoderThread {
     this.#worker = worker;
   }
 
-  /** A line whose callback throws is lost, and no other. */
+  /** A session whose callback throws is lost, and no other. */
   #tell(message: Exclude<FromWorker, { type: 'ready' }>): void {
-    const line = this.#lines.get(message.line);
-    if (line === undefined) return;
+    const session = this.#sessions.get(message.session);
+    if (session === undefined) return;
     const fail = (error: ParleyError) => {
-      this.#batch.add({ type: 'abort', line: message.line });
-      line.lost(error);
+      this.#batch.add({ type: 'abort', session: message.session });
+      session.lost(error);
     };
-    guarded({ work: 'encoder line', line: message.line }, () => line.onMessage(message), fail)();
+    guarded({ work: 'encoder line', line: message.session }, () => session.onMessage(message), fail)();
   }
 
   #gone(wasReady: boolean, code: number): void {
@@ -318,14 +319,15 @@ class EncoderThread {
       if (this.#failedStarts < MAX_FAILED_STARTS) this.#start();
     }
     if (this.#worker === undefined) this.#settleReady.reject(error);
-    for (const line of this.#lines.values()) attempt({ work: 'encoder line' }, () => line.lost(error));
+    for (const session of this.#sessions.values())
+      attempt({ work: 'encoder line' }, () => session.lost(error));
     if (this.#closed === undefined) this.#onLost(error);
     this.#resolveGone?.();
   }
 
   async #close(): Promise<void> {
-    const lines = [...this.#lines.values()];
-    for (const line of lines) line.abort();
+    const sessions = [...this.#sessions.values()];
+    for (const session of sessions) session.abort();
     const worker = this.#worker;
     if (worker === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
@@ -335,7 +337,7 @@ class EncoderThread {
     await gone;
     clearTimeout(timer);
     // One that was ended by force may not have read that they were aborted.
-    for (const line of lines) line.lost(new ParleyError('ABORTED', 'the encoder was closed'));
+    for (const session of sessions) session.lost(new ParleyError('ABORTED', 'the encoder was closed'));
   }
 }
 

@@ -1,7 +1,7 @@
-// An encoder worker: many lines in one thread, at a priority below the clock's.
+// An encoder worker: many sessions in one thread, at a priority below the clock's.
 //
-// The pool sends it lines and segments by message. Sound goes from native rings to native playouts, so the
-// main thread never sees any. Nothing is polled: rings, playouts and messages wake the lines.
+// The pool sends it sessions and segments by message. Sound goes from native rings to native playouts, so the
+// main thread never sees any. Nothing is polled: rings, playouts and messages wake the sessions.
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { ByteRing, PcmRing } from '../audio/pcm-ring.js';
@@ -27,9 +27,9 @@ import {
   type SegmentSource,
   type EncoderSink,
   type ToWorker,
-} from './line-messages.js';
-import { LinePump, type LineReports, LineScheduler } from './line-pump.js';
-import { CHUNK_SAMPLES, SegmentSound } from './line-sound.js';
+} from './encoder-messages.js';
+import { EncoderPipeline, type PipelineListener, PipelineScheduler } from './encoder-pipeline.js';
+import { CHUNK_SAMPLES, SegmentSound } from './segment-sound.js';
 import { COUNTERS } from './worker-load.js';
 
 const MAX_DEPTH = 8; // handovers in a row; each adds a codec's loss and its work
@@ -43,28 +43,28 @@ interface PriorityAddon {
   lowerThreadPriority(nice: number): void;
 }
 
-interface Line {
-  readonly pump: LinePump;
-  /** The start of the line's payload queue; undefined if its frames are no payloads of a call. */
+interface Session {
+  readonly pipeline: EncoderPipeline;
+  /** The start of the session's payload queue; undefined if its frames are no payloads of a call. */
   readonly start: HeldStart | undefined;
-  /** The handovers behind the line, in order. */
+  /** The handovers behind the session, in order. */
   readonly handovers: HandoverQueue[];
   readonly settings: EncoderSettings;
   /** How many times it was tuned. */
   tunings: number;
-  /** Called once, when nothing of the line runs any more. */
+  /** Called once, when nothing of the session runs any more. */
   readonly dispose: () => void;
 }
 
 if (parentPort === null) throw new Error('encoder-worker.js runs in a worker thread');
 const port = parentPort;
-const lines = new Map<number, Line>();
-/** Handovers in progress by number: entries are left, or a line still pushes into them. */
+const sessions = new Map<number, Session>();
+/** Handovers in progress by number: entries are left, or a session still pushes into them. */
 const handovers = new Map<number, HandoverQueue>();
 /** See COUNTERS. */
 const { counters } = workerData as { readonly counters: Int32Array };
-const scheduler = new LineScheduler(now, (pump, waitedMs, workedMs) => {
-  if (!pump.isTimed) return;
+const scheduler = new PipelineScheduler(now, (pipeline, waitedMs, workedMs) => {
+  if (!pipeline.isTimed) return;
   Atomics.add(counters, COUNTERS.workedUs, Math.round(1000 * workedMs));
   const longest = Atomics.load(counters, COUNTERS.longestWaitMs);
   if (waitedMs >= longest + 1) Atomics.store(counters, COUNTERS.longestWaitMs, Math.floor(waitedMs));
@@ -82,27 +82,28 @@ function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-function openLine(line: number, message: EncoderSink, settings: EncoderSettings): void {
-  const { sink, start, fileHeader, dispose } = openSink(line, message, settings);
-  const reports: LineReports = {
-    started: (segment) => post({ type: 'started', line, segment }),
-    encoded: (segment) => post({ type: 'encoded', line, segment }),
-    kept: (index, kept) => post({ type: 'kept', line, index, kept, tunings: lines.get(line)?.tunings ?? 0 }),
-    failed: (index, { code, message: text }) => post({ type: 'failed', line, index, code, message: text }),
+function openSession(session: number, message: EncoderSink, settings: EncoderSettings): void {
+  const { sink, start, fileHeader, dispose } = openSink(session, message, settings);
+  const listener: PipelineListener = {
+    started: (segment) => post({ type: 'started', session, segment }),
+    encoded: (segment) => post({ type: 'encoded', session, segment }),
+    kept: (index, kept) =>
+      post({ type: 'kept', session, index, kept, tunings: sessions.get(session)?.tunings ?? 0 }),
+    failed: (index, { code, message: text }) => post({ type: 'failed', session, index, code, message: text }),
     ended: (workMs) => {
       const header = fileHeader?.();
-      close(line);
-      post({ type: 'ended', line, workMs, header });
+      close(session);
+      post({ type: 'ended', session, workMs, header });
     },
     lost: ({ code, message: text }) => {
-      close(line);
-      post({ type: 'lost', line, code, message: text });
+      close(session);
+      post({ type: 'lost', session, code, message: text });
     },
   };
   const speed = message.kind === 'bytes' ? message.speed : 1;
   try {
-    const pump = new LinePump(sink, reports, scheduler.wake, now, speed);
-    lines.set(line, { pump, start, handovers: [], settings, tunings: 0, dispose });
+    const pipeline = new EncoderPipeline(sink, listener, scheduler.wake, now, speed);
+    sessions.set(session, { pipeline, start, handovers: [], settings, tunings: 0, dispose });
   } catch (error) {
     dispose();
     throw error;
@@ -117,9 +118,9 @@ interface OpenSink {
   readonly dispose: () => void;
 }
 
-function openSink(line: number, sink: EncoderSink, { opus }: EncoderSettings): OpenSink {
+function openSink(session: number, sink: EncoderSink, { opus }: EncoderSettings): OpenSink {
   if (sink.kind === 'bytes') {
-    const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: line });
+    const container = openContainer(sink.container, sink.rate, { opus, shelf, serial: session });
     const ring = ByteRing.attach(sink.ring);
     const dispose = () => {
       container.close();
@@ -143,28 +144,28 @@ function openSink(line: number, sink: EncoderSink, { opus }: EncoderSettings): O
 }
 
 function close(number: number): void {
-  const line = lines.get(number);
-  line?.dispose();
-  line?.handovers[0]?.released(); // once it is done it releases the one behind it
-  lines.delete(number);
+  const session = sessions.get(number);
+  session?.dispose();
+  session?.handovers[0]?.released(); // once it is done it releases the one behind it
+  sessions.delete(number);
 }
 
-/** Redirects the queued payloads of a playout, and everything its line still makes, to another playout. */
+/** Redirects the queued payloads of a playout, and everything its session still makes, to another playout. */
 function openHandover(message: HandoverMessage): void {
-  const { line: number, after, to, settings } = message;
-  const line = after.map((one) => lines.get(one)).find((one) => one !== undefined);
+  const { session: number, after, to, settings } = message;
+  const session = after.map((one) => sessions.get(one)).find((one) => one !== undefined);
   const before =
-    line?.handovers.at(-1) ?? after.map((one) => handovers.get(one)).find((one) => one !== undefined);
+    session?.handovers.at(-1) ?? after.map((one) => handovers.get(one)).find((one) => one !== undefined);
   if ((before?.depth ?? 0) === MAX_DEPTH) {
     throw new ParleyError('ENCODER_FAILED', `the call moved ${MAX_DEPTH} times during one utterance`);
   }
   const encoder = shelf.take(to.codec, to.frameMs, settings.opus);
   const reports = {
-    handedOver: () => post({ type: 'ended', line: number, workMs: 0 }),
+    handedOver: () => post({ type: 'ended', session: number, workMs: 0 }),
     failed: ({ code, message: text }: ParleyError) =>
-      post({ type: 'lost', line: number, code, message: text }),
+      post({ type: 'lost', session: number, code, message: text }),
     padded: (track: number, frames: number, padMs: number) =>
-      post({ type: 'padded', line: number, track, frames, padMs }),
+      post({ type: 'padded', session: number, track, frames, padMs }),
     ended: () => {
       handovers.delete(number);
       shelf.giveBack(encoder, to.codec, to.frameMs, settings.opus);
@@ -172,22 +173,24 @@ function openHandover(message: HandoverMessage): void {
   };
   const queue = new HandoverQueue(message, encoder, reports, (before?.depth ?? 0) + 1);
   handovers.set(number, queue);
-  line?.handovers.push(queue);
-  (before ?? line?.start)?.redirect(queue);
+  session?.handovers.push(queue);
+  (before ?? session?.start)?.redirect(queue);
   queue.start();
-  if (before === undefined && line === undefined) queue.released();
-  line?.pump.wake();
+  if (before === undefined && session === undefined) queue.released();
+  session?.pipeline.wake();
 }
 
-function addSegment(number: number, line: Line, index: number, source: SegmentSource): void {
+function addSegment(number: number, session: Session, index: number, source: SegmentSource): void {
   const { pauseBeforeMs = 0 } = source;
-  if ('kept' in source) return line.pump.segment(keptSegment(index, pauseBeforeMs, source));
+  if ('kept' in source) return session.pipeline.segment(keptSegment(index, pauseBeforeMs, source));
   const { ring, rate, keep = false, part, speed, gain, reportPauses = false } = source;
   const onPause = (startMs: number, endMs: number) =>
-    post({ type: 'pause', line: number, pause: { index, startMs, endMs } });
+    post({ type: 'pause', session: number, pause: { index, startMs, endMs } });
   const pauses = reportPauses ? { onPause } : {};
   const segment = { index, rate, pauseBeforeMs, keep, part, speed, gain, ...pauses };
-  line.pump.segment(new SegmentSound(PcmRing.attach(ring, rate), segment, line.settings.trim, scratch));
+  session.pipeline.segment(
+    new SegmentSound(PcmRing.attach(ring, rate), segment, session.settings.trim, scratch),
+  );
 }
 
 function keptSegment(
@@ -201,33 +204,33 @@ function keptSegment(
 }
 
 function handle(message: Exclude<ToWorker, { type: 'close' }>): void {
-  if (message.type === 'open') return openLine(message.line, message.sink, message.settings);
+  if (message.type === 'open') return openSession(message.session, message.sink, message.settings);
   if (message.type === 'handover') return openHandover(message);
-  if (message.type === 'abort') handovers.get(message.line)?.stop();
-  const line = lines.get(message.line);
-  if (line === undefined) return; // it was lost while the message was on its way
+  if (message.type === 'abort') handovers.get(message.session)?.stop();
+  const session = sessions.get(message.session);
+  if (session === undefined) return; // it was lost while the message was on its way
   switch (message.type) {
     case 'segment':
-      return addSegment(message.line, line, message.index, message.source);
+      return addSegment(message.session, session, message.index, message.source);
     case 'cut':
-      return line.pump.cut(message.index, message.endAt);
+      return session.pipeline.cut(message.index, message.endAt);
     case 'tune':
-      line.tunings++;
-      return line.pump.tune(message.tuning);
+      session.tunings++;
+      return session.pipeline.tune(message.tuning);
     case 'rest':
-      return line.pump.pauseInput();
+      return session.pipeline.pauseInput();
     case 'end':
-      return line.pump.end();
+      return session.pipeline.end();
     case 'abort':
-      line.pump.stop();
-      return close(message.line);
+      session.pipeline.stop();
+      return close(message.session);
   }
 }
 
 function take(message: ToWorker): void {
   if (message.type === 'close') {
-    for (const [number, line] of lines) {
-      line.pump.stop();
+    for (const [number, session] of sessions) {
+      session.pipeline.stop();
       close(number);
     }
     for (const queue of handovers.values()) queue.stop();
@@ -238,10 +241,10 @@ function take(message: ToWorker): void {
   try {
     handle(message);
   } catch (error) {
-    lines.get(message.line)?.pump.stop();
-    close(message.line);
+    sessions.get(message.session)?.pipeline.stop();
+    close(message.session);
     const { code, message: text } = asParleyError(error, 'ENCODER_FAILED');
-    post({ type: 'lost', line: message.line, code, message: text });
+    post({ type: 'lost', session: message.session, code, message: text });
   }
 }
 

@@ -1,8 +1,8 @@
-// The sinks of a line's frames. PlayoutSink turns them into payloads and marks of a call's playout, BytesSink
-// into the bytes of a container in a ring. Between a PlayoutSink and its playout, HeldStart holds back the
-// start of a talkspurt.
+// The sinks of a session's frames. PlayoutSink turns them into payloads and marks of a call's playout,
+// BytesSink into the bytes of a container in a ring. Between a PlayoutSink and its playout, HeldStart holds
+// back the start of a talkspurt.
 //
-// A sink holds what it could not hand over and offers it again at `flush`. The pump gives it nothing new
+// A sink holds what it could not hand over and offers it again at `flush`. The pipeline gives it nothing new
 // before. There is no other flow control.
 import type { Container } from '../codecs/container.js';
 import type { FrameEncoder } from '../codecs/frame-encoder.js';
@@ -33,9 +33,11 @@ export interface FrameSink {
   readonly frameSamples: number;
   /** A last frame that is not full is padded with silence; otherwise it is put as short as it is. */
   readonly wholeFrames: boolean;
-  /** A failed segment ends the line, because a file cannot report a gap afterwards. */
+  /** A failed segment ends the session, because a file cannot report a gap afterwards. */
   readonly failsWhole: boolean;
-  /** True if the line survives the loss of its playout. The handover to another playout wakes the line. */
+  /**
+   * True if the session survives the loss of its playout. The handover to another playout wakes the session.
+   */
   readonly movable?: boolean;
   put(frame: Float32Array, count: number): void;
   mark(mark: number): void;
@@ -280,7 +282,7 @@ export class PlayoutSink implements FrameSink, PayloadSink {
   }
 }
 
-/** The part of PlayoutWriter that a line pushes to. Answers: 1 taken, 0 full, -1 stale or closed. */
+/** The part of PlayoutWriter that a session pushes to. Answers: 1 taken, 0 full, -1 stale or closed. */
 export interface PayloadQueue {
   push(generation: number, track: number, payload: Uint8Array): number;
   mark(generation: number, track: number, mark: number, endOfTrack: boolean): number;

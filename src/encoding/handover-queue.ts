@@ -1,11 +1,11 @@
 // Hands the unsent sound of a call over to the playout that replaced its own, in a worker. HandoverQueue
-// stands between a line and the new playout, and its Transcoder converts the payloads:
+// stands between a session and the new playout, and its Transcoder converts the payloads:
 //
-//   unsent payloads of the old playout ─┐
-//   payloads that the line still makes ─┴─▶ Transcoder ─▶ outbox ─▶ new playout
+//   unsent payloads of the old playout ────┐
+//   payloads that the session still makes ─┴─▶ Transcoder ─▶ outbox ─▶ new playout
 //
-// The line keeps its codec. This queue transcodes its payloads, after those that the old playout had not
-// sent. Marks keep their exact frames. Waiting entries are handed over in slices, so that other lines get
+// The session keeps its codec. This queue transcodes its payloads, after those that the old playout had not
+// sent. Marks keep their exact frames. Waiting entries are handed over in slices, so that other sessions get
 // their turns. The outbox holds the output of at most one payload.
 //
 // If the playout is replaced again in the same utterance, the output of this queue goes into the next one.
@@ -18,7 +18,7 @@ import type { FrameEncoder } from '../codecs/frame-encoder.js';
 import { type FrameDecoder, frameDecoder } from '../codecs/frame-decoder.js';
 import { PlayoutWriter, TakenEntries, type TakenEntry } from '../media/playout.js';
 import type { PayloadQueue } from './frame-sink.js';
-import type { HandoverMessage, PayloadForm } from './line-messages.js';
+import type { HandoverMessage, PayloadForm } from './encoder-messages.js';
 import { asParleyError, type ParleyError } from '../errors.js';
 
 /** Takes a finished payload; the bytes are valid until it returns. */
@@ -186,11 +186,11 @@ export class HandoverQueue implements PayloadQueue {
   readonly #warm: TakenEntry[] = [];
   readonly #framesOf = new Map<number, number>();
   #track: number | undefined;
-  /** The end of the line's track is taken and not handed over yet. */
+  /** The end of the session's track is taken and not handed over yet. */
   #ending = false;
   #handedOver = false;
   #scheduled = false;
-  /** No line pushes any more. */
+  /** No session pushes any more. */
   #released = false;
   #over = false;
   readonly #drive = () => this.#work();
@@ -223,7 +223,7 @@ export class HandoverQueue implements PayloadQueue {
     this.#schedule();
   }
 
-  /** Call this when no line pushes any more. The queue ends once everything is handed over. */
+  /** Call this when no session pushes any more. The queue ends once everything is handed over. */
   released(): void {
     this.#released = true;
     this.#schedule();
@@ -253,7 +253,7 @@ export class HandoverQueue implements PayloadQueue {
       this.#takeMark(track, mark);
       return this.#handOver();
     }
-    // The line is over once this is taken: then nothing may be left here.
+    // The session is over once this is taken: then nothing may be left here.
     if (!this.#ending) {
       if (answer !== 1) return answer;
       this.#ending = true;
@@ -285,7 +285,7 @@ export class HandoverQueue implements PayloadQueue {
     this.#target.forget(callback);
   }
 
-  /** Returns 1 if a payload of the line may be taken: the entries of the old playout go first. */
+  /** Returns 1 if a payload of the session may be taken: the entries of the old playout go first. */
   #ready(): number {
     const answer = this.#slice();
     return answer === 1 && !this.#handedOver ? 0 : answer;

@@ -58,14 +58,14 @@ export class IdleMemory {
 
 /** Returns the function that ends it. */
 export function returnMemoryWhenIdle(
-  encoders: { readonly opened: number; readonly lines: readonly number[] },
+  encoders: { readonly opened: number; readonly sessions: readonly number[] },
   calls: { readonly size: number },
   time: Time,
 ): () => void {
   const memory = new IdleMemory({
     time,
     begun: () => encoders.opened,
-    isIdle: () => calls.size === 0 && encoders.lines.every((lines) => lines === 0),
+    isIdle: () => calls.size === 0 && encoders.sessions.every((sessions) => sessions === 0),
     collect: collectEverywhere,
     trim: trimHeap,
   });

@@ -61,7 +61,7 @@ export class FrameCollector {
   }
 }
 
-/** Kept payloads on their way into a line. */
+/** Kept payloads on their way into a session. */
 export class ReadySegment {
   readonly index: number;
   readonly pauseBeforeMs: number;

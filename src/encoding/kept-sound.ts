@@ -1,4 +1,4 @@
-// Decodes kept payloads of Opus again, so that a line can encode the sentence with other settings. A call
+// Decodes kept payloads of Opus again, so that a session can encode the sentence with other settings. A call
 // that needs forward error correction gets it for cached sentences this way, without an engine.
 //
 // Measured with flite's voice: decoding and encoding take some 200 µs a frame of 20 ms. The second coding
@@ -6,7 +6,7 @@
 import { toFloat32 } from '../audio/pcm16.js';
 import { OPUS_LOOKAHEAD_SAMPLES, OpusFrameDecoder } from '../codecs/opus.js';
 import { type KeptFrames, ReadySegment } from './kept-frames.js';
-import type { SampleSource } from './line-sound.js';
+import type { SampleSource } from './segment-sound.js';
 
 /** The sound of kept frames at 48 kHz, exactly as many samples as were encoded. */
 export class KeptSound implements SampleSource {

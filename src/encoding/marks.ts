@@ -6,7 +6,7 @@
 //   0xffffffff  the track ended       nothing of it follows
 //
 // A mark is reached when everything before it in the queue was sent.
-import type { SegmentStarted } from './line-messages.js';
+import type { SegmentStarted } from './encoder-messages.js';
 
 type MarkMeaning =
   | { readonly kind: 'segment-started'; readonly index: number }

@@ -1,11 +1,11 @@
 // Judges how busy one encoder worker is with calls, and chooses the complexity of the Opus encoders that
 // begin in it.
 //
-//   busy > 70 %, or a line waited > 200 ms for a turn ──▶ one step down, at most each second
+//   busy > 70 %, or a session waited > 200 ms for a turn ──▶ one step down, at most each second
 //   busy would stay < 60 % a step higher, for 10 s    ──▶ one step up
 //
-// Late sound disturbs more than a lower complexity does. Lines that have begun keep theirs. Files over HTTP
-// do not count: they have no clock, and take whatever time the calls leave.
+// Late sound disturbs more than a lower complexity does. Sessions that have begun keep theirs. Files over
+// HTTP do not count: they have no clock, and take whatever time the calls leave.
 
 /** Indices of the counters that a worker writes and the pool resets, in an Int32Array. */
 export const COUNTERS = { longestWaitMs: 0, workedUs: 1 } as const;
@@ -18,7 +18,7 @@ const STEPS = [5, 3, 1, 0] as const;
  */
 const COSTS = [29, 33, 37, 42, 57, 72, 135, 199, 215, 230, 249] as const;
 const TOO_BUSY = 0.7;
-/** A turn is 100 ms of sound, and 400 ms are queued when a line asks for one. */
+/** A turn is 100 ms of sound, and 400 ms are queued when a session asks for one. */
 const LONGEST_WAIT_MS = 200;
 const BUSY_AFTER_RISE = 0.6;
 const CALM_MS = 10_000;
@@ -26,7 +26,9 @@ const CALM_MS = 10_000;
 export interface WorkerSample {
   /** Fraction of the time since the last sample in which the worker worked for calls, 0 to 1. */
   readonly busy: number;
-  /** The longest time in milliseconds for which a call's line waited for its turn since the last sample. */
+  /**
+   * The longest time in milliseconds for which a call's session waited for its turn since the last sample.
+   */
   readonly longestWaitMs: number;
 }
 
@@ -48,7 +50,7 @@ export class WorkerLoad {
   }
 
   /**
-   * Load in the last sample, 0 to 1: the busy fraction, or 1 if lines waited too long in it and in the one
+   * Load in the last sample, 0 to 1: the busy fraction, or 1 if sessions waited too long in it and in the one
    * before. One long wait alone, as of a garbage collection, is no reason to refuse calls.
    */
   get load(): number {

@@ -1,6 +1,6 @@
 // Puts a cache before the speech service: a text that was rendered before costs neither an engine nor an
 // encoder.
-import type { EncoderSettings } from '../encoding/line-messages.js';
+import type { EncoderSettings } from '../encoding/encoder-messages.js';
 import type { AudioCache } from './audio-cache.js';
 import { ParleyError } from '../errors.js';
 import type { EngineCapabilities, Voice, VoiceReference } from '../engines/engine.js';

@@ -11,7 +11,7 @@ import { ParleyError } from '../errors.js';
 import type { Codec } from '../codecs/codec.js';
 import type { OpusSettings } from '../codecs/opus.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
-import type { EncoderSettings } from '../encoding/line-messages.js';
+import type { EncoderSettings } from '../encoding/encoder-messages.js';
 import type { SpeechOptions, WordTime } from '../engines/engine.js';
 import { keyFields, renderingKey } from '../engines/rendering-key.js';
 import type { SoundPause } from './estimated-words.js';

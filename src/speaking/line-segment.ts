@@ -1,7 +1,7 @@
 // Records the place of one sentence in the sound of its line while that is made, with the times of its words.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
-import type { SegmentEncoded } from '../encoding/line-messages.js';
+import type { SegmentEncoded } from '../encoding/encoder-messages.js';
 import type { WordTime } from '../engines/engine.js';
 import type { KeptSentence } from './frame-cache.js';
 import type { WrittenSentence } from './line-piece.js';

@@ -8,7 +8,7 @@
 // share of the sound that it has of the characters. While the sound is not whole, its length is estimated
 // from the voice's pace. Samples that were read as part of a sentence stay part of it.
 import { PcmRing } from '../audio/pcm-ring.js';
-import type { SegmentEncoded } from '../encoding/line-messages.js';
+import type { SegmentEncoded } from '../encoding/encoder-messages.js';
 import type { SpeechEnd, SpeechOptions, SynthesisRequest, Urgency, WordTime } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError } from '../errors.js';
@@ -20,7 +20,7 @@ import { placedWord } from './spoken-text.js';
 // sentence wastes no more than this.
 export const RING_SECONDS = 2;
 
-// Fewer than an encoder line takes at once, so that there is room for others.
+// Fewer than an encoder session takes at once, so that there is room for others.
 const MOST_SENTENCES = 32;
 
 const UNSPACED_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。！？｡…」』）】，、；：]$/u;

@@ -2,9 +2,9 @@
 // encoded and the one before that plays.
 //
 //   sentence N+1 ──▶ engine ──▶ ring ─┐
-//   sentence N   ────────────▶ ring ──┴─▶ encoder line ──▶ playout of a call, or bytes of a container
+//   sentence N   ────────────▶ ring ──┴─▶ encoder session ──▶ playout of a call, or bytes of a container
 //
-// A sentence with cached payloads (frame-cache.ts) goes to the encoder line at once, without engine and ring.
+// A sentence with cached payloads (frame-cache.ts) goes to the encoder session at once, without engine and ring.
 //
 // Sentences of a run (sentence-run.ts) share a ring, without a pause between them, and the line does not wait
 // for the engine between them.
@@ -15,7 +15,7 @@ import { PcmRing } from '../audio/pcm-ring.js';
 import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
 import type { FileHeader } from '../codecs/container.js';
-import type { EncoderLine } from '../encoding/encoder-line.js';
+import type { EncoderSession } from '../encoding/encoder-session.js';
 import type { EncoderOptions } from '../encoding/encoder-pool.js';
 import type { EngineTiming, SpeechEnd } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
@@ -68,7 +68,7 @@ export interface LineOutlet {
    */
   ready?(): Promise<unknown> | undefined;
   /** Called once, when the turn of the line to push has come. */
-  open(options: EncoderOptions): EncoderLine;
+  open(options: EncoderOptions): EncoderSession;
 }
 
 /** Options of a line. */
@@ -103,7 +103,7 @@ export class SpeechLine {
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
   readonly #segments: LineSegment[] = [];
-  #line: EncoderLine | undefined;
+  #line: EncoderSession | undefined;
   #over = false;
   #flushed = false;
   #failure: ParleyError | undefined;
@@ -127,7 +127,7 @@ export class SpeechLine {
     return { ...this.#timing, encodeMs: this.#line?.workMs ?? 0 };
   }
 
-  /** Header of a container, see EncoderLine. Known when `run` has resolved. */
+  /** Header of a container, see EncoderSession. Known when `run` has resolved. */
   get fileHeader(): FileHeader | undefined {
     return this.#line?.fileHeader;
   }
@@ -189,13 +189,13 @@ export class SpeechLine {
     }
   }
 
-  async #openInTurn(turn: Promise<void>, signal: AbortSignal): Promise<EncoderLine> {
+  async #openInTurn(turn: Promise<void>, signal: AbortSignal): Promise<EncoderSession> {
     await turn;
     for (let busy = this.#outlet.ready?.(); busy !== undefined; busy = this.#outlet.ready?.()) await busy;
     return this.#open(signal);
   }
 
-  #open(signal: AbortSignal): EncoderLine {
+  #open(signal: AbortSignal): EncoderSession {
     if (signal.aborted || this.#over)
       throw new ParleyError('ABORTED', 'the speech was given up before its turn');
     const trim = this.#options.trimSilence === false ? { trim: UNTRIMMED } : {};
@@ -218,7 +218,7 @@ export class SpeechLine {
     return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
   }
 
-  async #pipeline(pieces: LinePieces, opened: Promise<EncoderLine>, signal: AbortSignal): Promise<void> {
+  async #pipeline(pieces: LinePieces, opened: Promise<EncoderSession>, signal: AbortSignal): Promise<void> {
     let encoding: Promise<void> = Promise.resolve();
     /** Resolves when the next sentence or run may be made. */
     let made: Promise<unknown> = encoding;
@@ -251,7 +251,7 @@ export class SpeechLine {
     await this.#end(await opened);
   }
 
-  #speak(piece: LinePiece, opened: Promise<EncoderLine>, signal: AbortSignal): Work {
+  #speak(piece: LinePiece, opened: Promise<EncoderSession>, signal: AbortSignal): Work {
     const withinMs = 'continues' in piece && piece.continues ? CLAUSE_PAUSE_MS : SENTENCE_PAUSE_MS;
     const usualMs = this.#segments.length === 0 ? undefined : withinMs;
     const pauseBeforeMs = pauseBefore(piece.delivery, this.#options, usualMs);
@@ -276,7 +276,7 @@ export class SpeechLine {
   }
 
   /** Speaks one sentence of a run; the first one starts the engine. */
-  #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderLine>): Work {
+  #sayPart(part: RunPart, pauseBeforeMs: number, opened: Promise<EncoderSession>): Work {
     const { run, previous } = part;
     const isFirst = previous === undefined;
     run.begin(() => this.#pace(this.#progress()));
@@ -319,7 +319,7 @@ export class SpeechLine {
     sentence: WrittenSentence,
     { kept, reencode }: FoundSentence,
     { pauseBeforeMs, settings }: { readonly pauseBeforeMs: number; readonly settings: SentenceSettings },
-    opened: Promise<EncoderLine>,
+    opened: Promise<EncoderSession>,
   ): Work {
     const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#options).speed);
     segment.made(kept.soundMs, kept.words);
@@ -349,7 +349,7 @@ export class SpeechLine {
     sentence: WrittenSentence,
     piece: SoundPiece,
     { pauseBeforeMs, settings, reportPauses = false }: RenderOptions,
-    opened: Promise<EncoderLine>,
+    opened: Promise<EncoderSession>,
     signal: AbortSignal,
   ): Work {
     const { sampleRate: rate } = piece;
@@ -417,7 +417,7 @@ export class SpeechLine {
     };
   }
 
-  async #end(line: EncoderLine): Promise<void> {
+  async #end(line: EncoderSession): Promise<void> {
     await line.end();
     this.#flushed = true;
   }

@@ -2,7 +2,7 @@
 //
 //   npm run bench -- containers
 //
-// Five seconds of a voice-like sound at 24 kHz, pushed through one line without
+// Five seconds of a voice-like sound at 24 kHz, pushed through one session without
 // threads; the median of several runs, each with its encoder opened and closed.
 import type { ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
@@ -10,8 +10,8 @@ import { EncoderShelf } from '../../src/codecs/frame-encoder.js';
 import { BytesSink } from '../../src/encoding/frame-sink.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { voiceLike } from '../audio/tones.js';
-import type { SampleSource } from '../../src/encoding/line-sound.js';
-import { TestLine } from '../encoding/line-fakes.js';
+import type { SampleSource } from '../../src/encoding/segment-sound.js';
+import { TestSession } from '../encoding/encoder-fakes.js';
 import { machine, table, type Row } from './table.js';
 
 const ENGINE_HZ = 24_000;
@@ -78,10 +78,10 @@ function run(name: ContainerName, rate: number, speed: number) {
   const ring = new CountingRing();
   const startedAtMs = performance.now();
   const container = openContainer(name, rate, { opus: OPUS_SPEECH, shelf, serial: 1 });
-  const line = new TestLine(new BytesSink(ring, container), {}, speed);
-  line.segment(new SoundRing(), ENGINE_HZ);
-  line.pump.end();
-  line.run();
+  const session = new TestSession(new BytesSink(ring, container), {}, speed);
+  session.segment(new SoundRing(), ENGINE_HZ);
+  session.pipeline.end();
+  session.run();
   container.close();
   return {
     wholeMs: performance.now() - startedAtMs,

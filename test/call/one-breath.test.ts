@@ -275,7 +275,7 @@ test('a call that ends while a generation waits for text leaves nothing behind',
   await under.call.close('test over');
   await until(() => tokens.returned && under.engine.generations[0]?.state === 'over');
   assert.equal(
-    calls.encoders.lines.every((lines) => lines === 0),
+    calls.encoders.sessions.every((sessions) => sessions === 0),
     true,
   );
   assert.equal(under.time.waiting, 0);

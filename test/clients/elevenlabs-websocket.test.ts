@@ -81,7 +81,9 @@ function alignedMs(received: readonly Answer[]): number {
 }
 
 async function freed(): Promise<void> {
-  await until(() => server.encoders.lines.every((lines) => lines === 0) && watchedHandles() === idleHandles);
+  await until(
+    () => server.encoders.sessions.every((sessions) => sessions === 0) && watchedHandles() === idleHandles,
+  );
 }
 
 /** Words and when they begin, in seconds, as Pipecat's plug-in works them out of the messages. */

@@ -1,4 +1,4 @@
-// Every container, made by a line, read by ffmpeg.
+// Every container, made by an encoder session, read by ffmpeg.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -9,13 +9,13 @@ import { MP3_RATES_HZ } from '../../src/codecs/mp3.js';
 import { tone, voiceLike } from '../audio/tones.js';
 import { decoded, decodedFromDisk, probed, type Probed } from '../fakes/ffmpeg.js';
 import {
-  bytesLine,
+  bytesSession,
   containerOf,
   loud,
   MemoryRing,
   RecordingBytes,
-  TestLine,
-} from '../encoding/line-fakes.js';
+  TestSession,
+} from '../encoding/encoder-fakes.js';
 
 const ENGINE_HZ = 16_000;
 const RATES_HZ = [8000, 16_000, 24_000, 48_000];
@@ -64,7 +64,7 @@ const KINDS: readonly Kind[] = [
   { name: 'ogg', rates: RATES_HZ, probe: { format: 'ogg', codec: 'opus' }, decodedHz: 48_000, beyondMs: 0 },
 ];
 
-/** The file that a line makes of the segments, read `room` bytes at a time. */
+/** The file that a session makes of the segments, read `room` bytes at a time. */
 function fileOf(name: ContainerName, rate: number, segments: readonly Float32Array[], speed = 1): Uint8Array {
   return bytesOf(containerOf(name, rate), segments, speed);
 }
@@ -79,12 +79,12 @@ function wholeFileOf(name: ContainerName, rate: number, segments: readonly Float
 
 function bytesOf(container: Container, segments: readonly Float32Array[], speed = 1): Uint8Array {
   const ring = new RecordingBytes(0);
-  const line = new TestLine(new BytesSink(ring, container), NO_TRIM, speed);
-  for (const segment of segments) line.segment(MemoryRing.of(segment), ENGINE_HZ);
-  line.pump.end();
-  while (line.run() === 'waiting') ring.give(1000);
+  const session = new TestSession(new BytesSink(ring, container), NO_TRIM, speed);
+  for (const segment of segments) session.segment(MemoryRing.of(segment), ENGINE_HZ);
+  session.pipeline.end();
+  while (session.run() === 'waiting') ring.give(1000);
   assert.equal(ring.ended, '');
-  assert.equal(line.reports.at(-1), 'ended');
+  assert.equal(session.reports.at(-1), 'ended');
   return Uint8Array.from(ring.bytes);
 }
 
@@ -284,13 +284,13 @@ test('segments join without a seam in every container', () => {
   }
 });
 
-test('a line that is stopped, or whose reader leaves, says so to the ring in every container', () => {
+test('a session that is stopped, or whose reader leaves, says so to the ring in every container', () => {
   for (const { name } of KINDS) {
     const ring = new RecordingBytes();
-    const line = bytesLine(ring, name, 8000);
-    line.segment(MemoryRing.of(loud(16_000)), ENGINE_HZ);
-    line.run();
-    line.pump.stop();
+    const session = bytesSession(ring, name, 8000);
+    session.segment(MemoryRing.of(loud(16_000)), ENGINE_HZ);
+    session.run();
+    session.pipeline.stop();
     assert.equal(ring.ended, 'ABORTED');
   }
 });
@@ -298,13 +298,13 @@ test('a line that is stopped, or whose reader leaves, says so to the ring in eve
 test('the header comes with the first sound, and that before the segment is over', () => {
   for (const { name } of KINDS) {
     const ring = new RecordingBytes();
-    const line = bytesLine(ring, name, /law/.test(name) ? 8000 : 24_000, NO_TRIM);
+    const session = bytesSession(ring, name, /law/.test(name) ? 8000 : 24_000, NO_TRIM);
     const source = new MemoryRing();
-    line.segment(source, ENGINE_HZ);
-    line.run();
+    session.segment(source, ENGINE_HZ);
+    session.run();
     assert.equal(ring.bytes.length, 0, name);
     source.write(tone(440, ENGINE_HZ, ENGINE_HZ / 4));
-    line.run();
+    session.run();
     assert.ok(ring.bytes.length > 100, name); // more than 100 bytes for 250 ms
   }
 });

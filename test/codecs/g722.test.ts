@@ -7,7 +7,7 @@ import { G722 } from '../../src/codecs/codec.js';
 import { frameDecoder } from '../../src/codecs/frame-decoder.js';
 import { G722Coder, G722Decoder } from '../../src/codecs/g722.js';
 import { decoded, encodedBy } from '../fakes/ffmpeg.js';
-import { encoderOf } from '../encoding/line-fakes.js';
+import { encoderOf } from '../encoding/encoder-fakes.js';
 
 const RATE = 16_000;
 const RAW = ['-f', 'g722'];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { L16 } from '../../src/codecs/codec.js';
 import { frameDecoder } from '../../src/codecs/frame-decoder.js';
-import { encoderOf } from '../encoding/line-fakes.js';
+import { encoderOf } from '../encoding/encoder-fakes.js';
 
 test('a frame is written in network byte order and read back exactly', () => {
   const encoder = encoderOf(L16, 20);

@@ -1,6 +1,6 @@
 // The real encoder worker, which dies on a segment at 12,345 Hz.
 import { parentPort } from 'node:worker_threads';
-import type { ToWorker } from '../../src/encoding/line-messages.js';
+import type { ToWorker } from '../../src/encoding/encoder-messages.js';
 import '../../src/encoding/encoder-worker.js';
 
 const FATAL_RATE = 12_345;

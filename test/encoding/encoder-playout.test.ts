@@ -9,7 +9,7 @@ import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { decodeMark } from '../../src/encoding/marks.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import type { Playout } from '../../src/media/playout.js';
-import { encodedWhole, encoderOf, joined, loud, resampled } from './line-fakes.js';
+import { encodedWhole, encoderOf, joined, loud, resampled } from './encoder-fakes.js';
 
 const TRACK = 3;
 const RTP_HEADER_BYTES = 12;
@@ -118,15 +118,15 @@ for (const codec of [PCMU, PCMA, OPUS]) {
       ringOf(sounds[1] as Float32Array, 16_000),
       ringOf(sounds[2] as Float32Array, 22_050),
     ] as const;
-    const line = pool.open(sinkOf(rig, codec));
+    const session = pool.open(sinkOf(rig, codec));
     const started: number[] = [];
-    line.onSegmentStarted = (index, firstFrame) => started.push(index, firstFrame);
+    session.onSegmentStarted = (index, firstFrame) => started.push(index, firstFrame);
     const encoded = Promise.all([
-      line.segment({ ring: first.handle, rate: 16_000 }),
-      line.segment({ ring: second.handle, rate: 16_000 }),
-      line.segment({ ring: third.handle, rate: 22_050, pauseBeforeMs: 130 }),
+      session.segment({ ring: first.handle, rate: 16_000 }),
+      session.segment({ ring: second.handle, rate: 16_000 }),
+      session.segment({ ring: third.handle, rate: 22_050, pauseBeforeMs: 130 }),
     ]);
-    const payloads = await play(rig, line.end());
+    const payloads = await play(rig, session.end());
     const rate = codec.sampleRate;
     const whole = joined(
       resampled(joined(sounds[0] as Float32Array, sounds[1] as Float32Array), 16_000, rate),
@@ -163,10 +163,10 @@ test('an utterance after another gets the bytes of a new encoder', async () => {
   );
   for (let utterance = 0; utterance < 3; utterance++) {
     const rig = openRig(OPUS);
-    const line = pool.open(sinkOf(rig, OPUS));
+    const session = pool.open(sinkOf(rig, OPUS));
     const ring = ringOf(sound, 16_000);
-    void line.segment({ ring: ring.handle, rate: 16_000 });
-    assert.deepEqual(await play(rig, line.end()), expected);
+    void session.segment({ ring: ring.handle, rate: 16_000 });
+    assert.deepEqual(await play(rig, session.end()), expected);
     ring.close();
     rig.close();
   }
@@ -175,11 +175,11 @@ test('an utterance after another gets the bytes of a new encoder', async () => {
 test('other frame lengths than 20 ms are kept', async () => {
   for (const frameMs of [10, 40, 60]) {
     const rig = openRig(OPUS, frameMs);
-    const line = pool.open(sinkOf(rig, OPUS, frameMs));
+    const session = pool.open(sinkOf(rig, OPUS, frameMs));
     const sound = loud(9600, 4);
     const ring = ringOf(sound, 16_000);
-    void line.segment({ ring: ring.handle, rate: 16_000 });
-    const payloads = await play(rig, line.end());
+    void session.segment({ ring: ring.handle, rate: 16_000 });
+    const payloads = await play(rig, session.end());
     const expected = encodedWhole(resampled(sound, 16_000, 48_000), encoderOf(OPUS, frameMs));
     assert.deepEqual(
       payloads,
@@ -193,8 +193,8 @@ test('other frame lengths than 20 ms are kept', async () => {
 test('a full playout stops the pull: the ring stays full until the clock made room', async () => {
   const rig = openRig(PCMU);
   const ring = PcmRing.open(8000, 4000);
-  const line = pool.open(sinkOf(rig, PCMU));
-  void line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(sinkOf(rig, PCMU));
+  void session.segment({ ring: ring.handle, rate: 8000 });
   let written = 0;
   void (async () => {
     const chunk = loud(400);
@@ -207,42 +207,43 @@ test('a full playout stops the pull: the ring stays full until the clock made ro
   while (rig.playout.stats().queuedMs < 1500) await new Promise(setImmediate);
   // A waiting writer is notified when half of the ring is free.
   while ((ring.status()?.writable ?? 0) >= 2000) await new Promise(setImmediate);
-  // 75 frames are queued; the line holds one frame, part of the next, and a chunk; the rest is in the ring.
+  // 75 frames are queued; the session holds one frame, part of the next, and a chunk; the rest is in the
+  // ring.
   const taken = (ring.status()?.written ?? 0) - (ring.status()?.readable ?? 0);
   assert.ok(taken >= 75 * 160 && taken <= 75 * 160 + 2 * 160 + 480, `${taken} samples taken`);
   assert.equal(rig.playout.stats().queuedMs, 1500);
-  const payloads = await play(rig, line.end());
+  const payloads = await play(rig, session.end());
   assert.equal(payloads.length, 500);
   assert.equal(rig.playout.stats().underruns, 0);
   ring.close();
   rig.close();
 });
 
-test('a cleared playout ends its line with ABORTED, and the engine is notified', async () => {
+test('a cleared playout ends its session with ABORTED, and the engine is notified', async () => {
   const rig = openRig(PCMU);
   const ring = PcmRing.open(8000, 4000);
-  const line = pool.open(sinkOf(rig, PCMU));
-  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(sinkOf(rig, PCMU));
+  const encoded = session.segment({ ring: ring.handle, rate: 8000 });
   const speaking = ring.writeAll(loud(800_000));
   while (rig.playout.stats().queuedMs < 1500) await new Promise(setImmediate);
   rig.advance(100);
   assert.equal(rig.playout.clear().tracks[0]?.sentFrames, 5);
   await Promise.all([encoded, speaking].map((promise) => assert.rejects(promise, { code: 'ABORTED' })));
-  await assert.rejects(line.end(), { code: 'ABORTED' });
-  assert.deepEqual(pool.lines, [0]);
+  await assert.rejects(session.end(), { code: 'ABORTED' });
+  assert.deepEqual(pool.sessions, [0]);
   assert.equal(rig.playout.stats().queuedMs, 0);
   ring.close();
   rig.close();
 });
 
-test('an aborted line pushes nothing more, and the next generation is clean', async () => {
+test('an aborted session pushes nothing more, and the next generation is clean', async () => {
   const rig = openRig(PCMU);
   const ring = PcmRing.open(8000, 4000);
-  const line = pool.open(sinkOf(rig, PCMU));
-  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(sinkOf(rig, PCMU));
+  const encoded = session.segment({ ring: ring.handle, rate: 8000 });
   const speaking = ring.writeAll(loud(800_000));
   while (rig.playout.stats().queuedMs < 1500) await new Promise(setImmediate);
-  line.abort();
+  session.abort();
   rig.playout.clear();
   await Promise.all([encoded, speaking].map((promise) => assert.rejects(promise, { code: 'ABORTED' })));
   const sound = loud(3200, 5);
@@ -258,7 +259,7 @@ test('an aborted line pushes nothing more, and the next generation is clean', as
   rig.close();
 });
 
-test('forty lines speak at once and none of them runs dry', async () => {
+test('forty sessions speak at once and none of them runs dry', async () => {
   const rigs = Array.from({ length: 40 }, () => openRig(OPUS));
   const sound = loud(16_000 * 3, 2);
   const expected = encodedWhole(resampled(sound, 16_000, 48_000), encoderOf(OPUS)).map((bytes) =>
@@ -267,9 +268,9 @@ test('forty lines speak at once and none of them runs dry', async () => {
   await Promise.all(
     rigs.map(async (rig) => {
       const ring = ringOf(sound, 16_000);
-      const line = pool.open(sinkOf(rig, OPUS));
-      void line.segment({ ring: ring.handle, rate: 16_000 });
-      assert.deepEqual(await play(rig, line.end()), expected);
+      const session = pool.open(sinkOf(rig, OPUS));
+      void session.segment({ ring: ring.handle, rate: 16_000 });
+      assert.deepEqual(await play(rig, session.end()), expected);
       assert.equal(rig.playout.stats().underruns, 0);
       ring.close();
     }),

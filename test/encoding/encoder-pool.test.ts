@@ -6,9 +6,9 @@ import { toBytesS16le } from '../../src/audio/pcm16.js';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { wavHeader } from '../../src/codecs/wav.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
-import { MessageBatch } from '../../src/encoding/line-messages.js';
+import { MessageBatch } from '../../src/encoding/encoder-messages.js';
 import { rejectionsOf } from '../fakes/rejections.js';
-import { joined, loud, resampled } from './line-fakes.js';
+import { joined, loud, resampled } from './encoder-fakes.js';
 
 const CRASHING = new URL('./crashing-worker.js', import.meta.url);
 /** A worker that never reads a message. */
@@ -52,13 +52,13 @@ test('the pauses of a segment are reported before it is encoded, if they are ask
   const silence = (ms: number) => new Float32Array(16 * ms);
   const sound = joined(silence(100), loud(16 * 300, 1), silence(200), loud(16 * 240, 2), silence(500));
   const rings = [ringOf(sound, 16_000), ringOf(sound, 16_000)];
-  const line = pool.open(bytesSink(out));
+  const session = pool.open(bytesSink(out));
   const reported: unknown[] = [];
-  line.onSegmentPause = ({ index, startMs, endMs }) => reported.push([index, startMs, endMs]);
+  session.onSegmentPause = ({ index, startMs, endMs }) => reported.push([index, startMs, endMs]);
   const [, encoded] = rings.map((ring, index) =>
-    line.segment({ ring: ring.handle, rate: 16_000, gain: 0.001, reportPauses: index === 1 }),
+    session.segment({ ring: ring.handle, rate: 16_000, gain: 0.001, reportPauses: index === 1 }),
   );
-  void line.end();
+  void session.end();
   await encoded;
   // 40 ms before the sound are kept, and 80 ms after it.
   const pauses = [
@@ -75,17 +75,17 @@ test('segments go through a worker into a container, sample for sample', async (
   const out = ByteRing.open(2000);
   const sounds = [loud(16_000, 1), loud(5000, 2)];
   const rings = sounds.map((sound) => ringOf(sound, 16_000));
-  const line = pool.open(bytesSink(out, 'wav', 24_000));
+  const session = pool.open(bytesSink(out, 'wav', 24_000));
   const started: number[][] = [];
-  line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
+  session.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
     assert.ok(Math.abs(Number(process.hrtime.bigint()) / 1e6 - queuedAtMs) < 5000);
     started.push([index, firstFrame, trimmedStartMs]);
   };
   const encoded = rings.map((ring, index) =>
-    line.segment({ ring: ring.handle, rate: 16_000, pauseBeforeMs: index * 100 }),
+    session.segment({ ring: ring.handle, rate: 16_000, pauseBeforeMs: index * 100 }),
   );
-  const ended = line.end();
-  assert.equal(line.end(), ended);
+  const ended = session.end();
+  assert.equal(session.end(), ended);
   const bytes = await readAll(out);
   const [first, second] = sounds.map((sound) => resampled(sound, 16_000, 24_000)) as [
     Float32Array,
@@ -113,7 +113,7 @@ test('segments go through a worker into a container, sample for sample', async (
     [0, 0, 0],
     [1, 55, 0],
   ]);
-  assert.deepEqual(pool.lines, [0]);
+  assert.deepEqual(pool.sessions, [0]);
   for (const ring of [out, ...rings]) ring.close();
   assert.equal(watchedHandles(), 0);
 });
@@ -122,13 +122,13 @@ test('sound may arrive after the segment, piece by piece', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(100_000);
   const ring = PcmRing.open(8000, 500);
-  const line = pool.open(bytesSink(out));
-  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(bytesSink(out));
+  const encoded = session.segment({ ring: ring.handle, rate: 8000 });
   const sound = loud(8000);
   await ring.writeAll(sound);
   ring.end();
   assert.equal((await encoded).samplesIn, 8000);
-  await line.end();
+  await session.end();
   assert.deepEqual(await readAll(out), s16le(sound));
   out.close();
   ring.close();
@@ -138,11 +138,11 @@ test('a reader that does not read holds the engine up, and nothing is lost', asy
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(1000);
   const ring = PcmRing.open(8000, 8000);
-  const line = pool.open(bytesSink(out));
-  void line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(bytesSink(out));
+  void session.segment({ ring: ring.handle, rate: 8000 });
   const sound = loud(20_000);
   const written = ring.writeAll(sound).then(() => ring.end());
-  void line.end();
+  void session.end();
   await out.readable();
   // 500 samples fit out, a frame and a chunk are held; the ring's 8,000 stay.
   while ((out.status()?.writable ?? 0) > 0) await new Promise(setImmediate);
@@ -157,18 +157,18 @@ test('an abort rejects everything, tells the engine and the reader, and may be r
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(1000);
   const rings = [ringOf(loud(8000), 8000), PcmRing.open(8000, 1000)];
-  const line = pool.open(bytesSink(out));
-  const encoded = rings.map((ring) => line.segment({ ring: ring.handle, rate: 8000 }));
+  const session = pool.open(bytesSink(out));
+  const encoded = rings.map((ring) => session.segment({ ring: ring.handle, rate: 8000 }));
   await out.readable();
-  line.abort();
-  line.abort();
+  session.abort();
+  session.abort();
   for (const ring of rings) assert.equal(ring.write(new Float32Array(1)), -1);
   for (const promise of encoded) await assert.rejects(promise, { code: 'ABORTED' });
-  await assert.rejects(line.end(), { code: 'ABORTED' });
-  await assert.rejects(line.segment({ ring: 1, rate: 8000 }), { code: 'ABORTED' });
+  await assert.rejects(session.end(), { code: 'ABORTED' });
+  await assert.rejects(session.segment({ ring: 1, rate: 8000 }), { code: 'ABORTED' });
   await readAll(out);
   assert.equal(out.status()?.error, 'ABORTED');
-  assert.deepEqual(pool.lines, [0]);
+  assert.deepEqual(pool.sessions, [0]);
   for (const ring of [out, ...rings]) ring.close();
   assert.equal(watchedHandles(), 0);
 });
@@ -177,26 +177,26 @@ test('an engine that fails rejects its segment with its own code', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(100_000);
   const ring = PcmRing.open(8000, 1000);
-  const line = pool.open(bytesSink(out));
-  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(bytesSink(out));
+  const encoded = session.segment({ ring: ring.handle, rate: 8000 });
   ring.end('ENGINE_FAILED');
   await assert.rejects(encoded, { code: 'ENGINE_FAILED' });
-  await assert.rejects(line.end(), { code: 'ENGINE_FAILED' });
+  await assert.rejects(session.end(), { code: 'ENGINE_FAILED' });
   assert.equal(out.status()?.error, 'ENGINE_FAILED');
   out.close();
   ring.close();
 });
 
-test('twenty lines of one worker all come to their end, exact', async () => {
+test('twenty sessions of one worker all come to their end, exact', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   await Promise.all(
     Array.from({ length: 20 }, async (_, number) => {
       const out = ByteRing.open(3000);
       const sound = loud(8000, number + 1);
       const ring = ringOf(sound, 16_000);
-      const line = pool.open(bytesSink(out));
-      void line.segment({ ring: ring.handle, rate: 16_000 });
-      void line.end();
+      const session = pool.open(bytesSink(out));
+      void session.segment({ ring: ring.handle, rate: 16_000 });
+      void session.end();
       assert.deepEqual(await readAll(out), s16le(resampled(sound, 16_000, 8000)));
       out.close();
       ring.close();
@@ -204,19 +204,19 @@ test('twenty lines of one worker all come to their end, exact', async () => {
   );
 });
 
-test('lines are spread over the workers with the fewest', async () => {
+test('sessions are spread over the workers with the fewest', async () => {
   await using pool = new EncoderPool({ workers: 2 });
   const out = ByteRing.open(1000);
-  const lines = Array.from({ length: 5 }, () => pool.open(bytesSink(out)));
-  assert.deepEqual(pool.lines, [3, 2]);
-  lines[0]?.abort();
-  lines[2]?.abort();
+  const sessions = Array.from({ length: 5 }, () => pool.open(bytesSink(out)));
+  assert.deepEqual(pool.sessions, [3, 2]);
+  sessions[0]?.abort();
+  sessions[2]?.abort();
   pool.open(bytesSink(out));
-  assert.deepEqual(pool.lines, [2, 2]);
+  assert.deepEqual(pool.sessions, [2, 2]);
   out.close();
 });
 
-test('a worker that dies fails its lines with ENCODER_FAILED, and the next one works', async () => {
+test('a worker that dies fails its sessions with ENCODER_FAILED, and the next one works', async () => {
   const deaths: string[] = [];
   await using pool = new EncoderPool({
     workers: 1,
@@ -226,9 +226,9 @@ test('a worker that dies fails its lines with ENCODER_FAILED, and the next one w
   await pool.ready();
   const outs = [ByteRing.open(1000), ByteRing.open(1000)] as const;
   const rings = [ringOf(loud(8000), 8000), PcmRing.open(FATAL_RATE, 1000)] as const;
-  const lines = outs.map((out) => pool.open(bytesSink(out)));
-  const healthy = lines[0]?.segment({ ring: rings[0].handle, rate: 8000 });
-  const fatal = lines[1]?.segment({ ring: rings[1].handle, rate: FATAL_RATE });
+  const sessions = outs.map((out) => pool.open(bytesSink(out)));
+  const healthy = sessions[0]?.segment({ ring: rings[0].handle, rate: 8000 });
+  const fatal = sessions[1]?.segment({ ring: rings[1].handle, rate: FATAL_RATE });
   await assert.rejects(healthy as Promise<unknown>, { code: 'ENCODER_FAILED' });
   await assert.rejects(fatal as Promise<unknown>, { code: 'ENCODER_FAILED' });
   assert.equal(rings[1].write(new Float32Array(1)), -1, 'the engine is notified');
@@ -237,20 +237,20 @@ test('a worker that dies fails its lines with ENCODER_FAILED, and the next one w
     assert.equal(out.status()?.error, 'ENCODER_FAILED', 'the reader is notified');
     out.close();
   }
-  for (const line of lines) {
-    line.abort();
-    await assert.rejects(line.end(), { code: 'ENCODER_FAILED' });
+  for (const session of sessions) {
+    session.abort();
+    await assert.rejects(session.end(), { code: 'ENCODER_FAILED' });
   }
   for (const ring of rings) ring.close();
   assert.deepEqual(deaths, ['ENCODER_FAILED']);
-  assert.deepEqual(pool.lines, [0]);
+  assert.deepEqual(pool.sessions, [0]);
 
   await pool.ready();
   const out = ByteRing.open(100_000);
   const ring = ringOf(loud(800), 8000);
-  const line = pool.open(bytesSink(out));
-  void line.segment({ ring: ring.handle, rate: 8000 });
-  await line.end();
+  const session = pool.open(bytesSink(out));
+  void session.segment({ ring: ring.handle, rate: 8000 });
+  await session.end();
   assert.deepEqual(await readAll(out), s16le(loud(800)));
   out.close();
   ring.close();
@@ -260,9 +260,9 @@ test('a worker that cannot start is tried three times, then the pool says so', a
   let deaths = 0;
   await using pool = new EncoderPool({ workers: 1, script: UNSTARTABLE, onWorkerLost: () => deaths++ });
   const out = ByteRing.open(1000);
-  const line = pool.open(bytesSink(out));
+  const session = pool.open(bytesSink(out));
   assert.equal(pool.usable, true, 'it is being started');
-  await assert.rejects(line.end(), { code: 'ENCODER_FAILED', message: /the addon is missing/ });
+  await assert.rejects(session.end(), { code: 'ENCODER_FAILED', message: /the addon is missing/ });
   await assert.rejects(pool.ready(), { code: 'ENCODER_FAILED' });
   assert.equal(deaths, 3);
   assert.equal(pool.usable, false);
@@ -270,12 +270,12 @@ test('a worker that cannot start is tried three times, then the pool says so', a
   out.close();
 });
 
-test('closing ends lines and threads, and every caller waits for the same end', async () => {
+test('closing ends sessions and threads, and every caller waits for the same end', async () => {
   const pool = new EncoderPool({ workers: 2 });
   const out = ByteRing.open(1000);
   const ring = PcmRing.open(8000, 1000);
-  const line = pool.open(bytesSink(out));
-  const encoded = line.segment({ ring: ring.handle, rate: 8000 });
+  const session = pool.open(bytesSink(out));
+  const encoded = session.segment({ ring: ring.handle, rate: 8000 });
   assert.equal(pool.usable, true);
   const closed = pool.close();
   assert.equal(pool.close(), closed);
@@ -289,7 +289,7 @@ test('closing ends lines and threads, and every caller waits for the same end', 
   assert.equal(watchedHandles(), 0);
 });
 
-test('the reader of a line is notified of its end although the worker had to be ended by force', async () => {
+test('the reader of a session is notified of its end although the worker had to be ended by force', async () => {
   const pool = new EncoderPool({ workers: 1, script: DEAF });
   const out = ByteRing.open(1000);
   pool.open(bytesSink(out));
@@ -298,34 +298,34 @@ test('the reader of a line is notified of its end although the worker had to be 
   out.close();
 });
 
-test('a line that holds too many segments refuses the next by name', async () => {
+test('a session that holds too many segments refuses the next by name', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(1000);
   const ring = PcmRing.open(8000, 1000);
-  const line = pool.open(bytesSink(out));
-  for (let n = 0; n < 64; n++) void line.segment({ ring: ring.handle, rate: 8000 });
-  await assert.rejects(line.segment({ ring: ring.handle, rate: 8000 }), { code: 'QUEUE_FULL' });
-  line.abort();
+  const session = pool.open(bytesSink(out));
+  for (let n = 0; n < 64; n++) void session.segment({ ring: ring.handle, rate: 8000 });
+  await assert.rejects(session.segment({ ring: ring.handle, rate: 8000 }), { code: 'QUEUE_FULL' });
+  session.abort();
   out.close();
   ring.close();
 });
 
-test('after its end was asked for, a line takes no segment', async () => {
+test('after its end was asked for, a session takes no segment', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(1000);
-  const line = pool.open(bytesSink(out));
-  await line.end();
-  await assert.rejects(line.segment({ ring: 1, rate: 8000 }), { code: 'WRONG_STATE' });
-  line.abort();
+  const session = pool.open(bytesSink(out));
+  await session.end();
+  await assert.rejects(session.segment({ ring: 1, rate: 8000 }), { code: 'WRONG_STATE' });
+  session.abort();
   out.close();
 });
 
-test('settings that no encoder takes lose the line by name', async () => {
+test('settings that no encoder takes lose the session by name', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const out = ByteRing.open(1000);
-  const line = pool.open(bytesSink(out, 'pcm', 1000));
+  const session = pool.open(bytesSink(out, 'pcm', 1000));
   const ring = ringOf(loud(100), 8000);
-  await assert.rejects(line.segment({ ring: ring.handle, rate: 8000 }), { code: 'INVALID_FIELD' });
+  await assert.rejects(session.segment({ ring: ring.handle, rate: 8000 }), { code: 'INVALID_FIELD' });
   assert.equal(out.status()?.error, 'INVALID_FIELD');
   out.close();
   ring.close();
@@ -362,17 +362,17 @@ test('flushed messages leave at once, dropped ones never, and the next is not lo
   assert.deepEqual(lists, [[1], [3]]);
 });
 
-test('a line whose callback throws is lost, and the others of its worker go on', async () => {
+test('a session whose callback throws is lost, and the others of its worker go on', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   const sound = loud(4000, 1);
   const [out, otherOut] = [ByteRing.open(100_000), ByteRing.open(100_000)];
   const [ring, otherRing] = [ringOf(sound, 8000), ringOf(sound, 8000)];
-  const [line, other] = [pool.open(bytesSink(out)), pool.open(bytesSink(otherOut))];
-  line.onSegmentStarted = () => {
+  const [session, other] = [pool.open(bytesSink(out)), pool.open(bytesSink(otherOut))];
+  session.onSegmentStarted = () => {
     throw new Error('out of order');
   };
   const rejections = await rejectionsOf(async () => {
-    const lost = line.segment({ ring: ring.handle, rate: 8000 });
+    const lost = session.segment({ ring: ring.handle, rate: 8000 });
     const encoded = other.segment({ ring: otherRing.handle, rate: 8000 });
     await assert.rejects(lost, { message: 'out of order' });
     await encoded;

@@ -1,4 +1,4 @@
-// Error correction that begins and ends in the middle of a line, and cached sentences that get it.
+// Error correction that begins and ends in the middle of a session, and cached sentences that get it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
@@ -9,7 +9,7 @@ import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { type KeptFrames, ReadySegment } from '../../src/encoding/kept-frames.js';
 import { KeptSound } from '../../src/encoding/kept-sound.js';
 import { fitTone, tone, voiceLike } from '../audio/tones.js';
-import { MemoryRing, playoutLine, RecordingQueue } from './line-fakes.js';
+import { MemoryRing, playoutSession, RecordingQueue } from './encoder-fakes.js';
 
 const CORRECTING = { inBandFec: true, expectedLossPercent: 6 };
 const CORRECTED = { ...OPUS_SPEECH, ...CORRECTING };
@@ -27,34 +27,34 @@ function payloadsOf(kept: KeptFrames): Uint8Array[] {
   return payloads;
 }
 
-/** The frames of a sentence that a line kept without error correction. */
+/** The frames of a sentence that a session kept without error correction. */
 function keptOf(sound: Float32Array): KeptFrames {
-  const line = playoutLine(OPUS, new RecordingQueue());
-  line.segment(MemoryRing.of(sound), 48_000, 0, true);
-  line.pump.end();
-  line.run();
-  return line.kept.get(0) ?? assert.fail('nothing was kept');
+  const session = playoutSession(OPUS, new RecordingQueue());
+  session.segment(MemoryRing.of(sound), 48_000, 0, true);
+  session.pipeline.end();
+  session.run();
+  return session.kept.get(0) ?? assert.fail('nothing was kept');
 }
 
-test('a line that is tuned encodes its next frame with the new settings, and does not keep the segment', () => {
+test('a session that is tuned encodes its next frame with the new settings, and does not keep the segment', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(OPUS, queue);
+  const session = playoutSession(OPUS, queue);
   const ring = new MemoryRing();
-  line.segment(ring, 48_000, 0, true);
-  line.segment(MemoryRing.of(voiceLike(48_000, 0.5)), 48_000, 0, true);
+  session.segment(ring, 48_000, 0, true);
+  session.segment(MemoryRing.of(voiceLike(48_000, 0.5)), 48_000, 0, true);
   ring.write(voiceLike(48_000, 0.4));
-  line.run();
+  session.run();
   const before = queue.payloads.length;
   assert.ok(before > 10);
-  line.pump.tune({ complexity: 5, ...CORRECTING });
+  session.pipeline.tune({ complexity: 5, ...CORRECTING });
   ring.write(voiceLike(48_000, 0.4));
   ring.end();
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual([...new Set(queue.payloads.slice(0, before).map(isSilk))], [false]);
   assert.deepEqual([...new Set(queue.payloads.slice(before, before + 15).map(isSilk))], [true]);
-  assert.equal(line.kept.get(0), undefined);
-  assert.ok(payloadsOf(line.kept.get(1) ?? assert.fail('the next segment is not kept')).every(isSilk));
+  assert.equal(session.kept.get(0), undefined);
+  assert.ok(payloadsOf(session.kept.get(1) ?? assert.fail('the next segment is not kept')).every(isSilk));
 });
 
 test('kept frames decode to as many samples as were encoded, without the delay of the encoder', () => {
@@ -112,26 +112,26 @@ test('a worker encodes a kept sentence again, with error correction and the figu
   assert.ok(payloadsOf(corrected).every(isSilk));
 });
 
-test('a segment that was kept before the line was corrected is not reported with the new settings', async () => {
+test('a segment that was kept before the session was corrected is not reported with the new settings', async () => {
   await using pool = new EncoderPool({ workers: 1 });
   await pool.ready();
-  const line = pool.open({ kind: 'kept', codec: 'opus', frameMs: 20 });
+  const session = pool.open({ kind: 'kept', codec: 'opus', frameMs: 20 });
   const kept = new Map<number, KeptFrames>();
-  line.onSegmentKept = (index, frames) => void kept.set(index, frames);
+  session.onSegmentKept = (index, frames) => void kept.set(index, frames);
   const rings = [voiceLike(48_000, 0.5), voiceLike(48_000, 0.5)].map((sound) => ringOf(sound, 48_000));
   const [before, after] = rings as [PcmRing, PcmRing];
-  const encoded = line.segment({ ring: before.handle, rate: 48_000, keep: true });
+  const encoded = session.segment({ ring: before.handle, rate: 48_000, keep: true });
   // The report of the worker is on its way, or still to come.
-  line.correct(CORRECTING);
-  assert.deepEqual(line.opus, CORRECTED);
-  await Promise.all([encoded, line.segment({ ring: after.handle, rate: 48_000, keep: true })]);
-  await line.end();
+  session.correct(CORRECTING);
+  assert.deepEqual(session.opus, CORRECTED);
+  await Promise.all([encoded, session.segment({ ring: after.handle, rate: 48_000, keep: true })]);
+  await session.end();
   for (const ring of rings) ring.close();
   assert.deepEqual([...kept.keys()].includes(1), true);
   assert.ok([...kept.values()].every((frames) => payloadsOf(frames).every(isSilk)));
 });
 
-test('an encoder that a line has tuned serves a line with any other tuning', () => {
+test('an encoder that a session has tuned serves a session with any other tuning', () => {
   const shelf = new EncoderShelf();
   const used = shelf.take('opus', 20, OPUS_SPEECH);
   used.encode(voiceLike(48_000, 0.02));
@@ -148,7 +148,7 @@ test('an encoder that a line has tuned serves a line with any other tuning', () 
   }
 });
 
-test('a line takes an encoder with its first frame, in the tuning that it has then, and gives it back once', () => {
+test('a session takes an encoder with its first frame, in the tuning that it has then, and gives it back once', () => {
   const shelf = new EncoderShelf();
   const used = shelf.take('opus', 20, OPUS_SPEECH);
   shelf.giveBack(used, 'opus', 20, OPUS_SPEECH);
@@ -156,20 +156,20 @@ test('a line takes an encoder with its first frame, in the tuning that it has th
   assert.equal(idle.frameSamples, FRAME);
   idle.reset();
   idle.giveBack();
-  assert.equal(shelf.take('opus', 20, OPUS_SPEECH), used); // the idle line did not take it
+  assert.equal(shelf.take('opus', 20, OPUS_SPEECH), used); // the idle session did not take it
   shelf.giveBack(used, 'opus', 20, OPUS_SPEECH);
 
-  const line = new ShelvedEncoder(shelf, OPUS, 20, OPUS_SPEECH);
-  line.tune({ complexity: 5, ...CORRECTING });
+  const session = new ShelvedEncoder(shelf, OPUS, 20, OPUS_SPEECH);
+  session.tune({ complexity: 5, ...CORRECTING });
   const fresh = frameEncoder(OPUS, 20, CORRECTED);
   const sound = voiceLike(48_000, 0.1);
   for (let at = 0; at < sound.length; at += FRAME) {
     const frame = sound.subarray(at, at + FRAME);
-    assert.deepEqual(Buffer.from(line.encode(frame)), Buffer.from(fresh.encode(frame)));
+    assert.deepEqual(Buffer.from(session.encode(frame)), Buffer.from(fresh.encode(frame)));
   }
   assert.notEqual(shelf.take('opus', 20, OPUS_SPEECH), used);
-  line.giveBack();
-  line.giveBack();
+  session.giveBack();
+  session.giveBack();
   assert.equal(shelf.take('opus', 20, OPUS_SPEECH), used);
   assert.notEqual(shelf.take('opus', 20, OPUS_SPEECH), used);
 });

@@ -5,14 +5,14 @@ import { WAV_HEADER_BYTES, wavHeader } from '../../src/codecs/wav.js';
 import { HeldStart } from '../../src/encoding/frame-sink.js';
 import { TRACK_ENDED } from '../../src/encoding/marks.js';
 import {
-  bytesLine,
+  bytesSession,
   joined,
   loud,
   MemoryRing,
   RecordingBytes,
   RecordingQueue,
   resampled,
-} from './line-fakes.js';
+} from './encoder-fakes.js';
 
 function s16le(sound: Float32Array): number[] {
   const bytes = new Uint8Array(sound.length * 2);
@@ -22,44 +22,44 @@ function s16le(sound: Float32Array): number[] {
 
 test('PCM is the resampled sound to the last sample, without padding, and a clean end', () => {
   const ring = new RecordingBytes();
-  const line = bytesLine(ring, 'pcm', 24_000);
+  const session = bytesSession(ring, 'pcm', 24_000);
   const parts = [loud(1601, 1), loud(333, 2)];
-  line.segment(MemoryRing.of(parts[0] as Float32Array), 16_000);
-  line.segment(MemoryRing.of(parts[1] as Float32Array), 16_000, 10);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.segment(MemoryRing.of(parts[0] as Float32Array), 16_000);
+  session.segment(MemoryRing.of(parts[1] as Float32Array), 16_000, 10);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   const [first, second] = parts.map((part) => resampled(part, 16_000, 24_000));
   assert.deepEqual(
     ring.bytes,
     s16le(joined(first as Float32Array, new Float32Array(240), second as Float32Array)),
   );
   assert.equal(ring.ended, '');
-  assert.equal(line.reports.at(-1), 'ended');
+  assert.equal(session.reports.at(-1), 'ended');
 });
 
 test('WAV is a streaming header and the same PCM; the header comes with the first sound', () => {
   const ring = new RecordingBytes();
-  const line = bytesLine(ring, 'wav', 16_000);
+  const session = bytesSession(ring, 'wav', 16_000);
   const source = new MemoryRing();
-  line.segment(source, 16_000);
-  line.run();
+  session.segment(source, 16_000);
+  session.run();
   assert.equal(ring.bytes.length, 0);
   const sound = loud(500);
   source.write(sound.subarray(0, 480));
-  line.run();
+  session.run();
   assert.equal(ring.bytes.length, WAV_HEADER_BYTES + 2 * 320);
   source.write(sound.subarray(480));
   source.end();
-  line.pump.end();
-  line.run();
+  session.pipeline.end();
+  session.run();
   assert.deepEqual(ring.bytes, [...wavHeader(16_000), ...s16le(sound)]);
 });
 
 test('a WAV of nothing is its header', () => {
   const ring = new RecordingBytes();
-  const line = bytesLine(ring, 'wav', 16_000);
-  line.pump.end();
-  line.run();
+  const session = bytesSession(ring, 'wav', 16_000);
+  session.pipeline.end();
+  session.run();
   assert.deepEqual(ring.bytes, [...wavHeader(16_000)]);
   assert.equal(ring.ended, '');
 });
@@ -67,11 +67,11 @@ test('a WAV of nothing is its header', () => {
 test('a slow reader gets every byte, however little room there is at a time', () => {
   for (const room of [1, 7, 100, 1000]) {
     const ring = new RecordingBytes(0);
-    const line = bytesLine(ring, 'wav', 8000);
+    const session = bytesSession(ring, 'wav', 8000);
     const sound = loud(700);
-    line.segment(MemoryRing.of(sound), 8000);
-    line.pump.end();
-    while (line.run() === 'waiting') ring.give(room);
+    session.segment(MemoryRing.of(sound), 8000);
+    session.pipeline.end();
+    while (session.run() === 'waiting') ring.give(room);
     assert.deepEqual(ring.bytes, [...wavHeader(8000), ...s16le(sound)]);
     assert.equal(ring.ended, '');
   }
@@ -79,38 +79,38 @@ test('a slow reader gets every byte, however little room there is at a time', ()
 
 test('a segment that fails ends the bytes with its code: no hole is passed off as sound', () => {
   const ring = new RecordingBytes();
-  const line = bytesLine(ring, 'wav', 8000);
+  const session = bytesSession(ring, 'wav', 8000);
   const failing = new MemoryRing();
   failing.write(loud(800));
   failing.end('ENGINE_FAILED');
   const later = new MemoryRing();
-  line.segment(failing, 8000);
-  line.segment(later, 8000);
-  assert.equal(line.run(), 'over');
+  session.segment(failing, 8000);
+  session.segment(later, 8000);
+  assert.equal(session.run(), 'over');
   assert.equal(ring.bytes.length, WAV_HEADER_BYTES + 1600);
   assert.equal(ring.ended, 'ENGINE_FAILED');
   assert.equal(later.aborted, true);
-  assert.deepEqual(line.reports.at(-1), { lost: 'ENGINE_FAILED' });
+  assert.deepEqual(session.reports.at(-1), { lost: 'ENGINE_FAILED' });
 });
 
-test('a reader that left ends the line with ABORTED', () => {
+test('a reader that left ends the session with ABORTED', () => {
   const ring = new RecordingBytes(100);
-  const line = bytesLine(ring, 'pcm', 8000);
+  const session = bytesSession(ring, 'pcm', 8000);
   const source = MemoryRing.of(loud(8000));
-  line.segment(source, 8000);
-  assert.equal(line.run(), 'waiting');
+  session.segment(source, 8000);
+  assert.equal(session.run(), 'waiting');
   ring.gone = true;
-  assert.equal(line.run(), 'over');
+  assert.equal(session.run(), 'over');
   assert.equal(source.aborted, true);
-  assert.deepEqual(line.reports.at(-1), { lost: 'ABORTED' });
+  assert.deepEqual(session.reports.at(-1), { lost: 'ABORTED' });
 });
 
-test('a stopped line tells its reader that the bytes are not complete', () => {
+test('a stopped session tells its reader that the bytes are not complete', () => {
   const ring = new RecordingBytes();
-  const line = bytesLine(ring, 'pcm', 8000);
-  line.segment(MemoryRing.of(loud(800)), 8000);
-  line.run();
-  line.pump.stop();
+  const session = bytesSession(ring, 'pcm', 8000);
+  session.segment(MemoryRing.of(loud(800)), 8000);
+  session.run();
+  session.pipeline.stop();
   assert.equal(ring.ended, 'ABORTED');
 });
 

@@ -5,17 +5,17 @@ import { OPUS, PCMA, PCMU, type Codec } from '../../src/codecs/codec.js';
 import { FrameCollector, ReadySegment, type KeptFrames } from '../../src/encoding/kept-frames.js';
 import { segmentEnded, segmentStarted, TRACK_ENDED } from '../../src/encoding/marks.js';
 import {
-  bytesLine,
+  bytesSession,
   encodedWhole,
   encoderOf,
   joined,
   loud,
   MemoryRing,
-  playoutLine,
+  playoutSession,
   RecordingBytes,
   RecordingQueue,
   resampled,
-} from './line-fakes.js';
+} from './encoder-fakes.js';
 
 function payloadsOf(kept: KeptFrames | undefined): number[][] {
   assert.ok(kept !== undefined);
@@ -30,38 +30,38 @@ function reportsOf({ reports }: { readonly reports: readonly unknown[] }, kind: 
   return reports.filter((report) => typeof report === 'object' && report !== null && kind in report);
 }
 
-/** The frames kept by a line that plays this segment alone. */
+/** The frames kept by a session that plays this segment alone. */
 function keptAlone(codec: Codec, sound: Float32Array, rate: number): KeptFrames {
-  const line = playoutLine(codec, new RecordingQueue());
-  line.segment(MemoryRing.of(sound), rate, 0, true);
-  line.pump.end();
-  line.run();
-  const kept = line.kept.get(0);
+  const session = playoutSession(codec, new RecordingQueue());
+  session.segment(MemoryRing.of(sound), rate, 0, true);
+  session.pipeline.end();
+  session.run();
+  const kept = session.kept.get(0);
   assert.ok(kept !== undefined);
   return kept;
 }
 
 test('the payloads of a segment come back as they went into the playout, with their sizes', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const sound = loud(16_100);
-  line.segment(MemoryRing.of(sound), 16_000, 0, true);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.segment(MemoryRing.of(sound), 16_000, 0, true);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual(queue.payloads, encodedWhole(resampled(sound, 16_000, 8000), encoderOf(PCMU)));
-  const { packed, ...sizes } = line.kept.get(0) ?? assert.fail('nothing was kept');
+  const { packed, ...sizes } = session.kept.get(0) ?? assert.fail('nothing was kept');
   assert.deepEqual(sizes, { frames: 51, samples: 8050, samplesIn: 16_100, trimmedStartMs: 0 });
   assert.equal(packed.byteLength, 51 * (2 + 160));
-  assert.deepEqual(payloadsOf(line.kept.get(0)), queue.payloads);
+  assert.deepEqual(payloadsOf(session.kept.get(0)), queue.payloads);
 });
 
 test('a segment apart begins with a frame of its own after whole frames of silence, the pause rounded up', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const parts = [loud(1700, 1), loud(900, 2)] as const; // 10.6 frames and 5.6
-  for (const part of parts) line.segment(MemoryRing.of(part), 8000, 30, true);
-  line.pump.end();
-  line.run();
+  for (const part of parts) session.segment(MemoryRing.of(part), 8000, 30, true);
+  session.pipeline.end();
+  session.run();
   // 30 ms before the first are two frames. 60 samples fill the 11th frame; of the 240 of the pause 180 are
   // left: two frames.
   const silence = [...PCMU.silence(20)];
@@ -85,7 +85,7 @@ test('a segment apart begins with a frame of its own after whole frames of silen
     segmentEnded(1),
     TRACK_ENDED,
   ]);
-  assert.deepEqual(line.reports.slice(2, 4), [
+  assert.deepEqual(session.reports.slice(2, 4), [
     { started: 1, firstFrame: 15, trimmedStartMs: 0 },
     {
       encoded: {
@@ -103,18 +103,18 @@ test('a segment apart begins with a frame of its own after whole frames of silen
 
 test('a segment that is not kept begins with a frame of its own after a kept one, and the other way round', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMA, queue);
+  const session = playoutSession(PCMA, queue);
   const parts = [loud(100, 1), loud(200, 2), loud(300, 3), loud(50, 4)] as const;
-  parts.forEach((part, index) => line.segment(MemoryRing.of(part), 8000, 0, index === 1));
-  line.pump.end();
-  line.run();
+  parts.forEach((part, index) => session.segment(MemoryRing.of(part), 8000, 0, index === 1));
+  session.pipeline.end();
+  session.run();
   const [first, second, third, fourth] = parts;
   assert.deepEqual(queue.payloads, [
     ...encodedWhole(first, encoderOf(PCMA)),
     ...encodedWhole(second, encoderOf(PCMA)),
     ...encodedWhole(joined(third, fourth), encoderOf(PCMA)), // neighbours that may share a frame do
   ]);
-  assert.deepEqual([...line.kept.keys()], [1]);
+  assert.deepEqual([...session.kept.keys()], [1]);
 });
 
 test('kept payloads go out in the place of their segment: same frames, marks and reports', () => {
@@ -135,27 +135,27 @@ test('kept payloads go out in the place of their segment: same frames, marks and
   fc.assert(
     fc.property(script, ({ codec, segments, room, turnFrames }) => {
       const rendered = new RecordingQueue();
-      const reference = playoutLine(codec, rendered);
+      const reference = playoutSession(codec, rendered);
       const queue = new RecordingQueue(0);
-      const line = playoutLine(codec, queue);
+      const session = playoutSession(codec, queue);
       segments.forEach(({ rate, samples, pauseMs, manner }, index) => {
         const sound = loud(samples, index + 1);
         reference.segment(MemoryRing.of(sound), rate, pauseMs, manner !== 'plain');
-        if (manner === 'kept before') line.ready(keptAlone(codec, sound, rate), pauseMs);
-        else line.segment(MemoryRing.of(sound), rate, pauseMs, manner === 'to be kept');
+        if (manner === 'kept before') session.ready(keptAlone(codec, sound, rate), pauseMs);
+        else session.segment(MemoryRing.of(sound), rate, pauseMs, manner === 'to be kept');
       });
-      reference.pump.end();
+      reference.pipeline.end();
       reference.run();
-      line.pump.end();
-      while (line.run(turnFrames) === 'waiting') queue.give(room);
+      session.pipeline.end();
+      while (session.run(turnFrames) === 'waiting') queue.give(room);
 
       assert.deepEqual(queue.log, rendered.log);
       for (const kind of ['started', 'encoded']) {
-        assert.deepEqual(reportsOf(line, kind), reportsOf(reference, kind));
+        assert.deepEqual(reportsOf(session, kind), reportsOf(reference, kind));
       }
-      assert.equal(line.reports.at(-1), 'ended');
+      assert.equal(session.reports.at(-1), 'ended');
       segments.forEach(({ manner }, index) => {
-        const kept = line.kept.get(index);
+        const kept = session.kept.get(index);
         if (manner === 'to be kept')
           assert.deepEqual(payloadsOf(kept), payloadsOf(reference.kept.get(index)));
         else assert.equal(kept, undefined);
@@ -169,30 +169,30 @@ test('the payloads of a segment do not depend on the speech before it', () => {
   for (const codec of [OPUS, PCMU, PCMA]) {
     const sound = loud(7000, 9);
     const alone = payloadsOf(keptAlone(codec, sound, 24_000));
-    const line = playoutLine(codec, new RecordingQueue());
-    line.segment(MemoryRing.of(loud(5000, 1)), 24_000);
-    line.segment(MemoryRing.of(loud(3001, 2)), 22_050, 160, true);
-    line.segment(MemoryRing.of(sound), 24_000, 160, true);
-    line.pump.end();
-    line.run();
-    assert.deepEqual(payloadsOf(line.kept.get(2)), alone, codec.name);
+    const session = playoutSession(codec, new RecordingQueue());
+    session.segment(MemoryRing.of(loud(5000, 1)), 24_000);
+    session.segment(MemoryRing.of(loud(3001, 2)), 22_050, 160, true);
+    session.segment(MemoryRing.of(sound), 24_000, 160, true);
+    session.pipeline.end();
+    session.run();
+    assert.deepEqual(payloadsOf(session.kept.get(2)), alone, codec.name);
   }
 });
 
 test('a segment that fails or is broken off is not kept', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const failing = new MemoryRing();
   failing.write(loud(1700));
   failing.end('ENGINE_FAILED');
-  line.segment(failing, 8000, 0, true);
-  line.segment(MemoryRing.of(loud(400, 2)), 8000, 160, true);
-  line.segment(MemoryRing.of(loud(80_000, 3)), 8000, 160, true);
-  line.pump.turn(200);
+  session.segment(failing, 8000, 0, true);
+  session.segment(MemoryRing.of(loud(400, 2)), 8000, 160, true);
+  session.segment(MemoryRing.of(loud(80_000, 3)), 8000, 160, true);
+  session.pipeline.turn(200);
   queue.gone = true;
-  assert.equal(line.run(), 'over');
-  assert.deepEqual([...line.kept.keys()], [1]);
-  assert.deepEqual(payloadsOf(line.kept.get(1)), encodedWhole(loud(400, 2), encoderOf(PCMU)));
+  assert.equal(session.run(), 'over');
+  assert.deepEqual([...session.kept.keys()], [1]);
+  assert.deepEqual(payloadsOf(session.kept.get(1)), encodedWhole(loud(400, 2), encoderOf(PCMU)));
 });
 
 test('a segment of more than a minute is sent and not kept', () => {
@@ -201,26 +201,26 @@ test('a segment of more than a minute is sent and not kept', () => {
     [60_020, false],
   ] as const) {
     const queue = new RecordingQueue();
-    const line = playoutLine(PCMU, queue);
-    line.segment(MemoryRing.of(loud(8 * ms)), 8000, 0, true);
-    line.pump.end();
-    assert.equal(line.run(100), 'over');
+    const session = playoutSession(PCMU, queue);
+    session.segment(MemoryRing.of(loud(8 * ms)), 8000, 0, true);
+    session.pipeline.end();
+    assert.equal(session.run(100), 'over');
     assert.equal(queue.payloads.length, ms / 20);
-    assert.equal(line.kept.has(0), isKept);
+    assert.equal(session.kept.has(0), isKept);
   }
 });
 
 test('a full playout holds kept payloads up as it does sound', () => {
   const kept = keptAlone(PCMU, loud(8000), 8000);
   const queue = new RecordingQueue(3);
-  const line = playoutLine(PCMU, queue);
-  line.ready(kept);
-  assert.equal(line.run(), 'waiting');
+  const session = playoutSession(PCMU, queue);
+  session.ready(kept);
+  assert.equal(session.run(), 'waiting');
   assert.deepEqual([queue.payloads.length, queue.waiting.size], [3, 1]);
   queue.give(2);
-  line.run();
+  session.run();
   assert.equal(queue.payloads.length, 5);
-  line.pump.stop();
+  session.pipeline.stop();
   assert.equal(queue.waiting.size, 0);
 });
 
@@ -232,14 +232,14 @@ test('a rest between kept sentences adds nothing where it was heard as silence',
   ] as const) {
     const queue = new RecordingQueue();
     queue.dry = dry;
-    const line = playoutLine(PCMU, queue);
-    line.ready(kept, 160);
-    line.pump.pauseInput();
-    line.run();
+    const session = playoutSession(PCMU, queue);
+    session.ready(kept, 160);
+    session.pipeline.pauseInput();
+    session.run();
     const before = queue.payloads.length;
-    line.ready(kept, 160);
-    line.pump.end();
-    line.run();
+    session.ready(kept, 160);
+    session.pipeline.end();
+    session.run();
     assert.equal(queue.payloads.length - before + 2, frames);
     assert.equal(queue.rests.length, 1);
   }
@@ -247,13 +247,13 @@ test('a rest between kept sentences adds nothing where it was heard as silence',
 
 test('payloads cannot be put into a file', () => {
   for (const give of [
-    (line: ReturnType<typeof bytesLine>) => line.ready(keptAlone(PCMU, loud(800), 8000)),
-    (line: ReturnType<typeof bytesLine>) => line.segment(MemoryRing.of(loud(800)), 8000, 0, true),
+    (session: ReturnType<typeof bytesSession>) => session.ready(keptAlone(PCMU, loud(800), 8000)),
+    (session: ReturnType<typeof bytesSession>) => session.segment(MemoryRing.of(loud(800)), 8000, 0, true),
   ]) {
-    const line = bytesLine(new RecordingBytes(), 'pcm', 8000);
-    give(line);
-    assert.equal(line.run(), 'over');
-    assert.deepEqual(line.reports, [{ lost: 'WRONG_STATE' }]);
+    const session = bytesSession(new RecordingBytes(), 'pcm', 8000);
+    give(session);
+    assert.equal(session.run(), 'over');
+    assert.deepEqual(session.reports, [{ lost: 'WRONG_STATE' }]);
   }
 });
 

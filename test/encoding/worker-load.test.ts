@@ -17,14 +17,14 @@ function times(count: number, busy: number): number[] {
   return Array.from({ length: count }, () => busy);
 }
 
-test('a busy worker begins lines with 5, 3, 1 and 0, one step a second', () => {
+test('a busy worker begins sessions with 5, 3, 1 and 0, one step a second', () => {
   assert.deepEqual(complexities(new WorkerLoad(5), [0.7, 0.71, 0.8, 0.9, 1, 1]), [5, 3, 1, 0, 0, 0]);
   assert.deepEqual(complexities(new WorkerLoad(10), [1, 1, 1, 1, 1]), [5, 3, 1, 0, 0]);
   assert.deepEqual(complexities(new WorkerLoad(2), [1, 1, 1]), [1, 0, 0]);
   assert.deepEqual(complexities(new WorkerLoad(0), [1, 1]), [0, 0]);
 });
 
-test('lines that wait for more than 200 ms twice on end are full load, however little the worker works', () => {
+test('sessions that wait for more than 200 ms twice on end are full load, however little the worker works', () => {
   const load = new WorkerLoad(5);
   assert.equal(load.sample({ busy: 0.1, longestWaitMs: 200 }, 0), false);
   assert.equal(load.load, 0.1);
@@ -66,7 +66,7 @@ const BUSY = new URL(
   `)}`,
 );
 
-test('the pool states its load, and lines begin with the complexity of their worker', async () => {
+test('the pool states its load, and sessions begin with the complexity of their worker', async () => {
   const time = new ManualTime(0);
   const changes: unknown[] = [];
   await using pool = new EncoderPool({
@@ -78,7 +78,7 @@ test('the pool states its load, and lines begin with the complexity of their wor
   await pool.ready();
   const open = () => pool.open({ kind: 'kept', codec: 'opus', frameMs: 20 });
   assert.deepEqual([pool.load, pool.complexity, open().opus.complexity], [0, 5, 5]);
-  // The worker has taken the message once it has answered; the first line is on the first worker.
+  // The worker has taken the message once it has answered; the first session is on the first worker.
   for (let loops = 0; pool.load === 0; loops++) {
     assert.ok(loops < 1000, 'the worker never worked');
     await turn();

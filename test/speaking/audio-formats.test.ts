@@ -83,7 +83,8 @@ test('a stream that is given up midway frees its line, in every format', async (
       break;
     }
   }
-  while (encoders.lines.some((count) => count > 0) || watchedHandles() > 0) await new Promise(setImmediate);
+  while (encoders.sessions.some((count) => count > 0) || watchedHandles() > 0)
+    await new Promise(setImmediate);
 });
 
 test('an unusual rate of every format that has it is met to the sample', async () => {

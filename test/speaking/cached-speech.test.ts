@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
-import type { EncoderSettings } from '../../src/encoding/line-messages.js';
+import type { EncoderSettings } from '../../src/encoding/encoder-messages.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { Engines, type SpeechRouting } from '../../src/engines/routing.js';

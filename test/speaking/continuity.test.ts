@@ -367,7 +367,7 @@ for (const [how, share] of [
     }
     assert.deepEqual(engine.texts, [TEXT, TEXT]);
     assert.equal(cache.figures.entries, 0);
-    await until(() => encoders.lines.every((lines) => lines === 0));
+    await until(() => encoders.sessions.every((sessions) => sessions === 0));
   });
 }
 
@@ -414,7 +414,7 @@ test('a listener who leaves ends the generation, and one who waits too long for 
   );
   assert.deepEqual(heard, ['One is here.', 'Two is there.']);
   assert.equal(engine.generations[1]?.state, 'over');
-  await until(() => encoders.lines.every((lines) => lines === 0));
+  await until(() => encoders.sessions.every((sessions) => sessions === 0));
 });
 
 test('an engine that fails in the middle fails the sentence that it was at, and nobody hears of a hole', async () => {
@@ -437,7 +437,7 @@ test('an engine that fails in the middle fails the sentence that it was at, and 
   await assert.rejects(async () => void (await bytesOf(await speech.openStream(ASKED, never))), {
     code: 'ENGINE_FAILED',
   });
-  await until(() => encoders.lines.every((lines) => lines === 0));
+  await until(() => encoders.sessions.every((sessions) => sessions === 0));
 });
 
 async function samplesOf(

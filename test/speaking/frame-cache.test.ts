@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Codec, OPUS, PCMU } from '../../src/codecs/codec.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
-import type { EncoderSettings } from '../../src/encoding/line-messages.js';
+import type { EncoderSettings } from '../../src/encoding/encoder-messages.js';
 import { FrameCache, type KeptSentence, type SentenceSettings } from '../../src/speaking/frame-cache.js';
 import { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
 import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';

@@ -12,7 +12,7 @@ import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { SpeechService, SpeechStream } from '../../src/speaking/speech-stream.js';
 import { OUTCOME } from '../api/fake-speech.js';
 import { randomFrom } from '../api/mutations.js';
-import { joined, loud, resampled } from '../encoding/line-fakes.js';
+import { joined, loud, resampled } from '../encoding/encoder-fakes.js';
 import { buzz, ENGINE_RATE, InstantEngine, ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
 import type { SpeechRequest } from '../../src/speaking/speech-request.js';
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 function nothingLeft(): boolean {
   const gone = sinks.every((handle) => ByteRing.attach(handle).status() === null);
-  return gone && encoders.lines.every((count) => count === 0) && watchedHandles() === 0;
+  return gone && encoders.sessions.every((count) => count === 0) && watchedHandles() === 0;
 }
 
 function serviceOf(engine: InstantEngine | ScriptedEngine): SpeechService {
@@ -270,7 +270,7 @@ test('a stop, in whatever way, frees the rings, the line and the engine', async 
     const client = new AbortController();
     const stream = await serviceOf(engine).openStream(requestOf(LONG), client.signal);
     await until(() => engine.active > 0);
-    assert.deepEqual(encoders.lines, [1], way);
+    assert.deepEqual(encoders.sessions, [1], way);
     await stop(stream, () => client.abort());
     stream.cancel();
     await until(nothingLeft);

@@ -297,6 +297,6 @@ test('with everything real, a listener who leaves in the middle leaves no work b
       }
       break;
     }
-    await until(() => engine.active === 0 && encoders.lines.every((lines) => lines === 0));
+    await until(() => engine.active === 0 && encoders.sessions.every((sessions) => sessions === 0));
   }
 });

@@ -33,7 +33,9 @@ before(async () => {
 after(() => server.close());
 
 async function freed({ encoders }: Server): Promise<void> {
-  await until(() => encoders.lines.every((lines) => lines === 0) && watchedHandles() === idleHandles);
+  await until(
+    () => encoders.sessions.every((sessions) => sessions === 0) && watchedHandles() === idleHandles,
+  );
 }
 
 async function spokenOverHttp(input: string): Promise<Buffer> {

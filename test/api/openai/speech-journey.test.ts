@@ -65,7 +65,9 @@ async function bodyOf(answer: Response): Promise<Buffer> {
 }
 
 async function freed({ encoders }: Server): Promise<void> {
-  await until(() => encoders.lines.every((lines) => lines === 0) && watchedHandles() === idleHandles);
+  await until(
+    () => encoders.sessions.every((sessions) => sessions === 0) && watchedHandles() === idleHandles,
+  );
 }
 
 /** Milliseconds of one sentence as the engine alone makes it, without the silence around it. */
@@ -197,7 +199,7 @@ test('a client that leaves in the middle frees what worked for it', async () => 
   assert.ok(reader !== undefined);
   assert.ok(((await reader.read()).value?.length ?? 0) > 44);
   assert.equal(
-    server.encoders.lines.reduce((sum, lines) => sum + lines, 0),
+    server.encoders.sessions.reduce((sum, sessions) => sum + sessions, 0),
     1,
   );
   client.abort();
@@ -208,7 +210,7 @@ test('a client that leaves in the middle frees what worked for it', async () => 
 test('clients that leave before they heard anything, all at once, leave nothing either', async () => {
   const client = new AbortController();
   const asked = Array.from({ length: 8 }, () => ask(server.url, { input: LONG }, client.signal));
-  await until(() => server.encoders.lines.some((lines) => lines > 0));
+  await until(() => server.encoders.sessions.some((sessions) => sessions > 0));
   client.abort();
   await Promise.allSettled(asked);
   await freed(server);

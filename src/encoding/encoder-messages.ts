@@ -15,7 +15,7 @@ export type SegmentSource = SoundSegment | KeptSegment;
 
 interface SegmentPlace {
   /**
-   * Silence between the sound before and this one; before the first sound of a line only that of its first
+   * Silence between the sound before and this one; before the first sound of a session only that of its first
    * segment.
    */
   readonly pauseBeforeMs?: number;
@@ -31,8 +31,8 @@ interface SoundSegment extends SegmentPlace {
   /** The ring holds more than this segment. */
   readonly part?: RingPart;
   /**
-   * Times the speed at which it was spoken, at its pitch; the line's own speed comes on top, within 0.25 to
-   * 4.
+   * Times the speed at which it was spoken, at its pitch; the session's own speed comes on top, within 0.25
+   * to 4.
    */
   readonly speed?: number | undefined;
   /** Times its loudness. */
@@ -42,7 +42,7 @@ interface SoundSegment extends SegmentPlace {
 }
 
 /**
- * Consecutive segments of one ring, in one line or in several. The next is read when the one before is
+ * Consecutive segments of one ring, in one session or in several. The next is read when the one before is
  * encoded.
  */
 export interface RingPart {
@@ -60,7 +60,7 @@ export interface RingPart {
 /** Sets or corrects the end of a part. Samples already read beyond it stay in the part. */
 interface CutMessage {
   readonly type: 'cut';
-  readonly line: number;
+  readonly session: number;
   readonly index: number;
   readonly endAt: number;
 }
@@ -68,8 +68,8 @@ interface CutMessage {
 interface KeptSegment extends SegmentPlace {
   readonly kept: KeptFrames;
   /**
-   * The payloads are decoded, encoded with the settings of the line, and kept again. For Opus only. Absent:
-   * they are sent as they are.
+   * The payloads are decoded, encoded with the settings of the session, and kept again. For Opus only.
+   * Absent: they are sent as they are.
    */
   readonly reencode?: true;
 }
@@ -84,7 +84,7 @@ export interface SegmentEncoded {
   readonly samplesIn: number;
   /** Silence cut before the sound: what lies at `t` in the ring is heard at `t - trimmedStartMs`. */
   readonly trimmedStartMs: number;
-  /** From the line's first sample to the segment's first, and to the one after its last. */
+  /** From the session's first sample to the segment's first, and to the one after its last. */
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -98,16 +98,18 @@ export interface PayloadForm {
 export type EncoderSink =
   | (PayloadForm & {
       readonly kind: 'playout';
-      /** Handle of the playout, and its generation at the time: after a clear the line ends with ABORTED. */
+      /**
+       * Handle of the playout, and its generation at the time: after a clear the session ends with ABORTED.
+       */
       readonly playout: number;
       readonly generation: number;
       readonly track: number;
-      /** True if the line survives the loss of its playout: it waits for a handover, or for an abort. */
+      /** True if the session survives the loss of its playout: it waits for a handover, or for an abort. */
       readonly movable?: boolean;
     })
   /** The payloads go to `onSegmentKept` only. */
   | (PayloadForm & { readonly kind: 'kept' })
-  /** A ByteRing of a container's bytes. The line ends it, with an error code after a failure. */
+  /** A ByteRing of a container's bytes. The session ends it, with an error code after a failure. */
   | {
       readonly kind: 'bytes';
       readonly ring: number;
@@ -126,9 +128,9 @@ export interface EncoderSettings {
 /** Another playout replaced one: queued payloads, and those that follow, are transcoded for it. */
 export interface HandoverMessage {
   readonly type: 'handover';
-  /** Number of the handover, from the same count as the lines. */
-  readonly line: number;
-  /** Lines or handovers whose payloads may follow; the worker uses the first that still exists, if any. */
+  /** Number of the handover, from the same count as the sessions. */
+  readonly session: number;
+  /** Sessions or handovers whose payloads may follow; the worker uses the first that still exists, if any. */
   readonly after: readonly number[];
   readonly from: PayloadForm;
   readonly to: PayloadForm & { readonly playout: number; readonly generation: number };
@@ -141,27 +143,27 @@ export type ToWorker =
   | HandoverMessage
   | {
       readonly type: 'open';
-      readonly line: number;
+      readonly session: number;
       readonly sink: EncoderSink;
       readonly settings: EncoderSettings;
     }
-  | LineCommand
+  | EncoderCommand
   | { readonly type: 'close' };
 
-/** Messages about an open line. */
-export type LineCommand =
+/** Messages about an open session. */
+export type EncoderCommand =
   | CutMessage
   | {
       readonly type: 'segment';
-      readonly line: number;
+      readonly session: number;
       readonly index: number;
       readonly source: SegmentSource;
     }
   /** Changes the encoder from the next frame on. */
-  | { readonly type: 'tune'; readonly line: number; readonly tuning: OpusTuning }
-  | { readonly type: 'rest'; readonly line: number }
-  | { readonly type: 'end'; readonly line: number }
-  | { readonly type: 'abort'; readonly line: number };
+  | { readonly type: 'tune'; readonly session: number; readonly tuning: OpusTuning }
+  | { readonly type: 'rest'; readonly session: number }
+  | { readonly type: 'end'; readonly session: number }
+  | { readonly type: 'abort'; readonly session: number };
 
 export interface SegmentStarted {
   readonly index: number;
@@ -179,31 +181,31 @@ export interface SegmentPause {
   readonly endMs: number;
 }
 
-/** About one line. After `ended` or `lost` nothing more is said of it. */
-export type LineMessage =
-  | { readonly type: 'started'; readonly line: number; readonly segment: SegmentStarted }
+/** About one session. After `ended` or `lost` nothing more is said of it. */
+export type EncoderMessage =
+  | { readonly type: 'started'; readonly session: number; readonly segment: SegmentStarted }
   /** All pauses of a segment are reported before it is encoded. */
-  | { readonly type: 'pause'; readonly line: number; readonly pause: SegmentPause }
-  | { readonly type: 'encoded'; readonly line: number; readonly segment: SegmentEncoded }
-  /** `tunings`: how many times the line had been tuned when the segment was encoded. */
+  | { readonly type: 'pause'; readonly session: number; readonly pause: SegmentPause }
+  | { readonly type: 'encoded'; readonly session: number; readonly segment: SegmentEncoded }
+  /** `tunings`: how many times the session had been tuned when the segment was encoded. */
   | {
       readonly type: 'kept';
-      readonly line: number;
+      readonly session: number;
       readonly index: number;
       readonly kept: KeptFrames;
       readonly tunings: number;
     }
   | {
       readonly type: 'failed';
-      readonly line: number;
+      readonly session: number;
       readonly index: number;
       readonly code: ErrorCode;
       readonly message: string;
     }
   | {
       readonly type: 'ended';
-      readonly line: number;
-      /** Milliseconds of the worker's time that the line took. */
+      readonly session: number;
+      /** Milliseconds of the worker's time that the session took. */
       readonly workMs: number;
       /** File header that replaces the streamed one, if they differ. Containers only. */
       readonly header?: FileHeader | undefined;
@@ -214,14 +216,14 @@ export type LineMessage =
    */
   | {
       readonly type: 'padded';
-      readonly line: number;
+      readonly session: number;
       readonly track: number;
       readonly frames: number;
       readonly padMs: number;
     }
-  | { readonly type: 'lost'; readonly line: number; readonly code: ErrorCode; readonly message: string };
+  | { readonly type: 'lost'; readonly session: number; readonly code: ErrorCode; readonly message: string };
 
-export type FromWorker = { readonly type: 'ready' } | LineMessage;
+export type FromWorker = { readonly type: 'ready' } | EncoderMessage;
 
 /**
  * Gathers the messages of one turn of the event loop and of the microtasks after it into one list, in order.

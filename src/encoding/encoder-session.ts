@@ -1,6 +1,6 @@
-// The main thread's handles of an encoder worker's work. EncoderLine takes the segments of one track in order
-// and reports their progress by promises and one callback. Handover moves the queued sound of one playout
-// into another.
+// The main thread's handles of an encoder worker's work. EncoderSession takes the segments of one track in
+// order and reports their progress by promises and one callback. Handover moves the queued sound of one
+// playout into another.
 //
 //   open ──▶ ending ──▶ over          over: ended, aborted or lost
 //     └────────────────▲
@@ -10,15 +10,15 @@ import type { OpusSettings, OpusTuning } from '../codecs/opus.js';
 import { ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
 import type {
-  LineMessage,
+  EncoderMessage,
   EncoderSink,
-  LineCommand,
+  EncoderCommand,
   SegmentEncoded,
   SegmentPause,
   SegmentSource,
-} from './line-messages.js';
+} from './encoder-messages.js';
 
-const MAX_SEGMENTS = 64; // waiting in one line; two are usual
+const MAX_SEGMENTS = 64; // waiting in one session; two are usual
 
 interface Waiting {
   readonly source: SegmentSource;
@@ -26,13 +26,13 @@ interface Waiting {
   readonly reject: (error: ParleyError) => void;
 }
 
-/** Connection of a line to its worker. `over` is called once, when no more messages will be posted. */
-export interface LineLink {
-  post(message: LineCommand): void;
+/** Connection of a session to its worker. `over` is called once, when no more messages will be posted. */
+export interface WorkerPort {
+  post(message: EncoderCommand): void;
   over(): void;
 }
 
-export class EncoderLine {
+export class EncoderSession {
   /** Called when the sink has taken the first frame of a segment; `queuedAtMs` is on the monotonic clock. */
   onSegmentStarted:
     ((index: number, firstFrame: number, trimmedStartMs: number, queuedAtMs: number) => void) | undefined;
@@ -40,13 +40,15 @@ export class EncoderLine {
   onSegmentPause: ((pause: SegmentPause) => void) | undefined;
   /** Called with the payloads of a segment that was to be kept, once all of them are made. */
   onSegmentKept: ((index: number, kept: KeptFrames) => void) | undefined;
-  /** Milliseconds of worker time used by the line; known at its end. */
+  /** Milliseconds of worker time used by the session; known at its end. */
   workMs = 0;
-  /** File header that replaces the streamed one, if they differ; known at the line's end. Containers only. */
+  /**
+   * File header that replaces the streamed one, if they differ; known at the session's end. Containers only.
+   */
   fileHeader: FileHeader | undefined;
   readonly number: number;
   readonly #sink: EncoderSink;
-  readonly #link: LineLink;
+  readonly #port: WorkerPort;
   readonly #waiting = new Map<number, Waiting>();
   #opus: OpusSettings;
   #tunings = 0;
@@ -54,15 +56,15 @@ export class EncoderLine {
   #ended: Promise<void> | undefined;
   #settleEnd: { resolve: () => void; reject: (error: ParleyError) => void } | undefined;
   #over = false;
-  /** Error that ended the line; undefined after a normal end. */
+  /** Error that ended the session; undefined after a normal end. */
   #failure: ParleyError | undefined;
 
   /** Made by the pool only. */
-  constructor(number: number, sink: EncoderSink, opus: OpusSettings, link: LineLink) {
+  constructor(number: number, sink: EncoderSink, opus: OpusSettings, port: WorkerPort) {
     this.number = number;
     this.#sink = sink;
     this.#opus = opus;
-    this.#link = link;
+    this.#port = port;
   }
 
   /** Settings of its Opus encoder. */
@@ -79,7 +81,7 @@ export class EncoderLine {
     this.#tunings++;
     this.#opus = { ...this.#opus, ...settings };
     const tuning = { complexity: this.#opus.complexity, ...settings };
-    this.#link.post({ type: 'tune', line: this.number, tuning });
+    this.#port.post({ type: 'tune', session: this.number, tuning });
   }
 
   /**
@@ -95,17 +97,17 @@ export class EncoderLine {
       this.#waiting.set(index, { source, resolve, reject });
     });
     encoded.catch(() => undefined); // an abort need not be awaited
-    this.#link.post({ type: 'segment', line: this.number, index, source });
+    this.#port.post({ type: 'segment', session: this.number, index, source });
     return encoded;
   }
 
   /**
    * Sets the end of a segment that shares its ring, in samples of the ring. `index` is the segment's number
-   * in the line. Ignored once the segment is encoded.
+   * in the session. Ignored once the segment is encoded.
    */
   cut(index: number, endAt: number): void {
     if (!this.#over && this.#waiting.has(index)) {
-      this.#link.post({ type: 'cut', line: this.number, index, endAt });
+      this.#port.post({ type: 'cut', session: this.number, index, endAt });
     }
   }
 
@@ -115,25 +117,25 @@ export class EncoderLine {
    */
   pauseInput(): void {
     if (!this.#over && this.#ended === undefined) {
-      this.#link.post({ type: 'rest', line: this.number });
+      this.#port.post({ type: 'rest', session: this.number });
     }
   }
 
-  /** Ends the line: no segment follows. Resolves when the sink has everything. */
+  /** Ends the session: no segment follows. Resolves when the sink has everything. */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
   }
 
-  /** Drops the line and the rings of segments that are not encoded yet. Idempotent. */
+  /** Drops the session and the rings of segments that are not encoded yet. Idempotent. */
   abort(): void {
     if (this.#over) return;
-    this.#link.post({ type: 'abort', line: this.number });
-    this.#finish(new ParleyError('ABORTED', 'the line was aborted'));
+    this.#port.post({ type: 'abort', session: this.number });
+    this.#finish(new ParleyError('ABORTED', 'the encoder session was aborted'));
   }
 
-  /** Takes a message of the worker about this line; called by the pool. */
-  onMessage(message: LineMessage): void {
+  /** Takes a message of the worker about this session; called by the pool. */
+  onMessage(message: EncoderMessage): void {
     if (this.#over) return;
     switch (message.type) {
       case 'started': {
@@ -166,7 +168,8 @@ export class EncoderLine {
   }
 
   /**
-   * The worker is gone, or gave the line up; called by the pool. A line that is over only ends its byte ring.
+   * The worker is gone, or gave the session up; called by the pool. A session that is over only ends its byte
+   * ring.
    */
   lost(error: ParleyError): void {
     if (this.#over) return this.#endByteRing();
@@ -182,16 +185,17 @@ export class EncoderLine {
 
   #refusal(): ParleyError | undefined {
     if (this.#failure !== undefined) return this.#failure;
-    if (this.#ended !== undefined) return new ParleyError('WRONG_STATE', 'the input of the line has ended');
+    if (this.#ended !== undefined)
+      return new ParleyError('WRONG_STATE', 'the input of the encoder session has ended');
     if (this.#waiting.size < MAX_SEGMENTS) return undefined;
-    return new ParleyError('QUEUE_FULL', `${MAX_SEGMENTS} segments wait in this line already`);
+    return new ParleyError('QUEUE_FULL', `${MAX_SEGMENTS} segments wait in this encoder session already`);
   }
 
   #end(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const ended = new Promise<void>((resolve, reject) => (this.#settleEnd = { resolve, reject }));
     ended.catch(() => undefined);
-    this.#link.post({ type: 'end', line: this.number });
+    this.#port.post({ type: 'end', session: this.number });
     return ended;
   }
 
@@ -207,12 +211,12 @@ export class EncoderLine {
     for (const { source, reject } of this.#waiting.values()) {
       // The worker may be dead, and the engine must not wait for a reader that never comes.
       if ('ring' in source) PcmRing.attach(source.ring, source.rate).abort();
-      reject(error ?? new ParleyError('ABORTED', 'the line ended without the segment'));
+      reject(error ?? new ParleyError('ABORTED', 'the encoder session ended without the segment'));
     }
     this.#waiting.clear();
     if (error === undefined) this.#settleEnd?.resolve();
     else this.#settleEnd?.reject(error);
-    this.#link.over();
+    this.#port.over();
   }
 }
 
@@ -226,14 +230,14 @@ export class Handover {
   readonly done: Promise<void>;
   /** Called when frame number `frames` of a track in the new playout ends with `padMs` of added silence. */
   onPadded: ((track: number, frames: number, padMs: number) => void) | undefined;
-  readonly #link: LineLink;
+  readonly #port: WorkerPort;
   #over = false;
   #settle!: { resolve: () => void; reject: (error: ParleyError) => void };
 
   /** Made by the pool only. */
-  constructor(number: number, link: LineLink) {
+  constructor(number: number, port: WorkerPort) {
     this.number = number;
-    this.#link = link;
+    this.#port = port;
     this.done = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
     this.done.catch(() => undefined); // an interrupting caller need not await it
   }
@@ -241,12 +245,12 @@ export class Handover {
   /** Drops the payloads that were not handed over. Idempotent. */
   abort(): void {
     if (this.#over) return;
-    this.#link.post({ type: 'abort', line: this.number });
+    this.#port.post({ type: 'abort', session: this.number });
     this.lost(new ParleyError('ABORTED', 'the queue was cleared on its way into another playout'));
   }
 
   /** Takes a message of the worker about this handover; called by the pool. */
-  onMessage(message: LineMessage): void {
+  onMessage(message: EncoderMessage): void {
     switch (message.type) {
       case 'padded':
         return this.onPadded?.(message.track, message.frames, message.padMs);
@@ -267,6 +271,6 @@ export class Handover {
 
   #finish(): void {
     this.#over = true;
-    this.#link.over();
+    this.#port.over();
   }
 }

@@ -1,8 +1,8 @@
-// The lines inside an encoder worker: LinePump turns the segments of one line into frames for its sink,
-// LineScheduler gives the lines of a worker their turns.
+// The sessions inside an encoder worker: EncoderPipeline turns the segments of one session into frames for
+// its sink, PipelineScheduler gives the sessions of a worker their turns.
 //
-//   ring ─▶ SegmentSound ─▶ LineSound ─▶ frame ─▶ FrameSink
-//           trim            pause, stretch,      encode, hand over
+//   ring ─▶ SegmentSound ─▶ SegmentConcat ─▶ frame ─▶ FrameSink
+//           trim            pause, stretch,           encode, hand over
 //                           resample
 //
 // The sink is asked first, so nothing is read that it has no room for: a full
@@ -12,30 +12,30 @@
 // A segment whose payloads are kept, or were kept before, stands apart: it
 // begins and ends with a frame of its own, silence between it and its neighbours
 // is whole frames, and its encoder starts clean. So its payloads are the same
-// in every line.
+// in every session.
 import type { OpusTuning } from '../codecs/opus.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { DueMarks } from './marks.js';
 import type { FrameSink } from './frame-sink.js';
 import { type KeptFrames, ReadySegment, SegmentKeeper } from './kept-frames.js';
-import type { SegmentEncoded, SegmentStarted } from './line-messages.js';
-import { CHUNK_SAMPLES, LineSound, SegmentSound } from './line-sound.js';
+import type { SegmentEncoded, SegmentStarted } from './encoder-messages.js';
+import { CHUNK_SAMPLES, SegmentConcat, SegmentSound } from './segment-sound.js';
 
-export interface LineReports {
+export interface PipelineListener {
   started(segment: SegmentStarted): void;
   /** All of the segment is in the sink, but for a last frame that what follows fills up. */
   encoded(segment: SegmentEncoded): void;
   /** The payloads of a segment that was to be kept, all of them. */
   kept(index: number, kept: KeptFrames): void;
-  /** The line goes on: what came before the failure stays. */
+  /** The session goes on: what came before the failure stays. */
   failed(index: number, error: ParleyError): void;
   /** The sink has everything, after so many milliseconds of work. Nothing is reported after it. */
   ended(workMs: number): void;
-  /** The line is over, everything it held is let go. Nothing is reported after it. */
+  /** The session is over, everything it held is let go. Nothing is reported after it. */
   lost(error: ParleyError): void;
 }
 
-/** `more`: call again. `waiting`: the pump says when. `over`: never again. */
+/** `more`: call again. `waiting`: the pipeline says when. `over`: never again. */
 type Turn = 'more' | 'waiting' | 'over';
 
 interface SegmentSizes {
@@ -44,12 +44,12 @@ interface SegmentSizes {
   readonly trimmedStartMs: number;
 }
 
-export class LinePump {
+export class EncoderPipeline {
   readonly #sink: FrameSink;
-  readonly #reports: LineReports;
+  readonly #listener: PipelineListener;
   readonly #now: () => number;
   readonly #wake: () => void;
-  readonly #sound: LineSound;
+  readonly #sound: SegmentConcat;
   /** Made for the first segment that is encoded. */
   #chunk: Float32Array | undefined;
   readonly #frame: Float32Array;
@@ -75,28 +75,28 @@ export class LinePump {
   #workMs = 0;
   /** Start time of the present turn. */
   #turnBegan = 0;
-  /** Position of the current segment's first sample, in samples of the line. */
+  /** Position of the current segment's first sample, in samples of the session. */
   #segmentStart = 0;
 
   /**
-   * `wake` is called when a waiting pump may go on. `now` is the monotonic clock in milliseconds. `speed` is
-   * the speed of the line relative to its segments.
+   * `wake` is called when a waiting pipeline may go on. `now` is the monotonic clock in milliseconds. `speed`
+   * is the speed of the session relative to its segments.
    */
   constructor(
     sink: FrameSink,
-    reports: LineReports,
-    wake: (pump: LinePump) => void,
+    listener: PipelineListener,
+    wake: (pipeline: EncoderPipeline) => void,
     now: () => number,
     speed = 1,
   ) {
     this.#sink = sink;
-    this.#reports = reports;
+    this.#listener = listener;
     this.#now = now;
     this.#wake = () => wake(this);
-    this.#sound = new LineSound(sink.sampleRate, speed);
+    this.#sound = new SegmentConcat(sink.sampleRate, speed);
     this.#frame = new Float32Array(sink.frameSamples);
     const frameMs = (sink.frameSamples * 1000) / sink.sampleRate;
-    this.#keeper = new SegmentKeeper(frameMs, (index, kept) => reports.kept(index, kept));
+    this.#keeper = new SegmentKeeper(frameMs, (index, kept) => listener.kept(index, kept));
   }
 
   /** Its frames are payloads of a call, which have to be in time. */
@@ -150,7 +150,7 @@ export class LinePump {
 
   /** Gives everything up without a report. Idempotent. */
   stop(): void {
-    this.#letGo(new ParleyError('ABORTED', 'the line was aborted'));
+    this.#letGo(new ParleyError('ABORTED', 'the encoder session was aborted'));
   }
 
   /** Works until a frame count, a wait or the end is reached. Never throws. */
@@ -162,7 +162,7 @@ export class LinePump {
         const flushed = this.#sink.flush();
         if (flushed === 'gone' && this.#sink.movable === true) return 'waiting';
         if (flushed === 'gone')
-          throw new ParleyError('ABORTED', 'the sink of the line was cleared or closed');
+          throw new ParleyError('ABORTED', 'the sink of the encoder session was cleared or closed');
         if (flushed === 'full') {
           this.#sink.onRoom(this.#wake);
           return 'waiting';
@@ -190,7 +190,7 @@ export class LinePump {
 
   #reportStarts(): void {
     for (const started of this.#marks.takeStarted()) {
-      this.#reports.started({ ...started, queuedAtMs: this.#now() });
+      this.#listener.started({ ...started, queuedAtMs: this.#now() });
     }
   }
 
@@ -300,7 +300,7 @@ export class LinePump {
       this.#current = undefined;
       this.#keeper.drop();
       segment.abort(this.#wake);
-      this.#reports.failed(segment.index, asParleyError(error, 'ENCODER_FAILED'));
+      this.#listener.failed(segment.index, asParleyError(error, 'ENCODER_FAILED'));
       return 'moved';
     }
   }
@@ -347,7 +347,7 @@ export class LinePump {
     if (!sounded) this.#marks.start({ index, firstFrame, trimmedStartMs }, lastFrame);
     this.#marks.end(index, lastFrame);
     const frames = lastFrame + 1 - firstFrame;
-    this.#reports.encoded({
+    this.#listener.encoded({
       index,
       firstFrame,
       frames,
@@ -359,7 +359,7 @@ export class LinePump {
     return frames;
   }
 
-  /** Ends the line one step a call: flushes held samples, puts the last frame, finishes the sink. */
+  /** Ends the session one step a call: flushes held samples, puts the last frame, finishes the sink. */
   #finish(): 'moved' {
     if (this.#ending === 'asked') {
       this.#ending = 'flushed';
@@ -373,7 +373,7 @@ export class LinePump {
     } else {
       this.#over = true;
       this.#sink.release(this.#wake);
-      this.#reports.ended(this.#workMs + this.#now() - this.#turnBegan);
+      this.#listener.ended(this.#workMs + this.#now() - this.#turnBegan);
     }
     return 'moved';
   }
@@ -381,7 +381,7 @@ export class LinePump {
   #lose(error: ParleyError): void {
     if (this.#over) return;
     this.#letGo(error);
-    this.#reports.lost(error);
+    this.#listener.lost(error);
   }
 
   #letGo(error: ParleyError): void {
@@ -400,20 +400,20 @@ const STARTING_TURN_FRAMES = 2; // many that start together all have their first
 const PASS_FRAMES = 40; // some 6 ms of Opus: how long an abort may wait
 const CUSHION_FRAMES = 10; // 200 ms of sound
 
-/** Called after each turn, with the time that the line waited for it and worked in it. */
-type OnTurn = (pump: LinePump, waitedMs: number, workedMs: number) => void;
+/** Called after each turn, with the time that the session waited for it and worked in it. */
+type OnTurn = (pipeline: EncoderPipeline, waitedMs: number, workedMs: number) => void;
 
 /**
- * Decides which line works next in an encoder worker. Lines take turns of a few frames. A line that has not
- * given its call a cushion yet goes before those that have: its first packet is due, while the others have
- * hundreds of milliseconds queued. The event loop runs between two passes, so an abort takes effect within
- * one pass.
+ * Decides which session works next in an encoder worker. Sessions take turns of a few frames. A session that
+ * has not given its call a cushion yet goes before those that have: its first packet is due, while the others
+ * have hundreds of milliseconds queued. The event loop runs between two passes, so an abort takes effect
+ * within one pass.
  */
-export class LineScheduler {
-  readonly #starting: LinePump[] = [];
-  readonly #running: LinePump[] = [];
-  /** The lines that wait for a turn, and since when. */
-  readonly #waiting = new Map<LinePump, number>();
+export class PipelineScheduler {
+  readonly #starting: EncoderPipeline[] = [];
+  readonly #running: EncoderPipeline[] = [];
+  /** The sessions that wait for a turn, and since when. */
+  readonly #waiting = new Map<EncoderPipeline, number>();
   readonly #now: () => number;
   readonly #onTurn: OnTurn;
   #scheduled = false;
@@ -424,16 +424,16 @@ export class LineScheduler {
     this.#onTurn = onTurn;
   }
 
-  /** The line may be able to work. */
-  readonly wake = (pump: LinePump): void => {
-    if (this.#waiting.has(pump)) return;
-    this.#waiting.set(pump, this.#now());
-    this.#queueOf(pump).push(pump);
+  /** The session may be able to work. */
+  readonly wake = (pipeline: EncoderPipeline): void => {
+    if (this.#waiting.has(pipeline)) return;
+    this.#waiting.set(pipeline, this.#now());
+    this.#queueOf(pipeline).push(pipeline);
     this.#schedule();
   };
 
-  #queueOf(pump: LinePump): LinePump[] {
-    return pump.framesPut < CUSHION_FRAMES ? this.#starting : this.#running;
+  #queueOf(pipeline: EncoderPipeline): EncoderPipeline[] {
+    return pipeline.framesPut < CUSHION_FRAMES ? this.#starting : this.#running;
   }
 
   #schedule(): void {
@@ -446,20 +446,20 @@ export class LineScheduler {
   }
 
   #pass(): void {
-    const again: LinePump[] = [];
+    const again: EncoderPipeline[] = [];
     for (let frames = 0; frames < PASS_FRAMES;) {
       const turnFrames = this.#starting.length > 0 ? STARTING_TURN_FRAMES : TURN_FRAMES;
-      const pump = this.#starting.shift() ?? this.#running.shift();
-      if (pump === undefined) break;
+      const pipeline = this.#starting.shift() ?? this.#running.shift();
+      if (pipeline === undefined) break;
       const beganMs = this.#now();
-      const waitedMs = beganMs - (this.#waiting.get(pump) ?? beganMs);
-      this.#waiting.delete(pump);
-      const before = pump.framesPut;
-      if (pump.turn(turnFrames) === 'more') again.push(pump);
-      this.#onTurn(pump, waitedMs, this.#now() - beganMs);
-      frames += Math.max(1, pump.framesPut - before);
+      const waitedMs = beganMs - (this.#waiting.get(pipeline) ?? beganMs);
+      this.#waiting.delete(pipeline);
+      const before = pipeline.framesPut;
+      if (pipeline.turn(turnFrames) === 'more') again.push(pipeline);
+      this.#onTurn(pipeline, waitedMs, this.#now() - beganMs);
+      frames += Math.max(1, pipeline.framesPut - before);
     }
-    for (const pump of again) this.wake(pump);
+    for (const pipeline of again) this.wake(pipeline);
     if (this.#waiting.size > 0) this.#schedule();
   }
 }

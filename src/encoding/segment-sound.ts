@@ -1,6 +1,6 @@
-// The sound of a line: SegmentSound reads one segment from the engine's ring and cuts the silence around it.
-// LineSound joins segments into one sound at the sink's rate: stretched and resampled, without a seam while
-// the rate stays, with pauses of exact length between them.
+// The sound of a session: SegmentSound reads one segment from the engine's ring and cuts the silence around
+// it. SegmentConcat joins segments into one sound at the sink's rate: stretched and resampled, without a seam
+// while the rate stays, with pauses of exact length between them.
 import { PauseFinder } from '../audio/pause-finder.js';
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-buffers.js';
@@ -8,7 +8,7 @@ import { SPEEDS, TimeStretch } from '../audio/time-stretch.js';
 import { Trimmer, type TrimOptions } from '../audio/trimmer.js';
 import { type ErrorCode, ParleyError } from '../errors.js';
 import type { KeptFrames } from './kept-frames.js';
-import type { RingPart } from './line-messages.js';
+import type { RingPart } from './encoder-messages.js';
 
 /** Samples taken from the ring in one piece: 10 ms at 48 kHz, 60 at 8. */
 export const CHUNK_SAMPLES = 480;
@@ -196,18 +196,18 @@ const QUEUE_SAMPLES = 65_536;
 interface SegmentForm {
   /** Hz. */
   readonly rate: number;
-  /** Times the speed at which it was spoken, besides that of the line. */
+  /** Times the speed at which it was spoken, besides that of the session. */
   readonly speed: number;
 }
 
 /**
- * Positions count samples at the sink's rate from the start of the line. They are known before the resampler
- * outputs the samples.
+ * Positions count samples at the sink's rate from the start of the session. They are known before the
+ * resampler outputs the samples.
  */
-export class LineSound {
+export class SegmentConcat {
   readonly #sampleRate: number;
-  readonly #lineSpeed: number;
-  /** Speed of the line times that of the segment. */
+  readonly #sessionSpeed: number;
+  /** Speed of the session times that of the segment. */
   #speed: number;
   readonly #queue = new SampleQueue(QUEUE_SAMPLES);
   /** Undefined at speed 1, which most calls use. */
@@ -227,7 +227,7 @@ export class LineSound {
   /** @param speed times the speed at which the segments were spoken; their pitch stays. */
   constructor(sampleRate: number, speed = 1) {
     this.#sampleRate = sampleRate;
-    this.#lineSpeed = speed;
+    this.#sessionSpeed = speed;
     this.#speed = speed;
     this.#resampler = new Resampler(sampleRate, sampleRate, CHUNK_SAMPLES);
     this.#resampled = new Float32Array(0);
@@ -278,7 +278,7 @@ export class LineSound {
   }
 
   #pauseSamples(pauseMs: number): number {
-    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#lineSpeed);
+    const spokenPause = (pauseMs * this.#sampleRate) / (1000 * this.#sessionSpeed);
     const pause = this.#sounded || !this.#begun ? Math.round(spokenPause) : 0;
     this.#begun = true;
     return pause;
@@ -334,7 +334,7 @@ export class LineSound {
 
   #speedOf({ speed }: SegmentForm): number {
     const [least, most] = SPEEDS;
-    return Math.min(Math.max(this.#lineSpeed * speed, least), most);
+    return Math.min(Math.max(this.#sessionSpeed * speed, least), most);
   }
 
   #isOther(segment: SegmentForm): boolean {

@@ -1,4 +1,4 @@
-// A line without threads or addon: rings and sinks in memory, turns by hand.
+// A session without threads or addon: rings and sinks in memory, turns by hand.
 import { Resampler } from '../../src/audio/resampler.js';
 import type { TrimOptions } from '../../src/audio/trimmer.js';
 import type { ErrorCode } from '../../src/errors.js';
@@ -14,10 +14,10 @@ import type { Container, ContainerName } from '../../src/codecs/container.js';
 import { openContainer } from '../../src/codecs/container-makers.js';
 import { EncoderShelf, frameEncoder, type FrameEncoder } from '../../src/codecs/frame-encoder.js';
 import { ReadySegment, type KeptFrames } from '../../src/encoding/kept-frames.js';
-import type { RingPart } from '../../src/encoding/line-messages.js';
-import { LinePump } from '../../src/encoding/line-pump.js';
+import type { RingPart } from '../../src/encoding/encoder-messages.js';
+import { EncoderPipeline } from '../../src/encoding/encoder-pipeline.js';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
-import { CHUNK_SAMPLES, SegmentSound, type SampleSource } from '../../src/encoding/line-sound.js';
+import { CHUNK_SAMPLES, SegmentSound, type SampleSource } from '../../src/encoding/segment-sound.js';
 
 /** Sound that the trimmer leaves alone: every sample is loud. */
 export function loud(samples: number, seed = 1): Float32Array {
@@ -95,7 +95,7 @@ export class MemoryRing implements SampleSource {
 export class RecordingQueue implements PayloadQueue {
   readonly log: (readonly number[] | number)[] = [];
   readonly ends: number[] = [];
-  /** Lengths of the log at which the line paused its input. */
+  /** Lengths of the log at which the session paused its input. */
   readonly rests: number[] = [];
   dry = false;
   readonly waiting = new Set<() => void>();
@@ -206,18 +206,18 @@ export class RecordingBytes implements ByteSink {
   }
 }
 
-export class TestLine {
+export class TestSession {
   readonly reports: unknown[] = [];
   /** The payloads of segments that were to be kept, by the segments' numbers. */
   readonly kept = new Map<number, KeptFrames>();
-  readonly pump: LinePump;
+  readonly pipeline: EncoderPipeline;
   readonly #trim: TrimOptions;
   #woken = false;
   #count = 0;
 
   constructor(sink: FrameSink, trim: TrimOptions = {}, speed = 1) {
     this.#trim = trim;
-    this.pump = new LinePump(
+    this.pipeline = new EncoderPipeline(
       sink,
       {
         started: ({ index, firstFrame, trimmedStartMs }) =>
@@ -243,19 +243,19 @@ export class TestLine {
     options: { readonly speed?: number; readonly gain?: number } = {},
   ): void {
     const place = { index: this.#count++, rate, pauseBeforeMs, keep, part, ...options };
-    this.pump.segment(new SegmentSound(source, place, this.#trim, new Float32Array(CHUNK_SAMPLES)));
+    this.pipeline.segment(new SegmentSound(source, place, this.#trim, new Float32Array(CHUNK_SAMPLES)));
   }
 
   ready(kept: KeptFrames, pauseBeforeMs = 0): void {
-    this.pump.segment(new ReadySegment({ index: this.#count++, pauseBeforeMs }, kept));
+    this.pipeline.segment(new ReadySegment({ index: this.#count++, pauseBeforeMs }, kept));
   }
 
-  /** Turns until the line waits or is over; then the last answer. */
-  run(maxFrames = 5): ReturnType<LinePump['turn']> {
-    let turn: ReturnType<LinePump['turn']>;
+  /** Turns until the session waits or is over; then the last answer. */
+  run(maxFrames = 5): ReturnType<EncoderPipeline['turn']> {
+    let turn: ReturnType<EncoderPipeline['turn']>;
     do {
       this.#woken = false;
-      turn = this.pump.turn(maxFrames);
+      turn = this.pipeline.turn(maxFrames);
     } while (turn === 'more' || (turn === 'waiting' && this.#woken));
     return turn;
   }
@@ -265,24 +265,24 @@ export class TestLine {
   }
 }
 
-export function playoutLine(
+export function playoutSession(
   codec: Codec,
   queue: PayloadQueue,
   trim?: TrimOptions,
   encoder = encoderOf(codec),
-): TestLine {
+): TestSession {
   const place = { generation: 1, track: 7, sampleRate: codec.sampleRate };
-  return new TestLine(new PlayoutSink(queue, place, encoder, codec.silence(20)), trim);
+  return new TestSession(new PlayoutSink(queue, place, encoder, codec.silence(20)), trim);
 }
 
-export function bytesLine(
+export function bytesSession(
   ring: ByteSink,
   name: ContainerName,
   rate: number,
   trim?: TrimOptions,
   speed = 1,
-): TestLine {
-  return new TestLine(new BytesSink(ring, containerOf(name, rate)), trim, speed);
+): TestSession {
+  return new TestSession(new BytesSink(ring, containerOf(name, rate)), trim, speed);
 }
 
 export function containerOf(name: ContainerName, rate: number): Container {

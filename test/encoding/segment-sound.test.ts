@@ -3,22 +3,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';
-import type { SegmentEncoded } from '../../src/encoding/line-messages.js';
-import { applyGain } from '../../src/encoding/line-sound.js';
+import type { SegmentEncoded } from '../../src/encoding/encoder-messages.js';
+import { applyGain } from '../../src/encoding/segment-sound.js';
 import { segmentEnded, segmentStarted, TRACK_ENDED } from '../../src/encoding/marks.js';
 import { fitTone, rms, tone } from '../audio/tones.js';
 import {
-  bytesLine,
+  bytesSession,
   encodedWhole,
   encoderOf,
   joined,
   loud,
   MemoryRing,
-  playoutLine,
+  playoutSession,
   RecordingBytes,
   RecordingQueue,
   resampled,
-} from './line-fakes.js';
+} from './encoder-fakes.js';
 
 const RATE = 16_000;
 
@@ -29,14 +29,14 @@ interface Segment {
   readonly gain?: number;
 }
 
-function rendered(segments: readonly Segment[], lineSpeed = 1): Float32Array {
+function rendered(segments: readonly Segment[], sessionSpeed = 1): Float32Array {
   const ring = new RecordingBytes();
-  const line = bytesLine(ring, 'pcm', RATE, undefined, lineSpeed);
+  const session = bytesSession(ring, 'pcm', RATE, undefined, sessionSpeed);
   for (const { sound, pauseMs = 0, ...options } of segments) {
-    line.segment(MemoryRing.of(sound), RATE, pauseMs, false, undefined, options);
+    session.segment(MemoryRing.of(sound), RATE, pauseMs, false, undefined, options);
   }
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   return Float32Array.from(new Int16Array(Uint8Array.from(ring.bytes).buffer), (sample) => sample / 32_768);
 }
 
@@ -73,7 +73,7 @@ test('the neighbours of a faster segment are the same to the sample', () => {
   assert.deepEqual(sound.subarray(-3200), rendered([{ sound: last }]));
 });
 
-test("the speed of a segment comes on top of the line's, within what the stretch can do", () => {
+test("the speed of a segment comes on top of the session's, within what the stretch can do", () => {
   const sound = tone(200, RATE, RATE, 0.5);
   assert.equal(rendered([{ sound, speed: 2 }], 1.5).length, Math.round(RATE / 3));
   assert.equal(rendered([{ sound, speed: 4 }], 2).length, RATE / 4);
@@ -89,7 +89,7 @@ test('a pause before a faster segment is as long as it is before any other', () 
   assert.equal(with_.length - without.length, RATE / 2);
 });
 
-test('a segment without sound of its own ends a line with its pause', () => {
+test('a segment without sound of its own ends a session with its pause', () => {
   const sound = rendered([{ sound: loud(1600) }, { sound: new Float32Array(0), pauseMs: 250 }]);
   assert.equal(sound.length, 1600 + 4000);
   assert.ok(sound.subarray(1600).every((sample) => sample === 0));
@@ -97,12 +97,12 @@ test('a segment without sound of its own ends a line with its pause', () => {
 
 test('a kept segment is kept as it sounds: at its speed and loudness', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const sound = tone(200, RATE, RATE, 0.5);
-  line.segment(MemoryRing.of(sound), RATE, 0, true, undefined, { speed: 2, gain: 0.5 });
-  line.pump.end();
-  line.run();
-  const kept = line.kept.get(0);
+  session.segment(MemoryRing.of(sound), RATE, 0, true, undefined, { speed: 2, gain: 0.5 });
+  session.pipeline.end();
+  session.run();
+  const kept = session.kept.get(0);
   assert.equal(kept?.frames, 25);
   assert.equal(kept.samples, resampled(sound, RATE, 8000).length / 2);
 });
@@ -157,16 +157,16 @@ function encodedOf(reports: readonly unknown[]): Pick<SegmentEncoded, 'index' | 
 
 test('the parts of a ring are one sound, each up to its end in the ring', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const sound = loud(24_000);
   const ring = MemoryRing.of(sound);
-  line.segment(ring, RING_RATE, 0, false, { ...FIRST, endAt: 9_700 });
-  line.segment(ring, RING_RATE, 0, false, { ...LATER, endAt: 14_400 });
-  line.segment(ring, RING_RATE, 0, false, LATER);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.segment(ring, RING_RATE, 0, false, { ...FIRST, endAt: 9_700 });
+  session.segment(ring, RING_RATE, 0, false, { ...LATER, endAt: 14_400 });
+  session.segment(ring, RING_RATE, 0, false, LATER);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual(queue.payloads, encodedWhole(resampled(sound, RING_RATE, 8000), encoderOf(PCMU)));
-  assert.deepEqual(encodedOf(line.reports), [
+  assert.deepEqual(encodedOf(session.reports), [
     { index: 0, samplesIn: 9_700 },
     { index: 1, samplesIn: 4_700 },
     { index: 2, samplesIn: 9_600 },
@@ -189,37 +189,37 @@ test('the parts of a ring are one sound, each up to its end in the ring', () => 
 
 test('silence is cut before the first part and after the last, and nowhere between', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue, { leadInMs: 0, tailMs: 0 });
+  const session = playoutSession(PCMU, queue, { leadInMs: 0, tailMs: 0 });
   const silence = new Float32Array(4800);
   const [one, two] = [loud(9600, 1), loud(9600, 2)];
   const ring = MemoryRing.of(joined(silence, one, silence, silence, two, silence));
   // The cut is in the middle of the pause.
-  line.segment(ring, RING_RATE, 0, false, { ...FIRST, endAt: 19_200 });
-  line.segment(ring, RING_RATE, 0, false, LATER);
-  line.pump.end();
-  line.run();
+  session.segment(ring, RING_RATE, 0, false, { ...FIRST, endAt: 19_200 });
+  session.segment(ring, RING_RATE, 0, false, LATER);
+  session.pipeline.end();
+  session.run();
   const heard = joined(one, silence, silence, two);
   assert.deepEqual(queue.payloads, encodedWhole(resampled(heard, RING_RATE, 8000), encoderOf(PCMU)));
 });
 
 test('the end of a part may be set and corrected later; samples read beyond it stay in the part', () => {
-  const line = playoutLine(PCMU, new RecordingQueue());
+  const session = playoutSession(PCMU, new RecordingQueue());
   const ring = new MemoryRing();
-  line.segment(ring, RING_RATE, 0, false, FIRST);
+  session.segment(ring, RING_RATE, 0, false, FIRST);
   ring.write(loud(4800));
-  assert.equal(line.run(), 'waiting');
-  line.pump.cut(0, 2400);
-  line.segment(ring, RING_RATE, 0, false, { ...LATER, endAt: 48_000 });
-  line.segment(ring, RING_RATE, 0, false, LATER);
-  line.pump.cut(1, 9_600);
-  assert.equal(line.run(), 'waiting');
+  assert.equal(session.run(), 'waiting');
+  session.pipeline.cut(0, 2400);
+  session.segment(ring, RING_RATE, 0, false, { ...LATER, endAt: 48_000 });
+  session.segment(ring, RING_RATE, 0, false, LATER);
+  session.pipeline.cut(1, 9_600);
+  assert.equal(session.run(), 'waiting');
   ring.write(loud(12_000));
   ring.end();
-  line.pump.cut(0, 9_000); // it has ended
-  line.pump.cut(7, 1); // there is none
-  line.pump.end();
-  assert.equal(line.run(), 'over');
-  assert.deepEqual(encodedOf(line.reports), [
+  session.pipeline.cut(0, 9_000); // it has ended
+  session.pipeline.cut(7, 1); // there is none
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
+  assert.deepEqual(encodedOf(session.reports), [
     { index: 0, samplesIn: 4800 },
     { index: 1, samplesIn: 4800 },
     { index: 2, samplesIn: 7200 },
@@ -228,36 +228,36 @@ test('the end of a part may be set and corrected later; samples read beyond it s
 
 test('a part whose text pauses causes no underrun, and its sound goes on without a seam', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const ring = new MemoryRing();
   const sound = loud(12_100);
-  line.segment(ring, RING_RATE, 0, false, FIRST);
+  session.segment(ring, RING_RATE, 0, false, FIRST);
   ring.write(sound.subarray(0, 4_900));
-  assert.equal(line.run(), 'waiting');
+  assert.equal(session.run(), 'waiting');
   assert.deepEqual(queue.rests, []);
-  line.pump.pauseInput();
-  assert.equal(line.run(), 'waiting');
+  session.pipeline.pauseInput();
+  assert.equal(session.run(), 'waiting');
   assert.equal(queue.rests.length, 1);
   ring.write(sound.subarray(4_900));
   ring.end();
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.equal(queue.rests.length, 1);
   assert.deepEqual(queue.payloads, encodedWhole(resampled(sound, RING_RATE, 8000), encoderOf(PCMU)));
 });
 
 test('an error of the ring is that of the part that is read, and the others find it aborted', () => {
-  const line = playoutLine(PCMU, new RecordingQueue());
+  const session = playoutSession(PCMU, new RecordingQueue());
   const ring = new MemoryRing();
   ring.write(loud(9600));
   ring.end('ENGINE_FAILED');
-  line.segment(ring, RING_RATE, 0, false, { ...FIRST, endAt: 4800 });
-  line.segment(ring, RING_RATE, 0, false, { ...LATER, endAt: 14_400 });
-  line.segment(ring, RING_RATE, 0, false, LATER);
-  line.run();
-  assert.deepEqual(encodedOf(line.reports), [{ index: 0, samplesIn: 4800 }]);
+  session.segment(ring, RING_RATE, 0, false, { ...FIRST, endAt: 4800 });
+  session.segment(ring, RING_RATE, 0, false, { ...LATER, endAt: 14_400 });
+  session.segment(ring, RING_RATE, 0, false, LATER);
+  session.run();
+  assert.deepEqual(encodedOf(session.reports), [{ index: 0, samplesIn: 4800 }]);
   assert.deepEqual(
-    line.reports.filter((report) => typeof report === 'object' && report !== null && 'failed' in report),
+    session.reports.filter((report) => typeof report === 'object' && report !== null && 'failed' in report),
     [
       { failed: 1, code: 'ENGINE_FAILED' },
       { failed: 2, code: 'ABORTED' },

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { OPUS, PCMA, PCMU } from '../../src/codecs/codec.js';
 import { PlayoutSink } from '../../src/encoding/frame-sink.js';
-import { LinePump, LineScheduler } from '../../src/encoding/line-pump.js';
-import { CHUNK_SAMPLES, SegmentSound } from '../../src/encoding/line-sound.js';
+import { EncoderPipeline, PipelineScheduler } from '../../src/encoding/encoder-pipeline.js';
+import { CHUNK_SAMPLES, SegmentSound } from '../../src/encoding/segment-sound.js';
 import { segmentEnded, segmentStarted, TRACK_ENDED } from '../../src/encoding/marks.js';
 import {
   encodedWhole,
@@ -12,22 +12,22 @@ import {
   joined,
   loud,
   MemoryRing,
-  playoutLine,
+  playoutSession,
   RecordingQueue,
   resampled,
-} from './line-fakes.js';
+} from './encoder-fakes.js';
 
 test('one segment becomes its resampled sound, padded to whole frames, with marks around it', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const sound = loud(16_000 + 100);
-  line.segment(MemoryRing.of(sound), 16_000);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.segment(MemoryRing.of(sound), 16_000);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual(queue.payloads, encodedWhole(resampled(sound, 16_000, 8000), encoderOf(PCMU)));
   assert.deepEqual(queue.shape, ['1 frames', segmentStarted(0), '50 frames', segmentEnded(0), TRACK_ENDED]);
   assert.deepEqual(queue.ends, [queue.log.length - 1]);
-  assert.deepEqual(line.reports, [
+  assert.deepEqual(session.reports, [
     { started: 0, firstFrame: 0, trimmedStartMs: 0 },
     {
       encoded: {
@@ -46,11 +46,11 @@ test('one segment becomes its resampled sound, padded to whole frames, with mark
 
 test('segments without a pause flow on: one sound, no gap, neighbours sharing a frame', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMA, queue);
+  const session = playoutSession(PCMA, queue);
   const parts = [loud(8100, 1), loud(50, 2), loud(4000, 3)];
-  for (const part of parts) line.segment(MemoryRing.of(part), 16_000);
-  line.pump.end();
-  line.run();
+  for (const part of parts) session.segment(MemoryRing.of(part), 16_000);
+  session.pipeline.end();
+  session.run();
   assert.deepEqual(queue.payloads, encodedWhole(resampled(joined(...parts), 16_000, 8000), encoderOf(PCMA)));
   // 4050 samples end in frame 25, where the next 25 lie altogether and the last segment begins.
   assert.deepEqual(queue.shape, [
@@ -69,20 +69,20 @@ test('segments without a pause flow on: one sound, no gap, neighbours sharing a 
 
 test('a pause is silence of its exact length, also where the rates differ', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const first = loud(1610, 1);
   const second = loud(2205, 2);
-  line.segment(MemoryRing.of(first), 16_000);
-  line.segment(MemoryRing.of(second), 22_050, 100);
-  line.pump.end();
-  line.run();
+  session.segment(MemoryRing.of(first), 16_000);
+  session.segment(MemoryRing.of(second), 22_050, 100);
+  session.pipeline.end();
+  session.run();
   const whole = joined(
     resampled(first, 16_000, 8000),
     new Float32Array(800),
     resampled(second, 22_050, 8000),
   );
   assert.deepEqual(queue.payloads, encodedWhole(whole, encoderOf(PCMU)));
-  assert.deepEqual(line.reports.slice(2, 4), [
+  assert.deepEqual(session.reports.slice(2, 4), [
     { started: 1, firstFrame: Math.floor(1605 / 160), trimmedStartMs: 0 },
     {
       encoded: {
@@ -100,23 +100,23 @@ test('a pause is silence of its exact length, also where the rates differ', () =
 
 test('the pause is there before the sound that follows it, to keep the playout fed', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
-  line.segment(MemoryRing.of(loud(800)), 8000);
-  line.segment(new MemoryRing(), 8000, 200);
-  assert.equal(line.run(), 'waiting');
+  const session = playoutSession(PCMU, queue);
+  session.segment(MemoryRing.of(loud(800)), 8000);
+  session.segment(new MemoryRing(), 8000, 200);
+  assert.equal(session.run(), 'waiting');
   assert.equal(queue.payloads.length, 15);
 });
 
 test('a segment without sound yields its marks in order and does not pause twice', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
-  line.segment(MemoryRing.of(new Float32Array(4000)), 8000, 0);
-  line.segment(MemoryRing.of(loud(800)), 8000, 160);
-  line.segment(MemoryRing.of(new Float32Array(4000)), 8000, 160);
-  line.segment(MemoryRing.of(new Float32Array(0)), 8000, 160);
-  line.segment(MemoryRing.of(loud(800)), 8000, 160);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  const session = playoutSession(PCMU, queue);
+  session.segment(MemoryRing.of(new Float32Array(4000)), 8000, 0);
+  session.segment(MemoryRing.of(loud(800)), 8000, 160);
+  session.segment(MemoryRing.of(new Float32Array(4000)), 8000, 160);
+  session.segment(MemoryRing.of(new Float32Array(0)), 8000, 160);
+  session.segment(MemoryRing.of(loud(800)), 8000, 160);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual(queue.shape, [
     segmentStarted(0),
     segmentEnded(0),
@@ -135,7 +135,7 @@ test('a segment without sound yields its marks in order and does not pause twice
     segmentEnded(4),
     TRACK_ENDED,
   ]);
-  const encoded = line.reports.flatMap(
+  const encoded = session.reports.flatMap(
     (report) => (Object(report) as { encoded?: { frames: number } }).encoded ?? [],
   );
   assert.deepEqual(
@@ -144,37 +144,37 @@ test('a segment without sound yields its marks in order and does not pause twice
   );
 });
 
-test('a line without a segment ends at once', () => {
+test('a session without a segment ends at once', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(OPUS, queue);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  const session = playoutSession(OPUS, queue);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual(queue.log, [TRACK_ENDED]);
-  assert.deepEqual(line.reports, ['ended']);
+  assert.deepEqual(session.reports, ['ended']);
 });
 
 test('silence around a segment is cut and the length cut in front is reported', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue, { leadInMs: 20, tailMs: 40 });
+  const session = playoutSession(PCMU, queue, { leadInMs: 20, tailMs: 40 });
   const sound = loud(800);
-  line.segment(MemoryRing.of(joined(new Float32Array(4000), sound, new Float32Array(8000))), 8000);
-  line.pump.end();
-  line.run();
+  session.segment(MemoryRing.of(joined(new Float32Array(4000), sound, new Float32Array(8000))), 8000);
+  session.pipeline.end();
+  session.run();
   const whole = joined(new Float32Array(160), sound, new Float32Array(320));
   assert.deepEqual(queue.payloads, encodedWhole(whole, encoderOf(PCMU)));
-  assert.deepEqual(line.reports[0], { started: 0, firstFrame: 0, trimmedStartMs: 480 });
+  assert.deepEqual(session.reports[0], { started: 0, firstFrame: 0, trimmedStartMs: 480 });
 });
 
-test('a line whose input pauses hands over its last sample and notifies the playout', () => {
+test('a session whose input pauses hands over its last sample and notifies the playout', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
-  line.segment(MemoryRing.of(loud(170)), 8000);
-  assert.equal(line.run(), 'waiting');
+  const session = playoutSession(PCMU, queue);
+  session.segment(MemoryRing.of(loud(170)), 8000);
+  assert.equal(session.run(), 'waiting');
   assert.deepEqual(queue.shape, ['1 frames', segmentStarted(0)]);
   assert.deepEqual(queue.rests, [], 'a segment that is late is no rest');
-  line.pump.pauseInput();
-  assert.equal(line.run(), 'waiting');
-  assert.deepEqual(line.reports[1], {
+  session.pipeline.pauseInput();
+  assert.equal(session.run(), 'waiting');
+  assert.deepEqual(session.reports[1], {
     encoded: {
       index: 0,
       firstFrame: 0,
@@ -188,10 +188,10 @@ test('a line whose input pauses hands over its last sample and notifies the play
   const handedOver = ['1 frames', segmentStarted(0), '1 frames', segmentEnded(0)];
   assert.deepEqual(queue.shape, handedOver);
   assert.deepEqual(queue.rests, [4]);
-  assert.equal(line.run(), 'waiting');
+  assert.equal(session.run(), 'waiting');
   assert.deepEqual(queue.rests, [4], 'it is reported once');
-  line.pump.end();
-  line.run();
+  session.pipeline.end();
+  session.run();
   assert.deepEqual(queue.shape, [...handedOver, TRACK_ENDED]);
 });
 
@@ -202,30 +202,30 @@ test('after a rest that was heard as silence no pause is added, otherwise it is'
   ] as const) {
     const queue = new RecordingQueue();
     queue.dry = dry;
-    const line = playoutLine(PCMU, queue);
-    line.segment(MemoryRing.of(loud(160)), 8000);
-    line.pump.pauseInput();
-    line.run();
-    line.segment(MemoryRing.of(loud(160)), 8000, 160);
-    line.pump.end();
-    line.run();
+    const session = playoutSession(PCMU, queue);
+    session.segment(MemoryRing.of(loud(160)), 8000);
+    session.pipeline.pauseInput();
+    session.run();
+    session.segment(MemoryRing.of(loud(160)), 8000, 160);
+    session.pipeline.end();
+    session.run();
     assert.equal(queue.payloads.length, frames);
   }
 });
 
 test('a full playout stops the reading of the ring until it has room', () => {
   const queue = new RecordingQueue(3);
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const ring = MemoryRing.of(loud(80_000));
-  line.segment(ring, 8000);
-  assert.equal(line.run(), 'waiting');
+  session.segment(ring, 8000);
+  assert.equal(session.run(), 'waiting');
   const held = 80_000 - ring.readable - 3 * 160;
   assert.ok(held >= 160 && held <= 160 + 480, `${held} samples held`);
   assert.equal(queue.waiting.size, 1);
-  assert.equal(line.woken, false);
+  assert.equal(session.woken, false);
   queue.give(1);
-  assert.equal(line.woken, true);
-  line.run();
+  assert.equal(session.woken, true);
+  session.run();
   assert.equal(queue.payloads.length, 4);
 });
 
@@ -249,24 +249,24 @@ test('however sound and room arrive, the playout gets the same', () => {
       const soundOf = (index: number, samples: number, quiet: boolean) =>
         quiet ? new Float32Array(samples) : loud(samples, index + 1);
       const whole = new RecordingQueue();
-      const reference = playoutLine(codec, whole);
+      const reference = playoutSession(codec, whole);
       segments.forEach(({ rate, pieces, pauseMs, quiet }, index) => {
         const samples = pieces.reduce((sum, piece) => sum + piece, 0);
         reference.segment(MemoryRing.of(soundOf(index, samples, quiet)), rate, pauseMs);
       });
-      reference.pump.end();
+      reference.pipeline.end();
       reference.run(1000);
 
       const queue = new RecordingQueue(0);
-      const line = playoutLine(codec, queue);
+      const session = playoutSession(codec, queue);
       const work = () => {
-        while (line.run(turnFrames) === 'waiting' && queue.waiting.size > 0) queue.give(room);
+        while (session.run(turnFrames) === 'waiting' && queue.waiting.size > 0) queue.give(room);
       };
       segments.forEach(({ rate, pieces, pauseMs, quiet }, index) => {
         const ring = new MemoryRing();
         const samples = pieces.reduce((sum, piece) => sum + piece, 0);
         const sound = soundOf(index, samples, quiet);
-        line.segment(ring, rate, pauseMs);
+        session.segment(ring, rate, pauseMs);
         let at = 0;
         for (const piece of pieces) {
           work();
@@ -275,10 +275,10 @@ test('however sound and room arrive, the playout gets the same', () => {
         }
         ring.end();
       });
-      line.pump.end();
+      session.pipeline.end();
       work();
       assert.deepEqual(queue.log, whole.log);
-      assert.deepEqual(line.reports, reference.reports);
+      assert.deepEqual(session.reports, reference.reports);
     }),
     { numRuns: 60, seed: 5 },
   );
@@ -286,14 +286,14 @@ test('however sound and room arrive, the playout gets the same', () => {
 
 test('an engine that fails ends its segment; what came before it and after it is heard', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const failing = new MemoryRing();
   failing.write(loud(800));
   failing.end('ENGINE_FAILED');
-  line.segment(failing, 8000);
-  line.segment(MemoryRing.of(loud(160)), 8000);
-  line.pump.end();
-  assert.equal(line.run(), 'over');
+  session.segment(failing, 8000);
+  session.segment(MemoryRing.of(loud(160)), 8000);
+  session.pipeline.end();
+  assert.equal(session.run(), 'over');
   assert.deepEqual(queue.shape, [
     '1 frames',
     segmentStarted(0),
@@ -302,28 +302,28 @@ test('an engine that fails ends its segment; what came before it and after it is
     segmentEnded(1),
     TRACK_ENDED,
   ]);
-  assert.deepEqual(line.reports[1], { failed: 0, code: 'ENGINE_FAILED' });
+  assert.deepEqual(session.reports[1], { failed: 0, code: 'ENGINE_FAILED' });
 });
 
 test('an aborted ring fails its segment with ABORTED', () => {
-  const line = playoutLine(PCMU, new RecordingQueue());
+  const session = playoutSession(PCMU, new RecordingQueue());
   const ring = new MemoryRing();
-  line.segment(ring, 8000);
-  line.run();
+  session.segment(ring, 8000);
+  session.run();
   ring.abort();
-  line.run();
-  assert.deepEqual(line.reports, [{ failed: 0, code: 'ABORTED' }]);
+  session.run();
+  assert.deepEqual(session.reports, [{ failed: 0, code: 'ABORTED' }]);
 });
 
-test('a cleared playout ends the line: rings are aborted, nothing is watched, nothing more is said', () => {
+test('a cleared playout ends the session: rings are aborted, nothing is watched, nothing more is said', () => {
   const queue = new RecordingQueue(2);
-  const line = playoutLine(PCMU, queue);
+  const session = playoutSession(PCMU, queue);
   const rings = [MemoryRing.of(loud(8000)), new MemoryRing()];
-  for (const ring of rings) line.segment(ring, 8000);
-  line.run();
+  for (const ring of rings) session.segment(ring, 8000);
+  session.run();
   queue.gone = true;
-  assert.equal(line.run(), 'over');
-  assert.deepEqual(line.reports.at(-1), { lost: 'ABORTED' });
+  assert.equal(session.run(), 'over');
+  assert.deepEqual(session.reports.at(-1), { lost: 'ABORTED' });
   assert.deepEqual(
     rings.map(({ aborted, waiting }) => [aborted, waiting.size]),
     [
@@ -332,23 +332,23 @@ test('a cleared playout ends the line: rings are aborted, nothing is watched, no
     ],
   );
   assert.equal(queue.waiting.size, 0);
-  const before = line.reports.length;
-  line.segment(new MemoryRing(), 8000);
-  line.pump.end();
-  line.pump.stop();
-  assert.equal(line.run(), 'over');
-  assert.equal(line.reports.length, before);
+  const before = session.reports.length;
+  session.segment(new MemoryRing(), 8000);
+  session.pipeline.end();
+  session.pipeline.stop();
+  assert.equal(session.run(), 'over');
+  assert.equal(session.reports.length, before);
 });
 
-test('a stopped line lets everything go at once, twice as well, without a report', () => {
+test('a stopped session lets everything go at once, twice as well, without a report', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(OPUS, queue);
+  const session = playoutSession(OPUS, queue);
   const rings = [new MemoryRing(), new MemoryRing()];
-  for (const ring of rings) line.segment(ring, 16_000);
-  line.run();
+  for (const ring of rings) session.segment(ring, 16_000);
+  session.run();
   assert.equal(rings[0]?.waiting.size, 1);
-  line.pump.stop();
-  line.pump.stop();
+  session.pipeline.stop();
+  session.pipeline.stop();
   assert.deepEqual(
     rings.map(({ aborted, waiting }) => [aborted, waiting.size]),
     [
@@ -356,29 +356,34 @@ test('a stopped line lets everything go at once, twice as well, without a report
       [true, 0],
     ],
   );
-  assert.equal(line.run(), 'over');
-  assert.deepEqual(line.reports, []);
+  assert.equal(session.run(), 'over');
+  assert.deepEqual(session.reports, []);
 });
 
-test('a rate that no filter is made for loses the line by name, not the worker', () => {
-  const line = playoutLine(PCMU, new RecordingQueue());
-  line.segment(MemoryRing.of(loud(100)), 200_000);
-  assert.equal(line.run(), 'over');
-  assert.deepEqual(line.reports, [{ lost: 'INVALID_FIELD' }]);
+test('a rate that no filter is made for loses the session by name, not the worker', () => {
+  const session = playoutSession(PCMU, new RecordingQueue());
+  session.segment(MemoryRing.of(loud(100)), 200_000);
+  assert.equal(session.run(), 'over');
+  assert.deepEqual(session.reports, [{ lost: 'INVALID_FIELD' }]);
 });
 
 test('a turn is bounded by its frames', () => {
   const queue = new RecordingQueue();
-  const line = playoutLine(PCMU, queue);
-  line.segment(MemoryRing.of(loud(80_000)), 8000);
-  assert.equal(line.pump.turn(5), 'more');
-  assert.equal(line.pump.framesPut, 5);
-  assert.equal(line.pump.turn(2), 'more');
-  assert.equal(line.pump.framesPut, 7);
+  const session = playoutSession(PCMU, queue);
+  session.segment(MemoryRing.of(loud(80_000)), 8000);
+  assert.equal(session.pipeline.turn(5), 'more');
+  assert.equal(session.pipeline.framesPut, 5);
+  assert.equal(session.pipeline.turn(2), 'more');
+  assert.equal(session.pipeline.framesPut, 7);
 });
 
-/** A line of `frames` frames in a scheduler; its number is noted in `order` for every frame. */
-function addLine(scheduler: LineScheduler, order: number[], number: number, frames: number): Promise<void> {
+/** A session of `frames` frames in a scheduler; its number is noted in `order` for every frame. */
+function addSession(
+  scheduler: PipelineScheduler,
+  order: number[],
+  number: number,
+  frames: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const queue = new RecordingQueue();
     const push = queue.push.bind(queue);
@@ -396,27 +401,27 @@ function addLine(scheduler: LineScheduler, order: number[], number: number, fram
       ended: () => resolve(),
       lost: reject,
     };
-    const pump = new LinePump(sink, reports, scheduler.wake, () => 0);
+    const pipeline = new EncoderPipeline(sink, reports, scheduler.wake, () => 0);
     const place = { index: 0, rate: 8000, pauseBeforeMs: 0 };
-    pump.segment(
+    pipeline.segment(
       new SegmentSound(MemoryRing.of(loud(frames * 160)), place, {}, new Float32Array(CHUNK_SAMPLES)),
     );
-    pump.end();
+    pipeline.end();
   });
 }
 
-test('twenty lines share one thread in short turns, and none gets ahead', async () => {
-  const scheduler = new LineScheduler(
+test('twenty sessions share one thread in short turns, and none gets ahead', async () => {
+  const scheduler = new PipelineScheduler(
     () => 0,
     () => undefined,
   );
   const order: number[] = [];
-  await Promise.all(Array.from({ length: 20 }, (_, number) => addLine(scheduler, order, number, 60)));
+  await Promise.all(Array.from({ length: 20 }, (_, number) => addSession(scheduler, order, number, 60)));
   assert.equal(order.length, 20 * 60);
   assert.equal(
     new Set(order.slice(0, 40)).size,
     20,
-    'each had its first frame within two frames of every line',
+    'each had its first frame within two frames of every session',
   );
   const done = Array.from({ length: 20 }, () => 0);
   for (const number of order) {
@@ -425,16 +430,16 @@ test('twenty lines share one thread in short turns, and none gets ahead', async 
   }
 });
 
-test('a line that starts goes before those that have a cushion', async () => {
-  const scheduler = new LineScheduler(
+test('a session that starts goes before those that have a cushion', async () => {
+  const scheduler = new PipelineScheduler(
     () => 0,
     () => undefined,
   );
   const order: number[] = [];
-  const old = Array.from({ length: 10 }, (_, number) => addLine(scheduler, order, number, 500));
+  const old = Array.from({ length: 10 }, (_, number) => addSession(scheduler, order, number, 500));
   while (order.length < 10 * 20) await new Promise(setImmediate);
   const before = order.length;
-  const fresh = addLine(scheduler, order, 99, 100);
+  const fresh = addSession(scheduler, order, 99, 100);
   await new Promise(setImmediate);
   const firstPass = order.slice(before);
   assert.deepEqual(firstPass.slice(0, 2), [99, 99]);
@@ -442,17 +447,17 @@ test('a line that starts goes before those that have a cushion', async () => {
 });
 
 test('a pass is bounded, so that messages are heard between two', async () => {
-  const scheduler = new LineScheduler(
+  const scheduler = new PipelineScheduler(
     () => 0,
     () => undefined,
   );
   const order: number[] = [];
-  const lines = Array.from({ length: 30 }, (_, number) => addLine(scheduler, order, number, 50));
+  const sessions = Array.from({ length: 30 }, (_, number) => addSession(scheduler, order, number, 50));
   let before = 0;
   while (order.length < 30 * 50) {
     await new Promise(setImmediate);
     assert.ok(order.length - before <= 45, `${order.length - before} frames between two turns of the loop`);
     before = order.length;
   }
-  await Promise.all(lines);
+  await Promise.all(sessions);
 });
