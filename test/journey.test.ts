@@ -2,7 +2,7 @@
 // between is real: sentences, rings, encoder worker, playout, the native plane.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SENTENCE_PAUSE_MS } from '../src/speaking/speech-line.js';
+import { SENTENCE_PAUSE_MS } from '../src/speaking/speech-pipeline.js';
 import {
   type CallUnderTest,
   FIRST_SEQUENCE,

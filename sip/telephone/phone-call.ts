@@ -15,7 +15,7 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
-import type { PlayedSound } from '../../src/speaking/line-piece.js';
+import type { PlayedSound } from '../../src/speaking/speech-piece.js';
 import type { CallEvent } from '../../src/call/call-events.js';
 import type { Interruptible, Utterance } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';

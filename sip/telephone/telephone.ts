@@ -24,7 +24,7 @@ import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
 import { AuthorityRenewal, CertificateRenewal } from '../../src/config/certificate.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
-import type { PlayedSound } from '../../src/speaking/line-piece.js';
+import type { PlayedSound } from '../../src/speaking/speech-piece.js';
 import type { Time } from '../../src/time.js';
 import type { DigestServer } from '../auth/digest-server.js';
 import type { CallTaps, TapCounts } from '../capture/call-taps.js';

@@ -20,8 +20,8 @@ import type { Cleared, ClearedTrack, PlayoutStats } from '../media/media-addon.j
 import type { MediaSocket } from '../media/media-socket.js';
 import { NOTHING_TAKEN, type Playout } from '../media/playout.js';
 import type { RemoteReception } from '../media/quality.js';
-import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from '../speaking/frame-cache.js';
-import type { FoundSentence, SentenceFrames } from '../speaking/speech-line.js';
+import type { FrameCache, KeptSentence, CodecFrameCache, SentenceSettings } from '../speaking/frame-cache.js';
+import type { FoundSentence, SentenceFrames } from '../speaking/speech-pipeline.js';
 import { type SpokenSegment, spokenText, unfinishedWordFrame } from '../speaking/spoken-text.js';
 
 /** One call's way onto the wire. The room that made it gives it to the call, and the call closes it. */
@@ -243,7 +243,7 @@ function isSame(a: Form, b: Form): boolean {
 
 /** The cached frames of a sentence. */
 interface Place {
-  readonly frames: LineFrames;
+  readonly frames: CodecFrameCache;
   readonly reencode: boolean;
 }
 
@@ -352,12 +352,12 @@ export class CallTrack implements SentenceFrames {
     return undefined;
   }
 
-  #framesWith(opus: OpusSettings): LineFrames | undefined {
+  #framesWith(opus: OpusSettings): CodecFrameCache | undefined {
     const { codec, frameMs } = this.#form;
     return this.#cache?.of(codec, frameMs, codec === OPUS ? opus : undefined);
   }
 
-  /** Implements LineOutlet: the session pushes into the call's present playout. */
+  /** Implements EncoderOpener: the session pushes into the call's present playout. */
   open({ trim }: EncoderOptions): EncoderSession {
     this.#fixed = true;
     this.#session = this.#route.open(this.number, this.#form, trim);

@@ -2,7 +2,7 @@
 // calls under one interface.
 import { ParleyError } from '../errors.js';
 import type { HearingSettings } from '../config/hearing-config.js';
-import type { PlayedSound } from '../speaking/line-piece.js';
+import type { PlayedSound } from '../speaking/speech-piece.js';
 import { stated } from '../stated.js';
 import type { Time } from '../time.js';
 import { CallBook, EventLog } from './call-book.js';

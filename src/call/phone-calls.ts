@@ -2,7 +2,7 @@
 // room sip implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
 import type { CodecName, SdpCodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
-import type { PlayedSound } from '../speaking/line-piece.js';
+import type { PlayedSound } from '../speaking/speech-piece.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
 import type { CallEvent } from './call-events.js';

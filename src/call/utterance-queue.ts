@@ -7,7 +7,7 @@ import { asParleyError, guarded, isAborted, type ParleyError } from '../errors.j
 import type { Continuity } from '../speaking/continuity.js';
 import type { FrameCache } from '../speaking/frame-cache.js';
 import { callPace } from '../speaking/pace.js';
-import { type SpeechLineOptions, SpeechLine } from '../speaking/speech-line.js';
+import { type SpeechPipelineOptions, SpeechPipeline } from '../speaking/speech-pipeline.js';
 import type { Time } from '../time.js';
 import { type CallEncoders, CallRoute, CallTrack, type MediaPort } from './call-route.js';
 import type { PlayoutStats } from '../media/media-addon.js';
@@ -41,7 +41,7 @@ interface UtteranceQueueParts {
 
 const REPORTS_EVERY_MS = 1000; // less than the interval of reports: an old one is soon noticed
 
-export interface QueuedOptions extends SpeechLineOptions {
+export interface QueuedOptions extends SpeechPipelineOptions {
   /** `none`, if absent. */
   readonly interruptible?: Interruptible | undefined;
 }
@@ -124,8 +124,8 @@ export class UtteranceQueue {
     const ahead = () => [...this.#queued.keys()].indexOf(number);
     const playout = { stats: () => this.port.playout.stats() };
     const pace = callPace(client, time, playout, ahead);
-    const line = new SpeechLine(track, pace, { ...options, continuity }, track.frames);
-    const utterance = new Utterance(number, { line, sound: track, receivedAtMs, interruptible, emit });
+    const pipeline = new SpeechPipeline(track, pace, { ...options, continuity }, track.frames);
+    const utterance = new Utterance(number, { pipeline, sound: track, receivedAtMs, interruptible, emit });
     this.#queued.set(number, { utterance, track });
     void utterance.ended.then(({ end }) => {
       this.#queued.delete(number);

@@ -10,8 +10,8 @@
 import { forClient, isAborted, GIVEN_UP, ParleyError, asParleyError } from '../errors.js';
 import { decodeMark } from '../encoding/marks.js';
 import type { WordTime } from '../engines/engine.js';
-import type { LinePieces } from '../speaking/sentence-run.js';
-import type { SpeechLine } from '../speaking/speech-line.js';
+import type { SpeechPieces } from '../speaking/sentence-run.js';
+import type { SpeechPipeline } from '../speaking/speech-pipeline.js';
 import type { CallEvent } from './call-events.js';
 import { packetTimes, type SpokenSegment } from '../speaking/spoken-text.js';
 
@@ -45,12 +45,12 @@ interface UtteranceSound {
   textSent(segments: readonly SpokenSegment[], sentMs: number): string;
   /** Frames from the beginning of the word in which the sound stopped up to there. */
   unfinishedFrames(segments: readonly SpokenSegment[]): number;
-  /** Queues the end of the utterance if the line could not; false if there is no queue left. */
+  /** Queues the end of the utterance if the pipeline could not; false if there is no queue left. */
   queueEnd(): boolean;
 }
 
 interface UtteranceParts {
-  readonly line: SpeechLine;
+  readonly pipeline: SpeechPipeline;
   readonly sound: UtteranceSound;
   /** Arrival of the text, on the clock of the media plane. */
   readonly receivedAtMs: number;
@@ -93,22 +93,22 @@ export class Utterance {
     return this.#controller.signal;
   }
 
-  /** Resolves when its line pushes no more, so that the next utterance may push. */
+  /** Resolves when its pipeline pushes no more, so that the next utterance may push. */
   get pushed(): Promise<void> {
     return this.#pushed;
   }
 
-  start(sentences: LinePieces, turn: Promise<void>): void {
-    this.#pushed = this.#parts.line
+  start(sentences: SpeechPieces, turn: Promise<void>): void {
+    this.#pushed = this.#parts.pipeline
       .run(sentences, turn, this.signal)
-      .catch((error: unknown) => this.#lineFailed(asParleyError(error, 'ENGINE_FAILED')))
+      .catch((error: unknown) => this.#pipelineFailed(asParleyError(error, 'ENGINE_FAILED')))
       // It may have failed before its turn, while those before it still push.
       .then(() => turn);
   }
 
   /** The producer of the text has nothing more for now. */
   textPauses(): void {
-    this.#parts.line.textPauses();
+    this.#parts.pipeline.textPauses();
   }
 
   /** The first sentence of a text in tokens is whole. */
@@ -116,23 +116,23 @@ export class Utterance {
     this.#sentenceAtMs = atMs;
   }
 
-  #lineFailed(error: ParleyError): void {
+  #pipelineFailed(error: ParleyError): void {
     if (this.#isOver() || (isAborted(error) && this.signal.aborted)) return;
     this.#error = error;
     // The failure is reported when the queued sound has been sent.
-    const { line, sound } = this.#parts;
-    if (line.begun && (line.flushed || sound.queueEnd())) return;
+    const { pipeline, sound } = this.#parts;
+    if (pipeline.begun && (pipeline.flushed || sound.queueEnd())) return;
     this.#finish('failed', sound.sentMs);
   }
 
   /** The call goes on through another port. */
   moved(): void {
-    this.#parts.line.moved();
+    this.#parts.pipeline.moved();
   }
 
   /** Its queued sound was lost on the way from one port to another. */
   lost(error: ParleyError): void {
-    if (this.#isOver() || !this.#parts.line.begun) return;
+    if (this.#isOver() || !this.#parts.pipeline.begun) return;
     this.#error ??= error;
     this.#finish('failed', this.#parts.sound.sentMs);
   }
@@ -141,9 +141,9 @@ export class Utterance {
   markReached(mark: number, sentAtMs: number): void {
     if (this.#isOver()) return;
     const { kind, index } = decodeMark(mark);
-    const segment = this.#parts.line.segments[index];
+    const segment = this.#parts.pipeline.segments[index];
     if (kind === 'track-ended') {
-      this.#error ??= this.#parts.line.failure;
+      this.#error ??= this.#parts.pipeline.failure;
       this.#finish(this.#error === undefined ? 'spoken' : 'failed', this.#parts.sound.sentMs);
     } else if (kind === 'segment-started') {
       if (this.#state === 'waiting') this.#started(sentAtMs);
@@ -160,7 +160,7 @@ export class Utterance {
   }
 
   #started(sentAtMs: number): void {
-    const { receivedAtMs, line, emit } = this.#parts;
+    const { receivedAtMs, pipeline, emit } = this.#parts;
     this.#step('speaking');
     const sentenceAtMs = this.#sentenceAtMs;
     emit({
@@ -168,7 +168,7 @@ export class Utterance {
       utterance: this.number,
       ...(sentenceAtMs === undefined ? {} : { sentenceMs: toTenths(sentenceAtMs - receivedAtMs) }),
       firstPacketMs: toTenths(sentAtMs - receivedAtMs),
-      queuedMs: toTenths((line.queuedAtMs ?? sentAtMs) - receivedAtMs),
+      queuedMs: toTenths((pipeline.queuedAtMs ?? sentAtMs) - receivedAtMs),
     });
   }
 
@@ -178,13 +178,13 @@ export class Utterance {
 
   /** Times of the words of a sentence from its first packet; empty if they are not known. */
   wordTimes(sentence: number): readonly WordTime[] {
-    const segment = this.#parts.line.segments[sentence];
+    const segment = this.#parts.pipeline.segments[sentence];
     return segment === undefined ? [] : packetTimes(segment);
   }
 
   /** Frames that have left of the word in which the sound stands still. */
   get unfinishedFrames(): number {
-    return this.#parts.sound.unfinishedFrames(this.#parts.line.segments);
+    return this.#parts.sound.unfinishedFrames(this.#parts.pipeline.segments);
   }
 
   /** The caller's sound has paused its voice, or the voice goes on. */
@@ -201,8 +201,8 @@ export class Utterance {
   }
 
   #finish(end: UtteranceEnd['end'], durationMs: number, unheardMs = 0): string {
-    const { line, sound, emit } = this.#parts;
-    const text = sound.textSent(line.segments, durationMs);
+    const { pipeline, sound, emit } = this.#parts;
+    const text = sound.textSent(pipeline.segments, durationMs);
     const utterance = this.number;
     this.#step(end);
     this.#controller.abort(GIVEN_UP);
@@ -215,7 +215,7 @@ export class Utterance {
         error: { code: error.code, message: forClient(error).message },
       });
     } else if (end === 'interrupted') {
-      const heard = sound.textSent(line.segments, Math.max(0, durationMs - unheardMs));
+      const heard = sound.textSent(pipeline.segments, Math.max(0, durationMs - unheardMs));
       emit({ type: 'utterance.interrupted', utterance, text, heard, durationMs });
     } else {
       emit({ type: 'utterance.spoken', utterance, text, durationMs });

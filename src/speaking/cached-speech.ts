@@ -14,7 +14,7 @@ import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
 import { LanguagePlan } from './language-plan.js';
 import type { RunPart } from './sentence-run.js';
-import { SENTENCE_PAUSE_MS } from './speech-line.js';
+import { SENTENCE_PAUSE_MS } from './speech-pipeline.js';
 import type { SpeechRequest } from './speech-request.js';
 import { SLICE } from './text-source.js';
 

@@ -9,8 +9,8 @@
 // estimates. Only a sentence without a run is kept.
 import type { SpeechOptions } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
-import { type SpokenSentence, wordsOf } from './line-piece.js';
-import { RunPart, SentenceRun, SpeechPace, type LinePiece, type LinePieces } from './sentence-run.js';
+import { type SpokenSentence, wordsOf } from './speech-piece.js';
+import { RunPart, SentenceRun, SpeechPace, type SpeechPiece, type SpeechPieces } from './sentence-run.js';
 
 const MOST_VOICES = 1000; // with a measured pace; the oldest one is forgotten first
 
@@ -27,7 +27,7 @@ interface JoinOptions {
 
 /** `sentence` is the piece if a run may speak it, and undefined if it stands alone. */
 interface Candidate {
-  readonly piece: LinePiece;
+  readonly piece: SpeechPiece;
   readonly sentence: SpokenSentence | undefined;
 }
 
@@ -39,8 +39,8 @@ export class Continuity {
     this.mode = mode;
   }
 
-  /** Joins the pieces of an utterance for its line. The pieces are for one reader. */
-  join(pieces: LinePieces, options: JoinOptions): LinePieces {
+  /** Joins the pieces of an utterance for its pipeline. The pieces are for one reader. */
+  join(pieces: SpeechPieces, options: JoinOptions): SpeechPieces {
     return this.mode === 'sentence' ? pieces : this.#joined(pieces, options);
   }
 
@@ -61,7 +61,7 @@ export class Continuity {
    * text at once, because an engine reads text faster than it speaks. Beyond that nothing is read ahead. An
    * error of the source, or of a run that waits for text, comes after the pieces before it.
    */
-  async *#joined(pieces: LinePieces, options: JoinOptions): AsyncGenerator<LinePiece, void, undefined> {
+  async *#joined(pieces: SpeechPieces, options: JoinOptions): AsyncGenerator<SpeechPiece, void, undefined> {
     const isWhole = Symbol.iterator in pieces;
     const source = candidates(pieces, options);
     try {
@@ -92,7 +92,7 @@ export class Continuity {
 }
 
 async function* candidates(
-  pieces: LinePieces,
+  pieces: SpeechPieces,
   options: JoinOptions,
 ): AsyncGenerator<Candidate, void, undefined> {
   let isFirst = true;

@@ -15,7 +15,7 @@ import type { EncoderSettings } from '../encoding/encoder-messages.js';
 import type { SpeechOptions, WordTime } from '../engines/engine.js';
 import { keyFields, renderingKey } from '../engines/rendering-key.js';
 import type { SoundPause } from './estimated-words.js';
-import { wordsOf, type SpokenSentence } from './line-piece.js';
+import { wordsOf, type SpokenSentence } from './speech-piece.js';
 
 const FORM = 1; // version of the payloads; raise it when they change in a way that no field of the key shows
 // Bytes of an entry beside its payloads: measured, rounded up.
@@ -89,13 +89,13 @@ export class FrameCache {
   }
 
   /**
-   * The cache for lines with this codec and these settings of Opus, by default those of all encoders;
-   * undefined if nothing is kept.
+   * The cache for encoder sessions with this codec and these settings of Opus, by default those of all
+   * encoders; undefined if nothing is kept.
    */
-  of(codec: Codec, frameMs: number, opus = this.#settings.opus): LineFrames | undefined {
+  of(codec: Codec, frameMs: number, opus = this.#settings.opus): CodecFrameCache | undefined {
     if (!this.enabled) return undefined;
     const own = renderingKey([FORM, codec.name, frameMs, ...keyFields({ ...this.#settings, opus })]);
-    return new LineFrames(this, own);
+    return new CodecFrameCache(this, own);
   }
 
   /** True if the sentence is there. It does not count as a use. */
@@ -183,10 +183,10 @@ export class FrameCache {
   }
 }
 
-/** The cache for lines of one codec and frame length. */
-export class LineFrames {
+/** The cache for encoder sessions of one codec and frame length. */
+export class CodecFrameCache {
   readonly #cache: FrameCache;
-  /** Hash of the fields that are the same in every line of this codec. */
+  /** Hash of the fields that are the same in every session of this codec. */
   readonly #own: string;
 
   /** Use `FrameCache.of`. */

@@ -3,8 +3,8 @@
 import type { SpeechClass, Urgency } from '../engines/engine.js';
 import type { Time } from '../time.js';
 
-/** The state of a line's sound. */
-interface LineProgress {
+/** The state of a pipeline's sound. */
+interface SpeechProgress {
   /** The engine has got a sentence already. */
   readonly begun: boolean;
   /** Sound made, in milliseconds. */
@@ -16,7 +16,7 @@ interface LineProgress {
 }
 
 /** Called for each sentence when the engine gets it. */
-export type Pace = (line: LineProgress) => Urgency;
+export type Pace = (progress: SpeechProgress) => Urgency;
 
 // Assumed rest of a text, for the texts behind it in the same call. The real one is unknown, and they must
 // not overtake it.

@@ -9,11 +9,11 @@ import type { SpeechRouting } from '../engines/routing.js';
 import type { TextRequest } from './speech-request.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import type { FrameCache, KeptSentence, LineFrames, SentenceSettings } from './frame-cache.js';
-import type { SpokenSentence } from './line-piece.js';
+import type { FrameCache, KeptSentence, CodecFrameCache, SentenceSettings } from './frame-cache.js';
+import type { SpokenSentence } from './speech-piece.js';
 import { preparedPace } from './pace.js';
 import type { EncoderPool } from '../encoding/encoder-pool.js';
-import { type SentenceFrames, SpeechLine } from './speech-line.js';
+import { type SentenceFrames, SpeechPipeline } from './speech-pipeline.js';
 import { spokenText } from './spoken-text.js';
 import { isMarkup, type TextLimits } from './text-source.js';
 import { wholeText } from './whole-text.js';
@@ -89,7 +89,7 @@ export class PreparedSpeech {
   async #render(
     { codec, frameMs }: SpeechToPrepare,
     sentences: readonly SpokenSentence[],
-    frames: LineFrames,
+    frames: CodecFrameCache,
   ): Promise<number> {
     const { encoders } = this.#parts;
     const keyOf = (sentence: SpokenSentence) =>
@@ -104,9 +104,9 @@ export class PreparedSpeech {
     const sink = { kind: 'kept', codec: codec.name, frameMs } as const;
     // With the configured complexity, however busy the worker is: these payloads stay.
     const { opus } = this.#parts.frames;
-    const outlet = { open: (options: object) => encoders.open(sink, { ...options, opus }) };
-    const line = new SpeechLine(outlet, preparedPace(CLIENT), { whole: true }, pinning);
-    await line.run(missing.values(), Promise.resolve(), this.#controller.signal);
+    const opener = { open: (options: object) => encoders.open(sink, { ...options, opus }) };
+    const pipeline = new SpeechPipeline(opener, preparedPace(CLIENT), { whole: true }, pinning);
+    await pipeline.run(missing.values(), Promise.resolve(), this.#controller.signal);
     if (pinning.failure !== undefined) throw pinning.failure;
     for (const [key, { text }] of missing) {
       if (this.#keys.has(key)) continue;
@@ -125,14 +125,14 @@ export class PreparedSpeech {
   }
 }
 
-/** The cache for the line of a preparation: it finds nothing and pins everything. */
+/** The cache for the pipeline of a preparation: it finds nothing and pins everything. */
 class Pinning implements SentenceFrames {
   /** The first error of pinning. */
   failure: ParleyError | undefined;
-  readonly #frames: LineFrames;
-  readonly #pin: (...kept: Parameters<LineFrames['keep']>) => void;
+  readonly #frames: CodecFrameCache;
+  readonly #pin: (...kept: Parameters<CodecFrameCache['keep']>) => void;
 
-  constructor(frames: LineFrames, pin: (...kept: Parameters<LineFrames['keep']>) => void) {
+  constructor(frames: CodecFrameCache, pin: (...kept: Parameters<CodecFrameCache['keep']>) => void) {
     this.#frames = frames;
     this.#pin = pin;
   }

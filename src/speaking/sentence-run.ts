@@ -12,7 +12,7 @@ import type { SegmentEncoded } from '../encoding/encoder-messages.js';
 import type { SpeechEnd, SpeechOptions, SynthesisRequest, Urgency, WordTime } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError } from '../errors.js';
-import { type SoundPiece, type SpokenSentence, wordsOf, type WrittenSentence } from './line-piece.js';
+import { type SoundPiece, type SpokenSentence, wordsOf, type WrittenSentence } from './speech-piece.js';
 import { TokenStream } from './text-source.js';
 import { placedWord } from './spoken-text.js';
 
@@ -205,14 +205,14 @@ export class SentenceRun {
 }
 
 /**
- * Everything that a line makes sound of. A RunPart is a sentence that one generation speaks together with
+ * Everything that a pipeline makes sound of. A RunPart is a sentence that one generation speaks together with
  * others.
  */
-export type LinePiece = SpokenSentence | SoundPiece | RunPart;
+export type SpeechPiece = SpokenSentence | SoundPiece | RunPart;
 
-export type LinePieces = AsyncIterable<LinePiece> | Iterable<LinePiece>;
+export type SpeechPieces = AsyncIterable<SpeechPiece> | Iterable<SpeechPiece>;
 
-/** One sentence of a run: a piece for a line. */
+/** One sentence of a run: a piece for a pipeline. */
 export class RunPart implements WrittenSentence {
   readonly run: SentenceRun;
   /** The sentence before it in the run. */

@@ -1,6 +1,6 @@
 // Sound that is played while it still comes, as that of a bot behind a socket: nobody knows its end before.
 //
-//   push ─▶ stretch 0 │ stretch 1 │ … ─▶ one sound piece each ─▶ speech line
+//   push ─▶ stretch 0 │ stretch 1 │ … ─▶ one sound piece each ─▶ speech pipeline
 //                    cut         cut
 //
 // Stretches follow each other without a seam. A call reports the end of stretch n as the end of sentence n
@@ -9,8 +9,8 @@ import type { PcmRing } from '../audio/pcm-ring.js';
 import { toFloat32 } from '../audio/pcm16.js';
 import type { SpeechEnd } from '../engines/engine.js';
 import { asParleyError } from '../errors.js';
-import { type PlayedSound, type SoundPiece, soundPiece } from './line-piece.js';
-import type { LinePieces } from './sentence-run.js';
+import { type PlayedSound, type SoundPiece, soundPiece } from './speech-piece.js';
+import type { SpeechPieces } from './sentence-run.js';
 
 /** Sound between two cuts. */
 interface Stretch {
@@ -26,7 +26,7 @@ const SEAMLESS = { pauseBeforeMs: 0 } as const;
 export class SoundStream {
   /** Hz. */
   readonly sampleRate: number;
-  /** Stretches that the line has not begun. */
+  /** Stretches that the pipeline has not begun. */
   readonly #coming: Stretch[] = [];
   readonly #scratch = new Float32Array(STEP);
   #open: Stretch | undefined;
@@ -39,7 +39,7 @@ export class SoundStream {
     this.sampleRate = sampleRate;
   }
 
-  /** Samples that the line has not taken. */
+  /** Samples that the pipeline has not taken. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -76,7 +76,7 @@ export class SoundStream {
     this.#changed();
   }
 
-  /** The stretches as pieces of a line. An abort drops what waits, and ends the stream. */
+  /** The stretches as pieces of a pipeline. An abort drops what waits, and ends the stream. */
   async *pieces(signal: AbortSignal): AsyncGenerator<SoundPiece> {
     if (signal.aborted) this.#drop();
     else signal.addEventListener('abort', () => this.#drop(), { once: true });
@@ -144,7 +144,7 @@ export class SoundStream {
 export type PlayableSound = PlayedSound | SoundStream;
 
 /** Throws as `soundPiece`. The result is called once, with the signal that ends the playing. */
-export function playedPieces(sound: PlayableSound): (signal: AbortSignal) => LinePieces {
+export function playedPieces(sound: PlayableSound): (signal: AbortSignal) => SpeechPieces {
   if (sound instanceof SoundStream) return (signal) => sound.pieces(signal);
   const piece = soundPiece(sound);
   return () => [piece];

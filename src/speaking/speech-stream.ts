@@ -1,5 +1,5 @@
-// Speech for HTTP: turns a text into the bytes of a container. It uses the same line as calls, with another
-// sink. Bytes wait in a bounded ring, so a client that reads slowly delays only its own line.
+// Speech for HTTP: turns a text into the bytes of a container. It uses the same pipeline as calls, with
+// another sink. Bytes wait in a bounded ring, so a client that reads slowly delays only its own pipeline.
 import { ByteRing } from '../audio/pcm-ring.js';
 import { asParleyError, GIVEN_UP, type ParleyError } from '../errors.js';
 import type { Voice, WordTime } from '../engines/engine.js';
@@ -7,11 +7,11 @@ import type { SpeechRouting } from '../engines/routing.js';
 import type { SentencePlace, SoundOutcome, SoundSource } from './sound.js';
 import { contentTypeOf } from './audio-format.js';
 import type { Continuity } from './continuity.js';
-import type { LineSegment } from './line-segment.js';
+import type { SpeechSegment } from './speech-segment.js';
 import { replyPace } from './pace.js';
-import type { RunPart, LinePieces } from './sentence-run.js';
+import type { RunPart, SpeechPieces } from './sentence-run.js';
 import type { EncoderPool } from '../encoding/encoder-pool.js';
-import { SpeechLine, type SpeechLineOptions, type LineOutlet } from './speech-line.js';
+import { SpeechPipeline, type SpeechPipelineOptions, type EncoderOpener } from './speech-pipeline.js';
 import { type TextLimits, TextTurns } from './text-source.js';
 import type { SpeechRequest } from './speech-request.js';
 import { systemTime, type Time } from '../time.js';
@@ -145,8 +145,8 @@ export class SpeechService {
   }
 
   async #open(
-    pieces: LinePieces,
-    options: SpeechLineOptions,
+    pieces: SpeechPieces,
+    options: SpeechPipelineOptions,
     request: SpeechRequest,
     signal: AbortSignal,
   ): Promise<SpeechStream> {
@@ -154,32 +154,32 @@ export class SpeechService {
     const { format, sampleRate: rate, speed = 1, client = '' } = request;
     const { container } = format;
     const sink = { kind: 'bytes', ring: ring.handle, container, rate, speed } as const;
-    const outlet: LineOutlet = { open: (options) => this.#encoders.open(sink, options) };
-    const line = new SpeechLine(outlet, replyPace(client, this.#time, request), options);
+    const opener: EncoderOpener = { open: (options) => this.#encoders.open(sink, options) };
+    const pipeline = new SpeechPipeline(opener, replyPace(client, this.#time, request), options);
     const controller = new AbortController();
-    const run = line
+    const run = pipeline
       .run(pieces, Promise.resolve(), AbortSignal.any([signal, controller.signal]))
-      .then(() => outcomeOf(line, speed));
-    const placed = () => placedSentences(line, speed);
+      .then(() => outcomeOf(pipeline, speed));
+    const placed = () => placedSentences(pipeline, speed);
     const stream = new SpeechStream(contentTypeOf(container), ring, controller, run, placed);
     await stream.begun();
     return stream;
   }
 }
 
-function outcomeOf({ segments, timing, fileHeader }: SpeechLine, speed: number): SoundOutcome {
+function outcomeOf({ segments, timing, fileHeader }: SpeechPipeline, speed: number): SoundOutcome {
   const sentences = segments.map((segment) => sentencePlace(segment, speed));
   return { durationMs: sentences.at(-1)?.endMs ?? 0, sentences, timing, header: fileHeader };
 }
 
 /** The places of the sentences before the first one that is not encoded whole or has no word times yet. */
-function placedSentences({ segments }: SpeechLine, speed: number): SentencePlace[] {
+function placedSentences({ segments }: SpeechPipeline, speed: number): SentencePlace[] {
   const open = segments.findIndex(({ place, soundMs }) => place === undefined || soundMs === undefined);
   return segments.slice(0, open < 0 ? segments.length : open).map((segment) => sentencePlace(segment, speed));
 }
 
 /** Maps word times: the engine counts them from its own first sample and at its own speed. */
-function sentencePlace(segment: LineSegment, speed: number): SentencePlace {
+function sentencePlace(segment: SpeechSegment, speed: number): SentencePlace {
   const { text, spoken, place, trimmedStartMs, words, engineWords } = segment;
   const { startMs = 0, endMs = 0 } = place ?? {};
   const heard = (times: readonly WordTime[]) =>

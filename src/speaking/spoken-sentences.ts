@@ -11,11 +11,11 @@ import type { Sound, SoundSource } from './sound.js';
 import { systemTime, type Time } from '../time.js';
 import type { CachedSpeech } from './cached-speech.js';
 import type { Continuity } from './continuity.js';
-import type { SpokenSentence } from './line-piece.js';
+import type { SpokenSentence } from './speech-piece.js';
 import { Listener } from './pace.js';
-import { RunPart, type LinePiece, type LinePieces } from './sentence-run.js';
+import { RunPart, type SpeechPiece, type SpeechPieces } from './sentence-run.js';
 import type { SpeechRequest, SpeechSettings } from './speech-request.js';
-import { SENTENCE_PAUSE_MS } from './speech-line.js';
+import { SENTENCE_PAUSE_MS } from './speech-pipeline.js';
 import { type TextLimits, TextTurns } from './text-source.js';
 import { arrivingSentences } from './voice-plan.js';
 import { readPieces } from './whole-text.js';
@@ -113,7 +113,7 @@ class Reading {
   readonly #parts: SentenceParts;
   readonly #settings: SpeechSettings;
   readonly #signal: AbortSignal;
-  readonly #pieces: AsyncIterator<LinePiece, void>;
+  readonly #pieces: AsyncIterator<SpeechPiece, void>;
   readonly #listener: Listener;
   /** Sounds that are open. The signal cancels them. */
   readonly #sounds = new Set<SoundSource>();
@@ -121,7 +121,7 @@ class Reading {
 
   constructor(
     parts: SentenceParts,
-    text: readonly LinePiece[] | AsyncIterable<string>,
+    text: readonly SpeechPiece[] | AsyncIterable<string>,
     settings: SpeechSettings,
     signal: AbortSignal,
   ) {
@@ -131,7 +131,7 @@ class Reading {
     this.#signal = signal;
     this.#listener = new Listener(time, settings.speed);
     signal.addEventListener('abort', () => this.#sounds.forEach((sound) => sound.cancel()), { once: true });
-    const pieces: LinePieces =
+    const pieces: SpeechPieces =
       Symbol.iterator in text
         ? text
         : arrivingSentences(text, settings, parts, { time, signal, onPause: () => undefined });
@@ -215,7 +215,7 @@ class Reading {
   }
 }
 
-async function* inTurn(pieces: Iterable<LinePiece>): AsyncGenerator<LinePiece, void, undefined> {
+async function* inTurn(pieces: Iterable<SpeechPiece>): AsyncGenerator<SpeechPiece, void, undefined> {
   yield* pieces;
 }
 

@@ -16,7 +16,7 @@
 import type { WordTime } from '../engines/engine.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 import { estimatedTimes, type SoundPause, type Span } from './estimated-words.js';
-import type { WrittenSentence } from './line-piece.js';
+import type { WrittenSentence } from './speech-piece.js';
 
 // The pace of an unhurried speaker. It is used only while the length of a sentence is unknown.
 const USUAL_MS_PER_CHARACTER = 65;

@@ -11,7 +11,7 @@ import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
 import { continuedForm, type FormOptions, spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan } from './language-plan.js';
-import type { SpokenSentence } from './line-piece.js';
+import type { SpokenSentence } from './speech-piece.js';
 import type { TextSettings } from './speech-request.js';
 import {
   type FirstPiece,

@@ -1,4 +1,5 @@
-// Turns a whole text, plain or SSML, into pieces for a line. A long text is read in turns (text-source.ts).
+// Turns a whole text, plain or SSML, into pieces for a speech pipeline. A long text is read in turns
+// (text-source.ts).
 import type { SpeechRouting } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
 import {
@@ -9,8 +10,8 @@ import {
 } from '../text/markup/marked-sentences.js';
 import { PlaceFinder } from '../text/markup/markup-error.js';
 import { readMarkup } from '../text/markup/read-markup.js';
-import { type Delivery, SILENCE, tonePiece } from './line-piece.js';
-import type { LinePiece, LinePieces } from './sentence-run.js';
+import { type Delivery, SILENCE, tonePiece } from './speech-piece.js';
+import type { SpeechPiece, SpeechPieces } from './sentence-run.js';
 import type { TextSettings } from './speech-request.js';
 import {
   atOnce,
@@ -30,7 +31,7 @@ import { VoicePlan } from './voice-plan.js';
  * Throws TEXT_TOO_LONG, TEXT_EMPTY, VOICE_UNKNOWN, LANGUAGE_UNAVAILABLE, and INVALID_FIELD with line and
  * column for invalid SSML.
  */
-export function wholeText(...request: Parameters<typeof piecesOf>): LinePiece[] {
+export function wholeText(...request: Parameters<typeof piecesOf>): SpeechPiece[] {
   return atOnce(piecesOf(...request));
 }
 
@@ -40,7 +41,7 @@ export function* piecesOf(
   settings: TextSettings,
   routing: SpeechRouting,
   limits: TextLimits,
-): TextSteps<LinePiece[]> {
+): TextSteps<SpeechPiece[]> {
   const plan = new VoicePlan(routing, settings, limits);
   const { markup = false, language } = settings;
   if (!markup) return yield* plan.whole(yield* sentencesOf(text, limits, language));
@@ -64,7 +65,7 @@ export async function readPieces(
   settings: TextSettings,
   { routing, limits, turns }: TextReader,
   signal: AbortSignal,
-): Promise<LinePiece[]> {
+): Promise<SpeechPiece[]> {
   if (text.length <= SLICE) return wholeText(text, settings, routing, limits);
   const work = (turn: Turn) => inTurns(piecesOf(text, settings, routing, limits), turn);
   return await turns.read(settings.client ?? '', text.length, work, signal);
@@ -88,7 +89,7 @@ export function callPieces(
   text: string,
   settings: TextSettings,
   reader: TextReader,
-): LinePieces | ((signal: AbortSignal) => LinePieces) {
+): SpeechPieces | ((signal: AbortSignal) => SpeechPieces) {
   const { routing, limits } = reader;
   if (settings.markup === true || text.length <= SLICE) return wholeText(text, settings, routing, limits);
   checkText(text, settings, reader);
@@ -102,8 +103,8 @@ function* markedPieces(
   { sentences, endPauseMs }: MarkedSpeech,
   source: string,
   plan: VoicePlan,
-): TextSteps<LinePiece[]> {
-  const pieces: LinePiece[] = [];
+): TextSteps<SpeechPiece[]> {
+  const pieces: SpeechPiece[] = [];
   const isOnly = sentences.length === 1;
   let skipped = NOTHING;
   for (const one of sentences) {

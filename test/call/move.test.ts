@@ -419,8 +419,8 @@ test('a call that is transferred goes on at the other leg, and its old one falls
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {
-  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
-  await line.end().catch(() => undefined);
+  const session = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  await session.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -1,4 +1,4 @@
-// Takes everything out of a ring, as a speech line would.
+// Takes everything out of a ring, as a speech pipeline would.
 import type { PcmRing } from '../../src/audio/pcm-ring.js';
 
 export interface Taken {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { watchedHandles } from '../../src/audio/ready.js';
 import { AUDIO_FORMATS, hasRate, type AudioFormat } from '../../src/speaking/audio-format.js';
-import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';
+import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-pipeline.js';
 import { SpeechService, type SpeechStream } from '../../src/speaking/speech-stream.js';
 import { AAC_FRAME_SAMPLES } from '../../src/codecs/aac.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
@@ -74,7 +74,7 @@ for (const format of AUDIO_FORMATS) {
   });
 }
 
-test('a stream that is given up midway frees its line, in every format', async () => {
+test('a stream that is given up midway frees its encoder session, in every format', async () => {
   for (const format of AUDIO_FORMATS) {
     const { engine } = twoSentences();
     const stream = await open(engine, format, format.defaultRate, 1.5);

@@ -12,11 +12,11 @@ import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { formatNamed } from '../../src/speaking/audio-format.js';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
 import { Continuity } from '../../src/speaking/continuity.js';
-import type { SpokenSentence } from '../../src/speaking/line-piece.js';
-import { LineSegment } from '../../src/speaking/line-segment.js';
+import type { SpokenSentence } from '../../src/speaking/speech-piece.js';
+import { SpeechSegment } from '../../src/speaking/speech-segment.js';
 import {
-  type LinePiece,
-  type LinePieces,
+  type SpeechPiece,
+  type SpeechPieces,
   RunPart,
   SentenceRun,
   SpeechPace,
@@ -92,7 +92,7 @@ test('what was read as part of a sentence stays part of it, and the words of the
 test('a sentence for which the estimate left no sound was spoken when the one before it was', () => {
   const run = runOf(new StreamingEngine());
   const segments = [run.add({ text: 'One is here.' }), run.add({ text: 'Two.' })].map(
-    (part) => new LineSegment(part, part),
+    (part) => new SpeechSegment(part, part),
   );
   segments[0]?.encoded({ ...NO_PLACE, frames: 10, samplesIn: 1600 });
   segments[1]?.encoded({ ...NO_PLACE, index: 1, firstFrame: 10, samplesIn: 0 });
@@ -159,7 +159,7 @@ test('a run whose engine ends it early takes no more', async () => {
 });
 
 /** The place of a sentence in its run, the state of the run's text, and the sentence. */
-function described(piece: LinePiece): string {
+function described(piece: SpeechPiece): string {
   if ('write' in piece) return 'sound';
   if (!(piece instanceof RunPart)) return piece.text;
   let index = 0;
@@ -167,7 +167,7 @@ function described(piece: LinePiece): string {
   return `${index}/${piece.run.open ? 'open' : 'whole'} ${piece.text}`;
 }
 
-function join(pieces: LinePieces, options?: { maxNewTokens: number }): LinePieces {
+function join(pieces: SpeechPieces, options?: { maxNewTokens: number }): SpeechPieces {
   return new Continuity('utterance').join(pieces, { options, signal: gone.signal });
 }
 
@@ -176,7 +176,7 @@ test('what is said in one breath: neither a sound, nor a sentence by itself, nor
   const [one, two] = [sentence(engine, 'One.'), sentence(engine, 'Two.')];
   const long = sentence(engine, 'This sentence has no room.');
   const sound = { sampleRate: 8000, write: () => Promise.reject(new Error('not played')) };
-  const whole = async (pieces: readonly LinePiece[], options?: { maxNewTokens: number }) => {
+  const whole = async (pieces: readonly SpeechPiece[], options?: { maxNewTokens: number }) => {
     const joined: string[] = [];
     for await (const piece of join(pieces, options)) joined.push(described(piece));
     return joined;
@@ -203,7 +203,7 @@ test('what arrives is read ahead while a run takes it, and no further', async ()
       yield sentence(engine, text);
     }
   }
-  const joined = (join(arriving()) as AsyncIterable<LinePiece>)[Symbol.asyncIterator]();
+  const joined = (join(arriving()) as AsyncIterable<SpeechPiece>)[Symbol.asyncIterator]();
   const first = await joined.next();
   assert.equal(first.done === true ? '' : described(first.value), '0/open One.');
   await until(() => read.length === 4);

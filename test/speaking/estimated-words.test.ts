@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { estimatedTimes, type SentenceSound, type SoundPause } from '../../src/speaking/estimated-words.js';
-import { LineSegment } from '../../src/speaking/line-segment.js';
+import { SpeechSegment } from '../../src/speaking/speech-segment.js';
 
 const spansOf = (text: string) =>
   [...text.matchAll(/[\p{L}\p{N}']+/gu)].map(({ 0: word, index }) => ({
@@ -90,7 +90,7 @@ test('words are in order and within the sound, whatever the pauses', () => {
 });
 
 test('pauses of a segment that is spoken faster are shorter and earlier', () => {
-  const segment = new LineSegment({ text: 'Well, yes.' }, undefined, 2);
+  const segment = new SpeechSegment({ text: 'Well, yes.' }, undefined, 2);
   segment.paused(pause(200, 600));
   segment.paused(pause(900, 1000));
   assert.deepEqual(segment.pauses, [pause(100, 300), pause(450, 500)]);

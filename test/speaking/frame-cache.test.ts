@@ -7,7 +7,7 @@ import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import type { EncoderSettings } from '../../src/encoding/encoder-messages.js';
 import { FrameCache, type KeptSentence, type SentenceSettings } from '../../src/speaking/frame-cache.js';
 import { PreparedSpeech } from '../../src/speaking/prepared-speech.js';
-import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-line.js';
+import { SENTENCE_PAUSE_MS } from '../../src/speaking/speech-pipeline.js';
 import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
 import { buzz, InstantEngine, ScriptedEngine } from '../fakes/engines.js';
 import { ManualTime } from '../fakes/manual-time.js';
@@ -107,7 +107,7 @@ test('everything that changes the payloads is another sentence', () => {
   );
 });
 
-test('a cache without room serves no line', () => {
+test('a cache without room serves no encoder session', () => {
   assert.equal(new FrameCache(0, SETTINGS).of(PCMU, 20), undefined);
 });
 
@@ -318,8 +318,8 @@ test('many calls send one memory at once', async () => {
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {
-  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
-  await line.end().catch(() => undefined);
+  const session = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  await session.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -51,8 +51,8 @@ test('a reply that follows others is due when they have been heard, and breaks o
 });
 
 test('a prompt that the server prepares has no listener, and comes last', () => {
-  const line = { begun: false, madeMs: 500, waitingMs: 0, queuedAtMs: 1000 };
-  assert.deepEqual(preparedPace('the server')(line), {
+  const progress = { begun: false, madeMs: 500, waitingMs: 0, queuedAtMs: 1000 };
+  assert.deepEqual(preparedPace('the server')(progress), {
     class: 'http',
     client: 'the server',
     deadlineMs: Infinity,

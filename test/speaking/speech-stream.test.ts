@@ -251,7 +251,7 @@ class WatchedEngine extends InstantEngine {
 
 const LONG = 'And so it went on and on and on. '.repeat(20); // far longer than the rings
 
-test('a stop, in whatever way, frees the rings, the line and the engine', async () => {
+test('a stop, in whatever way, frees the rings, the encoder session and the engine', async () => {
   const ways: Record<string, (stream: SpeechStream, leave: () => void) => Promise<void>> = {
     'cancel before reading': async (stream) => stream.cancel(),
     'cancel twice while reading': async (stream) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { SpeechRouting } from '../../src/engines/routing.js';
 import { ParleyError } from '../../src/errors.js';
 import { isStatedLanguage, tagOfStated } from '../../src/speaking/language-plan.js';
-import type { LinePiece } from '../../src/speaking/sentence-run.js';
+import type { SpeechPiece } from '../../src/speaking/sentence-run.js';
 import type { TextSettings } from '../../src/speaking/speech-request.js';
 import { readingOf, readText } from '../../src/speaking/text-reading.js';
 import {
@@ -145,7 +145,7 @@ const ROUTING: SpeechRouting = {
 const calls = openCalls();
 const NOW: Turn = () => Promise.resolve();
 
-function longText(text: string, settings: TextSettings, turn: Turn): Promise<LinePiece[]> {
+function longText(text: string, settings: TextSettings, turn: Turn): Promise<SpeechPiece[]> {
   return inTurns(piecesOf(text, settings, ROUTING, LONG_LIMITS), turn);
 }
 

@@ -17,7 +17,7 @@ import type { HearingSettings } from '../../config/hearing-config.js';
 import type { Interruptible } from '../../call/utterance.js';
 import { mayUseCall } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
-import type { PlayedSound } from '../../speaking/line-piece.js';
+import type { PlayedSound } from '../../speaking/speech-piece.js';
 import type { Time } from '../../time.js';
 import { type FieldNames, renamed } from '../speech/speech-request.js';
 import { callJson } from './call-json.js';

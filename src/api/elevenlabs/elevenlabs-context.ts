@@ -10,7 +10,7 @@
 // sent.
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import type { SentenceSpeaker } from '../../speaking/spoken-sentences.js';
-import { SENTENCE_PAUSE_MS } from '../../speaking/speech-line.js';
+import { SENTENCE_PAUSE_MS } from '../../speaking/speech-pipeline.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import type { ClientMessage } from './elevenlabs-request.js';

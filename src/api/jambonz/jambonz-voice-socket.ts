@@ -12,7 +12,7 @@
 // https://github.com/jambonz/custom-speech-example (lib/tts/streaming)
 import { asParleyError } from '../../errors.js';
 import { bytesPerSecond, formatNamed, hasRate, ratesOf } from '../../speaking/audio-format.js';
-import { SENTENCE_PAUSE_MS } from '../../speaking/speech-line.js';
+import { SENTENCE_PAUSE_MS } from '../../speaking/speech-pipeline.js';
 import type { SpeechSettings } from '../../speaking/speech-request.js';
 import { isMarkup, TokenStream, tooLong } from '../../speaking/text-source.js';
 import { SentenceStream } from '../../text/sentences.js';

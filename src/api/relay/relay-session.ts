@@ -13,7 +13,7 @@ import type { SpeechRouting, VoiceRequest } from '../../engines/routing.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
 import { IdleCaller } from '../../agents/idle-caller.js';
 import { asParleyError, ParleyError } from '../../errors.js';
-import type { PlayedSound } from '../../speaking/line-piece.js';
+import type { PlayedSound } from '../../speaking/speech-piece.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import type { Time } from '../../time.js';
 import {

@@ -13,7 +13,7 @@ import type {
   TransferRequest,
 } from '../../../src/call/phone-calls.js';
 import { ParleyError } from '../../../src/errors.js';
-import type { PlayedSound } from '../../../src/speaking/line-piece.js';
+import type { PlayedSound } from '../../../src/speaking/speech-piece.js';
 import type { TextRequest } from '../../../src/speaking/speech-request.js';
 
 const EPOCH_MS = 1_700_000_000_000;

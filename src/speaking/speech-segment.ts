@@ -1,10 +1,11 @@
-// Records the place of one sentence in the sound of its line while that is made, with the times of its words.
+// Records the place of one sentence in the sound of its pipeline while that is made, with the times of its
+// words.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { KeptFrames } from '../encoding/kept-frames.js';
 import type { SegmentEncoded } from '../encoding/encoder-messages.js';
 import type { WordTime } from '../engines/engine.js';
 import type { KeptSentence } from './frame-cache.js';
-import type { WrittenSentence } from './line-piece.js';
+import type { WrittenSentence } from './speech-piece.js';
 import type { SoundPause } from './estimated-words.js';
 import { placedWord, type SpokenSegment, writtenTimes } from './spoken-text.js';
 
@@ -16,7 +17,7 @@ interface SoundInMaking {
   readonly waitingMs: number;
   /** If sentences share the sound: the estimated part of this segment. */
   readonly shareMs?: number;
-  /** Known once all of it is made. If it is absent, `LineSegment.made` states it. */
+  /** Known once all of it is made. If it is absent, `SpeechSegment.made` states it. */
   readonly soundMs?: number | undefined;
   readonly words?: readonly WordTime[];
 }
@@ -34,7 +35,7 @@ export function ringSound(ring: PcmRing): SoundInMaking {
   };
 }
 
-export class LineSegment implements SpokenSegment {
+export class SpeechSegment implements SpokenSegment {
   readonly text: string;
   readonly spoken: WrittenSentence['spoken'];
   readonly delivery: WrittenSentence['delivery'];
@@ -42,7 +43,7 @@ export class LineSegment implements SpokenSegment {
   frames: number | undefined;
   /** Time at which its first payload was queued, in milliseconds of the monotonic clock. */
   queuedAtMs: number | undefined;
-  /** Its place in the sound of the line, in milliseconds; undefined until it is encoded whole. */
+  /** Its place in the sound of the pipeline, in milliseconds; undefined until it is encoded whole. */
   place: { readonly startMs: number; readonly endMs: number } | undefined;
   /** Called with its payloads if they were to be kept and all of them were made. */
   onKept: ((frames: KeptFrames) => void) | undefined;

@@ -1,4 +1,4 @@
-// The pieces that a speech line makes sound of, one after another: sentences, recorded sound, tones and
+// The pieces that a speech pipeline makes sound of, one after another: sentences, recorded sound, tones and
 // silence.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { SpeechEnd, SynthesisRequest } from '../engines/engine.js';

@@ -4,13 +4,14 @@
 //   sentence N+1 ──▶ engine ──▶ ring ─┐
 //   sentence N   ────────────▶ ring ──┴─▶ encoder session ──▶ playout of a call, or bytes of a container
 //
-// A sentence with cached payloads (frame-cache.ts) goes to the encoder session at once, without engine and ring.
+// A sentence with cached payloads (frame-cache.ts) goes to the encoder session at once, without engine and
+// ring.
 //
-// Sentences of a run (sentence-run.ts) share a ring, without a pause between them, and the line does not wait
-// for the engine between them.
+// Sentences of a run (sentence-run.ts) share a ring, without a pause between them, and the pipeline does not
+// wait for the engine between them.
 //
-// At most two rings live at once. The line records the place of each sentence in the sound, from which the
-// text that was spoken is computed.
+// At most two rings live at once. The pipeline records the place of each sentence in the sound, from which
+// the text that was spoken is computed.
 import { PcmRing } from '../audio/pcm-ring.js';
 import { SPEEDS } from '../audio/time-stretch.js';
 import type { TrimOptions } from '../audio/trimmer.js';
@@ -28,11 +29,11 @@ import {
   type SpokenSentence,
   wordsOf,
   type WrittenSentence,
-} from './line-piece.js';
-import { LineSegment, ringSound } from './line-segment.js';
+} from './speech-piece.js';
+import { SpeechSegment, ringSound } from './speech-segment.js';
 import type { Pace } from './pace.js';
 import type { SpeechSettings } from './speech-request.js';
-import { RING_SECONDS, RunPart, synthesisOf, type LinePiece, type LinePieces } from './sentence-run.js';
+import { RING_SECONDS, RunPart, synthesisOf, type SpeechPiece, type SpeechPieces } from './sentence-run.js';
 import { NO_TIME, type SoundTiming } from './sound.js';
 
 const LIVE_RINGS = 2;
@@ -45,34 +46,35 @@ const CLAUSE_PAUSE_MS = 80;
 /** A sentence of the cache. */
 export interface FoundSentence {
   readonly kept: KeptSentence;
-  /** Its payloads have other settings than the line: they are decoded and encoded again. */
+  /** Its payloads have other settings than the encoder session: they are decoded and encoded again. */
   readonly reencode: boolean;
 }
 
-/** The view that one line has of the cache of sentences. */
+/** The view that one pipeline has of the cache of sentences. */
 export interface SentenceFrames {
   /** True if `find` would find it. It does not count as a use. */
   has(sentence: SentenceSettings): boolean;
   find(sentence: SentenceSettings): FoundSentence | undefined;
   /**
    * Called when the payloads of a sentence have been reported. Returns a function that keeps it under the
-   * settings that the line has now.
+   * settings that the encoder session has now.
    */
   keeper(sentence: SentenceSettings): (kept: KeptSentence) => void;
 }
 
-/** The way of a line to its sink. */
-export interface LineOutlet {
+/** Opens the encoder session of a pipeline. */
+export interface EncoderOpener {
   /**
-   * Undefined if a line may be opened now; otherwise the line waits for it and calls again. It never rejects.
+   * Undefined if a session may be opened now; otherwise the pipeline waits for it and calls again. It never
+   * rejects.
    */
   ready?(): Promise<unknown> | undefined;
-  /** Called once, when the turn of the line to push has come. */
+  /** Called once, when the turn of the pipeline to push has come. */
   open(options: EncoderOptions): EncoderSession;
 }
 
-/** Options of a line. */
-export interface SpeechLineOptions extends LineTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
+/** Options of a pipeline. */
+export interface SpeechPipelineOptions extends SpeechTempo, Pick<SpeechSettings, 'options' | 'trimSilence'> {
   /** Joins sentences into runs; if absent, each sentence is synthesised on its own. */
   readonly continuity?: Continuity | undefined;
   /** The sound is taken whole, once all of it is made. */
@@ -96,45 +98,50 @@ interface Work {
   readonly encoded: Promise<void>;
 }
 
-export class SpeechLine {
-  readonly #outlet: LineOutlet;
+export class SpeechPipeline {
+  readonly #opener: EncoderOpener;
   readonly #pace: Pace;
-  readonly #options: SpeechLineOptions;
+  readonly #options: SpeechPipelineOptions;
   #timing: SoundTiming = NO_TIME;
   readonly #frames: SentenceFrames | undefined;
-  readonly #segments: LineSegment[] = [];
-  #line: EncoderSession | undefined;
+  readonly #segments: SpeechSegment[] = [];
+  #session: EncoderSession | undefined;
   #over = false;
   #flushed = false;
   #failure: ParleyError | undefined;
   /** True if the encoder knows that the text pauses, and no sentence has come since. */
   #textPaused = false;
 
-  /** `frames` is the cache for the codec of the outlet, if that is a call's. */
-  constructor(outlet: LineOutlet, pace: Pace, options: SpeechLineOptions = {}, frames?: SentenceFrames) {
-    this.#outlet = outlet;
+  /** `frames` is the cache for the codec of the encoder session, if that is a call's. */
+  constructor(
+    opener: EncoderOpener,
+    pace: Pace,
+    options: SpeechPipelineOptions = {},
+    frames?: SentenceFrames,
+  ) {
+    this.#opener = opener;
     this.#pace = pace;
     this.#options = options;
     this.#frames = frames;
   }
 
-  get segments(): readonly LineSegment[] {
+  get segments(): readonly SpeechSegment[] {
     return this.#segments;
   }
 
   /** Milliseconds of work. The encoder's part is known when `run` has resolved. */
   get timing(): SoundTiming {
-    return { ...this.#timing, encodeMs: this.#line?.workMs ?? 0 };
+    return { ...this.#timing, encodeMs: this.#session?.workMs ?? 0 };
   }
 
   /** Header of a container, see EncoderSession. Known when `run` has resolved. */
   get fileHeader(): FileHeader | undefined {
-    return this.#line?.fileHeader;
+    return this.#session?.fileHeader;
   }
 
   /** True once its turn has come. Before that nothing is in the sink. */
   get begun(): boolean {
-    return this.#line !== undefined;
+    return this.#session !== undefined;
   }
 
   /** True once the sink knows the end. A playout then reports when it is reached. */
@@ -155,7 +162,7 @@ export class SpeechLine {
     return this.#segments[0]?.queuedAtMs;
   }
 
-  /** The line goes on into another sink: payloads of unfinished sentences are not cached. */
+  /** The pipeline goes on into another sink: payloads of unfinished sentences are not cached. */
   moved(): void {
     if (this.begun) for (const segment of this.#segments) segment.onKept = undefined;
   }
@@ -164,7 +171,7 @@ export class SpeechLine {
   textPauses(): void {
     if (this.#textPaused || this.#over) return;
     this.#textPaused = true;
-    this.#line?.pauseInput();
+    this.#session?.pauseInput();
   }
 
   /**
@@ -172,13 +179,13 @@ export class SpeechLine {
    * the sink has taken everything that was made. Rejects with the error of the engine or encoder, or ABORTED
    * with the signal.
    */
-  async run(sentences: LinePieces, turn: Promise<void>, signal: AbortSignal): Promise<void> {
-    const giveUp = () => this.#line?.abort();
+  async run(sentences: SpeechPieces, turn: Promise<void>, signal: AbortSignal): Promise<void> {
+    const giveUp = () => this.#session?.abort();
     signal.addEventListener('abort', giveUp, { once: true });
     const opened = this.#openInTurn(turn, signal);
     opened.catch(() => undefined);
     try {
-      await this.#pipeline(this.#joined(sentences, signal), opened, signal);
+      await this.#speakPieces(this.#joined(sentences, signal), opened, signal);
     } catch (error) {
       this.#failure = asParleyError(error, 'ENGINE_FAILED');
       await this.#endEarly(signal);
@@ -191,7 +198,7 @@ export class SpeechLine {
 
   async #openInTurn(turn: Promise<void>, signal: AbortSignal): Promise<EncoderSession> {
     await turn;
-    for (let busy = this.#outlet.ready?.(); busy !== undefined; busy = this.#outlet.ready?.()) await busy;
+    for (let busy = this.#opener.ready?.(); busy !== undefined; busy = this.#opener.ready?.()) await busy;
     return this.#open(signal);
   }
 
@@ -199,30 +206,34 @@ export class SpeechLine {
     if (signal.aborted || this.#over)
       throw new ParleyError('ABORTED', 'the speech was given up before its turn');
     const trim = this.#options.trimSilence === false ? { trim: UNTRIMMED } : {};
-    const line = this.#outlet.open(trim);
-    line.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
+    const session = this.#opener.open(trim);
+    session.onSegmentStarted = (index, firstFrame, trimmedStartMs, queuedAtMs) => {
       const segment = this.#segments[index];
       if (segment !== undefined) Object.assign(segment, { firstFrame, trimmedStartMs, queuedAtMs });
     };
-    line.onSegmentPause = ({ index, ...pause }) => this.#segments[index]?.paused(pause);
-    line.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
-    this.#line = line;
-    if (this.#textPaused) line.pauseInput();
-    return line;
+    session.onSegmentPause = ({ index, ...pause }) => this.#segments[index]?.paused(pause);
+    session.onSegmentKept = (index, frames) => this.#segments[index]?.onKept?.(frames);
+    this.#session = session;
+    if (this.#textPaused) session.pauseInput();
+    return session;
   }
 
-  #joined(pieces: LinePieces, signal: AbortSignal): LinePieces {
+  #joined(pieces: SpeechPieces, signal: AbortSignal): SpeechPieces {
     const { continuity, options } = this.#options;
     const isKept = (sentence: SpokenSentence) => this.#frames?.has(this.#settingsOf(sentence)) === true;
     const onRead = () => void (this.#textPaused = false);
     return continuity?.join(pieces, { options, signal, isKept, onRead }) ?? pieces;
   }
 
-  async #pipeline(pieces: LinePieces, opened: Promise<EncoderSession>, signal: AbortSignal): Promise<void> {
+  async #speakPieces(
+    pieces: SpeechPieces,
+    opened: Promise<EncoderSession>,
+    signal: AbortSignal,
+  ): Promise<void> {
     let encoding: Promise<void> = Promise.resolve();
     /** Resolves when the next sentence or run may be made. */
     let made: Promise<unknown> = encoding;
-    let last: LinePiece | undefined;
+    let last: SpeechPiece | undefined;
     try {
       for await (const piece of pieces) {
         last = piece;
@@ -236,7 +247,7 @@ export class SpeechLine {
         made.catch(() => undefined);
         if (!(piece instanceof RunPart)) await made;
       }
-      // If the run goes on in another line, its sound ends only when that line reads.
+      // If the run goes on in another pipeline, its sound ends only when that pipeline reads.
       if (!(last instanceof RunPart) || last.endsRun) await made;
     } catch (error) {
       // Sound from before the failure is still heard. If the encoder failed, the engine only saw its ring
@@ -251,7 +262,7 @@ export class SpeechLine {
     await this.#end(await opened);
   }
 
-  #speak(piece: LinePiece, opened: Promise<EncoderSession>, signal: AbortSignal): Work {
+  #speak(piece: SpeechPiece, opened: Promise<EncoderSession>, signal: AbortSignal): Work {
     const withinMs = 'continues' in piece && piece.continues ? CLAUSE_PAUSE_MS : SENTENCE_PAUSE_MS;
     const usualMs = this.#segments.length === 0 ? undefined : withinMs;
     const pauseBeforeMs = pauseBefore(piece.delivery, this.#options, usualMs);
@@ -280,14 +291,14 @@ export class SpeechLine {
     const { run, previous } = part;
     const isFirst = previous === undefined;
     run.begin(() => this.#pace(this.#progress()));
-    const segment = new LineSegment(part, part);
+    const segment = new SpeechSegment(part, part);
     const index = this.#segments.push(segment) - 1;
-    // Another line speaks the sentence before. In one line they are in order already.
+    // Another pipeline speaks the sentence before. In one pipeline they are in order already.
     const turn = index > 0 || isFirst ? opened : previous.encoded.then(() => opened);
     const encoded = turn
-      .then((line) => {
-        part.onEndAt = (endAt) => line.cut(index, endAt);
-        const encoding = line.segment({
+      .then((session) => {
+        part.onEndAt = (endAt) => session.cut(index, endAt);
+        const encoding = session.segment({
           ring: run.ring.handle,
           rate: run.rate,
           pauseBeforeMs: isFirst ? pauseBeforeMs : 0,
@@ -295,7 +306,7 @@ export class SpeechLine {
           reportPauses: reportsPauses(run.voice),
         });
         // The part was read ahead, and the text has paused since.
-        if (this.#textPaused && run.open) line.pauseInput();
+        if (this.#textPaused && run.open) session.pauseInput();
         return encoding;
       })
       .then((place) => {
@@ -321,14 +332,18 @@ export class SpeechLine {
     { pauseBeforeMs, settings }: { readonly pauseBeforeMs: number; readonly settings: SentenceSettings },
     opened: Promise<EncoderSession>,
   ): Work {
-    const segment = new LineSegment(sentence, undefined, soundingOf(sentence.delivery, this.#options).speed);
+    const segment = new SpeechSegment(
+      sentence,
+      undefined,
+      soundingOf(sentence.delivery, this.#options).speed,
+    );
     segment.made(kept.soundMs, kept.words);
     segment.madePauses = kept.pauses;
     if (reencode) segment.onKept = (frames) => this.#frames?.keeper(settings)({ ...kept, frames });
     this.#segments.push(segment);
     const again = reencode ? ({ reencode } as const) : {};
     const encoded = opened
-      .then((line) => line.segment({ kept: kept.frames, pauseBeforeMs, ...again }))
+      .then((session) => session.segment({ kept: kept.frames, pauseBeforeMs, ...again }))
       .then((place) => segment.encoded(place));
     encoded.catch(() => undefined);
     return { synthesized: Promise.resolve(), encoded };
@@ -355,7 +370,7 @@ export class SpeechLine {
     const { sampleRate: rate } = piece;
     const ring = PcmRing.open(rate, rate * RING_SECONDS);
     const sounding = soundingOf(sentence.delivery, this.#options);
-    const segment = new LineSegment(sentence, ringSound(ring), sounding.speed);
+    const segment = new SpeechSegment(sentence, ringSound(ring), sounding.speed);
     this.#segments.push(segment);
     const made = ({ samples, words }: Pick<SpeechEnd, 'samples' | 'words'>) =>
       segment.made((samples * 1000) / rate, words);
@@ -365,8 +380,8 @@ export class SpeechLine {
     });
     if (settings !== undefined) this.#keepOf(segment, settings, synthesized);
     const encoded = opened
-      .then((line) =>
-        line.segment({
+      .then((session) =>
+        session.segment({
           ring: ring.handle,
           rate,
           pauseBeforeMs,
@@ -386,7 +401,7 @@ export class SpeechLine {
   }
 
   /** Caches the sentence once engine and encoder have both finished it. */
-  #keepOf(segment: LineSegment, settings: SentenceSettings, synthesized: Promise<void>): void {
+  #keepOf(segment: SpeechSegment, settings: SentenceSettings, synthesized: Promise<void>): void {
     segment.onKept = (frames) => {
       const keep = this.#frames?.keeper(settings);
       synthesized.then(
@@ -417,23 +432,23 @@ export class SpeechLine {
     };
   }
 
-  async #end(line: EncoderSession): Promise<void> {
-    await line.end();
+  async #end(session: EncoderSession): Promise<void> {
+    await session.end();
     this.#flushed = true;
   }
 
-  /** After a failure: flushes the queued sound, or drops the line if that fails, too. */
+  /** After a failure: flushes the queued sound, or drops the session if that fails, too. */
   async #endEarly(signal: AbortSignal): Promise<void> {
-    const line = this.#line;
-    if (line === undefined) return;
+    const session = this.#session;
+    if (session === undefined) return;
     if (!signal.aborted) {
       try {
-        return await this.#end(line);
+        return await this.#end(session);
       } catch {
         // The encoder has failed, so nothing is left to flush.
       }
     }
-    line.abort();
+    session.abort();
   }
 }
 
@@ -442,16 +457,16 @@ function reportsPauses({ engine }: ResolvedVoice): boolean {
   return !engine.capabilities.wordTimes;
 }
 
-/** Pause and speed of a line. The sink of bytes itself changes the speed. */
-type LineTempo = Pick<SpeechSettings, 'leadMs' | 'speed'>;
+/** Pause and speed of a pipeline. The sink of bytes itself changes the speed. */
+type SpeechTempo = Pick<SpeechSettings, 'leadMs' | 'speed'>;
 
 /**
- * Milliseconds of silence before a piece, at the speed of the line. A stated pause keeps its length at any
- * speed; the usual pause, which is absent before the first piece, changes with the speed.
+ * Milliseconds of silence before a piece, at the speed of the pipeline. A stated pause keeps its length at
+ * any speed; the usual pause, which is absent before the first piece, changes with the speed.
  */
 function pauseBefore(
   delivery: Delivery | undefined,
-  { leadMs = 0, speed = 1 }: LineTempo,
+  { leadMs = 0, speed = 1 }: SpeechTempo,
   usualMs: number | undefined,
 ): number {
   const stated = delivery?.pauseBeforeMs;
@@ -459,10 +474,10 @@ function pauseBefore(
   return stated === undefined ? usualMs : stated * speed;
 }
 
-/** Speed and gain of a segment. Its speed together with that of the line stays within SPEEDS. */
+/** Speed and gain of a segment. Its speed together with that of the pipeline stays within SPEEDS. */
 function soundingOf(
   { speed, gain }: Delivery = {},
-  { speed: own = 1 }: LineTempo,
+  { speed: own = 1 }: SpeechTempo,
 ): { readonly speed: number | undefined; readonly gain: number | undefined } {
   const [least, most] = SPEEDS;
   const within = speed === undefined ? undefined : Math.min(Math.max(own * speed, least), most) / own;
