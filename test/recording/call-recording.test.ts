@@ -11,7 +11,7 @@ import { systemTime, type Time } from '../../src/time.js';
 import { noise } from '../audio/tones.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
-import { fileAt } from './lines-under-test.js';
+import { fileAt } from './active-recordings-under-test.js';
 import { in16Bits, interleaved, wavChannels } from './recorded-sound.js';
 import { openRecordings } from './recordings-under-test.js';
 

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../api/http/tls-files.js';
 import { decoded, probed } from '../fakes/ffmpeg.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { RecordingFolder } from '../../src/recording/recording-folder.js';
-import { fileAt } from './lines-under-test.js';
+import { fileAt } from './active-recordings-under-test.js';
 import { opusChannels, wavChannels } from './recorded-sound.js';
 import { SILENT_LOG } from '../../src/log.js';
 

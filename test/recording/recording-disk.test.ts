@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { test } from 'node:test';
 import { DISK, type RecordingFiles } from '../../src/recording/recording-file.js';
 import { noise } from '../audio/tones.js';
-import { fileAt, LinesUnderTest } from './lines-under-test.js';
+import { fileAt, ActiveRecordingsUnderTest } from './active-recordings-under-test.js';
 import { in16Bits, interleaved, opusChannels, wavChannels } from './recorded-sound.js';
 
 const SECOND = 16_000; // frames
@@ -39,7 +39,7 @@ for (const [code, end, name] of [
 ] as const) {
   test(`${code} in the middle of a piece ends that recording, keeps what came before, and no other one notices`, async (t) => {
     const limit = 44 + 4 * (2 * SECOND + 100); // not at the end of a piece
-    const under = new LinesUnderTest(t, filledAt(limit, code));
+    const under = new ActiveRecordingsUnderTest(t, filledAt(limit, code));
     const victim = under.open();
     const witness = under.open();
     const sound = noise(5 * SECOND, 0.5, 1);
@@ -62,7 +62,7 @@ for (const [code, end, name] of [
 test('a disk whose kernel reports ENOSPC ends the recording as disk-full, and keeps its first piece', async (t) => {
   const full = openSync('/dev/full', 'w');
   t.after(() => closeSync(full));
-  const under = new LinesUnderTest(t, {
+  const under = new ActiveRecordingsUnderTest(t, {
     write: (file, data, position) => DISK.write(position > SECOND ? full : file, data, position),
   });
   const { id, ring, path } = under.open();
@@ -74,7 +74,7 @@ test('a disk whose kernel reports ENOSPC ends the recording as disk-full, and ke
 });
 
 test('a full disk leaves an Ogg file of whole pages', async (t) => {
-  const under = new LinesUnderTest(t, filledAt(15_000, 'ENOSPC'));
+  const under = new ActiveRecordingsUnderTest(t, filledAt(15_000, 'ENOSPC'));
   const { id, ring, path } = under.open({ format: 'opus' });
   under.play(ring, interleaved(noise(5 * SECOND), noise(5 * SECOND)));
   const { end, bytes } = await under.ended(id);
@@ -90,7 +90,7 @@ test('a file that cannot be created ends the recording before it begins', async 
     ['EROFS', 'failed'],
     ['ENOSPC', 'disk-full'],
   ] as const) {
-    const under = new LinesUnderTest(t, {
+    const under = new ActiveRecordingsUnderTest(t, {
       create: () => {
         throw refusalOf(code);
       },
@@ -105,7 +105,7 @@ test('a file that cannot be created ends the recording before it begins', async 
 
 test('a disk without room for the header is named too, and its file is closed', async (t) => {
   let open = 0;
-  const under = new LinesUnderTest(t, {
+  const under = new ActiveRecordingsUnderTest(t, {
     create: (path) => (open++, DISK.create(path)),
     close: (file) => (open--, DISK.close(file)),
     write: () => {
@@ -119,7 +119,7 @@ test('a disk without room for the header is named too, and its file is closed', 
 test('a disk that takes a few bytes at a time gets every byte once, in order', async (t) => {
   const write: RecordingFiles['write'] = (file, bytes, position) =>
     DISK.write(file, bytes.subarray(0, 997), position);
-  const under = new LinesUnderTest(t, { write });
+  const under = new ActiveRecordingsUnderTest(t, { write });
   const { id, ring, path } = under.open();
   const sound = noise(2 * SECOND, 0.5, 2);
   under.play(ring, interleaved(sound, sound));
@@ -131,7 +131,7 @@ test('a disk that accepts nothing, without an error, ends the recording', async 
   let accepts = true;
   const write: RecordingFiles['write'] = (file, bytes, position) =>
     accepts ? DISK.write(file, bytes, position) : 0;
-  const under = new LinesUnderTest(t, { write });
+  const under = new ActiveRecordingsUnderTest(t, { write });
   const { id, ring } = under.open();
   accepts = false;
   under.play(ring, interleaved(noise(2 * SECOND), noise(2 * SECOND)));
@@ -142,7 +142,7 @@ test('a disk that accepts nothing, without an error, ends the recording', async 
 test('what fails at the very end is reported like the rest, and closes each file once', async (t) => {
   for (const step of ['sync', 'rename'] as const) {
     const closed: number[] = [];
-    const under = new LinesUnderTest(t, {
+    const under = new ActiveRecordingsUnderTest(t, {
       close: (file) => {
         closed.push(file);
         DISK.close(file);
@@ -162,7 +162,7 @@ test('what fails at the very end is reported like the rest, and closes each file
 test('after a full disk the next recording begins only where there is room, and leaves no file before', (t) => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
     let room = 100_000;
-    const under = new LinesUnderTest(t, {
+    const under = new ActiveRecordingsUnderTest(t, {
       write: (file, data, position) => {
         if (position + data.length > room) throw refusalOf(code);
         return DISK.write(file, data, position);
@@ -187,7 +187,7 @@ test('after a full disk the next recording begins only where there is room, and 
 
 test('a recording does not begin on a disk that has no room for seconds of it', (t) => {
   let room = 512 * 1024 - 1;
-  const under = new LinesUnderTest(t, { room: () => room });
+  const under = new ActiveRecordingsUnderTest(t, { room: () => room });
   const refused = under.open();
   const { end, error } = under.resultOf(refused.id) ?? {};
   assert.deepEqual([end, error?.code, existsSync(`${refused.path}.part`)], ['disk-full', 'DISK_FULL', false]);

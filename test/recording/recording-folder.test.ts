@@ -19,7 +19,7 @@ import { temporaryFolder } from '../api/http/tls-files.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { noise } from '../audio/tones.js';
-import { fileAt } from './lines-under-test.js';
+import { fileAt } from './active-recordings-under-test.js';
 import { interleaved, opusChannels, wavChannels } from './recorded-sound.js';
 import { SILENT_LOG } from '../../src/log.js';
 

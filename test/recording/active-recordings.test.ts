@@ -4,13 +4,13 @@ import { existsSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { probed } from '../fakes/ffmpeg.js';
 import { decibels, noise, rms, tone, voiceLike } from '../audio/tones.js';
-import { fileAt, LinesUnderTest, openRing } from './lines-under-test.js';
+import { fileAt, ActiveRecordingsUnderTest, openRing } from './active-recordings-under-test.js';
 import { in16Bits, interleaved, opusChannels, wavChannels } from './recorded-sound.js';
 
 const SECOND = 16_000; // frames
 
 test('a WAV holds every sample of both channels in its place, and a true header', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open();
   const [caller, ours] = [noise(3 * SECOND + 77, 0.9, 1), noise(3 * SECOND + 77, 1.2, 2)];
   under.play(ring, interleaved(caller, ours));
@@ -29,7 +29,7 @@ test('a WAV holds every sample of both channels in its place, and a true header'
 });
 
 test('an Ogg Opus file has the same length, and each voice in its own channel only', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open({ format: 'opus' });
   const voice = voiceLike(SECOND, 2);
   const silence = new Float32Array(2 * SECOND);
@@ -54,7 +54,7 @@ test('an Ogg Opus file has the same length, and each voice in its own channel on
 });
 
 test('a click on each side is recorded within 1 ms of its moment, in both formats', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const [caller, ours] = [new Float32Array(2 * SECOND), new Float32Array(2 * SECOND)];
   caller[10_000] = ours[10_000] = 0.9;
   ours[20_000] = 0.9;
@@ -83,7 +83,7 @@ test('a click on each side is recorded within 1 ms of its moment, in both format
 });
 
 test('at every moment the file on disk plays to within 2 s of the sound, and its header is true', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const wav = under.open();
   const opus = under.open({ format: 'opus' });
   const sound = interleaved(noise(SECOND / 4, 0.5, 3), noise(SECOND / 4, 0.5, 4));
@@ -102,13 +102,13 @@ test('at every moment the file on disk plays to within 2 s of the sound, and its
 });
 
 test('a pause is silence from its moment to the resumption, however late the worker reads', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open();
   const sound = tone(440, SECOND, 2 * SECOND, 0.5, 0.1);
   ring.write(interleaved(sound.subarray(0, 16_000), sound.subarray(0, 16_000))); // one second at once
   // The pause was asked for 300 ms ago, and the resumption 100 ms ago.
-  under.lines.take({ type: 'mute', id, muted: true, atMs: under.time.now() - 300 });
-  under.lines.take({ type: 'mute', id, muted: false, atMs: under.time.now() - 100 });
+  under.recordings.take({ type: 'mute', id, muted: true, atMs: under.time.now() - 300 });
+  under.recordings.take({ type: 'mute', id, muted: false, atMs: under.time.now() - 100 });
   under.play(ring, interleaved(sound.subarray(16_000), sound.subarray(16_000)));
   await under.stop(id);
   const expected = in16Bits(sound).fill(0, 700 * 16, 900 * 16);
@@ -118,7 +118,7 @@ test('a pause is silence from its moment to the resumption, however late the wor
 });
 
 test('a recording that reaches its longest time ends there, and another one goes on', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const short = under.open({ maxFrames: SECOND + 5 });
   const witness = under.open();
   const sound = interleaved(noise(2 * SECOND), noise(2 * SECOND));
@@ -131,14 +131,14 @@ test('a recording that reaches its longest time ends there, and another one goes
 });
 
 test('a call that moves continues in the same file, and silence fills the time between', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open();
   const [before, after] = [noise(SECOND, 0.5, 5), noise(SECOND, 0.5, 6)];
   under.play(ring, interleaved(before, before));
   ring.end();
   under.time.advance(640);
   const next = openRing(t);
-  under.lines.take({ type: 'follow', id, ring: next.handle });
+  under.recordings.take({ type: 'follow', id, ring: next.handle });
   under.play(next, interleaved(after, after));
   await under.stop(id);
   const { caller } = wavChannels(fileAt(path));
@@ -151,7 +151,7 @@ test('a call that moves continues in the same file, and silence fills the time b
 });
 
 test('half a frame in the ring waits for its other half', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open();
   const sound = interleaved(noise(1000, 0.5, 7), noise(1000, 0.5, 8));
   for (let at = 0; at < sound.length; at += 333) {
@@ -164,7 +164,7 @@ test('half a frame in the ring waits for its other half', async (t) => {
 });
 
 test('sound that the ring lost ends the recording with what came before it', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open();
   under.play(ring, interleaved(noise(SECOND), noise(SECOND)));
   ring.end('QUEUE_FULL');
@@ -176,7 +176,7 @@ test('sound that the ring lost ends the recording with what came before it', asy
 });
 
 test('a ring that is gone is silence until the call says where its sound continues', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   for (const leave of ['abort', 'close', 'end'] as const) {
     const { id, ring } = under.open();
     ring.write(new Float32Array(320));
@@ -189,10 +189,10 @@ test('a ring that is gone is silence until the call says where its sound continu
 });
 
 test('the end of all recordings completes every file', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const open = Array.from({ length: 10 }, (_, n) => under.open({ format: n % 2 === 0 ? 'wav' : 'opus' }));
   for (const { ring } of open) ring.write(new Float32Array(2 * 800));
-  await under.lines.close();
+  await under.recordings.close();
   for (const { id, path } of open) {
     assert.deepEqual([under.resultOf(id)?.end, under.resultOf(id)?.frames], ['call-ended', 800]);
     assert.ok(existsSync(path) && !existsSync(`${path}.part`));
@@ -201,7 +201,7 @@ test('the end of all recordings completes every file', async (t) => {
 });
 
 test('a ring that overflowed is silence until the next one, with the right length, and the loss is told', async (t) => {
-  const under = new LinesUnderTest(t);
+  const under = new ActiveRecordingsUnderTest(t);
   const { id, ring, path } = under.open();
   const [before, after] = [noise(SECOND, 0.5, 9), noise(SECOND, 0.5, 10)];
   under.play(ring, interleaved(before, before));
@@ -212,7 +212,7 @@ test('a ring that overflowed is silence until the next one, with the right lengt
     [{ type: 'starved', id }],
   );
   const next = openRing(t);
-  under.lines.take({ type: 'follow', id, ring: next.handle });
+  under.recordings.take({ type: 'follow', id, ring: next.handle });
   under.play(next, interleaved(after, after));
   assert.equal((await under.stop(id)).end, 'stopped');
   const { caller } = wavChannels(fileAt(path));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { DISK, type RecordingFiles } from '../../src/recording/recording-file.js';
-import { RecordingLines } from '../../src/recording/recording-lines.js';
+import { ActiveRecordings } from '../../src/recording/active-recordings.js';
 import type {
   FromRecorder,
   RecordingOrder,
@@ -23,23 +23,23 @@ export function openRing(t: TestContext): PcmRing {
   return ring;
 }
 
-export class LinesUnderTest {
+export class ActiveRecordingsUnderTest {
   readonly time = new ManualTime(5000);
   readonly posted: FromRecorder[] = [];
   readonly folder: string;
-  readonly lines: RecordingLines;
+  readonly recordings: ActiveRecordings;
   readonly #t: TestContext;
   #count = 0;
 
   constructor(t: TestContext, files: Partial<RecordingFiles> = {}) {
     this.#t = t;
     this.folder = temporaryFolder(t);
-    this.lines = new RecordingLines({
+    this.recordings = new ActiveRecordings({
       files: { ...DISK, ...files },
       time: this.time,
       post: (message) => this.posted.push(message),
     });
-    t.after(() => this.lines.close());
+    t.after(() => this.recordings.close());
   }
 
   open(order: Partial<RecordingOrder> = {}): { id: number; ring: PcmRing; path: string } {
@@ -48,7 +48,7 @@ export class LinesUnderTest {
     const path = join(this.folder, `recording-${id}.${format}`);
     const ring = openRing(this.#t);
     const usual = { path, format, ring: ring.handle, maxFrames: 16_000 * 3600, serial: id };
-    this.lines.take({ type: 'open', id, ...usual, ...order });
+    this.recordings.take({ type: 'open', id, ...usual, ...order });
     return { id, ring, path };
   }
 
@@ -61,7 +61,7 @@ export class LinesUnderTest {
   }
 
   async stop(id: number): Promise<RecordingResult> {
-    this.lines.take({ type: 'stop', id, end: 'stopped' });
+    this.recordings.take({ type: 'stop', id, end: 'stopped' });
     return this.ended(id);
   }
 

@@ -1,6 +1,6 @@
-// All recordings in progress, in the worker: sound moves from rings into files. A timer serves every line
-// each 200 ms, and a piece is written each second. So a killed server loses less than 2 s: 0.2 s in the ring,
-// 1 s that waits for its piece and 0.4 s of an Ogg page.
+// All recordings in progress, in the worker: sound moves from rings into files. A timer serves each of them
+// every 200 ms, and a piece is written each second. So a killed server loses less than 2 s: 0.2 s in the
+// ring, 1 s that waits for its piece and 0.4 s of an Ogg page.
 //
 // A ring that overflows, because the disk or the machine stood still, has ended with LISTENER_SLOW. The main
 // thread opens another one, and silence takes the place of the sound between the two.
@@ -24,22 +24,22 @@ const CHUNK_FRAMES = 4096;
 
 const chunk = new Float32Array(CHUNK_FRAMES * RECORDING_CHANNELS);
 
-interface LinesOptions {
+interface ActiveRecordingsOptions {
   readonly files: RecordingFiles;
   readonly time: Time;
   readonly post: (message: FromRecorder) => void;
 }
 
-export class RecordingLines {
-  readonly #options: LinesOptions;
-  readonly #lines = new Map<number, RecordingLine>();
+export class ActiveRecordings {
+  readonly #options: ActiveRecordingsOptions;
+  readonly #recordings = new Map<number, ActiveRecording>();
   #cancelTick: (() => void) | undefined;
   /** The last file that was written met a full disk, so the next one shows first that there is room. */
   #isDiskFull = false;
   /** Files are completed one after the other, so that flushing them occupies one thread of Node's pool. */
   #finishing: Promise<void> = Promise.resolve();
 
-  constructor(options: LinesOptions) {
+  constructor(options: ActiveRecordingsOptions) {
     this.#options = options;
   }
 
@@ -51,12 +51,12 @@ export class RecordingLines {
       this.#open(id, message, nowMs);
       return;
     }
-    const line = this.#lines.get(id);
-    if (line === undefined) return; // it ended while the message was on its way
-    this.#guarded(id, line, () => {
-      if (message.type === 'mute') line.mute(message.muted, message.atMs, nowMs);
-      else if (message.type === 'follow') line.follow(message.ring, nowMs);
-      else this.#stop(id, line, message.end, nowMs);
+    const recording = this.#recordings.get(id);
+    if (recording === undefined) return; // it ended while the message was on its way
+    this.#guarded(id, recording, () => {
+      if (message.type === 'mute') recording.mute(message.muted, message.atMs, nowMs);
+      else if (message.type === 'follow') recording.follow(message.ring, nowMs);
+      else this.#stop(id, recording, message.end, nowMs);
     });
   }
 
@@ -64,8 +64,8 @@ export class RecordingLines {
   async close(): Promise<void> {
     this.#cancelTick?.();
     const nowMs = this.#options.time.now();
-    for (const [id, line] of this.#lines) {
-      this.#guarded(id, line, () => this.#stop(id, line, 'call-ended', nowMs));
+    for (const [id, recording] of this.#recordings) {
+      this.#guarded(id, recording, () => this.#stop(id, recording, 'call-ended', nowMs));
     }
     await this.#finishing;
   }
@@ -77,7 +77,7 @@ export class RecordingLines {
         filled: (ms: number) => this.#options.post({ type: 'filled', id, ms }),
       };
       const options = { nowMs, needsRoom: this.#isDiskFull };
-      this.#lines.set(id, new RecordingLine(this.#options.files, order, options, onLost));
+      this.#recordings.set(id, new ActiveRecording(this.#options.files, order, options, onLost));
       this.#isDiskFull = false;
     } catch (error) {
       this.#ended(id, { ...failureOf(error), frames: 0, bytes: 0 });
@@ -94,37 +94,41 @@ export class RecordingLines {
   #tick(): void {
     const nowMs = this.#options.time.now();
     const sizes: RecordingSize[] = [];
-    for (const [id, line] of this.#lines) {
-      this.#guarded(id, line, () => {
-        const wrote = line.advance(nowMs);
-        if (line.isFull) this.#stop(id, line, 'too-long', nowMs);
-        else if (wrote) sizes.push({ id, frames: line.frames, bytes: line.bytes });
+    for (const [id, recording] of this.#recordings) {
+      this.#guarded(id, recording, () => {
+        const wrote = recording.advance(nowMs);
+        if (recording.isFull) this.#stop(id, recording, 'too-long', nowMs);
+        else if (wrote) sizes.push({ id, frames: recording.frames, bytes: recording.bytes });
       });
     }
     if (sizes.length > 0) this.#options.post({ type: 'grown', sizes });
     this.#cancelTick = undefined;
-    if (this.#lines.size > 0) this.#planTick();
+    if (this.#recordings.size > 0) this.#planTick();
   }
 
   /** An error ends this recording only. */
-  #guarded(id: number, line: RecordingLine, action: () => void): void {
+  #guarded(id: number, recording: ActiveRecording, action: () => void): void {
     try {
       action();
     } catch (error) {
-      this.#lines.delete(id);
-      this.#ended(id, { ...failureOf(error), ...line.abandon() });
+      this.#recordings.delete(id);
+      this.#ended(id, { ...failureOf(error), ...recording.abandon() });
     }
   }
 
-  #stop(id: number, line: RecordingLine, end: RecordingEnd, nowMs: number): void {
-    line.drain(nowMs, nowMs);
-    this.#lines.delete(id);
+  #stop(id: number, recording: ActiveRecording, end: RecordingEnd, nowMs: number): void {
+    recording.drain(nowMs, nowMs);
+    this.#recordings.delete(id);
     this.#finishing = this.#finishing.then(async () => {
       try {
-        await line.finish(nowMs);
-        this.#ended(id, { end: line.isFull ? 'too-long' : end, frames: line.frames, bytes: line.bytes });
+        await recording.finish(nowMs);
+        this.#ended(id, {
+          end: recording.isFull ? 'too-long' : end,
+          frames: recording.frames,
+          bytes: recording.bytes,
+        });
       } catch (error) {
-        this.#ended(id, { ...failureOf(error), ...line.abandon() });
+        this.#ended(id, { ...failureOf(error), ...recording.abandon() });
       }
     });
   }
@@ -141,7 +145,7 @@ interface LossListener {
 }
 
 /** One recording: its ring, its file and its clock. */
-class RecordingLine {
+class ActiveRecording {
   readonly #file: RecordingFile;
   readonly #onLost: LossListener;
   readonly #maxFrames: number;
