@@ -7,7 +7,7 @@
 // A call is heard from the first text that speech may interrupt, or from `listen`. While it has a port
 // without sound it keeps its settings, and it is heard again through the next port that has sound.
 import { ParleyError } from '../errors.js';
-import type { Hearing, HearingLine } from '../hearing/hearing.js';
+import type { Hearing, HearingStream } from '../hearing/hearing.js';
 import type { HearingEvent } from '../hearing/hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { changedSettings } from '../hearing/hearing-settings.js';
@@ -17,15 +17,15 @@ import type { CallEvent } from './call-events.js';
 import type { Interruptible } from './utterance.js';
 import type { UtteranceQueue } from './utterance-queue.js';
 
-type HeardLine = Pick<
-  HearingLine,
+type HeardStream = Pick<
+  HearingStream,
   'follow' | 'change' | 'interruptible' | 'awaitInput' | 'endTurn' | 'close'
 >;
 
 /** Hears the calls of this server, with settings for calls that state none. */
 export interface CallHearing {
   readonly service: {
-    listen(...heard: Parameters<Hearing['listen']>): HeardLine;
+    listen(...heard: Parameters<Hearing['listen']>): HeardStream;
   };
   readonly settings: HearingSettings;
 }
@@ -54,7 +54,7 @@ export interface CallerMetrics {
 
 export class CallerSpeech {
   readonly #parts: CallerSpeechParts;
-  #line: HeardLine | undefined;
+  #stream: HeardStream | undefined;
   /** Settings of the call while it is to be heard, also while nothing arrives that could be heard. */
   #settings: HearingSettings | undefined;
   /** The caller is expected to speak once nothing is spoken. */
@@ -87,7 +87,7 @@ export class CallerSpeech {
   listen(settings: Partial<HearingSettings> = {}): void {
     if (this.#isClosed) return;
     this.#isBorrowed = false;
-    if (this.#line === undefined) this.#open(settings);
+    if (this.#stream === undefined) this.#open(settings);
     else this.#change(settings);
     this.#awaitsInput = (settings.noInputMs ?? 0) > 0;
     this.changed();
@@ -102,12 +102,12 @@ export class CallerSpeech {
     }
     const settings = changedSettings(this.#settings ?? hearing.settings, change);
     const media = { socket, playout };
-    this.#line = hearing.service.listen(call, media, settings, (event) => this.#heard(event));
+    this.#stream = hearing.service.listen(call, media, settings, (event) => this.#heard(event));
     this.#settings = settings;
   }
 
   #change(change: Partial<HearingSettings>): void {
-    this.#line?.change(change);
+    this.#stream?.change(change);
     if (this.#settings !== undefined) this.#settings = changedSettings(this.#settings, change);
   }
 
@@ -120,8 +120,8 @@ export class CallerSpeech {
   }
 
   #leave(): void {
-    this.#line?.close(); // a paused voice goes on: the worker ends its pause, and says so
-    this.#line = undefined;
+    this.#stream?.close(); // a paused voice goes on: the worker ends its pause, and says so
+    this.#stream = undefined;
   }
 
   /**
@@ -129,7 +129,7 @@ export class CallerSpeech {
    * utterance has asked for it since. Throws CALL_STATE as `prepare` does.
    */
   hear(): () => void {
-    if (this.#line !== undefined) return () => undefined;
+    if (this.#stream !== undefined) return () => undefined;
     this.prepare('speech');
     this.#isBorrowed = true;
     return () => {
@@ -142,8 +142,8 @@ export class CallerSpeech {
    * caller is not heard.
    */
   endTurn(): void {
-    if (this.#line === undefined) throw new ParleyError('CALL_STATE', 'the caller is not heard');
-    this.#line.endTurn();
+    if (this.#stream === undefined) throw new ParleyError('CALL_STATE', 'the caller is not heard');
+    this.#stream.endTurn();
   }
 
   /**
@@ -154,7 +154,7 @@ export class CallerSpeech {
   prepare(interruptible: Interruptible): void {
     if (interruptible !== 'speech' && interruptible !== 'any') return;
     this.#isBorrowed = false;
-    if (this.#isClosed || this.#line !== undefined) return;
+    if (this.#isClosed || this.#stream !== undefined) return;
     try {
       this.#open({});
     } catch (error) {
@@ -165,11 +165,11 @@ export class CallerSpeech {
   /** The utterances that are queued have changed. */
   changed(): void {
     const { queue } = this.#parts;
-    this.#line?.interruptible(queue.interruptible);
+    this.#stream?.interruptible(queue.interruptible);
     if (!this.#awaitsInput || queue.size > 0) return;
     this.#awaitsInput = false;
     this.#isAwaiting = true;
-    this.#line?.awaitInput();
+    this.#stream?.awaitInput();
   }
 
   /** The caller pressed a key, which is input, too. */
@@ -187,7 +187,7 @@ export class CallerSpeech {
     this.#faded = undefined;
     if (faded !== undefined) this.#parts.queue.resumeFaded(faded);
     if (socket === undefined) this.#leave();
-    else if (this.#line !== undefined) this.#line.follow({ socket, playout });
+    else if (this.#stream !== undefined) this.#stream.follow({ socket, playout });
     else if (this.#settings !== undefined) this.#hearAgain();
   }
 
@@ -206,8 +206,8 @@ export class CallerSpeech {
   close(): void {
     this.#isClosed = true;
     this.#faded = undefined;
-    this.#line?.close();
-    this.#line = undefined;
+    this.#stream?.close();
+    this.#stream = undefined;
   }
 
   #heard(event: HearingEvent): void {

@@ -25,30 +25,30 @@ export interface MediaHandles {
 }
 
 export type ToHearingWorker =
-  | (LineMessage<'listen'> & { readonly media: MediaHandles; readonly settings: HearingSettings })
+  | (StreamMessage<'listen'> & { readonly media: MediaHandles; readonly settings: HearingSettings })
   /** The sound of a ring, without a call. */
-  | (LineMessage<'listen-ring'> & {
+  | (StreamMessage<'listen-ring'> & {
       readonly ring: number;
       /** Hz; absent: 16,000. */
       readonly rate?: number;
       readonly settings: HearingSettings;
     })
-  | (LineMessage<'follow'> & { readonly media: MediaHandles })
-  | (LineMessage<'change'> & { readonly settings: HearingSettings })
-  | (LineMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })
-  | (LineMessage<'hint'> & { readonly hint: TurnHint })
-  | (LineMessage<'await'> & { readonly atMs: number })
-  | (LineMessage<'end-turn'> & { readonly atMs: number })
-  | LineMessage<'forget'>
+  | (StreamMessage<'follow'> & { readonly media: MediaHandles })
+  | (StreamMessage<'change'> & { readonly settings: HearingSettings })
+  | (StreamMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })
+  | (StreamMessage<'hint'> & { readonly hint: TurnHint })
+  | (StreamMessage<'await'> & { readonly atMs: number })
+  | (StreamMessage<'end-turn'> & { readonly atMs: number })
+  | StreamMessage<'forget'>
   | { readonly type: 'close' };
 
-interface LineMessage<T extends string> {
+interface StreamMessage<T extends string> {
   readonly type: T;
-  readonly line: number;
+  readonly stream: number;
 }
 
-export interface AnalysedLine {
-  readonly line: number;
+export interface AnalysedStream {
+  readonly stream: number;
   /** Place in the sound. */
   readonly atMs: number;
   /** The ring has ended, and nothing more of it will be analysed. */
@@ -69,17 +69,17 @@ export type FromHearingWorker =
   | { readonly type: 'end-of-turn'; readonly problem: string | undefined }
   | {
       readonly type: 'event';
-      readonly line: number;
+      readonly stream: number;
       readonly event: HearingEvent;
       /** End of the window that decided. */
       readonly decidedMs: number;
     }
-  /** The sound of these lines' rings was analysed so far; their events came before. */
-  | { readonly type: 'analysed'; readonly lines: readonly AnalysedLine[] }
-  /** Nothing follows for this line. */
-  | { readonly type: 'forgotten'; readonly line: number }
-  /** A defect in the work of this line has ended it: nothing follows. */
-  | { readonly type: 'failed'; readonly line: number; readonly message: string };
+  /** The sound of these streams' rings was analysed so far; their events came before. */
+  | { readonly type: 'analysed'; readonly streams: readonly AnalysedStream[] }
+  /** Nothing follows for this stream. */
+  | { readonly type: 'forgotten'; readonly stream: number }
+  /** A defect in the work of this stream has ended it: nothing follows. */
+  | { readonly type: 'failed'; readonly stream: number; readonly message: string };
 
 /** Places of the shared counters, which wrap around at 2^32. */
 export const HEARING_COUNTERS = { workedUs: 0, windows: 1, gated: 2, runs: 3 } as const;

@@ -11,7 +11,7 @@ import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import type { InterruptibleTrack } from './barge-in.js';
 import {
-  type AnalysedLine,
+  type AnalysedStream,
   type DetectorState,
   type FromHearingWorker,
   HEARING_COUNTER_BYTES,
@@ -63,12 +63,12 @@ const CLOSE_TIMEOUT_MS = 2000; // a worker that does not end by itself by then i
 
 export class Hearing {
   readonly #options: HearingOptions;
-  readonly #lines = new Map<number, HearingLine>();
+  readonly #streams = new Map<number, HearingStream>();
   readonly #counters = new Int32Array(new SharedArrayBuffer(HEARING_COUNTER_BYTES));
   readonly #seen = new Int32Array(HEARING_COUNTER_BYTES / 4);
   readonly #totals = { windows: 0, gated: 0, runs: 0 };
   #load = 0;
-  #lineCount = 0;
+  #streamCount = 0;
   #worker: Worker | undefined;
   #ears: Pick<Ears, 'close'> | undefined;
   #state: DetectorState = { detector: 'energy', problem: 'the model is not loaded yet' };
@@ -109,7 +109,7 @@ export class Hearing {
   }
 
   /**
-   * Listens to a call. Events come in order, on this thread, until the line is closed. Throws INVALID_FIELD
+   * Listens to a call. Events come in order, on this thread, until the stream is closed. Throws INVALID_FIELD
    * for settings that are not allowed, HEARING_FAILED if no worker runs any more, and WRONG_STATE after
    * `close`.
    */
@@ -118,31 +118,36 @@ export class Hearing {
     media: CallMedia,
     settings: HearingSettings,
     onEvent: (event: HearingEvent) => void,
-  ): HearingLine {
+  ): HearingStream {
     if (this.#closed !== undefined) throw new ParleyError('WRONG_STATE', 'the hearing is closed');
     if (this.#state.detector === 'none') throw new ParleyError('HEARING_FAILED', this.#state.problem ?? '');
     return this.#open({ call, media: handlesOf(media), settings, listener: { event: onEvent } });
   }
 
-  #open(heard: Pick<LineOptions, 'call' | 'media' | 'ring' | 'settings' | 'listener'>): HearingLine {
-    const number = ++this.#lineCount;
-    const line = new HearingLine({
+  #open(heard: Pick<StreamOptions, 'call' | 'media' | 'ring' | 'settings' | 'listener'>): HearingStream {
+    const number = ++this.#streamCount;
+    const stream = new HearingStream({
       ...heard,
       number,
       settings: changedSettings(heard.settings, {}),
       post: (message) => this.#worker?.postMessage(message),
       now: () => this.#options.time.now(),
     });
-    this.#lines.set(number, line);
-    line.attach();
-    return line;
+    this.#streams.set(number, stream);
+    stream.attach();
+    return stream;
   }
 
   /**
    * Finds speech and turns in the sound of a ring of any rate, which nobody else reads. Times are those of
    * the sound. Throws as `listen` does.
    */
-  listenToRing(name: string, ring: PcmRing, settings: HearingSettings, listener: RingListener): HearingLine {
+  listenToRing(
+    name: string,
+    ring: PcmRing,
+    settings: HearingSettings,
+    listener: RingListener,
+  ): HearingStream {
     if (this.#closed !== undefined) throw new ParleyError('WRONG_STATE', 'the hearing is closed');
     if (this.#state.detector === 'none') throw new ParleyError('HEARING_FAILED', this.#state.problem ?? '');
     return this.#open({ call: name, ring, settings, listener });
@@ -150,11 +155,11 @@ export class Hearing {
 
   figures(): HearingFigures {
     this.#readCounters();
-    const calls = [...this.#lines.values()].filter(({ isClosed }) => !isClosed).length;
+    const calls = [...this.#streams.values()].filter(({ isClosed }) => !isClosed).length;
     return { calls, load: this.#load, ...this.#totals };
   }
 
-  /** Closes the lines and ends the worker. Idempotent. */
+  /** Closes the streams and ends the worker. Idempotent. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -180,12 +185,12 @@ export class Hearing {
     });
     worker.on('message', (message: FromHearingWorker) => {
       if (message.type === 'event')
-        return this.#tell(message.line, (line) => line.receive(message.event, message.decidedMs));
-      if (message.type === 'forgotten') return void this.#lines.delete(message.line);
-      if (message.type === 'failed') return this.#failed(message.line, message.message);
+        return this.#tell(message.stream, (stream) => stream.receive(message.event, message.decidedMs));
+      if (message.type === 'forgotten') return void this.#streams.delete(message.stream);
+      if (message.type === 'failed') return this.#failed(message.stream, message.message);
       if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message.problem);
       if (message.type === 'analysed') {
-        for (const place of message.lines) this.#tell(place.line, (line) => line.analysed(place));
+        for (const place of message.streams) this.#tell(place.stream, (stream) => stream.analysed(place));
         return undefined;
       }
       isReady = true;
@@ -196,25 +201,25 @@ export class Hearing {
     this.#worker = worker;
   }
 
-  /** A line whose listener throws is heard no more, and no other. */
-  #tell(number: number, action: (line: HearingLine) => void): void {
-    const line = this.#lines.get(number);
-    if (line === undefined) return;
+  /** A stream whose listener throws is heard no more, and no other. */
+  #tell(number: number, action: (stream: HearingStream) => void): void {
+    const stream = this.#streams.get(number);
+    if (stream === undefined) return;
     const fail = ({ message }: ParleyError) => {
-      line.lost(message);
-      line.close();
+      stream.lost(message);
+      stream.close();
     };
-    guarded({ work: 'hearing', call: line.call }, () => action(line), fail)();
+    guarded({ work: 'hearing', call: stream.call }, () => action(stream), fail)();
   }
 
-  /** The worker met a defect in the work of one line, and has dropped it. */
+  /** The worker met a defect in the work of one stream, and has dropped it. */
   #failed(number: number, detail: string): void {
-    const line = this.#lines.get(number);
-    this.#lines.delete(number);
-    this.#options.log.error({ code: 'HEARING_FAILED', detail, call: line?.call }, 'call is heard no more');
-    const work = { work: 'hearing', call: line?.call };
-    attempt(work, () => line?.interrupted());
-    attempt(work, () => line?.lost(detail));
+    const stream = this.#streams.get(number);
+    this.#streams.delete(number);
+    this.#options.log.error({ code: 'HEARING_FAILED', detail, call: stream?.call }, 'call is heard no more');
+    const work = { work: 'hearing', call: stream?.call };
+    attempt(work, () => stream?.interrupted());
+    attempt(work, () => stream?.lost(detail));
   }
 
   #ready(state: DetectorState): void {
@@ -242,24 +247,24 @@ export class Hearing {
     const livedMs = wasReady ? this.#options.time.now() - this.#readyMs : 0;
     this.#failedStarts = livedMs < SHORT_LIFE_MS ? this.#failedStarts + 1 : 0;
     const detail = this.#failure?.message ?? `it exited with ${code}`;
-    const calls = [...this.#lines.values()].map((line) => line.call);
+    const calls = [...this.#streams.values()].map((stream) => stream.call);
     const isLast = this.#failedStarts >= MAX_FAILED_STARTS;
     const phrase = isLast ? 'hearing worker cannot be started' : 'hearing worker replaced';
     this.#options.log.error({ code: 'HEARING_FAILED', detail, calls }, phrase);
-    for (const [number, line] of this.#lines) {
-      attempt({ work: 'hearing', call: line.call }, () => line.interrupted());
-      if (line.isClosed) this.#lines.delete(number);
+    for (const [number, stream] of this.#streams) {
+      attempt({ work: 'hearing', call: stream.call }, () => stream.interrupted());
+      if (stream.isClosed) this.#streams.delete(number);
     }
     if (!isLast) {
       this.#start();
-      for (const line of this.#lines.values()) line.attach();
+      for (const stream of this.#streams.values()) stream.attach();
       return;
     }
     const problem = `no hearing worker can be started: ${detail}`;
     this.#state = { detector: 'none', problem };
     this.#settleReady?.reject(new ParleyError('HEARING_FAILED', problem, { cause: this.#failure }));
-    for (const line of this.#lines.values())
-      attempt({ work: 'hearing', call: line.call }, () => line.lost(problem));
+    for (const stream of this.#streams.values())
+      attempt({ work: 'hearing', call: stream.call }, () => stream.lost(problem));
   }
 
   #planSample(): void {
@@ -290,7 +295,7 @@ export class Hearing {
 
   async #close(): Promise<void> {
     this.#cancelSample();
-    for (const line of this.#lines.values()) line.close();
+    for (const stream of this.#streams.values()) stream.close();
     const worker = this.#worker;
     if (worker === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
@@ -311,7 +316,7 @@ export interface RingListener {
   readonly lost: (error: ParleyError) => void;
 }
 
-interface LineOptions {
+interface StreamOptions {
   readonly number: number;
   readonly call: string;
   /** Of a call. */
@@ -333,8 +338,8 @@ interface OpenTurn {
 }
 
 /** The ears of one call. */
-export class HearingLine {
-  readonly #options: LineOptions;
+export class HearingStream {
+  readonly #options: StreamOptions;
   #media: MediaHandles | undefined;
   #settings: HearingSettings;
   /** Place in a ring's sound up to which it is analysed. */
@@ -350,7 +355,7 @@ export class HearingLine {
   #closed = false;
 
   /** Made by Hearing.listen. */
-  constructor(options: LineOptions) {
+  constructor(options: StreamOptions) {
     this.#options = options;
     this.#media = options.media;
     this.#settings = options.settings;
@@ -364,14 +369,14 @@ export class HearingLine {
   /** The call moved to another socket and playout. */
   follow(media: CallMedia): void {
     this.#media = handlesOf(media);
-    this.#post({ type: 'follow', line: this.#options.number, media: this.#media });
+    this.#post({ type: 'follow', stream: this.#options.number, media: this.#media });
   }
 
   /** Throws INVALID_FIELD for settings that are not allowed; then nothing has changed. */
   change(settings: Partial<HearingSettings>): void {
     this.#settings = changedSettings(this.#settings, settings);
     if (this.#settings.noInputMs === 0) this.#awaitedMs = undefined;
-    this.#post({ type: 'change', line: this.#options.number, settings: this.#settings });
+    this.#post({ type: 'change', stream: this.#options.number, settings: this.#settings });
   }
 
   /**
@@ -380,24 +385,24 @@ export class HearingLine {
    */
   interruptible(tracks: readonly InterruptibleTrack[]): void {
     this.#tracks = tracks.map(({ track, by }) => ({ track, by }));
-    this.#post({ type: 'interruptible', line: this.#options.number, tracks: this.#tracks });
+    this.#post({ type: 'interruptible', stream: this.#options.number, tracks: this.#tracks });
   }
 
   /** The recogniser's knowledge of the words so far; it holds until the caller speaks again. */
   hint(hint: TurnHint): void {
-    this.#post({ type: 'hint', line: this.#options.number, hint });
+    this.#post({ type: 'hint', stream: this.#options.number, hint });
   }
 
   /** Begins the no-input time-out. */
   awaitInput(): void {
     this.#awaitedMs = this.#settings.noInputMs === 0 ? undefined : this.#options.now();
-    this.#post({ type: 'await', line: this.#options.number, atMs: this.#options.now() });
+    this.#post({ type: 'await', stream: this.#options.number, atMs: this.#options.now() });
   }
 
   /** Ends the turn of the caller now: `turn.ended` follows, also if nothing was said. */
   endTurn(): void {
     this.#ordersToEnd++;
-    this.#post({ type: 'end-turn', line: this.#options.number, atMs: this.#options.now() });
+    this.#post({ type: 'end-turn', stream: this.#options.number, atMs: this.#options.now() });
   }
 
   /**
@@ -406,7 +411,7 @@ export class HearingLine {
    */
   close(): void {
     if (this.#closed) return;
-    this.#post({ type: 'forget', line: this.#options.number });
+    this.#post({ type: 'forget', stream: this.#options.number });
     this.#closed = true;
   }
 
@@ -416,15 +421,15 @@ export class HearingLine {
 
   /** Called by Hearing: a new worker is to listen. */
   attach(): void {
-    const { number: line, ring } = this.#options;
+    const { number: stream, ring } = this.#options;
     const settings = this.#settings;
     if (ring !== undefined)
-      this.#post({ type: 'listen-ring', line, ring: ring.handle, rate: ring.rate, settings });
-    if (this.#media !== undefined) this.#post({ type: 'listen', line, media: this.#media, settings });
-    if (this.#tracks.length > 0) this.#post({ type: 'interruptible', line, tracks: this.#tracks });
-    if (this.#awaitedMs !== undefined) this.#post({ type: 'await', line, atMs: this.#awaitedMs });
+      this.#post({ type: 'listen-ring', stream, ring: ring.handle, rate: ring.rate, settings });
+    if (this.#media !== undefined) this.#post({ type: 'listen', stream, media: this.#media, settings });
+    if (this.#tracks.length > 0) this.#post({ type: 'interruptible', stream, tracks: this.#tracks });
+    if (this.#awaitedMs !== undefined) this.#post({ type: 'await', stream, atMs: this.#awaitedMs });
     for (let order = 0; order < this.#ordersToEnd; order++)
-      this.#post({ type: 'end-turn', line, atMs: this.#options.now() });
+      this.#post({ type: 'end-turn', stream, atMs: this.#options.now() });
   }
 
   /** Called by Hearing: the worker died. */
@@ -445,7 +450,7 @@ export class HearingLine {
   }
 
   /** Called by Hearing: the worker has analysed the ring so far. */
-  analysed({ atMs, isOver }: Omit<AnalysedLine, 'line'>): void {
+  analysed({ atMs, isOver }: Omit<AnalysedStream, 'stream'>): void {
     if (this.#closed) return;
     this.#analysedMs = Math.max(this.#analysedMs, atMs);
     this.#options.listener.analysed?.(this.#analysedMs, isOver);

@@ -1,11 +1,11 @@
 // Listens to all calls and rings: takes the windows of each 32 ms, analyses those that pass the energy gate
-// in one run of the model, and lets each line decide.
+// in one run of the model, and lets each stream decide.
 import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../media/ears.js';
 import { type EarSource, ROW_SAMPLES } from './ear-source.js';
 import { EchoGuardWorkspace } from './echo-guard.js';
 import type { CheckedEndOfTurnModel } from './end-of-turn.js';
 import type { HearingSettings } from '../config/hearing-config.js';
-import type { AnalysedLine, HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
+import type { AnalysedStream, HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
 import { type CallWindow, ListenedCall } from './listened-call.js';
 import { RingSource } from './ring-source.js';
 import type { VoiceMemory, VoiceModel } from './voice-model.js';
@@ -27,13 +27,13 @@ interface LoopOptions<M extends VoiceMemory> {
   readonly model: VoiceModel<M>;
   /** Fades a playout out and pauses it; false if that track does not play. */
   readonly fade: (playout: number, track: number) => boolean;
-  readonly onEvent: (line: number, event: HearingEvent, decidedMs: number) => void;
-  /** Called when a line that was to be forgotten has no event any more. */
-  readonly onForgotten: (line: number) => void;
-  /** Called when a defect in the work of one line has ended it. The others go on. */
-  readonly onFailed: (line: number, error: Error) => void;
+  readonly onEvent: (stream: number, event: HearingEvent, decidedMs: number) => void;
+  /** Called when a stream that was to be forgotten has no event any more. */
+  readonly onForgotten: (stream: number) => void;
+  /** Called when a defect in the work of one stream has ended it. The others go on. */
+  readonly onFailed: (stream: number, error: Error) => void;
   /** Called after the events of the rings' windows that were taken together. */
-  readonly onAnalysed: (lines: readonly AnalysedLine[]) => void;
+  readonly onAnalysed: (streams: readonly AnalysedStream[]) => void;
   readonly onWork: (work: LoopWork) => void;
   /** Milliseconds of a clock that measures the work. */
   readonly now: () => number;
@@ -48,11 +48,11 @@ interface Analysed<M extends VoiceMemory> {
 /** A ring has neither socket nor playout. */
 const NO_MEDIA: MediaHandles = { socket: 0, playout: 0 };
 
-type LineMessage = Exclude<ToHearingWorker, { readonly type: 'close' }>;
+type StreamMessage = Exclude<ToHearingWorker, { readonly type: 'close' }>;
 
 export class ListeningLoop<M extends VoiceMemory> {
   readonly #options: LoopOptions<M>;
-  readonly #lines = new Map<number, ListenedCall<M>>();
+  readonly #streams = new Map<number, ListenedCall<M>>();
   readonly #bySocket = new Map<number, ListenedCall<M>>();
   readonly #rings = new RingSource();
   readonly #echo = new EchoGuardWorkspace();
@@ -82,19 +82,19 @@ export class ListeningLoop<M extends VoiceMemory> {
     });
   };
 
-  /** Never throws: a defect ends the line of the message. */
-  handle(message: LineMessage): void {
+  /** Never throws: a defect ends the stream of the message. */
+  handle(message: StreamMessage): void {
     try {
       this.#obey(message);
     } catch (error) {
-      this.#failed(message.line, error);
+      this.#failed(message.stream, error);
     }
   }
 
-  #obey(message: LineMessage): void {
+  #obey(message: StreamMessage): void {
     if (message.type === 'listen') return this.#listen(message);
     if (message.type === 'listen-ring') return this.#listenToRing(message);
-    const call = this.#lines.get(message.line);
+    const call = this.#streams.get(message.stream);
     if (call === undefined) return; // it was closed while the message was on its way
     switch (message.type) {
       case 'follow':
@@ -110,29 +110,29 @@ export class ListeningLoop<M extends VoiceMemory> {
       case 'end-turn':
         return call.endTurn(message.atMs);
       case 'forget':
-        this.#drop(message.line);
+        this.#drop(message.stream);
         call.end();
-        this.#options.onForgotten(message.line);
+        this.#options.onForgotten(message.stream);
     }
   }
 
-  #drop(line: number): void {
-    const call = this.#lines.get(line);
+  #drop(stream: number): void {
+    const call = this.#streams.get(stream);
     if (call !== undefined) this.#detach(call);
-    this.#rings.remove(line);
-    this.#lines.delete(line);
+    this.#rings.remove(stream);
+    this.#streams.delete(stream);
   }
 
-  #failed(line: number, error: unknown): void {
-    this.#drop(line);
-    this.#options.onFailed(line, error instanceof Error ? error : new Error(String(error)));
+  #failed(stream: number, error: unknown): void {
+    this.#drop(stream);
+    this.#options.onFailed(stream, error instanceof Error ? error : new Error(String(error)));
   }
 
   #decide(call: ListenedCall<M>, probability: number, endMs: number): void {
     try {
       call.decide(probability, endMs);
     } catch (error) {
-      for (const [line, one] of this.#lines) if (one === call) this.#failed(line, error);
+      for (const [stream, one] of this.#streams) if (one === call) this.#failed(stream, error);
     }
   }
 
@@ -144,17 +144,17 @@ export class ListeningLoop<M extends VoiceMemory> {
     await this.#working;
   }
 
-  #listen({ line, media, settings }: Extract<LineMessage, { readonly type: 'listen' }>): void {
-    this.#attach(this.#open(line, media, settings));
+  #listen({ stream, media, settings }: Extract<StreamMessage, { readonly type: 'listen' }>): void {
+    this.#attach(this.#open(stream, media, settings));
   }
 
-  #listenToRing(message: Extract<LineMessage, { readonly type: 'listen-ring' }>): void {
-    const { line, ring, rate, settings } = message;
-    this.#open(line, NO_MEDIA, settings);
-    this.#rings.add(line, ring, rate);
+  #listenToRing(message: Extract<StreamMessage, { readonly type: 'listen-ring' }>): void {
+    const { stream, ring, rate, settings } = message;
+    this.#open(stream, NO_MEDIA, settings);
+    this.#rings.add(stream, ring, rate);
   }
 
-  #open(line: number, media: MediaHandles, settings: HearingSettings): ListenedCall<M> {
+  #open(stream: number, media: MediaHandles, settings: HearingSettings): ListenedCall<M> {
     const { model, fade, onEvent, endOfTurn } = this.#options;
     const call = new ListenedCall({
       media,
@@ -162,10 +162,10 @@ export class ListeningLoop<M extends VoiceMemory> {
       memory: model.newMemory(),
       echo: this.#echo,
       fade,
-      onEvent: (event, decidedMs) => onEvent(line, event, decidedMs),
+      onEvent: (event, decidedMs) => onEvent(stream, event, decidedMs),
       endOfTurn,
     });
-    this.#lines.set(line, call);
+    this.#streams.set(stream, call);
     return call;
   }
 
@@ -198,10 +198,10 @@ export class ListeningLoop<M extends VoiceMemory> {
       if (rows > 0) await this.#process(rows, this.#bySocket);
       const ringRows = this.#closed ? 0 : this.#rings.take(this.#samples, this.#fields);
       const analysed = this.#placesOf(ringRows);
-      if (ringRows > 0) await this.#process(ringRows, this.#lines);
-      for (const line of this.#rings.takeEnded()) {
-        const atMs = analysed.get(line)?.atMs ?? 0;
-        analysed.set(line, { line, atMs, isOver: true });
+      if (ringRows > 0) await this.#process(ringRows, this.#streams);
+      for (const stream of this.#rings.takeEnded()) {
+        const atMs = analysed.get(stream)?.atMs ?? 0;
+        analysed.set(stream, { stream, atMs, isOver: true });
       }
       if (analysed.size > 0) this.#options.onAnalysed([...analysed.values()]);
       if (rows + ringRows === 0) return;
@@ -209,11 +209,11 @@ export class ListeningLoop<M extends VoiceMemory> {
   }
 
   /** The end of the last window of each ring that was taken. */
-  #placesOf(rows: number): Map<number, AnalysedLine> {
-    const places = new Map<number, AnalysedLine>();
+  #placesOf(rows: number): Map<number, AnalysedStream> {
+    const places = new Map<number, AnalysedStream>();
     for (let row = 0; row < rows; row++) {
-      const line = this.#field(row, EAR.socket);
-      places.set(line, { line, atMs: this.#field(row, EAR.endMs), isOver: false });
+      const stream = this.#field(row, EAR.socket);
+      places.set(stream, { stream, atMs: this.#field(row, EAR.endMs), isOver: false });
     }
     return places;
   }

@@ -19,32 +19,32 @@ export class RingSource {
   readonly #rings = new Map<number, HeardRing>();
   /** Rings that may have sound to take. */
   #ready = new Set<HeardRing>();
-  /** Lines whose rings have ended, until they are asked for. */
+  /** Streams whose rings have ended, until they are asked for. */
   #ended: number[] = [];
   #onReady: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   /** Hears a ring from the first sample on that nobody has read. */
-  add(line: number, handle: number, rate = SAMPLE_RATE): void {
-    const ring = new HeardRing(line, { handle, rate }, () => {
+  add(stream: number, handle: number, rate = SAMPLE_RATE): void {
+    const ring = new HeardRing(stream, { handle, rate }, () => {
       this.#ready.add(ring);
       this.#callSoon();
     });
-    this.#rings.set(line, ring);
+    this.#rings.set(stream, ring);
     this.#ready.add(ring);
     this.#callSoon();
   }
 
   /** Idempotent. */
-  remove(line: number): void {
-    const ring = this.#rings.get(line);
+  remove(stream: number): void {
+    const ring = this.#rings.get(stream);
     if (ring === undefined) return;
-    this.#rings.delete(line);
+    this.#rings.delete(stream);
     this.#ready.delete(ring);
     ring.close();
   }
 
-  /** As `Ears.take`, with the number of the line in place of the socket. */
+  /** As `Ears.take`, with the number of the stream in place of the socket. */
   take(samples: Float32Array, fields: Float64Array): number {
     const most = Math.floor(fields.length / EAR_FIELDS);
     let rows = 0;
@@ -58,13 +58,13 @@ export class RingSource {
         this.#ready.add(ring);
         continue;
       }
-      if (ring.isOver) this.#ended.push(ring.line);
+      if (ring.isOver) this.#ended.push(ring.stream);
       else if (!this.#looks) ring.watch();
     }
     return rows;
   }
 
-  /** The lines whose rings have ended since it was asked last; all of their windows were taken. */
+  /** The streams whose rings have ended since it was asked last; all of their windows were taken. */
   takeEnded(): number[] {
     return this.#ended.splice(0);
   }
@@ -77,7 +77,7 @@ export class RingSource {
   }
 
   close(): void {
-    for (const line of this.#rings.keys()) this.remove(line);
+    for (const stream of this.#rings.keys()) this.remove(stream);
     this.#onReady = undefined;
     clearTimeout(this.#timer);
   }
@@ -102,7 +102,7 @@ export class RingSource {
 }
 
 class HeardRing {
-  readonly line: number;
+  readonly stream: number;
   readonly #ring: PcmRing;
   /** Undefined for a ring of 16 kHz. */
   readonly #converted: ConvertedRing | undefined;
@@ -116,11 +116,11 @@ class HeardRing {
 
   /** `rate`: Hz. */
   constructor(
-    line: number,
+    stream: number,
     { handle, rate }: { readonly handle: number; readonly rate: number },
     onReadable: () => void,
   ) {
-    this.line = line;
+    this.stream = stream;
     this.#ring = PcmRing.attach(handle, rate);
     this.#converted = rate === SAMPLE_RATE ? undefined : new ConvertedRing(this.#ring);
     this.#onReadable = () => {
@@ -162,7 +162,7 @@ class HeardRing {
     this.#before += WINDOW_SAMPLES;
     this.#filled = 0;
     const at = row * EAR_FIELDS;
-    fields[at + EAR.socket] = this.line;
+    fields[at + EAR.socket] = this.stream;
     fields[at + EAR.endMs] = this.#before / SAMPLES_PER_MS;
     fields[at + EAR.callerLevel] = levelOf(this.#window);
     fields[at + EAR.oursLevel] = SILENCE_DB;

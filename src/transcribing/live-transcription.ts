@@ -69,7 +69,7 @@ export class LiveTranscription {
   readonly #session: RecognitionSession;
   readonly #heard: RingFeed;
   readonly #recognised: RingFeed;
-  readonly #line: { close(): void } | undefined;
+  readonly #stream: { close(): void } | undefined;
   /** Sound that voice activity has not analysed yet. */
   #waiting: Float32Array[] = [];
   /** Samples that came, and that were passed on to the recogniser. */
@@ -135,7 +135,7 @@ export class LiveTranscription {
     });
     try {
       this.#session.push(this.#recognised.ring);
-      this.#line = activity.listenToRing(name, this.#heard.ring, settings, {
+      this.#stream = activity.listenToRing(name, this.#heard.ring, settings, {
         event: ({ type, atMs }, decidedMs) => this.#hear(type, atMs, decidedMs * SAMPLES_PER_MS),
         analysed: (atMs, isOver) => this.#analysed(atMs * SAMPLES_PER_MS, isOver),
         lost: (error) => this.#fail(error),
@@ -198,7 +198,7 @@ export class LiveTranscription {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#line?.close();
+    this.#stream?.close();
     this.#session.close();
     this.#heard.close();
     this.#recognised.close();

@@ -40,7 +40,7 @@ export class SpeechSearch implements SpeechFinder {
     const found = new FoundSpeech();
     let cancelTimer: () => void = () => undefined;
     let giveUp: () => void = () => undefined;
-    let line: { close(): void } | undefined;
+    let stream: { close(): void } | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
         giveUp = () => reject(GIVEN_UP);
@@ -52,7 +52,7 @@ export class SpeechSearch implements SpeechFinder {
           cancelTimer = time.after(STALL_MS, () => reject(new ParleyError('HEARING_FAILED', message)));
         };
         watch();
-        line = activity.listenToRing('a file', ring, settings, {
+        stream = activity.listenToRing('a file', ring, settings, {
           event: ({ type, atMs }) => found.hear(type, atMs / 1000),
           analysed: (_, isOver) => (isOver ? resolve() : watch()),
           lost: reject,
@@ -62,7 +62,7 @@ export class SpeechSearch implements SpeechFinder {
     } finally {
       cancelTimer();
       signal.removeEventListener('abort', giveUp);
-      line?.close();
+      stream?.close();
     }
   }
 }

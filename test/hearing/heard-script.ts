@@ -47,9 +47,9 @@ export async function heard(
     now: () => performance.now(),
   });
   const media = { socket: 1, playout: 1 };
-  loop.handle({ type: 'listen', line: 1, media, settings: { ...HEARING_SETTINGS, ...settings } });
+  loop.handle({ type: 'listen', stream: 1, media, settings: { ...HEARING_SETTINGS, ...settings } });
   const by = 'speech';
-  if (call.ours) loop.handle({ type: 'interruptible', line: 1, tracks: [{ track: TRACK, by }] });
+  if (call.ours) loop.handle({ type: 'interruptible', stream: 1, tracks: [{ track: TRACK, by }] });
   loop.start();
   const windows = Math.ceil(call.caller.length / WINDOW_SAMPLES);
   for (let released = 0; released < windows; released += CHUNK) {

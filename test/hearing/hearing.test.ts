@@ -44,9 +44,9 @@ async function opened(options: Opening = {}) {
 /** Listens, and collects the events. */
 function listened(hearing: Hearing, socket: number, settings = HEARING_SETTINGS) {
   const events: HearingEvent[] = [];
-  const line = hearing.listen(`call-${socket}`, media(socket), settings, (event) => events.push(event));
+  const stream = hearing.listen(`call-${socket}`, media(socket), settings, (event) => events.push(event));
   const types = () => events.map(({ type }) => type);
-  return { line, events, types };
+  return { stream, events, types };
 }
 
 test('Silero itself hears the speech of one call, and neither the silence nor the noise of others', async () => {
@@ -57,7 +57,7 @@ test('Silero itself hears the speech of one call, and neither the silence nor th
   const speaker = listened(hearing, 1);
   const quiet = listened(hearing, 2);
   const noisy = listened(hearing, 3);
-  speaker.line.interruptible([{ track: 4, by: 'speech' }]);
+  speaker.stream.interruptible([{ track: 4, by: 'speech' }]);
   await until(() => speaker.types().includes('turn.ended'));
   assert.deepEqual(
     [...new Set(speaker.types())],
@@ -67,7 +67,7 @@ test('Silero itself hears the speech of one call, and neither the silence nor th
   const figures = hearing.figures();
   assert.equal(figures.calls, 3);
   assert.ok(figures.runs > 0, 'the model ran');
-  assert.ok(figures.gated > figures.windows / 3, 'silent lines are kept from the model');
+  assert.ok(figures.gated > figures.windows / 3, 'silent streams are kept from the model');
   time.advance(1000);
   assert.ok(hearing.figures().load > 0);
   await hearing.close();
@@ -79,8 +79,8 @@ test('an order ends the turn of a call, and of one whose caller says nothing', a
   const speaker = listened(hearing, 1, { ...HEARING_SETTINGS, endedByHand: true });
   const quiet = listened(hearing, 2);
   await until(() => speaker.types().includes('speech.stopped'));
-  speaker.line.endTurn();
-  quiet.line.endTurn();
+  speaker.stream.endTurn();
+  quiet.stream.endTurn();
   const ended = ({ events }: ReturnType<typeof listened>) =>
     events
       .filter((event) => event.type === 'turn.ended')
@@ -92,13 +92,13 @@ test('an order ends the turn of a call, and of one whose caller says nothing', a
 
 test('an order to end a turn survives the worker that was to obey it', async () => {
   const { hearing, lines } = await opened();
-  const { line, events } = listened(hearing, 2);
-  listened(hearing, 666).line.close(); // the worker dies of its first message
-  line.endTurn();
+  const { stream, events } = listened(hearing, 2);
+  listened(hearing, 666).stream.close(); // the worker dies of its first message
+  stream.endTurn();
   await until(() => lines.some(({ msg }) => msg === 'hearing worker replaced'));
   const ends = () => events.filter(({ type }) => type === 'turn.ended').length;
   await until(() => ends() > 0);
-  line.endTurn();
+  stream.endTurn();
   await until(() => ends() > 1);
   assert.equal(ends(), 2);
   await hearing.close();
@@ -154,10 +154,10 @@ test('without a usable end-of-turn module the silence decides, and the server sa
 
 test('a worker that dies is replaced, named in the log, and listens to the same calls', async () => {
   const { hearing, lines } = await opened();
-  const { line, types } = listened(hearing, 1);
-  line.interruptible([{ track: 4, by: 'any' }]);
+  const { stream, types } = listened(hearing, 1);
+  stream.interruptible([{ track: 4, by: 'any' }]);
   await until(() => types().includes('speech.started'));
-  listened(hearing, 666).line.close(); // the worker dies of its first message
+  listened(hearing, 666).stream.close(); // the worker dies of its first message
   await until(() => lines.some(({ msg }) => msg === 'hearing worker replaced'));
   const replaced = lines.find(({ msg }) => msg === 'hearing worker replaced');
   assert.equal(replaced?.['detail'], 'the fatal socket came');
@@ -177,13 +177,13 @@ test('a worker that cannot start is named after three tries', async () => {
   });
 });
 
-test('a call that moves is heard on its new socket; a closed line tells nothing more', async () => {
+test('a call that moves is heard on its new socket; a closed stream tells nothing more', async () => {
   const { hearing } = await opened();
-  const { line, types } = listened(hearing, 2);
-  line.follow(media(1));
+  const { stream, types } = listened(hearing, 2);
+  stream.follow(media(1));
   await until(() => types().includes('speech.started'));
-  line.close();
-  line.close();
+  stream.close();
+  stream.close();
   const told = types().length;
   const other = listened(hearing, 1);
   await until(() => other.types().includes('turn.ended'));
@@ -195,8 +195,8 @@ test('a call that moves is heard on its new socket; a closed line tells nothing 
 test('settings are checked where they are given, and closing twice is one close', async () => {
   const { hearing } = await opened();
   assert.throws(() => listened(hearing, 1, { ...HEARING_SETTINGS, silenceMs: 5 }), { field: 'silenceMs' });
-  const { line } = listened(hearing, 2);
-  assert.throws(() => line.change({ noInputMs: -5 }), { code: 'INVALID_FIELD', field: 'noInputMs' });
+  const { stream } = listened(hearing, 2);
+  assert.throws(() => stream.change({ noInputMs: -5 }), { code: 'INVALID_FIELD', field: 'noInputMs' });
   const closing = hearing.close();
   assert.equal(hearing.close(), closing);
   await closing;

@@ -99,10 +99,10 @@ test('many calls are analysed in one run a step, and each hears its own', async 
     ears,
     model: (await SileroModel.load()) as VoiceModel<VoiceMemory>,
     fade: () => false,
-    onEvent: (line, event) => void events.set(line, [...(events.get(line) ?? []), event]),
+    onEvent: (stream, event) => void events.set(stream, [...(events.get(stream) ?? []), event]),
     onAnalysed: () => undefined,
     onForgotten: () => undefined,
-    onFailed: (_line, error) => {
+    onFailed: (_stream, error) => {
       throw error;
     },
     onWork: ({ windows, runs }) => (work = { windows: work.windows + windows, runs: work.runs + runs }),
@@ -110,7 +110,7 @@ test('many calls are analysed in one run a step, and each hears its own', async 
   });
   for (const socket of calls.keys()) {
     const media = { socket, playout: socket };
-    loop.handle({ type: 'listen', line: socket, media, settings: HEARING_SETTINGS });
+    loop.handle({ type: 'listen', stream: socket, media, settings: HEARING_SETTINGS });
   }
   loop.start();
   const steps = Math.ceil(caller.length / 512);
@@ -119,7 +119,7 @@ test('many calls are analysed in one run a step, and each hears its own', async 
   assert.ok(work.runs > 0 && work.runs <= steps, `${work.runs} runs in ${steps} steps`);
   assert.equal(events.size, 20);
   for (const one of events.values()) assert.deepEqual(one, events.get(1));
-  loop.handle({ type: 'forget', line: 5 });
+  loop.handle({ type: 'forget', stream: 5 });
   assert.ok(!ears.sockets.includes(5));
   await loop.close();
   await loop.close();
@@ -133,18 +133,18 @@ test('awaitInput without speech ends in no_input, on the clock of the sound', as
     ears,
     model: new EnergyModel() as VoiceModel<VoiceMemory>,
     fade: () => false,
-    onEvent: (_line, event) => events.push(event),
+    onEvent: (_stream, event) => events.push(event),
     onAnalysed: () => undefined,
     onForgotten: () => undefined,
-    onFailed: (_line, error) => {
+    onFailed: (_stream, error) => {
       throw error;
     },
     onWork: () => undefined,
     now: () => 0,
   });
   const settings = { ...HEARING_SETTINGS, noInputMs: 320 };
-  loop.handle({ type: 'listen', line: 1, media: { socket: 1, playout: 1 }, settings });
-  loop.handle({ type: 'await', line: 1, atMs: FIRST_END_MS });
+  loop.handle({ type: 'listen', stream: 1, media: { socket: 1, playout: 1 }, settings });
+  loop.handle({ type: 'await', stream: 1, atMs: FIRST_END_MS });
   loop.start();
   ears.release(50);
   await until(() => events.length > 0);

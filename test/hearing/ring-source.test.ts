@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { Resampler } from '../../src/audio/resampler.js';
 import { Hearing } from '../../src/hearing/hearing.js';
-import type { AnalysedLine, HearingEvent } from '../../src/hearing/hearing-messages.js';
+import type { AnalysedStream, HearingEvent } from '../../src/hearing/hearing-messages.js';
 import { ListeningLoop } from '../../src/hearing/listening-loop.js';
 import { SileroModel } from '../../src/hearing/silero.js';
 import type { VoiceMemory, VoiceModel } from '../../src/hearing/voice-model.js';
@@ -18,7 +18,7 @@ import { joined, silence, speech } from './sounds.js';
 const words = await speech('I would like to speak to somebody, please.');
 const sound = joined(silence(640), words, silence(1500), words, silence(2000));
 
-interface Line {
+interface Stream {
   readonly ring: PcmRing;
   readonly events: [HearingEvent, decidedMs: number][];
   analysedMs: number;
@@ -26,7 +26,7 @@ interface Line {
 }
 
 async function openLoop(t: TestContext, count: number) {
-  const lines: Line[] = Array.from({ length: count }, () => ({
+  const streams: Stream[] = Array.from({ length: count }, () => ({
     ring: PcmRing.open(16_000, sound.length),
     events: [],
     analysedMs: 0,
@@ -37,33 +37,33 @@ async function openLoop(t: TestContext, count: number) {
     ears: new ScriptedEars(new Map()),
     model: (await SileroModel.load()) as VoiceModel<VoiceMemory>,
     fade: () => false,
-    onEvent: (line, event, decidedMs) => lines[line]?.events.push([event, decidedMs]),
-    onAnalysed: (all: readonly AnalysedLine[]) => {
-      for (const { line, atMs, isOver } of all) {
-        const one = lines[line] ?? assert.fail();
+    onEvent: (stream, event, decidedMs) => streams[stream]?.events.push([event, decidedMs]),
+    onAnalysed: (all: readonly AnalysedStream[]) => {
+      for (const { stream, atMs, isOver } of all) {
+        const one = streams[stream] ?? assert.fail();
         assert.ok(one.events.every(([, decidedMs]) => decidedMs <= Math.max(one.analysedMs, atMs)));
         one.analysedMs = Math.max(one.analysedMs, atMs);
         one.isOver ||= isOver;
       }
     },
     onForgotten: () => undefined,
-    onFailed: (_line, error) => {
+    onFailed: (_stream, error) => {
       throw error;
     },
     onWork: (work) => (runs += work.runs),
     now: () => performance.now(),
   });
   t.after(() => loop.close());
-  t.after(() => lines.forEach(({ ring }) => ring.close()));
-  for (const [line, { ring }] of lines.entries())
-    loop.handle({ type: 'listen-ring', line, ring: ring.handle, settings: HEARING_SETTINGS });
+  t.after(() => streams.forEach(({ ring }) => ring.close()));
+  for (const [stream, { ring }] of streams.entries())
+    loop.handle({ type: 'listen-ring', stream, ring: ring.handle, settings: HEARING_SETTINGS });
   loop.start();
-  return { loop, lines, runs: () => runs };
+  return { loop, streams, runs: () => runs };
 }
 
 test('speech and turns have the times of the sound, however the sound comes', async (t) => {
-  const { lines } = await openLoop(t, 3);
-  const [whole, cut, slow] = lines;
+  const { streams } = await openLoop(t, 3);
+  const [whole, cut, slow] = streams;
   assert.ok(whole !== undefined && cut !== undefined && slow !== undefined);
   whole.ring.write(sound);
   for (let at = 0; at < sound.length; at += 333) cut.ring.write(sound.subarray(at, at + 333));
@@ -71,8 +71,8 @@ test('speech and turns have the times of the sound, however the sound comes', as
     slow.ring.write(sound.subarray(at, at + 4000));
     await until(() => slow.analysedMs >= Math.floor((Math.min(at + 4000, sound.length) - 511) / 512) * 32);
   }
-  for (const { ring } of lines) ring.end();
-  await until(() => lines.every(({ isOver }) => isOver));
+  for (const { ring } of streams) ring.end();
+  await until(() => streams.every(({ isOver }) => isOver));
   const turns = whole.events.filter(([{ type }]) => type === 'turn.ended');
   assert.equal(turns.length, 2);
   assert.equal(whole.events.at(-1)?.[0].type, 'turn.ended');
@@ -84,21 +84,21 @@ test('speech and turns have the times of the sound, however the sound comes', as
 });
 
 test('a ring of another rate is heard at the same times', async (t) => {
-  const { loop, lines } = await openLoop(t, 3);
-  const [plain, ...others] = lines;
+  const { loop, streams } = await openLoop(t, 3);
+  const [plain, ...others] = streams;
   assert.ok(plain !== undefined);
-  for (const [line, rate] of [
+  for (const [stream, rate] of [
     [1, 48_000],
     [2, 44_100],
   ] as const) {
-    const one = lines[line] ?? assert.fail();
-    loop.handle({ type: 'forget', line });
+    const one = streams[stream] ?? assert.fail();
+    loop.handle({ type: 'forget', stream });
     const ring = PcmRing.open(rate, 4 * sound.length);
     t.after(() => ring.close());
     const resampler = new Resampler(16_000, rate, sound.length);
     const converted = new Float32Array(resampler.maxOutput(sound.length));
     const count = resampler.process(sound, sound.length, converted);
-    loop.handle({ type: 'listen-ring', line, ring: ring.handle, rate, settings: HEARING_SETTINGS });
+    loop.handle({ type: 'listen-ring', stream, ring: ring.handle, rate, settings: HEARING_SETTINGS });
     ring.write(converted.subarray(0, count));
     ring.end();
     await until(() => one.isOver);
@@ -118,35 +118,35 @@ test('a ring of another rate is heard at the same times', async (t) => {
 });
 
 test('windows of many rings are analysed together', async (t) => {
-  const { lines, runs } = await openLoop(t, 20);
-  for (const { ring } of lines) ring.write(sound);
-  for (const { ring } of lines) ring.end();
-  await until(() => lines.every(({ isOver }) => isOver));
-  for (const { events } of lines) assert.deepEqual(events, lines[0]?.events);
+  const { streams, runs } = await openLoop(t, 20);
+  for (const { ring } of streams) ring.write(sound);
+  for (const { ring } of streams) ring.end();
+  await until(() => streams.every(({ isOver }) => isOver));
+  for (const { events } of streams) assert.deepEqual(events, streams[0]?.events);
   // Rings that are full of sound are taken one after the other, in takes of 512 windows.
   assert.ok(runs() < (20 * sound.length) / 512, String(runs()));
 });
 
 test('when many rings become few, each is heard on', async (t) => {
-  const { loop, lines } = await openLoop(t, 5);
-  for (const { ring } of lines) ring.write(sound.subarray(0, 5120));
-  await until(() => lines.every(({ analysedMs }) => analysedMs === 320));
-  for (const line of [3, 4]) loop.handle({ type: 'forget', line });
-  const left = lines.slice(0, 3);
+  const { loop, streams } = await openLoop(t, 5);
+  for (const { ring } of streams) ring.write(sound.subarray(0, 5120));
+  await until(() => streams.every(({ analysedMs }) => analysedMs === 320));
+  for (const stream of [3, 4]) loop.handle({ type: 'forget', stream });
+  const left = streams.slice(0, 3);
   for (const { ring } of left) ring.write(sound.subarray(5120, 10_240));
   await until(() => left.every(({ analysedMs }) => analysedMs === 640));
 });
 
-test('a line that is forgotten is read no more', async (t) => {
-  const { loop, lines } = await openLoop(t, 1);
-  const [line] = lines;
-  assert.ok(line !== undefined);
-  line.ring.write(silence(100));
-  await until(() => line.analysedMs === 96);
-  loop.handle({ type: 'forget', line: 0 });
-  line.ring.write(silence(1000));
+test('a stream that is forgotten is read no more', async (t) => {
+  const { loop, streams } = await openLoop(t, 1);
+  const [stream] = streams;
+  assert.ok(stream !== undefined);
+  stream.ring.write(silence(100));
+  await until(() => stream.analysedMs === 96);
+  loop.handle({ type: 'forget', stream: 0 });
+  stream.ring.write(silence(1000));
   await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(line.ring.status()?.readable, 16_000);
+  assert.equal(stream.ring.status()?.readable, 16_000);
 });
 
 test('a ring whose worker dies is heard by the next one, and none is lost without a word', async (t) => {

@@ -73,22 +73,22 @@ test('the tabs show one panel each, by mouse, by arrow key and by address', asyn
 test('what is said into the microphone is grey while it may change, and black when it stays', async (t) => {
   const { page, recogniser, activity, errors } = await openPage(t);
   await page.getByRole('button', { name: 'Start listening' }).click();
-  await until(() => activity.lines.length === 1);
-  const [line, session] = [activity.lines[0], recogniser.opened[0]];
-  assert.ok(line !== undefined && session !== undefined);
-  await until(() => (line.ring.status()?.written ?? 0) > 16_000); // a second of the fake microphone
-  line.analyse();
-  line.event('speech.started', 900);
+  await until(() => activity.streams.length === 1);
+  const [stream, session] = [activity.streams[0], recogniser.opened[0]];
+  assert.ok(stream !== undefined && session !== undefined);
+  await until(() => (stream.ring.status()?.written ?? 0) > 16_000); // a second of the fake microphone
+  stream.analyse();
+  stream.event('speech.started', 900);
   session.partial('Good mor', 0);
   const captions = page.getByRole('list', { name: 'Live captions' });
   await captions.getByText('Good mor').waitFor();
   assert.equal(await captions.locator('.partial').count(), 1);
-  line.event('turn.ended', 950);
+  stream.event('turn.ended', 950);
   await captions.getByText('turn 0').waitFor();
   assert.equal(await captions.locator('.partial').count(), 0);
   assert.match(await captions.locator('time').innerText(), /^0:0\d$/);
   await page.getByRole('button', { name: 'Stop listening' }).click();
-  await until(() => (line.analyse(), session.read(), recogniser.sessions === 0));
+  await until(() => (stream.analyse(), session.read(), recogniser.sessions === 0));
   await page.getByRole('button', { name: 'Start listening' }).waitFor();
   assert.deepEqual(errors, []);
 });
@@ -97,19 +97,19 @@ test('a screen reader is told each live caption once, when it no longer changes'
   const { page, recogniser, activity } = await openPage(t);
   await page.evaluate(WATCH_LIVE_REGIONS);
   await page.getByRole('button', { name: 'Start listening' }).click();
-  await until(() => activity.lines.length === 1);
-  const [line, session] = [activity.lines[0], recogniser.opened[0]];
-  assert.ok(line !== undefined && session !== undefined);
-  await until(() => (line.ring.status()?.written ?? 0) > 16_000);
-  line.analyse();
-  line.event('speech.started', 900);
+  await until(() => activity.streams.length === 1);
+  const [stream, session] = [activity.streams[0], recogniser.opened[0]];
+  assert.ok(stream !== undefined && session !== undefined);
+  await until(() => (stream.ring.status()?.written ?? 0) > 16_000);
+  stream.analyse();
+  stream.event('speech.started', 900);
   const captions = page.getByRole('list', { name: 'Live captions' });
   for (const partial of ['Good', 'Good mor', 'Good morning']) {
     session.partial(partial, 0);
     await captions.getByText(partial, { exact: true }).waitFor();
   }
   assert.deepEqual(await page.evaluate('told'), []);
-  line.event('turn.ended', 950);
+  stream.event('turn.ended', 950);
   await captions.getByText('turn 0').waitFor();
   assert.deepEqual(await page.evaluate('told'), ['turn 0']);
 });

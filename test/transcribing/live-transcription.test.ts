@@ -12,12 +12,12 @@ import { TranscriptionServerUnderTest } from '../engines/transcription-server.js
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
-import { ScriptedActivity, type ScriptedLine } from './scripted-activity.js';
+import { ScriptedActivity, type ScriptedStream } from './scripted-activity.js';
 import { ScriptedRecogniser, type ScriptedSession } from './scripted-recogniser.js';
 
 interface Bench {
   readonly live: LiveTranscription;
-  readonly line: ScriptedLine;
+  readonly stream: ScriptedStream;
   readonly session: ScriptedSession;
   readonly told: unknown[][];
   readonly time: ManualTime;
@@ -47,9 +47,9 @@ function open(t: TestContext, endsTurns: 'silence' | 'commit' = 'silence'): Benc
   });
   t.after(() => live.close());
   const [session] = recogniser.opened;
-  const [line = {} as ScriptedLine] = activity.lines;
+  const [stream = {} as ScriptedStream] = activity.streams;
   assert.ok(session !== undefined);
-  return { live, line, session, told, time, latencies };
+  return { live, stream, session, told, time, latencies };
 }
 
 /** Samples that count on from `from`. */
@@ -60,18 +60,18 @@ function counting(from: number, count: number): Float32Array {
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 test('sound reaches the recogniser once it is analysed, and orders stand where speech begins and ends', async (t) => {
-  const { live, line, session, told, time, latencies } = open(t);
+  const { live, stream, session, told, time, latencies } = open(t);
   live.push(counting(0, 16_000));
   session.read();
   assert.equal(session.sound.length, 0);
-  line.event('speech.started', 320);
-  line.analyse();
+  stream.event('speech.started', 320);
+  stream.analyse();
   session.read();
   assert.equal(session.sound.length, 31 * 512); // a whole number of windows
   live.push(counting(16_000, 32_000));
-  line.event('speech.stopped', 1600);
-  line.event('turn.ended', 2240);
-  line.analyse();
+  stream.event('speech.stopped', 1600);
+  stream.event('turn.ended', 2240);
+  stream.analyse();
   time.advance(70);
   await tick();
   session.read();
@@ -92,19 +92,19 @@ test('sound reaches the recogniser once it is analysed, and orders stand where s
 });
 
 test('a burst of many turns is cut as if it had come slowly', async (t) => {
-  const { live, line, session } = open(t);
+  const { live, stream, session } = open(t);
   live.push(counting(0, 160_000));
   for (let turn = 0; turn < 3; turn++) {
-    line.event('speech.started', turn * 3000 + 100);
-    line.event('speech.stopped', turn * 3000 + 1000);
-    line.event('speech.started', turn * 3000 + 1200);
-    line.event('speech.stopped', turn * 3000 + 1800);
-    line.event('turn.ended', turn * 3000 + 2400);
+    stream.event('speech.started', turn * 3000 + 100);
+    stream.event('speech.stopped', turn * 3000 + 1000);
+    stream.event('speech.started', turn * 3000 + 1200);
+    stream.event('speech.stopped', turn * 3000 + 1800);
+    stream.event('turn.ended', turn * 3000 + 2400);
   }
   const end = live.end();
   await until(() => {
     session.read();
-    line.analyse();
+    stream.analyse();
     return session.sound.length === 160_000;
   });
   await end;
@@ -121,11 +121,11 @@ test('a burst of many turns is cut as if it had come slowly', async (t) => {
 });
 
 test('the end of the sound ends the turn that is open, after all of its sound', async (t) => {
-  const { live, line, session, told } = open(t);
+  const { live, stream, session, told } = open(t);
   live.push(counting(0, 10_000));
-  line.event('speech.started', 0);
+  stream.event('speech.started', 0);
   const ended = live.end();
-  line.analyse();
+  stream.analyse();
   await tick();
   session.read();
   await ended;
@@ -133,20 +133,20 @@ test('the end of the sound ends the turn that is open, after all of its sound', 
   assert.deepEqual(session.orders.at(-1), ['end', 10_000]);
   assert.deepEqual(told.at(-1), ['final', 0, 'turn 0']);
   assert.equal(session.closed, true);
-  assert.equal(line.isClosed, true);
+  assert.equal(stream.isClosed, true);
 });
 
 test('the client ends a turn where it says, and speech that goes on begins another', async (t) => {
-  const { live, line, session, told } = open(t);
+  const { live, stream, session, told } = open(t);
   live.push(counting(0, 8192));
-  line.event('speech.started', 100);
-  line.analyse();
+  stream.event('speech.started', 100);
+  stream.analyse();
   live.push(counting(8192, 100)); // less than a window
   live.commit();
   live.push(counting(8292, 8000));
-  line.analyse();
+  stream.analyse();
   live.commit();
-  line.event('speech.stopped', 600);
+  stream.event('speech.stopped', 600);
   await tick();
   assert.deepEqual(session.orders, [
     ['begin', 1600],
@@ -166,16 +166,16 @@ test('the client ends a turn where it says, and speech that goes on begins anoth
 });
 
 test('a turn that the client drops is told no more', async (t) => {
-  const { live, line, session, told } = open(t);
+  const { live, stream, session, told } = open(t);
   live.push(counting(0, 8192));
-  line.event('speech.started', 100);
-  line.analyse();
+  stream.event('speech.started', 100);
+  stream.analyse();
   session.partial('I wo', 2);
   live.drop();
   session.partial('I would', 2, 0);
   live.push(counting(8192, 8192));
-  line.event('speech.stopped', 900);
-  line.event('turn.ended', 1000);
+  stream.event('speech.stopped', 900);
+  stream.event('turn.ended', 1000);
   await tick();
   assert.deepEqual(
     told.filter(([what]) => what !== 'started' && what !== 'stopped'),
@@ -189,20 +189,20 @@ test('a turn that the client drops is told no more', async (t) => {
 
 test('drops and commits one after the other are one', async (t) => {
   for (const endsTurns of ['silence', 'commit'] as const) {
-    const { live, line, session, told } = open(t, endsTurns);
+    const { live, stream, session, told } = open(t, endsTurns);
     live.push(counting(0, 8192));
-    line.event('speech.started', 100);
-    line.analyse();
+    stream.event('speech.started', 100);
+    stream.analyse();
     live.drop();
     live.drop();
     live.push(counting(8192, 8192));
-    line.analyse();
+    stream.analyse();
     live.commit();
     live.commit();
     live.push(counting(16_384, 8192));
-    line.event('speech.stopped', 1400);
-    line.event('turn.ended', 1500);
-    line.analyse();
+    stream.event('speech.stopped', 1400);
+    stream.event('turn.ended', 1500);
+    stream.analyse();
     live.commit();
     await tick();
     const isCommit = endsTurns === 'commit';
@@ -227,33 +227,33 @@ test('drops and commits one after the other are one', async (t) => {
 });
 
 test('a drop between two turns drops nothing', async (t) => {
-  const { live, line, told } = open(t);
+  const { live, stream, told } = open(t);
   live.push(counting(0, 512));
-  line.analyse();
+  stream.analyse();
   live.drop();
   live.push(counting(512, 5120));
-  line.event('speech.started', 100);
-  line.event('turn.ended', 300);
+  stream.event('speech.started', 100);
+  stream.event('turn.ended', 300);
   await tick();
   assert.deepEqual(told.at(-1), ['final', 0, 'turn 0']);
 });
 
 test('where only the client ends turns, a turn is all sound since the last one, whatever voice activity finds', async (t) => {
-  const { live, line, session, told } = open(t, 'commit');
+  const { live, stream, session, told } = open(t, 'commit');
   live.push(counting(0, 1024));
-  line.analyse();
+  stream.analyse();
   live.commit();
   live.push(counting(1024, 5120));
-  line.event('speech.started', 100);
-  line.event('speech.stopped', 200);
-  line.event('turn.ended', 300);
-  line.event('speech.started', 310);
-  line.analyse();
+  stream.event('speech.started', 100);
+  stream.event('speech.stopped', 200);
+  stream.event('turn.ended', 300);
+  stream.event('speech.started', 310);
+  stream.analyse();
   live.drop();
   live.push(counting(6144, 5120));
-  line.analyse();
+  stream.analyse();
   live.commit();
-  line.event('speech.stopped', 600);
+  stream.event('speech.stopped', 600);
   await tick();
   assert.deepEqual(
     session.orders.map(([order]) => order),
@@ -271,16 +271,16 @@ test('where only the client ends turns, a turn is all sound since the last one, 
 });
 
 test('a commit has all of its sound where voice activity finds no speech in it, and one without sound has no text', async (t) => {
-  const { live, line, session, told } = open(t, 'commit');
+  const { live, stream, session, told } = open(t, 'commit');
   live.commit();
   live.push(counting(0, 16_100)); // no whole number of windows
-  line.analyse();
+  stream.analyse();
   live.commit();
   live.commit();
   live.push(counting(16_100, 512));
-  line.event('speech.started', 1016);
+  stream.event('speech.started', 1016);
   const ended = live.end();
-  line.analyse();
+  stream.analyse();
   await tick();
   session.read();
   await ended;
@@ -379,13 +379,13 @@ for (const [what, level, count] of [
 }
 
 test('late speech of a turn that was dropped has the number of that turn', (t) => {
-  const { live, line, told } = open(t, 'commit');
+  const { live, stream, told } = open(t, 'commit');
   live.push(counting(1, 16_000));
   live.drop();
   live.push(counting(1, 16_000));
-  line.event('speech.started', 500);
-  line.event('speech.stopped', 900);
-  line.event('speech.started', 1500);
+  stream.event('speech.started', 500);
+  stream.event('speech.stopped', 900);
+  stream.event('speech.started', 1500);
   assert.deepEqual(told, [
     ['started', 0, 0.5],
     ['stopped', 0, 0.9],
@@ -407,8 +407,8 @@ test('a recogniser that fails, and voice activity that is lost, end it with thei
   await tick();
   assert.deepEqual(first.told, [['failed', 'ENGINE_LOST']]);
   const second = open(t);
-  second.line.lose();
-  second.line.lose();
+  second.stream.lose();
+  second.stream.lose();
   await tick();
   assert.deepEqual(second.told, [['failed', 'HEARING_FAILED']]);
   assert.equal(second.session.closed, true);
@@ -449,7 +449,7 @@ test('a silence that the client states moves the bounds with it', () => {
       endsTurns: 'silence',
       listener,
     });
-    const { settings } = activity.lines.at(-1) ?? {};
+    const { settings } = activity.streams.at(-1) ?? {};
     assert.ok(
       settings !== undefined && settings.minSilenceMs <= silenceMs && settings.maxSilenceMs >= silenceMs,
     );

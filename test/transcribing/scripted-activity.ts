@@ -6,7 +6,7 @@ import type { VoiceActivity } from '../../src/transcribing/live-transcription.js
 
 type Listener = Parameters<VoiceActivity['listenToRing']>[3];
 
-export class ScriptedLine {
+export class ScriptedStream {
   readonly ring: PcmRing;
   settings: HearingSettings;
   readonly listener: Listener;
@@ -52,13 +52,13 @@ export class ScriptedLine {
 }
 
 export class ScriptedActivity implements VoiceActivity {
-  readonly lines: ScriptedLine[] = [];
+  readonly streams: ScriptedStream[] = [];
   refusal: ParleyError | undefined;
 
-  listenToRing(_name: string, ring: PcmRing, settings: HearingSettings, listener: Listener): ScriptedLine {
+  listenToRing(_name: string, ring: PcmRing, settings: HearingSettings, listener: Listener): ScriptedStream {
     if (this.refusal !== undefined) throw this.refusal;
-    const line = new ScriptedLine(ring, settings, listener);
-    this.lines.push(line);
-    return line;
+    const stream = new ScriptedStream(ring, settings, listener);
+    this.streams.push(stream);
+    return stream;
   }
 }

@@ -16,13 +16,13 @@ const START = {
 };
 
 test('a call is transcribed in interim and final results, until it stops', async (t) => {
-  const { say, taken, line, session, closedWith } = open(t);
+  const { say, taken, stream, session, closedWith } = open(t);
   say(START, sound(1, 8000));
   const { language, context } = session().options;
   assert.deepEqual([language, context], ['en-US', 'Bremen, Hamburg']);
-  line().event('speech.started', 100);
+  stream().event('speech.started', 100);
   session().partial('Hello', 0);
-  line().event('turn.ended', 900);
+  stream().event('turn.ended', 900);
   await tick();
   const result = (is_final: boolean, transcript: string) => ({
     type: 'transcription',
@@ -33,7 +33,7 @@ test('a call is transcribed in interim and final results, until it stops', async
   });
   assert.deepEqual(taken(), [result(false, 'Hello'), result(true, 'turn 0')]);
   say({ type: 'stop' }, { type: 'stop' });
-  line().analyse();
+  stream().analyse();
   await tick();
   session().read();
   await tick();

@@ -6,7 +6,7 @@ import { ParleyError } from '../../../src/errors.js';
 import { LiveTranscriber } from '../../../src/transcribing/live-transcriber.js';
 import { HEARING_SETTINGS } from '../../fakes/hearing-settings.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { ScriptedActivity, type ScriptedLine } from '../../transcribing/scripted-activity.js';
+import { ScriptedActivity, type ScriptedStream } from '../../transcribing/scripted-activity.js';
 import { ScriptedRecogniser, type ScriptedSession } from '../../transcribing/scripted-recogniser.js';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export interface LiveDialectUnderTest {
   /** Messages since the last time. */
   taken(): Message[];
   session(index?: number): ScriptedSession;
-  line(index?: number): ScriptedLine;
+  stream(index?: number): ScriptedStream;
 }
 
 export function openLiveDialect(
@@ -85,7 +85,7 @@ export function openLiveDialect(
     },
     taken: () => messages.splice(0),
     session: (index = 0) => at(recogniser.opened, index),
-    line: (index = 0) => at(activity.lines, index),
+    stream: (index = 0) => at(activity.streams, index),
   };
 }
 

@@ -9,17 +9,17 @@ import { openLiveDialect, sound, tick } from './live-dialect-under-test.js';
 const open = (t: TestContext) => openLiveDialect(t, liveSocket);
 
 test('a configuration, sound, and texts of its turns until the end', async (t) => {
-  const { say, taken, session, line, closedWith } = open(t);
+  const { say, taken, session, stream, closedWith } = open(t);
   say({ type: 'config', sample_rate: 16_000, language: 'German', prompt: 'Ships.', keywords: ['Bremen'] });
   assert.deepEqual(taken(), [{ type: 'ready', encoding: 'pcm_s16le', sample_rate: 16_000, partials: true }]);
   const { options } = session();
   assert.deepEqual([options.language, options.context, options.partials], ['de', 'Ships.\nBremen', true]);
   say(sound(1));
-  line().event('speech.started', 320);
+  stream().event('speech.started', 320);
   session().partial('Guten T', 6);
-  line().event('speech.stopped', 800);
-  line().event('turn.ended', 992);
-  line().analyse();
+  stream().event('speech.stopped', 800);
+  stream().event('turn.ended', 992);
+  stream().analyse();
   await tick();
   assert.deepEqual(taken(), [
     { type: 'speech_started', turn: 0, start: 0.32 },
@@ -28,7 +28,7 @@ test('a configuration, sound, and texts of its turns until the end', async (t) =
     { type: 'final', turn: 0, text: 'turn 0', language: 'en', start: 0.32, end: 0.992 },
   ]);
   say({ type: 'end' }, { type: 'end' });
-  line().analyse();
+  stream().analyse();
   await tick();
   session().read();
   await tick();
@@ -37,10 +37,10 @@ test('a configuration, sound, and texts of its turns until the end', async (t) =
 });
 
 test('a flush ends the turn at once', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   say({ type: 'config', turn_detection: 'server' }, sound(1));
-  line().event('speech.started', 100);
-  line().analyse();
+  stream().event('speech.started', 100);
+  stream().analyse();
   say({ type: 'flush' });
   await tick();
   assert.deepEqual(taken().at(-1), {
@@ -54,11 +54,11 @@ test('a flush ends the turn at once', async (t) => {
 });
 
 test('without turn detection only the client ends turns', async (t) => {
-  const { say, taken, line, session } = open(t);
+  const { say, taken, stream, session } = open(t);
   say({ type: 'config', turn_detection: 'none' }, sound(0.512));
-  line().event('speech.started', 64);
-  line().event('turn.ended', 320);
-  line().analyse();
+  stream().event('speech.started', 64);
+  stream().event('turn.ended', 320);
+  stream().analyse();
   say({ type: 'flush' });
   await tick();
   assert.deepEqual(session().orders.slice(0, 2), [
@@ -69,9 +69,9 @@ test('without turn detection only the client ends turns', async (t) => {
 });
 
 test('without turn detection a flush has the text of all its sound, also if no speech was found in it', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   say({ type: 'config', turn_detection: 'none' }, sound(0.5), { type: 'flush' });
-  line().analyse();
+  stream().analyse();
   await tick();
   const { type, text, start, end } = taken().at(-1) ?? {};
   assert.deepEqual([type, text, start, end], ['final', 'turn 0', 0, 0.5]);
@@ -85,9 +85,9 @@ for (const [encoding, rate, bytes, samples] of [
   ['opus', 48_000, Buffer.from(OPUS.silence(20)), 320],
 ] as const) {
   test(`${encoding} of ${rate} Hz becomes sound of the recogniser`, async (t) => {
-    const { say, line, session } = open(t);
+    const { say, stream, session } = open(t);
     say({ type: 'config', encoding, sample_rate: rate }, bytes, { type: 'end' });
-    line().analyse();
+    stream().analyse();
     await tick();
     session().read();
     assert.equal(session().sound.length, samples);
@@ -95,12 +95,12 @@ for (const [encoding, rate, bytes, samples] of [
 }
 
 test('samples may be cut between messages', async (t) => {
-  const { say, session, line } = open(t);
+  const { say, session, stream } = open(t);
   const bytes = Buffer.from(Int16Array.of(1, -2, 300, -400, 32_767).buffer);
   say({ type: 'config' });
   for (const byte of bytes) say(Uint8Array.of(byte));
   say({ type: 'end' });
-  line().analyse();
+  stream().analyse();
   await tick();
   session().read();
   assert.deepEqual(
@@ -200,11 +200,11 @@ test('a client that sends nothing for five minutes is disconnected', (t) => {
 });
 
 test('a socket that closes frees its session', async (t) => {
-  const { say, conversation, recogniser, line } = open(t);
+  const { say, conversation, recogniser, stream } = open(t);
   say(CONFIG, sound(1));
   await conversation.closed();
   assert.equal(recogniser.sessions, 0);
-  assert.equal(line().isClosed, true);
+  assert.equal(stream().isClosed, true);
 });
 
 test('a server without a recogniser refuses the upgrade', () => {

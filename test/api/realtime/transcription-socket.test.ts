@@ -62,16 +62,16 @@ test('a session is told at once, and as it is after an update', (t) => {
 });
 
 test('server turns: speech, commit, items, deltas of what is stable, and the whole text', async (t) => {
-  const { say, taken, line, session } = open(t);
+  const { say, taken, stream, session } = open(t);
   say(append(sound(1, 24_000)));
-  line().event('speech.started', 320);
+  stream().event('speech.started', 320);
   session().partial('Hello th', 5);
-  line().event('speech.stopped', 500);
-  line().event('speech.started', 600);
+  stream().event('speech.stopped', 500);
+  stream().event('speech.started', 600);
   session().partial('Hello there', 5);
   session().partial('Hello there.', 8);
-  line().event('speech.stopped', 800);
-  line().event('turn.ended', 960);
+  stream().event('speech.stopped', 800);
+  stream().event('turn.ended', 960);
   await tick();
   const messages = taken().slice(1);
   assert.deepEqual(types(messages), [
@@ -95,7 +95,7 @@ test('server turns: speech, commit, items, deltas of what is stable, and the who
 });
 
 test('client turns: each commit is an item behind the one before, and an empty one is refused', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   say(update({ turn_detection: null, format: { type: 'audio/pcm', rate: 16_000 } }));
   say({ ...COMMIT, event_id: 'mine' });
   const error = taken().at(-1);
@@ -110,11 +110,11 @@ test('client turns: each commit is an item behind the one before, and an empty o
     event_id: 'mine',
   });
   say(append(sound(1)));
-  line().event('speech.started', 100);
-  line().event('speech.stopped', 900);
-  line().event('turn.ended', 960);
+  stream().event('speech.started', 100);
+  stream().event('speech.stopped', 900);
+  stream().event('turn.ended', 960);
   say(COMMIT, append(sound(1)));
-  line().analyse();
+  stream().analyse();
   say(COMMIT);
   await tick();
   const messages = taken();
@@ -136,7 +136,7 @@ test('a commit of less than 100 ms is refused, and its sound stays for the next 
     [{ type: 'audio/pcm', rate: 24_000 }, 48],
     [{ type: 'audio/pcmu' }, 8],
   ] as const) {
-    const { say, taken, line } = open(t);
+    const { say, taken, stream } = open(t);
     say(update({ turn_detection: null, format }));
     for (let n = 0; n < 33; n++) say(append(Buffer.alloc(3 * bytesPerMs)));
     say(COMMIT);
@@ -144,7 +144,7 @@ test('a commit of less than 100 ms is refused, and its sound stays for the next 
     assert.equal(code, 'input_audio_buffer_commit_empty');
     assert.match(message ?? '', /Expected at least 100ms of audio, but buffer only has 99\.00ms of audio\.$/);
     say(append(Buffer.alloc(bytesPerMs)), COMMIT, COMMIT);
-    line().analyse();
+    stream().analyse();
     await tick();
     const after = taken();
     assert.equal(types(after).filter((type) => type === 'error').length, 1); // the second commit
@@ -154,10 +154,10 @@ test('a commit of less than 100 ms is refused, and its sound stays for the next 
 });
 
 test('a commit after a turn that the server has ended has only the sound since', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   say(append(sound(1, 24_000)));
-  line().event('speech.started', 100);
-  line().event('turn.ended', 960);
+  stream().event('speech.started', 100);
+  stream().event('turn.ended', 960);
   await tick();
   taken();
   say(COMMIT);
@@ -167,10 +167,10 @@ test('a commit after a turn that the server has ended has only the sound since',
 });
 
 test('an update does not divide what the client has not committed, unless the format changes', async (t) => {
-  const { say, taken, line, recogniser } = open(t);
+  const { say, taken, stream, recogniser } = open(t);
   say(update({ turn_detection: null }), append(sound(1, 24_000)));
   say(update({ transcription: { language: 'de' } }), append(sound(1, 24_000)), COMMIT);
-  line().analyse();
+  stream().analyse();
   await tick();
   const completed = taken().filter(({ type }) => String(type).endsWith('completed'));
   assert.deepEqual(
@@ -187,11 +187,11 @@ test('an update does not divide what the client has not committed, unless the fo
 });
 
 test('after ten minutes without a commit more sound is refused, until the buffer is empty', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   const minutes = async (count: number) => {
     for (let n = 0; n < 20 * count; n++) {
       say(append(sound(3, 8000)));
-      line().analyse();
+      stream().analyse();
       await tick(); // the recogniser reads
     }
   };
@@ -223,7 +223,7 @@ test('a cleared buffer has no item', async (t) => {
 });
 
 test('sound after an update has the new session, and the times go on', async (t) => {
-  const { say, taken, line, session, recogniser } = open(t);
+  const { say, taken, stream, session, recogniser } = open(t);
   say(
     append(sound(2, 24_000)),
     update({ format: { type: 'audio/pcmu' }, transcription: { language: 'de' } }),
@@ -232,9 +232,9 @@ test('sound after an update has the new session, and the times go on', async (t)
   await tick();
   assert.equal(recogniser.opened.length, 2);
   assert.equal(session(1).options.language, 'de');
-  line(1).event('speech.started', 500);
+  stream(1).event('speech.started', 500);
   assert.equal(taken().at(-1)?.['audio_start_ms'], 2500);
-  line(0).analyse();
+  stream(0).analyse();
   await tick();
   session(0).read();
   await tick();
@@ -242,17 +242,17 @@ test('sound after an update has the new session, and the times go on', async (t)
 });
 
 test('an update before the commit leaves the sound that came, and null fields are absent ones', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   say(update({ turn_detection: null, format: null, transcription: null }), append(sound(1, 24_000)));
-  line().event('speech.started', 100);
-  line().analyse();
+  stream().event('speech.started', 100);
+  stream().analyse();
   say(update({ turn_detection: { type: 'server_vad', silence_duration_ms: null } }), COMMIT);
   await tick();
   assert.equal(types(taken()).at(-1), 'conversation.item.input_audio_transcription.completed');
 });
 
 test('the beta has its own names', async (t) => {
-  const { say, taken, line } = open(t);
+  const { say, taken, stream } = open(t);
   say({
     type: 'transcription_session.update',
     session: {
@@ -262,8 +262,8 @@ test('the beta has its own names', async (t) => {
     },
   });
   say(append(Buffer.alloc(8000, 0xff)));
-  line().event('speech.started', 100);
-  line().analyse();
+  stream().event('speech.started', 100);
+  stream().analyse();
   say(COMMIT);
   await tick();
   const messages = taken();
@@ -320,9 +320,9 @@ for (const [what, message, code, said] of [
 }
 
 test('a turn whose engine is lost fails by name, and the socket closes', async (t) => {
-  const { say, taken, line, session, closedWith } = open(t);
+  const { say, taken, stream, session, closedWith } = open(t);
   say(append(sound(1, 24_000)));
-  line().event('speech.started', 100);
+  stream().event('speech.started', 100);
   taken();
   session().fail(new ParleyError('ENGINE_LOST', 'gone'));
   await tick();
@@ -334,7 +334,7 @@ test('the session of a client secret transcribes from the first sound on, whatev
   for (const query of ['', '?model=gpt-realtime&agent=sales', '?intent=transcription']) {
     const transcription = { model: 'gpt-4o-transcribe', language: 'de', prompt: 'Ships.' };
     const input = { format: { type: 'audio/pcmu' }, transcription, turn_detection: null };
-    const { say, taken, session, line } = openWith(t, { type: 'transcription', audio: { input } }, query);
+    const { say, taken, session, stream } = openWith(t, { type: 'transcription', audio: { input } }, query);
     const [created, ...more] = taken();
     assert.deepEqual(
       [created?.['type'], created?.['session'], more],
@@ -351,8 +351,8 @@ test('the session of a client secret transcribes from the first sound on, whatev
       ],
     );
     say(append(Buffer.alloc(8000, 0xff)));
-    line().event('speech.started', 100);
-    line().analyse();
+    stream().event('speech.started', 100);
+    stream().analyse();
     const { language, context } = session().options;
     assert.deepEqual([language, context], ['de', 'Ships.']);
     say(COMMIT);
