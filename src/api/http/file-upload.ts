@@ -126,12 +126,17 @@ async function* arriving(body: Readable, { stallMs, time }: UploadRules): AsyncG
   }
 }
 
+/** A field whose bytes are coming. */
+interface FormField extends FormPartHead {
+  bytes: Buffer;
+}
+
 class FormReader {
   readonly #request: FastifyRequest;
   readonly #rules: UploadRules;
   readonly #spool: Spool;
   readonly #texts = new Map<string, string[]>();
-  #field: { readonly name: string; bytes: Buffer } | undefined;
+  #field: FormField | undefined;
   #hasFile = false;
   /** Name of a field that is longer than FIELD_BYTES. */
   #cutField: string | undefined;
@@ -175,11 +180,12 @@ class FormReader {
     this.#endField();
   }
 
-  #begin({ name, fileName, type }: FormPartHead): void {
+  #begin(head: FormPartHead): void {
     this.#endField();
+    const { name, fileName, type } = head;
     const isFile = fileName !== undefined || type === 'application/octet-stream';
     if (!isFile) {
-      this.#field = { name, bytes: Buffer.alloc(0) };
+      this.#field = { ...head, bytes: Buffer.alloc(0) };
       return;
     }
     const wanted = this.#rules.fileName;
@@ -188,7 +194,7 @@ class FormReader {
     this.#hasFile = true;
   }
 
-  #append(field: { readonly name: string; bytes: Buffer }, bytes: Buffer): void {
+  #append(field: FormField, bytes: Buffer): void {
     const room = FIELD_BYTES - field.bytes.length;
     if (bytes.length > room) this.#cutField ??= field.name; // refused after the limits of the schema
     field.bytes = Buffer.concat([field.bytes, bytes.subarray(0, room)]);

@@ -116,6 +116,8 @@ export interface FormPartHead {
   readonly fileName?: string | undefined;
   /** Content type in lower case, without parameters; empty if none is stated. */
   readonly type: string;
+  /** The character set that the content type states. */
+  readonly charset?: string | undefined;
 }
 
 interface FormPart extends FormPartHead {
@@ -123,9 +125,31 @@ interface FormPart extends FormPartHead {
   readonly bytes: Buffer;
 }
 
-/** The text of a part, in UTF-8. */
-export function textOf({ bytes }: Pick<FormPart, 'bytes'>): string {
-  return new TextDecoder().decode(bytes);
+/**
+ * The text of a part, in the character set that the part states, or in UTF-8. Throws INVALID_FIELD for an
+ * unknown set, and for bytes that are not in the set that is stated.
+ */
+export function textOf({ name, charset, bytes }: Pick<FormPart, 'name' | 'charset' | 'bytes'>): string {
+  if (charset === undefined) return new TextDecoder().decode(bytes);
+  const decoder = decoderOf(charset);
+  if (decoder === undefined) {
+    const message = `"${name}" is in a character set that is not known here; utf-8 is`;
+    throw new ParleyError('INVALID_FIELD', message, { field: name });
+  }
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    const message = `"${name}" is not in ${decoder.encoding}, the character set that it states`;
+    throw new ParleyError('INVALID_FIELD', message, { field: name, cause });
+  }
+}
+
+function decoderOf(charset: string) {
+  try {
+    return new TextDecoder(charset, { fatal: true });
+  } catch {
+    return undefined;
+  }
 }
 
 const MAX_PARTS = 64;
@@ -258,8 +282,9 @@ function partHead(head: string): FormPartHead {
   if (!PLAIN_ENCODINGS.includes(encoding.toLowerCase()))
     throw malformed('a part of the form has a transfer encoding; none is taken');
   const fileName = parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename*');
-  const type = (headers.get('content-type') ?? '').replace(/[;\s].*$/s, '').toLowerCase();
-  return { name, fileName, type };
+  const contentType = headers.get('content-type') ?? '';
+  const type = contentType.replace(/[;\s].*$/s, '').toLowerCase();
+  return { name, fileName, type, charset: parameterOf(contentType, 'charset') };
 }
 
 function headersOf(head: string): Map<string, string> {

@@ -83,6 +83,23 @@ for (const [what, body, status, message] of [
   });
 }
 
+for (const [charset, status] of [
+  ['ISO-8859-1', 200],
+  ['klingon', 400],
+] as const) {
+  test(`a prompt beside a file that states the character set ${charset} is answered ${status}`, async (t) => {
+    const { url, transcriber } = await openEars(t);
+    const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="prompt"\r\n`;
+    const prompt = `${head}Content-Type: text/plain; charset=${charset}\r\n\r\nCaf\u00e9\r\n`;
+    const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+    const body = Buffer.from(prompt + FILE + END, 'latin1');
+    const answer = await fetch(url + PATH, { method: 'POST', headers, body });
+    assert.equal(answer.status, status);
+    if (status === 200) assert.equal(transcriber.asked[0]?.request.context, 'Café');
+    else assert.equal(errorIn(await answer.text()).param, 'prompt');
+  });
+}
+
 test('a form of unknown length may be no longer than a file and its fields', async (t) => {
   const { url, transcriber } = await openEars(t);
   let pieces = 0;

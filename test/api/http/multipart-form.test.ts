@@ -38,7 +38,7 @@ test('a form that Node writes is taken apart as Node does it', async () => {
       for (const [index, [name, value]] of theirs.entries()) {
         const { name: ownName, fileName, bytes } = ours[index] ?? assert.fail();
         assert.deepEqual([ownName, fileName], [name, typeof value === 'string' ? undefined : value.name]);
-        if (typeof value === 'string') assert.equal(textOf({ bytes }), value);
+        if (typeof value === 'string') assert.equal(textOf({ name, bytes }), value);
         else assert.deepEqual(bytes, Buffer.from(await value.arrayBuffer()));
       }
     }),
@@ -118,6 +118,35 @@ test('what clients write differently is understood', () => {
   assert.deepEqual([behind?.name, behind?.fileName], ['a', "utf-8''%C3%A4.wav"]);
   assert.deepEqual(read('--x--'), []);
 });
+
+/** A form of one part of this content type. */
+function typed(type: string, bytes: readonly number[]): Buffer {
+  const head = `--x\r\ncontent-disposition: form-data; name="a"\r\ncontent-type: ${type}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(bytes), Buffer.from('\r\n--x--')]);
+}
+
+for (const [type, bytes, text] of [
+  ['text/plain; charset=ISO-8859-1', [0xe9], 'é'],
+  ['text/plain;Charset="windows-1251"', [0xe9], 'й'],
+  ['text/plain; charset=utf-8', [0xc3, 0xa9], 'é'],
+  ['text/plain; charset=utf-16le', [0xe9, 0x00], 'é'],
+  ['text/plain', [0xc3, 0xa9], 'é'],
+  ['text/plain', [0xe9], '\ufffd'],
+] as const) {
+  test(`a part of ${type} with the bytes ${Buffer.from(bytes).toString('hex')} reads as ${text}`, () => {
+    assert.deepEqual(read(typed(type, bytes)), [['a', text]]);
+  });
+}
+
+for (const [charset, message] of [
+  ['klingon', '"a" is in a character set that is not known here; utf-8 is'],
+  ['utf-8', '"a" is not in utf-8, the character set that it states'],
+] as const) {
+  test(`a part with the byte E9 that states the character set ${charset} is refused under its name`, () => {
+    const refusal = { code: 'INVALID_FIELD', field: 'a', message };
+    assert.throws(() => read(typed(`text/plain; charset=${charset}`, [0xe9])), refusal);
+  });
+}
 
 test('what is no form is refused with what is wrong with it', () => {
   const head = 'content-disposition: form-data; name="a"';
