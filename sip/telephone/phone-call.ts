@@ -296,13 +296,13 @@ export class PhoneCall {
     const { transfer } = this.#parts;
     const { direction, from, to, displayName, headers, route } = this.info;
     const callId = this.#leg?.session.dialog?.callId;
-    const line = {
+    const leg = {
       press: (request: DigitsRequest) => this.press(request),
       transfer: (request: TransferRequest) =>
         transfer?.(this, request) ?? Promise.resolve({ accepted: false, status: 501 }),
     };
     const hangUp = () => this.end({ reason: 'we hung up' });
-    return { call, direction, from, to, displayName, headers, callId, route, line, hangUp };
+    return { call, direction, from, to, displayName, headers, callId, route, leg, hangUp };
   }
 
   interrupt(): Interruption {

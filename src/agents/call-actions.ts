@@ -30,18 +30,18 @@ export class CallActions implements ToolActions {
   }
 
   get transfer(): ToolActions['transfer'] {
-    const { line } = this.#parts.handled;
-    if (line === undefined) return undefined;
+    const { leg } = this.#parts.handled;
+    if (leg === undefined) return undefined;
     return async (to, signal) => {
       await this.#lastWords(signal);
-      const { accepted, status } = await line.transfer({ to });
+      const { accepted, status } = await leg.transfer({ to });
       return accepted ? undefined : status;
     };
   }
 
   get press(): ToolActions['press'] {
-    const { line } = this.#parts.handled;
-    return line && ((digits) => line.press({ digits }));
+    const { leg } = this.#parts.handled;
+    return leg && ((digits) => leg.press({ digits }));
   }
 
   collect(wanted: DigitsWanted, signal: AbortSignal): Promise<string> {

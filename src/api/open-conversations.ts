@@ -16,11 +16,11 @@ import { realtimeChannel } from './realtime/realtime-channel.js';
 import type { RealtimeSocketParts } from './realtime/realtime-socket.js';
 import { RelayAttachments } from './relay/relay-attachments.js';
 import { relayChannel } from './relay/relay-channel.js';
-import { relayOpener } from './relay/relay-line.js';
+import { relayOpener } from './relay/relay-connection.js';
 import type { RelayParts } from './relay/relay-session.js';
 import type { ConnectionCounters } from './relay/relay-talk.js';
 import type { RelaySocketParts } from './relay/relay-socket.js';
-import { mediaStreamOpener } from './streams/stream-line.js';
+import { mediaStreamOpener } from './streams/stream-connection.js';
 
 interface ConversationsParts {
   readonly config: {
@@ -61,8 +61,8 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const openCalls = new OpenCalls({ ...parts, events });
   const shared = { callerTexts, ...sources, log, openCalls };
   const { sounds } = workshop;
-  const { applications: lines } = metrics;
-  const relayed = { ...shared, routing, sounds, lines };
+  const { applications: connections } = metrics;
+  const relayed = { ...shared, routing, sounds, connections };
   const counted = { config: config.agents, metrics: metrics.agents };
   const openers = { openRelay: relayOpener(relayed), openMediaStream: mediaStreamOpener(relayed) };
   const handler = new Agents({ ...shared, ...counted, ...openers });

@@ -5,8 +5,8 @@ import type { ParleyError } from '../errors.js';
 import type { Call } from './call.js';
 import type { DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
 
-/** A telephone line, beyond what every call can do. */
-export interface TelephoneLine {
+/** The leg of a telephone call: what can be done with its far end beyond what every call can do. */
+export interface TelephoneLeg {
   /** See PhoneCalls.press. */
   press(request: DigitsRequest): Promise<void>;
   /** See PhoneCalls.transfer. */
@@ -27,7 +27,7 @@ export interface HandledCall {
   /** Name of the rule that answered the call. */
   readonly route?: string | undefined;
   /** Undefined in a browser's call. */
-  readonly line?: TelephoneLine | undefined;
+  readonly leg?: TelephoneLeg | undefined;
   /** Ends the call. */
   hangUp(): Promise<void>;
 }

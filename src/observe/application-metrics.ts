@@ -1,5 +1,5 @@
-// Counts the lines of calls to applications, and the decisions of applications about calls that come in, as
-// Prometheus metrics. Label values come from closed sets.
+// Counts the connections of calls to applications, and the decisions of applications about calls that come
+// in, as Prometheus metrics. Label values come from closed sets.
 //
 //   first socket: opened ──▶ lost ──▶ reconnected … ──▶ closed, and failed if the application is the reason
 import { Counter, Gauge, type Registry } from 'prom-client';
@@ -50,7 +50,7 @@ export class ApplicationMetrics {
     this.#opened.inc({ kind });
   }
 
-  /** A line that was opened has ended. */
+  /** A connection that was opened has ended. */
   closed(kind: string): void {
     this.#open.dec({ kind });
   }
@@ -59,7 +59,7 @@ export class ApplicationMetrics {
     this.#reconnected.inc({ kind });
   }
 
-  /** Counted besides `closed`, if the line was opened. */
+  /** Counted besides `closed`, if the connection was opened. */
   failed(kind: string, reason: string): void {
     this.#failed.inc({ kind, reason });
   }

@@ -60,8 +60,8 @@ forEach('a voice that fails at every answer ends the call, however well the mode
     (await under.model.asked(turn)).say('Good morning.').done();
     await under.passUntil(() => failures(under) > turn);
   }
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
 });
 
 forEach('an answer that is heard in between makes the failures begin anew', async (under) => {
@@ -75,7 +75,7 @@ forEach('an answer that is heard in between makes the failures begin anew', asyn
     await under.passUntil(() => under.count('utterance.spoken') === 2);
   }
   await settle();
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
 });
 
 forEach('a caller whose turn the recogniser loses is told so, and is not left in silence', async (under) => {
@@ -130,7 +130,7 @@ test('answers that are only written are no failures that the caller hears, and d
     await until(() => under.all('response.done').length === turn + 1);
   }
   await settle();
-  assert.deepEqual([under.line, under.engine.begun], [[], []]);
+  assert.deepEqual([under.orders, under.engine.begun], [[], []]);
 });
 
 for (const end of ['fails', 'is written'] as const) {

@@ -14,21 +14,21 @@ const NEVER = new AbortController().signal;
 interface Setting {
   readonly tools?: readonly AgentToolConfig[];
   readonly transfers?: ReadonlyMap<string, string>;
-  readonly hasLine?: boolean;
+  readonly hasLeg?: boolean;
   readonly refusal?: number;
 }
 
-function open({ tools = [], transfers = new Map(), hasLine = true, refusal }: Setting = {}) {
+function open({ tools = [], transfers = new Map(), hasLeg = true, refusal }: Setting = {}) {
   const done: string[] = [];
   const time = new ManualTime();
-  const line = {
+  const leg = {
     transfer: (target: string) => (done.push(`transfer ${target}`), Promise.resolve(refusal)),
     press: (digits: string) => (done.push(`press ${digits}`), Promise.resolve()),
   };
   const actions: ToolActions = {
     hangUp: () => (done.push('hang up'), Promise.resolve()),
     collect: (wanted) => (done.push(`collect ${JSON.stringify(wanted)}`), Promise.resolve('42')),
-    ...(hasLine ? line : {}),
+    ...(hasLeg ? leg : {}),
   };
   const all = new AgentTools({ call: 'call_1', config: { tools, transfers }, actions, time });
   const run = async (name: string, given: object | string, signal = NEVER) => {
@@ -58,7 +58,7 @@ const SALES = new Map([['sales', 'sip:200@pbx']]);
 
 test('a model is offered what its call can do', () => {
   const names = (setting: Setting) => open(setting).all.definitions.map(({ name }) => name);
-  assert.deepEqual(names({ hasLine: false, transfers: SALES }), ['hang_up', 'collect_digits']);
+  assert.deepEqual(names({ hasLeg: false, transfers: SALES }), ['hang_up', 'collect_digits']);
   assert.deepEqual(names({}), ['hang_up', 'send_digits', 'collect_digits']);
   assert.deepEqual(names({ transfers: SALES }), [
     'hang_up',

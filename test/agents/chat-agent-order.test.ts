@@ -66,8 +66,8 @@ test('a voice that fails at every answer ends the call', async () => {
     (await under.model.asked(turn)).say('Good morning.').done();
     await under.passUntil(() => under.told.filter(({ type }) => type === 'agent.failed').length > turn);
   }
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
 });
 
 test('a caller whose turn the recogniser loses is told so, and is not left in silence', async () => {
@@ -89,7 +89,7 @@ test('a function that follows another is not begun once the caller goes on', asy
   await settle();
   under.says('No, wait.');
   await under.model.asked(1);
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
 });
 
 test('a turn over an announcement that nothing interrupts is a question', async () => {

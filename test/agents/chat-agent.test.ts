@@ -93,7 +93,7 @@ test('when the caller interrupts, the model is left, and the history has what wa
   under.pass(20 * 25);
   under.interrupts();
   await until(() => answer.isOver);
-  assert.equal(under.line.length, 0);
+  assert.equal(under.orders.length, 0);
   under.pass(1000);
   under.stops();
   under.text('From where?');
@@ -221,8 +221,8 @@ test('a model that fails is heard as a phrase, and the second time in a row ends
   const second = await under.model.asked(1);
   assert.deepEqual(second.asked, ['user: Hello?\nHello?']);
   second.fail(new ParleyError('TIMEOUT', 'late'));
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
   assert.equal(under.count('utterance.spoken'), 2);
 });
 
@@ -235,7 +235,7 @@ test('an answer that works lets the failures be forgotten', async () => {
     else answer.done(); // a model that says nothing has failed as well
     await under.passUntil(() => under.count('utterance.spoken') === turn + 1);
   }
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
 });
 
 test('a broken answer is spoken as far as it came, then the failure', async () => {
@@ -252,10 +252,10 @@ test('the model hangs up after its goodbye was heard', async () => {
   const under = open();
   under.says('Bye.');
   (await under.model.asked(0)).say('Goodbye.').call('hang_up').done();
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   const types = under.events.map(({ type }) => type);
   assert.ok(types.includes('utterance.spoken'), types.join(' '));
-  assert.deepEqual(under.line, ['hang up']);
+  assert.deepEqual(under.orders, ['hang up']);
   assert.equal(under.model.answers.length, 1);
 });
 
@@ -272,7 +272,7 @@ test('a caller who speaks during the goodbye stays', async () => {
   const next = await under.model.asked(1);
   assert.equal(next.asked.at(-1), 'user: Wait!');
   assert.ok(next.asked.some((message) => message.startsWith('tool: {"error":"no result yet')));
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
 });
 
 test('a transfer that is refused goes back to the model', async () => {
@@ -280,7 +280,7 @@ test('a transfer that is refused goes back to the model', async () => {
   under.says('A person, please.');
   (await under.model.asked(0)).say('I connect you.').call('transfer_call', { target: 'sales' }).done();
   await under.passUntil(() => under.model.answers.length === 2);
-  assert.deepEqual(under.line, ['transfer sip:200@pbx']);
+  assert.deepEqual(under.orders, ['transfer sip:200@pbx']);
   assert.deepEqual((await under.model.asked(1)).asked, [
     'user: A person, please.',
     'assistant: I connect you. +calls',
@@ -365,9 +365,9 @@ test('a caller who says nothing is asked, hears a goodbye, and the call ends', a
   under.pass(4980);
   assert.deepEqual(under.engine.begun, ['Welcome.']);
   await under.passUntil(() => under.count('utterance.spoken') === 2);
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Welcome.', 'Are you there?', 'Goodbye.']);
-  assert.deepEqual(under.line, ['hang up']);
+  assert.deepEqual(under.orders, ['hang up']);
   assert.equal(under.time.waiting, 0);
 });
 
@@ -434,13 +434,13 @@ test('a caller who interrupts the goodbye stays', async () => {
   const next = await under.model.asked(0);
   assert.equal(next.asked.at(-1), 'user: Wait!');
   await settle();
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
 });
 
 test('a model that failed does not keep a silent caller in the call', async () => {
   const under = open({ agent: { idle: IDLE, mostFailures: 9 } });
   under.says('Hello?');
   (await under.model.asked(0)).fail(new ParleyError('AGENT_FAILED', 'gone'));
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, again please.', 'Are you there?', 'Goodbye.']);
 });

@@ -152,10 +152,10 @@ test('no function is called before the turn is decided', async () => {
   (await askedEarly(under, 'Bye.')).call('hang_up').done();
   await settle();
   under.pass(100);
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
   decides(under, 'Bye.');
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
   const tool = under.told.findIndex(({ type }) => type === 'agent.tool');
   assert.ok(tool > under.told.findIndex(({ type }) => type === 'agent.prompt'));
 });

@@ -1,5 +1,5 @@
 // A call that an agent conducts: the call, its queue and the encoder are real; the engine, the recogniser,
-// the worker that hears, the line and time are the test's.
+// the worker that hears, the far end and time are the test's.
 import assert from 'node:assert/strict';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { HandledCall } from '../../src/call/call-handler.js';
@@ -28,8 +28,8 @@ export interface HandledCallUnderTest extends CallUnderTest {
   readonly hearing: FakeHearing;
   /** The expectations that the recogniser was told. */
   readonly expected: (ExpectedSpeech | undefined)[];
-  /** The orders to the line. */
-  readonly line: string[];
+  /** The orders to the far end. */
+  readonly orders: string[];
   /** The caller speaks a whole turn of a second. */
   says(text: string): void;
   begins(): void;
@@ -62,7 +62,7 @@ export function openHandledCall(
   const hearing = new FakeHearing();
   const under = calls.open(undefined, makePort === undefined ? { hearing } : { hearing, makePort });
   const { call, time, port, events } = under;
-  const line: string[] = [];
+  const orders: string[] = [];
   const expected: (ExpectedSpeech | undefined)[] = [];
   const listeners: CallerListener[] = [];
   const turns = new CallerTurns(time, listeners);
@@ -88,13 +88,13 @@ export function openHandledCall(
     from: 'sip:anna@example.com',
     to: 'sip:100@example.com',
     hangUp: async () => {
-      line.push('hang up');
+      orders.push('hang up');
       await call.close('agent hung up');
     },
-    line: {
-      press: async ({ digits }) => void line.push(`press ${digits}`),
+    leg: {
+      press: async ({ digits }) => void orders.push(`press ${digits}`),
       transfer: async ({ to }) => {
-        line.push(`transfer ${to}`);
+        orders.push(`transfer ${to}`);
         return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
       },
     },
@@ -123,7 +123,7 @@ export function openHandledCall(
     callerTexts,
     hearing,
     expected,
-    line,
+    orders,
     begins,
     stops,
     text,

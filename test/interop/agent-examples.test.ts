@@ -15,7 +15,7 @@ import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/main.js';
 import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { openHandledCall } from '../agents/handled-call.js';
-import { openLine, RELAY } from '../api/relay/open-line.js';
+import { connectRelay, RELAY } from '../api/relay/connect-relay.js';
 import { openCalls } from '../fakes/call-under-test.js';
 import { until } from '../fakes/until.js';
 import { freePorts } from './telephone/free-port.js';
@@ -48,7 +48,7 @@ for (const [command, file] of [
   test(`${file} greets, answers token by token, knows what was heard, and ends the call`, async (t) => {
     const port = await started(t, command, file);
     const under = openHandledCall(calls);
-    openLine(under, { ...RELAY, url: `ws://127.0.0.1:${port}/` });
+    connectRelay(under, { ...RELAY, url: `ws://127.0.0.1:${port}/` });
     await under.passUntil(() => under.count('utterance.spoken') === 1);
     under.says('I want tea.');
     await under.passUntil(() => under.count('utterance.started') === 2);
@@ -60,7 +60,7 @@ for (const [command, file] of [
     under.text('Green tea.');
     await under.passUntil(() => under.count('utterance.spoken') === 2);
     under.says('Bye.');
-    await under.passUntil(() => under.line.length === 1);
+    await under.passUntil(() => under.orders.length === 1);
     const spoken = under.events.filter((event) => event.type === 'utterance.spoken').map(({ text }) => text);
     assert.deepEqual(spoken, [
       'Welcome to the tea shop.',

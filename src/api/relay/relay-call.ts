@@ -16,7 +16,7 @@ const ACTION_MS = 10_000;
 
 /** The first message of a session. All fields are strings, as clients check. */
 export function setupMessage(
-  { call, direction, from = '', to = '', displayName = '', headers, line }: HandledCall,
+  { call, direction, from = '', to = '', displayName = '', headers, leg }: HandledCall,
   { parameters }: RelayAttributes,
   sessionId: string,
 ) {
@@ -29,7 +29,7 @@ export function setupMessage(
     from,
     to,
     forwardedFrom: headers?.['Diversion'] ?? '',
-    callType: line === undefined ? 'CLIENT' : 'SIP',
+    callType: leg === undefined ? 'CLIENT' : 'SIP',
     callerName: displayName,
     direction: DIRECTIONS[direction],
     callStatus: 'IN-PROGRESS',

@@ -392,10 +392,10 @@ export class RelaySession {
   }
 
   #press(digits: string): void {
-    const { line } = this.#handled;
-    if (line === undefined)
+    const { leg } = this.#handled;
+    if (leg === undefined)
       throw new ParleyError('CALL_STATE', 'the call has no telephone line to send digits on');
-    line.press({ digits: digits.replaceAll('w', ',') }).catch((error: unknown) => this.#refuse(error));
+    leg.press({ digits: digits.replaceAll('w', ',') }).catch((error: unknown) => this.#refuse(error));
   }
 
   #clear(): void {

@@ -42,7 +42,7 @@ const FAILURES = { '64102': 'unreachable', '64105': 'lost', '64107': 'bad_messag
 type FailureCode = keyof typeof FAILURES;
 
 export interface RelayTalkParts extends RelayParts {
-  readonly lines: ConnectionCounters;
+  readonly connections: ConnectionCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
 }
@@ -125,9 +125,9 @@ export class RelayTalk implements Talk {
   /** The session is on this socket from now on: it gets the setup message, and what has waited. */
   connected(wire: RelayWire): void {
     const isResumed = this.#wasConnected;
-    const { lines } = this.#parts;
-    if (isResumed) lines.reconnected(this.#owner.kind);
-    else lines.opened(this.#owner.kind);
+    const { connections } = this.#parts;
+    if (isResumed) connections.reconnected(this.#owner.kind);
+    else connections.opened(this.#owner.kind);
     this.#wire = wire;
     this.#wasConnected = true;
     this.#connectedMs = this.#parts.time.now();
@@ -215,9 +215,9 @@ export class RelayTalk implements Talk {
   }
 
   #count({ errorCode }: RelayEnd): void {
-    const { lines } = this.#parts;
-    if (this.#wasConnected) lines.closed(this.#owner.kind);
-    if (errorCode !== undefined) lines.failed(this.#owner.kind, FAILURES[errorCode]);
+    const { connections } = this.#parts;
+    if (this.#wasConnected) connections.closed(this.#owner.kind);
+    if (errorCode !== undefined) connections.failed(this.#owner.kind, FAILURES[errorCode]);
   }
 
   async #hangUp(): Promise<void> {

@@ -193,8 +193,8 @@ test("the agent's own functions run here, and no client is told of them", async 
   const under = open();
   under.says('Bye.');
   (await under.model.asked(0)).say('Goodbye.').call('hang_up').done();
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
   assert.equal(under.all('response.function_call_arguments.done').length, 0);
 });
 
@@ -238,8 +238,8 @@ test('a model that fails is a failed response; the caller hears the phrase, and 
     [status, status_details],
     ['failed', { type: 'failed', error: { type: 'server_error', code: 'agent_failed' } }],
   );
-  await until(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await until(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
 });
 
 test('a slow model is covered by a filler, which is no response', async () => {

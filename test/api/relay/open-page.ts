@@ -7,7 +7,7 @@ import type { ChannelOpening, ChannelTalk, HandledCall } from '../../../src/call
 import { type HandledCallUnderTest, openHandledCall, settle } from '../../agents/handled-call.js';
 import type { openCalls } from '../../fakes/call-under-test.js';
 import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
-import { relayPartsOf } from './open-line.js';
+import { relayPartsOf } from './connect-relay.js';
 import type { RelayedMessage } from './relay-backend.js';
 import { SILENT_LOG } from '../../../src/log.js';
 

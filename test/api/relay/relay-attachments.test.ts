@@ -5,11 +5,11 @@ import { RelayAttachments } from '../../../src/api/relay/relay-attachments.js';
 import { OpenCalls } from '../../../src/call/open-calls.js';
 import { openHandledCall } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
-import { CountedLines } from '../../fakes/counted-lines.js';
+import { CountedConnections } from '../../fakes/counted-connections.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
 import { refusal, SocketClient } from '../http/socket-client.js';
-import { relayPartsOf } from './open-line.js';
+import { relayPartsOf } from './connect-relay.js';
 
 const calls = openCalls();
 const [SHOP, OTHER] = ['shop-key-0123456789', 'other-key-0123456789'];
@@ -19,15 +19,15 @@ async function open(t: TestContext, apiKeys: readonly string[] = []) {
   const under = openHandledCall(calls);
   const open = new OpenCalls({ ownerOf: () => (apiKeys.length === 0 ? undefined : 'shop') });
   open.opened(under.handled);
-  const lines = new CountedLines();
-  const relays = new RelayAttachments({ ...relayPartsOf(under, lines), openCalls: open });
+  const connections = new CountedConnections();
+  const relays = new RelayAttachments({ ...relayPartsOf(under, connections), openCalls: open });
   const { url } = await openServer(t, { relays, apiKeys });
   const headersOf = (key: string | undefined) =>
     key === undefined ? {} : { authorization: `Bearer ${key}` };
   return {
     ...under,
     open,
-    counted: lines.noted,
+    counted: connections.noted,
     attach: (query = '', key?: string) =>
       SocketClient.open(t, `${url}${PATH}${query}`, { headers: headersOf(key) }),
     refused: async (path: string, key?: string) => {
@@ -66,7 +66,7 @@ test('an application attaches to a running call, hears the caller and speaks', a
   assert.deepEqual(under.engine.begun, ['Good morning.', 'How can I help you?']);
   app.send({ type: 'end' });
   assert.deepEqual(await app.closed(), [1000, '']);
-  await until(() => under.line.includes('hang up'));
+  await until(() => under.orders.includes('hang up'));
 });
 
 test('two applications at one call, or one beside an agent, are refused', async (t) => {
@@ -156,7 +156,7 @@ test('an application that stays away half a minute has failed, and the call ends
   await until(() => under.engine.begun.length === 1);
   await under.passUntil(() => under.count('utterance.spoken') === 1);
   under.pass(30_000);
-  await under.passUntil(() => under.line.includes('hang up'));
+  await under.passUntil(() => under.orders.includes('hang up'));
   assert.deepEqual(under.engine.begun, ['One moment, please.', 'Goodbye.']);
   const failed = ['attached_relay opened', 'attached_relay closed', 'attached_relay failed: lost'];
   assert.deepEqual(under.counted, failed);

@@ -176,7 +176,7 @@ test('digits need a telephone line, which the call of a page does not have', () 
   const page = open();
   page.send({ type: 'sendDigits', digits: '12' });
   assert.deepEqual(descriptions(page), ['the call has no telephone line to send digits on']);
-  assert.deepEqual(page.line, []);
+  assert.deepEqual(page.orders, []);
 });
 
 test('a page that ends its session has its last word heard, and the call ends', async () => {
@@ -184,7 +184,7 @@ test('a page that ends its session has its last word heard, and the call ends', 
   page.say('Goodbye.');
   page.send({ type: 'end', handoffData: '{"reason":"done"}' });
   page.say('Never heard.');
-  await page.passUntil(() => page.line.includes('hang up'));
+  await page.passUntil(() => page.orders.includes('hang up'));
   assert.deepEqual(page.engine.begun, ['Goodbye.']);
   assert.equal(await page.call.closed, 'agent hung up');
   assert.equal(page.count('utterance.spoken'), 1);
@@ -255,13 +255,13 @@ test('messages that cannot be read are errors, and the session goes on', async (
   page.say('I am here.'); // the tenth: it can be read
   page.send('{');
   await spoken(page);
-  assert.deepEqual(page.line, []);
+  assert.deepEqual(page.orders, []);
 });
 
 test('after ten bad messages in a row the caller hears the failure phrase, and the call ends', async () => {
   const page = open({ failurePhrase: 'Sorry, goodbye.' });
   for (let count = 0; count < 10; count++) page.send('{');
-  await page.passUntil(() => page.line.includes('hang up'));
+  await page.passUntil(() => page.orders.includes('hang up'));
   const [bad] = descriptions(page);
   assert.equal(bad, '64107: a message must be JSON');
   assert.equal(descriptions(page).length, 11);
@@ -309,5 +309,5 @@ test('a caller who hangs up ends the session, and later messages do nothing', as
   page.session.close();
   await settle();
   assert.equal(page.messages.length, told);
-  assert.deepEqual([page.engine.begun, page.line], [[], []]);
+  assert.deepEqual([page.engine.begun, page.orders], [[], []]);
 });

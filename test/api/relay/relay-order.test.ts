@@ -20,7 +20,7 @@ test('an application may close its socket after "end": the caller hears the last
   under.app.send({ type: 'end' });
   under.app.socket.close(1000);
   await until(() => under.app.closeCode !== undefined);
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Goodbye.']);
   assert.equal(under.backend.sockets.length, 1);
 });
@@ -30,7 +30,7 @@ test('"end" waits for a sound and for a text whose tokens were still coming', as
   under.app.send({ type: 'play', source: SOUND });
   under.say('Good night', {});
   under.app.send({ type: 'end' });
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.equal(under.count('utterance.spoken'), 2);
   assert.deepEqual(under.engine.begun, ['Good night']);
 });
@@ -38,7 +38,7 @@ test('"end" waits for a sound and for a text whose tokens were still coming', as
 test('a close without a code is the end of the session, as one with 1000 is', async (t) => {
   const under = await open(t);
   under.app.socket.close();
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, goodbye.']);
   assert.equal(under.backend.sockets.length, 1);
 });
@@ -53,7 +53,7 @@ test('an application that drops every socket at once is given half a minute in a
   assert.ok(under.time.now() - beganMs < 40_000, String(under.time.now() - beganMs));
   assert.deepEqual(under.engine.begun, ['One moment.', 'Sorry, goodbye.']);
   assert.ok(under.backend.sockets.length < 14, `${under.backend.sockets.length} sockets`);
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
 });
 
 test('what a key or a typed text interrupts is told before it', async (t) => {

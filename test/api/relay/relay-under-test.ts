@@ -3,15 +3,15 @@ import type { TestContext } from 'node:test';
 import type { Talk } from '../../../src/call/call-handler.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
 import { type HandledCallUnderTest, openHandledCall } from '../../agents/handled-call.js';
-import { CountedLines } from '../../fakes/counted-lines.js';
+import { CountedConnections } from '../../fakes/counted-connections.js';
 import type { openCalls } from '../../fakes/call-under-test.js';
-import { openLine, RELAY } from './open-line.js';
+import { connectRelay, RELAY } from './connect-relay.js';
 import { RelayBackend, type RelaySocket } from './relay-backend.js';
 
 export interface RelayUnderTest extends HandledCallUnderTest {
   readonly backend: RelayBackend;
   readonly talk: Talk;
-  /** What was counted of the line. */
+  /** What was counted of the connection. */
   readonly counted: readonly string[];
   /** The first socket. */
   readonly app: RelaySocket;
@@ -25,15 +25,15 @@ export async function openRelay(
 ): Promise<RelayUnderTest> {
   const backend = await RelayBackend.open(t);
   const under = openHandledCall(calls);
-  const lines = new CountedLines();
-  const talk = openLine(under, { ...RELAY, url: backend.url, ...change }, lines);
+  const connections = new CountedConnections();
+  const talk = connectRelay(under, { ...RELAY, url: backend.url, ...change }, connections);
   const app = await backend.socket();
   await app.message('setup');
   return {
     ...under,
     backend,
     talk,
-    counted: lines.noted,
+    counted: connections.noted,
     app,
     say: (token, more = { last: true }) => app.send({ type: 'text', token, ...more }),
   };

@@ -202,7 +202,7 @@ test('TAC sends a whole answer with its last token, and the end with the data of
     sentiment: 'calm',
   });
   under.app.send({ type: 'end', handoffData });
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.equal(under.count('utterance.spoken'), 1);
   await until(() => posts.length === 1);
   assert.equal(posts[0]?.['HandoffData'], handoffData);

@@ -6,7 +6,7 @@ import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';
 import { Pattern, RoutingTable } from '../../../sip/routing-table.js';
 import { announcementIn, Answering } from '../../../sip/telephone/answering.js';
-import { RELAY } from '../../api/relay/open-line.js';
+import { RELAY } from '../../api/relay/connect-relay.js';
 import { ROUTING } from './fake-legs.js';
 
 const FILE = {

@@ -19,7 +19,7 @@ import type { MediaRequest } from '../../../sip/trunk/outbound-calls.js';
 import { MediaNegotiation } from '../../../sip/sdp/media-negotiation.js';
 import { mediaPolicy } from '../../../sip/telephone/media-supply.js';
 import { FINGERPRINT } from '../sdp/negotiation-under-test.js';
-import { RELAY } from '../../api/relay/open-line.js';
+import { RELAY } from '../../api/relay/connect-relay.js';
 import { until } from '../../fakes/until.js';
 import { asCall, asMedia, callSurroundings, FakeCall, FakeMedia } from './fake-legs.js';
 

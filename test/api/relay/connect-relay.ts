@@ -1,10 +1,10 @@
 // Connects a call under test with an application of the ConversationRelay protocol.
-import { relayOpener } from '../../../src/api/relay/relay-line.js';
+import { relayOpener } from '../../../src/api/relay/relay-connection.js';
 import type { Talk } from '../../../src/call/call-handler.js';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
 import { ParleyError } from '../../../src/errors.js';
 import type { HandledCallUnderTest } from '../../agents/handled-call.js';
-import { CountedLines } from '../../fakes/counted-lines.js';
+import { CountedConnections } from '../../fakes/counted-connections.js';
 import { buzz, ENGINE_RATE } from '../../fakes/engines.js';
 import { SILENT_LOG } from '../../../src/log.js';
 
@@ -39,7 +39,7 @@ export const RELAY: Omit<RelayConfig, 'url'> = {
 
 export function relayPartsOf(
   { callerTexts, time, engine: routing }: Pick<HandledCallUnderTest, 'callerTexts' | 'time' | 'engine'>,
-  lines = new CountedLines(),
+  connections = new CountedConnections(),
 ) {
   const sounds = {
     read: (source: string) => {
@@ -50,9 +50,22 @@ export function relayPartsOf(
   };
   const log = SILENT_LOG;
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  return { callerTexts, sounds, routing, time, lines, unixMs: () => 1_700_000_000_000, log, randomBytes };
+  return {
+    callerTexts,
+    sounds,
+    routing,
+    time,
+    connections,
+    unixMs: () => 1_700_000_000_000,
+    log,
+    randomBytes,
+  };
 }
 
-export function openLine(under: HandledCallUnderTest, config: RelayConfig, lines = new CountedLines()): Talk {
-  return relayOpener(relayPartsOf(under, lines))(under.handled, config);
+export function connectRelay(
+  under: HandledCallUnderTest,
+  config: RelayConfig,
+  connections = new CountedConnections(),
+): Talk {
+  return relayOpener(relayPartsOf(under, connections))(under.handled, config);
 }

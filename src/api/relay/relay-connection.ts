@@ -1,4 +1,5 @@
-// The line of a call to its application: dials the application's WebSocket, and dials again after a lost one.
+// The connection of a call to its application: dials the application's WebSocket, and dials again after a
+// lost one.
 //
 //   dialling ──▶ open ──lost──▶ dialling …
 //
@@ -18,10 +19,10 @@ const CLOSED = [1000, 1005];
 
 /** Connects calls with their applications. */
 export function relayOpener(parts: RelayTalkParts): (handled: HandledCall, config: RelayConfig) => Talk {
-  return (handled, config) => new RelayLine(handled, config, parts).talk;
+  return (handled, config) => new RelayConnection(handled, config, parts).talk;
 }
 
-class RelayLine {
+class RelayConnection {
   readonly talk: RelayTalk;
   readonly #handled: HandledCall;
   readonly #config: RelayConfig;

@@ -8,9 +8,9 @@ import { test, type TestContext } from 'node:test';
 import type { RelayConfig } from '../../../src/config/relay-config.js';
 import { openHandledCall, settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
-import { CountedLines } from '../../fakes/counted-lines.js';
+import { CountedConnections } from '../../fakes/counted-connections.js';
 import { until } from '../../fakes/until.js';
-import { openLine, RELAY, TOKEN } from './open-line.js';
+import { connectRelay, RELAY, TOKEN } from './connect-relay.js';
 import { RelayBackend } from './relay-backend.js';
 import { openRelay, type RelayUnderTest } from './relay-under-test.js';
 
@@ -231,7 +231,7 @@ test('digits go out, and languages change voice and recogniser', async (t) => {
   under.app.send({ type: 'sendDigits', digits: '1w2' });
   under.app.send({ type: 'language', ttsLanguage: 'fr-FR', transcriptionLanguage: 'fr-FR' });
   await until(() => under.expected.length === 2);
-  assert.deepEqual(under.line, ['press 1,2']);
+  assert.deepEqual(under.orders, ['press 1,2']);
   assert.deepEqual(under.expected[1], { language: 'fr-FR', context: undefined });
 });
 
@@ -244,8 +244,8 @@ test('a bad message is error 64107, and the session goes on; ten in a row end it
   assert.equal(under.app.of('error')[0]?.['description'], '64107: a message must be JSON');
   for (let n = 0; n < 10; n++) under.app.send({ type: 'nonsense' });
   await until(() => under.app.closeCode === 1007);
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
   assert.equal(under.engine.begun.at(-1), 'Sorry, goodbye.');
   assert.equal(under.backend.sockets.length, 1);
   assert.deepEqual(under.counted, ['relay opened', 'relay closed', 'relay failed: bad_messages']);
@@ -283,7 +283,7 @@ test('"end" is done after the last word, and the action gets the data, signed', 
   const under = await open(t, { action });
   under.say('Goodbye.');
   under.app.send({ type: 'end', handoffData: '{"to":"sales"}' });
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.equal(under.count('utterance.spoken'), 1);
   await until(() => posts.length === 1);
   const fields = Object.fromEntries(new URLSearchParams(posts[0]?.body));
@@ -323,7 +323,11 @@ test('a lost socket is dialled again: the caller hears a phrase, and what was sa
   assert.equal((await again.message('prompt'))['voicePrompt'], 'Are you there?');
   again.send({ type: 'text', token: 'Yes.', last: true });
   await under.passUntil(() => under.count('utterance.spoken') === 3);
-  assert.deepEqual(under.counted, ['relay opened', 'relay reconnected'], 'the line is open all the time');
+  assert.deepEqual(
+    under.counted,
+    ['relay opened', 'relay reconnected'],
+    'the connection is open all the time',
+  );
 });
 
 test('prompts of the time without a socket wait for the next one', async (t) => {
@@ -347,8 +351,8 @@ test('prompts of the time without a socket wait for the next one', async (t) => 
 test('an application that does not come back within half a minute has failed, and the call ends with a phrase', async (t) => {
   const under = await open(t);
   await under.backend.close();
-  await under.passUntil(() => under.line.length === 1);
-  assert.deepEqual(under.line, ['hang up']);
+  await under.passUntil(() => under.orders.length === 1);
+  assert.deepEqual(under.orders, ['hang up']);
   assert.deepEqual(under.engine.begun, ['One moment.', 'Sorry, goodbye.']);
   assert.ok(under.time.now() > 35_000);
 });
@@ -356,7 +360,7 @@ test('an application that does not come back within half a minute has failed, an
 test('with "lostSocket": "end" a lost socket is a failure at once, as with Twilio', async (t) => {
   const under = await open(t, { lostSocket: 'end' });
   under.app.socket.terminate();
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, goodbye.']);
   assert.equal(under.backend.sockets.length, 1);
   assert.deepEqual(under.counted, ['relay opened', 'relay closed', 'relay failed: lost']);
@@ -365,14 +369,14 @@ test('with "lostSocket": "end" a lost socket is a failure at once, as with Twili
 test('an application that cannot be reached is a failure after ten seconds', async () => {
   const under = openHandledCall(calls);
   const beganMs = under.time.now();
-  const lines = new CountedLines();
-  openLine(under, { ...RELAY, url: 'ws://127.0.0.1:9/' }, lines);
+  const connections = new CountedConnections();
+  connectRelay(under, { ...RELAY, url: 'ws://127.0.0.1:9/' }, connections);
   await under.passUntil(() => under.engine.begun.length === 1);
   const waitedMs = under.time.now() - beganMs; // frames pass while the real refusals come
   assert.ok(waitedMs >= 6000 && waitedMs < 25_000, String(waitedMs));
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Sorry, goodbye.']);
-  assert.deepEqual(lines.noted, ['relay failed: unreachable'], 'it was never opened');
+  assert.deepEqual(connections.noted, ['relay failed: unreachable'], 'it was never opened');
 });
 
 test('a redirection is not followed', async (t) => {
@@ -387,8 +391,8 @@ test('a redirection is not followed', async (t) => {
   await once(server, 'listening');
   t.after(() => server.close());
   const under = openHandledCall(calls);
-  openLine(under, { ...RELAY, url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/` });
-  await under.passUntil(() => under.line.length === 1);
+  connectRelay(under, { ...RELAY, url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/` });
+  await under.passUntil(() => under.orders.length === 1);
   assert.ok(asked > 0);
   assert.deepEqual([other.sockets.length, under.engine.begun], [0, ['Sorry, goodbye.']]);
 });
@@ -409,7 +413,7 @@ test('a caller who hangs up completes the session, and leaves no timer', async (
   await under.call.close('caller hung up');
   await until(() => under.app.closeCode === 1000);
   assert.equal(under.time.waiting, 0);
-  assert.deepEqual(under.line, []);
+  assert.deepEqual(under.orders, []);
   assert.deepEqual(under.counted, ['relay opened', 'relay closed']);
 });
 
@@ -433,9 +437,9 @@ const IDLE = { idleMs: 400, phrase: 'Are you there?', times: 1, goodbye: 'Goodby
 
 test('a caller who says nothing is asked by the server, and the call ends', async (t) => {
   const under = await open(t, { idle: IDLE, welcomeGreeting: 'Welcome.' });
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['Welcome.', 'Are you there?', 'Goodbye.']);
-  assert.deepEqual(under.line, ['hang up']);
+  assert.deepEqual(under.orders, ['hang up']);
   await until(() => under.app.closeCode !== undefined);
   assert.equal(under.time.waiting, 0);
 });
@@ -457,6 +461,6 @@ for (const [what, act] of [
 test('while the application is lost, the caller is not asked', async (t) => {
   const under = await open(t, { idle: IDLE });
   await under.backend.close();
-  await under.passUntil(() => under.line.length === 1);
+  await under.passUntil(() => under.orders.length === 1);
   assert.deepEqual(under.engine.begun, ['One moment.', 'Sorry, goodbye.']);
 });

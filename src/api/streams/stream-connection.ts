@@ -1,5 +1,5 @@
-// The line of a call to a bot with speech of its own: dials the bot's WebSocket, carries sound both ways in
-// the protocol of Twilio's Media Streams, and ends the stream on either side.
+// The connection of a call to a bot with speech of its own: dials the bot's WebSocket, carries sound both
+// ways in the protocol of Twilio's Media Streams, and ends the stream on either side.
 //
 //   connecting ──▶ open ──▶ over: the caller hung up, the bot closed the socket, or the bot is lost
 //
@@ -46,7 +46,7 @@ const TRACKS: Readonly<Record<MediaStreamConfig['track'], readonly StreamTrack[]
 
 interface StreamParts {
   readonly time: Time;
-  readonly lines: ConnectionCounters;
+  readonly connections: ConnectionCounters;
   /** Cryptographically strong. */
   readonly randomBytes: (count: number) => Buffer;
   readonly log: Log;
@@ -56,10 +56,10 @@ interface StreamParts {
 export function mediaStreamOpener(
   parts: StreamParts,
 ): (handled: HandledCall, config: MediaStreamConfig) => Talk {
-  return (handled, config) => new StreamLine(handled, config, parts);
+  return (handled, config) => new StreamConnection(handled, config, parts);
 }
 
-class StreamLine implements Talk {
+class StreamConnection implements Talk {
   readonly #handled: HandledCall;
   readonly #config: MediaStreamConfig;
   readonly #parts: StreamParts;
@@ -126,7 +126,7 @@ class StreamLine implements Talk {
     const { call } = this.#handled;
     const { parameters, track } = this.#config;
     this.#isOpen = true;
-    this.#parts.lines.opened(KIND);
+    this.#parts.connections.opened(KIND);
     this.#send(this.#writer.connected());
     this.#send(this.#writer.start(TRACKS[track], parameters));
     this.#parts.log.info({ call: call.id, bot: this.#config.name, stream: this.#streamSid }, 'bot connected');
@@ -144,7 +144,7 @@ class StreamLine implements Talk {
     });
   }
 
-  /** Speech of the caller is no silence of the line, though the bot hears it, and not this server. */
+  /** Speech of the caller is no silence of the call, though the bot hears it, and not this server. */
   #hear(): () => void {
     try {
       return this.#handled.call.hear();
@@ -208,7 +208,7 @@ class StreamLine implements Talk {
 
   #failed(error: keyof typeof FAILURES, message: string): void {
     this.#warn({ error }, message);
-    this.#parts.lines.failed(KIND, FAILURES[error]);
+    this.#parts.connections.failed(KIND, FAILURES[error]);
     this.#stop();
     this.#feed.clear('the bot is lost');
     void this.#within(PHRASE_MS, this.#apologise()).then(() => this.#handled.hangUp());
@@ -231,7 +231,7 @@ class StreamLine implements Talk {
     this.#unobserve();
     this.#sound?.close();
     this.#send(this.#writer.stop());
-    if (this.#isOpen) this.#parts.lines.closed(KIND);
+    if (this.#isOpen) this.#parts.connections.closed(KIND);
     this.#isOpen = false;
     this.#socket?.close();
     this.#socket = undefined;

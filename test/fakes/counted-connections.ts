@@ -1,7 +1,7 @@
-// Notes what is counted of the lines to applications, in order.
+// Notes what is counted of the connections to applications, in order.
 import type { ConnectionCounters } from '../../src/api/relay/relay-talk.js';
 
-export class CountedLines implements ConnectionCounters {
+export class CountedConnections implements ConnectionCounters {
   readonly noted: string[] = [];
 
   opened(kind: string): void {

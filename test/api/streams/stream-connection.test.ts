@@ -5,13 +5,13 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { mediaStreamOpener } from '../../../src/api/streams/stream-line.js';
+import { mediaStreamOpener } from '../../../src/api/streams/stream-connection.js';
 import type { Talk } from '../../../src/call/call-handler.js';
 import { MU_LAW, MU_LAW_VALUES } from '../../../src/codecs/g711.js';
 import type { MediaStreamConfig } from '../../../src/config/media-stream-config.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../../agents/handled-call.js';
 import { FRAME_MS, openCalls } from '../../fakes/call-under-test.js';
-import { CountedLines } from '../../fakes/counted-lines.js';
+import { CountedConnections } from '../../fakes/counted-connections.js';
 import { until } from '../../fakes/until.js';
 import { FAR, rtp } from '../../media/plane-under-test.js';
 import { type BotStream, StreamBot } from './stream-bot.js';
@@ -22,12 +22,12 @@ const SILENCE = 0xff;
 const TOKEN = 'auth-token-of-a-test';
 const PHRASE = 'Sorry, goodbye.';
 
-interface LineUnderTest extends HandledCallUnderTest {
+interface ConnectionUnderTest extends HandledCallUnderTest {
   readonly talk: Talk;
   readonly warnings: string[];
   /** The error numbers of the warnings. */
   readonly errors: unknown[];
-  /** What was counted of the line. */
+  /** What was counted of the connection. */
   readonly counted: readonly string[];
   /** Lets so many frames leave, and what they cause happen. */
   leave(frames: number): Promise<void>;
@@ -35,12 +35,12 @@ interface LineUnderTest extends HandledCallUnderTest {
   heard(): Buffer;
 }
 
-interface StreamUnderTest extends LineUnderTest {
+interface StreamUnderTest extends ConnectionUnderTest {
   readonly bot: StreamBot;
   readonly stream: BotStream;
 }
 
-function openLine(url: string, change: Partial<MediaStreamConfig> = {}): LineUnderTest {
+function openStream(url: string, change: Partial<MediaStreamConfig> = {}): ConnectionUnderTest {
   const under = openHandledCall(calls);
   const warnings: string[] = [];
   const errors: unknown[] = [];
@@ -63,8 +63,8 @@ function openLine(url: string, change: Partial<MediaStreamConfig> = {}): LineUnd
     ...change,
   };
   const randomBytes = (count: number) => Buffer.alloc(count, 7);
-  const lines = new CountedLines();
-  const talk = mediaStreamOpener({ time: under.time, lines, log, randomBytes })(under.handled, config);
+  const connections = new CountedConnections();
+  const talk = mediaStreamOpener({ time: under.time, connections, log, randomBytes })(under.handled, config);
   const leave = async (frames: number) => {
     for (let frame = 0; frame < frames; frame++) {
       under.pass(FRAME_MS);
@@ -75,17 +75,17 @@ function openLine(url: string, change: Partial<MediaStreamConfig> = {}): LineUnd
     const loud = under.sent().filter(({ payload }) => payload.some((code) => code !== SILENCE));
     return Buffer.concat(loud.map(({ payload }) => payload));
   };
-  return { ...under, talk, warnings, errors, counted: lines.noted, leave, heard };
+  return { ...under, talk, warnings, errors, counted: connections.noted, leave, heard };
 }
 
 async function open(t: TestContext, change: Partial<MediaStreamConfig> = {}): Promise<StreamUnderTest> {
   const bot = await StreamBot.open(t);
-  const under = openLine(bot.url, change);
+  const under = openStream(bot.url, change);
   return { ...under, bot, stream: await bot.stream() };
 }
 
 /** The caller sends a tone, 20 ms a packet; returns a function for one more packet. */
-function caller({ port, pass }: LineUnderTest): () => void {
+function caller({ port, pass }: ConnectionUnderTest): () => void {
   const socket = port.socket ?? assert.fail();
   socket.formats([{ payloadType: 0, kind: 'sound', clockRate: 8000, codec: 'PCMU' }]);
   socket.learn(FAR);
@@ -301,16 +301,16 @@ for (const [how, code] of [
 ] as const) {
   test(`a bot that closes its socket ${how} is heard to its last word, then the call ends`, async (t) => {
     const under = await open(t);
-    const { stream, call, line, leave, time } = under;
+    const { stream, call, orders, leave, time } = under;
     stream.speak(ramp(8000));
     await until(() => call.stats().queuedMs === 1000);
     stream.socket.close(code);
     await until(() => stream.closeCode !== undefined);
     await settle();
     await leave(49);
-    assert.deepEqual(line, []);
-    await until(async () => (await leave(1), line.length > 0));
-    assert.deepEqual(line, ['hang up']);
+    assert.deepEqual(orders, []);
+    await until(async () => (await leave(1), orders.length > 0));
+    assert.deepEqual(orders, ['hang up']);
     assert.deepEqual(under.heard(), Buffer.from(ramp(8000)));
     assert.deepEqual([under.engine.begun, under.warnings], [[], []]);
     await call.closed;
@@ -321,7 +321,7 @@ for (const [how, code] of [
 
 test('a bot that is lost is silent within a frame; the caller hears the phrase, and the call ends', async (t) => {
   const under = await open(t);
-  const { stream, call, line } = under;
+  const { stream, call, orders } = under;
   stream.speak(ramp(80_000));
   await until(() => call.stats().queuedMs >= 1000);
   await under.leave(5);
@@ -331,8 +331,8 @@ test('a bot that is lost is silent within a frame; the caller hears the phrase, 
   assert.deepEqual(under.errors, ['31921']);
   const failed = ['media_stream opened', 'media_stream failed: lost', 'media_stream closed'];
   assert.deepEqual(under.counted, failed);
-  await under.passUntil(() => line.length > 0);
-  assert.deepEqual(line, ['hang up']);
+  await under.passUntil(() => orders.length > 0);
+  assert.deepEqual(orders, ['hang up']);
   const spoken = under.events.filter(({ type }) => type === 'utterance.spoken');
   assert.deepEqual(
     spoken.map((event) => ('text' in event ? event.text : '')),
@@ -343,7 +343,7 @@ test('a bot that is lost is silent within a frame; the caller hears the phrase, 
 
 test('a bot that answers no ping is lost', async (t) => {
   const bot = await StreamBot.open(t, 0, false);
-  const under = openLine(bot.url);
+  const under = openStream(bot.url);
   await bot.stream();
   under.time.advance(20_000);
   under.time.advance(20_000);
@@ -362,7 +362,7 @@ test('a bot that starts a moment late is reached', async (t) => {
   const first = await StreamBot.open(t);
   const { port, url } = first;
   await first.close();
-  const under = openLine(url);
+  const under = openStream(url);
   await until(() => under.warnings.length === 1);
   const bot = await StreamBot.open(t, port);
   under.time.advance(250);
@@ -375,15 +375,15 @@ test('a bot that cannot be reached within five seconds is given up with the phra
   const first = await StreamBot.open(t);
   const { url } = first;
   await first.close();
-  const under = openLine(url);
+  const under = openStream(url);
   await until(async () => {
     await settle();
     under.time.advance(50);
     return under.errors.includes('31920');
   });
   assert.deepEqual(under.counted, ['media_stream failed: unreachable'], 'it was never opened');
-  await under.passUntil(() => under.line.length > 0);
-  assert.deepEqual([under.engine.begun, under.line], [[PHRASE], ['hang up']]);
+  await under.passUntil(() => under.orders.length > 0);
+  assert.deepEqual([under.engine.begun, under.orders], [[PHRASE], ['hang up']]);
 });
 
 test('a redirection is not followed', async (t) => {
@@ -392,7 +392,7 @@ test('a redirection is not followed', async (t) => {
   t.after(() => server.close());
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const under = openLine(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/media`);
+  const under = openStream(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/media`);
   await until(() => under.warnings.length > 0);
   assert.match(under.warnings[0] ?? '', /the bot has an error/);
   assert.equal(bot.streams.length, 0);
@@ -407,7 +407,7 @@ test('a call that ends while its bot is dialled leaves no timer and no warning',
   const first = await StreamBot.open(t);
   const { url } = first;
   await first.close();
-  const under = openLine(url);
+  const under = openStream(url);
   await under.call.close('caller hung up');
   await settle();
   assert.deepEqual([under.time.waiting, under.warnings], [0, []]);
