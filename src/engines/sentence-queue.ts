@@ -15,9 +15,9 @@
 // sentence; of several overdue classes the most overdue one is first.
 import { SPEECH_CLASSES, type SpeechClass, type Urgency } from './engine.js';
 
-type Line = SpeechClass | 'prepared';
-const LINES: readonly Line[] = [...SPEECH_CLASSES, 'prepared'];
-const AGING_MS: Readonly<Record<Line, number>> = {
+type QueueName = SpeechClass | 'prepared';
+const QUEUES: readonly QueueName[] = [...SPEECH_CLASSES, 'prepared'];
+const AGING_MS: Readonly<Record<QueueName, number>> = {
   call: Infinity,
   interactive: 1000,
   http: 2000,
@@ -28,17 +28,17 @@ const MAX_AHEAD_MS = 30_000; // upper bound of deadlines, which bounds how long 
 
 export interface Waiting<T> extends Place {
   readonly class: SpeechClass;
-  readonly line: Line;
+  readonly queue: QueueName;
   readonly item: T;
 }
 
-function lineOf({ class: kind, prepared = false }: Pick<Urgency, 'class' | 'prepared'>): Line {
+function queueOf({ class: kind, prepared = false }: Pick<Urgency, 'class' | 'prepared'>): QueueName {
   return prepared ? 'prepared' : kind;
 }
 
 /** Milliseconds after which a waiting sentence goes before those of the classes above its own. */
 export function agingMs(urgency: Pick<Urgency, 'class' | 'prepared'>): number {
-  return AGING_MS[lineOf(urgency)];
+  return AGING_MS[queueOf(urgency)];
 }
 
 interface ClassQueue<T> {
@@ -49,7 +49,7 @@ interface ClassQueue<T> {
 
 export class SentenceQueue<T> {
   readonly #maxWaiting: number;
-  readonly #lines: Readonly<Record<Line, ClassQueue<T>>>;
+  readonly #queues: Readonly<Record<QueueName, ClassQueue<T>>>;
   /** The last slot went to an overdue class before those above it. */
   #lastOutOfOrder = false;
 
@@ -57,16 +57,16 @@ export class SentenceQueue<T> {
   constructor(maxWaiting: number) {
     const open = () => ({ places: new FairQueue<Waiting<T>>(), sinceMs: 0 });
     this.#maxWaiting = maxWaiting;
-    this.#lines = { call: open(), interactive: open(), http: open(), prepared: open() };
+    this.#queues = { call: open(), interactive: open(), http: open(), prepared: open() };
   }
 
   get size(): number {
-    return LINES.reduce((sum, name) => sum + this.#lines[name].places.size, 0);
+    return QUEUES.reduce((sum, name) => sum + this.#queues[name].places.size, 0);
   }
 
   waitingOf(name: SpeechClass): number {
-    const prepared = name === 'http' ? this.#lines.prepared.places.size : 0;
-    return this.#lines[name].places.size + prepared;
+    const prepared = name === 'http' ? this.#queues.prepared.places.size : 0;
+    return this.#queues[name].places.size + prepared;
   }
 
   /** The place of a sentence; `cost` counts in its client's share. */
@@ -76,7 +76,7 @@ export class SentenceQueue<T> {
       item,
       begun,
       class: urgency.class,
-      line: lineOf(urgency),
+      queue: queueOf(urgency),
       // Calls need no more sound than their listener hears, so deadlines alone are fair to them.
       client: urgency.class === 'call' ? '' : urgency.client,
       deadlineMs: Math.min(Math.max(deadlineMs, nowMs), nowMs + MAX_AHEAD_MS),
@@ -89,7 +89,7 @@ export class SentenceQueue<T> {
    * new one. `elsewhere`: sentences of its class that wait inside the engine; they count as waiting.
    */
   add(place: Waiting<T>, nowMs: number, elsewhere = 0): Waiting<T> | undefined {
-    const queue = this.#lines[place.line];
+    const queue = this.#queues[place.queue];
     if (queue.places.size === 0) queue.sinceMs = nowMs;
     let leaves: Waiting<T> | undefined;
     if (queue.places.size + elsewhere >= this.#maxWaiting) {
@@ -102,22 +102,22 @@ export class SentenceQueue<T> {
   }
 
   delete(place: Waiting<T>): boolean {
-    return this.#lines[place.line].places.delete(place);
+    return this.#queues[place.queue].places.delete(place);
   }
 
   /** Removes and returns the next sentence. */
   take(nowMs: number): Waiting<T> | undefined {
-    const [first, ...lower] = LINES.filter((name) => this.#lines[name].places.size > 0);
+    const [first, ...lower] = QUEUES.filter((name) => this.#queues[name].places.size > 0);
     if (first === undefined) return undefined;
     const next = (this.#lastOutOfOrder ? undefined : this.#overdue([first, ...lower], nowMs)) ?? first;
     this.#lastOutOfOrder = next !== first;
-    this.#lines[next].sinceMs = nowMs;
-    return this.#lines[next].places.take();
+    this.#queues[next].sinceMs = nowMs;
+    return this.#queues[next].places.take();
   }
 
-  /** The line that exceeds its bound most. */
-  #overdue(names: readonly Line[], nowMs: number): Line | undefined {
-    const behindMs = (name: Line) => nowMs - this.#lines[name].sinceMs - AGING_MS[name];
+  /** The queue that exceeds its bound most. */
+  #overdue(names: readonly QueueName[], nowMs: number): QueueName | undefined {
+    const behindMs = (name: QueueName) => nowMs - this.#queues[name].sinceMs - AGING_MS[name];
     const overdue = names.filter((name) => behindMs(name) >= 0);
     return overdue.sort((a, b) => behindMs(b) - behindMs(a))[0];
   }
