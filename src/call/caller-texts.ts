@@ -12,12 +12,12 @@
 // A caller is recognised while somebody follows. All who follow share one recognition.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
-import { asParleyError, attempt, ParleyError } from '../errors.js';
+import { asParleyError, ParleyError } from '../errors.js';
 import { tagOfStated } from '../speaking/language-plan.js';
 import type { MediaSocket } from '../media/media-socket.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
-import { CallerTurns, TEXTS, type TurnListener, type TurnWords } from './caller-turns.js';
+import { CallerTurns, tellEach, type TurnListener, type TurnWords } from './caller-turns.js';
 import type { CallEvent } from './call-events.js';
 
 /** The words of the caller in one turn so far. Times are in milliseconds of the monotonic clock. */
@@ -303,8 +303,8 @@ class RecognisedCaller {
   #told(number: number, recognised: RecognisedText, isFinal: boolean, openedMs: number): void {
     const { text, language, beginSeconds, endSeconds } = recognised;
     const times = { beginMs: openedMs + beginSeconds * 1000, endMs: openedMs + endSeconds * 1000 };
-    for (const listener of this.#listeners)
-      attempt(TEXTS, () => listener.text?.({ number, text, isFinal, language, ...times }));
+    const told: CallerText = { number, text, isFinal, language, ...times };
+    tellEach(this.#listeners, (listener) => listener.text?.(told));
     if (isFinal) this.#turns.heard(number, { text, language });
   }
 
@@ -312,7 +312,7 @@ class RecognisedCaller {
   #failed(error: ParleyError, turns: readonly number[]): void {
     this.#failedAtMs = this.#time.now();
     this.#failure = error;
-    for (const listener of this.#listeners) attempt(TEXTS, () => listener.failed?.(error));
+    tellEach(this.#listeners, (listener) => listener.failed?.(error));
     this.#lose(turns, error);
   }
 }

@@ -55,15 +55,23 @@ interface OpenTurn {
 /** Milliseconds from the end of a turn to its text. A recogniser that takes longer is as good as lost. */
 export const TEXT_MS = 8000;
 
-/** A listener of turns or texts that throws keeps no other from them. */
-export const TEXTS: Work = { work: 'texts of the caller' };
+const TEXTS: Work = { work: 'texts of the caller' };
+
+/**
+ * Tells each listener. One that throws keeps no other from it. One that is added or removed meanwhile is not
+ * told.
+ */
+export function tellEach<T>(listeners: ReadonlySet<T>, tell: (listener: T) => void): void {
+  const present = [...listeners];
+  for (const listener of present) if (listeners.has(listener)) attempt(TEXTS, () => tell(listener));
+}
 
 export class CallerTurns {
   readonly #time: Time;
-  readonly #listeners: Iterable<TurnListener>;
+  readonly #listeners: ReadonlySet<TurnListener>;
   #open: OpenTurn[] = [];
 
-  constructor(time: Time, listeners: Iterable<TurnListener>) {
+  constructor(time: Time, listeners: ReadonlySet<TurnListener>) {
     this.#time = time;
     this.#listeners = listeners;
   }
@@ -75,7 +83,7 @@ export class CallerTurns {
     const turn: EndedTurn = { number, ...times, isByOrder: reason === 'client' };
     const late = () => this.#settle(number, new ParleyError('TIMEOUT', 'the text came too late'));
     this.#open.push({ turn, cancelLimit: this.#time.after(TEXT_MS, late), outcome: undefined });
-    for (const listener of this.#listeners) attempt(TEXTS, () => listener.turnEnded?.(turn));
+    tellEach(this.#listeners, (listener) => listener.turnEnded?.(turn));
   }
 
   /** The final text of a turn has come. Without effect if the turn was settled before. */
@@ -104,10 +112,9 @@ export class CallerTurns {
 
   #tell({ turn, outcome }: OpenTurn): void {
     const textMs = this.#time.now();
-    const tell = (listener: TurnListener) => {
+    tellEach(this.#listeners, (listener) => {
       if (outcome instanceof ParleyError) listener.unsaid?.(turn, outcome);
       else if (outcome !== undefined) listener.said?.({ ...turn, ...outcome, textMs });
-    };
-    for (const listener of this.#listeners) attempt(TEXTS, () => tell(listener));
+    });
   }
 }

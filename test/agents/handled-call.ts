@@ -64,14 +64,15 @@ export function openHandledCall(
   const { call, time, port, events } = under;
   const orders: string[] = [];
   const expected: (ExpectedSpeech | undefined)[] = [];
-  const listeners: CallerListener[] = [];
+  const listeners = new Set<CallerListener>();
   const turns = new CallerTurns(time, listeners);
   /** Numbers of the turns whose texts have not come. */
   const awaited: number[] = [];
   const played = {
     isCallerRecognised,
     follow: (_call: unknown, given: CallerListener, speech?: ExpectedSpeech) => {
-      listeners.splice(0, 1, given);
+      listeners.clear();
+      listeners.add(given);
       expected.push(speech);
       return () => undefined;
     },

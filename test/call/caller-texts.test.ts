@@ -65,6 +65,7 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
     finals,
     lost,
     move,
+    followAs: (own: CallerListener) => texts.follow(call, own),
     follow: (expected: Parameters<CallerTexts['follow']>[2]) => texts.follow(call, listener, expected),
     tell: (...events: CallEvent[]) => {
       for (const event of events) {
@@ -238,6 +239,31 @@ test('a turn that ended on another port, or went on from there, is told as lost 
   tell(SPEECH, PAUSE, SILENCE);
   await tick();
   assert.deepEqual([finals, lost.length], [[[2, 'turn 0']], 2]);
+});
+
+test('a listener that follows anew when it is told of a turn is told once', async () => {
+  const { followAs, tell, hear } = open();
+  const told: string[] = [];
+  let stop = () => undefined as void;
+  const anew = (what: string) => {
+    told.push(what);
+    assert.ok(told.length < 10, told.join());
+    const stopBefore = stop;
+    stop = followAs(listener);
+    stopBefore();
+  };
+  const listener: CallerListener = {
+    turnEnded: () => anew('ended'),
+    text: () => anew('text'),
+    said: () => anew('said'),
+  };
+  stop = followAs(listener);
+  hear(1000);
+  tell(SPEECH);
+  hear(1000);
+  tell(PAUSE, SILENCE);
+  await tick();
+  assert.deepEqual(told, ['ended', 'text', 'said']);
 });
 
 test('a turn that a WebSocket recogniser loses is told at once, and the next one has its own text', async (t) => {

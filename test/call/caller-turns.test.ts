@@ -1,7 +1,7 @@
 // Turns of the caller and their texts, joined by number, on a manual clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CallerTurns } from '../../src/call/caller-turns.js';
+import { type CallerTurn, CallerTurns, type TurnListener } from '../../src/call/caller-turns.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { rejectionsOf } from '../fakes/rejections.js';
@@ -11,13 +11,12 @@ const LOST = new ParleyError('ENGINE_LOST', 'gone');
 function open() {
   const time = new ManualTime(10_000);
   const told: string[] = [];
-  const turns = new CallerTurns(time, [
-    {
-      turnEnded: ({ number }) => void told.push(`ended ${number}`),
-      said: ({ number, text }) => void told.push(`said ${number} ${text}`),
-      unsaid: ({ number }, { code }) => void told.push(`unsaid ${number} ${code}`),
-    },
-  ]);
+  const listener: TurnListener = {
+    turnEnded: ({ number }) => void told.push(`ended ${number}`),
+    said: ({ number, text }) => void told.push(`said ${number} ${text}`),
+    unsaid: ({ number }, { code }) => void told.push(`unsaid ${number} ${code}`),
+  };
+  const turns = new CallerTurns(time, new Set([listener]));
   const end = (turn: number) =>
     turns.ended({ type: 'turn.ended', turn, speechMs: 900, silenceMs: 600, reason: 'silence' });
   const hear = (turn: number, text: string) => turns.heard(turn, { text, language: undefined });
@@ -50,7 +49,7 @@ test('a text that comes after its limit of 8 s, or of no turn that is over, is g
 test('a turn tells its times, and its end is before it was found to be over', () => {
   const time = new ManualTime(10_000);
   const told: unknown[] = [];
-  const turns = new CallerTurns(time, [{ said: (turn) => void told.push(turn) }]);
+  const turns = new CallerTurns(time, new Set([{ said: (turn: CallerTurn) => void told.push(turn) }]));
   turns.ended({ type: 'turn.ended', turn: 0, speechMs: 900, silenceMs: 600, reason: 'client' });
   time.advance(30);
   turns.heard(0, { text: 'Yes.', language: 'en' });
@@ -83,14 +82,15 @@ test('a listener that throws keeps no other from the turns and their texts', asy
   const fail = () => {
     throw new Error('a defect');
   };
-  const turns = new CallerTurns(time, [
+  const listeners: TurnListener[] = [
     { turnEnded: fail, said: fail, unsaid: fail },
     {
       turnEnded: ({ number }) => void told.push(`ended ${number}`),
       said: ({ text }) => void told.push(`said ${text}`),
       unsaid: (_turn, { code }) => void told.push(`unsaid ${code}`),
     },
-  ]);
+  ];
+  const turns = new CallerTurns(time, new Set(listeners));
   const rejections = await rejectionsOf(() => {
     for (const turn of [0, 1])
       turns.ended({ type: 'turn.ended', turn, speechMs: 900, silenceMs: 600, reason: 'silence' });
@@ -99,4 +99,24 @@ test('a listener that throws keeps no other from the turns and their texts', asy
   });
   assert.deepEqual(told, ['ended 0', 'ended 1', 'said Yes.', 'unsaid TIMEOUT']);
   assert.deepEqual(rejections.map(String), Array(4).fill('Defect: texts of the caller: a defect'));
+});
+
+test('a listener that another one adds while a turn is told is not told of it, and a removed one neither', () => {
+  const told: string[] = [];
+  const removed: TurnListener = { turnEnded: () => void told.push('removed') };
+  const added: TurnListener = { turnEnded: ({ number }) => void told.push(`added ${number}`) };
+  const listeners = new Set<TurnListener>();
+  const first: TurnListener = {
+    turnEnded: ({ number }) => {
+      told.push(`first ${number}`);
+      listeners.delete(removed);
+      listeners.add(added);
+    },
+  };
+  listeners.add(first).add(removed);
+  const turns = new CallerTurns(new ManualTime(0), listeners);
+  for (const turn of [0, 1])
+    turns.ended({ type: 'turn.ended', turn, speechMs: 900, silenceMs: 600, reason: 'silence' });
+  assert.deepEqual(told, ['first 0', 'first 1', 'added 1']);
+  turns.close();
 });
