@@ -116,7 +116,7 @@ class RecognisedCaller {
     this.#call = call;
     this.#recogniser = recogniser;
     this.#time = time;
-    this.#turns = new CallerTurns(time, this.#listeners);
+    this.#turns = new CallerTurns(time, this.#listeners, (turn) => this.#late(turn));
     void call.closed.then(() => {
       this.#stop();
       this.#listeners.clear();
@@ -230,6 +230,13 @@ class RecognisedCaller {
       ear?.close();
       this.#lose(ear?.awaited ?? [], NOT_HEARD);
     }
+  }
+
+  /** The text of a turn is not waited for any longer: other speech may be expected now. */
+  #late(turn: number): void {
+    this.#earBefore?.forget(turn);
+    this.#ear?.forget(turn);
+    this.#retire();
   }
 
   #lose(turns: Iterable<number>, error: ParleyError): void {
@@ -423,6 +430,11 @@ class CallerEar {
     return 'awaited';
   }
 
+  /** The text of this turn is not awaited any more. */
+  forget(turn: number): void {
+    this.#awaited = this.#awaited.filter((one) => one !== turn);
+  }
+
   /** Ends the turn, and tells nothing of it. */
   drop(): void {
     if (!this.#isTurn || !this.#hasSound) return;
@@ -456,7 +468,7 @@ class CallerEar {
   #tell(text: RecognisedText, isFinal: boolean): void {
     const turn = this.#turnOfPart[text.part];
     if (this.#isClosed || turn === undefined) return;
-    if (isFinal) this.#awaited = this.#awaited.filter((one) => one !== turn);
+    if (isFinal) this.forget(turn);
     this.#listener.text(turn, text, isFinal);
   }
 

@@ -69,11 +69,18 @@ export function tellEach<T>(listeners: ReadonlySet<T>, tell: (listener: T) => vo
 export class CallerTurns {
   readonly #time: Time;
   readonly #listeners: ReadonlySet<TurnListener>;
+  readonly #onLate: (turn: number) => void;
   #open: OpenTurn[] = [];
 
-  constructor(time: Time, listeners: ReadonlySet<TurnListener>) {
+  /** `onLate` is called before the listeners when the text of a turn has not come in time. */
+  constructor(
+    time: Time,
+    listeners: ReadonlySet<TurnListener>,
+    onLate: (turn: number) => void = () => undefined,
+  ) {
     this.#time = time;
     this.#listeners = listeners;
+    this.#onLate = onLate;
   }
 
   /** A turn is over. */
@@ -81,7 +88,10 @@ export class CallerTurns {
     const decidedMs = this.#time.now();
     const times = { speechMs, silenceMs, endOfSpeechMs: decidedMs - silenceMs, decidedMs };
     const turn: EndedTurn = { number, ...times, isByOrder: reason === 'client' };
-    const late = () => this.#settle(number, new ParleyError('TIMEOUT', 'the text came too late'));
+    const late = () => {
+      this.#onLate(number);
+      this.#settle(number, new ParleyError('TIMEOUT', 'the text came too late'));
+    };
     this.#open.push({ turn, cancelLimit: this.#time.after(TEXT_MS, late), outcome: undefined });
     tellEach(this.#listeners, (listener) => listener.turnEnded?.(turn));
   }

@@ -65,6 +65,7 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
     finals,
     lost,
     move,
+    time,
     followAs: (own: CallerListener) => texts.follow(call, own),
     follow: (expected: Parameters<CallerTexts['follow']>[2]) => texts.follow(call, listener, expected),
     tell: (...events: CallEvent[]) => {
@@ -240,6 +241,42 @@ test('a turn that ended on another port, or went on from there, is told as lost 
   await tick();
   assert.deepEqual([finals, lost.length], [[[2, 'turn 0']], 2]);
 });
+
+for (const byHand of [undefined, 'open'] as const) {
+  test(`a turn whose text never comes holds up no other language, byHand: ${byHand ?? 'no'}`, async () => {
+    const { follow, tell, hear, finals, lost, recogniser, time } = open();
+    const first = { byHand, language: 'en' };
+    const turn = () => {
+      if (byHand === undefined) tell(SPEECH);
+      hear(1000);
+      tell(...(byHand === undefined ? [PAUSE, SILENCE] : [ORDER]));
+    };
+    const stop = follow(first);
+    const [session] = recogniser.opened;
+    assert.ok(session);
+    session.textOf = () => undefined;
+    turn();
+    follow({ byHand, language: 'de' });
+    stop();
+    assert.equal(recogniser.opened.length, 1); // the turn before may still have a text
+    turn();
+    time.advance(8000);
+    assert.deepEqual(
+      recogniser.opened.map(({ options, closed }) => [options.language, closed]),
+      [
+        ['en', true],
+        ['de', false],
+      ],
+    );
+    assert.deepEqual(lost, [
+      [0, 'TIMEOUT'],
+      [1, 'TIMEOUT'],
+    ]);
+    turn();
+    await tick();
+    assert.deepEqual(finals, [[2, 'turn 0']]);
+  });
+}
 
 test('a listener that follows anew when it is told of a turn is told once', async () => {
   const { followAs, tell, hear } = open();

@@ -16,7 +16,7 @@ function open() {
     said: ({ number, text }) => void told.push(`said ${number} ${text}`),
     unsaid: ({ number }, { code }) => void told.push(`unsaid ${number} ${code}`),
   };
-  const turns = new CallerTurns(time, new Set([listener]));
+  const turns = new CallerTurns(time, new Set([listener]), (turn) => void told.push(`late ${turn}`));
   const end = (turn: number) =>
     turns.ended({ type: 'turn.ended', turn, speechMs: 900, silenceMs: 600, reason: 'silence' });
   const hear = (turn: number, text: string) => turns.heard(turn, { text, language: undefined });
@@ -43,7 +43,7 @@ test('a text that comes after its limit of 8 s, or of no turn that is over, is g
   hear(0, 'late');
   hear(7, 'of nobody');
   hear(1, 'in time');
-  assert.deepEqual(told, ['ended 0', 'unsaid 0 TIMEOUT', 'ended 1', 'said 1 in time']);
+  assert.deepEqual(told, ['ended 0', 'late 0', 'unsaid 0 TIMEOUT', 'ended 1', 'said 1 in time']);
 });
 
 test('a turn tells its times, and its end is before it was found to be over', () => {

@@ -19,8 +19,8 @@ export class ScriptedSession implements RecognitionSession {
   /** All sound that was read. */
   readonly sound: number[] = [];
   closed = false;
-  /** The final text of a turn. */
-  textOf = (part: number): string => `turn ${part}`;
+  /** The final text of a turn; undefined: it never comes. */
+  textOf = (part: number): string | undefined => `turn ${part}`;
   /** It reads only while this is true. */
   reads = true;
   #ring: PcmRing | undefined;
@@ -68,8 +68,9 @@ export class ScriptedSession implements RecognitionSession {
     this.listener.partial?.({ part, text, stable, language: 'en', ...times });
   }
 
-  #final(text: string, part: number, times: { beginSeconds: number; endSeconds: number }): void {
-    if (!this.closed) this.listener.final({ part, text, stable: text.length, language: 'en', ...times });
+  #final(text: string | undefined, part: number, times: { beginSeconds: number; endSeconds: number }): void {
+    if (text !== undefined && !this.closed)
+      this.listener.final({ part, text, stable: text.length, language: 'en', ...times });
   }
 
   fail(error: ParleyError): void {
