@@ -141,7 +141,7 @@ class RecognisedCaller {
       this.#isStale = this.#ear !== undefined;
     if (!this.#isByHand && wasByHand) this.#detectAgain();
     this.#renewEar();
-    if (this.#isStarted) this.#reopenEar();
+    this.#reopenEar();
     this.#openTurn();
   }
 
@@ -191,6 +191,7 @@ class RecognisedCaller {
     const stopObserving = this.#call.observe((event) => this.#observe(event));
     const stopFollowing = this.#call.follow(() => {
       this.#leaveEars();
+      if (!this.#isStarted) return; // the last listener has left when it was told of a turn
       this.#hear();
       this.#reopenEar();
     });
@@ -275,7 +276,8 @@ class RecognisedCaller {
 
   /** The ear is open before the caller speaks: a turn begins with the sound before its onset was found. */
   #reopenEar(): void {
-    if (this.#ear !== undefined || this.#time.now() - this.#failedAtMs < REOPEN_MS) return;
+    if (!this.#isStarted || this.#ear !== undefined) return;
+    if (this.#time.now() - this.#failedAtMs < REOPEN_MS) return;
     try {
       this.#ear = this.#openEar();
       this.#failure = undefined;

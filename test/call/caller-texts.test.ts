@@ -278,6 +278,31 @@ for (const byHand of [undefined, 'open'] as const) {
   });
 }
 
+test('no ear is opened for a listener that leaves when it is told of a turn', () => {
+  for (const leavesAt of ['turnEnded', 'said'] as const) {
+    const { followAs, tell, recogniser } = open();
+    const stop = followAs({ [leavesAt]: () => stop() });
+    tell(ORDER);
+    assert.deepEqual(
+      recogniser.opened.map(({ closed }) => closed),
+      [true],
+      leavesAt,
+    );
+  }
+});
+
+test('no ear is opened for a listener that leaves when a move loses its turn', () => {
+  const { followAs, tell, hear, move, recogniser } = open();
+  const stop = followAs({ unsaid: () => stop() });
+  hear(1000);
+  tell(SPEECH, PAUSE, SILENCE);
+  move();
+  assert.deepEqual(
+    recogniser.opened.map(({ closed }) => closed),
+    [true],
+  );
+});
+
 test('a listener that follows anew when it is told of a turn is told once', async () => {
   const { followAs, tell, hear } = open();
   const told: string[] = [];
