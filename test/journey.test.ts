@@ -347,7 +347,7 @@ test('a closed call has freed everything and refuses more', async () => {
 
 /** A round trip through the encoder worker: everything that was on its way has arrived. */
 async function quiet(): Promise<void> {
-  const line = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
-  await line.end().catch(() => undefined);
+  const session = calls.encoders.open({ kind: 'bytes', ring: 0, container: 'pcm', rate: 8000 });
+  await session.end().catch(() => undefined);
   await new Promise((resolve) => setImmediate(resolve));
 }

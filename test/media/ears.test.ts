@@ -18,7 +18,7 @@ const MU_LAW_SILENCE = 0xff;
 const LOUD = Uint8Array.from({ length: 160 }, (_, n) => (n % 2 === 0 ? 0x00 : 0x80));
 const QUIET = new Uint8Array(160).fill(MU_LAW_SILENCE);
 
-interface Line {
+interface OpenMedia {
   readonly plane: MediaPlane;
   readonly socket: MediaSocket;
   /** The far end sends so many frames of 20 ms, while the clock runs on. */
@@ -31,7 +31,7 @@ function openPlane(t: TestContext): MediaPlane {
   return plane;
 }
 
-function openLine(t: TestContext, plane = openPlane(t)): Line {
+function openMedia(t: TestContext, plane = openPlane(t)): OpenMedia {
   const socket = plane.openSocket({ mux: true });
   socket.formats([{ payloadType: 0, kind: 'sound', clockRate: 8000, codec: 'PCMU' }]);
   socket.learn(FAR);
@@ -94,7 +94,7 @@ function takeAll(ears: Ears, room = 4): Row[] {
 }
 
 test('a ring of one channel gets the sound of the caller', (t) => {
-  const { socket, say } = openLine(t);
+  const { socket, say } = openMedia(t);
   const ring = socket.openEar({ channels: 1, capacityMs: 5000 });
   say(QUIET, 25);
   say(LOUD, 25);
@@ -107,7 +107,7 @@ test('a ring of one channel gets the sound of the caller', (t) => {
 });
 
 test('a ring of two channels has what we send beside what we hear', (t) => {
-  const { plane, socket, say } = openLine(t);
+  const { plane, socket, say } = openMedia(t);
   const playout = plane.openStream({ ...TELEPHONE, codec: 'PCMU' });
   playout.target({ capture: true });
   socket.bind(playout);
@@ -125,7 +125,7 @@ test('a ring of two channels has what we send beside what we hear', (t) => {
 });
 
 test('what a ring holds can be read after its end, which closeEar or the socket makes', (t) => {
-  const { socket, say } = openLine(t);
+  const { socket, say } = openMedia(t);
   const rings = [1, 2].map(() => socket.openEar({ channels: 1, capacityMs: 1000 }));
   say(LOUD, 5);
   const [first, second] = rings as [PcmRing, PcmRing];
@@ -146,7 +146,7 @@ test('what a ring holds can be read after its end, which closeEar or the socket 
 });
 
 test('a ring that nobody reads ends with LISTENER_SLOW, and the call goes on', (t) => {
-  const { socket, say } = openLine(t);
+  const { socket, say } = openMedia(t);
   const slow = socket.openEar({ channels: 2, capacityMs: 100 });
   const ring = socket.openEar({ channels: 1, capacityMs: 5000 });
   say(LOUD, 50);
@@ -157,7 +157,7 @@ test('a ring that nobody reads ends with LISTENER_SLOW, and the call goes on', (
 });
 
 test('a call has at most eight rings, and one that its reader closes makes room', (t) => {
-  const { socket, say } = openLine(t);
+  const { socket, say } = openMedia(t);
   const open = () => socket.openEar({ channels: 1, capacityMs: 1000 });
   const rings = Array.from({ length: 8 }, open);
   assert.throws(open, { code: 'QUEUE_FULL' });
@@ -168,7 +168,7 @@ test('a call has at most eight rings, and one that its reader closes makes room'
 });
 
 test('options of a ring that are wrong are named', (t) => {
-  const { socket } = openLine(t);
+  const { socket } = openMedia(t);
   for (const [options, message] of [
     [{ channels: 3, capacityMs: 100 }, /channels must be from 1 to 2/],
     [{ channels: 1, capacityMs: 5 }, /capacityMs must be from 32 to 60000/],
@@ -180,7 +180,7 @@ test('options of a ring that are wrong are named', (t) => {
 
 test('ears get windows of all their calls, which end together', (t) => {
   const plane = openPlane(t);
-  const [talking, silent] = [openLine(t, plane), openLine(t, plane)];
+  const [talking, silent] = [openMedia(t, plane), openMedia(t, plane)];
   const ears = openEars(t, plane);
   assert.ok(ears.add(talking.socket.handle) && ears.add(silent.socket.handle));
   const rows: Row[] = [];
@@ -207,7 +207,7 @@ test('ears get windows of all their calls, which end together', (t) => {
 });
 
 test('at most eight windows of a call wait, and the lost ones are counted', (t) => {
-  const { plane, socket } = openLine(t);
+  const { plane, socket } = openMedia(t);
   const ears = openEars(t, plane);
   ears.add(socket.handle);
   plane.advance(START_MS + 21 * WINDOW_MS);
@@ -218,7 +218,7 @@ test('at most eight windows of a call wait, and the lost ones are counted', (t) 
 });
 
 test('a waiting detector is called once windows wait, and again only if it asks', async (t) => {
-  const { plane, socket } = openLine(t);
+  const { plane, socket } = openMedia(t);
   const ears = openEars(t, plane);
   const reader = Ears.attach(ears.handle);
   ears.add(socket.handle);
@@ -238,7 +238,7 @@ test('a waiting detector is called once windows wait, and again only if it asks'
 });
 
 test('a waiting detector learns that the ears were closed, and closed ears hear nothing', async (t) => {
-  const { plane, socket } = openLine(t);
+  const { plane, socket } = openMedia(t);
   const before = watchedHandles();
   const ears = openEars(t, plane);
   const reader = Ears.attach(ears.handle);
@@ -252,7 +252,7 @@ test('a waiting detector learns that the ears were closed, and closed ears hear 
 });
 
 test('a call is heard by one pair of ears, until they are closed or leave it', (t) => {
-  const { plane, socket, say } = openLine(t);
+  const { plane, socket, say } = openMedia(t);
   const [one, other] = [openEars(t, plane), openEars(t, plane)];
   assert.equal(one.add(socket.handle), true);
   assert.equal(one.add(socket.handle), true);
@@ -269,7 +269,7 @@ test('a call is heard by one pair of ears, until they are closed or leave it', (
 });
 
 test('ears hear calls of their own plane only', (t) => {
-  const [here, there] = [openLine(t), openLine(t)];
+  const [here, there] = [openMedia(t), openMedia(t)];
   assert.equal(openEars(t, here.plane).add(there.socket.handle), false);
 });
 
@@ -281,7 +281,7 @@ test('a take without room for a row is refused', (t) => {
 });
 
 test('figures of hearing begin with the first listener and stay after the last', (t) => {
-  const { socket, say } = openLine(t);
+  const { socket, say } = openMedia(t);
   say(LOUD, 10);
   assert.equal(socket.stats().hearing, undefined);
   const ring = socket.openEar({ channels: 1, capacityMs: 5000 });
@@ -309,7 +309,7 @@ test('figures of hearing begin with the first listener and stay after the last',
 });
 
 test('a format of sound names its codec, one that is known', (t) => {
-  const { socket } = openLine(t);
+  const { socket } = openMedia(t);
   const format = { payloadType: 3, kind: 'sound', clockRate: 8000, codec: 'GSM' } as never;
   assert.throws(() => socket.formats([format]), /codec must be PCMU, PCMA, G722, opus or L16/);
 });

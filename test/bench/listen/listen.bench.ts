@@ -43,12 +43,12 @@ interface Line {
   readonly ear: Ear;
 }
 
-interface OpenLine {
+interface CallMedia {
   readonly socket: MediaSocket;
   readonly playout: Playout;
 }
 
-function openLines(plane: MediaPlane, ports: RtpPorts, { codec: name, calls }: Line): OpenLine[] {
+function openMedia(plane: MediaPlane, ports: RtpPorts, { codec: name, calls }: Line): CallMedia[] {
   const codec = CODECS[name];
   return Array.from({ length: calls }, (_, index) => {
     const socket = plane.openSocket({ ports, mux: true });
@@ -77,19 +77,19 @@ function openLines(plane: MediaPlane, ports: RtpPorts, { codec: name, calls }: L
 }
 
 /** Hears the calls; the returned functions give the windows so far, and end it. */
-async function hear(plane: MediaPlane, lines: readonly OpenLine[], ear: Ear) {
+async function hear(plane: MediaPlane, opened: readonly CallMedia[], ear: Ear) {
   if (ear === 'none') return { windows: () => 0, close: async () => undefined };
   if (ear === 'decoded') {
     const ears = Ears.open(plane);
-    const samples = new Float32Array(lines.length * 2 * WINDOW_SAMPLES);
-    const fields = new Float64Array(lines.length * EAR_FIELDS);
+    const samples = new Float32Array(opened.length * 2 * WINDOW_SAMPLES);
+    const fields = new Float64Array(opened.length * EAR_FIELDS);
     let windows = 0;
     const take = (): void => {
       for (let rows = ears.take(samples, fields); rows > 0; rows = ears.take(samples, fields))
         windows += rows;
       ears.onWindows(take);
     };
-    for (const { socket } of lines) ears.add(socket.handle);
+    for (const { socket } of opened) ears.add(socket.handle);
     ears.onWindows(take);
     return { windows: () => windows, close: async () => ears.close() };
   }
@@ -97,7 +97,7 @@ async function hear(plane: MediaPlane, lines: readonly OpenLine[], ear: Ear) {
   const hearing = await Hearing.open({ plane, log, time: systemTime });
   if (hearing.detector !== 'silero') throw new Error(`no Silero model: ${hearing.problem}`);
   const { settings } = readConfig({}).hearing;
-  for (const [index, media] of lines.entries())
+  for (const [index, media] of opened.entries())
     hearing.listen(`call ${index}`, media, settings, () => undefined);
   return { windows: () => hearing.figures().windows, close: () => hearing.close() };
 }
@@ -125,15 +125,15 @@ async function run(line: Line, speech: Speech): Promise<Row> {
     dscp: 0,
   });
   const plane = MediaPlane.open({ clock: 'real', seed: 2 });
-  const lines = openLines(plane, ports, line);
+  const opened = openMedia(plane, ports, line);
   const { codec, talking } = line;
   const callers = await openCallers({
-    ports: lines.map(({ socket }) => socket.port),
+    ports: opened.map(({ socket }) => socket.port),
     codec,
     talking,
     speech,
   });
-  const ear = await hear(plane, lines, line.ear);
+  const ear = await hear(plane, opened, line.ear);
   spawnSync('taskset', ['-apc', SERVER_CORE, String(process.pid)]); // threads that have begun since, too
   await sleep(SETTLE_MS);
   plane.startTrace(Math.ceil(((line.calls * RUN_MS) / FRAME_MS) * 1.2));
@@ -145,8 +145,8 @@ async function run(line: Line, speech: Speech): Promise<Row> {
   const callersCpu = (await cpuOf(callers)) - callersBefore;
   const heard = ear.windows() - windows;
   const late = spreadOf(plane.takeTrace().map(({ dueMs, sentMs }) => sentMs - dueMs));
-  const stats = lines.map(({ socket }) => socket.stats().hearing);
-  checkHeard(line, stats, lines);
+  const stats = opened.map(({ socket }) => socket.stats().hearing);
+  checkHeard(line, stats, opened);
   const sum = (of: (one: NonNullable<(typeof stats)[number]>) => number) =>
     stats.reduce((total, one) => total + (one === undefined ? 0 : of(one)), 0);
   await ear.close();
@@ -181,9 +181,9 @@ async function run(line: Line, speech: Speech): Promise<Row> {
 function checkHeard(
   { ear, calls }: Line,
   hearing: readonly SocketStats['hearing'][],
-  lines: readonly OpenLine[],
+  opened: readonly CallMedia[],
 ): void {
-  const silent = lines.filter(({ socket }) => socket.stats().packets === 0).length;
+  const silent = opened.filter(({ socket }) => socket.stats().packets === 0).length;
   const deaf = ear === 'none' ? 0 : hearing.filter((one) => one === undefined || one.samples === 0).length;
   if (silent + deaf === 0) return;
   throw new Error(`of ${calls} calls ${silent} received no packet, and ${deaf} were not decoded`);
