@@ -11,7 +11,7 @@ import type { Interruption } from '../src/call/utterance-queue.js';
 import type { Talk } from '../src/call/call-handler.js';
 import { MessageRate, type MessageRateLimits } from '../src/call/client-limits.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../src/config/hearing-config.js';
-import { asParleyError, forClient, ParleyError } from '../src/errors.js';
+import { asParleyError, forClient, isHidden, ParleyError } from '../src/errors.js';
 import { isStatedLanguage, tagOfStated } from '../src/speaking/language-plan.js';
 import { TokenStream, tooLong } from '../src/speaking/text-source.js';
 import { stated } from '../src/stated.js';
@@ -83,6 +83,7 @@ export class DataChannelSession {
   readonly #call: TalkingCall;
   readonly #limits: DataChannelLimits;
   readonly #time: Time;
+  readonly #log: Log;
   readonly #rate: MessageRate;
   readonly #outbox: Outbox;
   readonly #captions: PageCaptions;
@@ -101,6 +102,7 @@ export class DataChannelSession {
     this.#talk = talk;
     this.#limits = limits;
     this.#time = time;
+    this.#log = log;
     this.#rate = new MessageRate(limits.messages, time.now());
     this.#outbox = new Outbox({ call, log, onUnread: () => this.close(), noticeOf: errorEvent });
     this.#captions = new PageCaptions({
@@ -255,6 +257,8 @@ export class DataChannelSession {
   }
 
   #tell(error: ParleyError): void {
+    const { code, message: detail } = error;
+    if (isHidden(error)) this.#log.warn({ call: this.#call.id, code, detail }, 'page told of a failure');
     this.#send(errorEvent(error));
   }
 

@@ -82,6 +82,22 @@ export function meaningOf(code: ErrorCode): string {
   return CODES[code];
 }
 
+/** Codes whose messages are for the operator: logs have them, and clients get the meaning of the code. */
+const HIDDEN: ReadonlySet<ErrorCode> = new Set([
+  'ADDON_MISSING',
+  'CONFIG_INVALID',
+  'ENCODER_FAILED',
+  'ENGINE_FAILED',
+  'HEARING_FAILED',
+  'LISTENER_SLOW',
+  'WRONG_STATE',
+]);
+
+/** True if clients may not read the message. */
+export function isHidden({ code }: { readonly code: ErrorCode }): boolean {
+  return HIDDEN.has(code);
+}
+
 interface ErrorDetails {
   /** The request field, variable or file that is wrong. */
   readonly field?: string;
@@ -134,11 +150,12 @@ const OF_OPERATOR: readonly (readonly [RegExp, string])[] = [
   [/; the engine \S+ would: .*$/s, ''],
 ];
 
-/** Message and field without what only the operator can change. */
-export function forClient({ message, field }: Pick<ParleyError, 'message' | 'field'>): {
+/** Message and field without what only the operator may read or can change. */
+export function forClient({ code, message, field }: Pick<ParleyError, 'code' | 'message' | 'field'>): {
   readonly message: string;
   readonly field: string | undefined;
 } {
+  if (HIDDEN.has(code)) return { message: CODES[code], field: undefined };
   const isVariable = field !== undefined && VARIABLE.test(field);
   const told = OF_OPERATOR.reduce((text, [what, instead]) => text.replace(what, instead), message);
   return { message: told, field: isVariable ? undefined : field };

@@ -8,6 +8,7 @@ import {
   GIVEN_UP,
   guarded,
   isAborted,
+  meaningOf,
   ParleyError,
 } from '../src/errors.js';
 import { errorReply } from '../src/api/http/error-reply.js';
@@ -98,6 +99,19 @@ test('a failure of the end of a piece of work is reported as well, and nothing i
   );
 });
 
+for (const code of [
+  'ENGINE_FAILED',
+  'ENCODER_FAILED',
+  'HEARING_FAILED',
+  'WRONG_STATE',
+  'CONFIG_INVALID',
+] as const) {
+  test(`a client is told what ${code} means, and none of its words`, () => {
+    const told = forClient(new ParleyError(code, 'cannot read /srv/models/voice.bin', { field: 'text' }));
+    assert.deepEqual(told, { message: meaningOf(code), field: undefined });
+  });
+}
+
 test('a client is told no variable of the operator, and its own fields', () => {
   for (const [message, field, told] of [
     ['the speech server answered 401: no; TTS_API_KEY is set', 'TTS_API_KEY', undefined],
@@ -150,6 +164,6 @@ for (const [message, told] of [
   ['"voice" must be one of A_B and C_D', '"voice" must be one of A_B and C_D'],
 ] as const) {
   test(`a client is told "${told}"`, () => {
-    assert.equal(forClient({ message, field: 'text' }).message, told);
+    assert.equal(forClient({ code: 'QUEUE_FULL', message, field: 'text' }).message, told);
   });
 }

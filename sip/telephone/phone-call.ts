@@ -413,7 +413,8 @@ export class PhoneCall {
     } catch (error) {
       // The text could be spoken when the call came, but not any more.
       const failure = asParleyError(error, 'ENGINE_FAILED');
-      this.#parts.log.warn({ call: this.info.id, code: failure.code }, 'nothing to speak');
+      const { code, message: detail } = failure;
+      this.#parts.log.warn({ call: this.info.id, code, detail }, 'nothing to speak');
       void this.end({ reason: 'failed', detail: forClient(failure).message });
     }
   }

@@ -201,7 +201,7 @@ export abstract class AgentTalk {
     // The cause has the address of the model, which the caller does not get to know.
     const why = cause instanceof Error ? { cause: cause.message } : {};
     this.warn('agent failed', { agent: agent.config.name, code, detail: message, ...why });
-    const told = forClient({ message, field: undefined }).message;
+    const told = forClient(error).message;
     this.tell({ type: 'agent.failed', error: { code, message: told } });
     if (this.isOver || !isSpoken) return;
     this.#failures++;

@@ -83,7 +83,9 @@ export class AgentTools {
     } catch (error) {
       const known = asParleyError(error, 'AGENT_FAILED');
       if (signal.aborted || known.code === 'ABORTED') throw known;
-      return refused(forClient(known).message);
+      // The model may know that a call's state forbids it.
+      const told = known.code === 'WRONG_STATE' ? new ParleyError('CALL_STATE', known.message) : known;
+      return refused(forClient(told).message);
     }
   }
 

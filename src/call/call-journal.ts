@@ -5,6 +5,7 @@ import type { LinkShare } from './link-control.js';
 import type { MediaPort } from './call-route.js';
 import type { CallerMetrics } from './caller-speech.js';
 import type { CallEvent } from './call-events.js';
+import type { ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
 
 export interface CallMetrics extends CallerMetrics {
@@ -56,8 +57,8 @@ export class CallJournal {
     this.#log.info({ call: this.#call, ...bits, packetMs }, 'share of the link changed');
   }
 
-  /** `isFirst`: nothing else was being spoken when its text came. */
-  event(event: CallEvent, isFirst: boolean): void {
+  /** `isFirst`: nothing else was being spoken when its text came. `failure` is why it failed. */
+  event(event: CallEvent, isFirst: boolean, failure?: ParleyError): void {
     const call = this.#call;
     if (event.type === 'utterance.started') {
       if (isFirst) this.#metrics.firstAudio(event.firstPacketMs, this.#protocol);
@@ -65,7 +66,8 @@ export class CallJournal {
       this.#log.info({ call, utterance, firstPacketMs, queuedMs }, 'first packet');
     } else if (event.type === 'utterance.failed') {
       const { utterance, text, error } = event;
-      this.#log.warn({ call, utterance, code: error.code, text }, 'utterance failed');
+      const detail = failure?.message;
+      this.#log.warn({ call, utterance, code: error.code, detail, text }, 'utterance failed');
     } else if (event.type === 'utterance.interrupted') {
       this.#log.info({ call, utterance: event.utterance, text: event.text }, 'utterance interrupted');
     }

@@ -255,11 +255,11 @@ export class Call {
   #newUtterance(receivedAtMs = this.#parts.time.now(), options: QueuedOptions = {}): Utterance {
     // The time to first audio measures the server only if nothing else is being spoken.
     const metric = this.#queue.size === 0;
-    return this.#queue.make(receivedAtMs, options, (event) => this.#emit(event, metric));
+    return this.#queue.make(receivedAtMs, options, (event, failure) => this.#emit(event, metric, failure));
   }
 
-  #emit(event: CallEvent, metric: boolean): void {
-    this.#journal.event(event, metric);
+  #emit(event: CallEvent, metric: boolean, failure?: ParleyError): void {
+    this.#journal.event(event, metric, failure);
     this.tell(event);
     if (event.type === 'utterance.failed') this.#goodbye.failed(event.error);
   }

@@ -116,7 +116,7 @@ export class UtteranceQueue {
   make(
     receivedAtMs: number,
     { interruptible = 'none', ...options }: QueuedOptions,
-    emit: (event: CallEvent) => void,
+    emit: (event: CallEvent, failure?: ParleyError) => void,
   ): Utterance {
     const number = ++this.#count;
     const { client, frames, continuity, time, onEnd, onChange } = this.#parts;

@@ -55,7 +55,8 @@ interface UtteranceParts {
   /** Arrival of the text, on the clock of the media plane. */
   readonly receivedAtMs: number;
   readonly interruptible: Interruptible;
-  readonly emit: (event: CallEvent) => void;
+  /** `failure` is the error of `utterance.failed`, as it was. */
+  readonly emit: (event: CallEvent, failure?: ParleyError) => void;
 }
 
 function toTenths(ms: number): number {
@@ -208,12 +209,8 @@ export class Utterance {
     this.#controller.abort(GIVEN_UP);
     const error = this.#error;
     if (error !== undefined && end === 'failed') {
-      emit({
-        type: 'utterance.failed',
-        utterance,
-        text,
-        error: { code: error.code, message: forClient(error).message },
-      });
+      const told = { code: error.code, message: forClient(error).message };
+      emit({ type: 'utterance.failed', utterance, text, error: told }, error);
     } else if (end === 'interrupted') {
       const heard = sound.textSent(pipeline.segments, Math.max(0, durationMs - unheardMs));
       emit({ type: 'utterance.interrupted', utterance, text, heard, durationMs });

@@ -161,8 +161,8 @@ export class CallRecording implements CallRecorder {
   /** An event tells it, unless the worker has reported a failure already. */
   #notStarted(error: unknown): void {
     if (this.#closed !== undefined || this.#isReported) return;
-    const { code, message } = asParleyError(error, 'RECORDING_FAILED');
-    const why = { code, message: forClient({ message, field: undefined }).message };
+    const failure = asParleyError(error, 'RECORDING_FAILED');
+    const why = { code: failure.code, message: forClient(failure).message };
     this.#call.onEvent({ type: 'recording.failed', durationMs: 0, bytes: 0, reason: 'failed', error: why });
   }
 

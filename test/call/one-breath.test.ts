@@ -3,6 +3,7 @@
 // are estimated by, so that they are exact here.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
 import { Continuity } from '../../src/speaking/continuity.js';
 import { FrameCache } from '../../src/speaking/frame-cache.js';
 import type { Utterance } from '../../src/call/utterance.js';
@@ -252,6 +253,19 @@ test('an engine that fails in the middle fails the text after what was made of i
   });
   assert.deepEqual(reported, []);
   await until(() => tokens.returned);
+});
+
+test('an event of a call tells what a failure of the engine means, and the log has its words', async () => {
+  const under = openCall();
+  const message = 'flite ended: cannot read /srv/models/voice.bin';
+  under.engine.gate = () => Promise.reject(new ParleyError('ENGINE_FAILED', message));
+  await play(under, under.call.speak('One.'));
+  const told = { code: 'ENGINE_FAILED', message: 'the speech engine failed at this text' };
+  const failures = under.events.flatMap((event) => (event.type === 'utterance.failed' ? [event.error] : []));
+  assert.deepEqual(failures, [told]);
+  const lines = under.log.filter((line) => line.startsWith('utterance failed'));
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /"detail":"flite ended: cannot read \/srv\/models\/voice\.bin"/);
 });
 
 test('an engine that takes no further text never gets any, and CONTINUITY=sentence gives none', async () => {

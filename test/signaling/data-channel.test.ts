@@ -22,7 +22,7 @@ function openSession() {
   const session = new DataChannelSession(call, {
     limits: LIMITS,
     time,
-    log: { ...SILENT_LOG, warn: (_fields, message) => void log.push(message) },
+    log: { ...SILENT_LOG, warn: (fields, message) => void log.push(`${message} ${JSON.stringify(fields)}`) },
   });
   session.attach(channel);
   const ready = channel.take();
@@ -143,6 +143,18 @@ test('a refusal of the call is told with its code, and the rest of that text is 
   );
 });
 
+test('a page is told what a failure of the engine means, and the log has its words', () => {
+  const { call, channel, log, text } = openSession();
+  const message = 'flite ended: cannot read /srv/models/voice.bin';
+  call.refusal = new ParleyError('ENGINE_FAILED', message, { field: 'text' });
+  text('One.', { last: true });
+  const told = { code: 'ENGINE_FAILED', message: 'the speech engine failed at this text' };
+  assert.deepEqual(channel.take(), [{ type: 'error', error: told }]);
+  assert.deepEqual(log, [
+    `page told of a failure {"call":"rtc_1","code":"ENGINE_FAILED","detail":"${message}"}`,
+  ]);
+});
+
 test('tokens that together pass the limit are refused whole, with the limit named', async () => {
   const { call, channel, text } = openSession();
   text('Ten chars.');
@@ -253,7 +265,7 @@ test('a channel that cannot send is logged, and the session goes on', () => {
   channel.broken = true;
   text('One.', { last: true, voice: '' });
   text('Two.', { last: true });
-  assert.deepEqual(log, ['event not sent']);
+  assert.deepEqual(log, ['event not sent {"call":"rtc_1","type":"error","err":{}}']);
   assert.equal(call.texts.length, 1);
 });
 

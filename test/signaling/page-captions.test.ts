@@ -210,7 +210,10 @@ test('a recogniser that fails is an error, and the texts go on with the next one
   for (const { failed } of followers) failed?.(new ParleyError('ENGINE_FAILED', 'the recogniser is gone'));
   hears(4, 'Hello?', true);
   assert.deepEqual(channel.take(), [
-    { type: 'error', error: { code: 'ENGINE_FAILED', message: 'the recogniser is gone' } },
+    {
+      type: 'error',
+      error: { code: 'ENGINE_FAILED', message: 'the speech engine failed at this text' },
+    },
     { type: 'caller.text', number: 4, text: 'Hello?', isFinal: true },
   ]);
 });

@@ -8,6 +8,7 @@ import {
   asParleyError,
   type ErrorCode,
   forClient,
+  isHidden,
   lacksDescriptors,
   meaningOf,
   ParleyError,
@@ -17,14 +18,12 @@ interface AnswerRule {
   readonly status: number;
   /** The code in OpenAI's error object; when absent, Parley's code in lower case. */
   readonly code?: string;
-  /** The message is for the operator: the log has it, the answer does not. */
-  readonly hidden?: true;
   readonly retryAfterSeconds?: number;
 }
 
 const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   ABORTED: { status: 503, retryAfterSeconds: 1 },
-  ADDON_MISSING: { status: 500, hidden: true },
+  ADDON_MISSING: { status: 500 },
   AGENT_FAILED: { status: 502 },
   AUDIO_INVALID: { status: 400 },
   CALL_CLOSED: { status: 503, retryAfterSeconds: 1 },
@@ -32,25 +31,25 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   CALL_STATE: { status: 409 },
   CAPABILITY_MISSING: { status: 501 },
   CLIENT_LIMIT: { status: 429, retryAfterSeconds: 5 },
-  CONFIG_INVALID: { status: 500, hidden: true },
+  CONFIG_INVALID: { status: 500 },
   DECODER_FAILED: { status: 503, retryAfterSeconds: 5 },
   DESCRIPTORS_EXHAUSTED: { status: 503, retryAfterSeconds: 5 },
   DISK_FULL: { status: 507 },
   DOWNLOAD_FAILED: { status: 502 },
   DTLS_FAILED: { status: 502 },
-  ENCODER_FAILED: { status: 500, hidden: true },
+  ENCODER_FAILED: { status: 500 },
   ENGINE_BUSY: { status: 503, retryAfterSeconds: 1 },
-  ENGINE_FAILED: { status: 500, hidden: true },
+  ENGINE_FAILED: { status: 500 },
   ENGINE_LOST: { status: 503, retryAfterSeconds: 5 },
   ENGINE_UNAVAILABLE: { status: 503, retryAfterSeconds: 5 },
   EXISTS: { status: 409 },
   FINGERPRINT_MISMATCH: { status: 502 },
   FORBIDDEN: { status: 403 },
-  HEARING_FAILED: { status: 500, hidden: true },
+  HEARING_FAILED: { status: 500 },
   IDEMPOTENCY_MISMATCH: { status: 422 },
   INVALID_FIELD: { status: 400, code: 'invalid_value' },
   LANGUAGE_UNAVAILABLE: { status: 400 },
-  LISTENER_SLOW: { status: 500, hidden: true },
+  LISTENER_SLOW: { status: 500 },
   MALFORMED: { status: 400 },
   MODEL_UNKNOWN: { status: 404, code: 'model_not_found' },
   NOT_FOUND: { status: 404 },
@@ -76,7 +75,7 @@ const ANSWERS: Readonly<Record<ErrorCode, AnswerRule>> = {
   UPLOAD_STALLED: { status: 408, code: 'timeout' },
   VOICE_LIMIT: { status: 409 },
   VOICE_UNKNOWN: { status: 400 },
-  WRONG_STATE: { status: 500, hidden: true },
+  WRONG_STATE: { status: 500 },
 };
 
 export interface ErrorBody {
@@ -153,7 +152,7 @@ export function socketError(
 ): { readonly code: string; readonly message: string; readonly field: string | undefined } {
   const known = asParleyError(error, 'WRONG_STATE');
   const code = SOCKET_CODES[known.code] ?? known.code.toLowerCase();
-  if (ANSWERS[known.code].hidden !== true) return { code, ...forClient(known) };
+  if (!isHidden(known)) return { code, ...forClient(known) };
   report(known, requestId);
   return { code, message: hiddenMessage(meaningOf(known.code), requestId), field: undefined };
 }
@@ -191,7 +190,7 @@ function ownReply(error: ParleyError, requestId: string): ErrorReply {
   const rule = ANSWERS[error.code];
   const { status } = rule;
   const code = rule.code ?? error.code.toLowerCase();
-  if (rule.hidden === true) return internalReply(requestId, meaningOf(error.code), code);
+  if (isHidden(error)) return internalReply(requestId, meaningOf(error.code), code);
   const headers: Record<string, string> = {};
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="parley"';
   const retryAfter = error.retryAfterSeconds ?? rule.retryAfterSeconds;
