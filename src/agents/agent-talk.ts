@@ -69,6 +69,8 @@ export abstract class AgentTalk {
   #isCutShort = false;
   /** Failures since the caller last heard an answer. */
   #failures = 0;
+  /** The failure of the recogniser that lost a turn last: it counts once, however many turns it loses. */
+  #lostBy: ParleyError | undefined;
   #cancelFiller: () => void = () => undefined;
 
   constructor(handled: HandledCall, parts: AgentTalkParts, options: ConversationOptions) {
@@ -189,11 +191,15 @@ export abstract class AgentTalk {
   protected unsaid(error: ParleyError | undefined): void {
     if (error === undefined || !this.answers || this.reply?.isOver === false) return;
     this.forgetUnheard();
-    this.fail(new ParleyError('AGENT_FAILED', `the caller could not be recognised: ${error.code}`));
+    const isCounted = error !== this.#lostBy;
+    this.#lostBy = error;
+    this.fail(new ParleyError('AGENT_FAILED', `the caller could not be recognised: ${error.code}`), {
+      isCounted,
+    });
   }
 
   /** Tells a failure, and the caller unless the answer is only written. */
-  protected fail(error: ParleyError, isSpoken = true): void {
+  protected fail(error: ParleyError, { isSpoken = true, isCounted = true } = {}): void {
     const { agent } = this.#parts;
     if (isSpoken) this.cancelFiller();
     if (agent === undefined) return;
@@ -204,7 +210,7 @@ export abstract class AgentTalk {
     const told = forClient(error).message;
     this.tell({ type: 'agent.failed', error: { code, message: told } });
     if (this.isOver || !isSpoken) return;
-    this.#failures++;
+    if (isCounted) this.#failures++;
     const utterance = this.phrase(agent.config.failure);
     this.released();
     if (this.#failures < agent.config.mostFailures) return;

@@ -377,7 +377,7 @@ export class SteeredTalk extends AgentTalk {
     response.reply?.abort();
     if (!response.fail(error)) this.#emit({ type: 'failed', error });
     this.#forget(response);
-    this.fail(error, response.isSpoken);
+    this.fail(error, { isSpoken: response.isSpoken });
   }
 
   protected say(

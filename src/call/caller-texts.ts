@@ -60,7 +60,6 @@ interface CallerTextsParts {
 
 const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
 const REOPEN_MS = 5000; // between a recognition that failed and the next
-const NOT_HEARD = new ParleyError('HEARING_FAILED', 'no recogniser has heard the turn');
 const NO_WORDS: TurnWords = { text: '', language: undefined };
 
 export class CallerTexts {
@@ -229,7 +228,7 @@ class RecognisedCaller {
     this.#earBefore = this.#ear = undefined;
     for (const ear of ears) {
       ear?.close();
-      this.#lose(ear?.awaited ?? [], NOT_HEARD);
+      this.#lose(ear?.awaited ?? [], notHeard());
     }
   }
 
@@ -266,7 +265,7 @@ class RecognisedCaller {
     this.#turns.ended(event);
     const end = this.#ear?.end(turn, reason === 'client') ?? 'not heard';
     if (end === 'silent') this.#turns.heard(turn, NO_WORDS);
-    if (end === 'not heard') this.#turns.lost(turn, this.#failure ?? NOT_HEARD);
+    if (end === 'not heard') this.#turns.lost(turn, this.#failure ?? notHeard());
     if (reason === 'client') this.#reopenEar();
     // Speech that goes on is the next turn.
     if (!this.#isByHand) return this.#isSpeaking ? this.#ear?.begin(this.#call.turn) : undefined;
@@ -320,10 +319,16 @@ class RecognisedCaller {
   /** The texts of these turns do not come. */
   #failed(error: ParleyError, turns: readonly number[]): void {
     this.#failedAtMs = this.#time.now();
-    this.#failure = error;
+    // A recogniser may fail twice with one object.
+    const failure = new ParleyError(error.code, error.message, { cause: error });
+    this.#failure = failure;
     tellEach(this.#listeners, (listener) => listener.failed?.(error));
-    this.#lose(turns, error);
+    this.#lose(turns, failure);
   }
+}
+
+function notHeard(): ParleyError {
+  return new ParleyError('HEARING_FAILED', 'no recogniser has heard the turn');
 }
 
 interface EarListener {

@@ -41,7 +41,7 @@ export interface CallerTurn extends EndedTurn, TurnWords {
 export interface TurnListener {
   turnEnded?(turn: EndedTurn): void;
   said?(turn: CallerTurn): void;
-  /** The turn has no text, or not in time. */
+  /** The turn has no text, or not in time. Turns that one failure has lost have the same error object. */
   unsaid?(turn: EndedTurn, error: ParleyError): void;
 }
 

@@ -61,3 +61,21 @@ test('a turn that begins before the recogniser is opened again is told at its en
   await speak(under);
   assert.deepEqual([failures(under), under.recogniser.opened.length], [1, 1]);
 });
+
+test('turns that one failure of the recogniser loses are told each, and count as one failure', async () => {
+  const under = open();
+  under.session(0).fail(LOST);
+  await settle();
+  for (const turn of [1, 2, 3]) {
+    await speak(under);
+    assert.equal(failures(under), turn);
+  }
+  await under.passUntil(() => under.count('utterance.spoken') >= 1);
+  assert.deepEqual([under.orders, under.recogniser.opened.length], [[], 1]); // more than `mostFailures`, which is 2
+  under.pass(REOPEN_MS);
+  under.recogniser.refusal = LOST;
+  await speak(under); // the recogniser was tried again, and failed again
+  assert.equal(failures(under), 4);
+  await under.passUntil(() => under.orders.length > 0);
+  assert.deepEqual(under.orders, ['hang up']);
+});
