@@ -147,8 +147,7 @@ export class UtteranceQueue {
     const remote = port.remote?.();
     const share = this.#link.update(remote, time.now());
     if (share !== this.#share) {
-      this.#share = share;
-      journal.sharesLink(share);
+      this.#shareLink(share);
       port.packetMs?.(share.packetMs);
     }
     const percent = this.#lossToExpect(port, remote, isFirst);
@@ -156,6 +155,11 @@ export class UtteranceQueue {
     this.#expectedLossPercent = percent;
     this.#route.adapt(percent, share.bitsPerSecond);
     this.#cancelReports = time.after(REPORTS_EVERY_MS, () => this.#readReports());
+  }
+
+  #shareLink(share: LinkShare): void {
+    this.#share = share;
+    this.#parts.journal.sharesLink(share);
   }
 
   /**
@@ -272,7 +276,7 @@ export class UtteranceQueue {
     if (this.#held) port.playout.pause();
     // Another path, with losses and room of its own.
     [this.#correction, this.#link] = [new ErrorCorrection(), new LinkControl()];
-    this.#share = this.#link.share;
+    if (this.#link.share !== this.#share) this.#shareLink(this.#link.share);
     this.#route.adapt(this.#expectedLossPercent, this.#share.bitsPerSecond);
     const moved = this.#route.moveTo(port);
     for (const { utterance, track } of this.#queued.values()) {

@@ -234,4 +234,7 @@ test('a thin link gets fewer bits and longer packets, from the cache too', async
   assert.ok(
     thin.log.some((line) => /share of the link changed.*"bitsPerSecond":16000,"packetMs":60/.test(line)),
   );
+  thin.call.moveTo(thin.openPort(OPUS, 20));
+  const told = thin.log.filter((line) => line.startsWith('share of the link changed'));
+  assert.equal(told.at(-1), 'share of the link changed {"call":"call-1","packetMs":20}');
 });
