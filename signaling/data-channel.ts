@@ -76,6 +76,7 @@ type OpenText = 'refused' | { readonly stream: TokenStream; readonly first: Text
 
 const STATS_EVERY_MS = 1000;
 const THIN_STATS_EVERY_MS = 5000; // a message takes some 3 kbit/s if it comes each second
+const STATS_OVERDUE_MS = 5000;
 const FLOOD_ERROR_EVERY_MS = 1000; // at most one error a second
 const STATS_LIMIT_BYTES = 64 * 1024; // statistics behind such a backlog would be out of date
 
@@ -93,6 +94,7 @@ export class DataChannelSession {
   #unobserve: (() => void) | undefined;
   #text: OpenText | undefined;
   #cancelStats: () => void = () => undefined;
+  #statsSentMs = 0;
   #nextFloodErrorMs = -Infinity;
   #closed = false;
 
@@ -128,6 +130,7 @@ export class DataChannelSession {
     const ready: ServerMessage = { type: 'ready', call: id, codec: codec.name, ...agent, limits };
     this.#outbox.attach(channel, ready);
     this.#cancelStats();
+    this.#statsSentMs = this.#time.now();
     this.#planStats();
   }
 
@@ -262,12 +265,18 @@ export class DataChannelSession {
     this.#send(errorEvent(error));
   }
 
-  /** Figures are sent once those before have arrived: on a link that is too thin they would queue up. */
+  /**
+   * Figures wait until all earlier messages have arrived: on a link that is too thin they would queue up. On
+   * a wide link they wait for at most 5 s: over a long round trip some message may always be on its way.
+   */
   #planStats(): void {
     const everyMs = this.#call.isLinkThin() ? THIN_STATS_EVERY_MS : STATS_EVERY_MS;
     this.#cancelStats = this.#time.after(everyMs, () => {
       const { bufferedAmount, isDelivered } = this.#outbox;
-      if (isDelivered && bufferedAmount < STATS_LIMIT_BYTES) {
+      const nowMs = this.#time.now();
+      const isOverdue = !this.#call.isLinkThin() && nowMs - this.#statsSentMs >= STATS_OVERDUE_MS;
+      if ((isDelivered || isOverdue) && bufferedAmount < STATS_LIMIT_BYTES) {
+        this.#statsSentMs = nowMs;
         const stats: ServerMessage = { type: 'stats', ...this.#call.stats() };
         this.#outbox.sendNow(stats);
       }

@@ -462,3 +462,19 @@ test('every field is checked and named', () => {
     assert.equal(refusal(message), said);
   }
 });
+
+test('figures wait for at most five seconds for messages on their way, except on a thin link', () => {
+  const { call, channel, time } = openSession();
+  channel.unacknowledged = 1;
+  time.advance(4999);
+  assert.deepEqual(channel.take(), []);
+  time.advance(1);
+  assert.deepEqual(codes(channel.take()), ['stats']);
+  time.advance(4999);
+  assert.deepEqual(channel.take(), []);
+  time.advance(1);
+  assert.deepEqual(codes(channel.take()), ['stats']);
+  call.hasThinLink = true;
+  time.advance(30_000);
+  assert.deepEqual(channel.take(), []);
+});
