@@ -158,6 +158,7 @@ const BOUNDARY = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/
 const LINE = '\r\n';
 const GAP = /^[ \t]*\r\n/; // after a boundary
 const MAX_GAP = 64;
+const [DASH, SPACE, TAB, CR, LF] = [0x2d, 0x20, 0x09, 0x0d, 0x0a];
 const PLAIN_ENCODINGS = ['', '7bit', '8bit', 'binary'];
 const NOTHING = Buffer.alloc(0);
 
@@ -222,10 +223,27 @@ export class FormSplitter {
 
   /** Passes over what stands before the first boundary. */
   #preamble(): boolean {
-    const at = this.#rest.indexOf(this.#delimiter);
+    const at = this.#seek();
     if (at >= 0) return this.#goOn('boundary', at + this.#delimiter.length);
-    this.#rest = this.#rest.subarray(Math.max(0, this.#rest.length - this.#delimiter.length + 1));
+    this.#rest = this.#rest.subarray(Math.max(0, this.#rest.length - this.#delimiter.length - MAX_GAP + 1));
     return false;
+  }
+
+  /** Where the next boundary begins, or -1: a line that goes on otherwise is content (RFC 2046, 5.1.1). */
+  #seek(): number {
+    const { length } = this.#delimiter;
+    let at = this.#rest.indexOf(this.#delimiter);
+    while (at >= 0 && !this.#isBoundary(at + length)) at = this.#rest.indexOf(this.#delimiter, at + length);
+    return at;
+  }
+
+  /** True if the bytes there end the line of a boundary. False as well while more bytes must tell. */
+  #isBoundary(at: number): boolean {
+    const rest = this.#rest;
+    if (rest[at] === DASH) return rest[at + 1] === DASH;
+    let end = at;
+    while (end < at + MAX_GAP && (rest[end] === SPACE || rest[end] === TAB)) end++;
+    return end + 2 <= at + MAX_GAP && rest[end] === CR && rest[end + 1] === LF;
   }
 
   #boundary(): boolean {
@@ -253,9 +271,9 @@ export class FormSplitter {
   }
 
   *#content(): Generator<Buffer, boolean> {
-    const end = this.#rest.indexOf(this.#delimiter);
+    const end = this.#seek();
     // The last bytes may be the beginning of a boundary.
-    const length = end >= 0 ? end : this.#rest.length - this.#delimiter.length + 1;
+    const length = end >= 0 ? end : this.#rest.length - this.#delimiter.length - MAX_GAP + 1;
     if (length > 0) yield this.#rest.subarray(0, length);
     if (end >= 0) return this.#goOn('boundary', end + this.#delimiter.length);
     if (length > 0) this.#rest = this.#rest.subarray(length);

@@ -148,6 +148,26 @@ for (const [charset, message] of [
   });
 }
 
+test('a line that only begins like the boundary is content, whole and in pieces', () => {
+  for (const line of ['--xy', '--x-', '--x y', `--x${' '.repeat(70)}`, '--x\r', '--x\n', '--x-\r\n--xy']) {
+    const content = `1\r\n${line}\r\n2`;
+    const body = Buffer.from(`before\r\n${line}y\r\n${part('a', content)}${part('b', '3')}--x--`);
+    assert.deepEqual(
+      read(body),
+      [
+        ['a', content],
+        ['b', '3'],
+      ],
+      line,
+    );
+    for (let length = 1; length < 80; length++)
+      assert.deepEqual(
+        readPieces(body, TYPE, [length]).map(({ name, bytes }) => [name, bytes.toString()]),
+        read(body),
+      );
+  }
+});
+
 test('what is no form is refused with what is wrong with it', () => {
   const head = 'content-disposition: form-data; name="a"';
   const cases: [string, RegExp, string?][] = [
@@ -158,7 +178,7 @@ test('what is no form is refused with what is wrong with it', () => {
     ['a--x--', /nowhere in it/],
     [part('a', '1'), /ends within a part/],
     [`--x\r\n${head}\r\n\r\n1`, /ends within a part/],
-    [`${part('a', '1')}--xy`, /not the end of its line/],
+    [`${part('a', '1')}--xy`, /ends within a part/],
     ['--x', /not the end of its line/],
     [`--x\r\n${head}\r\n--x--`, /no end of its headers/],
     [`--x\r\n${head}\r\nb: ${'b'.repeat(9000)}\r\n\r\n1\r\n--x--`, /too many of them/],
