@@ -169,11 +169,13 @@ class FormReader {
     let size = 0;
     for await (const bytes of arriving(this.#request.raw, this.#rules)) {
       size += bytes.length;
-      if (size > this.#rules.maxBytes + FIELDS_BYTES) throw tooLarge(this.#rules);
       for (const found of splitter.take(bytes)) {
         if (!Buffer.isBuffer(found)) this.#begin(found);
         else if (this.#field === undefined) await this.#keep(found);
         else this.#append(this.#field, found);
+      }
+      if (size - this.#spool.size > FIELDS_BYTES) {
+        throw new ParleyError('TOO_LARGE', `a form may have ${FIELDS_BYTES} bytes at most beside its file`);
       }
     }
     splitter.end();
@@ -197,7 +199,7 @@ class FormReader {
   #append(field: FormField, bytes: Buffer): void {
     const room = FIELD_BYTES - field.bytes.length;
     if (bytes.length > room) this.#cutField ??= field.name; // refused after the limits of the schema
-    field.bytes = Buffer.concat([field.bytes, bytes.subarray(0, room)]);
+    if (room > 0) field.bytes = Buffer.concat([field.bytes, bytes.subarray(0, room)]);
   }
 
   #endField(): void {

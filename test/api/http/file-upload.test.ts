@@ -100,6 +100,15 @@ for (const [charset, status] of [
   });
 }
 
+test('a form of one long field is refused before its end, with the limit', async (t) => {
+  const { url } = await openEars(t);
+  const socket = await begin(t, url, `multipart/form-data; boundary=${BOUNDARY}`, '', 8 << 20);
+  const answer = once(socket, 'data');
+  socket.write(part('prompt', 'x'.repeat(1_100_000)));
+  const text = String((await answer)[0]);
+  assert.match(text, /^HTTP\/1\.1 413 .*a form may have 1048576 bytes at most beside its file/s);
+});
+
 test('a form of unknown length may be no longer than a file and its fields', async (t) => {
   const { url, transcriber } = await openEars(t);
   let pieces = 0;
@@ -141,13 +150,19 @@ test('a file of some megabytes is kept and read back byte for byte', async (t) =
   assert.equal(transcriber.asked[0].request.language, 'en');
 });
 
-async function begin(t: TestContext, url: string, type: string, body: string): Promise<Socket> {
+async function begin(
+  t: TestContext,
+  url: string,
+  type: string,
+  body: string,
+  length = 100_000,
+): Promise<Socket> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
   t.after(() => socket.destroy());
   await once(socket, 'connect');
   const head = `POST ${PATH} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: ${type}\r\n`;
-  socket.write(`${head}Content-Length: 100000\r\n\r\n${body}`);
+  socket.write(`${head}Content-Length: ${length}\r\n\r\n${body}`);
   return socket;
 }
 
