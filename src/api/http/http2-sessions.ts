@@ -34,6 +34,8 @@ export interface ProtocolLimits {
   readonly headersMs: number;
   /** Milliseconds after which an idle connection is closed. */
   readonly idleMs: number;
+  /** Milliseconds that an HTTP/2 connection has for its first request. */
+  readonly unusedMs: number;
   /** Write timeout in milliseconds: how long a client may leave the rest of a complete answer unread. */
   readonly stallMs: number;
   /** Milliseconds between two checks of these limits. */
@@ -308,14 +310,14 @@ export class Http2Sessions {
   }
 
   #sweepSession(connection: ServerHttp2Session, session: Session, nowMs: number): void {
-    const { headersMs, idleMs } = this.#limits;
+    const { headersMs, idleMs, unusedMs } = this.#limits;
     const { open, idleSinceMs, isGreeted, isUsed } = session;
     this.#seekHeaders(connection, session);
     const { begun } = session;
     const isUnbegun = !isGreeted && nowMs - idleSinceMs > headersMs;
     const isUnended = begun !== undefined && nowMs - begun.sinceMs > headersMs;
     if (isUnbegun || isUnended) connection.destroy();
-    else if (open === 0 && nowMs - idleSinceMs > (isUsed ? idleMs : headersMs)) connection.close();
+    else if (open === 0 && nowMs - idleSinceMs > (isUsed ? idleMs : unusedMs)) connection.close();
   }
 
   /** Notes headers that have begun and not ended. Node reports them only once they have ended. */

@@ -13,6 +13,7 @@ export const PROTOCOL_LIMITS: ProtocolLimits = {
   requestMs: 30_000,
   headersMs: 15_000,
   idleMs: 130_000, // longer than any common client pool keeps a connection
+  unusedMs: 60_000, // browsers open connections ahead of need
   stallMs: 60_000,
   sweepMs: 5000,
   streams: { perSecond: 2000, burst: 4000 },

@@ -271,8 +271,6 @@ for (const [what, bytes] of [
   ['a preface without its last byte', GREETING.subarray(0, 23)],
   ['a preface without settings', GREETING.subarray(0, 24)],
   ['half of its settings', GREETING.subarray(0, 30)],
-  ['its settings and nothing else', GREETING],
-  ['its settings and half of the head of a frame', Buffer.concat([GREETING, HALF_HEADERS.subarray(0, 5)])],
   ['its settings and half of the headers of a request', Buffer.concat([GREETING, HALF_HEADERS])],
   ['its settings and headers without their end', Buffer.concat([GREETING, OPEN_HEADERS])],
 ] as const) {
@@ -290,6 +288,27 @@ for (const [what, bytes] of [
     time.advance(5001);
     await received;
     assert.equal((await ask(greeted, { ':path': '/health' })).headers[':status'], 200);
+  });
+}
+
+for (const [what, bytes] of [
+  ['its settings and nothing else', GREETING],
+  ['its settings and half of the head of a frame', Buffer.concat([GREETING, HALF_HEADERS.subarray(0, 5)])],
+] as const) {
+  test(`a connection that sends ${what} is closed after a minute`, async (t) => {
+    const time = new ManualTime(1000);
+    const { url } = await openServer(t, { time });
+    const { socket, received } = wire(t, url);
+    let isClosed = false;
+    void received.then(() => (isClosed = true));
+    socket.write(bytes);
+    await once(socket, 'data');
+    await ask(openSession(t, url), { ':path': '/health' }); // by now the server has read the greeting
+    time.advance(60_000);
+    await ask(openSession(t, url), { ':path': '/health' });
+    assert.equal(isClosed, false);
+    time.advance(5001);
+    await received;
   });
 }
 
@@ -351,7 +370,7 @@ test('a connection whose check of the time limits throws is closed, and the othe
   for (const connection of [broken, idle]) sessions.add(connection as unknown as ServerHttp2Session);
   broken.isBroken = true;
   for (const connection of [broken, idle]) connection.emit('remoteSettings');
-  const rejections = await rejectionsOf(() => time.advance(20_000));
+  const rejections = await rejectionsOf(() => time.advance(65_000));
   assert.deepEqual(rejections.map(String), ['Defect: HTTP connection: a defect']);
   assert.deepEqual([broken.ended, idle.ended], [['destroy'], ['close']]);
 });
