@@ -161,6 +161,19 @@ for (const [message, told] of [
     'a.agent names "b", which is none; AGENTS_FILE lists them; a.text is missing',
     'a.agent names "b", which is none; a.text is missing',
   ],
+  [
+    'the checkpoint of MODEL_DIR or MODEL_ID cannot be used: no tokens',
+    'the checkpoint cannot be used: no tokens',
+  ],
+  [
+    'the list of models was answered with 404: does ASR_BASE_URL end in /v1?',
+    'the list of models was answered with 404',
+  ],
+  ['speech cannot be prepared: FRAME_CACHE_BYTES=0 keeps no sentences', 'speech cannot be prepared'],
+  [
+    'it takes at most half of the frame cache, 512 bytes of FRAME_CACHE_BYTES',
+    'it takes at most half of the frame cache, 512 bytes',
+  ],
   ['"voice" must be one of A_B and C_D', '"voice" must be one of A_B and C_D'],
 ] as const) {
   test(`a client is told "${told}"`, () => {
