@@ -10,7 +10,7 @@ import type { Log } from '../log.js';
 import { endingOf, repairRecording, type SoundEnding } from './recording-ending.js';
 import type { RecordingEnd } from './recording-messages.js';
 import { type NamedRecording, readRecordingName, UNFINISHED } from './recording-name.js';
-import { isUnlinked, type RetainedFile, Retention, type RetentionLimits } from './retention.js';
+import { remove, type RetainedFile, Retention, type RetentionLimits } from './retention.js';
 
 /** A recording is kept from its end on. */
 export interface RecordingFolderOptions extends RetentionLimits {
@@ -168,7 +168,7 @@ export class RecordingFolder {
   /** False if there is no finished recording of this name. */
   async remove(name: string): Promise<boolean> {
     const file = await this.#fileOf(name);
-    if (file === undefined || !(await isUnlinked(file))) return false;
+    if (file === undefined || !(await remove(file))) return false;
     this.#endings.delete(file.path);
     return true;
   }

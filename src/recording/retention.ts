@@ -91,7 +91,7 @@ export class Retention<File extends RetainedFile> {
     for (const file of found) {
       if (this.#closed) return;
       const isWithin = file.changedMs > oldestMs && bytes + openBytes() <= mostBytes;
-      if (isWithin || isOpen?.(file) === true || !(await isUnlinked(file))) {
+      if (isWithin || isOpen?.(file) === true || !(await remove(file))) {
         await kept?.(file);
         continue;
       }
@@ -102,8 +102,8 @@ export class Retention<File extends RetainedFile> {
   }
 }
 
-/** False if another program removed the file before, or its owner forbids it. */
-export async function isUnlinked({ path }: Pick<RetainedFile, 'path'>): Promise<boolean> {
+/** Resolves with false if another program removed the file before, or its owner forbids it. */
+export async function remove({ path }: Pick<RetainedFile, 'path'>): Promise<boolean> {
   return unlink(path).then(
     () => true,
     () => false,
