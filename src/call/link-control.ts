@@ -11,6 +11,8 @@
 //                                                and to what such a loss leaves of the bits
 //   neither for 60 s ──▶ up by one; twice as long after each time that this fails, up to 10 minutes
 //
+// Only time in which something is spoken counts: reports tell nothing of the link in the pauses.
+//
 // A step up that fails fills the queue. The far end's jitter buffer then stays long for half a minute, so
 // that such steps are rare. The lowest rung leaves room for the data channel on a link of 24 kbit/s.
 //
@@ -74,6 +76,9 @@ export class LinkControl {
   #heavyReports = 0;
   /** The next report still tells of the time before the last step down. */
   #waits = false;
+  #updatedMs: number | undefined;
+  /** The clock of the times below: it stands still while nothing is spoken. */
+  #spokenMs = 0;
   #calmSinceMs: number | undefined;
   #probeMs = PROBE_MS.least;
   #probedAtMs = -Infinity;
@@ -85,12 +90,20 @@ export class LinkControl {
     return RUNGS[this.#rung] as LinkShare;
   }
 
+  /** Speech begins after a pause. */
+  begin(nowMs: number): void {
+    this.#updatedMs = nowMs;
+  }
+
   /** Takes the latest report, a new one or the one before. */
   update(report: Report | undefined, nowMs: number): LinkShare {
+    this.#spokenMs += nowMs - (this.#updatedMs ?? nowMs);
+    this.#updatedMs = nowMs;
     if (report === undefined || report.reports === this.#reports) return this.share;
     this.#reports = report.reports;
     const { recentLoss: loss } = report;
     const { queueMs, isFalling } = this.#measureQueue(report);
+    this.#heavyReports = loss >= HEAVY_LOSS ? this.#heavyReports + 1 : 0;
     if (this.#waits) {
       this.#waits = false;
       return this.share;
@@ -100,14 +113,13 @@ export class LinkControl {
     const isHeavy = !this.#isLossRandom && this.#isHeavy(loss);
     const muchMs = this.#leastRttMs === ASSUMED_RTT_MS ? ASSUMED_QUEUE_MS : QUEUE_MS.much;
     const isQueued = queueMs >= muchMs || (queueMs >= QUEUE_MS.some && loss >= QUEUED_LOSS);
-    if (isHeavy || (isQueued && !isFalling)) this.#stepDown(report, queueMs, isHeavy, nowMs);
-    else if (queueMs < QUEUE_MS.clear) this.#stepUp(nowMs);
+    if (isHeavy || (isQueued && !isFalling)) this.#stepDown(report, queueMs, isHeavy);
+    else if (queueMs < QUEUE_MS.clear) this.#stepUp();
     else this.#calmSinceMs = undefined;
     return this.share;
   }
 
   #isHeavy(loss: number): boolean {
-    this.#heavyReports = loss >= HEAVY_LOSS ? this.#heavyReports + 1 : 0;
     return loss >= SEVERE_LOSS || this.#heavyReports > 1;
   }
 
@@ -140,9 +152,9 @@ export class LinkControl {
     return true;
   }
 
-  #stepDown({ recentLoss, rttMs }: Report, queueMs: number, isHeavy: boolean, nowMs: number): void {
+  #stepDown({ recentLoss, rttMs }: Report, queueMs: number, isHeavy: boolean): void {
     this.#calmSinceMs = undefined;
-    const hasProbed = nowMs - this.#probedAtMs < PROVED_MS;
+    const hasProbed = this.#spokenMs - this.#probedAtMs < PROVED_MS;
     if (hasProbed) this.#probeMs = Math.min(2 * this.#probeMs, PROBE_MS.most);
     else if (isHeavy || this.#leastRttMs === ASSUMED_RTT_MS)
       this.#tried = { loss: recentLoss, rttMs, rung: this.#rung, isHeavy };
@@ -161,11 +173,11 @@ export class LinkControl {
   }
 
   /** The next report counts: a queue in it tells that the step failed, whatever came before. */
-  #stepUp(nowMs: number): void {
-    this.#calmSinceMs ??= nowMs;
-    if (this.#rung === 0 || nowMs - this.#calmSinceMs < this.#probeMs) return;
+  #stepUp(): void {
+    this.#calmSinceMs ??= this.#spokenMs;
+    if (this.#rung === 0 || this.#spokenMs - this.#calmSinceMs < this.#probeMs) return;
     this.#rung--;
     this.#calmSinceMs = undefined;
-    this.#probedAtMs = nowMs;
+    this.#probedAtMs = this.#spokenMs;
   }
 }

@@ -145,6 +145,7 @@ export class UtteranceQueue {
     if (port.encoding === undefined) return;
     const { time, journal } = this.#parts;
     const remote = port.remote?.();
+    if (isFirst) this.#link.begin(time.now());
     const share = this.#link.update(remote, time.now());
     if (share !== this.#share) {
       this.#shareLink(share);

@@ -22,6 +22,8 @@ interface Link {
   /** Mean number of packets lost in a row (Gilbert's model); absent: each is lost independently. */
   readonly lossRun?: number;
   readonly pathMs?: number;
+  /** Nothing is spoken; reports come all the same, and are not read. */
+  readonly isSilent?: boolean;
 }
 
 interface Figures {
@@ -38,24 +40,30 @@ function speak(link: (ms: number) => Link, seconds: number, control?: LinkContro
   const redundancy = new RedundancySwitch();
   let share: LinkShare = control?.share ?? { bitsPerSecond: Infinity, packetMs: 20 };
   let [freeAtMs, reports, inReport, lostInReport, delayMs, reportAtMs] = [0, 0, 0, 0, 0, REPORT_MS];
+  let [report, isSpeaking] = [{ reports, recentLoss: 0, rttMs: 2 * PATH_MS }, true];
   const last: { lost: boolean; queueMs: number }[] = [];
   for (let nowMs = 0; nowMs < 1000 * seconds; nowMs += share.packetMs) {
-    const { kbits, queueMs: mostMs = 1000, loss = 0, lossRun, pathMs = PATH_MS } = link(nowMs);
+    const { kbits, queueMs: mostMs = 1000, loss = 0, lossRun, pathMs = PATH_MS, isSilent } = link(nowMs);
+    if (isSilent !== true && !isSpeaking) {
+      control?.begin(nowMs);
+      share = control?.update(report, nowMs) ?? share;
+    }
+    isSpeaking = isSilent !== true;
     fates.impairment = { lossShare: loss, ...(lossRun === undefined ? {} : { lossRun }) };
     const repeated = share.packetMs > 20 || control === undefined ? 0 : redundancy.frames;
     const voiceBits = (Math.min(share.bitsPerSecond, USUAL_BITS) * share.packetMs) / 1000;
     const bits = voiceBits * (1 + repeated) + 8 * OVERHEAD_BYTES;
     const queueMs = Math.max(0, freeAtMs - nowMs);
-    const lost = fates.next().length === 0 || queueMs > Math.max(mostMs, bits / kbits);
-    if (!lost) freeAtMs = nowMs + queueMs + bits / kbits;
+    const lost = (isSpeaking && fates.next().length === 0) || queueMs > Math.max(mostMs, bits / kbits);
+    if (!lost && isSpeaking) freeAtMs = nowMs + queueMs + bits / kbits;
     inReport++;
     if (lost) lostInReport++;
     else delayMs = queueMs;
-    if (nowMs > 1000 * seconds - 10_000) last.push({ lost, queueMs });
+    if (isSpeaking && nowMs > 1000 * seconds - 10_000) last.push({ lost, queueMs });
     if (nowMs < reportAtMs) continue;
     reportAtMs += REPORT_MS;
-    const report = { reports: ++reports, recentLoss: lostInReport / inReport, rttMs: 2 * pathMs + delayMs };
-    share = control?.update(report, nowMs) ?? share;
+    report = { reports: ++reports, recentLoss: lostInReport / inReport, rttMs: 2 * pathMs + delayMs };
+    if (isSpeaking) share = control?.update(report, nowMs) ?? share;
     redundancy.reported(report.reports, report.recentLoss);
     [inReport, lostInReport] = [0, 0];
   }
@@ -158,22 +166,43 @@ test('a link that becomes wide gets its sound back, one step after the other', (
   assert.equal(speak(link, 260, new LinkControl()).share.bitsPerSecond, Infinity);
 });
 
+/** Notes when it steps up, in milliseconds. */
+class NotedControl extends LinkControl {
+  readonly stepsMs: number[] = [];
+
+  override update(...[report, nowMs]: Parameters<LinkControl['update']>): LinkShare {
+    const before = this.share.bitsPerSecond;
+    const share = super.update(report, nowMs);
+    if (share.bitsPerSecond > before) this.stepsMs.push(nowMs);
+    return share;
+  }
+}
+
 test('a thin link is probed ever more rarely, and the voice is heard well most of the time', () => {
-  let [steps, before] = [0, Infinity];
-  const control = new LinkControl();
-  const noted = new Proxy(control, {
-    get: (target, name) => {
-      if (name !== 'update') return Reflect.get(target, name, target) as unknown;
-      return (...report: Parameters<LinkControl['update']>) => {
-        const share = target.update(...report);
-        if (share.bitsPerSecond > before) steps++;
-        before = share.bitsPerSecond;
-        return share;
-      };
-    },
-  });
-  speak(always({ kbits: 32 }), 600, noted);
+  const control = new NotedControl();
+  speak(always({ kbits: 32 }), 600, control);
+  const steps = control.stepsMs.length;
   assert.ok(steps >= 1 && steps <= 3, `${steps} steps up in ten minutes`);
+});
+
+test('short answers with long pauses probe a thin link as rarely, counted in spoken time', (t) => {
+  const control = new NotedControl();
+  const link = (ms: number) => ({ kbits: 32, isSilent: ms % 29_000 >= 4000 });
+  speak(link, 4 * 3600, control);
+  const minutes = control.stepsMs.map((ms) => Math.round(ms / 60_000));
+  t.diagnostic(`steps up in minutes ${minutes.join(', ')}`);
+  assert.ok(minutes.filter((minute) => minute <= 60).length === 1, minutes.join());
+  const [first = NaN, second = NaN, third = NaN] = minutes;
+  assert.ok(third - second > 1.5 * (second - first), minutes.join());
+});
+
+test('two reports of heavy loss are not in a row if one without loss, which is not judged, is between them', () => {
+  const control = new LinkControl();
+  const report = (reports: number, recentLoss: number, rttMs: number) =>
+    control.update({ reports, recentLoss, rttMs }, 5000 * reports).packetMs;
+  assert.deepEqual([report(1, 0, 60), report(2, 0.3, 200)], [20, 40]);
+  assert.deepEqual([report(3, 0, 60), report(4, 0.3, 60)], [40, 40]);
+  assert.equal(report(5, 0.3, 60), 60);
 });
 
 test('a report that was read before, or none, changes nothing; without a round trip only heavy loss counts', () => {
