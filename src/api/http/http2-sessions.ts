@@ -119,7 +119,18 @@ interface Session {
   /** The headers of all streams up to this one have ended. */
   wholeUntil: number;
   /** The stream whose headers have begun and not ended. */
-  begun: { readonly stream: number; readonly sinceMs: number } | undefined;
+  begun: BegunHeaders | undefined;
+}
+
+interface BegunHeaders {
+  readonly stream: number;
+  readonly sinceMs: number;
+  /** Bytes of data that the last sweep found not yet acknowledged. They become more only by a DATA frame. */
+  received: number;
+  /** Bytes that the last sweep found the server may send. They become more only by a WINDOW_UPDATE frame. */
+  room: number;
+  /** A ping is on its way. */
+  isPinged: boolean;
 }
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
@@ -322,17 +333,41 @@ export class Http2Sessions {
 
   /** Notes headers that have begun and not ended. Node reports them only once they have ended. */
   #seekHeaders(connection: ServerHttp2Session, session: Session): void {
-    const { lastProcStreamID: stream = 0 } = connection.state;
-    if (stream <= session.wholeUntil) session.begun = undefined;
-    else if (session.begun?.stream !== stream) {
-      session.begun = { stream, sinceMs: Math.max(this.#sweptMs, session.idleSinceMs) };
-      // No other frame may come within headers (RFC 9113, section 4.3). An answer shows that they have ended,
-      // and that nghttp2 refused them.
-      connection.ping((error: Error | null) => {
-        if (error === null) session.wholeUntil = Math.max(session.wholeUntil, stream);
-      });
+    const {
+      lastProcStreamID: stream = 0,
+      effectiveRecvDataLength = 0,
+      remoteWindowSize = 0,
+    } = connection.state;
+    const { begun } = session;
+    // No other frame may come within headers (RFC 9113, section 4.3). One that comes shows that they have
+    // ended, and that nghttp2 refused them: data, room for the data of answers, or the answer to a ping.
+    if (
+      begun?.stream === stream &&
+      (effectiveRecvDataLength > begun.received || remoteWindowSize > begun.room)
+    )
+      session.wholeUntil = Math.max(session.wholeUntil, stream);
+    if (stream <= session.wholeUntil) {
+      session.begun = undefined;
+    } else if (begun?.stream === stream) {
+      begun.received = effectiveRecvDataLength;
+      begun.room = remoteWindowSize;
+      if (!begun.isPinged) ping(connection, session, begun);
+    } else {
+      const sinceMs = Math.max(this.#sweptMs, session.idleSinceMs);
+      const next = { stream, sinceMs, received: effectiveRecvDataLength, room: remoteWindowSize };
+      session.begun = { ...next, isPinged: false };
+      ping(connection, session, session.begun);
     }
   }
+}
+
+/** Asks for a frame that shows that the headers have ended. A ping that was not sent is asked for again. */
+function ping(connection: ServerHttp2Session, session: Session, begun: BegunHeaders): void {
+  begun.isPinged = true;
+  connection.ping((error: Error | null) => {
+    if (error === null) session.wholeUntil = Math.max(session.wholeUntil, begun.stream);
+    else begun.isPinged = false;
+  });
 }
 
 function refuse(session: ServerHttp2Session): void {

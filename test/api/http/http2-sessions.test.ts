@@ -375,15 +375,65 @@ test('a connection whose check of the time limits throws is closed, and the othe
   assert.deepEqual([broken.ended, idle.ended], [['destroy'], ['close']]);
 });
 
+/** A connection whose headers have begun and seem not to end: no ping is answered. */
+function begunConnection(t: TestContext) {
+  const time = new ManualTime(1000);
+  const sessions = new Http2Sessions(PROTOCOL_LIMITS, time);
+  t.after(() => sessions.destroy());
+  const connection = new FakeConnection();
+  sessions.add(connection as unknown as ServerHttp2Session);
+  connection.emit('remoteSettings');
+  const begun = { lastProcStreamID: 3, effectiveRecvDataLength: 5000, remoteWindowSize: 60_000 };
+  connection.frames = begun;
+  time.advance(10_000);
+  return { time, connection, begun };
+}
+
+for (const [what, change] of [
+  ['data comes', { effectiveRecvDataLength: 5001 }],
+  ['the client makes room for data', { remoteWindowSize: 60_001 }],
+] as const) {
+  test(`headers have ended once ${what} behind them, although no ping is answered`, (t) => {
+    const { time, connection, begun } = begunConnection(t);
+    connection.frames = { ...begun, ...change };
+    time.advance(45_000);
+    assert.deepEqual([connection.ended, connection.pings.length], [[], 1]);
+  });
+}
+
+test('data that was taken and data that was sent do not end headers', (t) => {
+  const { time, connection, begun } = begunConnection(t);
+  connection.frames = { ...begun, effectiveRecvDataLength: 0, remoteWindowSize: 0 };
+  time.advance(15_000);
+  assert.deepEqual(connection.ended, ['destroy']);
+});
+
+test('a ping that could not be sent is sent again, and its answer ends the headers', (t) => {
+  const { time, connection } = begunConnection(t);
+  connection.pings[0]?.(new Error('too many pings'));
+  time.advance(5000);
+  assert.equal(connection.pings.length, 2);
+  connection.pings[1]?.(null);
+  time.advance(40_000);
+  assert.deepEqual([connection.ended, connection.pings.length], [[], 2]);
+});
+
 /** A connection without a network, which notes how it was ended. */
 class FakeConnection extends EventEmitter {
   readonly socket = { remoteAddress: '192.0.2.1' };
   readonly ended: string[] = [];
+  /** Asked for and not answered. */
+  readonly pings: ((error: Error | null) => void)[] = [];
   isBroken = false;
+  frames = {};
 
   get state() {
     if (this.isBroken) throw new Error('a defect');
-    return {};
+    return this.frames;
+  }
+
+  ping(answered: (error: Error | null) => void): void {
+    this.pings.push(answered);
   }
 
   close(): void {
