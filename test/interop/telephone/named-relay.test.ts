@@ -82,7 +82,7 @@ test('a call that came in talks with the application that the decision about it 
   const id = await incoming();
   const elsewhere = await post(`/incoming/${id}/accept`, { relay: { url: 'wss://169.254.169.254/' } });
   assert.equal(elsewhere.status, 400);
-  assert.match(elsewhere.text, /relay\.url must be at an allowed host, and "[^"]+" is none/);
+  assert.match(elsewhere.text, /relay\.url must be at an allowed host, and .*169\.254\.169\.254.* is none/);
   const secret = { url: backend.url, authTokenEnv: 'RELAY_AUTH_TOKEN' };
   assert.equal((await post(`/incoming/${id}/accept`, { relay: secret })).status, 400);
   assert.equal((await post(`/incoming/${id}/accept`, { relay: { url: backend.url } })).status, 204);
