@@ -1,4 +1,4 @@
-// What all talks with a caller have in common: the conversation, its history, the reply of a model, and what
+// Conducts what all talks with a caller share: the conversation, its history, the reply of a model, and what
 // the caller hears when that is slow, fails, or is interrupted by a noise.
 //
 //   asked ─▶ reply ─▶ heard ──▶ the next turn
@@ -27,7 +27,7 @@ import {
 import { KeyInput } from './key-input.js';
 import { QuietCaller } from './quiet-caller.js';
 
-/** Who answers in a talk. */
+/** Describes the agent that answers in a talk. */
 export interface TalkAgent {
   readonly config: AgentConfig;
   readonly model: Pick<ChatModel, 'answer'>;
@@ -132,7 +132,7 @@ export abstract class AgentTalk {
     if (this.history.isAsked) this.#answer(undefined);
   }
 
-  /** What the caller said meanwhile is not answered. */
+  /** Leaves what the caller said meanwhile without an answer. */
   protected dropQuestion(): void {
     this.#isAskedAgain = false;
   }
@@ -246,7 +246,7 @@ export abstract class AgentTalk {
     }
   }
 
-  /** Those who wait for a silent caller look again. */
+  /** Has the watch of a silent caller look again. */
   protected released(): void {
     this.quiet.look();
   }

@@ -113,7 +113,7 @@ interface Session {
   isRefused: boolean;
   /** Remote address of the connection. */
   readonly address: string | undefined;
-  /** Of the connection, and of its address. */
+  /** The rates of the connection, and of its address. */
   readonly rates: readonly [StreamRates, StreamRates];
   readonly controls: MessageRate;
   /** The headers of all streams up to this one have ended. */

@@ -229,7 +229,7 @@ export class FormSplitter {
     return false;
   }
 
-  /** Where the next boundary begins, or -1: a line that goes on otherwise is content (RFC 2046, 5.1.1). */
+  /** Finds where the next boundary begins, or -1: a line that goes on is content (RFC 2046, 5.1.1). */
   #seek(): number {
     const { length } = this.#delimiter;
     let at = this.#rest.indexOf(this.#delimiter);
