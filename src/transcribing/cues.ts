@@ -66,12 +66,14 @@ export function replacedCue(
   const [beginSeconds, endSeconds] = [beginMs / 1000, endMs / 1000];
   const words = shareTime(text, beginSeconds, endSeconds);
   const cues = inOrder(cuesOf({ text, words, beginSeconds, endSeconds }, rules, language), beginMs);
-  return cues.map((cue, n) => ({
-    lines: cue.lines,
-    words: [],
-    beginMs: n === 0 ? beginMs : cue.beginMs,
-    endMs: cues[n + 1]?.beginMs ?? Math.max(endMs, cue.endMs),
-  }));
+  // The last words may share the end of the time: their cues begin a millisecond apart before it.
+  const begins = cues.map((cue, n) => {
+    return n === 0 ? beginMs : Math.max(beginMs + n, Math.min(cue.beginMs, endMs - cues.length + n));
+  });
+  return cues.map(({ lines }, n) => {
+    const begin = begins[n] ?? beginMs;
+    return { lines, words: [], beginMs: begin, endMs: begins[n + 1] ?? Math.max(endMs, begin + 1) };
+  });
 }
 
 /** Moves cues that overlap or have no duration, by as little as that takes. */

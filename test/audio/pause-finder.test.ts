@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { PauseFinder } from '../../src/audio/pause-finder.js';
 
 const RATE = 8000;

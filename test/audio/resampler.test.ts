@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { Resampler } from '../../src/audio/resampler.js';
 import { decibels, fitTone, noise, rms, tone } from './tones.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { SampleQueue, SampleWindow } from '../../src/audio/sample-buffers.js';
 
 test('samples come out in order through any mix of writes, reads and drops', () => {

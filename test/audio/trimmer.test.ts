@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { Trimmer, type TrimOptions } from '../../src/audio/trimmer.js';
 
 const RATE = 1000; // one sample a millisecond

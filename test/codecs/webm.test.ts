@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { WebmPackets } from '../../src/codecs/webm.js';
 import { ParleyError } from '../../src/errors.js';
 import { mutatedBytes, randomFrom } from '../api/mutations.js';

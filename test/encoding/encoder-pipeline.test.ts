@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { OPUS, PCMA, PCMU } from '../../src/codecs/codec.js';
 import { PlayoutSink } from '../../src/encoding/frame-sink.js';
 import { EncoderPipeline, PipelineScheduler } from '../../src/encoding/encoder-pipeline.js';

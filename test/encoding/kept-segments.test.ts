@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { OPUS, PCMA, PCMU, type Codec } from '../../src/codecs/codec.js';
 import { FrameCollector, ReadySegment, type KeptFrames } from '../../src/encoding/kept-frames.js';
 import { segmentEnded, segmentStarted, TRACK_ENDED } from '../../src/encoding/marks.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { SPEECH_CLASSES, type SpeechClass } from '../../src/engines/engine.js';
 import {
   agingMs,

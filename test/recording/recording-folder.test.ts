@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { RecordingFolder, type RecordingFolderOptions } from '../../src/recording/recording-folder.js';
 import { openForm, recordingWavHeader } from '../../src/recording/recording-form.js';
 import { ownerTag, recordingName } from '../../src/recording/recording-name.js';

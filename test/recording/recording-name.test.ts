@@ -1,7 +1,7 @@
 // Names of recordings, and texts from outside that are none.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { ownerTag, readRecordingName, recordingName } from '../../src/recording/recording-name.js';
 
 const START_MS = Date.UTC(2026, 10, 18, 10, 11, 12, 123);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { estimatedTimes, type SentenceSound, type SoundPause } from '../../src/speaking/estimated-words.js';
 import { SpeechSegment } from '../../src/speaking/speech-segment.js';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { RenderingStore, type StoreConnection } from '../../src/speaking/rendering-store.js';
 import { NO_TIME, type Sound } from '../../src/speaking/sound.js';
 import { packSound, unpackSound } from '../../src/speaking/stored-sound.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import { primaryTag } from '../../src/engines/language-names.js';
 import type { SpeechRouting } from '../../src/engines/routing.js';
 import { withLexicon } from '../../src/speaking/lexicon-file.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../fakes/properties.js';
 import {
   CUE_RULES,
   type Cue,
@@ -276,6 +276,17 @@ test('other words that two lines do not hold share the time of their cue', () =>
   assert.equal(cues[0]?.beginMs, 1000);
   assert.equal(cues.at(-1)?.endMs, 5000);
   for (const [n, { endMs }] of cues.entries()) assert.equal(endMs, cues[n + 1]?.beginMs ?? 5000);
+});
+
+test('words that share the end of the time are shown within it', () => {
+  const place = { beginMs: 500, endMs: 600 };
+  const rules = { ...CUE_RULES, maxLineColumns: 10 };
+  const cues = replacedCue('Donaudampfschifffahrtsgesellschaft ja, … …', place, rules);
+  assert.equal(cues.at(-1)?.endMs, 600);
+  for (const [n, { beginMs, endMs }] of cues.entries()) {
+    assert.ok(beginMs < endMs);
+    assert.equal(beginMs, n === 0 ? 500 : cues[n - 1]?.endMs);
+  }
 });
 
 test('whatever the other words are, no line is too long, none is lost, and the time is kept', () => {

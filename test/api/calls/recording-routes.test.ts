@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { ParleyError } from '../../../src/errors.js';
 import { recordingWavHeader } from '../../../src/recording/recording-form.js';
 import { RecordingFolder } from '../../../src/recording/recording-folder.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { cutPlace, sentenceCut, TextSchedule } from '../../../src/api/elevenlabs/text-run.js';
 
 const PLAIN = { autoMode: false, markup: false };

@@ -1,7 +1,7 @@
 // Forms taken apart: as Node's own parser does where they are valid, and refused where they are not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { formParts, FormSplitter, textOf } from '../../../src/api/http/multipart-form.js';
 import { mutatedBytes, randomFrom } from '../mutations.js';
 

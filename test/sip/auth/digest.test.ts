@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { type ClientVerdict, DigestClient } from '../../../sip/auth/digest-client.js';
 import { DigestServer } from '../../../sip/auth/digest-server.js';
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { randomFrom } from '../../api/mutations.js';
-import { TIMES } from '../../fakes/long-run.js';
+import { SEED, TIMES } from '../../fakes/long-run.js';
 import { INVALID, MPART01, SEMANTICS, VALID } from '../message/rfc4475-messages.js';
 
 // prettier-ignore
@@ -189,12 +189,6 @@ export function strangersMessage(random: Random): Buffer {
   const text = kind < 0.4 ? oneOf(TORTURE, random) : madeMessage(random);
   return Buffer.from(damaged(text, random), 'latin1');
 }
-
-// Each run of the fuzzing tests has one seed, which a failure names:
-//
-//   FUZZ_SEED=... node dist/test/run.js fuzz     the same messages again
-
-const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 export type Random = () => number;
 

@@ -1,7 +1,7 @@
 // Compares what our scanner reads with the grammar of sip.js, an independent parser, and checks URIs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { Grammar } from 'sip.js/lib/grammar/grammar.js';
 import { parseCSeq } from '../../../sip/message/message.js';
 import { readReplaces } from '../../../sip/message/replaces.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { callerIdentity, readPrivacy, writeNameAddr } from '../../../sip/message/caller-identity.js';
 import { parseMessage } from '../../../sip/message/message.js';
 import { readReason, writeReason } from '../../../sip/message/refusal.js';
@@ -14,7 +14,6 @@ import { recordRoutesOf, requestBytes, responseBytes } from '../../../sip/messag
 import { type NameAddr, parseNameAddr } from '../../../sip/message/uri.js';
 import { INVALID, SEMANTICS, torture, VALID } from './rfc4475-messages.js';
 
-const SEED = 3261;
 const CORPUS = [VALID, INVALID, SEMANTICS].flatMap((group) => Object.values(group));
 
 /** Parses, and answers whatever is answerable, as a server would. */
@@ -69,7 +68,7 @@ test('no message that was bent, cut, doubled or mixed makes the parser throw', (
       }
       assert.match(handle(bytes), /^(?:request|response|refused|ignored)$/);
     }),
-    { seed: SEED, numRuns: 6000 },
+    { numRuns: 6000 },
   );
 });
 
@@ -78,7 +77,7 @@ test('no bytes at all make the parser throw', () => {
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       assert.equal(handle(Buffer.from(bytes)), 'ignored');
     }),
-    { seed: SEED, numRuns: 1000 },
+    { numRuns: 1000 },
   );
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import type { AgreedAudio } from '../../../sip/sdp/agreed-audio.js';
 import { AUDIO_CODECS, type AudioCodecName } from '../../../sip/sdp/audio-format.js';
 import { CRYPTO_SUITES, keyBytes } from '../../../sip/sdp/media-keys.js';

@@ -1,7 +1,7 @@
 // Checks digits in INFO: their bodies, and their way in both directions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import { type DtmfInfoType, readDtmfInfo, writeDtmfInfo } from '../../../sip/session/info-digits.js';
 import { CALLEE } from '../transaction/network.js';

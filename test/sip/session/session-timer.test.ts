@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import type { HeaderLine } from '../../../sip/message/serialiser.js';
 import { type SessionFields, SessionTimer } from '../../../sip/session/session-timer.js';
 import { ManualTime } from '../../fakes/manual-time.js';

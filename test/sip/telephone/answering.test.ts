@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { parseMessage, type SipRequest } from '../../../sip/message/message.js';
 import { parseNameAddr, parseUri } from '../../../sip/message/uri.js';
 import { readRoutingFile } from '../../../sip/routing-file.js';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { LocatedSender } from '../../../sip/client/located-sender.js';
 import { TransactionLayer, type TransactionUser } from '../../../sip/transaction/transaction-layer.js';
 import { Transports } from '../../../sip/transport/transports.js';

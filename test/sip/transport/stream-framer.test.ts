@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { type Framed, StreamFramer } from '../../../sip/transport/stream-framer.js';
 
 const LIMITS = { headBytes: 2000, bodyBytes: 1000 };

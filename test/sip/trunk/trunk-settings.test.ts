@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../fakes/properties.js';
 import { readTrunkFile, type SecretSource } from '../../../sip/trunk/trunk-settings.js';
 
 const SECRETS: SecretSource = {
