@@ -28,6 +28,8 @@ export class ChatAgent extends AgentTalk implements Talk {
   protected readonly answers = true;
   readonly #parts: ChatAgentParts;
   readonly #idle: IdleCaller;
+  /** Phrases of our own that are queued or being heard, by their utterances. */
+  readonly #phrases = new Map<number, AnswerEntry>();
   /** The answer to a turn that has probably ended. */
   #early: EarlyAnswer | undefined;
   #earlyCount = 0;
@@ -69,11 +71,13 @@ export class ChatAgent extends AgentTalk implements Talk {
       started: (utterance, start) => this.started(this.reply, utterance, start),
       spoken: (utterance) => {
         const isAnswer = this.reply?.spoken(utterance) === true;
+        this.#phrases.delete(utterance);
         this.askAgain();
         if (isAnswer) this.planFiller(this.reply);
       },
       interrupted: (utterance, heard) => this.#interrupted(utterance, heard),
       failed: (utterance, { code }, heard) => {
+        this.#phraseCut(utterance, heard);
         if (this.reply?.interrupted(utterance, heard) === undefined) return;
         this.#failed(new ParleyError('AGENT_FAILED', `an answer could not be spoken: ${code}`));
       },
@@ -84,6 +88,7 @@ export class ChatAgent extends AgentTalk implements Talk {
   /** A key for a function that waits for keys is its input, and no other question. */
   #interrupted(utterance: number, heard: string): void {
     const { reply, keys } = this;
+    this.#phraseCut(utterance, heard);
     const goesOn = keys.isCollecting;
     const rest = reply?.interrupted(utterance, heard, { goesOn });
     if (reply === undefined || rest === undefined) return;
@@ -102,15 +107,15 @@ export class ChatAgent extends AgentTalk implements Talk {
     entry.add(phrase);
     const utterance = this.phrase(phrase);
     if (utterance === undefined) this.history.drop(entry);
-    void utterance?.ended.then(({ end, text }) => this.#ownEnded(entry, end === 'spoken' ? undefined : text));
+    else this.#phrases.set(utterance.number, entry);
     return utterance;
   }
 
-  /**
-   * `heard`: what the caller heard of it; undefined: all. If a sound has ended it, it goes on after a noise.
-   */
-  #ownEnded(entry: AnswerEntry, heard: string | undefined): void {
-    if (heard === undefined) return;
+  /** The caller heard no more than this of a phrase. If a sound has ended it, it goes on after a noise. */
+  #phraseCut(utterance: number, heard: string): void {
+    const entry = this.#phrases.get(utterance);
+    if (entry === undefined) return;
+    this.#phrases.delete(utterance);
     const rest = entry.cut(heard);
     if (heard === '') this.history.drop(entry);
     if (this.conversation.isCallerHeard) this.cutOff(rest, false);

@@ -133,6 +133,10 @@ export class ChatHistory {
     return entry;
   }
 
+  has(entry: HistoryEntry): boolean {
+    return this.#entries.includes(entry);
+  }
+
   /** Takes back an entry, such as an answer that nobody heard. */
   drop(dropped: HistoryEntry): void {
     this.#entries = this.#entries.filter((entry) => entry !== dropped);

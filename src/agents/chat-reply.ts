@@ -46,6 +46,8 @@ export class ChatReply {
   readonly #end = new AbortController();
   /** Those whose end is not known yet. */
   readonly #utterances = new Map<number, AnswerEntry>();
+  /** The answer that is written, while it is part of no utterance and calls no function. */
+  #unspoken: AnswerEntry | undefined;
   #firstTokenMs: number | undefined;
   #isAsked = false;
   #isHeard = false;
@@ -110,11 +112,12 @@ export class ChatReply {
   /** Nothing more is written or done. What is queued is heard. */
   abort(): void {
     this.#end.abort();
+    this.#dropUnspoken(); // at once: the next question may be asked before `run` resolves
   }
 
   /** Gives up what is not spoken yet. */
   giveUp(): void {
-    this.#end.abort();
+    this.abort();
     for (const [utterance, entry] of this.#utterances) if (!this.#isHeard) this.#cut(utterance, entry, '');
   }
 
@@ -151,8 +154,18 @@ export class ChatReply {
   interrupted(utterance: number, heard: string, { goesOn = false } = {}): string | undefined {
     const entry = this.#utterances.get(utterance);
     if (entry === undefined) return undefined;
-    if (!goesOn) this.#end.abort();
+    if (!goesOn) this.abort();
     return this.#cut(utterance, entry, heard);
+  }
+
+  #dropUnspoken(): void {
+    if (this.#unspoken !== undefined) this.#parts.history.drop(this.#unspoken);
+    this.#unspoken = undefined;
+  }
+
+  /** Throws ABORTED once the reply is given up. */
+  #check(): void {
+    if (this.isGivenUp) throw new ParleyError('ABORTED', 'the caller went on');
   }
 
   #cut(utterance: number, entry: AnswerEntry, heard: string): string {
@@ -168,11 +181,13 @@ export class ChatReply {
     const question = { messages: history.messages(), tools: tools.definitions, signal };
     const taken = this.#isAsked ? undefined : early?.take(question.messages, signal);
     this.#isAsked = true;
-    const entry = history.answer();
+    const entry = (this.#unspoken = history.answer());
     let stream: TokenStream | undefined;
     try {
       for await (const part of taken ?? model.answer(question)) {
+        this.#check(); // the model's server may have sent it before
         if ('toolCalls' in part) {
+          this.#unspoken = undefined;
           entry.calls(part.toolCalls);
           this.#parts.onCalls?.(entry);
           continue;
@@ -185,7 +200,7 @@ export class ChatReply {
       }
     } finally {
       stream?.end();
-      if (entry.text.trim() === '' && entry.toolCalls.length === 0) history.drop(entry);
+      this.#dropUnspoken();
     }
     return entry;
   }
@@ -193,10 +208,12 @@ export class ChatReply {
   async #speak(entry: AnswerEntry): Promise<TokenStream> {
     const { quiet, say } = this.#parts;
     await quiet(this.#end.signal);
+    this.#check();
     const stream = new TokenStream();
     stream.push(entry.text);
     const receivedAtMs = this.#isHeard ? undefined : this.#firstTokenMs;
     const utterance = say(stream, receivedAtMs === undefined ? {} : { receivedAtMs });
+    this.#unspoken = undefined;
     this.#utterances.set(utterance, entry);
     return stream;
   }
@@ -206,7 +223,7 @@ export class ChatReply {
     const { tools, time, tell } = this.#parts;
     let isOver = false;
     for (const call of entry.toolCalls) {
-      if (this.isGivenUp) throw new ParleyError('ABORTED', 'the caller went on');
+      this.#check();
       const beganMs = time.now();
       const outcome = await tools.run(call, this.#end.signal);
       if (!entry.hasResult(call.id)) entry.result(call.id, outcome.result); // a client may have answered

@@ -376,6 +376,7 @@ export class SteeredTalk extends AgentTalk {
   #failed(response: TalkResponse, error: ParleyError): void {
     response.reply?.abort();
     if (!response.fail(error)) this.#emit({ type: 'failed', error });
+    this.#cutUnspoken(response);
     this.#forget(response);
     this.fail(error, { isSpoken: response.isSpoken });
   }
@@ -438,6 +439,7 @@ export class SteeredTalk extends AgentTalk {
     sound.item.soundMs = durationMs;
     this.#emit({ type: 'item.cut', item: sound.item, heard, soundMs: durationMs });
     if (sound.hasStarted) this.#emit({ type: 'sound.cleared', response, item: sound.item });
+    this.#cutUnspoken(response);
     this.#forget(response);
   }
 
@@ -456,7 +458,17 @@ export class SteeredTalk extends AgentTalk {
 
   #giveUp(response: TalkResponse): void {
     response.cancel(this.#cause);
+    this.#cutUnspoken(response);
     this.#forget(response);
+  }
+
+  /** The caller hears nothing of a message that is part of no utterance yet. */
+  #cutUnspoken(response: TalkResponse): void {
+    const item = response.unspoken;
+    if (item === undefined) return;
+    this.#items.cut(item, '');
+    item.soundMs = 0;
+    this.#emit({ type: 'item.cut', item, heard: '', soundMs: 0 });
   }
 
   /** Nothing more will come of it. */

@@ -174,8 +174,10 @@ export class TalkItems {
     return this.#placed.indexOf(placed);
   }
 
+  /** An answer that nobody heard has an item, and is not in the history. */
   #entryBefore(at: number): HistoryEntry | null {
-    return this.#placed.slice(0, at).findLast(({ entry }) => entry !== undefined)?.entry ?? null;
+    const entries = this.#placed.slice(0, at).map(({ entry }) => entry);
+    return entries.findLast((entry) => entry !== undefined && this.history.has(entry)) ?? null;
   }
 
   #tryAnswerOf(call: string): AnswerEntry | undefined {

@@ -123,6 +123,13 @@ export class TalkResponse {
     return this.#messages.get(entry)?.output.item as MessageItem | undefined;
   }
 
+  /** The message of the voice that was written last, if no utterance has it. */
+  get unspoken(): MessageItem | undefined {
+    const item = this.outputs.at(-1)?.item;
+    if (item?.type !== 'message' || !item.isSound || item.soundMs !== undefined) return undefined;
+    return [...this.sounds.values()].some((sound) => sound.item === item) ? undefined : item;
+  }
+
   /** An item begins, as part of the response. */
   output(item: TalkItem, isNew: boolean): Output {
     const output = { response: this, item, index: this.outputs.length };

@@ -122,6 +122,51 @@ forEach('what a model wrote before it failed is heard, and stays in the history'
   assert.deepEqual(asked, ['user: Hello?', 'assistant: It is nine. And', 'user: And then?']);
 });
 
+/** The model has written its first token while the caller speaks on. */
+async function waitsToSpeak(under: TalkUnderTest): Promise<void> {
+  under.says('I want a ticket');
+  const answer = await under.model.asked(0);
+  under.begins();
+  answer.say('It');
+  await settle();
+  under.pass(1000);
+}
+
+forEach('an answer that is given up before it sounds leaves nothing in the history', async (under) => {
+  await waitsToSpeak(under);
+  under.stops();
+  under.text('to Paris.');
+  const next = await under.model.asked(1);
+  assert.deepEqual(next.asked, ['user: I want a ticket\nto Paris.']);
+  next.say('Which day?').done();
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['Which day?']);
+});
+
+forEach('an answer that waited for a noise is heard, and stays in the history', async (under) => {
+  await waitsToSpeak(under);
+  under.model.answers[0]?.say(' leaves at nine.').done();
+  under.stops();
+  under.text('');
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  under.says('Thanks.');
+  const { asked } = await under.model.asked(1);
+  assert.deepEqual(asked, ['user: I want a ticket', 'assistant: It leaves at nine.', 'user: Thanks.']);
+});
+
+forEach('an answer that no voice can speak leaves nothing in the history', async (under) => {
+  const speak = under.call.speak.bind(under.call);
+  under.call.speak = () => {
+    throw new ParleyError('QUEUE_FULL', 'too much waits');
+  };
+  under.says('Hello?');
+  (await under.model.asked(0)).say('It is nine.').done();
+  await until(() => failures(under) === 1);
+  under.call.speak = speak;
+  under.says('Are you there?');
+  assert.deepEqual((await under.model.asked(1)).asked, ['user: Hello?\nAre you there?']);
+});
+
 test('answers that are only written are no failures that the caller hears, and do not end the call', async () => {
   const under = openRealtime(calls, { agent: {} });
   for (const turn of [0, 1, 2]) {

@@ -134,3 +134,9 @@ test('a greeting that a noise interrupts goes on', async () => {
   under.says('Hello?');
   assert.equal((await under.model.asked(0)).asked[1], `assistant: ${greeting}`);
 });
+
+test('a greeting that a typed text ends before it sounds leaves nothing in the history', async () => {
+  const under = open({ agent: { greeting: 'Welcome.' } });
+  under.agent.typed('Hello?');
+  assert.deepEqual((await under.model.asked(0)).asked, ['user: Hello?']);
+});

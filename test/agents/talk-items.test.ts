@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TalkItems } from '../../src/agents/talk-items.js';
+import { TalkItems, voiceItem } from '../../src/agents/talk-items.js';
 import { ParleyError } from '../../src/errors.js';
 
 function open(): TalkItems {
@@ -51,6 +51,16 @@ test('what was not heard of an item is cut from the history', () => {
   assert.ok(item.type === 'message');
   assert.equal(items.cut(item, 'One'), ' two three.');
   assert.deepEqual([item.text, item.status, contents(items)[2]], ['One', 'incomplete', 'assistant: One']);
+});
+
+test('an item stands behind one whose answer nobody heard as if that were there', () => {
+  const items = open();
+  items.add({ type: 'message', role: 'user', text: 'A' }, undefined);
+  const unheard = items.history.answer();
+  items.put(voiceItem('voice', 'B'), unheard);
+  items.history.drop(unheard);
+  items.add({ type: 'message', role: 'user', text: 'C' }, 'voice');
+  assert.deepEqual(contents(items), ['system: Be brief.', 'user: A\nC']);
 });
 
 test('the oldest items are forgotten, by number and by length', () => {

@@ -333,3 +333,22 @@ test('after a noise has cut an answer short that was still written, the model go
   const next = await under.model.asked(1);
   assert.match(next.asked.at(-1) ?? '', /\[A sound without words interrupted you\. Go on\.\]$/);
 });
+
+test('a message that is given up before it sounds is cut to nothing', async () => {
+  const under = open();
+  under.says('I want a ticket');
+  const answer = await under.model.asked(0);
+  under.begins();
+  answer.say('It');
+  await until(() => under.all('response.output_audio_transcript.delta').length === 1);
+  const { item_id } = under.last('response.output_audio_transcript.delta');
+  under.pass(1000);
+  under.stops();
+  under.text('to Paris.');
+  assert.equal(under.all('response.done').at(0)?.response.status, 'cancelled');
+  const cut = under.last('conversation.item.truncated') as unknown as Record<string, unknown>;
+  assert.deepEqual([cut['item_id'], cut['audio_end_ms'], cut['transcript']], [item_id, 0, '']);
+  under.send({ type: 'conversation.item.retrieve', item_id });
+  const { item } = under.last('conversation.item.retrieved');
+  assert.deepEqual(item, { ...item, status: 'incomplete', content: [{ type: 'output_audio', transcript: '' }] });
+});
