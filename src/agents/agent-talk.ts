@@ -15,7 +15,7 @@ import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
 import { CallActions } from './call-actions.js';
-import { type ChatHistory, GO_ON } from './chat-history.js';
+import { type ChatHistory, GO_ON, type HistoryEntry } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply, type ReplyParts } from './chat-reply.js';
 import {
@@ -71,6 +71,8 @@ export abstract class AgentTalk {
   #failures = 0;
   /** The failure of the recogniser that lost a turn last: it counts once, however many turns it loses. */
   #lostBy: ParleyError | undefined;
+  /** The note that was written last, see `askWith`. */
+  #note: HistoryEntry | undefined;
   #cancelFiller: () => void = () => undefined;
 
   constructor(handled: HandledCall, parts: AgentTalkParts, options: ConversationOptions) {
@@ -116,8 +118,21 @@ export abstract class AgentTalk {
       if (isQueued) this.conversation.interrupt('caller went on');
       this.gaveUp(reply);
     }
+    this.#forgetNote();
     this.#answer(times);
     return true;
+  }
+
+  /** Asks for an answer that the caller did not ask for. The note leaves with an answer that nobody hears. */
+  protected askWith(note: string): void {
+    this.#forgetNote();
+    this.#note = this.history.user(note);
+    this.#answer(undefined);
+  }
+
+  #forgetNote(): void {
+    if (this.#note !== undefined && this.reply?.isHeard !== true) this.history.drop(this.#note);
+    this.#note = undefined;
   }
 
   #answer(times: TurnTimes | undefined): void {
@@ -179,12 +194,8 @@ export abstract class AgentTalk {
     if (!this.answers || this.conversation.isCallerHeard) return;
     const [rest, isCutShort] = [this.#unheard.trim(), this.#isCutShort];
     this.forgetUnheard();
-    if (isCutShort) {
-      this.history.user(GO_ON);
-      this.#answer(undefined);
-    } else if (rest !== '') {
-      this.sayOwn(rest);
-    }
+    if (isCutShort) this.askWith(GO_ON);
+    else if (rest !== '') this.sayOwn(rest);
   }
 
   /** A turn that a recogniser has lost is no noise: the caller is told, and not left in silence. */

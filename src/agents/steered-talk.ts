@@ -249,9 +249,7 @@ export class SteeredTalk extends AgentTalk {
   #noInput(): void {
     if (this.isAnswering) return; // the answer is spoken, and then awaits input again
     this.#turns.idle(Math.round(this.#quietSinceMs - this.#startMs));
-    if (!this.answers) return;
-    this.history.user('[The caller says nothing]');
-    this.answerNow(undefined);
+    if (this.answers) this.askWith('[The caller says nothing]');
   }
 
   protected pressedAll(text: string): void {

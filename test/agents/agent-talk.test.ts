@@ -167,6 +167,22 @@ forEach('an answer that no voice can speak leaves nothing in the history', async
   assert.deepEqual((await under.model.asked(1)).asked, ['user: Hello?\nAre you there?']);
 });
 
+forEach(
+  'the note about an interruption leaves the history with an answer that nobody heard',
+  async (under) => {
+    under.says('Hello?');
+    (await under.model.asked(0)).say(`${MENU} `, 'And');
+    await under.passUntil(() => under.count('utterance.started') === 1);
+    under.interrupts();
+    under.pass(1000);
+    under.stops();
+    under.text('');
+    assert.match((await under.model.asked(1)).asked.at(-1) ?? '', /Go on\.\]$/);
+    under.says('Black tea.');
+    assert.match((await under.model.asked(2)).asked.at(-1) ?? '', /^user: (Hello\?\n)?Black tea\.$/);
+  },
+);
+
 test('answers that are only written are no failures that the caller hears, and do not end the call', async () => {
   const under = openRealtime(calls, { agent: {} });
   for (const turn of [0, 1, 2]) {

@@ -266,6 +266,8 @@ test('keys and silence of the caller are questions to the model', async () => {
   under.hearing.report({ type: 'no_input', atMs: under.time.now() });
   const second = await under.model.asked(1);
   assert.equal(second.asked.at(-1), 'user: [The caller says nothing]');
+  under.says('I am here.');
+  assert.equal((await under.model.asked(2)).asked.at(-1), 'user: I am here.');
 });
 
 test('while the voice must not be interrupted, the caller is answered afterwards', async () => {
@@ -350,5 +352,9 @@ test('a message that is given up before it sounds is cut to nothing', async () =
   assert.deepEqual([cut['item_id'], cut['audio_end_ms'], cut['transcript']], [item_id, 0, '']);
   under.send({ type: 'conversation.item.retrieve', item_id });
   const { item } = under.last('conversation.item.retrieved');
-  assert.deepEqual(item, { ...item, status: 'incomplete', content: [{ type: 'output_audio', transcript: '' }] });
+  assert.deepEqual(item, {
+    ...item,
+    status: 'incomplete',
+    content: [{ type: 'output_audio', transcript: '' }],
+  });
 });
