@@ -65,6 +65,31 @@ function decompositions() {
     });
 }
 
+/** Code << 2 | 2, then what it is in upper case, each code << 2: the full mapping, of which "ß" needs two. */
+function upperCases() {
+  return all.flatMap((code) => {
+    const text = String.fromCodePoint(code);
+    const upper = text.toUpperCase();
+    if (upper === text) return [];
+    return [code * 4 + 2, ...Array.from(upper, (part) => part.codePointAt(0) * 4)];
+  });
+}
+
+// Numeric_Type=Digit beside the decimal digits: first and last of each run. No expression has this property,
+// and the standard assigns no more of them (UAX 44).
+// prettier-ignore
+const OTHER_DIGITS = [
+  [0xb2, 0xb3], [0xb9, 0xb9], [0x1369, 0x1371], [0x19da, 0x19da], [0x2070, 0x2070], [0x2074, 0x2079], [0x2080, 0x2089],
+  [0x2460, 0x2468], [0x2474, 0x247c], [0x2488, 0x2490], [0x24ea, 0x24ea], [0x24f5, 0x24fd], [0x24ff, 0x24ff],
+  [0x2776, 0x277e], [0x2780, 0x2788], [0x278a, 0x2792], [0x10a40, 0x10a43], [0x10e60, 0x10e68], [0x11052, 0x1105a],
+  [0x1f100, 0x1f10a],
+];
+
+function isDigit(code) {
+  if (/\p{Nd}/u.test(String.fromCodePoint(code))) return 1;
+  return OTHER_DIGITS.some(([first, last]) => code >= first && code <= last) ? 1 : 0;
+}
+
 /** One table: its comment, its name, its values. */
 function tableOf([about, name, values]) {
   const lines = [];
@@ -96,6 +121,14 @@ function write(file, tables) {
 const ranks = combiningRanks();
 write('char_class_data', [
   ['Runs of one class: first code point << 3 | CharClass.', 'kClassRuns', runs(classOf, 3)],
+]);
+write('case_data', [
+  ['Runs of digits and others: first code point << 1 | 1 for digits.', 'kDigitRuns', runs(isDigit, 1)],
+  [
+    'A code point << 2 | 2; then what it is in upper case, each << 2. In the order of the code points.',
+    'kUpperCases',
+    upperCases(),
+  ],
 ]);
 write('nfc_data', [
   [

@@ -13,23 +13,6 @@ constexpr size_t kMostEqual = 20;      // characters in a row
 constexpr size_t kLongestPeriod = 20;  // characters that repeat together
 constexpr size_t kLeastRepetitions = 20;
 
-std::u32string CodesOf(std::string_view text) {
-  std::u32string codes;
-  codes.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t before = at;
-    codes.push_back(TakeUtf8(text, &at));
-    if (at == before) codes.back() = 0xFFFD, at++;
-  }
-  return codes;
-}
-
-std::string TextOfCodes(std::u32string_view codes) {
-  std::string text;
-  for (const char32_t code : codes) AppendUtf8(code, &text);
-  return text;
-}
-
 // Runs of more than kMostEqual become one character.
 std::u32string WithoutRuns(const std::u32string& codes) {
   std::u32string kept;
@@ -101,7 +84,7 @@ std::string LanguageIn(std::string_view head) {
 }  // namespace
 
 std::string WithoutRepetition(std::string_view text) {
-  return TextOfCodes(WithoutPatterns(WithoutRuns(CodesOf(text))));
+  return Utf8Of(WithoutPatterns(WithoutRuns(CodePointsOf(text))));
 }
 
 Transcript ParseTranscript(std::string_view raw, std::string_view forced_language) {
@@ -127,7 +110,7 @@ std::string JoinTexts(const std::vector<std::string>& texts) {
   std::string joined;
   char32_t last = 0;
   for (const std::string& text : texts) {
-    const std::u32string codes = CodesOf(text);
+    const std::u32string codes = CodePointsOf(text);
     if (codes.empty()) continue;
     if (!joined.empty() && !IsCjk(last) && !IsCjk(codes.front())) joined += ' ';
     joined += text;

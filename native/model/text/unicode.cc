@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "model/text/case_data.h"
 #include "model/text/char_class_data.h"
 #include "model/text/nfc_data.h"
 
@@ -120,7 +121,34 @@ void ComposeAll(std::u32string* text) {
   text->resize(end);
 }
 
+const std::unordered_map<char32_t, std::u32string>& UpperCases() {
+  static const auto cases = [] {
+    std::unordered_map<char32_t, std::u32string> found;
+    std::u32string* latest = nullptr;
+    for (const uint32_t entry : kUpperCases) {
+      if ((entry & 2) != 0) {
+        latest = &found[entry >> 2];
+      } else {
+        latest->push_back(entry >> 2);
+      }
+    }
+    return found;
+  }();
+  return cases;
+}
+
 }  // namespace
+
+bool IsDigit(char32_t code) {
+  const uint32_t key = static_cast<uint32_t>(code) << 1 | 1;
+  return (*(std::upper_bound(std::begin(kDigitRuns), std::end(kDigitRuns), key) - 1) & 1) != 0;
+}
+
+void AppendUpper(char32_t code, std::string* text) {
+  const auto found = UpperCases().find(code);
+  if (found == UpperCases().end()) return AppendUtf8(code, text);
+  for (const char32_t part : found->second) AppendUtf8(part, text);
+}
 
 void NormalizeNfc(std::u32string* text) {
   const auto changes = [](char32_t code) { return code >= kFirstToChange; };
@@ -172,6 +200,23 @@ size_t AppendLossy(std::string_view bytes, std::string* text) {
     at += unit.length;
   }
   return bytes.size();
+}
+
+std::u32string CodePointsOf(std::string_view text) {
+  std::u32string codes;
+  codes.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t before = at;
+    codes.push_back(TakeUtf8(text, &at));
+    if (at == before) codes.back() = 0xFFFD, at++;
+  }
+  return codes;
+}
+
+std::string Utf8Of(std::u32string_view codes) {
+  std::string text;
+  for (const char32_t code : codes) AppendUtf8(code, &text);
+  return text;
 }
 
 bool IsBlank(char32_t code) { return (code >= 0x1C && code <= 0x1F) || ClassOf(code) == CharClass::kSpace; }

@@ -68,6 +68,10 @@ Utf8Unit UnitAt(std::string_view bytes, size_t at);
 // left over: returns where it begins.
 size_t AppendLossy(std::string_view bytes, std::string* text);
 
+// The characters of the text, with U+FFFD for each byte that belongs to none; and back.
+std::u32string CodePointsOf(std::string_view text);
+std::string Utf8Of(std::u32string_view codes);
+
 // Whitespace as Python's str.strip and str.split have it: White_Space and U+001C to U+001F.
 bool IsBlank(char32_t code);
 std::string_view Stripped(std::string_view text);  // text is UTF-8
@@ -91,6 +95,12 @@ CharClass ClassOf(char32_t code);
 inline bool IsLetter(CharClass c) {
   return c == CharClass::kUpper || c == CharClass::kLower || c == CharClass::kLetter;
 }
+
+// Digits as Python's str.isdigit has them: decimal digits of all scripts, and "²" or "①".
+bool IsDigit(char32_t code);
+
+// Appends the character in upper case, as Python's str.upper makes it: "ß" becomes "SS".
+void AppendUpper(char32_t code, std::string* text);
 
 // In place. Linear but for runs of combining marks, which are sorted.
 void NormalizeNfc(std::u32string* text);
