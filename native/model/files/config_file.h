@@ -1,4 +1,4 @@
-// Reads a JSON file of a checkpoint's configuration.
+// Reads a file of a checkpoint's configuration.
 #ifndef PARLEY_MODEL_FILES_CONFIG_FILE_H_
 #define PARLEY_MODEL_FILES_CONFIG_FILE_H_
 
@@ -13,6 +13,10 @@ namespace parley::model {
 // JSON, or `read` found a mistake in it.
 bool ReadConfigFile(const std::string& path, const std::function<void(const ConfigReader&)>& read,
                     std::string* problem);
+
+// The same of a file of YAML, as far as yaml.h reads it.
+bool ReadYamlFile(const std::string& path, const std::function<void(const ConfigReader&)>& read,
+                  std::string* problem);
 
 }  // namespace parley::model
 

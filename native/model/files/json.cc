@@ -159,6 +159,14 @@ void ConfigReader::Only(std::string_view key, double value) const {
   }
 }
 
+void ConfigReader::OnlyKeys(std::initializer_list<std::string_view> keys) const {
+  if (!good()) return;
+  for (Json member = object_.first(); member.present(); member = member.next()) {
+    if (std::find(keys.begin(), keys.end(), member.key()) == keys.end())
+      return Fail(member.key(), "no such key");
+  }
+}
+
 void ConfigReader::Require(bool holds, std::string_view key, const std::string& rule) const {
   if (!holds) Fail(key, rule);
 }

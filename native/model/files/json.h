@@ -117,6 +117,9 @@ class ConfigReader {
   void Only(std::string_view key, bool value) const;
   void Only(std::string_view key, double value) const;
 
+  // Rejects every key but these.
+  void OnlyKeys(std::initializer_list<std::string_view> keys) const;
+
   // For rules between keys: "key must be so, found value".
   void Require(bool holds, std::string_view key, const std::string& rule) const;
 
