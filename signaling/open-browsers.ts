@@ -18,7 +18,7 @@ import { BrowserSockets } from './browser-sockets.js';
 const MESSAGES: MessageRateLimits = { perSecond: 500, burst: 1000 };
 
 interface BrowserParts {
-  readonly config: Pick<Config, 'webrtc' | 'maxTextLength' | 'setupTimeoutMs'>;
+  readonly config: Pick<Config, 'webrtc' | 'texts' | 'limits'>;
   readonly log: Log;
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
@@ -52,9 +52,9 @@ export function openBrowsers(parts: BrowserParts): { server: BrowserServer; clos
     certificate,
     sockets,
     overload: () => admission.refusal(),
-    setupTimeoutMs: config.setupTimeoutMs,
+    setupTimeoutMs: config.limits.setupTimeoutMs,
     resumeGraceMs: config.webrtc.resumeGraceMs,
-    limits: { maxTextLength: config.maxTextLength, messages: MESSAGES },
+    limits: { maxTextLength: config.texts.maxTextLength, messages: MESSAGES },
   });
   const close = async () => {
     await server.close();

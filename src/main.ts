@@ -87,14 +87,14 @@ export async function startServer(config: Config, overrides: Overrides = {}): Pr
   }
 }
 
-async function build(given: Config, overrides: Overrides, closing: Closing): Promise<Server> {
-  const config = withLexicon(given);
-  const log = overrides.log ?? createLog({ level: config.logLevel, logText: config.logText });
+async function build(config: Config, overrides: Overrides, closing: Closing): Promise<Server> {
+  const texts = withLexicon(config.texts);
+  const log = overrides.log ?? createLog(config.log);
   const descriptors = new DescriptorWatch({ time: systemTime, log });
   closing.add(() => descriptors.close());
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
   closing.add(() => plane.close());
-  const { cache, close } = openAudioCache(config, systemTime, log);
+  const { cache, close } = openAudioCache(config.caches, systemTime, log);
   closing.add(close);
   const metrics = new Metrics({
     plane: () => plane.stats(),
@@ -115,14 +115,14 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
   closing.add(() => reports.close());
   const speakers = await openSpeakers(config, overrides, log, closing);
   const { encoders, engines } = speakers;
-  await Promise.all([encoders.ready(), config.preloadModel ? engines.load() : undefined]);
+  await Promise.all([encoders.ready(), config.engines.preloadModel ? engines.load() : undefined]);
   warmUpTexts(engines);
   const hearing = await Hearing.open({ ...config.hearing, plane, log, time: systemTime });
   closing.add(() => hearing.close());
   const ownerOf = (id: string) =>
     browsers.server.ownerOf(id) ?? telephone?.ownerOf(id) ?? conversations.soundCalls.ownerOf(id);
   const recordings = await openRecordings(config, log, closing);
-  const shared = { config, log, plane, metrics, cache, hearing, recordings, ownerOf, ...speakers };
+  const shared = { config, texts, log, plane, metrics, cache, hearing, recordings, ownerOf, ...speakers };
   overrides.beforeListening?.(metrics);
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
@@ -147,14 +147,14 @@ async function build(given: Config, overrides: Overrides, closing: Closing): Pro
 
 /** Opens encoders, engines and voices, without waiting until they are loaded. */
 async function openSpeakers(config: Config, overrides: Overrides, log: Log, closing: Closing) {
-  const encoders = openEncoders(config, log);
+  const encoders = openEncoders(config.encoders, log);
   closing.add(() => encoders.close());
-  const frames = new FrameCache(config.frameCacheBytes, encoders.settings);
+  const frames = new FrameCache(config.caches.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
   const transcribing = await openTranscribing(config, log, systemTime);
   closing.add(() => transcribing.close());
-  const workshop = await VoiceWorkshop.open(config, engines, log);
+  const workshop = await VoiceWorkshop.open(config.voices, engines, log);
   closing.add(() => workshop.close());
   for (const notice of useConfiguredVoices(engines, config)) log.warn({}, notice);
   const continuity = new Continuity(config.model.continuity);
@@ -172,17 +172,14 @@ async function openRecordings({ recording: config }: Config, log: Log, closing: 
 function openSwitchboard(
   parts: Omit<Parts, 'switchboard' | 'callerTexts' | keyof Conversations>,
 ): Switchboard {
-  const { config, log, metrics, encoders, frames, engines: routing, continuity } = parts;
+  const { config, texts: limits, log, metrics, encoders, frames, engines: routing, continuity } = parts;
   const hearing = { service: parts.hearing, settings: config.hearing.settings };
-  const { ownerOf, recordings: service } = parts;
-  const heard = { hearing, recordings: service && { service, ownerOf } };
+  const recordings = parts.recordings && { service: parts.recordings, ownerOf: parts.ownerOf };
+  const { maxCalls } = config.limits;
+  const newId = (protocol: string) => `${protocol === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`;
   return new Switchboard(
-    { routing, encoders, frames, continuity, ...heard, limits: config, time: systemTime, log, metrics },
-    {
-      maxCalls: config.maxCalls,
-      clientLimits: clientLimits(config),
-      newId: (protocol) => `${protocol === 'webrtc' ? 'rtc' : 'call'}_${randomUUID()}`,
-    },
+    { routing, encoders, frames, continuity, hearing, recordings, limits, time: systemTime, log, metrics },
+    { maxCalls, clientLimits: clientLimits(config.limits), newId },
   );
 }
 
@@ -194,7 +191,8 @@ function logStart({ config, log, plane, engines }: Parts, url: string): void {
 
 /** Parts that browser calls, telephone calls and HTTP share. */
 interface Parts extends Conversations {
-  readonly config: ReturnType<typeof withLexicon<Config>>;
+  readonly config: Config;
+  readonly texts: ReturnType<typeof withLexicon<Config['texts']>>;
   readonly log: Log;
   readonly plane: MediaPlane;
   readonly hearing: Hearing;
@@ -214,11 +212,11 @@ interface Parts extends Conversations {
 }
 
 function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
-  const { encoders, engines: routing, frames, config, metrics } = parts;
+  const { encoders, engines: routing, frames, texts: limits, metrics } = parts;
   return openTelephone({
     ...parts,
     env,
-    prepared: new PreparedSpeech({ routing, encoders, frames, limits: config, time: systemTime }),
+    prepared: new PreparedSpeech({ routing, encoders, frames, limits, time: systemTime }),
     time: systemTime,
     recorded: (record) => reports.callEnded(record),
     onResponse: (...exchange) => metrics.sip.answered(...exchange),
@@ -226,22 +224,27 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
 }
 
 function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | undefined): HttpServer {
-  const { config, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
+  const { config, texts, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
+  const used = (id: string) => parts.openCalls.used(id);
+  const service = new SpeechService(engines, encoders, texts, { continuity });
   const { settings } = encoders;
-  const { listed, openCalls } = parts;
-  const used = (id: string) => openCalls.used(id);
-  const service = new SpeechService(engines, encoders, config, { continuity });
-  const kept = { cache, routing: engines, settings, continuity, lexicon: config.lexicon, frames };
+  const kept = { cache, routing: engines, settings, continuity, lexicon: texts.lexicon, frames };
   const speech = new CachedSpeech(service, { ...kept, samples: workshop.samples });
+  const { modelId: id, strictModels: strict, maxNewTokens, requestTimeoutMs } = config.engines;
+  const { elevenLabsVoices, maxUploadBytes } = config.voices;
+  const limits = { ...texts, maxNewTokens, maxUploadBytes };
+  const { agents, namedRelays, webrtc } = config;
+  const shared = { agents, namedRelays, webrtc, elevenLabsVoices, requestTimeoutMs, metrics, log };
   return new HttpServer({
-    ...config,
+    ...config.access,
+    ...shared,
     pageFolder: pageFolder(),
     speech,
-    speaking: { speaker: new SpokenSentences({ ...kept, speech, limits: config }), limits: config },
+    speaking: { speaker: new SpokenSentences({ ...kept, speech, limits: texts }), limits },
     voices: workshop.made,
-    limits: { ...config, usualLanguage: (voice) => engines.usualLanguage(voice) },
-    models: { id: config.modelId, strict: config.strictModels },
-    exposesMetrics: config.prometheusEnabled,
+    limits: { ...limits, usualLanguage: (voice) => engines.usualLanguage(voice) },
+    models: { id, strict },
+    exposesMetrics: config.operation.prometheusEnabled,
     calls,
     endCalls: () => Promise.allSettled([telephone?.close(), calls.close(), parts.switchboard.close()]),
     ...parts.transcribing.serve(parts.hearing),
@@ -251,11 +254,9 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
-    phone: { calls: new ApplicationCalls({ telephone, listed, used }), sounds: workshop.sounds },
+    phone: { calls: new ApplicationCalls({ ...parts, telephone, used }), sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},
     health: () => healthOf(parts),
-    metrics,
-    log,
   });
 }
 
@@ -265,13 +266,13 @@ function healthOf(parts: Parts): ServerHealth {
     ...engines.figures,
     recognition: parts.transcribing.recognisers.health,
     voiceActivity: { detector: hearing.detector, problem: hearing.problem },
-    modelId: config.modelId,
+    modelId: config.engines.modelId,
     encoders: encoders.usable,
     draining: switchboard.draining,
     calls: switchboard.size,
-    maxCalls: config.maxCalls,
+    maxCalls: config.limits.maxCalls,
     queueDepth: engines.waiting,
-    maxQueueDepth: config.maxQueueDepth,
+    maxQueueDepth: config.engines.maxQueueDepth,
     audioCache: cache.figures,
     voiceCache: workshop.figures,
   };
@@ -285,13 +286,12 @@ async function main(): Promise<void> {
   }
   const config = readConfig(asked.env);
   const terminal = process.stdout.isTTY ? new TerminalLog((text) => TERMINAL.out(text)) : undefined;
-  const { logLevel: level, logText, logStyle: style } = config;
-  const log = createLog({ level, logText, style, destination: terminal, isTerminal: terminal !== undefined });
+  const log = createLog({ ...config.log, destination: terminal, isTerminal: terminal !== undefined });
   process.once('exit', () => terminal?.failed());
   const beforeListening = (metrics: Metrics) => surviveDefects(log, (work) => metrics.defect(work));
   const server = await startServer(config, { log, beforeListening });
   terminal?.ready(server);
-  stopAtSignals(server, config.drainTimeoutMs, log);
+  stopAtSignals(server, config.operation.drainTimeoutMs, log);
 }
 
 const program = process.argv[1];

@@ -18,7 +18,7 @@ import { Continuity } from './speaking/continuity.js';
 import { withLexicon } from './speaking/lexicon-file.js';
 import { stated } from './stated.js';
 import { SpeechService } from './speaking/speech-stream.js';
-import { isMarkup, tooLong } from './speaking/text-source.js';
+import { isMarkup, type TextLimits, tooLong } from './speaking/text-source.js';
 import { VoiceWorkshop } from './voices/voice-workshop.js';
 
 export const SPEAK_USAGE = 'parley speak [--voice NAME] [--language TAG] [--out FILE] [--force] [TEXT]';
@@ -64,10 +64,11 @@ export async function speakCommand(
   }
   const { words, out, force } = options;
   try {
-    const config = withLexicon(readConfig({ ENCODER_WORKERS: '1', ...env }));
+    const config = readConfig({ ENCODER_WORKERS: '1', ...env });
+    const limits = withLexicon(config.texts);
     const flag = force ? 'w' : await flagForNew(out);
-    const text = words.length > 0 ? words.join(' ') : await readInput(terminal.stdin, config.maxTextLength);
-    const { wav, seconds } = await spokenWav({ ...options, text }, config);
+    const text = words.length > 0 ? words.join(' ') : await readInput(terminal.stdin, limits.maxTextLength);
+    const { wav, seconds } = await spokenWav({ ...options, text }, config, limits);
     await writeWav(out, wav, flag);
     terminal.err(`${out === '-' ? 'standard output' : out}: ${seconds.toFixed(1)} s of speech\n`);
     return 0;
@@ -128,22 +129,20 @@ function exists(out: string): ParleyError {
 
 type SpokenText = Pick<SpeakOptions, 'voice' | 'language'> & { readonly text: string };
 
-async function spokenWav(
-  { text, voice, language }: SpokenText,
-  config: ReturnType<typeof withLexicon<Config>>,
-) {
+async function spokenWav({ text, voice, language }: SpokenText, config: Config, limits: TextLimits) {
   const log = SILENT_LOG;
   const closing = new Closing();
   try {
-    const encoders = openEncoders(config, log);
+    const encoders = openEncoders(config.encoders, log);
     closing.add(() => encoders.close());
     const engines = await openEngines(config, log);
     closing.add(() => engines.close());
-    const workshop = await VoiceWorkshop.open(config, engines, log);
+    const workshop = await VoiceWorkshop.open(config.voices, engines, log);
     closing.add(() => workshop.close());
-    if (voice === undefined) useConfiguredVoices(engines, { defaultVoice: config.defaultVoice });
+    if (voice === undefined)
+      useConfiguredVoices(engines, { voices: { defaultVoice: config.voices.defaultVoice } });
     const continuity = new Continuity(config.model.continuity);
-    const service = new SpeechService(engines, encoders, config, { continuity });
+    const service = new SpeechService(engines, encoders, limits, { continuity });
     const settings = stated({ voice, language, markup: isMarkup(text) || undefined });
     const format = formatNamed('wav');
     const request = { text, format, sampleRate: SAMPLE_RATE, delivery: 'whole', ...settings } as const;

@@ -258,8 +258,8 @@ test('by default nobody but this machine is served', () => {
       continue;
     }
     assert.deepEqual([service.network_mode, service.ports], ['host', undefined], name);
-    const { host, sip, allowOpen } = readConfig(environmentOf(service));
-    assert.deepEqual([[host, ...sip.hosts].every(isLoopback), allowOpen], [true, false], name);
+    const { access, sip } = readConfig(environmentOf(service));
+    assert.deepEqual([[access.host, ...sip.hosts].every(isLoopback), access.allowOpen], [true, false], name);
   }
 });
 
@@ -292,13 +292,13 @@ test('every variable that is set is known to whom it is for, and none to the ser
 
 test('ports and times are those of the server', () => {
   const config = readConfig({});
-  assert.deepEqual(saidIn(LAST_STAGE, 'EXPOSE'), [String(config.port)]);
+  assert.deepEqual(saidIn(LAST_STAGE, 'EXPOSE'), [String(config.access.port)]);
   const [, port] = /setting\('PORT', '(\d+)'\)/.exec(text('native/docker-health.mjs')) ?? [];
-  assert.equal(port, String(config.port));
+  assert.equal(port, String(config.access.port));
   assert.equal(saidIn(LAST_STAGE, 'STOPSIGNAL').at(-1), 'SIGTERM');
   for (const [name, { stop_grace_period: grace }] of OWN) {
     const seconds = Number(/^(\d+)s$/.exec(byDefault(grace))?.[1]);
-    assert.ok(seconds >= config.drainTimeoutMs / 1000 + 10, `${name}: ${seconds} s`);
+    assert.ok(seconds >= config.operation.drainTimeoutMs / 1000 + 10, `${name}: ${seconds} s`);
   }
   const [, limit] = /LIMIT_MS = (\d+)/.exec(text('native/docker-health.mjs')) ?? [];
   const [, timeout] = /--timeout=(\d+)s/.exec(saidIn(LAST_STAGE, 'HEALTHCHECK').at(-1) ?? '') ?? [];

@@ -1,6 +1,6 @@
 // Supplies the media of telephone calls: ports, policy and addresses for each call.
 import { isIP } from 'node:net';
-import type { Config } from '../../src/config/config.js';
+import type { PhoneMediaConfig, SipConfig } from '../../src/config/telephone-config.js';
 import { asParleyError } from '../../src/errors.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
 import { DtlsCertificate } from '../../src/media/dtls-association.js';
@@ -17,7 +17,7 @@ import type { TrunkSettings } from '../trunk/trunk-settings.js';
 import type { Log } from '../../src/log.js';
 
 interface MediaSupplyParts {
-  readonly config: Pick<Config, 'sip' | 'phoneMedia'>;
+  readonly config: { readonly sip: SipConfig; readonly phoneMedia: PhoneMediaConfig };
   readonly plane: MediaPlane;
   readonly time: Time;
   readonly log: Log;
@@ -26,12 +26,7 @@ interface MediaSupplyParts {
 const PACKET_MS = 20;
 
 /** The configured policy, for calls whose trunk does not override it. */
-export function mediaPolicy({
-  sipCodecs,
-  comfortNoise,
-  srtp,
-  srtpKeying,
-}: Config['phoneMedia']): MediaPolicy {
+export function mediaPolicy({ sipCodecs, comfortNoise, srtp, srtpKeying }: PhoneMediaConfig): MediaPolicy {
   return {
     codecs: sipCodecs,
     packetTimeMs: PACKET_MS,

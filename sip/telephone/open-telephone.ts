@@ -33,12 +33,17 @@ import { RecentPeers } from './sip-admission.js';
 import { Answering } from './answering.js';
 import { IncomingDecision } from './incoming-decision.js';
 import { MediaSupply } from './media-supply.js';
-import { certificateFiles, readTelephoneSettings, type TelephoneSettings } from './telephone-settings.js';
+import {
+  certificateFiles,
+  readTelephoneSettings,
+  type SettingSources,
+  type TelephoneSettings,
+} from './telephone-settings.js';
 import { Telephone, type TelephoneParts } from './telephone.js';
 import type { Log } from '../../src/log.js';
 
 interface TelephoneSurroundings {
-  readonly config: Config;
+  readonly config: SettingSources & Pick<Config, 'phoneMedia' | 'engines' | 'applications'>;
   /** Environment with the passwords that trunks name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly plane: MediaPlane;
@@ -93,7 +98,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   supply.avoid(() => telephone.network.transports.places.map(({ place }) => place));
   try {
     await telephone.open();
-    if (config.preloadModel) void prepare(around, settings);
+    if (config.engines.preloadModel) void prepare(around, settings);
     return telephone;
   } catch (error) {
     await telephone.close();
@@ -152,7 +157,7 @@ function decisionOf(
   { config, time, log, incoming: followers, metrics }: TelephoneSurroundings,
   context: RoutingContext,
 ): IncomingDecision | undefined {
-  const { incoming, callWebhookSecret: secret = '' } = config;
+  const { incoming, webhookSecret: secret = '' } = config.applications;
   if (incoming === undefined) return undefined;
   const decided = (outcome: string) => metrics.applications.decided(outcome);
   const asking = { secret, followers, context, decided };

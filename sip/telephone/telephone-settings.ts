@@ -1,9 +1,10 @@
 // Reads and checks the files that the telephone's variables name, before anything is opened. It reports every
 // mistake with its file.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { apiKeyIn } from '../../src/config/access-config.js';
 import { isAgent } from '../../src/config/agent-config.js';
 import type { CertificateFiles } from '../../src/config/certificate.js';
-import { apiKeyIn, type Config } from '../../src/config/config.js';
+import type { Config } from '../../src/config/config.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Secret } from '../auth/digest.js';
@@ -12,9 +13,9 @@ import { RoutingTable } from '../routing-table.js';
 import type { TlsIdentity } from '../transport/listener-options.js';
 import { readTrunkFile, type SecretSource, type TrunkSettings } from '../trunk/trunk-settings.js';
 
-type SettingSources = Pick<
+export type SettingSources = Pick<
   Config,
-  'sip' | 'captures' | 'apiKeys' | 'apiKeysFile' | 'hearing' | 'recording' | 'agents' | 'namedRelays'
+  'sip' | 'captures' | 'access' | 'hearing' | 'recording' | 'agents' | 'namedRelays'
 >;
 
 export interface TelephoneSettings {
@@ -67,7 +68,8 @@ export function readTelephoneSettings(
 }
 
 function routingContextOf(sources: SettingSources): RoutingContext {
-  const { apiKeys, apiKeysFile, agents: names, hearing, recording, namedRelays } = sources;
+  const { access, agents: names, hearing, recording, namedRelays } = sources;
+  const { apiKeys, apiKeysFile } = access;
   return {
     // The names in API_KEYS_FILE may change while the server runs.
     isKey: (name: string) =>

@@ -25,7 +25,7 @@ import { mediaStreamOpener } from './streams/stream-connection.js';
 interface ConversationsParts {
   readonly config: {
     readonly agents: AgentsParts['config'];
-    readonly incoming: { readonly decider: string | undefined } | undefined;
+    readonly applications: { readonly incoming: { readonly decider: string | undefined } | undefined };
   };
   readonly metrics: { readonly agents: AgentsParts['metrics']; readonly applications: ConnectionCounters };
   readonly workshop: { readonly sounds: RelayParts['sounds'] };
@@ -66,7 +66,7 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const counted = { config: config.agents, metrics: metrics.agents };
   const openers = { openRelay: relayOpener(relayed), openMediaStream: mediaStreamOpener(relayed) };
   const handler = new Agents({ ...shared, ...counted, ...openers });
-  const { decider } = config.incoming ?? {};
+  const { decider } = config.applications.incoming ?? {};
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
   const listed = new ListedCalls({ ...sources, callerTexts });
   const soundCalls = new SoundCalls({ plane, switchboard, handler, listed, randomBytes });

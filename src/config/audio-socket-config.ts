@@ -1,4 +1,5 @@
 // Reads the variables of Asterisk's AudioSocket: the TCP address that its calls come to, and who takes them.
+import { type AccessConfig, apiKeyIn } from './access-config.js';
 import { type AgentsConfig, isAgent } from './agent-config.js';
 import { type ConfigReader, isLoopback, isNetwork } from './environment.js';
 import type { Variable } from './variables.js';
@@ -17,12 +18,7 @@ export interface AudioSocketConfig {
   readonly key: string | undefined;
 }
 
-interface ApiKeys {
-  /** Names of the keys that are configured; undefined for a key without one. */
-  readonly names: readonly (string | undefined)[];
-  /** More keys are in a file, which is read later. */
-  readonly hasFile: boolean;
-}
+type ApiKeys = Pick<AccessConfig, 'apiKeys' | 'apiKeysFile'>;
 
 const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
 const DEPENDENT = [
@@ -65,8 +61,16 @@ export function readAudioSocketConfig(
   return { address, port, allow: allow.length === 0 ? LOOPBACK : allow, agent, unansweredMs, key };
 }
 
-/** The mistake is told without the value, which may be the key itself. */
-function checkKey(read: ConfigReader<Variable>, key: string | undefined, { names, hasFile }: ApiKeys): void {
-  if (key === undefined || hasFile || names.includes(key)) return;
+/**
+ * The mistake is told without the value, which may be the key itself. The names in API_KEYS_FILE are read
+ * later.
+ */
+function checkKey(
+  read: ConfigReader<Variable>,
+  key: string | undefined,
+  { apiKeys, apiKeysFile }: ApiKeys,
+): void {
+  if (key === undefined || apiKeysFile !== undefined) return;
+  if (apiKeys.some((entry) => apiKeyIn(entry).name === key)) return;
   read.problem('AUDIOSOCKET_KEY', 'must be the name of a key of API_KEYS, where a name comes before its key');
 }

@@ -70,7 +70,7 @@ export interface SipConfig {
 type SrtpKeying = 'sdes' | 'dtls';
 type TelephoneCodec = 'PCMU' | 'PCMA' | 'G722' | 'opus';
 
-interface PhoneMediaConfig {
+export interface PhoneMediaConfig {
   /** First and last UDP port of the calls' media. */
   readonly rtpPorts: readonly [number, number];
   readonly rtpPortDrainMs: number;
@@ -136,12 +136,8 @@ interface TlsFiles {
   readonly tlsKey: string | undefined;
 }
 
-/** The sections of the configuration that telephone calls need. `http` has the certificate of HTTP. */
-export function readTelephoneConfig(read: Reader, http: TlsFiles) {
-  return { sip: readSip(read, http), phoneMedia: readMedia(read), captures: readCaptures(read) };
-}
-
-function readSip(read: Reader, http: TlsFiles): SipConfig {
+/** `http` has the certificate of HTTP, which SIP shares unless it has its own. */
+export function readSip(read: Reader, http: TlsFiles): SipConfig {
   const config: SipConfig = {
     ...readSipAddresses(read, http),
     ...readCallers(read),
@@ -298,7 +294,7 @@ const CODECS: readonly TelephoneCodec[] = ['G722', 'opus', 'PCMU', 'PCMA'];
 const KEYINGS: readonly SrtpKeying[] = ['sdes', 'dtls'];
 const LAST_FREE_PORT = 32_767; // Linux uses ports from 32,768 on for outgoing connections
 
-function readMedia(read: Reader): PhoneMediaConfig {
+export function readPhoneMedia(read: Reader): PhoneMediaConfig {
   const networks = read.listOf('RTP_LATCH_NETWORKS', NETWORKS, isNetwork);
   return {
     rtpPorts: readPorts(read),
@@ -349,7 +345,7 @@ const DAY_MS = 86_400_000;
 const MOST_KEY = 256;
 const MOST_PATTERN = 256;
 
-function readCaptures(read: Reader): CaptureConfig {
+export function readCaptures(read: Reader): CaptureConfig {
   return { collector: readCollector(read), files: readFiles(read), keys: read.flag('PCAP_KEYS') };
 }
 

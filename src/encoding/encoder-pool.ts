@@ -344,16 +344,12 @@ class EncoderThread {
 /**
  * Opens the pool that the configuration describes. Throws ADDON_MISSING if the Opus encoder does not load.
  */
-export function openEncoders(config: Config, log: Log): EncoderPool {
+export function openEncoders(config: Config['encoders'], log: Log): EncoderPool {
   loadOpus(); // fails here with its reason; a worker could only report that it died
   return new EncoderPool({
-    workers: config.encoderWorkers,
+    workers: config.workers,
     trim: { thresholdDb: config.silenceThresholdDb },
-    opus: {
-      application: config.opusApplication,
-      complexity: config.opusComplexity,
-      bitsPerSecond: config.opusBitrate,
-    },
+    opus: config.opus,
     onWorkerLost: (error) =>
       log.error({ code: error.code, detail: error.message }, 'encoder worker replaced'),
     time: systemTime,

@@ -2,6 +2,7 @@
 import { ParleyError } from '../errors.js';
 import type { AgentsConfig } from '../config/agent-config.js';
 import type { Config } from '../config/config.js';
+import type { VoicesConfig } from '../config/voices-config.js';
 import type { Log } from '../log.js';
 import type { SpeechEngine } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
@@ -33,25 +34,28 @@ export interface EngineSetup {
   readonly espeak?: boolean;
   readonly resolvePackage?: typeof installedPackage;
   /** Absent: the engine `openai` does not exist. */
-  readonly speechServers?: Config['speechServers'];
+  readonly speechServers?: Config['engines']['speechServers'];
   /** Options of the native engine; absent without a checkpoint. */
   readonly native?: Qwen3Options['native'] | undefined;
 }
 
 type Found = SpeechEngine | MissingEngine;
 
+type EngineGroups = Pick<Config, 'engines' | 'model' | 'voices'>;
+
 /** Opens the engines that the configuration asks for. */
-export function openEngines(config: Config, log: Log): Promise<Engines> {
+export function openEngines(config: EngineGroups, log: Log): Promise<Engines> {
+  const { engine, espeak, maxNewTokens, speechServers, ...limits } = config.engines;
   return enginesOf({
-    engine: config.engine,
-    espeak: config.espeak,
-    maxWaiting: config.maxQueueDepth,
-    maxWaitMs: config.requestTimeoutMs,
-    renderTimeoutMs: config.engineTimeoutMs,
-    idleMs: config.idleTimeoutMs,
-    maxNewTokens: config.maxNewTokens,
+    engine,
+    espeak,
+    maxWaiting: limits.maxQueueDepth,
+    maxWaitMs: limits.requestTimeoutMs,
+    renderTimeoutMs: limits.engineTimeoutMs,
+    idleMs: limits.idleTimeoutMs,
+    maxNewTokens,
     native: nativeOf(config),
-    speechServers: config.speechServers,
+    speechServers,
     onNews: (engine, { what, ...news }) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
@@ -131,7 +135,7 @@ function lacks(name: string, remedy: string): ParleyError {
 }
 
 /** Undefined without a checkpoint. */
-function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
+function nativeOf({ model, voices }: EngineGroups): EngineSetup['native'] {
   const { directory, quantize, codecFormat, maxStreams, maxBatch, maxNewTokens } = model;
   if (directory === undefined) return undefined;
   return {
@@ -142,7 +146,7 @@ function nativeOf({ model, voiceCacheMax }: Config): EngineSetup['native'] {
     maxStreams,
     maxBatch,
     maxNewTokens,
-    maxVoices: voiceCacheMax,
+    maxVoices: voices.voiceCacheMax,
   };
 }
 
@@ -153,7 +157,9 @@ export interface ConfiguredVoice {
   readonly fields: { readonly voice: string; readonly language: string };
 }
 
-type VoiceConfig = Pick<Config, 'defaultVoice' | 'elevenLabsVoices' | 'agents' | 'sip'>;
+interface VoiceGroups extends Partial<Pick<Config, 'agents' | 'sip'>> {
+  readonly voices: Partial<Pick<VoicesConfig, 'defaultVoice' | 'elevenLabsVoices'>>;
+}
 
 /**
  * Sets the default voice, and checks all voices and languages that are given. Stored voices must be open,
@@ -162,8 +168,9 @@ type VoiceConfig = Pick<Config, 'defaultVoice' | 'elevenLabsVoices' | 'agents' |
  */
 export function useConfiguredVoices(
   engines: Pick<Engines, 'useDefault' | 'resolve'>,
-  { defaultVoice, elevenLabsVoices = new Map(), agents, sip }: Partial<VoiceConfig>,
+  { voices, agents, sip }: VoiceGroups,
 ): readonly string[] {
+  const { defaultVoice, elevenLabsVoices = new Map() } = voices;
   const mistakes = new VoiceMistakes(engines);
   if (defaultVoice !== undefined)
     mistakes.check(() => engines.useDefault(defaultVoice), { voice: 'DEFAULT_VOICE' });

@@ -39,11 +39,14 @@ export interface Recognisers {
   close(): Promise<void>;
 }
 
+/** The groups of the configuration that recognisers need. */
+export type RecogniserGroups = Pick<Config, 'recognition' | 'model' | 'engines' | 'limits'>;
+
 /**
  * Opens and, unless PRELOAD_MODEL is 0, loads them. Rejects with ENGINE_UNAVAILABLE for a checkpoint that
  * cannot be used.
  */
-export async function openRecognisers(config: Config, log: Log): Promise<Recognisers> {
+export async function openRecognisers(config: RecogniserGroups, log: Log): Promise<Recognisers> {
   const recogniser = await openRecogniser(config, log);
   const { aligner: times } = config.recognition;
   const aligner =
@@ -55,7 +58,7 @@ export async function openRecognisers(config: Config, log: Log): Promise<Recogni
     await Promise.all(opened.map((one) => one.close()));
   };
   try {
-    if (config.preloadModel) await Promise.all(opened.map((one) => one.load()));
+    if (config.engines.preloadModel) await Promise.all(opened.map((one) => one.load()));
   } catch (error) {
     await close();
     throw error;
@@ -78,7 +81,7 @@ function healthOf({ name, usable, loaded, trouble, device }: Recogniser | Aligne
   return { engine: name, usable, loaded, problem: trouble, device };
 }
 
-async function openRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
+async function openRecogniser(config: RecogniserGroups, log: Log): Promise<Recogniser | undefined> {
   const main = await openMainRecogniser(config, log);
   const { fast: small } = config.recognition;
   if (main === undefined || small === undefined) return main;
@@ -96,7 +99,7 @@ async function openRecogniser(config: Config, log: Log): Promise<Recogniser | un
   }
 }
 
-async function openMainRecogniser(config: Config, log: Log): Promise<Recogniser | undefined> {
+async function openMainRecogniser(config: RecogniserGroups, log: Log): Promise<Recogniser | undefined> {
   const { recogniser, remote } = config.recognition;
   if (recogniser !== undefined)
     return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', recogniser));
@@ -107,7 +110,7 @@ async function openMainRecogniser(config: Config, log: Log): Promise<Recogniser 
 }
 
 function nativeOptions(
-  config: Config,
+  config: RecogniserGroups,
   log: Log,
   engine: string,
   { directory, memory }: RecognitionModel,
@@ -125,16 +128,16 @@ function nativeOptions(
       koreanDictionary: koreanWords ?? '',
       ...deviceOptions(config.model, memory),
     },
-    idleMs: config.idleTimeoutMs,
+    idleMs: config.engines.idleTimeoutMs,
     stallMs,
     ...common,
   };
 }
 
-function commonOptions(config: Config, log: Log, engine: string) {
+function commonOptions(config: RecogniserGroups, log: Log, engine: string) {
   return {
-    maxSessions: config.maxCalls + MOST_FILES,
-    timeoutMs: config.engineTimeoutMs,
+    maxSessions: config.limits.maxCalls + MOST_FILES,
+    timeoutMs: config.engines.engineTimeoutMs,
     onNews: ({ what, ...news }: EngineNews) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   };

@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.js';
 import { Webhook } from './webhook.js';
 
 interface CallReportsParts {
-  readonly config: Pick<Config, 'logNumbers' | 'callWebhookUrl' | 'callWebhookSecret'>;
+  readonly config: Pick<Config, 'log' | 'applications'>;
   readonly metrics: Pick<Metrics['sip'], 'callEnded'>;
   readonly time: Time;
   readonly log: Log;
@@ -22,7 +22,7 @@ export class CallReports {
 
   constructor(parts: CallReportsParts) {
     const { config, time, log } = parts;
-    const { callWebhookUrl: url, callWebhookSecret: secret } = config;
+    const { webhookUrl: url, webhookSecret: secret } = config.applications;
     this.#parts = parts;
     if (url === undefined || secret === undefined) return;
     this.#webhook = new Webhook({ url, secret, time, wallClock: Date.now, random: Math.random, log });
@@ -31,7 +31,7 @@ export class CallReports {
   callEnded(record: CallRecord): void {
     const { config, metrics, log } = this.#parts;
     metrics.callEnded(record);
-    log.info(callRecordLine(record, { numbers: config.logNumbers }), 'call ended');
+    log.info(callRecordLine(record, { numbers: config.log.logNumbers }), 'call ended');
     this.#webhook?.send(record);
   }
 

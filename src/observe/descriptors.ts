@@ -47,20 +47,21 @@ const RAISE = '`ulimit -n`, LimitNOFILE of systemd, `ulimits: nofile` of Docker 
 
 /** The settings that decide how many descriptors may be open. */
 interface Demand {
-  readonly maxSockets: number;
-  readonly maxCalls: number;
+  readonly access: { readonly maxSockets: number };
+  readonly limits: { readonly maxCalls: number };
   readonly sip: { readonly enabled: boolean };
   readonly recording: object | undefined;
 }
 
 /** A warning if the settings may need more descriptors than the limit. Call it once everything listens. */
 export function descriptorNotices(
-  { maxSockets, maxCalls, sip, recording }: Demand,
+  { access, limits, sip, recording }: Demand,
   table: DescriptorTable = OWN_DESCRIPTORS,
 ): readonly string[] {
   const [limit, inUse] = [table.limit(), table.inUse()];
   if (limit === undefined || inUse === undefined) return [];
   const ofCall = OF_CALL + (sip.enabled ? OF_PHONE_CALL : 0) + (recording === undefined ? 0 : 1);
+  const { maxSockets, maxCalls } = { ...access, ...limits };
   const needed = inUse + HTTP_CONNECTIONS + maxSockets + maxCalls * ofCall;
   if (needed <= limit) return [];
   const sum = `${inUse} are open, ${HTTP_CONNECTIONS} for HTTP, ${maxSockets} for MAX_SOCKETS, ${ofCall} for each of ${maxCalls} MAX_CALLS`;

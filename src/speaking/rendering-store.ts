@@ -306,7 +306,10 @@ function reasonOf(error: unknown): string {
   return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.constructor.name;
 }
 
-type CacheConfig = Pick<Config, 'redisUrl' | 'redisTtlSeconds' | 'audioCacheMax' | 'audioCacheBytes'>;
+type CacheConfig = Pick<
+  Config['caches'],
+  'redisUrl' | 'redisTtlSeconds' | 'audioCacheMax' | 'audioCacheBytes'
+>;
 
 interface OpenedCache {
   readonly cache: AudioCache;

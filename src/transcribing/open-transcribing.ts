@@ -1,7 +1,7 @@
 // Opens what transcribes sound: the recogniser and the aligner of the configuration, decoders, the queue of
 // files, and the translator.
 import type { Config } from '../config/config.js';
-import { openRecognisers, type Recognisers } from '../engines/recogniser-setup.js';
+import { openRecognisers, type RecogniserGroups, type Recognisers } from '../engines/recogniser-setup.js';
 import { Scheduler } from '../engines/scheduler.js';
 import type { Log } from '../log.js';
 import type { Time } from '../time.js';
@@ -41,7 +41,11 @@ export interface Transcribing {
 }
 
 /** Rejects as `openRecognisers` does. */
-export async function openTranscribing(config: Config, log: Log, time: Time): Promise<Transcribing> {
+export async function openTranscribing(
+  config: RecogniserGroups & Pick<Config, 'hearing'>,
+  log: Log,
+  time: Time,
+): Promise<Transcribing> {
   const recognisers = await openRecognisers(config, log);
   const { recogniser, aligner } = recognisers;
   if (recogniser === undefined) {
@@ -49,7 +53,7 @@ export async function openTranscribing(config: Config, log: Log, time: Time): Pr
     return { recognisers, figures: undefined, serve, close: () => recognisers.close() };
   }
   const { files, translation: server } = config.recognition;
-  const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config;
+  const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config.engines;
   const ffmpeg = findFfmpeg();
   const decoders = new SoundDecoders({ time, ffmpeg });
   const queue = new Scheduler({

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { toBytesS16le } from '../audio/pcm16.js';
 import { readWav, WAV_HEADER_BYTES, wavHeader } from '../codecs/wav.js';
-import type { Config } from '../config/config.js';
+import type { VoicesConfig } from '../config/voices-config.js';
 import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { CustomVoice, Engines, VoiceAbilities } from '../engines/routing.js';
@@ -146,7 +146,7 @@ function wavFile(samples: Float32Array): Uint8Array {
 }
 
 type VoiceConfig = Pick<
-  Config,
+  VoicesConfig,
   'voicesDir' | 'voiceCacheMax' | 'soundCacheBytes' | 'referenceUrls' | 'maxUploadBytes'
 >;
 

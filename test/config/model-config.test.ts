@@ -68,8 +68,8 @@ test('an id of the hub is the checkpoint that the cache has of it, wherever the 
 
 test('an id that the cache lacks is only a name, unless the engine needs a checkpoint', (t) => {
   const HF_HUB_CACHE = temporaryFolder(t);
-  const { modelId, model, notices } = readConfig({ HF_HUB_CACHE, MODEL_ID: ID });
-  assert.deepEqual([modelId, model.directory], [ID, undefined]);
+  const { engines, model, notices } = readConfig({ HF_HUB_CACHE, MODEL_ID: ID });
+  assert.deepEqual([engines.modelId, model.directory], [ID, undefined]);
   assert.deepEqual(notices, [
     `MODEL_ID names a checkpoint that is not in ${HF_HUB_CACHE}/models--Qwen--Qwen3-TTS-12Hz-0.6B-CustomVoice; ` +
       `fetch it with: npm run parley -- pull ${ID}`,
@@ -120,8 +120,8 @@ test('a folder with a checkpoint may be named as well, and a path that is none i
 test('MODEL_DIR goes before MODEL_ID, which then is only the name', (t) => {
   const HF_HUB_CACHE = temporaryFolder(t);
   fetchInto(HF_HUB_CACHE, ID);
-  const { modelId, model } = readConfig({ HF_HUB_CACHE, MODEL_ID: ID, MODEL_DIR: 'elsewhere' });
-  assert.deepEqual([modelId, model.directory], [ID, 'elsewhere']);
+  const { engines, model } = readConfig({ HF_HUB_CACHE, MODEL_ID: ID, MODEL_DIR: 'elsewhere' });
+  assert.deepEqual([engines.modelId, model.directory], [ID, 'elsewhere']);
   const path = { MODEL_ID: '/nowhere', MODEL_DIR: 'elsewhere', ENGINE: 'qwen3' };
   assert.deepEqual(problemsOf(path), []);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readConfig } from '../../src/config/config.js';
 
 const OWN = { TTS_BASE_URL: 'http://gpu1:8000/v1/', TTS_MODEL: 'tts-1', TTS_VOICES: 'vivian' };
-const serversOf = (env: Record<string, string>) => readConfig(env).speechServers;
+const serversOf = (env: Record<string, string>) => readConfig(env).engines.speechServers;
 
 test('without an address there are no speech servers', () => {
   assert.equal(serversOf({}), undefined);

@@ -5,7 +5,12 @@ import { descriptorNotices, DescriptorWatch, OWN_DESCRIPTORS } from '../../src/o
 import { ManualTime } from '../fakes/manual-time.js';
 import { SILENT_LOG } from '../../src/log.js';
 
-const DEMAND = { maxSockets: 256, maxCalls: 200, sip: { enabled: true }, recording: undefined };
+const DEMAND = {
+  access: { maxSockets: 256 },
+  limits: { maxCalls: 200 },
+  sip: { enabled: true },
+  recording: undefined,
+};
 
 function tableOf(limit?: number, inUse?: number) {
   return { limit: () => limit, inUse: () => inUse, probe: () => undefined };

@@ -5,7 +5,7 @@
 // and calls does not help to guess the key.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { apiKeyIn } from '../../config/config.js';
+import { apiKeyIn } from '../../config/access-config.js';
 import { FileWatch, type FileWatchOptions } from '../../config/file-watch.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../log.js';

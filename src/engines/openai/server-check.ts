@@ -2,6 +2,7 @@
 // hear otherwise: a server that is away, refuses its key, or is asked at the wrong path. The start does not
 // wait for it.
 import type { Config } from '../../config/config.js';
+import type { ApiServersConfig } from '../../config/recognition-config.js';
 import type { Log } from '../../log.js';
 import { responseText } from '../../response-text.js';
 import type { Time } from '../../time.js';
@@ -14,7 +15,7 @@ interface CheckedServer {
   readonly variables: { readonly url: string; readonly key: string };
 }
 
-type Servers = Pick<Config, 'agents' | 'recognition' | 'speechServers'>;
+type Servers = Pick<Config, 'agents' | 'recognition' | 'engines'>;
 
 interface ServerCheckParts {
   readonly log: Log;
@@ -36,8 +37,8 @@ export function checkModelServers(config: Servers, parts: ServerCheckParts): () 
 }
 
 /** Each server and key once, under the first setting that names it. */
-function serversOf({ agents, recognition, speechServers }: Servers): CheckedServer[] {
-  const several = (name: string, servers: Servers['speechServers'] | Servers['recognition']['remote']) =>
+function serversOf({ agents, recognition, engines }: Servers): CheckedServer[] {
+  const several = (name: string, servers: ApiServersConfig | undefined) =>
     (servers?.baseUrls ?? []).map((baseUrl) => ({
       baseUrl,
       apiKey: servers?.apiKey,
@@ -56,7 +57,7 @@ function serversOf({ agents, recognition, speechServers }: Servers): CheckedServ
     ...(usualModel === undefined ? [] : [{ ...usualModel, variables: own }]),
     ...ofAgents,
     ...several('ASR', recognition.remote),
-    ...several('TTS', speechServers),
+    ...several('TTS', engines.speechServers),
     ...(translation === undefined ? [] : [{ ...translation, variables: translate }]),
   ];
   const seen = new Set<string>();

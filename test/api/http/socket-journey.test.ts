@@ -164,7 +164,10 @@ test('clients that vanish in the middle of a sentence leave no work behind', asy
 
 test('keys are wanted where there are some, and a server that closes says so to everybody', async (t) => {
   const key = 'a-key-of-sixteen-or-more';
-  const closed = await startServer({ ...CONFIG, apiKeys: [key], maxSockets: 1 });
+  const closed = await startServer({
+    ...CONFIG,
+    access: { ...CONFIG.access, apiKeys: [key], maxSockets: 1 },
+  });
   t.after(() => closed.close());
   const url = `${closed.url}${LEGACY}`;
   await assert.rejects(SocketClient.open(t, url), /401/);

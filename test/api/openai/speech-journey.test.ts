@@ -234,7 +234,7 @@ test('what the server cannot speak is refused in full, before any sound', async 
   const cases = [
     [{ input: 'Bonjour.', voice: undefined, language: 'fr' }, 'language'],
     [{ input: 'Hello.', voice: 'nobody' }, 'voice'],
-    [{ input: 'x'.repeat(CONFIG.maxTextLength + 1) }, 'input'],
+    [{ input: 'x'.repeat(CONFIG.texts.maxTextLength + 1) }, 'input'],
     [{ input: ' ... ' }, 'input'],
   ] as const;
   for (const [fields, field] of cases) {

@@ -53,7 +53,7 @@ const RESOLUTION_MS = 1;
 const [kind] = process.argv.slice(2);
 const config = readConfig(process.env);
 const firstAudioMs: number[] = [];
-const log = noting(createLog({ level: config.logLevel, logText: false }));
+const log = noting(createLog({ level: config.log.level, logText: false }));
 const engines = kind === 'instant' ? { engines: await Engines.of([new InstantEngine()]) } : {};
 const server = await startServer(config, { log, ...engines });
 const { telephone } = server;

@@ -46,7 +46,7 @@ const [voice] = await flite.voices();
 if (voice === undefined) throw new Error('flite has no voice');
 const sound = await rendered(flite, voice.name);
 let texts = 0;
-const log = watching(createLog({ level: config.logLevel, logText: false }), (id) => begin(id));
+const log = watching(createLog({ level: config.log.level, logText: false }), (id) => begin(id));
 const server = await startServer(config, { log, engines: await Engines.of([flite]) });
 const meter = new ProcessMeter();
 let before = server.plane.stats();
