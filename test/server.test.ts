@@ -12,6 +12,7 @@ import { createLog } from '../src/observe/log.js';
 import type { Metrics } from '../src/observe/metrics.js';
 import { ask, openSession } from './api/http/http2-client.js';
 import { makePair, temporaryFolder, TlsFiles } from './api/http/tls-files.js';
+import { textOf } from './docs/markdown.js';
 
 const KEY = 'key-one-0123456789';
 
@@ -83,4 +84,19 @@ test('the guard against defects is set before any listener opens, and can count 
   assert.equal(opened[0], 'guard');
   assert.ok(opened.includes('listen') && opened.includes('bind'), opened.join());
   assert.match(await server.metrics.exposition(), /parley_defects_total\{work="test"\} 1\n/);
+});
+
+test('a scrape of a server with a telephone has every metric of the guide', async (t) => {
+  const rows = textOf('public/docs/operations.md').match(/^\| `(?:parley|tts|asr)_[^|]+/gm) ?? [];
+  const promised = rows.flatMap((cell) => cell.match(/\w+/g) ?? []);
+  assert.ok(promised.length > 80, `${promised.length} metrics`);
+  const config = readConfig({ PORT: '0', SIP_PORT: '0', ENGINE: 'flite', PRELOAD_MODEL: '0' });
+  const server = await startServer(config, { log: createLog({ level: 'silent', logText: false }) });
+  t.after(() => server.close());
+  const scrape = await server.metrics.exposition();
+  const exposed = new Set(Array.from(scrape.matchAll(/^# TYPE (\w+) /gm), ([, name]) => name));
+  assert.deepEqual(
+    promised.filter((name) => !exposed.has(name)),
+    [],
+  );
 });

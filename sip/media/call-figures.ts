@@ -9,6 +9,9 @@ import type { MediaQuality, MediaSource } from '../capture/taps.js';
 import type { AgreedAudio } from '../sdp/agreed-audio.js';
 import type { SentCounts, SentSource } from './outgoing-voice.js';
 
+/** RTP packets of a caller: those that were received, and those that are missing by their numbers. */
+export type PacketCounts = Pick<SocketStats, 'received' | 'lost'>;
+
 export type CallFigures = Pick<CallRecord, 'codec' | 'srtp' | 'sent' | 'received' | 'remote'>;
 
 /** Empty if nothing was agreed on. */

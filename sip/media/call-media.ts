@@ -22,7 +22,14 @@ import { type Direction, receives, sends } from '../sdp/session-description.js';
 import type { RandomBytes } from '../sdp/local-side.js';
 import type { MediaPolicy } from '../sdp/media-policy.js';
 import type { SessionMedia } from '../session/session.js';
-import { type CallFigures, copiesOf, figuresOf, qualityOf, remoteOf } from './call-figures.js';
+import {
+  type CallFigures,
+  copiesOf,
+  figuresOf,
+  type PacketCounts,
+  qualityOf,
+  remoteOf,
+} from './call-figures.js';
 import { DigitPresses, type EventFormat } from './digit-presses.js';
 import { ForkedNegotiation } from '../sdp/media-negotiation.js';
 import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
@@ -48,6 +55,8 @@ export interface CallMediaParts {
   readonly forbids?: (address: string, port: number) => boolean;
   /** Called each time the media arrives from another address than the announced one. */
   readonly departed?: () => void;
+  /** Called once, when the media is closed and its figures are final. */
+  readonly closed?: () => void;
   /** Certificate for DTLS; without it there is neither DTLS nor ICE. */
   readonly certificate?: DtlsCertificate;
   /** Silence of the far end in milliseconds after which `onSilent` is called; 0 never. */
@@ -254,6 +263,12 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return figuresOf(this.#applied, this.#voice.counts(), this.#socket.stats());
   }
 
+  /** Packets up to now, or up to the close. The losses fall if late packets come, and below 0 for repeats. */
+  get packets(): PacketCounts {
+    const { received, lost } = this.#socket.stats();
+    return { received, lost };
+  }
+
   /** Copies each packet that is sent or received. */
   tap(on: boolean): void {
     this.#socket.tap(on);
@@ -280,6 +295,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#path.close();
     this.onClosing?.();
     this.#socket.close();
+    this.#parts.closed?.();
   }
 
   /** A packet has shown the far end's address, or another one. */

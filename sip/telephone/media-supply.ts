@@ -7,6 +7,7 @@ import { DtlsCertificate } from '../../src/media/dtls-association.js';
 import { RtpPorts } from '../../src/media/media-socket.js';
 import type { Time } from '../../src/time.js';
 import { OwnAddresses, parseAddress } from '../guard/address-list.js';
+import type { PacketCounts } from '../media/call-figures.js';
 import { CallMedia } from '../media/call-media.js';
 import { RandomPool } from '../random-pool.js';
 import { CRYPTO_SUITES } from '../sdp/media-keys.js';
@@ -24,6 +25,7 @@ interface MediaSupplyParts {
 }
 
 const PACKET_MS = 20;
+const NO_PACKETS: PacketCounts = { received: 0, lost: 0 };
 
 /** The configured policy, for calls whose trunk does not override it. */
 export function mediaPolicy({ sipCodecs, comfortNoise, srtp, srtpKeying }: PhoneMediaConfig): MediaPolicy {
@@ -75,6 +77,10 @@ export class MediaSupply {
   readonly #certificate = DtlsCertificate.make();
   readonly #own: OwnAddresses;
   #departures = 0;
+  /** The packets of closed calls, and those of open calls that were counted so far. */
+  #packets: PacketCounts = NO_PACKETS;
+  /** Open media, and its packets that are part of `#packets`. */
+  readonly #open = new Map<CallMedia, PacketCounts>();
   /** The addresses of our SIP listeners, set once they are known. */
   #signalling: () => readonly Place[] = () => [];
   /** Ports by local address: the media of a call uses the address of its signalling. */
@@ -113,7 +119,7 @@ export class MediaSupply {
       keyings: keyings ?? this.#policy.keyings,
       offerIce,
     };
-    return this.#opened({
+    const media = this.#opened({
       plane,
       ports: this.#ports.get(host) as RtpPorts,
       policy,
@@ -126,11 +132,17 @@ export class MediaSupply {
         ...networks.map((item) => item.replace(/%[^/]*/, '')),
       ],
       departed: () => this.#departures++,
+      closed: () => {
+        this.#count(media);
+        this.#open.delete(media);
+      },
       rtpTimeoutMs: config.phoneMedia.rtpTimeoutMs,
       time,
       randomBytes: this.#random.bytes,
       log,
     });
+    this.#open.set(media, NO_PACKETS);
+    return media;
   }
 
   /** The caller hears of a busy server only, so the log has the reason. */
@@ -169,6 +181,25 @@ export class MediaSupply {
   /** Number of times that media came from another address than the announced one. */
   get departures(): number {
     return this.#departures;
+  }
+
+  /** RTP packets of all callers since the start. Both numbers only grow, as counters must. */
+  get packets(): PacketCounts {
+    for (const media of this.#open.keys()) this.#count(media);
+    return this.#packets;
+  }
+
+  /** Adds the packets since the last count of a call. Late packets, which lower its losses, lower no sum. */
+  #count(media: CallMedia): void {
+    const before = this.#open.get(media) ?? NO_PACKETS;
+    const { packets } = media;
+    const received = Math.max(packets.received, before.received);
+    const lost = Math.max(packets.lost, before.lost);
+    this.#open.set(media, { received, lost });
+    this.#packets = {
+      received: this.#packets.received + received - before.received,
+      lost: this.#packets.lost + lost - before.lost,
+    };
   }
 
   /** Port pairs by state, over all addresses. */

@@ -139,6 +139,7 @@ function partsOf(
     openMedia: (localAddress, request) => supply.open(localAddress, request),
     ports: () => supply.counts,
     departures: () => supply.departures,
+    packets: () => supply.packets,
     ended: async () => {
       supply.close();
       await around.prepared.close();

@@ -81,6 +81,8 @@ export interface TelephoneParts {
   readonly ports: () => MediaSupply['counts'];
   /** Number of times that media came from another address than the announced one. */
   readonly departures?: () => number;
+  /** RTP packets of all callers since the start. */
+  readonly packets?: () => MediaSupply['packets'];
   /** Closes what belongs to the telephone besides. */
   readonly ended: () => Promise<void>;
   readonly silenceLimitMs: number;
@@ -213,6 +215,11 @@ export class Telephone implements PhoneCalls {
   /** Number of times that media came from another address than the announced one. */
   get departures(): number {
     return this.#parts.departures?.() ?? 0;
+  }
+
+  /** RTP packets of all callers since the start: received, and missing by their numbers. */
+  get packets(): MediaSupply['packets'] {
+    return this.#parts.packets?.() ?? { received: 0, lost: 0 };
   }
 
   /** Undefined without captures. */
@@ -365,5 +372,6 @@ export function sipFigures(telephone: () => Telephone | undefined) {
     registrations: () => telephone()?.registrations ?? [],
     latchDepartures: () => telephone()?.departures ?? 0,
     rtpPorts: () => ({ ...telephone()?.ports }),
+    packets: () => telephone()?.packets ?? { received: 0, lost: 0 },
   };
 }

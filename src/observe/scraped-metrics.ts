@@ -75,9 +75,8 @@ interface SipFigures {
   readonly rtpPorts?: () => Counts;
   /** Number of times that the RTP of a call came from another address than the announced one. */
   readonly latchDepartures?: () => number;
-  /** Since the server began. */
-  readonly receivedPackets?: () => number;
-  readonly lostPackets?: () => number;
+  /** RTP packets of callers since the start: those that came, and those that are missing by their numbers. */
+  readonly packets?: (() => { readonly received: number; readonly lost: number }) | undefined;
   /** Call records by the outcome of their webhook. */
   readonly webhooks?: () => Counts;
 }
@@ -236,12 +235,14 @@ export function scrapedMetrics(figures: ScrapedFigures): {
   readonly metrics: readonly Metric[];
   readonly beginScrape: () => void;
 } {
-  const { plane, engineWork, hearing } = figures;
-  const readings = [onceAScrape(plane), onceAScrape(engineWork), onceAScrape(hearing)] as const;
-  const [planeOnce, workOnce, hearingOnce] = readings;
+  const { plane, engineWork, hearing, sip } = figures;
+  const [planeOnce, workOnce] = [onceAScrape(plane), onceAScrape(engineWork)];
+  const [hearingOnce, packetsOnce] = [onceAScrape(hearing), onceAScrape(sip?.packets)];
+  const readings = [planeOnce, workOnce, hearingOnce, packetsOnce];
   const once = { plane: planeOnce?.read, engineWork: workOnce?.read, hearing: hearingOnce?.read };
+  const telephone = sip === undefined ? {} : { sip: { ...sip, packets: packetsOnce?.read } };
   return {
-    metrics: metricsOf({ ...figures, ...once }),
+    metrics: metricsOf({ ...figures, ...once, ...telephone }),
     beginScrape: () => readings.forEach((reading) => reading?.begin()),
   };
 }
@@ -371,16 +372,7 @@ function pacingBuckets(name: string, plane: PlaneFigures | undefined): ScrapedVa
 }
 
 function sipMetrics(figures: SipFigures) {
-  const {
-    dropped,
-    retransmissions,
-    registrations,
-    latchDepartures,
-    rtpPorts,
-    receivedPackets,
-    lostPackets,
-    webhooks,
-  } = figures;
+  const { dropped, retransmissions, registrations, latchDepartures, rtpPorts, packets, webhooks } = figures;
   return [
     counted(
       'parley_sip_dropped_total',
@@ -404,10 +396,20 @@ function sipMetrics(figures: SipFigures) {
       : readAtScrape('parley_rtp_ports', 'pairs of RTP ports, by state: free, used, resting', 'gauge', () =>
           byName('state', rtpPorts),
         ),
-    total('parley_rtp_received_packets_total', 'RTP packets received', receivedPackets),
-    total('parley_rtp_lost_packets_total', 'RTP packets lost, by their sequence numbers', lostPackets),
+    packets === undefined ? [] : packetMetrics(packets),
     counted('parley_webhooks_total', 'call records by the outcome of their webhook', 'outcome', webhooks),
   ].flat();
+}
+
+function packetMetrics(packets: NonNullable<SipFigures['packets']>): Metric[] {
+  return [
+    counter('parley_rtp_received_packets_total', 'RTP packets received', () => packets().received),
+    counter(
+      'parley_rtp_lost_packets_total',
+      'RTP packets lost, by their sequence numbers',
+      () => packets().lost,
+    ),
+  ];
 }
 
 function total(name: string, help: string, read: (() => number) | undefined) {

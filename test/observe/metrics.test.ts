@@ -246,8 +246,7 @@ test('what other objects hold is read at the moment of the scrape', async () => 
     registrations: () => [{ trunk: 'main', state: 'registered' }],
     latchDepartures: () => 3,
     rtpPorts: () => ({ free: 90, used: 8, resting: 2 }),
-    receivedPackets: () => 1000,
-    lostPackets: () => lost,
+    packets: () => ({ received: 1000, lost }),
     webhooks: () => ({ taken: 3, refused: 0 }),
   };
   const metrics = new Metrics({ sip: figures });
@@ -275,7 +274,7 @@ test('a part that fails takes its own figures out of a scrape, and no others', a
     throw new Error('closed');
   };
   const metrics = new Metrics({
-    sip: { rtpPorts: broken, registrations: broken, lostPackets: broken, retransmissions: () => 7 },
+    sip: { rtpPorts: broken, registrations: broken, packets: broken, retransmissions: () => 7 },
   });
   assert.deepEqual(await linesOf(metrics, 'parley_rtp_ports'), []);
   assert.deepEqual(await linesOf(metrics, 'parley_sip_registrations'), []);
