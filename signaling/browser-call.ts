@@ -42,7 +42,7 @@ export interface BrowserCallParts extends PeerConnectionParts {
 }
 
 /** For what a browser calls. */
-export interface BrowserPurpose {
+interface BrowserPurpose {
   readonly use: SdpUse;
   /** See SdpOffer. */
   readonly agent?: string | undefined;

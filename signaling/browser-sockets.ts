@@ -11,7 +11,7 @@ import type { HostAddress } from './answer.js';
 
 type Plane = Pick<MediaPlane, 'openSocket'>;
 
-export type SocketConfig = Pick<
+type SocketConfig = Pick<
   WebRtcConfig,
   'hostAddresses' | 'announcedAddresses' | 'udpPort' | 'udpPorts' | 'tcpPort' | 'iceServers'
 >;

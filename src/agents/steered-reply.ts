@@ -30,7 +30,7 @@ export interface ResponseRequest {
   readonly tools?: readonly ChatTool[] | undefined;
 }
 
-export interface SteeredReplyParts {
+interface SteeredReplyParts {
   readonly items: TalkItems;
   /** The agent's functions. */
   readonly tools: Pick<AgentTools, 'definitions' | 'run'>;

@@ -6,7 +6,7 @@ import type { Call } from './call.js';
 import type { DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
 
 /** The leg of a telephone call: what can be done with its far end beyond what every call can do. */
-export interface TelephoneLeg {
+interface TelephoneLeg {
   /** See PhoneCalls.press. */
   press(request: DigitsRequest): Promise<void>;
   /** See PhoneCalls.transfer. */

@@ -35,7 +35,7 @@ export type ServerEvent =
       readonly reason: string;
     };
 
-export interface NumberedServerEvent {
+interface NumberedServerEvent {
   readonly id: number;
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -15,7 +15,7 @@ export interface SoundFormats {
   readonly receives: FrameCodec;
 }
 
-export interface SoundCallRequest extends SoundFormats {
+interface SoundCallRequest extends SoundFormats {
   /** One word, for metrics and the log. */
   readonly protocol: string;
   /** The names under which the call is counted for its client. */

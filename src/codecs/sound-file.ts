@@ -13,7 +13,7 @@ import { WavStream } from './wav.js';
 import { WebmPackets } from './webm.js';
 
 /** Takes decoded samples, each channel as many. What it returns is awaited: it may keep the file waiting. */
-export type TakeSound = (channels: readonly Float32Array[], rate: number) => void | Promise<void>;
+type TakeSound = (channels: readonly Float32Array[], rate: number) => void | Promise<void>;
 
 /** Reads one file. */
 export interface SoundFileReader {

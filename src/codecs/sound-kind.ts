@@ -130,7 +130,7 @@ function dolbyKind(bytes: Uint8Array): 'ac3' | 'eac3' | undefined {
 }
 
 /** Returns the offset of each OpusHead: one for each Opus stream of an Ogg file (RFC 7845 section 5.1). */
-export function opusHeads(bytes: Uint8Array): number[] {
+function opusHeads(bytes: Uint8Array): number[] {
   const heads: number[] = [];
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = text.indexOf('OpusHead'); at >= 0; at = text.indexOf('OpusHead', at + 1)) heads.push(at);

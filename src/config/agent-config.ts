@@ -100,7 +100,7 @@ const MOST_FILE_BYTES = 1024 * 1024;
 /** Function names of OpenAI's chat endpoint. */
 const TOOL_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 const AGENT_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
-export const BUILT_IN_TOOLS = ['hang_up', 'transfer_call', 'send_digits', 'collect_digits'] as const;
+const BUILT_IN_TOOLS = ['hang_up', 'transfer_call', 'send_digits', 'collect_digits'] as const;
 
 const FIELDS = {
   file: ['agents', 'default'],

@@ -7,7 +7,7 @@ import type { Variable } from './variables.js';
 
 const PUBLIC_HUB = 'https://huggingface.co';
 
-export interface HubConfig {
+interface HubConfig {
   /** The address of the hub, as it was set. */
   readonly endpoint: string;
   /** Undefined: the hub is asked without a token. */

@@ -10,7 +10,7 @@ import { type FieldReader, isFields } from './fields.js';
 import { isLocalHost, RELAY_ATTRIBUTES, readRelay, type RelayConfig } from './relay-config.js';
 import type { Variable } from './variables.js';
 
-export interface AllowedHost {
+interface AllowedHost {
   /** Lower case, as in URLs: a name, an address, or the part of names that follows `*`: `.example.com`. */
   readonly host: string;
   readonly isWildcard: boolean;

@@ -15,13 +15,13 @@ export interface ApiServersConfig extends Omit<ApiServerConfig, 'baseUrl'> {
   readonly baseUrls: readonly string[];
 }
 
-export interface RemoteRecogniser extends ApiServersConfig {
+interface RemoteRecogniser extends ApiServersConfig {
   /** Dialect of its realtime socket; undefined: it has none. */
   readonly realtime: 'openai' | 'vllm' | undefined;
 }
 
 /** Limits of files that are transcribed over HTTP. */
-export interface FileLimits {
+interface FileLimits {
   readonly maxAtOnce: number;
   readonly maxBytes: number;
   /** Length of the sound. */

@@ -15,7 +15,7 @@ type Input = (typeof INPUTS)[number];
 const EVENTS = ['speaker-events', 'tokens-played'] as const;
 
 /** Voice and recogniser of one language of the conversation. */
-export interface RelayLanguage {
+interface RelayLanguage {
   /** BCP 47 tag. */
   readonly code: string;
   readonly voice: string | undefined;

@@ -10,7 +10,7 @@ import type { Time } from '../time.js';
 import { SAMPLE_RATE } from './ear-source.js';
 
 /** Estimates from the last sound whether the caller has finished. */
-export interface EndOfTurnModel {
+interface EndOfTurnModel {
   /** Length of the sound that `ask` gets, which ends with the present pause: more than 0, at most 30. */
   readonly seconds: number;
   /**

@@ -307,7 +307,7 @@ export class Hearing {
 }
 
 /** Called on this thread, in the order of the sound. */
-export interface RingListener {
+interface RingListener {
   /** `decidedMs`: end of the window that decided; no event about the sound before it follows. */
   readonly event: (event: HearingEvent, decidedMs: number) => void;
   /** The sound is analysed up to here. Afterwards comes no event about the sound before. */

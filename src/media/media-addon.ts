@@ -254,7 +254,7 @@ export const INBOUND_FIELDS = 5;
 export const INBOUND = { digit: 0, target: 1, bye: 2, foreign: 3, ice: 4, dtls: 5 } as const;
 
 /** Figures of a call that is listened to. Samples are of 16 kHz; counters begin with the first listener. */
-export interface HearingFigures {
+interface HearingFigures {
   readonly samples: number;
   /** In the place of lost or late sound. */
   readonly concealed: number;

@@ -3,7 +3,7 @@ import { ParleyError } from '../errors.js';
 
 export type Kind = 'voice' | 'recogniser' | 'aligner';
 
-export interface PublishedModel {
+interface PublishedModel {
   readonly name: string;
   /** owner/name on the hub. */
   readonly id: string;

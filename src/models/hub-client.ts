@@ -38,7 +38,7 @@ export interface HubFile {
 }
 
 /** The bytes of a file from an offset on. */
-export interface OpenedFile {
+interface OpenedFile {
   /** The offset of the first byte: the one asked for, or 0 if the server sends the whole file. */
   readonly from: number;
   /** Throws a Retryable if the connection breaks or is silent for 30 s. */

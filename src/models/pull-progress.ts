@@ -8,7 +8,7 @@ const RATE_MS = 5000; // the rate is that of the last seconds
 const BAR = 20; // cells
 const LEAST_COLUMNS = 40;
 
-export interface Screen {
+interface Screen {
   readonly write: (text: string) => void;
   /** Undefined: no terminal. */
   readonly columns: number | undefined;

@@ -13,7 +13,7 @@ const READ_BY_ENGINES = /^(?:speech_tokenizer\/)?[^/]+\.(?:json|txt|safetensors)
 
 const SPARE_BYTES = 64 * 1024 * 1024; // for links, folders and what others write meanwhile
 
-export interface PullOptions extends HubOptions {
+interface PullOptions extends HubOptions {
   readonly cache: string;
   readonly disk: Disk;
   readonly progress: PullProgress;

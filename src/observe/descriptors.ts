@@ -8,7 +8,7 @@ import type { Time } from '../time.js';
 import type { Log } from '../log.js';
 
 /** The descriptors of this process. */
-export interface DescriptorTable {
+interface DescriptorTable {
   /** The most that the process may have open; undefined if the system does not tell. */
   limit(): number | undefined;
   /** Number of open descriptors; undefined if the system does not tell. */

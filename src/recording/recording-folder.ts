@@ -29,7 +29,7 @@ export interface StoredRecording extends NamedRecording {
   readonly reason?: RecordingEnd;
 }
 
-export interface RecordingFilter {
+interface RecordingFilter {
   /** True if the client may see a recording with this tag of its owner. */
   readonly maySee: (owner: string | undefined) => boolean;
   readonly call?: string | undefined;

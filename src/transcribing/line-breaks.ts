@@ -6,7 +6,7 @@
 import stringWidth from 'string-width';
 
 /** A stretch of a text that stays in one line, at UTF-16 offsets. */
-export interface Stretch {
+interface Stretch {
   /** Without the white space around it. */
   readonly text: string;
   readonly start: number;

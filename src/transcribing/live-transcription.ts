@@ -42,7 +42,7 @@ export interface LiveListener {
   readonly failed: (error: ParleyError) => void;
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   /** Name in the log. */
   readonly name: string;
   readonly recogniser: Recogniser;

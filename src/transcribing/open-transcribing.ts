@@ -14,7 +14,7 @@ import { Transcriber } from './transcriber.js';
 import { Translator } from './translator.js';
 
 /** Transcription of files. */
-export interface FileTranscription {
+interface FileTranscription {
   readonly transcriber: Transcriber;
   /** Undefined if no translation server is configured. */
   readonly translator: Translator | undefined;

@@ -27,7 +27,7 @@ export type FromDecoder =
   | { readonly type: 'done' }
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string };
 
-export interface SoundDecodersOptions {
+interface SoundDecodersOptions {
   readonly time: Time;
   readonly ffmpeg: Ffmpeg | undefined;
   /** Script of the threads, replaced in tests. */

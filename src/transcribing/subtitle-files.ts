@@ -2,7 +2,7 @@
 // so that files of any length can be sent as they are made.
 import type { Cue, CueWord } from './cues.js';
 
-export type SubtitleFormat = 'srt' | 'vtt';
+type SubtitleFormat = 'srt' | 'vtt';
 
 export const CONTENT_TYPES: Readonly<Record<SubtitleFormat, string>> = {
   srt: 'application/x-subrip; charset=utf-8',

@@ -8,7 +8,7 @@ import { languageName } from '../engines/language-names.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
-export interface TranslationServer extends ApiServer {
+interface TranslationServer extends ApiServer {
   readonly model: string;
 }
 

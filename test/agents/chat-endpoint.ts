@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import type { ChatMessage } from '../../src/agents/chat-model.js';
 import { until } from '../fakes/until.js';
 
-export interface StreamedQuestion {
+interface StreamedQuestion {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];

@@ -1,7 +1,7 @@
 // The benches and soaks by name: their file, what they measure, and whether they load the addon.
 import { join } from 'node:path';
 
-export interface Program {
+interface Program {
   /** Path below dist/test/bench. */
   readonly file: string;
   readonly measures: string;

@@ -101,7 +101,7 @@ export class TranscriptionServerUnderTest {
 }
 
 /** The server's side of a realtime socket. */
-export class RealtimePeer {
+class RealtimePeer {
   readonly socket: WebSocket;
   readonly url: string;
   readonly authorization: string | undefined;

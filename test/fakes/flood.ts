@@ -37,7 +37,7 @@ export interface FloodTarget {
 export const FLOOD_KINDS = ['stun', 'dtls', 'srtp', 'srtcp', 'random', 'empty'] as const;
 export type FloodKind = (typeof FLOOD_KINDS)[number];
 
-export interface FloodOptions {
+interface FloodOptions {
   /** A port on 127.0.0.1. */
   readonly port: number;
   readonly seed: number;

@@ -13,7 +13,7 @@ const TRACK = 7;
 /** Windows that are analysed within the limit of `until` on a busy machine, too. */
 const CHUNK = 500;
 
-export interface Heard {
+interface Heard {
   readonly events: readonly HearingEvent[];
   readonly work: LoopWork;
 }

@@ -100,21 +100,6 @@ export function keyboard(ms: number, db: number, seed = 4): Float32Array {
   return atLevel(all, db);
 }
 
-/** What a room returns of a sound: some of it directly, the rest as an exponential decay. */
-export function reverberated(sound: Float32Array, decayMs: number, direct: number, seed = 5): Float32Array {
-  const tail = shaped(noise(decayMs, -10, seed), (t) => Math.exp((-6.9 * t) / decayMs));
-  const energy = tail.reduce((sum, sample) => sum + sample * sample, 0);
-  const response = tail.map((sample) => sample * Math.sqrt((1 - direct) / energy));
-  response[0] = Math.sqrt(direct);
-  const all = new Float32Array(sound.length);
-  for (const [n, sample] of sound.entries()) {
-    if (sample === 0) continue;
-    const end = Math.min(response.length, all.length - n);
-    for (let m = 0; m < end; m++) all[n + m] = (all[n + m] as number) + sample * (response[m] as number);
-  }
-  return all;
-}
-
 /**
  * Returns the sound as a microphone beside its loudspeaker hears it: half of the energy comes directly, half
  * from the room after 2 ms, as noise that falls by 60 dB in `decayMs`.

@@ -149,7 +149,7 @@ export function materialOf(client: SrtpKeys, server: SrtpKeys): string {
   return Buffer.concat(parts).toString('hex').toUpperCase();
 }
 
-export interface DtlsRecord {
+interface DtlsRecord {
   readonly type: number;
   readonly epoch: number;
   /** Header and fragment. */

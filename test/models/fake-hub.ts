@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 export const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 const PAGE = 3; // entries
 
-export interface Asked {
+interface Asked {
   readonly path: string;
   readonly range: string | undefined;
   readonly authorization: string | undefined;

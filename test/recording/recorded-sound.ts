@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { OggOpusDecoder } from 'ogg-opus-decoder';
 import { readWav } from '../../src/codecs/wav.js';
 
-export interface Channels {
+interface Channels {
   readonly caller: Float32Array;
   readonly ours: Float32Array;
   /** Hz. */

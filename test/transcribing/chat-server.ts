@@ -4,14 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-export interface ChatRequest {
+interface ChatRequest {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
 
 /** What it answers: a text of the model, or a status with a body. */
-export type ChatAnswer =
-  string | { readonly status: number; readonly body?: string; readonly retryAfter?: string };
+type ChatAnswer = string | { readonly status: number; readonly body?: string; readonly retryAfter?: string };
 
 export class ChatServer {
   readonly asked: ChatRequest[] = [];

@@ -5,7 +5,7 @@ import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
 import { guarded, ParleyError } from '../../errors.js';
 import { AudioSocketCall, type AudioSocketCallParts } from './audio-socket-call.js';
 
-export interface AudioSocketParts extends Omit<AudioSocketCallParts, 'config'> {
+interface AudioSocketParts extends Omit<AudioSocketCallParts, 'config'> {
   readonly config: { readonly audioSocket: AudioSocketConfig | undefined };
   /** Closes the server with the others. */
   readonly closing: { add(step: () => Promise<void>): void };

@@ -14,7 +14,7 @@ export interface IceServerOptions {
 }
 
 /** An RTCIceServer of the browsers. */
-export interface IceServer {
+interface IceServer {
   readonly urls: readonly string[];
   readonly username?: string;
   readonly credential?: string;

@@ -17,7 +17,7 @@ import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dia
 import { checkedAttributes, wordsOf } from './relay-messages.js';
 import { RelayTalk, type RelayTalkParts } from './relay-talk.js';
 
-export interface RelayAttachmentParts extends RelayTalkParts {
+interface RelayAttachmentParts extends RelayTalkParts {
   readonly openCalls: Pick<OpenCalls, 'check' | 'checkOwner' | 'take'>;
 }
 

@@ -45,7 +45,7 @@ export interface RelayEvent {
 }
 
 /** The application's side of the session. */
-export interface RelayPeer {
+interface RelayPeer {
   send(message: RelayEvent): void;
   /** Too many of its messages could not be read. */
   refuse(): void;

@@ -5,7 +5,7 @@ import { MU_LAW_VALUES } from '../../codecs/g711.js';
 import type { ParleyError } from '../../errors.js';
 import { choiceIn, type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 
-export type BotMessage =
+type BotMessage =
   | { readonly event: 'media'; readonly samples: Int16Array }
   | { readonly event: 'mark'; readonly name: string }
   | { readonly event: 'clear' };
@@ -55,7 +55,7 @@ export function streamErrorOf({ code, field }: ParleyError, isBinary: boolean): 
 /** A track as the messages name it. */
 export type StreamTrack = 'inbound' | 'outbound';
 
-export interface StreamPlace {
+interface StreamPlace {
   readonly accountSid: string;
   readonly callSid: string;
   readonly streamSid: string;

@@ -29,7 +29,7 @@ import { NO_BODY, object, type RouteSchema, STRING, TAGS } from '../http/json-sc
 import { checkOffer } from './offer-rules.js';
 import { answerWithProblems } from '../http/problem-details.js';
 
-export interface WhipParts extends SessionParts {
+interface WhipParts extends SessionParts {
   readonly time: Time;
   /** POST, PATCH and DELETE requests of one client in a minute. */
   readonly requestsPerMinute?: number | undefined;

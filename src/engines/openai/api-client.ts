@@ -374,7 +374,7 @@ const ADDRESSES: readonly RegExp[] = [
 ];
 
 /** The text for people who may not know the addresses of this network. */
-export function withoutAddresses(text: string): string {
+function withoutAddresses(text: string): string {
   return ADDRESSES.reduce((clean, address) => clean.replaceAll(address, '…'), text);
 }
 

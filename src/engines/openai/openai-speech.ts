@@ -24,9 +24,9 @@ import { ApiClient, type ApiWords } from './api-client.js';
 import type { ServerPool } from './server-pool.js';
 
 /** `openai`: the fields of OpenAI. `vllm`: also the language, and that the sound is wanted as it is made. */
-export type SpeechDialect = 'openai' | 'vllm';
+type SpeechDialect = 'openai' | 'vllm';
 
-export interface RemoteVoice {
+interface RemoteVoice {
   readonly name: string;
   /** Name at the servers. */
   readonly remote: string;

@@ -3,7 +3,7 @@
 //
 // A word is a run of letters, numbers, marks and apostrophes; each ideograph and kana counts as a word.
 
-export interface GuardedSound {
+interface GuardedSound {
   /** Length of the speech. */
   readonly seconds: number;
   /** The background of the speech that the server was given. */

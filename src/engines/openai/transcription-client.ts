@@ -17,7 +17,7 @@ export interface TranscriptionServers {
   readonly model: string;
 }
 
-export interface TranscriptionRequest {
+interface TranscriptionRequest {
   /** Mono, at `TRANSCRIPTION_RATE`. */
   readonly samples: Float32Array;
   /** BCP 47 primary tag. */

@@ -7,7 +7,7 @@ import { until } from '../../fakes/until.js';
 export const UUID = '40325ec2-5efd-4bd3-805f-53576e581d13';
 const UUID_BYTES = Buffer.from(UUID.replaceAll('-', ''), 'hex');
 
-export interface Received {
+interface Received {
   readonly kind: number;
   readonly payload: Buffer;
 }

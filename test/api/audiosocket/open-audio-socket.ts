@@ -34,7 +34,7 @@ interface Setting extends Partial<AudioSocketConfig> {
   readonly usual?: string;
 }
 
-export interface AudioSocketUnderTest {
+interface AudioSocketUnderTest {
   readonly port: number;
   readonly server: AudioSocketServer;
   readonly switchboard: Switchboard;

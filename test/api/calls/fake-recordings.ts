@@ -8,7 +8,7 @@ import type {
 } from '../../../src/recording/call-recording.js';
 import type { ParleyError } from '../../../src/errors.js';
 
-export class FakeRecorder implements CallRecorder {
+class FakeRecorder implements CallRecorder {
   readonly asked: (readonly [name: string, options?: StartRecording])[] = [];
   /** Thrown by whatever is asked next, while it is there. */
   refusal: ParleyError | undefined;

@@ -11,7 +11,7 @@ import { ScriptedRecogniser, type ScriptedSession } from '../../transcribing/scr
 
 type Message = Readonly<Record<string, unknown>>;
 
-export interface LiveDialectUnderTest {
+interface LiveDialectUnderTest {
   readonly recogniser: ScriptedRecogniser;
   readonly activity: ScriptedActivity;
   readonly time: ManualTime;

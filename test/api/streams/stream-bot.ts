@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { until } from '../../fakes/until.js';
 
-export interface StreamMessage {
+interface StreamMessage {
   readonly event: string;
   readonly streamSid?: string;
   readonly sequenceNumber?: unknown;

@@ -18,7 +18,7 @@ import { spreadOf, type Spread } from '../arrivals.js';
 import { SENTENCES } from './bench-text.js';
 import { type ProcessFigures, ProcessMeter, type ToServer } from './process-meter.js';
 
-export const SPEECH = ['silent', 'cached', 'prepared', 'synthesised'] as const;
+const SPEECH = ['silent', 'cached', 'prepared', 'synthesised'] as const;
 export type Speech = (typeof SPEECH)[number];
 
 export interface ServerFigures extends ProcessFigures {

@@ -14,7 +14,7 @@ import { Sipp } from './sipp.js';
 import { type TelephoneFiles, TelephoneServer } from './telephone-server.js';
 
 export const RATE = 8000;
-export const QUESTION = 'Excuse me, can I ask you something?';
+const QUESTION = 'Excuse me, can I ask you something?';
 export const STORY =
   'There was a miller whose only inheritance to his three sons was his mill, his ass, and his cat. ' +
   'The division was soon made, and they had neither clerk nor attorney.';

@@ -121,7 +121,7 @@ const BEFORE_SECONDS = new Set(
 const UNTIMED = /^ (?:of|to|are|were|was|is|and early|style|music|fashion|hits?)\b/;
 
 /** Wait 10s, a 30s timeout; the 90s are years. */
-export const seconds: Recogniser = (reading) => {
+const seconds: Recogniser = (reading) => {
   const match = reading.match(SECONDS);
   const [written = '', digits = ''] = match ?? [];
   const end = reading.at + written.length;
@@ -226,7 +226,7 @@ const daysAndHours: Recogniser = (reading) => {
 const ISH = /(\d{1,4})(?=ish\b)/y;
 
 /** 8ish */
-export const about: Recogniser = (reading) => {
+const about: Recogniser = (reading) => {
   const match = reading.match(ISH);
   if (match === undefined) return undefined;
   return {

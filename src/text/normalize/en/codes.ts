@@ -228,7 +228,7 @@ const docket: Recogniser = (reading) => {
 const ZIP = /(\d{5})-(\d{4})(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 
 /** 10018-1234: what is smaller ends no range. */
-export const zip: Recogniser = (reading) => {
+const zip: Recogniser = (reading) => {
   const match = reading.runEnd - reading.at === 5 ? reading.match(ZIP) : undefined;
   if (match === undefined) return undefined;
   const spoken = `${spellDigits(match[1] ?? '')}, ${spellDigits(match[2] ?? '')}`;

@@ -222,7 +222,7 @@ function appeal(reading: Reading): Found | undefined {
 const BARE = /(\d{1,6}),[-–—] ?€/uy;
 
 /** 5,- € */
-export function bare(reading: Reading): Found | undefined {
+function bare(reading: Reading): Found | undefined {
   const match = reading.match(BARE);
   const digits = match?.[1] ?? '';
   if (match === undefined) return undefined;

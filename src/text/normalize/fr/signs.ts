@@ -61,7 +61,7 @@ function counted(digits: string, noun: Noun): string {
 }
 
 /** 3'25" is "trois minutes vingt-cinq secondes", 3min30 "trois minutes trente". */
-export function minutes(reading: Reading): Found | undefined {
+function minutes(reading: Reading): Found | undefined {
   const match = reading.match(MINUTES);
   if (match === undefined || Number(match[2]) > 59) return undefined;
   const [written, first = '', second = ''] = match;

@@ -144,7 +144,7 @@ function zone(reading: Reading): Found | undefined {
 }
 
 /** 10万+, 100+人. */
-export function more({ text, at }: Reading): Found | undefined {
+function more({ text, at }: Reading): Found | undefined {
   const open =
     text[at] === '+' &&
     /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') &&
@@ -232,7 +232,7 @@ function tone(reading: Reading): Found | undefined {
 }
 
 /** 12周+3天, (+1天): added, where a number alone would be 正. */
-export function inFront({ text, at }: Reading): Found | undefined {
+function inFront({ text, at }: Reading): Found | undefined {
   if (text[at] !== '+' || !/[周週天月年岁歲章节(（]$/.test(text[at - 1] ?? '')) return undefined;
   return /^\+\d{1,3} ?[天日周週个個小年月]/.test(text.slice(at, at + 6))
     ? { end: at + 1, spoken: '加', rule: 'math' }
