@@ -172,7 +172,15 @@ const COMMENT = /^\s*(?:\/\/|\/?\*)|[;,{([\])}]\s+\/\/ [^'"`]*$/; // formatters 
 const UNWRAPPED = /:\/\/|[─▶│└]/; // addresses and diagrams
 const UNFORMATTED = /^\s*\/\/ (?:prettier-ignore|clang-format off)\b/;
 const UNFORMATTED_BESIDE_CODE = /\S.*\/\/ prettier-ignore$/;
-const JOINTS = [ENTRY, 'src/call/call.ts', 'src/api/app.ts', 'src/api/dialects.ts', 'src/api/server.ts'];
+const JOINTS = [
+  ENTRY,
+  'src/call/call.ts',
+  'src/api/app.ts',
+  'src/api/dialects.ts',
+  'src/api/open-conversations.ts',
+  'src/api/request-hooks.ts',
+  'src/api/server.ts',
+];
 const NAMELESS = /(?:^|[/.-])(?:utils?|common|types|helpers?)(?=[/.-])/;
 
 /** Every breach of the plan, as "file: what is wrong". */
