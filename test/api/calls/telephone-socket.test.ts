@@ -1,6 +1,7 @@
 // The socket of a telephone call: events out, commands in.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { eventJson } from '../../../src/api/calls/call-json.js';
 import { ParleyError } from '../../../src/errors.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openServer } from '../app-under-test.js';
@@ -183,4 +184,15 @@ test('2,000 damaged messages are each done or refused by code, and never the ser
   codes.delete('queue_full'); // some of the messages may have exceeded the queue
   assert.deepEqual([...codes].sort(), ['invalid_value', 'malformed']);
   assert.ok(errors.length > 500 && errors.length < 1900, String(errors.length));
+});
+
+test('a mark that was heard is an event of its telephone call', () => {
+  const event = { type: 'mark.reached', utterance: 2, mark: 'menu' } as const;
+  assert.deepEqual(eventJson('call_1', { id: 7, at: 1500, type: 'speech', event }), {
+    id: 7,
+    at: 1.5,
+    type: 'mark.reached',
+    utterance: 2,
+    mark: 'menu',
+  });
 });

@@ -1,7 +1,6 @@
 // Sends the fields of speech requests over HTTP, and compares the requests to the service and the responses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventJson } from '../../../src/api/calls/call-json.js';
 import { ParleyError } from '../../../src/errors.js';
 import { errorIn, openApp } from '../app-under-test.js';
 import { REFERENCE } from '../fake-speech.js';
@@ -349,15 +348,4 @@ test('a form that is none is refused with what there is', async (t) => {
     payload: { input: 'a', input_format: 'html' },
   });
   assert.equal(errorIn(answer.body).message, '"input_format" must be one of "auto", "text", "ssml"');
-});
-
-test('a mark that was heard is an event of its telephone call', () => {
-  const event = { type: 'mark.reached', utterance: 2, mark: 'menu' } as const;
-  assert.deepEqual(eventJson('call_1', { id: 7, at: 1500, type: 'speech', event }), {
-    id: 7,
-    at: 1.5,
-    type: 'mark.reached',
-    utterance: 2,
-    mark: 'menu',
-  });
 });
