@@ -16,7 +16,7 @@ import { FieldReader, type Fields, isFields } from './fields.js';
 import { IDLE_FIELDS, IDLE_SECONDS, type IdleCallerConfig, readIdle, usualIdle } from './idle-config.js';
 import { type MediaStreamConfig, readMediaStream } from './media-stream-config.js';
 import { readRelay, type RelayConfig } from './relay-config.js';
-import { type ApiServerConfig, isHttpUrl, readServer } from './recognition-config.js';
+import { type ChatServerConfig, isHttpUrl, problemOfOptions, readChatServer } from './recognition-config.js';
 import type { Variable } from './variables.js';
 
 /** A function of the operator's, which the model may call: its arguments go to the address as JSON. */
@@ -33,7 +33,7 @@ export interface AgentToolConfig {
 
 export interface AgentConfig {
   readonly name: string;
-  readonly model: ApiServerConfig;
+  readonly model: ChatServerConfig;
   readonly temperature: number | undefined;
   readonly prompt: string;
   readonly greeting: string | undefined;
@@ -71,7 +71,7 @@ export interface AgentsConfig {
   /** Agents that name no voice have this one; undefined without the agent of the environment. */
   readonly usualVoice?: Pick<AgentConfig, 'voice' | 'language'> | undefined;
   /** The model of AGENT_LLM_URL. */
-  readonly usualModel?: ApiServerConfig | undefined;
+  readonly usualModel?: ChatServerConfig | undefined;
 }
 
 /** True if an agent of any kind has this name. */
@@ -108,6 +108,7 @@ const FIELDS = {
     'url',
     'model',
     'keyEnv',
+    'options',
     'temperature',
     'prompt',
     'promptFile',
@@ -170,10 +171,11 @@ const OWN_VARIABLES = [
 
 /** The agent of the environment; undefined if no model is set. */
 function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
-  const model = readServer(read, {
+  const model = readChatServer(read, {
     url: 'AGENT_LLM_URL',
     key: 'AGENT_LLM_API_KEY',
     model: 'AGENT_LLM_MODEL',
+    options: 'AGENT_LLM_OPTIONS',
   });
   const earlyStartMs = read.integer('AGENT_EARLY_START_MS', 0, 0, MOST_EARLY_MS);
   const lone = OWN_VARIABLES.find((name) => read.raw(name) !== undefined);
@@ -334,7 +336,7 @@ class AgentsFile {
     };
   }
 
-  #model(agent: Fields, at: string): ApiServerConfig | undefined {
+  #model(agent: Fields, at: string): ChatServerConfig | undefined {
     const { own } = this.#parts;
     const url = this.#read.text(agent, 'url', at, 1000);
     if (url !== undefined && !isHttpUrl(url))
@@ -343,9 +345,18 @@ class AgentsFile {
     const model = this.#read.text(agent, 'model', at, 200) ?? own?.model.model;
     if (baseUrl === undefined || model === undefined)
       return this.#read.problem(at, 'needs "url" and "model", or AGENT_LLM_URL and AGENT_LLM_MODEL');
-    // A key belongs to its server alone.
-    const usualKey = url === undefined ? own?.model.apiKey : undefined;
-    return { baseUrl, model, apiKey: this.#secret(agent, 'keyEnv', at) ?? usualKey };
+    // A key and options belong to their server alone.
+    const usual = url === undefined ? own?.model : undefined;
+    const server = { baseUrl, model, apiKey: this.#secret(agent, 'keyEnv', at) ?? usual?.apiKey };
+    const options = this.#options(agent['options'], at) ?? usual?.options;
+    return options === undefined ? server : { ...server, options };
+  }
+
+  #options(value: unknown, at: string): Fields | undefined {
+    if (value === undefined) return undefined;
+    const problem = problemOfOptions(value);
+    if (problem !== undefined) return this.#read.problem(`${at}.options`, problem);
+    return isFields(value) ? value : undefined;
   }
 
   #secret(fields: Fields, name: 'keyEnv' | 'authorizationEnv', at: string): string | undefined {

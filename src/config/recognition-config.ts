@@ -1,5 +1,6 @@
 // Reads the variables of recognisers and the forced aligner.
 import type { ConfigReader, Environment, MemoryLimit } from './environment.js';
+import { type Fields, isFields } from './fields.js';
 import { findCheckpoint } from './model-config.js';
 import type { Variable } from './variables.js';
 
@@ -8,6 +9,12 @@ export interface ApiServerConfig {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly model: string;
+}
+
+/** A server with OpenAI's chat endpoint. */
+export interface ChatServerConfig extends ApiServerConfig {
+  /** Fields that each request has in addition to ours; absent: none. */
+  readonly options?: Fields;
 }
 
 export interface ApiServersConfig extends Omit<ApiServerConfig, 'baseUrl'> {
@@ -53,7 +60,7 @@ export interface RecognitionConfig {
   readonly koreanWords: string | undefined;
   readonly files: FileLimits;
   /** Undefined: texts are not translated. */
-  readonly translation: ApiServerConfig | undefined;
+  readonly translation: ChatServerConfig | undefined;
 }
 
 export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environment): RecognitionConfig {
@@ -99,11 +106,12 @@ function modelsOf(read: ConfigReader<Variable>, env: Environment) {
   };
 }
 
-function readTranslation(read: ConfigReader<Variable>): ApiServerConfig | undefined {
-  return readServer(read, {
+function readTranslation(read: ConfigReader<Variable>): ChatServerConfig | undefined {
+  return readChatServer(read, {
     url: 'TRANSLATE_BASE_URL',
     key: 'TRANSLATE_API_KEY',
     model: 'TRANSLATE_MODEL',
+    options: 'TRANSLATE_OPTIONS',
   });
 }
 
@@ -113,16 +121,48 @@ interface ServerVariables {
   readonly model: Variable;
 }
 
-/** An OpenAI-compatible server; undefined if its address is not set. */
-export function readServer(
+/** A server with OpenAI's chat endpoint; undefined if its address is not set. */
+export function readChatServer(
   read: ConfigReader<Variable>,
-  names: ServerVariables,
-): ApiServerConfig | undefined {
+  names: ServerVariables & { readonly options: Variable },
+): ChatServerConfig | undefined {
   const url = read.raw(names.url);
   if (url !== undefined && !isHttpUrl(url))
     read.problem(names.url, 'must be an http or https URL without user, query and fragment');
   const more = readKeyAndModel(read, names, url !== undefined);
-  return more && { baseUrl: (url ?? '').replace(/\/+$/, ''), ...more };
+  const options = readOptions(read, names.options);
+  if (more === undefined) {
+    if (options !== undefined) read.problem(names.options, `has no effect without ${names.url}`);
+    return undefined;
+  }
+  const server = { baseUrl: (url ?? '').replace(/\/+$/, ''), ...more };
+  return options === undefined ? server : { ...server, options };
+}
+
+const MOST_OPTIONS = 16_384; // characters
+/** Fields of a request that are the server's own. */
+const OWN_FIELDS = ['model', 'messages', 'stream', 'tools'];
+
+function readOptions(read: ConfigReader<Variable>, name: Variable): Fields | undefined {
+  const text = read.raw(name);
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Its message may have the text, and with it a secret.
+  }
+  const problem = problemOfOptions(value);
+  if (problem !== undefined) read.problem(name, problem);
+  return problem === undefined && isFields(value) ? value : undefined;
+}
+
+/** What is wrong with the fields that requests to a chat server are to have; undefined: nothing. */
+export function problemOfOptions(value: unknown): string | undefined {
+  if (!isFields(value) || JSON.stringify(value).length > MOST_OPTIONS)
+    return `must be a JSON object of at most ${MOST_OPTIONS} characters, such as {"reasoning_effort":"none"}`;
+  const own = OWN_FIELDS.find((field) => Object.hasOwn(value, field));
+  return own && `must not have "${own}": ${OWN_FIELDS.join(', ')} are set for each request`;
 }
 
 /** OpenAI-compatible servers with the same model; undefined if their addresses are not set. */

@@ -164,6 +164,11 @@ export const SECTIONS = {
     },
     TRANSLATE_API_KEY: { meaning: 'key that TRANSLATE_BASE_URL is sent', default: 'none' },
     TRANSLATE_MODEL: { meaning: 'chat model of TRANSLATE_BASE_URL', default: 'none; it must be set' },
+    TRANSLATE_OPTIONS: {
+      meaning: 'fields that each request to TRANSLATE_BASE_URL has in addition, see AGENT_LLM_OPTIONS',
+      default: 'none',
+      values: 'a JSON object',
+    },
   },
   Agents: {
     AGENT_LLM_URL: {
@@ -174,6 +179,12 @@ export const SECTIONS = {
     },
     AGENT_LLM_API_KEY: { meaning: 'key that AGENT_LLM_URL is sent', default: 'none' },
     AGENT_LLM_MODEL: { meaning: 'chat model of AGENT_LLM_URL', default: 'none; it must be set' },
+    AGENT_LLM_OPTIONS: {
+      meaning:
+        'fields that each request to AGENT_LLM_URL has in addition; {"reasoning_effort":"none"} switches thinking off in Ollama, {"chat_template_kwargs":{"enable_thinking":false}} in vLLM and llama.cpp',
+      default: 'none',
+      values: 'a JSON object',
+    },
     AGENT_PROMPT: {
       meaning: 'system prompt of the agent, or @ and the path of a file with it',
       default: 'a helpful assistant in a telephone call',

@@ -161,6 +161,46 @@ test('the key of one server is not sent to another', () => {
   assert.equal(agents.get('other')?.model.apiKey, undefined);
 });
 
+test('requests have the options of the environment, or those of the agent, at their own server', () => {
+  const off = { reasoning_effort: 'none' };
+  const own = { chat_template_kwargs: { enable_thinking: false } };
+  const url = 'https://other.example.com/v1';
+  const path = fileOf({
+    agents: {
+      same: {},
+      own: { options: own },
+      plain: { options: {} },
+      other: { url, model: 'm' },
+      both: { url, model: 'm', options: own },
+    },
+  });
+  const env = { ...OWN, AGENT_LLM_OPTIONS: JSON.stringify(off), AGENTS_FILE: path };
+  const { agents } = readConfig(env).agents;
+  assert.deepEqual(
+    [...agents].map(([name, { model }]) => [name, model.options]),
+    [
+      ['default', off],
+      ['same', off],
+      ['own', own],
+      ['plain', {}],
+      ['other', undefined],
+      ['both', own],
+    ],
+  );
+});
+
+test('options that are no JSON object, or name a field of each request, are refused without their text', () => {
+  const what = 'must be a JSON object of at most 16384 characters, such as {"reasoning_effort":"none"}';
+  for (const wrong of ['{"key":"secret"', '[]', '7', 'null', JSON.stringify({ stop: 'x'.repeat(20_000) })])
+    assert.deepEqual(problemsOf({ ...OWN, AGENT_LLM_OPTIONS: wrong }), [`AGENT_LLM_OPTIONS ${what}`]);
+  assert.deepEqual(problemsOf({ ...OWN, AGENT_LLM_OPTIONS: '{"stream":false}' }), [
+    'AGENT_LLM_OPTIONS must not have "stream": model, messages, stream, tools are set for each request',
+  ]);
+  assert.deepEqual(problemsOf({ AGENT_LLM_OPTIONS: '{}' }), [
+    'AGENT_LLM_OPTIONS has no effect without AGENT_LLM_URL',
+  ]);
+});
+
 for (const [what, content, problem] of [
   ['no JSON', '{', /^the file is not JSON/],
   ['a list', [], /^the file must be an object/],
@@ -175,6 +215,11 @@ for (const [what, content, problem] of [
     'a goodbye that is never said',
     { agents: { a: { goodbye: 'Bye.' } } },
     /^agents\.a\.goodbye has no effect without idleSeconds/,
+  ],
+  [
+    'options that are no object',
+    { agents: { a: { options: 'none' } } },
+    /^agents\.a\.options must be a JSON object of at most 16384 characters/,
   ],
   ['a strange name', { agents: { 'a b': {} } }, /^agents\.a b must be named by letters/],
   ['an unknown default', { agents: {}, default: 'x' }, /^default names "x", which is no agent/],

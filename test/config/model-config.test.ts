@@ -298,6 +298,12 @@ test('texts are translated by a chat server that is named whole', () => {
   assert.deepEqual(problemsOf({ TRANSLATE_BASE_URL: env.TRANSLATE_BASE_URL }), [
     'TRANSLATE_MODEL must name the model of TRANSLATE_BASE_URL',
   ]);
+  const options = { chat_template_kwargs: { enable_thinking: false } };
+  const withOptions = readConfig({ ...env, TRANSLATE_OPTIONS: JSON.stringify(options) });
+  assert.deepEqual(withOptions.recognition.translation, { ...server, apiKey: undefined, options });
+  assert.deepEqual(problemsOf({ TRANSLATE_OPTIONS: '{}' }), [
+    'TRANSLATE_OPTIONS has no effect without TRANSLATE_BASE_URL',
+  ]);
   assert.deepEqual(problemsOf({ TRANSLATE_API_KEY: 'key' }), [
     'TRANSLATE_API_KEY has no effect without TRANSLATE_BASE_URL',
   ]);
