@@ -305,7 +305,7 @@ export class ApiClient {
   #refusal({ status, headers }: Response, body: string, answering: ApiServer): Error {
     const { server, codes, variables } = this.#words;
     const { apiKey } = answering;
-    const said = saidIn(body, answering);
+    const said = saidIn(parsed(body), answering);
     const isKey = status === 401 ? `; ${variables.key} is ${apiKey === undefined ? 'not ' : ''}set` : '';
     const message = `the ${server} answered ${status}${said === '' ? '' : `: ${said}`}${isKey}`;
     if (status === 429 || status === 503) {
@@ -345,13 +345,23 @@ export class ApiClient {
   }
 }
 
-/** The message of an OpenAI error, without key and addresses. Other forms may repeat what was sent. */
-function saidIn(body: string, { apiKey, baseUrl }: ApiServer): string {
-  const message = field(field(parsed(body), 'error'), 'message');
+/**
+ * The server's words in the body of an error, without key and addresses; empty if there are none. Forms that
+ * may repeat what was sent are not read.
+ */
+export function saidIn(body: unknown, { apiKey, baseUrl }: ApiServer): string {
+  const message = messageIn(body);
   if (typeof message !== 'string') return '';
   const keyless = apiKey === undefined ? message : message.replaceAll(apiKey, '…');
   const begin = beginOf(keyless.replaceAll(/\s+/g, ' '));
   return withoutAddresses(begin).replaceAll(new URL(baseUrl).hostname, '…').slice(0, MOST_REASON);
+}
+
+/** OpenAI, Ollama and llama.cpp have an object, LM Studio a string, older versions of vLLM no `error`. */
+function messageIn(body: unknown): unknown {
+  const error = field(body, 'error');
+  if (typeof error === 'string') return error;
+  return field(error, 'message') ?? (field(body, 'object') === 'error' ? field(body, 'message') : undefined);
 }
 
 const MOST_CLEANED = 2000; // characters; the search for addresses takes quadratic time
