@@ -1,19 +1,16 @@
 // Translates lines of text by a chat model behind an OpenAI-compatible endpoint (POST chat/completions). The
 // model gets the lines by number and must give back the same numbers. An answer that does not is asked for
 // again, and then refused: never passed on.
+import type { ChatServerConfig } from '../config/recognition-config.js';
 import { ApiClient, type ApiWords, field, parsed } from '../engines/openai/api-client.js';
-import type { ApiServer } from '../engines/openai/server-pool.js';
 import { hasLoop } from '../engines/openai/text-guard.js';
+import { contentText, withoutThoughts } from '../engines/openai/thoughts.js';
 import { languageName } from '../engines/language-names.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 
-interface TranslationServer extends ApiServer {
-  readonly model: string;
-}
-
 interface TranslatorOptions {
-  readonly server: TranslationServer;
+  readonly server: ChatServerConfig;
   /** Milliseconds that one answer may take. */
   readonly timeoutMs: number;
   readonly time: Time;
@@ -84,11 +81,12 @@ export class Translator {
 
   async #ask(messages: readonly Message[], signal: AbortSignal): Promise<string> {
     const { server, timeoutMs } = this.#options;
-    const body = JSON.stringify({ model: server.model, messages });
+    const body = JSON.stringify({ ...server.options, model: server.model, messages });
     const reply = parsed(await this.#api.request(PATH, { body, timeoutMs, signal }));
     const choices = field(reply, 'choices');
-    const text = field(field(Array.isArray(choices) ? choices[0] : undefined, 'message'), 'content');
-    if (typeof text === 'string') return text;
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    const text = contentText(field(field(choice, 'message'), 'content'));
+    if (text !== undefined) return withoutThoughts(text);
     throw new ParleyError('TRANSLATION_FAILED', 'the translation server answered without a text');
   }
 }
@@ -148,15 +146,15 @@ const EMPHASIS = /^(\*\*|__)(.+)\1$/su;
 const EMPHASIS_MARK = /\*\*|__/gu;
 
 /**
- * The translations of a batch, or what is wrong with the answer. Code fences and list marks are tolerated.
+ * The translations of a batch, or what is wrong with the answer. Code fences and list marks are tolerated. So
+ * are polite words: lines without a number before the first one, and behind the last one and an empty line.
  */
 function readAnswer(answer: string, { lines, from, to }: Batch): string[] | string {
   const translated: string[] = [];
-  for (const line of answer.split('\n').map((one) => one.trim())) {
-    if (line === '' || FENCE.test(line)) continue;
+  for (const line of linesOf(answer, to - from)) {
     const wanted = from + translated.length + 1;
-    const [, number, said = ''] = NUMBERED.exec(line) ?? [];
-    const text = EMPHASIS.exec(said)?.[2] ?? said;
+    const [, number, words = ''] = NUMBERED.exec(line) ?? [];
+    const text = EMPHASIS.exec(words)?.[2] ?? words;
     if (number === undefined) return `a line has no number where ${wanted} must be`;
     if (wanted > to) return `there are more than ${to - from} lines`;
     if (Number(number) !== wanted) return `number ${number} stands where ${wanted} must be`;
@@ -167,4 +165,18 @@ function readAnswer(answer: string, { lines, from, to }: Batch): string[] | stri
   }
   if (translated.length === to - from) return translated;
   return `there are ${translated.length} lines of ${to - from}`;
+}
+
+/** The lines of an answer without fences and polite words. `count`: lines that it must have. */
+function linesOf(answer: string, count: number): string[] {
+  const all = answer.split('\n').map((line) => line.trim());
+  const first = all.findIndex((line) => NUMBERED.test(line));
+  const said: string[] = [];
+  let isBehindGap = false;
+  for (const line of all.slice(Math.max(0, first))) {
+    if (said.length === count && isBehindGap && !NUMBERED.test(line)) continue;
+    isBehindGap = line === '' || FENCE.test(line);
+    if (!isBehindGap) said.push(line);
+  }
+  return said;
 }

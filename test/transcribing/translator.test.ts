@@ -68,6 +68,12 @@ for (const [what, answer] of [
   ['in bold numbers', '**1**: UN\n**2:** DEUX'],
   ['with other marks behind the numbers', '1. UN\n\n2) DEUX'],
   ['in bold texts', '1: **UN**\n2: __DEUX__'],
+  ['behind a polite line', 'Here you are:\n1: UN\n2: DEUX'],
+  ['behind polite lines and in a fence', 'Of course!\n\nThe 2 lines in French:\n```\n1: UN\n2: DEUX\n```'],
+  ['before polite lines', '1: UN\n2: DEUX\n\nDo you need more?\nI am glad to help.'],
+  ['behind a thought', '<think>\n1: one is un.\n</think>\n\n1: UN\n2: DEUX'],
+  ['behind a thought without an opening tag', 'Let me see.\n1: one\n</Thinking>\n1: UN\n2: DEUX'],
+  ['behind a thought and a polite line', '<THINK>Hm.</THINK>Sure:\n1: UN\n2: DEUX'],
 ] as const) {
   test(`an answer ${what} is taken`, async (t) => {
     const { chat, translator } = await openTranslator(t);
@@ -75,6 +81,33 @@ for (const [what, answer] of [
     assert.deepEqual(await translator.translate(['one', 'two'], TO_FRENCH, NEVER), ['UN', 'DEUX']);
   });
 }
+
+test('a text in parts is read, and the model never sees its own thoughts', async (t) => {
+  const { chat, translator } = await openTranslator(t);
+  const answers = [
+    [{ type: 'text', text: '<think>Hm.</think>1: UN' }],
+    [
+      { type: 'thinking', thinking: [{ type: 'text', text: '1: one' }] },
+      { type: 'text', text: '1: UN\n2: DEUX' },
+    ],
+  ];
+  chat.answer = () => {
+    const content = answers.shift();
+    return { status: 200, body: JSON.stringify({ choices: [{ message: { role: 'assistant', content } }] }) };
+  };
+  assert.deepEqual(await translator.translate(['one', 'two'], TO_FRENCH, NEVER), ['UN', 'DEUX']);
+  assert.equal(chat.asked[1]?.messages[2]?.content, '1: UN');
+});
+
+test('the options of the operator are in each request', async (t) => {
+  const chat = await ChatServer.open(t);
+  const options = { chat_template_kwargs: { enable_thinking: false }, temperature: 0 };
+  const server = { baseUrl: chat.baseUrl, apiKey: undefined, model: 'a-model', options };
+  const translator = new Translator({ server, timeoutMs: 5000, time: systemTime });
+  await translator.translate(['one'], TO_FRENCH, NEVER);
+  const { messages: _messages, ...asked } = chat.asked[0] ?? assert.fail('nothing was asked');
+  assert.deepEqual(asked, { ...options, model: 'a-model' });
+});
 
 for (const [what, answer, mistake] of [
   ['fewer lines', '1: UN', 'there are 1 lines of 2'],
@@ -84,7 +117,9 @@ for (const [what, answer, mistake] of [
   ['the lines in another order', '2: DEUX\n1: UN', 'number 2 stands where 1 must be'],
   ['a loop', `1: UN\n2: ${'encore '.repeat(40)}`, 'line 2 repeats itself'],
   ['a line without text', '1: UN\n2: -', 'line 2 has no text'],
-  ['a preamble', 'Here you are:\n1: UN\n2: DEUX', 'a line has no number where 1 must be'],
+  ['words between the lines', '1: UN\n(a number)\n2: DEUX', 'a line has no number where 2 must be'],
+  ['words right behind the lines', '1: UN\n2: DEUX\net demi', 'a line has no number where 3 must be'],
+  ['nothing but a thought', '<think>1: UN\n2: DEUX', 'there are 0 lines of 2'],
   ['a Markdown table', '| 1 | UN |\n| 2 | DEUX |', 'a line has no number where 1 must be'],
   ['a decimal number for a line', '1: UN\n2.5 pour cent', 'a line has no number where 2 must be'],
   ['half of a markup', '1: UN**\n2: DEUX', 'line 1 has half of a markup'],
