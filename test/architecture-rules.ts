@@ -123,7 +123,7 @@ const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'ogg-opus-decoder': ['src/codecs/sound-file.ts'],
   'opus-decoder': ['src/codecs/sound-file.ts'],
   '@wasm-audio-decoders/flac': ['src/codecs/sound-file.ts'],
-  'eventsource-parser': ['src/agents/chat-model.ts'],
+  'eventsource-parser': ['src/agents/answer-reader.ts'],
   'string-width': ['src/transcribing/line-breaks.ts'],
   'ipaddr.js': ['src/api/http', 'src/voices', 'src/call/client-limits.ts', 'sip'],
   eld: ['src/text/language.ts'],

@@ -164,7 +164,8 @@ export abstract class AgentTalk {
   ): ChatReply {
     const quiet = (signal: AbortSignal) => this.quiet.wait(signal);
     const tell = (event: AgentEvent) => this.tell(event);
-    return new ChatReply({ model, tools, quiet, time: this.#parts.time, tell, ...own }, times);
+    const stop = () => this.conversation.interrupt('the model was thinking');
+    return new ChatReply({ model, tools, quiet, stop, time: this.#parts.time, tell, ...own }, times);
   }
 
   /** An utterance is heard. `reply`: the one that it belongs to. */

@@ -29,8 +29,12 @@ export interface ReplyParts {
   readonly tell: (event: AgentEvent) => void;
   /** The model has written more of this answer. */
   readonly onText?: (entry: AnswerEntry) => void;
+  /** What the model has written of this answer was a thought. Another entry follows. */
+  readonly onThought?: (entry: AnswerEntry) => void;
   /** The model calls functions with this answer. */
   readonly onCalls?: (entry: AnswerEntry) => void;
+  /** Ends what is said. */
+  readonly stop: () => void;
   /** Taken over if the model was asked the same. */
   readonly early?: Pick<EarlyAnswer, 'take'> | undefined;
 }
@@ -181,7 +185,7 @@ export class ChatReply {
     const question = { messages: history.messages(), tools: tools.definitions, signal };
     const taken = this.#isAsked ? undefined : early?.take(question.messages, signal);
     this.#isAsked = true;
-    const entry = (this.#unspoken = history.answer());
+    let entry = (this.#unspoken = history.answer());
     let stream: TokenStream | undefined;
     try {
       for await (const part of taken ?? model.answer(question)) {
@@ -190,6 +194,12 @@ export class ChatReply {
           this.#unspoken = undefined;
           entry.calls(part.toolCalls);
           this.#parts.onCalls?.(entry);
+          continue;
+        }
+        if ('isThought' in part) {
+          stream?.end();
+          stream = undefined;
+          entry = this.#dropThought(entry);
           continue;
         }
         this.#firstTokenMs ??= this.#parts.time.now();
@@ -203,6 +213,19 @@ export class ChatReply {
       this.#dropUnspoken();
     }
     return entry;
+  }
+
+  /** The caller hears no more of a thought, and the answer begins in another entry, which it returns. */
+  #dropThought(thought: AnswerEntry): AnswerEntry {
+    const { history, onThought, stop } = this.#parts;
+    const spoken = [...this.#utterances].filter(([, entry]) => entry === thought);
+    for (const [utterance] of spoken) this.#utterances.delete(utterance);
+    onThought?.(thought);
+    if (spoken.length > 0) stop();
+    history.drop(thought);
+    this.#isHeard = false;
+    this.#firstTokenMs = undefined;
+    return (this.#unspoken = history.answer());
   }
 
   async #speak(entry: AnswerEntry): Promise<TokenStream> {

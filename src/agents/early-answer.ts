@@ -72,7 +72,8 @@ export class EarlyAnswer {
       while (this.#length < MOST_TEXT) {
         const next = await this.#next;
         if (this.#isOver || next.done === true) return;
-        this.#buffer.push(next.value);
+        if ('isThought' in next.value) [this.#buffer, this.#length] = [[], 0];
+        else this.#buffer.push(next.value);
         this.#length += 'text' in next.value ? next.value.text.length : 0;
         this.#next = this.#source.next();
       }

@@ -76,8 +76,9 @@ class SteeredReply {
           drop: (entry) => history.drop(entry),
         },
         say: (tokens, options) => this.#say(tokens, options),
-        ...(response.isSpoken ? {} : { quiet: () => Promise.resolve() }),
+        ...(response.isSpoken ? {} : { quiet: () => Promise.resolve(), stop: () => undefined }),
         onText: (entry) => this.#wrote(entry),
+        onThought: (entry) => this.#dropThought(entry),
         onCalls: (entry) => this.#called(entry),
       },
       this.#tools,
@@ -106,6 +107,23 @@ class SteeredReply {
       response.begin(entry, item);
     }
     response.write(entry.text);
+  }
+
+  /** The client has the text of a thought already, and gets to know that the caller hears none of it. */
+  #dropThought(entry: AnswerEntry): void {
+    const { items, emit } = this.#parts;
+    const response = this.#response;
+    const item = response.messageOf(entry);
+    if (item === undefined) return;
+    response.dropMessage();
+    items.cut(item, '');
+    item.soundMs = 0;
+    for (const [utterance, sound] of response.sounds) {
+      if (sound.item !== item) continue;
+      response.sounds.delete(utterance);
+      emit({ type: 'item.cut', item, heard: '', soundMs: 0 });
+      if (sound.hasStarted) emit({ type: 'sound.cleared', response, item });
+    }
   }
 
   #called(entry: AnswerEntry): void {

@@ -168,6 +168,13 @@ export class TalkResponse {
     this.#emit({ type: 'output.done', output, text: open.text });
   }
 
+  /** The message that is open was a thought: it ends without a text. */
+  dropMessage(): void {
+    if (this.#open === undefined) return;
+    this.#open.text = '';
+    this.endMessage();
+  }
+
   /** Nothing more will be written. */
   written(): void {
     this.endMessage();

@@ -9,9 +9,10 @@ import { ChatEndpoint, type StreamedAnswer } from './chat-endpoint.js';
 
 const TOOL = { name: 'hang_up', description: 'Ends the call.', parameters: { type: 'object' } };
 
-async function open(t: TestContext, options: { apiKey?: string; time?: ManualTime } = {}) {
+async function open(t: TestContext, options: { apiKey?: string; time?: ManualTime; fields?: object } = {}) {
   const chat = await ChatEndpoint.open(t);
-  const server = { baseUrl: chat.baseUrl, apiKey: options.apiKey, model: 'small' };
+  const own = options.fields === undefined ? {} : { options: { ...options.fields } };
+  const server = { baseUrl: chat.baseUrl, apiKey: options.apiKey, model: 'small', ...own };
   const model = new ChatModel({ server, temperature: 0.5, time: options.time ?? systemTime });
   const end = new AbortController();
   const parts: AnswerPart[] = [];
@@ -52,6 +53,60 @@ test('the tokens of an answer come as the model writes them', async (t) => {
     .done();
   await asking;
   assert.deepEqual(parts, [{ text: 'Good ' }, { text: 'morning.' }]);
+});
+
+test('the options of the operator are in the request, and ours go before them', async (t) => {
+  const fields = { chat_template_kwargs: { enable_thinking: false }, temperature: 1, model: 'large' };
+  const { chat, ask } = await open(t, { fields });
+  const asking = ask();
+  const answer = await chat.asked(0);
+  answer.say('Good morning.').done();
+  await asking;
+  const { messages: _messages, tools: _tools, ...sent } = answer.question;
+  const { chat_template_kwargs } = fields;
+  assert.deepEqual(sent, { chat_template_kwargs, temperature: 0.5, model: 'small', stream: true });
+});
+
+test('a thought is not passed on, in however many tokens its tags come', async (t) => {
+  const { chat, ask, text } = await open(t);
+  const asking = ask();
+  (await chat.asked(0)).say('<thi', 'nk>', 'She greets.', '</', 'think>', '\n\n', 'Good ', 'morning.').done();
+  await asking;
+  assert.equal(text(), 'Good morning.');
+});
+
+test('what was passed on before a closing tag is taken back, and next time nothing is passed on', async (t) => {
+  const { chat, ask, parts } = await open(t);
+  const first = ask();
+  const answer = (await chat.asked(0)).say('She ');
+  await until(() => parts.length === 1);
+  answer.say('greets.');
+  await until(() => parts.length === 2);
+  answer.say('</think>', 'Good ');
+  await until(() => parts.length === 4);
+  answer.say('morning.').done();
+  await first;
+  assert.deepEqual(parts.splice(0), [
+    { text: 'She ' },
+    { text: 'greets.' },
+    { isThought: true },
+    { text: 'Good ' },
+    { text: 'morning.' },
+  ]);
+  const second = ask();
+  const next = (await chat.asked(1)).say('She ', 'asks.');
+  next.say('</think>', 'Tea.').done();
+  await second;
+  assert.deepEqual(parts.splice(0), [{ text: 'Tea.' }]);
+  const third = ask();
+  (await chat.asked(2)).say('Without ', 'a thought.').done();
+  await third;
+  assert.deepEqual(parts.splice(0), [{ text: 'Without a thought.' }]);
+  const fourth = ask();
+  const last = (await chat.asked(3)).say('At once.');
+  await until(() => parts.length === 1);
+  last.done();
+  await fourth;
 });
 
 test('a character that is cut between two packets stays whole', async (t) => {
@@ -168,6 +223,7 @@ for (const [what, alive] of [
   ['comments that keep the connection alive', (answer) => answer.write(': still here\n\n')],
   ['empty tokens', (answer) => answer.say('')],
   ['thoughts', (answer) => answer.delta({ reasoning_content: 'Hmm. ' })],
+  ['thoughts in its text', (answer) => answer.say('<think>Hmm. ')],
 ] as readonly [string, (answer: StreamedAnswer) => unknown][]) {
   test(`a model that sends ${what} for ever has failed after half a minute without a word`, async (t) => {
     const time = new ManualTime();

@@ -71,6 +71,18 @@ test('an early answer is spoken at once when the turn is decided with the same t
   ]);
 });
 
+test('of an early answer that turns out to begin with a thought, only the rest is spoken', async () => {
+  const under = open();
+  const answer = await askedEarly(under, 'Hello?');
+  answer.say('She greets. ', 'I greet. ').wasThought().say('Good morning. ');
+  await settle();
+  decides(under, 'Hello?');
+  answer.say('Tea?').done();
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  assert.deepEqual(under.engine.begun, ['Good morning.', 'Tea?']);
+  assert.equal(under.count('utterance.interrupted'), 0);
+});
+
 test('no model is asked early unless a time is set, and none for a turn without words', async () => {
   const off = openAgent();
   pauses(off, 'Hello?');

@@ -25,6 +25,11 @@ class WrittenAnswer {
     return this.#add(...tokens.map((text) => ({ text })));
   }
 
+  /** What it has said was a thought. */
+  wasThought(): this {
+    return this.#add({ isThought: true });
+  }
+
   call(name: string, given: object = {}): this {
     return this.calls([name, given]);
   }

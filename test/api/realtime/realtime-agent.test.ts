@@ -81,6 +81,28 @@ test('when the caller interrupts, the model is left, and knows what was heard', 
   ]);
 });
 
+test('a thought that is heard already is cut to nothing, and the answer is an item of its own', async () => {
+  const under = open();
+  under.says('Hello?');
+  const answer = (await under.model.asked(0)).say(`${TEXT} `, 'Well');
+  await under.told('output_audio_buffer.started');
+  const thought = under.last('response.output_item.added').item.id;
+  answer.wasThought().say('Good morning.');
+  await under.told('conversation.item.truncated');
+  assert.equal(under.last('conversation.item.truncated').item_id, thought);
+  assert.equal(under.last('conversation.item.truncated').audio_end_ms, 0);
+  answer.done();
+  await under.told('response.done');
+  assert.equal(under.last('response.done').response.status, 'completed');
+  const { transcript, item_id: id } = under.last('response.output_audio_transcript.done');
+  assert.deepEqual([transcript, id === thought], ['Good morning.', false]);
+  assert.equal(under.all('output_audio_buffer.cleared').length, 1);
+  await under.told('output_audio_buffer.stopped');
+  under.says('Bye.');
+  const next = await under.model.asked(1);
+  assert.deepEqual(next.asked, ['user: Hello?', 'assistant: Good morning.', 'user: Bye.']);
+});
+
 test('an answer that a noise has interrupted goes on as a response of its own', async () => {
   const under = open();
   under.says('When does the train leave?');
