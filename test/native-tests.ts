@@ -1,7 +1,8 @@
-// Builds and runs the native tests, which need no Node: plain and under the
-// sanitizers, each with CMake and ctest in a build folder of its own that is
-// kept between runs.
+// Builds and runs the native tests, which need no Node: plain and under the sanitizers, each with CMake and
+// ctest. The plain tests use the libraries of the addon, in its build folder. The sanitizers have folders of
+// their own, which are kept between runs.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Part } from './test-selection.js';
@@ -12,6 +13,7 @@ export interface Tally {
   readonly failures: readonly string[];
 }
 
+const ADDON = 'build'; // the folder of `npm run build:native`
 const BUILD_LIMIT_MS = 1_500_000; // a build from nothing under a sanitizer on two busy cores
 const RUN_LIMIT_MS = 600_000;
 const ONE_TEST_LIMIT_S = 60;
@@ -30,9 +32,9 @@ const LONGEST = '^cuda_(convolutions|layers|models|recognition|speech)$';
  * fuzzers run briefly.
  */
 const BUILDS: Readonly<Record<Part, readonly Build[]>> = {
-  quick: [{ folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--exclude-regex', LONGEST] }],
+  quick: [{ folder: ADDON, sanitize: '', speech: 'ON', choice: ['--exclude-regex', LONGEST] }],
   rest: [
-    { folder: 'build-test', sanitize: '', speech: 'ON', choice: ['--tests-regex', LONGEST] },
+    { folder: ADDON, sanitize: '', speech: 'ON', choice: ['--tests-regex', LONGEST] },
     { folder: 'build-test-memory', sanitize: 'address,undefined', speech: 'LESS', choice: [] },
     { folder: 'build-test-threads', sanitize: 'thread', speech: 'THREADS', choice: [] },
   ],
@@ -67,12 +69,16 @@ async function runBuild(
     '-DCMAKE_BUILD_TYPE=Release',
     `-DPARLEY_SANITIZE=${sanitize}`,
     `-DPARLEY_SPEECH=${speech}`,
+    '-DPARLEY_TESTS=ON',
   ];
   await quiet(join(root, 'native', 'drop-moved-build.sh'), [build], BUILD_LIMIT_MS);
+  // CMake alone would configure the folder without the addon, and cmake-js would find it configured.
+  if (folder === ADDON && !existsSync(join(build, 'CMakeCache.txt')))
+    throw new Error('the addon is not compiled; run: npm run build:native');
   const configure = ['-S', join(root, 'native'), '-B', build, ...options];
   await quiet('cmake', configure, BUILD_LIMIT_MS);
   const parallel = ['--parallel', String(availableParallelism())];
-  await quiet('cmake', ['--build', build, ...parallel], BUILD_LIMIT_MS);
+  await quiet('cmake', ['--build', build, '--target', 'tests', ...parallel], BUILD_LIMIT_MS);
   const limit = ['--timeout', String(isLong ? LONG_TEST_LIMIT_S : ONE_TEST_LIMIT_S)];
   const arguments_ = ['--test-dir', build, '--output-on-failure', ...limit, ...choice, ...parallel];
   const { output } = await command('ctest', arguments_, isLong ? LONG_RUN_LIMIT_MS : RUN_LIMIT_MS);

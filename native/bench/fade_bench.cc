@@ -5,7 +5,7 @@
 //   unfaded    until the last packet with sound that does not fade left; 0: it left before the decision
 //   faded      until the packet that fades out left; nothing of the voice leaves after it
 //
-//   cmake --build native/build-test --target fade_bench && native/build-test/fade_bench [fades]
+//   cmake --build native/build --target fade_bench && native/build/fade_bench [fades]
 #include <algorithm>
 #include <chrono>
 #include <cmath>

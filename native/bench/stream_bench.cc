@@ -1,6 +1,6 @@
 // Measures the media plane's sender: processor per packet, lateness, and memory per stream.
 //
-//   cmake --build native/build-test --target stream_bench && native/build-test/stream_bench [seconds: 10]
+//   cmake --build native/build --target stream_bench && native/build/stream_bench [seconds: 10]
 //
 // Processor: a manual plane runs in the measuring thread, so that its processor time is that of the clock
 // alone. Lateness: a plane with a clock thread, beside a thread that fills the queues. Every packet is

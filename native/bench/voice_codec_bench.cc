@@ -1,7 +1,7 @@
 // Measures what codecs of calls cost: processor time for 20 ms of sound.
 //
-//   cmake --build native/build-test --target voice_codec_bench
-//   native/build-test/voice_codec_bench [rounds: 20]
+//   cmake --build native/build --target voice_codec_bench
+//   native/build/voice_codec_bench [rounds: 20]
 //
 // Each figure is the median over the rounds of 2 s of a voice at 16 kHz, in one thread's processor time. Lost
 // frames come in pairs: the second of them fades.

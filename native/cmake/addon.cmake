@@ -16,7 +16,8 @@ if(NOT UV_HEADERS)
   message(FATAL_ERROR "libuv headers are missing: apt-get install libuv1-dev")
 endif()
 
-add_library(parley MODULE ${KERNELS_SOURCES} ${MODEL_SOURCES} ${RUNTIME_SOURCES} ${AUDIO_SOURCES} ${MEDIA_SOURCES} ${BINDING_SOURCES})
+add_library(parley MODULE ${MEDIA_SOURCES} ${BINDING_SOURCES})
+compile_together(parley)
 set_target_properties(parley PROPERTIES PREFIX "" SUFFIX ".node")
 # Every exception of C++ becomes one of JavaScript, std::bad_alloc too. Without the
 # last one, a worker that is terminated inside one of our functions takes the process with it.
@@ -25,4 +26,4 @@ target_compile_definitions(parley PRIVATE NAPI_VERSION=8 NODE_ADDON_API_CPP_EXCE
 target_include_directories(parley PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 # Not ours to warn about.
 target_include_directories(parley SYSTEM PRIVATE ${CMAKE_JS_INC} ${OPENSSL_HEADERS} ${UV_HEADERS})
-target_link_libraries(parley PRIVATE opus Threads::Threads)
+target_link_libraries(parley PRIVATE audio runtime)

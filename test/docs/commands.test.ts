@@ -37,7 +37,7 @@ const EXCUSED: Readonly<Record<string, string>> = {
   'docker…': 'needs Docker; test/container.test.ts checks the files',
   'MODEL=/srv/Qwen3-TTS-12Hz-0.6B-CustomVoice docker…':
     'needs Docker; test/container.test.ts checks the files',
-  'native/build-test/media_tests…': 'the native tests are there after npm test only, which runs them',
+  'native/build/media_tests…': 'the native tests are there after npm test only, which runs them',
 };
 
 /** Expected status codes of documented curl commands that this server cannot fulfil. */
