@@ -32,11 +32,11 @@ void Kernels::ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up,
   MultiplyGated(gate, up, Rows(x.normed, x.rows, gate.columns), y);
 }
 
-void Kernels::ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x,
-                              float* y) {
+void Kernels::ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, Activation activation,
+                              const LayerRows& x, float* y) {
   NormRows(norm, x, w.columns);
   Multiply(w, Rows(x.normed, x.rows, w.columns), {bias, nullptr, false}, y);
-  Activate(Activation::kGelu, y, x.rows * w.rows);
+  Activate(activation, y, x.rows * w.rows);
 }
 
 void Kernels::AddAttention(const LayerWeights& layer, size_t n, const float* angles,
@@ -51,7 +51,7 @@ void Kernels::AddMlp(const LayerWeights& layer, size_t rows, const LayerRoom& ro
   if (layer.gate.values != nullptr) {
     ExpandRows(layer.mlp_norm, layer.gate, layer.up, own, room.inner);
   } else {
-    ExpandActivated(layer.mlp_norm, layer.up, layer.up_bias, own, room.inner);
+    ExpandActivated(layer.mlp_norm, layer.up, layer.up_bias, layer.activation, own, room.inner);
   }
   Multiply(layer.down, Rows(room.inner, rows, layer.down.columns), {layer.down_bias, layer.mlp_scale, true},
            x);

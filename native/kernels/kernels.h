@@ -26,8 +26,9 @@ namespace parley {
 
 enum class Activation : uint8_t {
   kSilu,
-  kGelu,  // exact: x/2 (1 + erf(x / sqrt 2))
-  kElu,   // alpha 1
+  kGelu,      // exact: x/2 (1 + erf(x / sqrt 2))
+  kGeluTanh,  // x/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kElu,       // alpha 1
   kRelu,
   kTanh,
   kSigmoid,
@@ -126,11 +127,12 @@ struct LayerWeights {
   const float* o_bias = nullptr;           // [hidden], or none
   const float* attention_scale = nullptr;  // LayerScale [hidden], or none
   Norm mlp_norm;
-  Matrix gate;  // without values: down(gelu(up x)) instead of down(silu(gate x) * (up x))
+  Matrix gate;  // without values: down(activation(up x)) instead of down(silu(gate x) * (up x))
   Matrix up, down;
   const float* up_bias = nullptr;  // [up.rows], or none; only without a gate
   const float* down_bias = nullptr;
   const float* mlp_scale = nullptr;
+  Activation activation = Activation::kGelu;  // without a gate
 
   bool HasBias() const { return heads.HasBias() || o_bias != nullptr || down_bias != nullptr; }
 };
@@ -237,8 +239,9 @@ class Kernels {
   virtual void ExpandRows(const Norm& norm, const Matrix& gate, const Matrix& up, const LayerRows& x,
                           float* y);
 
-  // y [rows, w.rows] = gelu(w norm(x) + bias).
-  void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, const LayerRows& x, float* y);
+  // y [rows, w.rows] = activation(w norm(x) + bias).
+  void ExpandActivated(const Norm& norm, const Matrix& w, const float* bias, Activation activation,
+                       const LayerRows& x, float* y);
 
   // x [batch.rows, hidden] += scale * o(AttendRows(x)), of the cache's layer n.
   virtual void AddAttention(const LayerWeights& layer, size_t n, const float* angles,

@@ -35,8 +35,9 @@ bool Near(const std::vector<float>& a, const std::vector<float>& b, float bound)
 void ActivationsAreThoseOfTheCpu() {
   const auto cpu = MakeKernels();
   const auto cuda = MakeCudaKernels();
-  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu,
-                                      Activation::kRelu, Activation::kTanh, Activation::kSigmoid}) {
+  for (const Activation activation :
+       {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh, Activation::kElu, Activation::kRelu,
+        Activation::kTanh, Activation::kSigmoid}) {
     for (const size_t count : {1, 3, 4, 1023, 2050}) {
       auto x = Wide(count, count, 20);
       x[0] = NAN;

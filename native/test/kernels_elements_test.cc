@@ -107,6 +107,8 @@ void ActivationsAreWhatDoublePrecisionSays() {
         return x / (1 + std::exp(-x));
       case Activation::kGelu:
         return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      case Activation::kGeluTanh:
+        return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
       case Activation::kElu:
         return x > 0 ? x : std::expm1(x);
       case Activation::kRelu:
@@ -119,8 +121,9 @@ void ActivationsAreWhatDoublePrecisionSays() {
     return x;
   };
   const auto kernels = MakeKernels(*Variants().back(), 2);
-  for (const Activation activation : {Activation::kSilu, Activation::kGelu, Activation::kElu,
-                                      Activation::kRelu, Activation::kTanh, Activation::kSigmoid}) {
+  for (const Activation activation :
+       {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh, Activation::kElu, Activation::kRelu,
+        Activation::kTanh, Activation::kSigmoid}) {
     std::vector<float> x = RandomFloats(5000, 4);
     for (float& value : x) value *= 20;
     x[0] = -100, x[1] = 100, x[2] = 0, x[3] = NAN;

@@ -24,6 +24,8 @@ void ActivateAll(Activation activation, float* x, size_t count) {
       return Each(x, count, [](float v) { return Silu(Scalar{v}).value; });
     case Activation::kGelu:
       return Each(x, count, Gelu);
+    case Activation::kGeluTanh:
+      return Each(x, count, [](float v) { return GeluTanh(Scalar{v}).value; });
     case Activation::kElu:
       return Each(x, count, [](float v) { return v > 0 ? v : std::expm1(v); });
     case Activation::kRelu:

@@ -58,6 +58,13 @@ inline L Silu(L x) {
   return Divided(x, Added(L::All(1.0f), Exp(Subtracted(L::All(0.0f), x))));
 }
 
+// x/2 (1 + tanh(u)) = x / (1 + e^(-2 u)), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+template <class L>
+inline L GeluTanh(L x) {
+  const L cubic = Multiplied(Multiplied(L::All(0.044715f), x), x);
+  return Divided(x, Added(L::All(1.0f), Exp(Multiplied(L::All(-1.59576912f), Fused(cubic, x, x)))));
+}
+
 // One float with the operations of a Lanes type.
 struct Scalar {
   float value;

@@ -104,6 +104,8 @@ __device__ __forceinline__ float Activated(float v) {
       return LaneSilu(v);
     case Activation::kGelu:
       return 0.5f * v * (1.0f + erff(v * 0.70710678f));
+    case Activation::kGeluTanh:  // 1 + tanh(u) = 2 / (1 + exp(-2 u))
+      return v / (1.0f + LaneExp(-1.59576912f * fmaf(0.044715f * v * v, v, v)));
     case Activation::kElu:
       return v > 0 ? v : expm1f(v);
     case Activation::kRelu:

@@ -52,7 +52,7 @@ void AudioEncoder::Begin(const size_t* tokens, size_t count, float* x, Transform
 
 void AudioEncoder::Project(const float* x, size_t rows, float* result) {
   const auto [normed, inner] = inner_.Parts<2>({rows * width(), rows * first_.rows});
-  kernels_.ExpandActivated(last_norm_, first_, first_bias_, {x, rows, normed}, inner);
+  kernels_.ExpandActivated(last_norm_, first_, first_bias_, Activation::kGelu, {x, rows, normed}, inner);
   kernels_.Multiply(second_, Rows(inner, rows, second_.columns), {second_bias_, nullptr, false}, result);
 }
 

@@ -337,7 +337,8 @@ void UpsampleStage::Run(SpeechKernels& kernels, CodecPass& pass, size_t rate, fl
   const std::vector<Stretch>& input = pass.Stretches(rate * ratio_, history(), channels_, tail_, spare);
   kernels.ConvolveSpreadDepthwise(y, depthwise_, depthwise_bias_, channels_, taps_, input.data(),
                                   input.size(), x);
-  kernels.ExpandActivated({norm_, norm_bias_, kNormEps}, widen_, widen_bias_, {x, rows, x}, spare);
+  kernels.ExpandActivated({norm_, norm_bias_, kNormEps}, widen_, widen_bias_, Activation::kGelu, {x, rows, x},
+                          spare);
   kernels.Multiply(narrow_, Rows(spare, rows, widen_.rows), {narrow_bias_, gamma_, true}, y);
 }
 

@@ -101,6 +101,8 @@ inline void EnqueueActivate(Queue& queue, Activation activation, float* x, size_
       return EnqueueActivation<Activation::kSilu>(queue, grid, args);
     case Activation::kGelu:
       return EnqueueActivation<Activation::kGelu>(queue, grid, args);
+    case Activation::kGeluTanh:
+      return EnqueueActivation<Activation::kGeluTanh>(queue, grid, args);
     case Activation::kElu:
       return EnqueueActivation<Activation::kElu>(queue, grid, args);
     case Activation::kRelu:

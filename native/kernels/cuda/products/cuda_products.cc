@@ -83,9 +83,9 @@ void CudaKernels::AddActivatedMlp(const LayerWeights& layer, size_t rows, const 
   const size_t width = layer.up.columns, inner = layer.up.rows;
   NormRows(layer.mlp_norm, {x, rows, room.normed}, width);
   Multiply(layer.up, Rows(room.normed, rows, width), {layer.up_bias, nullptr, false}, room.inner);
-  if (PreparesRows(room_, layer.down, rows, finish, x))
+  if (layer.activation == Activation::kGelu && PreparesRows(room_, layer.down, rows, finish, x))
     return EnqueueMultiplyActivated(Next(), room_, layer.down, room.inner, rows, finish, x);
-  Activate(Activation::kGelu, room.inner, rows * inner);
+  Activate(layer.activation, room.inner, rows * inner);
   Multiply(layer.down, Rows(room.inner, rows, inner), finish, x);
 }
 
