@@ -20,7 +20,8 @@ function run(program: string, args: readonly string[], input: Uint8Array): Buffe
     timeout: LIMIT_MS,
     maxBuffer: MAX_BYTES,
   });
-  if (error !== undefined) throw error;
+  // ffprobe ends without the rest of its input as soon as it knows enough.
+  if (error !== undefined && (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
   const isWav = Buffer.from(input.subarray(0, 4)).toString() === 'RIFF';
   const complaints = String(stderr)
     .split('\n')
