@@ -1,10 +1,7 @@
 // ElevenLabs' HTTP API, as far as this server has it.
-import { AUDIO_FORMATS } from '../../speaking/audio-format.js';
 import { DEFAULT_OUTPUT_FORMAT, OUTPUT_FORMAT_NAMES } from './elevenlabs-request.js';
 import {
   BOOLEAN,
-  BYTES,
-  type Content,
   INTEGER,
   jsonAnswer,
   type JsonSchema,
@@ -17,6 +14,7 @@ import {
   TAGS,
 } from '../http/json-schema.js';
 import {
+  AUDIO_TYPES,
   CACHE_FIELD,
   LANGUAGE_FIELD,
   speechOptionFields,
@@ -60,10 +58,6 @@ function body(limits: SpeechFieldLimits): JsonSchema {
   };
 }
 
-const SOUND: Content = Object.fromEntries(
-  AUDIO_FORMATS.map(({ contentType }) => [contentType, { schema: BYTES }]),
-);
-
 const TIMES = object({
   characters: listOf(STRING),
   character_start_times_seconds: listOf(NUMBER),
@@ -91,7 +85,7 @@ function speaking(summary: string, limits: SpeechFieldLimits, answer: RouteSchem
 
 export function textToSpeechSchema(limits: SpeechFieldLimits): RouteSchema {
   return speaking('Speak a text (ElevenLabs)', limits, {
-    200: { description: 'the sound, sent while it is made', content: SOUND },
+    200: { description: 'the sound, sent while it is made', content: AUDIO_TYPES },
   });
 }
 

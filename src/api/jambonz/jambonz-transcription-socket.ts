@@ -9,83 +9,42 @@ import type { RecognisedText } from '../../engines/recogniser.js';
 import { ParleyError } from '../../errors.js';
 import { LIVE_RATES } from '../../transcribing/live-sound.js';
 import type { LiveRequest } from '../../transcribing/live-transcriber.js';
-import { socketError } from '../http/error-reply.js';
 import {
   choiceIn,
   type Fields,
   flagIn,
   invalid,
-  readFields,
   readLanguage,
   stringIn,
   wholeIn,
 } from '../http/message-fields.js';
-import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { LiveClient } from '../live/live-client.js';
-import {
-  liveTranscriberOf,
-  contextIn,
-  FAILED_CLOSE,
-  type LiveSocketParts,
-} from '../live/live-socket-parts.js';
+import type { Dialect } from '../http/socket-dialect.js';
+import { LiveConversation, liveDialect, type SocketError } from '../live/live-conversation.js';
+import { contextIn, type LiveSocketParts } from '../live/live-socket-parts.js';
 
 const ENCODINGS = { LINEAR16: 'pcm_s16le', MULAW: 'mulaw', ALAW: 'alaw' } as const;
 const TELEPHONE_RATE = 8000;
-const NORMAL = 1000;
 /** The model gives none; jambonz drops texts below its own threshold. */
 const CONFIDENCE = 1;
 
 export function jambonzSocket(parts: LiveSocketParts): Dialect {
-  return {
-    name: 'jambonz',
-    path: '/v1/jambonz/stt',
-    query: [],
-    carriesSound: true,
-    check: () => void liveTranscriberOf(parts),
-    open: (peer, handshake) => new JambonzConversation(parts, peer, handshake),
-  };
+  return liveDialect({ name: 'jambonz', path: '/v1/jambonz/stt' }, parts, JambonzConversation);
 }
 
-class JambonzConversation implements SocketHandler {
-  readonly #parts: LiveSocketParts;
-  readonly #peer: Peer;
-  readonly #handshake: Handshake;
-  readonly #client: LiveClient;
+class JambonzConversation extends LiveConversation {
   #language: string | undefined;
 
-  constructor(parts: LiveSocketParts, peer: Peer, handshake: Handshake) {
-    this.#parts = parts;
-    this.#peer = peer;
-    this.#handshake = handshake;
-    this.#client = new LiveClient(parts, peer);
-  }
-
-  message(data: string | Uint8Array): void {
-    this.#client.touch();
-    try {
-      if (typeof data === 'string') this.#obey(readFields(data));
-      else this.#client.hear(data);
-    } catch (error) {
-      this.#refuse(error);
-    }
-  }
-
-  closed(): Promise<void> {
-    this.#client.close();
-    return Promise.resolve();
-  }
-
-  #obey(fields: Fields): void {
+  protected override obey(fields: Fields): void {
     const type = stringIn(fields, 'type');
     if (type === 'start') return this.#start(fields);
     if (type !== 'stop') throw invalid('type', 'must be "start" or "stop"');
-    void this.#client.end().then(() => this.#peer.close(NORMAL, ''));
+    void this.end();
     return undefined;
   }
 
   /** Fields that jambonz adds later are ignored. */
   #start(fields: Fields): void {
-    if (this.#client.isOpen) throw new ParleyError('MALFORMED', '"start" may come only once');
+    if (this.client.isOpen) throw new ParleyError('MALFORMED', '"start" may come only once');
     const encoding = ENCODINGS[choiceIn(fields, 'encoding', ['LINEAR16', 'MULAW', 'ALAW']) ?? 'LINEAR16'];
     choiceIn(fields, 'format', ['raw']);
     const rate = wholeIn(fields, 'sampleRateHz', ...LIVE_RATES) ?? TELEPHONE_RATE;
@@ -94,7 +53,7 @@ class JambonzConversation implements SocketHandler {
     if (typeof options !== 'object' || options === null) throw invalid('options', 'must be an object');
     const { hints, prompt } = options as { readonly hints?: unknown; readonly prompt?: unknown };
     const request: LiveRequest = {
-      name: this.#handshake.requestId,
+      name: this.requestId,
       language: this.#language,
       context: contextIn({ prompt, keywords: Array.isArray(hints) ? hints.filter(isText) : undefined }),
       partials: flagIn(fields, 'interimResults') ?? false,
@@ -102,30 +61,20 @@ class JambonzConversation implements SocketHandler {
       listener: {
         partial: (text) => this.#tell(text, false),
         final: (text) => this.#tell(text, true),
-        failed: (error) => this.#fail(error),
+        failed: (error) => this.fail(error),
       },
     };
-    this.#client.begin({ encoding, rate }, request);
+    this.client.begin({ encoding, rate }, request);
   }
 
   #tell({ text: transcript, language = this.#language ?? 'en' }: RecognisedText, is_final: boolean): void {
     if (transcript === '') return;
     const alternatives = [{ transcript, confidence: CONFIDENCE }];
-    this.#send({ type: 'transcription', is_final, alternatives, channel: 1, language });
+    this.send({ type: 'transcription', is_final, alternatives, channel: 1, language });
   }
 
-  #fail(error: ParleyError): void {
-    this.#refuse(error);
-    this.#peer.close(FAILED_CLOSE, error.code.toLowerCase());
-  }
-
-  #refuse(error: unknown): void {
-    const { message } = socketError(error, this.#handshake.requestId, this.#parts.failed);
-    this.#send({ type: 'error', error: message });
-  }
-
-  #send(message: object): void {
-    this.#peer.send(JSON.stringify(message));
+  protected override errorMessage({ message }: SocketError): object {
+    return { type: 'error', error: message };
   }
 }
 

@@ -9,28 +9,20 @@ import type { RecognisedText } from '../../engines/recogniser.js';
 import { ParleyError } from '../../errors.js';
 import type { LiveRequest } from '../../transcribing/live-transcriber.js';
 import { LIVE_RATE, LIVE_RATES, SOUND_ENCODINGS } from '../../transcribing/live-sound.js';
-import { socketError } from '../http/error-reply.js';
 import {
   choiceIn,
   type Fields,
   flagIn,
   invalid,
-  readFields,
   readLanguage,
   readModel,
   refuseUnknown,
   stringIn,
   wholeIn,
 } from '../http/message-fields.js';
-import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
-import { LiveClient } from './live-client.js';
-import {
-  liveTranscriberOf,
-  contextIn,
-  FAILED_CLOSE,
-  type LiveSocketParts,
-  turnsIn,
-} from './live-socket-parts.js';
+import type { Dialect } from '../http/socket-dialect.js';
+import { LiveConversation, liveDialect, type SocketError } from './live-conversation.js';
+import { contextIn, type LiveSocketParts, liveTranscriberOf, turnsIn } from './live-socket-parts.js';
 
 const CONFIG_FIELDS = [
   'type',
@@ -46,108 +38,62 @@ const CONFIG_FIELDS = [
   'max_turn_ms',
   'sensitivity',
 ];
-const NORMAL = 1000;
 
 export function liveSocket(parts: LiveSocketParts): Dialect {
-  return {
-    name: 'transcription',
-    path: '/v1/audio/transcriptions/stream',
-    query: [],
-    carriesSound: true,
-    check: () => void liveTranscriberOf(parts),
-    open: (peer, handshake) => new LiveConversation(parts, peer, handshake),
-  };
+  return liveDialect(
+    { name: 'transcription', path: '/v1/audio/transcriptions/stream' },
+    parts,
+    TranscriptionConversation,
+  );
 }
 
-class LiveConversation implements SocketHandler {
-  readonly #parts: LiveSocketParts;
-  readonly #peer: Peer;
-  readonly #handshake: Handshake;
-  readonly #client: LiveClient;
+class TranscriptionConversation extends LiveConversation {
   #isEnding = false;
 
-  constructor(parts: LiveSocketParts, peer: Peer, handshake: Handshake) {
-    this.#parts = parts;
-    this.#peer = peer;
-    this.#handshake = handshake;
-    this.#client = new LiveClient(parts, peer);
-  }
-
-  message(data: string | Uint8Array): void {
-    this.#client.touch();
-    try {
-      if (typeof data === 'string') this.#obey(readFields(data));
-      else this.#client.hear(data);
-    } catch (error) {
-      this.#refuse(error);
-    }
-  }
-
-  closed(): Promise<void> {
-    this.#client.close();
-    return Promise.resolve();
-  }
-
-  #obey(fields: Fields): void {
+  protected override obey(fields: Fields): void {
     const type = stringIn(fields, 'type');
     if (type === 'config') return this.#configure(fields);
     if (type !== 'flush' && type !== 'end') throw invalid('type', 'must be "config", "flush" or "end"');
     refuseUnknown(fields, ['type'], `a message of type "${type}"`);
-    if (!this.#client.isOpen)
+    if (!this.client.isOpen)
       throw new ParleyError('MALFORMED', 'the first message must be {"type": "config", …}');
-    if (type === 'flush') return this.#client.commit();
+    if (type === 'flush') return this.client.commit();
     if (this.#isEnding) return undefined;
     this.#isEnding = true;
-    void this.#client.end().then((seconds) => this.#done(seconds));
+    void this.end((seconds) => ({ type: 'done', seconds: rounded(seconds) }));
     return undefined;
   }
 
   #configure(fields: Fields): void {
-    if (this.#client.isOpen) throw new ParleyError('MALFORMED', 'the configuration may come only once');
+    if (this.client.isOpen) throw new ParleyError('MALFORMED', 'the configuration may come only once');
     refuseUnknown(fields, CONFIG_FIELDS, 'the configuration');
-    this.#parts.checkModel(readModel(fields));
+    this.parts.checkModel(readModel(fields));
     const encoding = choiceIn(fields, 'encoding', SOUND_ENCODINGS) ?? 'pcm_s16le';
     const rate = wholeIn(fields, 'sample_rate', ...LIVE_RATES) ?? LIVE_RATE;
     const turns = choiceIn(fields, 'turn_detection', ['server', 'none']) ?? 'server';
     const partials = flagIn(fields, 'partials') ?? true;
     const request: LiveRequest = {
-      name: this.#handshake.requestId,
+      name: this.requestId,
       language: readLanguage(fields),
       context: contextIn(fields),
       partials,
       turns: turnsIn(fields),
       endsTurns: turns === 'server' ? 'silence' : 'commit',
       listener: {
-        speechStarted: (turn, start) => this.#send({ type: 'speech_started', turn, start: rounded(start) }),
-        speechStopped: (turn, end) => this.#send({ type: 'speech_stopped', turn, end: rounded(end) }),
-        partial: (text) => this.#send({ type: 'partial', ...textFields(text), stable: text.stable }),
-        final: (text) => this.#send({ type: 'final', ...textFields(text) }),
-        failed: (error) => this.#fail(error),
+        speechStarted: (turn, start) => this.send({ type: 'speech_started', turn, start: rounded(start) }),
+        speechStopped: (turn, end) => this.send({ type: 'speech_stopped', turn, end: rounded(end) }),
+        partial: (text) => this.send({ type: 'partial', ...textFields(text), stable: text.stable }),
+        final: (text) => this.send({ type: 'final', ...textFields(text) }),
+        failed: (error) => this.fail(error),
       },
     };
-    this.#client.begin({ encoding, rate }, request);
-    const tells = partials && liveTranscriberOf(this.#parts).tellsPartials;
-    this.#send({ type: 'ready', encoding, sample_rate: rate, partials: tells });
+    this.client.begin({ encoding, rate }, request);
+    const tells = partials && liveTranscriberOf(this.parts).tellsPartials;
+    this.send({ type: 'ready', encoding, sample_rate: rate, partials: tells });
   }
 
-  #done(seconds: number): void {
-    this.#send({ type: 'done', seconds: rounded(seconds) });
-    this.#peer.close(NORMAL, '');
-  }
-
-  #fail(error: ParleyError): void {
-    this.#refuse(error);
-    this.#peer.close(FAILED_CLOSE, error.code.toLowerCase());
-  }
-
-  #refuse(error: unknown): void {
-    const { requestId } = this.#handshake;
-    const { code, message, field: param } = socketError(error, requestId, this.#parts.failed);
-    this.#send({ type: 'error', code, message, param: param ?? null });
-  }
-
-  #send(message: object): void {
-    this.#peer.send(JSON.stringify(message));
+  protected override errorMessage({ code, message, field }: SocketError): object {
+    return { type: 'error', code, message, param: field ?? null };
   }
 }
 

@@ -203,7 +203,8 @@ const EVENTS = `\`speech.audio.delta\` with a piece of the sound in base64, then
 (\`input_tokens\`: one for every four bytes of the text; \`output_tokens\`: one for every 80 ms of sound) and
 \`timing\`; or \`error\`, where it breaks off`;
 
-const AUDIO_TYPES: Content = Object.fromEntries(
+/** The content types of sound in every format. */
+export const AUDIO_TYPES: Content = Object.fromEntries(
   AUDIO_FORMATS.map(({ contentType }) => [contentType, { schema: BYTES }]),
 );
 
