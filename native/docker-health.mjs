@@ -31,7 +31,7 @@ function setting(name, otherwise) {
   return process.env[name]?.trim() || otherwise;
 }
 
-/** Where the server listens, seen from within the container. */
+/** The address of the server, seen from within the container. */
 function address() {
   const host = setting('HOST', '127.0.0.1');
   const loopback = { '0.0.0.0': '127.0.0.1', '::': '::1' };

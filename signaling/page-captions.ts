@@ -10,7 +10,7 @@ import type { WordTime } from '../src/engines/engine.js';
 import type { ParleyError } from '../src/errors.js';
 import type { Time } from '../src/time.js';
 
-/** What a page is told. */
+/** The captions that a page asked for. */
 export interface CaptionChoice {
   readonly caller: boolean;
   readonly words: boolean;

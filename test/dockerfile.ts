@@ -32,7 +32,7 @@ export function stagesOf(dockerfile: string): readonly Stage[] {
   return stages;
 }
 
-/** Whether a file is left out: by the last rule that fits it or a folder above it. */
+/** True if a file is left out. The last rule that fits it, or a folder above it, decides. */
 export function ignored(dockerignore: string, path: string): boolean {
   let left = false;
   for (const line of dockerignore.split('\n')) {

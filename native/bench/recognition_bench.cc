@@ -62,7 +62,7 @@ double RowWork(const TransformerConfig& c, double matrices) {
          static_cast<double>(c.layers) * matrices * static_cast<double>(c.hidden * c.intermediate);
 }
 
-// What the machine does at best in this run.
+// The machine reaches these figures at best in this run.
 struct Limits {
   double operations;  // GFLOP/s
   double reading;     // GB/s

@@ -332,8 +332,8 @@ Napi::Value Start(const Napi::CallbackInfo& info) {
   return ToNumber(env, stream == 0 ? 0 : handle);
 }
 
-// What a stream has to tell since the last call, in order; null for a stream that is gone. The event of its
-// end removes it.
+// Returns the events of a stream since the last call, in order; null for a stream that is gone. The event of
+// its end removes it.
 Napi::Value Take(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto sink = Handles::Process().Get<EventSink>(HandleOf(info));

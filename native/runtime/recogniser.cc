@@ -39,7 +39,7 @@ RecogniserFacts FactsOf(const model::RecognitionCheckpoint& checkpoint) {
   return facts;
 }
 
-// What is made of options.
+// The constructor makes these of its options.
 struct Parts {
   std::optional<Format> decoder;
   Format cache = Format::kBf16;

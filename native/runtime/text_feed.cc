@@ -25,7 +25,7 @@ size_t DividedBytes(std::string_view text) {
 
 bool IsNewline(char32_t code) { return code == '\r' || code == '\n'; }
 
-// Whether pieces end between `before` and `after` whatever stands behind them,
+// Returns true if pieces end between `before` and `after` whatever stands behind them,
 // under both rules of the pre-tokenizer, and no mark can be composed across.
 bool IsSettled(char32_t before, char32_t after) {
   const CharClass left = ClassOf(before), right = ClassOf(after);

@@ -61,7 +61,7 @@ class Line {
     }
   }
 
-  // What the far end plays in so many ticks.
+  // Returns the sound that the far end plays in so many ticks.
   Sound Play(size_t ticks) {
     now_ns_ += static_cast<int64_t>(ticks) * ms_ * kNsPerMs;
     plane_->Advance(now_ns_ - 1);

@@ -112,7 +112,7 @@ void Align(RecognitionModel& model) {
   if (alignment.stream()->end() == RecognitionStream::End::kAligned) CHECK_EQ(alignment.Times().size(), 2u);
 }
 
-// What opens has all tensors, and either loads and runs or names a weight.
+// A checkpoint that opens has all tensors, and either loads and runs or names a weight.
 void Use(const RecognitionCheckpoint& checkpoint, RecognitionKind kind, const std::string& file) {
   CHECK(checkpoint.config().kind == kind);
   for (const ExpectedTensor& tensor : TensorsOf(checkpoint.config())) {

@@ -130,7 +130,7 @@ void AWeightThatIsNoNumberIsNamed() {
                tensor.name + ": holds a weight of inf; weights must be finite and at most 1e+09");
     }
   }
-  // Nobody reads the stored copy of a tied head.
+  // The loader does not read the stored copy of a tied head.
   CheckpointCopy copy("tiny-asr-a");
   copy.Overwrite(kWeights, kStoredHead, nan);
   CHECK_EQ(RefusalOfWeights(copy.path(), RecognitionKind::kRecogniser, std::nullopt), "");

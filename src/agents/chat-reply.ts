@@ -48,7 +48,7 @@ export class ChatReply {
   readonly #parts: ReplyParts;
   readonly #times: TurnTimes | undefined;
   readonly #end = new AbortController();
-  /** Those whose end is not known yet. */
+  /** The end of these utterances is not known yet. */
   readonly #utterances = new Map<number, AnswerEntry>();
   /** The answer that is written, while it is part of no utterance and calls no function. */
   #unspoken: AnswerEntry | undefined;

@@ -42,7 +42,7 @@ export class QuietCaller {
     this.#waiting.clear();
   }
 
-  /** Those who wait are rejected. */
+  /** Rejects everyone who waits. */
   close(): void {
     this.#isClosed = true;
     this.look();

@@ -40,7 +40,7 @@ export class SteeredTalk extends AgentTalk {
   readonly #parts: SteeredTalkParts;
   readonly #items: TalkItems;
   readonly #startMs: number;
-  /** Those that are in progress, or whose sound is queued or heard. */
+  /** These responses are in progress, or their sound is queued or heard. */
   readonly #responses = new Set<TalkResponse>();
   readonly #turns: TalkTurns;
   #settings: TalkSettings;

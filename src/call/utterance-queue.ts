@@ -214,7 +214,7 @@ export class UtteranceQueue {
     );
   }
 
-  /** Those that have just ended are in the queue until the microtasks run. */
+  /** Utterances that have just ended are in the queue until the microtasks run. */
   get #unended(): readonly Utterance[] {
     const queued = [...this.#queued.values()].map(({ utterance }) => utterance);
     return queued.filter(({ state }) => state === 'waiting' || state === 'speaking');

@@ -198,7 +198,7 @@ class PairedSession implements RecognitionSession {
     ring.onReadable(this.#pump);
   }
 
-  /** Those whose sound was read. */
+  /** Gives the orders whose sound was read. */
   #giveOrders(): void {
     for (;;) {
       const [next] = this.#orders;

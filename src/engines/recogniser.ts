@@ -66,7 +66,7 @@ function checkRange(
   throw new ParleyError('INVALID_FIELD', message, { field });
 }
 
-/** What was recognised of a turn, or of a piece of a file. Times are in seconds of the session's sound. */
+/** The text of a turn, or of a piece of a file. Times are in seconds of the session's sound. */
 export interface RecognisedText {
   /** Number of the turn or piece, from 0. */
   readonly part: number;

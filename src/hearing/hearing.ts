@@ -319,7 +319,7 @@ interface RingListener {
 interface StreamOptions {
   readonly number: number;
   readonly call: string;
-  /** Of a call. */
+  /** The media of a call. */
   readonly media?: MediaHandles;
   /** A ring without a call. */
   readonly ring?: Pick<PcmRing, 'handle' | 'rate'>;

@@ -78,7 +78,7 @@ export class ListenedCall<M extends VoiceMemory> {
     return false;
   }
 
-  /** Nobody wants to know of the call any more: a voice that it paused goes on. */
+  /** Ends the events of the call: a voice that it paused goes on. */
   end(): void {
     this.#isOver = true;
     this.#emitIfAny(this.#bargeIn.interruptible([], this.#atMs));

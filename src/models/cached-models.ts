@@ -7,7 +7,7 @@ export interface CachedSnapshot {
   readonly folder: string;
   /** Branches and tags that name this commit. */
   readonly revisions: readonly string[];
-  /** Of the files that its links lead to. */
+  /** Bytes of the files that its links lead to. */
   readonly bytes: number;
   /** A link of the snapshot leads nowhere. */
   readonly isBroken: boolean;

@@ -28,7 +28,7 @@ export interface CommandOutput {
   readonly columns: number | undefined;
 }
 
-/** What surrounds the program; parameters for tests. */
+/** The program's clock, signals, network and terminal; parameters for tests. */
 export interface PullSurroundings {
   readonly time: Time;
   /** Aborts at Ctrl-C. */

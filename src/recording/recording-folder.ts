@@ -83,7 +83,7 @@ export class RecordingFolder {
     return folder;
   }
 
-  /** Where a file of this name is written. */
+  /** The path that a file of this name is written to. */
   pathOf(name: string): string {
     return join(this.#folder, name);
   }

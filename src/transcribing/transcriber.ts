@@ -68,7 +68,7 @@ interface TranscriberParts {
   readonly onSpeechUnknown?: (error: ParleyError) => void;
 }
 
-/** What operators are told where clients want texts of a server without a recogniser. */
+/** The refusal of a server without a recogniser; it tells operators what to set. */
 export const NO_RECOGNISER =
   'this server recognises no speech: its operator must set ASR_MODEL_ID or ASR_BASE_URL';
 

@@ -1,4 +1,4 @@
-// What all talks do alike: each test runs with the built-in agent, and with an agent that a Realtime client
+// All talks do this alike: each test runs with the built-in agent, and with an agent that a Realtime client
 // steers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Who is asked whether he is still there, and when: time, the voice and the call are the test's.
+// The agent asks a silent caller whether he is still there. Time, the voice and the call are the test's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IdleCaller } from '../../src/agents/idle-caller.js';

@@ -99,7 +99,7 @@ async function spokenTexts(texts: readonly string[], leadMs: number, tailMs: num
 const samplesOf = ({ payload }: SentPacket) =>
   Float32Array.from(payload, (code) => (MU_LAW_VALUES[code] ?? 0) / 32_768);
 
-/** Where a packet stands in the sound, in milliseconds; undefined for one that is not in it. */
+/** The place of a packet in the sound, in milliseconds; undefined for one that is not in it. */
 function placeOf(packet: SentPacket, sound: Float32Array): number | undefined {
   const probe = samplesOf(packet);
   const loudness = probe.reduce((sum, sample) => sum + sample * sample, 0);

@@ -1,6 +1,6 @@
-// Whether recognition stays as it is: memory over a long file, time to the final text over the turns of a
-// long call, and memory of a server that has loaded nothing. The tiny checkpoint shows the cost of everything
-// around the model; native/bench/recognition_bench.cc measures the model.
+// Measures whether recognition stays as it is: memory over a long file, time to the final text over the turns
+// of a long call, and memory of a server that has loaded nothing. The tiny checkpoint shows the cost of
+// everything around the model; native/bench/recognition_bench.cc measures the model.
 //
 //   npm run bench -- recognise [hours of the file]
 import assert from 'node:assert/strict';

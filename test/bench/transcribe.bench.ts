@@ -1,4 +1,4 @@
-// What transcription costs beside the model: files over HTTP and live sockets, 1, 8 and 64 at once, on the
+// The cost of transcription beside the model: files over HTTP and live sockets, 1, 8 and 64 at once, on the
 // tiny checkpoint. The same sound through the recogniser alone, in this process, is the model's part.
 //
 //   npm run bench -- transcribe                  the tiny checkpoint

@@ -42,7 +42,7 @@ class PlayedCall {
     return () => this.#followers.delete(follower);
   }
 
-  /** Those who want it heard. */
+  /** Count of those who want it heard. */
   hearers = 0;
 
   hear(): () => void {

@@ -13,7 +13,7 @@ const calls = openCalls();
 
 interface HeardCall extends CallUnderTest {
   readonly hearing: FakeHearing;
-  /** What the worker does at an onset. */
+  /** Does what the worker does at an onset. */
   pause(track: number): void;
 }
 

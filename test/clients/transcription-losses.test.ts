@@ -1,5 +1,5 @@
-// What clients get when something that the server needs dies under load: the recogniser, the translation
-// server, Redis. Nothing hangs, and the server works again with what comes back.
+// Clients get these errors when something that the server needs dies under load: the recogniser, the
+// translation server, Redis. Nothing hangs, and the server works again with what comes back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';

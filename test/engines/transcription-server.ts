@@ -105,7 +105,7 @@ class RealtimePeer {
   readonly socket: WebSocket;
   readonly url: string;
   readonly authorization: string | undefined;
-  /** What the client sent, without the sound. */
+  /** Messages of the client, without the sound. */
   readonly messages: { type: string; [field: string]: unknown }[] = [];
   /** Samples since the last commit. */
   samples = 0;

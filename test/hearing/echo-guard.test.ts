@@ -12,7 +12,7 @@ const said = await Promise.all([
   speech('Thank you for calling. Your order was sent on Monday, and it will arrive by Friday.', 'slt'),
   speech('The train to the airport leaves at ten minutes past eight from platform four.', 'slt'),
 ]);
-/** What we say: 24 s, with pauses. */
+/** We say this for 24 s, with pauses. */
 const ours = repeated(joined(...said.flatMap((sentence) => [sentence, silence(600)])), 2);
 const reply = await speech('Excuse me, I would like to change the address of my order.', 'awb');
 

@@ -11,7 +11,7 @@ import { FIRST_END_MS, ScriptedEars } from './scripted-ears.js';
 import { breath, cough, joined, keyboard, mixed, noise, silence, speech } from './sounds.js';
 
 const words = await speech('I would like to speak to somebody, please.');
-/** Where the first loud sample of the words is. */
+/** The place of the first loud sample of the words. */
 const leadMs = words.findIndex((sample) => Math.abs(sample) > 0.02) / 16;
 
 /** The probability of speech in each window, all of them in one call. */

@@ -4,7 +4,7 @@ import { EAR, EAR_FIELDS, WINDOW_SAMPLES } from '../../src/media/ears.js';
 
 export interface ScriptedCall {
   readonly caller: Float32Array;
-  /** What we send; nothing by default. */
+  /** The sound that we send; none by default. */
   readonly ours?: Float32Array;
 }
 

@@ -127,7 +127,7 @@ for (const { correction, codec, count } of COPIES) {
     const again = Array.from({ length: REPETITIONS }, () => STORY).join(' ');
     await call.send({ type: 'text', token: again, last: true });
     await noticed(call);
-    // What was encoded before has no copies yet.
+    // Sound that was encoded before has no copies yet.
     await until(async () => (await count(call, red)) > 0);
     const before = await count(call, red);
     const heard = await hearing(call);

@@ -14,7 +14,7 @@ interface Heard {
   readonly packetsReceived: number;
   readonly packetsLost: number;
   readonly concealedSamples: number;
-  /** Those of `concealedSamples` that the page filled with silence or comfort noise. */
+  /** The page filled these of `concealedSamples` with silence or comfort noise. */
   readonly silentConcealedSamples: number;
   /** Packets whose copy of the frame before (in-band FEC) could be decoded; absent before the first one. */
   readonly fecPacketsReceived?: number;

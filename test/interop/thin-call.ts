@@ -20,7 +20,7 @@ const story = (number: number) =>
   `Good morning, caller ${number}. Your order ${1000 + 37 * number} left our house in the evening. ` +
   `It is on its way to you, and box ${number} will be there by noon.`;
 
-/** What the page heard in a time. */
+/** Counts of what the page heard in a time. */
 export interface ThinHearing {
   /** Share of the packets that did not arrive, 0 to 1. */
   readonly lost: number;
@@ -75,7 +75,7 @@ export class ThinCall {
     const stories = Array.from({ length: Math.ceil(seconds / STORY_SECONDS) + 1 }, (_, at) => story(at));
     const text = stories.join(' ');
     await this.#page.send({ type: 'text', token: text, last: true });
-    // Where the link is full, the message may be long on its way.
+    // The message may be long on its way if the link is full.
     await Promise.race([this.#page.message({ type: 'utterance.started' }), this.listen(MOST_START_MS)]);
   }
 

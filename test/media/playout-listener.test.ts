@@ -38,7 +38,7 @@ function listenTo({ plane, playout }: Held, options: Partial<ListenerOptions> = 
   return listener;
 }
 
-/** Of one stream. */
+/** The RTP packets of one stream. */
 function rtpOf(packets: readonly CapturedPacket[], { handle }: Playout | PlayoutListener): RtpPacket[] {
   return packets.filter(({ kind, stream }) => kind === 'rtp' && stream === handle).map(parseRtp);
 }

@@ -17,7 +17,7 @@ export function interleaved(caller: Float32Array, ours: Float32Array): Float32Ar
   );
 }
 
-/** What a 16-bit file holds of these samples. */
+/** The samples as a 16-bit file holds them. */
 export function in16Bits(samples: Float32Array): Float32Array {
   return samples.map((sample) => {
     const scaled = sample * 32_768;

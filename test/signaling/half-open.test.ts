@@ -21,7 +21,7 @@ const MOST_KB = 200; // of memory for each, with what the client of the test tak
 const FIRST_OF_DTLS = 20; // first byte, RFC 7983 section 7
 const LAST_OF_DTLS = 63;
 
-/** What a process has that could run out. */
+/** A process could run out of these. */
 function resources() {
   const status = readFileSync('/proc/self/status', 'utf8');
   return {

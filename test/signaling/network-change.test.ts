@@ -93,7 +93,7 @@ async function loseThePath({
   for (let turn = 0; turn < 3; turn++) await nextTurn();
 }
 
-/** What is still on its way by the old path does not arrive. */
+/** Packets that are still on their way by the old path do not arrive. */
 async function newPath(relay: ImpairedRelay): Promise<void> {
   await relay.changeNetwork();
   relay.up.impairment = relay.down.impairment = {};

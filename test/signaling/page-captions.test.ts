@@ -1,4 +1,4 @@
-// What a page is told of the caller's words and of the times of the voice's words, once it asks for that.
+// A page gets the caller's words and the times of the voice's words, once it asks for them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataChannelSession, readClientMessage } from '../../signaling/data-channel.js';

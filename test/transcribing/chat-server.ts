@@ -9,7 +9,7 @@ interface ChatRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
 
-/** What it answers: a text of the model, or a status with a body. */
+/** Its answer: a text of the model, or a status with a body. */
 type ChatAnswer = string | { readonly status: number; readonly body?: string; readonly retryAfter?: string };
 
 export class ChatServer {

@@ -1,4 +1,4 @@
-// What is decoded here, and what goes through ffmpeg.
+// Some kinds of sound are decoded here, and others go through ffmpeg.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 // The text of a turn while it is spoken: a beginning that never changes, and a tail that the next pass may
 // change.
 //
-// What two passes agree on, but for its last ids, is stable from then on (Liu et al., "Low-latency
+// A text on which two passes agree, but for its last ids, is stable from then on (Liu et al., "Low-latency
 // sequence-to-sequence speech recognition and translation by partial hypothesis selection", Interspeech 2020:
 // local agreement). Each later pass begins with it. The rest of a pass's ids are the draft of the next one,
 // which verifies them together.

@@ -47,7 +47,7 @@ class MelFeatures {
   // Ends the sound here, until more is pushed, or before that after so many frames. Returns its frames.
   size_t End(LastFrame last, size_t most_frames = SIZE_MAX);
 
-  // Of the sound as it ended last.
+  // Returns the key of a chunk of the sound as it ended last.
   ChunkKey KeyOf(size_t chunk) const;
   // Frames [first, first + count) as the encoder reads them: [count, bands].
   void Read(size_t first, size_t count, float* features) const;

@@ -74,7 +74,7 @@ class RecognitionStream {
   Turn turn() const;
   size_t rows_left() const;  // of the prompt, and of the draft
   size_t audio_tokens() const { return audio_tokens_; }
-  // Of the pass: ids without the end token, and once it is done, why.
+  // The pass wrote these ids, without the end token. Once it is done, `end()` says why.
   const std::vector<int32_t>& generated() const { return generated_; }
   End end() const { return *end_; }
   size_t draft_taken() const { return draft_taken_; }

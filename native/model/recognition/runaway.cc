@@ -97,7 +97,8 @@ class WordNumbers {
   size_t begin_ = 0;
 };
 
-// Whether the words from `from` on are too many for the sound. A sound without a length explains no word.
+// Returns true if the words from `from` on are too many for the sound. A sound without a length explains no
+// word.
 bool IsTooFast(const Words& words, size_t from, double seconds) {
   size_t characters = 0;
   for (size_t n = from; n < words.characters.size(); n++) characters += words.characters[n];

@@ -1,4 +1,4 @@
-// What a recogniser's raw text says: the language and the words. The rules are those of the package qwen-asr
+// Reads the language and the words from a recogniser's raw text. The rules are those of the package qwen-asr
 // 0.0.6, inference/utils.py.
 #ifndef PARLEY_MODEL_RECOGNITION_TRANSCRIPT_H_
 #define PARLEY_MODEL_RECOGNITION_TRANSCRIPT_H_

@@ -101,7 +101,7 @@ class Tokenizer {
   const PieceRule rule_;
 };
 
-// Whether a text shows special tokens, such as <|im_end|>. Others are always shown.
+// Says if a text shows special tokens, such as <|im_end|>. Others are always shown.
 enum class Special { kShown, kSkipped };
 
 // Ids to text, one by one. A character is given once its last byte has come; what is none becomes U+FFFD, as

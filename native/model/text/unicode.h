@@ -56,8 +56,8 @@ inline void AppendUtf8(char32_t code, std::string* text) {
   for (int n = more - 1; n >= 0; n--) text->push_back(static_cast<char>(0x80 | (code >> (6 * n) & 0x3F)));
 }
 
-// What stands at a place of bytes that need not be UTF-8: a character, or the longest beginning of one, or a
-// byte that begins none ("maximal subpart", The Unicode Standard, 3.9).
+// A unit stands at a place of bytes that need not be UTF-8: a character, or the longest beginning of one, or
+// a byte that begins none ("maximal subpart", The Unicode Standard, 3.9).
 struct Utf8Unit {
   size_t length = 0;
   bool whole = false;

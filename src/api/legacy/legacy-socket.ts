@@ -33,7 +33,7 @@ export function legacySocket(parts: SpeechSocketParts): Dialect {
   };
 }
 
-// Whatever format a message names: there is one here, and always was.
+// The dialect has one format, whichever a message names.
 const [PCM] = AUDIO_FORMATS.filter(({ name }) => name === 'pcm');
 
 class LegacyConversation implements SocketHandler {

@@ -2,7 +2,7 @@
 // is a measure only, because the sound goes to the listeners of the call at once. Over a WebSocket it is the
 // sound that was appended. In a WebRTC call it is the time in which packets came.
 //
-// Where the client ends the turns, the buffer has a bound. A WebSocket has more sound refused. A WebRTC call
+// The buffer has a bound if the client ends the turns. A WebSocket has more sound refused. A WebRTC call
 // cannot refuse it and loses what the buffer has.
 import type { Call } from '../../call/call.js';
 import type { SoundCall } from '../../call/sound-calls.js';
@@ -21,7 +21,7 @@ interface InputParts {
   readonly overflowed: () => void;
 }
 
-/** Of sound that voice activity divides into turns, the buffer need not know more. */
+/** The buffer need not know more of sound that voice activity divides into turns. */
 const MOST_DETECTED_MS = 60_000;
 
 /** Length of the silence at the end of a turn. */

@@ -11,7 +11,7 @@ import { RelayBackend, type RelaySocket } from './relay-backend.js';
 export interface RelayUnderTest extends HandledCallUnderTest {
   readonly backend: RelayBackend;
   readonly talk: Talk;
-  /** What was counted of the connection. */
+  /** Counts of the connection. */
   readonly counted: readonly string[];
   /** The first socket. */
   readonly app: RelaySocket;

@@ -82,7 +82,7 @@ function tone(samples: number, step = 20): Float32Array {
   return Float32Array.from({ length: samples }, (_, n) => 0.5 * Math.sin(n / step));
 }
 
-/** What a bot hears of samples at 16 kHz. */
+/** The sound that a bot gets of samples at 16 kHz. */
 function coded(samples: Float32Array): Buffer {
   const resampler = new Resampler(EAR_RATE, 8000);
   const output = new Float32Array(resampler.maxOutput(samples.length));

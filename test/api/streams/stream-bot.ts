@@ -48,7 +48,7 @@ export class BotStream {
     return this.of('mark').map(({ mark }) => mark?.name);
   }
 
-  /** What it heard of a track, in mu-law. */
+  /** The sound that it got of a track, in mu-law. */
   heard(track = 'inbound'): Buffer {
     const media = this.of('media').flatMap((message) => message.media ?? []);
     const own = media.filter((one) => one.track === track);

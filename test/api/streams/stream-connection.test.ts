@@ -27,7 +27,7 @@ interface ConnectionUnderTest extends HandledCallUnderTest {
   readonly warnings: string[];
   /** The error numbers of the warnings. */
   readonly errors: unknown[];
-  /** What was counted of the connection. */
+  /** Counts of the connection. */
   readonly counted: readonly string[];
   /** Lets so many frames leave, and what they cause happen. */
   leave(frames: number): Promise<void>;
@@ -421,7 +421,7 @@ test('Pipecat reads the call in "start", sound in "media" and keys in "dtmf", an
   await until(() => stream.of('media').length > 0);
   call.pressed('1');
   await until(() => stream.of('dtmf').length > 0);
-  // What its parser and its TwilioFrameSerializer.deserialize read.
+  // Its parser and its TwilioFrameSerializer.deserialize read these messages.
   const read = stream.messages.flatMap(({ event, start, media, dtmf }) => {
     if (event === 'start') return Object.entries(start as object).filter(([name]) => name.endsWith('Sid'));
     if (event === 'media') return [Buffer.from(media?.payload ?? '', 'base64').length];
@@ -434,7 +434,7 @@ test('Pipecat reads the call in "start", sound in "media" and keys in "dtmf", an
     160,
   ]);
   assert.ok(read.includes('1'));
-  // What its serialize writes for AudioRawFrame and InterruptionFrame, with the spaces of json.dumps.
+  // Its serialize writes these for AudioRawFrame and InterruptionFrame, with the spaces of json.dumps.
   const { streamSid } = stream;
   const payload = Buffer.from(ramp(4000)).toString('base64');
   stream.send(`{"event": "media", "streamSid": "${streamSid}", "media": {"payload": "${payload}"}}`);

@@ -12,7 +12,7 @@ export interface CallersOrder {
   readonly codec: CodecName;
   /** How many of them talk all the time; the others send silence. */
   readonly talking: number;
-  /** What they say, over and over. */
+  /** They say this over and over. */
   readonly speech: Speech;
 }
 

@@ -20,7 +20,7 @@ export const STORY =
   'The division was soon made, and they had neither clerk nor attorney.';
 const HOLD_MS = 60_000;
 
-/** What the recogniser finds in the next turns. */
+/** The recogniser finds these texts in the next turns. */
 export class Transcripts {
   next = '';
   readonly #server: TranscriptionServerUnderTest;
