@@ -1,0 +1,39 @@
+// A voice of Pocket TTS: the keys and values that the backbone made of somebody's sound, before any text.
+#ifndef PARLEY_MODEL_POCKET_POCKET_VOICE_H_
+#define PARLEY_MODEL_POCKET_POCKET_VOICE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/shared/transformer.h"
+
+namespace parley::model {
+
+class PocketVoice {
+ public:
+  static constexpr size_t kMaxPositions = 4096;
+
+  // A published file: per layer "transformer.layers.N.self_attn/cache" [2, 1, positions, heads, head_dim] F32
+  // with the rotated keys and the values, and "offset" (or in older files the length of "current_end"), which
+  // counts the positions that hold something. Null with `problem` set, which begins with the path.
+  static std::unique_ptr<const PocketVoice> Open(const std::string& path, const TransformerConfig& backbone,
+                                                 std::string* problem);
+
+  size_t positions() const { return positions_; }
+  // Writes it into an empty state of the backbone, which then stands behind it. Throws std::length_error if
+  // the state has less room.
+  void CopyTo(Kernels& kernels, KvState* state) const;
+
+ private:
+  PocketVoice() = default;
+
+  size_t positions_ = 0;
+  // Keys, then values, of every layer: [positions, heads, head_dim]; keys in the order of the kernels.
+  std::vector<std::vector<float>> arrays_;
+};
+
+}  // namespace parley::model
+
+#endif  // PARLEY_MODEL_POCKET_POCKET_VOICE_H_
