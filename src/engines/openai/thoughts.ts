@@ -42,6 +42,7 @@ export class ThoughtFilter {
   }
 
   push(piece: string): Said {
+    if (this.#rest === '' && !piece.includes('<')) return { text: this.#say(piece), endsThought: false };
     const text = this.#rest + piece;
     const end = text.length - lengthOfBegunTag(text);
     this.#rest = text.slice(end);
