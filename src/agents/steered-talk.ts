@@ -449,8 +449,10 @@ export class SteeredTalk extends AgentTalk {
     response.reply?.interrupted(utterance, heard);
     this.#items.cut(sound.item, heard);
     sound.item.soundMs = 0;
-    if (sound.hasStarted) this.#emit({ type: 'sound.stopped', response, item: sound.item });
     const error = new ParleyError('ENGINE_FAILED', `a text could not be spoken: ${code}`);
+    // A client that waits for the end of the sound learns how the response has ended.
+    if (!response.isInProgress) response.fail(error);
+    if (sound.hasStarted) this.#emit({ type: 'sound.stopped', response, item: sound.item });
     this.#failed(response, error);
   }
 

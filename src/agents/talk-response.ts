@@ -5,7 +5,8 @@
 //        ├───────▶ cancelled   the caller or the client went on
 //        └───────▶ failed
 //
-// Its sound may be heard long after it was completed, and may still be interrupted.
+// Its sound may be heard long after it was completed. An interruption, or a voice that fails, then still
+// changes how the response has ended, without another event: a client may wait for the sound.
 import type { ParleyError } from '../errors.js';
 import type { AnswerEntry } from './chat-history.js';
 import type { ToolCall } from './chat-model.js';
@@ -188,18 +189,20 @@ export class TalkResponse {
     if (this.isInProgress && this.#isWritten && isHeard) this.#end('completed');
   }
 
+  /** Also changes how a completed response has ended. */
   cancel(reason: CancelReason): void {
-    if (!this.isInProgress) return;
+    if (!this.isInProgress && this.status !== 'completed') return;
     this.reason = reason;
     this.#giveUp('cancelled');
   }
 
-  /** False if it has ended already. */
+  /** False if it has ended already. Also changes how a completed response has ended. */
   fail(error: ParleyError): boolean {
-    if (!this.isInProgress) return false;
+    const wasInProgress = this.isInProgress;
+    if (!wasInProgress && this.status !== 'completed') return false;
     this.error = error;
     this.#giveUp('failed');
-    return true;
+    return wasInProgress;
   }
 
   #begin(output: Output): OpenMessage {
@@ -226,7 +229,8 @@ export class TalkResponse {
   }
 
   #end(status: TalkResponse['status']): void {
+    const isFirst = this.isInProgress;
     this.status = status;
-    this.#emit({ type: 'response.done', response: this });
+    if (isFirst) this.#emit({ type: 'response.done', response: this });
   }
 }

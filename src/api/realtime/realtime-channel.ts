@@ -29,6 +29,7 @@ import { commitRefusal, EMPTY_COMMIT, FULL } from './input-bound.js';
 import { type Fields, invalid, readFields, stringIn } from '../http/message-fields.js';
 import {
   audioEndIn,
+  checkPart,
   idIn,
   MOST_MESSAGE_BYTES,
   MOST_SOUND_BYTES,
@@ -211,6 +212,7 @@ export class RealtimeTalk implements ChannelTalk {
         return this.#send({ type: 'conversation.item.retrieved', item });
       }
       case 'conversation.item.truncate':
+        checkPart(fields);
         return this.#talk.truncate(idIn(fields, 'item_id'), audioEndIn(fields));
       case 'conversation.item.delete': {
         const item_id = idIn(fields, 'item_id');
@@ -312,6 +314,7 @@ export class RealtimeTalk implements ChannelTalk {
   }
 
   #told(event: TalkEvent): void {
+    if (event.type === 'turn.committed') this.#input.committed();
     if (event.type === 'failed') {
       this.#refuse(event.error, undefined);
       return this.#sound?.settle();

@@ -48,6 +48,11 @@ export function audioEndIn(fields: Fields): number {
   return ms;
 }
 
+/** Throws INVALID_FIELD unless `content_index` names the only part of an item. */
+export function checkPart(fields: Fields): void {
+  if (fields['content_index'] !== 0) throw invalid('content_index', 'must be 0: an item has one part');
+}
+
 /** Null: the first place; undefined: the last one. */
 export function placeIn(fields: Fields): string | null | undefined {
   const before = stringIn(fields, 'previous_item_id', MOST_ID);

@@ -1,6 +1,6 @@
 // The input buffer of a Realtime conversation: what the caller has sent since the client emptied it last. It
 // is a measure only, because the sound goes to the listeners of the call at once. Over a WebSocket it is the
-// sound that was appended. In a WebRTC call it is the time in which packets came.
+// sound that was appended. In a WebRTC call it is the time in which packets came, and no more than they hold.
 //
 // The buffer has a bound if the client ends the turns. A WebSocket has more sound refused. A WebRTC call
 // cannot refuse it and loses what the buffer has.
@@ -28,6 +28,8 @@ const MOST_DETECTED_MS = 60_000;
 const KEPT_SILENCE_MS = 200;
 /** From the moment at which sound is due until the listeners of the call have it. */
 const SOUND_DELAY_MS = 100;
+/** Length of the sound of one packet, as browsers send it. */
+const PACKET_MS = 20;
 /** The network and the jitter buffer delay sound by more than the messages of the client. */
 const RTP_DELAY_MS = 200;
 
@@ -63,8 +65,11 @@ export class RealtimeInput {
   /** Milliseconds of sound since the buffer was empty. */
   get lengthMs(): number {
     if (this.#parts.sound !== undefined) return this.#appendedMs;
-    const hasSound = (this.#socket?.stats().packets ?? 0) > this.#packets;
-    return hasSound ? this.#parts.time.now() - this.#sinceMs : 0;
+    const packets = (this.#socket?.stats().packets ?? 0) - this.#packets;
+    if (packets <= 0) return 0;
+    // The socket counts the first packet of a source with none, because the second one confirms it.
+    const heldMs = (this.#packets === 0 ? packets + 1 : packets) * PACKET_MS;
+    return Math.min(this.#parts.time.now() - this.#sinceMs, heldMs);
   }
 
   /** Some of it has reached the listeners of the call. */
@@ -112,6 +117,13 @@ export class RealtimeInput {
     this.#isAudible ||= silentEndMs < ms;
     const most = this.#isByHand ? Infinity : MOST_DETECTED_MS;
     this.#appendedMs = Math.min(this.#appendedMs + ms, most);
+  }
+
+  /** A turn has ended: the buffer keeps the sound that the listeners of the call do not have yet. */
+  committed(): void {
+    const { sound } = this.#parts;
+    if (sound === undefined) this.clear();
+    else this.#appendedMs = Math.min(this.#appendedMs, sound.leftMs);
   }
 
   /** The buffer is empty now. */

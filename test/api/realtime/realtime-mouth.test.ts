@@ -227,6 +227,13 @@ test('the client reports that less was heard than was sent, and never more', asy
   const truncate = { type: 'conversation.item.truncate', item_id: 'item_mine', content_index: 0 } as const;
   under.send({ ...truncate, audio_end_ms: ms + 1000 });
   assert.match(under.last('error').error.message, /the item has only \d+ ms of sound/);
+  for (const content_index of [1, -1, 0.5, '0', null, undefined]) {
+    under.raw(JSON.stringify({ ...truncate, content_index, audio_end_ms: ms / 2 }));
+    const { code, param, message } = under.last('error').error;
+    assert.deepEqual([code, param], ['invalid_value', 'content_index']);
+    assert.match(message, /"?content_index"? must be 0/);
+  }
+  assert.equal(under.all('conversation.item.truncated').length, 0);
   under.send({ ...truncate, audio_end_ms: ms / 2 });
   under.send({ type: 'conversation.item.retrieve', item_id: 'item_mine' });
   const { item } = under.last('conversation.item.retrieved');
@@ -426,7 +433,18 @@ test('no value of a field ends the session', async () => {
     (value: unknown) => ({ type: 'conversation.item.create', item: { type: 'function_call', name: value } }),
     (value: unknown) => ({ type: 'conversation.item.create', previous_item_id: value, item: value }),
     (value: unknown) => ({ type: 'conversation.item.retrieve', item_id: value }),
-    (value: unknown) => ({ type: 'conversation.item.truncate', item_id: 'x', audio_end_ms: value }),
+    (value: unknown) => ({
+      type: 'conversation.item.truncate',
+      item_id: 'x',
+      content_index: 0,
+      audio_end_ms: value,
+    }),
+    (value: unknown) => ({
+      type: 'conversation.item.truncate',
+      item_id: 'x',
+      content_index: value,
+      audio_end_ms: 0,
+    }),
     (value: unknown) => ({ type: 'response.create', response: value }),
     (value: unknown) => ({ type: 'response.create', response: { input: value, metadata: value } }),
     (value: unknown) => ({ type: 'response.create', response: { input: [value], audio: value } }),

@@ -8,6 +8,7 @@ import { openRealtime, type RealtimeUnderTest } from './open-realtime.js';
 
 const calls = openCalls();
 const TEXT = 'Good morning.';
+const LONG_TEXT = 'This is a long answer that goes on for a while, and then for a while longer.';
 const PCM_SILENCE = Buffer.alloc(960);
 const PCMU_SILENCE = Buffer.alloc(160, 0xff);
 
@@ -67,9 +68,8 @@ test('the sound is what was spoken, and nothing else', async () => {
 
 test('a caller who interrupts ends the sound at once, and the item is told to be cut', async () => {
   const under = openRealtime(calls, { isSocket: true, agent: {} });
-  const text = 'This is a long answer that goes on for a while, and then for a while longer.';
-  under.say(text);
-  await under.queued(text);
+  under.say(LONG_TEXT);
+  await under.queued(LONG_TEXT);
   under.pass(400);
   under.interrupts();
   const count = deltas(under).length;
@@ -98,6 +98,60 @@ test('a response that was written and is still heard can be cancelled, until it 
     'response.output_item.done',
     'response.done',
   ]);
+  under.send({ type: 'response.cancel' });
+  assert.equal(under.last('error').error.code, 'response_cancel_not_active');
+});
+
+for (const [what, act, reason] of [
+  [
+    'the client cancels',
+    (under: RealtimeUnderTest) => under.send({ type: 'response.cancel' }),
+    'client_cancelled',
+  ],
+  [
+    'the client clears',
+    (under: RealtimeUnderTest) => under.send({ type: 'output_audio_buffer.clear' }),
+    'client_cancelled',
+  ],
+  ['the caller interrupts', (under: RealtimeUnderTest) => under.interrupts(), 'turn_detected'],
+] as const) {
+  test(`a response that ${what} in the middle of its sound is done as cancelled, and says why`, async () => {
+    const under = openRealtime(calls, { isSocket: true, agent: {} });
+    under.say(LONG_TEXT, 'item_mine');
+    await under.queued(LONG_TEXT);
+    under.pass(400);
+    assert.equal(under.all('response.done').length, 0);
+    act(under);
+    const [done, ...more] = under.all('response.done');
+    assert.deepEqual(more, []);
+    const { status, status_details, output } = done?.response ?? {};
+    assert.deepEqual([status, status_details], ['cancelled', { type: 'cancelled', reason }]);
+    const [item] = output ?? [];
+    assert.ok(item?.type === 'message' && item.status === 'incomplete');
+    assert.equal(under.all('error').length, 0);
+  });
+}
+
+test('a response whose voice fails in the middle of its sound is done as failed', async () => {
+  const under = openRealtime(calls, { isSocket: true });
+  under.engine.failing.add(LONG_TEXT);
+  under.say(LONG_TEXT);
+  await under.told('response.done');
+  const [done, ...more] = under.all('response.done');
+  assert.deepEqual(more, []);
+  const { status, status_details } = done?.response ?? {};
+  assert.deepEqual(
+    [status, status_details],
+    ['failed', { type: 'failed', error: { type: 'server_error', code: 'engine_failed' } }],
+  );
+});
+
+test('a response that is heard to its end is done as completed, without details', async () => {
+  const under = openRealtime(calls, { isSocket: true });
+  under.say(TEXT);
+  await under.told('response.done');
+  const { status, status_details } = under.last('response.done').response;
+  assert.deepEqual([status, status_details], ['completed', null]);
   under.send({ type: 'response.cancel' });
   assert.equal(under.last('error').error.code, 'response_cancel_not_active');
 });

@@ -438,6 +438,38 @@ test('in a WebRTC call the buffer is the time in which packets came', () => {
   assert.equal(under.all('error').length, 2);
 });
 
+test('in a WebRTC call one packet is no sound to commit, however long ago it came', () => {
+  const under = open({ isSocket: false });
+  const receive = far(under);
+  receive(2);
+  under.pass(5000);
+  under.send({ type: 'input_audio_buffer.commit' });
+  assert.match(under.last('error').error.message, /buffer only has 40\.00ms of audio/);
+  receive(4);
+  under.send({ type: 'input_audio_buffer.commit' });
+  assert.deepEqual([under.all('error').length, under.all('input_audio_buffer.committed').length], [1, 1]);
+});
+
+for (const isSocket of [true, false]) {
+  const where = isSocket ? 'over a WebSocket' : 'in a WebRTC call';
+  test(`${where} a commit after a turn that the server has ended has only the sound since`, () => {
+    const under = open({ session: {}, isSocket });
+    const receive = isSocket
+      ? (frames: number) => (append(under, 20 * frames), under.pass(20 * frames))
+      : far(under);
+    receive(50);
+    under.pass(LONG_MS);
+    under.says('First.');
+    assert.equal(under.all('input_audio_buffer.committed').length, 1);
+    receive(4);
+    under.send({ type: 'input_audio_buffer.commit' });
+    assert.equal(under.last('error').error.code, 'input_audio_buffer_commit_empty');
+    receive(1);
+    under.send({ type: 'input_audio_buffer.commit' });
+    assert.deepEqual([under.all('error').length, under.all('input_audio_buffer.committed').length], [1, 2]);
+  });
+}
+
 test('a turn that no recogniser has heard fails at its end, and the next one has its own words', async () => {
   const recogniser = new ScriptedRecogniser();
   const under = open({ recogniser });
