@@ -73,6 +73,10 @@ export abstract class AgentTalk {
   #lostBy: ParleyError | undefined;
   /** The note that was written last, see `askWith`. */
   #note: HistoryEntry | undefined;
+  /** Functions whose results are in the history and in no question: their answers were given up. */
+  readonly #late = new Set<string>();
+  /** An application ended this answer, and asks for another one itself. */
+  #ended: ChatReply | undefined;
   #cancelFiller: () => void = () => undefined;
 
   constructor(handled: HandledCall, parts: AgentTalkParts, options: ConversationOptions) {
@@ -140,16 +144,25 @@ export abstract class AgentTalk {
     this.answerNow(times);
   }
 
-  /** The caller spoke while an answer was heard that could not be interrupted, and is answered now. */
+  /** Answers what had to wait for the end of the answer before: words of the caller, or a late result. */
   protected askAgain(): void {
-    if (!this.#isAskedAgain || this.reply?.isOver === false) return;
+    if (this.reply?.isOver === false) return;
+    const isAsked = this.#isAskedAgain && this.history.isAsked;
     this.#isAskedAgain = false;
-    if (this.history.isAsked) this.#answer(undefined);
+    if (isAsked) this.#answer(undefined);
+    else this.#answerLate();
   }
 
-  /** Leaves what the caller said meanwhile without an answer. */
+  #answerLate(): void {
+    const isBusy = this.reply?.isOver === false || this.conversation.isBusy;
+    if (this.#late.size === 0 || isBusy || this.isOver || !this.answers) return;
+    this.askWith(`[The result of ${[...this.#late].join(', ')} has come]`);
+  }
+
+  /** Leaves what the caller said meanwhile, and what functions do, without an answer. */
   protected dropQuestion(): void {
     this.#isAskedAgain = false;
+    this.#ended = this.reply;
   }
 
   protected gaveUp(_reply: ChatReply): void {
@@ -162,10 +175,25 @@ export abstract class AgentTalk {
     times: TurnTimes | undefined,
     tools: ReplyParts['tools'],
   ): ChatReply {
-    const quiet = (signal: AbortSignal) => this.quiet.wait(signal);
-    const tell = (event: AgentEvent) => this.tell(event);
-    const stop = () => this.conversation.interrupt('the model was thinking');
-    return new ChatReply({ model, tools, quiet, stop, time: this.#parts.time, tell, ...own }, times);
+    const reply: ChatReply = new ChatReply(
+      {
+        model,
+        tools,
+        quiet: (signal) => this.quiet.wait(signal),
+        stop: () => this.conversation.interrupt('the model was thinking'),
+        time: this.#parts.time,
+        tell: (event) => this.tell(event),
+        onAsk: () => this.#late.clear(),
+        onLate: (name) => {
+          if (reply === this.#ended) return;
+          this.#late.add(name);
+          this.#answerLate();
+        },
+        ...own,
+      },
+      times,
+    );
+    return reply;
   }
 
   /** An utterance is heard. `reply`: the one that it belongs to. */
@@ -197,6 +225,7 @@ export abstract class AgentTalk {
     this.forgetUnheard();
     if (isCutShort) this.askWith(GO_ON);
     else if (rest !== '') this.sayOwn(rest);
+    else this.#answerLate();
   }
 
   /** A turn that a recogniser has lost is no noise: the caller is told, and not left in silence. */
@@ -268,6 +297,7 @@ export abstract class AgentTalk {
     this.cancelFiller();
     this.keys.close();
     this.quiet.close();
+    this.tools?.close();
   }
 
   protected tell(event: AgentEvent): void {

@@ -1,6 +1,10 @@
 // The functions that an agent's model may call: to end the call, to transfer it, to send and to collect
 // digits, and those of the operator, which are asked over HTTP. What the model gives as arguments is checked
 // like the input of a stranger, because callers can talk a model into anything.
+//
+// A function that has an effect outside runs to its end, whatever the caller does: an effect cannot be taken
+// back, and a model that does not know of it would have it done twice.
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentConfig, AgentToolConfig } from '../config/agent-config.js';
 import { field, parsed } from '../engines/openai/api-client.js';
 import { asParleyError, forClient, ParleyError } from '../errors.js';
@@ -8,12 +12,17 @@ import { responseText } from '../response-text.js';
 import type { Time } from '../time.js';
 import type { ChatTool, ToolCall } from './chat-model.js';
 
-/** Carries out the built-in functions in a call. Each rejects with ABORTED once `signal` is aborted. */
+/**
+ * Carries out the built-in functions in a call. Each rejects with ABORTED once `signal` is aborted, unless it
+ * has called `begun`: from then on it cannot be taken back.
+ */
 export interface ToolActions {
   /** Resolves when the call is over. */
-  hangUp(signal: AbortSignal): Promise<void>;
+  hangUp(signal: AbortSignal, begun: () => void): Promise<void>;
   /** Undefined in calls that cannot be transferred. Resolves with the status of a refusal. */
-  readonly transfer?: ((target: string, signal: AbortSignal) => Promise<number | undefined>) | undefined;
+  readonly transfer?:
+    | ((target: string, signal: AbortSignal, begun: () => void) => Promise<number | undefined>)
+    | undefined;
   /** Undefined in calls without a telephone line. */
   readonly press?: ((digits: string) => Promise<void>) | undefined;
   collect(wanted: DigitsWanted, signal: AbortSignal): Promise<string>;
@@ -30,11 +39,26 @@ export interface DigitsWanted {
   readonly timeoutMs: number;
 }
 
-interface ToolOutcome {
+export interface ToolOutcome {
   /** JSON for the model. */
   readonly result: string;
   /** The model is not asked again. */
   readonly isOver: boolean;
+}
+
+/** Told of a function before its outcome. */
+interface ToolProgress {
+  /** The function runs to its end. The outcome comes also after `signal` was aborted. */
+  begun(outcome: Promise<ToolOutcome>): void;
+  /** The signal was aborted, and this is known until then. JSON for the model. */
+  soFar(result: string): void;
+}
+
+/** One run of a function. */
+interface ToolRun {
+  readonly signal: AbortSignal;
+  readonly begun: () => void;
+  readonly soFar: (result: string) => void;
 }
 
 interface ToolParts {
@@ -45,16 +69,23 @@ interface ToolParts {
 }
 
 const MOST_RESULT = 32_768; // bytes
+const MOST_RUNNING = 8; // functions of the operator at a time; each has a time limit
 const MOST_COLLECTED = 32;
 const COLLECT_SECONDS = 10;
 const MOST_COLLECT_SECONDS = 60;
 const DIGITS = /^[0-9*#A-Da-d,]{1,64}$/;
 const KEY = /^[0-9*#]?$/; // empty: none
 
+const UNTOLD: ToolProgress = { begun: () => undefined, soFar: () => undefined };
 const NONE = { type: 'object', properties: {}, additionalProperties: false } as const;
 
 export class AgentTools {
   readonly #parts: ToolParts;
+  readonly #end = new AbortController();
+  /** Functions of the operator that run. */
+  #running = 0;
+  /** Those that were called so far. */
+  #calls = 0;
 
   constructor(parts: ToolParts) {
     this.#parts = parts;
@@ -73,62 +104,83 @@ export class AgentTools {
     ];
   }
 
-  /** Never rejects, except with ABORTED: the model gets to know what was wrong. */
-  async run({ name, arguments: given }: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
-    const values = given.trim() === '' ? {} : parsed(given);
+  /**
+   * Never rejects, except with ABORTED once `signal` is aborted: the model gets to know what was wrong. What
+   * has begun then runs on, and `progress` has its outcome.
+   */
+  run(call: ToolCall, signal: AbortSignal, progress: ToolProgress = UNTOLD): Promise<ToolOutcome> {
+    const outcome: Promise<ToolOutcome> = Promise.resolve().then(() =>
+      this.#outcome(call, {
+        signal,
+        begun: () => progress.begun(outcome),
+        soFar: (result) => progress.soFar(result),
+      }),
+    );
+    return unlessAborted(outcome, signal);
+  }
+
+  /** Gives up what runs. Idempotent. */
+  close(): void {
+    this.#end.abort();
+  }
+
+  async #outcome({ name, arguments: given }: ToolCall, run: ToolRun): Promise<ToolOutcome> {
+    const values = valuesOf(given);
     if (typeof values !== 'object' || values === null || Array.isArray(values))
       return refused('the arguments must be a JSON object');
     try {
-      return await this.#run(name, values, signal);
+      if (run.signal.aborted) throw wentOn();
+      return await this.#run(name, values, run);
     } catch (error) {
       const known = asParleyError(error, 'AGENT_FAILED');
-      if (signal.aborted || known.code === 'ABORTED') throw known;
+      if (known.code === 'ABORTED') throw known;
       // The model may know that a call's state forbids it.
       const told = known.code === 'WRONG_STATE' ? new ParleyError('CALL_STATE', known.message) : known;
       return refused(forClient(told).message);
     }
   }
 
-  #run(name: string, values: object, signal: AbortSignal): Promise<ToolOutcome> | ToolOutcome {
+  #run(name: string, values: object, run: ToolRun): Promise<ToolOutcome> | ToolOutcome {
     switch (name) {
       case 'hang_up':
-        return this.#parts.actions.hangUp(signal).then(() => finalResult({ ended: true }));
+        return this.#parts.actions.hangUp(run.signal, run.begun).then(() => finalResult({ ended: true }));
       case 'transfer_call':
-        return this.#transfer(field(values, 'target'), signal);
+        return this.#transfer(field(values, 'target'), run);
       case 'send_digits':
-        return this.#press(field(values, 'digits'));
+        return this.#press(field(values, 'digits'), run);
       case 'collect_digits':
-        return this.#collect(values, signal);
+        return this.#collect(values, run);
       default: {
         const tool = this.#parts.config.tools.find((one) => one.name === name);
         return tool === undefined
           ? refused('there is no function of this name')
-          : this.#ask(tool, values, signal);
+          : this.#ask(tool, values, run);
       }
     }
   }
 
-  async #transfer(name: unknown, signal: AbortSignal): Promise<ToolOutcome> {
+  async #transfer(name: unknown, { signal, begun }: ToolRun): Promise<ToolOutcome> {
     const { config, actions } = this.#parts;
     const target = typeof name === 'string' ? config.transfers.get(name) : undefined;
     if (target === undefined || actions.transfer === undefined)
       return refused(`target must be one of ${[...config.transfers.keys()].join(', ')}`);
-    const status = await actions.transfer(target, signal);
+    const status = await actions.transfer(target, signal, begun);
     return status === undefined
       ? finalResult({ transferred: true })
       : refused(`the target refused the call (${status})`);
   }
 
-  async #press(digits: unknown): Promise<ToolOutcome> {
+  async #press(digits: unknown, { begun }: ToolRun): Promise<ToolOutcome> {
     const { press } = this.#parts.actions;
     if (press === undefined) return refused('this call has no telephone line');
     if (typeof digits !== 'string' || !DIGITS.test(digits))
       return refused('digits must be 1 to 64 of 0-9, *, #, A-D and commas, which wait half a second');
+    begun();
     await press(digits);
     return result({ sent: digits });
   }
 
-  async #collect(values: object, signal: AbortSignal): Promise<ToolOutcome> {
+  async #collect(values: object, { signal }: ToolRun): Promise<ToolOutcome> {
     const [most, seconds] = [field(values, 'most'), field(values, 'seconds')];
     const until = field(values, 'until') ?? undefined; // models write null for what they leave out
     const isCount = typeof most === 'number' && Number.isInteger(most) && most >= 1 && most <= MOST_COLLECTED;
@@ -143,37 +195,71 @@ export class AgentTools {
   }
 
   /** Asks the operator's address, and no other: nothing of it comes from the model. */
-  async #ask(tool: AgentToolConfig, values: object, signal: AbortSignal): Promise<ToolOutcome> {
-    const { name, url, authorization, timeoutMs } = tool;
-    const end = new AbortController();
-    const giveUp = () => end.abort();
-    const forget = this.#parts.time.after(timeoutMs, giveUp);
-    signal.addEventListener('abort', giveUp);
-    if (signal.aborted) giveUp();
+  async #ask(tool: AgentToolConfig, values: object, { begun }: ToolRun): Promise<ToolOutcome> {
+    if (this.#running >= MOST_RUNNING)
+      return refused(`${MOST_RUNNING} functions run already: wait for their results`);
+    this.#running++;
+    begun();
+    const late = new AbortController();
+    const forget = this.#parts.time.after(tool.timeoutMs, () => late.abort());
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'parley',
-          ...(authorization === undefined ? {} : { authorization }),
-        },
-        body: JSON.stringify({ call: this.#parts.call, name, arguments: values }),
-        redirect: 'error',
-        signal: end.signal,
-      });
+      const response = await this.#post(tool, values, AbortSignal.any([this.#end.signal, late.signal]));
       const { text: body } = await responseText(response, MOST_RESULT);
       return response.ok
         ? { result: body, isOver: false }
         : refused(`it answered with status ${response.status}`);
     } catch {
-      if (signal.aborted) throw new ParleyError('ABORTED', 'the caller went on');
+      if (this.#end.signal.aborted) throw wentOn();
       return refused('it could not be reached in time');
     } finally {
+      this.#running--;
       forget();
-      signal.removeEventListener('abort', giveUp);
     }
   }
+
+  /** The id lets the operator's server tell a repeated request from another one. */
+  #post({ name, url, authorization }: AgentToolConfig, values: object, signal: AbortSignal) {
+    const { call } = this.#parts;
+    const id = `${call}.${++this.#calls}`;
+    return fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'parley',
+        'idempotency-key': id,
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      body: JSON.stringify({ call, function_call_id: id, name, arguments: values }),
+      redirect: 'error',
+      signal,
+    });
+  }
+}
+
+/** A model may write nothing for arguments. */
+function valuesOf(given: string): unknown {
+  return given.trim() === '' ? {} : parsed(given);
+}
+
+/** The same function with the same arguments, however they are written. */
+export function isSameCall(one: ToolCall, other: ToolCall): boolean {
+  if (one.name !== other.name) return false;
+  return isDeepStrictEqual(valuesOf(one.arguments), valuesOf(other.arguments));
+}
+
+function wentOn(): ParleyError {
+  return new ParleyError('ABORTED', 'the caller went on');
+}
+
+/** Settles as `work`, or rejects with ABORTED once the signal is aborted. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(wentOn());
+    const over = () => signal.removeEventListener('abort', aborted);
+    signal.addEventListener('abort', aborted, { once: true });
+    if (signal.aborted) aborted();
+    work.then(resolve, reject).finally(over);
+  });
 }
 
 function transferTool(targets: readonly string[]): ChatTool {

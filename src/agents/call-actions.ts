@@ -24,16 +24,18 @@ export class CallActions implements ToolActions {
     this.#parts = parts;
   }
 
-  async hangUp(signal: AbortSignal): Promise<void> {
+  async hangUp(signal: AbortSignal, begun: () => void): Promise<void> {
     await this.#lastWords(signal);
+    begun();
     await this.end();
   }
 
   get transfer(): ToolActions['transfer'] {
     const { leg } = this.#parts.handled;
     if (leg === undefined) return undefined;
-    return async (to, signal) => {
+    return async (to, signal, begun) => {
       await this.#lastWords(signal);
+      begun();
       const { accepted, status } = await leg.transfer({ to });
       return accepted ? undefined : status;
     };

@@ -1,4 +1,5 @@
 // The history of a conversation for a chat model. What the agent said is in it as far as the caller heard it.
+import type { ToolOutcome } from './agent-tools.js';
 import type { ChatMessage, ToolCall } from './chat-model.js';
 
 /** For the model, after a sound has cut an answer short. */
@@ -6,12 +7,25 @@ export const GO_ON = '[A sound without words interrupted you. Go on.]';
 /** Stands before a greeting. */
 const BEGUN: ChatMessage = { role: 'user', content: '[The call begins]' };
 const NO_RESULT = JSON.stringify({ error: 'no result yet: the caller went on' });
+const STILL_RUNS = JSON.stringify({
+  pending: 'the function still runs: its result comes by itself. Do not call it again',
+});
+
+/** A function that runs, and whose result the history does not have. */
+export interface RunningCall {
+  readonly call: ToolCall;
+  /** Rejects with ABORTED at the end of the call. */
+  readonly outcome: Promise<ToolOutcome>;
+}
 
 /** One answer of the model, with the functions that it called. */
 export class AnswerEntry {
   #text = '';
   #toolCalls: readonly ToolCall[] = [];
   readonly #results = new Map<string, string>();
+  /** Stand in for results that have not come. */
+  readonly #soFar = new Map<string, string>();
+  readonly #begun = new Map<string, Promise<ToolOutcome>>();
   #isCut = false;
 
   get text(): string {
@@ -40,6 +54,29 @@ export class AnswerEntry {
     this.#results.set(call, result);
   }
 
+  /** A function has begun, and runs to its end whatever the caller does. */
+  begun(call: string, outcome: Promise<ToolOutcome>): void {
+    this.#begun.set(call, outcome);
+    this.soFar(call, STILL_RUNS);
+  }
+
+  /** The model gets this in place of the result, until that comes. */
+  soFar(call: string, result: string): void {
+    this.#soFar.set(call, result);
+  }
+
+  /** One of its functions has begun, or has a result or a part of one. */
+  get hasActed(): boolean {
+    return this.#results.size > 0 || this.#soFar.size > 0;
+  }
+
+  get running(): readonly RunningCall[] {
+    return this.#toolCalls.flatMap((call) => {
+      const outcome = this.#begun.get(call.id);
+      return outcome === undefined || this.#results.has(call.id) ? [] : [{ call, outcome }];
+    });
+  }
+
   /** Takes a result back. */
   forget(call: string): void {
     this.#results.delete(call);
@@ -51,7 +88,7 @@ export class AnswerEntry {
 
   /** Every call has a result, as the endpoint demands. */
   resultOf(call: string): string {
-    return this.#results.get(call) ?? NO_RESULT;
+    return this.#results.get(call) ?? this.#soFar.get(call) ?? NO_RESULT;
   }
 
   /** The caller heard only this of it; white space may differ. Returns what was not heard. */
@@ -117,6 +154,10 @@ export class ChatHistory {
   get isAsked(): boolean {
     const last = this.#entries.at(-1);
     return last !== undefined && !(last instanceof AnswerEntry) && last.role === 'user';
+  }
+
+  get running(): readonly RunningCall[] {
+    return this.#entries.flatMap((entry) => (entry instanceof AnswerEntry ? entry.running : []));
   }
 
   /** A history that goes on by itself. */

@@ -5,21 +5,22 @@
 //      └──────────────────────────┘
 //
 // The answer is spoken while it is written. Nothing is spoken while the caller speaks. What was not heard
-// does not stay in the history.
+// does not stay in the history. A function that runs when the answer is given up runs to its end: the history
+// gets its result later.
 import type { SpeakOptions } from '../call/call.js';
 import type { AgentEvent } from '../call/call-events.js';
 import { ParleyError } from '../errors.js';
 import { TokenStream } from '../speaking/text-source.js';
 import type { Time } from '../time.js';
-import type { AgentTools } from './agent-tools.js';
-import type { AnswerEntry, ChatHistory } from './chat-history.js';
-import type { ChatModel } from './chat-model.js';
+import { type AgentTools, isSameCall, type ToolOutcome, unlessAborted } from './agent-tools.js';
+import type { AnswerEntry, ChatHistory, RunningCall } from './chat-history.js';
+import type { ChatModel, ToolCall } from './chat-model.js';
 import type { EarlyAnswer } from './early-answer.js';
 import type { TurnTimes, UtteranceStart } from './conversation.js';
 
 export interface ReplyParts {
   readonly model: Pick<ChatModel, 'answer'>;
-  readonly history: Pick<ChatHistory, 'messages' | 'answer' | 'drop'>;
+  readonly history: Pick<ChatHistory, 'messages' | 'answer' | 'drop' | 'running'>;
   readonly tools: Pick<AgentTools, 'definitions' | 'run'>;
   /** Speaks a text that comes in tokens, and returns the number of the utterance. */
   readonly say: (tokens: AsyncIterable<string>, options: SpeakOptions) => number;
@@ -35,6 +36,10 @@ export interface ReplyParts {
   readonly onCalls?: (entry: AnswerEntry) => void;
   /** Ends what is said. */
   readonly stop: () => void;
+  /** The model is asked, with the history as it is now. */
+  readonly onAsk?: (() => void) | undefined;
+  /** The history has the result of a function that ran when the answer was given up. */
+  readonly onLate?: ((name: string) => void) | undefined;
   /** Taken over if the model was asked the same. */
   readonly early?: Pick<EarlyAnswer, 'take'> | undefined;
 }
@@ -52,6 +57,8 @@ export class ChatReply {
   readonly #utterances = new Map<number, AnswerEntry>();
   /** The answer that is written, while it is part of no utterance and calls no function. */
   #unspoken: AnswerEntry | undefined;
+  /** Functions of answers before that ran when the model was asked: it does not know their results. */
+  #running: readonly RunningCall[] = [];
   #firstTokenMs: number | undefined;
   #isAsked = false;
   #isHeard = false;
@@ -175,7 +182,8 @@ export class ChatReply {
   #cut(utterance: number, entry: AnswerEntry, heard: string): string {
     this.#utterances.delete(utterance);
     const rest = entry.cut(heard);
-    if (heard === '' && entry.toolCalls.length === 0) this.#parts.history.drop(entry);
+    const isNothing = entry.toolCalls.length === 0 || (this.isGivenUp && !entry.hasActed);
+    if (heard === '' && isNothing) this.#parts.history.drop(entry);
     return rest;
   }
 
@@ -183,6 +191,8 @@ export class ChatReply {
     const { model, history, tools, early } = this.#parts;
     const { signal } = this.#end;
     const question = { messages: history.messages(), tools: tools.definitions, signal };
+    this.#running = history.running;
+    this.#parts.onAsk?.();
     const taken = this.#isAsked ? undefined : early?.take(question.messages, signal);
     this.#isAsked = true;
     let entry = (this.#unspoken = history.answer());
@@ -243,16 +253,47 @@ export class ChatReply {
 
   /** Returns true if the model is not to be asked again. */
   async #runTools(entry: AnswerEntry): Promise<boolean> {
-    const { tools, time, tell } = this.#parts;
     let isOver = false;
     for (const call of entry.toolCalls) {
       this.#check();
-      const beganMs = time.now();
-      const outcome = await tools.run(call, this.#end.signal);
-      if (!entry.hasResult(call.id)) entry.result(call.id, outcome.result); // a client may have answered
+      const beganMs = this.#parts.time.now();
+      const outcome = await this.#runTool(entry, call, beganMs);
+      this.#done(entry, call, outcome, beganMs);
       isOver ||= outcome.isOver;
-      tell({ type: 'agent.tool', name: call.name.slice(0, 64), ms: Math.round(time.now() - beganMs) });
     }
     return isOver;
+  }
+
+  /**
+   * Rejects with ABORTED once the reply is given up. A model that calls again what still runs gets the result
+   * of that.
+   */
+  #runTool(entry: AnswerEntry, call: ToolCall, beganMs: number): Promise<ToolOutcome> {
+    const signal = this.#end.signal;
+    const begun = (outcome: Promise<ToolOutcome>) => {
+      entry.begun(call.id, outcome);
+      outcome.then(
+        (late) => {
+          if (!this.isGivenUp) return;
+          this.#done(entry, call, late, beganMs);
+          this.#parts.onLate?.(call.name);
+        },
+        () => undefined, // the call has ended
+      );
+    };
+    const same = this.#running.find((one) => isSameCall(one.call, call));
+    if (same === undefined)
+      return this.#parts.tools.run(call, signal, {
+        begun,
+        soFar: (result) => entry.soFar(call.id, result),
+      });
+    begun(same.outcome);
+    return unlessAborted(same.outcome, signal);
+  }
+
+  #done(entry: AnswerEntry, { id, name }: ToolCall, { result }: ToolOutcome, beganMs: number): void {
+    const { time, tell } = this.#parts;
+    if (!entry.hasResult(id)) entry.result(id, result); // a client may have answered
+    tell({ type: 'agent.tool', name: name.slice(0, 64), ms: Math.round(time.now() - beganMs) });
   }
 }

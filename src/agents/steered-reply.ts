@@ -6,7 +6,7 @@ import type { Utterance } from '../call/utterance.js';
 import type { OwnReplyParts } from './agent-talk.js';
 import type { AgentTools } from './agent-tools.js';
 import type { AnswerEntry, ChatHistory } from './chat-history.js';
-import type { ChatTool, ToolCall } from './chat-model.js';
+import type { ChatTool } from './chat-model.js';
 import type { ChatReply } from './chat-reply.js';
 import { type NewItem, NO_ANSWER_YET, TalkItems, voiceItem } from './talk-items.js';
 import type { TalkEvent, TalkResponse } from './talk-response.js';
@@ -74,12 +74,17 @@ class SteeredReply {
           messages: () => history.messages(prompt),
           answer: () => history.answer(),
           drop: (entry) => history.drop(entry),
+          get running() {
+            return history.running;
+          },
         },
         say: (tokens, options) => this.#say(tokens, options),
         ...(response.isSpoken ? {} : { quiet: () => Promise.resolve(), stop: () => undefined }),
         onText: (entry) => this.#wrote(entry),
         onThought: (entry) => this.#dropThought(entry),
         onCalls: (entry) => this.#called(entry),
+        // The conversation gets no results of a response that is no part of it.
+        ...(response.isKept ? {} : { onAsk: undefined, onLate: undefined }),
       },
       this.#tools,
     );
@@ -89,8 +94,8 @@ class SteeredReply {
     const { tools, own } = this.#parts;
     return {
       definitions: [...tools.definitions.filter((tool) => !this.#isOwn(tool)), ...own],
-      run: async (call: ToolCall, signal: AbortSignal) =>
-        this.#isOwn(call) ? { result: NO_ANSWER_YET, isOver: true } : tools.run(call, signal),
+      run: async (call, signal, progress) =>
+        this.#isOwn(call) ? { result: NO_ANSWER_YET, isOver: true } : tools.run(call, signal, progress),
     };
   }
 
@@ -134,6 +139,7 @@ class SteeredReply {
     for (const call of entry.toolCalls.filter((one) => this.#isOwn(one))) {
       const item = { type: 'function_call', id: newId('item'), call } as const;
       if (response.isKept) items.put(item, entry);
+      entry.soFar(call.id, NO_ANSWER_YET);
       emit({ type: 'output.called', output: response.output(item, true), call });
     }
   }

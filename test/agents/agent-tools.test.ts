@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { test, type TestContext } from 'node:test';
-import { AgentTools, type ToolActions } from '../../src/agents/agent-tools.js';
+import { test } from 'node:test';
+import { AgentTools, type ToolActions, type ToolOutcome } from '../../src/agents/agent-tools.js';
 import type { AgentToolConfig } from '../../src/config/agent-config.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
+import { openFunctionServer } from './function-server.js';
 
 const NEVER = new AbortController().signal;
 
@@ -131,53 +129,37 @@ for (const [name, given, error] of [
   });
 }
 
-/** A server of functions of the operator's. */
-async function openServer(
-  t: TestContext,
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-) {
-  const asked: { headers: IncomingMessage['headers']; body: unknown }[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      asked.push({ headers: request.headers, body: JSON.parse(Buffer.concat(parts).toString()) });
-      answer(request, response);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => (server.close(), server.closeAllConnections()));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/order`;
-  const tool: AgentToolConfig = {
-    name: 'order_status',
-    description: 'State of an order',
-    parameters: { type: 'object' },
-    url,
-    authorization: 'Bearer secret',
-    timeoutMs: 5000,
-  };
-  return { asked, tool };
-}
-
 test('a function of the operator gets the arguments, and its answer goes to the model as it is', async (t) => {
-  const { asked, tool } = await openServer(t, (_request, response) => response.end('{"state":"sent"}'));
+  const { asked, tool } = await openFunctionServer(t, (response) => response.end('{"state":"sent"}'));
   const { run, all } = open({ tools: [tool] });
   assert.ok(all.definitions.some(({ name }) => name === 'order_status'));
   assert.deepEqual(await run('order_status', { order: '7' }), { result: { state: 'sent' }, isOver: false });
-  assert.deepEqual(asked[0]?.body, { call: 'call_1', name: 'order_status', arguments: { order: '7' } });
+  const id = 'call_1.1';
+  const request = { call: 'call_1', function_call_id: id, name: 'order_status', arguments: { order: '7' } };
+  assert.deepEqual(asked[0]?.body, request);
+  assert.equal(asked[0]?.headers['idempotency-key'], id);
   assert.equal(asked[0]?.headers.authorization, 'Bearer secret');
 });
 
+test('each call of a function has an id of its own, whatever id the model gave it', async (t) => {
+  const { asked, tool } = await openFunctionServer(t, (response) => response.end('{}'));
+  const { run } = open({ tools: [tool] });
+  for (let n = 0; n < 2; n++) await run('order_status', { order: '7' });
+  assert.deepEqual(
+    asked.map(({ headers }) => headers['idempotency-key']),
+    ['call_1.1', 'call_1.2'],
+  );
+});
+
 test('of a long answer the model gets 32 KiB', async (t) => {
-  const { tool } = await openServer(t, (_request, response) => response.end('x'.repeat(1_000_000)));
+  const { tool } = await openFunctionServer(t, (response) => response.end('x'.repeat(1_000_000)));
   const { run } = open({ tools: [tool] });
   assert.equal(((await run('order_status', {})).result as string).length, 32_768);
 });
 
 test('a function that fails, or sends the request elsewhere, is told to the model', async (t) => {
   let status = 500;
-  const { tool } = await openServer(t, (_request, response) =>
+  const { tool } = await openFunctionServer(t, (response) =>
     response.writeHead(status, { location: 'http://169.254.169.254/latest/meta-data' }).end('secret'),
   );
   const { run } = open({ tools: [tool] });
@@ -187,7 +169,7 @@ test('a function that fails, or sends the request elsewhere, is told to the mode
 });
 
 test('a function that hangs is given up in time', async (t) => {
-  const { asked, tool } = await openServer(t, () => undefined);
+  const { asked, tool } = await openFunctionServer(t);
   const { run, time } = open({ tools: [tool] });
   const running = run('order_status', {});
   await until(() => asked.length === 1);
@@ -196,25 +178,57 @@ test('a function that hangs is given up in time', async (t) => {
   assert.equal(time.waiting, 0);
 });
 
-test('a function whose caller goes on is given up, and its outcome is not made up', async (t) => {
-  const server = createServer(() => end.abort()); // never answers
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => (server.closeAllConnections(), server.close()));
+/** Calls a function, and notes what is told of it before its outcome. */
+function start({ all }: ReturnType<typeof open>, name: string, signal = NEVER) {
+  const begun: Promise<ToolOutcome>[] = [];
+  const progress = { begun: (one: Promise<ToolOutcome>) => void begun.push(one), soFar: () => undefined };
+  const outcome = all.run({ id: 'a', name, arguments: '{}' }, signal, progress);
+  return { outcome, begun };
+}
+
+test('a function whose caller goes on runs to its end, and tells its outcome then', async (t) => {
+  const { asked, tool } = await openFunctionServer(t);
+  const under = open({ tools: [tool] });
   const end = new AbortController();
-  const { port } = server.address() as AddressInfo;
-  const lookup = {
-    name: 'lookup',
-    description: 'Finds an order.',
-    parameters: { type: 'object' },
-    url: `http://127.0.0.1:${port}/`,
-    authorization: undefined,
-    timeoutMs: 10_000,
-  };
-  const actions: ToolActions = { hangUp: () => Promise.resolve(), collect: () => Promise.resolve('') };
-  const config = { tools: [lookup], transfers: new Map() };
-  const all = new AgentTools({ call: 'c', config, actions, time: new ManualTime() });
-  await assert.rejects(all.run({ id: 'a', name: 'lookup', arguments: '{}' }, end.signal), {
-    code: 'ABORTED',
-  });
+  const { outcome, begun } = start(under, 'order_status', end.signal);
+  await until(() => asked.length === 1);
+  end.abort();
+  await assert.rejects(outcome, { code: 'ABORTED' });
+  asked[0]?.response.end('{"state":"sent"}');
+  assert.deepEqual(await Promise.all(begun), [{ result: '{"state":"sent"}', isOver: false }]);
+  assert.equal(under.time.waiting, 0);
+});
+
+test('a function is not begun once the caller has gone on', async (t) => {
+  const { asked, tool } = await openFunctionServer(t, (response) => response.end('{}'));
+  const under = open({ tools: [tool] });
+  const { outcome, begun } = start(under, 'order_status', AbortSignal.abort());
+  await assert.rejects(outcome, { code: 'ABORTED' });
+  await start(under, 'order_status').outcome;
+  assert.deepEqual([asked.length, begun.length], [1, 0]);
+});
+
+test('eight functions of the operator run at a time, and the ninth is refused', async (t) => {
+  const { asked, tool } = await openFunctionServer(t);
+  const under = open({ tools: [tool] });
+  const running = Array.from({ length: 8 }, () => start(under, 'order_status').outcome);
+  await until(() => asked.length === 8);
+  const { result } = await start(under, 'order_status').outcome;
+  assert.equal(result, '{"error":"8 functions run already: wait for their results"}');
+  for (const { response } of asked) response.end('{}');
+  await Promise.all(running);
+  const next = start(under, 'order_status').outcome;
+  await until(() => asked.length === 9);
+  asked[8]?.response.end('{"state":"sent"}');
+  assert.equal((await next).result, '{"state":"sent"}');
+});
+
+test('the end of the call gives up what runs', async (t) => {
+  const { asked, tool } = await openFunctionServer(t);
+  const under = open({ tools: [tool] });
+  const { outcome } = start(under, 'order_status');
+  await until(() => asked.length === 1);
+  under.all.close();
+  await assert.rejects(outcome, { code: 'ABORTED' });
+  assert.equal(under.time.waiting, 0);
 });

@@ -3,7 +3,7 @@ import type { AnswerPart, ChatMessage, ChatQuestion, ToolCall } from '../../src/
 import { ParleyError } from '../../src/errors.js';
 import { until } from '../fakes/until.js';
 
-class WrittenAnswer {
+export class WrittenAnswer {
   readonly question: ChatQuestion;
   readonly #parts: AnswerPart[] = [];
   #end: { readonly error?: Error } | undefined;
