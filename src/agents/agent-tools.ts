@@ -25,7 +25,8 @@ export interface ToolActions {
     | undefined;
   /** Undefined in calls without a telephone line. */
   readonly press?: ((digits: string) => Promise<void>) | undefined;
-  collect(wanted: DigitsWanted, signal: AbortSignal): Promise<string>;
+  /** Calls `onCut` with the keys so far, if there are some, before it rejects. */
+  collect(wanted: DigitsWanted, signal: AbortSignal, onCut: (digits: string) => void): Promise<string>;
 }
 
 export interface DigitsWanted {
@@ -37,6 +38,8 @@ export interface DigitsWanted {
   readonly until: string | undefined;
   /** Milliseconds to the first digit, and between two. */
   readonly timeoutMs: number;
+  /** It does not begin with the keys of an input that the caller's words have cut short. */
+  readonly isFresh?: boolean;
 }
 
 export interface ToolOutcome {
@@ -76,6 +79,7 @@ const MOST_COLLECT_SECONDS = 60;
 const DIGITS = /^[0-9*#A-Da-d,]{1,64}$/;
 const KEY = /^[0-9*#]?$/; // empty: none
 
+const CUT_SHORT = 'the caller spoke before the input was complete: the next keys are part of it';
 const UNTOLD: ToolProgress = { begun: () => undefined, soFar: () => undefined };
 const NONE = { type: 'object', properties: {}, additionalProperties: false } as const;
 
@@ -180,17 +184,22 @@ export class AgentTools {
     return result({ sent: digits });
   }
 
-  async #collect(values: object, { signal }: ToolRun): Promise<ToolOutcome> {
+  async #collect(values: object, { signal, soFar }: ToolRun): Promise<ToolOutcome> {
     const [most, seconds] = [field(values, 'most'), field(values, 'seconds')];
     const until = field(values, 'until') ?? undefined; // models write null for what they leave out
+    const fresh = field(values, 'fresh') ?? false;
     const isCount = typeof most === 'number' && Number.isInteger(most) && most >= 1 && most <= MOST_COLLECTED;
     if (!isCount) return refused(`most must be a whole number from 1 to ${MOST_COLLECTED}`);
     if (until !== undefined && (typeof until !== 'string' || !KEY.test(until)))
       return refused('until must be one key');
+    if (typeof fresh !== 'boolean') return refused('fresh must be true or false');
     const wanted = seconds ?? COLLECT_SECONDS;
     if (typeof wanted !== 'number' || !(wanted >= 1 && wanted <= MOST_COLLECT_SECONDS))
       return refused(`seconds must be from 1 to ${MOST_COLLECT_SECONDS}`);
-    const digits = await this.#parts.actions.collect({ most, until, timeoutMs: wanted * 1000 }, signal);
+    const request = { most, until, timeoutMs: wanted * 1000, ...(fresh ? { isFresh: true } : {}) };
+    const digits = await this.#parts.actions.collect(request, signal, (cut) =>
+      soFar(JSON.stringify({ digits: cut, pending: CUT_SHORT })),
+    );
     return result(digits === '' ? { digits, reason: 'the caller entered nothing' } : { digits });
   }
 
@@ -296,6 +305,7 @@ const COLLECT_DIGITS: ChatTool = {
       most: { type: 'integer', description: `digits to wait for, 1 to ${MOST_COLLECTED}` },
       until: { type: 'string', description: 'key that ends the input, # by default; empty: none ends it' },
       seconds: { type: 'number', description: `longest wait for a key; ${COLLECT_SECONDS} by default` },
+      fresh: { type: 'boolean', description: 'true: keys before the words of the caller do not count' },
     },
     required: ['most'],
     additionalProperties: false,

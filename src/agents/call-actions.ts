@@ -46,8 +46,8 @@ export class CallActions implements ToolActions {
     return leg && ((digits) => leg.press({ digits }));
   }
 
-  collect(wanted: DigitsWanted, signal: AbortSignal): Promise<string> {
-    return this.#parts.keys.collect(wanted, this.#parts.handled.call.spoken(), signal);
+  collect(wanted: DigitsWanted, signal: AbortSignal, onCut: (digits: string) => void): Promise<string> {
+    return this.#parts.keys.collect(wanted, this.#parts.handled.call.spoken(), signal, onCut);
   }
 
   /** Ends the call now. */

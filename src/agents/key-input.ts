@@ -1,11 +1,12 @@
 // The keys that a caller presses, joined to inputs: those that a function waits for, or else those that were
-// pressed without a pause.
+// pressed without a pause. An input that the caller's words have cut short goes on with the next keys.
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import type { DigitsWanted } from './agent-tools.js';
 
 const END_KEY = '#'; // as on every telephone
 const MOST_KEYS = 64;
+const KEPT_MS = 30_000; // from the words of the caller to the next key
 
 interface Collection {
   readonly wanted: DigitsWanted;
@@ -18,6 +19,9 @@ export class KeyInput {
   readonly #pauseMs: number;
   readonly #onInput: (keys: string) => void;
   #keys = '';
+  /** The beginning of an input that a function has given up. */
+  #kept = '';
+  #cancelKept: () => void = () => undefined;
   #collection: Collection | undefined;
   #collectedCount = 0;
   #cancel: () => void = () => undefined;
@@ -41,45 +45,70 @@ export class KeyInput {
 
   pressed(key: string): void {
     if (this.#collection !== undefined) return this.#collected(this.#collection, key);
-    if (key === END_KEY && this.#keys !== '') return this.#told();
+    if (key === END_KEY && this.#kept + this.#keys !== '') return this.#told();
     this.#keys += key;
-    if (this.#keys.length >= MOST_KEYS) return this.#told();
-    this.#wait(this.#pauseMs, () => this.#told());
+    if (this.#kept.length + this.#keys.length >= MOST_KEYS) return this.#told();
+    return this.#wait(this.#pauseMs, () => this.#told());
   }
 
   /**
    * Resolves with what the caller presses; empty if nothing is pressed in time, which begins when `asked` has
-   * resolved. Keys that were pressed a moment ago belong to it. Rejects with ABORTED.
+   * resolved. Keys that were pressed a moment ago belong to it. Rejects with ABORTED: then `onCut` is called
+   * first with the keys so far, and the next input begins with them.
    */
-  async collect(wanted: DigitsWanted, asked: Promise<void>, signal: AbortSignal): Promise<string> {
-    const early = this.#keys;
-    this.#keys = '';
-    this.#cancel();
-    let aborted: () => void = () => undefined;
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        aborted = () => reject(new ParleyError('ABORTED', 'the caller went on'));
-        signal.addEventListener('abort', aborted);
-        if (signal.aborted) return aborted();
-        const collection = { wanted, digits: '', done: resolve };
-        this.#collection = collection;
-        void asked.then(() => {
-          const isWaiting = this.#collection === collection && collection.digits === '';
-          if (isWaiting) this.#wait(wanted.timeoutMs, () => resolve(''));
-        });
-        for (const key of early) this.pressed(key);
-        return undefined;
-      });
-    } finally {
-      signal.removeEventListener('abort', aborted);
-      this.#collection = undefined;
+  async collect(
+    wanted: DigitsWanted,
+    asked: Promise<void>,
+    signal: AbortSignal,
+    onCut: (digits: string) => void = () => undefined,
+  ): Promise<string> {
+    if (signal.aborted) throw new ParleyError('ABORTED', 'the caller went on');
+    const early = this.#take(wanted.isFresh);
+    return await new Promise<string>((resolve, reject) => {
+      const over = () => {
+        signal.removeEventListener('abort', aborted);
+        this.#collection = undefined;
+        this.#cancel();
+      };
+      const collection: Collection = { wanted, digits: '', done: (digits) => (over(), resolve(digits)) };
+      const aborted = () => {
+        over();
+        this.#keep(collection.digits);
+        if (collection.digits !== '') onCut(collection.digits);
+        reject(new ParleyError('ABORTED', 'the caller went on'));
+      };
+      signal.addEventListener('abort', aborted);
+      this.#collection = collection;
+      for (const key of early) this.pressed(key);
+      if (this.#collection !== collection) return;
       this.#cancel();
-    }
+      const { digits } = collection;
+      void asked.then(() => {
+        const isWaiting = this.#collection === collection && collection.digits === digits;
+        if (isWaiting) this.#wait(wanted.timeoutMs, () => collection.done(digits));
+      });
+    });
   }
 
   close(): void {
     this.#cancel();
+    this.#cancelKept();
     this.#collection?.done('');
+  }
+
+  /** The keys that nobody got. A fresh input leaves the beginning of the one before. */
+  #take(isFresh = false): string {
+    const keys = isFresh ? this.#keys : this.#kept + this.#keys;
+    this.#cancel();
+    this.#cancelKept();
+    this.#keys = this.#kept = '';
+    return keys;
+  }
+
+  #keep(digits: string): void {
+    if (digits === '') return;
+    this.#kept = digits;
+    this.#cancelKept = this.#time.after(KEPT_MS, () => (this.#kept = ''));
   }
 
   #collected(collection: Collection, key: string): void {
@@ -93,9 +122,7 @@ export class KeyInput {
   }
 
   #told(): void {
-    this.#cancel();
-    const keys = this.#keys;
-    this.#keys = '';
+    const keys = this.#take();
     if (keys !== '') this.#onInput(keys);
   }
 

@@ -112,6 +112,7 @@ for (const [name, given, error] of [
   ['collect_digits', { most: 0 }, /^most must be a whole number from 1 to 32/],
   ['collect_digits', { most: 1e9 }, /^most must be a whole number from 1 to 32/],
   ['collect_digits', { most: 2, until: '12' }, 'until must be one key'],
+  ['collect_digits', { most: 2, fresh: 'yes' }, 'fresh must be true or false'],
   ['collect_digits', { most: 2, seconds: 86_400 }, 'seconds must be from 1 to 60'],
   ['hang_up', 'now!', 'the arguments must be a JSON object'],
   ['hang_up', '[]', 'the arguments must be a JSON object'],

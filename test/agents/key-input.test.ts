@@ -108,3 +108,85 @@ test('a function that is given up waits no longer', async () => {
   await assert.rejects(got, { code: 'ABORTED' });
   assert.equal(time.waiting, 0);
 });
+
+/** A function waits for four keys; the caller presses some, and then speaks. */
+async function cutShort({ keys, press }: ReturnType<typeof open>, pressed: string): Promise<string[]> {
+  const [end, cuts] = [new AbortController(), [] as string[]];
+  const wanted = { most: 4, until: undefined, timeoutMs: 5000 };
+  const got = keys.collect(wanted, Promise.resolve(), end.signal, (digits) => void cuts.push(digits));
+  await tick();
+  press(pressed);
+  end.abort();
+  press('3'); // before the function knows
+  await assert.rejects(got, { code: 'ABORTED' });
+  return cuts;
+}
+
+test('keys before and after the words of the caller are one number', async () => {
+  const under = open();
+  assert.deepEqual(await cutShort(under, '12'), ['12']);
+  under.press('4');
+  under.time.advance(1500);
+  assert.deepEqual(under.inputs, ['1234']);
+  assert.equal(under.time.waiting, 0);
+});
+
+test('the next function begins with the keys before the words, unless it is fresh', async () => {
+  for (const [isFresh, expected] of [
+    [false, '1234'],
+    [true, '3456'],
+  ] as const) {
+    const under = open();
+    await cutShort(under, '12');
+    const wanted = { most: 4, until: undefined, timeoutMs: 5000, isFresh };
+    const got = under.keys.collect(wanted, Promise.resolve(), NEVER);
+    under.press('4');
+    if (isFresh) under.press('56');
+    assert.equal(await got, expected);
+    assert.equal(under.time.waiting, 0);
+  }
+});
+
+test('keys before the words are forgotten after half a minute', async () => {
+  for (const [waitMs, expected] of [
+    [29_999, '125'],
+    [30_000, '5'],
+  ] as const) {
+    const { time, inputs, keys, press } = open();
+    const end = new AbortController();
+    const wanted = { most: 4, until: undefined, timeoutMs: 5000 };
+    const got = keys.collect(wanted, Promise.resolve(), end.signal);
+    press('12');
+    end.abort();
+    await assert.rejects(got, { code: 'ABORTED' });
+    time.advance(waitMs);
+    press('5#');
+    assert.deepEqual(inputs, [expected]);
+    assert.equal(time.waiting, 0);
+  }
+});
+
+test('words without keys before them leave nothing to the next input', async () => {
+  const under = open();
+  assert.deepEqual(await cutShort(under, ''), []);
+  under.time.advance(1500);
+  assert.deepEqual(under.inputs, ['3']);
+});
+
+test('a function that is given up before it begins leaves the keys to others', async () => {
+  const { time, inputs, keys, press } = open();
+  press('12');
+  const wanted = { most: 4, until: undefined, timeoutMs: 5000 };
+  await assert.rejects(keys.collect(wanted, Promise.resolve(), AbortSignal.abort()), { code: 'ABORTED' });
+  time.advance(1500);
+  assert.deepEqual(inputs, ['12']);
+});
+
+test('keys behind the last one that a function waits for are an input of their own', async () => {
+  const { time, inputs, keys, press } = open();
+  const got = keys.collect({ most: 2, until: undefined, timeoutMs: 5000 }, Promise.resolve(), NEVER);
+  press('123');
+  assert.equal(await got, '12');
+  time.advance(1500);
+  assert.deepEqual(inputs, ['3']);
+});
