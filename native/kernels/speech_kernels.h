@@ -198,6 +198,14 @@ class SpeechKernels : public Kernels {
   virtual void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) = 0;
   // y += x * gain[channel]: the gate of squeeze and excitation.
   virtual void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) = 0;
+  // --- adaptive norms ("Scalable Diffusion Models with Transformers", arXiv 2212.09748): rows of shifts,
+  // scales and gates lie `stride` floats apart. x = x (1 + scale) + shift
+  virtual void Modulate(const float* shift, const float* scale, size_t rows, size_t width, size_t stride,
+                        float* x) = 0;
+  // y += gate x
+  virtual void AddGated(const float* x, const float* gate, size_t rows, size_t width, size_t stride,
+                        float* y) = 0;
+
   // y[i] [to_width] at column `to` = x[i] [from_width] at column `from`, `width` of them: split and
   // concatenation.
   virtual void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width,

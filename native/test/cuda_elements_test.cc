@@ -430,6 +430,25 @@ void SumsOverTimeAreTheCpus() {
   }
 }
 
+void AdaptiveNormsAreTheCpus() {
+  for (const size_t width : {1u, 48u, 300u}) {
+    for (const size_t rows : {1u, 7u}) {
+      const size_t stride = 2 * width + 1;
+      const auto x = RandomFloats(rows * width, 30), terms = RandomFloats(rows * stride, 31),
+                 y0 = RandomFloats(rows * width, 32);
+      const float *const shift = terms.data(), *const scale = shift + width;
+      CheckBoth(
+          y0.size(), 1e-7,
+          [&](SpeechKernels& k, float* y) { k.Modulate(shift, scale, rows, width, stride, y); },
+          [&](Queue& q, float* y) { cuda::EnqueueModulate(q, shift, scale, rows, width, stride, y); }, y0);
+      CheckBoth(
+          y0.size(), 1e-7,
+          [&](SpeechKernels& k, float* y) { k.AddGated(x.data(), scale, rows, width, stride, y); },
+          [&](Queue& q, float* y) { cuda::EnqueueAddGated(q, x.data(), scale, rows, width, stride, y); }, y0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -448,6 +467,7 @@ TEST_GROUP(cuda_elements) {
       {"nothing depends on the order of threads", NothingDependsOnTheOrderOfThreads},
       {"windows of planes are those of the CPU", WindowsOfPlanesAreThoseOfTheCpu},
       {"norms are the CPU's", NormsAreTheCpus},
+      {"adaptive norms are the CPU's", AdaptiveNormsAreTheCpus},
       {"a row's norm is the same at any address and in any batch",
        ARowsNormIsTheSameAtAnyAddressAndInAnyBatch},
       {"rotation is the CPU's", RotationIsTheCpus},

@@ -248,6 +248,12 @@ void StatisticsOverTimeAreWeighted() {
   const float gain[] = {2, 0};
   kernels->AddScaled(y.data(), x.data(), gain, 2, 2);
   CHECK((y == std::vector<float>{3, 1, 7, 1}));
+  const float shifts[] = {1, 2, 9, 3, 4, 9}, scales[] = {1, 0, 9, 2, -1, 9};
+  std::vector<float> turned = {1, 2, 3, 4};
+  kernels->Modulate(shifts, scales, 2, 2, 3, turned.data());
+  CHECK((turned == std::vector<float>{3, 4, 12, 4}));
+  kernels->AddGated(y.data(), scales, 2, 2, 3, turned.data());
+  CHECK((turned == std::vector<float>{6, 4, 26, 3}));
   kernels->CopyColumns(x.data(), 2, 1, cut.data(), 3, 2, 1, 2);
   CHECK((cut == std::vector<float>{0, 0, 5, 0, 0, 5}));
   kernels->Add(y.data(), x.data(), 4);

@@ -64,6 +64,20 @@ void CpuKernels::Clamp(float* x, size_t count, float lowest, float highest) {
   });
 }
 
+void CpuKernels::Modulate(const float* shift, const float* scale, size_t rows, size_t width, size_t stride,
+                          float* x) {
+  for (size_t r = 0; r < rows; r++, x += width, shift += stride, scale += stride) {
+    for (size_t i = 0; i < width; i++) x[i] = x[i] * (1 + scale[i]) + shift[i];
+  }
+}
+
+void CpuKernels::AddGated(const float* x, const float* gate, size_t rows, size_t width, size_t stride,
+                          float* y) {
+  for (size_t r = 0; r < rows; r++, x += width, y += width, gate += stride) {
+    for (size_t i = 0; i < width; i++) y[i] += gate[i] * x[i];
+  }
+}
+
 void CpuKernels::AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) {
   for (size_t r = 0; r < rows; r++) {
     for (size_t c = 0; c < channels; c++) y[r * channels + c] += x[r * channels + c] * gain[c];

@@ -82,6 +82,16 @@ void CudaKernels::SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t
   EnqueueSoftmaxOverTime(Next(), x, rows, channels, stride);
 }
 
+void CudaKernels::Modulate(const float* shift, const float* scale, size_t rows, size_t width, size_t stride,
+                           float* x) {
+  EnqueueModulate(Next(), shift, scale, rows, width, stride, x);
+}
+
+void CudaKernels::AddGated(const float* x, const float* gate, size_t rows, size_t width, size_t stride,
+                           float* y) {
+  EnqueueAddGated(Next(), x, gate, rows, width, stride, y);
+}
+
 void CudaKernels::AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) {
   EnqueueAddScaled(Next(), y, x, gain, rows, channels);
 }

@@ -104,6 +104,10 @@ class CudaKernels : public SpeechKernels {
                   float floor, float* mean, float* deviation) override;
   void SoftmaxOverTime(float* x, size_t rows, size_t channels, size_t stride) override;
   void AddScaled(float* y, const float* x, const float* gain, size_t rows, size_t channels) override;
+  void Modulate(const float* shift, const float* scale, size_t rows, size_t width, size_t stride,
+                float* x) override;
+  void AddGated(const float* x, const float* gate, size_t rows, size_t width, size_t stride,
+                float* y) override;
   void CopyColumns(const float* x, size_t from_width, size_t from, float* y, size_t to_width, size_t to,
                    size_t width, size_t rows) override;
 

@@ -112,6 +112,8 @@ class FakeGpu final : public SpeechKernels {
   void Statistics(const float*, const float*, size_t, size_t, size_t, float, float*, float*) override {}
   void SoftmaxOverTime(float*, size_t, size_t, size_t) override {}
   void AddScaled(float*, const float*, const float*, size_t, size_t) override {}
+  void Modulate(const float*, const float*, size_t, size_t, size_t, float*) override {}
+  void AddGated(const float*, const float*, size_t, size_t, size_t, float*) override {}
   void CopyColumns(const float*, size_t, size_t, float*, size_t, size_t, size_t, size_t) override {}
   void GatherPlanes(const float*, const Planes&, float*) override {}
   void Choose(const Choice*, size_t count, float*, size_t, uint64_t, int32_t* ids, size_t stride) override {

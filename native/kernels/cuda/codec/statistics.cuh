@@ -115,6 +115,51 @@ inline void EnqueueSoftmaxOverTime(Queue& queue, float* x, size_t rows, size_t c
                                 static_cast<uint32_t>(stride)});
 }
 
+// Rows of adaptive norms: what an element meets lies `stride` floats after that of the row before.
+struct AdaptiveArgs {
+  float* y;
+  const float *x, *shift, *factor;
+  const uint32_t* rows;
+  uint32_t width, stride;
+};
+
+// y = y (1 + factor) + shift, or without shifts y += factor x.
+static __global__ void AdaptiveKernel(const AdaptiveArgs args) {
+  GridDependencyWait();
+  LaunchDependents();
+  const uint32_t rows = *args.rows;
+  for (uint32_t r = blockIdx.x; r < rows; r += gridDim.x) {
+    for (uint32_t c = threadIdx.x; c < args.width; c += blockDim.x) {
+      const size_t i = static_cast<size_t>(r) * args.width + c, p = static_cast<size_t>(r) * args.stride + c;
+      args.y[i] = args.shift != nullptr ? args.y[i] * (1 + args.factor[p]) + args.shift[p]
+                                        : args.y[i] + args.factor[p] * args.x[i];
+    }
+  }
+}
+
+inline void EnqueueAdaptive(Queue& queue, AdaptiveArgs args, size_t rows) {
+  if (rows == 0) return;
+  Grid grid;
+  grid.x = static_cast<uint32_t>(BucketOf(rows) < 2048 ? BucketOf(rows) : 2048);
+  grid.threads = 128;
+  args.rows = queue.Data(static_cast<uint32_t>(rows));
+  queue.Launch<&AdaptiveKernel>(grid, args);
+}
+
+inline void EnqueueModulate(Queue& queue, const float* shift, const float* scale, size_t rows, size_t width,
+                            size_t stride, float* x) {
+  EnqueueAdaptive(
+      queue, {x, nullptr, shift, scale, nullptr, static_cast<uint32_t>(width), static_cast<uint32_t>(stride)},
+      rows);
+}
+
+inline void EnqueueAddGated(Queue& queue, const float* x, const float* gate, size_t rows, size_t width,
+                            size_t stride, float* y) {
+  EnqueueAdaptive(queue,
+                  {y, x, nullptr, gate, nullptr, static_cast<uint32_t>(width), static_cast<uint32_t>(stride)},
+                  rows);
+}
+
 struct AddScaledArgs {
   float* y;
   const float* x;
