@@ -21,8 +21,7 @@ export interface ToolActions {
   hangUp(signal: AbortSignal, begun: () => void): Promise<void>;
   /** Undefined in calls that cannot be transferred. Resolves with the status of a refusal. */
   readonly transfer?:
-    | ((target: string, signal: AbortSignal, begun: () => void) => Promise<number | undefined>)
-    | undefined;
+    ((target: string, signal: AbortSignal, begun: () => void) => Promise<number | undefined>) | undefined;
   /** Undefined in calls without a telephone line. */
   readonly press?: ((digits: string) => Promise<void>) | undefined;
   /** Calls `onCut` with the keys so far, if there are some, before it rejects. */

@@ -183,20 +183,23 @@ forEach(
   },
 );
 
-forEach('keys that were pressed before words reach the model, and the next keys belong to them', async (under) => {
-  under.says('Hello?');
-  (await under.model.asked(0)).call('collect_digits', { most: 4 }).done();
-  await settle();
-  for (const digit of '47') under.call.pressed(digit);
-  under.says('One moment.');
-  const second = await under.model.asked(1);
-  assert.match(second.asked.at(-2) ?? '', /^tool: \{"digits":"47","pending":/);
-  assert.equal(second.asked.at(-1), 'user: One moment.');
-  second.call('collect_digits', { most: 4 }).done();
-  await settle();
-  for (const digit of '11') under.call.pressed(digit);
-  assert.equal((await under.model.asked(2)).asked.at(-1), 'tool: {"digits":"4711"}');
-});
+forEach(
+  'keys that were pressed before words reach the model, and the next keys belong to them',
+  async (under) => {
+    under.says('Hello?');
+    (await under.model.asked(0)).call('collect_digits', { most: 4 }).done();
+    await settle();
+    for (const digit of '47') under.call.pressed(digit);
+    under.says('One moment.');
+    const second = await under.model.asked(1);
+    assert.match(second.asked.at(-2) ?? '', /^tool: \{"digits":"47","pending":/);
+    assert.equal(second.asked.at(-1), 'user: One moment.');
+    second.call('collect_digits', { most: 4 }).done();
+    await settle();
+    for (const digit of '11') under.call.pressed(digit);
+    assert.equal((await under.model.asked(2)).asked.at(-1), 'tool: {"digits":"4711"}');
+  },
+);
 
 forEach('keys after words that no function waits for are one number with those before', async (under) => {
   under.says('Hello?');

@@ -11,7 +11,8 @@ import { type HandledCallUnderTest, settle } from './handled-call.js';
 import type { ScriptedModel, WrittenAnswer } from './scripted-model.js';
 
 const calls = openCalls();
-const PENDING = 'tool: {"pending":"the function still runs: its result comes by itself. Do not call it again"}';
+const PENDING =
+  'tool: {"pending":"the function still runs: its result comes by itself. Do not call it again"}';
 const SENT = 'tool: {"state":"sent"}';
 const COME = '[The result of order_status has come]';
 
@@ -51,23 +52,26 @@ const sent = ({ asked }: FunctionServer) => asked[0]?.response.end('{"state":"se
 const tools = ({ asked }: WrittenAnswer) => asked.filter((message) => message.startsWith('tool: '));
 const told = (under: TalkUnderTest) => under.count('agent.tool');
 
-forEach('a result that comes after the next question is in the history, and the model answers', async (under, server) => {
-  await interruptsFunction(under, server);
-  under.text('And the tea?');
-  const second = await under.model.asked(1);
-  assert.deepEqual(tools(second), [PENDING]);
-  second.say('Green tea.').done();
-  await under.passUntil(() => under.count('utterance.spoken') === 1);
-  assert.equal(under.model.answers.length, 2);
-  sent(server);
-  const third = await under.model.asked(2);
-  assert.deepEqual(tools(third), [SENT]);
-  assert.equal(third.asked.at(-1), `user: ${COME}`);
-  third.say('It was sent.').done();
-  await under.passUntil(() => under.count('utterance.spoken') === 2);
-  await settle();
-  assert.deepEqual([server.asked.length, under.model.answers.length, told(under)], [1, 3, 1]);
-});
+forEach(
+  'a result that comes after the next question is in the history, and the model answers',
+  async (under, server) => {
+    await interruptsFunction(under, server);
+    under.text('And the tea?');
+    const second = await under.model.asked(1);
+    assert.deepEqual(tools(second), [PENDING]);
+    second.say('Green tea.').done();
+    await under.passUntil(() => under.count('utterance.spoken') === 1);
+    assert.equal(under.model.answers.length, 2);
+    sent(server);
+    const third = await under.model.asked(2);
+    assert.deepEqual(tools(third), [SENT]);
+    assert.equal(third.asked.at(-1), `user: ${COME}`);
+    third.say('It was sent.').done();
+    await under.passUntil(() => under.count('utterance.spoken') === 2);
+    await settle();
+    assert.deepEqual([server.asked.length, under.model.answers.length, told(under)], [1, 3, 1]);
+  },
+);
 
 forEach('a result that comes while the caller speaks is in the next question', async (under, server) => {
   await interruptsFunction(under, server);
@@ -145,17 +149,20 @@ forEach('a function that does not answer in time is told to the model, too', asy
   assert.deepEqual(tools(third), ['tool: {"error":"it could not be reached in time"}']);
 });
 
-forEach('a caller who speaks before the late answer sounds is answered to the words', async (under, server) => {
-  await interruptsFunction(under, server);
-  under.text('And the tea?');
-  (await under.model.asked(1)).say('Green tea.').done();
-  await under.passUntil(() => under.count('utterance.spoken') === 1);
-  sent(server);
-  await under.model.asked(2);
-  under.says('Thanks.');
-  const last = await under.model.asked(3);
-  assert.deepEqual([tools(last), last.asked.at(-1)], [[SENT], 'user: Thanks.']);
-});
+forEach(
+  'a caller who speaks before the late answer sounds is answered to the words',
+  async (under, server) => {
+    await interruptsFunction(under, server);
+    under.text('And the tea?');
+    (await under.model.asked(1)).say('Green tea.').done();
+    await under.passUntil(() => under.count('utterance.spoken') === 1);
+    sent(server);
+    await under.model.asked(2);
+    under.says('Thanks.');
+    const last = await under.model.asked(3);
+    assert.deepEqual([tools(last), last.asked.at(-1)], [[SENT], 'user: Thanks.']);
+  },
+);
 
 forEach('the end of the call gives the function up, and leaves no timer', async (under, server) => {
   await interruptsFunction(under, server);
