@@ -1,17 +1,20 @@
 // Plays the sound of a bot in a call while it comes, and tells when the sound before a mark was sent.
 //
-//   push ─▶ spurt: one SoundStream, one utterance ─▶ queue of the call
+//   push ─▶ shortened after a stall ─▶ spurt: one SoundStream, one utterance ─▶ queue of the call
 //   mark ─▶ cut of the stream ─▶ end of the stretch, by packets really sent ─▶ marked
 //
 // A bot does not say where its speech ends. A spurt ends when its sound is played and nothing has come for
 // REST_MS, or a little earlier if the bot has paused for PAUSE_MS. Sound that comes later begins the next
 // spurt. If that comes soon, it was no pause but jitter of the network: the next spurts then begin later, so
-// that more of their sound is in hand.
+// that more of their sound is in hand. Sound that was held back by a stall comes at once and delays all sound
+// behind it. It is shortened until that delay is gone.
+import { ShortenedSound } from '../audio/shortened-sound.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import { SoundStream } from '../speaking/sound-stream.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
 import type { CallEvent } from './call-events.js';
+import { StallDelay } from './stall-delay.js';
 
 /** The playout holds back three frames at the beginning of a spurt. */
 const REST_MS = 60;
@@ -20,6 +23,8 @@ const PAUSE_MS = 120;
 const JITTER_MS = 300;
 const LEAD_STEP_MS = 40;
 const MOST_LEAD_MS = 160;
+/** So much more than is in hand at the beginning may wait. */
+const SLACK_MS = 40;
 const SOON_MS = 20;
 /** Between looks at a spurt that has no utterance yet. */
 const LATER_MS = 100;
@@ -62,9 +67,12 @@ export class SoundFeed {
   #cancelLook: (() => void) | undefined;
   #cancelLead: () => void = () => undefined;
   #onPlayed: (() => void)[] = [];
+  readonly #delay = new StallDelay();
+  readonly #shortened: ShortenedSound;
 
   constructor(parts: FeedParts) {
     this.#parts = parts;
+    this.#shortened = new ShortenedSound(parts.sampleRate);
     this.#unobserve = parts.call.observe((event) => this.#observe(event));
   }
 
@@ -85,7 +93,25 @@ export class SoundFeed {
       throw new ParleyError('QUEUE_FULL', `more than ${MOST_SECONDS / 60} minutes of sound would wait`);
     const quietMs = time.now() - this.#lastMs;
     this.#lastMs = time.now();
-    if (this.#open?.stream.push(samples) === true) return;
+    const kept = this.#shortened.take(samples, this.#lateMs(samples.length));
+    if (kept.length > 0 && this.#open?.stream.push(kept) !== true) this.#beginSpurt(kept, quietMs);
+  }
+
+  /** Milliseconds by which sound is to be shortened, of which so many samples come. */
+  #lateMs(samples: number): number {
+    const { time, sampleRate } = this.#parts;
+    const ms = (samples * 1000) / sampleRate;
+    const lateMs = this.#delay.came(time.now(), ms, () => this.#leftMs + ms);
+    return lateMs - Math.max(REST_MS, this.#leadMs) - SLACK_MS;
+  }
+
+  /** Milliseconds of sound that wait to be sent. */
+  get #leftMs(): number {
+    return this.waitingSeconds * 1000 + this.#parts.call.stats().queuedMs;
+  }
+
+  #beginSpurt(samples: Int16Array, quietMs: number): void {
+    const { sampleRate, time } = this.#parts;
     const stream = new SoundStream(sampleRate);
     stream.push(samples);
     const spurt: Spurt = { stream, utterance: undefined, sent: -1, marks: [] };
@@ -111,6 +137,8 @@ export class SoundFeed {
 
   /** Drops everything within one frame. The marks that wait come back now. */
   clear(reason: string): void {
+    this.#delay.restart();
+    this.#shortened.drop();
     if (this.#spurts.length === 0) return;
     this.#parts.call.interrupt(reason);
     this.#lastMs = -Infinity;

@@ -6,11 +6,18 @@
 //
 // Far ends may send sound faster than it is spoken, and in pieces of any length. So much of it as jitter
 // explains goes on at once, and the rest in its time. A pause of the far end is a pause of its sound.
+//
+// Sound that was held back by a stall comes at once and delays all sound behind it. Until that delay is gone,
+// silence is left out, and the rest goes on faster: the jitter buffer of the listeners shortens it by single
+// periods of the voice, so that no word is lost.
+import { isSilence } from '../audio/shortened-sound.js';
 import { type Codec, CODECS, type CodecName, ticksPerFrame } from '../codecs/codec.js';
+import { A_LAW_VALUES, MU_LAW_VALUES } from '../codecs/g711.js';
 import { ParleyError } from '../errors.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { MediaSocket } from '../media/media-socket.js';
 import type { MediaPort } from './call-route.js';
+import { StallDelay } from './stall-delay.js';
 
 export interface SoundPortOptions {
   readonly plane: Pick<MediaPlane, 'openStream' | 'openSocket' | 'nowMs'>;
@@ -29,6 +36,7 @@ export interface SoundPortOptions {
 export type FrameCodec = Extract<CodecName, 'L16' | 'PCMU' | 'PCMA'>;
 
 const FRAME_MS = 20;
+const MOST_UNREAD_MS = 160; // of sound that the far end has not read: silence behind it is not sent
 const LOW_MS = 400; // encoded sound ahead of its time
 const HIGH_MS = 1500;
 const RTP_HEADER_BYTES = 12;
@@ -36,6 +44,9 @@ const PAYLOAD_TYPE = 96;
 const AHEAD_MS = 200; // of its time: the most that the jitter buffer takes without a loss
 const PAUSE_MS = 200; // behind its time: the far end has made a pause
 const DRIFT = 0.01; // sound that waits is sent on faster by this: the far end's clock may be ahead of ours
+const RECOVERY = 0.1; // the same after a stall: the jitter buffer shortens sound by at least so much
+const TAIL_FRAMES = 5; // of silence, which go on before silence is left out
+const LEAD_IN_FRAMES = 2; // of silence, which go on before sound
 const MOST_WAITING_MS = 60_000;
 // An address that nothing is sent to (RFC 5737): the plane tells senders apart by it.
 const FAR_END = { address: '192.0.2.1', port: 5004 } as const;
@@ -58,6 +69,11 @@ export class SoundPort {
   #lastMs = 0;
   #isAfterPause = false;
   #isClosed = false;
+  readonly #delay = new StallDelay();
+  /** Milliseconds of the sound that waits because of a stall. */
+  #lateMs = 0;
+  /** Frames of silence in a row that have come to their turn since the last stall. */
+  #silentFrames = 0;
 
   /** Throws CALL_LIMIT. */
   constructor(options: SoundPortOptions) {
@@ -120,12 +136,19 @@ export class SoundPort {
     else this.#waiting.push(sound);
     this.#waitingBytes += sound.length;
     this.#sendOn();
+    const ms = sound.length / this.#bytesPerMs;
+    this.#lateMs = this.#delay.came(this.#options.plane.nowMs, ms, () => this.waitingMs);
+    if (this.#lateMs < FRAME_MS) this.#silentFrames = 0;
   }
 
   /** Forgets the last `ms` of the sound that waits; all of it without that. */
   drop(ms = MOST_WAITING_MS): void {
     const bytes = Math.min(this.#waitingBytes, 2 * Math.floor((ms * this.#bytesPerMs) / 2)); // whole samples
     this.#waitingBytes -= bytes;
+    if (bytes > 0) {
+      this.#delay.restart();
+      this.#lateMs = 0;
+    }
     for (let left = bytes; left > 0;) {
       const sound = this.#waiting.pop() ?? new Uint8Array(left);
       if (sound.length > left) this.#waiting.push(sound.subarray(0, sound.length - left));
@@ -154,9 +177,39 @@ export class SoundPort {
   #sendOn(): void {
     if (this.#isClosed || this.#waitingBytes < this.#frameBytes) return;
     const nowMs = this.#options.plane.nowMs;
-    if (this.#dueMs > nowMs) this.#dueMs -= DRIFT * Math.min(FRAME_MS, nowMs - this.#lastMs);
+    const share = this.#lateMs >= FRAME_MS ? RECOVERY : DRIFT;
+    if (this.#dueMs > nowMs) this.#dueMs -= share * Math.min(FRAME_MS, nowMs - this.#lastMs);
     this.#lastMs = nowMs;
-    while (this.#waitingBytes >= this.#frameBytes && this.#dueMs < nowMs + AHEAD_MS) this.#sendFrame();
+    while (this.#waitingBytes >= this.#frameBytes && this.#dueMs < nowMs + AHEAD_MS) {
+      this.#take(this.#packet.subarray(RTP_HEADER_BYTES));
+      if (!this.#isLeftOut()) this.#sendFrame();
+    }
+  }
+
+  /** The frame whose turn it is need not go on: it is silence, and so is what is around it. */
+  #isLeftOut(): boolean {
+    if (this.#lateMs < FRAME_MS) return false;
+    if (!this.#isSilent(this.#packet.subarray(RTP_HEADER_BYTES))) this.#silentFrames = 0;
+    else if (++this.#silentFrames > TAIL_FRAMES && this.#isNextSilent()) {
+      this.#lateMs -= FRAME_MS;
+      return true;
+    }
+    return false;
+  }
+
+  #isNextSilent(): boolean {
+    let bytes = LEAD_IN_FRAMES * this.#frameBytes;
+    if (this.#waitingBytes < bytes) return false;
+    for (const sound of this.#waiting) {
+      if (bytes <= 0) break;
+      if (!this.#isSilent(sound.subarray(0, bytes))) return false;
+      bytes -= sound.length;
+    }
+    return true;
+  }
+
+  #isSilent(sound: Uint8Array): boolean {
+    return isSilence(samplesOf(sound, this.#options.receives));
   }
 
   #sendFrame(): void {
@@ -164,7 +217,6 @@ export class SoundPort {
     this.#isAfterPause = false;
     this.#packet.writeUInt16BE(this.#sequence, 2);
     this.#packet.writeUInt32BE(this.#timestamp >>> 0, 4);
-    this.#take(this.#packet.subarray(RTP_HEADER_BYTES));
     this.#socket.feed(this.#packet, FAR_END.address, FAR_END.port);
     this.#sequence = (this.#sequence + 1) & 0xffff;
     this.#timestamp = (this.#timestamp + ticksPerFrame(this.#received, FRAME_MS)) >>> 0;
@@ -192,6 +244,23 @@ export class SoundPort {
     this.#socket.close();
     return Promise.resolve();
   }
+}
+
+/**
+ * True if a frame that leaves need not be sent: nobody can hear it, and the far end has `unreadMs` of sound
+ * to read before. What follows it is heard sooner then.
+ */
+export function isNeedless(frame: () => Uint8Array, codec: FrameCodec, unreadMs: number): boolean {
+  return unreadMs > MOST_UNREAD_MS && isSilence(samplesOf(frame(), codec));
+}
+
+function samplesOf(sound: Uint8Array, codec: FrameCodec): Int16Array {
+  if (codec !== 'L16') {
+    const values = codec === 'PCMU' ? MU_LAW_VALUES : A_LAW_VALUES;
+    return Int16Array.from(sound, (code) => values[code] as number);
+  }
+  const view = new DataView(sound.buffer, sound.byteOffset, sound.byteLength);
+  return Int16Array.from({ length: sound.length >> 1 }, (_, n) => view.getInt16(2 * n)); // RTP: big endian
 }
 
 function openPlayout(

@@ -15,6 +15,7 @@ import { type AskedSpeech, askedSpeech, FakeStream, OUTCOME } from './fake-speec
 
 class RecordedPeer implements Peer {
   readonly messages: (Record<string, unknown> | string)[] = [];
+  readonly unreadBytes = 0;
   closedWith: readonly [code: number, reason: string] | undefined;
   #full: Promise<void> | undefined;
   #read: () => void = () => undefined;

@@ -20,6 +20,7 @@ interface Times {
 
 export class FakePeer implements Peer {
   readonly messages: ServerMessage[] = [];
+  readonly unreadBytes = 0;
   closedWith: readonly [code: number, reason: string] | undefined;
   #full: Promise<void> | undefined;
   #makeRoom: () => void = () => undefined;

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { SoundFeed } from '../../src/call/sound-feed.js';
 import { G722, OPUS, PCMU } from '../../src/codecs/codec.js';
 import { MU_LAW_VALUES } from '../../src/codecs/g711.js';
+import { SoundStream } from '../../src/speaking/sound-stream.js';
 import type { Utterance } from '../../src/call/utterance.js';
 import { settle } from '../agents/handled-call.js';
 import { type CallUnderTest, FRAME_MS, openCalls, type SentPacket } from '../fakes/call-under-test.js';
@@ -25,16 +26,37 @@ interface FeedUnderTest extends CallUnderTest {
   /** Lets so many frames leave, and what they cause happen. */
   leave(frames: number): Promise<void>;
   count(type: string): number;
+  /** Speaks in real time: words of 200 ms, each with a silence of 300 ms and a mark behind it. */
+  speak(ms: number, say?: () => void): Promise<void>;
+  /** The sound of this time comes at its end, at once. */
+  stall(ms: number, say?: () => void): Promise<void>;
+  /** Resolves when all that was pushed is in the playout, but for a part of a frame. */
+  encoded(): Promise<void>;
+  /** Mu-law of the words that were spoken so far. */
+  readonly words: number[];
+  /** Names of the marks that were sent so far. */
+  readonly marks: string[];
 }
+
+const WORD_PIECES = 10;
+const PIECES = 25;
 
 function openFeed(options: Parameters<typeof calls.open>[1] = {}): FeedUnderTest {
   const under = calls.open(undefined, options);
   const marked: string[] = [];
   const { call, time } = under;
   let last: Utterance | undefined;
+  /** Whole frames that the streams took, which the encoder passes on in its time. */
+  let frames = 0;
+  /** The same, before the last stream. */
+  let before = 0;
   const feed = new SoundFeed({
     call: {
-      play: (sound) => (last = call.play(sound)),
+      play: (sound) => {
+        before = frames;
+        if (sound instanceof SoundStream) frames += countFrames(sound, (more) => (frames += more));
+        return (last = call.play(sound));
+      },
       observe: (observer) => call.observe(observer),
       interrupt: (reason) => call.interrupt(reason),
       stats: () => call.stats(),
@@ -44,21 +66,68 @@ function openFeed(options: Parameters<typeof calls.open>[1] = {}): FeedUnderTest
     time,
     marked: (name) => void marked.push(name),
   });
+  const push = (codes: Uint8Array) => feed.push(Int16Array.from(codes, (code) => MU_LAW_VALUES[code] ?? 0));
+  const leave = async (frames: number) => {
+    for (let frame = 0; frame < frames; frame++) {
+      under.pass(FRAME_MS);
+      await settle();
+    }
+  };
+  const encoded = () =>
+    until(() => {
+      const { queuedMs, packets, silencePackets } = call.stats();
+      const isHeldBack = frames - before <= 3;
+      return packets - silencePackets + queuedMs / FRAME_MS >= (isHeldBack ? before : frames);
+    });
+  const [words, marks]: [number[], string[]] = [[], []];
+  let pieces = 0;
+  const piece = () => {
+    const isWord = pieces++ % PIECES < WORD_PIECES;
+    const codes = isWord ? noise(160, pieces) : new Uint8Array(160).fill(SILENCE);
+    push(codes);
+    if (isWord) words.push(...codes);
+    if (pieces % PIECES !== 0) return;
+    marks.push(`m${pieces}`);
+    feed.mark(`m${pieces}`);
+  };
   return {
     ...under,
     feed,
     marked,
-    push: (codes) => feed.push(Int16Array.from(codes, (code) => MU_LAW_VALUES[code] ?? 0)),
+    words,
+    marks,
+    push,
     pushed: () => last?.pushed,
     queued: (ms) => until(() => call.stats().queuedMs >= ms),
-    leave: async (frames) => {
-      for (let frame = 0; frame < frames; frame++) {
-        under.pass(FRAME_MS);
-        await settle();
+    leave,
+    encoded,
+    speak: async (ms, say = piece) => {
+      for (let spoken = 0; spoken < ms; spoken += FRAME_MS) {
+        say();
+        await encoded();
+        await leave(1);
       }
+    },
+    stall: async (ms, say = piece) => {
+      await leave(ms / FRAME_MS);
+      for (let spoken = 0; spoken < ms; spoken += FRAME_MS) say();
+      await encoded();
     },
     count: (type) => under.events.filter((event) => event.type === type).length,
   };
+}
+
+/** Frames that the stream has, and calls `onMore` with those that it takes later. */
+function countFrames(stream: SoundStream, onMore: (frames: number) => void): number {
+  let samples = stream.waiting;
+  const push = stream.push.bind(stream);
+  stream.push = (more) => {
+    const before = Math.floor(samples / 160);
+    samples += more.length;
+    onMore(Math.floor(samples / 160) - before);
+    return push(more);
+  };
+  return Math.floor(samples / 160);
 }
 
 /** Loud mu-law codes, none of them silence; each seed has its own. */
@@ -228,6 +297,49 @@ test('after a gap by jitter, speech in real time begins later, and bridges the n
   await leave(4);
   const heard = codesOf(sent().filter((packet) => !isSilent(packet)));
   assert.deepEqual(heard, Buffer.from(sound.subarray(480, 480 + 640)));
+});
+
+test('after a stall the sound is in time again within seconds; every word and mark is there in its order', async () => {
+  const { speak, stall, feed, call, words, marks, marked, sent, leave } = openFeed();
+  sent();
+  await speak(2000);
+  await stall(500);
+  assert.ok(call.stats().queuedMs >= 440);
+  await speak(4000);
+  assert.ok(call.stats().queuedMs <= 160, `${call.stats().queuedMs} ms wait`);
+  await speak(4000);
+  void feed.played();
+  await until(async () => (await leave(1), marked.length === marks.length));
+  assert.deepEqual(marked, marks);
+  const heard = [...codesOf(sent())].filter((code) => code !== SILENCE);
+  assert.deepEqual(heard, words);
+});
+
+test('a bot that speaks without a silence is in time again after a stall', async () => {
+  const { push, speak, stall, call } = openFeed();
+  const tone = Uint8Array.from({ length: 160 }, (_, n) => (n % 40 < 20 ? 0x10 : 0x90));
+  const say = () => push(tone);
+  await speak(1000, say);
+  assert.ok(call.stats().queuedMs <= 60, `${call.stats().queuedMs} ms wait at first`);
+  await stall(500, say);
+  await speak(4500, say);
+  assert.ok(call.stats().queuedMs <= 160, `${call.stats().queuedMs} ms wait`);
+});
+
+test('an answer that comes at once after a pause keeps its silences', async () => {
+  const { push, queued, leave, speak, sent, feed } = openFeed();
+  await speak(1000);
+  await leave(100);
+  sent();
+  const answer = Buffer.concat([noise(4000), Buffer.alloc(4000, SILENCE), noise(4000, 2), noise(400, 3)]);
+  for (let at = 0; at < answer.length; at += 160) push(answer.subarray(at, at + 160));
+  await queued(1000);
+  let isPlayed = false;
+  void feed.played().then(() => (isPlayed = true));
+  await until(async () => (await leave(1), isPlayed));
+  const heard = codesOf(sent());
+  const from = heard.findIndex((code) => code !== SILENCE);
+  assert.deepEqual(heard.subarray(from, from + answer.length), answer);
 });
 
 test('what a bot says right after a clear is not held back', async () => {

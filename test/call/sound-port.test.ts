@@ -1,7 +1,8 @@
 // The port of a call without RTP, on a plane whose clock the test holds.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { SoundPort, type FrameCodec } from '../../src/call/sound-port.js';
+import { isNeedless, SoundPort, type FrameCodec } from '../../src/call/sound-port.js';
+import { CODECS } from '../../src/codecs/codec.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { until } from '../fakes/until.js';
 
@@ -102,6 +103,99 @@ test('a pause of the far end is a pause of its sound', (t) => {
   assert.equal(sentOnMs(), 1020);
   assert.equal(port.port.socket?.stats().jitterMs, 0);
 });
+
+/** A far end that speaks in real time: words of 200 ms, each with a silence behind it. */
+function speaker({ port, pass }: Opened, silenceMs: number) {
+  const { socket = assert.fail() } = port.port;
+  const [came, went]: [number[], number[]] = [[], []];
+  const feed = socket.feed.bind(socket);
+  socket.feed = (packet, ...from) => (went.push(packet.at(-1) ?? 0), feed(packet, ...from));
+  let count = 0;
+  const piece = () => {
+    const isWord = (20 * count++) % (200 + silenceMs) < 200;
+    // Loud codes of mu-law; the words differ, so that none can be lost unseen.
+    const code = isWord ? count % 100 : 0xff;
+    came.push(code);
+    port.receive(new Uint8Array(160).fill(code));
+  };
+  return {
+    speak: (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 20) {
+        piece();
+        pass(20);
+      }
+    },
+    stall: (ms: number) => {
+      pass(ms);
+      for (let passed = 0; passed < ms; passed += 20) piece();
+    },
+    came: () => came.splice(0),
+    went: () => went.splice(0),
+  };
+}
+
+const words = (codes: readonly number[]) => codes.filter((code) => code !== 0xff);
+
+test('the sound behind a stall is in time again after a few silences, and no word is lost', (t) => {
+  const opened = open(t);
+  const { speak, stall, came, went } = speaker(opened, 300);
+  speak(2000);
+  stall(500);
+  assert.equal(opened.port.waitingMs, 300); // the jitter buffer of the listeners has the rest
+  speak(2000);
+  assert.ok(opened.port.waitingMs <= 40, String(opened.port.waitingMs));
+  speak(5000);
+  opened.pass(1000);
+  const [received, sent] = [came(), went()];
+  assert.deepEqual(words(sent), words(received));
+  const leftOutMs = 20 * (received.length - sent.length);
+  assert.ok(leftOutMs >= 100 && leftOutMs <= 300, String(leftOutMs));
+});
+
+test('speech without a silence is in time again after a stall, and every frame of it goes on', (t) => {
+  const opened = open(t);
+  const { speak, stall, came, went } = speaker(opened, 0);
+  speak(2000);
+  stall(500);
+  speak(4000);
+  assert.ok(opened.port.waitingMs <= 40, String(opened.port.waitingMs));
+  opened.pass(1000);
+  assert.deepEqual(went(), came());
+});
+
+test('the silence of sound that is sent ahead of its time goes on as it is', (t) => {
+  const opened = open(t);
+  const { speak, stall, came, went } = speaker(opened, 500);
+  speak(1000);
+  opened.pass(3000);
+  stall(0);
+  for (let n = 0; n < 8; n++) {
+    speak(20);
+    opened.port.receive(new Uint8Array(800 * PCMU_MS).fill(0xff));
+    came();
+    went();
+  }
+  assert.ok(opened.port.waitingMs > 5000);
+  let sent = 0;
+  for (; opened.port.waitingMs > 0; sent += went().length) opened.pass(1000);
+  assert.ok(20 * sent > 5900, String(sent));
+});
+
+for (const codec of ['L16', 'PCMU', 'PCMA'] as const) {
+  test(`a frame of ${codec} need not be sent if it is silent and much before it is not read`, () => {
+    const silence = CODECS[codec].silence(20);
+    const sound = silence.map((code, n) => (n % 20 === 0 ? code ^ 0x40 : code));
+    const asked = [
+      [silence, 200],
+      [silence, 160],
+      [sound, 200],
+    ] as const;
+    assert.deepEqual(
+      asked.map(([frame, unreadMs]) => isNeedless(() => frame, codec, unreadMs)),
+      [true, false, false],
+    );
+  });
+}
 
 test('sound that waits can be forgotten', (t) => {
   const { port, pass, sentOnMs } = open(t);

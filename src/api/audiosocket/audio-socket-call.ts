@@ -8,6 +8,7 @@ import { type HandledCall, NO_AGENT } from '../../call/call-handler.js';
 import { callClients } from '../../call/client-limits.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
 import type { AudioSocketConfig } from '../../config/audio-socket-config.js';
+import { isNeedless } from '../../call/sound-port.js';
 import { asParleyError, guarded, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
 import { hangUpMessage, type MessageListener, MessageReader } from './audio-socket-messages.js';
@@ -33,6 +34,7 @@ const PROTOCOL = 'audiosocket';
 const UUID_MS = 5000;
 const FIRST_SOUND_MS = 300; // without a sound the call begins, at 8 kHz
 const SILENT_MS = 60_000; // Asterisk sends nothing while its caller's side sends nothing
+const FRAME_MS = 20;
 const MOST_UNREAD_FRAMES = 100; // two seconds, besides what the kernel holds
 const MOST_RATE_CHANGES = 8;
 const LINGER_MS = 2000; // for the far end to read the end of the call
@@ -50,6 +52,8 @@ export class AudioSocketCall implements MessageListener {
   #call: Pick<SoundCall, CallPart> | undefined;
   #heardMs: number;
   #isOver = false;
+  /** Frames of silence in a row that were not sent, because the far end has much to read. */
+  #needlessFrames = 0;
   #cancelTimer: () => void;
   /** Kinds of messages that were named in the log. */
   readonly #unknown = new Set<number>();
@@ -225,10 +229,13 @@ export class AudioSocketCall implements MessageListener {
       return this.#fail(new ParleyError('TIMEOUT', `nothing came for ${SILENT_MS / 1000} s`));
     }
     const message = this.#sound.message(frame);
-    if (this.#socket.writableLength > MOST_UNREAD_FRAMES * message.length) {
+    const unreadFrames = this.#socket.writableLength / message.length;
+    if (unreadFrames + this.#needlessFrames > MOST_UNREAD_FRAMES) {
       return this.#fail(new ParleyError('LISTENER_SLOW', 'the far end does not read the sound of the call'));
     }
-    this.#socket.write(message);
+    const isLeftOut = isNeedless(() => frame, this.#sound.codec, unreadFrames * FRAME_MS);
+    this.#needlessFrames = isLeftOut ? this.#needlessFrames + 1 : 0;
+    if (!isLeftOut) this.#socket.write(message);
   }
 
   #fail({ code, message }: ParleyError): void {

@@ -11,6 +11,8 @@ export interface Peer {
    * chunks.
    */
   drained(): Promise<void>;
+  /** Bytes of what was sent that are still buffered. */
+  readonly unreadBytes: number;
   /** Closes the socket. Idempotent. Calls `closed` of the handler. */
   close(code: number, reason: string): void;
 }

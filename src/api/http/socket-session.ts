@@ -114,6 +114,7 @@ export class SocketSession {
   }
 
   #peer(): Peer {
+    const socket = this.#socket;
     return {
       send: (message) => {
         if (this.#end !== undefined) return;
@@ -122,6 +123,9 @@ export class SocketSession {
         this.#sender.send(message);
       },
       drained: () => this.#sender.drained(),
+      get unreadBytes() {
+        return socket.bufferedAmount;
+      },
       close: (code, reason) => this.close(code, reason, 'dialect'),
     };
   }

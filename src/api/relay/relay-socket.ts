@@ -3,9 +3,11 @@
 //
 //   text messages    ConversationRelay, both ways
 //   binary messages  sound, both ways: `format` of the URL; the server sends 20 ms each, without a pause
+//
+// Silence is left out while the client has much sound to read.
 import type { Agents } from '../../agents/agents.js';
 import type { SoundCall, SoundCalls } from '../../call/sound-calls.js';
-import type { FrameCodec } from '../../call/sound-port.js';
+import { type FrameCodec, isNeedless } from '../../call/sound-port.js';
 import { readRelayAttributes, type RelayAttributes } from '../../config/relay-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { SocketHandler, Dialect, Handshake, Peer } from '../http/socket-dialect.js';
@@ -27,6 +29,7 @@ const PARAMETER = 'format';
 const FORMATS: Readonly<Record<string, FrameCodec>> = { pcm: 'L16', ulaw: 'PCMU', alaw: 'PCMA' };
 const PROTOCOL = 'websocket';
 const NAME = 'a socket';
+const FRAME_MS = 20;
 const TRY_AGAIN = 1013;
 const TOO_BIG = 1009;
 
@@ -45,7 +48,7 @@ class RelayConversation implements SocketHandler {
   readonly #peer: Peer;
   readonly #requestId: string;
   readonly #log: RelaySocketParts['log'];
-  readonly #isPcm: boolean;
+  readonly #codec: FrameCodec;
   readonly #talk: RelayTalk | undefined;
   readonly #call: SoundCall | undefined;
 
@@ -55,7 +58,7 @@ class RelayConversation implements SocketHandler {
     this.#peer = peer;
     this.#requestId = requestId;
     this.#log = parts.log;
-    this.#isPcm = codec === 'L16';
+    this.#codec = codec;
     try {
       this.#call = parts.soundCalls.open({
         protocol: PROTOCOL,
@@ -63,7 +66,7 @@ class RelayConversation implements SocketHandler {
         owner: keyed ? client : undefined,
         sends: codec,
         receives: codec,
-        onFrame: (payload) => this.#peer.send(this.#swapped(payload)),
+        onFrame: (payload) => this.#sendFrame(payload),
       });
       const { call, handled } = this.#call;
       parts.agents.clientConducts(call.id);
@@ -86,6 +89,16 @@ class RelayConversation implements SocketHandler {
 
   async closed(): Promise<void> {
     await this.#call?.call.close('client closed its socket');
+  }
+
+  /** The next 20 ms of the call. */
+  #sendFrame(payload: Uint8Array): void {
+    const unreadMs = (this.#peer.unreadBytes * FRAME_MS) / payload.length;
+    if (!isNeedless(() => payload, this.#codec, unreadMs)) this.#peer.send(this.#swapped(payload));
+  }
+
+  get #isPcm(): boolean {
+    return this.#codec === 'L16';
   }
 
   #hear(sound: Uint8Array): void {

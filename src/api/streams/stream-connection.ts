@@ -7,6 +7,7 @@
 // it gave is played to its end. If the bot is lost, the caller hears a phrase. Then the call ends.
 import type { HandledCall, Talk } from '../../call/call-handler.js';
 import { SoundFeed } from '../../call/sound-feed.js';
+import { isNeedless } from '../../call/sound-port.js';
 import type { MediaStreamConfig } from '../../config/media-stream-config.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { Time } from '../../time.js';
@@ -29,6 +30,7 @@ const BACK_OFF_MS = [250, 500, 1000, 2000] as const;
 /** Bytes that the bot has not read: from here on it gets no sound, or is lost. Half a minute, and four. */
 const SLOW_BYTES = 512 * 1024;
 const LOST_BYTES = 4 * 1024 * 1024;
+const BYTES_PER_MS = 20; // of messages with the sound of one track
 const PHRASE_MS = 60_000;
 const REST_MS = 610_000; // more than the sound that can wait
 const NORMAL = 1000;
@@ -156,9 +158,14 @@ class StreamConnection implements Talk {
   }
 
   #chunk(track: StreamTrack, number: number, timestampMs: number, payload: string): void {
-    if ((this.#socket?.unreadBytes ?? 0) > SLOW_BYTES)
-      this.#refuse('31930', 'sound for the bot is dropped: it reads too slowly');
-    else this.#send(this.#writer.media(track, number, timestampMs, payload));
+    const unreadBytes = this.#socket?.unreadBytes ?? 0;
+    if (unreadBytes > SLOW_BYTES)
+      return this.#refuse('31930', 'sound for the bot is dropped: it reads too slowly');
+    const unreadMs = unreadBytes / BYTES_PER_MS / TRACKS[this.#config.track].length;
+    const frame = () => Buffer.from(payload, 'base64');
+    if (!isNeedless(frame, 'PCMU', unreadMs))
+      this.#send(this.#writer.media(track, number, timestampMs, payload));
+    return undefined;
   }
 
   #send(message: string): void {

@@ -321,12 +321,19 @@ test('a far end that does not read has its call ended, and its connection too', 
   farEnd.pause();
   farEnd.send(0x16, Buffer.alloc(1920)); // 48 kHz: it fills the kernel's buffers soon
   await until(() => call.codec.name === 'L16');
+  let frames = 0;
   await until(() => {
     farEnd.send(0x02);
-    pass(1000);
+    pass(200);
+    frames += 10;
     return reasons.length > 0;
   });
   assert.deepEqual([log.at(-1)?.['code'], reasons], ['LISTENER_SLOW', ['audiosocket: far end failed']]);
+  farEnd.resume();
+  await farEnd.hungUp();
+  // Beside the sound that it has not read, silence was not sent.
+  const leftOut = frames - farEnd.sounds(0x16).length;
+  assert.ok(leftOut >= 80 && leftOut <= 110, String(leftOut));
   time.advance(2000);
   assert.equal(time.waiting, 0);
 });

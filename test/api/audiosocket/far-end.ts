@@ -72,6 +72,10 @@ export class FarEnd {
     this.#socket.pause();
   }
 
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** The messages of sound of this kind. */
   sounds(kind = 0x10): Buffer[] {
     return this.received.filter((one) => one.kind === kind).map(({ payload }) => payload);

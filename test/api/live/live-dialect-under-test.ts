@@ -52,6 +52,7 @@ export function openLiveDialect(
   const peer: Peer = {
     send: (message) => void messages.push(JSON.parse(String(message)) as Message),
     drained: () => Promise.resolve(),
+    unreadBytes: 0,
     close: (...why) => void closedWith.push(why),
   };
   const handshake = {
