@@ -1,5 +1,6 @@
 // Finds that a turn of the caller has probably ended, before that is decided: the caller is silent, and the
-// text so far has not changed, for a set time.
+// text so far has not changed, for a set time. A recogniser without texts so far tells one at the pause. That
+// text is of all that was said, so that only the silence counts.
 //
 //   speech.stopped ──▶ silent and unchanged for so long ──▶ likely ──▶ turn.ended
 //        ▲                                                    └─ speech, another text ──▶ unlikely
@@ -19,6 +20,7 @@ export class LikelyEnd {
   readonly #onChange: (turn: LikelyTurn | undefined) => void;
   #said: LikelyTurn | undefined;
   #isSilent = false;
+  #silentSinceMs = 0;
   #isLikely = false;
   #cancel: () => void = () => undefined;
 
@@ -38,6 +40,7 @@ export class LikelyEnd {
 
   stopped(): void {
     this.#isSilent = true;
+    this.#silentSinceMs = this.#time.now();
     this.#wait();
   }
 
@@ -45,9 +48,11 @@ export class LikelyEnd {
   partial(text: string, language: string | undefined): void {
     const trimmed = text.trim();
     if (trimmed === this.#said?.text) return;
+    const isFirst = this.#said === undefined;
     this.#said = { text: trimmed, language };
     this.#unlikely();
-    if (this.#isSilent) this.#wait();
+    const silentMs = isFirst ? this.#time.now() - this.#silentSinceMs : 0;
+    if (this.#isSilent) this.#wait(this.#silenceMs - silentMs);
   }
 
   /** The turn is over: what is likely stays so until its text is known. Idempotent. */
@@ -64,14 +69,16 @@ export class LikelyEnd {
     this.ended();
   }
 
-  #wait(): void {
+  #wait(ms = this.#silenceMs): void {
     this.#cancel();
     const said = this.#said;
     if (said === undefined || said.text === '') return;
-    this.#cancel = this.#time.after(this.#silenceMs, () => {
+    const likely = () => {
       this.#isLikely = true;
       this.#onChange(said);
-    });
+    };
+    if (ms <= 0) likely();
+    else this.#cancel = this.#time.after(ms, likely);
   }
 
   #unlikely(): void {

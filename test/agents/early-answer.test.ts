@@ -146,6 +146,41 @@ test('the text has to be unchanged for the time, and one early answer replaces t
   assert.deepEqual(under.early, [false]);
 });
 
+/** The caller speaks for a second, and is silent. */
+function falls(under: AgentUnderTest): void {
+  under.begins();
+  under.pass(1000);
+  under.hearing.report({ type: 'speech.stopped', atMs: under.time.now(), durationMs: 1000 });
+}
+
+test('without texts so far the model is asked with the text of the pause, once the silence lasts', async () => {
+  const under = open();
+  falls(under);
+  under.pass(100);
+  under.text(' Hello? ', false);
+  under.pass(EARLY_MS - 101);
+  assert.equal(under.model.answers.length, 0);
+  under.pass(1);
+  const answer = await under.model.asked(0);
+  assert.deepEqual(answer.asked, ['user: Hello?']);
+  answer.say('Good morning.').done();
+  decides(under, 'Hello?');
+  await under.passUntil(() => under.count('utterance.spoken') === 1);
+  assert.deepEqual([under.early, under.model.answers.length], [[true], 1]);
+});
+
+test('a text of the pause that comes late asks the model at once', async () => {
+  const under = open();
+  falls(under);
+  under.pass(EARLY_MS + 100);
+  under.text('I want', false);
+  const first = await under.model.asked(0);
+  under.begins();
+  await until(() => first.isOver);
+  under.pass(EARLY_MS);
+  assert.deepEqual([under.early, under.model.answers.length], [[false], 1]);
+});
+
 test('at most three early answers are asked for in one turn', async () => {
   const under = open();
   for (let pause = 0; pause < 5; pause++) {
