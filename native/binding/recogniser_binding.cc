@@ -89,13 +89,18 @@ class EventSink final : public runtime::TextSink {
   }
 
  private:
-  // A partial text that was not taken is replaced by the next one.
+  // The text of a pause also replaces a partial one: it is the same, or later.
+  static bool Replaces(const runtime::RecognisedText& next, const runtime::RecognisedText& last) {
+    return !last.final && last.part == next.part && (!last.pause || next.pause || next.final);
+  }
+
+  // A text that was not taken is replaced by the next one of its turn.
   void Keep(Event event) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       const auto* const text = std::get_if<runtime::RecognisedText>(&event);
       auto* const last = events_.empty() ? nullptr : std::get_if<runtime::RecognisedText>(&events_.back());
-      if (text != nullptr && last != nullptr && !last->final && last->part == text->part) *last = *text;
+      if (text != nullptr && last != nullptr && Replaces(*text, *last)) *last = *text;
       else events_.push_back(std::move(event));
     }
     Notifier::Ready(notifier_, handle_);
@@ -170,6 +175,7 @@ runtime::RecognitionRequest RecognitionRequestIn(const Napi::Value& value) {
   request.context = Text(object, "context");
   request.rate = Uint32In(object.Get("rate"), "rate", 1, 1'000'000);
   if (Has(object, "partials")) request.partials = BooleanIn(object.Get("partials"), "partials");
+  if (Has(object, "pauses")) request.pauses = BooleanIn(object.Get("pauses"), "pauses");
   if (Has(object, "gated")) request.gated = BooleanIn(object.Get("gated"), "gated");
   if (Has(object, "orders")) request.orders = PlacedOrdersIn(object.Get("orders"));
   if (Has(object, "pieceSeconds"))
@@ -231,7 +237,7 @@ size_t UnitsOf(const std::string& text, size_t bytes) {
 
 Napi::Object ToObject(Napi::Env env, const runtime::RecognisedText& text) {
   Napi::Object object = Napi::Object::New(env);
-  object.Set("type", text.final ? "final" : "partial");
+  object.Set("type", text.final ? "final" : text.pause ? "pause" : "partial");
   object.Set("part", ToNumber(env, text.part));
   object.Set("text", text.text);
   object.Set("stable", ToNumber(env, UnitsOf(text.text, std::min(text.stable, text.text.size()))));

@@ -250,10 +250,28 @@ void LiveRecognition::Settle(Clock::time_point now) {
   segments_.front()->is_settled = true;
   if (segments_.front()->is_closed) CloseSegment();
   ReportIfOver(now);
+  ReportPause();
 }
 
 void LiveRecognition::ReportPartial() {
   if (!request().partials || ending() || segments_.empty() || state_ == State::kWaiting) return;
+  const RecognisedText text = TextSoFar();
+  const std::string shown = text.text + '\0' + std::to_string(text.stable);
+  if (text.text.empty() || shown == reported_) return;
+  reported_ = shown;
+  Report(text);
+}
+
+// The text of a pause is told also if it is empty, or is the last partial text.
+void LiveRecognition::ReportPause() {
+  const bool is_whole = segments_.size() == 1 && segments_.back()->is_settled;
+  if (!request().pauses || ending() || state_ != State::kPaused || !is_whole) return;
+  RecognisedText text = TextSoFar();
+  text.pause = true;
+  Report(text);
+}
+
+RecognisedText LiveRecognition::TextSoFar() const {
   const Segment& segment = *segments_.front();
   std::vector<std::string> texts = texts_, stable = texts_;
   texts.push_back(segment.transcript.text());
@@ -262,15 +280,12 @@ void LiveRecognition::ReportPartial() {
   text.part = turn_;
   text.text = model::JoinTexts(texts);
   text.stable = model::JoinTexts(stable).size();
-  const std::string shown = text.text + '\0' + std::to_string(text.stable);
-  if (text.text.empty() || shown == reported_) return;
-  reported_ = shown;
   std::vector<std::string> languages = languages_;
   languages.push_back(segment.transcript.language());
   text.language = model::JoinLanguages(languages);
   text.begin_seconds = SecondsOf(turn_first_);
   text.end_seconds = SecondsOf(segment.first + segment.recognised);
-  Report(text);
+  return text;
 }
 
 }  // namespace parley::runtime

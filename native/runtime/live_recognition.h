@@ -73,6 +73,8 @@ class LiveRecognition final : public Recognition {
   bool BeginPass(PassKind kind, Clock::time_point now);
   void CloseSegment();
   void ReportPartial();
+  void ReportPause();
+  RecognisedText TextSoFar() const;
 
   const RecognitionSetup setup_;
   const std::string language_;

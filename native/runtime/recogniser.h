@@ -55,6 +55,7 @@ struct RecognitionRequest {
   std::string context;     // background, names and hotwords; or of an alignment the text
   uint32_t rate = 16'000;  // of the source, in Hz: 8000 to 192000
   bool partials = false;   // live: texts of a turn that is not over
+  bool pauses = false;     // live: the whole text of a turn at each of its pauses
   // Live: nothing is recognised before TurnOrder::kBegin. Else the first turn begins with the sound, and each
   // other one after the end of the last.
   bool gated = false;
@@ -76,6 +77,7 @@ class SoundSource {
 struct RecognisedText {
   uint64_t part = 0;   // the turn's number, or the piece's of a file
   bool final = false;  // else the text may change after its first `stable` bytes
+  bool pause = false;  // all sound of the turn up to a pause was recognised; the text may be empty
   std::string text;
   size_t stable = 0;
   std::string language;                       // English name; empty: none was found

@@ -47,7 +47,7 @@ class KeptTexts final : public runtime::TextSink {
  public:
   void Recognised(const runtime::RecognisedText& text) override {
     CHECK(!end);
-    (text.final ? finals : partials).push_back(text);
+    (text.final ? finals : text.pause ? pauses : partials).push_back(text);
   }
   void Aligned(const std::vector<runtime::AlignedWord>& some) override {
     words.insert(words.end(), some.begin(), some.end());
@@ -64,7 +64,7 @@ class KeptTexts final : public runtime::TextSink {
     return all;
   }
 
-  std::vector<runtime::RecognisedText> finals, partials;
+  std::vector<runtime::RecognisedText> finals, partials, pauses;
   std::vector<runtime::AlignedWord> words;
   std::vector<std::string> runaways;
   std::optional<runtime::RecognitionEnd> end;

@@ -152,6 +152,33 @@ void ATurnEndsWithTheTextOfItsWhole() {
   CHECK(desk.stats.draft_taken * 2 > desk.stats.draft_offered);
 }
 
+// Also where the text is the last partial one, and where the sound is too short for a text.
+void EachPauseHasAText() {
+  RecogniserDesk desk("tiny-asr-a");
+  const std::vector<float> clip = ReadClip("odd37");
+  RecognitionRequest request = Live();
+  request.pauses = true;
+  const Asked asked = desk.Ask(request), other = desk.Ask(Live());
+  for (const Asked& one : {asked, other}) {
+    one.sound->Add(clip);
+    desk.Run();
+    desk.Order(one, TurnOrder::kPause);
+    desk.Run();
+  }
+  CHECK_EQ(asked.texts->pauses.size(), 1u);
+  CHECK_EQ(asked.texts->pauses[0].text, WholeTurn(desk.loaded, clip));
+  CHECK(other.texts->pauses.empty());
+  desk.Order(asked, TurnOrder::kEnd);
+  desk.Run();
+  CHECK_EQ(asked.texts->pauses.size(), 1u);
+  CHECK_EQ(asked.texts->finals.size(), 1u);
+  desk.Order(asked, TurnOrder::kPause);
+  desk.Run();
+  CHECK_EQ(asked.texts->pauses.size(), 2u);
+  CHECK_EQ(asked.texts->pauses[1].text, "");
+  CHECK_EQ(asked.texts->pauses[1].part, 1u);
+}
+
 void SpeechThatGoesOnDropsTheFinalPass() {
   RecogniserDesk desk("tiny-asr-a");
   const std::vector<float> clip = ReadClip("en91");
@@ -735,6 +762,7 @@ TEST_GROUP(runtime_recogniser) {
       {"a file is read no faster than it is recognised", AFileIsReadNoFasterThanItIsRecognised},
       {"a forced language and a tag are the same", AForcedLanguageAndATagAreTheSame},
       {"a turn ends with the text of its whole", ATurnEndsWithTheTextOfItsWhole},
+      {"each pause has a text", EachPauseHasAText},
       {"speech that goes on drops the final pass", SpeechThatGoesOnDropsTheFinalPass},
       {"a gated caller is heard in turns only", AGatedCallerIsHeardInTurnsOnly},
       {"the official procedure is there, too", TheOfficialProcedureIsThereToo},

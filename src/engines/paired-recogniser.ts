@@ -35,6 +35,9 @@ export class PairedRecogniser implements Recogniser {
   get tellsPartials(): boolean {
     return this.#options.fast.tellsPartials || this.#options.main.tellsPartials;
   }
+  get tellsPauses(): boolean {
+    return this.#options.main.tellsPauses === true;
+  }
   get needsSpeech(): boolean {
     return this.#options.main.needsSpeech === true;
   }
@@ -105,6 +108,7 @@ class PairedSession implements RecognitionSession {
     this.#main = main.open(
       { ...options, partials: false },
       {
+        pause: listener.pause,
         final: (text) => {
           this.#told = text.part;
           listener.final(text);

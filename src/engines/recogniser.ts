@@ -87,6 +87,11 @@ export interface RecognisedText {
 /** A listener that throws ends its session with ENGINE_FAILED. */
 export interface RecognitionListener {
   readonly partial?: (text: RecognisedText) => void;
+  /**
+   * Gated turns: the text of all sound up to a pause, also if it is empty or the last partial one. It is told
+   * while the pause lasts, where the recogniser can.
+   */
+  readonly pause?: ((text: RecognisedText) => void) | undefined;
   readonly final: (text: RecognisedText) => void;
 }
 
@@ -124,6 +129,8 @@ export interface Recogniser {
   readonly languages: readonly string[];
   /** It tells texts of a turn that is not over. */
   readonly tellsPartials: boolean;
+  /** It tells the text of each pause in a turn. */
+  readonly tellsPauses?: boolean;
   /** It makes text of silence, unless the options of a file say how its speech is found. */
   readonly needsSpeech?: boolean;
   /** False after a load that failed, and after a close. */

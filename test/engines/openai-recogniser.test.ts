@@ -54,20 +54,25 @@ interface Listened {
   readonly ring: PcmRing;
   readonly finals: RecognisedText[];
   readonly partials: RecognisedText[];
+  readonly pauses: RecognisedText[];
 }
 
 /** A session that reads its ring from the start. */
 function listen(t: TestContext, { recogniser }: Bench, options: Partial<RecognitionOptions> = {}): Listened {
-  const [finals, partials]: RecognisedText[][] = [[], []];
+  const [finals, partials, pauses]: RecognisedText[][] = [[], [], []];
   const rate = options.sampleRate ?? RATE;
   const ring = PcmRing.open(rate, rate * 60);
   t.after(() => ring.close());
   const session = recogniser.open(
     { sampleRate: rate, use: 'live', ...options },
-    { final: (text) => finals?.push(text), partial: (text) => partials?.push(text) },
+    {
+      final: (text) => finals?.push(text),
+      partial: (text) => partials?.push(text),
+      pause: (text) => pauses?.push(text),
+    },
   );
   session.push(ring);
-  return { session, ring, finals: finals ?? [], partials: partials ?? [] };
+  return { session, ring, finals: finals ?? [], partials: partials ?? [], pauses: pauses ?? [] };
 }
 
 /** Loud samples, with silence from one second to another. */
@@ -175,6 +180,43 @@ test('the text is asked for at the pause, and told at the end of the turn', asyn
   await until(() => finals.length === 1);
   assert.deepEqual([finals[0]?.text, finals[0]?.endSeconds], ['wait', 1]);
   assert.equal(bench.server.asked.length, 1);
+  session.close();
+});
+
+test('the text of a pause is told while it lasts, also an empty one', async (t) => {
+  const bench = await openBench(t);
+  const { session, ring, finals, partials, pauses } = listen(t, bench, { gated: true });
+  session.turn('begin');
+  for (const [index, text] of ['My number is', '', 'My number is 017'].entries()) {
+    ring.write(sound(1));
+    session.turn('pause');
+    (await bench.server.request(index)).say(text);
+    await until(() => pauses.length === index + 1);
+    session.turn('resume');
+  }
+  assert.deepEqual(textsOf(pauses), ['My number is', '', 'My number is 017']);
+  assert.deepEqual(
+    pauses.map(({ part, endSeconds, stable }) => [part, endSeconds, stable]),
+    [
+      [0, 1, 0],
+      [0, 2, 0],
+      [0, 3, 0],
+    ],
+  );
+  assert.deepEqual([partials, finals], [[], []]);
+  session.close();
+});
+
+test('the text of a pause that is over is not told', async (t) => {
+  const bench = await openBench(t);
+  const { session, ring, finals, pauses } = listen(t, bench, { gated: true });
+  session.turn('begin');
+  ring.write(sound(1));
+  session.turn('pause');
+  session.turn('end');
+  (await bench.server.request(0)).say('Yes.');
+  await until(() => finals.length === 1);
+  assert.deepEqual(pauses, []);
   session.close();
 });
 

@@ -171,3 +171,13 @@ test('a session whose feed throws when there is room again ends with an error', 
   assert.deepEqual(rejections.map(String), ['Defect: recognition: a defect']);
   assert.deepEqual([main.sessions, fast.sessions], [0, 0]);
 });
+
+test('the text of a pause is that of the main recogniser', (t) => {
+  const { main, fast, paired, told } = open(t);
+  const tell = ({ part, text }: RecognisedText) => told.push(['pause', part, text]);
+  paired.open(LIVE, { pause: tell, final: () => undefined });
+  const times = { stable: 0, language: 'en', beginSeconds: 0, endSeconds: 1 };
+  fast.opened[0]?.listener.pause?.({ part: 0, text: 'Yet', ...times });
+  main.opened[0]?.listener.pause?.({ part: 0, text: 'Yes.', ...times });
+  assert.deepEqual(told, [['pause', 0, 'Yes.']]);
+});

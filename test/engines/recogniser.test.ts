@@ -83,14 +83,21 @@ function listen(
 ) {
   const finals: RecognisedText[] = [];
   const partials: RecognisedText[] = [];
+  const pauses: RecognisedText[] = [];
   const ring = PcmRing.open(RATE, RATE * seconds);
   t.after(() => ring.close());
   const session = recogniser.open(
     { sampleRate: RATE, use: 'file', ...options },
-    { final: (text) => finals.push(text), partial: (text) => partials.push(text) },
+    {
+      final: (text) => finals.push(text),
+      partial: (text) => partials.push(text),
+      pause: (text) => pauses.push(text),
+    },
   );
-  return { session, ring, finals, partials };
+  return { session, ring, finals, partials, pauses };
 }
+
+const textsOf = (texts: readonly RecognisedText[]) => texts.map(({ text }) => text);
 
 async function transcribe(t: TestContext, recogniser: Qwen3Recogniser, samples: Float32Array) {
   const { session, ring, finals } = listen(t, recogniser);
@@ -160,6 +167,24 @@ test('a turn is told as it is spoken, and its beginning stays', async (t) => {
   assert(finals[0]?.text.startsWith(stable));
   await session.end();
   assert.equal(finals.length, 1);
+});
+
+test('the whole text of a turn is told at each of its pauses, with and without partial texts', async (t) => {
+  const recogniser = await openRecogniser(t);
+  for (const partials of [true, false]) {
+    const told = listen(t, recogniser, { use: 'live', gated: true, partials });
+    told.session.push(told.ring);
+    told.session.turn('begin');
+    told.ring.write(clip('odd37'));
+    told.session.turn('pause');
+    await until(() => told.pauses.length === 1);
+    assert.deepEqual(told.finals, []);
+    told.session.turn('end');
+    await until(() => told.finals.length === 1);
+    assert.deepEqual(textsOf(told.pauses), textsOf(told.finals));
+    assert.deepEqual(textsOf(told.partials), partials ? textsOf(told.finals) : []);
+    await told.session.end();
+  }
 });
 
 test('a gated session hears its turns only', async (t) => {

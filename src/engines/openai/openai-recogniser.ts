@@ -35,6 +35,7 @@ export class OpenAiRecogniser implements Recogniser {
   readonly languages = [];
   readonly needsSpeech = true;
   readonly tellsPartials: boolean;
+  readonly tellsPauses: boolean;
   readonly #options: OpenAiRecogniserOptions;
   readonly #time: Time;
   readonly #client: TranscriptionClient;
@@ -48,6 +49,7 @@ export class OpenAiRecogniser implements Recogniser {
     this.#options = options;
     this.#time = options.time ?? systemTime;
     this.tellsPartials = options.realtime !== undefined;
+    this.tellsPauses = !this.tellsPartials;
     this.#client = new TranscriptionClient(options.servers, options.timeoutMs, this.#time, () => {
       this.#hasAnswered = true;
       this.#trouble = undefined;

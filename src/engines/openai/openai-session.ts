@@ -369,7 +369,16 @@ export class LiveSession extends OpenAiSession {
     const turn = this.#turn;
     if (turn === undefined || turn.early !== undefined || turn.realtime !== undefined) return;
     if (turn.pieces.count === 0) return;
-    turn.early = { ...this.ask(turn.pieces.copy()), end: this.taken };
+    const early: EarlyText = { ...this.ask(turn.pieces.copy()), end: this.taken };
+    turn.early = early;
+    const known = Promise.all([...turn.texts, early.text]).then(joined, () => undefined);
+    this.orFail(known.then((got) => this.#paused(turn, early, got)));
+  }
+
+  /** Tells the text of a pause that lasts; undefined: it could not be had. */
+  #paused(turn: Turn, early: EarlyText, got: Transcription | undefined): void {
+    if (got === undefined || this.isOver || this.#turn !== turn || turn.early !== early) return;
+    this.parts.listener.pause?.(this.guarded(this.text(turn.part, turn.first, early.end, got)));
   }
 
   #goOn(): void {

@@ -68,6 +68,8 @@ export interface NativeRecognitionRequest {
   /** Hz of the ring. */
   readonly rate: number;
   readonly partials?: boolean | undefined;
+  /** Live: tells the text of each pause. */
+  readonly pauses?: boolean;
   readonly gated?: boolean | undefined;
   /** Orders given before the start. */
   readonly orders?: readonly PlacedOrder[];
@@ -75,7 +77,7 @@ export interface NativeRecognitionRequest {
 }
 
 interface NativeText {
-  readonly type: 'partial' | 'final';
+  readonly type: 'partial' | 'pause' | 'final';
   readonly part: number;
   readonly text: string;
   /** UTF-16 units. */

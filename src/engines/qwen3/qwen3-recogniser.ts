@@ -321,15 +321,18 @@ class Session implements RecognitionSession {
 export class Qwen3Recogniser implements Recogniser {
   readonly name = 'qwen3-asr';
   readonly tellsPartials = true;
+  readonly tellsPauses: boolean;
   readonly #model: LoadedModel;
 
-  private constructor(model: LoadedModel) {
+  private constructor(model: LoadedModel, tellsPauses: boolean) {
     this.#model = model;
+    this.tellsPauses = tellsPauses;
   }
 
   static async open(options: Qwen3RecogniserOptions): Promise<Qwen3Recogniser> {
     return new Qwen3Recogniser(
       await LoadedModel.of('qwen3-asr', options.isFast === true ? 'ASR_FAST_MODEL' : 'ASR_MODEL', options),
+      options.native.streaming !== 'official',
     );
   }
 
@@ -360,12 +363,19 @@ export class Qwen3Recogniser implements Recogniser {
     const { language, context, sampleRate: rate, partials, use, gated, pieceSeconds } = options;
     const freePlace = this.#model.takePlace(options);
     const tag = language === undefined || language === '' ? language : primaryTag(language);
-    const request = { use, language: tag, context, rate, partials, gated, pieceSeconds };
+    const pauses = listener.pause !== undefined;
+    const request = { use, language: tag, context, rate, partials, pauses, gated, pieceSeconds };
+    let shown = '';
     const onEvent: OnEvent = (event) => {
-      if (event.type !== 'partial' && event.type !== 'final') return;
+      if (event.type === 'words' || event.type === 'runaway') return;
       const { part, text, stable, beginSeconds, endSeconds } = event;
       const told = { part, text, stable, language: tagOf(event.language), beginSeconds, endSeconds };
-      listener[event.type]?.(told);
+      // The text of a pause may stand for a partial one that was not taken.
+      const news = `${part} ${stable} ${text}`;
+      if (event.type !== 'final' && partials === true && text !== '' && news !== shown) listener.partial?.(told);
+      shown = news;
+      if (event.type === 'pause') listener.pause?.(told);
+      if (event.type === 'final') listener.final(told);
     };
     return new Session(this.#model, request, onEvent, freePlace);
   }
