@@ -4,6 +4,8 @@
 //   speech.started ─▶ turn ended ─▶ final text ─┬─▶ said
 //                                               └─▶ no words: noise
 //
+// Words that were said over our voice end it, unless they are those of one who only listens.
+//
 // Every order to end a turn is settled within a bound: by the end of its turn, or as lost.
 import type { HandledCall } from '../call/call-handler.js';
 import type { CallerListener, CallerText, CallerTexts, ExpectedSpeech } from '../call/caller-texts.js';
@@ -13,6 +15,7 @@ import type { CallEvent } from '../call/call-events.js';
 import type { Interruptible, Utterance } from '../call/utterance.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, ParleyError } from '../errors.js';
+import { isBackchannel } from '../text/turn-end.js';
 import type { Time } from '../time.js';
 import { LikelyEnd, type LikelyTurn } from './likely-end.js';
 import type { Log } from '../log.js';
@@ -29,7 +32,7 @@ export interface SaidTurn extends CallerTurn, TurnOverVoice {}
 interface TurnOverVoice {
   /** It began and ended while our voice spoke on. */
   readonly isOverVoice: boolean;
-  /** And speech can interrupt that voice, but this did not. */
+  /** And speech can interrupt that voice, but this did not: the caller only listens. */
   readonly wasNoInterruption: boolean;
 }
 
@@ -95,6 +98,7 @@ const ORDER_MS = TEXT_MS; // from an order to the end of its turn
 /** Milliseconds of silence after a sound that was no turn: longer than any pause within one. */
 const NOISE_MS = 3000;
 const NOISE_MARGIN_MS = 500;
+const NOT_OVER_VOICE: TurnOverVoice = { isOverVoice: false, wasNoInterruption: false };
 
 export class Conversation {
   readonly #handled: HandledCall;
@@ -107,6 +111,8 @@ export class Conversation {
   #orderedMs = -Infinity;
   #lostOrders = 0;
   #hearing: Partial<HearingSettings> = {};
+  /** All settings with which the caller is heard. */
+  #heardWith: Pick<HearingSettings, 'silenceMs' | 'maxSilenceMs'> | undefined;
   #isRecognised = false;
   #isCallerSpeaking = false;
   /** There is sound that may be speech, and it has not ended. */
@@ -210,7 +216,7 @@ export class Conversation {
   hear(hearing: Partial<HearingSettings>): void {
     const wasByHand = this.#isByHand;
     this.#hearing = { ...this.#hearing, ...hearing };
-    if (this.#isRecognised) this.#handled.call.listen(hearing);
+    if (this.#isRecognised) this.#heardWith = this.#handled.call.listen(hearing);
     if (this.#isByHand === wasByHand) return;
     this.#cancelNoise();
     this.#follow();
@@ -291,7 +297,7 @@ export class Conversation {
         return;
       }
       try {
-        call.listen(this.#hearing);
+        this.#heardWith = call.listen(this.#hearing);
         this.#isRecognised = true;
       } catch (error) {
         const { code, message: detail } = asParleyError(error, 'HEARING_FAILED');
@@ -354,6 +360,7 @@ export class Conversation {
         return listener.spoken(event.utterance, event.durationMs);
       case 'utterance.interrupted':
         this.#isOverVoice = false;
+        for (const turn of this.#turns.keys()) this.#turns.set(turn, NOT_OVER_VOICE);
         this.#over(event.utterance);
         return listener.interrupted(event.utterance, event.heard, event.durationMs);
       case 'utterance.failed':
@@ -375,7 +382,7 @@ export class Conversation {
   }
 
   get #noiseMs(): number {
-    const { silenceMs = 0, maxSilenceMs = 0 } = this.#hearing;
+    const { silenceMs = 0, maxSilenceMs = 0 } = this.#heardWith ?? {};
     return Math.max(NOISE_MS, silenceMs + NOISE_MARGIN_MS, maxSilenceMs + NOISE_MARGIN_MS);
   }
 
@@ -416,9 +423,22 @@ export class Conversation {
   #said(turn: CallerTurn): void {
     const text = turn.text.trim();
     if (text === '') return this.#unsaid(turn, undefined);
-    const overVoice = this.#turns.get(turn.number) ?? { isOverVoice: false, wasNoInterruption: false };
+    if (this.#turns.get(turn.number)?.wasNoInterruption === true && !this.#isBackchannel(turn))
+      this.#interruptedBy(turn);
+    const overVoice = this.#turns.get(turn.number) ?? NOT_OVER_VOICE;
     this.#turns.delete(turn.number);
     return this.#listener.said({ ...turn, ...overVoice, text });
+  }
+
+  /** The voice speaks on: to a voice that has ended, the same words are an answer. */
+  #isBackchannel({ text, language = this.#expected.language }: CallerTurn): boolean {
+    return this.isSpeaking && this.#hearing.ignoreBackchannel !== false && isBackchannel(text, language);
+  }
+
+  /** The voice that the caller spoke over ends, if it has not ended yet. */
+  #interruptedBy({ number, text, language }: CallerTurn): void {
+    this.#handled.call.words({ turn: number, text, language, upTo: 'end' });
+    this.#turns.set(number, NOT_OVER_VOICE);
   }
 
   #unsaid({ number }: EndedTurn, error: ParleyError | undefined): void {

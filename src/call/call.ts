@@ -175,15 +175,16 @@ export class Call {
    * `noInputMs` it reports once if the caller says nothing for so long after what is spoken now. Throws
    * CALL_CLOSED, and CALL_STATE if there is nothing to hear. Undefined ends it.
    */
-  listen(settings: Partial<CallHearing['settings']> | undefined): void {
+  listen(settings: Partial<CallHearing['settings']> | undefined): CallHearing['settings'] | undefined {
     this.#refuseClosed();
-    if (settings === undefined) this.#caller.stop();
-    else this.#caller.listen(settings);
+    return settings === undefined ? this.#caller.stop() : this.#caller.listen(settings);
   }
 
   /** See CallerSpeech. */
   readonly hear: CallerSpeech['hear'] = () => this.#caller.hear();
   readonly endTurn: CallerSpeech['endTurn'] = () => this.#caller.endTurn();
+  readonly words: CallerSpeech['words'] = (words) => this.#caller.words(words);
+  readonly expectWords: CallerSpeech['expectWords'] = (expected) => this.#caller.expectWords(expected);
   get turn(): CallerSpeech['turn'] {
     return this.#caller.turn;
   }
@@ -212,9 +213,7 @@ export class Call {
   readonly pressed: CallerSpeech['pressed'] = (digit) => this.#caller.pressed(digit);
 
   /** Resolves when each utterance given so far was sent to its last packet, or ended otherwise. */
-  spoken(): Promise<void> {
-    return this.#queue.spoken();
-  }
+  readonly spoken = (): Promise<void> => this.#queue.spoken();
 
   /** Pauses or resumes the speech. Texts that arrive meanwhile wait, and timeouts of texts stop. */
   hold(held: boolean): void {

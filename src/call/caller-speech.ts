@@ -4,13 +4,17 @@
 //   onset ─▶ bargein.paused ─┬─▶ bargein.confirmed ─▶ the call is interrupted
 //            (voice faded)   └─▶ bargein.false ─────▶ the voice goes on with its unfinished word
 //
+// Where the caller is recognised, the words decide about speech that is shorter than an interruption: words
+// interrupt, back-channels do not. They also tell the worker whether the sentence is complete.
+//
 // A call is heard from the first text that speech may interrupt, or from `listen`. While it has a port
 // without sound it keeps its settings, and it is heard again through the next port that has sound.
 import { ParleyError } from '../errors.js';
 import type { Hearing, HearingStream } from '../hearing/hearing.js';
-import type { HearingEvent } from '../hearing/hearing-messages.js';
+import type { ExpectedWords, HearingEvent } from '../hearing/hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { changedSettings } from '../hearing/hearing-settings.js';
+import { completenessOf, isBackchannel } from '../text/turn-end.js';
 import type { Time } from '../time.js';
 import type { MediaPort } from './call-route.js';
 import type { CallEvent } from './call-events.js';
@@ -19,8 +23,19 @@ import type { UtteranceQueue } from './utterance-queue.js';
 
 type HeardStream = Pick<
   HearingStream,
-  'follow' | 'change' | 'interruptible' | 'awaitInput' | 'endTurn' | 'close'
+  'follow' | 'change' | 'interruptible' | 'expectWords' | 'words' | 'awaitInput' | 'endTurn' | 'close'
 >;
+
+/** What was recognised of a turn so far. */
+export interface RecognisedWords {
+  /** Number of the turn in the call. */
+  readonly turn: number;
+  readonly text: string;
+  /** BCP 47 tag; undefined if it is not known. */
+  readonly language: string | undefined;
+  /** `pause`: all that was said before the present pause. `end`: all of a turn that is over. */
+  readonly upTo: 'now' | 'pause' | 'end';
+}
 
 /** Hears the calls of this server, with settings for calls that state none. */
 export interface CallHearing {
@@ -63,6 +78,9 @@ export class CallerSpeech {
   #isAwaiting = false;
   /** Track of the voice that stands still. */
   #faded: number | undefined;
+  /** The voice over which the caller spoke last, and the turn of the caller. */
+  #challenged: { readonly track: number; readonly turn: number } | undefined;
+  #expectedWords: ExpectedWords = 'none';
   /** End of the latest speech, on the monotonic clock. */
   #stoppedMs = 0;
   /** Turns that have ended. */
@@ -82,15 +100,16 @@ export class CallerSpeech {
 
   /**
    * Hears the caller from now on, or with other settings. With `noInputMs` the caller is expected to speak
-   * once nothing is spoken. Throws CALL_STATE if there is nothing to hear.
+   * once nothing is spoken. Returns all settings of the call. Throws CALL_STATE if there is nothing to hear.
    */
-  listen(settings: Partial<HearingSettings> = {}): void {
-    if (this.#isClosed) return;
+  listen(settings: Partial<HearingSettings> = {}): HearingSettings | undefined {
+    if (this.#isClosed) return undefined;
     this.#isBorrowed = false;
     if (this.#stream === undefined) this.#open(settings);
     else this.#change(settings);
     this.#awaitsInput = (settings.noInputMs ?? 0) > 0;
     this.changed();
+    return this.#settings;
   }
 
   #open(change: Partial<HearingSettings>): void {
@@ -103,6 +122,7 @@ export class CallerSpeech {
     const settings = changedSettings(this.#settings ?? hearing.settings, change);
     const media = { socket, playout };
     this.#stream = hearing.service.listen(call, media, settings, (event) => this.#heard(event));
+    if (this.#expectedWords !== 'none') this.#stream.expectWords(this.#expectedWords);
     this.#settings = settings;
   }
 
@@ -112,11 +132,12 @@ export class CallerSpeech {
   }
 
   /** Hears the caller no longer. Idempotent. */
-  stop(): void {
+  stop(): undefined {
     this.#leave();
     this.#settings = undefined;
     this.#isAwaiting = false;
     this.#isBorrowed = false;
+    return undefined;
   }
 
   #leave(): void {
@@ -144,6 +165,34 @@ export class CallerSpeech {
   endTurn(): void {
     if (this.#stream === undefined) throw new ParleyError('CALL_STATE', 'the caller is not heard');
     this.#stream.endTurn();
+  }
+
+  /** States what will be known of the caller's words from now on. */
+  expectWords(expected: ExpectedWords): void {
+    if (expected === this.#expectedWords) return;
+    this.#expectedWords = expected;
+    this.#stream?.expectWords(expected);
+  }
+
+  /** The recogniser has understood this. */
+  words({ turn, text, language, upTo }: RecognisedWords): void {
+    const isWhole = upTo !== 'now';
+    const challenged = this.#challenged?.turn === turn ? this.#challenged : undefined;
+    const interrupts = challenged !== undefined && isWhole && this.#isInterruption(text, language);
+    if (interrupts) this.#confirmed(challenged.track);
+    const isOpen = turn === this.#turns && upTo !== 'end';
+    const isNoInterruption = challenged !== undefined && isWhole && !interrupts;
+    if (!isOpen && !isNoInterruption) return;
+    this.#stream?.words({
+      hint: isOpen ? completenessOf(text, language) : undefined,
+      ...(upTo === 'pause' ? { pauseMs: this.#stoppedMs } : {}),
+      isNoInterruption,
+    });
+  }
+
+  #isInterruption(text: string, language: string | undefined): boolean {
+    if (text.trim() === '') return false;
+    return this.#settings?.ignoreBackchannel !== true || !isBackchannel(text, language);
   }
 
   /**
@@ -215,6 +264,7 @@ export class CallerSpeech {
     const { emit, metrics, queue } = this.#parts;
     switch (event.type) {
       case 'speech.started':
+        this.#challenge(queue.interruptible[0]?.track);
         return emit({ type: event.type, onsetAt: this.#wallMs(event.atMs) });
       case 'speech.stopped':
         this.#stoppedMs = event.atMs;
@@ -228,6 +278,7 @@ export class CallerSpeech {
         return emit({ type: event.type });
       case 'bargein.paused':
         this.#faded = event.track;
+        this.#challenge(event.track);
         return queue.faded(event.track);
       case 'bargein.confirmed':
         return this.#confirmed(event.track);
@@ -245,12 +296,18 @@ export class CallerSpeech {
     return { type, turn, speechMs: Math.round(speechMs), silenceMs, reason };
   }
 
+  /** The caller speaks over this voice: the words of the turn may end it. */
+  #challenge(track: number | undefined): void {
+    if (track !== undefined) this.#challenged = { track, turn: this.#turns };
+  }
+
   /** The voice may have ended since it was paused, or a text that may not be interrupted was queued. */
   #confirmed(track: number): void {
     const { metrics, queue, interrupt } = this.#parts;
     if (!queue.interruptible.some((one) => one.track === track)) return this.#resume();
     metrics.bargeIn(true);
     this.#faded = undefined;
+    this.#challenged = undefined;
     interrupt('caller spoke');
   }
 

@@ -9,6 +9,8 @@
 //
 // If only orders end turns, the recogniser gets all sound: voice activity decides nothing.
 //
+// The call learns each text before those who follow: the words decide when a turn ends and what interrupts.
+//
 // A caller is recognised while somebody follows. All who follow share one recognition.
 import type { PcmRing } from '../audio/pcm-ring.js';
 import type { RecognisedText, Recogniser, RecognitionSession } from '../engines/recogniser.js';
@@ -17,6 +19,7 @@ import { tagOfStated } from '../speaking/language-plan.js';
 import type { MediaSocket } from '../media/media-socket.js';
 import type { Time } from '../time.js';
 import type { Call } from './call.js';
+import type { RecognisedWords } from './caller-speech.js';
 import { CallerTurns, tellEach, type TurnListener, type TurnWords } from './caller-turns.js';
 import type { CallEvent } from './call-events.js';
 
@@ -49,7 +52,10 @@ export interface ExpectedSpeech {
   readonly byHand?: 'open' | 'closed' | undefined;
 }
 
-export type HeardCall = Pick<Call, 'id' | 'turn' | 'observe' | 'follow' | 'hear' | 'closed'>;
+export type HeardCall = Pick<
+  Call,
+  'id' | 'turn' | 'observe' | 'follow' | 'hear' | 'words' | 'expectWords' | 'closed'
+>;
 type CallerSocket = Pick<MediaSocket, 'openEar' | 'closeEar'>;
 
 interface CallerTextsParts {
@@ -110,6 +116,8 @@ class RecognisedCaller {
   #failure: ParleyError | undefined;
   #isStarted = false;
   #isSpeaking = false;
+  /** The turn and words that the listeners were told last. */
+  #lastTold = '';
 
   constructor(call: HeardCall, recogniser: Recogniser, time: Time) {
     this.#call = call;
@@ -142,6 +150,14 @@ class RecognisedCaller {
     this.#renewEar();
     this.#reopenEar();
     this.#openTurn();
+    this.#expectWords();
+  }
+
+  /** If only orders end turns, words change nothing. */
+  #expectWords(): void {
+    const isHeard = this.#ear !== undefined && !this.#isByHand;
+    const texts = this.#recogniser.tellsPauses === true ? 'texts of pauses' : 'texts';
+    this.#call.expectWords(isHeard ? texts : 'none');
   }
 
   get #isByHand(): boolean {
@@ -230,6 +246,7 @@ class RecognisedCaller {
       ear?.close();
       this.#lose(ear?.awaited ?? [], notHeard());
     }
+    this.#expectWords();
   }
 
   /** The text of a turn is not waited for any longer: other speech may be expected now. */
@@ -240,7 +257,10 @@ class RecognisedCaller {
   }
 
   #lose(turns: Iterable<number>, error: ParleyError): void {
-    for (const turn of turns) this.#turns.lost(turn, error);
+    for (const turn of turns) {
+      this.#call.words({ turn, ...NO_WORDS, upTo: 'end' }); // a voice that waits for them goes on
+      this.#turns.lost(turn, error);
+    }
   }
 
   #observe(event: CallEvent): void {
@@ -265,7 +285,7 @@ class RecognisedCaller {
     this.#turns.ended(event);
     const end = this.#ear?.end(turn, reason === 'client') ?? 'not heard';
     if (end === 'silent') this.#turns.heard(turn, NO_WORDS);
-    if (end === 'not heard') this.#turns.lost(turn, this.#failure ?? notHeard());
+    if (end === 'not heard') this.#lose([turn], this.#failure ?? notHeard());
     if (reason === 'client') this.#reopenEar();
     // Speech that goes on is the next turn.
     if (!this.#isByHand) return this.#isSpeaking ? this.#ear?.begin(this.#call.turn) : undefined;
@@ -281,6 +301,7 @@ class RecognisedCaller {
       this.#ear = this.#openEar();
       this.#failure = undefined;
       this.#openTurn();
+      this.#expectWords();
     } catch (error) {
       this.#failed(asParleyError(error, 'ENGINE_FAILED'), []);
     }
@@ -294,8 +315,8 @@ class RecognisedCaller {
     const { language, context } = this.#expected;
     const expected = { language: tagOfStated(language), context };
     const ear: CallerEar = new CallerEar(socket, this.#recogniser, expected, {
-      text: (turn, text, isFinal) => {
-        this.#told(turn, text, isFinal, openedMs);
+      text: (turn, text, upTo) => {
+        this.#told(turn, text, upTo, openedMs);
         if (this.#earBefore === ear) this.#retire();
         else this.#renewEar();
       },
@@ -308,11 +329,19 @@ class RecognisedCaller {
     return ear;
   }
 
-  #told(number: number, recognised: RecognisedText, isFinal: boolean, openedMs: number): void {
+  #told(number: number, recognised: RecognisedText, upTo: UpTo, openedMs: number): void {
+    if (upTo === 'pause' && (this.#isSpeaking || number !== this.#call.turn)) return; // the pause is over
     const { text, language, beginSeconds, endSeconds } = recognised;
+    const stated = language ?? tagOfStated(this.#expected.language);
+    this.#call.words({ turn: number, text, language: stated, upTo });
+    const isFinal = upTo === 'end';
     const times = { beginMs: openedMs + beginSeconds * 1000, endMs: openedMs + endSeconds * 1000 };
     const told: CallerText = { number, text, isFinal, language, ...times };
-    tellEach(this.#listeners, (listener) => listener.text?.(told));
+    const news = `${number} ${text}`;
+    // The text of a pause is often that of the last partial one, or empty.
+    if (upTo !== 'pause' || (text !== '' && news !== this.#lastTold))
+      tellEach(this.#listeners, (listener) => listener.text?.(told));
+    this.#lastTold = news;
     if (isFinal) this.#turns.heard(number, { text, language });
   }
 
@@ -322,6 +351,7 @@ class RecognisedCaller {
     // A recogniser may fail twice with one object.
     const failure = new ParleyError(error.code, error.message, { cause: error });
     this.#failure = failure;
+    this.#expectWords();
     tellEach(this.#listeners, (listener) => listener.failed?.(error));
     this.#lose(turns, failure);
   }
@@ -331,8 +361,10 @@ function notHeard(): ParleyError {
   return new ParleyError('HEARING_FAILED', 'no recogniser has heard the turn');
 }
 
+type UpTo = RecognisedWords['upTo'];
+
 interface EarListener {
-  readonly text: (turn: number, text: RecognisedText, isFinal: boolean) => void;
+  readonly text: (turn: number, text: RecognisedText, upTo: UpTo) => void;
   /** The texts of these turns, which are over, do not come. */
   readonly failed: (error: ParleyError, turns: readonly number[]) => void;
 }
@@ -368,7 +400,11 @@ class CallerEar {
       const sampleRate = this.#ring.rate;
       this.#session = recogniser.open(
         { language, context, use: 'live', gated: true, partials: true, sampleRate },
-        { partial: (text) => this.#tell(text, false), final: (text) => this.#tell(text, true) },
+        {
+          partial: (text) => this.#tell(text, 'now'),
+          pause: (text) => this.#tell(text, 'pause'),
+          final: (text) => this.#tell(text, 'end'),
+        },
       );
       this.#session.push(this.#ring);
     } catch (error) {
@@ -472,11 +508,11 @@ class CallerEar {
     this.#session.turn('end');
   }
 
-  #tell(text: RecognisedText, isFinal: boolean): void {
+  #tell(text: RecognisedText, upTo: UpTo): void {
     const turn = this.#turnOfPart[text.part];
     if (this.#isClosed || turn === undefined) return;
-    if (isFinal) this.forget(turn);
-    this.#listener.text(turn, text, isFinal);
+    if (upTo === 'end') this.forget(turn);
+    this.#listener.text(turn, text, upTo);
   }
 
   #closeRing(): void {

@@ -3,6 +3,10 @@
 //     idle ── onset, and the fade took place ──▶ paused ──┬── long enough ──▶ confirmed
 //                                                         └── it ended, or the time-out ──▶ false
 //
+// The length is that of all speech of the turn: four short words are no cough. Where a recogniser tells the
+// words of the caller, one stretch must be long enough. A shorter one that begins a turn leaves the voice
+// paused until its words are known: whoever knows them ends the voice, or calls `dismiss`.
+//
 // Each `bargein.paused` is followed by exactly one `bargein.confirmed` or `bargein.false` of its track.
 import type { HearingSettings, Sensitivity } from '../config/hearing-config.js';
 
@@ -44,6 +48,8 @@ export class BargeIn {
   #paused: { readonly track: number; readonly atMs: number } | undefined;
   #onsetMs: number | undefined;
   #speechMs = 0;
+  /** The words of the caller will be known. */
+  #awaitsWords = false;
   /** The present speech was decided already: it pauses nothing again. */
   #isSpent = false;
 
@@ -75,19 +81,31 @@ export class BargeIn {
     return this.#resume(nowMs);
   }
 
+  /** The words of the caller will be known from now on, or no longer. */
+  awaitWords(awaitsWords: boolean, nowMs: number): BargeInEvent | undefined {
+    this.#awaitsWords = awaitsWords;
+    return awaitsWords ? undefined : this.dismiss(nowMs);
+  }
+
+  /** The words of speech that has stopped do not interrupt. */
+  dismiss(nowMs: number): BargeInEvent | undefined {
+    return this.#onsetMs === undefined ? this.#resume(nowMs) : undefined;
+  }
+
   started(onsetMs: number, nowMs: number): BargeInEvent | undefined {
     this.#onsetMs = onsetMs;
     this.#speechMs = nowMs - onsetMs;
     this.#isSpent = false;
-    return this.#pause(nowMs);
+    return this.#paused === undefined ? this.#pause(nowMs) : undefined;
   }
 
-  /** The speech is still there at `nowMs`, and as long as `speechMs`. */
-  advance(speechMs: number, nowMs: number): BargeInEvent | undefined {
+  /** The speech is still there at `nowMs`, and as long as `speechMs`; all of the turn is `turnMs`. */
+  advance(speechMs: number, nowMs: number, turnMs = speechMs): BargeInEvent | undefined {
     if (this.#onsetMs !== undefined) this.#speechMs = speechMs;
     const paused = this.#paused;
     if (paused === undefined) return this.#onsetMs === undefined ? undefined : this.#pause(nowMs);
-    if (this.#speechMs >= this.neededMs) {
+    const lengthMs = this.#awaitsWords ? this.#speechMs : Math.max(this.#speechMs, turnMs);
+    if (this.#onsetMs !== undefined && lengthMs >= this.neededMs) {
       this.#paused = undefined;
       this.#isSpent = true;
       return { type: 'bargein.confirmed', track: paused.track, atMs: nowMs };
@@ -95,15 +113,17 @@ export class BargeIn {
     return nowMs - paused.atMs >= this.#settings.resumeMs ? this.#resume(nowMs) : undefined;
   }
 
-  /** The speech has ended, and was as long as `speechMs`. */
-  stopped(speechMs: number, nowMs: number): BargeInEvent | undefined {
+  /** The speech has ended, and was as long as `speechMs`; all of the turn is `turnMs`. */
+  stopped(speechMs: number, nowMs: number, turnMs = speechMs): BargeInEvent | undefined {
     if (this.#paused === undefined) {
       this.#onsetMs = undefined;
       return undefined;
     }
-    const event = this.advance(speechMs, nowMs);
+    const event = this.advance(speechMs, nowMs, turnMs);
     this.#onsetMs = undefined;
-    return event ?? (this.#paused === undefined ? undefined : this.#resume(nowMs));
+    if (event !== undefined || this.#paused === undefined) return event;
+    const isTurn = turnMs >= this.#settings.minSpeechMs;
+    return this.#awaitsWords && isTurn ? undefined : this.#resume(nowMs);
   }
 
   #pause(nowMs: number): BargeInEvent | undefined {

@@ -18,6 +18,21 @@ export function speechEvent(change: SpeechChange): HearingEvent {
   return { type: 'speech.stopped', atMs: change.atMs, durationMs: change.durationMs };
 }
 
+/**
+ * What will be known of the caller's words: nothing; texts of a turn that is not over, and its final text; or
+ * also the whole text of each pause.
+ */
+export type ExpectedWords = 'none' | 'texts' | 'texts of pauses';
+
+/** What the words of the present turn say. */
+export interface HeardWords {
+  readonly hint: TurnHint;
+  /** Beginning of the pause whose whole text this is; undefined: more may have been said. */
+  readonly pauseMs?: number;
+  /** The words interrupt no voice. */
+  readonly isNoInterruption: boolean;
+}
+
 /** Handles of a call's socket and playout. */
 export interface MediaHandles {
   readonly socket: number;
@@ -36,7 +51,8 @@ export type ToHearingWorker =
   | (StreamMessage<'follow'> & { readonly media: MediaHandles })
   | (StreamMessage<'change'> & { readonly settings: HearingSettings })
   | (StreamMessage<'interruptible'> & { readonly tracks: readonly InterruptibleTrack[] })
-  | (StreamMessage<'hint'> & { readonly hint: TurnHint })
+  | (StreamMessage<'expect-words'> & { readonly expected: ExpectedWords })
+  | (StreamMessage<'words'> & { readonly words: HeardWords })
   | (StreamMessage<'await'> & { readonly atMs: number })
   | (StreamMessage<'end-turn'> & { readonly atMs: number })
   | StreamMessage<'forget'>

@@ -28,6 +28,13 @@ export function changedSettings(base: HearingSettings, change: Partial<HearingSe
   return settings;
 }
 
+/** The settings of turns that end after this silence, whatever was said. */
+export function fixedSilence(
+  silenceMs: number,
+): Pick<HearingSettings, 'silenceMs' | 'minSilenceMs' | 'maxSilenceMs'> {
+  return { silenceMs, minSilenceMs: silenceMs, maxSilenceMs: silenceMs };
+}
+
 function withMovedBounds(settings: HearingSettings, change: Partial<HearingSettings>): HearingSettings {
   const { silenceMs } = settings;
   if (change.silenceMs === undefined || !Number.isFinite(silenceMs)) return settings;

@@ -13,7 +13,9 @@ import type { InterruptibleTrack } from './barge-in.js';
 import {
   type AnalysedStream,
   type DetectorState,
+  type ExpectedWords,
   type FromHearingWorker,
+  type HeardWords,
   HEARING_COUNTER_BYTES,
   HEARING_COUNTERS,
   type HearingEvent,
@@ -23,7 +25,6 @@ import {
 } from './hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { changedSettings } from './hearing-settings.js';
-import type { TurnHint } from './turn-detector.js';
 
 interface HearingOptions {
   readonly plane: Pick<MediaPlane, 'handle'>;
@@ -346,6 +347,7 @@ export class HearingStream {
   #analysedMs = 0;
   #tracks: readonly InterruptibleTrack[] = [];
   #awaitedMs: number | undefined;
+  #expectedWords: ExpectedWords = 'none';
   /** Pause, speech and turn that have begun and not ended: the death of a worker ends them. */
   #paused: number | undefined;
   #speakingSinceMs: number | undefined;
@@ -388,9 +390,15 @@ export class HearingStream {
     this.#post({ type: 'interruptible', stream: this.#options.number, tracks: this.#tracks });
   }
 
-  /** The recogniser's knowledge of the words so far; it holds until the caller speaks again. */
-  hint(hint: TurnHint): void {
-    this.#post({ type: 'hint', stream: this.#options.number, hint });
+  /** States what will be known of the caller's words from now on: `words` tells them. */
+  expectWords(expected: ExpectedWords): void {
+    this.#expectedWords = expected;
+    this.#post({ type: 'expect-words', stream: this.#options.number, expected });
+  }
+
+  /** Tells what the words so far say. It holds until the caller speaks again. */
+  words(words: HeardWords): void {
+    this.#post({ type: 'words', stream: this.#options.number, words });
   }
 
   /** Begins the no-input time-out. */
@@ -427,6 +435,8 @@ export class HearingStream {
       this.#post({ type: 'listen-ring', stream, ring: ring.handle, rate: ring.rate, settings });
     if (this.#media !== undefined) this.#post({ type: 'listen', stream, media: this.#media, settings });
     if (this.#tracks.length > 0) this.#post({ type: 'interruptible', stream, tracks: this.#tracks });
+    if (this.#expectedWords !== 'none')
+      this.#post({ type: 'expect-words', stream, expected: this.#expectedWords });
     if (this.#awaitedMs !== undefined) this.#post({ type: 'await', stream, atMs: this.#awaitedMs });
     for (let order = 0; order < this.#ordersToEnd; order++)
       this.#post({ type: 'end-turn', stream, atMs: this.#options.now() });

@@ -3,10 +3,16 @@ import { BargeIn, type BargeInEvent, type InterruptibleTrack } from './barge-in.
 import { EchoGuard, type EchoGuardWorkspace } from './echo-guard.js';
 import { type CheckedEndOfTurnModel, RecentSound } from './end-of-turn.js';
 import { EnergyGate } from './energy-gate.js';
-import { type HearingEvent, type MediaHandles, speechEvent } from './hearing-messages.js';
+import {
+  type ExpectedWords,
+  type HeardWords,
+  type HearingEvent,
+  type MediaHandles,
+  speechEvent,
+} from './hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { SpeechDetector } from './speech-detector.js';
-import { TurnDetector, type TurnHint } from './turn-detector.js';
+import { TurnDetector } from './turn-detector.js';
 import type { VoiceMemory } from './voice-model.js';
 
 /** One window of both sides. The samples are views that are valid until the next take. */
@@ -100,10 +106,11 @@ export class ListenedCall<M extends VoiceMemory> {
       this.#emitIfAny(this.#bargeIn.started(change.atMs, endMs));
     } else if (change?.type === 'stopped') {
       this.#turns.stopped(change.atMs);
-      this.#emitIfAny(this.#bargeIn.stopped(change.durationMs, endMs));
+      this.#emitIfAny(this.#bargeIn.stopped(change.durationMs, endMs, this.#turns.speechMs));
       this.#askEndOfTurn();
     } else {
-      this.#emitIfAny(this.#bargeIn.advance(this.#detector.speechMs, endMs));
+      const { speechMs } = this.#detector;
+      this.#emitIfAny(this.#bargeIn.advance(speechMs, endMs, this.#turns.speechMs + speechMs));
     }
     for (const event of this.#turns.advance(endMs)) this.#onEvent(event);
   }
@@ -124,8 +131,14 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#emitIfAny(this.#bargeIn.interruptible(tracks, this.#atMs));
   }
 
-  hint(hint: TurnHint): void {
-    this.#turns.hint(hint);
+  expectWords(expected: ExpectedWords): void {
+    this.#turns.awaitsTexts = expected === 'texts of pauses';
+    this.#emitIfAny(this.#bargeIn.awaitWords(expected !== 'none', this.#atMs));
+  }
+
+  words({ hint, pauseMs, isNoInterruption }: HeardWords): void {
+    this.#turns.hint(hint, pauseMs);
+    if (isNoInterruption) this.#emitIfAny(this.#bargeIn.dismiss(this.#atMs));
   }
 
   awaitInput(nowMs: number): void {

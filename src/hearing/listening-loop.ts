@@ -103,8 +103,10 @@ export class ListeningLoop<M extends VoiceMemory> {
         return call.change(message.settings);
       case 'interruptible':
         return call.interruptible(message.tracks);
-      case 'hint':
-        return call.hint(message.hint);
+      case 'expect-words':
+        return call.expectWords(message.expected);
+      case 'words':
+        return call.words(message.words);
       case 'await':
         return call.awaitInput(message.atMs);
       case 'end-turn':

@@ -3,7 +3,9 @@
 //     idle ── speech ──▶ open ── silence, or the longest turn ──▶ turn.ended ──▶ idle
 //
 // A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
-// bounds: a hint of the recogniser or an end-of-turn model moves it. With `endedByHand` only `end` ends it.
+// bounds: a hint of the recogniser or an end-of-turn model moves it. If the recogniser tells the text of each
+// pause, the turn does not end before that text is known, within a limit: nothing could answer it sooner.
+// With `endedByHand` only `end` ends it.
 import type { HearingSettings } from '../config/hearing-config.js';
 
 type TurnSettings = Pick<
@@ -12,6 +14,9 @@ type TurnSettings = Pick<
 >;
 
 export type TurnHint = 'unfinished' | 'finished' | undefined;
+
+/** Longest silence in which the text of a pause is awaited, if the bound of the settings is not lower. */
+const PAUSE_TEXT_MS = 2000;
 
 export type TurnEvent =
   | {
@@ -30,6 +35,10 @@ type TurnEnd = Extract<TurnEvent, { type: 'turn.ended' }>;
 export class TurnDetector {
   #settings: TurnSettings;
   #hint: TurnHint;
+  /** The text of each pause will be known. */
+  #awaitsTexts = false;
+  /** The text of the present pause is known. */
+  #isTextKnown = false;
   /** The estimate of an end-of-turn model for the present pause. */
   #finished: number | undefined;
   #pause = 0;
@@ -60,14 +69,27 @@ export class TurnDetector {
   get silenceMs(): number {
     const { silenceMs, minSilenceMs, maxSilenceMs } = this.#settings;
     if (this.#finished !== undefined) return maxSilenceMs - this.#finished * (maxSilenceMs - minSilenceMs);
-    if (this.#hint === undefined) return silenceMs;
-    return this.#hint === 'finished' ? minSilenceMs : maxSilenceMs;
+    if (this.#hint === 'unfinished') return maxSilenceMs;
+    if (this.#awaitsTexts && !this.#isTextKnown)
+      return Math.max(silenceMs, Math.min(maxSilenceMs, PAUSE_TEXT_MS));
+    return this.#hint === 'finished' ? minSilenceMs : silenceMs;
+  }
+
+  /** Speech of the turn that has stopped. */
+  get speechMs(): number {
+    return this.#speechMs;
+  }
+
+  /** The recogniser tells the text of each pause from now on, or no longer. */
+  set awaitsTexts(awaitsTexts: boolean) {
+    this.#awaitsTexts = awaitsTexts;
   }
 
   started(onsetMs: number): void {
     this.#startedMs ??= onsetMs;
     this.#onsetMs = onsetMs;
     this.#hint = undefined; // it was about the words before
+    this.#isTextKnown = false;
     this.#finished = undefined;
   }
 
@@ -78,8 +100,11 @@ export class TurnDetector {
     this.#pause++;
   }
 
-  hint(hint: TurnHint): void {
+  /** `pauseMs`: the hint is by the whole text of the pause that began then. */
+  hint(hint: TurnHint, pauseMs?: number): void {
+    if (pauseMs !== undefined && (this.#onsetMs !== undefined || pauseMs !== this.#stoppedMs)) return;
     this.#hint = hint;
+    this.#isTextKnown ||= pauseMs !== undefined;
   }
 
   /** The estimate of an end-of-turn model for a pause. It is ignored once that pause is over. */
@@ -110,7 +135,8 @@ export class TurnDetector {
     if (isLongEnough && maxTurnMs > 0 && nowMs - this.#startedMs >= maxTurnMs) {
       return [this.#end(this.#startedMs + maxTurnMs, nowMs, 'longest')];
     }
-    if (this.#onsetMs !== undefined || nowMs - this.#stoppedMs < this.silenceMs) return NOTHING;
+    const neededMs = isLongEnough ? this.silenceMs : this.#settings.silenceMs;
+    if (this.#onsetMs !== undefined || nowMs - this.#stoppedMs < neededMs) return NOTHING;
     if (isLongEnough) return [this.#end(nowMs, nowMs, 'silence')];
     this.#clear(); // a noise
     return this.#noInput(nowMs);
@@ -138,6 +164,7 @@ export class TurnDetector {
     this.#onsetMs = undefined;
     this.#speechMs = 0;
     this.#hint = undefined;
+    this.#isTextKnown = false;
     this.#finished = undefined;
   }
 

@@ -176,6 +176,31 @@ test('a word during the answer that does not interrupt it is no question', async
   assert.equal(under.model.answers.length, 1);
 });
 
+for (const text of ['Stop.', 'no', 'Yes.', 'agent']) {
+  test(`"${text}" over the answer stops it and is answered, however short it is`, async () => {
+    const under = open();
+    await hearAnswer(under, 'It leaves at nine. '.repeat(8));
+    under.says(text);
+    assert.equal(under.count('utterance.interrupted'), 1);
+    const next = await under.model.asked(1);
+    assert.equal(next.asked.at(-1), `user: ${text}`);
+  });
+}
+
+test('a short word whose text comes after the answer was heard is an answer to it, also a back-channel', async () => {
+  for (const text of ['Yes.', 'Okay.']) {
+    const under = open();
+    await hearAnswer(under, 'It leaves at nine. Shall I book it?');
+    under.begins();
+    under.pass(300);
+    under.stops();
+    await under.passUntil(() => under.count('utterance.spoken') === 1);
+    under.text(text);
+    await settle();
+    assert.equal((await under.model.asked(1)).asked.at(-1), `user: ${text}`);
+  }
+});
+
 test('where speech does not interrupt, the caller is answered after the answer', async () => {
   const under = open({ agent: { interruptible: 'none' } });
   await hearAnswer(under, 'It leaves at nine. '.repeat(8));

@@ -2,7 +2,9 @@
 // Everything else is real but the engine, the network and time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CallEvent } from '../../src/call/call-events.js';
 import { PCMU } from '../../src/codecs/codec.js';
+import type { HearingSettings } from '../../src/config/hearing-config.js';
 import { ParleyError } from '../../src/errors.js';
 import { type CallUnderTest, FRAME_MS, openCalls } from '../fakes/call-under-test.js';
 import { FakeHearing } from '../fakes/fake-hearing.js';
@@ -15,17 +17,19 @@ interface HeardCall extends CallUnderTest {
   readonly hearing: FakeHearing;
   /** Does what the worker does at an onset. */
   pause(track: number): void;
+  count(type: CallEvent['type']): number;
 }
 
-function openCall(): HeardCall {
-  const hearing = new FakeHearing();
+function openCall(settings: Partial<HearingSettings> = {}): HeardCall {
+  const hearing = new FakeHearing({ ...HEARING_SETTINGS, ...settings });
   const under = calls.open(undefined, { hearing });
   const pause = (track: number) => {
     assert.ok(hearing.tracks.includes(track), `track ${track} may not be interrupted`);
     assert.equal(under.port.playout.fade(track), true);
     hearing.report({ type: 'bargein.paused', track, onsetMs: 0, atMs: 0 });
   };
-  return { ...under, hearing, pause };
+  const count = (type: CallEvent['type']) => under.events.filter((event) => event.type === type).length;
+  return { ...under, hearing, pause, count };
 }
 
 const TEXT = 'alpha beta gamma'; // one second, in which "beta" begins after an estimated 344 ms
@@ -230,4 +234,82 @@ test('a call that is no longer to be heard stays so when it moves, and begins wi
   assert.equal(under.hearing.asked.length, 2);
   under.call.listen({});
   assert.deepEqual(under.hearing.asked.at(-1), ['listen', 'call-1', HEARING_SETTINGS]);
+});
+
+/** The caller says something short over the voice, which is paused. */
+async function speakOver(under: HeardCall) {
+  const utterance = await speakAndPass(under, 400);
+  under.hearing.report({ type: 'speech.started', atMs: under.time.now() });
+  under.pause(utterance.number);
+  under.pass(300);
+  under.hearing.report({ type: 'speech.stopped', atMs: under.time.now(), durationMs: 300 });
+  return utterance;
+}
+
+const IGNORING = { ignoreBackchannel: true };
+const said = (text: string, upTo: 'now' | 'pause' | 'end', turn = 0) =>
+  ({ turn, text, language: 'en', upTo }) as const;
+
+for (const upTo of ['pause', 'end'] as const) {
+  test(`a word of a turn over the voice interrupts it, back-channels do not, up to its ${upTo}`, async () => {
+    const stopped = openCall(IGNORING);
+    const utterance = await speakOver(stopped);
+    stopped.call.words(said('Stop.', upTo));
+    assert.equal((await utterance.ended).end, 'interrupted');
+    assert.deepEqual(stopped.hearing.tracks, []);
+    for (const text of ['Mhm.', '']) {
+      const under = openCall(IGNORING);
+      await speakOver(under);
+      under.call.words(said(text, upTo));
+      assert.equal(under.hearing.words.at(-1)?.isNoInterruption, true, text);
+      assert.equal(under.count('utterance.interrupted'), 0);
+    }
+    const relay = openCall();
+    const other = await speakOver(relay);
+    relay.call.words(said('Mhm.', upTo));
+    assert.equal((await other.ended).end, 'interrupted', 'where back-channels are not ignored');
+  });
+}
+
+test('words that are not whole, or of another turn, decide nothing about the voice', async () => {
+  const under = openCall(IGNORING);
+  await speakOver(under);
+  under.call.words(said('Stop', 'now'));
+  under.call.words(said('Stop.', 'end', 7));
+  assert.equal(under.count('utterance.interrupted'), 0);
+  assert.deepEqual(
+    under.hearing.words.map(({ isNoInterruption }) => isNoInterruption),
+    [false],
+  );
+});
+
+test('words end a voice that went on before they were known, and none that may not be interrupted', async () => {
+  const under = openCall(IGNORING);
+  const utterance = await speakOver(under);
+  under.hearing.report({ type: 'bargein.false', track: utterance.number, atMs: 0, speechMs: 300 });
+  under.call.words(said('Stop.', 'pause'));
+  assert.equal((await utterance.ended).end, 'interrupted');
+  const guarded = openCall(IGNORING);
+  await speakOver(guarded);
+  guarded.call.speak('Delta.');
+  guarded.call.words(said('Stop.', 'pause'));
+  assert.equal(guarded.count('utterance.interrupted'), 0);
+});
+
+test('the worker learns by the words whether the sentence is complete, and of which pause they are', () => {
+  const under = openCall();
+  under.call.expectWords('texts of pauses');
+  under.call.listen({});
+  assert.equal(under.hearing.expectedWords, 'texts of pauses');
+  under.hearing.report({ type: 'speech.started', atMs: 0 });
+  under.call.words(said('My number is', 'now'));
+  under.hearing.report({ type: 'speech.stopped', atMs: 1234, durationMs: 1234 });
+  under.call.words(said('Yes.', 'pause'));
+  under.hearing.report({ type: 'turn.ended', atMs: 2000, startedMs: 0, speechMs: 1234, reason: 'silence' });
+  under.call.words(said('Yes.', 'end'));
+  under.call.words(said('late', 'now'));
+  assert.deepEqual(under.hearing.words, [
+    { hint: 'unfinished', isNoInterruption: false },
+    { hint: 'finished', pauseMs: 1234, isNoInterruption: false },
+  ]);
 });

@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
+import type { RecognisedWords } from '../../src/call/caller-speech.js';
 import { type CallerListener, CallerTexts } from '../../src/call/caller-texts.js';
+import type { ExpectedWords } from '../../src/hearing/hearing-messages.js';
+import { ParleyError } from '../../src/errors.js';
 import { OpenAiRecogniser } from '../../src/engines/openai/openai-recogniser.js';
 import { ServerPool } from '../../src/engines/openai/server-pool.js';
 import type { MediaPort } from '../../src/call/call-route.js';
@@ -26,6 +29,8 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
   const followers = new Set<(port: MediaPort) => void>();
   const observers = new Set<(event: CallEvent) => void>();
   const rings: PcmRing[] = [];
+  const known: unknown[][] = [];
+  const expected: ExpectedWords[] = [];
   const socket = {
     openEar: () => {
       const ring = PcmRing.open(16_000, 64_000);
@@ -48,6 +53,8 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
       return () => void followers.delete(follower);
     },
     hear: () => () => undefined,
+    words: (words: RecognisedWords) => void known.push([words.turn, words.text, words.upTo]),
+    expectWords: (words: ExpectedWords) => void expected.push(words),
   };
   const texts = new CallerTexts({ recogniser: server ?? recogniser, time });
   const finals: [number, string][] = [];
@@ -64,6 +71,8 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
     recogniser,
     finals,
     lost,
+    known,
+    expected,
     move,
     time,
     followAs: (own: CallerListener) => texts.follow(call, own),
@@ -326,6 +335,57 @@ test('a listener that follows anew when it is told of a turn is told once', asyn
   tell(PAUSE, SILENCE);
   await tick();
   assert.deepEqual(told, ['ended', 'text', 'said']);
+});
+
+test('the call learns the words before those who follow, and what will be known of them', async () => {
+  const { recogniser, followAs, tell, hear, known, expected } = open();
+  recogniser.tellsPauses = true;
+  const heard: string[] = [];
+  const stop = followAs({ text: ({ text, isFinal }) => heard.push(`${text} ${known.length} ${isFinal}`) });
+  const [session] = recogniser.opened;
+  assert.ok(session);
+  hear(1000);
+  tell(SPEECH);
+  session.partial('My number', 0);
+  hear(1000);
+  tell(PAUSE);
+  session.pause('My number');
+  session.pause('My number is');
+  tell(SPEECH);
+  session.pause('My number is'); // the pause is over
+  tell(PAUSE);
+  session.pause('');
+  tell(SILENCE);
+  await tick();
+  assert.deepEqual(known, [
+    [0, 'My number', 'now'],
+    [0, 'My number', 'pause'],
+    [0, 'My number is', 'pause'],
+    [0, '', 'pause'],
+    [0, 'turn 0', 'end'],
+  ]);
+  assert.deepEqual(heard, ['My number 1 false', 'My number is 3 false', 'turn 0 5 true']);
+  assert.equal(expected.at(-1), 'texts of pauses');
+  stop();
+  assert.equal(expected.at(-1), 'none');
+});
+
+test('nothing is expected of the words while orders end the turns, or after the recogniser has failed', async () => {
+  const { recogniser, follow, tell, hear, known, expected } = open();
+  const stop = follow({});
+  assert.equal(expected.at(-1), 'texts');
+  follow(BY_HAND);
+  stop();
+  assert.equal(expected.at(-1), 'none');
+  follow({});
+  assert.equal(expected.at(-1), 'texts');
+  const [session] = recogniser.opened;
+  hear(1000);
+  tell(SPEECH, PAUSE, SILENCE);
+  session?.fail(new ParleyError('ENGINE_LOST', 'gone'));
+  await tick();
+  assert.equal(expected.at(-1), 'none');
+  assert.ok(known.some(([, text, upTo]) => text === '' || upTo === 'end'));
 });
 
 test('a turn that a WebSocket recogniser loses is told at once, and the next one has its own text', async (t) => {

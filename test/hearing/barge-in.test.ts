@@ -125,3 +125,69 @@ for (const [sensitivity, ignoreBackchannel, neededMs] of [
     assert.equal(decision.advance(neededMs, 2001)?.type, 'bargein.confirmed');
   });
 }
+
+test('short words of one turn add up to an interruption where no words will be known', () => {
+  const { decision, fades, state } = bargeIn({ ignoreBackchannel: true });
+  let atMs = 1000;
+  const types: (string | undefined)[] = [];
+  for (const before of [0, 220, 440]) {
+    types.push(decision.started(atMs, atMs + 64)?.type);
+    types.push(decision.stopped(220, atMs + 400, before + 220)?.type);
+    state.playing = 3;
+    atMs += 600;
+  }
+  types.push(decision.started(atMs, atMs + 64)?.type, decision.advance(40, atMs + 104, 700)?.type);
+  const once = ['bargein.paused', 'bargein.false'];
+  assert.deepEqual(types, [...once, ...once, ...once, 'bargein.paused', 'bargein.confirmed']);
+  assert.deepEqual(fades, [3, 3, 3, 3]);
+});
+
+test('where words will be known, a short word leaves the voice paused until they are, or resumeMs are over', () => {
+  const { decision, fades } = bargeIn({ ignoreBackchannel: true });
+  decision.awaitWords(true, 0);
+  decision.started(936, 1000);
+  assert.equal(decision.stopped(300, 1436), undefined);
+  assert.equal(decision.advance(0, 2000), undefined);
+  assert.deepEqual(decision.dismiss(2010), {
+    type: 'bargein.false',
+    track: 3,
+    atMs: 2010,
+    speechMs: 300,
+  });
+  assert.equal(decision.dismiss(2020), undefined);
+  assert.deepEqual(fades, [3]);
+  const late = bargeIn({ ignoreBackchannel: true, resumeMs: 1500 });
+  late.decision.awaitWords(true, 0);
+  late.decision.started(936, 1000);
+  assert.equal(late.decision.stopped(300, 1436), undefined);
+  assert.equal(late.decision.advance(0, 2499), undefined);
+  assert.equal(late.decision.advance(0, 2500)?.type, 'bargein.false');
+});
+
+test('where words will be known, short words do not add up, and one long stretch interrupts as ever', () => {
+  const { decision, fades } = bargeIn({ ignoreBackchannel: true });
+  decision.awaitWords(true, 0);
+  decision.started(1000, 1064);
+  assert.equal(decision.stopped(400, 1600, 400), undefined);
+  assert.equal(decision.started(1700, 1764), undefined);
+  assert.equal(decision.stopped(400, 2300, 800), undefined);
+  assert.equal(decision.started(2400, 2464), undefined);
+  assert.equal(decision.dismiss(2470), undefined, 'the caller speaks again');
+  assert.equal(decision.advance(700, 2990, 1500)?.type, 'bargein.confirmed');
+  assert.deepEqual(fades, [3]);
+});
+
+test('a sound that is too short for a turn has no words, and the voice goes on at once', () => {
+  const { decision } = bargeIn({ ignoreBackchannel: true });
+  decision.awaitWords(true, 0);
+  decision.started(936, 1000);
+  assert.equal(decision.stopped(200, 1300)?.type, 'bargein.false');
+});
+
+test('a voice that waits for words goes on when none will be known any more', () => {
+  const { decision } = bargeIn({ ignoreBackchannel: true });
+  decision.awaitWords(true, 0);
+  decision.started(936, 1000);
+  decision.stopped(300, 1436);
+  assert.equal(decision.awaitWords(false, 1500)?.type, 'bargein.false');
+});

@@ -75,6 +75,57 @@ test('a hint is about the words before: speech that follows makes it void', () =
   assert.equal(until(5000)[0]?.atMs, 2600);
 });
 
+test('where the text of each pause will be known, a turn waits for it, and then ends by what it says', () => {
+  for (const [hint, knownMs, endMs] of [
+    ['finished', 250, 300],
+    ['finished', 900, 900],
+    [undefined, 250, 600],
+    [undefined, 900, 900],
+    ['unfinished', 250, 2000],
+  ] as const) {
+    const { turns, until, speak } = detector();
+    turns.awaitsTexts = true;
+    speak(0, 1000);
+    assert.deepEqual(until(1000 + knownMs), []);
+    turns.hint(hint, 1000);
+    assert.equal(until(5000)[0]?.atMs, 1000 + endMs, `${hint} after ${knownMs} ms`);
+  }
+});
+
+test('a text that never comes, or is that of a pause before, holds a turn for two seconds at most', () => {
+  for (const [maxSilenceMs, endMs] of [
+    [2000, 4000],
+    [30_000, 4000],
+    [900, 2900],
+  ] as const) {
+    const { turns, until, speak } = detector({ maxSilenceMs });
+    turns.awaitsTexts = true;
+    speak(0, 1000);
+    speak(1500, 2000);
+    turns.hint('finished', 1000);
+    assert.equal(until(9000)[0]?.atMs, endMs);
+  }
+});
+
+test('a text while the caller speaks is no text of the pause that follows', () => {
+  const { turns, until, speak } = detector();
+  turns.awaitsTexts = true;
+  speak(0, 1000);
+  turns.hint('finished');
+  assert.deepEqual(until(2000), []);
+  turns.hint('finished', 1000);
+  assert.equal(until(5000)[0]?.atMs, 2000);
+});
+
+test('a noise is no turn after the usual silence, whatever texts are awaited', () => {
+  const { turns, until, speak } = detector();
+  turns.awaitsTexts = true;
+  speak(0, 100);
+  until(720);
+  speak(720, 900);
+  assert.deepEqual(until(9000), []);
+});
+
 test('the answer of an end-of-turn model moves the silence between its bounds', () => {
   for (const [finished, silenceMs] of [
     [1, 300],

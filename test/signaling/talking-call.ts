@@ -65,7 +65,7 @@ export class FakeCall implements TalkingCall {
     return { number: this.texts.length, ended } as unknown as Utterance;
   }
 
-  listen(settings: Partial<HearingSettings> | undefined): void {
+  listen(settings: Partial<HearingSettings> | undefined): undefined {
     this.listened.push(settings);
   }
 

@@ -68,6 +68,12 @@ export class ScriptedSession implements RecognitionSession {
     this.listener.partial?.({ part, text, stable, language: 'en', ...times });
   }
 
+  /** The text of all sound up to a pause. */
+  pause(text: string, part = this.#part): void {
+    const times = { beginSeconds: this.#beganAt / 16_000, endSeconds: this.#beganAt / 16_000 + 1 };
+    this.listener.pause?.({ part, text, stable: 0, language: 'en', ...times });
+  }
+
   #final(text: string | undefined, part: number, times: { beginSeconds: number; endSeconds: number }): void {
     if (text !== undefined && !this.closed)
       this.listener.final({ part, text, stable: text.length, language: 'en', ...times });
@@ -92,6 +98,7 @@ export class ScriptedRecogniser implements Recogniser {
   readonly name = 'scripted';
   readonly languages = ['en', 'de'];
   readonly tellsPartials = true;
+  tellsPauses = false;
   readonly usable = true;
   readonly loaded = true;
   readonly opened: ScriptedSession[] = [];

@@ -7,6 +7,7 @@ import type { ChatTool } from '../../agents/chat-model.js';
 import type { SoundFormats } from '../../call/sound-calls.js';
 import { SPEEDS } from '../../audio/time-stretch.js';
 import { HEARING_BOUNDS } from '../../config/hearing-config.js';
+import { fixedSilence } from '../../hearing/hearing-settings.js';
 import { CONTEXT_LIMITS } from '../../transcribing/transcriber.js';
 import {
   choiceIn,
@@ -77,7 +78,7 @@ export function usualSettings({ agent }: SessionAbilities): RealtimeSettings {
       answersTurns: agent !== undefined,
       isInterruptible,
       idleMs: undefined,
-      hearing: { silenceMs: SILENCE_MS, endedByHand: false },
+      hearing: { ...fixedSilence(SILENCE_MS), endedByHand: false },
       expected: { language, context: hints },
       tools: [],
     },
@@ -191,7 +192,7 @@ function readTurns(
   const eagerness = choiceIn(fields, 'eagerness', EAGERNESS) ?? 'auto';
   const turns: TurnDetection = type === 'server_vad' ? { type, silenceMs } : { type, eagerness };
   const hearing = {
-    silenceMs: type === 'server_vad' ? silenceMs : SEMANTIC_MS[eagerness],
+    ...(type === 'server_vad' ? fixedSilence(silenceMs) : SEMANTIC_SILENCE[eagerness]),
     endedByHand: false,
   };
   const answersTurns = flagIn(fields, 'create_response') ?? talk.answersTurns;
@@ -212,12 +213,12 @@ function readTurns(
   };
 }
 
-/** Silence that ends a turn. */
-const SEMANTIC_MS: Readonly<Record<(typeof EAGERNESS)[number], number>> = {
-  low: 1200,
-  medium: 700,
-  auto: 700,
-  high: 400,
+/** Silence that ends a turn: usually, behind a complete sentence, and at most, as with OpenAI. */
+const SEMANTIC_SILENCE: Readonly<Record<(typeof EAGERNESS)[number], ReturnType<typeof fixedSilence>>> = {
+  low: { silenceMs: 1200, minSilenceMs: 600, maxSilenceMs: 8000 },
+  medium: { silenceMs: 700, minSilenceMs: 300, maxSilenceMs: 4000 },
+  auto: { silenceMs: 700, minSilenceMs: 300, maxSilenceMs: 4000 },
+  high: { silenceMs: 400, minSilenceMs: 300, maxSilenceMs: 2000 },
 };
 
 /**

@@ -11,6 +11,7 @@ import type { Interruptible, Utterance } from '../../call/utterance.js';
 import { Conversation, type ConversationListener, type SaidTurn } from '../../agents/conversation.js';
 import type { SpeechRouting, VoiceRequest } from '../../engines/routing.js';
 import type { RelayAttributes } from '../../config/relay-config.js';
+import { fixedSilence } from '../../hearing/hearing-settings.js';
 import { IdleCaller } from '../../agents/idle-caller.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import type { PlayedSound } from '../../speaking/speech-piece.js';
@@ -115,7 +116,7 @@ export class RelaySession {
     this.#ttsLanguage = config.ttsLanguage;
     this.#idle = this.#idleCaller();
     const { interruptSensitivity: sensitivity, ignoreBackchannel, speechTimeoutMs } = config;
-    const timeout = speechTimeoutMs === undefined ? {} : { silenceMs: speechTimeoutMs };
+    const timeout = speechTimeoutMs === undefined ? {} : fixedSilence(speechTimeoutMs);
     this.#conversation = new Conversation(handled, this.#listener(), parts, {
       expected: { language: config.transcriptionLanguage, context: config.hints },
       hearing: { sensitivity, ignoreBackchannel, ...timeout },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
+import { fixedSilence } from '../../../src/hearing/hearing-settings.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { assistant, openRealtime, user } from './open-realtime.js';
 
@@ -312,7 +313,7 @@ test('settings hold for what is spoken next: voice, pace, language and interrupt
   assert.ok(after.type === 'realtime');
   assert.deepEqual([after.audio?.output?.voice, after.audio?.output?.speed], ['marin', 2]);
   const changed = under.hearing.asked.findLast((asked) => Array.isArray(asked) && asked[0] === 'change');
-  assert.deepEqual(changed, ['change', { silenceMs: 900, endedByHand: false }]);
+  assert.deepEqual(changed, ['change', { ...fixedSilence(900), endedByHand: false }]);
   under.say(TEXT);
   await under.told('output_audio_buffer.started');
   assert.deepEqual(under.hearing.tracks, []);

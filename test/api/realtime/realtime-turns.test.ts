@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
+import { fixedSilence } from '../../../src/hearing/hearing-settings.js';
 import { settle } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
 import { FAR, rtp } from '../../media/plane-under-test.js';
@@ -291,7 +292,7 @@ test('speech does not interrupt where the client ends the turns, and does again 
   under.send({ type: 'session.update', session });
   const { session: after } = under.last('session.updated');
   assert.ok(after.type === 'realtime' && after.audio?.input?.turn_detection?.type === 'server_vad');
-  assert.deepEqual(hearingOf(under), ['change', { silenceMs: 500, endedByHand: false }]);
+  assert.deepEqual(hearingOf(under), ['change', { ...fixedSilence(500), endedByHand: false }]);
   under.says('Hello?');
   (await under.model.asked(1)).say(TEXT).done();
   await under.passUntil(() => under.hearing.tracks.length > 0);
@@ -302,7 +303,7 @@ test('an update takes turn detection away, and a caller who speaks then has stop
   under.begins();
   under.send({ type: 'session.update', session: BY_HAND });
   assert.equal(under.all('input_audio_buffer.speech_stopped').length, 1);
-  assert.deepEqual(hearingOf(under), ['change', { silenceMs: 500, endedByHand: true }]);
+  assert.deepEqual(hearingOf(under), ['change', { ...fixedSilence(500), endedByHand: true }]);
   under.hearing.report({ type: 'speech.stopped', atMs: under.time.now(), durationMs: 1000 });
   under.pass(10_000);
   append(under, 200);
