@@ -150,7 +150,7 @@ function consistsOf(
   among: ReadonlySet<string>,
   { isDense }: Lexicon,
 ): boolean {
-  const units = isDense ? [...said] : words.flatMap((word) => word.split('-'));
+  const units = isDense ? said.split('') : words.flatMap((word) => word.split('-'));
   const most = isDense ? LONGEST_ENDING : LONGEST_PHRASE;
   let at = 0;
   while (at < units.length) {
@@ -200,7 +200,7 @@ function denseGoesOn({ said, words }: LastSentence, lexicon: Lexicon): 'a word' 
   const { continuing, whole, numeral, street } = lexicon;
   if (DIGITS_AT_END.test(said)) return 'a number';
   const numerals = numeral.exec(said)?.[0] ?? '';
-  const isNumber = numerals === said || [...numerals].length >= LEAST_NUMERALS;
+  const isNumber = numerals === said || numerals.length >= LEAST_NUMERALS;
   if (numerals !== '' && isNumber) return 'a number';
   const last = words.at(-1) ?? '';
   if (SPELLED.test(last) || LETTER.test(last)) return 'a number';
