@@ -10,7 +10,7 @@ export interface SpokenWords {
   readonly backchannels: string;
   /** Answers that are whole by themselves, with the courtesies that go with them. */
   readonly answers: string;
-  /** More follows behind these: conjunctions, prepositions, articles, sounds of thinking, parts of addresses. */
+  /** More follows these: conjunctions, prepositions, articles, sounds of thinking, parts of addresses. */
   readonly continuing: string;
   /** Endings that are whole although their last word is among `continuing`. */
   readonly whole?: string;

@@ -9,6 +9,7 @@ import { openCalls } from '../fakes/call-under-test.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
 import { openAgent } from './agent-under-test.js';
+import { until } from '../fakes/until.js';
 import { settle } from './handled-call.js';
 
 const calls = openCalls();
@@ -170,5 +171,8 @@ async function hearAnswer(under: ReturnType<typeof open>): Promise<void> {
   await under.say('Hello there, my friend.', 800, 700);
   (await under.model.asked(0)).say('It leaves at nine. '.repeat(8)).done();
   await under.passUntil(() => under.count('utterance.started') === 1);
+  const encoded = () => until(() => under.call.stats().queuedMs >= 500); // the encoder is a thread
+  await encoded();
   under.pass(500);
+  await encoded();
 }

@@ -327,13 +327,15 @@ test('a bot that speaks without a silence is in time again after a stall', async
 });
 
 test('an answer that comes at once after a pause keeps its silences', async () => {
-  const { push, queued, leave, speak, sent, feed } = openFeed();
+  const { push, queued, leave, speak, sent, feed, call } = openFeed();
   await speak(1000);
   await leave(100);
   sent();
-  const answer = Buffer.concat([noise(4000), Buffer.alloc(4000, SILENCE), noise(4000, 2), noise(400, 3)]);
+  const answer = Buffer.concat([noise(4000), Buffer.alloc(4000, SILENCE), noise(4000, 2), noise(480, 3)]);
   for (let at = 0; at < answer.length; at += 160) push(answer.subarray(at, at + 160));
   await queued(1000);
+  await leave(10);
+  await until(() => call.stats().queuedMs >= 1300); // the rest of it
   let isPlayed = false;
   void feed.played().then(() => (isPlayed = true));
   await until(async () => (await leave(1), isPlayed));

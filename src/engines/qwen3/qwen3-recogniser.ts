@@ -372,7 +372,8 @@ export class Qwen3Recogniser implements Recogniser {
       const told = { part, text, stable, language: tagOf(event.language), beginSeconds, endSeconds };
       // The text of a pause may stand for a partial one that was not taken.
       const news = `${part} ${stable} ${text}`;
-      if (event.type !== 'final' && partials === true && text !== '' && news !== shown) listener.partial?.(told);
+      if (event.type !== 'final' && partials === true && text !== '' && news !== shown)
+        listener.partial?.(told);
       shown = news;
       if (event.type === 'pause') listener.pause?.(told);
       if (event.type === 'final') listener.final(told);
