@@ -413,7 +413,8 @@ export const SECTIONS = {
     },
     TURN_MAX_MS: { meaning: 'milliseconds after which a turn ends although the caller speaks; 0: no limit' },
     BARGE_IN_IGNORE_BACKCHANNEL: {
-      meaning: '1 goes on speaking after a short sound of the caller such as "mhm"; 0 stops at any speech',
+      meaning:
+        '1 goes on speaking after words of the caller such as "mhm", and after a short sound without words; 0 stops at any speech',
     },
     BARGE_IN_RESUME_MS: {
       meaning: 'milliseconds after which the paused voice goes on if the sound of the caller was no speech',

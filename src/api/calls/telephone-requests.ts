@@ -284,7 +284,10 @@ export const LISTEN_BODY: JsonSchema = {
     ),
     resume_ms: milliseconds('resumeMs', 'after which the paused voice goes on if there was no speech'),
     sensitivity: { type: 'string', enum: [...SENSITIVITIES], description: 'how little sound is speech' },
-    ignore_backchannel: { type: 'boolean', description: 'a short sound such as "mhm" does not interrupt' },
+    ignore_backchannel: {
+      type: 'boolean',
+      description: 'words such as "mhm" and a short sound without words do not interrupt',
+    },
   },
 };
 
