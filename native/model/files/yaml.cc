@@ -61,7 +61,7 @@ std::string_view TrimmedEnd(std::string_view text) {
   return text;
 }
 
-// Where a quoted scalar that begins the text ends, behind its quote; npos: it has no end.
+// Returns where the quoted scalar at the beginning of the text ends, behind its quote; npos: it has no end.
 size_t QuoteEnd(std::string_view text) {
   for (size_t at = 1; at < text.size(); at++) {
     if (text[0] == '"' && text[at] == '\\') {
@@ -168,7 +168,7 @@ class YamlParser {
     return true;
   }
 
-  // What stands below a key: deeper, or a list at its own depth.
+  // Reads the value below a key: it lies deeper, or is a list at the depth of the key.
   bool Nested(size_t indent, size_t depth, std::string* json) {
     next_++;
     const bool more = next_ < lines_.size();

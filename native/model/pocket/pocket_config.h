@@ -50,7 +50,7 @@ struct PocketConfig {
 // Problems go to the reader. Refuses by name what is another graph: other flow types, latents and codecs.
 PocketConfig ReadPocketConfig(const ConfigReader& reader);
 
-// Of the file `path`; nothing with `problem` set.
+// Reads the file `path`. Returns nothing, with `problem` set, if it cannot be used.
 std::optional<PocketConfig> ReadPocketConfigFile(const std::string& path, std::string* problem);
 
 }  // namespace parley::model

@@ -108,7 +108,7 @@ struct Segment {
   std::string text;
 };
 
-// Where the text of ids is cut: before the first id after each run of marks, and at the end.
+// Returns the places at which ids are cut: before the first id after each run of marks, and at the end.
 std::vector<size_t> CutsOf(const std::vector<int32_t>& ids, const std::vector<int32_t>& marks) {
   std::vector<size_t> cuts;
   for (size_t n = 1; n < ids.size(); n++) {

@@ -18,7 +18,7 @@ namespace parley::model {
 // The package's version that first had the rules.
 enum class PocketRules : uint8_t { k21, k33 };
 
-// What a configuration says about texts.
+// The rules of texts that a configuration states.
 struct PocketTextConfig {
   PocketRules rules = PocketRules::k33;
   bool pad_with_spaces_for_short_inputs = false;
@@ -36,7 +36,7 @@ struct PreparedText {
 
 PreparedText PrepareText(std::string_view text, const PocketTextConfig& config);
 
-// What one generation speaks.
+// A part of a text that one generation speaks.
 struct TextChunk {
   std::string text;
   std::vector<int32_t> ids;
