@@ -324,16 +324,15 @@ test('a far end that does not read has its call ended, and its connection too', 
   let frames = 0;
   await until(() => {
     farEnd.send(0x02);
-    pass(200);
-    frames += 10;
+    for (let n = 0; n < 10 && reasons.length === 0; n++, frames++) pass(20);
     return reasons.length > 0;
   });
   assert.deepEqual([log.at(-1)?.['code'], reasons], ['LISTENER_SLOW', ['audiosocket: far end failed']]);
   farEnd.resume();
   await farEnd.hungUp();
-  // Beside the sound that it has not read, silence was not sent.
+  // Beside the sound that it has not read, silence was not sent. The kernel may take some of it meanwhile.
   const leftOut = frames - farEnd.sounds(0x16).length;
-  assert.ok(leftOut >= 80 && leftOut <= 110, String(leftOut));
+  assert.ok(leftOut >= 80 && leftOut <= 200, String(leftOut));
   time.advance(2000);
   assert.equal(time.waiting, 0);
 });
