@@ -26,9 +26,9 @@
 
 #include "bench/reading.h"
 #include "kernels/cuda/plugin.h"
+#include "model/shared/codec_state.h"
 #include "model/shared/weights.h"
 #include "model/speech/codec_decoder.h"
-#include "model/speech/codec_state.h"
 #include "model/speech/speech_model.h"
 
 namespace parley::bench {

@@ -17,8 +17,8 @@
 
 #include "bench/reading.h"
 #include "kernels/cuda/cuda_kernels.h"
+#include "model/shared/codec_state.h"
 #include "model/speech/codec_decoder.h"
-#include "model/speech/codec_state.h"
 #include "model/speech/speech_model.h"
 #include "test/emulator/idle_device.h"
 

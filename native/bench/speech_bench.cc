@@ -23,8 +23,8 @@
 
 #include "bench/reading.h"
 #include "kernels/cpu/cpu_kernels.h"
+#include "model/shared/codec_state.h"
 #include "model/speech/codec_decoder.h"
-#include "model/speech/codec_state.h"
 #include "model/speech/speech_model.h"
 
 namespace parley::bench {

@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "kernels/cpu/cpu_kernels.h"
+#include "model/shared/codec_state.h"
 #include "model/shared/weights.h"
 #include "model/speech/codec_decoder.h"
-#include "model/speech/codec_state.h"
 #include "model/speech/prompt.h"
 #include "model/speech/speech_checkpoint.h"
 #include "model/speech/speech_model.h"

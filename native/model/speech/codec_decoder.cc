@@ -6,9 +6,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "model/shared/codec_state.h"
 #include "model/shared/workspace.h"
 #include "model/speech/codebooks.h"
-#include "model/speech/codec_state.h"
 
 namespace parley::model {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "kernels/speech_kernels.h"
+#include "model/shared/codec_state.h"
 #include "model/shared/layer_weights.h"
 #include "model/shared/transformer.h"
 #include "model/shared/weights.h"
-#include "model/speech/codec_state.h"
 #include "model/speech/model_config.h"
 #include "model/speech/speech_checkpoint.h"
 

@@ -1,7 +1,7 @@
 // State that a codec stream carries from frame to frame, and the causal convolutions that keep their past in
 // it.
-#ifndef PARLEY_MODEL_SPEECH_CODEC_STATE_H_
-#define PARLEY_MODEL_SPEECH_CODEC_STATE_H_
+#ifndef PARLEY_MODEL_SHARED_CODEC_STATE_H_
+#define PARLEY_MODEL_SHARED_CODEC_STATE_H_
 
 #include <cstddef>
 #include <vector>
@@ -138,4 +138,4 @@ class CausalLayer {
 
 }  // namespace parley::model
 
-#endif  // PARLEY_MODEL_SPEECH_CODEC_STATE_H_
+#endif  // PARLEY_MODEL_SHARED_CODEC_STATE_H_

@@ -1,4 +1,4 @@
-#include "model/speech/codec_state.h"
+#include "model/shared/codec_state.h"
 
 #include <cmath>
 #include <vector>
