@@ -225,7 +225,7 @@ test('the server finds its parts where the image has them', () => {
   assert.match(text('src/addon.ts'), /join\('native', 'build', 'Release', 'parley.node'\)/);
   const plugin = copiesIn('gpu').at(-1)?.destination;
   assert.equal(plugin, 'native/build/Release/parley_cuda.so');
-  assert.match(text('src/engines/qwen3/native-device.ts'), /'parley_cuda\.so'/);
+  assert.match(text('src/engines/native/native-device.ts'), /'parley_cuda\.so'/);
   const workdir = saidIn(LAST_STAGE, 'WORKDIR').at(-1);
   for (const word of ['ENTRYPOINT', 'HEALTHCHECK']) {
     const [script = ''] = /\/[\w/]+docker-[a-z]+\.\w+/.exec(saidIn(LAST_STAGE, word).at(-1) ?? '') ?? [];

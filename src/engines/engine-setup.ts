@@ -10,9 +10,10 @@ import { ESPEAK_LANGUAGES, ESPEAK_PACKAGE, espeakEngine, installedPackage } from
 import { FLITE_LANGUAGES, fliteEngine } from './flite/flite.js';
 import { OpenAiSpeech } from './openai/openai-speech.js';
 import { ServerPool } from './openai/server-pool.js';
-import { Qwen3Engine, type Qwen3Options } from './qwen3/qwen3.js';
+import { deviceOptions } from './native/native-device.js';
+import type { NativeEngineOptions } from './native/native-engine.js';
 import { QWEN3_LANGUAGES } from './qwen3/checkpoint.js';
-import { deviceOptions } from './qwen3/native-device.js';
+import { openQwen3 } from './qwen3/qwen3.js';
 import { Engines, type MissingEngine } from './routing.js';
 import { systemTime } from '../time.js';
 import type { EngineLimits } from './worker-engine.js';
@@ -36,7 +37,7 @@ export interface EngineSetup {
   /** Absent: the engine `openai` does not exist. */
   readonly speechServers?: Config['engines']['speechServers'];
   /** Options of the native engine; absent without a checkpoint. */
-  readonly native?: Qwen3Options['native'] | undefined;
+  readonly native?: NativeEngineOptions['native'] | undefined;
 }
 
 type Found = SpeechEngine | MissingEngine;
@@ -91,7 +92,7 @@ function isWanted({ engine }: EngineSetup, name: EngineSetup['engine']): boolean
 
 /** Undefined without a checkpoint, so that the engine is not reported as missing. */
 async function qwen3({ native, ...setup }: EngineSetup, limits: EngineLimits): Promise<Found | undefined> {
-  if (isWanted(setup, 'qwen3') && native !== undefined) return await Qwen3Engine.open({ ...limits, native });
+  if (isWanted(setup, 'qwen3') && native !== undefined) return await openQwen3({ ...limits, native });
   if (setup.engine === 'qwen3') throw lacks('qwen3', 'set MODEL_DIR, or MODEL_ID, to a checkpoint');
   return native && { name: 'qwen3', remedy: 'set ENGINE=auto', languages: QWEN3_LANGUAGES };
 }

@@ -10,7 +10,7 @@ import { ServerPool } from './openai/server-pool.js';
 import { Qwen3Aligner, Qwen3Recogniser, type Qwen3RecogniserOptions } from './qwen3/qwen3-recogniser.js';
 import { PairedRecogniser } from './paired-recogniser.js';
 import type { Aligner, Recogniser } from './recogniser.js';
-import { deviceOptions } from './qwen3/native-device.js';
+import { deviceOptions } from './native/native-device.js';
 
 /** Sounds that may be recognised at a time, beside those of calls. */
 const MOST_FILES = 1000;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { readWav } from '../../src/codecs/wav.js';
-import { Qwen3Engine } from '../../src/engines/qwen3/qwen3.js';
+import type { NativeEngine } from '../../src/engines/native/native-engine.js';
+import { openQwen3 } from '../../src/engines/qwen3/qwen3.js';
 import { Qwen3Recogniser } from '../../src/engines/qwen3/qwen3-recogniser.js';
 import { GOLDEN } from './golden.js';
 import { readAll } from './read-ring.js';
@@ -13,8 +14,8 @@ import { readAll } from './read-ring.js';
 const ROUNDS = 4;
 const DEVICE = { device: 'cpu', threads: 2, cores: [] } as const;
 
-async function openVoice(t: TestContext): Promise<Qwen3Engine> {
-  const engine = await Qwen3Engine.open({
+async function openVoice(t: TestContext): Promise<NativeEngine> {
+  const engine = await openQwen3({
     native: {
       ...DEVICE,
       directory: join(GOLDEN, 'tiny-customvoice'),
@@ -45,7 +46,7 @@ async function openRecogniser(t: TestContext): Promise<Qwen3Recogniser> {
   return recogniser;
 }
 
-async function speak(engine: Qwen3Engine): Promise<Float32Array> {
+async function speak(engine: NativeEngine): Promise<Float32Array> {
   const ring = PcmRing.open(24_000, 24_000);
   try {
     const request = {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
-import { NativeSpeech } from '../../src/engines/qwen3/native-speech.js';
+import { NativeSpeech } from '../../src/engines/native/native-speech.js';
 import { GOLDEN } from './golden.js';
 
 const RATE = 24_000;

@@ -5,11 +5,12 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
-import { BusyShare, Qwen3Engine } from '../../src/engines/qwen3/qwen3.js';
+import { BusyShare, type NativeEngine } from '../../src/engines/native/native-engine.js';
+import { openQwen3 } from '../../src/engines/qwen3/qwen3.js';
 import { GOLDEN } from './golden.js';
 
-async function openOn(t: TestContext, device: string, news: EngineNews[] = []): Promise<Qwen3Engine> {
-  const engine = await Qwen3Engine.open({
+async function openOn(t: TestContext, device: string, news: EngineNews[] = []): Promise<NativeEngine> {
+  const engine = await openQwen3({
     native: {
       directory: join(GOLDEN, 'tiny-customvoice'),
       quantize: 'none',

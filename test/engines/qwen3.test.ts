@@ -8,7 +8,8 @@ import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { enginesOf } from '../../src/engines/engine-setup.js';
 import type { EngineNews } from '../../src/engines/engine-lifecycle.js';
 import type { SynthesisRequest } from '../../src/engines/engine.js';
-import { Qwen3Engine, type Qwen3Options } from '../../src/engines/qwen3/qwen3.js';
+import type { NativeEngine, NativeEngineOptions } from '../../src/engines/native/native-engine.js';
+import { openQwen3 } from '../../src/engines/qwen3/qwen3.js';
 import { tagOfStated } from '../../src/speaking/language-plan.js';
 import { ParleyError } from '../../src/errors.js';
 import { ManualTime } from '../fakes/manual-time.js';
@@ -20,7 +21,7 @@ import { readable, readAll } from './read-ring.js';
 const RATE = 24_000;
 const FRAME = 1920;
 
-type Changes = Partial<Qwen3Options['native']>;
+type Changes = Partial<NativeEngineOptions['native']>;
 
 async function openEngine(
   t: TestContext,
@@ -28,9 +29,9 @@ async function openEngine(
   changes: Changes = {},
   news: EngineNews[] = [],
   time?: ManualTime,
-  limits: Partial<Qwen3Options> = {},
+  limits: Partial<NativeEngineOptions> = {},
 ) {
-  const engine = await Qwen3Engine.open({
+  const engine = await openQwen3({
     native: {
       directory: join(GOLDEN, model),
       quantize: 'none',
@@ -53,7 +54,7 @@ async function openEngine(
   return engine;
 }
 
-async function spoken(engine: Qwen3Engine, request: Partial<SynthesisRequest>) {
+async function spoken(engine: NativeEngine, request: Partial<SynthesisRequest>) {
   const ring = PcmRing.open(RATE, RATE);
   try {
     const never = new AbortController().signal;
@@ -255,7 +256,7 @@ test('with the voice of a recording it is also what a request without further te
 const PARKED_AFTER = 4;
 
 /** A synthesis whose text has not ended, and that has spoken all it can without more of it. */
-async function parked(engine: Qwen3Engine, seed: number) {
+async function parked(engine: NativeEngine, seed: number) {
   const [voice] = await engine.voices();
   const ring = PcmRing.open(RATE, 60 * RATE);
   const giveUp = new AbortController();
@@ -427,7 +428,7 @@ test('a checkpoint speaks every language that it names', async (t) => {
   for (const language of ['nl', 'nl-BE', 'yue', 'he', 'iw', tagOfStated('Klingonish') ?? '', 'de']) {
     const { engine, voice, language: tag } = engines.resolve({ language });
     const options = { seed: 3, maxNewTokens: 6 };
-    sounds.set(language, (await spoken(engine as Qwen3Engine, { voice, language: tag, options })).samples);
+    sounds.set(language, (await spoken(engine as NativeEngine, { voice, language: tag, options })).samples);
   }
   assert.deepEqual(sounds.get('nl-BE'), sounds.get('nl'));
   assert.deepEqual(sounds.get('iw'), sounds.get('he'));

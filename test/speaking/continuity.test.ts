@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { EncoderPool } from '../../src/encoding/encoder-pool.js';
 import { type SpeechEngine, UNHURRIED } from '../../src/engines/engine.js';
-import { Qwen3Engine } from '../../src/engines/qwen3/qwen3.js';
+import { openQwen3 } from '../../src/engines/qwen3/qwen3.js';
 import { AudioCache } from '../../src/speaking/audio-cache.js';
 import { formatNamed } from '../../src/speaking/audio-format.js';
 import { CachedSpeech } from '../../src/speaking/cached-speech.js';
@@ -458,7 +458,7 @@ async function samplesOf(
 }
 
 test('the native engine speaks a text in one breath: whole, and as it comes', async (t) => {
-  const engine = await Qwen3Engine.open({
+  const engine = await openQwen3({
     native: {
       directory: `${GOLDEN}/tiny-customvoice`,
       quantize: 'none',

@@ -4,7 +4,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineCapabilities, Voice } from '../engine.js';
 import { primaryTag, tagOfName } from '../language-names.js';
-import type { ModelFacts } from './native-speech.js';
+import type { ModelFacts } from '../native/native-speech.js';
 
 /** BCP 47 primary tags of the languages that published models speak. */
 export const QWEN3_LANGUAGES: readonly string[] = [

@@ -28,8 +28,8 @@ import {
   type NativeRecogniserStats,
   type PlacedOrder,
   type RecogniserFacts,
-} from './native-recogniser.js';
-import type { NativeOutcome } from './native-speech.js';
+} from '../native/native-recogniser.js';
+import type { NativeOutcome } from '../native/native-speech.js';
 
 export interface Qwen3RecogniserOptions {
   readonly native: NativeRecogniserOptions;
@@ -212,7 +212,7 @@ class LoadedModel {
     return {
       load: async () => {
         await closeNative();
-        // A model that had a GPU does not fall back to the CPU; Qwen3Engine says why.
+        // A model that had a GPU does not fall back to the CPU; NativeEngine says why.
         const device = this.#onGpu && options.device === 'auto' ? 'cuda' : options.device;
         this.#native = await NativeRecogniser.open({ ...options, device }).catch((error: Error) => {
           const isDictionary = koreanDictionary !== '' && error.message.startsWith(koreanDictionary);
