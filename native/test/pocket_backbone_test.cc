@@ -58,7 +58,8 @@ void CheckGeneration(const std::string& model, const std::string& name, Activati
   const auto state = opened.StateOf(kPocket + "/" + model + "/embeddings/" + voice + ".safetensors");
   const size_t width = opened.backbone->width();
   const auto ids = golden.Read<int32_t>("c0_ids");
-  const float* const text = opened.backbone->AppendText(state.get(), ids);
+  const Transformer::Stream stream{state.get(), ids.size()};
+  const float* const text = opened.backbone->AppendText(&stream, 1, ids);
   CHECK(PeakError(Copied(text, ids.size() * width), golden.Read("c0_text_hidden")) < kTolerance);
   const auto steps = static_cast<size_t>(golden.ShapeOf("c0_latents")[0]),
              latent = static_cast<size_t>(golden.ShapeOf("c0_latents")[1]);

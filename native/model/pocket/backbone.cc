@@ -12,7 +12,7 @@ Backbone::Backbone(Kernels& kernels, const PocketCheckpoint& checkpoint, Activat
       text_(weights_.Of(checkpoint.tensors()["flow_lm.conditioner.embed.weight"])),
       input_(weights_.Of(checkpoint.tensors()["flow_lm.input_linear.weight"])),
       eos_(weights_.Of(checkpoint.tensors()["flow_lm.out_eos.weight"])),
-      bos_(weights_.Floats(checkpoint.tensors()["flow_lm.bos_emb"])),
+      bos_(ToFloats(checkpoint.tensors()["flow_lm.bos_emb"])),
       eos_bias_(weights_.Floats(checkpoint.tensors()["flow_lm.out_eos.bias"])),
       norm_{weights_.Floats(checkpoint.tensors()["flow_lm.out_norm.weight"]),
             weights_.Floats(checkpoint.tensors()["flow_lm.out_norm.bias"]),
@@ -34,10 +34,12 @@ void Backbone::Append(KvState* state, float* x, size_t count) {
   kernels_.NormRows(norm_, {x, count, x}, width());
 }
 
-const float* Backbone::AppendText(KvState* state, const std::vector<int32_t>& ids) {
+const float* Backbone::AppendText(const Transformer::Stream* streams, size_t count,
+                                  const std::vector<int32_t>& ids) {
   float* const x = rows_.Floats(ids.size() * width());
   kernels_.Gather(text_, ids_.Upload(ids), ids.size(), false, x);
-  Append(state, x, ids.size());
+  transformer_.Forward(streams, count, x);
+  kernels_.NormRows(norm_, {x, ids.size(), x}, width());
   return x;
 }
 

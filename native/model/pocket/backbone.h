@@ -27,14 +27,15 @@ class Backbone {
 
   // Appends rows [count, width] to the state. x: lost; afterwards what out_norm makes of the last layer's.
   void Append(KvState* state, float* x, size_t count);
-  // Appends the rows of the ids, each below the vocabulary. Returns what Append leaves, good until the next
-  // call.
-  const float* AppendText(KvState* state, const std::vector<int32_t>& ids);
-  // One position more of each stream: latents [count, latent] as the flow net gave them, BosLatent() for a
-  // stream's first. hidden [count, width] after out_norm; eos [count]: logits of the end of speech.
+  // Appends the rows of ids [sum of rows], stream by stream, each below the vocabulary. Returns what Append
+  // leaves, good until the next call.
+  const float* AppendText(const Transformer::Stream* streams, size_t count, const std::vector<int32_t>& ids);
+  // One position more of each stream: latents [count, latent] in the backend's memory as the flow net gave
+  // them, BosLatent() for a chunk's first. hidden [count, width] after out_norm; eos [count]: logits of the
+  // end of speech.
   void Step(KvState* const* states, size_t count, const float* latents, float* hidden, float* eos);
 
-  const float* BosLatent() const { return bos_; }
+  const float* BosLatent() const { return bos_.data(); }  // on the host
   size_t width() const { return static_cast<size_t>(config_.backbone.hidden); }
   size_t WeightBytes() const { return weights_.OwnBytes() + weights_.MappedBytes(); }
 
@@ -43,7 +44,8 @@ class Backbone {
   const PocketConfig& config_;
   Weights weights_;
   const Matrix text_, input_, eos_;
-  const float *bos_, *eos_bias_;
+  const std::vector<float> bos_;
+  const float* const eos_bias_;
   const Norm norm_;
   Transformer transformer_;
   Workspace rows_;

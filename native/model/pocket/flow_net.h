@@ -21,6 +21,8 @@ class FlowNet {
   // Takes 1 to kMaxSteps steps to a latent; the published models need one. kernels and checkpoint outlive it.
   FlowNet(SpeechKernels& kernels, const PocketCheckpoint& checkpoint, size_t steps = 1);
 
+  size_t WeightBytes() const { return weights_.OwnBytes() + weights_.MappedBytes(); }
+
   // x [count, latent] in place: noise becomes latents. hidden [count, width of the backbone].
   void Sample(const float* hidden, size_t count, float* x);
 

@@ -114,18 +114,20 @@ bool LatentDecoder::Gather(const Job* jobs, size_t count) {
   pass_.Clear();
   streams_.clear();
   samples_.clear();
-  float* to = gathered_ = latents_.Floats(kPassFrames * latent_);
+  next_.clear();
   for (size_t j = 0; j < count; j++) {
     const Job& job = jobs[j];
     const size_t frames = std::min({job.frames - done_[j], kStreamFrames, kPassFrames - pass_.frames()});
     if (frames == 0) continue;
-    kernels_.Copy(to, job.latents + done_[j] * latent_, frames * latent_ * sizeof(float));
-    to += frames * latent_;
+    const float* const latents = job.latents + done_[j] * latent_;
+    next_.insert(next_.end(), latents, latents + frames * latent_);
     pass_.Add(job.state, frames);
     streams_.push_back({&job.state->keys(), frames * stride_});
     samples_.push_back(job.samples + done_[j] * frame_samples_);
     done_[j] += frames;
   }
+  gathered_ = latents_.Floats(kPassFrames * latent_);
+  if (!next_.empty()) kernels_.Upload(gathered_, next_.data(), next_.size() * sizeof(float));
   return pass_.frames() > 0;
 }
 

@@ -32,7 +32,7 @@ class LatentDecoder {
 
   struct Job {
     CodecState* state;     // of no other job of the call
-    const float* latents;  // [frames, latent] in the backend's memory, as the flow net gives them
+    const float* latents;  // [frames, latent] on the host, as the flow net gives them
     size_t frames;
     float* samples;  // [frames * frame_samples] on the host; not limited to -1 and 1
   };
@@ -76,7 +76,8 @@ class LatentDecoder {
   std::vector<Stage> stages_;
 
   Workspace workspace_, latents_;
-  float* gathered_ = nullptr;  // latents of the pass
+  std::vector<float> next_;    // latents of the pass
+  float* gathered_ = nullptr;  // the same in the backend's memory
   CodecPass pass_;
   std::vector<Transformer::Stream> streams_;
   std::vector<size_t> done_;     // frames of each job

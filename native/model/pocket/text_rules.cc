@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kFramesPerSecond = 12.5;
 constexpr double kIdsPerSecond = 3, kSpareSeconds = 2;  // the longest that a chunk may take
+constexpr size_t kEarliestEnd = 6;                      // step, since 3.3
 constexpr size_t kShortText = 4, kPadding = 8;          // words, spaces
 constexpr size_t kFewWords = 5;
 constexpr std::string_view kSentenceMarks = ".!...?", kClauseMarks = ",;:";
@@ -202,6 +203,8 @@ PreparedText PrepareText(std::string_view text, const PocketTextConfig& config) 
   return {prepared, words <= kShortText ? size_t{3} : size_t{1}};
 }
 
+double DefaultTemperature(PocketRules rules) { return rules == PocketRules::k33 ? 0.3 : 0.7; }
+
 std::vector<TextChunk> ChunksOf(std::string_view text, const SentencePieces& pieces,
                                 const PocketTextConfig& config, size_t max_tokens) {
   const PreparedText prepared = PrepareText(text, config);
@@ -212,6 +215,7 @@ std::vector<TextChunk> ChunksOf(std::string_view text, const SentencePieces& pie
     const PreparedText again = PrepareText(part, config);
     chunk.text = std::move(part);
     chunk.ids = pieces.Encode(config.rules == PocketRules::k33 ? again.text : chunk.text);
+    if (config.rules == PocketRules::k33) chunk.earliest_end = kEarliestEnd;
     chunk.frames_after_eos = config.recommended_frames_after_eos.value_or(again.trailing_guess + 2);
     const double seconds = static_cast<double>(chunk.ids.size()) / kIdsPerSecond + kSpareSeconds;
     chunk.max_frames = static_cast<size_t>(std::ceil(seconds * kFramesPerSecond));

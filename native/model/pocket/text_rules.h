@@ -40,9 +40,13 @@ PreparedText PrepareText(std::string_view text, const PocketTextConfig& config);
 struct TextChunk {
   std::string text;
   std::vector<int32_t> ids;
+  size_t earliest_end = 0;  // the first step at which an end of speech counts
   size_t frames_after_eos = 0;
   size_t max_frames = 0;
 };
+
+// The temperature of the noise for a request that states none.
+double DefaultTemperature(PocketRules rules);
 
 constexpr size_t kChunkIds = 50;
 
