@@ -52,17 +52,6 @@ void WriteTensor(const ExpectedTensor& tensor, uint64_t seed, OutputFile* file) 
   }
 }
 
-void WriteFile(const std::string& path, const Tensors& tensors, uint64_t seed) {
-  OutputFile file(path);
-  const std::string header = HeaderOf(tensors);
-  char length[8];
-  for (size_t n = 0; n < sizeof length; n++) length[n] = static_cast<char>(header.size() >> (8 * n) & 0xFF);
-  file.Write(length, sizeof length);
-  file.Write(header);
-  for (const ExpectedTensor& tensor : tensors) WriteTensor(tensor, seed, &file);
-  file.Close();
-}
-
 // Shares of about the same bytes, in order.
 std::vector<Tensors> SharesOf(const Tensors& tensors, size_t shards) {
   if (shards < 1 || shards > tensors.size()) {
@@ -89,7 +78,7 @@ void WriteShards(const std::string& directory, const Tensors& tensors, const Wri
   for (size_t n = 0; n < shares.size(); n++) {
     char name[64];
     std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", n + 1, shares.size());
-    WriteFile(directory + "/" + name, shares[n], options.seed);
+    WriteTensorFile(directory + "/" + name, shares[n], options.seed);
     for (const ExpectedTensor& tensor : shares[n]) {
       map += (map.empty() ? "\n    \"" : ",\n    \"") + tensor.name + "\": \"" + name + "\"";
     }
@@ -107,13 +96,25 @@ void WriteText(const std::string& path, const std::string& text) {
   file.Close();
 }
 
+void WriteTensorFile(const std::string& path, const Tensors& tensors, uint64_t seed) {
+  OutputFile file(path);
+  const std::string header = HeaderOf(tensors);
+  char length[8];
+  for (size_t n = 0; n < sizeof length; n++) length[n] = static_cast<char>(header.size() >> (8 * n) & 0xFF);
+  file.Write(length, sizeof length);
+  file.Write(header);
+  for (const ExpectedTensor& tensor : tensors) WriteTensor(tensor, seed, &file);
+  file.Close();
+}
+
 void WriteTensors(const std::string& directory, const Tensors& tensors, const WriteOptions& options) {
-  if (options.shards == 1) WriteFile(directory + "/model.safetensors", tensors, options.seed);
+  if (options.shards == 1) WriteTensorFile(directory + "/model.safetensors", tensors, options.seed);
   else WriteShards(directory, tensors, options);
 }
 
 void RefuseCheckpoint(const std::string& directory) {
-  if (std::filesystem::exists(directory + "/config.json")) {
+  const auto holds = [&](const char* name) { return std::filesystem::exists(directory + "/" + name); };
+  if (holds("config.json") || holds("config.yaml")) {
     throw std::invalid_argument(directory + " holds a checkpoint already; it is not overwritten");
   }
 }
@@ -126,7 +127,7 @@ void WriteCheckpoint(const CheckpointSizes& sizes, const std::string& directory,
   RefuseCheckpoint(directory);
   const std::string codec = directory + "/speech_tokenizer";
   std::filesystem::create_directories(codec);
-  WriteFile(codec + "/model.safetensors", plan.codec, options.seed);
+  WriteTensorFile(codec + "/model.safetensors", plan.codec, options.seed);
   WriteText(codec + "/config.json", plan.codec_config);
   WriteTensors(directory, plan.model, options);
   WriteText(directory + "/vocab.json", pairs.VocabJson());
@@ -152,6 +153,24 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
+    // Pocket TTS. With random weights speech has no end, so that a stream is as long as its text may be.
+    {"flow_lm.out_eos.weight", 0, Scale::kFan, 0.5f},
+    {"flow_lm.out_eos.bias", -12, Scale::kFixed, 0},
+    {"flow_lm.emb_mean", 0, Scale::kFixed, 0.1f},
+    {"flow_lm.emb_std", 1, Scale::kFixed, 0.1f},
+    {"flow_lm.bos_emb", 0, Scale::kFixed, 1},
+    {"flow_lm.conditioner", 0, Scale::kFixed, 0.8f},
+    {"time_embed.0.freqs", 0.5f, Scale::kFixed, 0.1f},
+    {"time_embed.1.freqs", 0.5f, Scale::kFixed, 0.1f},
+    {"mlp.3.alpha", 1, Scale::kFixed, 0.15f},
+    {"in_ln.weight", 1, Scale::kFixed, 0.15f},
+    {"norm1.weight", 1, Scale::kFixed, 0.15f},
+    {"norm2.weight", 1, Scale::kFixed, 0.15f},
+    {"layer_scale_", 0.3f, Scale::kFixed, 0.05f},
+    {"adaLN_modulation.1.weight", 0, Scale::kFan, 0.3f},
+    {"mimi.upsample", 0, Scale::kFixed, 0.7f},
+    {"self_attn/cache", 0, Scale::kFixed, 1},
+    {"self_attn/current_end", 0, Scale::kFixed, 0},
     {"codebook.initialized", 1, Scale::kFixed, 0},
     // A table is the sum divided by the usage: rows of about 1. No usage is near the clamp.
     {"cluster_usage", 10, Scale::kFixed, 2},
@@ -184,10 +203,12 @@ constexpr Rule kRules[] = {
 
 // The decoder's last convolution, to one channel: samples peak near a half.
 constexpr Rule kWaveform = {"decoder.decoder", 0, Scale::kFan, 0.04f};
+constexpr Rule kPocketWaveform = {"mimi.decoder", 0, Scale::kFan, 0.2f};
 
 const Rule& RuleOf(const model::ExpectedTensor& tensor) {
   const bool convolution = tensor.shape.size() == 3 && tensor.shape[0] == 1;
-  if (convolution && tensor.name.rfind(kWaveform.part, 0) == 0) return kWaveform;
+  for (const Rule* const last : {&kWaveform, &kPocketWaveform})
+    if (convolution && tensor.name.rfind(last->part, 0) == 0) return *last;
   for (const Rule& rule : kRules) {
     if (tensor.name.find(rule.part) != std::string::npos) return rule;
   }
@@ -199,7 +220,7 @@ double FanOf(const model::ExpectedTensor& tensor) {
   const auto contains = [&](const char* part) { return tensor.name.find(part) != std::string::npos; };
   // Transposed convolutions [in, out, kernel]: one input of each channel, or two where they overlap.
   if (contains("decoder.upsample") && contains(".0.conv")) return static_cast<double>(tensor.shape[0]);
-  if (contains("decoder.decoder") && contains("block.1.conv"))
+  if ((contains("decoder.decoder") && contains("block.1.conv")) || contains("convtr.weight"))
     return 2.0 * static_cast<double>(tensor.shape[0]);
   double fan = 1;
   for (size_t n = 1; n < tensor.shape.size(); n++) fan *= static_cast<double>(tensor.shape[n]);

@@ -61,6 +61,9 @@ struct WriteOptions {
 //
 // Writes a file. Throws std::system_error with its path.
 void WriteText(const std::string& path, const std::string& text);
+// Writes one safetensors file. Throws std::system_error with its path.
+void WriteTensorFile(const std::string& path, const std::vector<model::ExpectedTensor>& tensors,
+                     uint64_t seed);
 // Writes model.safetensors, or as many shards of it and their index. Throws std::invalid_argument, before
 // anything is written, if there cannot be so many shards.
 void WriteTensors(const std::string& directory, const std::vector<model::ExpectedTensor>& tensors,

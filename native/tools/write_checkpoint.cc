@@ -9,6 +9,7 @@
 
 #include "tools/checkpoint_writer.h"
 #include "tools/options.h"
+#include "tools/pocket_writer.h"
 #include "tools/recognition_writer.h"
 
 namespace parley::tools {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr const char* kUsage =
     "write_checkpoint --size 0.6b|1.7b|tiny --type custom_voice|voice_design|base|asr|aligner --out DIR\n"
+    "write_checkpoint --size 100m|336m|tiny --type pocket --out DIR\n"
     "                 [--seed N] [--shards K] [--dtype bf16|f16|f32] [--codec-dtype f32|f16|bf16]\n";
 
 model::ModelType TypeNamed(const std::string& name) {
@@ -23,8 +25,8 @@ model::ModelType TypeNamed(const std::string& name) {
        {model::ModelType::kCustomVoice, model::ModelType::kVoiceDesign, model::ModelType::kBase}) {
     if (name == model::NameOf(type)) return type;
   }
-  throw std::invalid_argument("the type is custom_voice, voice_design, base, asr or aligner, not \"" + name +
-                              "\"");
+  throw std::invalid_argument("the type is custom_voice, voice_design, base, asr, aligner or pocket, not \"" +
+                              name + "\"");
 }
 
 model::Dtype DtypeNamed(const Options& options, const std::string& option, model::Dtype published) {
@@ -60,6 +62,20 @@ std::string WriteSpeech(const Options& options, const std::string& directory, co
   return Described(plan.model) + ", codec " + Described(plan.codec);
 }
 
+std::string WritePocket(const Options& options, const std::string& directory, const WriteOptions& how) {
+  if (options.Has("codec-dtype")) throw std::invalid_argument("the codec of Pocket TTS is in the one file");
+  const PocketSizes sizes = PocketSizesNamed(options.Required("size"));
+  WriteCheckpoint(sizes, directory, how);
+  return Described(PlanOf(sizes, how.dtypes.model).tensors);
+}
+
+std::string WriteKind(const Options& options, const std::string& directory, const WriteOptions& how) {
+  const std::string type = options.Required("type");
+  if (type == "pocket") return WritePocket(options, directory, how);
+  if (type == "asr" || type == "aligner") return WriteRecognition(options, directory, how);
+  return WriteSpeech(options, directory, how);
+}
+
 void Write(const Options& options) {
   if (!options.positional().empty())
     throw std::invalid_argument("what is \"" + options.positional().front() + "\"?");
@@ -69,10 +85,8 @@ void Write(const Options& options) {
   how.shards = options.Whole("shards", 1, 1000, 1);
   how.dtypes = {DtypeNamed(options, "dtype", how.dtypes.model),
                 DtypeNamed(options, "codec-dtype", how.dtypes.codec)};
-  const std::string type = options.Required("type");
   const auto start = std::chrono::steady_clock::now();
-  const std::string written = type == "asr" || type == "aligner" ? WriteRecognition(options, directory, how)
-                                                                 : WriteSpeech(options, directory, how);
+  const std::string written = WriteKind(options, directory, how);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   std::printf("%s: %s, in %.1f s\n", directory.c_str(), written.c_str(), elapsed.count());
 }
