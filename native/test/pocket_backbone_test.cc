@@ -184,8 +184,9 @@ void CheckpointsThatDoNotFitAreRefused() {
   CHECK(open()->clones());
   WriteAll(folder / "tokenizer.model", ReadAll(kPocket + "/tiny-first/tokenizer.model"));
   CHECK(open() == nullptr);
-  CHECK_EQ(problem,
-           folder / "tokenizer.model: expected 499 pieces, as config.yaml has them (n_bins), found 521");
+  CHECK_EQ(
+      problem,
+      folder / "tokenizer.model: expected 499 pieces, as the configuration has them (n_bins), found 521");
   WriteAll(folder / "tokenizer.model", ReadAll(kPocket + "/tiny-current/tokenizer.model"));
   std::string yaml = ReadAll(kPocket + "/tiny-current/config.yaml");
   yaml.replace(yaml.find("num_layers: 3"), 13, "num_layers: 2");

@@ -27,10 +27,15 @@ bool ReadConfigFile(const std::string& path, const std::function<void(const Conf
 
 bool ReadYamlFile(const std::string& path, const std::function<void(const ConfigReader&)>& read,
                   std::string* problem) {
-  std::string yaml, json;
-  if (!ReadFile(path, kMaxConfigBytes, &yaml, problem)) return false;
-  if (!JsonOfYaml(yaml, &json, problem)) return *problem = path + ": " + *problem, false;
-  return ReadJson(path, json, read, problem);
+  std::string yaml;
+  return ReadFile(path, kMaxConfigBytes, &yaml, problem) && ReadYamlText(path, yaml, read, problem);
+}
+
+bool ReadYamlText(const std::string& name, const std::string& yaml,
+                  const std::function<void(const ConfigReader&)>& read, std::string* problem) {
+  std::string json;
+  if (!JsonOfYaml(yaml, &json, problem)) return *problem = name + ": " + *problem, false;
+  return ReadJson(name, json, read, problem);
 }
 
 }  // namespace parley::model

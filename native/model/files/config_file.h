@@ -18,6 +18,10 @@ bool ReadConfigFile(const std::string& path, const std::function<void(const Conf
 bool ReadYamlFile(const std::string& path, const std::function<void(const ConfigReader&)>& read,
                   std::string* problem);
 
+// The same of YAML in memory; problems begin with `name`.
+bool ReadYamlText(const std::string& name, const std::string& yaml,
+                  const std::function<void(const ConfigReader&)>& read, std::string* problem);
+
 }  // namespace parley::model
 
 #endif  // PARLEY_MODEL_FILES_CONFIG_FILE_H_

@@ -1,7 +1,9 @@
 #include "model/pocket/pocket_checkpoint.h"
 
 #include <algorithm>
+#include <array>
 
+#include "model/pocket/pocket_catalog.h"
 #include "model/shared/weights.h"
 
 namespace parley::model {
@@ -104,6 +106,26 @@ bool HasEncoder(const TensorSet& tensors) {
          std::any_of(first->data, first->data + first->bytes, [](uint8_t byte) { return byte != 0; });
 }
 
+// Parts of other graphs: a table of trained voices, and projections around the codec's transformers. Without
+// them the sound would be wrong.
+constexpr std::array<const char*, 5> kOtherGraphs = {
+    "flow_lm.voice_lut.embed.weight",
+    "mimi.decoder_transformer.input_proj.weight",
+    "mimi.decoder_transformer.output_projs.0.weight",
+    "mimi.encoder_transformer.input_proj.weight",
+    "mimi.encoder_transformer.output_projs.0.weight",
+};
+
+bool CheckGraph(const TensorSet& tensors, const std::string& directory, std::string* problem) {
+  for (const char* const name : kOtherGraphs) {
+    if (tensors.Find(name) == nullptr) continue;
+    *problem =
+        directory + "/model.safetensors: tensor \"" + name + "\" belongs to a graph that is not supported";
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<ExpectedTensor> TensorsOf(const PocketConfig& config, bool with_encoder) {
@@ -126,7 +148,7 @@ std::vector<ExpectedTensor> TensorsOf(const PocketConfig& config, bool with_enco
 std::unique_ptr<const PocketCheckpoint> PocketCheckpoint::Open(const std::string& directory,
                                                                std::string* problem) {
   std::unique_ptr<PocketCheckpoint> checkpoint(new PocketCheckpoint());
-  const auto config = ReadPocketConfigFile(directory + "/config.yaml", problem);
+  const auto config = ReadPocketFolder(directory, problem);
   if (!config) return nullptr;
   checkpoint->config_ = *config;
   checkpoint->pieces_ = SentencePieces::Open(directory + "/tokenizer.model", problem);
@@ -134,11 +156,12 @@ std::unique_ptr<const PocketCheckpoint> PocketCheckpoint::Open(const std::string
   const auto pieces = static_cast<int64_t>(checkpoint->pieces_->size());
   if (pieces != config->vocabulary) {
     *problem = directory + "/tokenizer.model: expected " + std::to_string(config->vocabulary) +
-               " pieces, as config.yaml has them (n_bins), found " + std::to_string(pieces);
+               " pieces, as the configuration has them (n_bins), found " + std::to_string(pieces);
     return nullptr;
   }
   checkpoint->tensors_ = TensorSet::Open(directory, problem);
   if (!checkpoint->tensors_) return nullptr;
+  if (!CheckGraph(*checkpoint->tensors_, directory, problem)) return nullptr;
   checkpoint->clones_ = HasEncoder(*checkpoint->tensors_);
   if (!checkpoint->tensors_->Check(TensorsOf(*config, checkpoint->clones_), problem)) return nullptr;
   return checkpoint;

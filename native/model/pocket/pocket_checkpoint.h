@@ -1,7 +1,7 @@
 // A folder with a Pocket TTS model, opened and checked whole: after Open() every tensor that the engine reads
 // is there, of the right shape and a floating-point dtype.
 //
-//   config.yaml  tokenizer.model  model.safetensors
+//   tokenizer.model  model.safetensors  and, unless the folder has the name of a published model, config.yaml
 #ifndef PARLEY_MODEL_POCKET_POCKET_CHECKPOINT_H_
 #define PARLEY_MODEL_POCKET_POCKET_CHECKPOINT_H_
 
