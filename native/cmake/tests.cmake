@@ -73,7 +73,7 @@ set(TESTS_OF_races "^cuda_races$")
 set(TESTS_OF_cuda "^cuda_")
 set(TESTS_OF_kernels "^(kernels_|sampling$|thread_pool$)")
 set(TESTS_OF_runtime "^runtime_")
-set(TESTS_OF_tools "^(tool_files|write_checkpoint|write_pocket)$")
+set(TESTS_OF_tools "^(pocket_speech|tool_files|write_checkpoint|write_pocket)$")
 set(TESTS_OF_counted "^(caller_memory|codec_sizes|mux_memory|speech_stream|voice_codec_memory)$")
 set(TESTS_OF_model "^(checkpoint|codec_|pocket_|prompt$|recognition_|speech_|tokenizer$|transformer$|voice_(encoder|golden|pieces)$|weights$)")
 

@@ -7,6 +7,7 @@
 
 #include "runtime/engine.h"
 #include "tools/options.h"
+#include "tools/pocket_speech.h"
 #include "tools/wav_file.h"
 
 namespace parley::tools {
@@ -17,7 +18,9 @@ using namespace runtime;
 constexpr const char* kUsage =
     "speak --model DIR --text TEXT [--voice NAME] [--language NAME] [--instruct TEXT]\n"
     "      [--reference FILE.wav [--reference-text TEXT]] [--seed N] [--frames N]\n"
-    "      [--quantize none|int8-talker|int8|fp8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav\n";
+    "      [--quantize none|int8-talker|int8|fp8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav\n"
+    "speak --model DIR --text TEXT [--voice NAME] [--seed N | --noise FILE.safetensors] [--max-tokens N]\n"
+    "      [--gelu tanh|erf] [--rules 3.3|2.1] [--threads N] out.wav        (a folder of Pocket TTS)\n";
 
 // Takes everything at once.
 class Recorder final : public SpeechSink {
@@ -100,6 +103,8 @@ void Report(const Engine& engine, const StreamEnd& end) {
 int Speak(const Options& options) {
   if (options.positional().size() != 1)
     throw std::invalid_argument("name one file to write, such as out.wav");
+  if (HoldsPocket(options.Required("model"))) return std::fputs(SpeakWithPocket(options).c_str(), stdout) < 0;
+  RefuseOptionsOfOthers(options, false);
   SpeechRequest request = RequestOf(options);
   std::string problem;
   const auto engine = Engine::Open(EngineOptionsOf(options), &problem);
@@ -127,7 +132,7 @@ int main(int count, char** arguments) {
         {count,
          arguments,
          {"model", "text", "voice", "language", "instruct", "reference", "reference-text", "seed", "frames",
-          "quantize", "codec", "cache", "threads"}});
+          "quantize", "codec", "cache", "threads", "noise", "max-tokens", "gelu", "rules"}});
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "speak: %s (speak --help)\n", problem.what());
     return 1;
