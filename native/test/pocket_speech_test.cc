@@ -26,7 +26,8 @@ Options Parsed(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   return {static_cast<int>(pointers.size()),
           pointers.data(),
-          {"model", "text", "voice", "noise", "max-tokens", "gelu", "rules", "seed", "threads", "language"}};
+          {"model", "text", "voice", "noise", "max-tokens", "gelu", "rules", "seed", "threads", "language",
+           "quantize", "cache"}};
 }
 
 std::vector<std::string> Joined(std::vector<std::string> first, const std::vector<std::string>& others) {
@@ -82,6 +83,28 @@ void ASeedDrawsTheNoise() {
   CHECK(first.samples != Spoken(Joined(request, {"--seed", "2"})).samples);
 }
 
+void FewerBitsSpeakNearlyAlike() {
+  const std::vector<std::string> request{
+      "--model", kModel,         "--voice", "mono24k",
+      "--text",  "Hello world.", "--noise", VectorsOf("tiny-current__gen_short")};
+  const Values exact = Spoken(request).samples;
+  // What int8 changes comes back with every latent, so that only the first frame is nearly the same.
+  const struct {
+    const char *option, *value;
+    size_t samples;
+  } cases[] = {
+      {"--quantize", "int8-backbone", 1920}, {"--quantize", "int8", 1920}, {"--cache", "f16", exact.size()}};
+  for (const auto& [option, value, samples] : cases) {
+    const Values seen = Spoken(Joined(request, {option, value})).samples;
+    CHECK(seen != exact);
+    CHECK(seen.size() >= samples);
+    double worst = 0;
+    for (size_t n = 0; n < samples && n < seen.size(); n++)
+      worst = std::max<double>(worst, std::fabs(seen[n] - exact[n]));
+    CHECK(worst < 0.02);
+  }
+}
+
 std::string Mistake(const std::vector<std::string>& arguments) {
   return RefusalOf([&] { Spoken(arguments); });
 }
@@ -96,6 +119,9 @@ void MistakesAreNamed() {
                "/embeddings, which has: mono24k, mono24k_old_form, stereo16k, tiny24k");
   CHECK_EQ(Mistake(Joined(with_voice, {"--gelu", "fast"})), "--gelu is tanh or erf, not \"fast\"");
   CHECK_EQ(Mistake(Joined(with_voice, {"--rules", "3"})), "--rules is 3.3 or 2.1, not \"3\"");
+  CHECK_EQ(Mistake(Joined(with_voice, {"--quantize", "fp8"})),
+           "--quantize is none, int8-backbone or int8, not \"fp8\"");
+  CHECK_EQ(Mistake(Joined(with_voice, {"--cache", "bf16"})), "--cache is f32 or f16, not \"bf16\"");
   CHECK_EQ(Mistake(Joined(with_voice, {"--max-tokens", "0"})),
            "--max-tokens is a whole number from 1 to 100000, not \"0\"");
   CHECK_EQ(Mistake(Joined(with_voice, {"--language", "en"})),
@@ -135,6 +161,7 @@ TEST_GROUP(pocket_speech) {
   return Run({
       {"requests become the sound of the package", RequestsBecomeTheSoundOfThePackage},
       {"a seed draws the noise", ASeedDrawsTheNoise},
+      {"fewer bits speak nearly alike", FewerBitsSpeakNearlyAlike},
       {"mistakes are named", MistakesAreNamed},
       {"noise that does not fit is named", NoiseThatDoesNotFitIsNamed},
       {"folders are known by their files", FoldersAreKnownByTheirFiles},

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -23,8 +24,8 @@ using namespace model;
 using Steady = std::chrono::steady_clock;
 
 constexpr const char* kOnlyPocket[] = {"noise", "max-tokens", "gelu", "rules"};
-constexpr const char* kOnlyQwen[] = {"language", "instruct", "reference", "reference-text",
-                                     "frames",   "quantize", "codec",     "cache"};
+constexpr const char* kOnlyQwen[] = {"language",       "instruct", "reference",
+                                     "reference-text", "frames",   "codec"};
 constexpr const char* kDefaultVoice = "alba";
 constexpr uint64_t kMostTokens = 100'000;
 
@@ -32,13 +33,15 @@ double MillisecondsFrom(Steady::time_point begin) {
   return std::chrono::duration<double, std::milli>(Steady::now() - begin).count();
 }
 
-// The first of the two values is the default.
-bool IsSecond(const Options& options, const char* name, const char* first, const char* second) {
-  const std::string value = options.Text(name, first);
-  if (value != first && value != second)
-    throw std::invalid_argument(std::string("--") + name + " is " + first + " or " + second + ", not \"" +
-                                value + "\"");
-  return value == second;
+// The place of the option's value in the list, whose first one is the default.
+size_t ChoiceOf(const Options& options, const char* name, const std::vector<std::string>& values) {
+  const std::string value = options.Text(name, values.front());
+  const auto found = std::find(values.begin(), values.end(), value);
+  if (found != values.end()) return static_cast<size_t>(found - values.begin());
+  std::string list;
+  for (const std::string& one : values)
+    list += (list.empty() ? "" : &one == &values.back() ? " or " : ", ") + one;
+  throw std::invalid_argument(std::string("--") + name + " is " + list + ", not \"" + value + "\"");
 }
 
 // Noise that a file holds, one tensor for each chunk: "c0_noise", "c1_noise", ...
@@ -141,10 +144,15 @@ class PocketSpeaker {
     const auto threads = runtime::ReadThreads(processor);
     if (!threads) throw std::invalid_argument(threads.problem());
     kernels_ = runtime::OpenProcessor(processor, *threads);
+    const size_t quantized = ChoiceOf(options, "quantize", {"none", "int8-backbone", "int8"});
     PocketModelOptions of;
-    if (IsSecond(options, "gelu", "tanh", "erf")) of.activation = Activation::kGelu;
+    if (ChoiceOf(options, "gelu", {"tanh", "erf"}) > 0) of.activation = Activation::kGelu;
+    if (ChoiceOf(options, "cache", {"f32", "f16"}) > 0) of.cache = Format::kF16;
+    if (quantized > 0) of.backbone = Format::kInt8;
     model_ = std::make_unique<PocketModel>(*kernels_, *checkpoint_, of);
-    decoder_ = std::make_unique<LatentDecoder>(*kernels_, *checkpoint_, of.activation);
+    decoder_ = std::make_unique<LatentDecoder>(
+        *kernels_, *checkpoint_, of.activation,
+        quantized > 1 ? std::optional<Format>(Format::kInt8) : std::nullopt, of.cache);
     voice_ = model_->LoadVoice(*voice);
     times_.load = MillisecondsFrom(begin);
   }
@@ -176,7 +184,7 @@ class PocketSpeaker {
 
   void SpeakAll(const Options& options) {
     PocketTextConfig rules = checkpoint_->config().text;
-    rules.rules = IsSecond(options, "rules", "3.3", "2.1") ? PocketRules::k21 : PocketRules::k33;
+    rules.rules = ChoiceOf(options, "rules", {"3.3", "2.1"}) > 0 ? PocketRules::k21 : PocketRules::k33;
     const auto chunks = ChunksOf(options.Required("text"), checkpoint_->pieces(), rules,
                                  options.Whole("max-tokens", 1, kMostTokens, kChunkIds));
     if (chunks.empty()) throw std::invalid_argument("--text has nothing to speak");

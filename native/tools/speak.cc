@@ -20,7 +20,8 @@ constexpr const char* kUsage =
     "      [--reference FILE.wav [--reference-text TEXT]] [--seed N] [--frames N]\n"
     "      [--quantize none|int8-talker|int8|fp8] [--codec f32|f16] [--cache f32|bf16] [--threads N] out.wav\n"
     "speak --model DIR --text TEXT [--voice NAME] [--seed N | --noise FILE.safetensors] [--max-tokens N]\n"
-    "      [--gelu tanh|erf] [--rules 3.3|2.1] [--threads N] out.wav        (a folder of Pocket TTS)\n";
+    "      [--gelu tanh|erf] [--rules 3.3|2.1] [--quantize none|int8-backbone|int8] [--cache f32|f16]\n"
+    "      [--threads N] out.wav        (a folder of Pocket TTS)\n";
 
 // Takes everything at once.
 class Recorder final : public SpeechSink {

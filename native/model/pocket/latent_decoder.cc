@@ -17,7 +17,7 @@ constexpr size_t kPassFrames = 16;
 }  // namespace
 
 LatentDecoder::LatentDecoder(SpeechKernels& kernels, const PocketCheckpoint& checkpoint,
-                             Activation activation, std::optional<Format> format)
+                             Activation activation, std::optional<Format> format, Format cache)
     : kernels_(kernels),
       config_(checkpoint.config().codec.transformer),
       latent_(static_cast<size_t>(checkpoint.config().latent)),
@@ -25,6 +25,7 @@ LatentDecoder::LatentDecoder(SpeechKernels& kernels, const PocketCheckpoint& che
       stride_(static_cast<size_t>(checkpoint.config().codec.stride)),
       window_(static_cast<size_t>(checkpoint.config().codec.window)),
       frame_samples_(static_cast<size_t>(checkpoint.config().codec.frame_samples)),
+      cache_(cache),
       weights_(kernels),
       transformer_(
           kernels, config_,
@@ -96,11 +97,11 @@ void LatentDecoder::LoadStages(const NamedTensors& decoder, const PocketCodecCon
 
 std::unique_ptr<CodecState> LatentDecoder::NewState() const {
   return std::make_unique<CodecState>(kernels_, plan_.floats(), config_,
-                                      window_ + kStreamFrames * stride_ - 1);
+                                      window_ + kStreamFrames * stride_ - 1, cache_);
 }
 
 size_t LatentDecoder::StateBytes() const {
-  return CodecState::BytesOf(plan_.floats(), config_, window_ + kStreamFrames * stride_ - 1);
+  return CodecState::BytesOf(plan_.floats(), config_, window_ + kStreamFrames * stride_ - 1, cache_);
 }
 
 void LatentDecoder::Decode(const Job* jobs, size_t count) {

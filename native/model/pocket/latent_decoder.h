@@ -20,9 +20,10 @@ namespace parley::model {
 class LatentDecoder {
  public:
   // `activation` of the transformer, as the backbone's; `format` of its matrices, without one as the file has
-  // them. Convolutions are as the file has them. kernels and checkpoint outlive it, and it its states.
+  // them; `cache`: of its keys and values. Convolutions are as the file has them. kernels and checkpoint
+  // outlive it, and it its states.
   LatentDecoder(SpeechKernels& kernels, const PocketCheckpoint& checkpoint, Activation activation,
-                std::optional<Format> format = std::nullopt);
+                std::optional<Format> format = std::nullopt, Format cache = Format::kF32);
 
   // Empty: zeros and no keys.
   std::unique_ptr<CodecState> NewState() const;
@@ -65,6 +66,7 @@ class LatentDecoder {
   SpeechKernels& kernels_;
   const TransformerConfig config_;
   const size_t latent_, channels_, stride_, window_, frame_samples_;
+  const Format cache_;
   Weights weights_;
   TailPlan plan_;
   // A latent's row, once for each position of its frame; then the two taps that a position sees.

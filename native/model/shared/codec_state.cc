@@ -72,8 +72,8 @@ SnakeWeights SnakeWeights::Load(Weights& weights, const NamedTensors& tensors) {
 }
 
 CodecState::CodecState(SpeechKernels& kernels, size_t tail_floats, const TransformerConfig& config,
-                       size_t capacity)
-    : kernels_(kernels), tail_floats_(tail_floats), keys_(kernels, config, Format::kF32, capacity) {
+                       size_t capacity, Format format)
+    : kernels_(kernels), tail_floats_(tail_floats), keys_(kernels, config, format, capacity) {
   tails_ = static_cast<float*>(kernels.Allocate(tail_floats * sizeof(float)));
 }
 

@@ -33,7 +33,9 @@ class TailPlan {
 // still sees. Begins empty: zeros and no keys. The backend outlives it.
 class CodecState {
  public:
-  CodecState(SpeechKernels& kernels, size_t tail_floats, const TransformerConfig& config, size_t capacity);
+  // `format`: of its keys and values.
+  CodecState(SpeechKernels& kernels, size_t tail_floats, const TransformerConfig& config, size_t capacity,
+             Format format = Format::kF32);
   ~CodecState();
   CodecState(const CodecState&) = delete;
   CodecState& operator=(const CodecState&) = delete;
@@ -44,8 +46,9 @@ class CodecState {
   float* tail(size_t place) { return tails_ + place; }
   KvState& keys() { return keys_; }
 
-  static size_t BytesOf(size_t tail_floats, const TransformerConfig& config, size_t capacity) {
-    return tail_floats * sizeof(float) + KvState::BytesOf(config, Format::kF32, capacity);
+  static size_t BytesOf(size_t tail_floats, const TransformerConfig& config, size_t capacity,
+                        Format format = Format::kF32) {
+    return tail_floats * sizeof(float) + KvState::BytesOf(config, format, capacity);
   }
 
  private:
