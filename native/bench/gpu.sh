@@ -7,7 +7,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 WORK="${1:-/tmp/parley-gpu}"
-STAGES="${2:-build parity asr-parity bench-1.7b asr-1.7b mixed asr-0.6b bench-0.6b bench-bytes sanitize joins live products lost}"
+STAGES="${2:-build parity pocket asr-parity bench-1.7b asr-1.7b mixed asr-0.6b bench-0.6b bench-bytes sanitize joins live products lost}"
 LIMIT=520 # seconds of a stage
 # The groups of cuda_tests that use PARLEY_CUDA_FILE; the others run on the emulator alone. The last two: bit by bit.
 PARITY="cuda_speech cuda_recognition cuda_layers cuda_residual"
@@ -30,6 +30,8 @@ stage_build() {
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
 }
 stage_parity() { for group in $PARITY; do "$WORK/build/cuda_tests" "$group" || return 1; done; }
+# Pocket TTS: latents and sound of the golden vectors.
+stage_pocket() { "$WORK/build/cuda_tests" cuda_pocket; }
 checkpoint() { # size
   [ -f "$WORK/$1/config.json" ] || "$WORK/build/write_checkpoint" --size "$1" --type custom_voice --out "$WORK/$1"
 }

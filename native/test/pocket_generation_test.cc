@@ -13,6 +13,7 @@
 #include "model/pocket/pocket_model.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
+#include "test/recorded_noise.h"
 
 namespace parley::test {
 namespace {
@@ -113,20 +114,6 @@ GoldenVectors VectorsOf(const Case& one) {
 
 std::string Prefix(size_t chunk) { return "c" + std::to_string(chunk) + "_"; }
 
-// The rows of a tensor, one for each step.
-class Recorded final : public Noise {
- public:
-  explicit Recorded(Values rows) : rows_(std::move(rows)) {}
-
-  void Draw(size_t step, float* x, size_t count) const override {
-    if ((step + 1) * count > rows_.size()) throw std::out_of_range("no noise was recorded for this step");
-    std::copy_n(rows_.begin() + static_cast<ptrdiff_t>(step * count), count, x);
-  }
-
- private:
-  const Values rows_;
-};
-
 struct Opened {
   std::unique_ptr<const PocketCheckpoint> checkpoint;
   std::unique_ptr<cpu::CpuKernels> kernels;
@@ -197,7 +184,7 @@ std::unique_ptr<PocketStream> StreamOf(const Opened& opened, const Case& one) {
 }
 
 std::shared_ptr<const Noise> NoiseOf(const Case& one, size_t chunk) {
-  return std::make_shared<Recorded>(VectorsOf(one).Read(Prefix(chunk) + "noise"));
+  return std::make_shared<RecordedNoise>(VectorsOf(one).Read(Prefix(chunk) + "noise"));
 }
 
 Spoken Speak(const Opened& opened, const Case& one) {
@@ -458,7 +445,7 @@ void WhatIsNoNumberEndsItsStreamOnly() {
   const Case& one = CaseOf("tiny-current", "short");
   const auto good = StreamOf(opened, one), bad = StreamOf(opened, one);
   good->BeginChunk(opened.ChunksOf(one)[0], NoiseOf(one, 0));
-  bad->BeginChunk(opened.ChunksOf(one)[0], std::make_shared<Recorded>(Values(240, std::nanf(""))));
+  bad->BeginChunk(opened.ChunksOf(one)[0], std::make_shared<RecordedNoise>(Values(240, std::nanf(""))));
   PocketStream* const both[] = {bad.get(), good.get()};
   opened.model->Prefill(both, 2);
   Values latents(24), seen;
