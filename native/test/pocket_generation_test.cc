@@ -440,6 +440,53 @@ void AStreamIsUsedInItsOrder() {
   CHECK_EQ(stream->frames(), size_t{19});
 }
 
+// A file with one tensor.
+void WriteTensor(const std::string& path, const std::string& name, const std::string& shape,
+                 const Values& values) {
+  const std::string bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  std::string header = "{\"" + name + "\":{\"dtype\":\"F32\",\"shape\":" + shape + ",\"data_offsets\":[0," +
+                       std::to_string(bytes.size()) + "]}}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = header.size();
+  WriteAll(path, std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + bytes);
+}
+
+// As the first release has its voices: the rows are those that the published state was made of.
+void RowsOfAVoiceSpeakAsItsState() {
+  const Opened opened("tiny-current");
+  const TempFolder folder;
+  const std::string path = folder / "voice.safetensors";
+  Values rows = GoldenVectors("tiny-current__voice_tiny24k", "pocket").Read("layer_in");
+  const std::string positions = std::to_string(rows.size() / 64);
+  const auto read = [&](const std::string& shape, std::string* problem) {
+    WriteTensor(path, "audio_prompt", shape, rows);
+    return PocketVoice::Open(path, opened.checkpoint->config().backbone, problem);
+  };
+  std::string problem;
+  const auto voice = read("[1," + positions + ",64]", &problem);
+  CHECK_EQ(problem, "");
+  const Case& one = CaseOf("tiny-current", "short");
+  Spoken of[2];
+  for (const size_t n : {0, 1}) {
+    const auto state = n == 0 ? opened.model->LoadVoice(*voice) : opened.VoiceOf("tiny24k");
+    const auto stream = opened.model->BeginStream(*state, 100, kNoEnd);
+    TextChunk chunk = opened.ChunksOf(one)[0];
+    chunk.max_frames = 5;
+    stream->BeginChunk(chunk, NoiseOf(one, 0));
+    SpeakChunk(opened, stream.get(), &of[n]);
+  }
+  CHECK(PeakError(of[0].latents[0], of[1].latents[0]) < kFreeLatents);
+  CHECK_EQ(MistakeOf([&] { voice->CopyTo(*opened.kernels, nullptr); }),
+           "the backbone has not seen the rows of this voice");
+  CHECK(read("[1,64," + positions + "]", &problem) == nullptr);
+  CHECK_EQ(problem, path +
+                        ": audio_prompt: expected F32 [1, 1 to 4096, 64]: this may be a voice of another "
+                        "model");
+  rows[7] = NAN;
+  CHECK(read("[1," + positions + ",64]", &problem) == nullptr);
+  CHECK_EQ(problem, path + ": audio_prompt: expected finite numbers");
+}
+
 void WhatIsNoNumberEndsItsStreamOnly() {
   const Opened opened("tiny-current");
   const Case& one = CaseOf("tiny-current", "short");
@@ -474,6 +521,7 @@ TEST_GROUP(pocket_generation) {
       {"temperature is a variance", TemperatureIsAVariance},
       {"noise follows its seed", NoiseFollowsItsSeed},
       {"a stream is used in its order", AStreamIsUsedInItsOrder},
+      {"rows of a voice speak as its state", RowsOfAVoiceSpeakAsItsState},
       {"what is no number ends its stream only", WhatIsNoNumberEndsItsStreamOnly},
   });
 }

@@ -38,9 +38,17 @@ PocketModel::PocketModel(SpeechKernels& kernels, const PocketCheckpoint& checkpo
       flow_(kernels, checkpoint, options.flow_steps),
       workspace_(kernels) {}
 
-std::shared_ptr<const KvState> PocketModel::LoadVoice(const PocketVoice& voice) const {
-  auto state = backbone_.NewState(voice.positions(), cache_);
-  voice.CopyTo(kernels_, state.get());
+std::shared_ptr<const KvState> PocketModel::LoadVoice(const PocketVoice& voice) {
+  std::shared_ptr<KvState> state = backbone_.NewState(voice.positions(), cache_);
+  const std::vector<float>& rows = voice.rows();
+  if (rows.empty()) {
+    voice.CopyTo(kernels_, state.get());
+    return state;
+  }
+  float* const x = workspace_.Floats(rows.size());
+  kernels_.Upload(x, rows.data(), rows.size() * sizeof(float));
+  backbone_.Append(state.get(), x, voice.positions());
+  kernels_.Wait();
   return state;
 }
 

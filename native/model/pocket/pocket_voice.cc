@@ -50,14 +50,33 @@ class VoiceReader {
     std::vector<float> values(positions * width);
     const size_t begin = which * static_cast<size_t>(cache->shape[2]) * width * sizeof(float);
     std::memcpy(values.data(), cache->data + begin, values.size() * sizeof(float));
-    const auto usable = [](float value) { return std::fabs(value) < kGreatestF16; };
-    if (!std::all_of(values.begin(), values.end(), usable)) Fail(layer + "cache", "finite numbers");
+    if (!AllUsable(values)) Fail(layer + "cache", "finite numbers");
     return values;
+  }
+
+  // The rows of a voice of the first release.
+  std::vector<float> Rows(const Tensor& tensor, int64_t width) {
+    const auto most = static_cast<int64_t>(PocketVoice::kMaxPositions);
+    const bool good = tensor.dtype == Dtype::kF32 && tensor.shape.size() == 3 && tensor.shape[1] >= 1 &&
+                      tensor.shape[1] <= most && tensor.shape == Shape{1, tensor.shape[1], width};
+    if (!good) {
+      Fail(tensor.name, "F32 [1, 1 to " + std::to_string(most) + ", " + std::to_string(width) +
+                            "]: this may be a voice of another model");
+      return {};
+    }
+    std::vector<float> rows(tensor.bytes / sizeof(float));
+    std::memcpy(rows.data(), tensor.data, tensor.bytes);
+    if (!AllUsable(rows)) Fail(tensor.name, "finite numbers");
+    return rows;
   }
 
   const std::string& problem() const { return problem_; }
 
  private:
+  static bool AllUsable(const std::vector<float>& values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](float value) { return std::fabs(value) < kGreatestF16; });
+  }
   static bool IsInteger(const Tensor& tensor) { return tensor.dtype == Dtype::kI64 && tensor.count() == 1; }
   static int64_t IntegerOf(const Tensor& tensor) {
     int64_t value = 0;
@@ -83,6 +102,12 @@ std::unique_ptr<const PocketVoice> PocketVoice::Open(const std::string& path,
   if (!file) return nullptr;
   VoiceReader reader(*file, backbone);
   std::unique_ptr<PocketVoice> voice(new PocketVoice());
+  if (const Tensor* const rows = file->Find("audio_prompt"); rows != nullptr) {
+    voice->rows_ = reader.Rows(*rows, backbone.hidden);
+    voice->positions_ = voice->rows_.size() / static_cast<size_t>(backbone.hidden);
+    *problem = reader.problem();
+    return problem->empty() ? std::move(voice) : nullptr;
+  }
   const auto layers = static_cast<size_t>(backbone.layers);
   for (size_t n = 0; n < layers && reader.problem().empty(); n++) {
     const std::string layer = "transformer.layers." + std::to_string(n) + ".self_attn/";
@@ -106,6 +131,7 @@ std::unique_ptr<const PocketVoice> PocketVoice::Open(const std::string& path,
 }
 
 void PocketVoice::CopyTo(Kernels& kernels, KvState* state) const {
+  if (!rows_.empty()) throw std::logic_error("the backbone has not seen the rows of this voice");
   if (positions_ > state->capacity()) throw std::length_error("a state has no room for the voice");
   const KvLayout& layout = state->layout();
   for (size_t n = 0; n < arrays_.size(); n++) {

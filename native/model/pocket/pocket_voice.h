@@ -1,4 +1,5 @@
-// A voice of Pocket TTS: the keys and values that the backbone made of somebody's sound, before any text.
+// A voice of Pocket TTS: the keys and values that the backbone made of somebody's sound, before any text, or
+// the rows that it makes them of.
 #ifndef PARLEY_MODEL_POCKET_POCKET_VOICE_H_
 #define PARLEY_MODEL_POCKET_POCKET_VOICE_H_
 
@@ -17,13 +18,17 @@ class PocketVoice {
 
   // A published file: per layer "transformer.layers.N.self_attn/cache" [2, 1, positions, heads, head_dim] F32
   // with the rotated keys and the values, and "offset" (or in older files the length of "current_end"), which
-  // counts the positions that hold something. Null with `problem` set, which begins with the path.
+  // counts the positions that hold something. Files of the first release have rows instead, which the
+  // backbone has not seen: "audio_prompt" [1, positions, width] F32. Null with `problem` set, which begins
+  // with the path.
   static std::unique_ptr<const PocketVoice> Open(const std::string& path, const TransformerConfig& backbone,
                                                  std::string* problem);
 
   size_t positions() const { return positions_; }
+  // [positions, width] of a file of the first release; else empty.
+  const std::vector<float>& rows() const { return rows_; }
   // Writes it into an empty state of the backbone, which then stands behind it. Throws std::length_error if
-  // the state has less room.
+  // the state has less room, std::logic_error for rows.
   void CopyTo(Kernels& kernels, KvState* state) const;
 
  private:
@@ -32,6 +37,7 @@ class PocketVoice {
   size_t positions_ = 0;
   // Keys, then values, of every layer: [positions, heads, head_dim]; keys in the order of the kernels.
   std::vector<std::vector<float>> arrays_;
+  std::vector<float> rows_;
 };
 
 }  // namespace parley::model
