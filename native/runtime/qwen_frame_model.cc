@@ -313,9 +313,13 @@ size_t QwenGeneration::ReferenceFrames() const {
 }
 
 bool QwenGeneration::AddText(std::string_view text, bool last, Refusal* refusal) {
-  const size_t before = ids_.size();
-  if (!feed_.Add(text, last, &ids_, &refusal->problem)) return false;
-  text_tokens_ += ids_.size() - before;
+  const auto read = feed_.Add(text, last);
+  if (!read) {
+    refusal->problem = read.problem();
+    return false;
+  }
+  ids_.insert(ids_.end(), read->begin(), read->end());
+  text_tokens_ += read->size();
   if (text_tokens_ == 0 && last) return refusal->problem = "the text is empty", false;
   if (stream_ != nullptr) {
     stream_->AddText(std::exchange(ids_, {}));

@@ -3,6 +3,7 @@
 #define PARLEY_RUNTIME_RESULT_H_
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -13,12 +14,17 @@ struct Problem {
   std::string text;
 };
 
-template <class Value>
+// The value of a function that only does something.
+struct Done {};
+
+template <class Value = Done, class Reason = Problem>
 class Result {
  public:
-  // Both are implicit: a function returns the one or the other.
-  Result(Value value) : state_(std::move(value)) {}
-  Result(Problem problem) : state_(std::move(problem)) {}
+  // Both are implicit: a function returns the one or the other. What converts to a value is one, too, such as
+  // a pointer to a derived class.
+  template <class Given = Value, class = std::enable_if_t<std::is_convertible_v<Given&&, Value>>>
+  Result(Given&& value) : state_(std::in_place_index<0>, std::forward<Given>(value)) {}
+  Result(Reason reason) : state_(std::in_place_index<1>, std::move(reason)) {}
 
   explicit operator bool() const { return std::holds_alternative<Value>(state_); }
   // Only if there is a value.
@@ -26,11 +32,12 @@ class Result {
   const Value& operator*() const { return *std::get_if<Value>(&state_); }
   Value* operator->() { return std::get_if<Value>(&state_); }
   const Value* operator->() const { return std::get_if<Value>(&state_); }
-  // Only if there is none.
-  const std::string& problem() const { return std::get_if<Problem>(&state_)->text; }
+  // Only if there is none. A function whose value is another one returns the reason as it is.
+  const Reason& reason() const { return *std::get_if<Reason>(&state_); }
+  const std::string& problem() const { return reason().text; }
 
  private:
-  std::variant<Value, Problem> state_;
+  std::variant<Value, Reason> state_;
 };
 
 }  // namespace parley::runtime

@@ -46,18 +46,18 @@ std::u32string Normalized(std::string_view text) {
 
 }  // namespace
 
-bool TextFeed::Add(std::string_view text, bool last, std::vector<int32_t>* ids, std::string* problem) {
+Result<std::vector<int32_t>> TextFeed::Add(std::string_view text, bool last) {
   bytes_ += text.size();
   if (bytes_ > model::Tokenizer::kMaxTextBytes) {
-    *problem = "the text is longer than " + std::to_string(model::Tokenizer::kMaxTextBytes) + " bytes";
-    return false;
+    return Problem{"the text is longer than " + std::to_string(model::Tokenizer::kMaxTextBytes) + " bytes"};
   }
   held_ += text;
   ended_ = last;
-  if (!last && held_.size() < next_look_) return true;
+  std::vector<int32_t> ids;
+  if (!last && held_.size() < next_look_) return ids;
   const size_t divided = last ? 0 : DividedBytes(held_);
   const std::string_view whole = std::string_view(held_).substr(0, held_.size() - divided);
-  if (model::FirstBadUtf8(whole) != model::kAllUtf8) return *problem = "the text is not UTF-8", false;
+  if (model::FirstBadUtf8(whole) != model::kAllUtf8) return Problem{"the text is not UTF-8"};
   std::u32string codes = Normalized(whole);
   if (!begun_) {
     const auto is_word = [](char32_t code) { return ClassOf(code) != CharClass::kSpace; };
@@ -73,7 +73,9 @@ bool TextFeed::Add(std::string_view text, bool last, std::vector<int32_t>* ids, 
   held_ = kept + held_.substr(whole.size());
   // Something without an end is not looked at again for every character more.
   next_look_ = held_.size() > kLongWord ? 2 * held_.size() : 0;
-  return tokenizer_.Encode(given, model::Literals::kText, ids, problem);
+  std::string problem;
+  if (!tokenizer_.Encode(given, model::Literals::kText, &ids, &problem)) return Problem{problem};
+  return ids;
 }
 
 }  // namespace parley::runtime

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/text/tokenizer.h"
+#include "runtime/result.h"
 
 namespace parley::runtime {
 
@@ -17,10 +18,10 @@ class TextFeed {
   // The tokenizer outlives it.
   explicit TextFeed(const model::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  // Appends to `ids`. It drops white space before the text, as EncodeMarked() does. A character may be
-  // divided between two calls. Returns false and sets `problem` if the text is not UTF-8, or longer in total
-  // than the tokenizer reads.
-  bool Add(std::string_view text, bool last, std::vector<int32_t>* ids, std::string* problem);
+  // Returns the next ids. It drops white space before the text, as EncodeMarked() does. A character may be
+  // divided between two calls. Returns a problem if the text is not UTF-8, or longer in total than the
+  // tokenizer reads.
+  Result<std::vector<int32_t>> Add(std::string_view text, bool last);
 
   bool ended() const { return ended_; }
 

@@ -82,13 +82,13 @@ struct Fed {
 Fed Feed(const Tokenizer& tokenizer, const std::vector<std::string>& parts, const std::set<size_t>& ends) {
   TextFeed feed(tokenizer);
   Fed fed;
-  std::string problem;
   for (size_t n = 0; n < parts.size(); n++) {
-    const bool last = n + 1 == parts.size();
-    CHECK(feed.Add(parts[n], last, &fed.ids, &problem));
+    const auto ids = feed.Add(parts[n], n + 1 == parts.size());
+    CHECK(ids);
+    if (!ids) return fed;
+    fed.ids.insert(fed.ids.end(), ids->begin(), ids->end());
     if (ends.count(tokenizer.Decode(fed.ids).size()) == 0) fed.inside++;
   }
-  CHECK_EQ(problem, "");
   CHECK(feed.ended());
   return fed;
 }
@@ -120,10 +120,8 @@ std::string Given(std::string_view part, PieceRule rule = PieceRule::kNative) {
   static const auto native = Opened(PieceRule::kNative), split = Opened(PieceRule::kCaseSplit);
   const Tokenizer& tokenizer = rule == PieceRule::kNative ? *native : *split;
   TextFeed feed(tokenizer);
-  std::vector<int32_t> ids;
-  std::string problem;
-  CHECK(feed.Add(part, false, &ids, &problem));
-  return tokenizer.Decode(ids);
+  const auto ids = feed.Add(part, false);
+  return ids ? tokenizer.Decode(*ids) : ids.problem();
 }
 
 void WordsAreGivenOutWhenTheNextOneBegins() {
@@ -163,10 +161,9 @@ void ACharacterMayBeDivided() {
 std::string ProblemOf(const std::vector<std::string>& parts) {
   const auto tokenizer = Opened(PieceRule::kNative);
   TextFeed feed(*tokenizer);
-  std::vector<int32_t> ids;
-  std::string problem;
   for (size_t n = 0; n < parts.size(); n++) {
-    if (!feed.Add(parts[n], n + 1 == parts.size(), &ids, &problem)) return problem;
+    const auto ids = feed.Add(parts[n], n + 1 == parts.size());
+    if (!ids) return ids.problem();
   }
   return "none";
 }
@@ -185,11 +182,14 @@ void TextThatCannotBeReadIsRefused() {
 void AnEndlessWordIsNotReadAgainForEveryLetter() {
   const auto tokenizer = Opened(PieceRule::kNative);
   TextFeed feed(*tokenizer);
-  std::vector<int32_t> ids;
-  std::string problem;
   constexpr size_t kLetters = 100'000;
-  for (size_t n = 0; n < kLetters; n++) CHECK(feed.Add("a", n + 1 == kLetters, &ids, &problem));
-  CHECK_EQ(tokenizer->Decode(ids).size(), kLetters);
+  size_t letters = 0;
+  for (size_t n = 0; n < kLetters; n++) {
+    const auto ids = feed.Add("a", n + 1 == kLetters);
+    CHECK(ids);
+    if (ids) letters += tokenizer->Decode(*ids).size();
+  }
+  CHECK_EQ(letters, kLetters);
 }
 
 }  // namespace
