@@ -19,6 +19,7 @@
 
 #include "kernels/kernels.h"
 #include "runtime/engine.h"
+#include "runtime/result.h"
 
 namespace parley::runtime {
 
@@ -67,12 +68,6 @@ enum class FrameResult : uint8_t {
   kBroken,  // a logit is not finite: no frame
 };
 
-enum class VoiceResult : uint8_t {
-  kReady,
-  kWorking,  // it is not ready: ask again
-  kRefused,
-};
-
 // Total milliseconds.
 struct StageTimes {
   double prefill = 0, talker = 0, predictor = 0, codec = 0, voice = 0;
@@ -96,9 +91,10 @@ class FrameModel {
   // Sizes of batches that a warm-up goes through, smallest first, none above `most`.
   virtual std::vector<size_t> WarmBatches(size_t most) const = 0;
 
-  // Finds the voice of a recording. If it is not kept and `work` is true, does a part of the work.
-  virtual VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
-                                std::shared_ptr<Voice>* voice, std::string* problem) = 0;
+  // Finds the voice of a recording. If it is not kept and `work` is true, does a part of the work. Null: it
+  // is not ready, ask again. A problem: the recording cannot be used.
+  virtual Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
+                                                   bool work) = 0;
   // Drops the work on a voice that no generation requests any more.
   virtual void DropWork() = 0;
   // Memory, in bytes, that the work would need beyond what is already taken.

@@ -125,32 +125,29 @@ size_t QwenFrameModel::FreeBytes() const {
 }
 
 // One recording at a time, and each to its end, so that none is begun twice.
-VoiceResult QwenFrameModel::FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
-                                      std::shared_ptr<Voice>* voice, std::string* problem) {
-  if (encoder_ == nullptr) {
-    return *problem = "a " + facts_.model_type + " model takes no recording", VoiceResult::kRefused;
-  }
-  *voice = voices_.Find(recording->hash);
-  if (*voice != nullptr) return VoiceResult::kReady;
-  if (!work) return VoiceResult::kWorking;
+Result<std::shared_ptr<Voice>> QwenFrameModel::FindVoice(const std::shared_ptr<const Recording>& recording,
+                                                         bool work) {
+  if (encoder_ == nullptr) return Problem{"a " + facts_.model_type + " model takes no recording"};
+  std::shared_ptr<Voice> kept = voices_.Find(recording->hash);
+  if (kept != nullptr || !work) return kept;
   const Stopwatch watch(&times_.voice);
   if (!work_) work_.emplace(*encoder_, *codec_, recording);
   const bool own = work_->hash() == recording->hash;
-  VoiceResult result = VoiceResult::kWorking;
+  Result<std::shared_ptr<Voice>> made = nullptr;
   try {
-    result = work_->Advance(problem);
+    made = work_->Advance();
   } catch (const std::exception&) {
     work_.reset();
     if (own) throw;
   }
-  if (result == VoiceResult::kWorking) return result;
-  if (result == VoiceResult::kReady) {
+  if (made && *made == nullptr) return made;
+  if (made) {
     CheckFiles();
-    voices_.Keep(work_->hash(), work_->voice());
-    *voice = work_->voice();
+    voices_.Keep(work_->hash(), *made);
   }
   work_.reset();
-  return own ? result : VoiceResult::kWorking;
+  if (!own) return nullptr;
+  return made;
 }
 
 size_t QwenFrameModel::WorkBytesOf(const Recording& recording) const {

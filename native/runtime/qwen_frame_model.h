@@ -103,8 +103,8 @@ class QwenFrameModel final : public FrameModel {
   void Pause() override { kernels_.Pause(); }
   std::vector<size_t> WarmBatches(size_t most) const override;
 
-  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
-                        std::shared_ptr<Voice>* voice, std::string* problem) override;
+  Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
+                                           bool work) override;
   void DropWork() override { work_.reset(); }
   size_t WorkBytesOf(const Recording& recording) const override;
   size_t Voices() const override { return voices_.size(); }

@@ -12,6 +12,8 @@ namespace {
 constexpr char kOthersHaveIt[] = "other models leave too little memory";
 constexpr size_t kReadsARound = 8;  // requests whose text is tokenized: some 100 microseconds each
 
+bool IsNotReady(const Result<std::shared_ptr<Voice>>& found) { return found && *found == nullptr; }
+
 }  // namespace
 
 bool Scheduler::ReadWaiting() {
@@ -36,15 +38,16 @@ void Scheduler::Read(Stream& stream) {
   Refusal refusal;
   std::shared_ptr<Voice> voice;
   if (request.recording != nullptr) {
-    VoiceResult found = model_.FindVoice(request.recording, false, &voice, &refusal.problem);
+    auto found = model_.FindVoice(request.recording, false);
     bool worked = false;
-    if (found == VoiceResult::kWorking && !voice_worked_ && MayWork(stream)) {
+    if (IsNotReady(found) && !voice_worked_ && MayWork(stream)) {
       voice_worked_ = worked = true;
-      found = model_.FindVoice(request.recording, true, &voice, &refusal.problem);
+      found = model_.FindVoice(request.recording, true);
     }
-    stream.SetWaits(found == VoiceResult::kWorking && !worked);
-    if (stream.gone() || found == VoiceResult::kWorking) return;
-    if (found == VoiceResult::kRefused) return End(stream, Outcome::kBadRequest, std::move(refusal.problem));
+    stream.SetWaits(IsNotReady(found) && !worked);
+    if (stream.gone() || IsNotReady(found)) return;
+    if (!found) return End(stream, Outcome::kBadRequest, found.problem());
+    voice = std::move(*found);
   }
   auto generation = model_.Read(request, std::move(voice), &refusal);
   if (generation == nullptr) return End(stream, refusal.outcome, std::move(refusal.problem));

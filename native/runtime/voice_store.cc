@@ -30,30 +30,33 @@ size_t VoiceWork::BytesFor(const model::VoiceEncoder& encoder, const model::Code
   return encoder.WorkBytes(std::min(samples, most)) + decoder.StateBytes();
 }
 
-VoiceResult VoiceWork::Advance(std::string* problem) {
+Result<std::shared_ptr<Voice>> VoiceWork::Advance() {
   if (encoding_ == nullptr && !encoded_) {
-    if (!Prepare(problem)) return VoiceResult::kRefused;
+    const Result<> prepared = Prepare();
+    if (!prepared) return prepared.reason();
   } else if (!encoded_) {
     Encode();
   } else if (decoded_ < frames_) {
     DecodeSome();
   }
-  if (!encoded_ || decoded_ < frames_) return VoiceResult::kWorking;
-  voice_ = std::make_shared<Voice>();
-  voice_->bytes = prompt_.speaker.size() * sizeof(float) + prompt_.codes.size() * sizeof(int32_t);
-  if (codec_ != nullptr) voice_->bytes += decoder_.StateBytes();
-  voice_->prompt = std::make_shared<const model::VoicePrompt>(std::move(prompt_));
-  voice_->codec = std::move(codec_);
-  return VoiceResult::kReady;
+  if (!encoded_ || decoded_ < frames_) return nullptr;
+  auto voice = std::make_shared<Voice>();
+  voice->bytes = prompt_.speaker.size() * sizeof(float) + prompt_.codes.size() * sizeof(int32_t);
+  if (codec_ != nullptr) voice->bytes += decoder_.StateBytes();
+  voice->prompt = std::make_shared<const model::VoicePrompt>(std::move(prompt_));
+  voice->codec = std::move(codec_);
+  return voice;
 }
 
-bool VoiceWork::Prepare(std::string* problem) {
+Result<> VoiceWork::Prepare() {
   if (preparation_ == nullptr) preparation_ = encoder_.Prepare(recording_->samples, recording_->rate);
-  if (preparation_->Advance()) return true;
-  if (!preparation_->problem().empty()) return *problem = preparation_->problem(), false;
-  encoding_ = encoder_.Begin(preparation_->TakeSamples(), !recording_->text.empty(), problem);
+  if (preparation_->Advance()) return Done{};
+  if (!preparation_->problem().empty()) return Problem{preparation_->problem()};
+  std::string problem;
+  encoding_ = encoder_.Begin(preparation_->TakeSamples(), !recording_->text.empty(), &problem);
   preparation_.reset();
-  return encoding_ != nullptr;
+  if (encoding_ == nullptr) return Problem{problem};
+  return Done{};
 }
 
 void VoiceWork::Encode() {

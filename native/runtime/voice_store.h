@@ -42,13 +42,12 @@ class VoiceWork {
   const std::string& hash() const { return recording_->hash; }
   size_t bytes() const { return bytes_; }
 
-  // Does the next part. kReady: voice() returns the voice. kRefused: `problem` says why the recording cannot
-  // be used.
-  VoiceResult Advance(std::string* problem);
-  const std::shared_ptr<Voice>& voice() const { return voice_; }
+  // Does the next part. Returns the voice after the last one, null before. A problem: the recording cannot be
+  // used.
+  Result<std::shared_ptr<Voice>> Advance();
 
  private:
-  bool Prepare(std::string* problem);
+  Result<> Prepare();
   void Encode();
   void TakeCodes();
   void DecodeSome();
@@ -64,7 +63,6 @@ class VoiceWork {
   std::unique_ptr<model::CodecState> codec_;
   size_t frames_ = 0, decoded_ = 0;
   bool encoded_ = false;
-  std::shared_ptr<Voice> voice_;
 };
 
 // A stream keeps its voice alive after its eviction.

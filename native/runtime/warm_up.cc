@@ -154,12 +154,17 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
 bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
                    std::string* problem) {
   if (request.recording == nullptr) return true;
-  VoiceResult found = VoiceResult::kWorking;
-  while (found == VoiceResult::kWorking) {
-    found = model.FindVoice(request.recording, true, voice, problem);
+  Result<std::shared_ptr<Voice>> found = nullptr;
+  while (found && *found == nullptr) {
+    found = model.FindVoice(request.recording, true);
     model.Pause();
   }
-  return found == VoiceResult::kReady;
+  if (!found) {
+    *problem = found.problem();
+    return false;
+  }
+  *voice = *found;
+  return true;
 }
 
 bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice,

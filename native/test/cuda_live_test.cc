@@ -51,9 +51,9 @@ class TimedModel final : public FrameModel {
   BackendFigures Figures() const override { return model_.Figures(); }
   bool Rehearse(bool on) override { return model_.Rehearse(on); }
   std::vector<size_t> WarmBatches(size_t most) const override { return model_.WarmBatches(most); }
-  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
-                        std::shared_ptr<Voice>* voice, std::string* problem) override {
-    return model_.FindVoice(recording, work, voice, problem);
+  Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
+                                           bool work) override {
+    return model_.FindVoice(recording, work);
   }
   void DropWork() override { model_.DropWork(); }
   size_t WorkBytesOf(const Recording& recording) const override { return model_.WorkBytesOf(recording); }

@@ -147,20 +147,19 @@ class ScriptedModel : public FrameModel {
   BackendFigures Figures() const override { return {}; }
   std::vector<size_t> WarmBatches(size_t) const override { return {}; }
 
-  VoiceResult FindVoice(const std::shared_ptr<const Recording>& recording, bool work,
-                        std::shared_ptr<Voice>* voice, std::string* problem) override {
-    *voice = voices_.Find(recording->hash);
-    if (*voice != nullptr) return VoiceResult::kReady;
-    if (!work) return VoiceResult::kWorking;
+  Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
+                                           bool work) override {
+    auto voice = voices_.Find(recording->hash);
+    if (voice != nullptr || !work) return voice;
     log.push_back("voice " + recording->hash);
     if (recording->hash == "memory") throw std::bad_alloc();
-    if (bad_voices.count(recording->hash) > 0) return *problem = "a bad recording", VoiceResult::kRefused;
-    if (++worked_[recording->hash] < voice_parts) return VoiceResult::kWorking;
+    if (bad_voices.count(recording->hash) > 0) return Problem{"a bad recording"};
+    if (++worked_[recording->hash] < voice_parts) return nullptr;
     worked_.erase(recording->hash);
-    *voice = std::make_shared<Voice>();
-    (*voice)->bytes = 100;
-    voices_.Keep(recording->hash, *voice);
-    return VoiceResult::kReady;
+    voice = std::make_shared<Voice>();
+    voice->bytes = 100;
+    voices_.Keep(recording->hash, voice);
+    return voice;
   }
   void DropWork() override {
     if (!worked_.empty()) log.push_back("drop");
