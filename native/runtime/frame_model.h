@@ -37,8 +37,8 @@ class Generation {
  public:
   virtual ~Generation() = default;
 
-  // Appends text; `last` ends it. Returns false and sets `refusal` if the text cannot be read.
-  virtual bool AddText(std::string_view text, bool last, Refusal* refusal) = 0;
+  // Appends text; `last` ends it. Refused if the text cannot be read.
+  virtual Result<Done, Refusal> AddText(std::string_view text, bool last) = 0;
   // True if there is enough text for the prompt, so that it can begin.
   virtual bool Ready() const = 0;
   // True if the next frame needs text that has not arrived.
@@ -104,9 +104,9 @@ class FrameModel {
   // Evicts the least recently used voice that no generation uses. False if there is none.
   virtual bool ForgetVoice() = 0;
 
-  // Null with `refusal` set when the request does not fit the model. Takes no memory of the model.
-  virtual std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
-                                           Refusal* refusal) = 0;
+  // Refused if the request does not fit the model. Takes no memory of the model.
+  virtual Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
+                                                            std::shared_ptr<Voice> voice) = 0;
   // Memory, in bytes, for `draws` draws of a first code; each but the last gives a frame.
   virtual size_t BytesOf(const Generation& generation, size_t draws) const = 0;
   virtual void Begin(Generation& generation, size_t draws) = 0;

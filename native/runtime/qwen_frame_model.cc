@@ -18,6 +18,8 @@ constexpr size_t kLeastPrefix = 4;  // rows that are worth keeping
 
 QwenGeneration& Of(Generation& generation) { return static_cast<QwenGeneration&>(generation); }
 
+Refusal BadRequest(const std::string& problem) { return {Outcome::kBadRequest, problem}; }
+
 // Adds the time from now until its end to a stage.
 class Stopwatch {
  public:
@@ -171,30 +173,32 @@ void QwenFrameModel::KeepPrefix(const QwenGeneration& generation) {
   voice.bytes += speech_->PrefixBytes(generation.shared_rows());
 }
 
-bool QwenFrameModel::RulesOf(const SpeechRequest& request, model::DrawRules* rules,
-                             std::string* problem) const {
-  *rules = model::DefaultRules(checkpoint_->generation());
-  SamplingRules& talker = rules->talker;
+Result<model::DrawRules> QwenFrameModel::RulesOf(const SpeechRequest& request) const {
+  model::DrawRules rules = model::DefaultRules(checkpoint_->generation());
+  SamplingRules& talker = rules.talker;
   if (!(request.temperature < 0)) talker.temperature = request.temperature;
   if (!(request.top_p < 0)) talker.top_p = request.top_p;
   if (!(request.repetition_penalty < 0)) talker.repetition_penalty = request.repetition_penalty;
   if (request.top_k >= 0) talker.top_k = static_cast<uint32_t>(request.top_k);
   talker.greedy = talker.greedy || request.greedy;
-  rules->predictor.greedy = rules->predictor.greedy || request.greedy;
-  rules->seed = request.seed;
-  model::DrawRules whole = *rules;
-  return model::CompleteRules(checkpoint_->config(), &whole, problem);
+  rules.predictor.greedy = rules.predictor.greedy || request.greedy;
+  rules.seed = request.seed;
+  model::DrawRules whole = rules;
+  std::string problem;
+  if (!model::CompleteRules(checkpoint_->config(), &whole, &problem)) return Problem{problem};
+  return rules;
 }
 
-std::unique_ptr<Generation> QwenFrameModel::Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
-                                                 Refusal* refusal) {
+Result<std::unique_ptr<Generation>, Refusal> QwenFrameModel::Read(const SpeechRequest& request,
+                                                                  std::shared_ptr<Voice> voice) {
   if (encoder_ != nullptr && voice == nullptr) {
-    return refusal->problem = "a base model needs a recording to speak like", nullptr;
+    return BadRequest("a base model needs a recording to speak like");
   }
-  model::DrawRules rules;
-  if (!RulesOf(request, &rules, &refusal->problem)) return nullptr;
-  auto generation = std::make_unique<QwenGeneration>(*checkpoint_, request, rules, std::move(voice));
-  if (!generation->Read(request.text, refusal)) return nullptr;
+  const Result<model::DrawRules> rules = RulesOf(request);
+  if (!rules) return BadRequest(rules.problem());
+  auto generation = std::make_unique<QwenGeneration>(*checkpoint_, request, *rules, std::move(voice));
+  const auto read = generation->Read(request.text);
+  if (!read) return read.reason();
   return generation;
 }
 
@@ -284,24 +288,29 @@ QwenGeneration::QwenGeneration(const model::SpeechCheckpoint& checkpoint, const 
       voice_(std::move(voice)),
       feed_(checkpoint.tokenizer()) {}
 
-bool QwenGeneration::Read(std::string_view text, Refusal* refusal) {
+Result<Done, Refusal> QwenGeneration::Read(std::string_view text) {
   // No text begins with a marker: this prompt differs from every other one where the text begins.
   // It is refused for what the request says beside its text.
-  if (!BuildPrompt({checkpoint_.config().text_ids.im_start}, &other_, &refusal->problem)) return false;
-  return CountNeeded(&refusal->problem) && AddText(text, !more_text_, refusal);
+  auto other = BuildPrompt({checkpoint_.config().text_ids.im_start});
+  if (!other) return BadRequest(other.problem());
+  other_ = std::move(*other);
+  const Result<> counted = CountNeeded();
+  if (!counted) return BadRequest(counted.problem());
+  return AddText(text, !more_text_);
 }
 
 // While the text goes on, a recording's frames stand beside text, never beside padding: that would end it.
-bool QwenGeneration::CountNeeded(std::string* problem) {
-  if (ReferenceFrames() == 0) return true;
+Result<> QwenGeneration::CountNeeded() {
+  if (ReferenceFrames() == 0) return Done{};
   model::MarkedText reference;
+  std::string problem;
   if (!model::EncodeMarked(checkpoint_.tokenizer(), model::Template::kReference, voice_->prompt->text,
-                           &reference, problem)) {
-    return false;
+                           &reference, &problem)) {
+    return Problem{problem};
   }
   const size_t rows = ReferenceFrames() + 1, spoken = reference.end - reference.begin;
   if (rows > spoken) needed_ = rows - spoken;
-  return true;
+  return Done{};
 }
 
 size_t QwenGeneration::ReferenceFrames() const {
@@ -309,31 +318,28 @@ size_t QwenGeneration::ReferenceFrames() const {
   return voice_->prompt->codes.size() / static_cast<size_t>(checkpoint_.config().talker.code_groups);
 }
 
-bool QwenGeneration::AddText(std::string_view text, bool last, Refusal* refusal) {
+Result<Done, Refusal> QwenGeneration::AddText(std::string_view text, bool last) {
   const auto read = feed_.Add(text, last);
-  if (!read) {
-    refusal->problem = read.problem();
-    return false;
-  }
+  if (!read) return BadRequest(read.problem());
   ids_.insert(ids_.end(), read->begin(), read->end());
   text_tokens_ += read->size();
-  if (text_tokens_ == 0 && last) return refusal->problem = "the text is empty", false;
+  if (text_tokens_ == 0 && last) return BadRequest("the text is empty");
   if (stream_ != nullptr) {
     stream_->AddText(std::exchange(ids_, {}));
     if (last) stream_->FinishText();
-    return true;
+    return Done{};
   }
-  if (Ready() || (!last && ids_.size() < needed_)) return true;
+  if (Ready() || (!last && ids_.size() < needed_)) return Done{};
+  auto prompt = BuildPrompt(std::exchange(ids_, {}));
   // With another text it was good: it can only be too long.
-  refusal->outcome = Outcome::kTooLarge;
-  if (!BuildPrompt(std::exchange(ids_, {}), &prompt_, &refusal->problem)) return false;
+  if (!prompt) return Refusal{Outcome::kTooLarge, prompt.problem()};
+  prompt_ = std::move(*prompt);
   shared_rows_ = model::CommonRows(prompt_, std::exchange(other_, {}));
   text_follows_ = !last;
-  return true;
+  return Done{};
 }
 
-bool QwenGeneration::BuildPrompt(const std::vector<int32_t>& text_ids, model::Prompt* prompt,
-                                 std::string* problem) const {
+Result<model::Prompt> QwenGeneration::BuildPrompt(const std::vector<int32_t>& text_ids) const {
   model::PromptRequest request;
   request.text_ids = &text_ids;
   request.instruction = instruction_;
@@ -343,7 +349,12 @@ bool QwenGeneration::BuildPrompt(const std::vector<int32_t>& text_ids, model::Pr
   if (request.reference_frames > 0) request.reference_text = voice_->prompt->text;
   // As the models are used: with a voice by example the text is read frame by frame.
   request.whole_text = !more_text_ && checkpoint_.config().type != model::ModelType::kBase;
-  return model::BuildPrompt(checkpoint_.config(), checkpoint_.tokenizer(), request, prompt, problem);
+  model::Prompt prompt;
+  std::string problem;
+  if (!model::BuildPrompt(checkpoint_.config(), checkpoint_.tokenizer(), request, &prompt, &problem)) {
+    return Problem{problem};
+  }
+  return prompt;
 }
 
 void QwenGeneration::Begin(model::SpeechModel& model, model::CodecDecoder& decoder, size_t draws) {

@@ -27,10 +27,10 @@ class QwenGeneration final : public Generation {
   QwenGeneration(const model::SpeechCheckpoint& checkpoint, const SpeechRequest& request,
                  const model::DrawRules& rules, std::shared_ptr<Voice> voice);
 
-  // Reads the request, its text last. False: it does not fit the model.
-  bool Read(std::string_view text, Refusal* refusal);
+  // Reads the request, its text last. Refused if it does not fit the model.
+  Result<Done, Refusal> Read(std::string_view text);
 
-  bool AddText(std::string_view text, bool last, Refusal* refusal) override;
+  Result<Done, Refusal> AddText(std::string_view text, bool last) override;
   bool Ready() const override { return !prompt_.rows.empty(); }
   bool Starved() const override { return stream_->Starved(); }
   bool TextEnded() const override { return feed_.ended(); }
@@ -50,8 +50,8 @@ class QwenGeneration final : public Generation {
   std::vector<int32_t>& codes() { return codes_; }  // frames that are not decoded yet
 
  private:
-  bool BuildPrompt(const std::vector<int32_t>& text_ids, model::Prompt* prompt, std::string* problem) const;
-  bool CountNeeded(std::string* problem);
+  Result<model::Prompt> BuildPrompt(const std::vector<int32_t>& text_ids) const;
+  Result<> CountNeeded();
   size_t ReferenceFrames() const;
 
   const model::SpeechCheckpoint& checkpoint_;
@@ -111,8 +111,8 @@ class QwenFrameModel final : public FrameModel {
   size_t VoiceBytes() const override { return voices_.Bytes() + (work_ ? work_->bytes() : 0); }
   bool ForgetVoice() override;
 
-  std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
-                                   Refusal* refusal) override;
+  Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
+                                                    std::shared_ptr<Voice> voice) override;
   size_t BytesOf(const Generation& generation, size_t draws) const override;
   void Begin(Generation& generation, size_t draws) override;
   void Prefill(Generation* const* generations, size_t count, size_t rows) override;
@@ -127,7 +127,7 @@ class QwenFrameModel final : public FrameModel {
   void CheckFiles() const;
   bool KeepsPrefix(const QwenGeneration& generation) const;
   void KeepPrefix(const QwenGeneration& generation);
-  bool RulesOf(const SpeechRequest& request, model::DrawRules* rules, std::string* problem) const;
+  Result<model::DrawRules> RulesOf(const SpeechRequest& request) const;
 
   SpeechKernels& kernels_;
   const std::unique_ptr<const model::SpeechCheckpoint> checkpoint_;

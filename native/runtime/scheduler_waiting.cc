@@ -35,7 +35,6 @@ bool Scheduler::ReadWaiting() {
 
 void Scheduler::Read(Stream& stream) {
   const SpeechRequest& request = stream.request();
-  Refusal refusal;
   std::shared_ptr<Voice> voice;
   if (request.recording != nullptr) {
     auto found = model_.FindVoice(request.recording, false);
@@ -49,9 +48,9 @@ void Scheduler::Read(Stream& stream) {
     if (!found) return End(stream, Outcome::kBadRequest, found.problem());
     voice = std::move(*found);
   }
-  auto generation = model_.Read(request, std::move(voice), &refusal);
-  if (generation == nullptr) return End(stream, refusal.outcome, std::move(refusal.problem));
-  stream.WasRead(std::move(generation));
+  auto read = model_.Read(request, std::move(voice));
+  if (!read) return End(stream, read.reason().outcome, read.reason().problem);
+  stream.WasRead(std::move(*read));
 }
 
 // Encoding needs memory, too. False if there is none now; a stream that never gets it has ended.

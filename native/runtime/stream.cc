@@ -24,9 +24,8 @@ void Stream::WasRead(std::unique_ptr<Generation> generation) {
 void Stream::AddText(MoreText more) {
   if (generation_ == nullptr) return unread_.push_back(std::move(more));
   if (generation_->TextEnded()) return;
-  Refusal refusal;
-  if (!generation_->AddText(more.text, more.last, &refusal))
-    EndWith(refusal.outcome, std::move(refusal.problem));
+  const auto added = generation_->AddText(more.text, more.last);
+  if (!added) EndWith(added.reason().outcome, added.reason().problem);
 }
 
 void Stream::Begun(const TokenBudget& budget, size_t bytes, Clock::time_point now) {

@@ -171,9 +171,12 @@ bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std:
                      size_t count, Generations* made, std::string* problem) {
   size_t bytes = 0;
   for (size_t n = 0; n < count; n++) {
-    Refusal refusal;
-    auto generation = model.Read(request, voice, &refusal);
-    if (generation == nullptr) return *problem = refusal.problem, false;
+    auto read = model.Read(request, voice);
+    if (!read) {
+      *problem = read.reason().problem;
+      return false;
+    }
+    std::unique_ptr<Generation> generation = std::move(*read);
     bytes += model.BytesOf(*generation, kMostWarmFrames + 1);
     if (generation->PromptRows() + kMostWarmFrames > model.MostPositions() ||
         bytes + model.VoiceBytes() > model.FreeBytes())

@@ -60,9 +60,9 @@ class TimedModel final : public FrameModel {
   size_t Voices() const override { return model_.Voices(); }
   size_t VoiceBytes() const override { return model_.VoiceBytes(); }
   bool ForgetVoice() override { return model_.ForgetVoice(); }
-  std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
-                                   Refusal* refusal) override {
-    return model_.Read(request, std::move(voice), refusal);
+  Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
+                                                    std::shared_ptr<Voice> voice) override {
+    return model_.Read(request, std::move(voice));
   }
   size_t BytesOf(const Generation& generation, size_t draws) const override {
     return model_.BytesOf(generation, draws);

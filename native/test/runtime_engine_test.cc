@@ -39,8 +39,8 @@ class TracedModel final : public ScriptedModel {
 // Refuses whatever it reads.
 class MuteModel final : public ScriptedModel {
  public:
-  std::unique_ptr<Generation> Read(const SpeechRequest&, std::shared_ptr<Voice>, Refusal* refusal) override {
-    return refusal->problem = "cannot speak", nullptr;
+  Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest&, std::shared_ptr<Voice>) override {
+    return Refusal{Outcome::kBadRequest, "cannot speak"};
   }
 };
 

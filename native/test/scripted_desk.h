@@ -80,12 +80,12 @@ class ScriptedGeneration final : public Generation {
   }
   ~ScriptedGeneration() override;
 
-  bool AddText(std::string_view text, bool last, Refusal* refusal) override {
-    if (text == "bad") return refusal->problem = "bad text", false;
+  Result<Done, Refusal> AddText(std::string_view text, bool last) override {
+    if (text == "bad") return Refusal{Outcome::kBadRequest, "bad text"};
     std::istringstream in{std::string(text)};
     for (std::string word; in >> word;) tokens_++;
     ended_ = last;
-    return true;
+    return Done{};
   }
   bool Ready() const override { return ended_ || tokens_ >= script_.words; }
   bool Starved() const override { return !ended_ && tokens_ <= script_.words + made_; }
@@ -170,11 +170,11 @@ class ScriptedModel : public FrameModel {
   size_t VoiceBytes() const override { return voices_.Bytes(); }
   bool ForgetVoice() override { return voices_.MakeRoom(1) > 0; }
 
-  std::unique_ptr<Generation> Read(const SpeechRequest& request, std::shared_ptr<Voice> voice,
-                                   Refusal* refusal) override {
+  Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
+                                                    std::shared_ptr<Voice> voice) override {
     Script script(request.text);
     log.push_back("read " + script.name);
-    if (script.refuse) return refusal->problem = "refused by script", nullptr;
+    if (script.refuse) return Refusal{Outcome::kBadRequest, "refused by script"};
     script.Happens("read");
     return std::make_unique<ScriptedGeneration>(*this, std::move(script), request.more_text,
                                                 std::move(voice));
