@@ -83,7 +83,14 @@ class ThreadedEngine final : public Engine {
     }
     options.memory_bytes = *beside;
     try {
-      if (options_.warm_up && !WarmUp(*model, LargestBatch(), &options.times, problem)) return nullptr;
+      if (options_.warm_up) {
+        const Result<MeasuredTimes> times = WarmUp(*model, LargestBatch());
+        if (!times) {
+          *problem = times.problem();
+          return nullptr;
+        }
+        options.times = *times;
+      }
     } catch (const NotFinite& error) {
       return *problem = options_.directory + ": warming up: " + error.what(), nullptr;
     }

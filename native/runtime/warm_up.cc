@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -56,31 +57,31 @@ void Rehearse(WarmSpeech* all, size_t count) {
   }
 }
 
-// False with `problem` set where it is refused.
-bool Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses,
-           MeasuredTimes* times, std::string* problem) {
-  std::shared_ptr<Voice> voice;
-  Generations generations;
-  if (!FindWarmVoice(model, request, &voice, problem) ||
-      !MakeGenerations(model, request, voice, count, &generations, problem))
-    return false;
-  if (generations.empty()) return true;
-  WarmSpeech all(model, std::move(generations));
+// The generations of a request, with its voice.
+Result<Generations> Prepare(FrameModel& model, const SpeechRequest& request, size_t count) {
+  const auto voice = FindWarmVoice(model, request);
+  if (!voice) return voice.reason();
+  return MakeGenerations(model, request, *voice, count);
+}
+
+Result<> Speak(FrameModel& model, const SpeechRequest& request, size_t count, bool rehearses,
+               MeasuredTimes* times) {
+  auto generations = Prepare(model, request, count);
+  if (!generations) return generations.reason();
+  if (generations->empty()) return Done{};
+  WarmSpeech all(model, std::move(*generations));
   if (rehearses) Rehearse(&all, count);
   all.Join(count);
   Measure(&all, kFrames, times);
-  return true;
+  return Done{};
 }
 
 // Prompts alone, as many together as are computed at once.
 void Begin(FrameModel& model, const SpeechRequest& request, size_t count) {
-  std::shared_ptr<Voice> voice;
-  Generations generations;
-  std::string problem;
-  if (!FindWarmVoice(model, request, &voice, &problem)) return;
-  if (!MakeGenerations(model, request, voice, count, &generations, &problem) || generations.empty()) return;
-  if (generations.size() * generations.front()->PromptRows() > model::kPromptPieceApart) return;
-  const WarmSpeech all(model, std::move(generations));
+  auto generations = Prepare(model, request, count);
+  if (!generations || generations->empty()) return;
+  if (generations->size() * generations->front()->PromptRows() > model::kPromptPieceApart) return;
+  const WarmSpeech all(model, std::move(*generations));
 }
 
 // The model rehearses during its life, and stops also if an exception ends it.
@@ -100,29 +101,29 @@ class Rehearsal {
 
 }  // namespace
 
-bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem) {
-  std::string refusal;
+Result<MeasuredTimes> WarmUp(FrameModel& model, size_t max_streams) {
+  MeasuredTimes times;
   const Rehearsal rehearsal(model);
   const bool rehearses = rehearsal.is_remembered();
   const std::vector<size_t> sizes = model.WarmBatches(max_streams);
+  std::optional<Problem> first;
   size_t spoken = 0;
   // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones
   // stays true.
   for (auto size = sizes.rbegin(); size != sizes.rend(); size++) {
-    if (Speak(model, WarmRequest(model, kWarmTexts[kWarmOfBatches]), *size, rehearses, times, &refusal))
-      continue;
-    break;
+    if (!Speak(model, WarmRequest(model, kWarmTexts[kWarmOfBatches]), *size, rehearses, &times)) break;
   }
   for (const char* const text : kWarmTexts) {
-    std::string why;
-    if (Speak(model, WarmRequest(model, text), 1, rehearses, times, &why)) spoken++;
-    else if (problem->empty()) *problem = "warming up: " + why;
+    const Result<> said = Speak(model, WarmRequest(model, text), 1, rehearses, &times);
+    if (said) spoken++;
+    else if (!first) first = said.reason();
     for (auto size = sizes.rbegin(); rehearses && size != sizes.rend(); size++)
       Begin(model, WarmRequest(model, text), *size);
   }
   while (model.ForgetVoice()) {
   }
-  return spoken > 0;
+  if (spoken == 0) return Problem{"warming up: " + first->text};
+  return times;
 }
 
 namespace {
@@ -151,39 +152,31 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
   return request;
 }
 
-bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
-                   std::string* problem) {
-  if (request.recording == nullptr) return true;
+Result<std::shared_ptr<Voice>> FindWarmVoice(FrameModel& model, const SpeechRequest& request) {
+  if (request.recording == nullptr) return nullptr;
   Result<std::shared_ptr<Voice>> found = nullptr;
   while (found && *found == nullptr) {
     found = model.FindVoice(request.recording, true);
     model.Pause();
   }
-  if (!found) {
-    *problem = found.problem();
-    return false;
-  }
-  *voice = *found;
-  return true;
+  return found;
 }
 
-bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice,
-                     size_t count, Generations* made, std::string* problem) {
+Result<Generations> MakeGenerations(FrameModel& model, const SpeechRequest& request,
+                                    const std::shared_ptr<Voice>& voice, size_t count) {
+  Generations made;
   size_t bytes = 0;
   for (size_t n = 0; n < count; n++) {
     auto read = model.Read(request, voice);
-    if (!read) {
-      *problem = read.reason().problem;
-      return false;
-    }
+    if (!read) return Problem{read.reason().problem};
     std::unique_ptr<Generation> generation = std::move(*read);
     bytes += model.BytesOf(*generation, kMostWarmFrames + 1);
     if (generation->PromptRows() + kMostWarmFrames > model.MostPositions() ||
         bytes + model.VoiceBytes() > model.FreeBytes())
-      return made->clear(), true;
-    made->push_back(std::move(generation));
+      return Generations{};
+    made.push_back(std::move(generation));
   }
-  return true;
+  return made;
 }
 
 WarmSpeech::WarmSpeech(FrameModel& model, Generations generations)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/frame_model.h"
+#include "runtime/result.h"
 #include "runtime/round_times.h"
 
 namespace parley::runtime {
@@ -32,15 +33,12 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text);
 
 using Generations = std::vector<std::unique_ptr<Generation>>;
 
-// Finds the voice of a request's recording; null if it has none. Returns false and sets `problem` on a
-// refusal.
-bool FindWarmVoice(FrameModel& model, const SpeechRequest& request, std::shared_ptr<Voice>* voice,
-                   std::string* problem);
+// Finds the voice of a request's recording; null if it has none. A problem: the recording is refused.
+Result<std::shared_ptr<Voice>> FindWarmVoice(FrameModel& model, const SpeechRequest& request);
 
-// Makes `count` generations of a request, or none if there is no memory. Returns false and sets `problem` if
-// the request is refused.
-bool MakeGenerations(FrameModel& model, const SpeechRequest& request, const std::shared_ptr<Voice>& voice,
-                     size_t count, Generations* made, std::string* problem);
+// Makes `count` generations of a request, or none if there is no memory. A problem: the request is refused.
+Result<Generations> MakeGenerations(FrameModel& model, const SpeechRequest& request,
+                                    const std::shared_ptr<Voice>& voice, size_t count);
 
 // Streams that generate together, begun and with their prompts computed. The model outlives them.
 class WarmSpeech {
@@ -70,10 +68,9 @@ class WarmSpeech {
   std::vector<float> samples_;
 };
 
-// Skips a text that does not fit the model. Returns false with the first text's `problem` if all are skipped;
-// exceptions of the model are passed on. `times` receives the times of rounds of several sizes, none larger
-// than max_streams.
-bool WarmUp(FrameModel& model, size_t max_streams, MeasuredTimes* times, std::string* problem);
+// Returns the times of rounds of several sizes, none larger than max_streams. Skips a text that does not fit
+// the model, and returns the first text's problem if all are skipped. Exceptions of the model are passed on.
+Result<MeasuredTimes> WarmUp(FrameModel& model, size_t max_streams);
 
 }  // namespace parley::runtime
 

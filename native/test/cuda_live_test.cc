@@ -140,10 +140,9 @@ class Server {
   BackendFigures Figures() const { return qwen_->Figures(); }
 
   MeasuredTimes Rehearse() {
-    MeasuredTimes times;
-    std::string problem;
-    CHECK(WarmUp(*qwen_, listeners_, &times, &problem));
-    return times;
+    auto times = WarmUp(*qwen_, listeners_);
+    if (!times) throw std::runtime_error(times.problem());
+    return *times;
   }
 
   // Runs until so many seconds since the beginning; listeners arrive in the first three.
