@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/result.h"
+
 namespace parley::runtime {
 
 template <class Value>
@@ -14,19 +16,15 @@ struct Choices {
   std::vector<std::pair<const char*, Value>> values;  // an empty name is not shown
 };
 
-// False with `problem` set: the name is none of these.
+// The value of this name. A problem: there is none.
 template <class Value>
-bool Pick(const Choices<Value>& choices, const std::string& name, Value* value, std::string* problem) {
+Result<Value> Pick(const Choices<Value>& choices, const std::string& name) {
   std::string all;
   for (const auto& [known, meaning] : choices.values) {
-    if (name == known) {
-      *value = meaning;
-      return true;
-    }
+    if (name == known) return meaning;
     if (*known != 0) all += (all.empty() ? "" : ", ") + std::string(known);
   }
-  *problem = std::string(choices.option) + " is \"" + name + "\"; it can be " + all;
-  return false;
+  return Problem{std::string(choices.option) + " is \"" + name + "\"; it can be " + all};
 }
 
 }  // namespace parley::runtime

@@ -12,20 +12,23 @@ namespace parley::runtime {
 namespace {
 
 // `usual`: the format if no option names one.
-bool ReadParts(const EngineOptions& options, Format usual, QwenFrameModel::Parts* parts,
-               std::string* problem) {
-  parts->max_voices = options.max_voices;
-  return Pick<model::Quantize>({"quantize",
-                                {{"none", model::Quantize::kNone},
-                                 {"int8-talker", model::Quantize::kTalker},
-                                 {"int8", model::Quantize::kAll},
-                                 {"fp8", model::Quantize::kFp8}}},
-                               options.quantize, &parts->quantize, problem) &&
-         Pick<Format>({"codec_format",
-                       {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
-                      options.codec_format, &parts->codec, problem) &&
-         Pick<Format>({"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
-                      options.cache_format, &parts->cache, problem);
+Result<QwenFrameModel::Parts> ReadParts(const EngineOptions& options, Format usual) {
+  const auto quantize = Pick<model::Quantize>({"quantize",
+                                               {{"none", model::Quantize::kNone},
+                                                {"int8-talker", model::Quantize::kTalker},
+                                                {"int8", model::Quantize::kAll},
+                                                {"fp8", model::Quantize::kFp8}}},
+                                              options.quantize);
+  if (!quantize) return quantize.reason();
+  const auto codec =
+      Pick<Format>({"codec_format",
+                    {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
+                   options.codec_format);
+  if (!codec) return codec.reason();
+  const auto cache = Pick<Format>(
+      {"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format);
+  if (!cache) return cache.reason();
+  return QwenFrameModel::Parts{*quantize, *codec, *cache, options.max_voices};
 }
 
 }  // namespace
@@ -38,8 +41,11 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* 
 
 std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::shared_ptr<Device> device,
                                      std::string* problem) {
-  QwenFrameModel::Parts parts;
-  if (!ReadParts(options, Format::kF32, &parts, problem)) return nullptr;
+  auto parts = ReadParts(options, Format::kF32);
+  if (!parts) {
+    *problem = parts.problem();
+    return nullptr;
+  }
   // The calling thread reads the files, so that the device's thread can serve other models meanwhile.
   std::unique_ptr<const model::SpeechCheckpoint> checkpoint;
   const auto open = [&] {
@@ -49,8 +55,8 @@ std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::shared_p
   };
   if (!Attempt(open, problem)) return nullptr;
   const auto make = [&](const Place& place, std::string* why) -> std::unique_ptr<QwenFrameModel> {
-    if (place.is_gpu()) ReadParts(options, Format::kBf16, &parts, why);
-    return QwenFrameModel::Make(std::move(checkpoint), options.directory, parts, MostMemory(options, place),
+    if (place.is_gpu()) parts = ReadParts(options, Format::kBf16);
+    return QwenFrameModel::Make(std::move(checkpoint), options.directory, *parts, MostMemory(options, place),
                                 place.kernels, why);
   };
   return OpenEngine(options, std::move(device), make, problem);

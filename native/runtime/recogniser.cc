@@ -46,14 +46,19 @@ struct Parts {
   bool official = false;
 };
 
-bool ReadParts(const RecogniserOptions& options, Parts* parts, std::string* problem) {
-  if (options.max_files == 0) return *problem = "max_files must be 1 or more", false;
-  return Pick<std::optional<Format>>({"quantize", {{"none", std::nullopt}, {"int8", Format::kInt8}}},
-                                     options.quantize, &parts->decoder, problem) &&
-         Pick<Format>({"cache_format", {{"", Format::kBf16}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
-                      options.cache_format, &parts->cache, problem) &&
-         Pick<bool>({"streaming", {{"draft", false}, {"official", true}}}, options.streaming,
-                    &parts->official, problem);
+Result<Parts> ReadParts(const RecogniserOptions& options) {
+  if (options.max_files == 0) return Problem{"max_files must be 1 or more"};
+  const auto decoder = Pick<std::optional<Format>>(
+      {"quantize", {{"none", std::nullopt}, {"int8", Format::kInt8}}}, options.quantize);
+  if (!decoder) return decoder.reason();
+  const auto cache =
+      Pick<Format>({"cache_format", {{"", Format::kBf16}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
+                   options.cache_format);
+  if (!cache) return cache.reason();
+  const auto official =
+      Pick<bool>({"streaming", {{"draft", false}, {"official", true}}}, options.streaming);
+  if (!official) return official.reason();
+  return Parts{*decoder, *cache, *official};
 }
 
 struct Files {
@@ -244,10 +249,13 @@ std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, s
 
 std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, std::shared_ptr<Device> device,
                                              std::string* problem) {
-  Parts parts;
-  if (!ReadParts(options, &parts, problem)) return nullptr;
+  const Result<Parts> parts = ReadParts(options);
+  if (!parts) {
+    *problem = parts.problem();
+    return nullptr;
+  }
   auto recogniser = std::make_unique<ThreadedRecogniser>(options, std::move(device));
-  if (!recogniser->Open(parts, problem)) return nullptr;
+  if (!recogniser->Open(*parts, problem)) return nullptr;
   return recogniser;
 }
 
