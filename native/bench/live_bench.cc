@@ -106,9 +106,9 @@ int main(int count, char** arguments) {
   options.cuda_file = arguments[1];
   if (count > 6) options.quantize = arguments[6];
   options.max_streams = static_cast<size_t>(std::atoi(arguments[3]));
-  std::string problem;
-  const auto engine = Engine::Open(options, &problem);
-  if (engine == nullptr) return std::fprintf(stderr, "live_bench: %s\n", problem.c_str()), 1;
+  const auto opened = Engine::Open(options);
+  if (!opened) return std::fprintf(stderr, "live_bench: %s\n", opened.problem().c_str()), 1;
+  const auto& engine = *opened;
   std::printf("%s; loaded in %.0f ms, warmed up in %.0f ms\n", engine->facts().device.c_str(),
               engine->facts().load_ms, engine->facts().warm_up_ms);
   std::printf(

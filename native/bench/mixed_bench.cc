@@ -46,6 +46,12 @@ constexpr double kLeastShare = 0.8;              // of the speeches that listene
 constexpr double kSpeech = 4, kCycle = 8;        // seconds
 constexpr auto kTick = std::chrono::milliseconds(2);
 
+template <class Model>
+std::unique_ptr<Model> Opened(Result<std::unique_ptr<Model>> result) {
+  if (!result) throw std::runtime_error(result.problem());
+  return std::move(*result);
+}
+
 // Measurements of all speaking callers.
 struct Told {
   std::mutex mutex;
@@ -331,11 +337,8 @@ bool Run(const std::vector<const char*>& words, const Goal& p95) {
   if (!(seconds >= kLeastSeconds)) throw std::runtime_error("the load lasts ten seconds at least");
   voice.max_streams = static_cast<size_t>(hearing) + Compared::kSpeeches;
   ears.least_interval = std::chrono::milliseconds(500);
-  std::string problem;
-  const auto engine = Engine::Open(voice, &problem);
-  if (engine == nullptr) throw std::runtime_error(problem);
-  const auto recogniser = Recogniser::Open(ears, &problem);
-  if (recogniser == nullptr) throw std::runtime_error(problem);
+  const auto engine = Opened(Engine::Open(voice));
+  const auto recogniser = Opened(Recogniser::Open(ears));
   std::printf("%s; voice loaded in %.0f ms and warmed up in %.0f ms, recogniser in %.0f and %.0f ms\n",
               engine->facts().device.c_str(), engine->facts().load_ms, engine->facts().warm_up_ms,
               recogniser->facts().load_ms, recogniser->facts().warm_up_ms);

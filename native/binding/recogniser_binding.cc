@@ -284,8 +284,9 @@ class Inspection final : public Promised {
   Inspection(Napi::Env env, std::string directory, bool aligner)
       : Promised(env), directory_(std::move(directory)), aligner_(aligner) {}
   void Execute() override {
-    std::string problem;
-    if (!Recogniser::Inspect(directory_, aligner_, &facts_, &problem)) SetError(problem);
+    auto inspected = Recogniser::Inspect(directory_, aligner_);
+    if (inspected) facts_ = std::move(*inspected);
+    else SetError(inspected.problem());
   }
   Napi::Value Answer(Napi::Env env) override { return ToObject(env, facts_); }
 
@@ -300,9 +301,9 @@ class Opening final : public Promised {
   Opening(Napi::Env env, runtime::RecogniserOptions options, std::shared_ptr<OwnHandles<Recogniser>> own)
       : Promised(env), options_(std::move(options)), own_(std::move(own)) {}
   void Execute() override {
-    std::string problem;
-    recogniser_ = Recogniser::Open(options_, &problem);
-    if (recogniser_ == nullptr) SetError(problem);
+    auto opened = Recogniser::Open(options_);
+    if (opened) recogniser_ = std::move(*opened);
+    else SetError(opened.problem());
   }
   Napi::Value Answer(Napi::Env env) override {
     const Handle handle = Handles::Process().Add<Recogniser>(recogniser_);

@@ -164,8 +164,9 @@ class Inspection final : public Promised {
  public:
   Inspection(Napi::Env env, std::string directory) : Promised(env), directory_(std::move(directory)) {}
   void Execute() override {
-    std::string problem;
-    if (!Engine::Inspect(directory_, &facts_, &problem)) SetError(problem);
+    auto inspected = Engine::Inspect(directory_);
+    if (inspected) facts_ = std::move(*inspected);
+    else SetError(inspected.problem());
   }
   Napi::Value Answer(Napi::Env env) override { return ToObject(env, facts_); }
 
@@ -179,9 +180,9 @@ class Opening final : public Promised {
   Opening(Napi::Env env, runtime::EngineOptions options, std::shared_ptr<OwnHandles<Engine>> own)
       : Promised(env), options_(std::move(options)), own_(std::move(own)) {}
   void Execute() override {
-    std::string problem;
-    engine_ = Engine::Open(options_, &problem);
-    if (engine_ == nullptr) SetError(problem);
+    auto opened = Engine::Open(options_);
+    if (opened) engine_ = std::move(*opened);
+    else SetError(opened.problem());
   }
   Napi::Value Answer(Napi::Env env) override {
     const Handle handle = Handles::Process().Add<Engine>(engine_);

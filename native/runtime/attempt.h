@@ -4,23 +4,23 @@
 
 #include <exception>
 #include <new>
-#include <string>
+
+#include "runtime/result.h"
 
 namespace parley::runtime {
 
 inline constexpr char kMemoryIsOut[] = "memory is out";
 
-// Returns what the work returns; false with `problem` set if it throws.
+// Returns the Result of the work; a problem if it throws.
 template <class Work>
-bool Attempt(const Work& work, std::string* problem) {
+auto Attempt(const Work& work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    *problem = kMemoryIsOut;
+    return Problem{kMemoryIsOut};
   } catch (const std::exception& error) {
-    *problem = error.what();
+    return Problem{error.what()};
   }
-  return false;
 }
 
 }  // namespace parley::runtime

@@ -139,49 +139,49 @@ struct Device::Slot {
   std::mutex owned;
 };
 
-std::shared_ptr<Device> Device::Open(const DeviceOptions& options, std::string* problem) {
+Result<std::shared_ptr<Device>> Device::Open(const DeviceOptions& options) {
   std::string no_cuda;
   int number = 0;
   const auto threads = ReadThreads(options);
-  if (!threads) {
-    *problem = threads.problem();
-    return nullptr;
-  }
+  if (!threads) return threads.reason();
   if (options.device != "cpu" && !ReadNumber(options.device, &number)) {
-    return *problem = "device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>",
-           nullptr;
+    return Problem{"device is \"" + options.device + "\"; it can be auto, cpu, cuda, cuda:<number>"};
   }
   if (options.device != "cpu") {
-    const auto open = [&](std::string* why) {
+    const auto open = [&]() -> Result<std::unique_ptr<SpeechKernels>> {
       cuda::PluginOptions wanted;
       wanted.device = number;
       wanted.graphs = options.cuda_graphs;
       wanted.full_vectors = options.full_vectors;
       cpu::LowerPriority(threads->nice);
-      return cuda::OpenPlugin(options.cuda_file, wanted, why);
+      std::string why;
+      auto kernels = cuda::OpenPlugin(options.cuda_file, wanted, &why);
+      if (kernels == nullptr) return Problem{why};
+      return kernels;
     };
-    auto gpu = Find("cuda:" + std::to_string(number), options, open, &no_cuda);
-    if (gpu != nullptr) return gpu;
-    if (options.device != "auto") return *problem = options.device + ": " + no_cuda, nullptr;
+    auto gpu = Find("cuda:" + std::to_string(number), options, open);
+    if (gpu) return gpu;
+    if (options.device != "auto") return Problem{options.device + ": " + gpu.problem()};
+    no_cuda = gpu.problem();
   }
-  auto processors = Find(
-      NameOf(*threads, options), options,
-      [&](std::string*) -> std::unique_ptr<SpeechKernels> { return OpenProcessor(options, *threads); },
-      problem);
-  if (processors != nullptr && !no_cuda.empty()) {
-    const std::lock_guard<std::mutex> lock(processors->mutex_);
-    processors->no_cuda_ = no_cuda;
+  auto processors =
+      Find(NameOf(*threads, options), options, [&] { return OpenProcessor(options, *threads); });
+  if (processors && !no_cuda.empty()) {
+    const std::lock_guard<std::mutex> lock((*processors)->mutex_);
+    (*processors)->no_cuda_ = no_cuda;
   }
   return processors;
 }
 
-std::shared_ptr<Device> Device::Open(const Opener& open, std::string* problem) {
+Result<std::shared_ptr<Device>> Device::Open(const Opener& open) {
   std::shared_ptr<Device> device(new Device(std::make_shared<Slot>(), {}));
-  return device->Begin(open, problem) ? device : nullptr;
+  const Result<> begun = device->Begin(open);
+  if (!begun) return begun.reason();
+  return device;
 }
 
-std::shared_ptr<Device> Device::Find(const std::string& name, const DeviceOptions& options,
-                                     const Opener& open, std::string* problem) {
+Result<std::shared_ptr<Device>> Device::Find(const std::string& name, const DeviceOptions& options,
+                                             const Opener& open) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Slot>> slots;
   std::unique_lock<std::mutex> lock(mutex);
@@ -196,10 +196,11 @@ std::shared_ptr<Device> Device::Find(const std::string& name, const DeviceOption
     if (name.compare(0, 4, "cuda") != 0 ||
         (its.cuda_graphs == options.cuda_graphs && its.full_vectors == options.full_vectors))
       return device;
-    return *problem = "another model uses it with other options (CUDA graphs, full vectors)", nullptr;
+    return Problem{"another model uses it with other options (CUDA graphs, full vectors)"};
   }
   device.reset(new Device(slot, options));
-  if (!device->Begin(open, problem)) return nullptr;
+  const Result<> begun = device->Begin(open);
+  if (!begun) return begun.reason();
   slot->device = device;
   return device;
 }
@@ -216,21 +217,19 @@ Device::~Device() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool Device::Begin(const Opener& open, std::string* problem) {
-  std::promise<std::string> opened;
+Result<> Device::Begin(const Opener& open) {
+  std::promise<Result<>> opened;
   thread_ = std::thread([&] { Run(open, &opened); });
-  *problem = opened.get_future().get();
-  return problem->empty();
+  return opened.get_future().get();
 }
 
 // --- the thread
 
-void Device::Run(const Opener& open, std::promise<std::string>* opened) {
+void Device::Run(const Opener& open, std::promise<Result<>>* opened) {
   owned_ = std::unique_lock<std::mutex>(slot_->owned);
-  std::string problem;
-  const bool is_open = OpenKernels(open, &problem);
-  opened->set_value(problem);  // the caller of Begin frees `open` and `opened`
-  while (is_open) {
+  const Result<> begun = OpenKernels(open);
+  opened->set_value(begun);  // the caller of Begin frees `open` and `opened`
+  while (begun) {
     if (Loading* const loading = NextLoading()) {
       Load(loading);
       continue;
@@ -250,24 +249,23 @@ void Device::Run(const Opener& open, std::promise<std::string>* opened) {
   if (owned_.owns_lock()) owned_.unlock();
 }
 
-bool Device::OpenKernels(const Opener& open, std::string* problem) {
-  Attempt([&] { return (kernels_ = open(problem)) != nullptr; }, problem);
-  if (kernels_ == nullptr) return *problem = problem->empty() ? "it cannot be opened" : *problem, false;
+Result<> Device::OpenKernels(const Opener& open) {
+  auto kernels = Attempt(open);
+  if (!kernels) return kernels.reason();
+  kernels_ = std::move(*kernels);
   kernels_->WhilePaused([this] { LetOthersWork(); });
-  return true;
+  return Done{};
 }
 
-std::shared_future<void> Device::Serve(const Maker& make, std::string* problem) {
+Result<std::shared_future<void>> Device::Serve(const Maker& make) {
   Loading loading{make};
-  std::future<void> done = loading.done.get_future();
+  auto made = loading.done.get_future();
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     loadings_.push_back(&loading);
   }
   signal_->Notify();
-  done.wait();
-  *problem = loading.problem;
-  return loading.gone;
+  return made.get();
 }
 
 Device::Loading* Device::NextLoading() {
@@ -283,31 +281,33 @@ void Device::Load(Loading* loading) {
   const BackendFigures figures = kernels_->Figures();
   Place place{*kernels_, figures.memory_total > 0 ? figures.memory_free : AvailableMemory()};
   loads_since_ = Clock::now();
+  std::optional<Problem> problem;
   try {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       place.no_cuda = no_cuda_;
     }
     place.host = HostThreads();
-    one->rounds = loading->make(place, &loading->problem);
+    auto rounds = loading->make(place);
+    if (rounds) one->rounds = std::move(*rounds);
+    else problem = rounds.reason();
   } catch (const BackendLost& lost) {
-    loading->problem = lost.what();
+    problem = Problem{lost.what()};
     if (!kernels_->ReadsHostMemory()) Lose(lost.what());
   } catch (const std::bad_alloc&) {
-    loading->problem = place.is_gpu() ? DoesNotFit(place) : kMemoryIsOut;
+    problem = Problem{place.is_gpu() ? DoesNotFit(place) : kMemoryIsOut};
   } catch (const std::exception& error) {
-    loading->problem = error.what();
+    problem = Problem{error.what()};
   }
   kernels_->Rehearse(false);
-  if (one->rounds == nullptr) {
-    if (loading->problem.empty()) loading->problem = "the engine could not be made";
+  if (problem) {
     GiveBackToSystem();
-  } else {
-    loading->problem.clear();
-    loading->gone = one->gone.get_future();
-    served_.push_back(std::move(one));
+    loading->done.set_value(*problem);
+    return;
   }
-  loading->done.set_value();
+  std::shared_future<void> gone = one->gone.get_future();
+  served_.push_back(std::move(one));
+  loading->done.set_value(std::move(gone));
 }
 
 // Serves the other models between two parts of a load. Files get one round, so that the load goes on.

@@ -61,15 +61,15 @@ Served* ChooseNext(const std::vector<std::unique_ptr<Served>>& all, Clock::time_
 
 class Device {
  public:
-  // Makes a model's rounds, on the thread; null with `problem` set. May throw.
-  using Maker = std::function<std::unique_ptr<Rounds>(const Place& place, std::string* problem)>;
-  // Opens the kernels, on the thread; null with `problem` set. May throw.
-  using Opener = std::function<std::unique_ptr<SpeechKernels>(std::string* problem)>;
+  // Makes a model's rounds, on the thread. May throw.
+  using Maker = std::function<Result<std::unique_ptr<Rounds>>(const Place& place)>;
+  // Opens the kernels, on the thread. May throw.
+  using Opener = std::function<Result<std::unique_ptr<SpeechKernels>>()>;
 
-  // Finds or opens the device. Null with `problem` set.
-  static std::shared_ptr<Device> Open(const DeviceOptions& options, std::string* problem);
+  // Finds or opens the device.
+  static Result<std::shared_ptr<Device>> Open(const DeviceOptions& options);
   // Opens a device that the other function does not find.
-  static std::shared_ptr<Device> Open(const Opener& open, std::string* problem);
+  static Result<std::shared_ptr<Device>> Open(const Opener& open);
   // Waits for the thread: not to be called by it. No rounds may be left.
   ~Device();
   Device(const Device&) = delete;
@@ -78,25 +78,22 @@ class Device {
   // The mailboxes of its rounds share this signal.
   const std::shared_ptr<Signal>& signal() const { return signal_; }
   // Blocks until the rounds are made; other rounds go on meanwhile. They are served until they are closing,
-  // then end their streams and are freed, and the future is ready. Not valid, with `problem` set: they could
-  // not be made.
-  std::shared_future<void> Serve(const Maker& make, std::string* problem);
+  // then end their streams and are freed, and the future is ready. A problem: they could not be made.
+  Result<std::shared_future<void>> Serve(const Maker& make);
 
  private:
   struct Slot;  // one for each device of the machine
   struct Loading {
     const Maker& make;
-    std::string problem = {};
-    std::shared_future<void> gone = {};
-    std::promise<void> done = {};
+    std::promise<Result<std::shared_future<void>>> done = {};
   };
 
   Device(std::shared_ptr<Slot> slot, const DeviceOptions& options);
-  static std::shared_ptr<Device> Find(const std::string& name, const DeviceOptions& options,
-                                      const Opener& open, std::string* problem);
-  bool Begin(const Opener& open, std::string* problem);
-  void Run(const Opener& open, std::promise<std::string>* opened);
-  bool OpenKernels(const Opener& open, std::string* problem);
+  static Result<std::shared_ptr<Device>> Find(const std::string& name, const DeviceOptions& options,
+                                              const Opener& open);
+  Result<> Begin(const Opener& open);
+  void Run(const Opener& open, std::promise<Result<>>* opened);
+  Result<> OpenKernels(const Opener& open);
   Loading* NextLoading();
   void Load(Loading* loading);
   void LetOthersWork();
@@ -131,9 +128,11 @@ class Seat {
  public:
   explicit Seat(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
-  bool Open(const Device::Maker& make, std::string* problem) {
-    gone_ = device_->Serve(make, problem);
-    return gone_.valid();
+  Result<> Open(const Device::Maker& make) {
+    const auto served = device_->Serve(make);
+    if (!served) return served.reason();
+    gone_ = *served;
+    return Done{};
   }
   // Waits for the end of the rounds, which `closing` brings about. May be called again, by any thread but the
   // device's.

@@ -20,10 +20,9 @@ Result<QwenFrameModel::Parts> ReadParts(const EngineOptions& options, Format usu
                                                 {"fp8", model::Quantize::kFp8}}},
                                               options.quantize);
   if (!quantize) return quantize.reason();
-  const auto codec =
-      Pick<Format>({"codec_format",
-                    {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
-                   options.codec_format);
+  const auto codec = Pick<Format>(
+      {"codec_format", {{"", usual}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
+      options.codec_format);
   if (!codec) return codec.reason();
   const auto cache = Pick<Format>(
       {"cache_format", {{"", usual}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}}, options.cache_format);
@@ -33,33 +32,25 @@ Result<QwenFrameModel::Parts> ReadParts(const EngineOptions& options, Format usu
 
 }  // namespace
 
-std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::string* problem) {
-  std::shared_ptr<Device> device = Device::Open(options, problem);
-  if (device == nullptr) return nullptr;
-  return Open(options, std::move(device), problem);
+Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options) {
+  auto device = Device::Open(options);
+  if (!device) return device.reason();
+  return Open(options, std::move(*device));
 }
 
-std::unique_ptr<Engine> Engine::Open(const EngineOptions& options, std::shared_ptr<Device> device,
-                                     std::string* problem) {
+Result<std::unique_ptr<Engine>> Engine::Open(const EngineOptions& options, std::shared_ptr<Device> device) {
   auto parts = ReadParts(options, Format::kF32);
-  if (!parts) {
-    *problem = parts.problem();
-    return nullptr;
-  }
+  if (!parts) return parts.reason();
   // The calling thread reads the files, so that the device's thread can serve other models meanwhile.
-  std::unique_ptr<const model::SpeechCheckpoint> checkpoint;
-  const auto open = [&] {
-    const auto pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
-    checkpoint = model::SpeechCheckpoint::Open(options.directory, pieces, problem);
-    return checkpoint != nullptr;
-  };
-  if (!Attempt(open, problem)) return nullptr;
-  const auto make = [&](const Place& place, std::string* why) -> std::unique_ptr<QwenFrameModel> {
+  const auto pieces = options.case_split_pieces ? model::PieceRule::kCaseSplit : model::PieceRule::kNative;
+  auto checkpoint = Attempt([&] { return OpenCheckpoint(options.directory, pieces); });
+  if (!checkpoint) return checkpoint.reason();
+  const auto make = [&](const Place& place) {
     if (place.is_gpu()) parts = ReadParts(options, Format::kBf16);
-    return QwenFrameModel::Make(std::move(checkpoint), options.directory, *parts, MostMemory(options, place),
-                                place.kernels, why);
+    return QwenFrameModel::Make(std::move(*checkpoint), options.directory, *parts, MostMemory(options, place),
+                                place.kernels);
   };
-  return OpenEngine(options, std::move(device), make, problem);
+  return OpenEngine(options, std::move(device), make);
 }
 
 }  // namespace parley::runtime

@@ -11,6 +11,7 @@
 
 #include "runtime/outcome.h"
 #include "runtime/processor.h"
+#include "runtime/result.h"
 
 namespace parley::runtime {
 
@@ -125,13 +126,12 @@ struct EngineStats {
 class Engine {
  public:
   // Reads the facts of a checkpoint without device, times and sizes. It checks the files completely, but does
-  // not read the weights. Returns false and sets `problem` on a defect; never throws.
-  static bool Inspect(const std::string& directory, EngineFacts* facts, std::string* problem);
-  // Blocks while it loads. Null with `problem` set; never throws.
-  static std::unique_ptr<Engine> Open(const EngineOptions& options, std::string* problem);
+  // not read the weights. A problem: they have a defect. Never throws.
+  static Result<EngineFacts> Inspect(const std::string& directory);
+  // Blocks while it loads. Never throws.
+  static Result<std::unique_ptr<Engine>> Open(const EngineOptions& options);
   // The same on a device that is open, whatever device the options name.
-  static std::unique_ptr<Engine> Open(const EngineOptions& options, std::shared_ptr<Device> device,
-                                      std::string* problem);
+  static Result<std::unique_ptr<Engine>> Open(const EngineOptions& options, std::shared_ptr<Device> device);
   virtual ~Engine() = default;  // Close()
 
   virtual const EngineFacts& facts() const = 0;

@@ -44,8 +44,8 @@ class ThreadedEngine final : public Engine {
       : options_(options), mailbox_(Clock::now, device->signal()), seat_(std::move(device)) {}
   ~ThreadedEngine() override { Close(); }
 
-  bool Open(const ModelMaker& make, std::string* problem) {
-    return seat_.Open([&](const Place& place, std::string* why) { return Load(make, place, why); }, problem);
+  Result<> Open(const ModelMaker& make) {
+    return seat_.Open([&](const Place& place) { return Load(make, place); });
   }
 
   const EngineFacts& facts() const override { return facts_; }
@@ -69,30 +69,25 @@ class ThreadedEngine final : public Engine {
   }
 
  private:
-  std::unique_ptr<Rounds> Load(const ModelMaker& make, const Place& place, std::string* problem) {
+  Result<std::unique_ptr<Rounds>> Load(const ModelMaker& make, const Place& place) {
     const Clock::time_point began = Clock::now();
-    std::unique_ptr<FrameModel> model = make(place, problem);
-    if (model == nullptr) return nullptr;
+    auto made = make(place);
+    if (!made) return made.reason();
+    std::unique_ptr<FrameModel> model = std::move(*made);
     const Clock::time_point loaded = Clock::now();
     SchedulerOptions options;
     const size_t weights = model->facts().weight_bytes;
     const Result<size_t> beside = MemoryBeside(weights, options_, place);
-    if (!beside) {
-      *problem = beside.problem();
-      return nullptr;
-    }
+    if (!beside) return beside.reason();
     options.memory_bytes = *beside;
     try {
       if (options_.warm_up) {
         const Result<MeasuredTimes> times = WarmUp(*model, LargestBatch());
-        if (!times) {
-          *problem = times.problem();
-          return nullptr;
-        }
+        if (!times) return times.reason();
         options.times = *times;
       }
     } catch (const NotFinite& error) {
-      return *problem = options_.directory + ": warming up: " + error.what(), nullptr;
+      return Problem{options_.directory + ": warming up: " + error.what()};
     }
     facts_ = model->facts();
     facts_.no_cuda = place.no_cuda;
@@ -125,11 +120,12 @@ class ThreadedEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, std::shared_ptr<Device> device,
-                                   const ModelMaker& make, std::string* problem) {
-  if (options.max_streams == 0) return *problem = "max_streams must be 1 or more", nullptr;
+Result<std::unique_ptr<Engine>> OpenEngine(const EngineOptions& options, std::shared_ptr<Device> device,
+                                           const ModelMaker& make) {
+  if (options.max_streams == 0) return Problem{"max_streams must be 1 or more"};
   auto engine = std::make_unique<ThreadedEngine>(options, std::move(device));
-  if (!engine->Open(make, problem)) return nullptr;
+  const Result<> opened = engine->Open(make);
+  if (!opened) return opened.reason();
   return engine;
 }
 

@@ -12,12 +12,12 @@
 
 namespace parley::runtime {
 
-// Makes the model, on the device's thread; null with `problem` set. May throw.
-using ModelMaker = std::function<std::unique_ptr<FrameModel>(const Place& place, std::string* problem)>;
+// Makes the model, on the device's thread. May throw.
+using ModelMaker = std::function<Result<std::unique_ptr<FrameModel>>(const Place& place)>;
 
 // Opens an engine like Engine::Open, with any model. Only the options of scheduling and memory are read.
-std::unique_ptr<Engine> OpenEngine(const EngineOptions& options, std::shared_ptr<Device> device,
-                                   const ModelMaker& make, std::string* problem);
+Result<std::unique_ptr<Engine>> OpenEngine(const EngineOptions& options, std::shared_ptr<Device> device,
+                                           const ModelMaker& make);
 
 }  // namespace parley::runtime
 

@@ -50,26 +50,33 @@ EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint) {
 
 }  // namespace
 
-bool Engine::Inspect(const std::string& directory, EngineFacts* facts, std::string* problem) {
-  return Attempt(
-      [&] {
-        const auto checkpoint = model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, problem);
-        if (checkpoint != nullptr) *facts = FactsOf(*checkpoint);
-        return checkpoint != nullptr;
-      },
-      problem);
+Result<std::unique_ptr<const model::SpeechCheckpoint>> OpenCheckpoint(const std::string& directory,
+                                                                      model::PieceRule pieces) {
+  std::string problem;
+  auto checkpoint = model::SpeechCheckpoint::Open(directory, pieces, &problem);
+  if (checkpoint == nullptr) return Problem{problem};
+  return checkpoint;
 }
 
-std::unique_ptr<QwenFrameModel> QwenFrameModel::Make(
+Result<EngineFacts> Engine::Inspect(const std::string& directory) {
+  return Attempt([&]() -> Result<EngineFacts> {
+    const auto checkpoint = OpenCheckpoint(directory, model::PieceRule::kNative);
+    if (!checkpoint) return checkpoint.reason();
+    return FactsOf(**checkpoint);
+  });
+}
+
+Result<std::unique_ptr<FrameModel>> QwenFrameModel::Make(
     std::unique_ptr<const model::SpeechCheckpoint> checkpoint, const std::string& directory,
-    const Parts& parts, size_t memory, SpeechKernels& kernels, std::string* problem) {
+    const Parts& parts, size_t memory, SpeechKernels& kernels) {
   const model::SpeechCheckpoint& files = *checkpoint;
   try {
     std::unique_ptr<QwenFrameModel> model(new QwenFrameModel(kernels, std::move(checkpoint), parts, memory));
-    if (files.Changed(problem)) return nullptr;
+    std::string problem;
+    if (files.Changed(&problem)) return Problem{problem};
     return model;
   } catch (const std::invalid_argument& error) {
-    return *problem = directory + ": " + error.what(), nullptr;
+    return Problem{directory + ": " + error.what()};
   }
 }
 

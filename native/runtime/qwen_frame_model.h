@@ -72,7 +72,9 @@ class QwenGeneration final : public Generation {
   std::vector<int32_t> codes_;
 };
 
-class QwenGeneration;
+// Opens a checkpoint for QwenFrameModel::Make. May throw.
+Result<std::unique_ptr<const model::SpeechCheckpoint>> OpenCheckpoint(const std::string& directory,
+                                                                      model::PieceRule pieces);
 
 class QwenFrameModel final : public FrameModel {
  public:
@@ -83,11 +85,11 @@ class QwenFrameModel final : public FrameModel {
     size_t max_voices = 0;
   };
 
-  // Null with `problem` set: the checkpoint of this directory cannot be used. Throws std::bad_alloc.
-  // `memory`: bytes available for weights, streams and voices. The kernels outlive it.
-  static std::unique_ptr<QwenFrameModel> Make(std::unique_ptr<const model::SpeechCheckpoint> checkpoint,
-                                              const std::string& directory, const Parts& parts, size_t memory,
-                                              SpeechKernels& kernels, std::string* problem);
+  // A problem: the checkpoint of this directory cannot be used. Throws std::bad_alloc. `memory`: bytes
+  // available for weights, streams and voices. The kernels outlive it.
+  static Result<std::unique_ptr<FrameModel>> Make(std::unique_ptr<const model::SpeechCheckpoint> checkpoint,
+                                                  const std::string& directory, const Parts& parts,
+                                                  size_t memory, SpeechKernels& kernels);
   ~QwenFrameModel() override;
 
   const EngineFacts& facts() const override { return facts_; }

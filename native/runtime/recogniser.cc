@@ -55,8 +55,7 @@ Result<Parts> ReadParts(const RecogniserOptions& options) {
       Pick<Format>({"cache_format", {{"", Format::kBf16}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
                    options.cache_format);
   if (!cache) return cache.reason();
-  const auto official =
-      Pick<bool>({"streaming", {{"draft", false}, {"official", true}}}, options.streaming);
+  const auto official = Pick<bool>({"streaming", {{"draft", false}, {"official", true}}}, options.streaming);
   if (!official) return official.reason();
   return Parts{*decoder, *cache, *official};
 }
@@ -66,13 +65,16 @@ struct Files {
   std::unique_ptr<const model::KoreanDictionary> nouns;  // or none
 };
 
-// Runs on the caller's thread, so that the device's can serve other models. Returns false with `problem` set.
-bool OpenFiles(const RecogniserOptions& options, Files* files, std::string* problem) {
-  files->checkpoint = model::RecognitionCheckpoint::Open(options.directory, KindOf(options.aligner), problem);
-  if (files->checkpoint == nullptr) return false;
-  if (options.korean_dictionary.empty()) return true;
-  files->nouns = model::KoreanDictionary::Open(options.korean_dictionary, problem);
-  return files->nouns != nullptr;
+// Runs on the caller's thread, so that the device's can serve other models.
+Result<Files> OpenFiles(const RecogniserOptions& options) {
+  Files files;
+  std::string problem;
+  files.checkpoint = model::RecognitionCheckpoint::Open(options.directory, KindOf(options.aligner), &problem);
+  if (files.checkpoint == nullptr) return Problem{problem};
+  if (options.korean_dictionary.empty()) return files;
+  files.nouns = model::KoreanDictionary::Open(options.korean_dictionary, &problem);
+  if (files.nouns == nullptr) return Problem{problem};
+  return files;
 }
 
 // The model and its scheduler, freed in the other order.
@@ -82,30 +84,28 @@ class RecognitionRounds final : public Rounds {
                     RecognitionMailbox& mailbox)
       : options_(options), place_(place), mailbox_(mailbox), files_(std::move(files)) {}
 
-  // False with `problem` set.
-  bool Load(const Parts& parts, std::string* problem) {
+  Result<> Load(const Parts& parts) {
     try {
       model_ = std::make_unique<model::RecognitionModel>(place_.kernels, *files_.checkpoint, parts.decoder,
                                                          place_.host);
     } catch (const std::invalid_argument& error) {
-      return *problem = options_.directory + ": " + error.what(), false;
+      return Problem{options_.directory + ": " + error.what()};
     }
     const Result<size_t> beside = MemoryBeside(model_->WeightBytes(), options_, place_);
-    if (!beside) {
-      *problem = beside.problem();
-      return false;
-    }
+    if (!beside) return beside.reason();
     memory_ = *beside;
     setup_.model = model_.get();
     setup_.cache_format = parts.cache;
     setup_.official = parts.official;
     setup_.least_interval = options_.least_interval;
     setup_.nouns = files_.nouns.get();
-    return !files_.checkpoint->Changed(problem);
+    std::string problem;
+    if (files_.checkpoint->Changed(&problem)) return Problem{problem};
+    return Done{};
   }
 
-  // Two seconds of a quiet noise: all weights are read once. False with `problem` set.
-  bool WarmUp(std::string* problem) {
+  // Two seconds of a quiet noise: all weights are read once.
+  Result<> WarmUp() {
     std::vector<float> noise(kWarmSamples);
     uint32_t state = 1;
     for (float& sample : noise) {
@@ -125,8 +125,8 @@ class RecognitionRounds final : public Rounds {
       while (work.Advance()) place_.kernels.Pause();
     }
     while (stream.turn() == model::RecognitionStream::Turn::kDecode) model_->Decode(&one, 1);
-    if (stream.end() != model::RecognitionStream::End::kBroken) return true;
-    return *problem = options_.directory + ": warming up: the model computed what is not a number", false;
+    if (stream.end() != model::RecognitionStream::End::kBroken) return Done{};
+    return Problem{options_.directory + ": warming up: the model computed what is not a number"};
   }
 
   void Begin(const std::function<void(const RecogniserStats&)>& publish) {
@@ -176,28 +176,11 @@ class ThreadedRecogniser final : public Recogniser {
       : options_(options), mailbox_(Clock::now, device->signal()), seat_(std::move(device)) {}
   ~ThreadedRecogniser() override { Close(); }
 
-  bool Open(const Parts& parts, std::string* problem) {
+  Result<> Open(const Parts& parts) {
     const Clock::time_point began = Clock::now();
-    Files files;
-    if (!Attempt([&] { return OpenFiles(options_, &files, problem); }, problem)) return false;
-    return seat_.Open(
-        [&](const Place& place, std::string* why) -> std::unique_ptr<Rounds> {
-          auto rounds = std::make_unique<RecognitionRounds>(options_, std::move(files), place, mailbox_);
-          if (!rounds->Load(parts, why)) return nullptr;
-          const Clock::time_point loaded = Clock::now();
-          if (options_.warm_up && !rounds->WarmUp(why)) return nullptr;
-          facts_ = rounds->Facts();
-          facts_.no_cuda = place.no_cuda;
-          facts_.load_ms = std::chrono::duration<double, std::milli>(loaded - began).count();
-          facts_.warm_up_ms = std::chrono::duration<double, std::milli>(Clock::now() - loaded).count();
-          const auto publish = [this](const RecogniserStats& stats) {
-            const std::lock_guard<std::mutex> lock(stats_mutex_);
-            stats_ = stats;
-          };
-          rounds->Begin(publish);
-          return rounds;
-        },
-        problem);
+    auto files = Attempt([&] { return OpenFiles(options_); });
+    if (!files) return files.reason();
+    return seat_.Open([&](const Place& place) { return Load(std::move(*files), parts, place, began); });
   }
 
   const RecogniserFacts& facts() const override { return facts_; }
@@ -220,6 +203,25 @@ class ThreadedRecogniser final : public Recogniser {
   }
 
  private:
+  Result<std::unique_ptr<Rounds>> Load(Files files, const Parts& parts, const Place& place,
+                                       Clock::time_point began) {
+    auto rounds = std::make_unique<RecognitionRounds>(options_, std::move(files), place, mailbox_);
+    const Result<> read = rounds->Load(parts);
+    if (!read) return read.reason();
+    const Clock::time_point loaded = Clock::now();
+    const Result<> warm = options_.warm_up ? rounds->WarmUp() : Done{};
+    if (!warm) return warm.reason();
+    facts_ = rounds->Facts();
+    facts_.no_cuda = place.no_cuda;
+    facts_.load_ms = Milliseconds(loaded - began);
+    facts_.warm_up_ms = Milliseconds(Clock::now() - loaded);
+    rounds->Begin([this](const RecogniserStats& stats) {
+      const std::lock_guard<std::mutex> lock(stats_mutex_);
+      stats_ = stats;
+    });
+    return rounds;
+  }
+
   const RecogniserOptions options_;
   RecognitionMailbox mailbox_;
   Seat seat_;
@@ -230,32 +232,28 @@ class ThreadedRecogniser final : public Recogniser {
 
 }  // namespace
 
-bool Recogniser::Inspect(const std::string& directory, bool aligner, RecogniserFacts* facts,
-                         std::string* problem) {
-  return Attempt(
-      [&] {
-        const auto checkpoint = model::RecognitionCheckpoint::Open(directory, KindOf(aligner), problem);
-        if (checkpoint != nullptr) *facts = FactsOf(*checkpoint);
-        return checkpoint != nullptr;
-      },
-      problem);
+Result<RecogniserFacts> Recogniser::Inspect(const std::string& directory, bool aligner) {
+  return Attempt([&]() -> Result<RecogniserFacts> {
+    std::string problem;
+    const auto checkpoint = model::RecognitionCheckpoint::Open(directory, KindOf(aligner), &problem);
+    if (checkpoint == nullptr) return Problem{problem};
+    return FactsOf(*checkpoint);
+  });
 }
 
-std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, std::string* problem) {
-  std::shared_ptr<Device> device = Device::Open(options, problem);
-  if (device == nullptr) return nullptr;
-  return Open(options, std::move(device), problem);
+Result<std::unique_ptr<Recogniser>> Recogniser::Open(const RecogniserOptions& options) {
+  auto device = Device::Open(options);
+  if (!device) return device.reason();
+  return Open(options, std::move(*device));
 }
 
-std::unique_ptr<Recogniser> Recogniser::Open(const RecogniserOptions& options, std::shared_ptr<Device> device,
-                                             std::string* problem) {
+Result<std::unique_ptr<Recogniser>> Recogniser::Open(const RecogniserOptions& options,
+                                                     std::shared_ptr<Device> device) {
   const Result<Parts> parts = ReadParts(options);
-  if (!parts) {
-    *problem = parts.problem();
-    return nullptr;
-  }
+  if (!parts) return parts.reason();
   auto recogniser = std::make_unique<ThreadedRecogniser>(options, std::move(device));
-  if (!recogniser->Open(*parts, problem)) return nullptr;
+  const Result<> opened = recogniser->Open(*parts);
+  if (!opened) return opened.reason();
   return recogniser;
 }
 

@@ -134,14 +134,13 @@ struct RecogniserStats {
 class Recogniser {
  public:
   // Reads the facts of a checkpoint without device, times and sizes. It checks the files completely, but does
-  // not read the weights. Returns false and sets `problem` on a defect; never throws.
-  static bool Inspect(const std::string& directory, bool aligner, RecogniserFacts* facts,
-                      std::string* problem);
-  // Blocks while it loads. Null with `problem` set; never throws.
-  static std::unique_ptr<Recogniser> Open(const RecogniserOptions& options, std::string* problem);
+  // not read the weights. A problem: they have a defect. Never throws.
+  static Result<RecogniserFacts> Inspect(const std::string& directory, bool aligner);
+  // Blocks while it loads. Never throws.
+  static Result<std::unique_ptr<Recogniser>> Open(const RecogniserOptions& options);
   // The same on a device that is open, whatever device the options name.
-  static std::unique_ptr<Recogniser> Open(const RecogniserOptions& options, std::shared_ptr<Device> device,
-                                          std::string* problem);
+  static Result<std::unique_ptr<Recogniser>> Open(const RecogniserOptions& options,
+                                                  std::shared_ptr<Device> device);
   virtual ~Recogniser() = default;  // Close()
 
   virtual const RecogniserFacts& facts() const = 0;

@@ -59,6 +59,19 @@ std::string RefusalOf(const Work& work) {
   return "";
 }
 
+// The value of a runtime::Result. Its problem fails the case.
+template <class Result>
+auto ValueOf(Result result) {
+  if (!result) throw std::runtime_error(result.problem());
+  return std::move(*result);
+}
+
+// The problem of a runtime::Result; "none" if it has a value.
+template <class Result>
+std::string ProblemIn(const Result& result) {
+  return result ? "none" : result.problem();
+}
+
 using Case = std::pair<const char*, std::function<void()>>;
 
 // Runs those that are asked for on the command line; the exit code. An exception that leaves a case fails it.

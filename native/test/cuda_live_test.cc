@@ -116,14 +116,11 @@ class Player final : public SpeechSink {
 class Server {
  public:
   Server(size_t listeners, SpeechKernels& kernels) : listeners_(listeners) {
-    std::string problem;
     QwenFrameModel::Parts parts;
     parts.codec = parts.cache = Format::kBf16;
     const std::string directory = kGolden + "/tiny-customvoice";
-    qwen_ =
-        QwenFrameModel::Make(model::SpeechCheckpoint::Open(directory, model::PieceRule::kNative, &problem),
-                             directory, parts, kPool, kernels, &problem);
-    CHECK_EQ(problem, "");
+    qwen_ = ValueOf(QwenFrameModel::Make(ValueOf(OpenCheckpoint(directory, model::PieceRule::kNative)),
+                                         directory, parts, kPool, kernels));
     model_ = std::make_unique<TimedModel>(*qwen_);
     SchedulerOptions wanted;
     wanted.times = Rehearse();
@@ -139,11 +136,7 @@ class Server {
 
   BackendFigures Figures() const { return qwen_->Figures(); }
 
-  MeasuredTimes Rehearse() {
-    auto times = WarmUp(*qwen_, listeners_);
-    if (!times) throw std::runtime_error(times.problem());
-    return *times;
-  }
+  MeasuredTimes Rehearse() { return ValueOf(WarmUp(*qwen_, listeners_)); }
 
   // Runs until so many seconds since the beginning; listeners arrive in the first three.
   void Serve(double seconds) {
@@ -169,7 +162,7 @@ class Server {
   }
 
   const size_t listeners_;
-  std::unique_ptr<QwenFrameModel> qwen_;
+  std::unique_ptr<FrameModel> qwen_;
   std::unique_ptr<TimedModel> model_;
   std::unique_ptr<SpeechMailbox> mailbox_;
   std::unique_ptr<Scheduler> scheduler_;

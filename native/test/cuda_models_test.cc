@@ -30,54 +30,39 @@ struct Gpu {
   std::shared_ptr<Device> device;
 
   explicit Gpu(size_t memory = size_t{64} << 20) {
-    std::string problem;
-    device = Device::Open(
-        [&](std::string*) {
-          cuda::emulator::DeviceOptions options;
-          options.memory = memory;
-          auto made = std::make_unique<cuda::emulator::EmulatedDevice>(options);
-          emulated = made.get();
-          return std::make_unique<cuda::CudaKernels>(std::move(made), cuda::CudaOptions{});
-        },
-        &problem);
-    CHECK_EQ(problem, "");
+    device = ValueOf(Device::Open([&] {
+      cuda::emulator::DeviceOptions options;
+      options.memory = memory;
+      auto made = std::make_unique<cuda::emulator::EmulatedDevice>(options);
+      emulated = made.get();
+      return std::make_unique<cuda::CudaKernels>(std::move(made), cuda::CudaOptions{});
+    }));
   }
   // Calls `act` on the device's thread, between two rounds. Returns its free bytes.
   size_t Between(const std::function<void()>& act = [] {}) const {
     size_t free = 0;
-    std::string problem;
-    const auto none = device->Serve(
-        [&](const Place& place, std::string*) -> std::unique_ptr<Rounds> {
-          free = place.memory;
-          act();
-          return nullptr;
-        },
-        &problem);
-    CHECK(!none.valid());
+    const auto none = device->Serve([&](const Place& place) {
+      free = place.memory;
+      act();
+      return Problem{"this is no model"};
+    });
+    CHECK(!none);
     return free;
   }
 };
 
-std::unique_ptr<Engine> Voice(const Gpu& gpu, std::string* problem) {
+Result<std::unique_ptr<Engine>> Voice(const Gpu& gpu) {
   EngineOptions options;
   options.directory = kGolden + "/tiny-customvoice";
   options.warm_up = false;
-  return Engine::Open(options, gpu.device, problem);
+  return Engine::Open(options, gpu.device);
 }
 
-std::unique_ptr<Recogniser> Ears(const Gpu& gpu, std::string* problem) {
+Result<std::unique_ptr<Recogniser>> Ears(const Gpu& gpu) {
   RecogniserOptions options;
   options.directory = kGolden + "/tiny-asr-a";
   options.warm_up = false;
-  return Recogniser::Open(options, gpu.device, problem);
-}
-
-template <class Model>
-std::unique_ptr<Model> Opened(std::unique_ptr<Model> (*open)(const Gpu&, std::string*), const Gpu& gpu) {
-  std::string problem;
-  auto model = open(gpu, &problem);
-  CHECK_EQ(problem, "");
-  return model;
+  return Recogniser::Open(options, gpu.device);
 }
 
 // Records the order in which things happen on the device's thread.
@@ -91,11 +76,11 @@ struct Events {
   }
 };
 
-template <class Result>
-Result Awaited(std::future<Result> future) {
+template <class Value>
+Value Awaited(std::future<Value> future) {
   const bool has_ended = future.wait_for(kPatience) == std::future_status::ready;
   CHECK(has_ended);
-  return has_ended ? future.get() : Result{};
+  return has_ended ? future.get() : Value{};
 }
 
 struct Said {
@@ -213,8 +198,8 @@ void CheckTexts(const std::vector<Heard>& seen, const std::vector<Heard>& wanted
 
 void EachGivesBesideTheOtherWhatItGivesAlone() {
   const Gpu for_voice, for_ears, shared;
-  const auto voice = Opened(Voice, for_voice), beside_ears = Opened(Voice, shared);
-  const auto ears = Opened(Ears, for_ears), beside_voice = Opened(Ears, shared);
+  const auto voice = ValueOf(Voice(for_voice)), beside_ears = ValueOf(Voice(shared));
+  const auto ears = ValueOf(Ears(for_ears)), beside_voice = ValueOf(Ears(shared));
   Events none, events;
   // True if the recogniser works on what it has not recognised yet.
   const auto is_heard = [&] {
@@ -252,45 +237,41 @@ constexpr size_t kLeft = 500'000;  // bytes: fewer than the weights of either
 
 void AVoiceThatDoesNotFitIsRefusedAndTheRecogniserGoesOn() {
   const Gpu gpu;
-  const auto ears = Opened(Ears, gpu);
+  const auto ears = ValueOf(Ears(gpu));
   Events none;
   const auto heard = [&] { return Listen(*ears, &none, "yes03")->Await().texts; };
   const std::vector<std::string> wanted = heard();
   CHECK(wanted == std::vector<std::string>{"English: Yes."});
   {
     const Taken taken(gpu, kLeft);
-    std::string problem;
-    CHECK(Voice(gpu, &problem) == nullptr);
-    CHECK_EQ(problem, kDoesNotFit);
+    CHECK_EQ(ProblemIn(Voice(gpu)), kDoesNotFit);
     CHECK(gpu.Between() >= kLeft - kLeft / 10);  // what was loaded is given back
     CHECK(heard() == wanted);
   }
-  CHECK(Opened(Voice, gpu) != nullptr);
+  CHECK(ValueOf(Voice(gpu)) != nullptr);
 }
 
 void ARecogniserThatDoesNotFitIsRefusedAndTheVoiceGoesOn() {
   const Gpu gpu;
-  const auto voice = Opened(Voice, gpu);
+  const auto voice = ValueOf(Voice(gpu));
   Events none;
   const auto spoken = [&] { return Speak(*voice, &none, 2, 2)->Await().samples; };
   const std::vector<float> wanted = spoken();
   CHECK(!wanted.empty());
   {
     const Taken taken(gpu, kLeft);
-    std::string problem;
-    CHECK(Ears(gpu, &problem) == nullptr);
-    CHECK_EQ(problem, kDoesNotFit);
+    CHECK_EQ(ProblemIn(Ears(gpu)), kDoesNotFit);
     CHECK(SameBits(spoken(), wanted));
   }
-  CHECK(Opened(Ears, gpu) != nullptr);
+  CHECK(ValueOf(Ears(gpu)) != nullptr);
 }
 
 // The GPU is lost between two rounds, when both have given something and neither is done.
 void ALostGpuEndsWhatIsSpokenAndWhatIsHeard() {
   constexpr char kWhy[] = "the GPU has fallen off the bus";
   const Gpu gpu;
-  const auto voice = Opened(Voice, gpu);
-  const auto ears = Opened(Ears, gpu);
+  const auto voice = ValueOf(Voice(gpu));
+  const auto ears = ValueOf(Ears(gpu));
   Events events;
   events.after = [&] {
     const bool both = events.all.find('v') != std::string::npos && events.all.find('t') != std::string::npos;

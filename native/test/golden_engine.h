@@ -56,10 +56,7 @@ inline std::unique_ptr<Engine> OpenedEngine(const std::string& directory, Engine
   options.directory = directory;
   options.warm_up = false;
   options.threads = 1;
-  std::string problem;
-  auto engine = Engine::Open(options, &problem);
-  CHECK_EQ(problem, "");
-  return engine;
+  return ValueOf(Engine::Open(options));
 }
 
 inline std::unique_ptr<Engine> GoldenEngine(const std::string& model, EngineOptions options = {}) {

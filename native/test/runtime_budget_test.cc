@@ -208,9 +208,7 @@ void TheEngineSpeaksTheSameThere() {
   CHECK(Say(*GoldenEngine("tiny-customvoice", options), request).samples == wanted);
   options.numa_node = 2000;
   options.directory = kGolden + "/tiny-customvoice";
-  std::string problem;
-  CHECK(Engine::Open(options, &problem) == nullptr);
-  CHECK_EQ(problem, "NUMA node 2000 has no memory for this process");
+  CHECK_EQ(ProblemIn(Engine::Open(options)), "NUMA node 2000 has no memory for this process");
   if (MayChoose()) CHECK_EQ(Policy(), "default");  // policy of the opening thread
 }
 

@@ -70,22 +70,14 @@ class OwnMemory final : public cpu::CpuKernels {
 };
 
 std::shared_ptr<Device> Opened() {
-  std::string problem;
-  auto device = Device::Open([](std::string*) { return std::make_unique<OwnMemory>(); }, &problem);
-  CHECK_EQ(problem, "");
-  return device;
+  return ValueOf(Device::Open([] { return std::make_unique<OwnMemory>(); }));
 }
 
 Device::Maker Of(Model& model) {
-  return [&model](const Place&, std::string*) { return std::make_unique<FakeRounds>(model); };
+  return [&model](const Place&) { return std::make_unique<FakeRounds>(model); };
 }
 
-std::shared_future<void> Serve(Device& device, Model& model) {
-  std::string problem;
-  auto gone = device.Serve(Of(model), &problem);
-  CHECK_EQ(problem, "");
-  return gone;
-}
+std::shared_future<void> Serve(Device& device, Model& model) { return ValueOf(device.Serve(Of(model))); }
 
 void Close(Device& device, Model& model, const std::shared_future<void>& gone) {
   model.closing = true;
@@ -219,25 +211,21 @@ void ALoadLetsOthersGoOn() {
   Model first, second;
   const auto first_gone = Serve(*device, first);
   first.rank = Rank::kListeners;
-  std::string problem;
-  const auto second_gone = device->Serve(
-      [&](const Place& place, std::string*) {
-        first.wanted = 5;
-        place.kernels.Pause();  // it comes too soon after the beginning
-        CHECK_EQ(first.rounds.load(), 0);
-        PauseAfterLong(place);  // all rounds for listeners
-        CHECK_EQ(first.rounds.load(), 5);
-        first.rank = Rank::kFiles;
-        first.wanted = 5;
-        PauseAfterLong(place);  // one for a file
-        CHECK_EQ(first.rounds.load(), 6);
-        first.closing = true;
-        PauseAfterLong(place);
-        CHECK_EQ(first.freed.load(), 1);
-        return std::make_unique<FakeRounds>(second);
-      },
-      &problem);
-  CHECK_EQ(problem, "");
+  const auto second_gone = ValueOf(device->Serve([&](const Place& place) {
+    first.wanted = 5;
+    place.kernels.Pause();  // it comes too soon after the beginning
+    CHECK_EQ(first.rounds.load(), 0);
+    PauseAfterLong(place);  // all rounds for listeners
+    CHECK_EQ(first.rounds.load(), 5);
+    first.rank = Rank::kFiles;
+    first.wanted = 5;
+    PauseAfterLong(place);  // one for a file
+    CHECK_EQ(first.rounds.load(), 6);
+    first.closing = true;
+    PauseAfterLong(place);
+    CHECK_EQ(first.freed.load(), 1);
+    return std::make_unique<FakeRounds>(second);
+  }));
   first_gone.wait();
   Close(*device, second, second_gone);
 }
@@ -249,14 +237,10 @@ void ALoadGoesOnBesideAModelThatNeverRests() {
   busy.rank = Rank::kListeners;
   busy.wanted = 1'000'000'000;
   const auto busy_gone = Serve(*device, busy);
-  std::string problem;
-  const auto second_gone = device->Serve(
-      [&](const Place& place, std::string*) {
-        PauseAfterLong(place);
-        return std::make_unique<FakeRounds>(second);
-      },
-      &problem);
-  CHECK_EQ(problem, "");
+  const auto second_gone = ValueOf(device->Serve([&](const Place& place) {
+    PauseAfterLong(place);
+    return std::make_unique<FakeRounds>(second);
+  }));
   Close(*device, second, second_gone);
   Close(*device, busy, busy_gone);
 }
@@ -265,18 +249,11 @@ void WhatCannotBeMadeIsNamedAndOthersGoOn() {
   const auto device = Opened();
   Model model;
   const auto gone = Serve(*device, model);
-  const auto problem_of = [&](const Device::Maker& make) {
-    std::string problem;
-    CHECK(!device->Serve(make, &problem).valid());
-    return problem;
-  };
-  CHECK_EQ(problem_of([](const Place&, std::string* problem) { return *problem = "no file", nullptr; }),
-           "no file");
-  CHECK_EQ(problem_of([](const Place&, std::string*) -> std::unique_ptr<Rounds> { throw std::bad_alloc(); }),
+  const auto problem_of = [&](const Device::Maker& make) { return ProblemIn(device->Serve(make)); };
+  CHECK_EQ(problem_of([](const Place&) { return Problem{"no file"}; }), "no file");
+  CHECK_EQ(problem_of([](const Place&) -> std::unique_ptr<Rounds> { throw std::bad_alloc(); }),
            "memory is out");
-  CHECK_EQ(problem_of([](const Place&, std::string*) -> std::unique_ptr<Rounds> {
-             throw std::runtime_error("why");
-           }),
+  CHECK_EQ(problem_of([](const Place&) -> std::unique_ptr<Rounds> { throw std::runtime_error("why"); }),
            "why");
   model.wanted = 1;
   device->signal()->Notify();
@@ -288,12 +265,8 @@ void AGpuThatIsLostDuringALoadEndsTheStreamsOfAll() {
   const auto device = Opened();
   Model model;
   const auto gone = Serve(*device, model);
-  std::string problem;
-  const auto lost = [](const Place&, std::string*) -> std::unique_ptr<Rounds> {
-    throw BackendLost("Xid 79");
-  };
-  CHECK(!device->Serve(lost, &problem).valid());
-  CHECK_EQ(problem, "Xid 79");
+  const auto lost = [](const Place&) -> std::unique_ptr<Rounds> { throw BackendLost("Xid 79"); };
+  CHECK_EQ(ProblemIn(device->Serve(lost)), "Xid 79");
   CHECK_EQ(model.ends.load(), 1);
   CHECK_EQ(model.problem, "lost: Xid 79");
   Close(*device, model, gone);
@@ -305,8 +278,7 @@ void ARehearsalEndsWithItsLoad() {
   Model beside;
   const auto gone = Serve(*device, beside);
   bool rehearsed_beside = true, rehearsed_after = true;
-  std::string problem;
-  const auto fails = [&](const Place& place, std::string*) -> std::unique_ptr<Rounds> {
+  const auto fails = [&](const Place& place) -> std::unique_ptr<Rounds> {
     place.kernels.Rehearse(true);
     beside.work = [&] { rehearsed_beside = place.kernels.Rehearses(); };
     beside.rank = Rank::kListeners;
@@ -315,15 +287,14 @@ void ARehearsalEndsWithItsLoad() {
     CHECK(place.kernels.Rehearses());
     throw std::runtime_error("a damaged file");
   };
-  CHECK(!device->Serve(fails, &problem).valid());
-  CHECK_EQ(problem, "a damaged file");
+  CHECK_EQ(ProblemIn(device->Serve(fails)), "a damaged file");
   CHECK_EQ(beside.rounds.load(), 1);
   CHECK(!rehearsed_beside);
-  const auto looks = [&](const Place& place, std::string* why) -> std::unique_ptr<Rounds> {
+  const auto looks = [&](const Place& place) {
     rehearsed_after = place.kernels.Rehearses();
-    return *why = "seen", nullptr;
+    return Problem{"seen"};
   };
-  CHECK(!device->Serve(looks, &problem).valid());
+  CHECK_EQ(ProblemIn(device->Serve(looks)), "seen");
   CHECK(!rehearsed_after);
   Close(*device, beside, gone);
 }
@@ -366,9 +337,8 @@ DeviceOptions Threads(unsigned threads) {
 }
 
 void ModelsWithTheSameOptionsShareADevice() {
-  std::string problem;
-  const auto one = Device::Open(Threads(1), &problem), same = Device::Open(Threads(1), &problem),
-             other = Device::Open(Threads(2), &problem);
+  const auto one = ValueOf(Device::Open(Threads(1))), same = ValueOf(Device::Open(Threads(1))),
+             other = ValueOf(Device::Open(Threads(2)));
   CHECK(one == same);
   CHECK(one != other);
 }
@@ -378,35 +348,28 @@ void ADeviceThatCannotBeOpenedSaysWhy() {
     DeviceOptions options = Threads(1);
     options.device = device;
     options.cuda_file = "/nowhere/parley_cuda.so";
-    std::string problem;
-    CHECK(Device::Open(options, &problem) == nullptr);
-    return problem;
+    return ProblemIn(Device::Open(options));
   };
   CHECK_EQ(problem_of("tpu"), "device is \"tpu\"; it can be auto, cpu, cuda, cuda:<number>");
   CHECK_EQ(problem_of("cuda:x"), "device is \"cuda:x\"; it can be auto, cpu, cuda, cuda:<number>");
   CHECK_EQ(problem_of("cuda:1").substr(0, 8), "cuda:1: ");
-  std::string problem;
-  CHECK(Device::Open([](std::string*) -> std::unique_ptr<SpeechKernels> { throw std::bad_alloc(); },
-                     &problem) == nullptr);
-  CHECK_EQ(problem, "memory is out");
+  const auto throws = []() -> std::unique_ptr<SpeechKernels> { throw std::bad_alloc(); };
+  CHECK_EQ(ProblemIn(Device::Open(throws)), "memory is out");
 }
 
 void WithoutAGpuAutoIsAProcessorThatSaysSo() {
   DeviceOptions options = Threads(3);
   options.device = "auto";
   options.cuda_file = "/nowhere/parley_cuda.so";
-  std::string problem, no_cuda;
-  const auto device = Device::Open(options, &problem);
-  CHECK_EQ(problem, "");
+  std::string no_cuda;
+  const auto device = ValueOf(Device::Open(options));
   Model model;
-  const auto gone = device->Serve(
-      [&](const Place& place, std::string*) {
-        no_cuda = place.no_cuda;
-        CHECK(!place.is_gpu());
-        CHECK(place.memory > 0);
-        return std::make_unique<FakeRounds>(model);
-      },
-      &problem);
+  const auto gone = ValueOf(device->Serve([&](const Place& place) {
+    no_cuda = place.no_cuda;
+    CHECK(!place.is_gpu());
+    CHECK(place.memory > 0);
+    return std::make_unique<FakeRounds>(model);
+  }));
   CHECK(!no_cuda.empty());
   Close(*device, model, gone);
 }

@@ -45,7 +45,7 @@ class MuteModel final : public ScriptedModel {
 };
 
 ModelMaker Maker(Traces* traces) {
-  return [traces](const Place&, std::string*) { return std::make_unique<TracedModel>(traces); };
+  return [traces](const Place&) { return std::make_unique<TracedModel>(traces); };
 }
 
 EngineOptions Options() {
@@ -55,16 +55,10 @@ EngineOptions Options() {
   return options;
 }
 
-std::shared_ptr<Device> Processors(const DeviceOptions& options) {
-  std::string problem;
-  return Device::Open(options, &problem);
-}
+std::shared_ptr<Device> Processors(const DeviceOptions& options) { return ValueOf(Device::Open(options)); }
 
 std::unique_ptr<Engine> Opened(Traces* traces, const EngineOptions& options = Options()) {
-  std::string problem;
-  auto engine = OpenEngine(options, Processors(options), Maker(traces), &problem);
-  CHECK_EQ(problem, "");
-  return engine;
+  return ValueOf(OpenEngine(options, Processors(options), Maker(traces)));
 }
 
 SpeechRequest Script(const std::string& text) {
@@ -223,25 +217,19 @@ void AnEngineThatIsLetGoOfCloses() {
   CHECK_EQ(traces.models.load(), 0);
 }
 
-std::string ProblemOf(const ModelMaker& make, bool warm_up = false) {
+std::string OpenProblem(const ModelMaker& make, bool warm_up = false) {
   EngineOptions options = Options();
   options.warm_up = warm_up;
-  std::string problem;
-  CHECK(OpenEngine(options, Processors(options), make, &problem) == nullptr);
-  return problem;
+  return ProblemIn(OpenEngine(options, Processors(options), make));
 }
 
 void AnEngineThatCannotBeOpenedSaysWhy() {
-  CHECK_EQ(ProblemOf([](const Place&, std::string* problem) { return *problem = "no such file", nullptr; }),
-           "no such file");
-  CHECK_EQ(
-      ProblemOf([](const Place&, std::string*) -> std::unique_ptr<FrameModel> { throw std::bad_alloc(); }),
-      "memory is out");
-  CHECK_EQ(ProblemOf([](const Place&, std::string*) -> std::unique_ptr<FrameModel> {
-             throw std::runtime_error("why");
-           }),
+  CHECK_EQ(OpenProblem([](const Place&) { return Problem{"no such file"}; }), "no such file");
+  CHECK_EQ(OpenProblem([](const Place&) -> std::unique_ptr<FrameModel> { throw std::bad_alloc(); }),
+           "memory is out");
+  CHECK_EQ(OpenProblem([](const Place&) -> std::unique_ptr<FrameModel> { throw std::runtime_error("why"); }),
            "why");
-  CHECK_EQ(ProblemOf([](const Place&, std::string*) { return std::make_unique<MuteModel>(); }, true),
+  CHECK_EQ(OpenProblem([](const Place&) { return std::make_unique<MuteModel>(); }, true),
            "warming up: cannot speak");
 }
 
@@ -292,20 +280,16 @@ void AModelThatComputesNoNumbersIsNotLoaded() {
     EngineOptions options = Options();
     options.directory = "/models/broken";
     options.warm_up = true;
-    std::string problem;
-    const auto engine = OpenEngine(
-        options, Processors(options),
-        [&](const Place&, std::string*) {
-          auto model = std::make_unique<ScriptedModel>();
-          model->breaks_logits = breaks_logits;
-          model->breaks_sound = !breaks_logits;
-          return model;
-        },
-        &problem);
-    CHECK(engine == nullptr);
-    CHECK_EQ(problem, std::string("/models/broken: warming up: ") +
-                          (breaks_logits ? "the model computed what is not a number"
-                                         : "the codec computed sound that is not finite"));
+    const auto make = [&](const Place&) {
+      auto model = std::make_unique<ScriptedModel>();
+      model->breaks_logits = breaks_logits;
+      model->breaks_sound = !breaks_logits;
+      return model;
+    };
+    CHECK_EQ(ProblemIn(OpenEngine(options, Processors(options), make)),
+             std::string("/models/broken: warming up: ") +
+                 (breaks_logits ? "the model computed what is not a number"
+                                : "the codec computed sound that is not finite"));
   }
 }
 

@@ -255,9 +255,7 @@ void RecordingsThatCannotBeUsedAreRefusedByName() {
 
 std::string OpenProblem(EngineOptions options) {
   if (options.directory.empty()) options.directory = kGolden + "/tiny-customvoice";
-  std::string problem;
-  CHECK(Engine::Open(options, &problem) == nullptr);
-  return problem;
+  return ProblemIn(Engine::Open(options));
 }
 
 void OptionsThatCannotBeAreRefusedByName() {
@@ -300,10 +298,7 @@ void EveryKindOfModelWarmsUpAndSaysWhatItIs() {
     EngineOptions options;
     options.directory = kGolden + "/" + name;
     options.threads = 2;
-    std::string problem;
-    const auto engine = Engine::Open(options, &problem);
-    CHECK_EQ(problem, "");
-    if (engine == nullptr) continue;
+    const auto engine = ValueOf(Engine::Open(options));
     const EngineFacts& facts = engine->facts();
     CHECK(facts.warm_up_ms > 0 && facts.load_ms > 0 && facts.weight_bytes > 0 && facts.stream_bytes > 0);
     CHECK_EQ(facts.sample_rate, 24000u);
@@ -385,10 +380,7 @@ void WeightsWhoseProductsOverflowAreNotLoaded() {
     options.threads = 1;
     CHECK_EQ(OpenProblem(options), copy->path() + ": warming up: " + problem);
     options.warm_up = false;
-    std::string none;
-    const auto engine = Engine::Open(options, &none);
-    CHECK_EQ(none, "");
-    if (engine == nullptr) continue;
+    const auto engine = ValueOf(Engine::Open(options));
     const Said said = Say(*engine, Drawn(1));
     CHECK_EQ(std::string(NameOf(said.end.outcome)) + ": " + said.end.problem,
              std::string("failed: ") + problem);
@@ -441,10 +433,7 @@ void AModelOfFewPositionsLoadsAndSpeaksWhatFits() {
   EngineOptions options;
   options.directory = copy.path();
   options.threads = 1;
-  std::string problem;
-  const auto engine = Engine::Open(options, &problem);
-  CHECK_EQ(problem, "");
-  if (engine == nullptr) return;
+  const auto engine = ValueOf(Engine::Open(options));
   SpeechRequest request = Drawn(1);
   request.text = "Hello.";
   request.max_new_tokens = 8;

@@ -28,10 +28,7 @@ std::unique_ptr<Recogniser> Opened(unsigned threads) {
   options.directory = kGolden + "/tiny-asr-a";
   options.cache_format = "f32";
   options.threads = threads;
-  std::string problem;
-  auto recogniser = Recogniser::Open(options, &problem);
-  CHECK_EQ(problem, "");
-  return recogniser;
+  return ValueOf(Recogniser::Open(options));
 }
 
 void StreamsOfManyThreadsAreServed() {
@@ -78,11 +75,10 @@ void ACloseEndsWhatRuns() {
 }
 
 void WhatCannotBeOpenedIsNamed() {
-  std::string problem;
   RecogniserOptions options;
   options.directory = kGolden + "/tiny-asr-a";
   const auto refused = [&](const RecogniserOptions& wrong, const char* part) {
-    CHECK(Recogniser::Open(wrong, &problem) == nullptr);
+    const std::string problem = ProblemIn(Recogniser::Open(wrong));
     CHECK_EQ(problem.find(part) == std::string::npos ? problem : "", "");
   };
   RecogniserOptions wrong = options;
@@ -100,10 +96,8 @@ void WhatCannotBeOpenedIsNamed() {
   refused(wrong, "1 cores are named for 2 threads");
   wrong = options, wrong.korean_dictionary = "/nowhere";
   refused(wrong, "/nowhere");
-  RecogniserFacts facts;
-  CHECK(!Recogniser::Inspect(kGolden + "/tiny-base", false, &facts, &problem));
-  CHECK(Recogniser::Inspect(kGolden + "/tiny-aligner", true, &facts, &problem));
-  CHECK(facts.aligner);
+  CHECK(!Recogniser::Inspect(kGolden + "/tiny-base", false));
+  CHECK(ValueOf(Recogniser::Inspect(kGolden + "/tiny-aligner", true)).aligner);
 }
 
 }  // namespace

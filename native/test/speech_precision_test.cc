@@ -244,9 +244,7 @@ void ACodebookThatIsNotFiniteIsRefusedByName() {
   copy.Spoil(name);
   EngineOptions options;
   options.directory = copy.path();
-  std::string problem;
-  CHECK(Engine::Open(options, &problem) == nullptr);
-  CHECK_EQ(problem,
+  CHECK_EQ(ProblemIn(Engine::Open(options)),
            copy.path() + ": " + name + ": holds a weight of inf; weights must be finite and at most 1e+09");
 }
 

@@ -244,19 +244,12 @@ struct Worker {
   CodecDecoder decoder;
 };
 
-// The voice after the last piece, null before.
-std::shared_ptr<runtime::Voice> NextPiece(runtime::VoiceWork* work) {
-  auto made = work->Advance();
-  if (!made) throw std::runtime_error(made.problem());
-  return *made;
-}
-
 void AMinuteAtAnOddRateIsManyPieces() {
   Worker worker;
   const auto recording = worker.Of(44'101, 59, "");
   runtime::VoiceWork work(worker.encoder, worker.decoder, recording);
   size_t pieces = 0;
-  while (NextPiece(&work) == nullptr) {
+  while (ValueOf(work.Advance()) == nullptr) {
     CHECK(worker.kernels.TakeWork() <= kPieceCost);
     pieces++;
   }
@@ -278,7 +271,7 @@ void TheWorkCanBeGivenUpAfterEachPiece() {
     runtime::VoiceWork work(worker.encoder, worker.decoder, recording);
     std::shared_ptr<runtime::Voice> made;
     size_t pieces = 0;
-    while (pieces < most && (made = NextPiece(&work)) == nullptr) pieces++;
+    while (pieces < most && (made = ValueOf(work.Advance())) == nullptr) pieces++;
     if (voice != nullptr) *voice = made;
     return pieces;
   };

@@ -107,9 +107,9 @@ int Speak(const Options& options) {
   if (HoldsPocket(options.Required("model"))) return std::fputs(SpeakWithPocket(options).c_str(), stdout) < 0;
   RefuseOptionsOfOthers(options, false);
   SpeechRequest request = RequestOf(options);
-  std::string problem;
-  const auto engine = Engine::Open(EngineOptionsOf(options), &problem);
-  if (engine == nullptr) throw std::invalid_argument(problem);
+  const auto opened = Engine::Open(EngineOptionsOf(options));
+  if (!opened) throw std::invalid_argument(opened.problem());
+  const auto& engine = *opened;
   if (!options.Has("voice") && !engine->facts().speakers.empty())
     request.speaker = engine->facts().speakers.front();
   const auto recorder = std::make_shared<Recorder>();

@@ -100,9 +100,9 @@ int Transcribe(const Options& options) {
   const RecogniserOptions recogniser_options = RecogniserOptionsOf(options);
   WavReader file(options.positional().front());
   RecognitionRequest request = RequestOf(options, file.rate());
-  std::string problem;
-  const auto recogniser = Recogniser::Open(recogniser_options, &problem);
-  if (recogniser == nullptr) throw std::invalid_argument(problem);
+  const auto opened = Recogniser::Open(recogniser_options);
+  if (!opened) throw std::invalid_argument(opened.problem());
+  const auto& recogniser = *opened;
   const auto printer = std::make_shared<Printer>();
   recogniser->Start(std::move(request), std::make_shared<FileSound>(std::move(file)), printer);
   const RecognitionEnd end = printer->Wait();
