@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ struct Refusal {
   std::string problem;
 };
 
+inline Refusal BadRequest(const std::string& problem) { return {Outcome::kBadRequest, problem}; }
+
 // One generation, from its request to its last frame. It holds memory of the model from Begin until it is
 // destroyed.
 class Generation {
@@ -47,7 +50,11 @@ class Generation {
   virtual bool TextEnded() const = 0;
   virtual size_t TextTokens() const = 0;  // so far
   virtual size_t PromptRows() const = 0;  // once it is Ready
-  virtual size_t PromptLeft() const = 0;  // rows that Prefill has still to compute, from Begin on
+  // Rows that Prefill has still to compute, from Begin on. A step may leave more: a text can have several
+  // prompts.
+  virtual size_t PromptLeft() const = 0;
+  // Frames that the model itself allows this text. Without them the limit follows from the text's length.
+  virtual std::optional<size_t> MostFrames() const { return std::nullopt; }
 };
 
 // The model computed numbers that are not finite: its weights are damaged.
@@ -63,6 +70,7 @@ inline bool IsFinite(const float* samples, size_t count) {
 
 enum class FrameResult : uint8_t {
   kFrame,   // one more frame can be decoded
+  kNone,    // there is no frame, and it goes on: rows of its prompt are left
   kEnd,     // the model ended it: no frame
   kBudget,  // all draws are used up: no frame
   kBroken,  // a logit is not finite: no frame

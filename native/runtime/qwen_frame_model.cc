@@ -8,30 +8,18 @@
 #include "model/speech/speech_stream.h"
 #include "model/text/unicode.h"
 #include "runtime/attempt.h"
+#include "runtime/stopwatch.h"
 #include "runtime/token_budget.h"
 
 namespace parley::runtime {
 namespace {
 
-constexpr size_t kWarmOnProcessors = 4;
 constexpr size_t kLeastPrefix = 4;  // rows that are worth keeping
 
 QwenGeneration& Of(Generation& generation) { return static_cast<QwenGeneration&>(generation); }
 
-Refusal BadRequest(const std::string& problem) { return {Outcome::kBadRequest, problem}; }
+}  // namespace
 
-// Adds the time from now until its end to a stage.
-class Stopwatch {
- public:
-  explicit Stopwatch(double* total) : total_(total) {}
-  ~Stopwatch() { *total_ += std::chrono::duration<double, std::milli>(Clock::now() - began_).count(); }
-
- private:
-  double* const total_;
-  const Clock::time_point began_ = Clock::now();
-};
-
-// The facts without device, times and sizes.
 EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint) {
   const model::ModelConfig& config = checkpoint.config();
   EngineFacts facts;
@@ -48,22 +36,12 @@ EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint) {
   return facts;
 }
 
-}  // namespace
-
 Result<std::unique_ptr<const model::SpeechCheckpoint>> OpenCheckpoint(const std::string& directory,
                                                                       model::PieceRule pieces) {
   std::string problem;
   auto checkpoint = model::SpeechCheckpoint::Open(directory, pieces, &problem);
   if (checkpoint == nullptr) return Problem{problem};
   return checkpoint;
-}
-
-Result<EngineFacts> Engine::Inspect(const std::string& directory) {
-  return Attempt([&]() -> Result<EngineFacts> {
-    const auto checkpoint = OpenCheckpoint(directory, model::PieceRule::kNative);
-    if (!checkpoint) return checkpoint.reason();
-    return FactsOf(**checkpoint);
-  });
 }
 
 Result<std::unique_ptr<FrameModel>> QwenFrameModel::Make(
@@ -110,20 +88,6 @@ void QwenFrameModel::FillFacts() {
   if (encoder_ != nullptr) facts_.weight_bytes += encoder_->WeightBytes();
   // A typical stream of 40 s.
   facts_.stream_bytes = speech_->StreamBytes(500) + codec_->StateBytes();
-}
-
-// On a processor these say how the time grows; where every size is prepared for itself, all of them.
-std::vector<size_t> QwenFrameModel::WarmBatches(size_t most) const {
-  std::vector<size_t> sizes;
-  const size_t last = kernels_.AnswersAtOnce() ? kWarmOnProcessors : SIZE_MAX;
-  for (size_t size = 1; size <= most && size <= last; size *= 2) {
-    sizes.push_back(size);
-    const size_t between = size / 2 * 3;
-    if (!kernels_.AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
-  }
-  // The largest batch's memory is taken now, once.
-  if (!kernels_.AnswersAtOnce() && most > 0 && sizes.back() < most) sizes.push_back(most);
-  return sizes;
 }
 
 size_t QwenFrameModel::FreeBytes() const {

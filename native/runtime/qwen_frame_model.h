@@ -16,6 +16,7 @@
 #include "runtime/frame_model.h"
 #include "runtime/text_feed.h"
 #include "runtime/voice_store.h"
+#include "runtime/warm_up.h"
 
 namespace parley::runtime {
 
@@ -72,6 +73,9 @@ class QwenGeneration final : public Generation {
   std::vector<int32_t> codes_;
 };
 
+// The facts without device, times and sizes.
+EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint);
+
 // Opens a checkpoint for QwenFrameModel::Make. May throw.
 Result<std::unique_ptr<const model::SpeechCheckpoint>> OpenCheckpoint(const std::string& directory,
                                                                       model::PieceRule pieces);
@@ -103,7 +107,7 @@ class QwenFrameModel final : public FrameModel {
   BackendFigures Figures() const override { return kernels_.Figures(); }
   bool Rehearse(bool on) override { return kernels_.Rehearse(on); }
   void Pause() override { kernels_.Pause(); }
-  std::vector<size_t> WarmBatches(size_t most) const override;
+  std::vector<size_t> WarmBatches(size_t most) const override { return WarmBatchesOf(kernels_, most); }
 
   Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
                                            bool work) override;

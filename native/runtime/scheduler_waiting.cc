@@ -155,6 +155,7 @@ BudgetQuestion Scheduler::BudgetOf(const Stream& stream) const {
   question.prompt_rows = generation.PromptRows();
   question.most_positions = model_.MostPositions();
   question.most_draws = model_.MostDraws();
+  question.model_frames = generation.MostFrames();
   return question;
 }
 

@@ -78,6 +78,7 @@ void Stream::SetWaits(bool waits) {
 
 void Stream::Stepped(FrameResult result, uint64_t step) {
   last_step_ = step;
+  if (result == FrameResult::kNone) return;
   if (result == FrameResult::kEnd) return EndWith(Outcome::kDone, "");
   if (result == FrameResult::kBudget) return OutOfDraws();
   if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, kLogitsNotFinite);
@@ -93,8 +94,9 @@ void Stream::Stepped(FrameResult result, uint64_t step) {
 void Stream::OutOfDraws() {
   const std::string after = "no end after " + std::to_string(frames_) + " frames";
   if (budget_.requested) return EndWith(Outcome::kBudget, after + ", the max_new_tokens of the request");
-  if (!budget_.by_text) return EndWith(Outcome::kRunaway, after + ", the max_new_tokens of the engine");
   const std::string of_text = " of a text of " + std::to_string(generation_->TextTokens()) + " tokens";
+  if (budget_.by_model) return EndWith(Outcome::kRunaway, after + of_text);
+  if (!budget_.by_text) return EndWith(Outcome::kRunaway, after + ", the max_new_tokens of the engine");
   const bool outlived =
       generation_->TextEnded() && frames_ + 1 >= OrdinaryFrames(request_.language, generation_->TextTokens());
   if (outlived) return EndWith(Outcome::kRunaway, after + of_text);

@@ -49,9 +49,12 @@ Result<TokenBudget> FindBudget(const BudgetQuestion& question) {
     return Problem{"max_new_tokens is " + Count(question.requested) + "; the prompt leaves " + Count(left) +
                    " of " + Count(question.most_positions) + " positions"};
   }
-  if (question.requested > 0) return TokenBudget{std::max(question.requested, kLeastDraws), true, false};
-  if (question.configured > 0)
+  const size_t of_model = question.model_frames ? *question.model_frames + 1 : SIZE_MAX;
+  if (question.requested > 0 && question.requested < of_model)
+    return TokenBudget{std::max(question.requested, kLeastDraws), true, false};
+  if (question.configured > 0 && question.configured < of_model)
     return TokenBudget{std::min(std::max(question.configured, kLeastDraws), left), false, false};
+  if (question.model_frames) return TokenBudget{of_model, false, false, true};
   const size_t most = std::min(left, question.most_draws);
   const size_t ordinary = OrdinaryFrames(question.language, question.text_tokens);
   if (ordinary >= most) {

@@ -4,6 +4,7 @@
 #define PARLEY_RUNTIME_TOKEN_BUDGET_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,8 @@ namespace parley::runtime {
 struct TokenBudget {
   size_t draws = 0;        // number of first codes; each but the last gives a frame
   bool requested = false;  // set by the request: reaching it is no error
-  bool by_text = false;    // derived from the text, else from the engine's configuration
+  bool by_text = false;    // derived from the text's length, else from the engine's configuration
+  bool by_model = false;   // the model states it for the text
 };
 
 // Inputs of FindBudget.
@@ -25,8 +27,9 @@ struct BudgetQuestion {
   size_t text_tokens = 0;  // so far
   bool text_ended = true;
   size_t prompt_rows = 0;
-  size_t most_positions = 0;  // the model's, prompt and frames together
-  size_t most_draws = 0;      // from the model's generation_config
+  size_t most_positions = 0;           // the model's, prompt and frames together
+  size_t most_draws = 0;               // from the model's generation_config
+  std::optional<size_t> model_frames;  // that the model allows the text
 };
 
 // Returns a problem if the model has too few positions.

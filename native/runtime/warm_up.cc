@@ -11,6 +11,7 @@
 namespace parley::runtime {
 namespace {
 
+constexpr size_t kWarmOnProcessors = 4;
 constexpr size_t kFrames = 3;      // per text: the new cases are prompts of different lengths
 constexpr size_t kRehearsals = 6;  // frames of each before those, where rounds are remembered
 static_assert(1 + kRehearsals + kFrames <= kMostWarmFrames);
@@ -100,6 +101,19 @@ class Rehearsal {
 };
 
 }  // namespace
+
+std::vector<size_t> WarmBatchesOf(const Kernels& kernels, size_t most) {
+  std::vector<size_t> sizes;
+  const size_t last = kernels.AnswersAtOnce() ? kWarmOnProcessors : SIZE_MAX;
+  for (size_t size = 1; size <= most && size <= last; size *= 2) {
+    sizes.push_back(size);
+    const size_t between = size / 2 * 3;
+    if (!kernels.AnswersAtOnce() && size > 1 && between <= most) sizes.push_back(between);
+  }
+  // The largest batch's memory is taken now, once.
+  if (!kernels.AnswersAtOnce() && most > 0 && sizes.back() < most) sizes.push_back(most);
+  return sizes;
+}
 
 Result<MeasuredTimes> WarmUp(FrameModel& model, size_t max_streams) {
   MeasuredTimes times;

@@ -28,6 +28,10 @@ inline constexpr const char* kWarmTexts[] = {
 inline constexpr size_t kWarmOfBatches = 1;    // the text that many speak: longer than the frames below
 inline constexpr size_t kMostWarmFrames = 10;  // per generation
 
+// Sizes of batches that a warm-up goes through, smallest first, none above `most`. On a processor they say
+// how the time grows; where every size is prepared for itself, they are all.
+std::vector<size_t> WarmBatchesOf(const Kernels& kernels, size_t most);
+
 // A request that this kind of model accepts: with a speaker or a recording if it needs one.
 SpeechRequest WarmRequest(const FrameModel& model, const char* text);
 

@@ -1,0 +1,285 @@
+#include "runtime/pocket_frame_model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "model/pocket/pocket_voice.h"
+#include "runtime/stopwatch.h"
+
+namespace parley::runtime {
+namespace {
+
+constexpr size_t kUsualChunkPositions = 300;  // of a chunk of usual length
+// Ids of a sentence that no mark divides, and which is therefore one chunk. The models were trained on less.
+constexpr size_t kMostChunkIds = 400;
+constexpr float kUsualTemperature = 0.3f;
+constexpr const char* kVoiceFolder = "/embeddings/";
+constexpr const char* kVoiceFile = ".safetensors";
+
+PocketGeneration& PocketOf(Generation& generation) { return static_cast<PocketGeneration&>(generation); }
+
+// Names of the voices whose files are in the folder, in order.
+std::vector<std::string> VoicesIn(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(directory + kVoiceFolder, none)) {
+    if (entry.path().extension() == kVoiceFile) names.push_back(entry.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+EngineFacts FactsOf(const model::PocketCheckpoint& checkpoint, const std::string& directory) {
+  const model::PocketConfig& config = checkpoint.config();
+  EngineFacts facts;
+  facts.model_type = "pocket";
+  facts.model_size = std::to_string(config.backbone.layers) + " layers";
+  facts.sample_rate = static_cast<uint32_t>(config.codec.sample_rate);
+  facts.speakers = VoicesIn(directory);
+  return facts;
+}
+
+Result<std::unique_ptr<FrameModel>> PocketFrameModel::Make(
+    std::unique_ptr<const model::PocketCheckpoint> checkpoint, const std::string& directory,
+    const Parts& parts, size_t memory, SpeechKernels& kernels) {
+  const model::PocketCheckpoint& files = *checkpoint;
+  try {
+    std::unique_ptr<PocketFrameModel> model(
+        new PocketFrameModel(kernels, std::move(checkpoint), directory, parts, memory));
+    std::string problem;
+    if (files.Changed(&problem)) return Problem{problem};
+    return model;
+  } catch (const std::invalid_argument& error) {
+    return Problem{directory + ": " + error.what()};
+  }
+}
+
+PocketFrameModel::PocketFrameModel(SpeechKernels& kernels,
+                                   std::unique_ptr<const model::PocketCheckpoint> checkpoint,
+                                   const std::string& directory, const Parts& parts, size_t memory)
+    : kernels_(kernels),
+      checkpoint_(std::move(checkpoint)),
+      directory_(directory),
+      memory_(memory),
+      max_voices_(std::max(parts.max_voices, size_t{1})),
+      speech_(kernels_, *checkpoint_, {Activation::kGeluTanh, parts.backbone, parts.cache, 1}),
+      codec_(kernels_, *checkpoint_, Activation::kGeluTanh, parts.codec),
+      facts_(FactsOf(*checkpoint_, directory)) {
+  facts_.device = kernels_.Name();
+  facts_.device_memory = kernels_.Figures().memory_total;
+  facts_.weight_bytes = speech_.WeightBytes() + codec_.WeightBytes();
+  facts_.stream_bytes = speech_.StreamBytes(kUsualChunkPositions) + codec_.StateBytes();
+}
+
+void PocketFrameModel::CheckFiles() const {
+  std::string problem;
+  if (kernels_.ReadsHostMemory() && checkpoint_->Changed(&problem)) throw BackendLost(problem);
+}
+
+size_t PocketFrameModel::FreeBytes() const {
+  const size_t left = memory_ - std::min(memory_, facts_.weight_bytes);
+  const BackendFigures figures = kernels_.Figures();
+  // Other models may need some meanwhile.
+  return figures.memory_total > 0 ? std::min(left, figures.memory_free / 4 * 3) : left;
+}
+
+Result<std::shared_ptr<Voice>> PocketFrameModel::FindVoice(const std::shared_ptr<const Recording>&, bool) {
+  return Problem{"this model of Pocket TTS takes no recording"};
+}
+
+size_t PocketFrameModel::VoiceBytes() const {
+  size_t bytes = 0;
+  for (const auto& [name, state] : voices_) bytes += speech_.StreamBytes(state->capacity());
+  return bytes;
+}
+
+bool PocketFrameModel::ForgetVoice() {
+  const auto unused = std::find_if(voices_.rbegin(), voices_.rend(),
+                                   [](const NamedVoice& voice) { return voice.second.use_count() == 1; });
+  if (unused == voices_.rend()) return false;
+  voices_.erase(std::next(unused).base());
+  return true;
+}
+
+Result<std::shared_ptr<const model::KvState>, Refusal> PocketFrameModel::VoiceNamed(const std::string& name) {
+  const auto kept = std::find_if(voices_.begin(), voices_.end(),
+                                 [&](const NamedVoice& voice) { return voice.first == name; });
+  if (kept != voices_.end()) {
+    voices_.splice(voices_.begin(), voices_, kept);
+    return kept->second;
+  }
+  const auto& names = facts_.speakers;
+  // The name comes from a client: it becomes a path only if it is one of the folder's.
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    return BadRequest("there is no voice \"" + name + "\" in " + directory_ + kVoiceFolder);
+  std::string problem;
+  const auto voice = model::PocketVoice::Open(directory_ + kVoiceFolder + name + kVoiceFile,
+                                              checkpoint_->config().backbone, &problem);
+  if (voice == nullptr) return Refusal{Outcome::kFailed, problem};
+  const std::shared_ptr<const model::KvState> state = speech_.LoadVoice(*voice);
+  while (voices_.size() >= max_voices_ && ForgetVoice()) {
+  }
+  voices_.emplace_front(name, state);
+  return state;
+}
+
+Result<std::unique_ptr<Generation>, Refusal> PocketFrameModel::Read(const SpeechRequest& request,
+                                                                    std::shared_ptr<Voice>) {
+  const auto voice = VoiceNamed(request.speaker);
+  if (!voice) return voice.reason();
+  const double usual = checkpoint_->config().default_temperature.value_or(kUsualTemperature);
+  const float stated = request.temperature < 0 ? static_cast<float>(usual) : request.temperature;
+  const float temperature = request.greedy ? 0 : stated;
+  if (!(temperature <= model::DrawnNoise::kMaxTemperature)) return BadRequest("temperature is at most 100");
+  auto generation = std::make_unique<PocketGeneration>(*checkpoint_, *voice, temperature, request.seed);
+  const auto added = generation->AddText(request.text, !request.more_text);
+  if (!added) return added.reason();
+  return generation;
+}
+
+size_t PocketFrameModel::BytesOf(const Generation& generation, size_t) const {
+  const auto& one = static_cast<const PocketGeneration&>(generation);
+  return speech_.StreamBytes(static_cast<size_t>(one.voice().position()) + one.positions()) +
+         codec_.StateBytes();
+}
+
+void PocketFrameModel::Begin(Generation& generation, size_t draws) {
+  CheckFiles();
+  PocketOf(generation).Begin(speech_, draws);
+}
+
+void PocketFrameModel::Prefill(Generation* const* generations, size_t count, size_t rows) {
+  const Stopwatch watch(&times_.prefill);
+  streams_.clear();
+  for (size_t n = 0; n < count; n++) streams_.push_back(PocketOf(*generations[n]).stream());
+  speech_.Prefill(streams_.data(), count, rows);
+  CheckFiles();
+}
+
+void PocketFrameModel::Step(Generation* const* generations, size_t count, FrameResult* results) {
+  streams_.clear();
+  for (size_t n = 0; n < count; n++) {
+    const PocketGeneration& one = PocketOf(*generations[n]);
+    if (one.has_draws()) streams_.push_back(one.stream());
+  }
+  made_.resize(streams_.size());
+  latents_.resize(streams_.size() * speech_.latent());
+  speech_.Step(streams_.data(), streams_.size(), made_.data(), latents_.data());
+  CheckFiles();
+  times_.talker += speech_.last_step().backbone;
+  times_.predictor += speech_.last_step().flow;
+  for (size_t n = 0, at = 0; n < count; n++) {
+    PocketGeneration& one = PocketOf(*generations[n]);
+    results[n] = FrameResult::kBudget;
+    if (!one.has_draws()) continue;
+    results[n] = one.Take(made_[at], latents_.data() + at * speech_.latent(), speech_.latent());
+    at++;
+  }
+}
+
+void PocketFrameModel::Decode(const DecodeJob* jobs, size_t count) {
+  const Stopwatch watch(&times_.codec);
+  std::vector<size_t> done(count);
+  // A pass decodes frames of one chunk of each: the next chunk has another state.
+  for (bool more = true; more;) {
+    decoded_.clear();
+    for (size_t n = 0; n < count; n++) {
+      if (done[n] == jobs[n].frames) continue;
+      const auto piece = PocketOf(*jobs[n].generation).NextPiece(jobs[n].frames - done[n], codec_);
+      float* const samples = jobs[n].samples + done[n] * FrameSamples();
+      decoded_.push_back({piece.state, piece.latents, piece.frames, samples});
+      done[n] += piece.frames;
+    }
+    more = !decoded_.empty();
+    if (more) codec_.Decode(decoded_.data(), decoded_.size());
+  }
+  CheckFiles();
+}
+
+PocketGeneration::PocketGeneration(const model::PocketCheckpoint& checkpoint,
+                                   std::shared_ptr<const model::KvState> voice, float temperature,
+                                   uint64_t seed)
+    : checkpoint_(checkpoint), voice_(std::move(voice)), temperature_(temperature), seed_(seed) {}
+
+Result<Done, Refusal> PocketGeneration::AddText(std::string_view text, bool last) {
+  text_ += text;
+  ended_ = last;
+  if (!last) return Done{};
+  chunks_ = model::ChunksOf(text_, checkpoint_.pieces(), checkpoint_.config().text);
+  text_ = {};
+  if (chunks_.empty()) return BadRequest("the text is empty");
+  for (const model::TextChunk& chunk : chunks_) {
+    text_tokens_ += chunk.ids.size();
+    if (chunk.ids.size() <= kMostChunkIds) continue;
+    return Refusal{Outcome::kTooLarge, "a sentence has " + std::to_string(chunk.ids.size()) +
+                                           " tokens and no mark that divides it; " +
+                                           std::to_string(kMostChunkIds) + " are the most"};
+  }
+  return Done{};
+}
+
+size_t PocketGeneration::PromptRows() const { return chunks_.front().ids.size(); }
+
+std::optional<size_t> PocketGeneration::MostFrames() const {
+  size_t frames = 0;
+  for (const model::TextChunk& chunk : chunks_) frames += chunk.max_frames;
+  return frames;
+}
+
+size_t PocketGeneration::positions() const {
+  size_t most = 0;
+  for (const model::TextChunk& chunk : chunks_)
+    most = std::max(most, model::PocketStream::PositionsOf(chunk));
+  return most;
+}
+
+void PocketGeneration::Begin(const model::PocketModel& model, size_t draws) {
+  draws_left_ = draws;
+  stream_ = model.BeginStream(*voice_, positions());
+  BeginChunk(0);
+}
+
+void PocketGeneration::BeginChunk(size_t chunk) {
+  chunk_ = chunk;
+  const auto sequence = static_cast<uint32_t>(chunk);
+  stream_->BeginChunk(chunks_[chunk],
+                      std::make_shared<const model::DrawnNoise>(temperature_, seed_, sequence));
+}
+
+FrameResult PocketGeneration::Take(model::LatentResult result, const float* latent, size_t count) {
+  if (result == model::LatentResult::kBroken) return FrameResult::kBroken;
+  const bool is_frame = result == model::LatentResult::kFrame;
+  if (is_frame) {
+    draws_left_--;
+    if (undecoded_.empty() || undecoded_.back().chunk != chunk_) undecoded_.push_back({chunk_, {}});
+    std::vector<float>& latents = undecoded_.back().latents;
+    latents.insert(latents.end(), latent, latent + count);
+    undecoded_.back().frames++;
+  }
+  const model::EndRule& rule = stream_->rule();
+  if (is_frame && !rule.Ended() && !rule.EndReached()) return FrameResult::kFrame;
+  if (chunk_ + 1 == chunks_.size()) {
+    if (is_frame) return FrameResult::kFrame;
+    return ran_on_ || result == model::LatentResult::kBudget ? FrameResult::kBudget : FrameResult::kEnd;
+  }
+  ran_on_ = ran_on_ || !rule.first_end().has_value();
+  BeginChunk(chunk_ + 1);
+  return is_frame ? FrameResult::kFrame : FrameResult::kNone;
+}
+
+PocketGeneration::Piece PocketGeneration::NextPiece(size_t most, const model::LatentDecoder& decoder) {
+  if (!undecoded_.empty() && undecoded_.front().given == undecoded_.front().frames) undecoded_.pop_front();
+  Made& next = undecoded_.front();
+  if (codec_ == nullptr || codec_chunk_ != next.chunk) codec_ = decoder.NewState();
+  codec_chunk_ = next.chunk;
+  const size_t width = next.latents.size() / next.frames;
+  const Piece piece = {codec_.get(), next.latents.data() + next.given * width,
+                       std::min(most, next.frames - next.given)};
+  next.given += piece.frames;
+  return piece;
+}
+
+}  // namespace parley::runtime

@@ -1,0 +1,158 @@
+// Implements FrameModel with Pocket TTS: checkpoint, published voices, backbone and flow net, codec decoder.
+#ifndef PARLEY_RUNTIME_POCKET_FRAME_MODEL_H_
+#define PARLEY_RUNTIME_POCKET_FRAME_MODEL_H_
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/speech_kernels.h"
+#include "model/pocket/latent_decoder.h"
+#include "model/pocket/pocket_checkpoint.h"
+#include "model/pocket/pocket_model.h"
+#include "runtime/frame_model.h"
+#include "runtime/warm_up.h"
+
+namespace parley::runtime {
+
+// A text of Pocket TTS: its chunks, of which one is spoken after the other, and the latents that are not
+// decoded yet.
+class PocketGeneration final : public Generation {
+ public:
+  // The checkpoint outlives it.
+  PocketGeneration(const model::PocketCheckpoint& checkpoint, std::shared_ptr<const model::KvState> voice,
+                   float temperature, uint64_t seed);
+
+  // A text that comes bit by bit is spoken when it is whole: its chunks are cut by its sentences.
+  Result<Done, Refusal> AddText(std::string_view text, bool last) override;
+  bool Ready() const override { return !chunks_.empty(); }
+  bool Starved() const override { return false; }
+  bool TextEnded() const override { return ended_; }
+  size_t TextTokens() const override { return text_tokens_; }
+  size_t PromptRows() const override;
+  size_t PromptLeft() const override { return stream_ == nullptr ? 0 : stream_->prompt_left(); }
+  std::optional<size_t> MostFrames() const override;
+
+  const model::KvState& voice() const { return *voice_; }
+  size_t positions() const;  // of the longest chunk, behind the voice
+  // Throws std::bad_alloc.
+  void Begin(const model::PocketModel& model, size_t draws);
+  model::PocketStream* stream() const { return stream_.get(); }
+  // The last draw gives no frame.
+  bool has_draws() const { return draws_left_ > 1; }
+  // Takes the result of a step, with a latent of `count` numbers. Behind a chunk's last frame it begins the
+  // next one.
+  FrameResult Take(model::LatentResult result, const float* latent, size_t count);
+
+  // The next frames to decode: of one chunk, and at most `most` of those that were made. They count as
+  // decoded.
+  struct Piece {
+    model::CodecState* state;
+    const float* latents;
+    size_t frames;
+  };
+  Piece NextPiece(size_t most, const model::LatentDecoder& decoder);
+
+ private:
+  // Latents of a chunk, of which `given` are decoded.
+  struct Made {
+    size_t chunk;
+    std::vector<float> latents;
+    size_t frames = 0, given = 0;
+  };
+
+  void BeginChunk(size_t chunk);
+
+  const model::PocketCheckpoint& checkpoint_;
+  const std::shared_ptr<const model::KvState> voice_;
+  const float temperature_;
+  const uint64_t seed_;
+  std::string text_;  // as it came, until it is whole
+  bool ended_ = false;
+  size_t text_tokens_ = 0;
+  std::vector<model::TextChunk> chunks_;
+  size_t chunk_ = 0;  // that is spoken
+  size_t draws_left_ = 0;
+  bool ran_on_ = false;  // a chunk's speech had no end
+  std::unique_ptr<model::PocketStream> stream_;
+  std::unique_ptr<model::CodecState> codec_;
+  size_t codec_chunk_ = 0;  // whose latents the codec's state has seen
+  std::list<Made> undecoded_;
+};
+
+// The facts without device, times and sizes. The voices are those of the folder.
+EngineFacts FactsOf(const model::PocketCheckpoint& checkpoint, const std::string& directory);
+
+class PocketFrameModel final : public FrameModel {
+ public:
+  struct Parts {
+    std::optional<Format> backbone;  // of the matrices; without one as the file has them
+    std::optional<Format> codec;     // of the codec's transformer
+    Format cache = Format::kF32;     // keys and values
+    size_t max_voices = 0;           // in memory; at least one is
+  };
+
+  // A problem: the folder cannot be used. Throws std::bad_alloc. `memory`: bytes available for weights,
+  // streams and voices. The kernels outlive it.
+  static Result<std::unique_ptr<FrameModel>> Make(std::unique_ptr<const model::PocketCheckpoint> checkpoint,
+                                                  const std::string& directory, const Parts& parts,
+                                                  size_t memory, SpeechKernels& kernels);
+
+  const EngineFacts& facts() const override { return facts_; }
+  size_t FrameSamples() const override { return codec_.frame_samples(); }
+  size_t MostPositions() const override { return SIZE_MAX; }  // the backbone's are not limited
+  size_t MostDraws() const override { return SIZE_MAX; }
+  size_t FreeBytes() const override;
+  StageTimes Times() const override { return times_; }
+  BackendFigures Figures() const override { return kernels_.Figures(); }
+  bool Rehearse(bool on) override { return kernels_.Rehearse(on); }
+  void Pause() override { kernels_.Pause(); }
+  std::vector<size_t> WarmBatches(size_t most) const override { return WarmBatchesOf(kernels_, most); }
+
+  Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
+                                           bool work) override;
+  void DropWork() override {}
+  size_t WorkBytesOf(const Recording&) const override { return 0; }
+  size_t Voices() const override { return voices_.size(); }
+  size_t VoiceBytes() const override;
+  bool ForgetVoice() override;
+
+  Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
+                                                    std::shared_ptr<Voice> voice) override;
+  size_t BytesOf(const Generation& generation, size_t draws) const override;
+  void Begin(Generation& generation, size_t draws) override;
+  void Prefill(Generation* const* generations, size_t count, size_t rows) override;
+  void Step(Generation* const* generations, size_t count, FrameResult* results) override;
+  void Decode(const DecodeJob* jobs, size_t count) override;
+
+ private:
+  using NamedVoice = std::pair<std::string, std::shared_ptr<const model::KvState>>;
+
+  PocketFrameModel(SpeechKernels& kernels, std::unique_ptr<const model::PocketCheckpoint> checkpoint,
+                   const std::string& directory, const Parts& parts, size_t memory);
+  Result<std::shared_ptr<const model::KvState>, Refusal> VoiceNamed(const std::string& name);
+  // Throws BackendLost if the file of weights that are used in place was changed.
+  void CheckFiles() const;
+
+  SpeechKernels& kernels_;
+  const std::unique_ptr<const model::PocketCheckpoint> checkpoint_;
+  const std::string directory_;
+  const size_t memory_, max_voices_;
+  model::PocketModel speech_;
+  model::LatentDecoder codec_;
+  std::list<NamedVoice> voices_;  // most recently used first
+  EngineFacts facts_;
+  StageTimes times_;
+  // Of one call.
+  std::vector<model::PocketStream*> streams_;
+  std::vector<model::LatentResult> made_;
+  std::vector<float> latents_;
+  std::vector<model::LatentDecoder::Job> decoded_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_POCKET_FRAME_MODEL_H_

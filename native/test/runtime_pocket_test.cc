@@ -1,0 +1,211 @@
+// Checks the engine with models of Pocket TTS: a text of several chunks, other streams, voices by name, ends
+// that never come, and requests that cannot be spoken.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "model/pocket/pocket_checkpoint.h"
+#include "test/checkpoint_copy.h"
+#include "test/golden_engine.h"
+#include "tools/pocket_writer.h"
+
+namespace parley::test {
+namespace {
+
+constexpr char kText[] =
+    "Good morning, this is the service desk of the city library. Your three books are ready for you! "
+    "Please bring your card, and come before six. On Sunday we are closed.";
+
+const std::string& GoldenPocket() {
+  static const std::string folder = kGolden + "/pocket/tiny-current";
+  return folder;
+}
+
+Engine& Golden() {
+  static const auto engine = OpenedEngine(GoldenPocket());
+  return *engine;
+}
+
+SpeechRequest Request(uint64_t seed, const std::string& text = kText) {
+  SpeechRequest request;
+  request.text = text;
+  request.speaker = Golden().facts().speakers.front();
+  request.seed = seed;
+  return request;
+}
+
+std::vector<model::TextChunk> ChunksOf(const std::string& text) {
+  std::string problem;
+  const auto checkpoint = model::PocketCheckpoint::Open(GoldenPocket(), &problem);
+  CHECK_EQ(problem, "");
+  return model::ChunksOf(text, checkpoint->pieces(), checkpoint->config().text);
+}
+
+void TheFolderSaysWhatItOffers() {
+  const EngineFacts facts = ValueOf(Engine::Inspect(GoldenPocket()));
+  CHECK_EQ(facts.model_type, "pocket");
+  CHECK_EQ(facts.sample_rate, 24'000u);
+  CHECK_EQ(facts.open_frames, size_t{0});
+  CHECK(!facts.speakers.empty());
+  CHECK_EQ(Golden().facts().speakers.size(), facts.speakers.size());
+}
+
+void ASeedGivesTheSameSoundAndAnotherAnother() {
+  const Said first = Say(Golden(), Request(7));
+  CHECK(!first.samples.empty());
+  CHECK(Say(Golden(), Request(7)).samples == first.samples);
+  CHECK(Say(Golden(), Request(8)).samples != first.samples);
+}
+
+// Without noise a chunk sounds the same wherever it stands.
+void ATextIsItsChunksOneAfterTheOther() {
+  const auto chunks = ChunksOf(kText);
+  CHECK(chunks.size() > 2);
+  SpeechRequest whole = Request(1);
+  whole.greedy = true;
+  std::vector<float> joined;
+  for (const model::TextChunk& chunk : chunks) {
+    SpeechRequest part = Request(1, chunk.text);
+    part.greedy = true;
+    const std::vector<float> samples = Say(Golden(), part).samples;
+    joined.insert(joined.end(), samples.begin(), samples.end());
+  }
+  CHECK(Say(Golden(), whole).samples == joined);
+}
+
+void CompanyChangesNothing() {
+  std::vector<SpeechRequest> requests;
+  std::vector<std::shared_ptr<Listener>> together;
+  for (uint64_t n = 0; n < 6; n++) {
+    requests.push_back(Request(n, std::string(kText).substr(0, 30 + 20 * n)));
+    if (n % 3 == 0) requests.back().due = Clock::now();
+    together.push_back(std::make_shared<Listener>());
+    Golden().Start(requests.back(), together.back());
+  }
+  for (size_t n = 0; n < requests.size(); n++) {
+    together[n]->AwaitEnd();
+    CHECK(!together[n]->samples().empty());
+    CHECK(Say(Golden(), requests[n]).samples == together[n]->samples());
+  }
+}
+
+void TextThatComesInPartsIsSpokenAsTheWhole() {
+  const std::vector<float> whole = Say(Golden(), Request(3)).samples;
+  for (const size_t part : {1, 7, 1000}) {
+    SpeechRequest request = Request(3, "");
+    request.more_text = true;
+    const std::string text = kText;
+    const auto listener = std::make_shared<Listener>();
+    const StreamId id = Golden().Start(request, listener);
+    for (size_t at = 0; at < text.size(); at += part)
+      Golden().AddText(id, text.substr(at, part), at + part >= text.size());
+    listener->AwaitEnd();
+    CHECK(listener->samples() == whole);
+  }
+}
+
+std::string RefusalOfRequest(Engine& engine, const SpeechRequest& request, const char* outcome) {
+  const auto listener = std::make_shared<Listener>();
+  engine.Start(request, listener);
+  const StreamEnd end = listener->AwaitEnd();
+  CHECK_EQ(std::string(NameOf(end.outcome)), outcome);
+  CHECK(listener->samples().empty());
+  return end.problem;
+}
+
+void WhatCannotBeSpokenIsRefused() {
+  for (const char* const text : {"", " \n "})
+    CHECK_EQ(RefusalOfRequest(Golden(), Request(1, text), "bad request"), "the text is empty");
+  SpeechRequest stranger = Request(1);
+  for (const char* const name : {"nobody", "", "../tokenizer", "alba.safetensors"}) {
+    stranger.speaker = name;
+    const std::string why = "there is no voice \"" + std::string(name) + "\" in ";
+    CHECK_EQ(RefusalOfRequest(Golden(), stranger, "bad request").substr(0, why.size()), why);
+  }
+  const std::string endless(10'000, 'x');
+  CHECK(RefusalOfRequest(Golden(), Request(1, endless), "too large").find("400 are the most") !=
+        std::string::npos);
+  SpeechRequest recorded = Request(1);
+  recorded.recording = GoldenRecording("short", "");
+  CHECK_EQ(RefusalOfRequest(Golden(), recorded, "bad request"),
+           "this model of Pocket TTS takes no recording");
+}
+
+// What is written with random weights never ends.
+void AChunkWithoutAnEndStopsAtItsMostFramesAndTheNextIsSpoken() {
+  TempFolder folder;
+  tools::WriteCheckpoint(tools::PocketSizesNamed("tiny"), folder.path(), {});
+  const auto engine = OpenedEngine(folder.path());
+  const EngineFacts& facts = engine->facts();
+  CHECK_EQ(facts.speakers.size(), size_t{4});
+  SpeechRequest request = Request(1);
+  request.speaker = facts.speakers.back();
+  const auto listener = std::make_shared<Listener>();
+  engine->Start(request, listener);
+  const StreamEnd end = listener->AwaitEnd();
+  CHECK_EQ(std::string(NameOf(end.outcome)), "runaway");
+  std::string problem;
+  const auto checkpoint = model::PocketCheckpoint::Open(folder.path(), &problem);
+  size_t frames = 0, tokens = 0;
+  for (const auto& chunk : model::ChunksOf(kText, checkpoint->pieces(), checkpoint->config().text)) {
+    frames += chunk.max_frames;
+    tokens += chunk.ids.size();
+  }
+  CHECK_EQ(end.frames, frames);
+  CHECK_EQ(end.samples, frames * 1920);
+  CHECK_EQ(end.problem, "no end after " + std::to_string(frames) + " frames of a text of " +
+                            std::to_string(tokens) + " tokens");
+  request.max_new_tokens = 30;
+  CHECK_EQ(Say(*engine, request).samples.size(), size_t{29 * 1920});
+  request.max_new_tokens = 1'000'000;
+  CHECK_EQ(Say(*engine, request).samples.size(), frames * 1920);
+}
+
+void VoicesBeyondTheMostAreReadAgain() {
+  TempFolder folder;
+  tools::WriteCheckpoint(tools::PocketSizesNamed("tiny"), folder.path(), {});
+  EngineOptions options;
+  options.max_voices = 2;
+  const auto engine = OpenedEngine(folder.path(), options);
+  std::vector<std::vector<float>> all;
+  for (const int round : {0, 1}) {
+    for (size_t n = 0; n < engine->facts().speakers.size(); n++) {
+      SpeechRequest request = Request(1, "Hello.");
+      request.speaker = engine->facts().speakers[n];
+      const std::vector<float> samples = Say(*engine, request).samples;
+      if (round == 0) all.push_back(samples);
+      CHECK(samples == all[n]);
+      CHECK(engine->stats().voices <= 2);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+}
+
+void OptionsThatItLacksAreRefused() {
+  EngineOptions options;
+  options.directory = GoldenPocket();
+  options.quantize = "fp8";
+  const auto opened = Engine::Open(options);
+  CHECK(!opened);
+  CHECK_EQ(opened.problem(), "quantize of Pocket TTS is \"fp8\"; it can be none, int8, int8-talker");
+}
+
+}  // namespace
+}  // namespace parley::test
+
+TEST_GROUP(runtime_pocket) {
+  using namespace parley::test;
+  return Run({
+      {"the folder says what it offers", TheFolderSaysWhatItOffers},
+      {"a seed gives the same sound, and another another", ASeedGivesTheSameSoundAndAnotherAnother},
+      {"a text is its chunks, one after the other", ATextIsItsChunksOneAfterTheOther},
+      {"company changes nothing", CompanyChangesNothing},
+      {"text that comes in parts is spoken as the whole", TextThatComesInPartsIsSpokenAsTheWhole},
+      {"what cannot be spoken is refused", WhatCannotBeSpokenIsRefused},
+      {"a chunk without an end stops at its most frames, and the next is spoken",
+       AChunkWithoutAnEndStopsAtItsMostFramesAndTheNextIsSpoken},
+      {"voices beyond the most are read again", VoicesBeyondTheMostAreReadAgain},
+      {"options that it lacks are refused", OptionsThatItLacksAreRefused},
+  });
+}
