@@ -123,7 +123,7 @@ export function findCheckpoint(read: Reader, variables: CheckpointVariables): st
 }
 
 function notInCache(id: string, env: Environment): string {
-  return `names a checkpoint that is not in ${cacheFolderOf(id, env)}; fetch it with: npm run parley -- pull ${id}`;
+  return `names a checkpoint that is not in ${repositoryFolder(hubCache(env), id)}; fetch it with: npm run parley -- pull ${id}`;
 }
 
 /**
@@ -221,12 +221,12 @@ function checkpointNamed(id: string, env: Environment): string | undefined {
 }
 
 /** The folder of a model in the cache: refs/main has the commit, snapshots/<commit> the files as links. */
-function cacheFolderOf(id: string, env: Environment): string {
-  return join(hubCache(env), `models--${id.replace('/', '--')}`);
+export function repositoryFolder(cache: string, id: string): string {
+  return join(cache, `models--${id.replace('/', '--')}`);
 }
 
 function snapshotOf(id: string, env: Environment): string | undefined {
-  const folder = cacheFolderOf(id, env);
+  const folder = repositoryFolder(hubCache(env), id);
   const reference = join(folder, 'refs', 'main');
   if (!existsSync(reference)) return undefined;
   const commit = readFileSync(reference, 'utf8').trim();

@@ -1,4 +1,5 @@
 // The published checkpoints with their short names, and the names that `parley pull` accepts.
+import { POCKET_MODELS } from '../config/pocket-catalog.js';
 import { ParleyError } from '../errors.js';
 
 export type Kind = 'voice' | 'recogniser' | 'aligner';
@@ -65,7 +66,7 @@ export function modelNamed(text: string): HubModel {
 
 /** The short names for a sentence. */
 export function knownNames(): string {
-  return PUBLISHED.map(({ name }) => name).join(', ');
+  return [...PUBLISHED, ...POCKET_MODELS].map(({ name }) => name).join(', ');
 }
 
 function invalid(message: string): ParleyError {

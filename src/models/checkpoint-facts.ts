@@ -1,36 +1,41 @@
-// Reads the kind of a checkpoint from its config.json, and what its weights need from the headers of its
-// safetensors files. No weights are read.
+// Reads the kind of a checkpoint from its config.json, or from its tensors if it has none. Computes what its
+// weights need from the headers of its safetensors files. No weights are read.
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CheckpointConfig } from '../config/hub-config.js';
+import { POCKET_TOKENIZER, POCKET_WEIGHTS } from '../config/pocket-cache.js';
 import { ParleyError } from '../errors.js';
 import type { Kind, WeightNeeds } from './catalog.js';
+import { isPocket, pocketNeeds, type Tensor } from './pocket-facts.js';
 
 /** Settings of the server that change the weights as loaded. */
 type LoadedAs = CheckpointConfig['loadedAs'];
-
-interface Tensor {
-  readonly name: string;
-  readonly bytes: number;
-  readonly elements: number;
-}
 
 const MOST_HEADER_BYTES = 64 * 1024 * 1024;
 const VOICES: ReadonlySet<unknown> = new Set(['custom_voice', 'voice_design', 'base']);
 
 /** Undefined for a folder that holds no checkpoint of Parley's engines. */
 export async function kindOf(folder: string): Promise<Kind | undefined> {
-  const config = (await json(join(folder, 'config.json'))) as Readonly<Record<string, unknown>> | undefined;
+  const config = (await json(join(folder, 'config.json'))) as
+    Readonly<Record<string, unknown>> | null | undefined;
+  if (config === undefined) return (await isPocketFolder(folder)) ? 'voice' : undefined;
   if (VOICES.has(config?.['tts_model_type'])) return 'voice';
   if (config?.['model_type'] !== 'qwen3_asr') return undefined;
   const thinker = config['thinker_config'] as Readonly<Record<string, unknown>> | undefined;
   return thinker?.['model_type'] === 'qwen3_forced_aligner' ? 'aligner' : 'recogniser';
 }
 
+async function isPocketFolder(folder: string): Promise<boolean> {
+  const has = async (name: string) => (await stat(join(folder, name)).catch(() => undefined)) !== undefined;
+  if (!(await has(POCKET_WEIGHTS)) || !(await has(POCKET_TOKENIZER))) return false;
+  return isPocket(await tensorsOf(folder));
+}
+
 /** Throws MALFORMED if a file of weights is missing, cut off or no safetensors file. */
 export async function needsOf(folder: string, kind: Kind, loadedAs: LoadedAs): Promise<WeightNeeds> {
   const tensors = await tensorsOf(folder);
   if (kind !== 'voice') return recognitionNeeds(folder, kind, tensors, loadedAs);
+  if (isPocket(tensors)) return pocketNeeds(tensors, loadedAs);
   const codec = await tensorsOf(join(folder, 'speech_tokenizer'));
   const config = (await json(join(folder, 'config.json'))) as { tts_model_type?: unknown };
   return voiceNeeds({ tensors, codec, isBase: config.tts_model_type === 'base' }, loadedAs);

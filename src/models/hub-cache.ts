@@ -8,8 +8,9 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { ParleyError } from '../errors.js';
+import { repositoryFolder } from '../config/model-config.js';
 import type { HubModel } from './catalog.js';
 import type { HubFile } from './hub-client.js';
 
@@ -21,10 +22,9 @@ export class CachedModel {
   readonly #lock: string;
 
   constructor(cache: string, model: HubModel) {
-    const name = `models--${model.id.replace('/', '--')}`;
     this.#model = model;
-    this.#folder = join(cache, name);
-    this.#lock = join(cache, '.locks', name, 'parley-pull.lock');
+    this.#folder = repositoryFolder(cache, model.id);
+    this.#lock = join(cache, '.locks', basename(this.#folder), 'parley-pull.lock');
   }
 
   snapshot(commit: string): string {
@@ -170,7 +170,7 @@ async function linked(from: string, to: string): Promise<boolean> {
 }
 
 /** Makes a file or link beside `path`, and renames it into place. */
-async function replaced(path: string, make: (beside: string) => Promise<void>): Promise<void> {
+export async function replaced(path: string, make: (beside: string) => Promise<void>): Promise<void> {
   const beside = `${path}.${randomUUID()}`;
   await make(beside);
   await rename(beside, path);

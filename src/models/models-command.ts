@@ -4,10 +4,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CheckpointConfig, readCheckpointConfig } from '../config/hub-config.js';
+import { type PocketInCache, pocketInCache } from '../config/pocket-cache.js';
+import {
+  firstPocketVoices,
+  isNonCommercial,
+  POCKET_CREDIT,
+  POCKET_MODELS,
+  type PocketModel,
+  pocketVoiceNamed,
+} from '../config/pocket-catalog.js';
 import { asParleyError } from '../errors.js';
 import { cachedRepositories, type CachedRepository, type CachedSnapshot } from './cached-models.js';
 import { type Kind, PUBLISHED, type WeightNeeds } from './catalog.js';
 import { kindOf, needsOf } from './checkpoint-facts.js';
+import { publishedPocketNeeds } from './pocket-facts.js';
 import type { CommandOutput } from './pull-command.js';
 import { megabytes } from './pull-progress.js';
 import { measuredReadingRate, type ReadingRate } from './reading-rate.js';
@@ -37,6 +47,8 @@ interface Listed {
   /** On the disk; of an absent one, the bytes to fetch. */
   readonly bytes: number;
   readonly needs: WeightNeeds | undefined;
+  /** Voices that are there; of an absent one, those to fetch. */
+  readonly voices?: readonly string[];
 }
 
 /** Returns the exit status. */
@@ -83,10 +95,50 @@ async function listedInCache(cache: string, loadedAs: LoadedAs): Promise<readonl
     const { downloadBytes: bytes, needs } = figures;
     return [{ name, id, kind, state: 'absent', bytes, needs } as const];
   });
+  const pockets = POCKET_MODELS.map(async (model) => [
+    await listedPocket(model, { cache, repositories, loadedAs }),
+  ]);
+  const isListed = (id: string) =>
+    PUBLISHED.some((one) => one.id === id) ||
+    POCKET_MODELS.some(({ weights, voices }) => weights.id === id || voices.id === id);
   const others = repositories
-    .filter(({ id }) => !PUBLISHED.some((one) => one.id === id))
+    .filter(({ id }) => !isListed(id))
     .map(async (repository) => await listedRepository(repository, repository.id, loadedAs));
-  return (await Promise.all([...published, ...others])).flat();
+  return (await Promise.all([...published, ...pockets, ...others])).flat();
+}
+
+interface Cached {
+  readonly cache: string;
+  readonly repositories: readonly CachedRepository[];
+  readonly loadedAs: LoadedAs;
+}
+
+async function listedPocket(model: PocketModel, { cache, repositories, loadedAs }: Cached): Promise<Listed> {
+  const found = pocketInCache(cache, model);
+  const { name, weights } = model;
+  const line = { name, id: weights.id, kind: 'voice', needs: publishedPocketNeeds(model.layers) } as const;
+  if (found.state === 'complete' || found.state === 'broken') {
+    const place = { commit: weights.revision, folder: found.folder, bytes: found.bytes };
+    const unusable = (reason: string) => ({ state: 'unusable', reason, needs: undefined }) as const;
+    const facts =
+      found.state === 'broken'
+        ? unusable('a link of its folder leads nowhere; the same pull mends it')
+        : ((await factsOf(found.folder, loadedAs)) ?? unusable('its weights are no Pocket TTS model'));
+    return { ...line, ...place, voices: found.voices, ...facts, kind: line.kind };
+  }
+  return { ...line, ...whatIsMissing(model, found, repositories) };
+}
+
+/** Partial files do not tell which model of their repository they belong to: each shows all of them. */
+function whatIsMissing(
+  { language, weights, weightBytes, voiceBytes }: PocketModel,
+  { state, bytes }: PocketInCache,
+  repositories: readonly CachedRepository[],
+): Pick<Listed, 'state' | 'bytes' | 'voices'> {
+  const voices = firstPocketVoices(language);
+  if (state === 'absent') return { state, bytes: weightBytes + voices.length * voiceBytes, voices };
+  const partialBytes = repositories.find(({ id }) => id === weights.id)?.partialBytes ?? 0;
+  return { state: 'partial', bytes: bytes + partialBytes, voices };
 }
 
 /** A line for each snapshot, and one for partial files without a snapshot. */
@@ -168,9 +220,17 @@ function asJson(listed: readonly Listed[], rate: ReadingRate): string {
     bytes: one.bytes,
     memoryBytes: one.needs?.memoryBytes,
     realTimeFactorAtMost: mostSpeed(one, rate),
+    ...(one.voices === undefined ? {} : rightsOf(one.voices)),
   }));
   const reading = { bytesPerSecond: Math.round(rate.bytesPerSecond), threads: rate.threads };
   return `${JSON.stringify({ models, reading }, undefined, 2)}\n`;
+}
+
+/** Only models of Pocket TTS have voices with licences of their own. */
+function rightsOf(names: readonly string[]) {
+  const { credit, authors, licence } = POCKET_CREDIT;
+  const voices = names.map((name) => ({ name, licence: pocketVoiceNamed(name)?.licence }));
+  return { credit, authors, licence, voices };
 }
 
 interface Circumstances {
@@ -201,19 +261,32 @@ function asTable(listed: readonly Listed[], { cache, rate, loadedAs }: Circumsta
     `Speed: an upper limit for one stream. ${rate.threads} threads read ${(rate.bytesPerSecond / 1e9).toFixed(1)} GB/s of memory now. A voice reads its`,
     `weights for each of ${FRAMES_PER_SECOND} frames of a second of audio, a recogniser for each of about ${TOKENS_PER_SECOND} tokens. Arithmetic`,
     'takes time as well: for an aligner it is all. A GPU is not considered.',
+    `Models pocket-*: ${POCKET_CREDIT.credit} (${POCKET_CREDIT.authors}),`,
+    `${POCKET_CREDIT.licence} (${POCKET_CREDIT.link}). Voices: ${voiceRights(listed)}`,
   ].join('\n')}\n`;
 }
 
 function cellsOf(one: Listed, rate: ReadingRate): readonly string[] {
   const speed = mostSpeed(one, rate);
-  const revision = one.revisions?.length === 0 ? 'no reference' : one.revisions?.join(', ');
+  const revision = one.revisions?.length === 0 ? 'no reference' : (one.revisions?.join(', ') ?? 'pinned');
   return [
     one.name,
     one.kind ?? 'unknown',
     one.state,
-    one.commit === undefined ? '-' : `${one.commit.slice(0, 12)} (${revision ?? ''})`,
+    one.commit === undefined ? '-' : `${one.commit.slice(0, 12)} (${revision})`,
     one.state === 'absent' ? `${megabytes(one.bytes)} to fetch` : one.bytes > 0 ? megabytes(one.bytes) : '-',
     one.needs === undefined ? '-' : megabytes(one.needs.memoryBytes),
     speed === undefined ? '-' : `at most ${speed.toFixed(speed < 10 ? 1 : 0)} x real time`,
   ];
+}
+
+/** The voices of the list by the licence of their recordings. */
+function voiceRights(listed: readonly Listed[]): string {
+  const names = [...new Set(listed.flatMap(({ voices }) => voices ?? []))].toSorted();
+  const licenceOf = (name: string) => {
+    const voice = pocketVoiceNamed(name);
+    if (voice === undefined) return 'unknown';
+    return isNonCommercial(voice) ? `${voice.licence}, needs POCKET_NONCOMMERCIAL=1` : voice.licence;
+  };
+  return `${names.map((name) => `${name} (${licenceOf(name)})`).join(', ')}.`;
 }

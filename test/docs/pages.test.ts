@@ -121,7 +121,13 @@ test('every path that the documents name exists', () => {
       .filter((path) => !made.test(path) && !existsSync(join(ROOT, path)))
       .map((path) => `${document}: ${path}`),
   );
-  const examples = ['config.json', 'tokenizer_config.json', 'vocab.json', 'compose.override.yaml'];
+  const examples = [
+    'config.json',
+    'config.yaml',
+    'tokenizer_config.json',
+    'vocab.json',
+    'compose.override.yaml',
+  ];
   assert.deepEqual(
     missing.filter((line) => !examples.some((name) => line.endsWith(`: ${name}`))),
     [],

@@ -8,6 +8,13 @@ import type { TestContext } from 'node:test';
 export const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 const PAGE = 3; // entries
 
+/** A repository at one commit. */
+export interface FakeRepository {
+  readonly id: string;
+  readonly commit: string;
+  readonly files: Readonly<Record<string, Uint8Array>>;
+}
+
 interface Asked {
   readonly path: string;
   readonly range: string | undefined;
@@ -26,30 +33,28 @@ export class FakeHub {
   readonly replaced = new Map<string, Uint8Array>();
   /** Entries that the tree has besides the files. */
   extra: readonly object[] = [];
-  readonly #files: Readonly<Record<string, Uint8Array>>;
-  readonly #id: string;
+  readonly #repositories: readonly FakeRepository[];
 
-  private constructor(server: Server, id: string, files: Readonly<Record<string, Uint8Array>>) {
+  private constructor(server: Server, repositories: readonly FakeRepository[]) {
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    this.#id = id;
-    this.#files = files;
+    this.#repositories = repositories;
     server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#answer(request, response),
     );
   }
 
-  static async open(
-    t: TestContext,
-    id: string,
-    files: Readonly<Record<string, Uint8Array>>,
-  ): Promise<FakeHub> {
+  static async open(t: TestContext, id: string, files: FakeRepository['files']): Promise<FakeHub> {
+    return await FakeHub.openAll(t, [{ id, commit: COMMIT, files }]);
+  }
+
+  static async openAll(t: TestContext, repositories: readonly FakeRepository[]): Promise<FakeHub> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => {
       server.closeAllConnections();
       server.close();
     });
-    return new FakeHub(server, id, files);
+    return new FakeHub(server, repositories);
   }
 
   /** The requests for a file. */
@@ -62,29 +67,30 @@ export class FakeHub {
     const { range, authorization } = request.headers;
     this.asked.push({ path: pathname, range, authorization });
     if (this.before(request, response, pathname)) return;
-    const api = `/api/models/${this.#id}`;
-    if (
-      pathname === `${api}/revision/main` ||
-      pathname === `${api}/revision/v1` ||
-      pathname === `${api}/revision/${COMMIT}`
-    ) {
-      return sendJson(response, { id: this.#id, sha: COMMIT });
+    const [, api, id, what, rest = ''] =
+      /^\/(?:(api\/models)\/)?([^/]+\/[^/]+)\/(revision|tree|resolve)\/(.+)$/.exec(pathname) ?? [];
+    const [named = '', ...path] = rest.split('/');
+    const revision = named === 'main' || named === 'v1' ? COMMIT : named;
+    const repository = this.#repositories.find((one) => one.id === id && one.commit === revision);
+    if (repository === undefined) {
+      return refuse(response, 404, what === 'revision' ? 'RevisionNotFound' : 'RepoNotFound');
     }
-    if (pathname.startsWith(`${api}/revision/`)) return refuse(response, 404, 'RevisionNotFound');
-    if (pathname === `${api}/tree/${COMMIT}`)
-      return this.#sendTree(response, Number(searchParams.get('cursor') ?? 0));
-    const [, file = ''] = pathname.split(`/${this.#id}/resolve/${COMMIT}/`);
-    const content = this.replaced.get(file) ?? this.#files[file];
+    if (api !== undefined && what === 'revision') return sendJson(response, { id, sha: revision });
+    if (api !== undefined) {
+      return this.#sendTree(response, repository, Number(searchParams.get('cursor') ?? 0));
+    }
+    const file = path.join('/');
+    const content = this.replaced.get(file) ?? repository.files[file];
     if (content === undefined) return refuse(response, 404, 'RepoNotFound');
     sendPart(request, response, content);
   }
 
-  #sendTree(response: ServerResponse, from: number): void {
+  #sendTree(response: ServerResponse, { id, commit, files }: FakeRepository, from: number): void {
     const entries = [
-      ...Object.entries(this.#files).map(([path, content]) => entryOf(path, content)),
+      ...Object.entries(files).map(([path, content]) => entryOf(path, content)),
       ...this.extra,
     ];
-    const next = `${this.url}/api/models/${this.#id}/tree/${COMMIT}?recursive=true&cursor=${from + PAGE}`;
+    const next = `${this.url}/api/models/${id}/tree/${commit}?recursive=true&cursor=${from + PAGE}`;
     if (from + PAGE < entries.length) response.setHeader('link', `<${next}>; rel="next"`);
     sendJson(response, entries.slice(from, from + PAGE));
   }

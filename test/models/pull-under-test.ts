@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { pullCommand, type PullSurroundings } from '../../src/models/pull-command.js';
 import { ManualTime } from '../fakes/manual-time.js';
-import { FakeHub } from './fake-hub.js';
+import { COMMIT, FakeHub, type FakeRepository } from './fake-hub.js';
 
 export const ID = 'Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice';
 export const NAME = 'qwen3-tts-0.6b';
@@ -40,9 +40,13 @@ export class PullUnderTest {
   }
 
   static async open(t: TestContext, files = FILES): Promise<PullUnderTest> {
+    return await PullUnderTest.openAll(t, [{ id: ID, commit: COMMIT, files }]);
+  }
+
+  static async openAll(t: TestContext, repositories: readonly FakeRepository[]): Promise<PullUnderTest> {
     const cache = mkdtempSync(join(tmpdir(), 'parley-pull-'));
     t.after(() => rmSync(cache, { recursive: true }));
-    return new PullUnderTest(await FakeHub.open(t, ID, files), cache);
+    return new PullUnderTest(await FakeHub.openAll(t, repositories), cache);
   }
 
   get model(): string {
@@ -51,7 +55,7 @@ export class PullUnderTest {
 
   /** Runs the command. Returns its status; `out` and `err` are those of this run. */
   async run(
-    name = NAME,
+    args: string | readonly string[] = NAME,
     {
       env = {},
       columns,
@@ -66,7 +70,7 @@ export class PullUnderTest {
       columns,
     };
     const all = { HF_HUB_CACHE: this.cache, HF_ENDPOINT: this.hub.url, ...env };
-    return await pullCommand([name], all, output, {
+    return await pullCommand([args].flat(), all, output, {
       time: this.time,
       signal: this.interruption.signal,
       ...given,

@@ -228,6 +228,9 @@ test('Ctrl-C keeps the partial file, and the next pull goes on', async (t) => {
 test('a command without a name, with two, or with an option is refused with the usage', async (t) => {
   const under = await PullUnderTest.open(t);
   assert.equal(await under.run('--all'), 2);
-  assert.match(under.err, /^parley: .*--all.*\nusage: parley pull NAME\[@REVISION\]\n/);
+  assert.match(
+    under.err,
+    /^parley: .*--all.*\nusage: parley pull NAME\[@REVISION\] \[--voices all\|NAME,\.\.\.\]\n/,
+  );
   assert.deepEqual(under.hub.asked, []);
 });
