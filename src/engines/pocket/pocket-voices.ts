@@ -1,0 +1,44 @@
+// Maps the voice names of OpenAI, Qwen and ElevenLabs to voices of Pocket TTS, by language.
+import { defaultPocketVoice, pocketVoiceNamed } from '../../config/pocket-catalog.js';
+
+type Gender = 'female' | 'male';
+
+/**
+ * Each name stands for one of the four English voices that `parley pull pocket-en` fetches. OpenAI's and
+ * Qwen's names keep the gender of the flite voices that stand for them.
+ */
+// prettier-ignore
+const ENGLISH: Readonly<Record<string, string>> = {
+  // OpenAI
+  alloy: 'alba', ash: 'george', ballad: 'marius', cedar: 'george', coral: 'vera', echo: 'george', fable: 'marius',
+  marin: 'alba', nova: 'alba', onyx: 'george', sage: 'vera', shimmer: 'vera', verse: 'marius',
+  // Qwen3-TTS, CustomVoice
+  aiden: 'george', dylan: 'george', ono_anna: 'vera', ryan: 'george', serena: 'alba', sohee: 'vera',
+  uncle_fu: 'marius', vivian: 'alba',
+  // ElevenLabs; `eric` is a name of Qwen's, too
+  adam: 'george', alice: 'vera', antoni: 'marius', aria: 'alba', arnold: 'george', bella: 'alba', bill: 'george',
+  brian: 'george', callum: 'marius', charlie: 'marius', charlotte: 'vera', chris: 'george', daniel: 'george',
+  domi: 'alba', elli: 'vera', eric: 'marius', jessica: 'alba', josh: 'marius', laura: 'vera', liam: 'marius',
+  lily: 'vera', matilda: 'alba', rachel: 'alba', river: 'alba', roger: 'george', sam: 'marius', sarah: 'vera',
+  will: 'marius',
+};
+
+/** Voices of other languages' pulls, for the gender that the default voice does not have. */
+const OTHERS: Readonly<Record<Gender, string>> = { female: 'alba', male: 'marius' };
+
+/** Every name that a voice of Pocket TTS can stand for. */
+export const POCKET_FOREIGN_NAMES: readonly string[] = Object.keys(ENGLISH);
+
+/**
+ * The voice that stands for a name of OpenAI, Qwen or ElevenLabs; undefined for another name. `name` is in
+ * lower case, `language` a primary tag. In other languages than English it is the default voice, or one of
+ * the other gender.
+ */
+export function pocketStandIn(name: string, language: string): string | undefined {
+  const english = Object.hasOwn(ENGLISH, name) ? ENGLISH[name] : undefined;
+  if (english === undefined || language === 'en') return english;
+  const gender = pocketVoiceNamed(english)?.gender;
+  const native = defaultPocketVoice(language);
+  if (gender === undefined || pocketVoiceNamed(native)?.gender === gender) return native;
+  return OTHERS[gender];
+}
