@@ -108,7 +108,7 @@ constexpr size_t kIntWideRows = 2;
 namespace parley::cpu {
 
 extern const Variant kAvx2;
-const Variant kAvx2 = {"avx2", MultiplyMany, RoundVectors, RoomFor, Attend,
-                       Sum,    SumSquares,   SiluMultiply, Snake,   Depthwise};
+const Variant kAvx2 = {"avx2",       MultiplyMany, RoundVectors,    RoomFor,    Attend, Sum,      SumSquares,
+                       SiluMultiply, SiluInPlace,  GeluTanhInPlace, EluInPlace, Snake,  Depthwise};
 
 }  // namespace parley::cpu

@@ -118,7 +118,8 @@ constexpr size_t kIntWideRows = 4;
 namespace parley::cpu {
 
 extern const Variant kAvx512;
-const Variant kAvx512 = {"avx512", MultiplyMany, RoundVectors, RoomFor, Attend,
-                         Sum,      SumSquares,   SiluMultiply, Snake,   Depthwise};
+const Variant kAvx512 = {"avx512",   MultiplyMany, RoundVectors, RoomFor,     Attend,
+                         Sum,        SumSquares,   SiluMultiply, SiluInPlace, GeluTanhInPlace,
+                         EluInPlace, Snake,        Depthwise};
 
 }  // namespace parley::cpu

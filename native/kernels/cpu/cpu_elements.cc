@@ -18,16 +18,16 @@ void Each(float* x, size_t count, Function function) {
   for (size_t i = 0; i < count; i++) x[i] = function(x[i]);
 }
 
-void ActivateAll(Activation activation, float* x, size_t count) {
+void ActivateAll(const Variant& variant, Activation activation, float* x, size_t count) {
   switch (activation) {
     case Activation::kSilu:
-      return Each(x, count, [](float v) { return Silu(Scalar{v}).value; });
+      return variant.silu(x, count);
     case Activation::kGelu:
       return Each(x, count, Gelu);
     case Activation::kGeluTanh:
-      return Each(x, count, [](float v) { return GeluTanh(Scalar{v}).value; });
+      return variant.gelu_tanh(x, count);
     case Activation::kElu:
-      return Each(x, count, [](float v) { return v > 0 ? v : std::expm1(v); });
+      return variant.elu(x, count);
     case Activation::kRelu:
       return Each(x, count, [](float v) { return v < 0 ? 0 : v; });  // NaN stays
     case Activation::kTanh:
@@ -41,7 +41,7 @@ void ActivateAll(Activation activation, float* x, size_t count) {
 
 void CpuKernels::Activate(Activation activation, float* x, size_t count) {
   Split(count, 16, count * 16,
-        [&](size_t first, size_t last) { ActivateAll(activation, x + first, last - first); });
+        [&](size_t first, size_t last) { ActivateAll(variant_, activation, x + first, last - first); });
 }
 
 void CpuKernels::Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels,

@@ -1,4 +1,4 @@
-// e^x and sin(x)^2 as the CPU backend defines them: these very operations, in
+// e^x, sin(x)^2 and activations as the CPU backend defines them: these very operations, in
 // this order, on every variant. Included with a Lanes type (16 floats), or used with
 // a single float by way of Scalar.
 //
@@ -16,21 +16,40 @@
 namespace parley::cpu {
 namespace {
 
-// Within 2 units in the last place of e^x for x in [-87.3, 88.3]; clamped outside.
+// e^x = 2^n e^r for x in [-87.3, 88.3]; clamped outside. e^r is 1 + r + r^2 p.
+template <class L>
+struct ExpParts {
+  L n, r, p;
+
+  explicit ExpParts(L x) {
+    x = Min(L::All(88.3f), Max(L::All(-87.3f), x));  // in this order NaN passes
+    n = Round(Multiplied(x, L::All(1.44269504f)));
+    r = Fused(n, L::All(-0.693359375f), x);
+    r = Fused(n, L::All(2.12194440e-4f), r);
+    p = L::All(1.9875691500e-4f);
+    p = Fused(p, r, L::All(1.3981999507e-3f));
+    p = Fused(p, r, L::All(8.3334519073e-3f));
+    p = Fused(p, r, L::All(4.1665795894e-2f));
+    p = Fused(p, r, L::All(1.6666665459e-1f));
+    p = Fused(p, r, L::All(5.0000001201e-1f));
+  }
+};
+
+// Within 2 units in the last place of e^x.
 template <class L>
 inline L Exp(L x) {
-  x = Min(L::All(88.3f), Max(L::All(-87.3f), x));  // in this order NaN passes
-  const L n = Round(Multiplied(x, L::All(1.44269504f)));
-  L r = Fused(n, L::All(-0.693359375f), x);
-  r = Fused(n, L::All(2.12194440e-4f), r);
-  L p = L::All(1.9875691500e-4f);
-  p = Fused(p, r, L::All(1.3981999507e-3f));
-  p = Fused(p, r, L::All(8.3334519073e-3f));
-  p = Fused(p, r, L::All(4.1665795894e-2f));
-  p = Fused(p, r, L::All(1.6666665459e-1f));
-  p = Fused(p, r, L::All(5.0000001201e-1f));
-  p = Fused(p, Multiplied(r, r), Added(r, L::All(1.0f)));
-  return Multiplied(p, PowerOfTwo(n));
+  const ExpParts<L> e(x);
+  const L whole = Fused(e.p, Multiplied(e.r, e.r), Added(e.r, L::All(1.0f)));
+  return Multiplied(whole, PowerOfTwo(e.n));
+}
+
+// x where it is positive, else e^x - 1, which keeps its precision near 0: 2^n (e^r - 1) + (2^n - 1).
+template <class L>
+inline L Elu(L x) {
+  const L zero = L::All(0.0f);
+  const ExpParts<L> e(Min(zero, x));
+  const L less_one = Fused(e.p, Multiplied(e.r, e.r), e.r), power = PowerOfTwo(e.n);
+  return Added(Max(zero, x), Fused(less_one, power, Subtracted(power, L::All(1.0f))));
 }
 
 // Within 3e-7 for |x| < 10^4; in [0, 1] always.

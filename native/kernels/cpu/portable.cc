@@ -183,6 +183,11 @@ void SiluMultiply(float* gate, const float* up, size_t count) {
   for (size_t i = 0; i < count; i++) gate[i] = Silu(Scalar{gate[i]}).value * up[i];
 }
 
+template <Scalar (*kOfOne)(Scalar)>
+void ApplyInPlace(float* x, size_t count) {
+  for (size_t i = 0; i < count; i++) x[i] = kOfOne(Scalar{x[i]}).value;
+}
+
 void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) {
   for (size_t t = 0; t < rows; t++) {
     for (size_t c = 0; c < channels; c++) {
@@ -205,7 +210,18 @@ void Depthwise(const float* w, const float* bias, size_t channels, size_t taps, 
 
 }  // namespace
 
-const Variant kPortable = {"portable", Multiply,   RoundVectors, NoRoom, Attend,
-                           Sum,        SumSquares, SiluMultiply, Snake,  Depthwise};
+const Variant kPortable = {"portable",
+                           Multiply,
+                           RoundVectors,
+                           NoRoom,
+                           Attend,
+                           Sum,
+                           SumSquares,
+                           SiluMultiply,
+                           ApplyInPlace<Silu<Scalar>>,
+                           ApplyInPlace<GeluTanh<Scalar>>,
+                           ApplyInPlace<Elu<Scalar>>,
+                           Snake,
+                           Depthwise};
 
 }  // namespace parley::cpu

@@ -111,6 +111,10 @@ struct Variant {
   float (*sum_squares)(const float* x, float offset, size_t count);  // sum of (x - offset)^2
   // gate = gate / (1 + e^-gate) * up
   void (*silu_multiply)(float* gate, const float* up, size_t count);
+  // In place.
+  void (*silu)(float* x, size_t count);
+  void (*gelu_tanh)(float* x, size_t count);
+  void (*elu)(float* x, size_t count);
   void (*snake)(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y);
   // y[t] = bias + sum over taps j in order of w[j] * x[t + j], per channel, fused.
   void (*depthwise)(const float* w, const float* bias, size_t channels, size_t taps, const float* x,

@@ -242,6 +242,16 @@ void SiluMultiply(float* gate, const float* up, size_t count) {
   for (; i < count; i++) gate[i] = Silu(Scalar{gate[i]}).value * up[i];
 }
 
+template <Vec (*kOfMany)(Vec), Scalar (*kOfOne)(Scalar)>
+void ApplyInPlace(float* x, size_t count) {
+  size_t i = 0;
+  for (; count - i >= Vec::kWidth; i += Vec::kWidth) kOfMany(Vec::Load(x + i)).Store(x + i);
+  for (; i < count; i++) x[i] = kOfOne(Scalar{x[i]}).value;
+}
+constexpr auto SiluInPlace = ApplyInPlace<Silu<Vec>, Silu<Scalar>>;
+constexpr auto GeluTanhInPlace = ApplyInPlace<GeluTanh<Vec>, GeluTanh<Scalar>>;
+constexpr auto EluInPlace = ApplyInPlace<Elu<Vec>, Elu<Scalar>>;
+
 void Snake(const float* x, const float* a, const float* b, size_t rows, size_t channels, float* y) {
   for (size_t t = 0; t < rows; t++, x += channels, y += channels) {
     size_t c = 0;
