@@ -32,7 +32,7 @@ const LONG = [
 ];
 
 /** Tests whose length test/fakes/long-run.ts decides. */
-const SCALED = [/fuzz[\w-]*\.test\.ts$/, /^test\/hearing\/echo-endurance\.test\.ts$/];
+const SCALED = [/fuzz[\w-]*\.test\.ts$/, /^test\/hearing\/echo-(?:endurance|paths)\.test\.ts$/];
 
 const matches = (patterns: readonly RegExp[], file: string) => patterns.some((pattern) => pattern.test(file));
 

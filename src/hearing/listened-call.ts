@@ -1,4 +1,5 @@
 // One call in the hearing worker: from the windows of its sound to the events of its speech and turns.
+import { Background } from './background.js';
 import { BargeIn, type BargeInEvent, type InterruptibleTrack } from './barge-in.js';
 import { EchoGuard, type EchoGuardWorkspace } from './echo-guard.js';
 import { type CheckedEndOfTurnModel, RecentSound } from './end-of-turn.js';
@@ -42,6 +43,7 @@ export class ListenedCall<M extends VoiceMemory> {
   media: MediaHandles;
   readonly #tell: (event: HearingEvent, decidedMs: number) => void;
   readonly #gate = new EnergyGate();
+  readonly #background = new Background();
   readonly #guard: EchoGuard;
   readonly #detector: SpeechDetector;
   readonly #turns: TurnDetector;
@@ -54,6 +56,7 @@ export class ListenedCall<M extends VoiceMemory> {
   #isOver = false;
   #isOpen = false;
   #isEcho = false;
+  #isHidden = false;
   #isLoud = false;
   #atMs = 0;
 
@@ -77,6 +80,7 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#isOpen = this.#gate.isOpen(callerDb, this.#detector.isSpeaking);
     this.#isLoud = callerDb > thresholdDb;
     this.#isEcho = this.#guard.isEcho(caller, ours, { callerDb, oursDb, thresholdDb });
+    this.#isHidden = this.#background.hides(callerDb);
     this.#recent?.add(caller);
     if (this.#isOpen) return true;
     if (wasOpen) this.memory.reset();
@@ -94,11 +98,10 @@ export class ListenedCall<M extends VoiceMemory> {
   decide(probability: number, endMs: number): void {
     if (this.#isOver) return;
     this.#atMs = endMs;
-    const voice = this.#isEcho ? 0 : probability;
+    const voice = this.#isEcho || this.#isHidden ? 0 : probability;
     const change = this.#detector.window(voice, {
       endMs,
       isLoud: this.#isLoud && !this.#isEcho,
-      isDoubtful: this.#guard.hasEcho,
     });
     if (change !== undefined) this.#onEvent(speechEvent(change));
     if (change?.type === 'started') {

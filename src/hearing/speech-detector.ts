@@ -37,8 +37,6 @@ interface DetectedWindow {
   readonly endMs: number;
   /** It is above the noise floor, so that the onset may lie in it. */
   readonly isLoud: boolean;
-  /** It may be a remnant of an echo: one window alone begins no speech. */
-  readonly isDoubtful: boolean;
 }
 
 export class SpeechDetector {
@@ -74,10 +72,9 @@ export class SpeechDetector {
     return this.#isSpeaking ? this.#during(probability, window.endMs) : this.#before(probability, window);
   }
 
-  #before(probability: number, { endMs, isLoud, isDoubtful }: DetectedWindow): SpeechChange | undefined {
-    const { on, windows } = this.#thresholds;
-    const alone = isDoubtful ? Infinity : this.#thresholds.alone;
-    const lead = isDoubtful ? 0 : Math.min(this.#lead, this.#thresholds.mostLead);
+  #before(probability: number, { endMs, isLoud }: DetectedWindow): SpeechChange | undefined {
+    const { on, windows, alone, mostLead } = this.#thresholds;
+    const lead = Math.min(this.#lead, mostLead);
     if (probability < on) {
       this.#run = 0;
       this.#lead = isLoud ? Math.min(MOST_LEAD_WINDOWS, this.#lead + 1) : 0;

@@ -35,6 +35,11 @@ const BENCHES: Readonly<Record<string, Program>> = {
     addon: true,
     measures: 'words between the text reported as heard and the packets that were sent',
   },
+  hearing: {
+    file: 'listen/hearing.bench.js',
+    addon: false,
+    measures: 'echoes, speech over them and babble: pauses, interruptions, time to pause',
+  },
   http: {
     file: 'http.bench.js',
     addon: true,

@@ -11,7 +11,7 @@ import { type ScriptedCall, ScriptedEars } from './scripted-ears.js';
 
 const TRACK = 7;
 /** Windows that are analysed within the limit of `until` on a busy machine, too. */
-const CHUNK = 500;
+const CHUNK = 100;
 
 interface Heard {
   readonly events: readonly HearingEvent[];

@@ -49,6 +49,39 @@ export function delayed(sound: Float32Array, ms: number): Float32Array {
   return joined(silence(ms), sound).subarray(0, sound.length);
 }
 
+/** The sound slower by so many parts in a million, and as long as before: a clock that drifts. */
+export function stretched(sound: Float32Array, ppm: number): Float32Array {
+  return sound.map((_, n) => {
+    const place = n / (1 + ppm / 1e6);
+    const whole = Math.floor(place);
+    const [before = 0, after = 0] = [sound[whole], sound[whole + 1]];
+    return before + (place - whole) * (after - before);
+  });
+}
+
+/** Filtered by a linear-phase response of 256 samples (a delay of 8 ms) with the gain of each frequency. */
+export function filtered(sound: Float32Array, gainDb: (hz: number) => number): Float32Array {
+  const fft = new Fft(256);
+  const [real, imaginary] = [new Float64Array(fft.size), new Float64Array(fft.size)];
+  for (let k = 0; k <= fft.size / 2; k++) {
+    // Turned by half the length, so that the response lies around its middle.
+    const gain = (k % 2 === 0 ? 1 : -1) * 10 ** (gainDb((k * SAMPLE_RATE) / fft.size) / 20);
+    real[k] = gain;
+    real[(fft.size - k) % fft.size] = gain;
+  }
+  fft.transform(imaginary, real); // swapped: the inverse
+  const hann = (n: number) => Math.sin((Math.PI * n) / fft.size) ** 2;
+  return convolved(
+    sound,
+    Float32Array.from(real, (sample, n) => (hann(n) * sample) / fft.size),
+  );
+}
+
+/** Soft clipping by a loudspeaker that is driven too hard. */
+export function overdriven(sound: Float32Array, drive: number): Float32Array {
+  return sound.map((sample) => Math.tanh(drive * sample) / drive);
+}
+
 /** As G.711 (mu-law) transmits it. */
 export function companded(sound: Float32Array): Float32Array {
   return sound.map((sample) => {
@@ -138,7 +171,7 @@ function convolved(sound: Float32Array, response: Float32Array): Float32Array {
 }
 
 /** The level of the loud part: of the 32 ms windows within 20 dB of the loudest. */
-function atLevel(sound: Float32Array, db: number): Float32Array {
+export function atLevel(sound: Float32Array, db: number): Float32Array {
   const powers: number[] = [];
   for (let at = 0; at < sound.length; at += 512) {
     const window = sound.subarray(at, at + 512);

@@ -6,11 +6,11 @@ import { SpeechDetector, type SpeechChange } from '../../src/hearing/speech-dete
 function changesOf(
   probabilities: readonly number[],
   sensitivity: 'high' | 'medium' | 'low' = 'high',
-  { isLoud = false, isDoubtful = false } = {},
+  { isLoud = false } = {},
 ): SpeechChange[] {
   const detector = new SpeechDetector(sensitivity);
   return probabilities.flatMap(
-    (probability, n) => detector.window(probability, { endMs: 32 * (n + 1), isLoud, isDoubtful }) ?? [],
+    (probability, n) => detector.window(probability, { endMs: 32 * (n + 1), isLoud }) ?? [],
   );
 }
 
@@ -28,13 +28,7 @@ test('one window of very probable speech begins it alone', () => {
 test('a loud window before it makes one window of probable speech enough', () => {
   const loud = { isLoud: true };
   assert.deepEqual(changesOf([0.1, 0.6], 'high', loud), [{ type: 'started', atMs: 0 }]);
-  assert.deepEqual(changesOf([0.1, 0.6], 'high', { ...loud, isDoubtful: true }), []);
   assert.deepEqual(changesOf([0.1, 0.65, 0.65], 'medium', loud), []);
-});
-
-test('where the call has an echo, one window alone begins no speech', () => {
-  assert.deepEqual(changesOf([0, 0.9, 0], 'high', { isDoubtful: true }), []);
-  assert.deepEqual(changesOf([0, 0.9, 0.9], 'high', { isDoubtful: true }), [{ type: 'started', atMs: 32 }]);
 });
 
 test('lower sensitivities need more windows and higher probabilities', () => {
