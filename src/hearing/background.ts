@@ -2,12 +2,13 @@
 // babble of voices for speech, so only a sound that stands out above the background is the caller's voice.
 //
 // The background is a low quantile of the levels of the last 704 ms. One voice alone has gaps between its
-// syllables, far below its vowels: it raises no background. Eight voices fill each other's gaps.
+// syllables, far below its vowels. Eight voices fill each other's gaps. A fluent voice hides its softest
+// windows, too: so the background decides only what interrupts our voice, and never where a turn ends.
 import { SILENCE_DB } from './ear-source.js';
 
 const WINDOWS = 22;
 /** The background is the quietest window but this many. */
-const QUIETER = 2;
+const QUIETER = 1;
 /** A weaker background is a pause. */
 const LEAST_DB = -50;
 const ABOVE_DB = 9;

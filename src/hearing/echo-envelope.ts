@@ -45,6 +45,10 @@ const ACTIVE_DB = -62;
 const PEAK_FALL_DB = 0.05;
 /** A band this much above its prediction has a voice in it. */
 const MARGIN = 10 ** 0.8;
+/** A loudspeaker that is driven too hard puts this part of all its energy into each band. */
+const OVERTONES = 10 ** -1.6;
+/** Such a loudspeaker plays soft sound louder: by this part of the distance to our peak. */
+const COMPRESSION = 0.2;
 /** Energies are averaged over some 30 ms. */
 const SMOOTHING = 0.5;
 const NATS = Math.LN10 / 10;
@@ -60,12 +64,15 @@ export class EnvelopeWorkspace {
   readonly ours = new Float64Array(HOPS * BANDS);
   readonly callerDb = new Float64Array(BANDS);
   readonly predictedDb = new Float64Array(BANDS);
+  readonly predicted = new Float64Array(BANDS);
 }
 
 export class EchoEnvelope {
   readonly #work: EnvelopeWorkspace;
   /** Our levels in dB, a ring of frames. */
   readonly #ours = new Float32Array(ROW).fill(LEAST_DB);
+  /** The same levels as a loudspeaker that compresses plays them. */
+  readonly #played = new Float32Array(ROW).fill(LEAST_DB);
   #newest = 0;
   readonly #gains = new Float32Array(ROW).fill(FIRST_GAIN_DB);
   readonly #steps = new Float32Array(LAGS).fill(FIRST_STEP_DB);
@@ -111,6 +118,7 @@ export class EchoEnvelope {
   /** Forgets our signal, not the path: nothing was sent for as long as the longest echo. */
   pause(): void {
     this.#ours.fill(LEAST_DB);
+    this.#played.fill(LEAST_DB);
     this.#energy = 0;
     this.#unexplained = 0;
   }
@@ -121,8 +129,10 @@ export class EchoEnvelope {
     const at = this.#newest * BANDS;
     for (let band = 0; band < BANDS; band++) {
       const db = decibels(this.#work.ours[from + band] as number);
+      const peak = Math.max(db, (this.#peaks[band] as number) - PEAK_FALL_DB);
       this.#ours[at + band] = db;
-      this.#peaks[band] = Math.max(db, (this.#peaks[band] as number) - PEAK_FALL_DB);
+      this.#played[at + band] = db > ACTIVE_DB ? db + COMPRESSION * (peak - db) : db;
+      this.#peaks[band] = peak;
     }
   }
 
@@ -133,7 +143,7 @@ export class EchoEnvelope {
       const x = ((this.#newest + lag) % LAGS) * BANDS;
       const g = lag * BANDS;
       for (let band = 0; band < BANDS; band++) {
-        const echo = (this.#ours[x + band] as number) + (this.#gains[g + band] as number);
+        const echo = (this.#played[x + band] as number) + (this.#gains[g + band] as number);
         if (echo > (predictedDb[band] as number)) predictedDb[band] = echo;
       }
     }
@@ -141,14 +151,21 @@ export class EchoEnvelope {
 
   /** Returns the part of the frame's energy above the prediction. */
   #compare(from: number): number {
-    const { caller, callerDb, predictedDb } = this.#work;
+    const { caller, callerDb, predicted, predictedDb } = this.#work;
+    let total = 0;
+    for (let band = 0; band < BANDS; band++) {
+      const power = Math.exp(NATS * (predictedDb[band] as number));
+      predicted[band] = power;
+      total += power;
+    }
+    const overtones = OVERTONES * total;
     let energy = 0;
     let unexplained = 0;
     for (let band = 0; band < BANDS; band++) {
       const power = caller[from + band] as number;
       callerDb[band] = decibels(power);
       energy += power;
-      unexplained += Math.max(0, power - MARGIN * Math.exp(NATS * (predictedDb[band] as number)));
+      unexplained += Math.max(0, power - MARGIN * Math.max(overtones, predicted[band] as number));
     }
     this.#energy = SMOOTHING * this.#energy + energy;
     this.#unexplained = SMOOTHING * this.#unexplained + unexplained;

@@ -57,6 +57,8 @@ export class ListenedCall<M extends VoiceMemory> {
   #isOpen = false;
   #isEcho = false;
   #isHidden = false;
+  /** A voice of ours plays that speech may interrupt. */
+  #isInterruptible = false;
   #isLoud = false;
   #atMs = 0;
 
@@ -98,7 +100,7 @@ export class ListenedCall<M extends VoiceMemory> {
   decide(probability: number, endMs: number): void {
     if (this.#isOver) return;
     this.#atMs = endMs;
-    const voice = this.#isEcho || this.#isHidden ? 0 : probability;
+    const voice = this.#isEcho || (this.#isHidden && this.#isInterruptible) ? 0 : probability;
     const change = this.#detector.window(voice, {
       endMs,
       isLoud: this.#isLoud && !this.#isEcho,
@@ -131,6 +133,7 @@ export class ListenedCall<M extends VoiceMemory> {
   }
 
   interruptible(tracks: readonly InterruptibleTrack[]): void {
+    this.#isInterruptible = tracks.length > 0;
     this.#emitIfAny(this.#bargeIn.interruptible(tracks, this.#atMs));
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Background } from '../../src/hearing/background.js';
 import { heard } from './heard-script.js';
-import { babble } from './echoes.js';
+import { babble, ourVoice } from './echoes.js';
 import { joined, mixed, noise, silence, speech } from './sounds.js';
 
 /** Windows of these levels that the background hides, in turn. */
@@ -11,11 +11,11 @@ const hidden = (levels: readonly number[], background = new Background()): boole
 
 const steady = (level: number, windows: number) => Array.from({ length: windows }, () => level);
 
-test('a steady sound hides itself after 640 ms, until something is 9 dB above it', () => {
+test('a steady sound hides itself after 672 ms, until something is 9 dB above it', () => {
   const background = new Background();
   assert.deepEqual(
-    hidden(steady(-30, 19), background),
-    steady(-30, 19).map(() => false),
+    hidden(steady(-30, 20), background),
+    steady(-30, 20).map(() => false),
   );
   assert.deepEqual(hidden([-30, -30, -22, -21], background), [true, true, true, false]);
 });
@@ -27,6 +27,11 @@ test('a voice with gaps between its syllables is not hidden, and neither is a qu
 });
 
 const line = (sound: Float32Array) => mixed(sound, noise(sound.length / 16, -65));
+test('while nothing of ours plays, a fluent voice stops only in its own pauses', async () => {
+  const { events } = await heard({ caller: line(joined(silence(640), await ourVoice(40))) });
+  assert.equal(events.filter(({ type }) => type === 'speech.stopped').length, 8);
+});
+
 const CALL_SETTINGS = { ignoreBackchannel: true };
 
 for (const db of [-40, -35, -30]) {

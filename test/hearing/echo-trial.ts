@@ -2,6 +2,8 @@
 // who speaks over it.
 import assert from 'node:assert/strict';
 import type { VoiceMemory, VoiceModel } from '../../src/hearing/voice-model.js';
+import { SAMPLE_RATE } from '../../src/hearing/ear-source.js';
+import { WINDOW_SAMPLES } from '../../src/media/ears.js';
 import type { Echo } from './echoes.js';
 import { heard } from './heard-script.js';
 import { FIRST_END_MS } from './scripted-ears.js';
@@ -9,6 +11,9 @@ import { FIRST_END_MS } from './scripted-ears.js';
 const BEGAN_MS = FIRST_END_MS - 32;
 const LOUD = 0.02;
 const EVERY_MS = 8371;
+const CALL = 8 * SAMPLE_RATE;
+/** In windows. */
+const LONGEST_ECHO = 22;
 
 type Model = VoiceModel<VoiceMemory>;
 
@@ -32,6 +37,32 @@ export async function interruptionsBy(
     interruptions: count('bargein.confirmed'),
     windowUs: work.workedUs / work.windows,
   };
+}
+
+/** Cuts the sound into calls of 8 s, each with a pause of ours before it, and adds up what they pause. */
+export async function interruptionsInCalls(caller: Float32Array, ours: Float32Array, model?: Model) {
+  let [calls, pauses, interruptions] = [0, 0, 0];
+  for (const from of startsOf(ours)) {
+    const [heardPart, sent] = [caller.subarray(from, from + CALL), ours.subarray(from, from + CALL)];
+    const found = await interruptionsBy(heardPart, sent, model);
+    calls++;
+    pauses += found.pauses;
+    interruptions += found.interruptions;
+  }
+  return { calls, pauses, interruptions };
+}
+
+/** Places in a voice where it begins after a pause that is longer than the longest echo. */
+function startsOf(ours: Float32Array): number[] {
+  const starts: number[] = [];
+  let quiet = LONGEST_ECHO;
+  for (let at = 0; at + CALL <= ours.length; at += WINDOW_SAMPLES) {
+    const isLoud = ours.subarray(at, at + WINDOW_SAMPLES).some((sample) => Math.abs(sample) > LOUD);
+    if (isLoud && quiet >= LONGEST_ECHO && at >= (starts.at(-1) ?? -CALL) + CALL / 2)
+      starts.push(Math.max(0, at - 2 * WINDOW_SAMPLES));
+    quiet = isLoud ? 0 : quiet + 1;
+  }
+  return starts;
 }
 
 interface TalkOver {

@@ -13,6 +13,7 @@ import {
   mixed,
   noise,
   overdriven,
+  random,
   silence,
   speech,
   stretched,
@@ -35,6 +36,19 @@ const SENTENCES = [
 ] as const;
 const GAPS_MS = [300, 900, 120, 1800, 700] as const;
 
+/** No constant of the guard was chosen with these sentences. */
+const OTHER_SENTENCES = [
+  'Good morning, this is the office of Doctor Miller. How may I help you?',
+  'Your appointment was moved to Thursday, the ninth of March, at a quarter past three.',
+  'Okay.',
+  'Let me look that up. One moment, it takes only a few seconds.',
+  'The cheapest of the three rooms costs eighty nine euros a night, and breakfast is included.',
+  'To hear this again, say repeat, or press the star key.',
+  'I see two open invoices, one from July and one from August.',
+  'All our colleagues speak with other callers. Your place in the queue is five.',
+  'Shall I send the password to the phone that ends with seven four?',
+] as const;
+
 const REPLIES = [
   'Excuse me, I would like to change the address of my order.',
   'Stop, I have a question.',
@@ -43,12 +57,15 @@ const REPLIES = [
 ] as const;
 
 /** Our own voice for so many seconds: three voices take turns, with pauses. */
-export async function ourVoice(seconds: number): Promise<Float32Array> {
+export async function ourVoice(
+  seconds: number,
+  sentences: readonly string[] = SENTENCES,
+): Promise<Float32Array> {
   const parts: Float32Array[] = [];
   const spoken = new Map<string, Float32Array>();
   let samples = 0;
   for (let n = 0; samples < seconds * SAMPLE_RATE; n++) {
-    const [text = '', voice = 'slt'] = [SENTENCES[n % SENTENCES.length], VOICES[n % VOICES.length]];
+    const [text = '', voice = 'slt'] = [sentences[n % sentences.length], VOICES[n % VOICES.length]];
     const sound = spoken.get(voice + text) ?? (await speech(text, voice));
     spoken.set(voice + text, sound);
     const part = joined(sound, silence(GAPS_MS[n % GAPS_MS.length] ?? 0));
@@ -57,6 +74,9 @@ export async function ourVoice(seconds: number): Promise<Float32Array> {
   }
   return joined(...parts).subarray(0, seconds * SAMPLE_RATE);
 }
+
+/** Our own voice with other sentences. */
+export const ourOtherVoice = (seconds: number): Promise<Float32Array> => ourVoice(seconds, OTHER_SENTENCES);
 
 /** What callers say into our voice. */
 export function replies(): Promise<Float32Array[]> {
@@ -114,6 +134,7 @@ interface Path {
   /** Gain at a frequency inside the band, 0 dB by default. */
   readonly gainDb?: (hz: number) => number;
   readonly roomMs?: number;
+  readonly roomSeed?: number;
   readonly driftPpm?: number;
   readonly drive?: number;
 }
@@ -122,11 +143,11 @@ const OUTSIDE_DB = -60;
 
 function returnedBy({ lossDb, delayMs, lowHz, highHz, ...more }: Path): Echo['returned'] {
   return (ours) => {
-    const { gainDb = () => 0, roomMs = 0, driftPpm = 0, drive = 0 } = more;
+    const { gainDb = () => 0, roomMs = 0, roomSeed, driftPpm = 0, drive = 0 } = more;
     const played = filtered(drive > 0 ? overdriven(ours, drive) : ours, (hz) =>
       hz < lowHz || hz > highHz ? OUTSIDE_DB : gainDb(hz),
     );
-    const level = atLevel(roomMs > 0 ? inRoom(played, roomMs) : played, -21);
+    const level = atLevel(roomMs > 0 ? inRoom(played, roomMs, roomSeed) : played, -21);
     return amplified(delayed(driftPpm === 0 ? level : stretched(level, driftPpm), delayMs), lossDb);
   };
 }
@@ -134,9 +155,12 @@ function returnedBy({ lossDb, delayMs, lowHz, highHz, ...more }: Path): Echo['re
 /** A curve with peaks and dips of 8 dB, as a small box has them. */
 const uneven = (hz: number): number => 8 * Math.sin((2 * Math.PI * hz) / 1400);
 
-const opusAt = (bitsPerSecond: number) => (sound: Float32Array) =>
-  opusCoded(mixed(sound, noise(sound.length / 16, NOISE_DB)), bitsPerSecond);
-const g711 = (sound: Float32Array) => companded(mixed(sound, noise(sound.length / 16, NOISE_DB)));
+const opusAt =
+  (bitsPerSecond: number, noiseDb = NOISE_DB) =>
+  (sound: Float32Array) =>
+    opusCoded(mixed(sound, noise(sound.length / 16, noiseDb)), bitsPerSecond);
+const g711 = (sound: Float32Array, noiseDb = NOISE_DB) =>
+  companded(mixed(sound, noise(sound.length / 16, noiseDb)));
 
 const TELEPHONE = { lowHz: 300, highHz: 3400 } as const;
 
@@ -182,3 +206,40 @@ export const ECHOES: readonly Echo[] = [
     coded: opusAt(24_000),
   },
 ];
+
+/** Echoes of paths that a seed draws: each property of the path, the codec and the noise of the line. */
+export function drawnEchoes(seed: number, count: number): Echo[] {
+  const next = random(seed);
+  const between = (least: number, most: number) => Math.round(least + (most - least) * next());
+  for (let n = 0; n < 9; n++) next(); // the first numbers of near seeds resemble each other
+  return Array.from({ length: count }, (_, n) => {
+    const [period, phase, depth] = [between(700, 2600), 6.28 * next(), between(0, 9)];
+    const path = {
+      lossDb: -between(8, 20),
+      delayMs: between(20, 500),
+      lowHz: between(200, 600),
+      highHz: between(2400, 3800),
+      gainDb: (hz: number) => depth * Math.sin((6.28 * hz) / period + phase),
+      roomMs: next() < 0.4 ? between(100, 400) : 0,
+      roomSeed: between(10, 9999),
+      driftPpm: next() < 0.4 ? between(-150, 150) : 0,
+      drive: next() < 0.3 ? between(2, 6) : 0,
+    };
+    const noiseDb = -between(52, 70);
+    const bitsPerSecond = 1000 * (ODD_BITRATES[between(0, ODD_BITRATES.length - 1)] ?? 0);
+    const coded =
+      bitsPerSecond === 0 ? (sound: Float32Array) => g711(sound, noiseDb) : opusAt(bitsPerSecond, noiseDb);
+    const more = [
+      ...(path.roomMs > 0 ? [`room of ${path.roomMs} ms`] : []),
+      ...(path.driftPpm === 0 ? [] : [`drift of ${path.driftPpm} ppm`]),
+      ...(path.drive > 0 ? ['overdriven'] : []),
+      bitsPerSecond === 0 ? 'G.711' : `Opus ${bitsPerSecond / 1000} kbit/s`,
+    ];
+    const { delayMs, lossDb, lowHz, highHz } = path;
+    const name = `drawn ${seed}.${n + 1}: ${delayMs} ms, ${lossDb} dB, ${lowHz} to ${highHz} Hz`;
+    return { name: [name, ...more].join(', '), returned: returnedBy(path), coded };
+  });
+}
+
+/** Opus in kbit/s; 0 is G.711. */
+const ODD_BITRATES = [0, 0, 12, 14, 20, 32] as const;

@@ -194,7 +194,7 @@ function lowPassed(sound: Float32Array, share: number): Float32Array {
 }
 
 /** Numbers from 0 to 1, the same for the same seed (xorshift). */
-function random(seed: number): () => number {
+export function random(seed: number): () => number {
   let state = seed * 2_654_435_761 || 1;
   return () => {
     state ^= state << 13;
