@@ -11,6 +11,7 @@ import { ConfigReader, type Environment, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
 import { type NamedRelays, readNamedRelays } from './named-relay.js';
+import { type PocketConfig, readPocketConfig } from './pocket-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
 import { readRecordingConfig, type RecordingConfig } from './recording-config.js';
 import { readSpeechServers, type SpeechServersConfig } from './speech-servers-config.js';
@@ -31,6 +32,7 @@ export interface Config {
   readonly engines: EnginesConfig;
   /** The native engine. */
   readonly model: ModelConfig;
+  readonly pocket: PocketConfig;
   readonly voices: VoicesConfig;
   readonly texts: TextsConfig;
   readonly limits: LimitsConfig;
@@ -57,7 +59,7 @@ export interface Config {
 }
 
 interface EnginesConfig {
-  readonly engine: 'auto' | 'qwen3' | 'openai' | 'flite' | 'espeak';
+  readonly engine: 'auto' | 'qwen3' | 'openai' | 'pocket' | 'flite' | 'espeak';
   /** Undefined: the engine `openai` does not exist. */
   readonly speechServers: SpeechServersConfig | undefined;
   /** Allows espeak, whose package is under GPL-3.0, if it is installed. */
@@ -145,6 +147,7 @@ export function readConfig(
   read = new ConfigReader<Variable>(env),
 ): Config {
   const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
+  const pocket = readPocketConfig(read, env, model.directory);
   const access = readAccess(read);
   const recognition = readRecognitionConfig(read, env);
   const agents = readAgentsConfig(read, env);
@@ -152,6 +155,7 @@ export function readConfig(
     access,
     engines: readEngines(read, model),
     model,
+    pocket,
     voices: readVoices(read),
     texts: readTexts(read),
     limits: readLimits(read),
@@ -170,7 +174,7 @@ export function readConfig(
     captures: readCaptures(read),
     log: readLog(read),
     operation: readOperation(read),
-    notices: noticesFor(env, model, recognition),
+    notices: noticesFor(env, { model, pocket, recognition }),
   };
   if (read.problems.length > 0) {
     const mistakes = read.problems.join('\n- ');
@@ -180,8 +184,11 @@ export function readConfig(
   return Object.freeze(config);
 }
 
-function noticesFor(env: Environment, model: ModelConfig, recognition: RecognitionConfig): readonly string[] {
-  const voice = model.directory !== undefined;
+function noticesFor(
+  env: Environment,
+  { model, pocket, recognition }: Pick<Config, 'model' | 'pocket' | 'recognition'>,
+): readonly string[] {
+  const voice = model.directory !== undefined || pocket.models.length > 0;
   const hearing = (recognition.recogniser ?? recognition.aligner) !== undefined;
   const notice = modelNotice(model, env);
   return [
@@ -196,7 +203,7 @@ function seconds(read: Reader, name: Variable, fallback: number): number {
 
 function readEngines(read: Reader, model: ModelConfig): EnginesConfig {
   return {
-    engine: read.choice('ENGINE', ['auto', 'qwen3', 'openai', 'flite', 'espeak'], 'auto'),
+    engine: read.choice('ENGINE', ['auto', 'qwen3', 'openai', 'pocket', 'flite', 'espeak'], 'auto'),
     speechServers: readSpeechServers(read),
     espeak: read.flag('ESPEAK'),
     modelId: read.raw('MODEL_ID') ?? 'parley',

@@ -216,7 +216,7 @@ function isHubId(id: string): boolean {
 /** The folder of a checkpoint: `id` itself, or its snapshot in the cache; undefined if there is neither. */
 function checkpointNamed(id: string, env: Environment): string | undefined {
   const folder = expanded(id, env);
-  if (existsSync(join(folder, 'config.json'))) return folder;
+  if (existsSync(join(folder, 'config.json')) || existsSync(join(folder, 'tokenizer.model'))) return folder;
   return isHubId(id) ? snapshotOf(id, env) : undefined;
 }
 

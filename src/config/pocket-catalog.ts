@@ -69,6 +69,22 @@ export function pocketModelNamed(name: string): PocketModel | undefined {
   return POCKET_MODELS.find((model) => model.name === name.trim().toLowerCase());
 }
 
+const LANGUAGES: Readonly<Record<string, string>> = {
+  dutch: 'nl',
+  english: 'en',
+  french: 'fr',
+  german: 'de',
+  italian: 'it',
+  portuguese: 'pt',
+  spanish: 'es',
+};
+
+/** The primary tag of a model's language by the name of its folder, such as `german_24l`. */
+export function pocketLanguageOf(folder: string): string | undefined {
+  const [name = ''] = /^[a-z]+/.exec(folder.toLowerCase()) ?? [];
+  return LANGUAGES[name];
+}
+
 /** `not stated`: the publisher says nothing of the recording; it comes with the model, which is CC BY 4.0. */
 export type VoiceLicence = 'CC0 1.0' | 'CC BY 4.0' | 'CC BY-NC 4.0' | 'not stated';
 

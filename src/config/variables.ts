@@ -46,6 +46,14 @@ export const SECTIONS = {
       meaning:
         '1 uses espeak (GPL-3.0) if its package is installed; otherwise languages other than English need a checkpoint',
     },
+    POCKET_MODELS: {
+      meaning:
+        'comma-separated models of Pocket TTS, one for each language: names that parley pull takes, such as pocket-de, or folders; none uses no model',
+      default: 'all that are complete in the Hugging Face cache',
+    },
+    POCKET_NONCOMMERCIAL: {
+      meaning: '1 lets voices of Pocket TTS speak whose licence forbids commercial use',
+    },
     TTS_BASE_URL: {
       meaning: 'comma-separated addresses of OpenAI-compatible speech servers, such as http://gpu1:8000/v1',
       default: 'no speech servers',
@@ -65,7 +73,7 @@ export const SECTIONS = {
     },
     MODEL_DIR: {
       meaning:
-        'folder of a Qwen3-TTS checkpoint, which ENGINE=auto then uses; takes precedence over MODEL_ID',
+        'folder of a Qwen3-TTS or Pocket TTS model, which ENGINE=auto then uses; takes precedence over MODEL_ID',
       default: 'no native engine',
     },
     MODEL_ID: {

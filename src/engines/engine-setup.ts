@@ -8,10 +8,13 @@ import type { SpeechEngine } from './engine.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import { ESPEAK_LANGUAGES, ESPEAK_PACKAGE, espeakEngine, installedPackage } from './espeak/espeak.js';
 import { FLITE_LANGUAGES, fliteEngine } from './flite/flite.js';
+import { POCKET_MODELS } from '../config/pocket-catalog.js';
+import { isPocketFolder, type PocketConfig } from '../config/pocket-config.js';
 import { OpenAiSpeech } from './openai/openai-speech.js';
 import { ServerPool } from './openai/server-pool.js';
 import { deviceOptions } from './native/native-device.js';
 import type { NativeEngineOptions } from './native/native-engine.js';
+import { PocketEngine, type PocketOptions } from './pocket/pocket.js';
 import { QWEN3_LANGUAGES } from './qwen3/checkpoint.js';
 import { openQwen3 } from './qwen3/qwen3.js';
 import { Engines, type MissingEngine } from './routing.js';
@@ -19,7 +22,7 @@ import { systemTime } from '../time.js';
 import type { EngineLimits } from './worker-engine.js';
 
 export interface EngineSetup {
-  readonly engine: 'auto' | 'qwen3' | 'openai' | 'flite' | 'espeak';
+  readonly engine: Config['engines']['engine'];
   /** Sentences of each class that may wait for one engine. */
   readonly maxWaiting: number;
   /** Milliseconds that a sentence may wait; no limit by default. */
@@ -36,13 +39,15 @@ export interface EngineSetup {
   readonly resolvePackage?: typeof installedPackage;
   /** Absent: the engine `openai` does not exist. */
   readonly speechServers?: Config['engines']['speechServers'];
-  /** Options of the native engine; absent without a checkpoint. */
+  /** Options of the native engine; absent without a checkpoint of Qwen3-TTS. */
   readonly native?: NativeEngineOptions['native'] | undefined;
+  /** Absent: the engine `pocket` has no model. */
+  readonly pocket?: { readonly config: PocketConfig; readonly native: PocketOptions['native'] } | undefined;
 }
 
 type Found = SpeechEngine | MissingEngine;
 
-type EngineGroups = Pick<Config, 'engines' | 'model' | 'voices'>;
+type EngineGroups = Pick<Config, 'engines' | 'model' | 'pocket' | 'voices'>;
 
 /** Opens the engines that the configuration asks for. */
 export function openEngines(config: EngineGroups, log: Log): Promise<Engines> {
@@ -56,6 +61,7 @@ export function openEngines(config: EngineGroups, log: Log): Promise<Engines> {
     idleMs: limits.idleTimeoutMs,
     maxNewTokens,
     native: nativeOf(config),
+    pocket: pocketOf(config),
     speechServers,
     onNews: (engine, { what, ...news }) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
@@ -71,11 +77,16 @@ export async function enginesOf(setup: EngineSetup): Promise<Engines> {
     ...setup,
     onNews: (news: EngineNews) => setup.onNews?.(name, news),
   });
+  const voices = await pocket(setup, limits('pocket'));
+  const isStated = setup.pocket?.config.stated !== undefined;
   const all = [
     await qwen3(setup, limits('qwen3')),
+    isStated ? voices : undefined,
     openai(setup, limits('openai')),
+    isStated ? undefined : voices,
     flite(setup, limits('flite')),
     espeak(setup, limits('espeak')),
+    ...missingPocket(setup, voices),
   ];
   const found = all.filter((one) => one !== undefined);
   const engines = found.filter((one): one is SpeechEngine => !isMissing(one));
@@ -111,6 +122,34 @@ function openai(setup: EngineSetup, { onNews }: EngineLimits): Found | undefined
   return new OpenAiSpeech({ ...more, pool, timeoutMs, ...(onNews === undefined ? {} : { onNews }) });
 }
 
+/** Undefined without a model. */
+async function pocket(setup: EngineSetup, limits: EngineLimits): Promise<SpeechEngine | undefined> {
+  const { engine, pocket: models } = setup;
+  const isThere = models !== undefined && (models.config.stated ?? models.config.models[0]) !== undefined;
+  if (isThere && isWanted(setup, 'pocket'))
+    return await PocketEngine.open(models.config, { ...limits, native: models.native });
+  if (engine === 'pocket') throw lacks('pocket', fetching('pocket-en'));
+  return undefined;
+}
+
+/** The languages of Pocket TTS that lack a model, because a command gets one. */
+function missingPocket(setup: EngineSetup, found: SpeechEngine | undefined): MissingEngine[] {
+  const open = POCKET_MODELS.filter(({ isGated }) => !isGated);
+  const spoken = found?.capabilities.languages ?? [];
+  return open
+    .filter(({ language }) => !spoken.includes(language))
+    .map(({ name, language }) => {
+      const remedy = [...(isWanted(setup, 'pocket') ? [] : ['set ENGINE=auto']), fetching(name)].join(
+        ' and ',
+      );
+      return { name: 'pocket', remedy, languages: [language] };
+    });
+}
+
+function fetching(model: string): string {
+  return `fetch a model with: npm run parley -- pull ${model}`;
+}
+
 function flite(setup: EngineSetup, limits: EngineLimits): Found {
   if (isWanted(setup, 'flite')) return fliteEngine(limits);
   return { name: 'flite', remedy: 'set ENGINE=auto', languages: FLITE_LANGUAGES };
@@ -135,12 +174,20 @@ function lacks(name: string, remedy: string): ParleyError {
   return new ParleyError('ENGINE_UNAVAILABLE', `ENGINE=${name} lacks its engine: ${remedy}`);
 }
 
-/** Undefined without a checkpoint. */
-function nativeOf({ model, voices }: EngineGroups): EngineSetup['native'] {
-  const { directory, quantize, codecFormat, maxStreams, maxBatch, maxNewTokens } = model;
-  if (directory === undefined) return undefined;
+/** Undefined without a checkpoint of Qwen3-TTS. */
+function nativeOf(config: EngineGroups): EngineSetup['native'] {
+  const { directory } = config.model;
+  if (directory === undefined || isPocketFolder(directory)) return undefined;
+  return { directory, ...withoutFolder(config) };
+}
+
+function pocketOf(config: EngineGroups): EngineSetup['pocket'] {
+  return { config: config.pocket, native: withoutFolder(config) };
+}
+
+function withoutFolder({ model, voices }: EngineGroups): PocketOptions['native'] {
+  const { quantize, codecFormat, maxStreams, maxBatch, maxNewTokens } = model;
   return {
-    directory,
     quantize,
     codecFormat,
     ...deviceOptions(model, model.memory),

@@ -12,6 +12,12 @@ export interface Voice {
   /** BCP 47 tags this voice can speak, best first. */
   readonly languages: readonly string[];
   readonly description: string;
+  /** Licence of the recording that it was made from, if it has one of its own. */
+  readonly licence?: string;
+  /** Primary tags of the languages that it speaks unless another voice is named. */
+  readonly usualFor?: readonly string[];
+  /** Why it does not speak on this server. */
+  readonly refusal?: string;
   /** Id and origin of a voice made over HTTP. */
   readonly made?: { readonly id: string; readonly kind: VoiceReference['kind'] };
 }
@@ -166,6 +172,11 @@ export interface SpeechEngine {
   device(): EngineDevice;
   /** Known without loading, as are the capabilities. */
   voices(): Promise<readonly Voice[]>;
+  /**
+   * The name of its voice that stands for one of another product in this language; `name` in lower case. Undefined
+   * if it has none.
+   */
+  standIn?(name: string, language: string): string | undefined;
   /**
    * The sample rate in Hz at which the engine writes for this voice, or with '' for voices of references; the
    * caller opens the ring at this rate.

@@ -91,6 +91,7 @@ export class Engines implements SpeechRouting {
   readonly #missing: readonly MissingEngine[];
   /** Undefined if no engine has a voice of its own. */
   #default: Candidate | undefined;
+  #isDefaultStated = false;
   /** Default voice made over HTTP, and its engine. */
   #defaultCustom: { readonly name: string; readonly engine: SpeechEngine } | undefined;
   readonly #candidates: readonly Candidate[]; // preferred engines first, each one's first choice first
@@ -105,7 +106,7 @@ export class Engines implements SpeechRouting {
     this.#engines = engines;
     this.#candidates = candidates;
     this.#missing = missing;
-    [this.#default] = candidates;
+    this.#default = candidates.find(({ voice }) => voice.refusal === undefined);
   }
 
   /** Earlier engines are preferred. */
@@ -138,9 +139,15 @@ export class Engines implements SpeechRouting {
   get languageNotice(): string | undefined {
     const isEnglish = this.#candidates.every(({ primaries }) => [...primaries].every((tag) => tag === 'en'));
     if (!isEnglish || this.#candidates.length === 0) return undefined;
-    const espeak = this.#missing.find(({ name }) => name === 'espeak');
-    const other = espeak === undefined ? '' : `espeak (${espeak.remedy}), or `;
-    return `this server speaks English only; other languages need ${other}a checkpoint (set MODEL_DIR)`;
+    const others = this.#missing.filter(
+      ({ name, languages }) => name === 'espeak' || !languages.includes('en'),
+    );
+    const ways = ['espeak', 'pocket'].flatMap((engine) => {
+      const missing = others.find(({ name }) => name === engine);
+      return missing === undefined ? [] : [`${engine} (${missing.remedy})`];
+    });
+    const all = [...ways, 'a checkpoint (set MODEL_DIR)'].join(', or ');
+    return `this server speaks English only; other languages need ${all}`;
   }
 
   /** Loads every engine; rejects only if the default engine cannot be loaded. */
@@ -162,11 +169,24 @@ export class Engines implements SpeechRouting {
     const name = voice.trim().toLowerCase();
     const own = this.#named(name);
     if (own !== undefined) return this.#checked(own, language);
-    const standIn = this.#custom?.named(voice) === undefined ? standInFor(name) : undefined;
-    if (standIn === undefined) return this.#byCustom(voice, language);
-    const meant = this.#named(standIn);
-    const isAble = meant !== undefined && speaks(meant, language);
-    return { ...(isAble ? resolved(meant, language) : this.#byLanguage(language)), standsIn: true };
+    const isCustom = this.#custom?.named(voice) !== undefined;
+    const standIn = isCustom ? undefined : this.#standIn(name, language);
+    if (standIn === undefined && (isCustom || standInFor(name) === undefined))
+      return this.#byCustom(voice, language);
+    const meant = standIn === undefined ? this.#byLanguage(language) : resolved(standIn, language);
+    return { ...meant, standsIn: true };
+  }
+
+  /** The voice that stands for a name of another product, of the first engine that has one for it. */
+  #standIn(name: string, language: string | undefined): Candidate | undefined {
+    for (const engine of this.#engines) {
+      const spoken = language === undefined ? engine.capabilities.languages[0] : primaryTag(language);
+      const own = engine.standIn?.(name, spoken ?? '');
+      const found = this.#candidates.find((one) => one.engine === engine && one.voice.name === own);
+      if (found !== undefined && speaks(found, language)) return found;
+    }
+    const usual = this.#named(standInFor(name) ?? '');
+    return usual !== undefined && speaks(usual, language) ? usual : undefined;
   }
 
   /**
@@ -191,8 +211,12 @@ export class Engines implements SpeechRouting {
   useDefault(voice: string): void {
     const name = voice.trim().toLowerCase();
     const isCustom = this.#custom?.named(voice) !== undefined;
-    const found = this.#named(name) ?? (isCustom ? undefined : this.#named(standInFor(name) ?? ''));
-    if (found !== undefined) this.#default = found;
+    const found = this.#named(name) ?? (isCustom ? undefined : this.#standIn(name, undefined));
+    if (found !== undefined) {
+      checkAllowed(found);
+      this.#default = found;
+      this.#isDefaultStated = true;
+    }
     this.#defaultCustom =
       found === undefined ? { name: voice, ...this.#byCustom(voice, undefined) } : undefined;
   }
@@ -264,12 +288,15 @@ export class Engines implements SpeechRouting {
   /** Voices of the language, whatever its region; only those of usable engines if there are any. */
   #able(language: string): Candidate[] {
     const primary = primaryTag(language);
-    const all = this.#candidates.filter(({ primaries }) => primaries.has(primary));
+    const all = this.#candidates.filter(
+      ({ primaries, voice }) => primaries.has(primary) && voice.refusal === undefined,
+    );
     const now = all.filter(({ engine }) => engine.usable);
     return now.length > 0 ? now : all;
   }
 
   #checked(candidate: Candidate, language: string | undefined): ResolvedVoice {
+    checkAllowed(candidate);
     if (language === undefined || speaks(candidate, language)) return resolved(candidate, language);
     const primary = primaryTag(language);
     const others = this.#able(language);
@@ -301,7 +328,9 @@ export class Engines implements SpeechRouting {
     const usual = able.find((candidate) => candidate === this.#default);
     const engine = (able.find((candidate) => candidate.engine === this.#defaultEngine) ?? able[0])?.engine;
     const own = able.filter((candidate) => candidate.engine === engine);
+    const ofLanguage = own.find(({ voice }) => voice.usualFor?.includes(primaryTag(language)));
     const best =
+      (this.#isDefaultStated ? undefined : ofLanguage) ??
       [usual, ...own].find((candidate) => serves(candidate, language)) ??
       usual ??
       own.find((candidate) => serves(candidate, primaryTag(language))) ??
@@ -387,6 +416,14 @@ export class Engines implements SpeechRouting {
       { field: 'voice' },
     );
   }
+}
+
+/** Throws CAPABILITY_MISSING for a voice that does not speak on this server. */
+function checkAllowed({ voice: { name, refusal } }: Candidate): void {
+  if (refusal === undefined) return;
+  throw new ParleyError('CAPABILITY_MISSING', `the voice ${name} does not speak here: ${refusal}`, {
+    field: 'voice',
+  });
 }
 
 function speaks(candidate: Candidate, language: string | undefined): boolean {

@@ -27,6 +27,7 @@ test('the value has one group for each reader, and nobody can change the value o
     'access',
     'engines',
     'model',
+    'pocket',
     'voices',
     'texts',
     'limits',
@@ -63,7 +64,7 @@ test('a sentence has 2048 codec frames at most, or as many as the model is allow
 test('every mistake is reported at once, with the variable and what it may be', () => {
   assert.deepEqual(problemsOf({ PORT: 'http', ENGINE: 'sam', MAX_CALLS: '0', OPUS_COMPLEXITY: '3.5' }), [
     'PORT must be a number from 0 to 65535, not "http"',
-    'ENGINE must be one of auto, qwen3, openai, flite, espeak, not "sam"',
+    'ENGINE must be one of auto, qwen3, openai, pocket, flite, espeak, not "sam"',
     'MAX_CALLS must be a number from 1 to 100000, not "0"',
     'OPUS_COMPLEXITY must be a whole number, not "3.5"',
   ]);

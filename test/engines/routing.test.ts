@@ -12,6 +12,7 @@ import { InstantEngine, type InstantEngineOptions } from '../fakes/engines.js';
 
 const ABSENT = () => undefined;
 const PRESENT = () => '/packages/espeak-ng.js';
+const PULL = 'fetch a model with: npm run parley -- pull pocket-';
 const INSTALL = `install the optional package ${ESPEAK_PACKAGE}`;
 
 async function openEngines(
@@ -71,7 +72,7 @@ test('auto speaks English with flite and the rest with espeak', async (t) => {
       'LANGUAGE_UNAVAILABLE language no engine of this server speaks "tlh-x": flite speaks English only, espeak speaks 119 others',
     ],
   ]);
-  assert.deepEqual(engines.missing, []);
+  assert.deepEqual(new Set(engines.missing.map(({ name }) => name)), new Set(['pocket']));
 });
 
 test('without its package espeak is named as what is missing', async (t) => {
@@ -80,7 +81,7 @@ test('without its package espeak is named as what is missing', async (t) => {
     [{}, 'flite slt en'],
     [
       { language: 'fr-FR' },
-      `LANGUAGE_UNAVAILABLE language no engine of this server speaks French: flite speaks English only; the engine espeak would: ${INSTALL}`,
+      `LANGUAGE_UNAVAILABLE language no engine of this server speaks French: flite speaks English only; the engine espeak would: ${INSTALL}; the engine pocket would: ${PULL}fr`,
     ],
     [
       { voice: 'alloy', language: 'ja' },
@@ -101,10 +102,10 @@ test('espeak is used only where ESPEAK=1 says so, whether its package is there o
     [{}, 'flite slt en'],
     [
       { language: 'fr' },
-      'LANGUAGE_UNAVAILABLE language no engine of this server speaks French: flite speaks English only; the engine espeak would: set ESPEAK=1',
+      `LANGUAGE_UNAVAILABLE language no engine of this server speaks French: flite speaks English only; the engine espeak would: set ESPEAK=1; the engine pocket would: ${PULL}fr`,
     ],
   ]);
-  assert.deepEqual(engines.health(), { espeak: false, flite: true });
+  assert.deepEqual(engines.health(), { espeak: false, flite: true, pocket: false });
   const bare = await openEngines(t, { espeak: false, resolvePackage: ABSENT });
   assert.equal(bare.missing[0]?.remedy, `set ESPEAK=1 and ${INSTALL}`);
   const named = openEngines(t, { engine: 'espeak', espeak: false });
@@ -123,14 +124,17 @@ test('a server that speaks English only says what other languages need', async (
   const engines = await openEngines(t, { espeak: false });
   assert.equal(
     engines.languageNotice,
-    'this server speaks English only; other languages need espeak (set ESPEAK=1), or a checkpoint (set MODEL_DIR)',
+    `this server speaks English only; other languages need espeak (set ESPEAK=1), or pocket (${PULL}de), or a checkpoint (set MODEL_DIR)`,
   );
   assert.equal((await openEngines(t, {})).languageNotice, undefined);
 });
 
 test('an engine that is switched off is said to be so', async (t) => {
   const flite = await openEngines(t, { engine: 'flite' });
-  assert.match(choose(flite, { language: 'de' }), /the engine espeak would: set ENGINE=auto$/);
+  assert.match(
+    choose(flite, { language: 'de' }),
+    /the engine espeak would: set ENGINE=auto; the engine pocket would: set ENGINE=auto and fetch/,
+  );
   const bare = await openEngines(t, { engine: 'flite', resolvePackage: ABSENT });
   assert.match(choose(bare, { language: 'de' }), /the engine espeak would: set ENGINE=auto and install the/);
 });
@@ -326,9 +330,9 @@ test('health is asked of the engines each time, and what is missing is no engine
   speaking.usable = true;
   assert.deepEqual(engines.health(), { espeak: false, instant: true });
   const real = await openEngines(t, { engine: 'flite' });
-  assert.deepEqual(real.health(), { espeak: false, flite: true });
+  assert.deepEqual(real.health(), { espeak: false, flite: true, pocket: false });
   await real.close();
-  assert.deepEqual(real.health(), { espeak: false, flite: false });
+  assert.deepEqual(real.health(), { espeak: false, flite: false, pocket: false });
 });
 
 test('an engine that cannot be loaded stays in health, as one that cannot speak', async () => {

@@ -120,8 +120,8 @@ function isSet(flag: string | undefined): boolean {
   return flag !== undefined && /^(?:true|1)$/i.test(flag);
 }
 
-function voiceEntry({ name, engine, languages, description }: Voice) {
-  return { id: name, name, engine, languages, description };
+function voiceEntry({ name, engine, languages, description, licence, refusal }: Voice) {
+  return { id: name, name, engine, languages, description, licence, refusal };
 }
 
 async function model(speech: SpeechSource, id: string, created: number) {

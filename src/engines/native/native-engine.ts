@@ -56,6 +56,8 @@ export interface NativeModel {
   readonly facts: ModelFacts;
   readonly voices: readonly Voice[];
   readonly capabilities: EngineCapabilities;
+  /** What the log says of it besides. */
+  readonly about?: Readonly<Record<string, string>>;
   /** The checkpoint's name of a language; undefined if it has none. */
   languageOf(tag: string): string | undefined;
 }
@@ -152,8 +154,13 @@ export class NativeEngine implements SpeechEngine {
     return Promise.resolve(this.#model.voices);
   }
 
+  /** True if the voice is one of the checkpoint's. */
+  has(voice: string): boolean {
+    return this.#model.voices.some(({ name }) => name === voice);
+  }
+
   sampleRate(voice: string): number {
-    if (voice !== '' && !this.#model.voices.some(({ name }) => name === voice)) {
+    if (voice !== '' && !this.has(voice)) {
       throw new ParleyError('VOICE_UNKNOWN', `${this.name} has no voice "${voice}"`);
     }
     return this.#model.facts.sampleRate;
@@ -318,6 +325,7 @@ export class NativeEngine implements SpeechEngine {
   #newsOfLoad(): Readonly<Record<string, string>> {
     const { device = '', noCuda = '' } = this.#native?.facts ?? {};
     return {
+      ...this.#model.about,
       device,
       ...(noCuda === '' ? {} : { cuda: `none: ${noCuda}` }),
     };

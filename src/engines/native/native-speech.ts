@@ -26,7 +26,7 @@ interface SpeechAddon {
 
 /** Properties of a checkpoint; device, sizes and times are known after the load. */
 export interface ModelFacts extends NativeDeviceFacts {
-  readonly modelType: 'custom_voice' | 'voice_design' | 'base';
+  readonly modelType: 'custom_voice' | 'voice_design' | 'base' | 'pocket';
   readonly modelSize: string;
   /** Hz. */
   readonly sampleRate: number;

@@ -1,7 +1,4 @@
-// Describes a Qwen3-TTS checkpoint: its identity, voices, languages and capabilities.
-import { createHash, type Hash } from 'node:crypto';
-import { open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+// Describes a Qwen3-TTS checkpoint: its voices, languages and capabilities.
 import type { EngineCapabilities, Voice } from '../engine.js';
 import { primaryTag, tagOfName } from '../language-names.js';
 import type { ModelFacts } from '../native/native-speech.js';
@@ -65,41 +62,4 @@ export function capabilitiesOf(facts: ModelFacts): EngineCapabilities {
     textStreaming: true,
     languages: tagsOf(facts),
   };
-}
-
-const FILE = /\.(?:json|txt|safetensors)$/;
-const FOLDERS = ['', 'speech_tokenizer'];
-const PIECES = 64; // samples taken from each file
-const PIECE_BYTES = 4096;
-
-/**
- * A hash over the names, sizes and samples of the files, equal on every machine with a copy. Weights are
- * gigabytes, so it samples each file: differently trained models of equal size differ in nearly every sample.
- * Rejects if a file cannot be read.
- */
-export async function checkpointIdentity(directory: string): Promise<string> {
-  const hash = createHash('sha256');
-  for (const folder of FOLDERS) {
-    const names = (await readdir(join(directory, folder))).filter((name) => FILE.test(name)).toSorted();
-    for (const name of names) await addFile(hash, directory, join(folder, name));
-  }
-  return hash.digest('hex');
-}
-
-/** Adds pieces of a file at even distances, with its beginning and end; a small file is read whole. */
-async function addFile(hash: Hash, directory: string, name: string): Promise<void> {
-  const file = await open(join(directory, name));
-  try {
-    const { size } = await file.stat();
-    hash.update(JSON.stringify([name, size]));
-    const last = Math.max(0, size - PIECE_BYTES);
-    const step = Math.max(PIECE_BYTES, Math.floor(last / (PIECES - 1)));
-    const piece = Buffer.alloc(PIECE_BYTES);
-    for (let at = 0; at < last + step; at += step) {
-      const { bytesRead } = await file.read(piece, 0, PIECE_BYTES, Math.min(at, last));
-      hash.update(piece.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
 }

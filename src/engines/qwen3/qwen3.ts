@@ -1,8 +1,9 @@
 // Opens checkpoints of Qwen3-TTS in the native engine.
 import { ParleyError } from '../../errors.js';
+import { checkpointIdentity } from '../native/checkpoint-identity.js';
 import { NativeEngine, type NativeEngineOptions } from '../native/native-engine.js';
 import { inspectModel } from '../native/native-speech.js';
-import { capabilitiesOf, checkpointIdentity, languageOf, voicesOf } from './checkpoint.js';
+import { capabilitiesOf, languageOf, voicesOf } from './checkpoint.js';
 
 /**
  * Inspects the checkpoint without loading it. Rejects with ENGINE_UNAVAILABLE, naming the defect, if it is
@@ -14,7 +15,7 @@ export async function openQwen3(options: NativeEngineOptions): Promise<NativeEng
     const facts = await inspectModel(directory);
     const model = {
       engine: 'qwen3',
-      identity: await checkpointIdentity(directory),
+      identity: await checkpointIdentity(directory, ['speech_tokenizer']),
       facts,
       voices: voicesOf(facts),
       capabilities: capabilitiesOf(facts),

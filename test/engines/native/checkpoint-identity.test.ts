@@ -3,16 +3,20 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { checkpointIdentity } from '../../src/engines/qwen3/checkpoint.js';
+import { checkpointIdentity } from '../../../src/engines/native/checkpoint-identity.js';
 
 const BYTES = 5_000_000;
+
+function identityOf(folder: string): Promise<string> {
+  return checkpointIdentity(folder, ['speech_tokenizer']);
+}
 
 /** A folder like a checkpoint, with weights that are all the same byte. */
 function checkpoint(t: TestContext, weight = 1): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-identity-'));
   t.after(() => rmSync(folder, { recursive: true }));
   cpSync(
-    join(import.meta.dirname, '../../../native/test/golden/tiny-base/speech_tokenizer'),
+    join(import.meta.dirname, '../../../../native/test/golden/tiny-base/speech_tokenizer'),
     join(folder, 'speech_tokenizer'),
     { recursive: true },
   );
@@ -24,15 +28,15 @@ function checkpoint(t: TestContext, weight = 1): string {
 test('copies of a checkpoint are one, wherever they lie and whatever else lies there', async (t) => {
   const [one, copy] = [checkpoint(t), checkpoint(t)];
   writeFileSync(join(copy, 'README.md'), 'not read');
-  assert.equal(await checkpointIdentity(copy), await checkpointIdentity(one));
+  assert.equal(await identityOf(copy), await identityOf(one));
 });
 
 test('checkpoints whose configuration, weights, sizes or codec differ are others', async (t) => {
-  const identities = [await checkpointIdentity(checkpoint(t))];
+  const identities = [await identityOf(checkpoint(t))];
   const change = async (how: (folder: string) => void) => {
     const folder = checkpoint(t);
     how(folder);
-    identities.push(await checkpointIdentity(folder));
+    identities.push(await identityOf(folder));
   };
   await change((folder) => writeFileSync(join(folder, 'config.json'), '{"model_type": "qwen3_tts_"}'));
   await change((folder) => writeFileSync(join(folder, 'model.safetensors'), Buffer.alloc(BYTES, 2)));
@@ -52,5 +56,5 @@ test('checkpoints whose configuration, weights, sizes or codec differ are others
 });
 
 test('a folder that is no checkpoint is refused with the name of the missing file', async () => {
-  await assert.rejects(checkpointIdentity('/nowhere'), /ENOENT.*\/nowhere/);
+  await assert.rejects(identityOf('/nowhere'), /ENOENT.*\/nowhere/);
 });

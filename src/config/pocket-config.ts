@@ -1,0 +1,112 @@
+// Reads the variables of the speech engine Pocket TTS: its models, one for each language, and whether voices
+// for non-commercial use may speak. Nothing is downloaded here.
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { ConfigReader, Environment } from './environment.js';
+import { hubCache } from './model-config.js';
+import {
+  completePocketModels,
+  POCKET_TOKENIZER,
+  POCKET_WEIGHTS,
+  pocketFolder,
+  pocketInCache,
+} from './pocket-cache.js';
+import { POCKET_MODELS, type PocketModel, pocketLanguageOf, pocketModelNamed } from './pocket-catalog.js';
+import type { Variable } from './variables.js';
+
+/** A folder that the engine opens. */
+export interface PocketFolder {
+  readonly directory: string;
+  /** BCP 47 primary tag. */
+  readonly language: string;
+}
+
+export interface PocketConfig {
+  /** The folder of MODEL_DIR or MODEL_ID, if it is of Pocket TTS: it comes before all other engines. */
+  readonly stated: PocketFolder | undefined;
+  /** At most one for each language, preferred ones first. */
+  readonly models: readonly PocketFolder[];
+  /** Voices whose licence forbids commercial use may speak. */
+  readonly nonCommercial: boolean;
+}
+
+type Reader = ConfigReader<Variable>;
+
+const NONE = 'none';
+
+/** `directory`: the checkpoint of MODEL_DIR or MODEL_ID. */
+export function readPocketConfig(
+  read: Reader,
+  env: Environment,
+  directory: string | undefined,
+): PocketConfig {
+  const variable = read.raw('MODEL_DIR') === undefined ? 'MODEL_ID' : 'MODEL_DIR';
+  const isStated = directory !== undefined && isPocketFolder(directory);
+  return {
+    stated: isStated ? pocketFolderOf(read, variable, directory) : undefined,
+    models: readModels(read, env),
+    nonCommercial: read.flag('POCKET_NONCOMMERCIAL'),
+  };
+}
+
+function readModels(read: Reader, env: Environment): readonly PocketFolder[] {
+  const cache = hubCache(env);
+  const named = read.list('POCKET_MODELS');
+  if (named.length === 0) return oneForEach(completePocketModels(cache)).map((one) => inCache(cache, one));
+  if (named.some((name) => name.toLowerCase() === NONE)) {
+    if (named.length > 1) read.problem('POCKET_MODELS', `must be ${NONE} alone, or models without it`);
+    return [];
+  }
+  const folders = named.flatMap((name) => folderOf(read, name, cache) ?? []);
+  for (const [index, { language, directory }] of folders.entries()) {
+    const first = folders.findIndex((one) => one.language === language);
+    if (first === index) continue;
+    const both = `${folders[first]?.directory} and ${directory}`;
+    read.problem('POCKET_MODELS', `must have one model for each language, not two for ${language}: ${both}`);
+  }
+  return folders;
+}
+
+/** Undefined, with the problem told, for a name without a model. */
+function folderOf(read: Reader, name: string, cache: string): PocketFolder | undefined {
+  const known = pocketModelNamed(name);
+  if (known !== undefined) {
+    if (pocketInCache(cache, known).state === 'complete') return inCache(cache, known);
+    const command = `npm run parley -- pull ${known.name}`;
+    read.problem('POCKET_MODELS', `names ${known.name}, which is not in ${cache}; fetch it with: ${command}`);
+    return undefined;
+  }
+  if (!isPocketFolder(name)) {
+    const names = POCKET_MODELS.map((model) => model.name).join(', ');
+    const files = `${POCKET_WEIGHTS} and ${POCKET_TOKENIZER}`;
+    read.problem('POCKET_MODELS', `must be folders with ${files}, or of ${names}; not "${name}"`);
+    return undefined;
+  }
+  return pocketFolderOf(read, 'POCKET_MODELS', name);
+}
+
+/** True if the folder has a model of Pocket TTS, by the names of its files. */
+export function isPocketFolder(directory: string): boolean {
+  const has = (name: string) => existsSync(join(directory, name));
+  return has(POCKET_WEIGHTS) && has(POCKET_TOKENIZER) && !has('config.json');
+}
+
+/** A folder with the language that its name says; undefined, with the problem told, if it says none. */
+function pocketFolderOf(read: Reader, variable: Variable, directory: string): PocketFolder | undefined {
+  const language = pocketLanguageOf(basename(directory));
+  if (language !== undefined) return { directory, language };
+  const example = 'a name that begins with its language, such as german or english_mine';
+  read.problem(variable, `must lead to a folder of Pocket TTS with ${example}, not ${directory}`);
+  return undefined;
+}
+
+function inCache(cache: string, model: PocketModel): PocketFolder {
+  return { directory: pocketFolder(cache, model), language: model.language };
+}
+
+/** Of two models of a language the one that clones voices. */
+function oneForEach(models: readonly PocketModel[]): readonly PocketModel[] {
+  return models.filter(
+    (model) => model.isGated || !models.some((other) => other.isGated && other.language === model.language),
+  );
+}

@@ -1,0 +1,201 @@
+// Speaks with Pocket TTS: one model for each language, each loaded at its first use. The same voices speak all
+// languages.
+import type { PcmRing } from '../../audio/pcm-ring.js';
+import type { PocketConfig, PocketFolder } from '../../config/pocket-config.js';
+import { ParleyError } from '../../errors.js';
+import {
+  type EngineCapabilities,
+  type EngineDevice,
+  type EngineWork,
+  keepRingContract,
+  type SpeechClass,
+  type SpeechEnd,
+  type SpeechEngine,
+  type SynthesisRequest,
+  type Voice,
+} from '../engine.js';
+import { checkpointIdentity } from '../native/checkpoint-identity.js';
+import { NativeEngine, type NativeEngineOptions } from '../native/native-engine.js';
+import { inspectModel, type ModelFacts, type NativeOptions } from '../native/native-speech.js';
+import { voicesOf } from './model-voices.js';
+import { pocketStandIn } from './pocket-voices.js';
+
+export interface PocketOptions extends Omit<NativeEngineOptions, 'native'> {
+  readonly native: Omit<NativeOptions, 'directory'>;
+}
+
+export class PocketEngine implements SpeechEngine {
+  readonly name = 'pocket';
+  readonly identity: string;
+  readonly capabilities: EngineCapabilities;
+  /** By language, preferred ones first. */
+  readonly #models: ReadonlyMap<string, NativeEngine>;
+  readonly #voices: readonly Voice[];
+
+  private constructor(models: ReadonlyMap<string, NativeEngine>, voices: readonly Voice[]) {
+    this.#models = models;
+    this.#voices = voices;
+    this.identity = JSON.stringify([...models].map(([language, { identity }]) => [language, identity]));
+    this.capabilities = {
+      clone: false,
+      design: false,
+      instruct: false,
+      sampling: true,
+      wordTimes: false,
+      // Each chunk of text begins anew with the voice, so that text which follows gains nothing.
+      textStreaming: false,
+      languages: [...models.keys()],
+    };
+  }
+
+  /**
+   * Inspects the models without loading them. Rejects with ENGINE_UNAVAILABLE, naming the defect, if one is
+   * unusable.
+   */
+  static async open(
+    { stated, models: named, nonCommercial }: PocketConfig,
+    options: PocketOptions,
+  ): Promise<PocketEngine> {
+    const folders = [...(stated === undefined ? [] : [stated]), ...named].filter(
+      ({ language }, index, all) => all.findIndex((one) => one.language === language) === index,
+    );
+    const found = await Promise.all(folders.map((folder) => inspected(folder, folder === stated)));
+    const voices = voicesOf(found, nonCommercial);
+    const models = found.map(({ directory, language, facts, identity }) => {
+      const own = voices.filter(({ name }) => facts.speakers.includes(name));
+      const model = {
+        engine: 'pocket',
+        identity,
+        facts,
+        voices: own,
+        capabilities: { ...NO_CAPABILITIES, languages: [language] },
+        about: { language },
+        languageOf: () => undefined,
+      };
+      return [
+        language,
+        new NativeEngine(model, { ...options, native: { ...options.native, directory } }),
+      ] as const;
+    });
+    return new PocketEngine(new Map(models), voices);
+  }
+
+  get usable(): boolean {
+    return this.#all.some(({ usable }) => usable);
+  }
+
+  get trouble(): string | undefined {
+    const troubles = [...this.#models].flatMap(([language, { trouble }]) =>
+      trouble === undefined ? [] : `${language}: ${trouble}`,
+    );
+    return troubles.length === 0 ? undefined : troubles.join('; ');
+  }
+
+  get loaded(): boolean {
+    return this.#all.some(({ loaded }) => loaded);
+  }
+
+  get waiting(): number {
+    return sum(this.#all, ({ waiting }) => waiting);
+  }
+
+  waitingOf(kind: SpeechClass): number {
+    return sum(this.#all, (model) => model.waitingOf(kind));
+  }
+
+  device(): EngineDevice {
+    const devices = this.#all.map((model) => model.device());
+    const [first] = devices;
+    const main = devices.find(({ work }) => work !== undefined) ?? (first as EngineDevice);
+    const works = devices.flatMap(({ work }) => work ?? []);
+    return works.length < 2 ? main : { ...main, work: together(works) };
+  }
+
+  voices(): Promise<readonly Voice[]> {
+    return Promise.resolve(this.#voices);
+  }
+
+  standIn(name: string, language: string): string | undefined {
+    return pocketStandIn(name, language);
+  }
+
+  sampleRate(voice: string): number {
+    const model = this.#all.find((one) => one.has(voice)) ?? (this.#all[0] as NativeEngine);
+    return model.sampleRate(voice);
+  }
+
+  synthesize(request: SynthesisRequest, out: PcmRing, signal: AbortSignal): Promise<SpeechEnd> {
+    const model = this.#models.get(request.language);
+    if (model !== undefined) return model.synthesize(request, out, signal);
+    const reason = `the engine ${this.name} has no model for the language "${request.language}"`;
+    return keepRingContract(out, signal, () =>
+      Promise.reject(new ParleyError('LANGUAGE_UNAVAILABLE', reason, { field: 'language' })),
+    );
+  }
+
+  async load(): Promise<void> {
+    await Promise.all(this.#all.map((model) => model.load()));
+  }
+
+  async unload(): Promise<void> {
+    await Promise.all(this.#all.map((model) => model.unload()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((model) => model.close()));
+  }
+
+  get #all(): readonly NativeEngine[] {
+    return [...this.#models.values()];
+  }
+}
+
+const NO_CAPABILITIES = {
+  clone: false,
+  design: false,
+  instruct: false,
+  sampling: true,
+  wordTimes: false,
+  textStreaming: false,
+};
+
+interface Inspected extends PocketFolder {
+  readonly facts: ModelFacts;
+  readonly identity: string;
+}
+
+async function inspected(folder: PocketFolder, isStated: boolean): Promise<Inspected> {
+  const { directory } = folder;
+  try {
+    const [facts, identity] = await Promise.all([
+      inspectModel(directory),
+      checkpointIdentity(directory, ['embeddings']),
+    ]);
+    return { ...folder, facts, identity };
+  } catch (cause) {
+    const field = isStated ? 'MODEL_DIR' : 'POCKET_MODELS';
+    const names = isStated ? 'MODEL_DIR or MODEL_ID' : 'POCKET_MODELS';
+    const message = `the model of ${names} cannot be used: ${(cause as Error).message}`;
+    throw new ParleyError('ENGINE_UNAVAILABLE', message, { field, cause });
+  }
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0);
+}
+
+/** The models share a device and its thread. */
+function together(works: readonly EngineWork[]): EngineWork {
+  return {
+    streams: sum(works, ({ streams }) => streams),
+    busySeconds: sum(works, ({ busySeconds }) => busySeconds),
+    busyShare: Math.min(
+      1,
+      sum(works, ({ busyShare }) => busyShare),
+    ),
+    eager: sum(works, ({ eager }) => eager),
+    captures: sum(works, ({ captures }) => captures),
+    launches: sum(works, ({ launches }) => launches),
+    listBytes: sum(works, ({ listBytes }) => listBytes),
+  };
+}
