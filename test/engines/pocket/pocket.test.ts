@@ -1,0 +1,202 @@
+// The engine Pocket TTS through the addon, on a tiny checkpoint with random weights: languages, voices, their
+// licences, and names of other products. Sound quality is not tested.
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { PcmRing } from '../../../src/audio/pcm-ring.js';
+import type { PocketConfig } from '../../../src/config/pocket-config.js';
+import type { SynthesisRequest } from '../../../src/engines/engine.js';
+import type { EngineNews } from '../../../src/engines/engine-lifecycle.js';
+import { enginesOf, type EngineSetup } from '../../../src/engines/engine-setup.js';
+import { PocketEngine } from '../../../src/engines/pocket/pocket.js';
+import { ParleyError } from '../../../src/errors.js';
+import { GOLDEN } from '../golden.js';
+import { readAll } from '../read-ring.js';
+
+const RATE = 24_000;
+const FRAME = 1920;
+const NATIVE = {
+  quantize: 'none',
+  threads: 1,
+  cores: [],
+  maxStreams: 4,
+  maxNewTokens: 0,
+  maxVoices: 4,
+  warmUp: false,
+};
+const LIMITS = { maxWaiting: 8, renderTimeoutMs: 20_000 };
+const TINY = join(GOLDEN, 'pocket', 'tiny-current');
+/** Files of the golden voices. */
+const FILES = ['mono24k', 'stereo16k', 'tiny24k'];
+
+/** Names of voices by the names of their models' folders. */
+type Models = Readonly<Record<string, readonly string[]>>;
+
+function folders(t: TestContext, models: Models): PocketConfig['models'] {
+  const base = mkdtempSync(join(tmpdir(), 'parley-pocket-'));
+  t.after(() => rmSync(base, { recursive: true }));
+  return Object.entries(models).map(([name, voices]) => {
+    const directory = join(base, name);
+    const embeddings = join(directory, 'embeddings');
+    cpSync(TINY, directory, { recursive: true });
+    for (const [index, voice] of voices.entries()) {
+      const file = join(TINY, 'embeddings', `${FILES[index]}.safetensors`);
+      cpSync(file, join(embeddings, `${voice}.safetensors`));
+    }
+    for (const file of [...FILES, 'mono24k_old_form']) rmSync(join(embeddings, `${file}.safetensors`));
+    return { directory, language: name === 'german' ? 'de' : 'en' };
+  });
+}
+
+async function openPocket(t: TestContext, models: Models, news: EngineNews[] = []) {
+  const config = { stated: undefined, models: folders(t, models), nonCommercial: false };
+  const onNews = (one: EngineNews) => news.push(one);
+  const engine = await PocketEngine.open(config, { native: NATIVE, ...LIMITS, onNews });
+  t.after(() => engine.close());
+  return engine;
+}
+
+async function spoken(engine: PocketEngine, request: Partial<SynthesisRequest> & { voice: string }) {
+  const ring = PcmRing.open(RATE, RATE);
+  try {
+    const whole = { text: 'Good morning.', language: 'en', options: { seed: 7 }, ...request };
+    const work = engine.synthesize(whole, ring, new AbortController().signal);
+    const [{ samples }] = await Promise.all([readAll(ring), work]);
+    return samples;
+  } finally {
+    ring.close();
+  }
+}
+
+async function problemOf(work: Promise<unknown>): Promise<string> {
+  return await work.then(
+    () => assert.fail('it was not refused'),
+    (error: unknown) => (error instanceof ParleyError ? `${error.code} ${error.message}` : String(error)),
+  );
+}
+
+test('one voice speaks each language in which it has a file, with the model of the language', async (t) => {
+  const news: EngineNews[] = [];
+  const engine = await openPocket(t, { english: ['alba', 'vera'], german: ['juergen', 'alba'] }, news);
+  assert.deepEqual(engine.capabilities.languages, ['en', 'de']);
+  const voices = await engine.voices();
+  assert.deepEqual(
+    voices.map(({ name, languages, usualFor }) => [name, languages, usualFor]),
+    [
+      ['alba', ['en', 'de'], ['en']],
+      ['juergen', ['de'], ['de']],
+      ['vera', ['en'], []],
+    ],
+  );
+  const loaded = () => news.map((one) => [one.what, 'language' in one ? one['language'] : undefined]);
+  assert.equal(engine.loaded, false);
+  const english = await spoken(engine, { voice: 'alba' });
+  assert.ok(english.length > 0 && english.length % FRAME === 0);
+  assert.deepEqual(loaded(), [['loaded', 'en']]);
+  assert.ok((await spoken(engine, { voice: 'alba', language: 'de' })).length > 0);
+  assert.deepEqual(loaded(), [
+    ['loaded', 'en'],
+    ['loaded', 'de'],
+  ]);
+  assert.deepEqual(await spoken(engine, { voice: 'alba' }), english);
+  const french = spoken(engine, { voice: 'alba', language: 'fr' });
+  assert.match(await problemOf(french), /^LANGUAGE_UNAVAILABLE .*"fr"$/);
+});
+
+async function enginesWith(t: TestContext, models: Models, more: Partial<EngineSetup & PocketConfig> = {}) {
+  const { nonCommercial = false, ...setup } = more;
+  const config = { stated: undefined, models: folders(t, models), nonCommercial };
+  const engines = await enginesOf({
+    engine: 'auto',
+    ...LIMITS,
+    pocket: { config, native: NATIVE },
+    ...setup,
+  });
+  t.after(() => engines.close());
+  return engines;
+}
+
+test('each language has its own voice unless one is named, and comes before flite', async (t) => {
+  const engines = await enginesWith(t, { english: ['alba', 'vera'], german: ['juergen', 'alba'] });
+  const chosen = (request: Parameters<typeof engines.resolve>[0]) => {
+    const { engine, voice, language } = engines.resolve(request);
+    return `${engine.name} ${voice} ${language}`;
+  };
+  assert.equal(chosen({}), 'pocket alba en');
+  assert.equal(chosen({ language: 'en-GB' }), 'pocket alba en');
+  assert.equal(chosen({ language: 'de' }), 'pocket juergen de');
+  assert.equal(chosen({ language: 'de', voice: 'alba' }), 'pocket alba de');
+  assert.equal(chosen({ voice: 'slt' }), 'flite slt en');
+  assert.equal(chosen({ voice: 'coral' }), 'pocket vera en');
+  assert.equal(chosen({ voice: 'rachel' }), 'pocket alba en');
+  assert.equal(chosen({ voice: 'onyx', language: 'de' }), 'pocket juergen de');
+  // The voice that stands for it has no file here.
+  assert.equal(chosen({ voice: 'onyx' }), 'flite kal16 en');
+  engines.useDefault('alba');
+  assert.equal(chosen({ language: 'de' }), 'pocket alba de');
+});
+
+test('a voice for non-commercial use speaks only where the operator states it', async (t) => {
+  const models = { english: ['jean', 'marius'] };
+  const engines = await enginesWith(t, models);
+  assert.equal(engines.resolve({}).voice, 'marius');
+  const message = /CC BY-NC 4\.0.*POCKET_NONCOMMERCIAL=1/;
+  const refusal = { code: 'CAPABILITY_MISSING', field: 'voice', message };
+  assert.throws(() => engines.resolve({ voice: 'jean' }), refusal);
+  assert.throws(() => engines.useDefault('jean'), refusal);
+  const listed = (await engines.voices()).find(({ name }) => name === 'jean');
+  assert.equal(listed?.licence, 'CC BY-NC 4.0');
+  const free = await enginesWith(t, models, { nonCommercial: true });
+  assert.equal(free.resolve({ voice: 'jean' }).voice, 'jean');
+});
+
+test('a language without a model is told with the command that fetches one', async (t) => {
+  const engines = await enginesWith(t, { english: ['alba'] });
+  const command = /the engine pocket would: fetch a model with: npm run parley -- pull pocket-it/;
+  assert.throws(() => engines.resolve({ language: 'it' }), {
+    code: 'LANGUAGE_UNAVAILABLE',
+    message: command,
+  });
+  assert.deepEqual(engines.health(), { espeak: false, flite: true, pocket: true });
+  assert.equal(
+    await problemOf(enginesOf({ engine: 'pocket', ...LIMITS })),
+    'ENGINE_UNAVAILABLE ENGINE=pocket lacks its engine: fetch a model with: npm run parley -- pull pocket-en',
+  );
+  const flite = await enginesWith(t, { english: ['alba'] }, { engine: 'flite' });
+  assert.equal(flite.resolve({}).engine.name, 'flite');
+});
+
+test('a model that cannot be used is refused at the start, with its variable and the file', async (t) => {
+  const [model] = folders(t, { english: ['alba'] });
+  assert.ok(model !== undefined);
+  const file = join(model.directory, 'model.safetensors');
+  const options = { native: NATIVE, ...LIMITS };
+  const refusal = (variable: string) =>
+    new RegExp(`^ENGINE_UNAVAILABLE the model of ${variable} cannot be used: ${file}`);
+  const named = { stated: undefined, models: [model], nonCommercial: false };
+  const stated = { stated: model, models: [], nonCommercial: false };
+  truncateSync(file, 1000);
+  assert.match(await problemOf(PocketEngine.open(named, options)), refusal('POCKET_MODELS'));
+  assert.match(await problemOf(PocketEngine.open(stated, options)), refusal('MODEL_DIR or MODEL_ID'));
+  renameSync(file, `${file}.gone`);
+  assert.match(await problemOf(PocketEngine.open(named, options)), /model\.safetensors/);
+});
+
+test('a text that no chunk can hold is refused, and others go on', async (t) => {
+  const engine = await openPocket(t, { english: ['alba'] });
+  const [refused, whole] = await Promise.all([
+    problemOf(spoken(engine, { voice: 'alba', text: 'x'.repeat(10_000) })),
+    spoken(engine, { voice: 'alba' }),
+  ]);
+  assert.match(
+    refused,
+    /^TEXT_TOO_LONG a sentence has \d+ tokens and no mark that divides it; 400 are the most$/,
+  );
+  assert.ok(whole.length > 0);
+  for (const temperature of [0, 100]) {
+    const samples = await spoken(engine, { voice: 'alba', options: { seed: 1, temperature } });
+    assert.ok(samples.length > 0);
+  }
+});
