@@ -52,13 +52,18 @@ const MADE_VOICE = object(
   ['language', 'description', 'consent', 'ref_text', 'prompt'],
 );
 
-const VOICE = object({
-  id: STRING,
-  name: STRING,
-  engine: STRING,
-  languages: listOf({ ...STRING, description: 'BCP 47 tag' }),
-  description: STRING,
-});
+const VOICE = object(
+  {
+    id: STRING,
+    name: STRING,
+    engine: STRING,
+    languages: listOf({ ...STRING, description: 'BCP 47 tag' }),
+    description: STRING,
+    licence: { ...STRING, description: 'of the recording that the voice was made from' },
+    refusal: { ...STRING, description: 'why the voice does not speak on this server' },
+  },
+  ['licence', 'refusal'],
+);
 
 const LIST = { type: 'string', enum: ['list'] } as const;
 
