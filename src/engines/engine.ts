@@ -173,8 +173,8 @@ export interface SpeechEngine {
   /** Known without loading, as are the capabilities. */
   voices(): Promise<readonly Voice[]>;
   /**
-   * The name of its voice that stands for one of another product in this language; `name` in lower case. Undefined
-   * if it has none.
+   * The name of its voice that stands for one of another product in this language; `name` in lower case.
+   * Undefined if it has none.
    */
   standIn?(name: string, language: string): string | undefined;
   /**

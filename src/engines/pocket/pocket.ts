@@ -1,5 +1,5 @@
-// Speaks with Pocket TTS: one model for each language, each loaded at its first use. The same voices speak all
-// languages.
+// Speaks with Pocket TTS: one model for each language, each loaded at its first use. The same voices speak
+// all languages.
 import type { PcmRing } from '../../audio/pcm-ring.js';
 import type { PocketConfig, PocketFolder } from '../../config/pocket-config.js';
 import { ParleyError } from '../../errors.js';
