@@ -45,9 +45,7 @@ const ACTIVE_DB = -62;
 const PEAK_FALL_DB = 0.05;
 /** A band this much above its prediction has a voice in it. */
 const MARGIN = 10 ** 0.8;
-/** A loudspeaker that is driven too hard puts this part of all its energy into each band. */
-const OVERTONES = 10 ** -1.6;
-/** Such a loudspeaker plays soft sound louder: by this part of the distance to our peak. */
+/** An overdriven loudspeaker plays soft sound louder: by this part of the distance to our peak. */
 const COMPRESSION = 0.2;
 /** Energies are averaged over some 30 ms. */
 const SMOOTHING = 0.5;
@@ -64,7 +62,6 @@ export class EnvelopeWorkspace {
   readonly ours = new Float64Array(HOPS * BANDS);
   readonly callerDb = new Float64Array(BANDS);
   readonly predictedDb = new Float64Array(BANDS);
-  readonly predicted = new Float64Array(BANDS);
 }
 
 export class EchoEnvelope {
@@ -151,21 +148,14 @@ export class EchoEnvelope {
 
   /** Returns the part of the frame's energy above the prediction. */
   #compare(from: number): number {
-    const { caller, callerDb, predicted, predictedDb } = this.#work;
-    let total = 0;
-    for (let band = 0; band < BANDS; band++) {
-      const power = Math.exp(NATS * (predictedDb[band] as number));
-      predicted[band] = power;
-      total += power;
-    }
-    const overtones = OVERTONES * total;
+    const { caller, callerDb, predictedDb } = this.#work;
     let energy = 0;
     let unexplained = 0;
     for (let band = 0; band < BANDS; band++) {
       const power = caller[from + band] as number;
       callerDb[band] = decibels(power);
       energy += power;
-      unexplained += Math.max(0, power - MARGIN * Math.max(overtones, predicted[band] as number));
+      unexplained += Math.max(0, power - MARGIN * Math.exp(NATS * (predictedDb[band] as number)));
     }
     this.#energy = SMOOTHING * this.#energy + energy;
     this.#unexplained = SMOOTHING * this.#unexplained + unexplained;
