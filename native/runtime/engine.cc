@@ -46,29 +46,32 @@ Result<std::unique_ptr<const model::PocketCheckpoint>> OpenPocket(const std::str
   return checkpoint;
 }
 
+// Without a format the matrices are as the file has them. The keys and values of 16 bits are as good as those
+// of 32: 84 dB. On a GPU the kernels have bf16.
 Result<PocketFrameModel::Parts> ReadPocketParts(const EngineOptions& options, Format usual_cache) {
   using Choice = std::optional<Format>;
-  const auto backbone =
-      Pick<Choice>({"quantize of Pocket TTS",
-                    {{"none", Choice()}, {"int8", Format::kInt8}, {"int8-talker", Format::kInt8}}},
-                   options.quantize);
-  if (!backbone) return backbone.reason();
+  const auto whole =
+      Pick<bool>({"quantize of Pocket TTS", {{"none", false}, {"int8", true}, {"int8-talker", false}}},
+                 options.quantize);
+  if (!whole) return whole.reason();
   const auto codec =
       Pick<Choice>({"codec_format",
                     {{"", Choice()}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
                    options.codec_format);
   if (!codec) return codec.reason();
-  const auto cache =
-      Pick<Format>({"cache_format", {{"", usual_cache}, {"f32", Format::kF32}, {"bf16", Format::kBf16}}},
-                   options.cache_format);
+  const auto cache = Pick<Format>(
+      {"cache_format",
+       {{"", usual_cache}, {"f32", Format::kF32}, {"f16", Format::kF16}, {"bf16", Format::kBf16}}},
+      options.cache_format);
   if (!cache) return cache.reason();
-  return PocketFrameModel::Parts{*backbone, *codec, *cache, options.max_voices};
+  const Choice backbone = options.quantize == "none" ? Choice() : Format::kInt8;
+  return PocketFrameModel::Parts{backbone, *whole ? Format::kInt8 : *codec, *cache, options.max_voices};
 }
 
 // The calling thread reads the files, so that the device's thread can serve other models meanwhile.
 Result<std::unique_ptr<Engine>> OpenPocketEngine(const EngineOptions& options,
                                                  std::shared_ptr<Device> device) {
-  auto parts = ReadPocketParts(options, Format::kF32);
+  auto parts = ReadPocketParts(options, Format::kF16);
   if (!parts) return parts.reason();
   auto checkpoint = Attempt([&] { return OpenPocket(options.directory); });
   if (!checkpoint) return checkpoint.reason();
