@@ -30,6 +30,8 @@ const LEAST_DB = -100;
 const QUANTILE = 0.25;
 /** Before anything is known, every sound that is this much weaker than ours may be its echo. */
 const FIRST_GAIN_DB = -3;
+/** A band in which we were never loud has at most so much more gain than the others of its delay. */
+const UNKNOWN_ABOVE_DB = 6;
 const LEAST_GAIN_DB = -60;
 const MOST_GAIN_DB = 6;
 const FIRST_STEP_DB = 6;
@@ -72,6 +74,8 @@ export class EchoEnvelope {
   readonly #played = new Float32Array(ROW).fill(LEAST_DB);
   #newest = 0;
   readonly #gains = new Float32Array(ROW).fill(FIRST_GAIN_DB);
+  /** 1 where a gain was learned. */
+  readonly #known = new Uint8Array(ROW);
   readonly #steps = new Float32Array(LAGS).fill(FIRST_STEP_DB);
   readonly #peaks = new Float32Array(BANDS).fill(LEAST_DB);
   #energy = 0;
@@ -170,6 +174,7 @@ export class EchoEnvelope {
       const g = lag * BANDS;
       const step = slower * (this.#steps[lag] as number);
       let isActive = false;
+      let most = LEAST_GAIN_DB;
       for (let band = 0; band < BANDS; band++) {
         const ours = this.#ours[x + band] as number;
         if (ours < ACTIVE_DB || ours < (this.#peaks[band] as number) - ACTIVE_BELOW_PEAK_DB) continue;
@@ -179,10 +184,19 @@ export class EchoEnvelope {
         this.#gains[g + band] = isAbove
           ? Math.min(MOST_GAIN_DB, gain + QUANTILE * step)
           : Math.max(LEAST_GAIN_DB, gain - (1 - QUANTILE) * step);
+        this.#known[g + band] = 1;
+        most = Math.max(most, this.#gains[g + band] as number);
       }
+      if (isActive) this.#bound(g, most + UNKNOWN_ABOVE_DB);
       if (isActive && slower === 1)
         this.#steps[lag] = Math.max(STEP_DB, STEP_FALL * (this.#steps[lag] as number));
     }
+  }
+
+  /** Limits the gains of a delay that were not learned yet. */
+  #bound(row: number, most: number): void {
+    for (let g = row; g < row + BANDS; g++)
+      if (this.#known[g] === 0 && (this.#gains[g] as number) > most) this.#gains[g] = most;
   }
 }
 
