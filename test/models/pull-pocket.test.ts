@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { completePocketModels, pocketFolder, pocketInCache } from '../../src/config/pocket-cache.js';
 import { POCKET_VOICES, pocketModelNamed, type PocketModel } from '../../src/config/pocket-catalog.js';
+import { inspectModel } from '../../src/engines/native/native-speech.js';
 import { modelsCommand } from '../../src/models/models-command.js';
 import { GOLDEN } from '../engines/golden.js';
 import { type FakeRepository, refuse } from './fake-hub.js';
@@ -193,6 +194,30 @@ test('a YAML of the repository is fetched with the model', async (t) => {
   assert.equal(await pull.run('pocket-de'), 0, pull.err);
   const folder = pocketFolder(pull.cache, modelOf('pocket-de'));
   assert.deepEqual(readFileSync(join(folder, 'config.yaml')), YAML);
+});
+
+test('the engine opens the folder of a pulled model, with its voices, by the YAML or by the name', async (t) => {
+  const voice = readFileSync(join(TINY, 'embeddings', 'mono24k.safetensors'));
+  const voices = Object.fromEntries(
+    POCKET_VOICES.map(({ name }) => [`embeddings/${name}.safetensors`, voice]),
+  );
+  for (const more of [{ 'config.yaml': YAML }, {}] as Files[]) {
+    const [weights] = repositories('german', more);
+    assert.ok(weights !== undefined);
+    const pull = await PullUnderTest.openAll(t, [
+      weights,
+      { id: OPEN, commit: VOICES_COMMIT, files: under('german', voices) },
+    ]);
+    assert.equal(await pull.run('pocket-de'), 0, pull.err);
+    const inspected = inspectModel(pocketFolder(pull.cache, modelOf('pocket-de')));
+    if ('config.yaml' in more) {
+      const { speakers, sampleRate } = await inspected;
+      assert.deepEqual([speakers, sampleRate], [['alba', 'juergen', 'marius', 'vera'], 24_000]);
+    } else {
+      // The configuration of the published model is another than that of these weights.
+      await assert.rejects(inspected, /tokenizer\.model: expected 4000 pieces, .* found 499/);
+    }
+  }
 });
 
 test('a commit that lacks a file is refused before anything is fetched', async (t) => {
