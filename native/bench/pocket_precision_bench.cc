@@ -1,5 +1,5 @@
-// What number formats change of a Pocket TTS model of full size: signal-to-noise ratios against the same
-// model in float32, with its own latents fed to all of them. Write a checkpoint first:
+// Measures what number formats change of a Pocket TTS model of full size: signal-to-noise ratios against the
+// same model in float32, with its own latents fed to all of them. Write a checkpoint first:
 //
 //   write_checkpoint --type pocket --size 100m --out /tmp/pocket && pocket_precision_bench /tmp/pocket
 #include <cstdio>

@@ -146,7 +146,7 @@ class PocketFrameModel final : public FrameModel {
   std::list<NamedVoice> voices_;  // most recently used first
   EngineFacts facts_;
   StageTimes times_;
-  // Of one call.
+  // These are of one call.
   std::vector<model::PocketStream*> streams_;
   std::vector<model::LatentResult> made_;
   std::vector<float> latents_;

@@ -141,7 +141,7 @@ void ActivationsAreWhatDoublePrecisionSays() {
   }
 }
 
-// Where e^x is nearly 1, little would be left of e^x - 1.
+// Little would be left of e^x - 1 where e^x is nearly 1.
 void EluIsExactNearZero() {
   const auto kernels = MakeKernels(*Variants().back());
   std::vector<float> x;

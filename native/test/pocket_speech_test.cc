@@ -88,7 +88,7 @@ void FewerBitsSpeakNearlyAlike() {
       "--model", kModel,         "--voice", "mono24k",
       "--text",  "Hello world.", "--noise", VectorsOf("tiny-current__gen_short")};
   const Values exact = Spoken(request).samples;
-  // What int8 changes comes back with every latent, so that only the first frame is nearly the same.
+  // The changes by int8 come back with every latent, so that only the first frame is nearly the same.
   const struct {
     const char *option, *value;
     size_t samples;

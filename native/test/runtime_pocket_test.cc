@@ -131,7 +131,7 @@ void WhatCannotBeSpokenIsRefused() {
            "this model of Pocket TTS takes no recording");
 }
 
-// What is written with random weights never ends.
+// The speech of random weights never ends.
 void AChunkWithoutAnEndStopsAtItsMostFramesAndTheNextIsSpoken() {
   TempFolder folder;
   tools::WriteCheckpoint(tools::PocketSizesNamed("tiny"), folder.path(), {});

@@ -49,8 +49,8 @@ class PocketModel {
   PocketModel(SpeechKernels& kernels, const PocketCheckpoint& checkpoint,
               const PocketModelOptions& options = {});
 
-  // What a voice's file holds, or what the backbone makes of its rows, in the backend's memory: streams begin
-  // with it. Made once for all streams.
+  // Puts what a voice's file holds, or what the backbone makes of its rows, into the backend's memory. All
+  // streams of the voice begin with it.
   std::shared_ptr<const KvState> LoadVoice(const PocketVoice& voice);
   // Bytes of a stream, or of a voice, of so many positions.
   size_t StreamBytes(size_t positions) const;
