@@ -96,6 +96,7 @@ test('the npm package openai ends a turn by itself, and asks for the answer', as
   const { realtime, all, errors } = await converse(t, agentOf(chat));
   const input = { turn_detection: null };
   realtime.send({ type: 'session.update', session: { type: 'realtime', audio: { input } } });
+  await until(() => all('session.updated').length > 0);
   for (const piece of spoken())
     realtime.send({ type: 'input_audio_buffer.append', audio: piece.toString('base64') });
   realtime.send({ type: 'input_audio_buffer.commit' });
