@@ -157,7 +157,7 @@ class PocketSpeaker {
     times_.load = MillisecondsFrom(begin);
   }
 
-  // Of one chunk; `stream` has room for it.
+  // Speaks one chunk; `stream` has room for it.
   void Speak(const TextChunk& chunk, std::shared_ptr<const Noise> noise, PocketStream* stream) {
     Steady::time_point begin = Steady::now();
     stream->BeginChunk(chunk, std::move(noise));

@@ -42,7 +42,7 @@ export interface PocketInCache {
   readonly bytes: number;
 }
 
-/** What the cache has of a model. Reads no file. */
+/** Tells what the cache has of a model. It reads no file. */
 export function pocketInCache(cache: string, model: PocketModel): PocketInCache {
   const folder = pocketFolder(cache, model);
   const voices = entriesOf(join(folder, VOICE_FOLDER))

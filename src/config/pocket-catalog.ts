@@ -91,7 +91,7 @@ export type VoiceLicence = 'CC0 1.0' | 'CC BY 4.0' | 'CC BY-NC 4.0' | 'not state
 export interface PocketVoice {
   readonly name: string;
   readonly gender: 'female' | 'male';
-  /** Of the recording that the voice was made from. */
+  /** The licence of the recording that the voice was made from. */
   readonly licence: VoiceLicence;
 }
 

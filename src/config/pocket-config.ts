@@ -104,7 +104,7 @@ function inCache(cache: string, model: PocketModel): PocketFolder {
   return { directory: pocketFolder(cache, model), language: model.language };
 }
 
-/** Of two models of a language the one that clones voices. */
+/** Prefers, of two models of a language, the one that clones voices. */
 function oneForEach(models: readonly PocketModel[]): readonly PocketModel[] {
   return models.filter(
     (model) => model.isGated || !models.some((other) => other.isGated && other.language === model.language),

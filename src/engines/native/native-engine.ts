@@ -47,11 +47,11 @@ export interface NativeEngineOptions extends EngineLimits {
   readonly native: NativeOptions;
 }
 
-/** What a checkpoint is within this server. */
+/** A checkpoint, as this server knows it. */
 export interface NativeModel {
   /** Name of the engine. */
   readonly engine: string;
-  /** Of the files alone; the same files with other options sound otherwise. */
+  /** A hash of the files alone; the same files with other options sound otherwise. */
   readonly identity: string;
   readonly facts: ModelFacts;
   readonly voices: readonly Voice[];

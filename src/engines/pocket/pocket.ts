@@ -17,8 +17,7 @@ import {
 import { checkpointIdentity } from '../native/checkpoint-identity.js';
 import { NativeEngine, type NativeEngineOptions } from '../native/native-engine.js';
 import { inspectModel, type ModelFacts, type NativeOptions } from '../native/native-speech.js';
-import { voicesOf } from './model-voices.js';
-import { pocketStandIn } from './pocket-voices.js';
+import { pocketStandIn, voicesOf } from './pocket-voices.js';
 
 export interface PocketOptions extends Omit<NativeEngineOptions, 'native'> {
   readonly native: Omit<NativeOptions, 'directory'>;
