@@ -1,0 +1,86 @@
+// A text of Pocket TTS while it is spoken.
+#ifndef PARLEY_RUNTIME_POCKET_GENERATION_H_
+#define PARLEY_RUNTIME_POCKET_GENERATION_H_
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/pocket/latent_decoder.h"
+#include "model/pocket/pocket_checkpoint.h"
+#include "model/pocket/pocket_model.h"
+#include "runtime/frame_model.h"
+
+namespace parley::runtime {
+
+// A text of Pocket TTS: its chunks, of which one is spoken after the other, and the latents that are not
+// decoded yet.
+class PocketGeneration final : public Generation {
+ public:
+  // The checkpoint outlives it.
+  PocketGeneration(const model::PocketCheckpoint& checkpoint, std::shared_ptr<const model::KvState> voice,
+                   float temperature, uint64_t seed);
+
+  // A text that comes bit by bit is spoken when it is whole: its chunks are cut by its sentences.
+  Result<Done, Refusal> AddText(std::string_view text, bool last) override;
+  bool Ready() const override { return !chunks_.empty(); }
+  bool Starved() const override { return false; }
+  bool TextEnded() const override { return ended_; }
+  size_t TextTokens() const override { return text_tokens_; }
+  size_t PromptRows() const override;
+  size_t PromptLeft() const override { return stream_ == nullptr ? 0 : stream_->prompt_left(); }
+  std::optional<size_t> MostFrames() const override;
+
+  const model::KvState& voice() const { return *voice_; }
+  size_t positions() const;  // of the longest chunk, behind the voice
+  // Throws std::bad_alloc.
+  void Begin(const model::PocketModel& model, size_t draws);
+  model::PocketStream* stream() const { return stream_.get(); }
+  // The last draw gives no frame.
+  bool has_draws() const { return draws_left_ > 1; }
+  // Takes the result of a step, with a latent of `count` numbers. Behind a chunk's last frame it begins the
+  // next one.
+  FrameResult Take(model::LatentResult result, const float* latent, size_t count);
+
+  // The next frames to decode: of one chunk, and at most `most` of those that were made. They count as
+  // decoded.
+  struct Piece {
+    model::CodecState* state;
+    const float* latents;
+    size_t frames;
+  };
+  Piece NextPiece(size_t most, const model::LatentDecoder& decoder);
+
+ private:
+  // Latents of a chunk, of which `given` are decoded.
+  struct Made {
+    size_t chunk;
+    std::vector<float> latents;
+    size_t frames = 0, given = 0;
+  };
+
+  void BeginChunk(size_t chunk);
+
+  const model::PocketCheckpoint& checkpoint_;
+  const std::shared_ptr<const model::KvState> voice_;
+  const float temperature_;
+  const uint64_t seed_;
+  std::string text_;  // as it came, until it is whole
+  bool ended_ = false;
+  size_t text_tokens_ = 0;
+  std::vector<model::TextChunk> chunks_;
+  size_t chunk_ = 0;  // that is spoken
+  size_t draws_left_ = 0;
+  bool ran_on_ = false;  // a chunk's speech had no end
+  std::unique_ptr<model::PocketStream> stream_;
+  std::unique_ptr<model::CodecState> codec_;
+  size_t codec_chunk_ = 0;  // whose latents the codec's state has seen
+  std::list<Made> undecoded_;
+};
+
+}  // namespace parley::runtime
+
+#endif  // PARLEY_RUNTIME_POCKET_GENERATION_H_
