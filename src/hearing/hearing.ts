@@ -24,6 +24,7 @@ import {
   type ToHearingWorker,
 } from './hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
+import { disableTelemetry } from '../onnx/telemetry.js';
 import { changedSettings } from './hearing-settings.js';
 
 interface HearingOptions {
@@ -180,6 +181,7 @@ export class Hearing {
     let isReady = false;
     this.#failure = undefined;
     this.#endOfTurnProblem = undefined;
+    disableTelemetry();
     const worker = new Worker(script ?? new URL('./hearing-worker.js', import.meta.url), {
       name: 'parley-hearing',
       workerData: data,

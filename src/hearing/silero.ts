@@ -7,13 +7,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type * as Onnx from 'onnxruntime-node';
-import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
 import { ParleyError } from '../errors.js';
 import { WINDOW_SAMPLES } from '../media/ears.js';
+import { floats, floatTensor, type Graph, longs, longTensor, openGraph, type Tensor } from '../onnx/graph.js';
 import { SAMPLE_RATE } from './ear-source.js';
 import type { VoiceMemory, VoiceModel } from './voice-model.js';
 
+const KIND = 'Silero VAD model of version 5';
 const MODEL = join('src', 'hearing', 'models', 'silero_vad_v5.onnx');
 const MODEL_SHA256 = '2623a2953f6ff3d2c1e61740c6cdb7168133479b267dfef114a4a3cc5bdd788f';
 
@@ -21,14 +21,16 @@ const CONTEXT_SAMPLES = 64;
 const ROW_SAMPLES = CONTEXT_SAMPLES + WINDOW_SAMPLES;
 const STATE = 128; // numbers in each of the two layers
 const MOST_ROWS = 256;
-const INPUTS = ['input', 'state', 'sr'];
-const OUTPUTS = ['output', 'stateN'];
+const PORTS = {
+  inputs: { input: floats('free', 'any'), state: floats(2, 'free', STATE), sr: longs() },
+  outputs: { output: floats('free', 1), stateN: floats(2, 'free', STATE) },
+};
 const REST_WINDOWS = 30; // of silence, after which the state changes no more
 
 /** Tensors of one number of rows: views of the same buffers. */
 interface Batch {
   readonly feeds: Readonly<Record<string, Tensor>>;
-  readonly fetches: Readonly<Record<string, Tensor>>;
+  readonly fetches: Readonly<Record<'output' | 'stateN', Tensor>>;
 }
 
 class SileroMemory implements VoiceMemory {
@@ -58,23 +60,20 @@ export class SileroModel implements VoiceModel<SileroMemory> {
   readonly mostWindows = MOST_ROWS;
   /** SHA-256 of the model file. */
   readonly sha256: string;
-  readonly #session: InferenceSession;
-  readonly #Tensor: TensorConstructor;
+  readonly #graph: Graph<typeof PORTS.outputs>;
   readonly #input = new Float32Array(MOST_ROWS * ROW_SAMPLES);
   readonly #state = new Float32Array(MOST_ROWS * 2 * STATE);
   readonly #output = new Float32Array(MOST_ROWS);
   readonly #newState = new Float32Array(MOST_ROWS * 2 * STATE);
   /** State after silence. From the zeros of its start the model finds an onset up to 200 ms later. */
   readonly #atRest = new Float32Array(2 * STATE);
-  readonly #rate: Tensor;
+  readonly #rate = longTensor([SAMPLE_RATE], []);
   readonly #batches: Batch[] = [];
   readonly #memories: SileroMemory[] = [];
   #isDone = false;
 
-  private constructor(session: InferenceSession, tensor: TensorConstructor, sha256: string) {
-    this.#session = session;
-    this.#Tensor = tensor;
-    this.#rate = new tensor('int64', BigInt64Array.of(BigInt(SAMPLE_RATE)), []);
+  private constructor(graph: Graph<typeof PORTS.outputs>, sha256: string) {
+    this.#graph = graph;
     this.sha256 = sha256;
   }
 
@@ -89,19 +88,9 @@ export class SileroModel implements VoiceModel<SileroMemory> {
     if (file === undefined && sha256 !== MODEL_SHA256) {
       throw new ParleyError('CONFIG_INVALID', `${path} is damaged: its SHA-256 is ${sha256}`);
     }
-    const runtime = await loadRuntime();
-    const session = await runtime.InferenceSession.create(bytes, {
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      logSeverityLevel: 3,
-    }).catch((error: unknown) => {
-      throw new ParleyError('CONFIG_INVALID', `${path} is no ONNX model: ${firstLine(error)}`, {
-        cause: error,
-      });
-    });
-    const model = new SileroModel(session, runtime.Tensor, sha256);
-    await model.#check(path);
+    const graph = await openGraph({ file: path, bytes, kind: KIND }, PORTS);
+    const model = new SileroModel(graph, sha256);
+    await model.#warmUp(path);
     return model;
   }
 
@@ -127,7 +116,7 @@ export class SileroModel implements VoiceModel<SileroMemory> {
       this.#state.set(state.subarray(STATE), (rows + row) * STATE);
     }
     const { feeds, fetches } = (this.#batches[rows] ??= this.#newBatch(rows));
-    await this.#session.run(feeds, fetches);
+    await this.#graph.runInto(feeds, fetches);
     for (const [row, { state }] of this.#memories.entries()) {
       state.set(this.#newState.subarray(row * STATE, (row + 1) * STATE));
       state.set(this.#newState.subarray((rows + row) * STATE, (rows + row + 1) * STATE), STATE);
@@ -139,7 +128,7 @@ export class SileroModel implements VoiceModel<SileroMemory> {
   }
 
   close(): Promise<void> {
-    return this.#session.release();
+    return this.#graph.close();
   }
 
   #newBatch(rows: number): Batch {
@@ -148,24 +137,20 @@ export class SileroModel implements VoiceModel<SileroMemory> {
     const input = this.#input.subarray(0, rows * ROW_SAMPLES);
     return {
       feeds: {
-        input: new this.#Tensor('float32', input, [rows, ROW_SAMPLES]),
-        state: new this.#Tensor('float32', this.#state.subarray(0, stateLength), state),
+        input: floatTensor(input, [rows, ROW_SAMPLES]),
+        state: floatTensor(this.#state.subarray(0, stateLength), state),
         sr: this.#rate,
       },
       fetches: {
-        output: new this.#Tensor('float32', this.#output.subarray(0, rows), [rows, 1]),
-        stateN: new this.#Tensor('float32', this.#newState.subarray(0, stateLength), state),
+        output: floatTensor(this.#output.subarray(0, rows), [rows, 1]),
+        stateN: floatTensor(this.#newState.subarray(0, stateLength), state),
       },
     };
   }
 
-  /** Another model has other names or shapes. Its first runs also warm it up, and bring it to rest. */
-  async #check(path: string): Promise<void> {
-    const { inputNames, outputNames } = this.#session;
-    const isSame =
-      inputNames.toSorted().join() === INPUTS.toSorted().join() && outputNames.join() === OUTPUTS.join();
+  /** The first runs show that the graph takes these rows. They also warm it up, and bring it to rest. */
+  async #warmUp(path: string): Promise<void> {
     try {
-      if (!isSame) throw new Error(`its inputs are ${inputNames.join(', ')}`);
       const memory = this.newMemory();
       for (let window = 0; window < REST_WINDOWS; window++) {
         this.add(memory, new Float32Array(WINDOW_SAMPLES));
@@ -174,8 +159,7 @@ export class SileroModel implements VoiceModel<SileroMemory> {
       this.#atRest.set(memory.state);
     } catch (error) {
       await this.close();
-      const message = `${path} is no Silero VAD model of version 5: ${firstLine(error)}`;
-      throw new ParleyError('CONFIG_INVALID', message, { cause: error });
+      throw new ParleyError('CONFIG_INVALID', `${path} is no ${KIND}: ${firstLine(error)}`, { cause: error });
     }
   }
 }
@@ -196,17 +180,6 @@ async function readModel(path: string): Promise<Buffer> {
     return await readFile(path);
   } catch (error) {
     throw new ParleyError('CONFIG_INVALID', `the model ${path} cannot be read: ${firstLine(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-async function loadRuntime(): Promise<typeof Onnx> {
-  try {
-    const loaded = (await import('onnxruntime-node')) as typeof Onnx & { default?: typeof Onnx };
-    return loaded.default ?? loaded;
-  } catch (error) {
-    throw new ParleyError('CAPABILITY_MISSING', `onnxruntime-node cannot be loaded: ${firstLine(error)}`, {
       cause: error,
     });
   }
