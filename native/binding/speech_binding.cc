@@ -111,6 +111,7 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
   object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
   object.Set("speakers", Names(env, facts.speakers));
   object.Set("languages", Names(env, facts.languages));
+  object.Set("voiceProblems", Names(env, facts.voice_problems));
   object.Set("openFrames", ToNumber(env, facts.open_frames));
   object.Set("weightBytes", ToNumber(env, facts.weight_bytes));
   object.Set("streamBytes", ToNumber(env, facts.stream_bytes));

@@ -104,7 +104,8 @@ struct EngineFacts {
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
   std::vector<std::string> speakers, languages;
-  size_t open_frames = 0;  // limit of a generation that begins before its text is complete
+  std::vector<std::string> voice_problems;  // of voices that are no speakers, because their files do not fit
+  size_t open_frames = 0;                   // limit of a generation that begins before its text is complete
   size_t weight_bytes = 0, stream_bytes = 0;
   double load_ms = 0, warm_up_ms = 0;
 };

@@ -36,7 +36,16 @@ EngineFacts FactsOf(const model::PocketCheckpoint& checkpoint, const std::string
   facts.model_type = "pocket";
   facts.model_size = std::to_string(config.backbone.layers) + " layers";
   facts.sample_rate = static_cast<uint32_t>(config.codec.sample_rate);
-  facts.speakers = VoicesIn(directory);
+  for (std::string& name : VoicesIn(directory)) {
+    std::string problem;
+    const bool fits =
+        model::PocketVoice::Fits(directory + kVoiceFolder + name + kVoiceFile, config.backbone, &problem);
+    if (fits) {
+      facts.speakers.push_back(std::move(name));
+    } else {
+      facts.voice_problems.push_back(std::move(problem));
+    }
+  }
   return facts;
 }
 

@@ -19,7 +19,7 @@
 
 namespace parley::runtime {
 
-// The facts without device, times and sizes. The voices are those of the folder.
+// The facts without device, times and sizes. The voices are those of the folder that fit the model.
 EngineFacts FactsOf(const model::PocketCheckpoint& checkpoint, const std::string& directory);
 
 class PocketFrameModel final : public FrameModel {

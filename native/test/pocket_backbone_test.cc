@@ -129,6 +129,14 @@ std::string ProblemOfVoice(const std::string& path, const std::string& model) {
   return problem;
 }
 
+// The problem of a file whose names or shapes do not fit; empty for one that fits.
+std::string MisfitOf(const std::string& path, const std::string& model) {
+  std::string problem;
+  const bool fits = PocketVoice::Fits(path, CheckpointOf(model)->config().backbone, &problem);
+  CHECK_EQ(fits, problem.empty());
+  return problem;
+}
+
 void VoicesOfOtherModelsAreRefused() {
   const std::string voice = kPocket + "/tiny-current/embeddings/mono24k.safetensors";
   CHECK(ProblemOfVoice(voice, "tiny-first").find("this may be a voice of another model") !=
@@ -136,6 +144,17 @@ void VoicesOfOtherModelsAreRefused() {
   CHECK(ProblemOfVoice(kPocket + "/tiny-current/model.safetensors", "tiny-current")
             .find("transformer.layers.0.self_attn/offset: expected one integer") != std::string::npos);
   ProblemOfVoice(kPocket + "/missing.safetensors", "tiny-current");
+}
+
+void MisfitsAreFoundWithoutTheNumbers() {
+  const std::string voices = kPocket + "/tiny-current/embeddings/",
+                    rows = kPocket + "/tiny-first/embeddings/";
+  CHECK_EQ(MisfitOf(voices + "mono24k.safetensors", "tiny-current"), "");
+  CHECK_EQ(MisfitOf(rows + "mono24k_old_form.safetensors", "tiny-first"), "");
+  for (const std::string& path : {voices + "mono24k.safetensors", rows + "missing.safetensors"})
+    CHECK_EQ(MisfitOf(path, "tiny-first"), ProblemOfVoice(path, "tiny-first"));
+  const std::string other = rows + "mono24k_old_form.safetensors";
+  CHECK_EQ(MisfitOf(other, "tiny-current"), ProblemOfVoice(other, "tiny-current"));
 }
 
 void DamagedVoicesAreRefused() {
@@ -207,6 +226,7 @@ TEST_GROUP(pocket_backbone) {
       {"rows of a voice become its published state", RowsOfAVoiceBecomeItsPublishedState},
       {"batched is alone", BatchedIsAlone},
       {"voices of other models are refused", VoicesOfOtherModelsAreRefused},
+      {"misfits are found without the numbers", MisfitsAreFoundWithoutTheNumbers},
       {"damaged voices are refused", DamagedVoicesAreRefused},
       {"a voice needs room", AVoiceNeedsRoom},
       {"checkpoints that do not fit are refused", CheckpointsThatDoNotFitAreRefused},

@@ -15,8 +15,9 @@ namespace {
 // Reads one layer after the other; the first problem stays.
 class VoiceReader {
  public:
-  VoiceReader(const SafetensorsFile& file, const TransformerConfig& backbone)
-      : file_(file), heads_(backbone.heads), head_dim_(backbone.head_dim) {}
+  // Without `numbers` it checks the shapes of arrays, and leaves them empty.
+  VoiceReader(const SafetensorsFile& file, const TransformerConfig& backbone, bool numbers)
+      : file_(file), heads_(backbone.heads), head_dim_(backbone.head_dim), numbers_(numbers) {}
 
   // Positions that the layer holds; 0 with a problem.
   size_t PositionsOf(const std::string& layer) {
@@ -46,6 +47,7 @@ class VoiceReader {
                                 "]: this may be a voice of another model");
       return {};
     }
+    if (!numbers_) return {};
     const auto width = static_cast<size_t>(heads_ * head_dim_);
     std::vector<float> values(positions * width);
     const size_t begin = which * static_cast<size_t>(cache->shape[2]) * width * sizeof(float);
@@ -64,6 +66,7 @@ class VoiceReader {
                             "]: this may be a voice of another model");
       return {};
     }
+    if (!numbers_) return {};
     std::vector<float> rows(tensor.bytes / sizeof(float));
     std::memcpy(rows.data(), tensor.data, tensor.bytes);
     if (!AllUsable(rows)) Fail(tensor.name, "finite numbers");
@@ -90,6 +93,7 @@ class VoiceReader {
 
   const SafetensorsFile& file_;
   const int64_t heads_, head_dim_;
+  const bool numbers_;
   std::string problem_;
 };
 
@@ -98,9 +102,19 @@ class VoiceReader {
 std::unique_ptr<const PocketVoice> PocketVoice::Open(const std::string& path,
                                                      const TransformerConfig& backbone,
                                                      std::string* problem) {
+  return Read(path, backbone, true, problem);
+}
+
+bool PocketVoice::Fits(const std::string& path, const TransformerConfig& backbone, std::string* problem) {
+  return Read(path, backbone, false, problem) != nullptr;
+}
+
+std::unique_ptr<const PocketVoice> PocketVoice::Read(const std::string& path,
+                                                     const TransformerConfig& backbone, bool numbers,
+                                                     std::string* problem) {
   const auto file = SafetensorsFile::Open(path, problem);
   if (!file) return nullptr;
-  VoiceReader reader(*file, backbone);
+  VoiceReader reader(*file, backbone, numbers);
   std::unique_ptr<PocketVoice> voice(new PocketVoice());
   if (const Tensor* const rows = file->Find("audio_prompt"); rows != nullptr) {
     voice->rows_ = reader.Rows(*rows, backbone.hidden);
@@ -119,7 +133,7 @@ std::unique_ptr<const PocketVoice> PocketVoice::Open(const std::string& path,
     }
     for (const size_t which : {0, 1}) voice->arrays_.push_back(reader.Array(layer, which, positions));
     std::vector<float>& keys = voice->arrays_[2 * n];
-    keys = EvenFirst(keys, static_cast<size_t>(backbone.head_dim), 1);
+    if (numbers) keys = EvenFirst(keys, static_cast<size_t>(backbone.head_dim), 1);
   }
   if (file->Find("transformer.layers." + std::to_string(layers) + ".self_attn/cache") != nullptr) {
     *problem = path + ": expected " + std::to_string(layers) +

@@ -23,6 +23,9 @@ class PocketVoice {
   // with the path.
   static std::unique_ptr<const PocketVoice> Open(const std::string& path, const TransformerConfig& backbone,
                                                  std::string* problem);
+  // True if the file has the tensors that Open needs. It reads none of their numbers, which Open checks as
+  // well. False with `problem` set.
+  static bool Fits(const std::string& path, const TransformerConfig& backbone, std::string* problem);
 
   size_t positions() const { return positions_; }
   // [positions, width] of a file of the first release; else empty.
@@ -33,6 +36,9 @@ class PocketVoice {
 
  private:
   PocketVoice() = default;
+  // Without `numbers` the voice has none.
+  static std::unique_ptr<const PocketVoice> Read(const std::string& path, const TransformerConfig& backbone,
+                                                 bool numbers, std::string* problem);
 
   size_t positions_ = 0;
   // Keys, then values, of every layer: [positions, heads, head_dim]; keys in the order of the kernels.
