@@ -33,6 +33,8 @@ export type EngineNews =
   | { readonly what: 'unload failed'; readonly reason: string }
   /** A sentence did not end with its text, and was cut off. */
   | { readonly what: 'runaway'; readonly reason: string }
+  /** A voice of its folder cannot be used; the others can. */
+  | { readonly what: 'voice refused'; readonly reason: string }
   /** The engine ended unexpectedly: a crash, or a sentence that took too long. */
   | { readonly what: 'lost'; readonly reason: string };
 

@@ -32,6 +32,8 @@ export interface ModelFacts extends NativeDeviceFacts {
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
   readonly speakers: readonly string[];
+  /** Each names the file of a voice that does not fit the model, and so is no speaker. */
+  readonly voiceProblems: readonly string[];
   /** English names in lower case: `german`. */
   readonly languages: readonly string[];
   /** Limit of frames of a request with `moreText`. */

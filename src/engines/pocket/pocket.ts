@@ -49,7 +49,7 @@ export class PocketEngine implements SpeechEngine {
 
   /**
    * Inspects the models without loading them. Rejects with ENGINE_UNAVAILABLE, naming the defect, if one is
-   * unusable.
+   * unusable. A voice that does not fit its model is left out, with news of it.
    */
   static async open(
     { stated, models: named, nonCommercial }: PocketConfig,
@@ -59,6 +59,8 @@ export class PocketEngine implements SpeechEngine {
       ({ language }, index, all) => all.findIndex((one) => one.language === language) === index,
     );
     const found = await Promise.all(folders.map((folder) => inspected(folder, folder === stated)));
+    for (const reason of found.flatMap(({ facts }) => facts.voiceProblems))
+      options.onNews?.({ what: 'voice refused', reason });
     const voices = voicesOf(found, nonCommercial);
     const models = found.map(({ directory, language, facts, identity }) => {
       const own = voices.filter(({ name }) => facts.speakers.includes(name));

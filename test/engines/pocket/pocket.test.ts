@@ -1,8 +1,7 @@
 // The engine Pocket TTS through the addon, on a tiny checkpoint with random weights: languages, voices, their
 // licences, and names of other products. Sound quality is not tested.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, renameSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../../src/audio/pcm-ring.js';
@@ -12,8 +11,8 @@ import type { EngineNews } from '../../../src/engines/engine-lifecycle.js';
 import { enginesOf, type EngineSetup } from '../../../src/engines/engine-setup.js';
 import { PocketEngine } from '../../../src/engines/pocket/pocket.js';
 import { ParleyError } from '../../../src/errors.js';
-import { GOLDEN } from '../golden.js';
 import { readAll } from '../read-ring.js';
+import { addVoice, type Models, pocketFolders, VOICE_OF_ANOTHER_MODEL } from './pocket-folders.js';
 
 const RATE = 24_000;
 const FRAME = 1920;
@@ -27,31 +26,8 @@ const NATIVE = {
   warmUp: false,
 };
 const LIMITS = { maxWaiting: 8, renderTimeoutMs: 20_000 };
-const TINY = join(GOLDEN, 'pocket', 'tiny-current');
-/** Files of the golden voices. */
-const FILES = ['mono24k', 'stereo16k', 'tiny24k'];
-
-/** Names of voices by the names of their models' folders. */
-type Models = Readonly<Record<string, readonly string[]>>;
-
-function folders(t: TestContext, models: Models): PocketConfig['models'] {
-  const base = mkdtempSync(join(tmpdir(), 'parley-pocket-'));
-  t.after(() => rmSync(base, { recursive: true }));
-  return Object.entries(models).map(([name, voices]) => {
-    const directory = join(base, name);
-    const embeddings = join(directory, 'embeddings');
-    cpSync(TINY, directory, { recursive: true });
-    for (const [index, voice] of voices.entries()) {
-      const file = join(TINY, 'embeddings', `${FILES[index]}.safetensors`);
-      cpSync(file, join(embeddings, `${voice}.safetensors`));
-    }
-    for (const file of [...FILES, 'mono24k_old_form']) rmSync(join(embeddings, `${file}.safetensors`));
-    return { directory, language: name === 'german' ? 'de' : 'en' };
-  });
-}
-
 async function openPocket(t: TestContext, models: Models, news: EngineNews[] = []) {
-  const config = { stated: undefined, models: folders(t, models), nonCommercial: false };
+  const config = { stated: undefined, models: pocketFolders(t, models), nonCommercial: false };
   const onNews = (one: EngineNews) => news.push(one);
   const engine = await PocketEngine.open(config, { native: NATIVE, ...LIMITS, onNews });
   t.after(() => engine.close());
@@ -107,7 +83,7 @@ test('one voice speaks each language in which it has a file, with the model of t
 
 async function enginesWith(t: TestContext, models: Models, more: Partial<EngineSetup & PocketConfig> = {}) {
   const { nonCommercial = false, ...setup } = more;
-  const config = { stated: undefined, models: folders(t, models), nonCommercial };
+  const config = { stated: undefined, models: pocketFolders(t, models), nonCommercial };
   const engines = await enginesOf({
     engine: 'auto',
     ...LIMITS,
@@ -169,7 +145,7 @@ test('a language without a model is told with the command that fetches one', asy
 });
 
 test('a model that cannot be used is refused at the start, with its variable and the file', async (t) => {
-  const [model] = folders(t, { english: ['alba'] });
+  const [model] = pocketFolders(t, { english: ['alba'] });
   assert.ok(model !== undefined);
   const file = join(model.directory, 'model.safetensors');
   const options = { native: NATIVE, ...LIMITS };
@@ -199,4 +175,21 @@ test('a text that no chunk can hold is refused, and others go on', async (t) => 
     const samples = await spoken(engine, { voice: 'alba', options: { seed: 1, temperature } });
     assert.ok(samples.length > 0);
   }
+});
+
+test('a voice of another model is left out with its file named, and the others speak', async (t) => {
+  const models = pocketFolders(t, { english: ['alba'] });
+  const [model] = models;
+  assert.ok(model !== undefined);
+  const file = addVoice(model.directory, 'vera', VOICE_OF_ANOTHER_MODEL);
+  const news: EngineNews[] = [];
+  const onNews = (one: EngineNews) => news.push(one);
+  const config = { stated: undefined, models, nonCommercial: false };
+  const engine = await PocketEngine.open(config, { native: NATIVE, ...LIMITS, onNews });
+  t.after(() => engine.close());
+  const names = (await engine.voices()).map(({ name }) => name);
+  assert.deepEqual(names, ['alba']);
+  const reason = `${file}: transformer.layers.0.self_attn/cache: expected F32 [2, 1, 13 or more, 4, 16]: this may be a voice of another model`;
+  assert.deepEqual(news, [{ what: 'voice refused', reason }]);
+  assert.ok((await spoken(engine, { voice: 'alba' })).length > 0);
 });

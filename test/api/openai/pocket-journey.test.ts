@@ -1,0 +1,128 @@
+// Texts, temperatures and voices that Pocket TTS cannot or can hardly speak, over HTTP, while it reads a
+// longer text for another client. The server is real, and the model is tiny with random weights.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readConfig } from '../../../src/config/config.js';
+import { type Server, startServer } from '../../../src/main.js';
+import { addVoice, pocketFolders, VOICE_OF_ANOTHER_MODEL } from '../../engines/pocket/pocket-folders.js';
+import { errorIn } from '../app-under-test.js';
+
+const RATE = 24_000; // Hz
+const WAV_HEADER = 44; // bytes
+const OTHER = 'Good morning, and thank you for calling. Your order left our house this evening.';
+
+const [MODEL] = pocketFolders({ after }, { english: ['alba', 'george'] });
+assert.ok(MODEL !== undefined);
+addVoice(MODEL.directory, 'vera', VOICE_OF_ANOTHER_MODEL);
+
+const CONFIG = readConfig({
+  PORT: '0',
+  SIP_ENABLED: '0',
+  LOG_LEVEL: 'silent',
+  POCKET_MODELS: MODEL.directory,
+  AUDIO_CACHE_MAX: '0',
+  MAX_TEXT_LENGTH: '20000',
+});
+
+let server: Server;
+/** The sound of the other client's text while the server does nothing else. */
+let alone: Buffer;
+
+before(async () => {
+  server = await startServer(CONFIG);
+  alone = await soundOf(ask({ input: OTHER }));
+});
+after(() => server.close());
+
+function ask(fields: Record<string, unknown>): Promise<Response> {
+  return fetch(`${server.url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'parley', voice: 'alba', response_format: 'wav', seed: 5, ...fields }),
+  });
+}
+
+async function soundOf(answer: Promise<Response>): Promise<Buffer> {
+  const response = await answer;
+  const body = Buffer.from(await response.arrayBuffer());
+  assert.equal(response.status, 200, body.toString());
+  return body;
+}
+
+/** Asks while the other client is read its text, which must sound as it does alone. */
+async function besideAnother<T>(
+  fields: Record<string, unknown>,
+  resultOf: (answer: Promise<Response>) => Promise<T>,
+): Promise<T> {
+  const [result, other] = await Promise.all([resultOf(ask(fields)), soundOf(ask({ input: OTHER }))]);
+  assert.ok(other.equals(alone), 'the other client got another sound');
+  return result;
+}
+
+async function refusalOf(answer: Promise<Response>) {
+  const response = await answer;
+  const { message, param, code } = errorIn(await response.text());
+  return [response.status, code, param, message];
+}
+
+test('a text without letters is refused', async () => {
+  for (const input of ['... !!! ---', '🙂🙂', '«»'])
+    assert.deepEqual(await besideAnother({ input }, refusalOf), [
+      400,
+      'text_empty',
+      'input',
+      '"input" holds no letter or digit, so there is nothing to speak',
+    ]);
+});
+
+test('10,000 letters without a space are spoken in pieces, each of as many frames as it may have', async () => {
+  const frames = 5;
+  const fields = { input: 'x'.repeat(10_000), max_new_tokens: frames };
+  const sound = await besideAnother(fields, soundOf);
+  const seconds = (sound.length - WAV_HEADER) / 2 / RATE;
+  assert.ok(seconds > 1 && seconds < 30, `${seconds} s`);
+});
+
+test('another script than that of the language is refused, or spoken in the language that is stated', async () => {
+  const input = 'Добрый день, как дела?';
+  assert.deepEqual(await besideAnother({ input }, refusalOf), [
+    400,
+    'language_unavailable',
+    'language',
+    'no engine of this server speaks Russian: pocket speaks English only, flite speaks English only',
+  ]);
+  const sound = await besideAnother({ input, language: 'en', max_new_tokens: 9 }, soundOf);
+  assert.ok(sound.length > WAV_HEADER);
+});
+
+test('temperature 0 has no noise, so that the seed changes nothing; 100 is refused', async () => {
+  const input = 'Good morning.';
+  const [first, second] = [
+    await besideAnother({ input, temperature: 0, seed: 1 }, soundOf),
+    await besideAnother({ input, temperature: 0, seed: 2 }, soundOf),
+  ];
+  assert.ok(first.equals(second));
+  assert.ok(!first.equals(await soundOf(ask({ input, seed: 1 }))));
+  assert.deepEqual(await besideAnother({ input, temperature: 100 }, refusalOf), [
+    400,
+    'invalid_value',
+    'temperature',
+    '"temperature" must be a number from 0 to 2',
+  ]);
+});
+
+test('a voice of another model is unknown, and the names that it stands for have another one', async () => {
+  const input = 'Good morning.';
+  assert.deepEqual(await besideAnother({ input, voice: 'vera' }, refusalOf), [
+    400,
+    'voice_unknown',
+    'voice',
+    'there is no voice "vera"; the nearest are verse, alba, cedar',
+  ]);
+  assert.ok((await besideAnother({ input, voice: 'coral' }, soundOf)).length > WAV_HEADER);
+  const voices = (await (await fetch(`${server.url}/v1/audio/voices`)).json()) as { data: { id: string }[] };
+  assert.deepEqual(
+    voices.data.map(({ id }) => id),
+    ['alba', 'george', 'slt', 'rms', 'awb', 'kal16', 'kal'],
+  );
+});

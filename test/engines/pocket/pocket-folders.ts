@@ -1,0 +1,38 @@
+// Folders of a tiny model of Pocket TTS with random weights, under names that the engine knows.
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GOLDEN } from '../golden.js';
+
+const POCKET = join(GOLDEN, 'pocket');
+export const TINY_POCKET = join(POCKET, 'tiny-current');
+
+/** Files of the golden voices. */
+const FILES = ['mono24k', 'stereo16k', 'tiny24k'];
+
+/** A voice of a model with other layers. */
+export const VOICE_OF_ANOTHER_MODEL = join(POCKET, 'tiny-first', 'embeddings', 'mono24k.safetensors');
+
+/** Names of voices by the names of their models' folders: `english`, or `german`. */
+export type Models = Readonly<Record<string, readonly string[]>>;
+
+/** They are gone when the test ends; with `after` of node:test, when the file ends. */
+export function pocketFolders(t: { readonly after: (end: () => void) => void }, models: Models) {
+  const base = mkdtempSync(join(tmpdir(), 'parley-pocket-'));
+  t.after(() => rmSync(base, { recursive: true }));
+  return Object.entries(models).map(([name, voices]) => {
+    const directory = join(base, name);
+    cpSync(TINY_POCKET, directory, { recursive: true });
+    rmSync(join(directory, 'embeddings'), { recursive: true });
+    for (const [index, voice] of voices.entries())
+      addVoice(directory, voice, join(TINY_POCKET, 'embeddings', `${FILES[index]}.safetensors`));
+    return { directory, language: name === 'german' ? 'de' : 'en' };
+  });
+}
+
+/** Copies a voice into the folder of a model. Returns its path. */
+export function addVoice(directory: string, name: string, file: string): string {
+  const path = join(directory, 'embeddings', `${name}.safetensors`);
+  cpSync(file, path);
+  return path;
+}
