@@ -54,6 +54,12 @@ export function addElevenLabsVoices(scope: FastifyInstance, speech: VoiceList, i
       voices.find(({ id }) => id === params.voice_id) ??
       voices.find(({ id, voice }) => id === wanted || spelled(voice.name) === wanted);
     if (found !== undefined) return voiceEntry(found);
+    const voice = standIn(
+      params.voice_id,
+      voices.map((one) => one.voice),
+      speech,
+    );
+    if (voice !== undefined) return voiceEntry({ id: params.voice_id, voice });
     throw new ParleyError('NOT_FOUND', 'there is no voice of this id; /v1/voices lists those there are', {
       field: 'voice_id',
     });
@@ -117,7 +123,10 @@ function voiceNamed(name: string, voices: readonly Voice[]): Voice | undefined {
   return voices.find((voice) => voice.made?.id === wanted || spelled(voice.name) === wanted);
 }
 
-/** The voice that speaks for a name of OpenAI or Qwen; undefined for a voice that was removed. */
+/**
+ * The voice that speaks for a name of OpenAI or Qwen, or an id of ElevenLabs; undefined for an unknown name,
+ * and for a voice that was removed.
+ */
 function standIn(name: string, voices: readonly Voice[], speech: VoiceList): Voice | undefined {
   try {
     const { voice } = speech.spokenBy?.({ voice: name }) ?? {};

@@ -63,19 +63,40 @@ const ENGLISH: Readonly<Record<string, string>> = {
   will: 'marius',
 };
 
+/** ElevenLabs' ids of those of its voices that every account has. */
+// prettier-ignore
+const ELEVENLABS_IDS: readonly (readonly [id: string, name: string])[] = [
+  ['21m00Tcm4TlvDq8ikWAM', 'rachel'], ['9BWtsMINqrJLrRacOk9x', 'aria'], ['AZnzlk1XvdvUeBnXmlld', 'domi'],
+  ['bIHbv24MWmeRgasZH58o', 'will'], ['cgSgspJ2msm6clMCkdW9', 'jessica'], ['cjVigY5qzO86Huf0OWal', 'eric'],
+  ['CwhRBWXzGAHq8TQ4Fs17', 'roger'], ['ErXwobaYiN019PkySvjV', 'antoni'], ['EXAVITQu4vr4xnSDxMaL', 'sarah'],
+  ['FGY2WhTYpPnrIDTdsKH5', 'laura'], ['IKne3meq5aSn9XLyUdCD', 'charlie'], ['iP95p4xoKVk53GoZ742B', 'chris'],
+  ['JBFqnCBsd6RMkjVDRZzb', 'george'], ['MF3mGyEYCl7XYWbV9V6O', 'elli'], ['N2lVS1w4EtoT3dr4eOWO', 'callum'],
+  ['nPczCjzI2devNBz1zQrb', 'brian'], ['onwK4e9ZLuTAKqWW03F9', 'daniel'], ['pFZP5JQG7iQjIQuC4Bku', 'lily'],
+  ['pNInz6obpgDQGcFmaJgB', 'adam'], ['pqHfZKP75CvOlQylNhV4', 'bill'], ['SAz9YHcvj6GT2YYXdXww', 'river'],
+  ['TX3LPaxmHKxFdv7VOQHJ', 'liam'], ['TxGEqnHWrfWFTfGW9XjX', 'josh'], ['VR6AewLTigWG4xSOukaG', 'arnold'],
+  ['Xb7hH8MSUJpSbSDYk0k2', 'alice'], ['XB0fDUnXU5powFXDhCwa', 'charlotte'],
+  ['XrExE9yKIg1WjnnlVkGX', 'matilda'], ['yoZ06aMxZJJ28mfd3POQ', 'sam'],
+];
+
+/** Voices by names and ids of other products, in lower case, for English. */
+const BY_NAME: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(ENGLISH),
+  ...ELEVENLABS_IDS.map(([id, name]) => [id.toLowerCase(), ENGLISH[name] ?? name] as const),
+]);
+
 /** Voices of other languages' pulls, for the gender that the default voice does not have. */
 const OTHERS: Readonly<Record<Gender, string>> = { female: 'alba', male: 'marius' };
 
-/** Every name that a voice of Pocket TTS can stand for. */
-export const POCKET_FOREIGN_NAMES: readonly string[] = Object.keys(ENGLISH);
+/** Every name and id that a voice of Pocket TTS can stand for, in lower case. */
+export const POCKET_FOREIGN_NAMES: readonly string[] = [...BY_NAME.keys()];
 
 /**
- * The voice that stands for a name of OpenAI, Qwen or ElevenLabs; undefined for another name. `name` is in
- * lower case, `language` a primary tag. In other languages than English it is the default voice, or one of
- * the other gender.
+ * The voice that stands for a name of OpenAI, Qwen or ElevenLabs, or an id of ElevenLabs; undefined for
+ * another name. `name` is in lower case, `language` a primary tag. In other languages than English it is the
+ * default voice, or one of the other gender.
  */
 export function pocketStandIn(name: string, language: string): string | undefined {
-  const english = Object.hasOwn(ENGLISH, name) ? ENGLISH[name] : undefined;
+  const english = BY_NAME.get(name);
   if (english === undefined || language === 'en') return english;
   const gender = pocketVoiceNamed(english)?.gender;
   const native = defaultPocketVoice(language);

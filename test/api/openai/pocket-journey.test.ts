@@ -15,14 +15,8 @@ const [MODEL] = pocketFolders({ after }, { english: ['alba', 'george'] });
 assert.ok(MODEL !== undefined);
 addVoice(MODEL.directory, 'vera', VOICE_OF_ANOTHER_MODEL);
 
-const CONFIG = readConfig({
-  PORT: '0',
-  SIP_ENABLED: '0',
-  LOG_LEVEL: 'silent',
-  POCKET_MODELS: MODEL.directory,
-  AUDIO_CACHE_MAX: '0',
-  MAX_TEXT_LENGTH: '20000',
-});
+const VARIABLES = { PORT: '0', SIP_ENABLED: '0', LOG_LEVEL: 'silent', AUDIO_CACHE_MAX: '0' };
+const CONFIG = readConfig({ ...VARIABLES, POCKET_MODELS: MODEL.directory, MAX_TEXT_LENGTH: '20000' });
 
 let server: Server;
 /** The sound of the other client's text while the server does nothing else. */
@@ -125,4 +119,37 @@ test('a voice of another model is unknown, and the names that it stands for have
     voices.data.map(({ id }) => id),
     ['alba', 'george', 'slt', 'rms', 'awb', 'kal16', 'kal'],
   );
+});
+
+test('names of OpenAI and Qwen, and names and ids of ElevenLabs, have a voice of the language', async (t) => {
+  const models = pocketFolders(t, { english: ['alba', 'george'], german: ['juergen', 'alba'] });
+  const folders = models.map(({ directory }) => directory).join(',');
+  const both = await startServer(readConfig({ ...VARIABLES, POCKET_MODELS: folders }));
+  t.after(() => both.close());
+  const texts = { en: 'Good morning, how are you?', de: 'Guten Morgen, wie geht es Ihnen?' };
+  const sent = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(both.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    assert.equal(answer.status, 200, await answer.text());
+    return answer.headers.get('x-voice');
+  };
+  const voicesFor = async (name: string) => {
+    const { en, de } = texts;
+    const voice = [
+      await sent('/v1/audio/speech', { model: 'parley', voice: name, input: en }),
+      await sent('/v1/audio/speech', { model: 'parley', voice: name, input: de }),
+      await sent(`/v1/text-to-speech/${name}`, { text: en }),
+      await sent(`/v1/text-to-speech/${name}`, { text: de }),
+      await sent(`/v1/text-to-speech/${name}/stream`, { text: en, language_code: 'en' }),
+    ];
+    return voice.join(' ');
+  };
+  for (const male of ['onyx', 'Ryan', 'Adam', 'pNInz6obpgDQGcFmaJgB'])
+    assert.equal(await voicesFor(male), 'george juergen george juergen george', male);
+  for (const female of ['alloy', 'vivian', 'rachel', '21m00Tcm4TlvDq8ikWAM'])
+    assert.equal(await voicesFor(female), 'alba alba alba alba alba', female);
+  const one = await fetch(`${both.url}/v1/voices/pNInz6obpgDQGcFmaJgB`);
+  const { voice_id: id, name } = (await one.json()) as { voice_id: string; name: string };
+  assert.deepEqual([one.status, id, name], [200, 'pNInz6obpgDQGcFmaJgB', 'george']);
+  assert.equal((await fetch(`${both.url}/v1/voices/21m00Tcm4TlvDq8ikWAN`)).status, 404);
 });

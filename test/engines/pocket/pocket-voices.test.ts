@@ -30,6 +30,18 @@ test('a name stands for a voice that the pull of its language begins with', () =
   }
 });
 
+test("ids of ElevenLabs' usual voices stand for the voices of their names, in every language", () => {
+  const ids = {
+    '21m00tcm4tlvdq8ikwam': 'rachel',
+    pninz6obpgdqgcfmajgb: 'adam',
+    jbfqncbsd6rmkjvdrzzb: 'brian',
+  };
+  for (const [id, name] of Object.entries(ids)) {
+    for (const language of LANGUAGES)
+      assert.equal(pocketStandIn(id, language), pocketStandIn(name, language), id);
+  }
+});
+
 test('a name keeps its gender in every language, and prefers the voice of the language', () => {
   assert.deepEqual(
     LANGUAGES.map((language) => pocketStandIn('rachel', language)),
