@@ -71,6 +71,7 @@ need_for_full() {
   # Debian's Python modules belong to Debian's own interpreter.
   need python3-aiortc '"${PYTHON_PATH:-/usr/bin/python3}" -c "import aiortc"'
   need python3-websockets '"${PYTHON_PATH:-/usr/bin/python3}" -c "import websockets"'
+  need python3-onnx '"${PYTHON_PATH:-/usr/bin/python3}" -c "import onnx"'
   # Other peers of browser calls.
   need firefox-esr '[ -x "${FIREFOX_PATH:-}" ]' 'command -v firefox-esr'
   need coturn 'command -v turnserver'

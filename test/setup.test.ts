@@ -10,7 +10,8 @@ const SHELL_TOOLS = ['bash', 'env', 'readlink', 'timeout', 'touch', 'true'];
 const BUILD_TOOLS = ['c++', 'make', 'cmake', 'python3'];
 const FULL_PACKAGES =
   'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon ' +
-  'python3-aiortc python3-websockets firefox-esr coturn nginx caddy python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
+  'python3-aiortc python3-websockets python3-onnx firefox-esr coturn nginx caddy python3-gst-1.0 ' +
+  'gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
   'gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-nice';
 const GST_PLUGINS = ['rtp', 'webrtc', 'opus', 'nice'];
 
@@ -152,7 +153,7 @@ test('where an init system runs, the services of what is installed are never sta
     assert.equal(calls[0], `systemctl --quiet mask ${units}`);
     assert.match(
       calls[1] ?? '',
-      / install .* kamailio rtpengine-daemon python3-aiortc python3-websockets firefox-esr coturn nginx caddy /,
+      / install .* kamailio rtpengine-daemon python3-aiortc python3-websockets python3-onnx firefox-esr coturn nginx caddy /,
     );
     assert.deepEqual(calls.slice(-2), [
       `systemctl --quiet unmask ${units}`,
