@@ -174,7 +174,7 @@ export function readConfig(
     captures: readCaptures(read),
     log: readLog(read),
     operation: readOperation(read),
-    notices: noticesFor(env, { model, pocket, recognition }),
+    notices: [...noticesFor(env, { model, pocket, recognition }), ...read.notices],
   };
   if (read.problems.length > 0) {
     const mistakes = read.problems.join('\n- ');

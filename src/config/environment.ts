@@ -29,6 +29,8 @@ const LEAST_MEMORY = 2 ** 20; // a smaller number lacks its unit
 
 export class ConfigReader<Variable extends string> {
   readonly problems: string[] = [];
+  /** Warnings, one sentence each. */
+  readonly notices: string[] = [];
   readonly #env: Environment;
 
   constructor(env: Environment) {
@@ -42,6 +44,10 @@ export class ConfigReader<Variable extends string> {
 
   problem(name: Variable, what: string): void {
     this.problems.push(`${name} ${what}`);
+  }
+
+  notice(name: Variable, what: string): void {
+    this.notices.push(`${name} ${what}`);
   }
 
   number(name: Variable, fallback: number, min: number, max: number): number {

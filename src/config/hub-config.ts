@@ -6,10 +6,13 @@ import { hubCache, type ModelConfig } from './model-config.js';
 import type { Variable } from './variables.js';
 
 const PUBLIC_HUB = 'https://huggingface.co';
+const MOONSHINE_SERVER = 'https://download.moonshine.ai';
 
 interface HubConfig {
   /** The address of the hub, as it was set. */
   readonly endpoint: string;
+  /** The address of the server with Moonshine's models, as it was set. */
+  readonly moonshineEndpoint: string;
   /** Undefined: the hub is asked without a token. */
   readonly token: string | undefined;
   /** Folder of the cache that huggingface_hub and MODEL_ID share. */
@@ -19,7 +22,8 @@ interface HubConfig {
 export function readHubConfig(env: Environment): HubConfig {
   const read = new ConfigReader<Variable>(env);
   const endpoint = read.raw('HF_ENDPOINT') ?? PUBLIC_HUB;
-  return { endpoint, token: read.raw('HF_TOKEN'), cache: hubCache(env) };
+  const moonshineEndpoint = read.raw('MOONSHINE_ENDPOINT') ?? MOONSHINE_SERVER;
+  return { endpoint, moonshineEndpoint, token: read.raw('HF_TOKEN'), cache: hubCache(env) };
 }
 
 /** The places of checkpoints, and the way in which the server would load them. */

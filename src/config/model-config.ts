@@ -213,10 +213,13 @@ function isHubId(id: string): boolean {
   return HUB_ID.test(id);
 }
 
+/** Of Qwen3, Pocket TTS and Moonshine. */
+const CHECKPOINT_FILES = ['config.json', 'tokenizer.model', 'streaming_config.json'];
+
 /** The folder of a checkpoint: `id` itself, or its snapshot in the cache; undefined if there is neither. */
 function checkpointNamed(id: string, env: Environment): string | undefined {
   const folder = expanded(id, env);
-  if (existsSync(join(folder, 'config.json')) || existsSync(join(folder, 'tokenizer.model'))) return folder;
+  if (CHECKPOINT_FILES.some((name) => existsSync(join(folder, name)))) return folder;
   return isHubId(id) ? snapshotOf(id, env) : undefined;
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ConfigReader, Environment } from './environment.js';
 import { hubCache } from './model-config.js';
+import { type LanguageFolder, readModelList } from './model-list.js';
 import {
   completePocketModels,
   POCKET_TOKENIZER,
@@ -15,11 +16,7 @@ import { POCKET_MODELS, type PocketModel, pocketLanguageOf, pocketModelNamed } f
 import type { Variable } from './variables.js';
 
 /** A folder that the engine opens. */
-export interface PocketFolder {
-  readonly directory: string;
-  /** BCP 47 primary tag. */
-  readonly language: string;
-}
+export type PocketFolder = LanguageFolder;
 
 export interface PocketConfig {
   /** The folder of MODEL_DIR or MODEL_ID, if it is of Pocket TTS: it comes before all other engines. */
@@ -31,8 +28,6 @@ export interface PocketConfig {
 }
 
 type Reader = ConfigReader<Variable>;
-
-const NONE = 'none';
 
 /** `directory`: the checkpoint of MODEL_DIR or MODEL_ID. */
 export function readPocketConfig(
@@ -51,38 +46,21 @@ export function readPocketConfig(
 
 function readModels(read: Reader, env: Environment): readonly PocketFolder[] {
   const cache = hubCache(env);
-  const named = read.list('POCKET_MODELS');
-  if (named.length === 0) return oneForEach(completePocketModels(cache)).map((one) => inCache(cache, one));
-  if (named.some((name) => name.toLowerCase() === NONE)) {
-    if (named.length > 1) read.problem('POCKET_MODELS', `must be ${NONE} alone, or models without it`);
-    return [];
-  }
-  const folders = named.flatMap((name) => folderOf(read, name, cache) ?? []);
-  for (const [index, { language, directory }] of folders.entries()) {
-    const first = folders.findIndex((one) => one.language === language);
-    if (first === index) continue;
-    const both = `${folders[first]?.directory} and ${directory}`;
-    read.problem('POCKET_MODELS', `must have one model for each language, not two for ${language}: ${both}`);
-  }
-  return folders;
-}
-
-/** Undefined, with the problem told, for a name without a model. */
-function folderOf(read: Reader, name: string, cache: string): PocketFolder | undefined {
-  const known = pocketModelNamed(name);
-  if (known !== undefined) {
-    if (pocketInCache(cache, known).state === 'complete') return inCache(cache, known);
-    const command = `npm run parley -- pull ${known.name}`;
-    read.problem('POCKET_MODELS', `names ${known.name}, which is not in ${cache}; fetch it with: ${command}`);
-    return undefined;
-  }
-  if (!isPocketFolder(name)) {
-    const names = POCKET_MODELS.map((model) => model.name).join(', ');
-    const files = `${POCKET_WEIGHTS} and ${POCKET_TOKENIZER}`;
-    read.problem('POCKET_MODELS', `must be folders with ${files}, or of ${names}; not "${name}"`);
-    return undefined;
-  }
-  return pocketFolderOf(read, 'POCKET_MODELS', name);
+  return readModelList<PocketFolder>(read, {
+    variable: 'POCKET_MODELS',
+    names: POCKET_MODELS.map((model) => model.name),
+    files: `${POCKET_WEIGHTS} and ${POCKET_TOKENIZER}`,
+    cache,
+    complete: () => oneForEach(completePocketModels(cache)).map((one) => inCache(cache, one)),
+    named: (name) => {
+      const model = pocketModelNamed(name);
+      if (model === undefined) return undefined;
+      const isComplete = pocketInCache(cache, model).state === 'complete';
+      return { name: model.name, folder: isComplete ? inCache(cache, model) : undefined };
+    },
+    isFolder: isPocketFolder,
+    folderAt: (directory) => pocketFolderOf(read, 'POCKET_MODELS', directory),
+  });
 }
 
 /** True if the folder has a model of Pocket TTS, by the names of its files. */

@@ -1,7 +1,10 @@
 // Reads the variables of recognisers and the forced aligner.
 import type { ConfigReader, Environment, MemoryLimit } from './environment.js';
 import { type Fields, isFields } from './fields.js';
-import { findCheckpoint } from './model-config.js';
+import { findCheckpoint, hubCache } from './model-config.js';
+import { isMoonshineFolder, type MoonshineConfig, readMoonshineConfig } from './moonshine-config.js';
+import { moonshineFolder, moonshineInCache } from './onnx-cache.js';
+import { moonshineModelNamed } from './onnx-catalog.js';
 import type { Variable } from './variables.js';
 
 export interface ApiServerConfig {
@@ -43,10 +46,11 @@ export interface RecognitionModel {
   readonly memory: MemoryLimit | undefined;
 }
 
-/** Without `recogniser` and `remote` speech is not recognised. */
+/** At most one of `recogniser`, `moonshine` and `remote` is defined. Without one speech is not recognised. */
 export interface RecognitionConfig {
   /** Qwen3-ASR. */
   readonly recogniser: RecognitionModel | undefined;
+  readonly moonshine: MoonshineConfig | undefined;
   readonly remote: RemoteRecogniser | undefined;
   /** A smaller one that recognises the partial texts of live sound. */
   readonly fast: RecognitionModel | undefined;
@@ -63,22 +67,24 @@ export interface RecognitionConfig {
   readonly translation: ChatServerConfig | undefined;
 }
 
-export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environment): RecognitionConfig {
-  const remote = readRemote(read);
-  const model = modelsOf(read, env);
-  const recogniser = model('ASR', 'Qwen/Qwen3-ASR-0.6B');
-  if (remote !== undefined && recogniser !== undefined)
-    read.problem('ASR_BASE_URL', 'and a checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID) exclude each other');
-  const fast = model('ASR_FAST', 'Qwen/Qwen3-ASR-0.6B');
-  if (fast !== undefined && remote === undefined && recogniser === undefined)
-    read.problem('ASR_FAST_MODEL_DIR', 'has no effect without ASR_MODEL_DIR, ASR_MODEL_ID or ASR_BASE_URL');
+type Reader = ConfigReader<Variable>;
+
+const QWEN3 = 'Qwen/Qwen3-ASR-0.6B';
+const INTERVAL_MS = 320;
+/** A partial text of Moonshine costs more: the encoder computes its context again each time. */
+const MOONSHINE_INTERVAL_MS = 480;
+
+export function readRecognitionConfig(read: Reader, env: Environment): RecognitionConfig {
+  const { recogniser, moonshine, remote } = readRecogniser(read, env);
+  const interval = moonshine === undefined ? INTERVAL_MS : MOONSHINE_INTERVAL_MS;
   return {
     recogniser,
+    moonshine,
     remote,
-    fast,
-    aligner: model('ALIGNER', 'Qwen/Qwen3-ForcedAligner-0.6B'),
+    fast: moonshine === undefined ? readFast(read, env, recogniser ?? remote) : undefined,
+    aligner: readModel(read, 'ALIGNER', checkpointOf(read, env, 'ALIGNER', 'Qwen/Qwen3-ForcedAligner-0.6B')),
     streaming: read.choice('ASR_STREAMING', ['draft', 'official'], 'draft'),
-    partialIntervalMs: read.integer('ASR_PARTIAL_INTERVAL_MS', 320, 20, 60_000),
+    partialIntervalMs: read.integer('ASR_PARTIAL_INTERVAL_MS', interval, 20, 60_000),
     koreanWords: read.raw('ALIGNER_KOREAN_WORDS'),
     files: {
       maxAtOnce: read.integer('MAX_TRANSCRIPTIONS', 32, 1, 1000),
@@ -89,21 +95,99 @@ export function readRecognitionConfig(read: ConfigReader<Variable>, env: Environ
   };
 }
 
-/** Reads the model whose variables begin with a name; `example` is a checkpoint of its kind. */
-function modelsOf(read: ConfigReader<Variable>, env: Environment) {
-  return (name: 'ASR' | 'ASR_FAST' | 'ALIGNER', example: string): RecognitionModel | undefined => {
-    const directory = findCheckpoint(read, {
-      directory: `${name}_MODEL_DIR`,
-      id: `${name}_MODEL_ID`,
-      env,
-      example,
-    });
-    const memory = read.memory(`${name}_MEMORY`);
-    if (directory !== undefined) return { directory, memory };
-    if (memory !== undefined)
-      read.problem(`${name}_MEMORY`, `has no effect without ${name}_MODEL_DIR or ${name}_MODEL_ID`);
-    return undefined;
-  };
+type Chosen = Pick<RecognitionConfig, 'recogniser' | 'moonshine' | 'remote'>;
+
+/** Only the chosen one is defined. */
+function readRecogniser(read: Reader, env: Environment): Chosen {
+  const engine = read.choice('ASR_ENGINE', ['auto', 'qwen3', 'moonshine', 'openai'], 'auto');
+  const remote = readRemote(read);
+  const directory = readFolder(read, env);
+  if (engine === 'auto' && remote !== undefined && directory !== undefined)
+    read.problem('ASR_BASE_URL', 'and a checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID) exclude each other');
+  const isMoonshine = directory !== undefined && isMoonshineFolder(directory);
+  const none = { recogniser: undefined, moonshine: undefined, remote: undefined };
+  if (engine === 'openai' || (engine === 'auto' && remote !== undefined)) {
+    if (remote === undefined) read.problem('ASR_ENGINE', 'must not be openai without ASR_BASE_URL');
+    noteUnused(read, 'ASR_BASE_URL', [...OF_CHECKPOINT, ...OF_MOONSHINE]);
+    return { ...none, remote };
+  }
+  if (engine === 'qwen3' || (engine === 'auto' && directory !== undefined && !isMoonshine)) {
+    const checkpoint = isMoonshine ? undefined : directory;
+    if (checkpoint === undefined)
+      read.problem('ASR_ENGINE', 'must not be qwen3 without its checkpoint (ASR_MODEL_DIR, ASR_MODEL_ID)');
+    noteUnused(read, 'Qwen3-ASR', ['ASR_BASE_URL', ...OF_MOONSHINE]);
+    return { ...none, recogniser: readModel(read, 'ASR', checkpoint) };
+  }
+  const before = read.problems.length;
+  const moonshine = readMoonshineConfig(read, env, isMoonshine ? directory : undefined);
+  if (moonshine !== undefined) {
+    const unused = isMoonshine ? (['ASR_MEMORY'] as const) : OF_CHECKPOINT;
+    noteUnused(read, 'Moonshine', [...unused, 'ASR_BASE_URL', 'ASR_STREAMING', ...OF_FAST]);
+    return { ...none, moonshine };
+  }
+  readModel(read, 'ASR', undefined);
+  const command = 'npm run parley -- pull moonshine-small-en';
+  if (engine === 'moonshine' && read.problems.length === before)
+    read.problem('ASR_ENGINE', `must not be moonshine without a model; fetch one with: ${command}`);
+  return none;
+}
+
+const OF_CHECKPOINT = ['ASR_MODEL_DIR', 'ASR_MODEL_ID', 'ASR_MEMORY'] as const;
+const OF_FAST = ['ASR_FAST_MODEL_DIR', 'ASR_FAST_MODEL_ID', 'ASR_FAST_MEMORY'] as const;
+const OF_MOONSHINE = ['MOONSHINE_MODELS', 'ASR_WORKERS'] as const;
+
+/** Warns about variables of recognisers other than the chosen one. */
+function noteUnused(read: Reader, chosen: string, variables: readonly Variable[]): void {
+  const isSet = (name: Variable) => ![undefined, 'none'].includes(read.raw(name)?.toLowerCase());
+  for (const name of variables.filter(isSet)) read.notice(name, `has no effect: ${chosen} recognises speech`);
+}
+
+/** The folder of ASR_MODEL_DIR, or of the name in ASR_MODEL_ID: of the hub, or the short one of Moonshine. */
+function readFolder(read: Reader, env: Environment): string | undefined {
+  const isNamed = read.raw('ASR_MODEL_DIR') === undefined;
+  const model = isNamed ? moonshineModelNamed(read.raw('ASR_MODEL_ID') ?? '') : undefined;
+  if (model === undefined) return checkpointOf(read, env, 'ASR', QWEN3);
+  const cache = hubCache(env);
+  if (moonshineInCache(cache, model).state === 'complete') return moonshineFolder(cache, model);
+  const command = `npm run parley -- pull ${model.name}`;
+  read.problem('ASR_MODEL_ID', `names ${model.name}, which is not in ${cache}; fetch it with: ${command}`);
+  return undefined;
+}
+
+function readFast(
+  read: Reader,
+  env: Environment,
+  other: RecognitionModel | RemoteRecogniser | undefined,
+): RecognitionModel | undefined {
+  const fast = readModel(read, 'ASR_FAST', checkpointOf(read, env, 'ASR_FAST', QWEN3));
+  if (fast !== undefined && other === undefined)
+    read.problem('ASR_FAST_MODEL_DIR', 'has no effect without ASR_MODEL_DIR, ASR_MODEL_ID or ASR_BASE_URL');
+  return fast;
+}
+
+type ModelName = 'ASR' | 'ASR_FAST' | 'ALIGNER';
+
+/** The folder of the variables that begin with a name; `example` is a checkpoint of its kind. */
+function checkpointOf(read: Reader, env: Environment, name: ModelName, example: string): string | undefined {
+  const [dir, id] = [`${name}_MODEL_DIR`, `${name}_MODEL_ID`] as const;
+  const directory = findCheckpoint(read, { directory: dir, id, env, example });
+  if (name === 'ASR' || directory === undefined || !isMoonshineFolder(directory)) return directory;
+  const variable = read.raw(dir) === undefined ? id : dir;
+  read.problem(variable, `must not lead to a model of Moonshine, which ASR_MODEL_DIR takes: ${directory}`);
+  return undefined;
+}
+
+/** Undefined without a folder: its memory has no effect then. */
+function readModel(
+  read: Reader,
+  name: ModelName,
+  directory: string | undefined,
+): RecognitionModel | undefined {
+  const memory = read.memory(`${name}_MEMORY`);
+  if (directory !== undefined) return { directory, memory };
+  if (memory !== undefined)
+    read.problem(`${name}_MEMORY`, `has no effect without ${name}_MODEL_DIR or ${name}_MODEL_ID`);
+  return undefined;
 }
 
 function readTranslation(read: ConfigReader<Variable>): ChatServerConfig | undefined {

@@ -96,13 +96,29 @@ export const SECTIONS = {
     },
   },
   Recognition: {
+    ASR_ENGINE: {
+      meaning:
+        'the recogniser; auto takes the checkpoint of ASR_MODEL_DIR or ASR_MODEL_ID, or the servers of ASR_BASE_URL, and else Moonshine for the languages of its models',
+    },
     ASR_MODEL_DIR: {
-      meaning: 'folder of a Qwen3-ASR checkpoint; takes precedence over ASR_MODEL_ID',
-      default: 'speech is not recognised',
+      meaning:
+        'folder of a Qwen3-ASR checkpoint, or of a Moonshine model; takes precedence over ASR_MODEL_ID',
+      default: 'the Moonshine models of MOONSHINE_MODELS; without one speech is not recognised',
     },
     ASR_MODEL_ID: {
-      meaning: 'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, or its folder',
+      meaning:
+        'a Qwen3-ASR checkpoint in the Hugging Face cache, such as Qwen/Qwen3-ASR-0.6B, a Moonshine model, such as moonshine-small-en, or a folder of either',
       default: 'none',
+    },
+    MOONSHINE_MODELS: {
+      meaning:
+        'comma-separated models of Moonshine, one for each language: names that parley pull takes, such as moonshine-small-de, or folders; none uses no model',
+      default:
+        'all that are complete in the Hugging Face cache, of English the first of small, medium and tiny',
+    },
+    ASR_WORKERS: {
+      meaning: 'threads that recognise speech with Moonshine; each loads its models',
+      default: '1 on fewer than 4 cores, else 2',
     },
     ASR_MEMORY: {
       meaning:
@@ -142,6 +158,7 @@ export const SECTIONS = {
     },
     ASR_PARTIAL_INTERVAL_MS: {
       meaning: 'shortest time between partial texts; they take longer where the machine does',
+      default: '320; with Moonshine 480',
     },
     ALIGNER_MODEL_DIR: {
       meaning: 'folder of a Qwen3-ForcedAligner checkpoint; takes precedence over ALIGNER_MODEL_ID',
@@ -233,6 +250,11 @@ export const SECTIONS = {
       meaning:
         'http(s) address of the hub that `parley pull` fetches checkpoints from; the server fetches none',
       default: 'https://huggingface.co',
+    },
+    MOONSHINE_ENDPOINT: {
+      meaning:
+        'http(s) address of the server that `parley pull` fetches models of Moonshine from, at {endpoint}/model/{name}/{revision}/{file}',
+      default: 'https://download.moonshine.ai',
     },
     HF_TOKEN: {
       meaning: 'token for checkpoints that are not open to everybody; sent to HF_ENDPOINT only',

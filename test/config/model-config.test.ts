@@ -225,6 +225,7 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
   const { recognition } = readConfig(env);
   assert.deepEqual(recognition, {
     recogniser: { directory: folder, memory: undefined },
+    moonshine: undefined,
     remote: undefined,
     fast: undefined,
     aligner: { directory: '/srv/aligner', memory: undefined },
