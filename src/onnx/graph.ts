@@ -28,7 +28,8 @@ type Size = number | 'free' | 'any';
 /** An input or output as the caller expects it. */
 export interface Port<T extends NumberType = NumberType> {
   readonly type: T;
-  readonly shape: readonly Size[];
+  /** Undefined: any number of any sizes. */
+  readonly shape: readonly Size[] | undefined;
 }
 
 type Ports = Readonly<Record<string, Port>>;
@@ -66,6 +67,9 @@ const MOST_DIFFERENCES = 3; // in one error message
 export function floats(...shape: readonly Size[]): Port<'float32'> {
   return { type: 'float32', shape };
 }
+
+/** The port of 32-bit floats whose shape the caller reads from the graph. */
+export const ANY_FLOATS: Port<'float32'> = { type: 'float32', shape: undefined };
 
 /** The port of 64-bit integers with these sizes; without sizes, a scalar. */
 export function longs(...shape: readonly Size[]): Port<'int64'> {
@@ -175,9 +179,10 @@ function differencesOf(
 /** A graph may leave the shape of an output open: then it has no sizes, or free ones. */
 function isShapeOf(
   found: readonly (number | string)[],
-  expected: readonly Size[],
+  expected: readonly Size[] | undefined,
   role: 'input' | 'output',
 ): boolean {
+  if (expected === undefined) return true;
   if (role === 'output' && found.length === 0) return true;
   if (found.length !== expected.length) return false;
   return expected.every((size, axis) => {
@@ -186,7 +191,8 @@ function isShapeOf(
   });
 }
 
-function textOf(type: string, shape: readonly (number | string)[]): string {
+function textOf(type: string, shape: readonly (number | string)[] | undefined): string {
+  if (shape === undefined) return type;
   return `${type} [${shape.map((size) => (typeof size === 'number' ? size : size || 'free')).join(', ')}]`;
 }
 
