@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/speech/preparation.h"
+#include "model/shared/preparation.h"
 
 namespace parley::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "model/speech/preparation.h"
+#include "model/shared/preparation.h"
 #include "model/speech/voice_encoder.h"
 #include "test/check.h"
 #include "test/counting_kernels.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "model/speech/preparation.h"
+#include "model/shared/preparation.h"
 #include "model/speech/speaker_encoder.h"
 #include "model/speech/voice_encoder.h"
 #include "runtime/voice_store.h"

@@ -39,17 +39,18 @@ PocketModel::PocketModel(SpeechKernels& kernels, const PocketCheckpoint& checkpo
       workspace_(kernels) {}
 
 std::shared_ptr<const KvState> PocketModel::LoadVoice(const PocketVoice& voice) {
-  std::shared_ptr<KvState> state = backbone_.NewState(voice.positions(), cache_);
-  const std::vector<float>& rows = voice.rows();
-  if (rows.empty()) {
-    voice.CopyTo(kernels_, state.get());
-    return state;
-  }
-  float* const x = workspace_.Floats(rows.size());
-  kernels_.Upload(x, rows.data(), rows.size() * sizeof(float));
-  backbone_.Append(state.get(), x, voice.positions());
-  kernels_.Wait();
+  std::shared_ptr<KvState> state = NewVoice(voice.positions());
+  if (voice.rows().empty()) voice.CopyTo(kernels_, state.get());
+  else AppendVoice(state.get(), voice.rows().data(), voice.positions());
   return state;
+}
+
+void PocketModel::AppendVoice(KvState* voice, const float* rows, size_t count) {
+  const size_t floats = count * backbone_.width();
+  float* const x = workspace_.Floats(floats);
+  kernels_.Upload(x, rows, floats * sizeof(float));
+  backbone_.Append(voice, x, count);
+  kernels_.Wait();
 }
 
 size_t PocketModel::StreamBytes(size_t positions) const {

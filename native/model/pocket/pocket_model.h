@@ -52,6 +52,10 @@ class PocketModel {
   // Puts what a voice's file holds, or what the backbone makes of its rows, into the backend's memory. All
   // streams of the voice begin with it.
   std::shared_ptr<const KvState> LoadVoice(const PocketVoice& voice);
+  // A voice that is made of rows, some at a time: room for `positions`, and the next `count` rows
+  // [count, width] on the host. The result does not depend on how they are cut.
+  std::unique_ptr<KvState> NewVoice(size_t positions) const { return backbone_.NewState(positions, cache_); }
+  void AppendVoice(KvState* voice, const float* rows, size_t count);
   // Bytes of a stream, or of a voice, of so many positions.
   size_t StreamBytes(size_t positions) const;
   size_t WeightBytes() const { return backbone_.WeightBytes() + flow_.WeightBytes(); }

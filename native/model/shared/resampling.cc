@@ -11,13 +11,6 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Cut-off relative to the lower Nyquist frequency: the pass band ends at 0.91, the stop band begins at 1.
-constexpr double kCutOff = 0.955;
-// Kaiser window for 110 dB of attenuation: beta = 0.1102 (110 - 8.7). For this transition band its length is
-// (110 - 7.95) / (2.285 * 0.09 pi) = 158 samples of the lower rate.
-constexpr double kBeta = 11.16;
-constexpr double kHalfWidth = 80;
-
 // Costs in the units of StagedWork: of a tap, and of a sample that it multiplies.
 constexpr size_t kTapCost = 1000, kProductCost = 7;
 
@@ -25,7 +18,7 @@ constexpr size_t kTapCost = 1000, kProductCost = 7;
 constexpr size_t kLanes = 2;
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Terms of the series of Bessel(x), for x up to kBeta: later terms are too small to change the sum. An even
+// Terms of the series of Bessel(x), for x up to the largest beta: later terms are too small to change the sum. An even
 // number.
 constexpr size_t kTerms = 28;
 
@@ -57,12 +50,15 @@ double Product(const double* taps, const float* samples, size_t count) {
 
 }  // namespace
 
-class Resampling::Filter {
+class Resampling::Taps {
  public:
-  Filter(uint32_t from, uint32_t to)
-      : scale_(std::min(1.0, static_cast<double>(to) / from)),
-        half_(kHalfWidth / scale_),
-        peak_(Bessel(Lanes{kBeta, kBeta})[0]) {}
+  Taps(const ResamplingFilter& filter, uint32_t from, uint32_t to)
+      : filter_(filter),
+        scale_(filter.cut_off * std::min(1.0, static_cast<double>(to) / from)),
+        half_(filter.half_width / std::min(1.0, static_cast<double>(to) / from)),
+        peak_(Bessel(Lanes{filter.beta, filter.beta})[0]) {
+    if (filter.normalised) Normalise(to / std::gcd(from, to));
+  }
 
   double half() const { return half_; }  // samples from the middle to the end
 
@@ -74,22 +70,39 @@ class Resampling::Filter {
         away[n] = offset - static_cast<double>(static_cast<int64_t>(i + n) - reach);
         const double off = away[n] / half_;
         inside[n] = 1 - off * off;
-        x[n] = kBeta * std::sqrt(std::max(inside[n], 0.0));
+        x[n] = filter_.beta * std::sqrt(std::max(inside[n], 0.0));
       }
       const Lanes windows = Bessel(x);
-      for (size_t n = 0; n < kLanes && i + n < taps->size(); n++) {
-        (*taps)[i + n] = inside[n] <= 0 ? 0 : kCutOff * scale_ * Sinc(away[n]) * windows[n] / peak_;
-      }
+      for (size_t n = 0; n < kLanes && i + n < taps->size(); n++)
+        (*taps)[i + n] = inside[n] <= 0 ? 0 : scale_ * Sinc(away[n]) * windows[n] / peak_;
     }
   }
 
  private:
+  // Phases that a sum is made of, where there are more: their sum differs by less than a rounding.
+  static constexpr uint32_t kSummedPhases = 1024;
+
+  // Makes the taps of all `phases` sum to their number.
+  void Normalise(uint32_t phases) {
+    const uint32_t summed = std::min(phases, kSummedPhases);
+    const auto reach = static_cast<int64_t>(half_) + 1;
+    std::vector<double> taps(static_cast<size_t>(2 * reach + 1));
+    double sum = 0;
+    for (uint32_t phase = 0; phase < summed; phase++) {
+      Take(static_cast<double>(phase) / summed, reach, &taps);
+      for (const double tap : taps) sum += tap;
+    }
+    peak_ *= sum / summed;
+  }
+
   double Sinc(double samples) const {
-    const double angle = kPi * kCutOff * scale_ * samples;
+    const double angle = kPi * scale_ * samples;
     return std::fabs(angle) < 1e-9 ? 1 : std::sin(angle) / angle;
   }
 
-  const double scale_, half_, peak_;
+  const ResamplingFilter filter_;
+  const double scale_, half_;
+  double peak_;
 };
 
 size_t ResampledCount(size_t count, uint32_t from, uint32_t to) {
@@ -98,12 +111,26 @@ size_t ResampledCount(size_t count, uint32_t from, uint32_t to) {
   return static_cast<size_t>(whole * to + (rest * to + from / 2) / from);
 }
 
-Resampling::Resampling(const std::vector<float>& samples, uint32_t from, uint32_t to)
-    : samples_(samples), count_(ResampledCount(samples.size(), from, to)) {
+namespace {
+
+// ceil(count * to / from)
+size_t CountUp(size_t count, uint32_t from, uint32_t to) {
+  if (from == 0 || to == 0) throw std::invalid_argument("a sample rate is 0");
+  const uint64_t whole = count / from, rest = count % from;
+  return static_cast<size_t>(whole * to + (rest * to + from - 1) / from);
+}
+
+}  // namespace
+
+Resampling::Resampling(const std::vector<float>& samples, uint32_t from, uint32_t to,
+                       const ResamplingFilter& filter)
+    : samples_(samples),
+      count_(filter.normalised ? CountUp(samples.size(), from, to)
+                               : ResampledCount(samples.size(), from, to)) {
   const uint32_t divisor = std::gcd(from, to);
   up_ = to / divisor;
   down_ = from / divisor;
-  filter_ = std::make_unique<const Filter>(from, to);
+  filter_ = std::make_unique<const Taps>(filter, from, to);
   reach_ = static_cast<int64_t>(filter_->half()) + 1;
   taps_.resize(static_cast<size_t>(2 * reach_ + 1));
   result_.resize(count_);
@@ -148,7 +175,7 @@ ResamplingTaps::ResamplingTaps(uint32_t from, uint32_t to) {
   up_ = to / divisor;
   down_ = from / divisor;
   phases_ = std::min(up_, kMostPhases);
-  const Resampling::Filter filter(from, to);
+  const Resampling::Taps filter(kFlatFilter, from, to);
   reach_ = static_cast<size_t>(filter.half()) + 1;
   std::vector<double> taps(2 * reach_ + 1);
   taps_.reserve(phases_ * taps.size());

@@ -1,6 +1,5 @@
-// Sound at another sample rate: a windowed sinc (Kaiser), flat to 0.91 of the lower of the two Nyquist
-// frequencies, at least 100 dB down from 1.0 of it on. Sample m of the result is the sound at m / to seconds:
-// no delay. Before and after the sound is silence.
+// Sound at another sample rate: a windowed sinc (Kaiser). Sample m of the result is the sound at m / to
+// seconds: no delay. Before and after the sound is silence.
 #ifndef PARLEY_MODEL_SHARED_RESAMPLING_H_
 #define PARLEY_MODEL_SHARED_RESAMPLING_H_
 
@@ -12,6 +11,18 @@
 
 namespace parley::model {
 
+struct ResamplingFilter {
+  double cut_off;     // of the lower of the two Nyquist frequencies
+  double beta;        // of the window
+  double half_width;  // of the window, in samples of the lower rate
+  bool normalised;    // the taps of all phases have the mean sum 1, and a result is rounded up to its length
+};
+// Flat to 0.91 of the lower Nyquist frequency, at least 100 dB down from 1.0 of it on. Beta for 110 dB is
+// 0.1102 (110 - 8.7); for this transition band the length is (110 - 7.95) / (2.285 * 0.09 pi) = 158 samples.
+inline constexpr ResamplingFilter kFlatFilter{0.955, 11.16, 80, false};
+// That of SciPy's resample_poly, as the package of Pocket TTS has it: shorter and less steep.
+inline constexpr ResamplingFilter kPolyphaseFilter{1, 5, 10, true};
+
 // round(count * to / from). Throws std::invalid_argument for a rate of 0.
 size_t ResampledCount(size_t count, uint32_t from, uint32_t to);
 
@@ -19,7 +30,8 @@ size_t ResampledCount(size_t count, uint32_t from, uint32_t to);
 class Resampling {
  public:
   // The samples outlive it. Throws std::invalid_argument for a rate of 0.
-  Resampling(const std::vector<float>& samples, uint32_t from, uint32_t to);
+  Resampling(const std::vector<float>& samples, uint32_t from, uint32_t to,
+             const ResamplingFilter& filter = kFlatFilter);
   ~Resampling();
 
   size_t count() const { return count_; }
@@ -33,13 +45,13 @@ class Resampling {
 
  private:
   friend class ResamplingTaps;
-  class Filter;
+  class Taps;
   float At(uint64_t m) const;
 
   const std::vector<float>& samples_;
   const size_t count_;
   uint64_t up_ = 1, down_ = 1;  // the rates, without what divides both
-  std::unique_ptr<const Filter> filter_;
+  std::unique_ptr<const Taps> filter_;
   int64_t reach_ = 0;         // samples around a result's place that it is made of, on each side
   std::vector<double> taps_;  // phase_'s
   uint64_t phase_ = 0,

@@ -82,6 +82,14 @@ Transformer::Batch Transformer::Prepare(const AttentionBatch& attending, const f
   return {rows, x, angles, attending, {normed, {q, k, v, attended}, expanded}};
 }
 
+// Angles, the normed rows, queries and what they attend to, keys and values, the inner rows of the MLP.
+size_t Transformer::WorkBytes(size_t rows) const {
+  constexpr size_t kParts = 7, kAlignment = 64;
+  const int64_t floats = config_.head_dim + config_.hidden + 2 * config_.query_width() +
+                         2 * config_.kv_width() + config_.intermediate;
+  return rows * static_cast<size_t>(floats) * sizeof(float) + kParts * kAlignment;
+}
+
 void Transformer::Forward(const Stream* streams, size_t count, float* x) {
   ForwardLayers(streams, count, x, layers_.size());
   for (size_t s = 0; s < count; s++) streams[s].state->Advance(streams[s].rows);

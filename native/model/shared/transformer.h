@@ -99,6 +99,8 @@ class Transformer {
   // anything is computed, when a state has no room: without a window for its positions,
   // with one for window + rows - 1.
   void Forward(const Stream* streams, size_t count, float* x);
+  // Bytes for the intermediate signals of a pass of so many rows.
+  size_t WorkBytes(size_t rows) const;
 
   // A pass in pieces of some layers, between which others may run. Transformer, streams and x outlive it, and
   // no other pass has its streams meanwhile.

@@ -11,7 +11,7 @@
 #include "kernels/speech_kernels.h"
 #include "model/shared/staged_work.h"
 #include "model/shared/workspace.h"
-#include "model/speech/encoder_convolutions.h"
+#include "model/shared/encoder_convolutions.h"
 #include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {

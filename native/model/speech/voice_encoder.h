@@ -16,7 +16,7 @@
 
 #include "kernels/speech_kernels.h"
 #include "model/shared/weights.h"
-#include "model/speech/preparation.h"
+#include "model/shared/preparation.h"
 #include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {

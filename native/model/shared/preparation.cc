@@ -1,4 +1,4 @@
-#include "model/speech/preparation.h"
+#include "model/shared/preparation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +22,7 @@ Preparation::Preparation(const RecordingRules& rules, const std::vector<float>& 
   if (!CheckLength(rate)) return;
   PlanToHear(recording);
   if (rate == rules.sample_rate) return;
-  resampling_.emplace(recording, rate, rules.sample_rate);
+  resampling_.emplace(recording, rate, rules.sample_rate, rules.filter);
   stages_.Add(resampling_->count(), resampling_->CostOfResult(), [this](size_t, size_t count) {
     if (problem_.empty()) resampling_->Advance(count);
   });

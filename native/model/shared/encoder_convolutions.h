@@ -1,7 +1,7 @@
 // The kinds of convolution that the encoders are made of: over a whole signal that is
 // reflected at its ends, and causal over a signal that comes in pieces.
-#ifndef PARLEY_MODEL_ENCODER_CONVOLUTIONS_H_
-#define PARLEY_MODEL_ENCODER_CONVOLUTIONS_H_
+#ifndef PARLEY_MODEL_SHARED_ENCODER_CONVOLUTIONS_H_
+#define PARLEY_MODEL_SHARED_ENCODER_CONVOLUTIONS_H_
 
 #include <cstddef>
 #include <functional>
@@ -69,13 +69,17 @@ class ConvolutionTail {
   bool begun_ = false;
 };
 
-// Computes ceil(rows / stride) results: result t sees the inputs up to (t + 1) stride - 1. Both ends of the
-// signal are padded with zeros, or with copies of the first and the last input.
+struct StreamedShape {
+  size_t stride = 1, dilation = 1;
+  bool biased = true;
+  Padding padding = Padding::kZero;  // of both ends of the signal: zeros, or copies of its ends
+};
+
+// Computes ceil(rows / stride) results: result t sees the inputs up to (t + 1) stride - 1.
 class StreamedConvolution {
  public:
-  // tensors: "weight" [out, in, taps], taps >= stride, and where `biased` "bias".
-  StreamedConvolution(Weights& weights, const NamedTensors& tensors, size_t stride = 1, bool biased = true,
-                      Padding padding = Padding::kZero);
+  // tensors: "weight" [out, in, taps], which reach over `stride` inputs or more, and where biased "bias".
+  StreamedConvolution(Weights& weights, const NamedTensors& tensors, const StreamedShape& shape = {});
 
   size_t channels() const { return convolution_.channels; }
   size_t outputs() const { return convolution_.weights.rows; }
@@ -90,7 +94,7 @@ class StreamedConvolution {
 
  private:
   size_t stride() const { return convolution_.stride; }
-  size_t History() const { return convolution_.taps - stride(); }
+  size_t History() const { return convolution_.History() + 1 - stride(); }
   void Begin(SpeechKernels& kernels, const float* x, ConvolutionTail* tail) const;
   void PadEnd(SpeechKernels& kernels, float* x, size_t rows) const;
 
@@ -122,4 +126,4 @@ class WaveConvolution {
 
 }  // namespace parley::model
 
-#endif  // PARLEY_MODEL_ENCODER_CONVOLUTIONS_H_
+#endif  // PARLEY_MODEL_SHARED_ENCODER_CONVOLUTIONS_H_

@@ -1,7 +1,7 @@
 // A recording as callers bring it, on its way to samples that can be encoded: judged,
 // and brought to the encoders' rate, a piece at a time.
-#ifndef PARLEY_MODEL_PREPARATION_H_
-#define PARLEY_MODEL_PREPARATION_H_
+#ifndef PARLEY_MODEL_SHARED_PREPARATION_H_
+#define PARLEY_MODEL_SHARED_PREPARATION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +21,7 @@ struct RecordingRules {
   float silence, loudest;       // range of the loudest sample's magnitude
   uint32_t sample_rate;         // the encoders', in Hz
   size_t min_samples;           // at that rate
+  ResamplingFilter filter = kFlatFilter;
 };
 
 class Preparation {
@@ -55,4 +56,4 @@ class Preparation {
 
 }  // namespace parley::model
 
-#endif  // PARLEY_MODEL_PREPARATION_H_
+#endif  // PARLEY_MODEL_SHARED_PREPARATION_H_

@@ -1,4 +1,4 @@
-#include "model/speech/encoder_convolutions.h"
+#include "model/shared/encoder_convolutions.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -60,11 +60,13 @@ void SameConvolution::Apply(SpeechKernels& kernels, const float* x, size_t rows,
   }
 }
 
-StreamedConvolution::StreamedConvolution(Weights& weights, const NamedTensors& tensors, size_t stride,
-                                         bool biased, Padding padding)
-    : convolution_(Load(weights, tensors, biased)), padding_(padding) {
-  convolution_.stride = stride;
-  if (convolution_.taps < stride) throw std::invalid_argument("a strided convolution skips inputs");
+StreamedConvolution::StreamedConvolution(Weights& weights, const NamedTensors& tensors,
+                                         const StreamedShape& shape)
+    : convolution_(Load(weights, tensors, shape.biased)), padding_(shape.padding) {
+  convolution_.stride = shape.stride;
+  convolution_.dilation = shape.dilation;
+  if (convolution_.History() + 1 < shape.stride)
+    throw std::invalid_argument("a strided convolution skips inputs");
 }
 
 void StreamedConvolution::Begin(SpeechKernels& kernels, const float* x, ConvolutionTail* tail) const {
