@@ -109,6 +109,7 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineFacts& facts) {
   object.Set("deviceMemory", ToNumber(env, facts.device_memory));
   object.Set("sampleRate", ToNumber(env, facts.sample_rate));
   object.Set("takesInstruction", Napi::Boolean::New(env, facts.takes_instruction));
+  object.Set("takesRecording", Napi::Boolean::New(env, facts.takes_recording));
   object.Set("speakers", Names(env, facts.speakers));
   object.Set("languages", Names(env, facts.languages));
   object.Set("voiceProblems", Names(env, facts.voice_problems));

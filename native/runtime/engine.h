@@ -79,7 +79,7 @@ struct SpeechRequest {
   std::string language = "auto";
   std::string speaker;  // CustomVoice models
   std::string instruction;
-  std::shared_ptr<const Recording> recording;  // Base models
+  std::shared_ptr<const Recording> recording;  // models that take one
   // A negative value selects the model's default.
   float temperature = -1, top_p = -1, repetition_penalty = -1;
   int32_t top_k = -1;
@@ -96,13 +96,14 @@ struct SpeechRequest {
 };
 
 struct EngineFacts {
-  std::string model_type;  // custom_voice | voice_design | base
+  std::string model_type;  // custom_voice | voice_design | base | pocket
   std::string model_size;
   std::string device;
   std::string no_cuda;       // reason why no GPU is used although one was requested
   size_t device_memory = 0;  // bytes that the device has of its own
   uint32_t sample_rate = 24000;
   bool takes_instruction = false;
+  bool takes_recording = false;
   std::vector<std::string> speakers, languages;
   std::vector<std::string> voice_problems;  // of voices that are no speakers, because their files do not fit
   size_t open_frames = 0;                   // limit of a generation that begins before its text is complete

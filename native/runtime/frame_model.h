@@ -24,7 +24,11 @@
 
 namespace parley::runtime {
 
-struct Voice;  // voice_store.h
+// What a model has made of a recording. Each model has a kind of its own.
+struct Voice {
+  virtual ~Voice() = default;
+  size_t bytes = 0;  // all of it; code that adds something also adds its size
+};
 
 // Reason for refusing a request.
 struct Refusal {

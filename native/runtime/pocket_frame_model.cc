@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "model/pocket/pocket_voice.h"
+#include "runtime/pocket_voice_work.h"
 #include "runtime/stopwatch.h"
 
 namespace parley::runtime {
@@ -46,6 +47,7 @@ EngineFacts FactsOf(const model::PocketCheckpoint& checkpoint, const std::string
       facts.voice_problems.push_back(std::move(problem));
     }
   }
+  facts.takes_recording = checkpoint.clones();
   return facts;
 }
 
@@ -71,13 +73,17 @@ PocketFrameModel::PocketFrameModel(SpeechKernels& kernels,
       checkpoint_(std::move(checkpoint)),
       directory_(directory),
       memory_(memory),
-      max_voices_(std::max(parts.max_voices, size_t{1})),
       speech_(kernels_, *checkpoint_, {Activation::kGeluTanh, parts.backbone, parts.cache, 1}),
       codec_(kernels_, *checkpoint_, Activation::kGeluTanh, parts.codec),
+      voices_(std::max(parts.max_voices, size_t{1})),
       facts_(FactsOf(*checkpoint_, directory)) {
+  if (checkpoint_->clones()) {
+    encoder_ = std::make_unique<model::PocketVoiceEncoder>(kernels_, *checkpoint_, Activation::kGeluTanh);
+    facts_.weight_bytes = encoder_->WeightBytes();
+  }
   facts_.device = kernels_.Name();
   facts_.device_memory = kernels_.Figures().memory_total;
-  facts_.weight_bytes = speech_.WeightBytes() + codec_.WeightBytes();
+  facts_.weight_bytes += speech_.WeightBytes() + codec_.WeightBytes();
   facts_.stream_bytes = speech_.StreamBytes(kUsualChunkPositions) + codec_.StateBytes();
 }
 
@@ -93,55 +99,57 @@ size_t PocketFrameModel::FreeBytes() const {
   return figures.memory_total > 0 ? std::min(left, figures.memory_free / 4 * 3) : left;
 }
 
-Result<std::shared_ptr<Voice>> PocketFrameModel::FindVoice(const std::shared_ptr<const Recording>&, bool) {
-  return Problem{"this model of Pocket TTS takes no recording"};
+Result<std::shared_ptr<Voice>> PocketFrameModel::FindVoice(const std::shared_ptr<const Recording>& recording,
+                                                           bool work) {
+  if (encoder_ == nullptr) return Problem{"this model of Pocket TTS takes no recording"};
+  std::shared_ptr<Voice> kept = voices_.Find(recording->hash);
+  if (kept != nullptr || !work) return kept;
+  const Stopwatch watch(&times_.voice);
+  auto made = voices_.Make(recording->hash,
+                           [&] { return std::make_unique<PocketVoiceWork>(*encoder_, speech_, recording); });
+  if (made && *made != nullptr) CheckFiles();
+  return made;
 }
 
-size_t PocketFrameModel::VoiceBytes() const {
-  size_t bytes = 0;
-  for (const auto& [name, state] : voices_) bytes += speech_.StreamBytes(state->capacity());
-  return bytes;
+size_t PocketFrameModel::WorkBytesOf(const Recording& recording) const {
+  if (encoder_ == nullptr || voices_.works()) return 0;
+  return PocketVoiceWork::BytesFor(*encoder_, speech_, recording);
 }
 
-bool PocketFrameModel::ForgetVoice() {
-  const auto unused = std::find_if(voices_.rbegin(), voices_.rend(),
-                                   [](const NamedVoice& voice) { return voice.second.use_count() == 1; });
-  if (unused == voices_.rend()) return false;
-  voices_.erase(std::next(unused).base());
-  return true;
-}
-
-Result<std::shared_ptr<const model::KvState>, Refusal> PocketFrameModel::VoiceNamed(const std::string& name) {
-  const auto kept = std::find_if(voices_.begin(), voices_.end(),
-                                 [&](const NamedVoice& voice) { return voice.first == name; });
-  if (kept != voices_.end()) {
-    voices_.splice(voices_.begin(), voices_, kept);
-    return kept->second;
-  }
+Result<std::shared_ptr<Voice>, Refusal> PocketFrameModel::VoiceNamed(const std::string& name) {
+  if (name.empty()) return BadRequest("the request has neither a voice's name nor a recording");
+  const std::string file = kVoiceFolder + name + kVoiceFile;
+  std::shared_ptr<Voice> kept = voices_.Find(file);
+  if (kept != nullptr) return kept;
   const auto& names = facts_.speakers;
   // The name comes from a client: it becomes a path only if it is one of the folder's.
   if (std::find(names.begin(), names.end(), name) == names.end())
     return BadRequest("there is no voice \"" + name + "\" in " + directory_ + kVoiceFolder);
   std::string problem;
-  const auto voice = model::PocketVoice::Open(directory_ + kVoiceFolder + name + kVoiceFile,
-                                              checkpoint_->config().backbone, &problem);
-  if (voice == nullptr) return Refusal{Outcome::kFailed, problem};
-  const std::shared_ptr<const model::KvState> state = speech_.LoadVoice(*voice);
-  while (voices_.size() >= max_voices_ && ForgetVoice()) {
-  }
-  voices_.emplace_front(name, state);
-  return state;
+  const auto opened = model::PocketVoice::Open(directory_ + file, checkpoint_->config().backbone, &problem);
+  if (opened == nullptr) return Refusal{Outcome::kFailed, problem};
+  auto voice = std::make_shared<PocketVoiceState>();
+  voice->state = speech_.LoadVoice(*opened);
+  voice->bytes = speech_.StreamBytes(voice->state->capacity());
+  voices_.Keep(file, voice);
+  return std::shared_ptr<Voice>(std::move(voice));
 }
 
 Result<std::unique_ptr<Generation>, Refusal> PocketFrameModel::Read(const SpeechRequest& request,
-                                                                    std::shared_ptr<Voice>) {
-  const auto voice = VoiceNamed(request.speaker);
-  if (!voice) return voice.reason();
+                                                                    std::shared_ptr<Voice> voice) {
+  if (voice == nullptr) {
+    auto named = VoiceNamed(request.speaker);
+    if (!named) return named.reason();
+    voice = std::move(*named);
+  }
+  // The generation holds the voice as a whole, so that the store knows that it is used.
+  const auto& made = static_cast<const PocketVoiceState&>(*voice);
+  const std::shared_ptr<const model::KvState> state(voice, made.state.get());
   const double usual = checkpoint_->config().default_temperature.value_or(kUsualTemperature);
   const float stated = request.temperature < 0 ? static_cast<float>(usual) : request.temperature;
   const float temperature = request.greedy ? 0 : stated;
   if (!(temperature <= model::DrawnNoise::kMaxTemperature)) return BadRequest("temperature is at most 100");
-  auto generation = std::make_unique<PocketGeneration>(*checkpoint_, *voice, temperature, request.seed);
+  auto generation = std::make_unique<PocketGeneration>(*checkpoint_, state, temperature, request.seed);
   const auto added = generation->AddText(request.text, !request.more_text);
   if (!added) return added.reason();
   return generation;

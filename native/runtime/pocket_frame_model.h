@@ -1,20 +1,20 @@
-// Implements FrameModel with Pocket TTS: checkpoint, published voices, backbone and flow net, codec decoder.
+// Implements FrameModel with Pocket TTS: checkpoint, voices, backbone and flow net, codec decoder.
 #ifndef PARLEY_RUNTIME_POCKET_FRAME_MODEL_H_
 #define PARLEY_RUNTIME_POCKET_FRAME_MODEL_H_
 
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/speech_kernels.h"
 #include "model/pocket/latent_decoder.h"
 #include "model/pocket/pocket_checkpoint.h"
 #include "model/pocket/pocket_model.h"
+#include "model/pocket/pocket_voice_encoder.h"
 #include "runtime/frame_model.h"
 #include "runtime/pocket_generation.h"
+#include "runtime/voice_store.h"
 #include "runtime/warm_up.h"
 
 namespace parley::runtime {
@@ -50,11 +50,11 @@ class PocketFrameModel final : public FrameModel {
 
   Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
                                            bool work) override;
-  void DropWork() override {}
-  size_t WorkBytesOf(const Recording&) const override { return 0; }
+  void DropWork() override { voices_.DropWork(); }
+  size_t WorkBytesOf(const Recording& recording) const override;
   size_t Voices() const override { return voices_.size(); }
-  size_t VoiceBytes() const override;
-  bool ForgetVoice() override;
+  size_t VoiceBytes() const override { return voices_.Bytes(); }
+  bool ForgetVoice() override { return voices_.MakeRoom(1) > 0; }
 
   Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
                                                     std::shared_ptr<Voice> voice) override;
@@ -65,21 +65,20 @@ class PocketFrameModel final : public FrameModel {
   void Decode(const DecodeJob* jobs, size_t count) override;
 
  private:
-  using NamedVoice = std::pair<std::string, std::shared_ptr<const model::KvState>>;
-
   PocketFrameModel(SpeechKernels& kernels, std::unique_ptr<const model::PocketCheckpoint> checkpoint,
                    const std::string& directory, const Parts& parts, size_t memory);
-  Result<std::shared_ptr<const model::KvState>, Refusal> VoiceNamed(const std::string& name);
+  Result<std::shared_ptr<Voice>, Refusal> VoiceNamed(const std::string& name);
   // Throws BackendLost if the file of weights that are used in place was changed.
   void CheckFiles() const;
 
   SpeechKernels& kernels_;
   const std::unique_ptr<const model::PocketCheckpoint> checkpoint_;
   const std::string directory_;
-  const size_t memory_, max_voices_;
+  const size_t memory_;
   model::PocketModel speech_;
   model::LatentDecoder codec_;
-  std::list<NamedVoice> voices_;  // most recently used first
+  std::unique_ptr<model::PocketVoiceEncoder> encoder_;  // where the checkpoint has it
+  VoiceStore voices_;                                   // published and made ones
   EngineFacts facts_;
   StageTimes times_;
   // These are of one call.

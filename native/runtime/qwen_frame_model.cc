@@ -27,6 +27,7 @@ EngineFacts FactsOf(const model::SpeechCheckpoint& checkpoint) {
   facts.model_size = config.size;
   facts.sample_rate = static_cast<uint32_t>(checkpoint.codec_config().sample_rate);
   facts.takes_instruction = config.takes_instruction();
+  facts.takes_recording = config.type == model::ModelType::kBase;
   for (const model::Speaker& speaker : config.talker.speakers) facts.speakers.push_back(speaker.name);
   for (const model::Language& language : config.talker.languages) {
     if (!language.dialect) facts.languages.push_back(language.name);
@@ -97,48 +98,34 @@ size_t QwenFrameModel::FreeBytes() const {
   return figures.memory_total > 0 ? std::min(left, figures.memory_free / 4 * 3) : left;
 }
 
-// One recording at a time, and each to its end, so that none is begun twice.
 Result<std::shared_ptr<Voice>> QwenFrameModel::FindVoice(const std::shared_ptr<const Recording>& recording,
                                                          bool work) {
   if (encoder_ == nullptr) return Problem{"a " + facts_.model_type + " model takes no recording"};
   std::shared_ptr<Voice> kept = voices_.Find(recording->hash);
   if (kept != nullptr || !work) return kept;
   const Stopwatch watch(&times_.voice);
-  if (!work_) work_.emplace(*encoder_, *codec_, recording);
-  const bool own = work_->hash() == recording->hash;
-  Result<std::shared_ptr<Voice>> made = nullptr;
-  try {
-    made = work_->Advance();
-  } catch (const std::exception&) {
-    work_.reset();
-    if (own) throw;
-  }
-  if (made && *made == nullptr) return made;
-  if (made) {
-    CheckFiles();
-    voices_.Keep(work_->hash(), *made);
-  }
-  work_.reset();
-  if (!own) return nullptr;
+  auto made = voices_.Make(recording->hash,
+                           [&] { return std::make_unique<QwenVoiceWork>(*encoder_, *codec_, recording); });
+  if (made && *made != nullptr) CheckFiles();
   return made;
 }
 
 size_t QwenFrameModel::WorkBytesOf(const Recording& recording) const {
-  if (encoder_ == nullptr || work_.has_value()) return 0;
-  return VoiceWork::BytesFor(*encoder_, *codec_, recording);
+  if (encoder_ == nullptr || voices_.works()) return 0;
+  return QwenVoiceWork::BytesFor(*encoder_, *codec_, recording);
 }
 
 bool QwenFrameModel::ForgetVoice() { return voices_.MakeRoom(1) > 0; }
 
 // True if every prompt of the voice begins alike and that prefix is not cached yet.
 bool QwenFrameModel::KeepsPrefix(const QwenGeneration& generation) const {
-  const Voice* const voice = generation.voice().get();
+  const QwenVoice* const voice = generation.voice().get();
   return voice != nullptr && generation.shared_rows() >= kLeastPrefix &&
          voice->prefixes.count(generation.prefix_key()) == 0;
 }
 
 void QwenFrameModel::KeepPrefix(const QwenGeneration& generation) {
-  Voice& voice = *generation.voice();
+  QwenVoice& voice = *generation.voice();
   voice.prefixes[generation.prefix_key()] =
       speech_->KeepPrefix(*generation.stream(), generation.shared_rows());
   voice.bytes += speech_->PrefixBytes(generation.shared_rows());
@@ -167,7 +154,8 @@ Result<std::unique_ptr<Generation>, Refusal> QwenFrameModel::Read(const SpeechRe
   }
   const Result<model::DrawRules> rules = RulesOf(request);
   if (!rules) return BadRequest(rules.problem());
-  auto generation = std::make_unique<QwenGeneration>(*checkpoint_, request, *rules, std::move(voice));
+  auto generation = std::make_unique<QwenGeneration>(*checkpoint_, request, *rules,
+                                                     std::static_pointer_cast<QwenVoice>(std::move(voice)));
   const auto read = generation->Read(request.text);
   if (!read) return read.reason();
   return generation;
@@ -249,7 +237,7 @@ void QwenFrameModel::Decode(const DecodeJob* jobs, size_t count) {
 }
 
 QwenGeneration::QwenGeneration(const model::SpeechCheckpoint& checkpoint, const SpeechRequest& request,
-                               const model::DrawRules& rules, std::shared_ptr<Voice> voice)
+                               const model::DrawRules& rules, std::shared_ptr<QwenVoice> voice)
     : checkpoint_(checkpoint),
       language_(model::LowerAscii(request.language)),
       speaker_(request.speaker),

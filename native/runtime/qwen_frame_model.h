@@ -14,6 +14,7 @@
 #include "model/speech/speech_model.h"
 #include "model/speech/voice_encoder.h"
 #include "runtime/frame_model.h"
+#include "runtime/qwen_voice.h"
 #include "runtime/text_feed.h"
 #include "runtime/voice_store.h"
 #include "runtime/warm_up.h"
@@ -26,7 +27,7 @@ class QwenGeneration final : public Generation {
  public:
   // The checkpoint outlives it. `voice` may be null.
   QwenGeneration(const model::SpeechCheckpoint& checkpoint, const SpeechRequest& request,
-                 const model::DrawRules& rules, std::shared_ptr<Voice> voice);
+                 const model::DrawRules& rules, std::shared_ptr<QwenVoice> voice);
 
   // Reads the request, its text last. Refused if it does not fit the model.
   Result<Done, Refusal> Read(std::string_view text);
@@ -39,7 +40,7 @@ class QwenGeneration final : public Generation {
   size_t PromptRows() const override { return prompt_.rows.size(); }
   size_t PromptLeft() const override { return stream_->prompt_left(); }
 
-  const std::shared_ptr<Voice>& voice() const { return voice_; }
+  const std::shared_ptr<QwenVoice>& voice() const { return voice_; }
   // Rows of the prompt that do not depend on the text, and the key of what they depend on besides the voice.
   size_t shared_rows() const { return shared_rows_; }
   const std::string& prefix_key() const { return language_; }
@@ -59,7 +60,7 @@ class QwenGeneration final : public Generation {
   const std::string language_, speaker_, instruction_;
   const bool more_text_;
   model::DrawRules rules_;
-  const std::shared_ptr<Voice> voice_;
+  const std::shared_ptr<QwenVoice> voice_;
   TextFeed feed_;
   size_t needed_ = 1;  // text ids, before a prompt can be made whose text goes on
   size_t text_tokens_ = 0;
@@ -111,10 +112,10 @@ class QwenFrameModel final : public FrameModel {
 
   Result<std::shared_ptr<Voice>> FindVoice(const std::shared_ptr<const Recording>& recording,
                                            bool work) override;
-  void DropWork() override { work_.reset(); }
+  void DropWork() override { voices_.DropWork(); }
   size_t WorkBytesOf(const Recording& recording) const override;
   size_t Voices() const override { return voices_.size(); }
-  size_t VoiceBytes() const override { return voices_.Bytes() + (work_ ? work_->bytes() : 0); }
+  size_t VoiceBytes() const override { return voices_.Bytes(); }
   bool ForgetVoice() override;
 
   Result<std::unique_ptr<Generation>, Refusal> Read(const SpeechRequest& request,
@@ -142,7 +143,6 @@ class QwenFrameModel final : public FrameModel {
   std::unique_ptr<model::CodecDecoder> codec_;
   std::unique_ptr<model::VoiceEncoder> encoder_;  // Base models
   VoiceStore voices_;
-  std::optional<VoiceWork> work_;
   EngineFacts facts_;
   StageTimes times_;
   std::vector<int32_t> codes_;  // one step's

@@ -1,68 +1,30 @@
-// Makes cloned voices from recordings, and keeps the most recently used ones by the hash of their recording.
+// Keeps the most recently used voices, by the hash of their recording or by their name, and works on the next.
 // For the engine's thread alone.
 #ifndef PARLEY_RUNTIME_VOICE_STORE_H_
 #define PARLEY_RUNTIME_VOICE_STORE_H_
 
 #include <cstddef>
+#include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "model/speech/codec_decoder.h"
-#include "model/speech/speech_model.h"
-#include "model/speech/voice_encoder.h"
 #include "runtime/frame_model.h"
 
 namespace parley::runtime {
 
-// Data computed once for a voice and shared by its streams.
-struct Voice {
-  std::shared_ptr<const model::VoicePrompt> prompt;
-  std::shared_ptr<const model::CodecState> codec;  // after the recording's codes; null: there are none
-  // The first rows of every prompt that begins alike, by what else they depend on: the language.
-  std::map<std::string, std::shared_ptr<const model::PromptPrefix>> prefixes;
-  size_t bytes = 0;  // all of the above; code that adds something also adds its size
-};
-
-// Encodes a recording into a voice, in bounded parts between the frames of live streams.
+// The making of a voice, in bounded parts between the frames of live streams.
 class VoiceWork {
  public:
-  // Encoder and decoder outlive it.
-  VoiceWork(model::VoiceEncoder& encoder, model::CodecDecoder& decoder,
-            std::shared_ptr<const Recording> recording);
+  virtual ~VoiceWork() = default;
 
-  // Upper bound of the model's memory in bytes, during the encoding and for the voice.
-  static size_t BytesFor(const model::VoiceEncoder& encoder, const model::CodecDecoder& decoder,
-                         const Recording& recording);
-
-  const std::string& hash() const { return recording_->hash; }
-  size_t bytes() const { return bytes_; }
-
+  virtual size_t bytes() const = 0;  // upper bound of the model's memory, during the work and for the voice
   // Does the next part. Returns the voice after the last one, null before. A problem: the recording cannot be
   // used.
-  Result<std::shared_ptr<Voice>> Advance();
-
- private:
-  Result<> Prepare();
-  void Encode();
-  void TakeCodes();
-  void DecodeSome();
-
-  model::VoiceEncoder& encoder_;
-  model::CodecDecoder& decoder_;
-  const std::shared_ptr<const Recording> recording_;
-  const size_t bytes_;
-  // The encoding begins after the preparation has ended.
-  std::unique_ptr<model::Preparation> preparation_;
-  std::unique_ptr<model::VoiceEncoding> encoding_;
-  model::VoicePrompt prompt_;
-  std::unique_ptr<model::CodecState> codec_;
-  size_t frames_ = 0, decoded_ = 0;
-  bool encoded_ = false;
+  virtual Result<std::shared_ptr<Voice>> Advance() = 0;
 };
 
 // A stream keeps its voice alive after its eviction.
@@ -75,13 +37,21 @@ class VoiceStore {
   std::shared_ptr<Voice> Find(const std::string& hash);
   // Replaces a voice of the same hash, and evicts the least recently used voice if there are too many.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
+  using Begin = std::function<std::unique_ptr<VoiceWork>()>;
+  // Does the next part of the work at hand, which `begin` makes for this hash if there is none, and keeps what
+  // was made. Null: it is not ready, call again. Throws what the work on this hash throws.
+  Result<std::shared_ptr<Voice>> Make(const std::string& hash, const Begin& begin);
+  bool works() const { return work_ != nullptr; }
+  void DropWork() { work_.reset(); }
+
   // Evicts unused voices, least recently used first, until `bytes` are free or none is left. Returns the
   // number of bytes that it freed.
   size_t MakeRoom(size_t bytes);
   void Clear();
 
   size_t size() const { return voices_.size(); }
-  size_t Bytes() const;  // voices that are kept, and evicted ones that are still in use
+  // Voices that are kept, evicted ones that are still in use, and the work at hand.
+  size_t Bytes() const;
 
  private:
   using Entry = std::pair<std::string, std::shared_ptr<Voice>>;
@@ -90,6 +60,8 @@ class VoiceStore {
   std::list<Entry> voices_;  // most recently used first
   std::unordered_map<std::string, std::list<Entry>::iterator> places_;
   std::vector<std::weak_ptr<Voice>> outlived_;
+  std::unique_ptr<VoiceWork> work_;
+  std::string work_hash_;
 };
 
 }  // namespace parley::runtime

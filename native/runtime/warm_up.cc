@@ -142,13 +142,13 @@ Result<MeasuredTimes> WarmUp(FrameModel& model, size_t max_streams) {
 
 namespace {
 
-// Two seconds of a buzz: enough of a voice for what encodes recordings.
+// Three seconds of a buzz: enough of a voice for what encodes recordings.
 std::shared_ptr<const Recording> Buzz() {
   constexpr double kPi = 3.14159265358979323846;
   auto recording = std::make_shared<Recording>();
   recording->hash = "warm-up";
   recording->text = "Hello.";
-  for (size_t n = 0; n < 2 * recording->rate; n++) {
+  for (size_t n = 0; n < 3 * recording->rate; n++) {
     const double phase = 2 * kPi * 140 * static_cast<double>(n) / recording->rate;
     const double sample = 0.2 * std::sin(phase) + 0.1 * std::sin(2 * phase) + 0.1 * std::sin(7 * phase);
     recording->samples.push_back(static_cast<float>(sample));
@@ -162,7 +162,7 @@ SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
   SpeechRequest request;
   request.text = text;
   if (!model.facts().speakers.empty()) request.speaker = model.facts().speakers.front();
-  if (model.facts().model_type == "base") request.recording = Buzz();
+  else if (model.facts().takes_recording) request.recording = Buzz();
   return request;
 }
 

@@ -9,6 +9,7 @@
 #include "test/check.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
+#include "test/pocket_copy.h"
 
 namespace parley::test {
 namespace {
@@ -171,14 +172,8 @@ void RecordingsAreResampledAsByThePackage() {
 
 void AModelWithoutTheEncoderIsRefused() {
   const TempFolder folder;
-  for (const char* const name : {"config.yaml", "tokenizer.model"})
-    WriteAll(folder / name, ReadAll(kGolden + "/pocket/tiny-current/" + name));
-  std::string weights = ReadAll(kGolden + "/pocket/tiny-current/model.safetensors");
-  const auto whole = CheckpointOf("tiny-current");
-  const Tensor& first = whole->tensors()["mimi.encoder.model.0.conv.weight"];
-  const size_t at = weights.find(std::string(reinterpret_cast<const char*>(first.data), first.bytes));
-  weights.replace(at, first.bytes, std::string(first.bytes, '\0'));
-  WriteAll(folder / "model.safetensors", weights);
+  CopyPocket("tiny-current", folder.path(), false);
+  DropEncoder(folder.path());
   std::string problem;
   const auto checkpoint = PocketCheckpoint::Open(folder.path(), &problem);
   CHECK_EQ(problem, "");

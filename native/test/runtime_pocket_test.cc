@@ -1,12 +1,15 @@
 // Checks the engine with models of Pocket TTS: a text of several chunks, other streams, voices by name, ends
 // that never come, and requests that cannot be spoken.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "model/pocket/pocket_checkpoint.h"
 #include "test/checkpoint_copy.h"
 #include "test/golden_engine.h"
+#include "test/kernel_inputs.h"
+#include "test/pocket_copy.h"
 #include "tools/pocket_writer.h"
 
 namespace parley::test {
@@ -117,7 +120,7 @@ void WhatCannotBeSpokenIsRefused() {
   for (const char* const text : {"", " \n "})
     CHECK_EQ(RefusalOfRequest(Golden(), Request(1, text), "bad request"), "the text is empty");
   SpeechRequest stranger = Request(1);
-  for (const char* const name : {"nobody", "", "../tokenizer", "alba.safetensors"}) {
+  for (const char* const name : {"nobody", "../tokenizer", "alba.safetensors"}) {
     stranger.speaker = name;
     const std::string why = "there is no voice \"" + std::string(name) + "\" in ";
     CHECK_EQ(RefusalOfRequest(Golden(), stranger, "bad request").substr(0, why.size()), why);
@@ -125,10 +128,105 @@ void WhatCannotBeSpokenIsRefused() {
   const std::string endless(10'000, 'x');
   CHECK(RefusalOfRequest(Golden(), Request(1, endless), "too large").find("400 are the most") !=
         std::string::npos);
-  SpeechRequest recorded = Request(1);
-  recorded.recording = GoldenRecording("short", "");
-  CHECK_EQ(RefusalOfRequest(Golden(), recorded, "bad request"),
-           "this model of Pocket TTS takes no recording");
+  stranger.speaker.clear();
+  CHECK_EQ(RefusalOfRequest(Golden(), stranger, "bad request"),
+           "the request has neither a voice's name nor a recording");
+}
+
+// Four sounds that differ by their seed, with pauses.
+std::shared_ptr<Recording> RecordingOf(uint64_t seed, double seconds, uint32_t rate = 24'000) {
+  auto recording = std::make_shared<Recording>();
+  recording->rate = rate;
+  recording->samples = RandomFloats(static_cast<size_t>(seconds * rate), seed);
+  for (size_t n = 0; n < recording->samples.size(); n++) {
+    const double place = static_cast<double>(n) / rate;
+    recording->samples[n] *= static_cast<float>(0.1 * (1 + std::sin(6 * place)));
+  }
+  recording->hash =
+      std::to_string(seed) + "/" + std::to_string(recording->samples.size()) + "/" + std::to_string(rate);
+  return recording;
+}
+
+std::vector<float> SaidBy(const std::shared_ptr<const Recording>& recording) {
+  SpeechRequest request = Request(5, "Hello there.");
+  request.speaker.clear();
+  request.recording = recording;
+  return Say(Golden(), request).samples;
+}
+
+void ARecordingIsAVoice() {
+  CHECK(Golden().facts().takes_recording);
+  const std::vector<float> first = SaidBy(RecordingOf(1, 4));
+  CHECK(!first.empty());
+  CHECK(SaidBy(RecordingOf(1, 4)) == first);
+  CHECK(SaidBy(RecordingOf(2, 4)) != first);
+  for (const uint32_t rate : {8000u, 16'000u, 44'100u, 48'000u})
+    CHECK(!SaidBy(RecordingOf(3, 3, rate)).empty());
+}
+
+void OfALongRecordingTheBeginningIsTheVoice() {
+  const auto long_one = RecordingOf(4, 42, 16'000), beginning = RecordingOf(4, 42, 16'000);
+  beginning->samples.resize(30 * 16'000);
+  beginning->hash = "its beginning";
+  CHECK(SaidBy(long_one) == SaidBy(beginning));
+}
+
+// Its transcript has no use.
+void TheMakingOfAVoiceDisturbsNobody() {
+  const std::vector<float> alone = Say(Golden(), Request(9)).samples;
+  const auto listener = std::make_shared<Listener>();
+  Golden().Start(Request(9), listener);
+  const auto recording = RecordingOf(6, 12);
+  recording->text = "What I said.";
+  const std::vector<float> with_text = SaidBy(recording);
+  listener->AwaitEnd();
+  CHECK(listener->samples() == alone);
+  CHECK(with_text == SaidBy(RecordingOf(6, 12)));
+}
+
+std::string RefusalOf(const std::shared_ptr<const Recording>& recording) {
+  SpeechRequest request = Request(1, "Hello.");
+  request.recording = recording;
+  return RefusalOfRequest(Golden(), request, "bad request");
+}
+
+void RecordingsThatAreNoVoiceAreRefused() {
+  CHECK_EQ(RefusalOf(RecordingOf(7, 0.1)), "the recording lasts 0.100 s; 3.000 to 30 s are taken");
+  CHECK_EQ(RefusalOf(RecordingOf(7, 2.99)), "the recording lasts 2.990 s; 3.000 to 30 s are taken");
+  const auto silence = RecordingOf(8, 4);
+  for (float& sample : silence->samples) sample = 0;
+  CHECK_EQ(RefusalOf(silence), "the recording is silent");
+  const auto broken = RecordingOf(9, 4);
+  broken->samples[50'000] = NAN;
+  CHECK_EQ(RefusalOf(broken), "the recording's sample 50000 is no finite number");
+  const auto slow = RecordingOf(10, 4, 1000);
+  CHECK_EQ(RefusalOf(slow), "the recording's sample rate is 1000 Hz; 4000 to 192000 are taken");
+  const auto none = RecordingOf(11, 4);
+  none->rate = 0;
+  CHECK_EQ(RefusalOf(none), "the recording's sample rate is 0 Hz; 4000 to 192000 are taken");
+  CHECK(!SaidBy(RecordingOf(1, 4)).empty());
+}
+
+void AModelWithoutTheEncoderTakesNoRecording() {
+  TempFolder folder;
+  CopyPocket("tiny-current", folder.path(), true);
+  DropEncoder(folder.path());
+  const auto engine = OpenedEngine(folder.path());
+  CHECK(!engine->facts().takes_recording);
+  SpeechRequest request = Request(1);
+  request.recording = RecordingOf(1, 4);
+  CHECK_EQ(RefusalOfRequest(*engine, request, "bad request"), "this model of Pocket TTS takes no recording");
+}
+
+void AModelWithoutVoicesSpeaksWithRecordings() {
+  TempFolder folder;
+  CopyPocket("tiny-current", folder.path(), false);
+  const auto engine = OpenedEngine(folder.path());
+  CHECK(engine->facts().speakers.empty());
+  SpeechRequest request = Request(5, "Hello there.");
+  request.speaker.clear();
+  request.recording = RecordingOf(1, 4);
+  CHECK(Say(*engine, request).samples == SaidBy(RecordingOf(1, 4)));
 }
 
 // The speech of random weights never ends.
@@ -203,6 +301,12 @@ TEST_GROUP(runtime_pocket) {
       {"company changes nothing", CompanyChangesNothing},
       {"text that comes in parts is spoken as the whole", TextThatComesInPartsIsSpokenAsTheWhole},
       {"what cannot be spoken is refused", WhatCannotBeSpokenIsRefused},
+      {"a recording is a voice", ARecordingIsAVoice},
+      {"of a long recording the beginning is the voice", OfALongRecordingTheBeginningIsTheVoice},
+      {"the making of a voice disturbs nobody", TheMakingOfAVoiceDisturbsNobody},
+      {"recordings that are no voice are refused", RecordingsThatAreNoVoiceAreRefused},
+      {"a model without the encoder takes no recording", AModelWithoutTheEncoderTakesNoRecording},
+      {"a model without voices speaks with recordings", AModelWithoutVoicesSpeaksWithRecordings},
       {"a chunk without an end stops at its most frames, and the next is spoken",
        AChunkWithoutAnEndStopsAtItsMostFramesAndTheNextIsSpoken},
       {"voices beyond the most are read again", VoicesBeyondTheMostAreReadAgain},

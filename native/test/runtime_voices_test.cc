@@ -145,9 +145,6 @@ using runtime::VoiceStore;
 
 std::shared_ptr<Voice> VoiceOf(size_t bytes) {
   auto voice = std::make_shared<Voice>();
-  auto prompt = std::make_shared<model::VoicePrompt>();
-  prompt->speaker.assign(bytes, 0.5f);
-  voice->prompt = prompt;
   voice->bytes = bytes;
   return voice;
 }
@@ -178,11 +175,8 @@ void AVoiceThatIsSpokenWithOutlivesItsPlace() {
   VoiceStore store(1);
   store.Keep("a", VoiceOf(4));
   auto spoken = store.Find("a");
-  const std::weak_ptr<const model::VoicePrompt> prompt = spoken->prompt;
   store.Keep("b", VoiceOf(4));
   CHECK(store.Find("a") == nullptr);
-  CHECK(!prompt.expired());
-  CHECK_EQ(spoken->prompt->speaker.size(), size_t{4});
   CHECK_EQ(store.Bytes(), size_t{8});
   spoken.reset();
   CHECK_EQ(store.Bytes(), size_t{4});
@@ -222,15 +216,10 @@ void RoomIsMadeOfVoicesThatNobodySpeaksWith() {
   CHECK_EQ(store.Bytes(), size_t{10});
 }
 
-void PrefixesAreSharedByWhoeverHoldsTheVoice() {
+void WhatIsAddedToAVoiceCounts() {
   VoiceStore store(1);
   store.Keep("a", VoiceOf(1));
-  const auto first = store.Find("a");
-  const auto prefix =
-      std::make_shared<const model::PromptPrefix>(std::vector<model::PromptRow>(9), nullptr, nullptr);
-  first->prefixes["english"] = prefix;
-  first->bytes += 100;
-  CHECK_EQ(store.Find("a")->prefixes.at("english")->rows(), size_t{9});
+  store.Find("a")->bytes += 100;
   CHECK_EQ(store.Bytes(), size_t{101});
 }
 
@@ -272,7 +261,7 @@ TEST_GROUP(runtime_voices) {
        AVoiceThatNobodySpeaksWithIsFreedWithItsPlace},
       {"the same hash takes the place of what was there", TheSameHashTakesThePlaceOfWhatWasThere},
       {"room is made of voices that nobody speaks with", RoomIsMadeOfVoicesThatNobodySpeaksWith},
-      {"prefixes are shared by whoever holds the voice", PrefixesAreSharedByWhoeverHoldsTheVoice},
+      {"what is added to a voice counts", WhatIsAddedToAVoiceCounts},
       {"where nothing is kept nothing is found", WhereNothingIsKeptNothingIsFound},
   });
 }

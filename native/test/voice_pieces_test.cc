@@ -7,7 +7,7 @@
 #include "model/shared/preparation.h"
 #include "model/speech/speaker_encoder.h"
 #include "model/speech/voice_encoder.h"
-#include "runtime/voice_store.h"
+#include "runtime/qwen_voice.h"
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
 #include "test/counting_kernels.h"
@@ -247,7 +247,7 @@ struct Worker {
 void AMinuteAtAnOddRateIsManyPieces() {
   Worker worker;
   const auto recording = worker.Of(44'101, 59, "");
-  runtime::VoiceWork work(worker.encoder, worker.decoder, recording);
+  runtime::QwenVoiceWork work(worker.encoder, worker.decoder, recording);
   size_t pieces = 0;
   while (ValueOf(work.Advance()) == nullptr) {
     CHECK(worker.kernels.TakeWork() <= kPieceCost);
@@ -268,7 +268,7 @@ void TheWorkCanBeGivenUpAfterEachPiece() {
   const auto recording = worker.Of(44'101, 0.5, "A voice.");
   std::shared_ptr<runtime::Voice> wanted, seen;
   const auto make = [&](size_t most, std::shared_ptr<runtime::Voice>* voice) {
-    runtime::VoiceWork work(worker.encoder, worker.decoder, recording);
+    runtime::QwenVoiceWork work(worker.encoder, worker.decoder, recording);
     std::shared_ptr<runtime::Voice> made;
     size_t pieces = 0;
     while (pieces < most && (made = ValueOf(work.Advance())) == nullptr) pieces++;
@@ -284,8 +284,11 @@ void TheWorkCanBeGivenUpAfterEachPiece() {
     CHECK_EQ(worker.kernels.InUse(), kept);
   }
   make(kWhole, &seen);
-  CHECK(SameBits(seen->prompt->speaker, wanted->prompt->speaker) &&
-        seen->prompt->codes == wanted->prompt->codes);
+  const auto prompt = [](const std::shared_ptr<runtime::Voice>& voice) {
+    return static_cast<const runtime::QwenVoice&>(*voice).prompt;
+  };
+  CHECK(SameBits(prompt(seen)->speaker, prompt(wanted)->speaker) &&
+        prompt(seen)->codes == prompt(wanted)->codes);
 }
 
 }  // namespace
