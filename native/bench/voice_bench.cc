@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "kernels/cpu/cpu_kernels.h"
-#include "model/speech/codec_encoder.h"
 #include "model/shared/preparation.h"
+#include "model/speech/codec_encoder.h"
 #include "model/speech/speaker_encoder.h"
 #include "model/speech/voice_encoder.h"
 

@@ -9,9 +9,9 @@
 
 #include "kernels/log_mel.h"
 #include "kernels/speech_kernels.h"
+#include "model/shared/encoder_convolutions.h"
 #include "model/shared/staged_work.h"
 #include "model/shared/workspace.h"
-#include "model/shared/encoder_convolutions.h"
 #include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "kernels/speech_kernels.h"
-#include "model/shared/weights.h"
 #include "model/shared/preparation.h"
+#include "model/shared/weights.h"
 #include "model/speech/speech_checkpoint.h"
 
 namespace parley::model {
