@@ -1,4 +1,5 @@
-// Keeps the most recently used voices, by the hash of their recording or by their name, and works on the next.
+// Keeps the most recently used voices, by the hash of their recording or by their name, and works on the
+// next.
 // For the engine's thread alone.
 #ifndef PARLEY_RUNTIME_VOICE_STORE_H_
 #define PARLEY_RUNTIME_VOICE_STORE_H_
@@ -38,8 +39,8 @@ class VoiceStore {
   // Replaces a voice of the same hash, and evicts the least recently used voice if there are too many.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
   using Begin = std::function<std::unique_ptr<VoiceWork>()>;
-  // Does the next part of the work at hand, which `begin` makes for this hash if there is none, and keeps what
-  // was made. Null: it is not ready, call again. Throws what the work on this hash throws.
+  // Does the next part of the work at hand, which `begin` makes for this hash if there is none, and keeps
+  // what was made. Null: it is not ready, call again. Throws what the work on this hash throws.
   Result<std::shared_ptr<Voice>> Make(const std::string& hash, const Begin& begin);
   bool works() const { return work_ != nullptr; }
   void DropWork() { work_.reset(); }

@@ -18,8 +18,8 @@ constexpr size_t kTapCost = 1000, kProductCost = 7;
 constexpr size_t kLanes = 2;
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Terms of the series of Bessel(x), for x up to the largest beta: later terms are too small to change the sum. An even
-// number.
+// Terms of the series of Bessel(x), for x up to the largest beta: later terms are too small to change the
+// sum. An even number.
 constexpr size_t kTerms = 28;
 
 // The modified Bessel function of order 0.
