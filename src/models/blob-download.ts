@@ -1,11 +1,15 @@
 // Fetches one file of a model into its partial file, goes on where an earlier try ended, and verifies it.
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rename, rm, statfs } from 'node:fs/promises';
 import { ParleyError } from '../errors.js';
-import type { HubModel } from './catalog.js';
-import type { CachedModel } from './hub-cache.js';
-import { type HubClient, type HubFile, Retryable } from './hub-client.js';
+import { Crc32c } from './crc32c.js';
+import { type OpenedFile, type RemoteFile, Retryable } from './retrying-http.js';
+
+interface Checksum {
+  update(bytes: Uint8Array): unknown;
+  digest(encoding: 'hex'): string;
+}
 
 const PROGRESS_BYTES = 1024 * 1024; // of one try, after which the count of failures begins again
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -26,11 +30,26 @@ export const DISK: Disk = {
   append: async (file, bytes) => await file.appendFile(bytes),
 };
 
+/** The server of a model, and its place in the cache. */
 export interface Source {
-  readonly client: HubClient;
-  readonly model: HubModel;
-  readonly commit: string;
-  readonly cached: CachedModel;
+  /** Requests a file once, from an offset on. Throws a Retryable if another try may succeed. */
+  open(file: RemoteFile, from: number): Promise<OpenedFile>;
+  /** Calls `action` until it throws no Retryable, or too often. */
+  retried(action: () => Promise<void>, hasProgress: () => boolean): Promise<void>;
+  /** Who states sizes and checksums, for messages. */
+  readonly lister: string;
+  readonly cached: FilePlaces;
+}
+
+interface FilePlaces {
+  /** The place of a complete file. */
+  blob(file: RemoteFile): string;
+  partial(file: RemoteFile): string;
+  /** Bytes of a file that are here: all, those of a partial file, or 0. */
+  present(file: RemoteFile): Promise<number>;
+}
+
+export interface Download extends Source {
   readonly disk: Disk;
   readonly signal: AbortSignal;
 }
@@ -41,8 +60,8 @@ export interface Source {
  * broken connection keep the partial file.
  */
 export async function fetchFile(
-  source: Source,
-  file: HubFile,
+  source: Download,
+  file: RemoteFile,
   onBytes: (present: number) => void,
 ): Promise<void> {
   const { cached } = source;
@@ -53,12 +72,12 @@ export async function fetchFile(
   const { digest } = isBad ? await digestOf(source, file, onBytes) : first;
   if (digest === file.digest.hex) return await rename(cached.partial(file), cached.blob(file));
   await rm(cached.partial(file));
-  const message = `${file.path} has the checksum ${digest}, but the hub lists ${file.digest.hex}; the file is deleted`;
+  const message = `${file.path} has the checksum ${digest}, but ${source.lister} lists ${file.digest.hex}; the file is deleted`;
   throw new ParleyError('DOWNLOAD_FAILED', message);
 }
 
 /** Fetches the rest of the partial file. Returns the checksum of the whole. */
-async function digestOf(source: Source, file: HubFile, onBytes: (present: number) => void) {
+async function digestOf(source: Download, file: RemoteFile, onBytes: (present: number) => void) {
   const resumedAt = await source.cached.present(file);
   const handle = await open(source.cached.partial(file), 'a');
   try {
@@ -72,14 +91,14 @@ async function digestOf(source: Source, file: HubFile, onBytes: (present: number
 }
 
 class RestOfFile {
-  readonly #source: Source;
-  readonly #file: HubFile;
+  readonly #source: Download;
+  readonly #file: RemoteFile;
   readonly #handle: FileHandle;
   readonly #onBytes: (present: number) => void;
-  #hash: Hash;
+  #hash: Checksum;
   #present = 0;
 
-  constructor(source: Source, file: HubFile, handle: FileHandle, onBytes: (present: number) => void) {
+  constructor(source: Download, file: RemoteFile, handle: FileHandle, onBytes: (present: number) => void) {
     this.#source = source;
     this.#file = file;
     this.#handle = handle;
@@ -89,14 +108,13 @@ class RestOfFile {
 
   async fetched(resumedAt: number): Promise<string> {
     await this.#begin(resumedAt);
-    const { client } = this.#source;
     let before = this.#present;
     const hasProgress = () => this.#present - before >= PROGRESS_BYTES;
     const fetchRest = async () => {
       before = this.#present;
       await this.#fetchRest();
     };
-    if (this.#present < this.#file.size) await client.retried(fetchRest, hasProgress);
+    if (this.#present < this.#file.size) await this.#source.retried(fetchRest, hasProgress);
     return this.#hash.digest('hex');
   }
 
@@ -122,16 +140,16 @@ class RestOfFile {
 
   /** One request. Throws a Retryable if the connection ends before the file does. */
   async #fetchRest(): Promise<void> {
-    const { client, model, commit } = this.#source;
+    const { lister } = this.#source;
     const { path, size } = this.#file;
-    const opened = await client.open(model, commit, this.#file, this.#present);
+    const opened = await this.#source.open(this.#file, this.#present);
     if (opened.from !== this.#present) await this.#restart();
     for await (const bytes of opened.chunks) {
       if (this.#present + bytes.length > size) {
         await this.#restart();
         throw new ParleyError(
           'DOWNLOAD_FAILED',
-          `${path} has more than the ${size} bytes that the hub lists`,
+          `${path} has more than the ${size} bytes that ${lister} lists`,
         );
       }
       await this.#append(bytes);
@@ -156,7 +174,8 @@ class RestOfFile {
   }
 }
 
-/** The hash of a git blob also covers its kind and length. */
-function newHash({ digest, size }: HubFile): Hash {
+/** The checksum of a file by its kind. The hash of a git blob also covers its kind and length. */
+export function newHash({ digest, size }: RemoteFile): Checksum {
+  if (digest.kind === 'crc32c') return new Crc32c();
   return digest.kind === 'git' ? createHash('sha1').update(`blob ${size}\0`) : createHash('sha256');
 }

@@ -7,10 +7,10 @@ import type { Time } from '../time.js';
 import { type Disk, DISK } from './blob-download.js';
 import { type HubModel, type Kind, knownNames, MAIN, modelNamed } from './catalog.js';
 import { kindOf } from './checkpoint-facts.js';
-import type { Fetch } from './hub-client.js';
 import { megabytes, ProgressLine } from './pull-progress.js';
 import { pocketNotice, pullPocket, voicesAsked } from './pull-pocket.js';
 import { type Pulled, pull, type PullOptions } from './pull.js';
+import type { Fetch } from './retrying-http.js';
 
 export const PULL_USAGE = 'parley pull NAME[@REVISION] [--voices all|NAME,...]';
 

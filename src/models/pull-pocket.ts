@@ -23,8 +23,9 @@ import {
 } from '../config/pocket-catalog.js';
 import { ParleyError } from '../errors.js';
 import { CachedModel, replaced } from './hub-cache.js';
-import { HubClient, type HubFile } from './hub-client.js';
-import { fetchParts, type Part, type Pulled, type PullOptions } from './pull.js';
+import { HubClient } from './hub-client.js';
+import { fetchParts, hubPart, type Part, type Pulled, type PullOptions } from './pull.js';
+import type { RemoteFile } from './retrying-http.js';
 
 /** Undefined: the first voices of the language. `all`, or names with commas. Throws INVALID_FIELD. */
 export function voicesAsked(model: PocketModel, asked: string | undefined): readonly PocketVoice[] {
@@ -70,7 +71,7 @@ export async function pullPocket(
   const parts: Part[] = [];
   const wanted: Wanted[] = [];
   for (const [source, some] of bySource(wantedFiles(model, voices))) {
-    const { part, found } = await partOf(client, source, some);
+    const { part, found } = await partOf(client, options.cache, source, some);
     parts.push(part);
     wanted.push(...found);
   }
@@ -120,10 +121,10 @@ function weightsLast(wanted: readonly Wanted[]): readonly Wanted[] {
 }
 
 /** Throws MODEL_UNKNOWN for a file that the commit lacks. */
-async function partOf(client: HubClient, model: PinnedRepository, wanted: readonly Wanted[]) {
+async function partOf(client: HubClient, cache: string, model: PinnedRepository, wanted: readonly Wanted[]) {
   const commit = await client.commitOf(model);
   const all = await client.files(model, commit);
-  const files: HubFile[] = [];
+  const files: RemoteFile[] = [];
   const found = wanted.filter(({ path, isOptional }) => {
     const file = all.find((one) => one.path === path);
     if (file !== undefined) files.push(file);
@@ -133,8 +134,7 @@ async function partOf(client: HubClient, model: PinnedRepository, wanted: readon
     }
     return file !== undefined;
   });
-  const part: Part = { client, model, commit, files };
-  return { part, found };
+  return { part: hubPart(client, cache, { model, commit, files }), found };
 }
 
 /** Links lead into snapshots, so that they tell the commit of each file. */

@@ -1,7 +1,7 @@
 // Shows the progress of a pull: one line that is drawn again on a terminal, a line for each tenth elsewhere.
 import type { Time } from '../time.js';
-import type { HubFile } from './hub-client.js';
 import type { PullProgress } from './pull.js';
+import type { RemoteFile } from './retrying-http.js';
 
 const DRAW_MS = 100;
 const RATE_MS = 5000; // the rate is that of the last seconds
@@ -17,7 +17,7 @@ interface Screen {
 export class ProgressLine implements PullProgress {
   readonly #screen: Screen;
   readonly #time: Time;
-  readonly #present = new Map<HubFile, number>();
+  readonly #present = new Map<RemoteFile, number>();
   #total = 0;
   #tenths = 0;
   #drawnMs = -Infinity;
@@ -29,7 +29,7 @@ export class ProgressLine implements PullProgress {
     this.#time = time;
   }
 
-  started(files: readonly HubFile[], missing: readonly HubFile[]): void {
+  started(files: readonly RemoteFile[], missing: readonly RemoteFile[]): void {
     this.#total = sum(files.map(({ size }) => size));
     for (const file of files) this.#present.set(file, missing.includes(file) ? 0 : file.size);
     const whole = `${files.length} files, ${megabytes(this.#total)}`;
@@ -38,7 +38,7 @@ export class ProgressLine implements PullProgress {
     this.#tenths = this.#tenthsDone();
   }
 
-  advanced(file: HubFile, present: number): void {
+  advanced(file: RemoteFile, present: number): void {
     const now = this.#time.now();
     const before = this.#present.get(file) ?? 0;
     this.#present.set(file, present);
@@ -55,7 +55,7 @@ export class ProgressLine implements PullProgress {
     this.#draw(file, present);
   }
 
-  finished(file: HubFile): void {
+  finished(file: RemoteFile): void {
     if (this.#screen.columns !== undefined) this.note(`${file.path}  ${megabytes(file.size)}  verified`);
   }
 
@@ -71,7 +71,7 @@ export class ProgressLine implements PullProgress {
     this.#hasLine = false;
   }
 
-  #draw(file: HubFile, present: number): void {
+  #draw(file: RemoteFile, present: number): void {
     const [bytes, total] = [this.#sum(), this.#total];
     const filled = Math.floor((bytes / total) * BAR);
     const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}`;

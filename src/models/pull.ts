@@ -4,10 +4,11 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { POCKET_MODELS } from '../config/pocket-catalog.js';
 import { ParleyError } from '../errors.js';
-import { type Disk, fetchFile, type Source } from './blob-download.js';
+import { type Disk, type Download, fetchFile, type Source } from './blob-download.js';
 import type { HubModel } from './catalog.js';
 import { CachedModel } from './hub-cache.js';
-import { HubClient, type HubFile, type HubOptions } from './hub-client.js';
+import { HubClient, type HubOptions } from './hub-client.js';
+import type { RemoteFile } from './retrying-http.js';
 
 /** The files that engines read. Other formats of the same weights are not fetched. */
 const READ_BY_ENGINES = /^(?:speech_tokenizer\/)?[^/]+\.(?:json|txt|safetensors)$/;
@@ -23,10 +24,10 @@ export interface PullOptions extends HubOptions {
 /** Reports of a pull. */
 export interface PullProgress {
   /** Called once. `missing`: files that are not complete. */
-  started(files: readonly HubFile[], missing: readonly HubFile[]): void;
+  started(files: readonly RemoteFile[], missing: readonly RemoteFile[]): void;
   /** `present`: bytes of this file on the disk. */
-  advanced(file: HubFile, present: number): void;
-  finished(file: HubFile): void;
+  advanced(file: RemoteFile, present: number): void;
+  finished(file: RemoteFile): void;
 }
 
 /** The result of a pull. */
@@ -42,17 +43,44 @@ export async function pull(model: HubModel, options: PullOptions): Promise<Pulle
   const commit = await client.commitOf(model);
   const files = (await client.files(model, commit)).filter(({ path }) => READ_BY_ENGINES.test(path));
   checkIsCheckpoint(model, files);
-  await fetchParts([{ client, model, commit, files }], options);
+  await fetchParts([hubPart(client, options.cache, { model, commit, files })], options);
   const snapshot = new CachedModel(options.cache, model).snapshot(commit);
   return { commit, snapshot, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** Files of one commit of a repository. */
-export interface Part {
-  readonly client: HubClient;
+/** Files of a model from one server. */
+export interface Part extends Source {
+  readonly cached: Source['cached'] & {
+    /** The model for messages. Parts of one model have the same. */
+    readonly id: string;
+    /** Makes the folder of the files. */
+    open(): Promise<void>;
+    isComplete(file: RemoteFile): Promise<boolean>;
+    /** Runs `action` as the only pull of this model. Throws WRONG_STATE if another process pulls it. */
+    locked<T>(action: () => Promise<T>): Promise<T>;
+  };
+  readonly files: readonly RemoteFile[];
+  /** Called after the last file is verified. */
+  publish(): Promise<unknown>;
+}
+
+interface OfCommit {
   readonly model: HubModel;
   readonly commit: string;
-  readonly files: readonly HubFile[];
+  readonly files: readonly RemoteFile[];
+}
+
+/** Files of one commit of a repository. */
+export function hubPart(client: HubClient, cache: string, { model, commit, files }: OfCommit): Part {
+  const cached = new CachedModel(cache, model);
+  return {
+    open: async (file, from) => await client.open(model, commit, file, from),
+    retried: async (action, hasProgress) => await client.http.retried(action, hasProgress),
+    lister: client.http.lister,
+    cached,
+    files,
+    publish: async () => await cached.publish(commit, files),
+  };
 }
 
 /** Steps that run while no other process pulls the repositories. */
@@ -70,54 +98,49 @@ export async function fetchParts(
   steps?: Steps,
 ): Promise<void> {
   const folder = await existing(cache);
-  const sources = parts.map((part) => ({
-    ...part,
-    cached: new CachedModel(cache, part.model),
-    disk,
-    signal,
-  }));
-  const locks = new Map(sources.map(({ model, cached }) => [model.id, cached]));
+  const downloads = parts.map((part) => ({ ...part, disk, signal }));
+  const locks = new Map(parts.map(({ cached }) => [cached.id, cached]));
   await lockedAll([...locks.values()], async () => {
-    for (const { cached } of sources) await cached.open();
-    const missing = await missingOf(sources);
+    for (const { cached } of parts) await cached.open();
+    const missing = await missingOf(downloads);
     await checkSpace(missing, { disk, folder });
     await steps?.before();
     progress.started(
       parts.flatMap(({ files }) => files),
       missing.map(({ file }) => file),
     );
-    for (const { source, file } of missing) {
+    for (const { download, file } of missing) {
       // Two files of one content have one blob.
-      if (!(await source.cached.isComplete(file)))
-        await fetchFile(source, file, (present) => progress.advanced(file, present));
+      if (!(await download.cached.isComplete(file)))
+        await fetchFile(download, file, (present) => progress.advanced(file, present));
       progress.finished(file);
     }
-    for (const { cached, commit, files } of sources) await cached.publish(commit, files);
+    for (const part of parts) await part.publish();
     await steps?.after();
   });
 }
 
-async function lockedAll<T>(models: readonly CachedModel[], action: () => Promise<T>): Promise<T> {
+async function lockedAll<T>(models: readonly Part['cached'][], action: () => Promise<T>): Promise<T> {
   const [first, ...rest] = models;
   return first === undefined ? await action() : await first.locked(() => lockedAll(rest, action));
 }
 
 interface Missing {
-  readonly source: Source;
-  readonly file: HubFile;
+  readonly download: Part & Download;
+  readonly file: RemoteFile;
 }
 
-async function missingOf(sources: readonly (Source & Part)[]): Promise<readonly Missing[]> {
+async function missingOf(downloads: readonly (Part & Download)[]): Promise<readonly Missing[]> {
   const missing: Missing[] = [];
-  for (const source of sources) {
-    for (const file of source.files) {
-      if (!(await source.cached.isComplete(file))) missing.push({ source, file });
+  for (const download of downloads) {
+    for (const file of download.files) {
+      if (!(await download.cached.isComplete(file))) missing.push({ download, file });
     }
   }
   return missing;
 }
 
-function checkIsCheckpoint({ id }: HubModel, files: readonly HubFile[]): void {
+function checkIsCheckpoint({ id }: HubModel, files: readonly RemoteFile[]): void {
   const has = (end: string) => files.some(({ path }) => path.endsWith(end));
   if (has('config.json') && has('.safetensors')) return;
   const parts = POCKET_MODELS.filter(({ weights, voices }) => [weights.id, voices.id].includes(id));
@@ -136,7 +159,7 @@ interface Place {
 /** Throws DISK_FULL before the first byte is fetched. */
 async function checkSpace(missing: readonly Missing[], { disk, folder }: Place) {
   if (missing.length === 0) return;
-  const present = await Promise.all(missing.map(({ source, file }) => source.cached.present(file)));
+  const present = await Promise.all(missing.map(({ download, file }) => download.cached.present(file)));
   const rest = missing.reduce((sum, { file }, index) => sum + file.size - (present[index] ?? 0), 0);
   const [needed, free] = [rest + SPARE_BYTES, await disk.freeBytes(folder)];
   if (free >= needed) return;
