@@ -44,6 +44,24 @@ std::string ProblemOf(const CheckpointCopy& copy) {
   return problem.substr(std::min(problem.size(), copy.path().size() + 1));
 }
 
+void OtherGraphsAreNamed() {
+  const std::string expected =
+      "config.json: expected \"tts_model_type\" of Qwen3-TTS; a folder of Pocket TTS has no config.json. "
+      "Phonon has one, and another graph than Pocket TTS, which no engine here runs";
+  CheckpointCopy copy("tiny-base");
+  copy.Write("tokenizer.json", "{}");
+  CHECK(Opened(copy.path()) != nullptr);
+  copy.Write("config.json", "{\"model_type\": \"phonon\", \"hidden_size\": 512}");
+  CHECK(ProblemOf(copy) != expected);
+  std::filesystem::remove_all(copy.path() + "/speech_tokenizer");
+  CHECK_EQ(ProblemOf(copy), expected);
+  copy.Remove("tokenizer.json");
+  copy.Write("tokenizer.model", "");
+  CHECK_EQ(ProblemOf(copy), expected);
+  copy.Remove("tokenizer.model");
+  CHECK(ProblemOf(copy) != expected);
+}
+
 void ConfigurationsAreRead() {
   const auto custom = Opened(test::kGolden + "/tiny-customvoice");
   const ModelConfig& config = custom->config();
@@ -540,6 +558,7 @@ void ABusErrorElsewhereIsNotHandled() {
 TEST_GROUP(checkpoint) {
   using namespace parley;
   return parley::test::Run({
+      {"other graphs are named", OtherGraphsAreNamed},
       {"configurations are read", ConfigurationsAreRead},
       {"a model may have any size", AModelMayHaveAnySize},
       {"the lists of tensors have the published sizes", ListsHaveThePublishedSizes},

@@ -1,17 +1,35 @@
 #include "model/speech/speech_checkpoint.h"
 
 #include "model/files/config_file.h"
+#include "model/files/file.h"
 #include "model/shared/layer_weights.h"
 
 namespace parley::model {
 namespace {
 
 constexpr const char* kCodecFolder = "/speech_tokenizer";
+constexpr size_t kMostConfigBytes = 1 << 20;
+
+// True for a folder of Phonon, or of another model that has a configuration beside its tokenizer's one file.
+bool IsOfAnotherGraph(const std::string& directory) {
+  const bool has_tokenizer =
+      FileExists(directory + "/tokenizer.json") || FileExists(directory + "/tokenizer.model");
+  std::string config, problem;
+  return has_tokenizer && !FileExists(directory + kCodecFolder + "/config.json") &&
+         ReadFile(directory + "/config.json", kMostConfigBytes, &config, &problem) &&
+         config.find("\"tts_model_type\"") == std::string::npos;
+}
 
 }  // namespace
 
 std::unique_ptr<const SpeechCheckpoint> SpeechCheckpoint::Open(const std::string& directory, PieceRule rule,
                                                                std::string* problem) {
+  if (IsOfAnotherGraph(directory)) {
+    *problem = directory +
+               "/config.json: expected \"tts_model_type\" of Qwen3-TTS; a folder of Pocket TTS has no " +
+               "config.json. Phonon has one, and another graph than Pocket TTS, which no engine here runs";
+    return nullptr;
+  }
   std::unique_ptr<SpeechCheckpoint> checkpoint(new SpeechCheckpoint());
   if (!checkpoint->ReadConfigs(directory, problem)) return nullptr;
   const int64_t text_vocabulary = checkpoint->config_.talker.text_vocabulary;

@@ -1,10 +1,12 @@
 // The engine Pocket TTS through the addon, on a tiny checkpoint with random weights: languages, voices, their
 // licences, and names of other products. Sound quality is not tested.
 import assert from 'node:assert/strict';
-import { renameSync, truncateSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../../src/audio/pcm-ring.js';
+import { readConfig } from '../../../src/config/config.js';
 import type { PocketConfig } from '../../../src/config/pocket-config.js';
 import type { SynthesisRequest } from '../../../src/engines/engine.js';
 import type { EngineNews } from '../../../src/engines/engine-lifecycle.js';
@@ -144,6 +146,27 @@ test('a language without a model is told with the command that fetches one', asy
   assert.equal(flite.resolve({}).engine.name, 'flite');
 });
 
+test('where no voice is neural, the command for the intended language is known', async (t) => {
+  const commandOf = async (models: Models, more: Partial<EngineSetup> & { isOff?: boolean } = {}) => {
+    const { isOff = false, ...setup } = more;
+    const config = { stated: undefined, models: pocketFolders(t, models), nonCommercial: false, isOff };
+    const all = { engine: 'auto', ...LIMITS, pocket: { config, native: NATIVE }, ...setup } as const;
+    const engines = await enginesOf(all);
+    t.after(() => engines.close());
+    assert.equal(engines.figures.voiceCommand, engines.voiceCommand);
+    return engines.voiceCommand;
+  };
+  const pull = 'npm run parley -- pull pocket-';
+  assert.equal(await commandOf({}), `${pull}en`);
+  assert.equal(await commandOf({}, { intended: ['de-AT', 'en'] }), `${pull}de`);
+  assert.equal(await commandOf({}, { intended: ['ja'] }), undefined);
+  assert.equal(await commandOf({}, { engine: 'flite' }), undefined);
+  assert.equal(await commandOf({}, { isOff: true }), undefined);
+  assert.equal(await commandOf({ english: ['alba'] }), undefined);
+  assert.equal(await commandOf({ english: ['alba'] }, { intended: ['en', 'de'] }), `${pull}de`);
+  assert.equal(await commandOf({ german: ['juergen'] }, { intended: ['de'] }), undefined);
+});
+
 test('a model that cannot be used is refused at the start, with its variable and the file', async (t) => {
   const [model] = pocketFolders(t, { english: ['alba'] });
   assert.ok(model !== undefined);
@@ -192,4 +215,25 @@ test('a voice of another model is left out with its file named, and the others s
   const reason = `${file}: transformer.layers.0.self_attn/cache: expected F32 [2, 1, 13 or more, 4, 16]: this may be a voice of another model`;
   assert.deepEqual(news, [{ what: 'voice refused', reason }]);
   assert.ok((await spoken(engine, { voice: 'alba' })).length > 0);
+});
+
+test('a folder of Phonon is refused by its name, wherever it is stated', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-phonon-31m-en-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'config.json'), '{"hidden_size": 512}');
+  writeFileSync(join(folder, 'tokenizer.json'), '{}');
+  writeFileSync(join(folder, 'model.safetensors'), '');
+  for (const variable of ['MODEL_DIR', 'MODEL_ID']) {
+    const config = readConfig({ [variable]: folder, POCKET_MODELS: 'none' });
+    const setup = { engine: 'auto', ...LIMITS, native: { ...NATIVE, directory: folder } } as const;
+    assert.equal(config.model.directory, folder);
+    assert.equal(
+      await problemOf(enginesOf(setup)),
+      `ENGINE_UNAVAILABLE the checkpoint of MODEL_DIR or MODEL_ID cannot be used: ${folder}/config.json: expected "tts_model_type" of Qwen3-TTS; a folder of Pocket TTS has no config.json. Phonon has one, and another graph than Pocket TTS, which no engine here runs`,
+    );
+  }
+  assert.throws(
+    () => readConfig({ POCKET_MODELS: folder }),
+    /POCKET_MODELS must be folders with model\.safetensors and tokenizer\.model, /,
+  );
 });
