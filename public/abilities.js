@@ -5,24 +5,35 @@ import { INSECURE, REASONS } from './parley-microphone.js';
 
 const AGENTS = 'v1/agents';
 const MODELS = 'v1/models';
+const HEALTH = 'health';
 const RECOGNITION = 'automatic-speech-recognition';
 
 /**
- * Resolves with the agent that answers calls, {id, hears}, if there is one, and with `recognises`: the server
- * turns speech into text. What the server does not tell is undefined.
+ * Resolves with the agent that answers calls, {id, hears}, if there is one, with `recognises`: the server
+ * turns speech into text, and with `voiceCommand`, which fetches a neural voice, if the server has none. What
+ * the server does not tell is undefined.
  */
 export async function serverAbilities(key) {
-  const [agents, models] = await Promise.all([listOf(AGENTS, key), listOf(MODELS, key)]);
+  const [agents, models, health] = await Promise.all([
+    listOf(AGENTS, key),
+    listOf(MODELS, key),
+    answerTo(HEALTH, key),
+  ]);
   return {
     agent: agents?.find((one) => one.default),
     recognises: models?.some(({ task }) => task === RECOGNITION),
+    voiceCommand: health?.voiceCommand,
   };
 }
 
 async function listOf(path, key) {
+  return (await answerTo(path, key))?.data;
+}
+
+async function answerTo(path, key) {
   try {
     const answer = await fetch(path, { headers: authorization(key) });
-    return answer.ok ? (await answer.json()).data : undefined;
+    return answer.ok ? await answer.json() : undefined;
   } catch {
     return undefined; // the page has said already that the server does not answer
   }

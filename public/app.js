@@ -136,6 +136,8 @@ async function keyAccepted() {
   const abilities = await serverAbilities(key);
   agent = abilities.agent;
   showRecognition(abilities.recognises);
+  element('voice-command-hint').hidden = abilities.voiceCommand === undefined;
+  element('voice-command').textContent = abilities.voiceCommand ?? '';
   if (agent?.hears && !isInsecure()) caller.suggest();
   showAgent();
 }

@@ -124,6 +124,13 @@ function packageVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
+interface Advice {
+  /** How to get other languages, if the engines speak English only. */
+  readonly languages?: string | undefined;
+  /** Fetches a neural voice, if the engines have none. */
+  readonly voiceCommand?: string | undefined;
+}
+
 /**
  * Standard output of a server at a terminal. It holds log lines back until the line for people is written
  * above them.
@@ -141,15 +148,11 @@ export class TerminalLog {
     else this.#held.push(line);
   }
 
-  ready({
-    url,
-    languageNotice,
-  }: {
-    readonly url: string;
-    readonly languageNotice?: string | undefined;
-  }): void {
-    const notice = languageNotice === undefined ? '' : ` Note: ${languageNotice}.`;
-    this.#release(`Parley is ready: ${url} (API: ${url}/docs). Ctrl-C ends it.${notice}\n`);
+  ready({ url, advice }: { readonly url: string; readonly advice: Advice }): void {
+    const { languages, voiceCommand } = advice;
+    const notice = languages === undefined ? '' : ` Note: ${languages}.`;
+    const voice = voiceCommand === undefined ? '' : ` A neural voice comes with: ${voiceCommand}`;
+    this.#release(`Parley is ready: ${url} (API: ${url}/docs). Ctrl-C ends it.${notice}${voice}\n`);
   }
 
   /** Writes the log lines of a server that did not start. */

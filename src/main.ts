@@ -68,8 +68,8 @@ export interface Server {
   readonly metrics: Metrics;
   /** Undefined if telephone calls are off. */
   readonly telephone: Telephone | undefined;
-  /** How to get other languages, if the engines speak English only. */
-  readonly languageNotice: string | undefined;
+  /** What the engines lack, and how to get it. */
+  readonly advice: Engines['advice'];
   /** Refuses new calls; resolves when the open ones have ended, or after `limitMs`. */
   drain(limitMs: number): Promise<void>;
   /** Refuses new work, ends calls and frees everything; every caller waits for the same end. */
@@ -141,7 +141,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   logStart(parts, url);
   closing.add(checkModelServers(config, { log, time: systemTime }));
   const drain = (limitMs: number) => (telephone?.drain(), switchboard.drain(limitMs, systemTime));
-  const rest = { languageNotice: engines.languageNotice, drain, close: () => closing.close() };
+  const rest = { advice: engines.advice, drain, close: () => closing.close() };
   return { url, switchboard, plane, encoders, metrics, telephone, ...rest };
 }
 
@@ -185,8 +185,8 @@ function openSwitchboard(
 
 function logStart({ config, log, plane, engines }: Parts, url: string): void {
   for (const notice of [...config.notices, ...descriptorNotices(config)]) log.warn({}, notice);
-  const { missing, languageNotice: languages } = engines;
-  log.info({ url, clockPriority: plane.stats().priority, missing, languages }, 'parley listens');
+  const clockPriority = plane.stats().priority;
+  log.info({ url, clockPriority, ...engines.advice }, 'parley listens');
 }
 
 /** Parts that browser calls, telephone calls and HTTP share. */

@@ -102,11 +102,15 @@ test('at a terminal the first line is for people, and log lines follow it', () =
   const log = new TerminalLog((text) => lines.push(text));
   log.write('{"msg":"engine loaded"}\n');
   assert.deepEqual(lines, []);
-  log.ready({ url: 'http://127.0.0.1:8080', languageNotice: 'this server speaks English only' });
+  const advice = {
+    languages: 'this server speaks English only',
+    voiceCommand: 'npm run parley -- pull pocket-en',
+  };
+  log.ready({ url: 'http://127.0.0.1:8080', advice });
   log.write('{"msg":"parley closes"}\n');
   log.failed();
   assert.deepEqual(lines, [
-    'Parley is ready: http://127.0.0.1:8080 (API: http://127.0.0.1:8080/docs). Ctrl-C ends it. Note: this server speaks English only.\n',
+    'Parley is ready: http://127.0.0.1:8080 (API: http://127.0.0.1:8080/docs). Ctrl-C ends it. Note: this server speaks English only. A neural voice comes with: npm run parley -- pull pocket-en\n',
     '{"msg":"engine loaded"}\n',
     '{"msg":"parley closes"}\n',
   ]);

@@ -25,7 +25,8 @@ export interface ModelKind<Folder extends LanguageFolder> {
   folderAt(directory: string): Folder | undefined;
 }
 
-const NONE = 'none';
+/** The list of a variable that names no model. */
+export const NONE = 'none';
 
 /** Returns at most one folder for each language, preferred ones first. */
 export function readModelList<Folder extends LanguageFolder>(

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ConfigReader, Environment } from './environment.js';
 import { hubCache } from './model-config.js';
-import { type LanguageFolder, readModelList } from './model-list.js';
+import { type LanguageFolder, NONE, readModelList } from './model-list.js';
 import {
   completePocketModels,
   POCKET_TOKENIZER,
@@ -23,6 +23,8 @@ export interface PocketConfig {
   readonly stated: PocketFolder | undefined;
   /** At most one for each language, preferred ones first. */
   readonly models: readonly PocketFolder[];
+  /** POCKET_MODELS=none: a model that is fetched later does not speak either. */
+  readonly isOff?: boolean;
   /** Voices whose licence forbids commercial use may speak. */
   readonly nonCommercial: boolean;
 }
@@ -40,6 +42,7 @@ export function readPocketConfig(
   return {
     stated: isStated ? pocketFolderOf(read, variable, directory) : undefined,
     models: readModels(read, env),
+    isOff: read.list('POCKET_MODELS').some((name) => name.toLowerCase() === NONE),
     nonCommercial: read.flag('POCKET_NONCOMMERCIAL'),
   };
 }

@@ -41,13 +41,16 @@ export interface EngineSetup {
   readonly speechServers?: Config['engines']['speechServers'];
   /** Options of the native engine; absent without a checkpoint of Qwen3-TTS. */
   readonly native?: NativeEngineOptions['native'] | undefined;
+  /** BCP 47 tags of the languages that this server will speak, if the configuration names any. */
+  readonly intended?: readonly string[];
   /** Absent: the engine `pocket` has no model. */
   readonly pocket?: { readonly config: PocketConfig; readonly native: PocketOptions['native'] } | undefined;
 }
 
-type Found = SpeechEngine | MissingEngine;
+type EngineGroups = Pick<Config, 'engines' | 'model' | 'pocket' | 'voices'> &
+  Partial<Pick<Config, 'agents' | 'sip'>>;
 
-type EngineGroups = Pick<Config, 'engines' | 'model' | 'pocket' | 'voices'>;
+type Found = SpeechEngine | MissingEngine;
 
 /** Opens the engines that the configuration asks for. */
 export function openEngines(config: EngineGroups, log: Log): Promise<Engines> {
@@ -63,6 +66,7 @@ export function openEngines(config: EngineGroups, log: Log): Promise<Engines> {
     native: nativeOf(config),
     pocket: pocketOf(config),
     speechServers,
+    intended: intendedLanguages(config),
     onNews: (engine, { what, ...news }) =>
       log[what === 'loaded' || what === 'unloaded' ? 'info' : 'error']({ engine, ...news }, `engine ${what}`),
   });
@@ -90,7 +94,7 @@ export async function enginesOf(setup: EngineSetup): Promise<Engines> {
   ];
   const found = all.filter((one) => one !== undefined);
   const engines = found.filter((one): one is SpeechEngine => !isMissing(one));
-  return await Engines.of(engines, found.filter(isMissing));
+  return await Engines.of(engines, found.filter(isMissing), setup.intended);
 }
 
 function isMissing(one: Found): one is MissingEngine {
@@ -139,15 +143,21 @@ function missingPocket(setup: EngineSetup, found: SpeechEngine | undefined): Mis
   return open
     .filter(({ language }) => !spoken.includes(language))
     .map(({ name, language }) => {
+      const isAllowed = isWanted(setup, 'pocket') && setup.pocket?.config.isOff !== true;
       const remedy = [...(isWanted(setup, 'pocket') ? [] : ['set ENGINE=auto']), fetching(name)].join(
         ' and ',
       );
-      return { name: 'pocket', remedy, languages: [language] };
+      const command = isAllowed ? pulling(name) : undefined;
+      return { name: 'pocket', remedy, languages: [language], command };
     });
 }
 
 function fetching(model: string): string {
-  return `fetch a model with: npm run parley -- pull ${model}`;
+  return `fetch a model with: ${pulling(model)}`;
+}
+
+function pulling(model: string): string {
+  return `npm run parley -- pull ${model}`;
 }
 
 function flite(setup: EngineSetup, limits: EngineLimits): Found {
@@ -233,6 +243,13 @@ export function useConfiguredVoices(
   const replaced = new VoiceMistakes(engines);
   replaced.find(voicesOfRelays(agents));
   return replaced.messages.map((message) => `${message}; calls get a default instead`);
+}
+
+/** The languages that the configuration names for the greeting and for agents. */
+function intendedLanguages({ agents, sip }: Partial<Pick<Config, 'agents' | 'sip'>>): readonly string[] {
+  const greeting = sip?.enabled === true ? sip.greetingLanguage : undefined;
+  const all = [greeting, ...voicesOfAgents(agents).map(({ language }) => language)];
+  return [...new Set(all.filter((language) => language !== undefined))];
 }
 
 /** Throws CONFIG_INVALID with every voice and language that this server lacks. */

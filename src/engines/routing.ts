@@ -11,6 +11,7 @@
 // A language that no engine speaks is refused with a remedy. An unusable engine is passed over if another one
 // speaks the language; otherwise its own error is returned, because it may recover.
 import { ParleyError } from '../errors.js';
+import { stated } from '../stated.js';
 import type { EngineDevice, EngineWork, SpeechClass, SpeechEngine, Voice, VoiceReference } from './engine.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { FOREIGN_NAMES, nearestNames, OPENAI_VOICES, standInFor } from './voice-names.js';
@@ -77,7 +78,12 @@ export interface MissingEngine {
   readonly remedy: string;
   /** Primary tags of its languages. */
   readonly languages: readonly string[];
+  /** Fetches a neural voice of these languages, so that the next start has it. */
+  readonly command?: string | undefined;
 }
+
+/** Engines whose voices are not made by a neural network. */
+const PLAIN: ReadonlySet<string> = new Set(['flite', 'espeak']);
 
 interface Candidate {
   readonly engine: SpeechEngine;
@@ -89,6 +95,7 @@ interface Candidate {
 export class Engines implements SpeechRouting {
   readonly #engines: readonly SpeechEngine[]; // preferred ones first; some have no voice of their own
   readonly #missing: readonly MissingEngine[];
+  readonly #intended: readonly string[];
   /** Undefined if no engine has a voice of its own. */
   #default: Candidate | undefined;
   #isDefaultStated = false;
@@ -102,17 +109,20 @@ export class Engines implements SpeechRouting {
     engines: readonly SpeechEngine[],
     candidates: readonly Candidate[],
     missing: readonly MissingEngine[],
+    intended: readonly string[],
   ) {
+    this.#intended = intended;
     this.#engines = engines;
     this.#candidates = candidates;
     this.#missing = missing;
     this.#default = candidates.find(({ voice }) => voice.refusal === undefined);
   }
 
-  /** Earlier engines are preferred. */
+  /** Earlier engines are preferred. `intended` are BCP 47 tags of languages that this server will speak. */
   static async of(
     engines: readonly SpeechEngine[],
     missing: readonly MissingEngine[] = [],
+    intended: readonly string[] = [],
   ): Promise<Engines> {
     const candidates: Candidate[] = [];
     for (const engine of engines) {
@@ -121,7 +131,7 @@ export class Engines implements SpeechRouting {
       }
     }
     if (engines.length === 0) throw new ParleyError('ENGINE_UNAVAILABLE', 'this server has no speech engine');
-    return new Engines(engines, candidates, missing);
+    return new Engines(engines, candidates, missing, intended);
   }
 
   /** Engines that are not available, or not usable now. */
@@ -148,6 +158,26 @@ export class Engines implements SpeechRouting {
     });
     const all = [...ways, 'a checkpoint (set MODEL_DIR)'].join(', or ');
     return `this server speaks English only; other languages need ${all}`;
+  }
+
+  /** What the engines lack, and how to get it; undefined if there is nothing to say. */
+  get advice() {
+    const { missing, languageNotice: languages, voiceCommand } = this;
+    return { missing, languages, voiceCommand };
+  }
+
+  /**
+   * The command that fetches a neural voice, for the first of the intended languages that lacks one; without
+   * any such language for English, if no engine has one at all. Undefined if none is lacking, or no command
+   * helps.
+   */
+  get voiceCommand(): string | undefined {
+    const neural = this.#engines.filter(({ name }) => !PLAIN.has(name));
+    const wanted = this.#intended.length > 0 || neural.length > 0 ? this.#intended : ['en'];
+    const lacks = wanted.find((tag) => !neural.some((engine) => engineSpeaks(engine, tag)));
+    if (lacks === undefined) return undefined;
+    const fetched = this.#missing.filter(({ languages: spoken }) => spoken.includes(primaryTag(lacks)));
+    return fetched.find(({ command }) => command !== undefined)?.command;
   }
 
   /** Loads every engine; rejects only if the default engine cannot be loaded. */
@@ -250,8 +280,8 @@ export class Engines implements SpeechRouting {
   get figures(): EngineFigures {
     const engine = this.#defaultEngine;
     const { name, loaded: modelLoaded, trouble } = engine;
-    const about = { engines: this.health(), engine: name, modelLoaded, device: engine.device() };
-    return trouble === undefined ? about : { ...about, trouble };
+    const more = stated({ trouble, voiceCommand: this.voiceCommand });
+    return { engines: this.health(), engine: name, modelLoaded, ...more, device: engine.device() };
   }
 
   /** Number of sentences that wait for any engine, by class. */
@@ -452,6 +482,8 @@ interface EngineFigures {
   /** The default engine. */
   readonly engine: string;
   readonly modelLoaded: boolean;
+  /** Fetches a neural voice, if no engine has one. */
+  readonly voiceCommand?: string;
   /** Reason why the default engine is not usable. */
   readonly trouble?: string;
   readonly device: EngineDevice;

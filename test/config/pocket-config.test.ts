@@ -108,6 +108,12 @@ test('MODEL_DIR and MODEL_ID take a folder of Pocket TTS, by its files', (t) => 
   assert.equal(readConfig({ MODEL_DIR: folder }).pocket.stated, undefined);
 });
 
+test('POCKET_MODELS=none is off, and no models in the cache is not', (t) => {
+  const cache = { HF_HUB_CACHE: scratch(t) };
+  assert.equal(readConfig({ ...cache, POCKET_MODELS: 'None' }).pocket.isOff, true);
+  assert.equal(readConfig(cache).pocket.isOff, false);
+});
+
 test('voices for non-commercial use speak only where it is stated', () => {
   assert.equal(readConfig({}).pocket.nonCommercial, false);
   assert.equal(readConfig({ POCKET_NONCOMMERCIAL: '1' }).pocket.nonCommercial, true);

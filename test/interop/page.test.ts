@@ -78,6 +78,24 @@ test('the page loads everything from its own server, without an error, and offer
   await page.close();
 });
 
+test('the page has the command that fetches a neural voice, where the server has none', async (t) => {
+  const health = () => ({ engines: { flite: true }, encoders: true, calls: 0, maxCalls: 1 });
+  const command = 'npm run parley -- pull pocket-de';
+  const without = await openServer(t, { health: () => ({ ...health(), voiceCommand: command }) });
+  const plain = await openPage(without.url);
+  const hint = plain.page.locator('#voice-command-hint');
+  await hint.waitFor({ state: 'visible' });
+  assert.equal(
+    (await hint.textContent())?.trim(),
+    `No voice here is neural. ${command} fetches one; then restart the server.`,
+  );
+  const neural = await openPage((await openServer(t, { health })).url);
+  await neural.page.waitForLoadState('networkidle');
+  assert.equal(await neural.page.locator('#voice-command-hint').isVisible(), false);
+  assert.deepEqual([...plain.errors, ...neural.errors], []);
+  await Promise.all([plain.page.close(), neural.page.close()]);
+});
+
 test('every control has a name, and is large enough for a finger', async (t) => {
   const { url } = await openServer(t);
   const { page } = await openPage(url, PHONE);

@@ -47,6 +47,8 @@ export interface ServerHealth {
   readonly voiceCache?: CacheHealth;
   /** The detector of speech: the model, or, without its file, the energy of the sound. */
   readonly voiceActivity?: VoiceActivity;
+  /** Fetches a neural voice; absent if an engine has one. */
+  readonly voiceCommand?: string | undefined;
   /** Absent if speech is not recognised. */
   readonly recognition?: RecognitionHealth | undefined;
 }
@@ -144,6 +146,11 @@ const HEALTH = object(
     calls: INTEGER,
     maxCalls: INTEGER,
     uptimeSeconds: INTEGER,
+    voiceCommand: {
+      type: 'string',
+      description:
+        'the command that fetches a neural voice, where no engine has one; then restart the server',
+    },
     voiceActivity: object(
       { detector: { type: 'string', enum: ['silero', 'energy', 'none'] }, problem: STRING },
       ['problem'],
@@ -166,6 +173,7 @@ const HEALTH = object(
     'calls',
     'maxCalls',
     'uptimeSeconds',
+    'voiceCommand',
     'voiceActivity',
     'recognition',
     'telephone',
@@ -203,6 +211,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       calls,
       maxCalls,
       trouble,
+      voiceCommand,
       voiceActivity,
       recognition,
       ...rest
@@ -227,6 +236,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       encoders,
       calls,
       maxCalls,
+      voiceCommand,
       voiceActivity,
       recognition,
       ...olderFields(rest),
@@ -251,7 +261,15 @@ function isKnown(
 
 type OlderHealth = Omit<
   ServerHealth,
-  'engines' | 'encoders' | 'draining' | 'calls' | 'maxCalls' | 'trouble' | 'voiceActivity' | 'recognition'
+  | 'engines'
+  | 'encoders'
+  | 'draining'
+  | 'calls'
+  | 'maxCalls'
+  | 'trouble'
+  | 'voiceCommand'
+  | 'voiceActivity'
+  | 'recognition'
 >;
 
 const MEBIBYTE = 1024 * 1024;

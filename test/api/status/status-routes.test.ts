@@ -12,6 +12,13 @@ test('health tells the engines, the calls and how long the server is up', async 
   assert.equal(Number.isInteger(uptimeSeconds), true);
 });
 
+test('health has the command that fetches a neural voice, where none is there', async (t) => {
+  const voiceCommand = 'npm run parley -- pull pocket-en';
+  const now = { engines: { flite: true }, encoders: true, calls: 0, maxCalls: 1, voiceCommand };
+  const { app } = await openApp(t, { health: () => now });
+  assert.equal((await app.inject('/health')).json<{ voiceCommand: string }>().voiceCommand, voiceCommand);
+});
+
 const KEY = 'key-one-0123456789';
 
 test('where there are keys health tells strangers the status only, and the machine itself or a key everything', async (t) => {
