@@ -187,6 +187,7 @@ export class CallerSpeech {
       hint: isOpen ? completenessOf(text, language) : undefined,
       ...(upTo === 'pause' ? { pauseMs: this.#stoppedMs } : {}),
       isNoInterruption,
+      ...(language === undefined ? {} : { language }),
     });
   }
 

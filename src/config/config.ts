@@ -163,7 +163,7 @@ export function readConfig(
     encoders: readEncoders(read),
     webrtc: readWebRtcConfig(read),
     recording: readRecordingConfig(read),
-    hearing: readHearingConfig(read),
+    hearing: readHearingConfig(read, env),
     recognition,
     agents,
     namedRelays: readNamedRelays(read),

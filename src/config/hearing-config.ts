@@ -1,7 +1,14 @@
 // Reads the variables of hearing: the models that find speech and ends of turns, and the settings of turns
 // and interruptions for calls that state none. The bounds apply to the settings of each call, too.
-import type { ConfigReader } from './environment.js';
+import { existsSync } from 'node:fs';
+import type { ConfigReader, Environment } from './environment.js';
+import { hubCache } from './model-config.js';
+import { turnFile, turnInCache } from './onnx-cache.js';
+import { TURN_MODELS, type TurnModel, turnModelNamed } from './onnx-catalog.js';
 import type { Variable } from './variables.js';
+
+const AUTO = 'auto';
+const NONE = 'none';
 
 export const SENSITIVITIES = ['high', 'medium', 'low'] as const;
 
@@ -39,15 +46,24 @@ export interface HearingSettings {
   readonly endedByHand: boolean;
 }
 
+/** A model that follows the turns of callers. */
+export interface TurnModelFile {
+  readonly file: string;
+  /** BCP 47 primary tags; undefined: all. */
+  readonly languages: readonly string[] | undefined;
+}
+
 export interface HearingConfig {
   /** Model file; undefined: the one that comes with the server. */
   readonly vadModel: string | undefined;
   /** JavaScript module whose default export is an end-of-turn model. */
   readonly endOfTurnModule: string | undefined;
+  /** Preferred ones first; empty where a module is stated. */
+  readonly turnModels: readonly TurnModelFile[];
   readonly settings: HearingSettings;
 }
 
-export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
+export function readHearingConfig(read: ConfigReader<Variable>, env: Environment): HearingConfig {
   const ms = (name: Variable, setting: keyof typeof HEARING_BOUNDS, fallback: number) => {
     const [least, most] = HEARING_BOUNDS[setting];
     return read.integer(name, fallback, least, most);
@@ -72,5 +88,27 @@ export function readHearingConfig(read: ConfigReader<Variable>): HearingConfig {
     read.problem('TURN_MAX_SILENCE_MS', `must be at least TURN_SILENCE_MS=${silenceMs}`);
   }
   const [vadModel, endOfTurnModule] = [read.raw('VAD_MODEL'), read.raw('END_OF_TURN_MODULE')];
-  return { vadModel, endOfTurnModule, settings };
+  const turnModels = readTurnModels(read, env);
+  return { vadModel, endOfTurnModule, turnModels: endOfTurnModule === undefined ? turnModels : [], settings };
+}
+
+/** TURN_MODEL: by default each model that was pulled whole. */
+function readTurnModels(read: ConfigReader<Variable>, env: Environment): readonly TurnModelFile[] {
+  const cache = hubCache(env);
+  const inCache = (model: TurnModel) => ({ file: turnFile(cache, model), languages: model.languages });
+  const isPulled = (model: TurnModel) => turnInCache(cache, model).state === 'complete';
+  const stated = read.raw('TURN_MODEL') ?? AUTO;
+  if (stated.toLowerCase() === NONE) return [];
+  if (stated.toLowerCase() === AUTO) return TURN_MODELS.filter(isPulled).map(inCache);
+  const named = turnModelNamed(stated);
+  if (named === undefined) {
+    if (existsSync(stated)) return [{ file: stated, languages: undefined }];
+    const names = [AUTO, NONE, ...TURN_MODELS.map(({ name }) => name)].join(', ');
+    read.problem('TURN_MODEL', `must be ${names} or an ONNX file: there is no file ${stated}`);
+    return [];
+  }
+  if (isPulled(named)) return [inCache(named)];
+  const command = `npm run parley -- pull ${named.name}`;
+  read.problem('TURN_MODEL', `names ${named.name}, which is not in ${cache}; fetch it with: ${command}`);
+  return [];
 }

@@ -432,6 +432,12 @@ export const SECTIONS = {
       meaning: 'JavaScript module that estimates at each pause of a caller whether the turn is over',
       default: 'none: the length of the silence decides',
     },
+    TURN_MODEL: {
+      meaning:
+        'model that hears whether a caller has finished; auto: the pulled ones (npm run parley -- pull turn-en turn-23), by the language of the call; not used with END_OF_TURN_MODULE',
+      default: 'auto',
+      values: 'auto, none, turn-en, turn-23 or an ONNX file',
+    },
     VAD_SENSITIVITY: {
       meaning: 'how little sound counts as speech, for calls that do not state it',
     },

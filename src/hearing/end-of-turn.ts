@@ -1,5 +1,6 @@
 // The slot of an end-of-turn model: loads the operator's module, checks its answers, and keeps the sound that
-// it is asked about.
+// it is asked about. A module has one of two forms: `ask` judges the last seconds of sound at a pause, `open`
+// gives listeners that follow each turn.
 //
 // A model that fails or is late decides nothing: then the silence of the settings ends the turn.
 import { resolve } from 'node:path';
@@ -8,6 +9,8 @@ import { ParleyError } from '../errors.js';
 import { WINDOW_SAMPLES } from '../media/ears.js';
 import type { Time } from '../time.js';
 import { SAMPLE_RATE } from './ear-source.js';
+import type { CallTurnModel, TurnModels } from './turn-follower.js';
+import type { TurnListener } from './turn-model.js';
 
 /** Estimates from the last sound whether the caller has finished. */
 interface EndOfTurnModel {
@@ -20,12 +23,18 @@ interface EndOfTurnModel {
   ask(sound: Float32Array): number | Promise<number>;
 }
 
+/** Follows the turns of callers. */
+interface FollowingModule {
+  open(): TurnListener;
+}
+
+const SLOT = 'END_OF_TURN_MODULE';
 const MOST_SECONDS = 30;
 const LOAD_LIMIT_MS = 10_000;
 /** An answer that comes later is ignored. The longest default silence of a turn. */
 const ANSWER_LIMIT_MS = 2000;
 
-interface ModelOptions {
+export interface ModelOptions {
   readonly time: Time;
   /** Called with the reason when a question gets no answer, and with undefined at the next answer. */
   readonly onProblem: (problem: string | undefined) => void;
@@ -35,28 +44,30 @@ interface ModelOptions {
 export async function loadEndOfTurnModel(
   file: string,
   options: ModelOptions,
-): Promise<CheckedEndOfTurnModel> {
+): Promise<CheckedEndOfTurnModel | TurnModels> {
   const path = resolve(file);
   const importing = import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>;
-  const { default: model } = await within(LOAD_LIMIT_MS, options.time, importing).catch((error: unknown) => {
-    throw new ParleyError(
-      'CONFIG_INVALID',
-      `END_OF_TURN_MODULE ${path} cannot be loaded: ${reasonOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+  const { default: model } = await within(LOAD_LIMIT_MS, options.time, importing).catch((cause: unknown) => {
+    throw new ParleyError('CONFIG_INVALID', `${SLOT} ${path} cannot be loaded: ${reasonOf(cause)}`, {
+      cause,
+    });
   });
   const problem = problemOf(model);
   if (problem !== undefined) {
-    throw new ParleyError('CONFIG_INVALID', `END_OF_TURN_MODULE ${path}: its default export ${problem}`);
+    throw new ParleyError('CONFIG_INVALID', `${SLOT} ${path}: its default export ${problem}`);
   }
+  if (isFollowing(model)) return new FollowingModules(model, options);
   return new CheckedEndOfTurnModel(model as EndOfTurnModel, options);
+}
+
+function isFollowing(model: unknown): model is FollowingModule {
+  return typeof (model as Partial<Record<keyof FollowingModule, unknown>>).open === 'function';
 }
 
 /** The reason why a default export is no model. */
 function problemOf(model: unknown): string | undefined {
-  if (typeof model !== 'object' || model === null) return 'must be an object with seconds and ask';
+  if (typeof model !== 'object' || model === null) return 'must be an object with open, or seconds and ask';
+  if (isFollowing(model)) return undefined;
   const { seconds, ask } = model as Partial<Record<keyof EndOfTurnModel, unknown>>;
   if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= MOST_SECONDS)) {
     return `must have seconds: a number above 0, at most ${MOST_SECONDS}, not ${String(seconds)}`;
@@ -64,35 +75,107 @@ function problemOf(model: unknown): string | undefined {
   return typeof ask === 'function' ? undefined : `must have a function ask, not ${String(ask)}`;
 }
 
+/** Answers of a model, each within a bound of time. The first failure in a row is reported. */
+export class CheckedAnswers {
+  readonly #slot: string;
+  readonly #options: ModelOptions;
+  #hasProblem = false;
+
+  /** `slot`: the variable that names the model, for reports. */
+  constructor(slot: string, options: ModelOptions) {
+    this.#slot = slot;
+    this.#options = options;
+  }
+
+  /**
+   * The probability that the model answers; undefined if it gave no answer. Never rejects. `mayBeUnknown`:
+   * the model may answer undefined, because it cannot tell yet.
+   */
+  async answer(ask: () => unknown, mayBeUnknown = false): Promise<number | undefined> {
+    try {
+      const answering = Promise.resolve(ask());
+      const probability = await within(ANSWER_LIMIT_MS, this.#options.time, answering);
+      if (probability === undefined && mayBeUnknown) return undefined;
+      if (!(typeof probability === 'number' && probability >= 0 && probability <= 1)) {
+        throw new Error(`it answered ${String(probability)}, not a number from 0 to 1`);
+      }
+      if (this.#hasProblem) this.#options.onProblem(undefined);
+      this.#hasProblem = false;
+      return probability;
+    } catch (error) {
+      this.failed(error);
+      return undefined;
+    }
+  }
+
+  /** Reports a failure, unless the one before it was reported and nothing was answered since. */
+  failed(error: unknown): void {
+    if (!this.#hasProblem) this.#options.onProblem(`${this.#slot} gave no answer: ${reasonOf(error)}`);
+    this.#hasProblem = true;
+  }
+}
+
 /** A model whose questions end within a bound of time, and whose failures are reported. */
 export class CheckedEndOfTurnModel {
   readonly seconds: number;
   readonly #model: EndOfTurnModel;
-  readonly #options: ModelOptions;
-  #hasProblem = false;
+  readonly #answers: CheckedAnswers;
 
   constructor(model: EndOfTurnModel, options: ModelOptions) {
     this.seconds = model.seconds;
     this.#model = model;
-    this.#options = options;
+    this.#answers = new CheckedAnswers(SLOT, options);
   }
 
   /** The probability that the turn is over; undefined if the model gave no answer. Never rejects. */
-  async ask(sound: Float32Array): Promise<number | undefined> {
+  ask(sound: Float32Array): Promise<number | undefined> {
+    return this.#answers.answer(() => this.#model.ask(sound));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve(); // nothing of the operator's module is ours to end
+  }
+}
+
+/** The operator's module, which follows the turns of all calls in whatever language. */
+class FollowingModules implements TurnModels {
+  readonly #module: FollowingModule;
+  readonly #answers: CheckedAnswers;
+
+  constructor(module: FollowingModule, options: ModelOptions) {
+    this.#module = module;
+    this.#answers = new CheckedAnswers(SLOT, options);
+  }
+
+  open(): CallTurnModel | undefined {
+    const answers = this.#answers;
     try {
-      const answering = Promise.resolve(this.#model.ask(sound));
-      const finished = await within(ANSWER_LIMIT_MS, this.#options.time, answering);
-      if (!(typeof finished === 'number' && finished >= 0 && finished <= 1)) {
-        throw new Error(`it answered ${String(finished)}, not a number from 0 to 1`);
-      }
-      if (this.#hasProblem) this.#options.onProblem(undefined);
-      this.#hasProblem = false;
-      return finished;
+      const listener = this.#module.open();
+      return {
+        name: SLOT,
+        asks: 'each step',
+        push: (sound) => attemptAll(answers, () => listener.push(sound)),
+        ask: () => answers.answer(() => listener.probability(), true),
+        reset: () => attemptAll(answers, () => listener.reset()),
+        close: () => undefined,
+      };
     } catch (error) {
-      if (!this.#hasProblem) this.#options.onProblem(`END_OF_TURN_MODULE gave no answer: ${reasonOf(error)}`);
-      this.#hasProblem = true;
+      answers.failed(error);
       return undefined;
     }
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Reports what the action throws, now or later. */
+function attemptAll(answers: CheckedAnswers, action: () => void | Promise<void>): void {
+  try {
+    void Promise.resolve(action()).catch((error: unknown) => answers.failed(error));
+  } catch (error) {
+    answers.failed(error);
   }
 }
 
@@ -121,7 +204,7 @@ export class RecentSound {
   }
 }
 
-async function within<T>(ms: number, time: Time, promise: Promise<T>): Promise<T> {
+export async function within<T>(ms: number, time: Time, promise: Promise<T>): Promise<T> {
   let cancel = (): void => undefined;
   const late = new Promise<never>((_, reject) => {
     cancel = time.after(ms, () => reject(new Error(`nothing came within ${ms} ms`)));
@@ -133,7 +216,7 @@ async function within<T>(ms: number, time: Time, promise: Promise<T>): Promise<T
   }
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.split('\n', 1)[0] ?? '';
 }

@@ -1,7 +1,7 @@
 // The events of a call's ears, and the messages between the main thread and the hearing worker. They never
 // contain sound.
 import type { BargeInEvent, InterruptibleTrack } from './barge-in.js';
-import type { HearingSettings } from '../config/hearing-config.js';
+import type { HearingSettings, TurnModelFile } from '../config/hearing-config.js';
 import type { SpeechChange } from './speech-detector.js';
 import type { TurnEvent, TurnHint } from './turn-detector.js';
 
@@ -31,6 +31,8 @@ export interface HeardWords {
   readonly pauseMs?: number;
   /** The words interrupt no voice. */
   readonly isNoInterruption: boolean;
+  /** BCP 47 tag; undefined: the recogniser does not tell it. */
+  readonly language?: string;
 }
 
 /** Handles of a call's socket and playout. */
@@ -107,5 +109,7 @@ export interface HearingWorkerData {
   readonly ears: number;
   readonly vadModel: string | undefined;
   readonly endOfTurnModule: string | undefined;
+  /** Models that follow turns, preferred ones first. */
+  readonly turnModels: readonly TurnModelFile[];
   readonly counters: Int32Array;
 }

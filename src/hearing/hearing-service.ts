@@ -1,5 +1,6 @@
 // Serves the main thread's Hearing from a worker thread: messages in, events out.
 import { parentPort, workerData } from 'node:worker_threads';
+import type { TurnModelFile } from '../config/hearing-config.js';
 import { systemTime } from '../time.js';
 import type { EarSource } from './ear-source.js';
 import { type CheckedEndOfTurnModel, loadEndOfTurnModel } from './end-of-turn.js';
@@ -12,6 +13,8 @@ import {
 } from './hearing-messages.js';
 import { ListeningLoop, type LoopWork } from './listening-loop.js';
 import { SileroModel } from './silero.js';
+import type { TurnModels } from './turn-follower.js';
+import { WorkerTurnModels } from './turn-models.js';
 import { EnergyModel, type VoiceMemory, type VoiceModel } from './voice-model.js';
 
 interface ServiceOptions {
@@ -23,12 +26,11 @@ interface ServiceOptions {
 export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<void> {
   if (parentPort === null) throw new Error('the hearing service runs in a worker thread');
   const port = parentPort;
-  const { ears, vadModel, endOfTurnModule, counters } = workerData as HearingWorkerData;
+  const { ears, vadModel, endOfTurnModule, turnModels, counters } = workerData as HearingWorkerData;
   const post = (message: FromHearingWorker): void => port.postMessage(message);
   const { model, state } = await loadModel(vadModel);
-  const { endOfTurn, problem } = await loadEndOfTurn(endOfTurnModule, (reason) =>
-    post({ type: 'end-of-turn', problem: reason }),
-  );
+  const onProblem = (reason: string | undefined): void => post({ type: 'end-of-turn', problem: reason });
+  const endOfTurn = await loadEndOfTurn(endOfTurnModule, turnModels, onProblem);
   const loop = new ListeningLoop<VoiceMemory>({
     ears: openEars(ears),
     model,
@@ -45,11 +47,10 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
     if (message.type !== 'close') return loop.handle(message);
     void loop
       .close()
-      .then(() => model.close())
+      .then(() => Promise.all([model.close(), endOfTurn?.close()]))
       .finally(() => port.close());
   });
   loop.start();
-  if (problem !== undefined) post({ type: 'end-of-turn', problem });
   post({ type: 'ready', state });
 }
 
@@ -68,16 +69,20 @@ async function loadModel(
   }
 }
 
-/** The operator's module, if one is set. A server whose module is broken hears without it. */
+/** The operator's module comes before TURN_MODEL. A server whose model is broken hears without it. */
 async function loadEndOfTurn(
-  file: string | undefined,
+  module: string | undefined,
+  files: readonly TurnModelFile[],
   onProblem: (problem: string | undefined) => void,
-): Promise<{ readonly endOfTurn?: CheckedEndOfTurnModel; readonly problem?: string }> {
-  if (file === undefined) return {};
+): Promise<CheckedEndOfTurnModel | TurnModels | undefined> {
+  const options = { time: systemTime, onProblem };
+  if (module === undefined)
+    return files.length === 0 ? undefined : WorkerTurnModels.start({ ...options, files });
   try {
-    return { endOfTurn: await loadEndOfTurnModel(file, { time: systemTime, onProblem }) };
+    return await loadEndOfTurnModel(module, options);
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    onProblem(error instanceof Error ? error.message : String(error));
+    return undefined;
   }
 }
 

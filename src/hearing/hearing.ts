@@ -23,7 +23,7 @@ import {
   type MediaHandles,
   type ToHearingWorker,
 } from './hearing-messages.js';
-import type { HearingSettings } from '../config/hearing-config.js';
+import type { HearingSettings, TurnModelFile } from '../config/hearing-config.js';
 import { disableTelemetry } from '../onnx/telemetry.js';
 import { changedSettings } from './hearing-settings.js';
 
@@ -33,6 +33,8 @@ interface HearingOptions {
   readonly vadModel?: string | undefined;
   /** Module of an end-of-turn model. */
   readonly endOfTurnModule?: string | undefined;
+  /** Models that follow turns, preferred ones first. They run unless there is such a module. */
+  readonly turnModels?: readonly TurnModelFile[];
   readonly log: Log;
   readonly time: Time;
   /** The worker's program, and the ears of the plane; others in tests. */
@@ -172,12 +174,14 @@ export class Hearing {
   }
 
   #start(): void {
-    const { plane, vadModel, endOfTurnModule, script, openEars = () => Ears.open(plane) } = this.#options;
+    const { plane, vadModel, endOfTurnModule, turnModels = [], script } = this.#options;
+    const { openEars = () => Ears.open(plane) } = this.#options;
     // Ears of their own for each worker: those of one that died hear nothing more once they are closed.
     const ears = openEars();
     this.#ears = ears;
     const counters = this.#counters;
-    const data: HearingWorkerData = { ears: ears.handle, vadModel, endOfTurnModule, counters };
+    const models = { vadModel, endOfTurnModule, turnModels };
+    const data: HearingWorkerData = { ears: ears.handle, ...models, counters };
     let isReady = false;
     this.#failure = undefined;
     this.#endOfTurnProblem = undefined;

@@ -14,6 +14,7 @@ import {
 import type { HearingSettings } from '../config/hearing-config.js';
 import { SpeechDetector } from './speech-detector.js';
 import { TurnDetector } from './turn-detector.js';
+import { TurnFollower, type TurnModels } from './turn-follower.js';
 import type { VoiceMemory } from './voice-model.js';
 
 /** One window of both sides. The samples are views that are valid until the next take. */
@@ -35,7 +36,7 @@ interface CallOptions<M extends VoiceMemory> {
   readonly fade: (playout: number, track: number) => boolean;
   /** `decidedMs`: end of the window that decided. */
   readonly onEvent: (event: HearingEvent, decidedMs: number) => void;
-  readonly endOfTurn?: CheckedEndOfTurnModel | undefined;
+  readonly endOfTurn?: CheckedEndOfTurnModel | TurnModels | undefined;
 }
 
 export class ListenedCall<M extends VoiceMemory> {
@@ -51,6 +52,8 @@ export class ListenedCall<M extends VoiceMemory> {
   readonly #endOfTurn: CheckedEndOfTurnModel | undefined;
   /** The last sound for the end-of-turn model; undefined without one. */
   readonly #recent: RecentSound | undefined;
+  /** Undefined without a model that follows turns. */
+  readonly #follower: TurnFollower | undefined;
   /** A question to the end-of-turn model has no answer yet. */
   #isAsking = false;
   #isOver = false;
@@ -70,8 +73,13 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#detector = new SpeechDetector(settings.sensitivity);
     this.#turns = new TurnDetector(settings);
     this.#bargeIn = new BargeIn(settings, (track) => fade(this.media.playout, track));
-    this.#endOfTurn = endOfTurn;
-    if (endOfTurn !== undefined) this.#recent = new RecentSound(endOfTurn.seconds);
+    if (endOfTurn === undefined) return;
+    if ('open' in endOfTurn) {
+      this.#follower = new TurnFollower(this.#turns, endOfTurn);
+    } else {
+      this.#endOfTurn = endOfTurn;
+      this.#recent = new RecentSound(endOfTurn.seconds);
+    }
   }
 
   /** True if the window is to be analysed by the model. Then, or else at once, `decide` is called. */
@@ -84,6 +92,7 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#isEcho = this.#guard.isEcho(caller, ours, { callerDb, oursDb, thresholdDb });
     this.#isHidden = this.#background.hides(callerDb);
     this.#recent?.add(caller);
+    this.#follower?.hear(caller);
     if (this.#isOpen) return true;
     if (wasOpen) this.memory.reset();
     this.memory.skip(caller);
@@ -118,6 +127,13 @@ export class ListenedCall<M extends VoiceMemory> {
       this.#emitIfAny(this.#bargeIn.advance(speechMs, endMs, this.#turns.speechMs + speechMs));
     }
     for (const event of this.#turns.advance(endMs)) this.#onEvent(event);
+    this.#follower?.decided(endMs);
+  }
+
+  /** Nothing is decided any more. Idempotent. */
+  close(): void {
+    this.#isOver = true;
+    this.#follower?.close();
   }
 
   /** The call moved to another socket and playout. The path of its echo may be another one. */
@@ -142,7 +158,8 @@ export class ListenedCall<M extends VoiceMemory> {
     this.#emitIfAny(this.#bargeIn.awaitWords(expected !== 'none', this.#atMs));
   }
 
-  words({ hint, pauseMs, isNoInterruption }: HeardWords): void {
+  words({ hint, pauseMs, isNoInterruption, language }: HeardWords): void {
+    if (language !== undefined && this.#follower !== undefined) this.#follower.language = language;
     this.#turns.hint(hint, pauseMs);
     if (isNoInterruption) this.#emitIfAny(this.#bargeIn.dismiss(this.#atMs));
   }

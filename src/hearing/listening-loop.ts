@@ -8,6 +8,7 @@ import type { HearingSettings } from '../config/hearing-config.js';
 import type { AnalysedStream, HearingEvent, MediaHandles, ToHearingWorker } from './hearing-messages.js';
 import { type CallWindow, ListenedCall } from './listened-call.js';
 import { RingSource } from './ring-source.js';
+import type { TurnModels } from './turn-follower.js';
 import type { VoiceMemory, VoiceModel } from './voice-model.js';
 
 /** Windows of one take. */
@@ -37,7 +38,7 @@ interface LoopOptions<M extends VoiceMemory> {
   readonly onWork: (work: LoopWork) => void;
   /** Milliseconds of a clock that measures the work. */
   readonly now: () => number;
-  readonly endOfTurn?: CheckedEndOfTurnModel | undefined;
+  readonly endOfTurn?: CheckedEndOfTurnModel | TurnModels | undefined;
 }
 
 interface Analysed<M extends VoiceMemory> {
@@ -112,8 +113,8 @@ export class ListeningLoop<M extends VoiceMemory> {
       case 'end-turn':
         return call.endTurn(message.atMs);
       case 'forget':
-        this.#drop(message.stream);
         call.end();
+        this.#drop(message.stream);
         this.#options.onForgotten(message.stream);
     }
   }
@@ -121,6 +122,7 @@ export class ListeningLoop<M extends VoiceMemory> {
   #drop(stream: number): void {
     const call = this.#streams.get(stream);
     if (call !== undefined) this.#detach(call);
+    call?.close();
     this.#rings.remove(stream);
     this.#streams.delete(stream);
   }

@@ -3,9 +3,13 @@
 //     idle ── speech ──▶ open ── silence, or the longest turn ──▶ turn.ended ──▶ idle
 //
 // A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
-// bounds: a hint of the recogniser or an end-of-turn model moves it. If the recogniser tells the text of each
-// pause, the turn does not end before that text is known, within a limit: nothing could answer it sooner.
-// With `endedByHand` only `end` ends it.
+// bounds. The words of the recogniser decide first, then an end-of-turn model, then the settings. If the
+// recogniser tells the text of each pause, the turn does not end before that text is known, within a limit:
+// nothing could answer it sooner. With `endedByHand` only `end` ends it.
+//
+// A model that follows the turn estimates several times in a pause. Its numbers are no calibrated
+// probabilities, so one threshold for all would cut off some callers and keep others waiting. The threshold
+// falls while the silence grows: a sure model ends the turn early, an unsure one later.
 import type { HearingSettings } from '../config/hearing-config.js';
 
 type TurnSettings = Pick<
@@ -17,6 +21,15 @@ export type TurnHint = 'unfinished' | 'finished' | undefined;
 
 /** Longest silence in which the text of a pause is awaited, if the bound of the settings is not lower. */
 const PAUSE_TEXT_MS = 2000;
+
+/** The threshold of estimates, and the silence at which it has this value. It is linear between both. */
+const HIGHEST_THRESHOLD = { probability: 0.9, silenceMs: 200 };
+const LOWEST_THRESHOLD = { probability: 0.3, silenceMs: 1600 };
+/**
+ * Short answers such as names often keep a low estimate. From this silence on, one estimate of the pause that
+ * reached this is enough.
+ */
+const FALLBACK = { probability: 0.1, silenceMs: 1300 };
 
 export type TurnEvent =
   | {
@@ -41,6 +54,8 @@ export class TurnDetector {
   #isTextKnown = false;
   /** The estimate of an end-of-turn model for the present pause. */
   #finished: number | undefined;
+  /** Estimates of a model that follows the turn: the last and the highest one of the present pause. */
+  #estimate: { readonly last: number; readonly highest: number } | undefined;
   #pause = 0;
   #startedMs: number | undefined;
   /** Speech of this turn that has stopped. */
@@ -65,14 +80,27 @@ export class TurnDetector {
     return isPause && !this.#settings.endedByHand ? this.#pause : undefined;
   }
 
+  /** Onset of the open turn, if a model can move the silence that ends it. It may turn out to be a noise. */
+  get movableSinceMs(): number | undefined {
+    const { endedByHand, minSilenceMs, maxSilenceMs } = this.#settings;
+    return endedByHand || minSilenceMs >= maxSilenceMs ? undefined : this.#startedMs;
+  }
+
+  /** Silence since the last speech of the turn. */
+  pauseMs(nowMs: number): number {
+    return nowMs - this.#stoppedMs;
+  }
+
   /** Silence that ends the turn now. */
   get silenceMs(): number {
     const { silenceMs, minSilenceMs, maxSilenceMs } = this.#settings;
-    if (this.#finished !== undefined) return maxSilenceMs - this.#finished * (maxSilenceMs - minSilenceMs);
     if (this.#hint === 'unfinished') return maxSilenceMs;
     if (this.#awaitsTexts && !this.#isTextKnown)
       return Math.max(silenceMs, Math.min(maxSilenceMs, PAUSE_TEXT_MS));
-    return this.#hint === 'finished' ? minSilenceMs : silenceMs;
+    if (this.#hint === 'finished') return minSilenceMs;
+    if (this.#finished !== undefined) return maxSilenceMs - this.#finished * (maxSilenceMs - minSilenceMs);
+    if (this.#estimate === undefined) return silenceMs;
+    return Math.min(maxSilenceMs, Math.max(minSilenceMs, silenceBy(this.#estimate)));
   }
 
   /** Speech of the turn that has stopped. */
@@ -91,6 +119,7 @@ export class TurnDetector {
     this.#hint = undefined; // it was about the words before
     this.#isTextKnown = false;
     this.#finished = undefined;
+    this.#estimate = undefined;
   }
 
   stopped(atMs: number): void {
@@ -111,6 +140,12 @@ export class TurnDetector {
   answer(pause: number | undefined, finished: number): void {
     if (pause === undefined || pause !== this.pause || !Number.isFinite(finished)) return;
     this.#finished = Math.min(1, Math.max(0, finished));
+  }
+
+  /** The estimate of a model that follows the turn, in a pause. It is ignored once that pause is over. */
+  estimated(pause: number | undefined, probability: number): void {
+    if (pause === undefined || pause !== this.pause || !Number.isFinite(probability)) return;
+    this.#estimate = { last: probability, highest: Math.max(probability, this.#estimate?.highest ?? 0) };
   }
 
   /** Begins the no-input time-out, unless the settings have none. */
@@ -166,6 +201,7 @@ export class TurnDetector {
     this.#hint = undefined;
     this.#isTextKnown = false;
     this.#finished = undefined;
+    this.#estimate = undefined;
   }
 
   #noInput(nowMs: number): readonly TurnEvent[] {
@@ -176,3 +212,13 @@ export class TurnDetector {
 }
 
 const NOTHING: readonly TurnEvent[] = [];
+
+/** Silence at which the falling threshold meets the last estimate, or the fallback allows the end. */
+function silenceBy({ last, highest }: { readonly last: number; readonly highest: number }): number {
+  const [high, low] = [HIGHEST_THRESHOLD, LOWEST_THRESHOLD];
+  const fallen = (high.probability - last) / (high.probability - low.probability);
+  const silenceMs = high.silenceMs + Math.max(0, fallen) * (low.silenceMs - high.silenceMs);
+  const isMet = last >= low.probability;
+  const fallbackMs = highest >= FALLBACK.probability ? FALLBACK.silenceMs : Infinity;
+  return Math.min(isMet ? silenceMs : Infinity, fallbackMs);
+}

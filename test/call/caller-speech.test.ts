@@ -296,7 +296,7 @@ test('words end a voice that went on before they were known, and none that may n
   assert.equal(guarded.count('utterance.interrupted'), 0);
 });
 
-test('the worker learns by the words whether the sentence is complete, and of which pause they are', () => {
+test('the worker learns by the words whether the sentence is complete, of which pause they are, and the language', () => {
   const under = openCall();
   under.call.expectWords('texts of pauses');
   under.call.listen({});
@@ -309,7 +309,7 @@ test('the worker learns by the words whether the sentence is complete, and of wh
   under.call.words(said('Yes.', 'end'));
   under.call.words(said('late', 'now'));
   assert.deepEqual(under.hearing.words, [
-    { hint: 'unfinished', isNoInterruption: false },
-    { hint: 'finished', pauseMs: 1234, isNoInterruption: false },
+    { hint: 'unfinished', isNoInterruption: false, language: 'en' },
+    { hint: 'finished', pauseMs: 1234, isNoInterruption: false, language: 'en' },
   ]);
 });

@@ -24,6 +24,7 @@ test('the module of the documents tells a sentence that fades out from one that 
   const blocks = codeBlocksOf('public/docs/hearing.md');
   const example = blocks.find(({ code }) => code.includes('end-of-turn.mjs')) ?? assert.fail('no example');
   const model = await loadEndOfTurnModel(moduleOf('end-of-turn.mjs', example.code), ignored);
+  assert.ok(model instanceof CheckedEndOfTurnModel);
   const words = await speech('I would like to speak to somebody about my order.');
   const spoken = words.subarray(0, words.length - 8000);
   const last = spoken.subarray(spoken.length - 8000);
@@ -39,7 +40,7 @@ test('the module of the documents tells a sentence that fades out from one that 
 for (const [name, text, reason] of [
   ['absent', undefined, /absent\.mjs cannot be loaded: Cannot find module/],
   ['broken', 'export default {', /broken\.mjs cannot be loaded: /],
-  ['empty', '', /empty\.mjs: its default export must be an object with seconds and ask/],
+  ['empty', '', /empty\.mjs: its default export must be an object with open, or seconds and ask/],
   [
     'long',
     'export default { seconds: 31, ask: () => 1 }',
@@ -103,6 +104,41 @@ test('an answer that does not come within two seconds is none', async () => {
   time.advance(2000);
   assert.equal(await asking, undefined);
   assert.deepEqual(problems, ['END_OF_TURN_MODULE gave no answer: nothing came within 2000 ms']);
+});
+
+test('a module with open follows each turn of a call, and its failures are reported', async () => {
+  const problems: (string | undefined)[] = [];
+  const file = moduleOf(
+    'following.mjs',
+    `let count = 0;
+    export default {
+      open() {
+        if (++count > 1) throw new Error('only one call');
+        let samples = 0;
+        return {
+          push(sound) { samples += sound.length; },
+          probability: () => (samples === 0 ? undefined : samples / 1000),
+          reset() { throw new Error('never'); },
+        };
+      },
+    };`,
+  );
+  const time = new ManualTime();
+  const models = await loadEndOfTurnModel(file, { time, onProblem: (problem) => problems.push(problem) });
+  assert.ok('open' in models);
+  const call = models.open('en') ?? assert.fail();
+  assert.equal(call.asks, 'each step');
+  assert.equal(await call.ask(), undefined);
+  assert.deepEqual(problems, []);
+  call.push(silence(32));
+  assert.equal(await call.ask(), 0.512);
+  for (let n = 0; n < 2; n++) call.push(silence(32));
+  assert.equal(await call.ask(), undefined);
+  call.reset();
+  assert.equal(models.open('en'), undefined);
+  assert.deepEqual(problems, [
+    'END_OF_TURN_MODULE gave no answer: it answered 1.536, not a number from 0 to 1',
+  ]);
 });
 
 test('the recent sound is the last seconds in order, with silence before the first', () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { TurnModelFile } from '../../src/config/hearing-config.js';
 import { Hearing } from '../../src/hearing/hearing.js';
 import type { HearingEvent } from '../../src/hearing/hearing-messages.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
@@ -10,6 +11,7 @@ import { createLog } from '../../src/observe/log.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { rejectionsOf } from '../fakes/rejections.js';
 import { until } from '../fakes/until.js';
+import { toy } from '../onnx/toys.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-hearing-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -19,6 +21,7 @@ const media = (socket: number) => ({ socket: { handle: socket }, playout: { hand
 interface Opening {
   readonly vadModel?: string;
   readonly endOfTurnModule?: string;
+  readonly turnModels?: readonly TurnModelFile[];
   readonly script?: URL;
 }
 
@@ -135,6 +138,25 @@ test('an end-of-turn module moves the end of a turn', async () => {
   const silenceMs = at('turn.ended') - at('speech.stopped');
   const { maxSilenceMs } = HEARING_SETTINGS;
   assert.ok(silenceMs >= maxSilenceMs && silenceMs < maxSilenceMs + 64, `${silenceMs} ms`);
+  await hearing.close();
+});
+
+test('models of turns that cannot be opened are named, and the others are used without a problem', async () => {
+  const file = toy('turn-1-mini/turn-1-mini.step.onnx');
+  const languages = undefined;
+  const { hearing: sound } = await opened({ turnModels: [{ file, languages }] });
+  assert.equal(sound.problem, undefined);
+  await sound.close();
+  const other = toy('moonshine-a/encoder.onnx');
+  const { hearing, lines } = await opened({ turnModels: [{ file: other, languages }] });
+  assert.equal(
+    hearing.problem,
+    `TURN_MODEL: ${other} is neither turn-1-mini nor Smart Turn v3: its inputs are features`,
+  );
+  const refused = lines.find(({ msg }) => msg === 'end-of-turn model not used');
+  assert.equal(refused?.['problem'], hearing.problem);
+  const { types } = listened(hearing, 1);
+  await until(() => types().includes('turn.ended'));
   await hearing.close();
 });
 

@@ -236,3 +236,104 @@ test('without a no-input time in the settings awaitInput waits for ever', () => 
   turns.awaitInput(0);
   assert.deepEqual(until(100_000), []);
 });
+
+/** A pause of a turn from 1,000 ms on, in which a model estimates at these milliseconds of silence. */
+function paused(estimates: Readonly<Record<number, number>>, settings: Partial<HearingSettings> = {}) {
+  const { turns, until, speak } = detector(settings);
+  speak(0, 1000);
+  for (const [silenceMs, probability] of Object.entries(estimates)) {
+    const events = until(1000 + Number(silenceMs));
+    if (events[0] !== undefined) return events[0].atMs - 1000;
+    turns.estimated(turns.pause, probability);
+  }
+  return (until(60_000)[0]?.atMs ?? NaN) - 1000;
+}
+
+test('the surer a model is of the end, the less silence it takes', () => {
+  for (const [probability, silenceMs] of [
+    [1, 300],
+    [0.9, 300],
+    [0.8, 440],
+    [0.6, 900],
+    [0.45, 1250],
+    [0.43, 1300],
+    [0.1, 1300],
+    [0.09, 2000],
+    [0, 2000],
+  ] as const) {
+    assert.equal(paused({ 200: probability }), silenceMs, `${probability}`);
+  }
+});
+
+test('the last estimate of a pause decides, or the highest one once the silence is long', () => {
+  assert.equal(paused({ 200: 0.2, 360: 0.3, 520: 0.9 }), 520);
+  assert.equal(paused({ 200: 0.6, 360: 0.05 }), 1300);
+  assert.equal(paused({ 200: 0.05, 500: 0.08, 1000: 0.2 }), 1300);
+  assert.equal(paused({ 200: 0.05, 500: 0.08, 1500: 0.2 }), 1500);
+});
+
+test('the bounds of the settings hold for every estimate', () => {
+  const wide = { minSilenceMs: 100, silenceMs: 600, maxSilenceMs: 10_000 };
+  assert.equal(paused({ 200: 1 }, wide), 200);
+  assert.equal(paused({ 200: 0.01 }, wide), 10_000);
+  const narrow = { minSilenceMs: 500, silenceMs: 600, maxSilenceMs: 700 };
+  assert.equal(paused({ 200: 1 }, narrow), 500);
+  assert.equal(paused({ 200: 0 }, narrow), 700);
+});
+
+test('words that finish or go on decide, whatever a model has heard', () => {
+  for (const [hint, endMs] of [
+    ['finished', 300],
+    ['unfinished', 2000],
+    [undefined, 900],
+  ] as const) {
+    for (const probability of [0, 0.6, 1]) {
+      const { turns, until, speak } = detector();
+      speak(0, 1000);
+      turns.estimated(turns.pause, probability);
+      turns.answer(turns.pause, probability);
+      turns.hint(hint);
+      if (hint !== undefined) assert.equal(until(5000)[0]?.atMs, 1000 + endMs, `${hint} ${probability}`);
+    }
+    const { turns, until, speak } = detector();
+    turns.awaitsTexts = true;
+    speak(0, 1000);
+    turns.estimated(turns.pause, 0.6);
+    assert.deepEqual(until(1250), []);
+    turns.hint(hint, 1000);
+    assert.equal(until(5000)[0]?.atMs, 1000 + endMs, `${hint} of a pause`);
+  }
+});
+
+test('a sure model does not end a turn before the words of its pause are known', () => {
+  const { turns, until, speak } = detector();
+  turns.awaitsTexts = true;
+  speak(0, 1000);
+  turns.estimated(turns.pause, 1);
+  assert.deepEqual(until(1700), []);
+  turns.hint(undefined, 1000);
+  assert.equal(until(5000)[0]?.atMs, 1700);
+});
+
+test('an estimate of a pause that is over is ignored, and so is one that is no number', () => {
+  const { turns, until, speak } = detector();
+  speak(0, 1000);
+  const { pause } = turns;
+  turns.estimated(pause, 0.2);
+  speak(1200, 1500);
+  turns.estimated(pause, 1);
+  turns.estimated(turns.pause, NaN);
+  assert.equal(until(5000)[0]?.atMs, 2100);
+});
+
+test('a model moves no silence that is fixed, and none of turns that end by hand', () => {
+  const open = (settings: Partial<HearingSettings>) => {
+    const { turns } = detector(settings);
+    turns.started(1000);
+    return turns.movableSinceMs;
+  };
+  assert.equal(open({}), 1000);
+  assert.equal(open({ minSilenceMs: 600, maxSilenceMs: 600 }), undefined);
+  assert.equal(open({ endedByHand: true }), undefined);
+  assert.equal(detector().turns.movableSinceMs, undefined);
+});
