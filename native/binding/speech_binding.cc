@@ -93,6 +93,7 @@ runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
   if (Has(object, "topK")) request.top_k = static_cast<int32_t>(Count(object, "topK", 0, 0, 1e6));
   if (Has(object, "greedy")) request.greedy = BooleanIn(object.Get("greedy"), "greedy");
   request.seed = Count(object, "seed", 0, 0, kMostWhole);
+  if (Has(object, "mayRepeat")) request.may_repeat = BooleanIn(object.Get("mayRepeat"), "mayRepeat");
   request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
   if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
   if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");
@@ -134,6 +135,9 @@ Napi::Object ToObject(Napi::Env env, const runtime::EngineStats& stats) {
                                                      {"refused", stats.refused},
                                                      {"frames", stats.frames},
                                                      {"steps", stats.steps},
+                                                     {"chunksCutShort", stats.chunks.cut_short},
+                                                     {"chunksRepeated", stats.chunks.repeated},
+                                                     {"chunksEndless", stats.chunks.endless},
                                                      {"voices", stats.voices},
                                                      {"memoryInUse", stats.memory_in_use},
                                                      {"memoryLimit", stats.memory_limit},

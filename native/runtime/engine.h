@@ -85,6 +85,9 @@ struct SpeechRequest {
   int32_t top_k = -1;
   bool greedy = false;
   uint64_t seed = 0;
+  // Speech that ended long before its text may be made again with other noise, before it is played: then the
+  // seed alone does not say how the text sounds.
+  bool may_repeat = false;
   size_t max_new_tokens = 0;  // 0: the engine's
   // Time at which the listener would run out of sound; earlier goes first. Each second of written sound moves
   // it a second later. The greatest value: never, because the client waits for the whole answer.
@@ -111,10 +114,18 @@ struct EngineFacts {
   double load_ms = 0, warm_up_ms = 0;
 };
 
+// Chunks of text, for models that speak a text chunk by chunk.
+struct ChunkFigures {
+  uint64_t cut_short = 0;  // the speech ended long before its text could, and was played so
+  uint64_t repeated = 0;   // the speech ended so, and was made again with other noise before it was played
+  uint64_t endless = 0;    // the speech did not end, and was stopped
+};
+
 struct EngineStats {
   size_t live = 0, waiting = 0, parked = 0;  // parked: no room in the sink, or no text
   uint64_t begun = 0, done = 0, cancelled = 0, failed = 0, runaways = 0, refused = 0;
   uint64_t frames = 0, steps = 0;
+  ChunkFigures chunks;
   // Total milliseconds of rounds with work, and of each stage; without the warm-up.
   double busy_ms = 0;
   double prefill_ms = 0, talker_ms = 0, predictor_ms = 0, codec_ms = 0, voice_ms = 0;

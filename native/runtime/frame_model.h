@@ -57,6 +57,11 @@ class Generation {
   // Rows that Prefill has still to compute, from Begin on. A step may leave more: a text can have several
   // prompts.
   virtual size_t PromptLeft() const = 0;
+  // The newest frames that are not decoded, and that the model may still take back and make anew: they are
+  // better decoded once it is sure of them.
+  virtual size_t Held() const { return 0; }
+  // The frames that the last step took back: kAgain.
+  virtual size_t TakenBack() const { return 0; }
   // Frames that the model itself allows this text. Without them the limit follows from the text's length.
   virtual std::optional<size_t> MostFrames() const { return std::nullopt; }
 };
@@ -75,6 +80,7 @@ inline bool IsFinite(const float* samples, size_t count) {
 enum class FrameResult : uint8_t {
   kFrame,   // one more frame can be decoded
   kNone,    // there is no frame, and it goes on: rows of its prompt are left
+  kAgain,   // as kNone, and the frames that were held are taken back
   kEnd,     // the model ended it: no frame
   kBudget,  // all draws are used up: no frame
   kBroken,  // a logit is not finite: no frame
@@ -95,6 +101,7 @@ class FrameModel {
   virtual size_t MostDraws() const = 0;      // default of a generation
   virtual size_t FreeBytes() const = 0;      // that streams and voices could take
   virtual StageTimes Times() const = 0;
+  virtual ChunkFigures Chunks() const { return {}; }
   virtual BackendFigures Figures() const = 0;
   // Same contract as Kernels::Rehearse.
   virtual bool Rehearse(bool) { return false; }

@@ -149,7 +149,7 @@ Result<std::unique_ptr<Generation>, Refusal> PocketFrameModel::Read(const Speech
   const float stated = request.temperature < 0 ? static_cast<float>(usual) : request.temperature;
   const float temperature = request.greedy ? 0 : stated;
   if (!(temperature <= model::DrawnNoise::kMaxTemperature)) return BadRequest("temperature is at most 100");
-  auto generation = std::make_unique<PocketGeneration>(*checkpoint_, state, temperature, request.seed);
+  auto generation = std::make_unique<PocketGeneration>(*checkpoint_, state, temperature, request);
   const auto added = generation->AddText(request.text, !request.more_text);
   if (!added) return added.reason();
   return generation;
@@ -190,7 +190,7 @@ void PocketFrameModel::Step(Generation* const* generations, size_t count, FrameR
     PocketGeneration& one = PocketOf(*generations[n]);
     results[n] = FrameResult::kBudget;
     if (!one.has_draws()) continue;
-    results[n] = one.Take(made_[at], latents_.data() + at * speech_.latent(), speech_.latent());
+    results[n] = one.Take(made_[at], latents_.data() + at * speech_.latent(), speech_.latent(), &chunks_);
     at++;
   }
 }

@@ -43,6 +43,7 @@ class PocketFrameModel final : public FrameModel {
   size_t MostDraws() const override { return SIZE_MAX; }
   size_t FreeBytes() const override;
   StageTimes Times() const override { return times_; }
+  ChunkFigures Chunks() const override { return chunks_; }
   BackendFigures Figures() const override { return kernels_.Figures(); }
   bool Rehearse(bool on) override { return kernels_.Rehearse(on); }
   void Pause() override { kernels_.Pause(); }
@@ -81,6 +82,7 @@ class PocketFrameModel final : public FrameModel {
   VoiceStore voices_;                                   // published and made ones
   EngineFacts facts_;
   StageTimes times_;
+  ChunkFigures chunks_;
   // These are of one call.
   std::vector<model::PocketStream*> streams_;
   std::vector<model::LatentResult> made_;

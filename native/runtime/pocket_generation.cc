@@ -8,13 +8,18 @@ namespace {
 
 // Ids of a sentence that no mark divides, and which is therefore one chunk. The models were trained on less.
 constexpr size_t kMostChunkIds = 400;
+constexpr uint32_t kOtherNoise = 1u << 31;  // of a chunk that is spoken again
 
 }  // namespace
 
 PocketGeneration::PocketGeneration(const model::PocketCheckpoint& checkpoint,
                                    std::shared_ptr<const model::KvState> voice, float temperature,
-                                   uint64_t seed)
-    : checkpoint_(checkpoint), voice_(std::move(voice)), temperature_(temperature), seed_(seed) {}
+                                   const SpeechRequest& request)
+    : checkpoint_(checkpoint),
+      voice_(std::move(voice)),
+      temperature_(temperature),
+      seed_(request.seed),
+      may_repeat_(request.may_repeat && temperature > 0) {}
 
 Result<Done, Refusal> PocketGeneration::AddText(std::string_view text, bool last) {
   text_ += text;
@@ -51,34 +56,78 @@ size_t PocketGeneration::positions() const {
 void PocketGeneration::Begin(const model::PocketModel& model, size_t draws) {
   draws_left_ = draws;
   stream_ = model.BeginStream(*voice_, positions());
-  BeginChunk(0);
+  BeginChunk(0, false);
 }
 
-void PocketGeneration::BeginChunk(size_t chunk) {
+void PocketGeneration::BeginChunk(size_t chunk, bool again) {
   chunk_ = chunk;
-  const auto sequence = static_cast<uint32_t>(chunk);
+  again_ = again;
+  judged_ = false;
+  const auto sequence = static_cast<uint32_t>(chunk) | (again ? kOtherNoise : 0);
   stream_->BeginChunk(chunks_[chunk],
                       std::make_shared<const model::DrawnNoise>(temperature_, seed_, sequence));
 }
 
-FrameResult PocketGeneration::Take(model::LatentResult result, const float* latent, size_t count) {
+void PocketGeneration::Keep(const float* latent, size_t count) {
+  draws_left_--;
+  if (undecoded_.empty() || undecoded_.back().chunk != chunk_) undecoded_.push_back({chunk_, {}});
+  std::vector<float>& latents = undecoded_.back().latents;
+  latents.insert(latents.end(), latent, latent + count);
+  undecoded_.back().frames++;
+}
+
+// True if the chunk's speech has skipped words, or may have: its end did not come yet.
+bool PocketGeneration::CutShort() const {
+  const model::EndRule& rule = stream_->rule();
+  return rule.first_end().value_or(rule.frames()) < chunks_[chunk_].least_frames;
+}
+
+// Once: a text that the model cannot speak has no better end the third time. Without noise it would say the
+// same again.
+bool PocketGeneration::MayRepeat() const {
+  const bool untouched =
+      undecoded_.empty() || undecoded_.back().chunk != chunk_ || undecoded_.back().given == 0;
+  return may_repeat_ && !again_ && !judged_ && untouched && CutShort();
+}
+
+size_t PocketGeneration::Held() const {
+  const bool is_made = !undecoded_.empty() && undecoded_.back().chunk == chunk_;
+  return is_made && MayRepeat() ? undecoded_.back().frames : 0;
+}
+
+// Drops the chunk's frames, of which the scheduler knows `known`.
+void PocketGeneration::TakeBack(size_t known) {
+  taken_back_ = known;
+  if (undecoded_.empty() || undecoded_.back().chunk != chunk_) return;
+  draws_left_ += undecoded_.back().frames;
+  undecoded_.pop_back();
+}
+
+FrameResult PocketGeneration::Take(model::LatentResult result, const float* latent, size_t count,
+                                   ChunkFigures* figures) {
   if (result == model::LatentResult::kBroken) return FrameResult::kBroken;
   const bool is_frame = result == model::LatentResult::kFrame;
-  if (is_frame) {
-    draws_left_--;
-    if (undecoded_.empty() || undecoded_.back().chunk != chunk_) undecoded_.push_back({chunk_, {}});
-    std::vector<float>& latents = undecoded_.back().latents;
-    latents.insert(latents.end(), latent, latent + count);
-    undecoded_.back().frames++;
-  }
+  if (is_frame) Keep(latent, count);
   const model::EndRule& rule = stream_->rule();
   if (is_frame && !rule.Ended() && !rule.EndReached()) return FrameResult::kFrame;
+  const bool has_end = rule.first_end().has_value();
+  if (has_end && MayRepeat()) {
+    figures->repeated++;
+    TakeBack(rule.frames() - (is_frame ? 1 : 0));
+    BeginChunk(chunk_, true);
+    return FrameResult::kAgain;
+  }
+  if (!judged_) {
+    figures->cut_short += has_end && CutShort();
+    figures->endless += !has_end;
+  }
+  judged_ = true;
   if (chunk_ + 1 == chunks_.size()) {
     if (is_frame) return FrameResult::kFrame;
     return ran_on_ || result == model::LatentResult::kBudget ? FrameResult::kBudget : FrameResult::kEnd;
   }
-  ran_on_ = ran_on_ || !rule.first_end().has_value();
-  BeginChunk(chunk_ + 1);
+  ran_on_ = ran_on_ || !has_end;
+  BeginChunk(chunk_ + 1, false);
   return is_frame ? FrameResult::kFrame : FrameResult::kNone;
 }
 

@@ -22,7 +22,7 @@ class PocketGeneration final : public Generation {
  public:
   // The checkpoint outlives it.
   PocketGeneration(const model::PocketCheckpoint& checkpoint, std::shared_ptr<const model::KvState> voice,
-                   float temperature, uint64_t seed);
+                   float temperature, const SpeechRequest& request);
 
   // A text that comes bit by bit is spoken when it is whole: its chunks are cut by its sentences.
   Result<Done, Refusal> AddText(std::string_view text, bool last) override;
@@ -32,6 +32,8 @@ class PocketGeneration final : public Generation {
   size_t TextTokens() const override { return text_tokens_; }
   size_t PromptRows() const override;
   size_t PromptLeft() const override { return stream_ == nullptr ? 0 : stream_->prompt_left(); }
+  size_t Held() const override;
+  size_t TakenBack() const override { return taken_back_; }
   std::optional<size_t> MostFrames() const override;
 
   const model::KvState& voice() const { return *voice_; }
@@ -42,8 +44,8 @@ class PocketGeneration final : public Generation {
   // The last draw gives no frame.
   bool has_draws() const { return draws_left_ > 1; }
   // Takes the result of a step, with a latent of `count` numbers. Behind a chunk's last frame it begins the
-  // next one.
-  FrameResult Take(model::LatentResult result, const float* latent, size_t count);
+  // next one, or the same once more if its speech has skipped words and none of it was decoded.
+  FrameResult Take(model::LatentResult result, const float* latent, size_t count, ChunkFigures* figures);
 
   // The next frames to decode: of one chunk, and at most `most` of those that were made. They count as
   // decoded.
@@ -62,19 +64,27 @@ class PocketGeneration final : public Generation {
     size_t frames = 0, given = 0;
   };
 
-  void BeginChunk(size_t chunk);
+  void BeginChunk(size_t chunk, bool again);
+  void Keep(const float* latent, size_t count);
+  bool CutShort() const;
+  bool MayRepeat() const;
+  void TakeBack(size_t known);
 
   const model::PocketCheckpoint& checkpoint_;
   const std::shared_ptr<const model::KvState> voice_;
   const float temperature_;
   const uint64_t seed_;
+  const bool may_repeat_;
   std::string text_;  // as it came, until it is whole
   bool ended_ = false;
   size_t text_tokens_ = 0;
   std::vector<model::TextChunk> chunks_;
   size_t chunk_ = 0;  // that is spoken
   size_t draws_left_ = 0;
+  bool again_ = false;   // it is spoken for the second time
+  bool judged_ = false;  // its end was seen
   bool ran_on_ = false;  // a chunk's speech had no end
+  size_t taken_back_ = 0;
   std::unique_ptr<model::PocketStream> stream_;
   std::unique_ptr<model::CodecState> codec_;
   size_t codec_chunk_ = 0;  // whose latents the codec's state has seen

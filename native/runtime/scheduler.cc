@@ -13,7 +13,8 @@ Scheduler::Scheduler(FrameModel& model, SpeechMailbox& mailbox, const SchedulerO
       options_(options),
       round_times_(options.times.rounds),
       step_times_(options.times.steps),
-      before_(model.Times()) {
+      before_(model.Times()),
+      chunks_before_(model.Chunks()) {
   UpdateStats();
 }
 
@@ -190,6 +191,9 @@ void Scheduler::UpdateStats() {
   stats_.codec_ms = times.codec - before_.codec;
   stats_.voice_ms = times.voice - before_.voice;
   stats_.voices = model_.Voices();
+  const ChunkFigures chunks = model_.Chunks();
+  stats_.chunks = {chunks.cut_short - chunks_before_.cut_short, chunks.repeated - chunks_before_.repeated,
+                   chunks.endless - chunks_before_.endless};
   const BackendFigures figures = model_.Figures();
   stats_.device_memory_in_use = figures.memory_in_use;
   stats_.eager = figures.eager;

@@ -147,6 +147,7 @@ class Scheduler {
   bool idle_ = false;        // the last round had no work
   std::string lost_;         // reason for the loss of the compute device
   const StageTimes before_;  // the model's totals before this engine's work
+  const ChunkFigures chunks_before_;
   EngineStats stats_;
 };
 

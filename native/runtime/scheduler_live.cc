@@ -240,7 +240,7 @@ bool Scheduler::Decode() {
 
 size_t Scheduler::FramesOf(const Some& streams) {
   size_t frames = 0;
-  for (const Stream* const stream : streams) frames += stream->undecoded();
+  for (const Stream* const stream : streams) frames += stream->to_decode();
   return frames;
 }
 
@@ -255,7 +255,7 @@ size_t Scheduler::DecodeSome(Some streams, size_t most) {
   std::vector<FrameModel::DecodeJob> jobs;
   size_t frames = 0;
   for (Stream* const stream : streams) {
-    const size_t some = std::min(stream->undecoded(), most - frames);
+    const size_t some = std::min(stream->to_decode(), most - frames);
     if (some == 0) break;
     jobs.push_back({stream->generation(), some, nullptr});
     frames += some;

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace parley::runtime {
+namespace {
+
+// Sound ahead of a listener with whom held frames stay held: enough time to decode those that are due.
+constexpr Clock::duration kLongEnough = std::chrono::seconds(2);
+
+}  // namespace
 
 Stream::Stream(Arrival arrival, const FrameModel& model)
     : id_(arrival.id),
@@ -52,8 +58,8 @@ size_t Stream::RoomInFrames() {
 
 Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
   if (!ending_ && generation_->PromptLeft() > 0) return Turn::kPrefill;
-  const size_t room = ending_ ? 0 : RoomInFrames();
-  if (ending_) return undecoded_ > 0 ? Turn::kDecode : Turn::kFinished;
+  const size_t room = ending_ && undecoded_ == 0 ? 0 : RoomInFrames();
+  if (ending_ && undecoded_ == 0) return Turn::kFinished;
   const bool starved = generation_->Starved();
   // Small chunks take longer to make in all. A reader gets them only where frames are made in real time.
   const bool by_pace =
@@ -62,8 +68,20 @@ Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
   const Clock::duration ahead = by_pace ? Ahead(now) : Clock::duration::max();
   // A chunk is half of the sink at most: else the sink had to be dry before the next one fits.
   const size_t chunk = std::min(ramp_.Size(ahead, frame), std::max(most_room_ / 2, size_t{1}));
-  if (undecoded_ == 0) return starved || room < chunk ? Turn::kPark : Turn::kStep;
-  return starved || undecoded_ >= std::min(chunk, room) ? Turn::kDecode : Turn::kStep;
+  const size_t ready = ending_ ? undecoded_ : undecoded_ - KeptFrames(now);
+  if (ready == 0) return starved || room < chunk ? Turn::kPark : Turn::kStep;
+  if (room == 0) return Turn::kPark;
+  if (!ending_ && !starved && ready < std::min(chunk, room)) return Turn::kStep;
+  to_decode_ = std::min({ready, room, ChunkRamp::kMost});
+  return Turn::kDecode;
+}
+
+// Frames that may be taken back are kept as long as nobody misses them: for the client of a whole file or a
+// reader with sound ahead always, for a live listener before a sentence that follows another one. What a live
+// listener hears at once cannot be made again without repeating words: it only counts in ChunkFigures.
+size_t Stream::KeptFrames(Clock::time_point now) const {
+  const bool can_wait = Ahead(now) >= kLongEnough && (Silent() || !live());
+  return can_wait ? generation_->Held() : 0;
 }
 
 void Stream::SetWaits(bool waits) {
@@ -79,6 +97,11 @@ void Stream::SetWaits(bool waits) {
 void Stream::Stepped(FrameResult result, uint64_t step) {
   last_step_ = step;
   if (result == FrameResult::kNone) return;
+  if (result == FrameResult::kAgain) {
+    frames_ -= generation_->TakenBack();
+    undecoded_ -= generation_->TakenBack();
+    return;
+  }
   if (result == FrameResult::kEnd) return EndWith(Outcome::kDone, "");
   if (result == FrameResult::kBudget) return OutOfDraws();
   if (result == FrameResult::kBroken) return EndWith(Outcome::kFailed, kLogitsNotFinite);

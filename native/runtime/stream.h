@@ -23,6 +23,7 @@ namespace parley::runtime {
 class ChunkRamp {
  public:
   static constexpr size_t kSizes[] = {1, 2, 4, 8, 12};  // frames
+  static constexpr size_t kMost = 12;
 
   // Frames of the next chunk: one size above the last chunk, but at most as many as can be generated in half
   // of the time until the written sound has been played.
@@ -95,7 +96,7 @@ class Stream {
   void SetWaits(bool waits);
   bool waits() const { return waits_; }
   uint64_t last_step() const { return last_step_; }
-  size_t undecoded() const { return undecoded_; }  // frames
+  size_t to_decode() const { return to_decode_; }  // frames, since NextTurn returned kDecode
   // `step`: the number of the step.
   void Stepped(FrameResult result, uint64_t step);
   void Decoded(const float* samples, size_t frames, Clock::time_point now);
@@ -112,6 +113,7 @@ class Stream {
 
  private:
   void SinkThrew(const std::exception& error);
+  size_t KeptFrames(Clock::time_point now) const;
   size_t RoomInFrames();
   void OutOfDraws();
 
@@ -128,7 +130,7 @@ class Stream {
   size_t bytes_ = 0;
   size_t most_room_ = 0;  // largest room seen, in frames: the capacity of the sink
   ChunkRamp ramp_;
-  size_t undecoded_ = 0;
+  size_t undecoded_ = 0, to_decode_ = 0;
   uint64_t frames_ = 0, samples_ = 0, last_step_ = 0;
   bool waits_ = false;
   double queue_ms_ = 0, first_frame_ms_ = 0;

@@ -112,6 +112,19 @@ void TextsAreCutAsThePackageCutsThem() {
   }
 }
 
+// Two letters or digits to a frame; marks and spaces take no time that the rule counts on.
+void TheLeastTimeOfAChunkFollowsFromItsLetters() {
+  const auto pieces = PiecesOf("tiny-current");
+  const auto least = [&pieces](const std::string& text) {
+    return ChunksOf(text, *pieces, PocketTextConfig())[0].least_frames;
+  };
+  CHECK_EQ(least("Hi."), size_t{1});
+  CHECK_EQ(least("7"), size_t{0});
+  CHECK_EQ(least("Meet me at 10:30, room 4b!"), size_t{9});
+  CHECK_EQ(least("Gr\u00FC\u00DFe aus K\u00F6ln"), size_t{6});
+  CHECK_EQ(least("!!! ... \u2014 ???"), size_t{0});
+}
+
 void CharactersAreReplacedAsAConfigurationSays() {
   PocketTextConfig config;
   config.replace_characters = {{0x2019, "'"}, {'"', ""}, {0xAB, ""}, {'(', ""}};
@@ -185,6 +198,7 @@ TEST_GROUP(pocket_text) {
   return test::Run({
       {"ids are those of the package", IdsAreThoseOfThePackage},
       {"texts are cut as the package cuts them", TextsAreCutAsThePackageCutsThem},
+      {"the least time of a chunk follows from its letters", TheLeastTimeOfAChunkFollowsFromItsLetters},
       {"characters are replaced as a configuration says", CharactersAreReplacedAsAConfigurationSays},
       {"first letters and last marks follow the rules", FirstLettersAndLastMarksFollowTheRules},
       {"any bytes are spelled out", AnyBytesAreSpelledOut},

@@ -38,6 +38,8 @@ struct Script {
   size_t tokens = 1;     // tokens of its text
   std::string at, what;  // at=begin|prefill|step|decode what=memory|throw|broken|infinite
   size_t after = 0;      // frames, for at=step and at=decode
+  size_t held = 0;       // frames that are held until there are so many
+  size_t again = 0;      // frames that are taken back, once, by the step after them
   bool refuse = false;
 
   explicit Script(const std::string& text) {
@@ -52,7 +54,9 @@ struct Script {
                                                                         {"rows", &rows},
                                                                         {"words", &words},
                                                                         {"tokens", &tokens},
-                                                                        {"after", &after}}) {
+                                                                        {"after", &after},
+                                                                        {"held", &held},
+                                                                        {"again", &again}}) {
         if (key == known) *number = std::stoul(value);
       }
     }
@@ -93,15 +97,26 @@ class ScriptedGeneration final : public Generation {
   size_t TextTokens() const override { return tokens_; }
   size_t PromptRows() const override { return script_.rows; }
   size_t PromptLeft() const override { return left_; }
+  size_t Held() const override { return decoded_ == 0 && made_ < script_.held ? made_ : 0; }
+  size_t TakenBack() const override { return script_.again; }
 
  private:
   friend class ScriptedModel;
+
+  bool TakesBack() {
+    if (was_taken_back_ || script_.again == 0 || made_ < script_.again || decoded_ > 0) return false;
+    made_ = 0;
+    left_ = script_.rows;
+    return was_taken_back_ = true;
+  }
+
   ScriptedModel& model_;
   const Script script_;
   const std::shared_ptr<Voice> voice_;
   bool ended_;
   size_t tokens_;
   size_t left_ = 0, draws_ = 0, made_ = 0, decoded_ = 0, bytes_ = 0;
+  bool was_taken_back_ = false;
 };
 
 class ScriptedModel : public FrameModel {
@@ -223,6 +238,7 @@ class ScriptedModel : public FrameModel {
       if (is_broken || breaks_logits) results[n] = FrameResult::kBroken;
       else if (one.made_ == one.script_.frames) results[n] = FrameResult::kEnd;
       else if (one.made_ + 1 == one.draws_) results[n] = FrameResult::kBudget;
+      else if (one.TakesBack()) results[n] = FrameResult::kAgain;
       else one.made_++;
     }
   }

@@ -144,6 +144,12 @@ export interface EngineWork {
   readonly launches: number;
   /** Host memory of cached launches. */
   readonly listBytes: number;
+  /** Chunks of text whose speech ended long before the text could, and was played so. */
+  readonly chunksCutShort: number;
+  /** Chunks whose speech ended so, and was made again before it was played. */
+  readonly chunksRepeated: number;
+  /** Chunks whose speech did not end, and was stopped. */
+  readonly chunksEndless: number;
 }
 
 export interface SpeechEngine {

@@ -509,6 +509,9 @@ const IDLE: EngineWork = {
   captures: 0,
   launches: 0,
   listBytes: 0,
+  chunksCutShort: 0,
+  chunksRepeated: 0,
+  chunksEndless: 0,
 };
 
 const NONE: EngineDevice = { name: 'none' };

@@ -154,16 +154,27 @@ const LISTS = [
   ['launched', 'launches'],
 ] as const;
 
+const CHUNKS = [
+  ['cut_short', 'chunksCutShort'],
+  ['repeated', 'chunksRepeated'],
+  ['endless', 'chunksEndless'],
+] as const;
+
 function engineMetrics(work: () => Engines['work']): ReturnType<typeof readAtScrape>[] {
   const lists = () =>
     LISTS.map(([way, field]) => ({ value: readable(() => work()[field]), labels: { way } }));
   const help =
     'launches of GPU work since the engine was loaded: without a graph (eager), captured as a graph (captured), as a graph (launched)';
+  const chunks = () =>
+    CHUNKS.map(([fate, field]) => ({ value: readable(() => work()[field]), labels: { fate } }));
+  const helpOfChunks =
+    'parts of texts since the engine was loaded whose speech ended long before the text and was played so (cut_short), was made again for that before it was played (repeated), did not end and was stopped (endless)';
   return [
     ...METRICS.map(([name, type, field, what]) =>
       readAtScrape(name, what, type, () => [{ value: readable(() => work()[field]) }]),
     ),
     readAtScrape('parley_gpu_lists_total', help, 'counter', lists),
+    readAtScrape('parley_engine_chunks_total', helpOfChunks, 'counter', chunks),
   ];
 }
 

@@ -292,6 +292,9 @@ test('the figures describe the default engine', async () => {
     captures: 2,
     launches: 3,
     listBytes: 4,
+    chunksCutShort: 5,
+    chunksRepeated: 6,
+    chunksEndless: 7,
   };
   gpu.device = () => ({ name: 'a GPU', memory, work });
   const engines = await Engines.of([engine, gpu]);

@@ -152,6 +152,9 @@ const WORK: Engines['work'] = {
   captures: 20,
   launches: 4000,
   listBytes: 5_000_000,
+  chunksCutShort: 2,
+  chunksRepeated: 5,
+  chunksEndless: 1,
 };
 
 test('what the engine is at is read at the moment of the scrape', async () => {
@@ -174,6 +177,9 @@ test('what the engine is at is read at the moment of the scrape', async () => {
     'parley_engine_streams 12',
     'parley_engine_busy_ratio 0.25',
     'parley_engine_busy_seconds_total 34.5',
+    'parley_engine_chunks_total{fate="cut_short"} 2',
+    'parley_engine_chunks_total{fate="repeated"} 5',
+    'parley_engine_chunks_total{fate="endless"} 1',
   ]);
   const text = await metrics.exposition();
   assert.match(text, /^# TYPE parley_engine_busy_seconds_total counter$/m);

@@ -13,6 +13,9 @@ constexpr double kIdsPerSecond = 3, kSpareSeconds = 2;  // the longest that a ch
 constexpr size_t kEarliestEnd = 6;                      // step, since 3.3
 constexpr size_t kShortText = 4, kPadding = 8;          // words, spaces
 constexpr size_t kFewWords = 5;
+// People speak 12 to 15 letters a second. Speech that ends as if there were 25 has skipped a good part of its
+// words; who skips one word cannot be told from a fast voice.
+constexpr size_t kMostLettersPerFrame = 2;
 constexpr std::string_view kSentenceMarks = ".!...?", kClauseMarks = ",;:";
 
 bool IsOneOf(char32_t code, std::u32string_view characters) {
@@ -102,6 +105,11 @@ std::string Ended(const std::string& text, PocketRules rules) {
   const std::string closers(Stripped(Utf8Of(codes.substr(end))));
   while (end > 0 && (IsOneOf(codes[end - 1], kUnended) || codes[end - 1] == ' ')) end--;
   return Utf8Of(codes.substr(0, end)) + "." + closers;
+}
+
+size_t LettersOf(std::string_view text) {
+  const std::u32string codes = CodePointsOf(text);
+  return static_cast<size_t>(std::count_if(codes.begin(), codes.end(), IsAlphanumeric));
 }
 
 struct Segment {
@@ -219,6 +227,7 @@ std::vector<TextChunk> ChunksOf(std::string_view text, const SentencePieces& pie
     chunk.frames_after_eos = config.recommended_frames_after_eos.value_or(again.trailing_guess + 2);
     const double seconds = static_cast<double>(chunk.ids.size()) / kIdsPerSecond + kSpareSeconds;
     chunk.max_frames = static_cast<size_t>(std::ceil(seconds * kFramesPerSecond));
+    chunk.least_frames = LettersOf(chunk.text) / kMostLettersPerFrame;
     chunks.push_back(std::move(chunk));
   }
   return chunks;

@@ -43,6 +43,7 @@ struct TextChunk {
   size_t earliest_end = 0;  // the first step at which an end of speech counts
   size_t frames_after_eos = 0;
   size_t max_frames = 0;
+  size_t least_frames = 0;  // speech that ends before has skipped words
 };
 
 // The temperature of the noise for a request that states none.

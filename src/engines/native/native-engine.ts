@@ -145,9 +145,21 @@ export class NativeEngine implements SpeechEngine {
     };
   }
 
-  #workOf({ live: streams, busyMs, eager, captures, launches, listBytes }: NativeStats): EngineWork {
+  #workOf(stats: NativeStats): EngineWork {
+    const { live: streams, busyMs, eager, captures, launches, listBytes } = stats;
+    const { chunksCutShort, chunksRepeated, chunksEndless } = stats;
     const busyShare = this.#busy.at(this.#time.now(), busyMs);
-    return { streams, busySeconds: busyMs / 1000, busyShare, eager, captures, launches, listBytes };
+    const chunks = { chunksCutShort, chunksRepeated, chunksEndless };
+    return {
+      streams,
+      busySeconds: busyMs / 1000,
+      busyShare,
+      eager,
+      captures,
+      launches,
+      listBytes,
+      ...chunks,
+    };
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -315,6 +327,7 @@ export class NativeEngine implements SpeechEngine {
       topP: topP === undefined ? undefined : Math.max(topP, LEAST_TOP_P),
       topK: topK === undefined ? undefined : Math.min(topK, MOST_TOP_K),
       seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
+      mayRepeat: seed === undefined,
       maxNewTokens,
       dueInMs: urgency.deadlineMs - this.#time.now(),
       overdueInMs: agingMs(urgency),

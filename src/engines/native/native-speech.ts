@@ -83,6 +83,11 @@ export interface NativeRequest {
   readonly topK?: number | undefined;
   readonly greedy?: boolean;
   readonly seed: number;
+  /**
+   * Speech that ended long before its text may be made again with other noise, before it is played: then the
+   * seed alone does not say how the text sounds.
+   */
+  readonly mayRepeat?: boolean;
   readonly maxNewTokens?: number | undefined;
   /**
    * Milliseconds from now until the listener has nothing more to hear; Infinity if there is no live listener.
@@ -130,6 +135,10 @@ export interface NativeStats {
   readonly parked: number;
   readonly frames: number;
   readonly steps: number;
+  /** As EngineWork. */
+  readonly chunksCutShort: number;
+  readonly chunksRepeated: number;
+  readonly chunksEndless: number;
   /** Milliseconds of rounds in which there was something to do. */
   readonly busyMs: number;
   readonly voices: number;

@@ -198,5 +198,8 @@ function together(works: readonly EngineWork[]): EngineWork {
     captures: sum(works, ({ captures }) => captures),
     launches: sum(works, ({ launches }) => launches),
     listBytes: sum(works, ({ listBytes }) => listBytes),
+    chunksCutShort: sum(works, ({ chunksCutShort }) => chunksCutShort),
+    chunksRepeated: sum(works, ({ chunksRepeated }) => chunksRepeated),
+    chunksEndless: sum(works, ({ chunksEndless }) => chunksEndless),
   };
 }

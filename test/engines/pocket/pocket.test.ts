@@ -1,7 +1,7 @@
 // The engine Pocket TTS through the addon, on a tiny checkpoint with random weights: languages, voices, their
 // licences, and names of other products. Sound quality is not tested.
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -181,6 +181,63 @@ test('a model that cannot be used is refused at the start, with its variable and
   assert.match(await problemOf(PocketEngine.open(stated, options)), refusal('MODEL_DIR or MODEL_ID'));
   renameSync(file, `${file}.gone`);
   assert.match(await problemOf(PocketEngine.open(named, options)), /model\.safetensors/);
+});
+
+const SENTENCE = 'Your three books are ready for you!';
+
+test('speech that skips words is made again unless the request has a seed, and counted', async (t) => {
+  // The speech of the golden weights ends at once, with any noise as small as this.
+  const engine = await openPocket(t, { english: ['alba'] });
+  const chunks = () => {
+    const { chunksCutShort, chunksRepeated, chunksEndless } = engine.device().work ?? assert.fail();
+    return { chunksCutShort, chunksRepeated, chunksEndless };
+  };
+  await spoken(engine, { voice: 'alba', text: SENTENCE, options: { seed: 1, temperature: 0.001 } });
+  assert.deepEqual(chunks(), { chunksCutShort: 1, chunksRepeated: 0, chunksEndless: 0 });
+  await spoken(engine, { voice: 'alba', text: SENTENCE, options: { temperature: 0.001 } });
+  assert.deepEqual(chunks(), { chunksCutShort: 2, chunksRepeated: 1, chunksEndless: 0 });
+});
+
+/** Changes the model of the folder so that its speech never ends. */
+function removeEnds(directory: string): void {
+  const file = join(directory, 'model.safetensors');
+  const bytes = readFileSync(file);
+  const length = Number(bytes.readBigUInt64LE());
+  const header = JSON.parse(bytes.toString('utf8', 8, 8 + length)) as Record<
+    string,
+    { readonly data_offsets: readonly [number, number] }
+  >;
+  const [from] = header['flow_lm.out_eos.bias']?.data_offsets ?? assert.fail();
+  bytes.writeUInt16LE(0xc974, 8 + length + from); // -1e6 in bf16
+  writeFileSync(file, bytes);
+}
+
+test('speech without an end is stopped, kept, and told in the log', async (t) => {
+  const models = pocketFolders(t, { english: ['alba'] });
+  removeEnds(models[0]?.directory ?? assert.fail());
+  const news: EngineNews[] = [];
+  const config = { stated: undefined, models, nonCommercial: false };
+  const onNews = (one: EngineNews) => news.push(one);
+  const engine = await PocketEngine.open(config, { native: NATIVE, ...LIMITS, onNews });
+  t.after(() => engine.close());
+  const samples = await spoken(engine, { voice: 'alba', text: SENTENCE });
+  const frames = samples.length / FRAME;
+  const runaways = news.flatMap((one) => (one.what === 'runaway' ? [one.reason] : []));
+  assert.equal(runaways.length, 1);
+  const [, told, tokens] =
+    /^no end after (\d+) frames of a text of (\d+) tokens$/.exec(runaways[0] ?? '') ?? [];
+  assert.equal(Number(told), frames);
+  assert.equal(frames, Math.ceil((Number(tokens) / 3 + 2) * 12.5));
+  assert.equal(engine.device().work?.chunksEndless, 1);
+});
+
+test('texts of one letter, one digit or one word are spoken', async (t) => {
+  const engine = await openPocket(t, { english: ['alba'] });
+  for (const text of ['a', '7', 'Hi.', 'é']) {
+    const samples = await spoken(engine, { voice: 'alba', text });
+    // The end counts from the seventh frame on; a short text has five more.
+    assert.ok(samples.length >= 11 * FRAME, text);
+  }
 });
 
 test('a text that no chunk can hold is refused, and others go on', async (t) => {
