@@ -1,8 +1,14 @@
 // The published checkpoints with their short names, and the names that `parley pull` accepts.
+import { MOONSHINE_MODELS, TURN_MODELS } from '../config/onnx-catalog.js';
 import { POCKET_MODELS } from '../config/pocket-catalog.js';
 import { ParleyError } from '../errors.js';
 
 export type Kind = 'voice' | 'recogniser' | 'aligner';
+
+/** Names that stand for several models. `light`: a server that speaks and hears English on a CPU. */
+export const SETS: Readonly<Record<string, readonly string[]>> = {
+  light: ['pocket-en', 'moonshine-small-en', 'turn-en'],
+};
 
 interface PublishedModel {
   readonly name: string;
@@ -66,7 +72,8 @@ export function modelNamed(text: string): HubModel {
 
 /** The short names for a sentence. */
 export function knownNames(): string {
-  return [...PUBLISHED, ...POCKET_MODELS].map(({ name }) => name).join(', ');
+  const models = [...PUBLISHED, ...POCKET_MODELS, ...MOONSHINE_MODELS, ...TURN_MODELS];
+  return [...models.map(({ name }) => name), ...Object.keys(SETS)].join(', ');
 }
 
 function invalid(message: string): ParleyError {

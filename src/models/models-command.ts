@@ -1,9 +1,26 @@
 // `parley models`: lists published and cached checkpoints, the memory that each needs, and an estimate of its
 // speed on this machine.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CheckpointConfig, readCheckpointConfig } from '../config/hub-config.js';
+import { isMoonshineFolder } from '../config/moonshine-config.js';
+import {
+  type InCache,
+  moonshineFolder,
+  moonshineInCache,
+  turnFile,
+  turnInCache,
+} from '../config/onnx-cache.js';
+import {
+  type Credit,
+  MOONSHINE_CREDIT,
+  MOONSHINE_MODELS,
+  moonshineBytes,
+  type MoonshineModel,
+  TURN_MODELS,
+  type TurnModel,
+} from '../config/onnx-catalog.js';
 import { type PocketInCache, pocketInCache } from '../config/pocket-cache.js';
 import {
   firstPocketVoices,
@@ -19,6 +36,7 @@ import { type Kind, PUBLISHED, type WeightNeeds } from './catalog.js';
 import { kindOf, needsOf } from './checkpoint-facts.js';
 import { publishedPocketNeeds } from './pocket-facts.js';
 import type { CommandOutput } from './pull-command.js';
+import { creditLine } from './pull-onnx.js';
 import { megabytes } from './pull-progress.js';
 import { measuredReadingRate, type ReadingRate } from './reading-rate.js';
 
@@ -37,7 +55,7 @@ interface Listed {
   /** The short name, owner/name, or the folder of MODEL_DIR. */
   readonly name: string;
   readonly id: string | undefined;
-  readonly kind: Kind | undefined;
+  readonly kind: Kind | 'turn' | undefined;
   readonly state: 'complete' | 'partial' | 'absent' | 'unusable';
   /** Why it is unusable. */
   readonly reason?: string;
@@ -49,6 +67,8 @@ interface Listed {
   readonly needs: WeightNeeds | undefined;
   /** Voices that are there; of an absent one, those to fetch. */
   readonly voices?: readonly string[];
+  /** Of an ONNX model. */
+  readonly credit?: Credit;
 }
 
 /** Returns the exit status. */
@@ -100,11 +120,44 @@ async function listedInCache(cache: string, loadedAs: LoadedAs): Promise<readonl
   ]);
   const isListed = (id: string) =>
     PUBLISHED.some((one) => one.id === id) ||
+    TURN_MODELS.some((one) => one.id === id) ||
     POCKET_MODELS.some(({ weights, voices }) => weights.id === id || voices.id === id);
+  const moonshine = MOONSHINE_MODELS.map((model) => listedMoonshine(cache, model));
+  const turns = TURN_MODELS.map((model) => listedTurn(cache, model));
   const others = repositories
     .filter(({ id }) => !isListed(id))
     .map(async (repository) => await listedRepository(repository, repository.id, loadedAs));
-  return (await Promise.all([...published, ...pockets, ...others])).flat();
+  const pinned = (await Promise.all([...published, ...pockets])).flat();
+  return [...pinned, ...moonshine, ...turns, ...(await Promise.all(others)).flat()];
+}
+
+/** Bytes of the five sessions of a worker, measured. Medium was not measured. */
+const SESSION_BYTES = { tiny: 107e6, small: 270e6, medium: undefined };
+
+function listedMoonshine(cache: string, model: MoonshineModel): Listed {
+  const { name, size, revision } = model;
+  const memoryBytes = SESSION_BYTES[size];
+  const needs = memoryBytes === undefined ? undefined : { memoryBytes, stepBytes: undefined };
+  const line = { name, id: undefined, kind: 'recogniser', needs, credit: MOONSHINE_CREDIT } as const;
+  const found = moonshineInCache(cache, model);
+  if (found.state === 'absent') return { ...line, state: 'absent', bytes: moonshineBytes(model) };
+  return { ...line, ...pinnedState(found, revision, moonshineFolder(cache, model)) };
+}
+
+function listedTurn(cache: string, model: TurnModel): Listed {
+  const { name, id, commit, credit } = model;
+  const line = { name, id, kind: 'turn', needs: undefined, credit } as const;
+  const found = turnInCache(cache, model);
+  if (found.state === 'absent') return { ...line, state: 'absent', bytes: model.bytes };
+  return { ...line, ...pinnedState(found, commit, dirname(turnFile(cache, model))) };
+}
+
+/** The columns of a model that is not absent. */
+function pinnedState({ state, bytes }: InCache, commit: string, folder: string) {
+  if (state !== 'broken')
+    return { state: state === 'complete' ? 'complete' : 'partial', bytes, commit, folder } as const;
+  const reason = 'a file is missing or has another size; the same pull mends it';
+  return { state: 'unusable', reason, bytes, commit, folder } as const;
 }
 
 interface Cached {
@@ -177,6 +230,7 @@ async function listedSnapshot(
 
 async function listedFolder(folder: string, loadedAs: LoadedAs): Promise<Listed> {
   const named = { name: folder, id: undefined, folder, bytes: 0 };
+  if (isMoonshineFolder(folder)) return { ...named, kind: 'recogniser', state: 'complete', needs: undefined };
   const reason = existsSync(join(folder, 'config.json')) ? 'no model that Parley reads' : 'no config.json';
   const unusable = { kind: undefined, state: 'unusable', reason, needs: undefined } as const;
   return { ...named, ...((await factsOf(folder, loadedAs)) ?? unusable) };
@@ -221,6 +275,7 @@ function asJson(listed: readonly Listed[], rate: ReadingRate): string {
     memoryBytes: one.needs?.memoryBytes,
     realTimeFactorAtMost: mostSpeed(one, rate),
     ...(one.voices === undefined ? {} : rightsOf(one.voices)),
+    ...(one.credit === undefined ? {} : { credit: one.credit.credit, licence: one.credit.licence }),
   }));
   const reading = { bytesPerSecond: Math.round(rate.bytesPerSecond), threads: rate.threads };
   return `${JSON.stringify({ models, reading }, undefined, 2)}\n`;
@@ -260,9 +315,11 @@ function asTable(listed: readonly Listed[], { cache, rate, loadedAs }: Circumsta
     'published figures (QUANTIZE=none).',
     `Speed: an upper limit for one stream. ${rate.threads} threads read ${(rate.bytesPerSecond / 1e9).toFixed(1)} GB/s of memory now. A voice reads its`,
     `weights for each of ${FRAMES_PER_SECOND} frames of a second of audio, a recogniser for each of about ${TOKENS_PER_SECOND} tokens. Arithmetic`,
-    'takes time as well: for an aligner it is all. A GPU is not considered.',
+    'takes time as well: for an aligner and for ONNX models it is all. A GPU is not considered.',
     `Models pocket-*: ${POCKET_CREDIT.credit} (${POCKET_CREDIT.authors}),`,
     `${POCKET_CREDIT.licence} (${POCKET_CREDIT.link}). Voices: ${voiceRights(listed)}`,
+    `Models moonshine-*: ${creditLine(MOONSHINE_CREDIT)}`,
+    ...TURN_MODELS.map(({ name, credit }) => `Model ${name}: ${creditLine(credit)}`),
   ].join('\n')}\n`;
 }
 
@@ -273,11 +330,16 @@ function cellsOf(one: Listed, rate: ReadingRate): readonly string[] {
     one.name,
     one.kind ?? 'unknown',
     one.state,
-    one.commit === undefined ? '-' : `${one.commit.slice(0, 12)} (${revision})`,
+    one.commit === undefined ? '-' : `${shortRevision(one.commit)} (${revision})`,
     one.state === 'absent' ? `${megabytes(one.bytes)} to fetch` : one.bytes > 0 ? megabytes(one.bytes) : '-',
     one.needs === undefined ? '-' : megabytes(one.needs.memoryBytes),
     speed === undefined ? '-' : `at most ${speed.toFixed(speed < 10 ? 1 : 0)} x real time`,
   ];
+}
+
+/** The first digits of a commit; the whole of another revision. */
+function shortRevision(revision: string): string {
+  return /^[0-9a-f]{40}$/.test(revision) ? revision.slice(0, 12) : revision;
 }
 
 /** The voices of the list by the licence of their recordings. */

@@ -1,13 +1,23 @@
 // `parley pull NAME`: fetches a published checkpoint into the Hugging Face cache, where the server finds it.
 import { parseArgs } from 'node:util';
 import { readHubConfig } from '../config/hub-config.js';
-import { pocketModelNamed } from '../config/pocket-catalog.js';
+import {
+  type Credit,
+  MOONSHINE_CREDIT,
+  MOONSHINE_MODELS,
+  moonshineBytes,
+  type MoonshineModel,
+  TURN_MODELS,
+  type TurnModel,
+} from '../config/onnx-catalog.js';
+import { type PocketModel, pocketModelNamed } from '../config/pocket-catalog.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type Disk, DISK } from './blob-download.js';
-import { type HubModel, type Kind, knownNames, MAIN, modelNamed } from './catalog.js';
+import { type HubModel, type Kind, knownNames, MAIN, modelNamed, SETS } from './catalog.js';
 import { kindOf } from './checkpoint-facts.js';
 import { megabytes, ProgressLine } from './pull-progress.js';
+import { creditLine, pullMoonshine, pullTurn } from './pull-onnx.js';
 import { pocketNotice, pullPocket, voicesAsked } from './pull-pocket.js';
 import { type Pulled, pull, type PullOptions } from './pull.js';
 import type { Fetch } from './retrying-http.js';
@@ -16,8 +26,10 @@ export const PULL_USAGE = 'parley pull NAME[@REVISION] [--voices all|NAME,...]';
 
 const USAGE = `usage: ${PULL_USAGE}
 NAME is owner/name on the hub, or one of: ${knownNames()}.
+light stands for ${(SETS.light ?? []).join(', ')}: speech and hearing in English on a CPU.
 --voices: of a Pocket TTS model, all its voices, or these besides the first four.
-HF_TOKEN is sent to the hub; HF_ENDPOINT is the address of another hub; HF_HOME is the folder of the cache.
+HF_TOKEN is sent to the hub; HF_ENDPOINT is the address of another hub, and MOONSHINE_ENDPOINT that of another
+server with models of Moonshine; HF_HOME is the folder of the cache.
 `;
 const USAGE_STATUS = 2;
 const INTERRUPTED_STATUS = 130; // as a shell reports SIGINT
@@ -38,14 +50,23 @@ export interface PullSurroundings {
   readonly signal: AbortSignal;
   readonly fetch?: Fetch;
   readonly disk?: Disk;
+  /** A parameter for tests: nobody may publish weights with the pinned checksums. */
+  readonly catalog?: OnnxCatalog;
 }
+
+interface OnnxCatalog {
+  readonly moonshine: readonly MoonshineModel[];
+  readonly turn: readonly TurnModel[];
+}
+
+const CATALOG: OnnxCatalog = { moonshine: MOONSHINE_MODELS, turn: TURN_MODELS };
 
 /** Returns the exit status. */
 export async function pullCommand(
   args: readonly string[],
   env: Environment,
   output: CommandOutput,
-  { time, signal, fetch = globalThis.fetch, disk = DISK }: PullSurroundings,
+  { time, signal, fetch = globalThis.fetch, disk = DISK, catalog = CATALOG }: PullSurroundings,
 ): Promise<number> {
   let asked: Asked;
   try {
@@ -59,7 +80,8 @@ export async function pullCommand(
     progress.note(`${why}; another try in ${Math.ceil(pauseMs / 1000)} s`);
   const { cache, ...hub } = readHubConfig(env);
   try {
-    const result = await resultOfPull(asked, { ...hub, time, signal, fetch, onRetry, cache, disk, progress });
+    const network = { ...hub, time, signal, fetch, onRetry };
+    const result = await resultOfPull(asked, { ...network, cache, disk, progress, catalog });
     progress.end();
     output.out(result);
     return 0;
@@ -86,25 +108,90 @@ function askedIn(args: readonly string[]): Asked {
 
 interface Pulling extends PullOptions {
   readonly progress: ProgressLine;
+  readonly moonshineEndpoint: string;
+  readonly catalog: OnnxCatalog;
 }
+
+/** A model whose files are pinned. */
+interface Pinned {
+  readonly name: string;
+  /** Lines to show before the download. */
+  readonly notice: readonly string[];
+  /** Of the download; of some models, about. */
+  readonly bytes: number;
+  pull(): Promise<Pulled>;
+}
+
+const COMMIT = /^[0-9a-f]{40}$/;
 
 /** Returns the text of the result. */
 async function resultOfPull({ name, voices }: Asked, options: Pulling): Promise<string> {
   const [first = '', ...revision] = name.split('@');
-  const pocket = pocketModelNamed(first);
-  if (pocket === undefined) {
-    if (voices !== undefined)
-      throw invalid('--voices', `has no effect on ${name}: only models of Pocket TTS have voices`);
+  const set = SETS[first.toLowerCase()];
+  const pinned = (set ?? [first]).flatMap((one) => pinnedModel(one, voices, options) ?? []);
+  const hasVoices = set !== undefined || pocketModelNamed(first) !== undefined;
+  if (voices !== undefined && !hasVoices)
+    throw invalid('--voices', `has no effect on ${name}: only models of Pocket TTS have voices`);
+  if (pinned.length === 0) {
     const model = modelNamed(name);
     const pulled = await pull(model, options);
     return resultOf(model, pulled, await kindOf(pulled.snapshot));
   }
   if (revision.length > 0) throw invalid('NAME', `of ${first} has no @REVISION: its commits are fixed`);
-  const chosen = voicesAsked(pocket, voices);
-  for (const line of pocketNotice(pocket, chosen)) options.progress.note(line);
-  const { commit, snapshot, bytes } = await pullPocket(pocket, chosen, options);
-  const whole = `${pocket.name} (${commit.slice(0, 12)}, ${megabytes(bytes)}) is complete: ${snapshot}`;
-  return `${whole}\nStart with it: npm start\n`;
+  if (set !== undefined) options.progress.note(sizesOf(first.toLowerCase(), pinned));
+  for (const line of pinned.flatMap(({ notice }) => notice)) options.progress.note(line);
+  const lines: string[] = [];
+  for (const model of pinned) {
+    const { commit, snapshot, bytes } = await model.pull();
+    const shown = COMMIT.test(commit) ? commit.slice(0, 12) : commit;
+    lines.push(`${model.name} (${shown}, ${megabytes(bytes)}) is complete: ${snapshot}\n`);
+  }
+  return `${lines.join('')}Start with it: npm start\n`;
+}
+
+/** Undefined for a name that is not in a catalogue of pinned models. */
+function pinnedModel(text: string, voices: string | undefined, options: Pulling): Pinned | undefined {
+  const name = text.toLowerCase();
+  const { catalog, moonshineEndpoint } = options;
+  const pocket = pocketModelNamed(name);
+  if (pocket !== undefined) return pinnedPocket(pocket, voices, options);
+  const moonshine = catalog.moonshine.find((model) => model.name === name);
+  if (moonshine !== undefined) {
+    const bytes = moonshineBytes(moonshine);
+    const pullIt = () => pullMoonshine(moonshine, moonshineEndpoint, options);
+    return { name, notice: noticeOf(name, MOONSHINE_CREDIT), bytes, pull: pullIt };
+  }
+  const turn = catalog.turn.find((model) => model.name === name);
+  if (turn === undefined) return undefined;
+  return {
+    name,
+    notice: noticeOf(name, turn.credit),
+    bytes: turn.bytes,
+    pull: () => pullTurn(turn, options),
+  };
+}
+
+function pinnedPocket(model: PocketModel, voices: string | undefined, options: Pulling): Pinned {
+  const { name, weightBytes, voiceBytes } = model;
+  const chosen = voicesAsked(model, voices);
+  const bytes = weightBytes + chosen.length * voiceBytes;
+  return {
+    name,
+    notice: pocketNotice(model, chosen),
+    bytes,
+    pull: () => pullPocket(model, chosen, options),
+  };
+}
+
+function noticeOf(name: string, credit: Credit): readonly string[] {
+  return [`${name}: ${creditLine(credit)}`];
+}
+
+/** The size of a set before its first download. */
+function sizesOf(set: string, pinned: readonly Pinned[]): string {
+  const each = pinned.map(({ name, bytes }) => `${name} ${megabytes(bytes)}`);
+  const all = pinned.reduce((sum, { bytes }) => sum + bytes, 0);
+  return `${set}: about ${megabytes(all)} in all (${each.join(', ')})`;
 }
 
 function invalid(field: string, message: string): ParleyError {

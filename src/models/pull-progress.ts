@@ -31,6 +31,8 @@ export class ProgressLine implements PullProgress {
 
   started(files: readonly RemoteFile[], missing: readonly RemoteFile[]): void {
     this.#total = sum(files.map(({ size }) => size));
+    this.#present.clear();
+    this.#marks = [];
     for (const file of files) this.#present.set(file, missing.includes(file) ? 0 : file.size);
     const whole = `${files.length} files, ${megabytes(this.#total)}`;
     const rest = missing.length === files.length ? '' : `; ${files.length - missing.length} are complete`;

@@ -23,7 +23,7 @@ export interface PullOptions extends HubOptions {
 
 /** Reports of a pull. */
 export interface PullProgress {
-  /** Called once. `missing`: files that are not complete. */
+  /** Called once for each model. `missing`: files that are not complete. */
   started(files: readonly RemoteFile[], missing: readonly RemoteFile[]): void;
   /** `present`: bytes of this file on the disk. */
   advanced(file: RemoteFile, present: number): void;

@@ -124,6 +124,7 @@ test('every path that the documents name exists', () => {
   const examples = [
     'config.json',
     'config.yaml',
+    'streaming_config.json',
     'tokenizer_config.json',
     'vocab.json',
     'compose.override.yaml',

@@ -1,4 +1,5 @@
 // A model hub on loopback that answers as the real one: revisions, trees in pages, files of git and of LFS.
+// It also stands for the server of Moonshine: files at fixed addresses, and 403 without a User-Agent.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -19,6 +20,7 @@ interface Asked {
   readonly path: string;
   readonly range: string | undefined;
   readonly authorization: string | undefined;
+  readonly agent: string | undefined;
 }
 
 /** True if it answered. */
@@ -33,6 +35,8 @@ export class FakeHub {
   readonly replaced = new Map<string, Uint8Array>();
   /** Entries that the tree has besides the files. */
   extra: readonly object[] = [];
+  /** Files of Moonshine by `name/revision/file`. */
+  readonly moonshine = new Map<string, Uint8Array>();
   readonly #repositories: readonly FakeRepository[];
 
   private constructor(server: Server, repositories: readonly FakeRepository[]) {
@@ -64,9 +68,15 @@ export class FakeHub {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { pathname, searchParams } = new URL(request.url ?? '', this.url);
-    const { range, authorization } = request.headers;
-    this.asked.push({ path: pathname, range, authorization });
+    const { range, authorization, 'user-agent': agent } = request.headers;
+    this.asked.push({ path: pathname, range, authorization, agent });
     if (this.before(request, response, pathname)) return;
+    const [, fixed] = /^\/model\/(.+)$/.exec(pathname) ?? [];
+    if (fixed !== undefined) {
+      if (agent === undefined || /^(?:node|Python)/.test(agent)) return refuse(response, 403);
+      const bytes = this.replaced.get(fixed) ?? this.moonshine.get(fixed);
+      return bytes === undefined ? refuse(response, 404) : sendPart(request, response, bytes);
+    }
     const [, api, id, what, rest = ''] =
       /^\/(?:(api\/models)\/)?([^/]+\/[^/]+)\/(revision|tree|resolve)\/(.+)$/.exec(pathname) ?? [];
     const [named = '', ...path] = rest.split('/');
@@ -123,7 +133,7 @@ function sendJson(response: ServerResponse, body: unknown): void {
 function entryOf(path: string, content: Uint8Array): object {
   const gitOid = createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
   const sha256 = createHash('sha256').update(content).digest('hex');
-  const lfs = path.endsWith('.safetensors')
+  const lfs = /\.(?:safetensors|onnx)$/.test(path)
     ? { lfs: { oid: sha256, size: content.length, pointerSize: 134 } }
     : {};
   return { type: 'file', path, size: content.length, oid: gitOid, ...lfs };

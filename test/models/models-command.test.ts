@@ -10,6 +10,10 @@ import { COMMIT } from './fake-hub.js';
 import { ID, NAME, PullUnderTest } from './pull-under-test.js';
 
 const POCKETS = ['en', 'de', 'fr', 'es', 'it', 'pt', 'en-cloning'].map((end) => `pocket-${end}`);
+const MOONSHINES = ['small-en', 'medium-en', 'tiny-en', 'small-de', 'small-es', 'small-ja'].map(
+  (end) => `moonshine-${end}`,
+);
+const TURNS = ['turn-en', 'turn-23'];
 const RATE = { bytesPerSecond: 1e6, threads: 3 };
 
 interface Model {
@@ -117,6 +121,8 @@ test('without a cache the published models are absent, with what they take and n
       ['qwen3-asr-1.7b', 'recogniser', 'absent'],
       ['qwen3-aligner', 'aligner', 'absent'],
       ...POCKETS.map((name) => [name, 'voice', 'absent']),
+      ...MOONSHINES.map((name) => [name, 'recogniser', 'absent']),
+      ...TURNS.map((name) => [name, 'turn', 'absent']),
     ],
   );
   assert.ok(models.slice(0, 5).every(({ bytes, memoryBytes = 0 }) => bytes > 1e9 && memoryBytes > 1e9));
@@ -231,7 +237,9 @@ test('other checkpoints of the cache are listed by owner/name; models of other e
   for (const [path, content] of Object.entries(voiceFiles())) write(join(cache, own), { [path]: content });
   write(join(cache, other), { 'config.json': '{"model_type":"llama"}' });
   write(cache, { 'models--me--my-voice/refs/pr/1': COMMIT, 'version.txt': '1' });
-  const found = (await listed({ HF_HUB_CACHE: cache })).slice(5 + POCKETS.length);
+  const found = (await listed({ HF_HUB_CACHE: cache })).slice(
+    5 + POCKETS.length + MOONSHINES.length + TURNS.length,
+  );
   assert.deepEqual(
     found.map(({ name, state, refs }) => [name, state, refs]),
     [['me/my-voice', 'complete', ['pr/1']]],

@@ -242,7 +242,7 @@ test('wrong names, revisions and voices are refused before the hub is asked', as
     ],
     [
       ['pocket-nl'],
-      /^"pocket-nl" is no name of a model; use owner\/name or one of qwen3-tts-0\.6b, .*pocket-en-cloning$/,
+      /^"pocket-nl" is no name of a model; use owner\/name or one of qwen3-tts-0\.6b, .*pocket-en-cloning, .*turn-23, light$/,
     ],
     [['pocket-de', '--voices', 'alba,bob'], /^--voices must be all, or names of alba, .*vera; not "bob"$/],
   ] as const) {

@@ -69,7 +69,12 @@ export class PullUnderTest {
       err: (text: string) => this.#read(text),
       columns,
     };
-    const all = { HF_HUB_CACHE: this.cache, HF_ENDPOINT: this.hub.url, ...env };
+    const all = {
+      HF_HUB_CACHE: this.cache,
+      HF_ENDPOINT: this.hub.url,
+      MOONSHINE_ENDPOINT: this.hub.url,
+      ...env,
+    };
     return await pullCommand([args].flat(), all, output, {
       time: this.time,
       signal: this.interruption.signal,
