@@ -1,5 +1,5 @@
-// Measures Pocket TTS on processors, through the engine as the server runs it: one stream, the first sound,
-// and how many listeners hear it in real time, beside the machine's memory and arithmetic.
+// Measures Pocket TTS on processors, through the engine as the server runs it: one stream, the first sound, a
+// voice of a recording, and how many listeners hear it in real time, beside the machine's memory and arithmetic.
 //
 //   pocket_bench <directory> [none|int8-talker|int8] [listeners: 12] [seconds: 60] [--rtf N] [--first N]
 //                [--first-of-eight N]
@@ -111,6 +111,23 @@ double SayFirstSound(Engine& engine) {
   return Percentile(first, 0.5);
 }
 
+// A voice of ten seconds of sound, beside nobody.
+void SayVoice(Engine& engine) {
+  if (!engine.facts().takes_recording) return;
+  constexpr size_t kSeconds = 10;
+  auto recording = std::make_shared<Recording>();
+  recording->hash = "ten seconds";
+  recording->samples.resize(kSeconds * recording->rate);
+  for (size_t n = 0; n < recording->samples.size(); n++)
+    recording->samples[n] = static_cast<float>(n * 2'654'435'761u % 65'536) / 65'536 - 0.5f;
+  SpeechRequest request = Short(engine, 1);
+  request.speaker.clear();
+  request.recording = recording;
+  const StreamEnd end = Speak(engine, request);
+  std::printf("a voice of a recording of %zu s: %.0f ms; first sound after %.0f\n", kSeconds,
+              engine.stats().voice_ms, end.first_frame_ms);
+}
+
 // Keeps so many listeners asking until the time is over or `until` says so.
 template <class Until>
 Heard& Listen(Engine& engine, size_t listeners, Heard* heard, const Until& until) {
@@ -187,6 +204,7 @@ int Measure(const std::vector<const char*>& words, const Goal& factor, const Goa
               facts.device.c_str(), options.quantize.c_str(), static_cast<double>(facts.weight_bytes) / 1e6,
               static_cast<double>(facts.stream_bytes) / 1e6, facts.load_ms, facts.warm_up_ms);
   const double one = SayOneStream(*engine), alone = SayFirstSound(*engine);
+  SayVoice(*engine);
   const double among = SayFirstAmongEight(*engine);
   engine = opened();
   bool good = SayListeners(*engine, listeners, seconds);

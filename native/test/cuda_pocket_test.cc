@@ -6,6 +6,7 @@
 #include "kernels/cpu/cpu_kernels.h"
 #include "model/pocket/latent_decoder.h"
 #include "model/pocket/pocket_model.h"
+#include "model/pocket/pocket_voice_encoder.h"
 #include "test/cuda_backend.h"
 #include "test/golden_vectors.h"
 #include "test/kernel_inputs.h"
@@ -19,6 +20,7 @@ using namespace model;
 using Values = std::vector<float>;
 
 constexpr double kLatents = 2e-3, kAudio = 1e-3;  // relative to the peak
+constexpr double kRows = 2e-4;                    // of a voice, relative to the peak
 constexpr double kBriefly = 5e-3;                 // with activations of 16 bits, after a few frames
 
 const std::string kPocket = kGolden + "/pocket";
@@ -151,6 +153,25 @@ void CheaperFormatsAreThoseOfProcessors() {
   CHECK(PeakError(seen.audio, wanted.audio) < kBriefly);
 }
 
+// In two pieces, of which the second looks back on the first.
+void VoicesOfRecordingsAreThoseOfThePackage() {
+  const Opened opened(MakeBackend(true), "tiny-current");
+  const GoldenVectors golden("tiny-current__voice_stereo16k", "pocket");
+  PocketVoiceEncoder encoder(*opened.kernels, *opened.checkpoint, Activation::kGeluTanh);
+  constexpr size_t kFrames = 4;
+  Values wav = golden.Read("wav");
+  wav.resize(kFrames * 1920);
+  PocketVoiceEncoder::Run run(encoder, wav);
+  while (run.Advance()) continue;
+  const size_t width = opened.model->backbone().width();
+  CHECK_EQ(run.rows().size(), (kFrames + 1) * width);
+  const Values wanted = FirstOf(golden.Read("layer_in"), (kFrames + 1) * width);
+  CHECK(PeakError(run.rows(), wanted) < kRows);
+  const auto voice = opened.model->NewVoice(kFrames + 1);
+  opened.model->AppendVoice(voice.get(), run.rows().data(), kFrames + 1);
+  CHECK_EQ(voice->position(), uint64_t{kFrames + 1});
+}
+
 // As a GPU computes in production: one bf16 term for each number of a vector.
 void ShortVectorsSpeakNearlyAlike() {
   const GoldenVectors golden("tiny-current__gen_short", "pocket");
@@ -169,6 +190,7 @@ TEST_GROUP(cuda_pocket) {
       {"other sizes speak as the package", OtherSizesSpeakAsThePackage},
       {"streams together are as alone", StreamsTogetherAreAsAlone},
       {"cheaper formats are those of processors", CheaperFormatsAreThoseOfProcessors},
+      {"voices of recordings are those of the package", VoicesOfRecordingsAreThoseOfThePackage},
       {"short vectors speak nearly alike", ShortVectorsSpeakNearlyAlike},
   });
 }
