@@ -1,5 +1,6 @@
 // Measures Pocket TTS on processors, through the engine as the server runs it: one stream, the first sound, a
-// voice of a recording, and how many listeners hear it in real time, beside the machine's memory and arithmetic.
+// voice of a recording, and how many listeners hear it in real time, beside the machine's memory and
+// arithmetic.
 //
 //   pocket_bench <directory> [none|int8-talker|int8] [listeners: 12] [seconds: 60] [--rtf N] [--first N]
 //                [--first-of-eight N]
