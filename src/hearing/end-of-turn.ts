@@ -33,6 +33,8 @@ const MOST_SECONDS = 30;
 const LOAD_LIMIT_MS = 10_000;
 /** An answer that comes later is ignored. The longest default silence of a turn. */
 const ANSWER_LIMIT_MS = 2000;
+/** A model that fails and answers in turn, as one under load does, must not fill the log. */
+const REPORT_INTERVAL_MS = 60_000;
 
 export interface ModelOptions {
   readonly time: Time;
@@ -75,11 +77,12 @@ function problemOf(model: unknown): string | undefined {
   return typeof ask === 'function' ? undefined : `must have a function ask, not ${String(ask)}`;
 }
 
-/** Answers of a model, each within a bound of time. The first failure in a row is reported. */
+/** Answers of a model, each within a bound of time. A failure is reported once, and at most once a minute. */
 export class CheckedAnswers {
   readonly #slot: string;
   readonly #options: ModelOptions;
-  #hasProblem = false;
+  #isReported = false;
+  #quietUntilMs = -Infinity;
 
   /** `slot`: the variable that names the model, for reports. */
   constructor(slot: string, options: ModelOptions) {
@@ -99,8 +102,8 @@ export class CheckedAnswers {
       if (!(typeof probability === 'number' && probability >= 0 && probability <= 1)) {
         throw new Error(`it answered ${String(probability)}, not a number from 0 to 1`);
       }
-      if (this.#hasProblem) this.#options.onProblem(undefined);
-      this.#hasProblem = false;
+      if (this.#isReported) this.#options.onProblem(undefined);
+      this.#isReported = false;
       return probability;
     } catch (error) {
       this.failed(error);
@@ -108,10 +111,12 @@ export class CheckedAnswers {
     }
   }
 
-  /** Reports a failure, unless the one before it was reported and nothing was answered since. */
   failed(error: unknown): void {
-    if (!this.#hasProblem) this.#options.onProblem(`${this.#slot} gave no answer: ${reasonOf(error)}`);
-    this.#hasProblem = true;
+    const nowMs = this.#options.time.now();
+    if (this.#isReported || nowMs < this.#quietUntilMs) return;
+    this.#isReported = true;
+    this.#quietUntilMs = nowMs + REPORT_INTERVAL_MS;
+    this.#options.onProblem(`${this.#slot} gave no answer: ${reasonOf(error)}`);
   }
 }
 

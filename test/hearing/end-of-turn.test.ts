@@ -93,6 +93,22 @@ test('a failure is reported once, and the next answer ends it', async () => {
   assert.equal(time.waiting, 0);
 });
 
+test('a model that fails and answers in turn is reported once a minute', async () => {
+  const problems: (string | undefined)[] = [];
+  const time = new ManualTime();
+  let count = 0;
+  const model = new CheckedEndOfTurnModel(
+    { seconds: 1, ask: () => (count++ % 2 === 0 ? NaN : 1) },
+    { time, onProblem: (problem) => problems.push(problem) },
+  );
+  for (let second = 0; second < 61; second++) {
+    for (let n = 0; n < 2; n++) await model.ask(silence(1000));
+    time.advance(1000);
+  }
+  const failed = 'END_OF_TURN_MODULE gave no answer: it answered NaN, not a number from 0 to 1';
+  assert.deepEqual(problems, [failed, undefined, failed, undefined]);
+});
+
 test('an answer that does not come within two seconds is none', async () => {
   const time = new ManualTime();
   const problems: (string | undefined)[] = [];
