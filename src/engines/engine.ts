@@ -34,6 +34,10 @@ export interface EngineCapabilities {
   readonly textStreaming: boolean;
   /** BCP 47 primary tags, for example `en`. */
   readonly languages: readonly string[];
+  /** Those in which it clones or designs voices; absent: all. */
+  readonly referenceLanguages?: readonly string[];
+  /** Shortest sample that it clones; absent: any that the server takes. */
+  readonly leastSampleSeconds?: number;
 }
 
 /** Options of engines with the matching capability; others ignore them. */

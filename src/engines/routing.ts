@@ -56,9 +56,9 @@ interface CustomVoices {
 export interface VoiceAbilities {
   /**
    * Throws CAPABILITY_MISSING if no engine supports this kind, LANGUAGE_UNAVAILABLE if none of them speaks
-   * the language.
+   * the language, and AUDIO_INVALID if each needs a longer sample than one of so many seconds.
    */
-  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void;
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string, seconds?: number): void;
   /** True if a voice of an engine or of OpenAI has this name. */
   isNamed(name: string): boolean;
 }
@@ -251,8 +251,9 @@ export class Engines implements SpeechRouting {
       found === undefined ? { name: voice, ...this.#byCustom(voice, undefined) } : undefined;
   }
 
-  checkAble(kind: ReferenceKind, language: string | undefined, field: string): void {
+  checkAble(kind: ReferenceKind, language: string | undefined, field: string, seconds = Infinity): void {
     checkReference(kind, this.#engines, language, field);
+    checkSeconds(enginesFor(kind, this.#engines, language), seconds, field);
   }
 
   /**
@@ -401,21 +402,21 @@ export class Engines implements SpeechRouting {
 
   #byReference(reference: VoiceReference, language: string | undefined): ResolvedVoice {
     checkReference(reference.kind, this.#engines, language, 'voice');
-    const able = enginesFor(reference.kind, this.#engines, language);
-    const engine = able.find((one) => one === this.#defaultEngine) ?? (able[0] as SpeechEngine);
+    const engines = enginesFor(reference.kind, this.#engines, language);
+    const engine = engines.find((one) => one === this.#defaultEngine) ?? (engines[0] as SpeechEngine);
     const own = this.#candidates.filter((candidate) => candidate.engine === engine);
     const best = own.find((candidate) => candidate === this.#default) ?? own[0];
-    if (best !== undefined) return { ...resolved(best, language), reference };
+    const able = referenceLanguagesOf(engine);
+    const usual = best?.voice.languages.find((tag) => able.includes(primaryTag(tag))) ?? able[0] ?? '';
     // An engine without voices of its own uses the reference alone.
-    const spoken = language ?? engine.capabilities.languages[0] ?? '';
-    return { engine, voice: '', language: primaryTag(spoken), reference };
+    return { engine, voice: best?.voice.name ?? '', language: primaryTag(language ?? usual), reference };
   }
 
   /** Empty if no engine can use the voice now. */
   #listed({ id, name, language, description, reference }: CustomVoice): Voice[] {
     const [engine] = enginesFor(reference.kind, this.#engines, language);
     if (engine === undefined) return [];
-    const languages = language === undefined ? engine.capabilities.languages : [language];
+    const languages = language === undefined ? referenceLanguagesOf(engine) : [language];
     const made = { id, kind: reference.kind };
     return [{ name, engine: engine.name, languages, description, made }];
   }
@@ -538,7 +539,7 @@ function enginesFor(
   engines: readonly SpeechEngine[],
   language: string | undefined,
 ): readonly SpeechEngine[] {
-  const able = engines.filter((engine) => isCapable(kind, engine) && engineSpeaks(engine, language));
+  const able = engines.filter((engine) => isCapable(kind, engine) && isMadeFor(engine, language));
   const now = able.filter(({ usable }) => usable);
   return now.length > 0 ? now : able;
 }
@@ -560,10 +561,18 @@ function checkReference(
     const message = `no engine of this server can ${what}: ${lacks}`;
     throw new ParleyError('CAPABILITY_MISSING', message, { field });
   }
-  if (language === undefined || able.some((engine) => engineSpeaks(engine, language))) return;
-  const spoken = able.map(({ name, capabilities }) => `${name} speaks ${namesOf(capabilities.languages)}`);
+  if (language === undefined || able.some((engine) => isMadeFor(engine, language))) return;
+  const spoken = able.map((engine) => `${engine.name} speaks ${namesOf(referenceLanguagesOf(engine))}`);
   const message = `no engine of this server can ${what} in ${languageName(language)}: ${spoken.join('; ')}`;
   throw new ParleyError('LANGUAGE_UNAVAILABLE', message, { field: 'language' });
+}
+
+/** Throws AUDIO_INVALID if each engine needs a longer sample. */
+function checkSeconds(engines: readonly SpeechEngine[], seconds: number, field: string): void {
+  const least = Math.min(...engines.map(({ capabilities }) => capabilities.leastSampleSeconds ?? 0));
+  if (seconds >= least) return;
+  const message = `no voice can be made of this audio: it lasts ${seconds.toFixed(2)} s; ${least} s are the least`;
+  throw new ParleyError('AUDIO_INVALID', message, { field });
 }
 
 function namesOf(languages: readonly string[]): string {
@@ -574,6 +583,15 @@ function namesOf(languages: readonly string[]): string {
 
 function isCapable(kind: ReferenceKind, { capabilities: { clone, design } }: SpeechEngine): boolean {
   return kind === 'sample' ? clone : design;
+}
+
+/** Primary tags of the languages in which it speaks with voices of references. */
+function referenceLanguagesOf({ capabilities }: SpeechEngine): readonly string[] {
+  return capabilities.referenceLanguages ?? capabilities.languages;
+}
+
+function isMadeFor(engine: SpeechEngine, language: string | undefined): boolean {
+  return language === undefined || referenceLanguagesOf(engine).includes(primaryTag(language));
 }
 
 function engineSpeaks({ capabilities: { languages } }: SpeechEngine, language: string | undefined): boolean {

@@ -48,6 +48,7 @@ export class References {
     const bytes = await audioBytes(source, this.#options, field, signal);
     const content = hash('sha256', bytes, 'hex');
     const samples = await this.#decodes.samplesOf(`file ${content}`, bytes, field, signal);
+    this.#options.engines.checkAble('sample', language, field, samples.length / REFERENCE_RATE);
     return {
       kind: 'sample',
       hash: sampleHash(content, text, xVectorOnly),

@@ -65,6 +65,7 @@ export class MadeVoices {
     }
     if (sample === undefined) return store.add(voice);
     const samples = await audio.decode(withinLimit(sample, maxBytes, FIELD), FIELD, signal);
+    engines.checkAble('sample', voice.language, FIELD, samples.length / REFERENCE_RATE);
     return store.add(voice, wavFile(samples));
   }
 

@@ -31,6 +31,8 @@ export interface ModelFacts extends NativeDeviceFacts {
   /** Hz. */
   readonly sampleRate: number;
   readonly takesInstruction: boolean;
+  /** It speaks with the voice of a recording. */
+  readonly takesRecording: boolean;
   readonly speakers: readonly string[];
   /** Each names the file of a voice that does not fit the model, and so is no speaker. */
   readonly voiceProblems: readonly string[];

@@ -32,11 +32,14 @@ export class PocketEngine implements SpeechEngine {
   readonly #voices: readonly Voice[];
 
   private constructor(models: ReadonlyMap<string, NativeEngine>, voices: readonly Voice[]) {
+    const cloning = [...models].flatMap(([language, { capabilities }]) =>
+      capabilities.clone ? language : [],
+    );
     this.#models = models;
     this.#voices = voices;
     this.identity = JSON.stringify([...models].map(([language, { identity }]) => [language, identity]));
     this.capabilities = {
-      clone: false,
+      clone: cloning.length > 0,
       design: false,
       instruct: false,
       sampling: true,
@@ -44,6 +47,8 @@ export class PocketEngine implements SpeechEngine {
       // Each chunk of text begins anew with the voice, so that text which follows gains nothing.
       textStreaming: false,
       languages: [...models.keys()],
+      referenceLanguages: cloning,
+      leastSampleSeconds: LEAST_SAMPLE_SECONDS,
     };
   }
 
@@ -69,7 +74,7 @@ export class PocketEngine implements SpeechEngine {
         identity,
         facts,
         voices: own,
-        capabilities: { ...NO_CAPABILITIES, languages: [language] },
+        capabilities: { ...NO_CAPABILITIES, clone: facts.takesRecording, languages: [language] },
         about: { language },
         languageOf: () => undefined,
       };
@@ -150,6 +155,8 @@ export class PocketEngine implements SpeechEngine {
     return [...this.#models.values()];
   }
 }
+
+const LEAST_SAMPLE_SECONDS = 3; // of a longer one the first 30 s are used
 
 const NO_CAPABILITIES = {
   clone: false,

@@ -54,7 +54,7 @@ export function voicesOf(facts: ModelFacts): Voice[] {
 
 export function capabilitiesOf(facts: ModelFacts): EngineCapabilities {
   return {
-    clone: facts.modelType === 'base',
+    clone: facts.takesRecording,
     design: facts.modelType === 'voice_design',
     instruct: facts.modelType === 'custom_voice' && facts.takesInstruction,
     sampling: true,
