@@ -1,5 +1,5 @@
 // Folders of a tiny model of Pocket TTS with random weights, under names that the engine knows.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GOLDEN } from '../golden.js';
@@ -28,6 +28,23 @@ export function pocketFolders(t: { readonly after: (end: () => void) => void }, 
       addVoice(directory, voice, join(TINY_POCKET, 'embeddings', `${FILES[index]}.safetensors`));
     return { directory, language: name === 'german' ? 'de' : 'en' };
   });
+}
+
+/**
+ * Puts zeros in the place of the encoder's first convolution, as the open repositories have them: the model
+ * then clones no voice.
+ */
+export function dropEncoder(directory: string): void {
+  const path = join(directory, 'model.safetensors');
+  const bytes = readFileSync(path);
+  const headerBytes = 8 + Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.toString('utf8', 8, headerBytes)) as Record<
+    string,
+    { readonly data_offsets: readonly [number, number] }
+  >;
+  const [from, to] = header['mimi.encoder.model.0.conv.weight']?.data_offsets ?? [0, 0];
+  if (from === to) throw new Error(`${path} has no encoder`);
+  writeFileSync(path, bytes.fill(0, headerBytes + from, headerBytes + to));
 }
 
 /** Copies a voice into the folder of a model. Returns its path. */
