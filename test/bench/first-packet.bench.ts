@@ -3,20 +3,34 @@
 //
 //   npm run bench -- first-packet           200 texts per line
 //   npm run bench -- first-packet --quick   30
+//   npm run bench -- first-packet --model DIR... [--calls 8]   with the engine of each checkpoint
 //
+// With --model, calls in G.711 then speak at once for half a minute: none of them may run out of frames.
 // With the instant engine what remains is Parley itself: text to payload
 // queued. The wait for the wire comes on top: a stream sends every 20 ms, so it
 // is anything between 0 and 20 ms whatever the server does.
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { PCMU } from '../../src/codecs/codec.js';
+import { readConfig } from '../../src/config/config.js';
+import { openEngines } from '../../src/engines/engine-setup.js';
 import { fliteEngine } from '../../src/engines/flite/flite.js';
 import type { SpeechEngine } from '../../src/engines/engine.js';
+import { SILENT_LOG } from '../../src/log.js';
 import { InstantEngine } from '../fakes/engines.js';
 import { type Arrival, spreadOf, UdpReceiver } from './arrivals.js';
 import { BenchCalls, SILENT_PACKET_BYTES, type BenchCall } from './bench-calls.js';
 import { machine, table, type Row } from './table.js';
 
 const TEXTS = process.argv.includes('--quick') ? 30 : 200;
-const START_LIMIT_MS = 5000;
+const START_LIMIT_MS = 30_000; // a large model on processors takes seconds
+const TOGETHER_MS = 30_000;
+const STATED = parseArgs({
+  strict: false,
+  allowPositionals: true,
+  options: { model: { type: 'string', multiple: true }, calls: { type: 'string', default: '8' } },
+}).values;
 const REST_MS = 120; // silence between two texts, so that the first packet of each is plain to see
 const FRAME_MS = 20;
 
@@ -92,7 +106,56 @@ const LONG_TEXT = Array.from({ length: 150 }, (_, n) => `This is sentence number
   ' ',
 );
 
+/** Calls in G.711 that begin to speak at the same time. */
+async function together(name: string, engine: SpeechEngine, voice: string, count: number): Promise<Row> {
+  const receiver = await UdpReceiver.open();
+  const calls = new BenchCalls(engine, voice, { codec: PCMU });
+  const opened = await calls.open(count, receiver.port);
+  const firstMs: number[] = [];
+  const failed: string[] = [];
+  for (const [index, call] of opened.entries()) {
+    call.onMessage = (message) => {
+      if (message.type === 'utterance.started') firstMs.push(message.firstPacketMs);
+      if (message.type === 'utterance.failed' || message.type === 'error') failed.push(message.error.message);
+    };
+    // Other words in each, so that no sentence is made twice.
+    const token = LONG_TEXT.replaceAll('number', `number ${index} and`);
+    call.session.receive(JSON.stringify({ type: 'text', token, last: true }));
+  }
+  await sleep(TOGETHER_MS);
+  const underruns = opened.reduce((sum, { call }) => sum + call.stats().underruns, 0);
+  await calls.close();
+  await receiver.close();
+  if (failed.length > 0) throw new Error(failed[0]);
+  const first = spreadOf(firstMs);
+  return {
+    engine: name,
+    calls: count,
+    started: firstMs.length,
+    underruns,
+    'first packet p50': first.p50,
+    max: first.max,
+  };
+}
+
+/** Figures of the engine that the server would choose for this checkpoint. */
+async function measureModel(directory: string): Promise<void> {
+  const engines = await openEngines(readConfig({ ...process.env, MODEL_DIR: directory }), SILENT_LOG);
+  const { engine, voice } = engines.resolve({});
+  await engine.load();
+  const name = `${engine.name}, ${basename(directory)}`;
+  console.log(table([await line(name, engine, voice, 0)]));
+  console.log(table([await together(name, engine, voice, Number(STATED.calls))]));
+  await engines.close();
+}
+
 async function main(): Promise<void> {
+  const { model } = STATED;
+  if (Array.isArray(model)) {
+    console.log(`${machine()}; times in ms\n`);
+    for (const directory of model) await measureModel(String(directory));
+    return;
+  }
   const rows: Row[] = [];
   for (const others of [0, 50]) {
     const engine = new InstantEngine();
