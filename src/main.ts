@@ -265,7 +265,7 @@ function healthOf(parts: Parts): ServerHealth {
   return {
     ...engines.figures,
     recognition: parts.transcribing.recognisers.health,
-    voiceActivity: { detector: hearing.detector, problem: hearing.problem },
+    voiceActivity: hearing,
     modelId: config.engines.modelId,
     encoders: encoders.usable,
     draining: switchboard.draining,

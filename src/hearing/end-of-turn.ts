@@ -122,6 +122,7 @@ export class CheckedAnswers {
 
 /** A model whose questions end within a bound of time, and whose failures are reported. */
 export class CheckedEndOfTurnModel {
+  readonly names = [SLOT];
   readonly seconds: number;
   readonly #model: EndOfTurnModel;
   readonly #answers: CheckedAnswers;
@@ -144,6 +145,7 @@ export class CheckedEndOfTurnModel {
 
 /** The operator's module, which follows the turns of all calls in whatever language. */
 class FollowingModules implements TurnModels {
+  readonly names = [SLOT];
   readonly #module: FollowingModule;
   readonly #answers: CheckedAnswers;
 

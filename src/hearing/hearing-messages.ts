@@ -79,6 +79,8 @@ export interface DetectorState {
   readonly problem?: string;
   /** SHA-256 of the model file. */
   readonly sha256?: string;
+  /** End-of-turn models that are used; absent without one. */
+  readonly turnModels?: readonly string[];
 }
 
 export type FromHearingWorker =

@@ -51,7 +51,8 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
       .finally(() => port.close());
   });
   loop.start();
-  post({ type: 'ready', state });
+  const turnNames = endOfTurn?.names ?? [];
+  post({ type: 'ready', state: turnNames.length === 0 ? state : { ...state, turnModels: turnNames } });
 }
 
 async function loadModel(

@@ -106,6 +106,11 @@ export class Hearing {
     return this.#state.detector;
   }
 
+  /** End-of-turn models that are used; undefined without one. */
+  get turnModels(): DetectorState['turnModels'] {
+    return this.#state.turnModels;
+  }
+
   /** Names the reason if the detector is not Silero, or the end-of-turn model does not answer. */
   get problem(): string | undefined {
     const problems = [this.#state.problem, this.#endOfTurnProblem].filter((one) => one !== undefined);

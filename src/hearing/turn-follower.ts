@@ -27,6 +27,8 @@ export interface CallTurnModel {
 
 /** Models that all calls share. */
 export interface TurnModels {
+  /** What the operator sees of them. */
+  readonly names: readonly string[];
   /** The model for a BCP 47 tag; undefined if none knows that language. Undefined tag: it is not known. */
   open(language: string | undefined): CallTurnModel | undefined;
   close(): Promise<void>;

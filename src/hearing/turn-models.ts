@@ -61,6 +61,10 @@ export class WorkerTurnModels implements TurnModels {
     return models;
   }
 
+  get names(): readonly string[] {
+    return this.#loaded.flatMap(({ name }) => name ?? []);
+  }
+
   open(language: string | undefined): CallTurnModel | undefined {
     const index = this.#modelFor(language);
     const name = index === undefined ? undefined : this.#loaded[index]?.name;

@@ -55,6 +55,7 @@ function counted(models: TurnModels) {
       return { ...call, ask };
     },
     close: () => models.close(),
+    names: models.names,
   };
   return { wrapped, state };
 }

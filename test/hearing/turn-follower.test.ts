@@ -41,6 +41,7 @@ function follower({ asks = 'each step', settings = {}, answers = [] }: Script = 
       };
     },
     close: () => Promise.resolve(),
+    names: ['toy'],
   });
   let window = 0;
   const events: TurnEvent[] = [];

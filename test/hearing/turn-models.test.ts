@@ -105,6 +105,7 @@ test('files that are damaged, missing or another model are named, and the others
     `${other} is neither turn-1-mini nor Smart Turn v3: its inputs are encoded, pos_offset`,
   );
   assert.equal(models.open('en')?.name, 'Smart Turn');
+  assert.deepEqual(models.names, ['Smart Turn']);
 });
 
 test('a file that is not as it was pulled is named and not opened', async (t) => {

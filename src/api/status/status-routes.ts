@@ -57,6 +57,8 @@ interface VoiceActivity {
   readonly detector: 'silero' | 'energy' | 'none';
   /** The reason for which a model is not used. */
   readonly problem?: string | undefined;
+  /** End-of-turn models that hear callers; undefined without one. */
+  readonly turnModels?: readonly string[] | undefined;
 }
 
 /** The work of the engine; see EngineWork. */
@@ -152,8 +154,12 @@ const HEALTH = object(
         'the command that fetches a neural voice, where no engine has one; then restart the server',
     },
     voiceActivity: object(
-      { detector: { type: 'string', enum: ['silero', 'energy', 'none'] }, problem: STRING },
-      ['problem'],
+      {
+        detector: { type: 'string', enum: ['silero', 'energy', 'none'] },
+        turnModels: { type: 'array', items: STRING },
+        problem: STRING,
+      },
+      ['turnModels', 'problem'],
     ),
     recognition: {
       ...object({ recogniser: RECOGNISER, aligner: ALIGNER }, ['recogniser', 'aligner']),
