@@ -73,8 +73,9 @@ enum class Listener : uint8_t {
 
 struct SpeechRequest {
   std::string text;
-  // AddText follows. Speech begins with the first word. With a recording and its transcript it begins when
-  // there are as many text tokens as the recording has frames, or when the text ends.
+  // AddText follows. Speech begins with the first word; Pocket TTS begins with the first sentence. With a
+  // recording and its transcript Qwen3-TTS begins when there are as many text tokens as the recording has
+  // frames, or when the text ends.
   bool more_text = false;
   std::string language = "auto";
   std::string speaker;  // CustomVoice models

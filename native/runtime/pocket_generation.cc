@@ -8,6 +8,9 @@ namespace {
 
 // Ids of a sentence that no mark divides, and which is therefore one chunk. The models were trained on less.
 constexpr size_t kMostChunkIds = 400;
+// As much, of a text that goes on while it is spoken: a stream has room for the longest chunk from its
+// beginning.
+constexpr size_t kMostOpenIds = 100;
 constexpr uint32_t kOtherNoise = 1u << 31;  // of a chunk that is spoken again
 
 }  // namespace
@@ -19,35 +22,46 @@ PocketGeneration::PocketGeneration(const model::PocketCheckpoint& checkpoint,
       voice_(std::move(voice)),
       temperature_(temperature),
       seed_(request.seed),
-      may_repeat_(request.may_repeat && temperature > 0) {}
+      may_repeat_(request.may_repeat && temperature > 0),
+      most_ids_(kMostChunkIds) {}
 
 Result<Done, Refusal> PocketGeneration::AddText(std::string_view text, bool last) {
-  text_ += text;
+  rest_ += text;
   ended_ = last;
-  if (!last) return Done{};
-  chunks_ = model::ChunksOf(text_, checkpoint_.pieces(), checkpoint_.config().text);
-  text_ = {};
-  if (chunks_.empty()) return BadRequest("the text is empty");
-  for (const model::TextChunk& chunk : chunks_) {
-    text_tokens_ += chunk.ids.size();
-    if (chunk.ids.size() <= kMostChunkIds) continue;
-    return Refusal{Outcome::kTooLarge, "a sentence has " + std::to_string(chunk.ids.size()) +
-                                           " tokens and no mark that divides it; " +
-                                           std::to_string(kMostChunkIds) + " are the most"};
+  const size_t whole = last ? rest_.size() : model::WholeSentences(rest_);
+  if (whole > 0) {
+    if (const auto refusal = AddChunks(std::string_view(rest_).substr(0, whole))) return *refusal;
+    rest_.erase(0, whole);
   }
+  if (last && chunks_.empty()) return BadRequest("the text is empty");
+  if (waits_ && chunk_ + 1 < chunks_.size()) BeginNextChunk();
   return Done{};
+}
+
+std::optional<Refusal> PocketGeneration::AddChunks(std::string_view text) {
+  for (model::TextChunk& chunk : model::ChunksOf(text, checkpoint_.pieces(), checkpoint_.config().text)) {
+    if (chunk.ids.size() > most_ids_) {
+      return Refusal{Outcome::kTooLarge, "a sentence has " + std::to_string(chunk.ids.size()) +
+                                             " tokens and no mark that divides it; " +
+                                             std::to_string(most_ids_) + " are the most"};
+    }
+    text_tokens_ += chunk.ids.size();
+    chunks_.push_back(std::move(chunk));
+  }
+  return std::nullopt;
 }
 
 size_t PocketGeneration::PromptRows() const { return chunks_.front().ids.size(); }
 
 std::optional<size_t> PocketGeneration::MostFrames() const {
+  if (!ended_) return SIZE_MAX - 1;  // each chunk has its limit
   size_t frames = 0;
   for (const model::TextChunk& chunk : chunks_) frames += chunk.max_frames;
   return frames;
 }
 
 size_t PocketGeneration::positions() const {
-  size_t most = 0;
+  size_t most = ended_ ? 0 : kMostOpenIds + model::MostFramesOf(kMostOpenIds);
   for (const model::TextChunk& chunk : chunks_)
     most = std::max(most, model::PocketStream::PositionsOf(chunk));
   return most;
@@ -55,6 +69,7 @@ size_t PocketGeneration::positions() const {
 
 void PocketGeneration::Begin(const model::PocketModel& model, size_t draws) {
   draws_left_ = draws;
+  if (!ended_) most_ids_ = kMostOpenIds;
   stream_ = model.BeginStream(*voice_, positions());
   BeginChunk(0, false);
 }
@@ -66,6 +81,12 @@ void PocketGeneration::BeginChunk(size_t chunk, bool again) {
   const auto sequence = static_cast<uint32_t>(chunk) | (again ? kOtherNoise : 0);
   stream_->BeginChunk(chunks_[chunk],
                       std::make_shared<const model::DrawnNoise>(temperature_, seed_, sequence));
+}
+
+void PocketGeneration::BeginNextChunk() {
+  ran_on_ = ran_on_ || !stream_->rule().first_end().has_value();
+  waits_ = false;
+  BeginChunk(chunk_ + 1, false);
 }
 
 void PocketGeneration::Keep(const float* latent, size_t count) {
@@ -123,11 +144,12 @@ FrameResult PocketGeneration::Take(model::LatentResult result, const float* late
   }
   judged_ = true;
   if (chunk_ + 1 == chunks_.size()) {
+    waits_ = !ended_;
     if (is_frame) return FrameResult::kFrame;
+    if (waits_) return FrameResult::kNone;
     return ran_on_ || result == model::LatentResult::kBudget ? FrameResult::kBudget : FrameResult::kEnd;
   }
-  ran_on_ = ran_on_ || !has_end;
-  BeginChunk(chunk_ + 1, false);
+  BeginNextChunk();
   return is_frame ? FrameResult::kFrame : FrameResult::kNone;
 }
 

@@ -24,10 +24,11 @@ class PocketGeneration final : public Generation {
   PocketGeneration(const model::PocketCheckpoint& checkpoint, std::shared_ptr<const model::KvState> voice,
                    float temperature, const SpeechRequest& request);
 
-  // A text that comes bit by bit is spoken when it is whole: its chunks are cut by its sentences.
+  // A text that comes bit by bit is cut into chunks where its sentences end, and the first is spoken at once:
+  // each chunk begins with the voice, so that later text changes nothing in it.
   Result<Done, Refusal> AddText(std::string_view text, bool last) override;
   bool Ready() const override { return !chunks_.empty(); }
-  bool Starved() const override { return false; }
+  bool Starved() const override { return waits_ && !ended_; }
   bool TextEnded() const override { return ended_; }
   size_t TextTokens() const override { return text_tokens_; }
   size_t PromptRows() const override;
@@ -37,7 +38,7 @@ class PocketGeneration final : public Generation {
   std::optional<size_t> MostFrames() const override;
 
   const model::KvState& voice() const { return *voice_; }
-  size_t positions() const;  // of the longest chunk, behind the voice
+  size_t positions() const;  // of the longest chunk, behind the voice; also of one that is still to come
   // Throws std::bad_alloc.
   void Begin(const model::PocketModel& model, size_t draws);
   model::PocketStream* stream() const { return stream_.get(); }
@@ -64,7 +65,9 @@ class PocketGeneration final : public Generation {
     size_t frames = 0, given = 0;
   };
 
+  std::optional<Refusal> AddChunks(std::string_view text);
   void BeginChunk(size_t chunk, bool again);
+  void BeginNextChunk();
   void Keep(const float* latent, size_t count);
   bool CutShort() const;
   bool MayRepeat() const;
@@ -75,14 +78,16 @@ class PocketGeneration final : public Generation {
   const float temperature_;
   const uint64_t seed_;
   const bool may_repeat_;
-  std::string text_;  // as it came, until it is whole
+  std::string rest_;  // of the text, that is in no chunk yet
   bool ended_ = false;
+  size_t most_ids_;  // of a chunk
   size_t text_tokens_ = 0;
   std::vector<model::TextChunk> chunks_;
   size_t chunk_ = 0;  // that is spoken
   size_t draws_left_ = 0;
   bool again_ = false;   // it is spoken for the second time
   bool judged_ = false;  // its end was seen
+  bool waits_ = false;   // it is spoken, and the next one has not come
   bool ran_on_ = false;  // a chunk's speech had no end
   size_t taken_back_ = 0;
   std::unique_ptr<model::PocketStream> stream_;

@@ -29,6 +29,7 @@ class Listener final : public SpeechSink {
   void Write(const float* samples, size_t count) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     samples_.insert(samples_.end(), samples, samples + count);
+    changed_.notify_all();
   }
   void Ended(const StreamEnd& end) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -41,6 +42,11 @@ class Listener final : public SpeechSink {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return ended_; });
     return end_;
+  }
+  // Also returns at its end.
+  void AwaitSamples(size_t count) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this, count] { return ended_ || samples_.size() >= count; });
   }
   const std::vector<float>& samples() const { return samples_; }  // after its end
 

@@ -1,5 +1,6 @@
 // Ids, prepared texts and chunks of Pocket TTS exactly as the official package makes them, and tokenizer
 // files that are damaged or of another kind.
+#include <map>
 #include <string>
 
 #include "model/files/json.h"
@@ -112,6 +113,23 @@ void TextsAreCutAsThePackageCutsThem() {
   }
 }
 
+void ASentenceOfATextThatGoesOnHasEndedOnceTheNextHasBegun() {
+  const std::string first = "Your three books are ready.";
+  for (const auto& [more, is_whole] : std::map<std::string, bool>{{"", false},
+                                                                  {" ", false},
+                                                                  {" P", true},
+                                                                  {"\nP", true},
+                                                                  {"\" P", false},
+                                                                  {" ...", false},
+                                                                  {"5", false}})
+    CHECK_EQ(WholeSentences(first + more), is_whole ? first.size() : 0);
+  CHECK_EQ(WholeSentences("It opens today at 9. 30 people"), size_t{0});
+  CHECK_EQ(WholeSentences("Dr. Smith"), size_t{0});
+  CHECK_EQ(WholeSentences("Oh no! Not today! Wait, what"), size_t{0});
+  CHECK_EQ(WholeSentences("Oh no! Not today! Wait! What"), size_t{23});
+  CHECK_EQ(WholeSentences(""), size_t{0});
+}
+
 // Two letters or digits to a frame; marks and spaces take no time that the rule counts on.
 void TheLeastTimeOfAChunkFollowsFromItsLetters() {
   const auto pieces = PiecesOf("tiny-current");
@@ -198,6 +216,8 @@ TEST_GROUP(pocket_text) {
   return test::Run({
       {"ids are those of the package", IdsAreThoseOfThePackage},
       {"texts are cut as the package cuts them", TextsAreCutAsThePackageCutsThem},
+      {"a sentence of a text that goes on has ended once the next has begun",
+       ASentenceOfATextThatGoesOnHasEndedOnceTheNextHasBegun},
       {"the least time of a chunk follows from its letters", TheLeastTimeOfAChunkFollowsFromItsLetters},
       {"characters are replaced as a configuration says", CharactersAreReplacedAsAConfigurationSays},
       {"first letters and last marks follow the rules", FirstLettersAndLastMarksFollowTheRules},

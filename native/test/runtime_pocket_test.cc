@@ -92,19 +92,80 @@ void CompanyChangesNothing() {
   }
 }
 
-void TextThatComesInPartsIsSpokenAsTheWhole() {
-  const std::vector<float> whole = Say(Golden(), Request(3)).samples;
-  for (const size_t part : {1, 7, 1000}) {
-    SpeechRequest request = Request(3, "");
-    request.more_text = true;
+const std::vector<std::string> kSentences = {
+    "Good morning, this is the service desk of the city library.", " Your three books are ready for you!",
+    " Please bring your card, and come before six.", " On Sunday we are closed."};
+
+SpeechRequest Open(SpeechRequest request) {
+  request.more_text = true;
+  request.text.clear();
+  return request;
+}
+
+void TextThatComesInPartsIsSpokenSentenceBySentence() {
+  std::vector<float> joined;
+  for (const std::string& sentence : kSentences) {
+    SpeechRequest alone = Request(3, sentence);
+    alone.greedy = true;
+    const std::vector<float> samples = Say(Golden(), alone).samples;
+    joined.insert(joined.end(), samples.begin(), samples.end());
+  }
+  SpeechRequest request = Open(Request(3));
+  request.greedy = true;
+  for (const size_t part : {1, 7}) {
     const std::string text = kText;
     const auto listener = std::make_shared<Listener>();
     const StreamId id = Golden().Start(request, listener);
     for (size_t at = 0; at < text.size(); at += part)
       Golden().AddText(id, text.substr(at, part), at + part >= text.size());
-    listener->AwaitEnd();
-    CHECK(listener->samples() == whole);
+    CHECK_EQ(std::string(NameOf(listener->AwaitEnd().outcome)), "done");
+    CHECK(listener->samples() == joined);
   }
+}
+
+void TextThatComesAtOnceAfterTheStartIsSpokenAsTheWhole() {
+  const auto listener = std::make_shared<Listener>();
+  Golden().AddText(Golden().Start(Open(Request(3)), listener), kText, true);
+  listener->AwaitEnd();
+  CHECK(listener->samples() == Say(Golden(), Request(3)).samples);
+}
+
+// The next sentence comes when the one before it was spoken.
+void ASentenceIsSpokenWhileTheTextGoesOn() {
+  const std::string text = kText;
+  const auto listener = std::make_shared<Listener>();
+  SpeechRequest request = Open(Request(3));
+  request.greedy = true;
+  const StreamId id = Golden().Start(request, listener);
+  std::vector<float> spoken;
+  size_t given = 0, end = 0;
+  for (const std::string& sentence : kSentences) {
+    end += sentence.size();
+    // The first letter of the next sentence says that this one has ended.
+    const size_t until = std::min(end + 2, text.size());
+    Golden().AddText(id, text.substr(given, until - given), until == text.size());
+    given = until;
+    SpeechRequest alone = Request(3, sentence);
+    alone.greedy = true;
+    const std::vector<float> samples = Say(Golden(), alone).samples;
+    spoken.insert(spoken.end(), samples.begin(), samples.end());
+    listener->AwaitSamples(spoken.size());
+  }
+  const StreamEnd how = listener->AwaitEnd();
+  CHECK_EQ(std::string(NameOf(how.outcome)), "done");
+  CHECK_EQ(how.samples, spoken.size());
+  CHECK(listener->samples() == spoken);
+}
+
+void ASentenceThatIsTooLongForATextThatGoesOnIsRefused() {
+  const auto listener = std::make_shared<Listener>();
+  const StreamId id = Golden().Start(Open(Request(3)), listener);
+  Golden().AddText(id, kSentences[0] + " A", false);
+  listener->AwaitSamples(1);
+  Golden().AddText(id, std::string(200, 'x') + ".", true);
+  const StreamEnd end = listener->AwaitEnd();
+  CHECK_EQ(std::string(NameOf(end.outcome)), "too large");
+  CHECK(end.problem.find("tokens and no mark that divides it; 100 are the most") != std::string::npos);
 }
 
 std::string RefusalOfRequest(Engine& engine, const SpeechRequest& request, const char* outcome) {
@@ -299,7 +360,13 @@ TEST_GROUP(runtime_pocket) {
       {"a seed gives the same sound, and another another", ASeedGivesTheSameSoundAndAnotherAnother},
       {"a text is its chunks, one after the other", ATextIsItsChunksOneAfterTheOther},
       {"company changes nothing", CompanyChangesNothing},
-      {"text that comes in parts is spoken as the whole", TextThatComesInPartsIsSpokenAsTheWhole},
+      {"text that comes in parts is spoken sentence by sentence",
+       TextThatComesInPartsIsSpokenSentenceBySentence},
+      {"text that comes at once after the start is spoken as the whole",
+       TextThatComesAtOnceAfterTheStartIsSpokenAsTheWhole},
+      {"a sentence is spoken while the text goes on", ASentenceIsSpokenWhileTheTextGoesOn},
+      {"a sentence that is too long for a text that goes on is refused",
+       ASentenceThatIsTooLongForATextThatGoesOnIsRefused},
       {"what cannot be spoken is refused", WhatCannotBeSpokenIsRefused},
       {"a recording is a voice", ARecordingIsAVoice},
       {"of a long recording the beginning is the voice", OfALongRecordingTheBeginningIsTheVoice},

@@ -211,7 +211,28 @@ PreparedText PrepareText(std::string_view text, const PocketTextConfig& config) 
   return {prepared, words <= kShortText ? size_t{3} : size_t{1}};
 }
 
+size_t WholeSentences(std::string_view text) {
+  const auto is_one_of = [text](size_t at, std::string_view some) {
+    return at < text.size() && some.find(text[at]) != std::string_view::npos;
+  };
+  constexpr std::string_view kSpaces = " \n\r\t", kMarks = ".!?", kDigits = "0123456789";
+  size_t whole = 0;
+  for (size_t at = 1; at < text.size(); at++) {
+    if (!is_one_of(at, kSpaces) || !is_one_of(at - 1, kMarks)) continue;
+    size_t next = at;
+    while (is_one_of(next, kSpaces)) next++;
+    const bool may_be_number = at > 1 && is_one_of(at - 2, kDigits) && is_one_of(next, kDigits);
+    if (next < text.size() && !is_one_of(next, kMarks) && !may_be_number) whole = at;
+  }
+  return WordsOf(text.substr(0, whole)) < kFewWords ? 0 : whole;
+}
+
 double DefaultTemperature(PocketRules rules) { return rules == PocketRules::k33 ? 0.3 : 0.7; }
+
+size_t MostFramesOf(size_t ids) {
+  const double seconds = static_cast<double>(ids) / kIdsPerSecond + kSpareSeconds;
+  return static_cast<size_t>(std::ceil(seconds * kFramesPerSecond));
+}
 
 std::vector<TextChunk> ChunksOf(std::string_view text, const SentencePieces& pieces,
                                 const PocketTextConfig& config, size_t max_tokens) {
@@ -225,8 +246,7 @@ std::vector<TextChunk> ChunksOf(std::string_view text, const SentencePieces& pie
     chunk.ids = pieces.Encode(config.rules == PocketRules::k33 ? again.text : chunk.text);
     if (config.rules == PocketRules::k33) chunk.earliest_end = kEarliestEnd;
     chunk.frames_after_eos = config.recommended_frames_after_eos.value_or(again.trailing_guess + 2);
-    const double seconds = static_cast<double>(chunk.ids.size()) / kIdsPerSecond + kSpareSeconds;
-    chunk.max_frames = static_cast<size_t>(std::ceil(seconds * kFramesPerSecond));
+    chunk.max_frames = MostFramesOf(chunk.ids.size());
     chunk.least_frames = LettersOf(chunk.text) / kMostLettersPerFrame;
     chunks.push_back(std::move(chunk));
   }

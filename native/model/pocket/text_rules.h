@@ -46,10 +46,17 @@ struct TextChunk {
   size_t least_frames = 0;  // speech that ends before has skipped words
 };
 
+// Bytes of a text that goes on, up to the last place where a sentence has surely ended: the next one has
+// begun. 0 if they are fewer than five words, which are better spoken with what follows.
+size_t WholeSentences(std::string_view text);
+
 // The temperature of the noise for a request that states none.
 double DefaultTemperature(PocketRules rules);
 
 constexpr size_t kChunkIds = 50;
+
+// Frames of the longest speech of so many ids.
+size_t MostFramesOf(size_t ids);
 
 // The chunks of a text, in order; none if it has nothing to speak. A chunk has at most `max_tokens` ids, but
 // for a sentence without clause marks that has more. Each sentence is whole if it fits.
