@@ -265,7 +265,7 @@ function healthOf(parts: Parts): ServerHealth {
   return {
     ...engines.figures,
     recognition: parts.transcribing.recognisers.health,
-    voiceActivity: hearing,
+    voiceActivity: hearing.health,
     modelId: config.engines.modelId,
     encoders: encoders.usable,
     draining: switchboard.draining,

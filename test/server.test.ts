@@ -13,6 +13,7 @@ import type { Metrics } from '../src/observe/metrics.js';
 import { ask, openSession } from './api/http/http2-client.js';
 import { makePair, temporaryFolder, TlsFiles } from './api/http/tls-files.js';
 import { textOf } from './docs/markdown.js';
+import { toy } from './onnx/toys.js';
 
 const KEY = 'key-one-0123456789';
 
@@ -55,6 +56,16 @@ test('a server speaks over TLS and its Unix socket, to the keys of its file, and
   assert.equal(status, 200);
   const warned = lines.some((line) => line.includes('MAX_CALL is no setting; did you mean MAX_CALLS?'));
   assert.equal(warned, true);
+});
+
+test('/health of a server names the model that hears the ends of turns', async (t) => {
+  const log = createLog({ level: 'silent', logText: false, destination: { write: () => undefined } });
+  const TURN_MODEL = toy('turn-1-mini/turn-1-mini.step.onnx');
+  const config = readConfig({ PORT: '0', SIP_ENABLED: '0', ENGINE: 'flite', TURN_MODEL });
+  const server = await startServer(config, { log });
+  t.after(() => server.close());
+  const { voiceActivity } = (await (await fetch(`${server.url}/health`)).json()) as Record<string, unknown>;
+  assert.deepEqual(voiceActivity, { detector: 'silero', turnModels: ['turn-1-mini'] });
 });
 
 test('the guard against defects is set before any listener opens, and can count them', async (t) => {

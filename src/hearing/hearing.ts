@@ -106,9 +106,10 @@ export class Hearing {
     return this.#state.detector;
   }
 
-  /** End-of-turn models that are used; undefined without one. */
-  get turnModels(): DetectorState['turnModels'] {
-    return this.#state.turnModels;
+  /** `turnModels`: the end-of-turn models that are used; undefined without one. */
+  get health(): Pick<DetectorState, 'detector' | 'turnModels'> & { readonly problem: string | undefined } {
+    const { detector, turnModels } = this.#state;
+    return { detector, ...(turnModels && { turnModels }), problem: this.problem };
   }
 
   /** Names the reason if the detector is not Silero, or the end-of-turn model does not answer. */

@@ -132,7 +132,7 @@ test('an end-of-turn module moves the end of a turn', async () => {
   );
   const { hearing } = await opened({ endOfTurnModule });
   assert.equal(hearing.problem, undefined);
-  assert.deepEqual(hearing.turnModels, ['END_OF_TURN_MODULE']);
+  assert.deepEqual(hearing.health.turnModels, ['END_OF_TURN_MODULE']);
   const { events } = listened(hearing, 1);
   await until(() => events.some(({ type }) => type === 'turn.ended'));
   const at = (type: HearingEvent['type']) => events.findLast((event) => event.type === type)?.atMs ?? NaN;
@@ -147,7 +147,8 @@ test('models of turns that cannot be opened are named, and the others are used w
   const languages = undefined;
   const { hearing: sound, lines: log } = await opened({ turnModels: [{ file, languages }] });
   assert.equal(sound.problem, undefined);
-  assert.deepEqual(sound.turnModels, ['turn-1-mini']);
+  const health = { detector: 'silero', turnModels: ['turn-1-mini'], problem: undefined };
+  assert.deepEqual(sound.health, health);
   assert.deepEqual(log[0]?.['turnModels'], ['turn-1-mini']);
   await sound.close();
   const other = toy('moonshine-a/encoder.onnx');
@@ -158,7 +159,7 @@ test('models of turns that cannot be opened are named, and the others are used w
   );
   const refused = lines.find(({ msg }) => msg === 'end-of-turn model not used');
   assert.equal(refused?.['problem'], hearing.problem);
-  assert.equal(hearing.turnModels, undefined);
+  assert.equal(hearing.health.turnModels, undefined);
   const { types } = listened(hearing, 1);
   await until(() => types().includes('turn.ended'));
   await hearing.close();
