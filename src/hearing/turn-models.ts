@@ -19,7 +19,7 @@ const SLOT = 'TURN_MODEL';
 const LOAD_LIMIT_MS = 10_000;
 const MAX_FAILED_STARTS = 3; // workers in a row that die soon
 const SHORT_LIFE_MS = 10_000;
-/** Sounds that wait for the worker: 40 s of turns, a second of its work. More of a turn is not followed. */
+/** Sounds of 160 ms that wait for the worker. Beyond that, the rest of a turn is not followed. */
 const MOST_SOUNDS = 256;
 /** Questions that wait: those of more calls would be answered too late. */
 const MOST_QUESTIONS = 32;
