@@ -46,7 +46,7 @@ export interface TranscribedPiece extends TimedText {
 export interface TranscriptionEnd {
   /** Length of the sound. */
   readonly seconds: number;
-  /** If one channel was asked for: 1 if the file is mono, or if both channels are the same. Else undefined. */
+  /** Of a request with a channel: 1 if the file is mono, or if both are the same. Else undefined. */
   readonly channels?: number | undefined;
   /** Milliseconds that the request waited for its turn. */
   readonly queuedMs: number;
