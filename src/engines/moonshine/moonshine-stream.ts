@@ -153,8 +153,10 @@ export class MoonshineStream {
   /** Forgets the sound behind a number of features. */
   cut(features: number): void {
     this.resume();
-    this.#waiting = [];
-    this.#waitingCount = 0;
+    const left = Math.max(0, features - this.#featureCount) * FEATURE_SAMPLES;
+    const waiting = joined(this.#waiting, this.#waitingCount).subarray(0, left);
+    this.#waiting = [waiting];
+    this.#waitingCount = waiting.length;
     this.#featureCount = Math.min(this.#featureCount, features);
     const { frames, cross } = this.#memory;
     if (cross === undefined || frames <= features) return;

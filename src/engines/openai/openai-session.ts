@@ -36,7 +36,7 @@ const MOST_TURNS = 8; // turns of a live session that wait for their texts
 const LEAST_HEARD = RATE / 10;
 
 export interface SessionParts {
-  readonly client: TranscriptionClient;
+  readonly client: Pick<TranscriptionClient, 'transcribe'>;
   readonly options: RecognitionOptions;
   readonly listener: RecognitionListener;
   readonly time: Time;

@@ -40,6 +40,11 @@ export class RingReader {
     ring.onReadable(this.#look);
   }
 
+  /** Samples of the ring that were read, at its rate. */
+  get taken(): number {
+    return this.#resampler.inputs;
+  }
+
   /** Takes what the ring has now. */
   look(): void {
     this.#ring.forget(this.#look);
