@@ -5,6 +5,7 @@ import type { ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { EngineNews } from './engine-lifecycle.js';
 import { systemTime } from '../time.js';
+import { MoonshineRecogniser } from './moonshine/moonshine-recogniser.js';
 import { OpenAiRecogniser } from './openai/openai-recogniser.js';
 import { ServerPool } from './openai/server-pool.js';
 import { Qwen3Aligner, Qwen3Recogniser, type Qwen3RecogniserOptions } from './qwen3/qwen3-recogniser.js';
@@ -100,7 +101,12 @@ async function openRecogniser(config: RecogniserGroups, log: Log): Promise<Recog
 }
 
 async function openMainRecogniser(config: RecogniserGroups, log: Log): Promise<Recogniser | undefined> {
-  const { recogniser, remote } = config.recognition;
+  const { recogniser, moonshine, partialIntervalMs, remote } = config.recognition;
+  if (moonshine !== undefined) {
+    const { timeoutMs: stallMs, ...common } = commonOptions(config, log, 'moonshine');
+    const { idleTimeoutMs: idleMs } = config.engines;
+    return MoonshineRecogniser.open({ ...moonshine, partialIntervalMs, idleMs, stallMs, ...common });
+  }
   if (recogniser !== undefined)
     return Qwen3Recogniser.open(nativeOptions(config, log, 'qwen3-asr', recogniser));
   if (remote === undefined) return undefined;

@@ -1,5 +1,7 @@
 // The recogniser and the aligner as the configuration names them.
 import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
@@ -9,6 +11,7 @@ import { openRecognisers } from '../../src/engines/recogniser-setup.js';
 import type { Recogniser } from '../../src/engines/recogniser.js';
 import { createLog } from '../../src/observe/log.js';
 import { until } from '../fakes/until.js';
+import { toy } from '../onnx/toys.js';
 import { GOLDEN } from './golden.js';
 import { TranscriptionServerUnderTest } from './transcription-server.js';
 
@@ -88,6 +91,29 @@ test('a checkpoint of another kind is refused under every variable', async (t) =
       message: new RegExp(`${wrong}/config\\.json.*qwen3_tts`),
     });
   }
+});
+
+test('a folder of Moonshine hears its language, in workers of its own', async (t) => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'parley-')), 'toy-en');
+  t.after(() => rmSync(join(folder, '..'), { recursive: true }));
+  cpSync(toy('moonshine-a'), folder, { recursive: true });
+  const { recogniser, health } = await open(t, { ASR_MODEL_DIR: folder, ASR_WORKERS: '1' });
+  assert.ok(recogniser !== undefined);
+  await recogniseSecond(t, recogniser);
+  assert.deepEqual(recogniser.languages, ['en']);
+  assert.deepEqual(health?.recogniser, {
+    engine: 'moonshine',
+    usable: true,
+    loaded: true,
+    problem: undefined,
+    device: 'cpu',
+    sessions: 0,
+  });
+  writeFileSync(join(folder, 'encoder.onnx'), 'x');
+  await assert.rejects(open(t, { ASR_MODEL_DIR: folder }), {
+    code: 'ENGINE_UNAVAILABLE',
+    message: /encoder\.onnx is no ONNX model/,
+  });
 });
 
 test('a transcription server takes the place of a checkpoint', async (t) => {

@@ -23,7 +23,7 @@ export interface TranscriptionLog {
 
 export function completeLog(
   facts: TranscriptionLog | null,
-  transcript: Pick<Transcript, 'languages' | 'times' | 'text'>,
+  transcript: Transcript,
   end: TranscriptionEnd,
 ): void {
   if (facts === null) return;
