@@ -10,8 +10,8 @@ const RECOGNITION = 'automatic-speech-recognition';
 
 /**
  * Resolves with the agent that answers calls, {id, hears}, if there is one, with `recognises`: the server
- * turns speech into text, and with `voiceCommand`, which fetches a neural voice, if the server has none. What
- * the server does not tell is undefined.
+ * turns speech into text, and with `voiceCommand`, which fetches a neural voice, if the server has none.
+ * `unheardLanguages` have a voice and no recogniser. What the server does not tell is undefined.
  */
 export async function serverAbilities(key) {
   const [agents, models, health] = await Promise.all([
@@ -23,6 +23,7 @@ export async function serverAbilities(key) {
     agent: agents?.find((one) => one.default),
     recognises: models?.some(({ task }) => task === RECOGNITION),
     voiceCommand: health?.voiceCommand,
+    unheardLanguages: health?.unheardLanguages ?? [],
   };
 }
 

@@ -138,6 +138,8 @@ async function keyAccepted() {
   showRecognition(abilities.recognises);
   element('voice-command-hint').hidden = abilities.voiceCommand === undefined;
   element('voice-command').textContent = abilities.voiceCommand ?? '';
+  element('unheard-hint').hidden = abilities.unheardLanguages.length === 0;
+  element('unheard-languages').textContent = abilities.unheardLanguages.join(', ');
   if (agent?.hears && !isInsecure()) caller.suggest();
   showAgent();
 }

@@ -264,7 +264,7 @@ function healthOf(parts: Parts): ServerHealth {
   const { config, cache, encoders, engines, hearing, switchboard, workshop } = parts;
   return {
     ...engines.figures,
-    recognition: parts.transcribing.recognisers.health,
+    ...parts.transcribing.health(),
     voiceActivity: hearing.health,
     modelId: config.engines.modelId,
     encoders: encoders.usable,

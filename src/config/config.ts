@@ -10,6 +10,7 @@ import { type AudioSocketConfig, readAudioSocketConfig } from './audio-socket-co
 import { ConfigReader, type Environment, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
+import { unheardLanguages, unheardNotice } from './moonshine-config.js';
 import { type NamedRelays, readNamedRelays } from './named-relay.js';
 import { type PocketConfig, readPocketConfig } from './pocket-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
@@ -194,6 +195,7 @@ function noticesFor(
   return [
     ...noticesOf(env, Object.keys(VARIABLES), { voice, hearing }),
     ...(notice === undefined ? [] : [notice]),
+    ...unheardLanguages(pocket.models, recognition.moonshine).map(unheardNotice),
   ];
 }
 

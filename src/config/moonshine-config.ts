@@ -71,6 +71,27 @@ function readModels(read: Reader, env: Environment): readonly MoonshineFolder[] 
   });
 }
 
+/** Languages in which Pocket TTS speaks and Moonshine, the recogniser of this server, hears nothing. */
+export function unheardLanguages(
+  voices: readonly LanguageFolder[],
+  moonshine: MoonshineConfig | undefined,
+): readonly string[] {
+  if (moonshine === undefined) return [];
+  const isHeard = (language: string) => moonshine.models.some((model) => model.language === language);
+  return voices.map(({ language }) => language).filter((language) => !isHeard(language));
+}
+
+/** The warning for a language with a voice and without a model that hears it. */
+export function unheardNotice(language: string): string {
+  const name = NAMES.of(language) ?? language;
+  const pulled = MOONSHINE_MODELS.find((model) => model.language === language)?.name;
+  const remedy =
+    pulled === undefined
+      ? 'Moonshine has no model of it; ASR_MODEL_ID and ASR_BASE_URL name other recognisers'
+      : `fetch its model with: npm run parley -- pull ${pulled}`;
+  return `${name} is spoken and not understood: ${remedy}`;
+}
+
 /** True for a folder with the configuration of a Moonshine model. Other files may be missing. */
 export function isMoonshineFolder(directory: string): boolean {
   return existsSync(join(directory, MOONSHINE_CONFIGURATION));

@@ -1,6 +1,7 @@
 // Opens what transcribes sound: the recogniser and the aligner of the configuration, decoders, the queue of
 // files, and the translator.
 import type { Config } from '../config/config.js';
+import { unheardLanguages } from '../config/moonshine-config.js';
 import { openRecognisers, type RecogniserGroups, type Recognisers } from '../engines/recogniser-setup.js';
 import { Scheduler } from '../engines/scheduler.js';
 import type { Log } from '../log.js';
@@ -32,6 +33,12 @@ interface TranscriptionServices {
 
 export interface Transcribing {
   readonly recognisers: Recognisers;
+  /** For /health. */
+  health(): {
+    readonly recognition: Recognisers['health'];
+    /** BCP 47 primary tags of languages with a voice and without a recogniser. */
+    readonly unheardLanguages: readonly string[];
+  };
   /** For the metrics; undefined if no recogniser is configured. */
   readonly figures:
     { readonly active: number; readonly waiting: number; readonly sessions: number } | undefined;
@@ -42,15 +49,17 @@ export interface Transcribing {
 
 /** Rejects as `openRecognisers` does. */
 export async function openTranscribing(
-  config: RecogniserGroups & Pick<Config, 'hearing'>,
+  config: RecogniserGroups & Pick<Config, 'hearing' | 'pocket'>,
   log: Log,
   time: Time,
 ): Promise<Transcribing> {
   const recognisers = await openRecognisers(config, log);
   const { recogniser, aligner } = recognisers;
+  const unheard = unheardLanguages(config.pocket.models, config.recognition.moonshine);
+  const health = () => ({ recognition: recognisers.health, unheardLanguages: unheard });
   if (recogniser === undefined) {
     const serve = () => ({ transcription: undefined, live: undefined });
-    return { recognisers, figures: undefined, serve, close: () => recognisers.close() };
+    return { recognisers, health, figures: undefined, serve, close: () => recognisers.close() };
   }
   const { files, translation: server } = config.recognition;
   const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config.engines;
@@ -83,6 +92,7 @@ export async function openTranscribing(
   const limits = { maxBytes, maxRequests: maxAtOnce + maxWaiting };
   return {
     recognisers,
+    health,
     get figures() {
       const { active, waiting } = queue;
       return { active, waiting, sessions: recogniser.sessions };

@@ -215,6 +215,20 @@ test('partial texts come each 480 ms with Moonshine, and the workers follow the 
   ]);
 });
 
+test('a language with a voice and without a model that hears it is told, with the remedy', (t) => {
+  const HF_HUB_CACHE = cacheWith(t, 'moonshine-small-en');
+  const voices = ['english_mine', 'german', 'french_24l'].map((name) =>
+    own(t, name, ['model.safetensors', 'tokenizer.model']),
+  );
+  const env = { HF_HUB_CACHE, POCKET_MODELS: voices.join() };
+  assert.deepEqual(readConfig(env).notices, [
+    'German is spoken and not understood: fetch its model with: npm run parley -- pull moonshine-small-de',
+    'French is spoken and not understood: Moonshine has no model of it; ASR_MODEL_ID and ASR_BASE_URL name other recognisers',
+  ]);
+  assert.deepEqual(readConfig({ ...env, MOONSHINE_MODELS: 'none' }).notices, []);
+  assert.deepEqual(readConfig({ ...env, ASR_MODEL_DIR: scratch(t) }).notices, []);
+});
+
 test('a fast recogniser or an aligner cannot be a model of Moonshine', (t) => {
   const folder = own(t, 'small-streaming-en');
   for (const name of ['ALIGNER_MODEL_DIR', 'ALIGNER_MODEL_ID'])

@@ -96,6 +96,18 @@ test('the page has the command that fetches a neural voice, where the server has
   await Promise.all([plain.page.close(), neural.page.close()]);
 });
 
+test('the page names the languages that are spoken and not understood', async (t) => {
+  const health = () => ({ engines: { flite: true }, encoders: true, calls: 0, maxCalls: 1 });
+  const unheardLanguages = ['fr', 'it'];
+  const { url } = await openServer(t, { health: () => ({ ...health(), unheardLanguages }) });
+  const { page, errors } = await openPage(url);
+  const hint = page.locator('#unheard-hint');
+  await hint.waitFor({ state: 'visible' });
+  assert.equal((await hint.textContent())?.trim(), 'Spoken here and not understood: fr, it.');
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test('every control has a name, and is large enough for a finger', async (t) => {
   const { url } = await openServer(t);
   const { page } = await openPage(url, PHONE);

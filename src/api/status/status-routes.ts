@@ -51,6 +51,8 @@ export interface ServerHealth {
   readonly voiceCommand?: string | undefined;
   /** Absent if speech is not recognised. */
   readonly recognition?: RecognitionHealth | undefined;
+  /** BCP 47 primary tags of languages with a voice and without a recogniser. */
+  readonly unheardLanguages?: readonly string[];
 }
 
 interface VoiceActivity {
@@ -165,6 +167,11 @@ const HEALTH = object(
       ...object({ recogniser: RECOGNISER, aligner: ALIGNER }, ['recogniser', 'aligner']),
       description: 'the models that recognise speech and time words; absent without them',
     },
+    unheardLanguages: {
+      type: 'array',
+      items: STRING,
+      description: 'languages that the server speaks and does not understand; absent if there are none',
+    },
     telephone: {
       type: 'object',
       description: 'trunks and the rest of the state of the telephone; absent when it is off',
@@ -182,6 +189,7 @@ const HEALTH = object(
     'voiceCommand',
     'voiceActivity',
     'recognition',
+    'unheardLanguages',
     'telephone',
     ...Object.keys(OLDER),
   ],
@@ -220,6 +228,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       voiceCommand,
       voiceActivity,
       recognition,
+      unheardLanguages = [],
       ...rest
     } = health();
     const speaks = Object.values(engines).includes(true);
@@ -245,6 +254,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       voiceCommand,
       voiceActivity,
       recognition,
+      unheardLanguages: unheardLanguages.length === 0 ? undefined : unheardLanguages,
       ...olderFields(rest),
       telephone: telephone?.(),
       uptimeSeconds,
@@ -276,6 +286,7 @@ type OlderHealth = Omit<
   | 'voiceCommand'
   | 'voiceActivity'
   | 'recognition'
+  | 'unheardLanguages'
 >;
 
 const MEBIBYTE = 1024 * 1024;

@@ -19,6 +19,16 @@ test('health has the command that fetches a neural voice, where none is there', 
   assert.equal((await app.inject('/health')).json<{ voiceCommand: string }>().voiceCommand, voiceCommand);
 });
 
+test('health names the languages that are spoken and not understood', async (t) => {
+  const now = { engines: { pocket: true }, encoders: true, calls: 0, maxCalls: 1 };
+  const fieldOf = async (unheardLanguages: readonly string[]) => {
+    const { app } = await openApp(t, { health: () => ({ ...now, unheardLanguages }) });
+    return (await app.inject('/health')).json<{ unheardLanguages?: string[] }>().unheardLanguages;
+  };
+  assert.deepEqual(await fieldOf(['fr', 'it']), ['fr', 'it']);
+  assert.equal(await fieldOf([]), undefined);
+});
+
 const KEY = 'key-one-0123456789';
 
 test('where there are keys health tells strangers the status only, and the machine itself or a key everything', async (t) => {
