@@ -94,6 +94,7 @@ runtime::SpeechRequest SpeechRequestIn(const Napi::Value& value) {
   if (Has(object, "greedy")) request.greedy = BooleanIn(object.Get("greedy"), "greedy");
   request.seed = Count(object, "seed", 0, 0, kMostWhole);
   if (Has(object, "mayRepeat")) request.may_repeat = BooleanIn(object.Get("mayRepeat"), "mayRepeat");
+  if (Has(object, "whole")) request.whole = BooleanIn(object.Get("whole"), "whole");
   request.max_new_tokens = Count(object, "maxNewTokens", 0, 0, 1e6);
   if (Has(object, "listener")) request.listener = ListenerIn(object.Get("listener"));
   if (Has(object, "dueInMs")) request.due = DueIn(object.Get("dueInMs"), "dueInMs");

@@ -89,6 +89,7 @@ struct SpeechRequest {
   // Speech that ended long before its text may be made again with other noise, before it is played: then the
   // seed alone does not say how the text sounds.
   bool may_repeat = false;
+  bool whole = false;         // the client gets nothing before all of it is made, whatever `due` says
   size_t max_new_tokens = 0;  // 0: the engine's
   // Time at which the listener would run out of sound; earlier goes first. Each second of written sound moves
   // it a second later. The greatest value: never, because the client waits for the whole answer.

@@ -80,7 +80,7 @@ Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
 // reader with sound ahead always, for a live listener before a sentence that follows another one. What a live
 // listener hears at once cannot be made again without repeating words: it only counts in ChunkFigures.
 size_t Stream::KeptFrames(Clock::time_point now) const {
-  const bool can_wait = Ahead(now) >= kLongEnough && (Silent() || !live());
+  const bool can_wait = request_.whole || (Ahead(now) >= kLongEnough && (Silent() || !live()));
   return can_wait ? generation_->Held() : 0;
 }
 

@@ -24,6 +24,19 @@ void WhoListensNowHearsThemAtOnce() {
   CHECK_EQ(sink->Chunks(), "1");
 }
 
+void AClientOfTheWholeWaitsForThemThoughItIsDue() {
+  Desk desk;
+  const auto sink = Sink();
+  SpeechRequest request;
+  request.due = desk.model.now();
+  request.whole = true;
+  desk.Start("file frames=30 tokens=20 held=25", sink, std::move(request));
+  desk.Rounds(24);
+  CHECK_EQ(sink->written, size_t{0});
+  desk.ToIdle();
+  CHECK_EQ(sink->written, 30 * ScriptedModel::kFrameSamples);
+}
+
 // A sentence whose turn comes in ten seconds, of which two are left when its frames are decoded.
 void ASentenceThatFollowsAnotherHoldsThemUntilItsTurnIsNear() {
   Desk desk;
@@ -89,6 +102,7 @@ TEST_GROUP(runtime_held) {
   return Run({
       {"a file waits for frames that may be taken back", AFileWaitsForFramesThatMayBeTakenBack},
       {"who listens now hears them at once", WhoListensNowHearsThemAtOnce},
+      {"a client of the whole waits for them, though it is due", AClientOfTheWholeWaitsForThemThoughItIsDue},
       {"a sentence that follows another holds them until its turn is near",
        ASentenceThatFollowsAnotherHoldsThemUntilItsTurnIsNear},
       {"a small sink takes held frames as it has room", ASmallSinkTakesHeldFramesAsItHasRoom},

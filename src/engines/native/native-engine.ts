@@ -311,7 +311,7 @@ export class NativeEngine implements SpeechEngine {
   }
 
   #nativeRequest(request: SynthesisRequest): NativeRequest {
-    const { text, more, voice, language, options = {}, reference, urgency = UNHURRIED } = request;
+    const { text, more, voice, language, options = {}, reference, urgency = UNHURRIED, whole } = request;
     const { temperature, topP, topK, seed, instructions, maxNewTokens } = options;
     const instruction = reference?.kind === 'prompt' ? reference.prompt : instructions;
     const greedy = temperature !== undefined && temperature < LEAST_TEMPERATURE;
@@ -328,6 +328,7 @@ export class NativeEngine implements SpeechEngine {
       topK: topK === undefined ? undefined : Math.min(topK, MOST_TOP_K),
       seed: seed === undefined ? randomInt(SEEDS) : wrapped(seed),
       mayRepeat: seed === undefined,
+      whole: whole ?? false,
       maxNewTokens,
       dueInMs: urgency.deadlineMs - this.#time.now(),
       overdueInMs: agingMs(urgency),

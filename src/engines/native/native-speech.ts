@@ -90,6 +90,8 @@ export interface NativeRequest {
    * seed alone does not say how the text sounds.
    */
   readonly mayRepeat?: boolean;
+  /** The client gets nothing before all of it is made, whatever `dueInMs` says. */
+  readonly whole?: boolean;
   readonly maxNewTokens?: number | undefined;
   /**
    * Milliseconds from now until the listener has nothing more to hear; Infinity if there is no live listener.
