@@ -56,6 +56,11 @@ const BENCHES: Readonly<Record<string, Program>> = {
     addon: true,
     measures: 'cost of hearing 1 to 500 calls: decoding, voice activity',
   },
+  moonshine: {
+    file: 'moonshine.bench.js',
+    addon: true,
+    measures: 'cost of live callers of Moonshine, and pause to text; takes the folder of a model',
+  },
   pacing: {
     file: 'pacing.bench.js',
     addon: true,
