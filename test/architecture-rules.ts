@@ -39,11 +39,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['src/errors.ts', 'src/log.ts', TIME],
   'src/shutdown.ts': ['src/errors.ts', 'src/log.ts'],
   'src/models': ['src/errors.ts', 'src/config', TIME],
+  'src/talk': [...LEAVES, TIME, 'src/models'],
   'src/cli.ts': [
     'src/errors.ts',
     'src/stated.ts',
     TIME,
     'src/models',
+    'src/talk',
     'src/speaking',
     'src/speak-command.ts',
   ],
