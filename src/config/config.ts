@@ -10,7 +10,7 @@ import { type AudioSocketConfig, readAudioSocketConfig } from './audio-socket-co
 import { ConfigReader, type Environment, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
-import { unheardLanguages, unheardNotice } from './moonshine-config.js';
+import { checkNotMoonshine, unheardLanguages, unheardNotice } from './moonshine-config.js';
 import { type NamedRelays, readNamedRelays } from './named-relay.js';
 import { type PocketConfig, readPocketConfig } from './pocket-config.js';
 import { readRecognitionConfig, type RecognitionConfig } from './recognition-config.js';
@@ -148,6 +148,7 @@ export function readConfig(
   read = new ConfigReader<Variable>(env),
 ): Config {
   const model = readModelConfig(read, { engine: read.raw('ENGINE')?.toLowerCase(), env, machine });
+  checkVoice(read, model);
   const pocket = readPocketConfig(read, env, model.directory);
   const access = readAccess(read);
   const recognition = readRecognitionConfig(read, env);
@@ -201,6 +202,12 @@ function noticesFor(
 
 function seconds(read: Reader, name: Variable, fallback: number): number {
   return read.number(name, fallback, 0.1, 3600) * 1000;
+}
+
+/** Reports a recogniser in the variables of the voice. */
+function checkVoice(read: ConfigReader<Variable>, { directory }: ModelConfig): void {
+  const variable = read.raw('MODEL_DIR') === undefined ? 'MODEL_ID' : 'MODEL_DIR';
+  if (directory !== undefined) checkNotMoonshine(read, variable, directory);
 }
 
 function readEngines(read: Reader, model: ModelConfig): EnginesConfig {

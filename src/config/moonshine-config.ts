@@ -97,6 +97,14 @@ export function isMoonshineFolder(directory: string): boolean {
   return existsSync(join(directory, MOONSHINE_CONFIGURATION));
 }
 
+/** False, with the problem reported, for a folder of Moonshine in a variable that takes other models. */
+export function checkNotMoonshine(read: Reader, variable: Variable, directory: string): boolean {
+  if (!isMoonshineFolder(directory)) return true;
+  const place = 'which is a recogniser and belongs in ASR_MODEL_DIR';
+  read.problem(variable, `must not lead to a model of Moonshine, ${place}: ${directory}`);
+  return false;
+}
+
 /** Undefined, with the problem reported, without one of the files, or if no name says the language. */
 function moonshineFolderAt(read: Reader, variable: Variable, directory: string): MoonshineFolder | undefined {
   const missing = missingFile(directory);

@@ -2,9 +2,15 @@
 import type { ConfigReader, Environment, MemoryLimit } from './environment.js';
 import { type Fields, isFields } from './fields.js';
 import { findCheckpoint, hubCache } from './model-config.js';
-import { isMoonshineFolder, type MoonshineConfig, readMoonshineConfig } from './moonshine-config.js';
+import {
+  checkNotMoonshine,
+  isMoonshineFolder,
+  type MoonshineConfig,
+  readMoonshineConfig,
+} from './moonshine-config.js';
 import { moonshineFolder, moonshineInCache } from './onnx-cache.js';
 import { moonshineModelNamed } from './onnx-catalog.js';
+import { isPocketFolder } from './pocket-config.js';
 import type { Variable } from './variables.js';
 
 export interface ApiServerConfig {
@@ -171,10 +177,14 @@ type ModelName = 'ASR' | 'ASR_FAST' | 'ALIGNER';
 function checkpointOf(read: Reader, env: Environment, name: ModelName, example: string): string | undefined {
   const [dir, id] = [`${name}_MODEL_DIR`, `${name}_MODEL_ID`] as const;
   const directory = findCheckpoint(read, { directory: dir, id, env, example });
-  if (name === 'ASR' || directory === undefined || !isMoonshineFolder(directory)) return directory;
+  if (directory === undefined) return undefined;
   const variable = read.raw(dir) === undefined ? id : dir;
-  read.problem(variable, `must not lead to a model of Moonshine, which ASR_MODEL_DIR takes: ${directory}`);
-  return undefined;
+  if (isPocketFolder(directory)) {
+    const place = 'which is a voice and belongs in MODEL_DIR';
+    read.problem(variable, `must not lead to a model of Pocket TTS, ${place}: ${directory}`);
+    return undefined;
+  }
+  return name === 'ASR' || checkNotMoonshine(read, variable, directory) ? directory : undefined;
 }
 
 /** Undefined without a folder: its memory has no effect then. */

@@ -229,11 +229,27 @@ test('a language with a voice and without a model that hears it is told, with th
   assert.deepEqual(readConfig({ ...env, ASR_MODEL_DIR: scratch(t) }).notices, []);
 });
 
+test('a model of Moonshine does not speak: the message names the variable that takes it', (t) => {
+  const folder = own(t, 'small-streaming-en');
+  for (const name of ['MODEL_DIR', 'MODEL_ID'])
+    assert.deepEqual(problemsOf({ [name]: folder }), [
+      `${name} must not lead to a model of Moonshine, which is a recogniser and belongs in ASR_MODEL_DIR: ${folder}`,
+    ]);
+});
+
+test('a model of Pocket TTS recognises nothing: the message names the variable that takes it', (t) => {
+  const folder = own(t, 'german', ['model.safetensors', 'tokenizer.model']);
+  for (const name of ['ASR_MODEL_DIR', 'ASR_MODEL_ID', 'ALIGNER_MODEL_DIR'])
+    assert.deepEqual(problemsOf({ [name]: folder }), [
+      `${name} must not lead to a model of Pocket TTS, which is a voice and belongs in MODEL_DIR: ${folder}`,
+    ]);
+});
+
 test('a fast recogniser or an aligner cannot be a model of Moonshine', (t) => {
   const folder = own(t, 'small-streaming-en');
   for (const name of ['ALIGNER_MODEL_DIR', 'ALIGNER_MODEL_ID'])
     assert.deepEqual(problemsOf({ [name]: folder }), [
-      `${name} must not lead to a model of Moonshine, which ASR_MODEL_DIR takes: ${folder}`,
+      `${name} must not lead to a model of Moonshine, which is a recogniser and belongs in ASR_MODEL_DIR: ${folder}`,
     ]);
   assert.match(
     problemsOf({ ASR_MODEL_DIR: scratch(t), ASR_FAST_MODEL_DIR: folder })[0] ?? '',
