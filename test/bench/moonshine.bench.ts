@@ -4,7 +4,7 @@
 //   python3 test/tools/make_light_ears.py --real small FOLDER
 //   npm run bench -- moonshine FOLDER [callers] [workers] [seconds]
 //
-// Random weights tell more tokens than speech has, so a pass costs more than with a real model.
+// The texts are those of a script (moonshine-worker.ts), because random weights would never end one.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
@@ -74,6 +74,7 @@ const recogniser = await MoonshineRecogniser.open({
   partialIntervalMs: 480,
   maxSessions: 1000,
   stallMs: 60_000,
+  workerFile: new URL('./moonshine-worker.js', import.meta.url),
 });
 await recogniser.load();
 const before = process.cpuUsage();
