@@ -17,9 +17,9 @@ import { type Disk, DISK } from './blob-download.js';
 import { type HubModel, type Kind, knownNames, MAIN, modelNamed, SETS } from './catalog.js';
 import { kindOf } from './checkpoint-facts.js';
 import { megabytes, ProgressLine } from './pull-progress.js';
-import { creditLine, pullMoonshine, pullTurn } from './pull-onnx.js';
-import { pocketNotice, pullPocket, voicesAsked } from './pull-pocket.js';
-import { type Pulled, pull, type PullOptions } from './pull.js';
+import { creditLine, planMoonshine, planTurn } from './pull-onnx.js';
+import { planPocket, pocketNotice, voicesAsked } from './pull-pocket.js';
+import { checkSpaceFor, fetchPlanned, type Plan, type Pulled, pull, type PullOptions } from './pull.js';
 import type { Fetch } from './retrying-http.js';
 
 export const PULL_USAGE = 'parley pull NAME[@REVISION] [--voices all|NAME,...]';
@@ -119,7 +119,8 @@ interface Pinned {
   readonly notice: readonly string[];
   /** Of the download; of some models, about. */
   readonly bytes: number;
-  pull(): Promise<Pulled>;
+  /** Asks the servers for what is to be fetched. */
+  plan(): Plan | Promise<Plan>;
 }
 
 const COMMIT = /^[0-9a-f]{40}$/;
@@ -140,13 +141,24 @@ async function resultOfPull({ name, voices }: Asked, options: Pulling): Promise<
   if (revision.length > 0) throw invalid('NAME', `of ${first} has no @REVISION: its commits are fixed`);
   if (set !== undefined) options.progress.note(sizesOf(first.toLowerCase(), pinned));
   for (const line of pinned.flatMap(({ notice }) => notice)) options.progress.note(line);
+  return `${await completed(pinned, options)}Start with it: npm start\n`;
+}
+
+/** Fetches all models. The disk must have space for them together before the first byte. */
+async function completed(models: readonly Pinned[], options: Pulling): Promise<string> {
+  const planned: { readonly name: string; readonly plan: Plan }[] = [];
+  for (const model of models) planned.push({ name: model.name, plan: await model.plan() });
+  await checkSpaceFor(
+    planned.map(({ plan }) => plan),
+    options,
+  );
   const lines: string[] = [];
-  for (const model of pinned) {
-    const { commit, snapshot, bytes } = await model.pull();
+  for (const { name, plan } of planned) {
+    const { commit, snapshot, bytes } = await fetchPlanned(plan, options);
     const shown = COMMIT.test(commit) ? commit.slice(0, 12) : commit;
-    lines.push(`${model.name} (${shown}, ${megabytes(bytes)}) is complete: ${snapshot}\n`);
+    lines.push(`${name} (${shown}, ${megabytes(bytes)}) is complete: ${snapshot}\n`);
   }
-  return `${lines.join('')}Start with it: npm start\n`;
+  return lines.join('');
 }
 
 /** Undefined for a name that is not in a catalogue of pinned models. */
@@ -158,8 +170,8 @@ function pinnedModel(text: string, voices: string | undefined, options: Pulling)
   const moonshine = catalog.moonshine.find((model) => model.name === name);
   if (moonshine !== undefined) {
     const bytes = moonshineBytes(moonshine);
-    const pullIt = () => pullMoonshine(moonshine, moonshineEndpoint, options);
-    return { name, notice: noticeOf(name, MOONSHINE_CREDIT), bytes, pull: pullIt };
+    const plan = () => planMoonshine(moonshine, moonshineEndpoint, options);
+    return { name, notice: noticeOf(name, MOONSHINE_CREDIT), bytes, plan };
   }
   const turn = catalog.turn.find((model) => model.name === name);
   if (turn === undefined) return undefined;
@@ -167,7 +179,7 @@ function pinnedModel(text: string, voices: string | undefined, options: Pulling)
     name,
     notice: noticeOf(name, turn.credit),
     bytes: turn.bytes,
-    pull: () => pullTurn(turn, options),
+    plan: () => planTurn(turn, options),
   };
 }
 
@@ -179,7 +191,7 @@ function pinnedPocket(model: PocketModel, voices: string | undefined, options: P
     name,
     notice: pocketNotice(model, chosen),
     bytes,
-    pull: () => pullPocket(model, chosen, options),
+    plan: () => planPocket(model, chosen, options),
   };
 }
 

@@ -11,7 +11,7 @@ import { newHash } from './blob-download.js';
 import { replaced, sizeOf } from './hub-cache.js';
 import { checkedEndpoint, HubClient } from './hub-client.js';
 import { PullLock } from './pull-lock.js';
-import { fetchParts, hubPart, type Part, type Pulled, type PullOptions } from './pull.js';
+import { bytesOf, hubPart, type Part, type Plan, type PullOptions } from './pull.js';
 import { type RemoteFile, RetryingHttp } from './retrying-http.js';
 
 /** The line to show before the download. */
@@ -19,12 +19,8 @@ export function creditLine({ credit, licence, link }: Credit): string {
   return `${credit}, ${licence}: ${link}`;
 }
 
-/** Resolves when the folder is complete. It verifies files that are there and fetches damaged ones again. */
-export async function pullMoonshine(
-  model: MoonshineModel,
-  endpoint: string,
-  options: PullOptions,
-): Promise<Pulled> {
+/** The pull verifies files that are there and fetches damaged ones again. No server is asked before it. */
+export function planMoonshine(model: MoonshineModel, endpoint: string, options: PullOptions): Plan {
   const address = checkedEndpoint(endpoint, 'MOONSHINE_ENDPOINT');
   const server = { endpoint: address, name: 'the server of Moonshine', lister: 'the catalogue' };
   const http = new RetryingHttp(server, options);
@@ -41,13 +37,12 @@ export async function pullMoonshine(
     files,
     publish: async () => await cached.publish(files),
   };
-  await fetchParts([part], options);
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return { commit: model.revision, snapshot: cached.folder, bytes };
+  const pulled = { commit: model.revision, snapshot: cached.folder, bytes: bytesOf(files) };
+  return { parts: [part], pulled };
 }
 
-/** Resolves when the file is in the cache. Its SHA-256 is the name of its blob. */
-export async function pullTurn(model: TurnModel, options: PullOptions): Promise<Pulled> {
+/** The name of the blob will be the SHA-256. Rejects if the hub lists another one than is pinned. */
+export async function planTurn(model: TurnModel, options: PullOptions): Promise<Plan> {
   const source = { id: model.id, revision: model.commit };
   const client = new HubClient(options);
   const commit = await client.commitOf(source);
@@ -61,8 +56,8 @@ export async function pullTurn(model: TurnModel, options: PullOptions): Promise<
     const message = `the hub lists the checksum ${file.digest.hex} of ${model.path}, and ${model.name} has ${sha256 ?? 'a SHA-256'}`;
     throw new ParleyError('DOWNLOAD_FAILED', message);
   }
-  await fetchParts([hubPart(client, options.cache, { model: source, commit, files: [file] })], options);
-  return { commit, snapshot: turnFile(options.cache, model), bytes: file.size };
+  const parts = [hubPart(client, options.cache, { model: source, commit, files: [file] })];
+  return { parts, pulled: { commit, snapshot: turnFile(options.cache, model), bytes: file.size } };
 }
 
 function remoteFile({ name, bytes, digest: { kind, text } }: PinnedFile): RemoteFile {

@@ -24,7 +24,7 @@ import {
 import { ParleyError } from '../errors.js';
 import { CachedModel, replaced } from './hub-cache.js';
 import { HubClient } from './hub-client.js';
-import { fetchParts, hubPart, type Part, type Pulled, type PullOptions } from './pull.js';
+import { bytesOf, hubPart, type Part, type Plan, type PullOptions } from './pull.js';
 import type { RemoteFile } from './retrying-http.js';
 
 /** Undefined: the first voices of the language. `all`, or names with commas. Throws INVALID_FIELD. */
@@ -60,12 +60,12 @@ export function pocketNotice(
   ];
 }
 
-/** Resolves when the folder of links is complete. Throws CONFIG_INVALID without a token for a gated model. */
-export async function pullPocket(
+/** The pull ends with the folder of links. Throws CONFIG_INVALID without a token for a gated model. */
+export async function planPocket(
   model: PocketModel,
   voices: readonly PocketVoice[],
   options: PullOptions,
-): Promise<Pulled> {
+): Promise<Plan> {
   if (model.isGated && options.token === undefined) throw needsToken(model, options.endpoint);
   const client = new HubClient(options);
   const parts: Part[] = [];
@@ -76,12 +76,12 @@ export async function pullPocket(
     wanted.push(...found);
   }
   const folder = pocketFolder(options.cache, model);
-  await fetchParts(parts, options, {
+  const steps = {
     before: async () => void (await mkdir(folder, { recursive: true })),
     after: async () => await joinFiles(options.cache, folder, weightsLast(wanted)),
-  });
-  const bytes = parts.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
-  return { commit: model.weights.revision, snapshot: folder, bytes };
+  };
+  const bytes = bytesOf(parts.flatMap(({ files }) => files));
+  return { parts, steps, pulled: { commit: model.weights.revision, snapshot: folder, bytes } };
 }
 
 /** A file of the folder of links, and its place on the hub. */

@@ -43,9 +43,10 @@ export async function pull(model: HubModel, options: PullOptions): Promise<Pulle
   const commit = await client.commitOf(model);
   const files = (await client.files(model, commit)).filter(({ path }) => READ_BY_ENGINES.test(path));
   checkIsCheckpoint(model, files);
-  await fetchParts([hubPart(client, options.cache, { model, commit, files })], options);
   const snapshot = new CachedModel(options.cache, model).snapshot(commit);
-  return { commit, snapshot, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+  const pulled = { commit, snapshot, bytes: bytesOf(files) };
+  const parts = [hubPart(client, options.cache, { model, commit, files })];
+  return await fetchPlanned({ parts, pulled }, options);
 }
 
 /** Files of a model from one server. */
@@ -91,12 +92,30 @@ interface Steps {
   after(): Promise<void>;
 }
 
-/** Fetches what is missing of each part, then publishes the snapshots. */
-export async function fetchParts(
-  parts: readonly Part[],
-  { cache, disk, progress, signal }: PullOptions,
-  steps?: Steps,
+/** What a pull of one model will fetch. No byte of its files was asked for. */
+export interface Plan {
+  readonly parts: readonly Part[];
+  readonly steps?: Steps;
+  /** The result, once the files are there. */
+  readonly pulled: Pulled;
+}
+
+/** Throws DISK_FULL if the disk has too little space for all these models together. */
+export async function checkSpaceFor(
+  plans: readonly Plan[],
+  { cache, disk }: Pick<PullOptions, 'cache' | 'disk'>,
 ): Promise<void> {
+  const files = plans
+    .flatMap(({ parts }) => parts)
+    .flatMap((part) => part.files.map((file) => ({ download: part, file })));
+  await checkSpace(files, { disk, folder: await existing(cache) });
+}
+
+/** Fetches what is missing of each part, then publishes the snapshots. */
+export async function fetchPlanned(
+  { parts, steps, pulled }: Plan,
+  { cache, disk, progress, signal }: PullOptions,
+): Promise<Pulled> {
   const folder = await existing(cache);
   const downloads = parts.map((part) => ({ ...part, disk, signal }));
   const locks = new Map(parts.map(({ cached }) => [cached.id, cached]));
@@ -118,6 +137,11 @@ export async function fetchParts(
     for (const part of parts) await part.publish();
     await steps?.after();
   });
+  return pulled;
+}
+
+export function bytesOf(files: readonly RemoteFile[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 async function lockedAll<T>(models: readonly Part['cached'][], action: () => Promise<T>): Promise<T> {
@@ -156,11 +180,16 @@ interface Place {
   readonly folder: string;
 }
 
+interface FileOfPart {
+  readonly download: Part;
+  readonly file: RemoteFile;
+}
+
 /** Throws DISK_FULL before the first byte is fetched. */
-async function checkSpace(missing: readonly Missing[], { disk, folder }: Place) {
-  if (missing.length === 0) return;
-  const present = await Promise.all(missing.map(({ download, file }) => download.cached.present(file)));
-  const rest = missing.reduce((sum, { file }, index) => sum + file.size - (present[index] ?? 0), 0);
+async function checkSpace(files: readonly FileOfPart[], { disk, folder }: Place) {
+  const present = await Promise.all(files.map(({ download, file }) => download.cached.present(file)));
+  const rest = files.reduce((sum, { file }, index) => sum + file.size - (present[index] ?? 0), 0);
+  if (rest === 0) return;
   const [needed, free] = [rest + SPARE_BYTES, await disk.freeBytes(folder)];
   if (free >= needed) return;
   const message = `${folder} needs ${inMB(needed)} MB of free space and has ${inMB(free)} MB; HF_HOME names another folder`;

@@ -14,6 +14,7 @@ import {
   turnModelNamed,
 } from '../../src/config/onnx-catalog.js';
 import { POCKET_VOICES } from '../../src/config/pocket-catalog.js';
+import { DISK } from '../../src/models/blob-download.js';
 import { Crc32c } from '../../src/models/crc32c.js';
 import { modelsCommand } from '../../src/models/models-command.js';
 import { type FakeRepository, refuse } from './fake-hub.js';
@@ -261,6 +262,23 @@ test('light is three models, whose sizes and licences are shown first', async (t
     pull.err,
     /^light: about 409\.1 MB in all \(pocket-en 245\.0 MB, moonshine-small-en 142\.3 MB, /,
   );
+});
+
+test('light needs space for all three models before the first byte, and less for those that are there', async (t) => {
+  const { pull, run } = await open(t, 'moonshine-small-en');
+  const having = (megabytes: number) => ({
+    disk: { ...DISK, freeBytes: () => Promise.resolve(megabytes * 1e6) },
+  });
+  // 67.1 MB stay free. The files of Moonshine have 3.0 MB here, and those of the others 0.2 MB together.
+  assert.equal(await run('light', having(68)), 1);
+  assert.match(
+    pull.err,
+    /parley: .* needs 71 MB of free space and has 68 MB; HF_HOME names another folder\n$/,
+  );
+  const fetched = () => pull.hub.asked.filter(({ path }) => /\/resolve\/|\/model\//.test(path));
+  assert.deepEqual(fetched(), []);
+  assert.equal(await run('moonshine-small-en', having(71)), 0, pull.err);
+  assert.equal(await run('light', having(68)), 0, pull.err);
 });
 
 test('revisions and voices of pinned ONNX models are refused before a server is asked', async (t) => {
