@@ -1,5 +1,6 @@
 // The recogniser Moonshine with its workers, on toy models that hear each tone as a word.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -381,7 +382,7 @@ test('files that are missing, damaged or of another model are named', async (t) 
   await assert.rejects(open('/nowhere'), unusable(/\/nowhere cannot be used: .*streaming_config\.json/));
   const torn = copyOf(t, 'moonshine-a');
   writeFileSync(join(torn, 'tokenizer.bin'), 'x');
-  await assert.rejects(open(torn), unusable(/tokenizer\.bin: token 0 is cut off/));
+  await assert.rejects(open(torn), /tokenizer\.bin: token 0 is cut off/);
   for (const [file, change, message] of [
     ['encoder.ort', (path: string) => rmSync(path), /has no encoder\.ort and no encoder\.onnx/],
     ['decoder_kv.ort', (path: string) => writeFileSync(path, 'x'), /decoder_kv\.ort is no ONNX model/],
@@ -408,6 +409,34 @@ test('a model that changed under a running server is refused when it is loaded a
     recogniser.load(),
     /encoder\.onnx (has changed since the server started|is no ONNX model)/,
   );
+});
+
+/** Changes the last byte of a piece, so that the file can still be read. */
+function changePiece(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) === 0x61 ? 0x62 : 0x61;
+  writeFileSync(path, bytes);
+}
+
+test('a tokenizer that changed under a running server is refused, too', async (t) => {
+  const directory = copyOf(t, 'moonshine-a');
+  const recogniser = await openRecogniser(t, { models: [{ directory, language: 'en' }] });
+  await recogniser.load();
+  await recogniser.unload();
+  changePiece(join(directory, 'tokenizer.bin'));
+  await assert.rejects(recogniser.load(), /tokenizer\.bin has changed since the server started/);
+});
+
+test('a file that is not as it was pulled is refused', async (t) => {
+  const directory = copyOf(t, 'moonshine-a');
+  const path = join(directory, 'tokenizer.bin');
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
+  writeFileSync(join(directory, 'SHA256SUMS'), `${digest}  tokenizer.bin\n`);
+  const recogniser = await openRecogniser(t, { models: [{ directory, language: 'en' }] });
+  await recogniser.load();
+  await recogniser.unload();
+  changePiece(path);
+  await assert.rejects(recogniser.load(), /tokenizer\.bin is not as pulled/);
 });
 
 test('a worker that dies costs its own sessions, and is started again', async (t) => {
