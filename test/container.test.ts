@@ -250,6 +250,16 @@ test('a server in a container is nobody that may do more than speak', () => {
   assert.doesNotMatch(COMPOSE, /docker\.sock/);
 });
 
+test('voices that are made and models that are fetched are in volumes, which the user of the image can write', () => {
+  const { VOICES_DIR: voices = '', HF_HOME: models = '' } = pairsIn(LAST_STAGE, 'ENV');
+  const made = saidIn(LAST_STAGE, 'RUN').find((line) => line.startsWith('install -d -o node -g node'));
+  assert.match(made ?? '', /"\$VOICES_DIR" "\$HF_HOME"$/);
+  for (const [name, { volumes = [] }] of OWN) {
+    assert.ok(volumes.includes(`voices:${voices}`), name);
+    assert.ok(volumes.includes(`models:${models}`), name);
+  }
+});
+
 test('by default nobody but this machine is served', () => {
   for (const [name, service] of Object.entries(SERVICES)) {
     if (service.build === undefined) {
@@ -269,7 +279,8 @@ test('every variable that is set is known to whom it is for, and none to the ser
     ([, name]) => name,
   );
   const toolkit = ['NVIDIA_VISIBLE_DEVICES', 'NVIDIA_DRIVER_CAPABILITIES'];
-  const known = new Set([...Object.keys(VARIABLES), ...health, ...entrypoint]);
+  const hub = 'HF_HOME'; // where the programs of the hub keep models, and `pull`
+  const known = new Set([...Object.keys(VARIABLES), ...health, ...entrypoint, hub]);
   assert.ok(known.has('RESTART_AFTER') && known.has('GPU_CLOCK'));
   for (const [name, service] of OWN) {
     const allowed = name === 'gpu' ? toolkit : [];

@@ -24,7 +24,7 @@
 
 namespace parley::runtime {
 
-// What a model has made of a recording. Each model has a kind of its own.
+// A voice that a model has made of a recording. Each model has a kind of its own.
 struct Voice {
   virtual ~Voice() = default;
   size_t bytes = 0;  // all of it; code that adds something also adds its size

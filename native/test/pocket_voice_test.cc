@@ -128,7 +128,7 @@ void VoicesOfSoundAreThoseOfThePackage() {
   }
 }
 
-// Of the rows too: the first, the next two, and the rest.
+// The backbone reads the rows in parts, too: the first, the next two, and the rest.
 void AVoiceDoesNotDependOnItsPieces() {
   const auto checkpoint = CheckpointOf("tiny-current");
   const auto kernels = MakeKernels(*Variants().back(), 2);

@@ -77,7 +77,7 @@ void AFileSpeaksEachChunkThatEndsMuchTooEarlyOnceMore() {
   CHECK(Say(model.engine(), once).samples != file.samples);
 }
 
-// What somebody has heard is not said again. The first frames are decoded at once.
+// The engine does not say again what somebody has heard. The first frames are decoded at once.
 void ACallHearsTheFirstSentenceOnceHoweverItEnds() {
   Biased model(kAlways);
   SpeechRequest call = model.Call(1, "Your three books are ready for you!");

@@ -34,6 +34,8 @@ export interface Cue {
   /** One or two, without line breaks. */
   readonly lines: readonly string[];
   readonly words: readonly CueWord[];
+  /** Absent: speakers were not told apart. */
+  readonly speaker?: string;
 }
 
 /** The cues of one text, in order, without overlap; none if it has no visible character. */

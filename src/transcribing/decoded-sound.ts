@@ -10,6 +10,11 @@ export interface DecodedSound {
   /** The same sound once more, if it was asked for. Both must be read. */
   readonly copy: PcmRing | undefined;
   /**
+   * Channels of a file of which one was asked for, once `done` has resolved: 1 if it is mono, or if both are
+   * the same. Else undefined.
+   */
+  readonly channels: () => number | undefined;
+  /**
    * Resolves when all of it is in the rings. Rejects with AUDIO_INVALID, TOO_LARGE, ABORTED, or what the
    * upload broke off with.
    */

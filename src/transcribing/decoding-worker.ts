@@ -18,9 +18,16 @@ class Sound {
   #rate = 0;
   #opened: () => void = () => undefined;
   #mono = new Float32Array(0);
+  readonly #channel: number | undefined;
+  #areDifferent = false;
 
-  constructor(kind: Parameters<typeof soundFileReader>[0]) {
+  constructor(kind: Parameters<typeof soundFileReader>[0], channel: number | undefined) {
+    this.#channel = channel;
     this.#reader = soundFileReader(kind, (channels, rate) => this.#take(channels, rate));
+  }
+
+  get channels(): number {
+    return this.#areDifferent ? 2 : 1;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -56,9 +63,23 @@ class Sound {
   #mixed(channels: readonly Float32Array[]): Float32Array {
     const [first = new Float32Array(0)] = channels;
     if (channels.length === 1) return first;
+    if (this.#channel !== undefined) return this.#only(this.#channel, channels);
     if (this.#mono.length < first.length) this.#mono = new Float32Array(first.length);
     return mixDown(channels, this.#mono);
   }
+
+  /** One of two channels. Some files have the same sound in both. */
+  #only(channel: number, channels: readonly Float32Array[]): Float32Array {
+    const [left = new Float32Array(0), right = left] = channels;
+    if (channels.length > 2) throw noSpeakers(channels.length);
+    this.#areDifferent ||= left.some((sample, at) => sample !== right[at]);
+    return channel === 0 ? left : right;
+  }
+}
+
+function noSpeakers(count: number): ParleyError {
+  const message = `the file has ${count} channels: speakers are told apart in a file of two`;
+  return new ParleyError('AUDIO_INVALID', message);
 }
 
 function say(message: FromDecoder): void {
@@ -70,7 +91,7 @@ let sound: Sound | undefined;
 async function handle(message: ToDecoder): Promise<void> {
   try {
     if (message.type === 'open') {
-      sound = new Sound(message.kind);
+      sound = new Sound(message.kind, message.channel);
     } else if (message.type === 'rings') {
       sound?.enter(message.rings, message.rate);
     } else if (message.type === 'bytes') {
@@ -78,9 +99,10 @@ async function handle(message: ToDecoder): Promise<void> {
       say({ type: 'taken' });
     } else {
       await sound?.end();
+      const channels = sound?.channels ?? 1;
       sound?.free();
       sound = undefined;
-      say({ type: 'done' });
+      say({ type: 'done', channels });
     }
   } catch (error) {
     sound?.free();

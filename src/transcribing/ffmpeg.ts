@@ -27,6 +27,8 @@ const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
 interface FfmpegLimits {
   readonly signal: AbortSignal;
   readonly withCopy: boolean;
+  /** From 0; undefined: all channels are averaged. */
+  readonly channel: number | undefined;
   /** Milliseconds that it may write nothing although there is room. */
   readonly stallMs: number;
   readonly time: Time;
@@ -88,9 +90,10 @@ export async function decodeWithFfmpeg(
   }
   const [ring, copy] = openRings(RATE, withCopy);
   const rings = copy === undefined ? [ring] : [ring, copy];
-  const done = run(ffmpeg, kind, file, rings, limits).finally(() => void remove());
+  const output = new FfmpegOutput(rings, limits.channel);
+  const done = run(ffmpeg, kind, file, output, limits).finally(() => void remove());
   done.catch(() => undefined); // whoever reads the rings awaits it
-  return { ring, copy, done };
+  return { ring, copy, channels: () => output.channels, done };
 }
 
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -110,12 +113,14 @@ async function run(
   { path }: Ffmpeg,
   kind: SoundKind | OtherKind,
   file: string,
-  rings: readonly PcmRing[],
-  { signal, stallMs, time, refusal }: FfmpegLimits,
+  samples: FfmpegOutput,
+  { signal, channel, stallMs, time, refusal }: FfmpegLimits,
 ): Promise<void> {
   const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', FORMATS[kind], '-i', file];
-  // Channels are averaged, as they are here.
-  const mono = ['-af', 'aresample=rematrix_maxval=1.0', '-ac', '1', '-ar', String(RATE)];
+  const { rings } = samples;
+  // Channels are averaged, as they are here. Mono as stereo has the same sound in both.
+  const count = channel === undefined ? '1' : '2';
+  const mono = ['-af', 'aresample=rematrix_maxval=1.0', '-ac', count, '-ar', String(RATE)];
   const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', ...mono, '-f', 'f32le', 'pipe:1'];
   const child = spawn(path, [...input, ...output], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = exitOf(child);
@@ -129,11 +134,11 @@ async function run(
   };
   const forget = watchProgress({ rings: () => rings, stallMs, time, onStall });
   try {
-    const count = await copyOut(child, rings);
+    await samples.take(child);
     const ended = await exit;
     if (signal.aborted) throw unwanted();
     if (stalled !== undefined) throw stalled;
-    if (ended.status !== 0 || count === 0) throw failureOf(ended, kind, refusal);
+    if (ended.status !== 0 || samples.count === 0) throw failureOf(ended, kind, refusal);
     for (const ring of rings) ring.end();
   } catch (error) {
     kill();
@@ -147,19 +152,50 @@ async function run(
   }
 }
 
-/** Returns how many samples came. */
-async function copyOut(child: ChildProcess, rings: readonly PcmRing[]): Promise<number> {
-  let left: Buffer = Buffer.alloc(0);
-  let count = 0;
-  for await (const bytes of child.stdout ?? []) {
-    left = Buffer.concat([left, bytes as Buffer]);
-    const whole = left.length - (left.length % SAMPLE_BYTES);
-    const samples = new Float32Array(Uint8Array.from(left.subarray(0, whole)).buffer);
-    left = left.subarray(whole);
-    for (const ring of rings) await ring.writeAll(samples);
-    count += samples.length;
+/** What a process writes, on its way into the rings. */
+class FfmpegOutput {
+  readonly rings: readonly PcmRing[];
+  readonly #channel: number | undefined;
+  #count = 0;
+  #areDifferent = false;
+
+  constructor(rings: readonly PcmRing[], channel: number | undefined) {
+    this.rings = rings;
+    this.#channel = channel;
   }
-  return count;
+
+  /** Samples that came. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Of a file of which one channel was asked for: 1 if both are the same. */
+  get channels(): number | undefined {
+    if (this.#channel === undefined) return undefined;
+    return this.#areDifferent ? 2 : 1;
+  }
+
+  async take(child: ChildProcess): Promise<void> {
+    const frameBytes = SAMPLE_BYTES * (this.#channel === undefined ? 1 : 2);
+    let left: Buffer = Buffer.alloc(0);
+    for await (const bytes of child.stdout ?? []) {
+      left = Buffer.concat([left, bytes as Buffer]);
+      const whole = left.length - (left.length % frameBytes);
+      const samples = this.#only(new Float32Array(Uint8Array.from(left.subarray(0, whole)).buffer));
+      left = left.subarray(whole);
+      for (const ring of this.rings) await ring.writeAll(samples);
+      this.#count += samples.length;
+    }
+  }
+
+  #only(samples: Float32Array): Float32Array {
+    const channel = this.#channel;
+    if (channel === undefined) return samples;
+    const of = (index: number) =>
+      Float32Array.from({ length: samples.length / 2 }, (_, frame) => samples[2 * frame + index] ?? 0);
+    this.#areDifferent ||= samples.some((sample, at) => at % 2 === 1 && sample !== samples[at - 1]);
+    return of(channel);
+  }
 }
 
 /** How a process ended. */

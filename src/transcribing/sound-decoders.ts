@@ -14,7 +14,8 @@ import { decodeWithFfmpeg, type Ffmpeg } from './ffmpeg.js';
 import { UploadedSound } from './uploaded-sound.js';
 
 export type ToDecoder =
-  | { readonly type: 'open'; readonly kind: SoundKind }
+  /** `channel` is of a mono or stereo file, from 0; absent: all channels are averaged. */
+  | { readonly type: 'open'; readonly kind: SoundKind; readonly channel?: number | undefined }
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   | { readonly type: 'end' }
   /** Names the rings that the sound goes into. It follows `rate`. */
@@ -24,7 +25,8 @@ export type FromDecoder =
   | { readonly type: 'rate'; readonly rate: number }
   /** The bytes were decoded: the next may follow. */
   | { readonly type: 'taken' }
-  | { readonly type: 'done' }
+  /** `channels`: 1 if the file is mono, or if both are the same. */
+  | { readonly type: 'done'; readonly channels: number }
   | { readonly type: 'failed'; readonly code: ErrorCode; readonly message: string };
 
 interface SoundDecodersOptions {
@@ -64,12 +66,14 @@ export class SoundDecoders {
 
   /**
    * Resolves once the rate of the sound is known. Rejects with UNSUPPORTED_MEDIA_TYPE for what cannot be read
-   * here, and as `done`.
+   * here, and as `done`. With a channel, from 0, only that one is decoded, and a file of more than two is
+   * refused.
    */
   async open(
     upload: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
     withCopy = false,
+    channel?: number,
   ): Promise<DecodedSound> {
     if (this.#isClosed) throw new ParleyError('WRONG_STATE', 'the decoders are closed');
     const sound = await UploadedSound.open(upload, signal);
@@ -77,7 +81,7 @@ export class SoundDecoders {
     if (kind === undefined)
       throw unsupported(`the file is no sound that is known here; ${this.kinds} are taken`);
     const { ffmpeg, stallMs = STALL_MS, time } = this.#options;
-    const limits = { signal, withCopy, stallMs, time };
+    const limits = { signal, withCopy, channel, stallMs, time };
     if (!isDecoded(kind)) {
       if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, kind, sound, limits);
       throw unsupported(
@@ -85,7 +89,7 @@ export class SoundDecoders {
       );
     }
     try {
-      const decoded = await this.#decodeHere(kind, sound, signal, withCopy);
+      const decoded = await this.#decodeHere(kind, sound, limits);
       sound.forget();
       return decoded;
     } catch (error) {
@@ -97,15 +101,9 @@ export class SoundDecoders {
     }
   }
 
-  #decodeHere(
-    kind: SoundKind,
-    sound: UploadedSound,
-    signal: AbortSignal,
-    withCopy: boolean,
-  ): Promise<DecodedSound> {
+  #decodeHere(kind: SoundKind, sound: UploadedSound, options: DecodingOptions): Promise<DecodedSound> {
     const thread = this.#take();
-    const { stallMs = STALL_MS, time } = this.#options;
-    const decoding = decodeIn(thread, kind, sound, { signal, withCopy, stallMs, time });
+    const decoding = decodeIn(thread, kind, sound, options);
     const over = () => this.#giveBack(thread);
     void decoding.then(({ done }) => done.then(over, over), over);
     return decoding;
@@ -148,6 +146,7 @@ function unsupported(message: string): ParleyError {
 interface DecodingOptions {
   readonly signal: AbortSignal;
   readonly withCopy: boolean;
+  readonly channel: number | undefined;
   readonly stallMs: number;
   readonly time: Time;
 }
@@ -181,7 +180,7 @@ async function decodeIn(
   });
   done.catch(() => undefined); // the reader of the rings awaits it
   const rings = await Promise.race([run.rings, done.then(() => run.rings)]);
-  return { ...rings, done };
+  return { ...rings, channels: () => run.channels, done };
 }
 
 /** One sound in a thread. */
@@ -195,6 +194,7 @@ class Decoding {
   #rings: readonly PcmRing[] = [];
   #fail: (error: ParleyError) => void = () => undefined;
   #taken: () => void = () => undefined;
+  #channels: number | undefined;
   #isDone = false;
   #isFailed = false;
 
@@ -204,6 +204,10 @@ class Decoding {
     this.rings = new Promise((resolve) => (this.#opened = resolve));
     this.#failed = new Promise((_, reject) => (this.#fail = reject));
     this.#failed.catch(() => undefined); // `send` awaits it
+  }
+
+  get channels(): number | undefined {
+    return this.#channels;
   }
 
   get isComplete(): boolean {
@@ -223,6 +227,7 @@ class Decoding {
       this.fail(new ParleyError(message.code, message.message, { field: 'file' }));
     if (message.type === 'done') {
       this.#isDone = true;
+      this.#channels = this.#options.channel === undefined ? undefined : message.channels;
       for (const ring of this.#rings) ring.end();
       this.#taken();
     }
@@ -230,7 +235,7 @@ class Decoding {
 
   /** Sends the sound piece by piece. Rejects if it cannot be decoded. */
   async send(kind: SoundKind, sound: UploadedSound): Promise<void> {
-    this.#post({ type: 'open', kind });
+    this.#post({ type: 'open', kind, channel: this.#options.channel });
     try {
       for await (const bytes of sound.pieces()) await this.#exchange({ type: 'bytes', bytes });
       await this.#exchange({ type: 'end' });

@@ -15,14 +15,24 @@ export function headOf(format: SubtitleFormat): string {
 }
 
 /** @param index number of the cue, from 1 */
-export function srtCue({ beginMs, endMs, lines }: Cue, index: number): string {
-  return `${index}\n${timestamp(beginMs, ',')} --> ${timestamp(endMs, ',')}\n${lines.join('\n')}\n\n`;
+export function srtCue({ beginMs, endMs, lines, speaker }: Cue, index: number): string {
+  const text = `${speaker === undefined ? '' : srtSpeaker(speaker)}${lines.join('\n')}`;
+  return `${index}\n${timestamp(beginMs, ',')} --> ${timestamp(endMs, ',')}\n${text}\n\n`;
 }
 
-/** With `isWordLevel` each word after the first has its own time in the text (WebVTT section 4.2.2). */
-export function vttCue({ beginMs, endMs, lines, words }: Cue, isWordLevel = false): string {
+/** The text before the first line of a speaker's cue: SubRip has no field for it. */
+export function srtSpeaker(speaker: string): string {
+  return `${speaker}: `;
+}
+
+/**
+ * A speaker is the voice of the text (WebVTT section 4.2.2). With `isWordLevel` each word after the
+ * first has its own time.
+ */
+export function vttCue({ beginMs, endMs, lines, words, speaker }: Cue, isWordLevel = false): string {
   const text = isWordLevel ? timedLines(lines, words, { beginMs, endMs }) : lines.map(escaped).join('\n');
-  return `${timestamp(beginMs, '.')} --> ${timestamp(endMs, '.')}\n${text}\n\n`;
+  const voice = speaker === undefined ? '' : `<v ${escaped(speaker)}>`;
+  return `${timestamp(beginMs, '.')} --> ${timestamp(endMs, '.')}\n${voice}${text}\n\n`;
 }
 
 /** `HH:MM:SS.mmm`; hours may have more digits. */

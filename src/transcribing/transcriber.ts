@@ -20,6 +20,8 @@ import { placeWords, shareTime, type TimedText } from './timed-text.js';
 export interface TranscriptionRequest {
   /** The bytes of a sound file, read no faster than they are recognised. */
   readonly upload: AsyncIterable<Uint8Array>;
+  /** One channel of a mono or stereo file, from 0; absent: all channels are averaged. */
+  readonly channel?: number | undefined;
   /** BCP 47 tag; absent: it is found. */
   readonly language?: string | undefined;
   readonly context?: string | undefined;
@@ -44,6 +46,8 @@ export interface TranscribedPiece extends TimedText {
 export interface TranscriptionEnd {
   /** Length of the sound. */
   readonly seconds: number;
+  /** Of a request with a channel: 1 if the file is mono, or if both are the same. Else undefined. */
+  readonly channels?: number | undefined;
   /** Milliseconds that the request waited for its turn. */
   readonly queuedMs: number;
   /** Milliseconds from its turn to the first text; undefined if there was none. */
@@ -140,7 +144,7 @@ export class Transcriber {
       const aligner = request.times === 'aligned' && this.canAlign ? this.#parts.aligner : undefined;
       const isSearched = request.isTimed !== false && speech !== undefined && recogniser.needsSpeech !== true;
       const isKept = aligner !== undefined || isSearched;
-      const sound = await decoders.open(request.upload, given.signal, isKept);
+      const sound = await decoders.open(request.upload, given.signal, isKept, request.channel);
       const run = new Transcribing(this.#parts, request, {
         sound,
         aligner,
@@ -149,7 +153,8 @@ export class Transcriber {
       });
       try {
         const seconds = await run.finish();
-        return { seconds, queuedMs: began - came, firstTextMs, workMs: now() - began };
+        const channels = sound.channels();
+        return { seconds, channels, queuedMs: began - came, firstTextMs, workMs: now() - began };
       } finally {
         giveUp();
         await run.close();

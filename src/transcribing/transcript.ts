@@ -10,6 +10,8 @@ export interface TimedStretch {
   readonly text: string;
   readonly beginSeconds: number;
   readonly endSeconds: number;
+  /** Absent: speakers were not told apart. */
+  readonly speaker?: string;
 }
 
 /** `accurate`: the aligner's. `fast`: shared out by length. `mixed`: some pieces could not be aligned. */

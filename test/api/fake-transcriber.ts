@@ -29,6 +29,8 @@ export class FakeTranscriber {
   canAlign = true;
   readonly asked: Asked[] = [];
   pieces: readonly TranscribedPiece[] = [piece('Hello there. How are you?', 0, 3)];
+  /** Pieces of the second channel, where one channel is asked for; undefined: the file is mono. */
+  secondPieces: readonly TranscribedPiece[] | undefined;
   /** Thrown after the pieces. */
   failure: ParleyError | undefined;
   /** Thrown before the upload is read. */
@@ -45,13 +47,17 @@ export class FakeTranscriber {
     this.asked.push(asked);
     if (this.refusal !== undefined) throw this.refusal;
     for await (const bytes of request.upload) asked.bytes = Buffer.concat([asked.bytes, bytes]);
-    for (const one of this.pieces) onPiece(one);
+    const pieces = request.channel === 1 ? (this.secondPieces ?? []) : this.pieces;
+    for (const one of pieces) onPiece(one);
     const gone = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new ParleyError('ABORTED', 'not wanted')));
     });
     gone.catch(() => undefined);
     await Promise.race([this.until, gone]);
     if (this.failure !== undefined) throw this.failure;
-    return { seconds: this.pieces.at(-1)?.endSeconds ?? 0, queuedMs: 1, firstTextMs: 2, workMs: 3 };
+    const seconds = pieces.at(-1)?.endSeconds ?? 0;
+    const ofFile = this.secondPieces === undefined ? 1 : 2;
+    const channels = request.channel === undefined ? undefined : ofFile;
+    return { seconds, channels, queuedMs: 1, firstTextMs: 2, workMs: 3 };
   }
 }

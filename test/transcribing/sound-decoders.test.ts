@@ -15,6 +15,7 @@ import { randomFrom } from '../api/mutations.js';
 import { rejectionsOf } from '../fakes/rejections.js';
 import { until } from '../fakes/until.js';
 import { KINDS, OTHER_KINDS, sampleFile, TONE_HZ, toneWav } from '../voices/voice-samples.js';
+import { channelsAu, channelsWav, tone } from './two-channels.js';
 
 // Files of others are none of this test's business.
 const folder = mkdtempSync(join(tmpdir(), 'parley-decoders-'));
@@ -256,4 +257,45 @@ test('a decoder thread that states an impossible rate fails its sound, and the p
     assert.equal(rejections.length, 1);
     assert.match(String(rejections[0]), /Defect: sound file: the sample rate/);
   }
+});
+
+const KINDS_OF_CHANNELS = [
+  ['here', channelsWav],
+  ['by ffmpeg', channelsAu],
+] as const;
+for (const [where, fileOf] of KINDS_OF_CHANNELS) {
+  test(`one channel of a stereo file is decoded by itself, ${where}`, async (t) => {
+    const decoders = open(t, findFfmpeg());
+    const read = async (file: Uint8Array, channel?: number) => {
+      const { ring, channels, done } = await decoders.open(upload(file), NEVER, false, channel);
+      const samples = await readAll(ring);
+      await done;
+      const snrDb = (hz: number) => fitTone(samples.subarray(4000, 12_000), hz, ring.rate).snrDb;
+      ring.close();
+      return { channels: channels(), seconds: samples.length / ring.rate, snrDb };
+    };
+    const [low, high] = [tone(440, 1), tone(1000, 1)];
+    const stereo = fileOf([low, high]);
+    const [left, right] = [await read(stereo, 0), await read(stereo, 1)];
+    assert.deepEqual([left.channels, right.channels, left.seconds, right.seconds], [2, 2, 1, 1]);
+    assert.ok(left.snrDb(440) > 50 && right.snrDb(1000) > 50);
+    assert.equal((await read(stereo)).channels, undefined);
+    assert.equal((await read(fileOf([low]), 0)).channels, 1, 'mono');
+    assert.equal((await read(fileOf([low, low]), 0)).channels, 1, 'the same in both');
+  });
+}
+
+test('a channel of a file with more than two is refused, and their mix is not', async (t) => {
+  const decoders = open(t);
+  const file = channelsWav([tone(440, 0.1), tone(500, 0.1), tone(600, 0.1)]);
+  const opened = await decoders.open(upload(file), NEVER, false, 0);
+  await assert.rejects(opened.done, {
+    code: 'AUDIO_INVALID',
+    message: 'the file has 3 channels: speakers are told apart in a file of two',
+  });
+  opened.ring.close();
+  const { ring, done } = await decoders.open(upload(file), NEVER);
+  assert.equal((await readAll(ring)).length, 1600);
+  await done;
+  ring.close();
 });

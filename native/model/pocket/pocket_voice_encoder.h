@@ -35,7 +35,7 @@ class PocketVoiceEncoder {
   // Stages: "model.N" of every convolution and residual unit, "encoder_transformer" and "downsample".
   void SetTap(const Tap& tap);
 
-  // What is refused of a recording, and how it comes to the encoder's rate.
+  // The limits on a recording, and the filter that brings it to the encoder's rate.
   RecordingRules Rules() const;
   // Positions of the voice of so many samples at the encoder's rate.
   size_t PositionsOf(size_t samples) const { return lead_.size() / width_ + FramesOf(samples); }

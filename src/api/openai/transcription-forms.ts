@@ -7,7 +7,10 @@ import type { TimedStretch } from '../../transcribing/transcript.js';
 import { fieldsJson, fieldsSchema, type JsonField } from '../http/json-fields.js';
 import { listOf, NUMBER, object, STRING } from '../http/json-schema.js';
 
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
+/** A transcript by speakers. */
+export const BY_SPEAKER = 'diarized_json';
+
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', BY_SPEAKER] as const;
 
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
@@ -40,6 +43,8 @@ export function writeTranscript(
       return asJson(fieldsJson(SHORT_FIELDS, transcript));
     case 'verbose_json':
       return asJson(fieldsJson(VERBOSE_FIELDS, { transcript, options }));
+    case BY_SPEAKER:
+      return asJson(fieldsJson(DIARIZED_FIELDS, transcript));
     case 'text':
       return { contentType: 'text/plain; charset=utf-8', body: `${transcript.text}\n` };
     case 'srt': {
@@ -85,12 +90,37 @@ const SEGMENT: readonly JsonField<TimedStretch & { readonly id: number }>[] = [
   ['avg_logprob', NUMBER, () => 0],
   ['compression_ratio', NUMBER, ({ text }) => compressionRatio(text)],
   ['no_speech_prob', NUMBER, () => 0],
+  ['speaker?', STRING, ({ speaker }) => speaker],
 ];
 
 const WORD: readonly JsonField<TimedStretch>[] = [
   ['word', STRING, ({ text }) => text],
   ['start', SECONDS, ({ beginSeconds }) => rounded(beginSeconds)],
   ['end', SECONDS, ({ endSeconds }) => rounded(endSeconds)],
+  ['speaker?', STRING, ({ speaker }) => speaker],
+];
+
+const SPEAKER_SEGMENT: readonly JsonField<TimedStretch & { readonly id: number }>[] = [
+  ['type', { type: 'string', enum: ['transcript.text.segment'] }, () => 'transcript.text.segment'],
+  ['id', STRING, ({ id }) => `seg_${String(id).padStart(3, '0')}`],
+  ['start', SECONDS, ({ beginSeconds }) => rounded(beginSeconds)],
+  ['end', SECONDS, ({ endSeconds }) => rounded(endSeconds)],
+  ['text', STRING, ({ text }) => text],
+  ['speaker', STRING, ({ speaker }) => speaker],
+];
+
+/** The fields of `diarized_json`. */
+export const DIARIZED_FIELDS: readonly JsonField<WrittenTranscript>[] = [
+  ['task', { type: 'string', enum: ['transcribe'] }, ({ task }) => task],
+  ['duration', NUMBER, ({ seconds }) => rounded(seconds)],
+  ['text', STRING, ({ text }) => text],
+  [
+    'segments',
+    listOf(fieldsSchema(SPEAKER_SEGMENT)),
+    ({ sentences }) =>
+      sentences().map((sentence, n) => fieldsJson(SPEAKER_SEGMENT, { ...sentence, id: n + 1 })),
+  ],
+  ['usage', fieldsSchema(USAGE), (transcript) => fieldsJson(USAGE, transcript)],
 ];
 
 interface Verbose {

@@ -23,7 +23,7 @@ export interface TranscriptionLog {
 
 export function completeLog(
   facts: TranscriptionLog | null,
-  transcript: Transcript,
+  transcript: Pick<Transcript, 'languages' | 'times' | 'text'>,
   end: TranscriptionEnd,
 ): void {
   if (facts === null) return;

@@ -4,8 +4,11 @@ import { ParleyError } from '../../errors.js';
 import { tagOfStated } from '../../speaking/language-plan.js';
 import { CUE_RULES, type CueRules } from '../../transcribing/cues.js';
 import type { FileUpload } from '../http/file-upload.js';
-import type { TranscriptFormat } from './transcription-forms.js';
-import { BY_SPEAKER, IGNORED_FIELDS } from './transcription-schema.js';
+import { srtSpeaker } from '../../transcribing/subtitle-files.js';
+import { BY_SPEAKER, type TranscriptFormat } from './transcription-forms.js';
+import { IGNORED_FIELDS } from './transcription-schema.js';
+
+const LEAST_COLUMNS = 10;
 
 export interface TranscriptionOptions {
   readonly task: 'transcribe' | 'translate';
@@ -19,6 +22,8 @@ export interface TranscriptionOptions {
   readonly words: boolean;
   readonly segments: boolean;
   readonly rules: CueRules;
+  /** Names of the speakers of the two channels; undefined: speakers are not told apart. */
+  readonly speakers: readonly [string, string] | undefined;
   readonly stream: boolean;
   readonly progress: boolean;
   /** Fields that make no difference. */
@@ -33,7 +38,8 @@ interface Fields {
   readonly source_language?: string;
   readonly prompt?: string;
   readonly keywords?: readonly string[];
-  readonly response_format?: TranscriptFormat | typeof BY_SPEAKER;
+  readonly response_format?: TranscriptFormat;
+  readonly speaker_labels?: readonly string[];
   readonly temperature?: number;
   readonly timestamp_granularities?: readonly ('word' | 'segment')[];
   readonly include?: readonly ('logprobs' | 'progress')[];
@@ -53,23 +59,26 @@ interface AlignerFacts {
   readonly alignedLanguages?: readonly string[];
 }
 
-/** Throws INVALID_FIELD, and CAPABILITY_MISSING for a transcript by speakers. */
+/** Throws INVALID_FIELD. */
 export function readTranscription({ fields, names }: Upload, aligner: AlignerFacts): TranscriptionOptions {
   const asked = fields as Fields;
   const { language, languages = [], stream = false, include = [] } = asked;
-  const format = formatOf(asked);
+  const { response_format: format = 'json' } = asked;
+  const speakers = speakersOf(asked);
   const granularities = asked.timestamp_granularities ?? [];
   const segments =
     granularities.includes('segment') || (format === 'verbose_json' && granularities.length === 0);
   const words = granularities.includes('word');
-  const hasTimes =
-    format === 'srt' || format === 'vtt' || ((format === 'verbose_json' || stream) && (segments || words));
+  const isTimed = format === 'srt' || format === 'vtt' || format === BY_SPEAKER;
+  const hasTimes = isTimed || ((format === 'verbose_json' || stream) && (segments || words));
   const only = languages.length === 1 ? languages[0] : undefined;
   const times = hasTimes ? timesOf(asked, aligner) : undefined;
   const tag = tagIn(language ?? only);
   return {
     task: 'transcribe',
     ...commonOf(asked),
+    rules: speakers === undefined ? rulesOf(asked) : besideName(rulesOf(asked), format, speakers),
+    speakers,
     language: tag,
     format,
     times,
@@ -83,6 +92,7 @@ export function readTranscription({ fields, names }: Upload, aligner: AlignerFac
       ...(isUnaligned(tag, times, aligner) ? [language === undefined ? 'languages' : 'language'] : []),
       ...(include.includes('logprobs') ? ['include=logprobs'] : []),
       ...(languages.length > 1 ? ['languages'] : []),
+      ...(asked.speaker_labels !== undefined && speakers === undefined ? ['speaker_labels'] : []),
     ],
   };
 }
@@ -93,13 +103,15 @@ export function readTranslation(
   aligner: AlignerFacts,
 ): { readonly options: TranscriptionOptions; readonly target: string } {
   const asked = fields as Fields;
-  const format = formatOf(asked);
+  const format = translatedFormat(asked);
   const hasTimes = format !== 'json' && format !== 'text';
   const times = hasTimes ? timesOf(asked, aligner) : undefined;
   const language = tagIn(asked.source_language);
   const options = {
     task: 'translate',
     ...commonOf(asked),
+    rules: rulesOf(asked),
+    speakers: undefined,
     language,
     format,
     times,
@@ -138,13 +150,37 @@ function isUnaligned(
 }
 
 function commonOf(asked: Fields) {
-  return { model: asked.model, context: contextOf(asked), rules: rulesOf(asked) };
+  return { model: asked.model, context: contextOf(asked) };
 }
 
-function formatOf({ response_format: format = 'json' }: Fields): TranscriptFormat {
+const FORMATS_WITH_NAMES: readonly TranscriptFormat[] = ['verbose_json', 'srt', 'vtt'];
+
+/** Undefined where speakers are not told apart. Throws INVALID_FIELD for a stream by speakers. */
+function speakersOf(asked: Fields): readonly [string, string] | undefined {
+  const { response_format: format = 'json', speaker_labels: labels, stream } = asked;
+  const isWanted = format === BY_SPEAKER || (labels !== undefined && FORMATS_WITH_NAMES.includes(format));
+  if (!isWanted) return undefined;
+  if (stream === true) {
+    const message = '"stream" must be false if speakers are told apart: their texts are joined at the end';
+    throw new ParleyError('INVALID_FIELD', message, { field: 'stream' });
+  }
+  const [first = 'A', second = first === 'B' ? 'A' : 'B'] = labels ?? [];
+  if (first !== second) return [first, second];
+  const field = 'speaker_labels';
+  throw new ParleyError('INVALID_FIELD', `"${field}" must be two different names`, { field });
+}
+
+/** SubRip has the name in the first line of a cue: the name and the text share its columns. */
+function besideName(rules: CueRules, format: TranscriptFormat, speakers: readonly string[]): CueRules {
+  if (format !== 'srt') return rules;
+  const longest = Math.max(...speakers.map((speaker) => srtSpeaker(speaker).length));
+  return { ...rules, maxLineColumns: Math.max(LEAST_COLUMNS, rules.maxLineColumns - longest) };
+}
+
+function translatedFormat({ response_format: format = 'json' }: Fields): TranscriptFormat {
   if (format !== BY_SPEAKER) return format;
-  const message = `"response_format" must not be "${BY_SPEAKER}": this server does not tell speakers apart`;
-  throw new ParleyError('CAPABILITY_MISSING', message, { field: 'response_format' });
+  const message = `"response_format" of a translation must not be "${BY_SPEAKER}"`;
+  throw new ParleyError('INVALID_FIELD', message, { field: 'response_format' });
 }
 
 function tagIn(language: string | undefined): string | undefined {

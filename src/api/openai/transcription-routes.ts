@@ -12,11 +12,12 @@ import {
   type TranscriptionEnd,
 } from '../../transcribing/transcriber.js';
 import { translateCues, translateSentences } from '../../transcribing/translated-transcript.js';
+import { SpeakersTranscript } from '../../transcribing/speakers-transcript.js';
 import { Transcript } from '../../transcribing/transcript.js';
 import type { Translator } from '../../transcribing/translator.js';
 import { type FileUpload, readUpload, takeUploads, type UploadRules } from '../http/file-upload.js';
 import { untilGone } from '../http/reply-connection.js';
-import { SpoolSpace } from '../http/spool.js';
+import { Spool, SpoolSpace } from '../http/spool.js';
 import type { ModelNames } from '../speech/speech-request.js';
 import { completeLog } from './transcription-log.js';
 import { rounded, type WrittenTranscript, writeTranscript } from './transcription-forms.js';
@@ -149,6 +150,8 @@ class TranscriptionHandler {
 
   transcribe(upload: FileUpload, exchange: Exchange): Promise<FastifyReply> {
     const options = readTranscription(upload, this.#own.transcriber);
+    if (options.speakers !== undefined)
+      return this.#writeSpeakers(upload, exchange, options, options.speakers);
     return this.#write(upload, exchange, options, (transcript, { seconds }) =>
       Promise.resolve(writtenOf(transcript, seconds)),
     );
@@ -189,11 +192,46 @@ class TranscriptionHandler {
       .send(body);
   }
 
+  /** Each channel of a stereo file is a speaker. They are recognised one after the other. */
+  async #writeSpeakers(
+    upload: FileUpload,
+    exchange: Exchange,
+    options: TranscriptionOptions,
+    [first, second]: readonly [string, string],
+  ): Promise<FastifyReply> {
+    const { request, reply } = exchange;
+    const kept = new Spool(this.#space);
+    try {
+      const isSubtitle = options.format === 'srt' || options.format === 'vtt';
+      const open = () => new Transcript(isSubtitle ? options.rules : undefined);
+      const [left, right] = [open(), open()];
+      const bytes = keptIn(kept, upload.bytes);
+      let end = await this.#run(exchange, { bytes }, options, (piece) => left.add(piece), 0);
+      const speakers = [{ label: first, transcript: left }];
+      if (end.channels === 2) {
+        const again = { bytes: kept.read() };
+        const last = await this.#run(exchange, again, options, (piece) => right.add(piece), 1);
+        end = afterBoth(end, last);
+        speakers.push({ label: second, transcript: right });
+      }
+      const transcript = new SpeakersTranscript(speakers);
+      completeLog(request.transcriptionLog, transcript, end);
+      const { contentType, body } = writeTranscript(writtenOf(transcript, end.seconds), options);
+      return await reply
+        .headers(headersOf(request, options, { transcript, end }))
+        .type(contentType)
+        .send(body);
+    } finally {
+      await kept.close();
+    }
+  }
+
   async #run(
     { request, signal }: Exchange,
     upload: Pick<FileUpload, 'bytes'>,
     options: TranscriptionOptions,
     onPiece: (piece: TranscribedPiece) => void,
+    channel?: number,
   ): Promise<TranscriptionEnd> {
     const { model, language, context, times, format, stream } = options;
     this.#parts.models.check(model);
@@ -208,6 +246,7 @@ class TranscriptionHandler {
     return this.#own.transcriber.transcribe(
       {
         upload: upload.bytes,
+        channel,
         language,
         context,
         times: times === 'accurate' ? 'aligned' : 'shared',
@@ -232,7 +271,26 @@ async function* counted(
   }
 }
 
-function writtenOf(transcript: Transcript, seconds: number): WrittenTranscript {
+/** Keeps the bytes that are read. */
+async function* keptIn(spool: Spool, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of bytes) {
+    await spool.write(piece);
+    yield piece;
+  }
+}
+
+/** The figures of two recognitions, one after the other. */
+function afterBoth(first: TranscriptionEnd, last: TranscriptionEnd): TranscriptionEnd {
+  return {
+    seconds: Math.max(first.seconds, last.seconds),
+    channels: first.channels,
+    queuedMs: first.queuedMs + last.queuedMs,
+    firstTextMs: first.firstTextMs ?? (last.firstTextMs && first.workMs + last.queuedMs + last.firstTextMs),
+    workMs: first.workMs + last.workMs,
+  };
+}
+
+function writtenOf(transcript: Transcript | SpeakersTranscript, seconds: number): WrittenTranscript {
   const { text, languages } = transcript;
   return {
     task: 'transcribe',
@@ -269,7 +327,7 @@ async function translated(
 function headersOf(
   request: FastifyRequest,
   { times, ignored }: TranscriptionOptions,
-  { transcript, end }: { readonly transcript: Transcript; readonly end: TranscriptionEnd },
+  { transcript, end }: { readonly transcript: Pick<Transcript, 'times'>; readonly end: TranscriptionEnd },
 ): Record<string, string> {
   const queue = written(end.queuedMs);
   const infer = written(end.workMs);

@@ -17,10 +17,7 @@ import {
 } from '../http/json-schema.js';
 import { FILE_TYPES } from '../http/file-upload.js';
 import { LANGUAGE_FIELD, MODEL_FIELD } from '../speech/speech-schema.js';
-import { SHORT_FIELDS, TRANSCRIPT_FORMATS, VERBOSE_FIELDS } from './transcription-forms.js';
-
-/** A transcript by speakers; it needs diarization. */
-export const BY_SPEAKER = 'diarized_json';
+import { DIARIZED_FIELDS, SHORT_FIELDS, TRANSCRIPT_FORMATS, VERBOSE_FIELDS } from './transcription-forms.js';
 
 const SUBTITLE_FIELDS: Readonly<Record<string, JsonSchema>> = {
   timestamps: {
@@ -60,7 +57,7 @@ const COMMON_FIELDS: Readonly<Record<string, JsonSchema>> = {
     items: { type: 'string', maxLength: CONTEXT_LIMITS.keyword },
     description: 'words that may be said: names, terms',
   },
-  response_format: { type: 'string', enum: [...TRANSCRIPT_FORMATS, BY_SPEAKER], default: 'json' },
+  response_format: { type: 'string', enum: [...TRANSCRIPT_FORMATS], default: 'json' },
   temperature: {
     type: 'number',
     minimum: 0,
@@ -89,6 +86,15 @@ export const TRANSCRIPTION_FORM: JsonSchema = {
       ...listOf(LANGUAGE_FIELD),
       maxItems: 20,
       description: 'one entry is another name of `language`',
+    },
+    speaker_labels: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 2,
+      items: { type: 'string', pattern: '^[^\\p{Cc}]{1,40}$' },
+      description:
+        'names of the speakers of the left and the right channel, A and B by default. With it, `verbose_json`, `srt` and `vtt` name the speakers as well; `diarized_json` always does',
+      'x-must-be': 'one or two names of at most 40 characters without line breaks',
     },
     timestamp_granularities: {
       type: 'array',
@@ -120,7 +126,7 @@ export const IGNORED_FIELDS = [
 ] as const;
 
 const TRANSCRIPT = {
-  anyOf: [fieldsSchema(SHORT_FIELDS), fieldsSchema(VERBOSE_FIELDS)],
+  anyOf: [fieldsSchema(SHORT_FIELDS), fieldsSchema(VERBOSE_FIELDS), fieldsSchema(DIARIZED_FIELDS)],
 } satisfies JsonSchema;
 
 const EVENTS = `\`transcript.text.delta\` with the text as it goes on, \`transcript.text.segment\` with times and

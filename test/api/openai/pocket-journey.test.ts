@@ -153,3 +153,28 @@ test('names of OpenAI and Qwen, and names and ids of ElevenLabs, have a voice of
   assert.deepEqual([one.status, id, name], [200, 'pNInz6obpgDQGcFmaJgB', 'george']);
   assert.equal((await fetch(`${both.url}/v1/voices/21m00Tcm4TlvDq8ikWAN`)).status, 404);
 });
+
+test('the letters of a text are timed by an estimate, in order and within the sound', async () => {
+  const text = 'Good morning, thank you for calling. How may I help?';
+  const answer = await fetch(`${server.url}/v1/text-to-speech/alba/with-timestamps?output_format=pcm_24000`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text, seed: 5 }),
+  });
+  assert.equal(answer.status, 200);
+  const { audio_base64: sound, alignment } = (await answer.json()) as {
+    readonly audio_base64: string;
+    readonly alignment: Readonly<Record<'characters', readonly string[]>> &
+      Readonly<Record<'character_start_times_seconds' | 'character_end_times_seconds', readonly number[]>>;
+  };
+  const seconds = Buffer.from(sound, 'base64').length / 2 / RATE;
+  const starts = alignment.character_start_times_seconds;
+  const ends = alignment.character_end_times_seconds;
+  assert.equal(alignment.characters.join(''), text);
+  assert.deepEqual([starts.length, ends.length], [text.length, text.length]);
+  for (const [n, end] of ends.entries()) assert.ok((starts[n] ?? NaN) <= end && end <= seconds + 0.001);
+  for (const [n, start] of starts.slice(1).entries()) assert.ok((starts[n] ?? NaN) <= start);
+  // The second sentence begins behind the first one, and not at its beginning.
+  assert.ok((starts[text.indexOf('How')] ?? 0) > (starts[text.indexOf('calling')] ?? NaN));
+  assert.ok((starts[text.indexOf('calling')] ?? 0) > 0);
+});

@@ -375,9 +375,10 @@ test('what a server cannot do is refused by name', async (t) => {
   const untranslated = await post(mute, TRANSLATIONS);
   assert.equal(untranslated.status, 501);
   assert.equal(errorIn(await untranslated.text()).message, 'this server does not translate');
-  const diarized = await post(mute, TRANSCRIPTIONS, { response_format: 'diarized_json' });
-  assert.equal(diarized.status, 501);
-  assert.match(errorIn(await diarized.text()).message, /"diarized_json".* speakers/);
+  const { url: able } = await openEars(t);
+  const diarized = await post(able, TRANSLATIONS, { response_format: 'diarized_json' });
+  assert.equal(diarized.status, 400);
+  assert.match(errorIn(await diarized.text()).message, /of a translation must not be "diarized_json"/);
 });
 
 for (const [name, value, message] of [
