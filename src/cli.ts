@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
 import { MODELS_USAGE, modelsCommand } from './models/models-command.js';
-import { PULL_USAGE, pullCommand } from './models/pull-command.js';
+import { PULL_HELP, PULL_USAGE, pullCommand } from './models/pull-command.js';
 import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { withLexicon } from './speaking/lexicon-file.js';
 import { stated } from './stated.js';
@@ -32,6 +32,8 @@ const USAGE = `usage: parley [--host ADDRESS] [--port PORT]    starts the server
        ${SPEAK_USAGE}
        ${PULL_USAGE}
        ${MODELS_USAGE}
+For a machine without a GPU, parley pull light fetches pocket-en (a voice), moonshine-small-en (a recogniser) and
+turn-en (ends of turns), all for English. parley pull --help lists the models for other languages.
 The page public/docs/configuration.md lists the environment variables; --host and --port override HOST and PORT.
 `;
 
@@ -41,7 +43,7 @@ const COMMAND_USAGE: Readonly<Record<string, string>> = {
   normalize: NORMALIZE_USAGE,
   speak: SPEAK_USAGE,
   models: MODELS_USAGE,
-  pull: PULL_USAGE,
+  pull: PULL_HELP,
 };
 
 /**

@@ -55,6 +55,14 @@ test('--help tells the usage, --version the version', async () => {
   assert.deepEqual(await read(['--version']), { asked: { status: 0 }, out: `parley ${version}\n`, err: '' });
 });
 
+test('--help names the models for a machine without a GPU, and pull --help all models', async () => {
+  const { out } = await read(['--help']);
+  assert.match(out, /parley pull light fetches pocket-en .*, moonshine-small-en .* and\nturn-en /);
+  const pull = await read(['pull', '--help']);
+  for (const name of ['qwen3-tts-0.6b', 'pocket-de', 'moonshine-small-ja', 'turn-23', 'light'])
+    assert.match(pull.out, new RegExp(`^NAME is .*\\b${name}\\b`, 'm'));
+});
+
 test('anything else is refused with what was wrong and the usage, status 64', async () => {
   const wrong: [args: string[], what: RegExp][] = [
     [['--bogus'], /--bogus/],

@@ -434,7 +434,7 @@ export const SECTIONS = {
     },
     TURN_MODEL: {
       meaning:
-        'model that hears whether a caller has finished; auto: the pulled ones (npm run parley -- pull turn-en turn-23), by the language of the call; not used with END_OF_TURN_MODULE',
+        'model that hears whether a caller has finished; auto: the pulled ones (npm run parley -- pull turn-en, or turn-23), by the language of the call; not used with END_OF_TURN_MODULE',
       default: 'auto',
       values: 'auto, none, turn-en, turn-23 or an ONNX file',
     },

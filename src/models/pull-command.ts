@@ -24,13 +24,12 @@ import type { Fetch } from './retrying-http.js';
 
 export const PULL_USAGE = 'parley pull NAME[@REVISION] [--voices all|NAME,...]';
 
-const USAGE = `usage: ${PULL_USAGE}
+export const PULL_HELP = `${PULL_USAGE}
 NAME is owner/name on the hub, or one of: ${knownNames()}.
 light stands for ${(SETS.light ?? []).join(', ')}: speech and hearing in English on a CPU.
 --voices: of a Pocket TTS model, all its voices, or these besides the first four.
 HF_TOKEN is sent to the hub; HF_ENDPOINT is the address of another hub, and MOONSHINE_ENDPOINT that of another
-server with models of Moonshine; HF_HOME is the folder of the cache.
-`;
+server with models of Moonshine; HF_HOME is the folder of the cache.`;
 const USAGE_STATUS = 2;
 const INTERRUPTED_STATUS = 130; // as a shell reports SIGINT
 
@@ -72,7 +71,7 @@ export async function pullCommand(
   try {
     asked = askedIn(args);
   } catch (error) {
-    output.err(`parley: ${(error as Error).message}\n${USAGE}`);
+    output.err(`parley: ${(error as Error).message}\nusage: ${PULL_HELP}\n`);
     return USAGE_STATUS;
   }
   const progress = new ProgressLine({ write: output.err, columns: output.columns }, time);
