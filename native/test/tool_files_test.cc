@@ -6,6 +6,7 @@
 
 #include "test/check.h"
 #include "test/checkpoint_copy.h"
+#include "test/golden_vectors.h"
 #include "tools/options.h"
 #include "tools/wav_file.h"
 
@@ -97,6 +98,22 @@ void WhatIsWrittenIsReadAgain() {
   }
 }
 
+void SamplesAreRoundedAsByThePackageOfPocketTts() {
+  TempFolder folder;
+  const test::GoldenVectors golden("pcm16", "pocket");
+  const std::vector<float> samples = golden.Read("samples");
+  WriteWav(folder / "a.wav", {samples, 24000}, Rounding::kTowardsZero);
+  const std::string bytes = test::ReadAll(folder / "a.wav");
+  const size_t head = bytes.size() - 2 * samples.size();
+  std::vector<int32_t> written;
+  for (size_t n = 0; n < samples.size(); n++) {
+    int16_t sample;
+    std::memcpy(&sample, bytes.data() + head + 2 * n, sizeof(sample));
+    written.push_back(sample);
+  }
+  CHECK(written == golden.Read<int32_t>("pcm"));
+}
+
 // Two hours of 96 kHz, more than may be read as a whole.
 void AFileOfAnyLengthIsReadBitByBit() {
   TempFolder folder;
@@ -153,6 +170,8 @@ TEST_GROUP(tool_files) {
       {"options are read, and mistakes named", parley::OptionsAreReadAndMistakesNamed},
       {"every width of sample is read", parley::EveryWidthOfSampleIsRead},
       {"what is written is read again", parley::WhatIsWrittenIsReadAgain},
+      {"samples are rounded as by the package of Pocket TTS",
+       parley::SamplesAreRoundedAsByThePackageOfPocketTts},
       {"a file of any length is read bit by bit", parley::AFileOfAnyLengthIsReadBitByBit},
       {"what is no sound is named", parley::WhatIsNoSoundIsNamed},
   });

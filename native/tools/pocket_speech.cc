@@ -258,7 +258,8 @@ std::string SpeakWithPocket(const Options& options) {
   RefuseOptionsOfOthers(options, true);
   PocketSpeaker speaker(options);
   speaker.SpeakAll(options);
-  WriteWav(options.positional().front(), {speaker.samples(), speaker.rate()});
+  WriteWav(options.positional().front(), {speaker.samples(), speaker.rate()},
+           Rounding::kTowardsZero);  // as the official package writes them
   return speaker.Report();
 }
 

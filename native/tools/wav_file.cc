@@ -126,15 +126,16 @@ Sound ReadWav(const std::string& path) {
   return sound;
 }
 
-void WriteWav(const std::string& path, const Sound& sound) {
+void WriteWav(const std::string& path, const Sound& sound, Rounding rounding) {
   const auto data = static_cast<uint32_t>(2 * sound.samples.size());
   std::string bytes = "RIFF" + LittleBytes(36 + data, 4) + "WAVEfmt " + LittleBytes(16, 4) +
                       LittleBytes(kPcm, 2) + LittleBytes(1, 2) + LittleBytes(sound.rate, 4) +
                       LittleBytes(2 * sound.rate, 4) + LittleBytes(2, 2) + LittleBytes(16, 2) + "data" +
                       LittleBytes(data, 4);
   for (const float sample : sound.samples) {
-    const float clipped = std::min(1.0f, std::max(-1.0f, sample));
-    bytes += LittleBytes(static_cast<uint32_t>(std::lround(clipped * 32767)), 2);
+    const float scaled = std::min(1.0f, std::max(-1.0f, sample)) * 32767;
+    const float whole = rounding == Rounding::kNearest ? std::round(scaled) : std::trunc(scaled);
+    bytes += LittleBytes(static_cast<uint32_t>(static_cast<int32_t>(whole)), 2);
   }
   OutputFile file(path, OutputFile::kReplace);
   file.Write(bytes);

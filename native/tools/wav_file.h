@@ -42,8 +42,10 @@ class WavReader {
 // Reads a whole file of up to 2^28 samples. Throws as WavReader does.
 Sound ReadWav(const std::string& path);
 
-// 16 bits; beyond [-1, 1] is clipped. Throws std::system_error with the path.
-void WriteWav(const std::string& path, const Sound& sound);
+enum class Rounding : uint8_t { kNearest, kTowardsZero };
+
+// Samples of 16 bits; beyond [-1, 1] they are clipped. Throws std::system_error with the path.
+void WriteWav(const std::string& path, const Sound& sound, Rounding rounding = Rounding::kNearest);
 
 }  // namespace parley::tools
 
