@@ -5,14 +5,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { chromium, type Page } from 'playwright-core';
 import { readConfig } from '../../src/config/config.js';
-import { type Server, startServer } from '../../src/main.js';
+import { startServer } from '../../src/main.js';
 import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
 import { until } from '../fakes/until.js';
 import { joined, silence, speech } from '../hearing/sounds.js';
-import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
+import { openMicrophonePage } from './microphone-page.js';
 import { likeness, wavBytes } from './telephone/sound-shape.js';
 import { Transcripts } from './telephone/agent-call.js';
 
@@ -25,66 +24,6 @@ const LEAD_MS = 5000;
 const TAIL_MS = 20_000;
 const LOUD = 0.01; // share of full scale
 const LEAST_PACKETS = 100; // of the answer, which takes more than two seconds
-
-interface Caller {
-  readonly page: Page;
-  /** The call's events so far. */
-  events(): Promise<readonly { readonly type: string; readonly text?: string }[]>;
-  /** The received packets, by the browser's own count. */
-  sound(): Promise<{ readonly packets: number; readonly lost: number }>;
-  /** Loudness of the received track since it came, in frames of about 20 ms. */
-  levels(): Promise<readonly number[]>;
-}
-
-const OPEN = `(async () => {
-  const { Parley } = await import('/parley.js');
-  window.events = [];
-  window.levels = [];
-  window.states = [];
-  const measure = (stream) => {
-    const context = new AudioContext();
-    const analyser = context.createAnalyser();
-    analyser.fftSize = 1024;
-    context.createMediaStreamSource(stream).connect(analyser);
-    const samples = new Float32Array(analyser.fftSize);
-    setInterval(() => {
-      analyser.getFloatTimeDomainData(samples);
-      levels.push(Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length));
-    }, 20);
-  };
-  window.call = await Parley.call({
-    microphone: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
-    on: {
-      message: (message) => events.push(message),
-      state: ({ state }) => states.push(state),
-      sound: measure,
-    },
-  });
-})()`;
-
-async function openPage(t: TestContext, server: Server, microphone: string): Promise<Caller> {
-  const browser = await chromium.launch({
-    executablePath: installedChromium(),
-    args: [
-      ...CHROMIUM_ARGS,
-      '--autoplay-policy=no-user-gesture-required',
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
-      `--use-file-for-fake-audio-capture=${microphone}%noloop`,
-      '--allow-loopback-in-peer-connection',
-    ],
-  });
-  t.after(() => browser.close());
-  const page = await browser.newPage();
-  await page.goto(server.url);
-  await page.evaluate(OPEN);
-  return {
-    page,
-    events: () => page.evaluate('events'),
-    sound: () => page.evaluate('call.figures()'),
-    levels: () => page.evaluate('levels'),
-  };
-}
 
 async function openServer(t: TestContext) {
   const [chat, recogniser] = [await ChatEndpoint.open(t), await TranscriptionServerUnderTest.open(t)];
@@ -110,7 +49,7 @@ test('the speech of a page reaches the model, and the answer is heard in the pag
   const microphone = { samples: joined(silence(LEAD_MS), question, silence(TAIL_MS)), rate: HEARD_RATE };
   writeFileSync(join(folder, 'microphone.wav'), wavBytes(microphone));
   transcripts.next = 'Where is my order?';
-  const caller = await openPage(t, server, join(folder, 'microphone.wav'));
+  const caller = await openMicrophonePage(t, server.url, join(folder, 'microphone.wav'));
   const spoken = async () =>
     (await caller.events()).filter(({ type }) => type === 'utterance.spoken').map(({ text }) => text);
 
