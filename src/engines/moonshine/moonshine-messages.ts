@@ -60,4 +60,5 @@ export type FromMoonshine =
   | { readonly type: 'piece'; readonly id: number; readonly text: string }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'failed'; readonly id: number; readonly code: ErrorCode; readonly message: string }
-  | { readonly type: 'pong'; readonly number: number };
+  /** `runMs`: the time that the present run of a graph has taken. */
+  | { readonly type: 'pong'; readonly number: number; readonly runMs: number };

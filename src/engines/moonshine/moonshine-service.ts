@@ -75,7 +75,7 @@ export class MoonshineService {
         this.#pieces.get(message.id)?.abort();
         return this.#live.get(message.id)?.close();
       case 'ping':
-        return this.#parts.post({ type: 'pong', number: message.number });
+        return this.#parts.post({ type: 'pong', number: message.number, runMs: this.#queue.runMs });
     }
   }
 

@@ -172,10 +172,7 @@ export class MoonshineThread {
     if (this.#isOver) return;
     if (message.type === 'loaded') return this.#load(message);
     if (message.type === 'refused') return this.#refuse(message.message);
-    if (message.type === 'pong') {
-      this.#pongNumber = message.number;
-      return;
-    }
+    if (message.type === 'pong') return this.#takePong(message);
     const held = this.#held.get(message.id);
     if (held === undefined) return;
     if (message.type === 'turn') {
@@ -189,6 +186,13 @@ export class MoonshineThread {
     this.#held.delete(message.id);
     if (message.type === 'failed') held.reject(new ParleyError(message.code, message.message));
     else held.resolve(message.type === 'piece' ? message.text : '');
+  }
+
+  /** A thread may answer while a graph that computes elsewhere never ends. */
+  #takePong({ number, runMs }: Extract<FromMoonshine, { readonly type: 'pong' }>): void {
+    const { stallMs } = this.#options;
+    this.#pongNumber = number;
+    if (runMs >= stallMs) this.kill(`a run of a graph has not ended within ${stallMs} ms`);
   }
 
   #load(facts: ThreadFacts): void {

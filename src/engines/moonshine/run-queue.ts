@@ -23,7 +23,8 @@ interface Waiting {
 export class RunQueue {
   readonly #time: Time;
   readonly #waiting: Waiting[] = [];
-  #isRunning = false;
+  /** Begin of the present run; undefined without one. */
+  #runningSinceMs: number | undefined;
 
   constructor(time: Time) {
     this.#time = time;
@@ -33,6 +34,11 @@ export class RunQueue {
   get oldestMs(): number {
     const oldest = Math.min(...this.#waiting.map(({ work }) => work.sinceMs));
     return this.#waiting.length === 0 ? 0 : this.#time.now() - oldest;
+  }
+
+  /** Milliseconds that the present run has taken; 0 without one. */
+  get runMs(): number {
+    return this.#runningSinceMs === undefined ? 0 : this.#time.now() - this.#runningSinceMs;
   }
 
   /** The graphs, whose runs wait for their turn on behalf of the work that there is then. */
@@ -57,18 +63,18 @@ export class RunQueue {
       if (work.signal.aborted) throw new ParleyError('ABORTED', 'the text is not needed any more');
       return await run();
     } finally {
-      this.#isRunning = false;
+      this.#runningSinceMs = undefined;
       this.#next();
     }
   }
 
   #next(): void {
-    if (this.#isRunning || this.#waiting.length === 0) return;
+    if (this.#runningSinceMs !== undefined || this.#waiting.length === 0) return;
     let first = 0;
     for (const [n, { work }] of this.#waiting.entries())
       if (isBefore(work, this.#waiting[first]?.work)) first = n;
     const [next] = this.#waiting.splice(first, 1);
-    this.#isRunning = true;
+    this.#runningSinceMs = this.#time.now();
     next?.start();
   }
 }

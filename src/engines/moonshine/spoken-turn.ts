@@ -17,6 +17,10 @@ const LONGEST = 14 * RATE;
 const WINDOW = RATE / 10;
 /** A quieter place is no quiet one unless its energy is so much below that of the rest: 3 dB. */
 const LEAST_QUIETER = 0.5;
+/** Samples of a pause that are kept. Where a client ends the turns, a pause may last for hours. */
+const MOST_OF_PAUSE = 2 * RATE;
+/** Samples that a longer pause is cut to. Its last ones may hold the onset of the speech that follows. */
+const LAST_OF_PAUSE = RATE;
 const FIRST_ROOM = 4 * RATE; // samples; it doubles when it is full
 const MOST_WORDS_A_SECOND = 8;
 const SPARE_WORDS = 2; // a single short word has more than eight in a second
@@ -69,6 +73,7 @@ export class SpokenTurn {
     }
     this.#sound.set(samples, this.#count);
     this.#count += samples.length;
+    if (this.#count - this.#limit > MOST_OF_PAUSE) this.#forgetPause();
   }
 
   /** Samples of the segment that is not complete. */
@@ -179,6 +184,12 @@ export class SpokenTurn {
       if (this.#work === undefined) throw new RangeError('no text is being made');
       return this.#work;
     });
+  }
+
+  /** Forgets the silence behind the begin of the pause, up to its last second. */
+  #forgetPause(): void {
+    this.#sound.copyWithin(this.#limit, this.#count - LAST_OF_PAUSE, this.#count);
+    this.#count = this.#limit + LAST_OF_PAUSE;
   }
 
   #nextSegment(place: number): void {
