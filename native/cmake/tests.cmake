@@ -35,7 +35,7 @@ endforeach()
 target_compile_options(kernels_cuda_emulated PRIVATE ${CHECKED_EMULATED})
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/*_test.cc)
-set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|pocket_[a-z]+|prompt|recognition_[a-z_]+|runtime_[a-z_]+|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_(encoder|golden|pieces)|weights|write_[a-z_]+)_test\\.cc$")
+set(SPEECH_TESTS "/(checkpoint|checkpoint_fuzz|codec_[a-z_]+|cuda_[a-z_]+|kernels_[a-z]+|pocket_[a-z]+|prompt|recognition_[a-z_]+|runtime_[a-z_]+|sampling|speech_[a-z_]+|thread_pool|tokenizer|tool_files|transformer|voice_(encoder|golden|pieces|store_memory)|weights|write_[a-z_]+)_test\\.cc$")
 # Under a sanitizer these take from twenty seconds to minutes each; what they run, others do with fewer cases.
 set(LONG_TESTS "/(codec_decoder|cuda_models|cuda_recognition|cuda_speech|codec_sizes|runtime_admission|runtime_qwen|speech_batch|speech_precision|write_checkpoint)_test\\.cc$")
 # ThreadSanitizer alone looks for races among emulated threads, in tests that take a minute together. RACES, by hand, runs all but the
@@ -74,7 +74,7 @@ set(TESTS_OF_cuda "^cuda_")
 set(TESTS_OF_kernels "^(kernels_|sampling$|thread_pool$)")
 set(TESTS_OF_runtime "^runtime_")
 set(TESTS_OF_tools "^(pocket_speech|tool_files|write_checkpoint|write_pocket)$")
-set(TESTS_OF_counted "^(caller_memory|codec_sizes|mux_memory|speech_stream|voice_codec_memory)$")
+set(TESTS_OF_counted "^(caller_memory|codec_sizes|mux_memory|speech_stream|voice_codec_memory|voice_store_memory)$")
 set(TESTS_OF_model "^(checkpoint|codec_|pocket_|prompt$|recognition_|speech_|tokenizer$|transformer$|voice_(encoder|golden|pieces)$|weights$)")
 
 function(room_of name room)

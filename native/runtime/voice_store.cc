@@ -12,15 +12,21 @@ std::shared_ptr<Voice> VoiceStore::Find(const std::string& hash) {
   return place->second->second;
 }
 
+// What may throw comes before what changes the list and the places together.
 void VoiceStore::Keep(const std::string& hash, std::shared_ptr<Voice> voice) {
   if (max_voices_ == 0) return;
   if (Find(hash) != nullptr) {
     voices_.front().second = std::move(voice);
     return;
   }
-  voices_.emplace_front(hash, std::move(voice));
-  places_[hash] = voices_.begin();
-  if (voices_.size() <= max_voices_) return;
+  if (voices_.size() >= max_voices_) EvictLast();
+  std::list<Entry> one;
+  one.emplace_front(hash, std::move(voice));
+  places_.emplace(hash, one.begin());
+  voices_.splice(voices_.begin(), one);
+}
+
+void VoiceStore::EvictLast() {
   outlived_.erase(
       std::remove_if(outlived_.begin(), outlived_.end(), [](const auto& one) { return one.expired(); }),
       outlived_.end());
@@ -29,23 +35,25 @@ void VoiceStore::Keep(const std::string& hash, std::shared_ptr<Voice> voice) {
   voices_.pop_back();
 }
 
-// One recording at a time, and each to its end, so that none is begun twice.
+// One recording at a time, and each to its end, so that none is begun twice. Work that has ended is dropped
+// before its voice is kept, because the store may have no memory for one more.
 Result<std::shared_ptr<Voice>> VoiceStore::Make(const std::string& hash, const Begin& begin) {
   if (work_ == nullptr) {
-    work_ = begin();
     work_hash_ = hash;
+    work_ = begin();
   }
   const bool own = work_hash_ == hash;
   Result<std::shared_ptr<Voice>> made = nullptr;
   try {
     made = work_->Advance();
+    if (made && *made == nullptr) return made;
+    work_.reset();
+    if (made) Keep(work_hash_, *made);
   } catch (const std::exception&) {
     work_.reset();
     if (own) throw;
+    return nullptr;
   }
-  if (made && *made == nullptr) return made;
-  if (made) Keep(work_hash_, *made);
-  work_.reset();
   if (!own) return nullptr;
   return made;
 }

@@ -36,7 +36,8 @@ class VoiceStore {
 
   // Finds a voice and makes it the most recently used one. Null if it is not kept.
   std::shared_ptr<Voice> Find(const std::string& hash);
-  // Replaces a voice of the same hash, and evicts the least recently used voice if there are too many.
+  // Replaces a voice of the same hash, and evicts the least recently used voice if there are too many. Throws
+  // std::bad_alloc; the store then has no voice of this hash that it did not have before.
   void Keep(const std::string& hash, std::shared_ptr<Voice> voice);
   using Begin = std::function<std::unique_ptr<VoiceWork>()>;
   // Does the next part of the work at hand, which `begin` makes for this hash if there is none, and keeps
@@ -56,6 +57,8 @@ class VoiceStore {
 
  private:
   using Entry = std::pair<std::string, std::shared_ptr<Voice>>;
+
+  void EvictLast();
 
   const size_t max_voices_;
   std::list<Entry> voices_;  // most recently used first

@@ -10,6 +10,9 @@ namespace {
 
 thread_local size_t own = 0;
 std::atomic<size_t> all{0};
+thread_local size_t until_failure = 0;  // 0: none fails
+
+bool Fails() { return until_failure > 0 && --until_failure == 0; }
 
 void Count() {
   own++;
@@ -20,6 +23,10 @@ void Count() {
 
 AllocationCounts Allocations() { return {own, all}; }
 
+FailingMemory::FailingMemory(size_t after) { until_failure = after + 1; }
+FailingMemory::~FailingMemory() { until_failure = 0; }
+bool FailingMemory::has_failed() const { return until_failure == 0; }
+
 }  // namespace parley::test
 
 // Not inlined: the compiler would take them for a mismatch.
@@ -27,6 +34,7 @@ AllocationCounts Allocations() { return {own, all}; }
 
 PARLEY_COUNTED void* operator new(size_t bytes) {
   parley::test::Count();
+  if (parley::test::Fails()) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
