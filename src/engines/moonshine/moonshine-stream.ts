@@ -34,6 +34,8 @@ export interface StreamRules {
   readonly commitFrames?: number;
   /** Last tokens on which two passes agree, which are not committed: 1 unless stated. */
   readonly commitReserve?: number;
+  /** A pass with more frames commits no token: the caller may cut the sound there. No limit unless stated. */
+  readonly mostCommitFrames?: number;
   /** False tells endless repetitions as the model gives them. */
   readonly cutsLoops?: boolean;
 }
@@ -86,7 +88,13 @@ export class MoonshineStream {
   constructor(graphs: MoonshineGraphs, config: StreamingConfig, rules: StreamRules) {
     this.#graphs = graphs;
     this.#config = config;
-    this.#rules = { commitFrames: 12, commitReserve: 1, cutsLoops: true, ...rules };
+    this.#rules = {
+      commitFrames: 12,
+      commitReserve: 1,
+      mostCommitFrames: Infinity,
+      cutsLoops: true,
+      ...rules,
+    };
   }
 
   /** Features so far, each of 20 ms. */
@@ -150,7 +158,7 @@ export class MoonshineStream {
     this.#unfinished = undefined;
   }
 
-  /** Forgets the sound behind a number of features. */
+  /** Forgets the sound behind a number of features, and the tokens of later passes. Committed ones stay. */
   cut(features: number): void {
     this.resume();
     const left = Math.max(0, features - this.#featureCount) * FEATURE_SAMPLES;
@@ -158,6 +166,8 @@ export class MoonshineStream {
     this.#waiting = [waiting];
     this.#waitingCount = waiting.length;
     this.#featureCount = Math.min(this.#featureCount, features);
+    this.#last = this.#last.slice(0, this.#committed);
+    this.#compared = NO_PASS;
     const { frames, cross } = this.#memory;
     if (cross === undefined || frames <= features) return;
     this.#memory = { frames: features, cross: firstFrames(this.#graphs.sizes, cross, features) };
@@ -233,21 +243,28 @@ export class MoonshineStream {
     return tokens;
   }
 
-  /** The token with the highest logit of a row. */
+  /** The token with the highest logit of a row, all of which must be numbers. */
   #best(logits: Float32Array, row: number): number {
     const { vocabulary } = this.#graphs.sizes;
     const first = row * vocabulary;
-    let best = first;
-    for (let at = first + 1; at < first + vocabulary; at++)
-      if ((logits[at] as number) > (logits[best] as number)) best = at;
-    if (Number.isFinite(logits[best])) return best - first;
-    throw new ParleyError('ENGINE_FAILED', 'the decoder of the speech model gave values that are no numbers');
+    let [best, highest] = [first, -Infinity];
+    for (let at = first; at < first + vocabulary; at++) {
+      const logit = logits[at] as number;
+      if (logit <= highest && logit !== -Infinity) continue;
+      if (!Number.isFinite(logit))
+        throw new ParleyError(
+          'ENGINE_FAILED',
+          'the decoder of the speech model gave values that are no numbers',
+        );
+      [best, highest] = [at, logit];
+    }
+    return best - first;
   }
 
   #commit(tokens: readonly number[], frames: number, isEnd: boolean): void {
     if (isEnd) this.#committed = tokens.length;
-    const { commitFrames, commitReserve, cutsLoops } = this.#rules;
-    if (isEnd || frames - this.#compared.frames < commitFrames) return;
+    const { commitFrames, commitReserve, mostCommitFrames, cutsLoops } = this.#rules;
+    if (isEnd || frames > mostCommitFrames || frames - this.#compared.frames < commitFrames) return;
     let agreed = 0;
     while (agreed < tokens.length && tokens[agreed] === this.#compared.tokens[agreed]) agreed++;
     // A repetition may turn out to be an endless one, which is cut.

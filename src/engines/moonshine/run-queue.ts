@@ -30,10 +30,11 @@ export class RunQueue {
     this.#time = time;
   }
 
-  /** Milliseconds since the oldest work that waits was asked for; 0 if none waits. */
+  /** Milliseconds since the oldest live work that waits was asked for; 0 if none waits. Files may wait. */
   get oldestMs(): number {
-    const oldest = Math.min(...this.#waiting.map(({ work }) => work.sinceMs));
-    return this.#waiting.length === 0 ? 0 : this.#time.now() - oldest;
+    const live = this.#waiting.filter(({ work }) => work.rank !== 'file');
+    const now = this.#time.now();
+    return live.reduce((oldest, { work }) => Math.max(oldest, now - work.sinceMs), 0);
   }
 
   /** Milliseconds that the present run has taken; 0 without one. */

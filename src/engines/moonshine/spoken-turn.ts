@@ -2,7 +2,8 @@
 // their texts. It leaves segments out that cannot hold speech.
 //
 // A segment ends at the first pause after 6 s. Without a pause it ends at the quietest place between 10 and
-// 14 s. Nothing of a segment goes into the next one: the cost of a text grows with its segment.
+// 14 s, so no word is promised by sound behind 10 s. The text and the state of a segment do not go into the
+// next one: the cost of a text grows with its segment.
 import { joinTexts } from '../openai/transcription-client.js';
 import { FEATURE_SAMPLES, type MoonshineGraphs } from './graphs.js';
 import type { MoonshineModel } from './moonshine-model.js';
@@ -15,6 +16,7 @@ const PAUSE_CUTS_FROM = 6 * RATE;
 const QUIET_FROM = 10 * RATE;
 const LONGEST = 14 * RATE;
 const WINDOW = RATE / 10;
+const LOOK_BEHIND = RATE / 5; // of the pause: a segment begins in silence
 /** A quieter place is no quiet one unless its energy is so much below that of the rest: 3 dB. */
 const LEAST_QUIETER = 0.5;
 /** Samples of a pause that are kept. Where a client ends the turns, a pause may last for hours. */
@@ -134,7 +136,7 @@ export class SpokenTurn {
     this.#held = undefined;
     if (held === undefined || this.#heldCount < PAUSE_CUTS_FROM) return this.#stream?.resume();
     this.#texts = [held.text];
-    return this.#nextSegment(this.#heldCount);
+    return this.#nextSegment(this.#heldCount - LOOK_BEHIND);
   }
 
   /** The whole text. */
@@ -167,14 +169,19 @@ export class SpokenTurn {
     const samples = this.#sound.slice(this.#fed, end);
     this.#energy.add(samples);
     this.#hasSpeech ||= this.#energy.hasSpeech();
-    this.#stream ??= new MoonshineStream(this.#graphs(), this.#model.config, this.#model.rules);
-    this.#stream.add(samples);
+    this.#openStream().add(samples);
     this.#fed = end;
   }
 
   #streamFor(work: Work): MoonshineStream {
     this.#work = work;
-    this.#stream ??= new MoonshineStream(this.#graphs(), this.#model.config, this.#model.rules);
+    return this.#openStream();
+  }
+
+  #openStream(): MoonshineStream {
+    const { config, rules } = this.#model;
+    const mostCommitFrames = QUIET_FROM / FEATURE_SAMPLES;
+    this.#stream ??= new MoonshineStream(this.#graphs(), config, { ...rules, mostCommitFrames });
     return this.#stream;
   }
 
@@ -202,7 +209,10 @@ export class SpokenTurn {
     this.#stream = undefined;
   }
 
-  /** The middle of the quietest tenth of a second from 10 to 14 s; 14 s if none is quieter than the rest. */
+  /**
+   * The feature in the middle of the quietest tenth of a second from 10 to 14 s; 14 s if none is quieter than
+   * the rest.
+   */
   #quietPlace(): number {
     const square = (at: number) => (this.#sound[at] ?? 0) ** 2;
     let sum = 0;
@@ -215,7 +225,8 @@ export class SpokenTurn {
       if (sum < least) [least, end] = [sum, at + 1];
     }
     const isQuiet = least <= LEAST_QUIETER * (all / windows);
-    return isQuiet ? end - WINDOW / 2 : LONGEST;
+    const middle = end - WINDOW / 2;
+    return isQuiet ? middle - (middle % FEATURE_SAMPLES) : LONGEST;
   }
 
   #told({ tokens, committed }: Hypothesis): TurnText {

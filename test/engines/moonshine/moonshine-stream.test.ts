@@ -279,16 +279,20 @@ test('a stream whose run was given up goes on as if it had not begun', async (t)
   }
 });
 
-test('logits that are no numbers are an error, not a text', async (t) => {
+test('a row with a logit that is no number is an error, not a text', async (t) => {
   const model = await openToy(t, 'moonshine-a');
-  const graphs: MoonshineGraphs = {
-    ...failing(model.graphs, 'decoder', { fails: 0 }),
-    decoder: async (tokens, self, cross) => {
-      const got = await model.graphs.decoder(tokens, self, cross);
-      return { ...got, logits: got.logits.map(() => NaN) };
-    },
-  };
-  const stream = streamOf({ ...model, graphs });
-  stream.add(toySound('speech'));
-  await assert.rejects(stream.finish(), { code: 'ENGINE_FAILED', message: /values that are no numbers/ });
+  const { vocabulary } = model.config.sizes;
+  for (const bad of [NaN, Infinity, -Infinity])
+    for (const place of [0, 7, vocabulary - 1]) {
+      const graphs: MoonshineGraphs = {
+        ...failing(model.graphs, 'decoder', { fails: 0 }),
+        decoder: async (tokens, self, cross) => {
+          const got = await model.graphs.decoder(tokens, self, cross);
+          return { ...got, logits: got.logits.map((logit, at) => (at % vocabulary === place ? bad : logit)) };
+        },
+      };
+      const stream = streamOf({ ...model, graphs });
+      stream.add(toySound('speech'));
+      await assert.rejects(stream.finish(), { code: 'ENGINE_FAILED', message: /values that are no numbers/ });
+    }
 });

@@ -67,3 +67,23 @@ test('work that is given up ends before its next run, and the others go on', asy
   await third;
   assert.deepEqual([running.length, queue.oldestMs], [2, 0]);
 });
+
+test('the age of the oldest work is that of live work, however long a file waits', async () => {
+  const time = new ManualTime();
+  const queue = new RunQueue(time);
+  const { graphs, running } = slowGraphs();
+  const { signal } = new AbortController();
+  const run = (rank: Work['rank'], sinceMs: number) =>
+    queue.graphsFor(graphs, () => ({ rank, sinceMs, signal })).encoder(Float32Array.of(sinceMs));
+  const all = [run('file', 0), run('file', 0)];
+  time.advance(400);
+  assert.equal(queue.oldestMs, 0);
+  all.push(run('partial', 390));
+  assert.equal(queue.oldestMs, 10);
+  for (let count = 1; count <= all.length; count++) {
+    await turn();
+    running.at(-1)?.end();
+  }
+  await Promise.all(all);
+  assert.equal(queue.oldestMs, 0);
+});
