@@ -148,6 +148,7 @@ const OF_OPERATOR: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`; ${NAME}=[^\\s,]+(?: changes it|, with a free ${NAME}, turns it on)`, 'g'), ''],
   [new RegExp(` \\((?:set )?${NAME}\\)`, 'g'), ''],
   [new RegExp(`\\b(checkpoint|bytes) of ${NAME}(?: or ${NAME})*`, 'g'), '$1'],
+  [new RegExp(`; the operator allows it with ${NAME}=[^\\s,]+`, 'g'), ''],
   [new RegExp(`: does ${NAME} end in /v1\\?`, 'g'), ''],
   [new RegExp(`: ${NAME}=\\d+ keeps no sentences`, 'g'), ''],
   [/; the engine \S+ would: .*$/s, ''],

@@ -174,6 +174,10 @@ for (const [message, told] of [
     'it takes at most half of the frame cache, 512 bytes of FRAME_CACHE_BYTES',
     'it takes at most half of the frame cache, 512 bytes',
   ],
+  [
+    'its licence forbids commercial use; the operator allows it with POCKET_NONCOMMERCIAL=1',
+    'its licence forbids commercial use',
+  ],
   ['"voice" must be one of A_B and C_D', '"voice" must be one of A_B and C_D'],
 ] as const) {
   test(`a client is told "${told}"`, () => {

@@ -1,6 +1,8 @@
 // Texts, temperatures and voices that Pocket TTS cannot or can hardly speak, over HTTP, while it reads a
 // longer text for another client. The server is real, and the model is tiny with random weights.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readConfig } from '../../../src/config/config.js';
 import { type Server, startServer } from '../../../src/main.js';
@@ -28,8 +30,8 @@ before(async () => {
 });
 after(() => server.close());
 
-function ask(fields: Record<string, unknown>): Promise<Response> {
-  return fetch(`${server.url}/v1/audio/speech`, {
+function ask(fields: Record<string, unknown>, url = server.url): Promise<Response> {
+  return fetch(`${url}/v1/audio/speech`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'parley', voice: 'alba', response_format: 'wav', seed: 5, ...fields }),
@@ -177,4 +179,23 @@ test('the letters of a text are timed by an estimate, in order and within the so
   // The second sentence begins behind the first one, and not at its beginning.
   assert.ok((starts[text.indexOf('How')] ?? 0) > (starts[text.indexOf('calling')] ?? NaN));
   assert.ok((starts[text.indexOf('calling')] ?? 0) > 0);
+});
+
+test('a client is told neither variables nor paths of a voice that does not speak', async (t) => {
+  const [model] = pocketFolders(t, { english: ['alba', 'jean', 'marius'] });
+  assert.ok(model !== undefined);
+  const own = await startServer(readConfig({ ...VARIABLES, POCKET_MODELS: model.directory }));
+  t.after(() => own.close());
+  const refusal = (voice: string) => refusalOf(ask({ input: 'Good morning.', voice }, own.url));
+  assert.deepEqual(await refusal('jean'), [
+    501,
+    'capability_missing',
+    'voice',
+    'the voice jean does not speak here: its licence, CC BY-NC 4.0, forbids commercial use',
+  ]);
+  rmSync(join(model.directory, 'embeddings', 'marius.safetensors'));
+  const removed = await ask({ input: 'Good morning.', voice: 'marius' }, own.url);
+  assert.equal(removed.ok, false);
+  const text = await removed.text();
+  assert.ok(!text.includes(model.directory) && !text.includes('embeddings'), text);
 });
