@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
 import { MODELS_USAGE, modelsCommand } from './models/models-command.js';
-import { PULL_HELP, PULL_USAGE, pullCommand } from './models/pull-command.js';
+import { type CommandOutput, PULL_HELP, PULL_USAGE, pullCommand } from './models/pull-command.js';
 import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { withLexicon } from './speaking/lexicon-file.js';
 import { stated } from './stated.js';
+import { askAtTerminal, isFreePort, openBrowser, ownAddresses } from './talk/desktop.js';
+import { TALK_USAGE, talkCommand, type TalkSurroundings } from './talk/talk-command.js';
 import { systemTime } from './time.js';
 import type { TextFormat } from './speaking/text-source.js';
 import { readText, type ReadText } from './speaking/text-reading.js';
@@ -30,6 +32,7 @@ const USAGE = `usage: parley [--host ADDRESS] [--port PORT]    starts the server
        parley --help | --version
        ${NORMALIZE_USAGE}
        ${SPEAK_USAGE}
+       ${TALK_USAGE}
        ${PULL_USAGE}
        ${MODELS_USAGE}
 For a machine without a GPU, parley pull light fetches pocket-en (a voice), moonshine-small-en (a recogniser) and
@@ -44,12 +47,16 @@ const COMMAND_USAGE: Readonly<Record<string, string>> = {
   speak: SPEAK_USAGE,
   models: MODELS_USAGE,
   pull: PULL_HELP,
+  talk: TALK_USAGE,
 };
 
 /**
- * `env`: start the server with this environment. `status`: the program is done and exits with this status.
+ * `env`: start the server with this environment, and call `opened` when it listens. `status`: the program is
+ * done and exits with this status.
  */
-type Asked = { readonly env: Environment } | { readonly status: number };
+type Asked =
+  | { readonly env: Environment; readonly opened?: (url: string) => Promise<void> }
+  | { readonly status: number };
 
 /** `args` follow the name of the program. */
 export async function readCommandLine(
@@ -66,7 +73,8 @@ export async function readCommandLine(
   if (command === 'normalize') return { status: await normalizeCommand(rest, terminal) };
   if (command === 'speak') return { status: await speakCommand(rest, env, terminal) };
   if (command === 'models') return { status: await modelsCommand(rest, env, outputOf(terminal)) };
-  if (command === 'pull') return { status: await pulled(rest, env, terminal) };
+  if (command === 'pull') return { status: await pulled(rest, env, outputOf(terminal)) };
+  if (command === 'talk') return await talkCommand(rest, env, surroundingsOf(env, terminal));
   let options: ReturnType<typeof readOptions>;
   try {
     options = readOptions(args);
@@ -83,19 +91,38 @@ export async function readCommandLine(
 }
 
 /** The first Ctrl-C ends a pull and keeps its partial files. The second one ends the program at once. */
-async function pulled(args: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+async function pulled(args: readonly string[], env: Environment, output: CommandOutput): Promise<number> {
   const interruption = new AbortController();
   const interrupt = () => interruption.abort();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
   const { signal } = interruption;
   try {
-    return await pullCommand(args, env, outputOf(terminal), { time: systemTime, signal });
+    return await pullCommand(args, env, output, { time: systemTime, signal });
   } finally {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.removeListener(name, interrupt);
   }
 }
 
-function outputOf(terminal: Terminal) {
+/** The machine, its person and its terminal, for a conversation. */
+function surroundingsOf(env: Environment, terminal: Terminal): TalkSurroundings {
+  const isAtTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const output = { ...outputOf(terminal), out: () => undefined }; // the conversation tells what comes next
+  return {
+    fetch: globalThis.fetch,
+    time: systemTime,
+    out: (text) => terminal.out(text),
+    err: (text) => terminal.err(text),
+    ask: isAtTerminal
+      ? async (question) => await askAtTerminal(question, process.stdin, process.stdout)
+      : undefined,
+    pull: async (name) => await pulled([name], env, output),
+    openBrowser: async (url) => await openBrowser(url, env),
+    isFreePort,
+    ownAddresses: ownAddresses(),
+  };
+}
+
+function outputOf(terminal: Terminal): CommandOutput {
   return {
     columns: process.stderr.isTTY ? process.stderr.columns : undefined,
     out: (text: string) => terminal.out(text),

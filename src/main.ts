@@ -280,10 +280,7 @@ function healthOf(parts: Parts): ServerHealth {
 
 async function main(): Promise<void> {
   const asked = await readCommandLine(process.argv.slice(2), process.env, TERMINAL);
-  if ('status' in asked) {
-    process.exitCode = asked.status;
-    return;
-  }
+  if ('status' in asked) return void (process.exitCode = asked.status);
   const config = readConfig(asked.env);
   const terminal = process.stdout.isTTY ? new TerminalLog((text) => TERMINAL.out(text)) : undefined;
   const log = createLog({ ...config.log, destination: terminal, isTerminal: terminal !== undefined });
@@ -292,6 +289,7 @@ async function main(): Promise<void> {
   const server = await startServer(config, { log, beforeListening });
   terminal?.ready(server);
   stopAtSignals(server, config.operation.drainTimeoutMs, log);
+  await asked.opened?.(server.url);
 }
 
 const program = process.argv[1];

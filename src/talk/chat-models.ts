@@ -2,7 +2,7 @@
 // to switch the thinking of a model off.
 import type { Fields } from '../config/fields.js';
 
-const MOST_NAME = 200; // characters
+export const MOST_NAME = 200; // characters
 
 /** A name that can be shown and sent: no control characters, which could write over a terminal. */
 export function isModelName(name: unknown): name is string {

@@ -66,3 +66,12 @@ export const says =
     for (const content of words)
       response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
   };
+
+/** A model that thinks, in events with this field. */
+export const thinks =
+  (field: string): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let event = 0; event < 20; event++)
+      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { [field]: 'Hm.' } }] })}\n\n`);
+  };
