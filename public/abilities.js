@@ -9,7 +9,7 @@ const HEALTH = 'health';
 const RECOGNITION = 'automatic-speech-recognition';
 
 /**
- * Resolves with the agent that answers calls, {id, hears}, if there is one, with `recognises`: the server
+ * Resolves with the agent that answers calls, {id, model, hears}, if there is one, with `recognises`: the server
  * turns speech into text, and with `voiceCommand`, which fetches a neural voice, if the server has none.
  * `unheardLanguages` have a voice and no recogniser. What the server does not tell is undefined.
  */

@@ -38,7 +38,9 @@ const AGENT_UNHEARD =
 const LISTENS_ONLY = 'Your browser only listens until you switch your microphone on.';
 const ASKS =
   'Your browser will ask for the microphone, so that the agent hears you. Switch it off to type only.';
-const READS_ONLY = 'The agent cannot hear you, because this server recognises no speech. Type to it.';
+const READS_ONLY =
+  'The agent cannot hear you, because this server recognises no speech. Type to it, or fetch ears with “npm run parley -- pull light” and restart the server.';
+const TITLE = 'Type it. Hear\u00a0it\u00a0spoken.';
 const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
 
@@ -76,7 +78,7 @@ let call;
 /** Cancels the call that is being opened, or is open. */
 let ending;
 let key = '';
-/** The agent that answers calls, {id, hears}; undefined: none does. */
+/** The agent that answers calls, {id, model, hears}; undefined: none does. */
 let agent;
 /** The reason for which there is no microphone; empty: there is one. */
 let noMicrophone = '';
@@ -212,6 +214,7 @@ function showAgent() {
   const talks = (call === undefined ? agent : call.agent) !== undefined;
   element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';
   element('speak').textContent = talks ? 'Send' : 'Speak';
+  element('stage-title').textContent = talks && agent?.model ? `Talk to ${agent.model}` : TITLE;
   figures.hasAgent = talks;
   const intro = talks ? `The agent “${agent?.id}” answers your call. Talk to it, or type.` : INTRO;
   if (shown === undefined)
@@ -283,6 +286,7 @@ function read(message) {
       break;
     case 'agent.answered':
       figures.answer(message);
+      transcript.agentAnswered(message.totalMs);
       break;
     case 'cleared':
       hangingUp?.();

@@ -29,6 +29,8 @@ export class Entry {
   /** The sentence being spoken ends here. */
   #speakingTo = 0;
   #firstPacketMs;
+  /** From the end of the caller's words to the first packet. */
+  #answerMs;
   #note = make('p', 'pauses');
   #isPaused = false;
   #resumptions = 0;
@@ -105,6 +107,12 @@ export class Entry {
   started(firstPacketMs) {
     this.#firstPacketMs = firstPacketMs;
     this.#show('speaking');
+  }
+
+  /** It answers the caller, after this many milliseconds. */
+  answersAfter(ms) {
+    this.#answerMs = ms;
+    this.#show(this.element.dataset.end);
   }
 
   speaking(sentence) {
@@ -189,7 +197,8 @@ export class Entry {
     this.element.dataset.end = end;
     this.#tag.textContent = TAGS[end];
     const details = [];
-    if (this.#firstPacketMs !== undefined)
+    if (this.#answerMs !== undefined) details.push(`answered after ${Math.round(this.#answerMs)} ms`);
+    else if (this.#firstPacketMs !== undefined)
       details.push(`first packet after ${Math.round(this.#firstPacketMs)} ms`);
     if (durationMs !== undefined) details.push(`${(durationMs / 1000).toFixed(1)} s spoken`);
     this.#details.textContent = details.join(' · ');

@@ -19,6 +19,8 @@ export class Transcript {
   #lastNumber = 0;
   /** Number of texts of this page so far: tells their controls apart. */
   #texts = 0;
+  /** Milliseconds to an answer whose text has not begun. */
+  #answerMs;
   #onReplay;
   /** What the caller says and may still change, by the id of its caption. */
   #changing = new Map();
@@ -81,6 +83,15 @@ export class Transcript {
     this.#open.set(number, entry);
     this.#lastNumber = Math.max(this.#lastNumber, number);
     this.#append(entry.element);
+    if (this.#answerMs !== undefined) entry.answersAfter(this.#answerMs);
+    this.#answerMs = undefined;
+  }
+
+  /** The agent's answer began so many milliseconds after the caller's words. */
+  agentAnswered(ms) {
+    const entry = this.#open.get(this.#lastNumber);
+    if (entry === undefined) this.#answerMs = ms;
+    else entry.answersAfter(ms);
   }
 
   #append(element) {

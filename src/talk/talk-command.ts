@@ -1,5 +1,5 @@
-// `parley talk`: from nothing to a spoken conversation. It finds a chat server and its model, says which voice
-// and which ears there are, and offers the missing ones. It returns the environment of the server to start.
+// `parley talk`: from nothing to a spoken conversation. It finds a chat server and its model, and says which
+// voice and which ears there are. It offers the missing ones, and returns the environment for the server.
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config/config.js';
 import type { Environment } from '../config/environment.js';

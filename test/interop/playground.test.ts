@@ -89,6 +89,7 @@ test('with an agent the page is a conversation: typed text is said to it, and bo
   await send({ type: 'agent.prompt', text: 'Do you sell tea?', by: 'text' });
   await send({ type: 'utterance.started', utterance: 1, firstPacketMs: 20, queuedMs: 10 });
   await send({ type: 'agent.answered', modelMs: 31.4, speechMs: 12, packetMs: 9.6, totalMs: 53 });
+  assert.match(String(await page.locator('.entry-head').last().textContent()), /answered after 53 ms/);
   await send({ type: 'sentence.started', utterance: 1, sentence: 0, text: 'We do.' });
   assert.deepEqual(await page.locator('.entry .said').allTextContents(), ['Do you sell tea?', 'We do.']);
   assert.equal(await page.locator('#answer').textContent(), '53');
@@ -100,7 +101,8 @@ test('with an agent the page is a conversation: typed text is said to it, and bo
   assert.deepEqual(errors, []);
 });
 
-const AGENT = { name: 'shop' } as AgentConfig;
+const MODEL = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'qwen3:4b' };
+const AGENT = { name: 'shop', model: MODEL } as AgentConfig;
 
 for (const recognises of [true, false]) {
   const what = recognises ? 'asks for the microphone' : 'says that the agent reads only';
@@ -114,6 +116,7 @@ for (const recognises of [true, false]) {
     });
     await load(page, url);
     await page.getByRole('heading', { name: 'What do you say to the agent?' }).waitFor();
+    assert.equal(await page.locator('#stage-title').textContent(), 'Talk to qwen3:4b');
     assert.equal(
       await page.locator('#now').textContent(),
       'The agent “shop” answers your call. Talk to it, or type.',

@@ -95,12 +95,16 @@ const AGENTS_SCHEMA: RouteSchema = {
       object({
         object: { type: 'string', enum: ['list'] },
         data: listOf(
-          object({
-            id: { ...STRING, description: 'the name that calls give as `agent`' },
-            object: { type: 'string', enum: ['agent'] },
-            default: { ...BOOLEAN, description: 'it takes the calls that name no agent' },
-            hears: { ...BOOLEAN, description: 'false: it reads typed text and keys only' },
-          }),
+          object(
+            {
+              id: { ...STRING, description: 'the name that calls give as `agent`' },
+              object: { type: 'string', enum: ['agent'] },
+              model: { ...STRING, description: 'the language model; absent for an application of its own' },
+              default: { ...BOOLEAN, description: 'it takes the calls that name no agent' },
+              hears: { ...BOOLEAN, description: 'false: it reads typed text and keys only' },
+            },
+            ['model'],
+          ),
         ),
       }),
     ),
@@ -152,6 +156,7 @@ function listed({ agents, relays, mediaStreams, usual }: AgentsConfig, recognise
   return [...agents.keys(), ...relays.keys(), ...mediaStreams.keys()].map((id) => ({
     id,
     object: 'agent',
+    model: agents.get(id)?.model.model,
     default: id === usual,
     hears: recognisesSpeech || mediaStreams.has(id),
   }));

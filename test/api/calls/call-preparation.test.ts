@@ -6,8 +6,9 @@ import { openApp } from '../app-under-test.js';
 import { FakeTranscriber } from '../fake-transcriber.js';
 
 const KEY = 'key-one-0123456789';
+const MODEL = { baseUrl: 'http://10.0.0.1/v1', apiKey: 'a secret', model: 'qwen3:4b' };
 const AGENTS: AgentsConfig = {
-  agents: new Map([['shop', { name: 'shop', prompt: 'a secret' } as AgentConfig]]),
+  agents: new Map([['shop', { name: 'shop', model: MODEL, prompt: 'a secret' } as AgentConfig]]),
   relays: new Map(),
   mediaStreams: new Map([['bot', { url: 'ws://10.0.0.1/' } as MediaStreamConfig]]),
   usual: 'shop',
@@ -28,7 +29,7 @@ for (const recognises of [true, false]) {
     assert.deepEqual(answer.json(), {
       object: 'list',
       data: [
-        { id: 'shop', object: 'agent', default: true, hears: recognises },
+        { id: 'shop', object: 'agent', model: 'qwen3:4b', default: true, hears: recognises },
         { id: 'bot', object: 'agent', default: false, hears: true },
       ],
     });
