@@ -244,6 +244,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     voices: workshop.made,
     limits: { ...limits, usualLanguage: (voice) => engines.usualLanguage(voice) },
     models: { id, strict },
+    weights: config.weights,
     exposesMetrics: config.operation.prometheusEnabled,
     calls,
     endCalls: () => Promise.allSettled([telephone?.close(), calls.close(), parts.switchboard.close()]),

@@ -24,6 +24,7 @@ import {
   readSip,
   type SipConfig,
 } from './telephone-config.js';
+import { type ServedWeights, servedWeights } from './served-weights.js';
 import { SECTIONS, type Variable, VARIABLES } from './variables.js';
 import { readVoices, type VoicesConfig } from './voices-config.js';
 import { readWebRtcConfig, type WebRtcConfig } from './webrtc-config.js';
@@ -55,6 +56,8 @@ export interface Config {
   readonly captures: CaptureConfig;
   readonly log: LogConfig;
   readonly operation: OperationConfig;
+  /** For clients: the licence and credit of published models. */
+  readonly weights: ServedWeights;
   /** Warnings for the operator, one sentence each. */
   readonly notices: readonly string[];
 }
@@ -176,6 +179,7 @@ export function readConfig(
     captures: readCaptures(read),
     log: readLog(read),
     operation: readOperation(read),
+    weights: readWeights(read, env, { pocket, recognition }),
     notices: [...noticesFor(env, { model, pocket, recognition }), ...read.notices],
   };
   if (read.problems.length > 0) {
@@ -184,6 +188,15 @@ export function readConfig(
   }
   for (const group of Object.values(config)) Object.freeze(group);
   return Object.freeze(config);
+}
+
+function readWeights(
+  read: Reader,
+  env: Environment,
+  { pocket, recognition }: Pick<Config, 'pocket' | 'recognition'>,
+): ServedWeights {
+  const speaks = ['auto', 'pocket'].includes(read.raw('ENGINE')?.toLowerCase() ?? 'auto');
+  return servedWeights(env, { pocket, speaks, moonshine: recognition.moonshine });
 }
 
 function noticesFor(

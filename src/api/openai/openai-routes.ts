@@ -1,6 +1,7 @@
 // Adds the routes of OpenAI's API and our own beside them: speech, batches, voices and models,
 // transcriptions, and texts as they are read.
 import type { FastifyInstance } from 'fastify';
+import type { ServedWeights } from '../../config/served-weights.js';
 import type { Time } from '../../time.js';
 import type { SpeakingParts } from '../speech/speech-answer.js';
 import { ModelNames, TRANSCRIPTION_MODELS } from '../speech/speech-request.js';
@@ -15,6 +16,8 @@ export interface OpenAiOptions {
   readonly voices: VoiceSource;
   /** Transcription; without it, its routes answer 501. */
   readonly transcription?: TranscriptionParts | undefined;
+  /** Published weights in use; absent: none are listed. */
+  readonly weights?: ServedWeights;
 }
 
 interface OpenAiParts extends SpeakingParts, OpenAiOptions {

@@ -12,8 +12,23 @@ import { INTEGER, jsonAnswer, listOf, object, type RouteSchema, STRING, TAGS } f
 import { bodyLimitOf, CLEAR_SCHEMA, speechSchema } from '../speech/speech-schema.js';
 import { answerSpeech, type SpeakingParts } from '../speech/speech-answer.js';
 import { elevenLabsModel } from '../elevenlabs/elevenlabs-voices.js';
+import type { ServedWeights, Weights } from '../../config/served-weights.js';
 import type { Voice } from '../../engines/engine.js';
 import { type SpeechSource, voiceAnswer } from '../speech/speech-source.js';
+
+const WEIGHTS = {
+  description: 'published models behind this one; absent for others, whose licence the server does not know',
+  ...listOf(
+    object({
+      name: { ...STRING, description: 'as parley pull takes it' },
+      language: STRING,
+      licence: STRING,
+      credit: STRING,
+      link: { ...STRING, description: 'address of the licence' },
+      bytes: { ...INTEGER, description: 'size of the files' },
+    }),
+  ),
+};
 
 const MODEL = object(
   {
@@ -25,8 +40,9 @@ const MODEL = object(
     sample_rate: { ...INTEGER, description: 'Hz where a request names none' },
     language: listOf(STRING),
     voices: listOf(object({ name: STRING, language: STRING })),
+    weights: WEIGHTS,
   },
-  ['sample_rate', 'voices'],
+  ['sample_rate', 'voices', 'weights'],
 );
 
 const MODELS_SCHEMA: RouteSchema = {
@@ -61,6 +77,8 @@ interface SpeechRouteParts extends SpeakingParts {
   readonly startedAt: number;
   /** Listed as a model; undefined if the server recognises no speech. */
   readonly recogniser?: ListedRecogniser | undefined;
+  /** Undefined: none are listed. */
+  readonly weights?: ServedWeights | undefined;
 }
 
 interface ListedRecogniser {
@@ -72,7 +90,7 @@ interface ListedRecogniser {
 const SAMPLE_RATE = 24_000; // Hz; of a request that names neither a rate nor a format with one of its own
 
 export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): void {
-  const { speech, voices: made, models, limits, startedAt, recogniser } = parts;
+  const { speech, voices: made, models, limits, startedAt, recogniser, weights } = parts;
   const options = { schema: speechSchema(limits), bodyLimit: bodyLimitOf(limits) };
   app.post<{ Body: SpeechBody }>('/v1/audio/speech', options, async (request, reply) => {
     const { body, client } = request;
@@ -98,21 +116,30 @@ export function addSpeechRoutes(app: FastifyInstance, parts: SpeechRouteParts): 
     models: [{ id: models.id, name: models.id }],
   }));
 
+  const voiceModel = async () => ({
+    ...(await model(speech, models.id, startedAt)),
+    ...listed(weights?.voice),
+  });
+  const recogniserModel = ({ name, languages }: ListedRecogniser) => {
+    const task = 'automatic-speech-recognition';
+    const named = { id: name, object: 'model', created: startedAt, owned_by: 'parley' };
+    return { ...named, task, language: languages, ...listed(weights?.recogniser) };
+  };
+
   app.get('/v1/models', { schema: MODELS_SCHEMA }, async ({ headers }) => {
     // Only ElevenLabs' clients send this header, and they read a list of another form.
     if (headers['xi-api-key'] !== undefined) return [await elevenLabsModel(speech, models.id, limits)];
-    const voice = await model(speech, models.id, startedAt);
-    const ears = recogniser === undefined ? [] : [recogniserModel(recogniser, startedAt)];
-    return { object: 'list', data: [voice, ...ears] };
+    const ears = recogniser === undefined ? [] : [recogniserModel(recogniser)];
+    return { object: 'list', data: [await voiceModel(), ...ears] };
   });
 
   app.get<{ Params: { id: string } }>('/v1/models/:id', { schema: MODEL_SCHEMA }, async ({ params }) => {
     const { id } = params;
     // OpenAI's names stand for the models here, as in the requests that name them.
     if (recogniser !== undefined && (id === recogniser.name || TRANSCRIPTION_MODELS.test(id)))
-      return { ...recogniserModel(recogniser, startedAt), id };
+      return { ...recogniserModel(recogniser), id };
     if (id !== models.id && !SPEECH_MODELS.test(id)) throw models.unknown(id);
-    return { ...(await model(speech, models.id, startedAt)), id };
+    return { ...(await voiceModel()), id };
   });
 }
 
@@ -138,7 +165,6 @@ async function model(speech: SpeechSource, id: string, created: number) {
   };
 }
 
-function recogniserModel({ name, languages }: ListedRecogniser, created: number) {
-  const task = 'automatic-speech-recognition';
-  return { id: name, object: 'model', created, owned_by: 'parley', task, language: languages };
+function listed(weights: readonly Weights[] = []): { readonly weights?: readonly Weights[] } {
+  return weights.length === 0 ? {} : { weights };
 }

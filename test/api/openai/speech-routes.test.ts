@@ -6,6 +6,7 @@ import { ParleyError } from '../../../src/errors.js';
 import { until } from '../../fakes/until.js';
 import { errorIn, openApp, openServer } from '../app-under-test.js';
 import { OFFER } from '../calls/fake-exchange.js';
+import { FakeTranscriber } from '../fake-transcriber.js';
 import { EndlessStream, FakeStream, OUTCOME, VOICES } from '../fake-speech.js';
 
 const SPEECH = '/v1/audio/speech';
@@ -411,6 +412,39 @@ test('the lists of voices and models have the forms that clients read', async (t
     assert.equal((await app.inject(`/v1/models/${name}`)).statusCode, 404, name);
   const short = (await app.inject('/v1/audio/models')).json<unknown>();
   assert.deepEqual(short, { models: [{ id: 'parley', name: 'parley' }] });
+});
+
+test('the model tells licence, credit and size of the published weights that speak and hear', async (t) => {
+  const german = {
+    name: 'pocket-de',
+    language: 'de',
+    licence: 'CC BY 4.0',
+    credit: 'Pocket TTS by Kyutai',
+    link: 'https://creativecommons.org/licenses/by/4.0/',
+    bytes: 245_029_196,
+  };
+  const english = {
+    ...german,
+    name: 'moonshine-small-en',
+    language: 'en',
+    licence: 'MIT',
+    credit: 'Moonshine',
+  };
+  const weights = { voice: [german], recogniser: [english] };
+  const transcriber = new FakeTranscriber();
+  const transcription = { transcriber, translator: undefined, maxBytes: 1000, maxRequests: 1 };
+  const { app } = await openApp(t, { weights, transcription });
+  const list = (await app.inject('/v1/models')).json<{ data: { id: string; weights?: unknown }[] }>();
+  assert.deepEqual(
+    list.data.map(({ id, weights: listed }) => [id, listed]),
+    [
+      ['parley', [german]],
+      ['fake-asr', [english]],
+    ],
+  );
+  assert.deepEqual((await app.inject('/v1/models/tts-1')).json<{ weights: unknown }>().weights, [german]);
+  const without = (await openApp(t)).app;
+  assert.equal('weights' in (await without.inject('/v1/models/parley')).json<object>(), false);
 });
 
 test('the time to the first sound over HTTP is counted apart from that of calls', async (t) => {
