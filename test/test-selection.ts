@@ -18,6 +18,7 @@ const REST = [
   /^test\/gpu-\w+\.test\.ts$/, // a whole server for each case
   /^test\/(?:container|docker-\w+|server-build)\.test\.ts$/, // files of the image
   /^test\/hearing\/echo-endurance\.test\.ts$/, // ten minutes of sound for each case, through the model
+  /^test\/engines\/moonshine\/moonshine-endurance\.test\.ts$/, // minutes of sound of eight callers
   /^test\/flooded-server\.test\.ts$/, // a server in a process of its own, flooded for seconds
   /^test\/speak-command\.test\.ts$/, // a process and an engine for each command
   /^test\/(?:docs\/commands|dev-script)\.test\.ts$/, // the commands of the documents; a watching compiler
@@ -32,7 +33,11 @@ const LONG = [
 ];
 
 /** Tests whose length test/fakes/long-run.ts decides. */
-const SCALED = [/fuzz[\w-]*\.test\.ts$/, /^test\/hearing\/echo-(?:endurance|paths)\.test\.ts$/];
+const SCALED = [
+  /fuzz[\w-]*\.test\.ts$/,
+  /^test\/hearing\/echo-(?:endurance|paths)\.test\.ts$/,
+  /^test\/engines\/moonshine\/moonshine-endurance\.test\.ts$/,
+];
 
 const matches = (patterns: readonly RegExp[], file: string) => patterns.some((pattern) => pattern.test(file));
 
