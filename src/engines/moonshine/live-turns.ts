@@ -216,8 +216,8 @@ export class LiveTurns {
 
   async #do({ what, turn, end, sinceMs }: Job): Promise<void> {
     if (what === 'resume') return turn.spoken.resumeText();
-    // An order that came meanwhile has made the text of the pause useless.
-    if (what === 'pause' && this.#turn === turn && turn.pausedAt !== end) return undefined;
+    // Speech that went on has made the text of the pause useless. A turn that ended in its pause keeps it.
+    if (what === 'pause' && turn.pausedAt !== end) return undefined;
     const work = this.#work('final', sinceMs);
     const got = await (what === 'pause' ? turn.spoken.pauseText(work) : turn.spoken.finalText(work));
     return this.#tell(what === 'pause' ? 'pause' : 'final', turn, end, got);
