@@ -103,6 +103,7 @@ class Scheduler {
   size_t OthersWithin(Clock::duration most, size_t listeners, size_t others) const;
   bool IsHeard(Stream& stream);
   bool Decode();
+  Some StreamsToDecode();
   static size_t FramesOf(const Some& streams);
   size_t FramesToSpare();
   // Frames of `streams` streams that are decoded in any case, so that no stream waits for ever.

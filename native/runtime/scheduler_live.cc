@@ -44,6 +44,21 @@ Scheduler::Some Scheduler::LiveWith(Stream::Turn turn) {
   return some;
 }
 
+// As they are in live_: those with a chunk, and those who hear the end of a chunk while the next one's prompt
+// waits.
+Scheduler::Some Scheduler::StreamsToDecode() {
+  Some some;
+  const Clock::time_point now = options_.now();
+  for (const auto& stream : live_) {
+    if (stream->gone()) continue;
+    const Stream::Turn turn = stream->NextTurn(now, round_rate_.Each());
+    if (turn == Stream::Turn::kDecode ||
+        (turn == Stream::Turn::kPrefill && stream->HasSoundBeforePrompt(now)))
+      some.push_back(stream.get());
+  }
+  return some;
+}
+
 // Smallest time that a listener's audio lasts, among those that can get more. Clock::duration::max() if there
 // is none.
 Clock::duration Scheduler::LeastAhead() {
@@ -53,7 +68,9 @@ Clock::duration Scheduler::LeastAhead() {
     if (stream->gone() || stream->Silent() || !stream->MayRunDry(now) || stream->Ahead(now) >= least)
       continue;
     const Stream::Turn turn = stream->NextTurn(now, round_rate_.Each());
-    if (turn == Stream::Turn::kStep || turn == Stream::Turn::kDecode) least = stream->Ahead(now);
+    const bool gets_more = turn == Stream::Turn::kStep || turn == Stream::Turn::kDecode ||
+                           (turn == Stream::Turn::kPrefill && stream->HasSoundBeforePrompt(now));
+    if (gets_more) least = stream->Ahead(now);
   }
   return least;
 }
@@ -222,7 +239,7 @@ bool Scheduler::Step() {
 // the others. While any listener may run dry, the number of frames decoded at a time is limited; the rest is
 // decoded in later rounds.
 bool Scheduler::Decode() {
-  Some all = LiveWith(Stream::Turn::kDecode);
+  Some all = StreamsToDecode();
   if (all.empty()) return false;
   const Clock::time_point now = options_.now();
   const bool hurry =

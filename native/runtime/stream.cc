@@ -9,6 +9,8 @@ namespace {
 
 // Sound ahead of a listener with whom held frames stay held: enough time to decode those that are due.
 constexpr Clock::duration kLongEnough = std::chrono::seconds(2);
+// A listener with less sound than this does not wait for the next prompt to hear what is made.
+constexpr Clock::duration kShort = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -74,6 +76,14 @@ Stream::Turn Stream::NextTurn(Clock::time_point now, Clock::duration frame) {
   if (!ending_ && !starved && ready < std::min(chunk, room)) return Turn::kStep;
   to_decode_ = std::min({ready, room, ChunkRamp::kMost});
   return Turn::kDecode;
+}
+
+bool Stream::HasSoundBeforePrompt(Clock::time_point now) {
+  if (ending_ || generation_->PromptLeft() == 0 || Ahead(now) >= kShort) return false;
+  const size_t ready = undecoded_ - KeptFrames(now);
+  const size_t room = ready == 0 ? 0 : RoomInFrames();
+  to_decode_ = std::min({ready, room, ChunkRamp::kMost});
+  return to_decode_ > 0;
 }
 
 // Frames that may be taken back are kept as long as nobody misses them: for the client of a whole file or a

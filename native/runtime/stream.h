@@ -79,6 +79,9 @@ class Stream {
 
   // `frame`: time to generate one frame.
   Turn NextTurn(Clock::time_point now, Clock::duration frame);
+  // True for a listener with little sound ahead whose next prompt is not computed, and who can hear frames of
+  // the one before it: they are decoded although its turn is kPrefill.
+  bool HasSoundBeforePrompt(Clock::time_point now);
   // The first sound of a stream goes before all others.
   bool Silent() const { return samples_ == 0; }
   // True if the stream has a deadline for its next audio; false if only the whole counts.
@@ -96,7 +99,9 @@ class Stream {
   void SetWaits(bool waits);
   bool waits() const { return waits_; }
   uint64_t last_step() const { return last_step_; }
-  size_t to_decode() const { return to_decode_; }  // frames, since NextTurn returned kDecode
+  size_t to_decode() const {
+    return to_decode_;
+  }  // frames, since NextTurn returned kDecode or HasSoundBeforePrompt true
   // `step`: the number of the step.
   void Stepped(FrameResult result, uint64_t step);
   void Decoded(const float* samples, size_t frames, Clock::time_point now);

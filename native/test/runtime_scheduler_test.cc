@@ -178,6 +178,23 @@ void PromptsOfManyAreTakenTogetherAsFarAsTimeAllows() {
   CHECK_EQ(desk.Rounds(1), "prefill b:8 c:20; step a b c; decode b:1 c:1");
 }
 
+// The prompt takes 160 ms. Before, `a` may have a chunk of the two frames that are made.
+void SoundBeforeASecondPromptIsHeardWhileThePromptWaits() {
+  Desk desk;
+  desk.model.row_time = milliseconds(4);
+  desk.model.step_time = milliseconds(30);
+  const auto sink = Sink(), other = Sink();
+  desk.StartDue("a frames=40 tokens=20 border=6 second=40", sink, milliseconds(0));
+  desk.StartDue("b frames=40 tokens=20", other, milliseconds(0));
+  desk.Rounds(5);
+  CHECK_EQ(desk.Rounds(1), "step a b; decode a:2 b:2");
+  CHECK_EQ(desk.Rounds(1), "prefill a:32; step b");
+  CHECK_EQ(desk.Rounds(1), "prefill a:8; step a; decode a:1 b:1");
+  desk.ToIdle();
+  CHECK_EQ(sink->written, 40 * ScriptedModel::kFrameSamples);
+  CHECK_EQ(sink->wrong_samples + sink->overruns, size_t{0});
+}
+
 void AStreamWhoseSinkIsFullParksUntilThereIsRoom() {
   Desk desk;
   const auto sink = Sink(8);
@@ -331,6 +348,8 @@ TEST_GROUP(runtime_scheduler) {
       {"long prompts are taken in parts while others speak", LongPromptsAreTakenInPartsWhileOthersSpeak},
       {"prompts of many are taken together as far as time allows",
        PromptsOfManyAreTakenTogetherAsFarAsTimeAllows},
+      {"sound before a second prompt is heard while the prompt waits",
+       SoundBeforeASecondPromptIsHeardWhileThePromptWaits},
       {"a stream whose sink is full parks until there is room", AStreamWhoseSinkIsFullParksUntilThereIsRoom},
       {"a sink of one frame is served frame by frame", ASinkOfOneFrameIsServedFrameByFrame},
       {"a parked stream does not hold up others", AParkedStreamDoesNotHoldUpOthers},

@@ -40,6 +40,8 @@ struct Script {
   size_t after = 0;      // frames, for at=step and at=decode
   size_t held = 0;       // frames that are held until there are so many
   size_t again = 0;      // frames that are taken back, once, by the step after them
+  size_t border = 0;     // frames after which a second prompt comes
+  size_t second = 4;     // rows of the second prompt
   bool refuse = false;
 
   explicit Script(const std::string& text) {
@@ -56,7 +58,9 @@ struct Script {
                                                                         {"tokens", &tokens},
                                                                         {"after", &after},
                                                                         {"held", &held},
-                                                                        {"again", &again}}) {
+                                                                        {"again", &again},
+                                                                        {"border", &border},
+                                                                        {"second", &second}}) {
         if (key == known) *number = std::stoul(value);
       }
     }
@@ -239,7 +243,7 @@ class ScriptedModel : public FrameModel {
       else if (one.made_ == one.script_.frames) results[n] = FrameResult::kEnd;
       else if (one.made_ + 1 == one.draws_) results[n] = FrameResult::kBudget;
       else if (one.TakesBack()) results[n] = FrameResult::kAgain;
-      else one.made_++;
+      else if (++one.made_ == one.script_.border) one.left_ = one.script_.second;
     }
   }
 
