@@ -124,7 +124,7 @@ Result<std::shared_ptr<Voice>, Refusal> PocketFrameModel::VoiceNamed(const std::
   const auto& names = facts_.speakers;
   // The name comes from a client: it becomes a path only if it is one of the folder's.
   if (std::find(names.begin(), names.end(), name) == names.end())
-    return BadRequest("there is no voice \"" + name + "\" in " + directory_ + kVoiceFolder);
+    return BadRequest("there is no voice \"" + name + "\"");
   std::string problem;
   const auto opened = model::PocketVoice::Open(directory_ + file, checkpoint_->config().backbone, &problem);
   if (opened == nullptr) return Refusal{Outcome::kFailed, problem};
