@@ -35,7 +35,8 @@ size_t PocketVoiceWork::BytesFor(const model::PocketVoiceEncoder& encoder, const
                                  const Recording& recording) {
   if (recording.rate == 0) return 0;
   const uint32_t rate = encoder.Rules().sample_rate;
-  const size_t samples = model::ResampledCount(UsedSamples(recording), recording.rate, rate);
+  // The filter rounds up, which gives one sample more at most.
+  const size_t samples = model::ResampledCount(UsedSamples(recording), recording.rate, rate) + 1;
   return encoder.WorkBytes(samples) + speech.StreamBytes(encoder.PositionsOf(samples));
 }
 
