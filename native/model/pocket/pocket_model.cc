@@ -10,6 +10,8 @@ namespace {
 
 // Rows of texts that are computed together. The number bounds the memory and changes no bit.
 constexpr size_t kPrefillRows = 256;
+// Rows of a voice's file that are computed together: as many as of a recording's voice.
+constexpr size_t kVoiceRows = 12;
 
 // Sets a stage's time, from when it is made until it is destroyed.
 class StageTimer {
@@ -40,8 +42,14 @@ PocketModel::PocketModel(SpeechKernels& kernels, const PocketCheckpoint& checkpo
 
 std::shared_ptr<const KvState> PocketModel::LoadVoice(const PocketVoice& voice) {
   std::shared_ptr<KvState> state = NewVoice(voice.positions());
-  if (voice.rows().empty()) voice.CopyTo(kernels_, state.get());
-  else AppendVoice(state.get(), voice.rows().data(), voice.positions());
+  if (voice.rows().empty()) {
+    voice.CopyTo(kernels_, state.get());
+    return state;
+  }
+  for (size_t done = 0; done < voice.positions(); done += kVoiceRows) {
+    const size_t some = std::min(kVoiceRows, voice.positions() - done);
+    AppendVoice(state.get(), voice.rows().data() + done * backbone_.width(), some);
+  }
   return state;
 }
 

@@ -120,7 +120,8 @@ std::unique_ptr<const PocketVoice> PocketVoice::Read(const std::string& path,
     voice->rows_ = reader.Rows(*rows, backbone.hidden);
     voice->positions_ = voice->rows_.size() / static_cast<size_t>(backbone.hidden);
     *problem = reader.problem();
-    return problem->empty() ? std::move(voice) : nullptr;
+    if (!problem->empty() || file->Changed(problem)) return nullptr;
+    return voice;
   }
   const auto layers = static_cast<size_t>(backbone.layers);
   for (size_t n = 0; n < layers && reader.problem().empty(); n++) {
@@ -141,7 +142,8 @@ std::unique_ptr<const PocketVoice> PocketVoice::Read(const std::string& path,
     return nullptr;
   }
   *problem = reader.problem();
-  return problem->empty() ? std::move(voice) : nullptr;
+  if (!problem->empty() || file->Changed(problem)) return nullptr;
+  return voice;
 }
 
 void PocketVoice::CopyTo(Kernels& kernels, KvState* state) const {
