@@ -46,6 +46,7 @@ test('the value has one group for each reader, and nobody can change the value o
     'captures',
     'log',
     'operation',
+    'weights',
     'notices',
   ]);
   const groups = Object.entries({ ...config, config });
