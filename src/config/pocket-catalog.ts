@@ -106,7 +106,7 @@ export const POCKET_VOICES: readonly PocketVoice[] = [
   { name: 'charles', gender: 'male', licence: 'CC BY 4.0' },
   { name: 'cosette', gender: 'female', licence: 'CC BY-NC 4.0' },
   { name: 'eponine', gender: 'female', licence: 'CC BY 4.0' },
-  { name: 'estelle', gender: 'female', licence: 'CC0 1.0' },
+  { name: 'estelle', gender: 'female', licence: 'not stated' },
   { name: 'eve', gender: 'female', licence: 'CC BY 4.0' },
   { name: 'fantine', gender: 'female', licence: 'CC BY 4.0' },
   { name: 'george', gender: 'male', licence: 'CC BY 4.0' },

@@ -122,7 +122,7 @@ export const SECTIONS = {
     },
     ASR_MEMORY: {
       meaning:
-        'most memory of the recogniser with its weights, on the device that it shares with other models: bytes, or a share of the device',
+        'most memory of the recogniser with its weights, on the device that it shares with other models: bytes, or a share of the device; each language of Pocket TTS has so much by itself',
       default: 'from what is free on the device',
       values: 'such as 40G or 50%',
     },
@@ -283,7 +283,9 @@ export const SECTIONS = {
       default: 'from what is free on the device',
       values: 'such as 40G or 50%',
     },
-    MAX_STREAMS: { meaning: 'sentences that it synthesises at once' },
+    MAX_STREAMS: {
+      meaning: 'sentences that it synthesises at once; each language of Pocket TTS has so many by itself',
+    },
     MAX_BATCH: { meaning: 'sentences of these in one step of the model; 0 sets no limit' },
     MAX_NEW_TOKENS: {
       meaning: 'codec frames that one sentence may have',

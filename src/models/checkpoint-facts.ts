@@ -6,7 +6,7 @@ import type { CheckpointConfig } from '../config/hub-config.js';
 import { POCKET_TOKENIZER, POCKET_WEIGHTS } from '../config/pocket-cache.js';
 import { ParleyError } from '../errors.js';
 import type { Kind, WeightNeeds } from './catalog.js';
-import { isPocket, pocketNeeds, type Tensor } from './pocket-facts.js';
+import { FIRST_OF_ENCODER, isPocket, pocketNeeds, type Tensor } from './pocket-facts.js';
 
 /** Settings of the server that change the weights as loaded. */
 type LoadedAs = CheckpointConfig['loadedAs'];
@@ -35,10 +35,24 @@ async function isPocketFolder(folder: string): Promise<boolean> {
 export async function needsOf(folder: string, kind: Kind, loadedAs: LoadedAs): Promise<WeightNeeds> {
   const tensors = await tensorsOf(folder);
   if (kind !== 'voice') return recognitionNeeds(folder, kind, tensors, loadedAs);
-  if (isPocket(tensors)) return pocketNeeds(tensors, loadedAs);
+  if (isPocket(tensors)) return pocketNeeds(tensors, { ...loadedAs, clones: await clones(folder, tensors) });
   const codec = await tensorsOf(join(folder, 'speech_tokenizer'));
   const config = (await json(join(folder, 'config.json'))) as { tts_model_type?: unknown };
   return voiceNeeds({ tensors, codec, isBase: config.tts_model_type === 'base' }, loadedAs);
+}
+
+/** True if the encoder is there and not zeros, as the native engine decides it. */
+async function clones(folder: string, tensors: readonly Tensor[]): Promise<boolean> {
+  const first = tensors.find(({ name }) => name === FIRST_OF_ENCODER);
+  if (first === undefined) return false;
+  const file = await open(join(folder, POCKET_WEIGHTS));
+  try {
+    const values = Buffer.alloc(first.bytes);
+    await file.read(values, 0, first.bytes, first.from);
+    return values.some((byte) => byte !== 0);
+  } finally {
+    await file.close();
+  }
 }
 
 const LAYER = /^(?:talker|thinker)\.model\.layers\.\d+\..*_proj\.weight$/;
@@ -134,7 +148,7 @@ async function headerOf(path: string): Promise<readonly Tensor[]> {
     if (headerBytes > Math.min(size - 8, MOST_HEADER_BYTES)) throw cutOff(path);
     const header = Buffer.alloc(headerBytes);
     await file.read(header, 0, headerBytes, 8);
-    return tensorsIn(header, { path, dataBytes: size - 8 - headerBytes });
+    return tensorsIn(header, { path, dataFrom: 8 + headerBytes, dataBytes: size - 8 - headerBytes });
   } finally {
     await file.close();
   }
@@ -142,11 +156,13 @@ async function headerOf(path: string): Promise<readonly Tensor[]> {
 
 interface WeightFile {
   readonly path: string;
+  /** Bytes up to the end of the header. */
+  readonly dataFrom: number;
   /** Bytes behind the header. */
   readonly dataBytes: number;
 }
 
-function tensorsIn(header: Buffer, { path, dataBytes }: WeightFile): readonly Tensor[] {
+function tensorsIn(header: Buffer, { path, dataFrom, dataBytes }: WeightFile): readonly Tensor[] {
   let entries: unknown;
   try {
     entries = JSON.parse(header.toString('utf8'));
@@ -164,7 +180,7 @@ function tensorsIn(header: Buffer, { path, dataBytes }: WeightFile): readonly Te
     }
     if (to > dataBytes) throw cutOff(path);
     const elements = sizes.reduce((product, size) => product * size, 1);
-    return [{ name, bytes: to - from, elements }];
+    return [{ name, bytes: to - from, elements, from: dataFrom + from }];
   });
 }
 

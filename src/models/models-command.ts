@@ -168,8 +168,9 @@ interface Cached {
 
 async function listedPocket(model: PocketModel, { cache, repositories, loadedAs }: Cached): Promise<Listed> {
   const found = pocketInCache(cache, model);
-  const { name, weights } = model;
-  const line = { name, id: weights.id, kind: 'voice', needs: publishedPocketNeeds(model.layers) } as const;
+  const { name, weights, isGated: clones } = model;
+  const needs = publishedPocketNeeds(model.layers, clones);
+  const line = { name, id: weights.id, kind: 'voice', needs } as const;
   if (found.state === 'complete' || found.state === 'broken') {
     const place = { commit: weights.revision, folder: found.folder, bytes: found.bytes };
     const unusable = (reason: string) => ({ state: 'unusable', reason, needs: undefined }) as const;

@@ -6,6 +6,8 @@ export interface Tensor {
   readonly name: string;
   readonly bytes: number;
   readonly elements: number;
+  /** Bytes of its file before it. */
+  readonly from: number;
 }
 
 type LoadedAs = CheckpointConfig['loadedAs'];
@@ -21,19 +23,31 @@ const BACKBONE_MATRIX = /^flow_lm\.transformer\.layers\.\d+\..*(?:proj|linear\d)
 /** Tensors that a frame does not read, or of which it reads a row. */
 const NOT_OF_A_FRAME = /^flow_lm\.(?:conditioner|speaker_proj|bos|flow_net\.time_embed)/;
 
-/** The weights of speaking: of a cloning model, the encoder is loaded besides when a voice is cloned. */
-export function pocketNeeds(tensors: readonly Tensor[], { quantize }: LoadedAs): WeightNeeds {
-  const loaded = tensors.filter(({ name }) => !ENCODER.test(name));
+/** The native engine loads the encoder unless this tensor has zeros alone. */
+export const FIRST_OF_ENCODER = 'mimi.encoder.model.0.conv.weight';
+
+interface PocketLoad extends Pick<LoadedAs, 'quantize'> {
+  /** A model that clones loads the encoder with its other weights. */
+  readonly clones: boolean;
+}
+
+export function pocketNeeds(tensors: readonly Tensor[], { quantize, clones }: PocketLoad): WeightNeeds {
+  const isOfFrame = ({ name }: Tensor) => !NOT_OF_A_FRAME.test(name) && !ENCODER.test(name);
+  const loaded = tensors.filter(({ name }) => clones || !ENCODER.test(name));
   const bytesOf = ({ name, bytes, elements }: Tensor) =>
     quantize !== 'none' && BACKBONE_MATRIX.test(name) ? Math.min(bytes, elements) : bytes;
   const sumOf = (some: readonly Tensor[]) => some.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
   return {
     memoryBytes: sumOf(loaded),
-    stepBytes: sumOf(loaded.filter(({ name }) => !NOT_OF_A_FRAME.test(name))),
+    stepBytes: sumOf(loaded.filter(isOfFrame)),
   };
 }
 
+const PUBLISHED_ENCODER_BYTES = 19e6;
+
 /** Figures of the published files with QUANTIZE=none, for a model that is not in the cache. */
-export function publishedPocketNeeds(layers: 6 | 24): WeightNeeds {
-  return layers === 6 ? { memoryBytes: 200e6, stepBytes: 190e6 } : { memoryBytes: 653e6, stepBytes: 643e6 };
+export function publishedPocketNeeds(layers: 6 | 24, clones: boolean): WeightNeeds {
+  const encoder = clones ? PUBLISHED_ENCODER_BYTES : 0;
+  const [memoryBytes, stepBytes] = layers === 6 ? [200e6, 190e6] : [653e6, 643e6];
+  return { memoryBytes: memoryBytes + encoder, stepBytes };
 }

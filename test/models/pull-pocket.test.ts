@@ -8,7 +8,9 @@ import { completePocketModels, pocketFolder, pocketInCache } from '../../src/con
 import { POCKET_VOICES, pocketModelNamed, type PocketModel } from '../../src/config/pocket-catalog.js';
 import { inspectModel } from '../../src/engines/native/native-speech.js';
 import { modelsCommand } from '../../src/models/models-command.js';
+import { needsOf } from '../../src/models/checkpoint-facts.js';
 import { GOLDEN } from '../engines/golden.js';
+import { dropEncoder, pocketFolders } from '../engines/pocket/pocket-folders.js';
 import { type FakeRepository, refuse } from './fake-hub.js';
 import { PullUnderTest } from './pull-under-test.js';
 
@@ -22,6 +24,9 @@ const TINY = join(GOLDEN, 'pocket', 'tiny-current');
 const WEIGHTS = readFileSync(join(TINY, 'model.safetensors'));
 const TOKENIZER = readFileSync(join(TINY, 'tokenizer.model'));
 const YAML = readFileSync(join(TINY, 'config.yaml'));
+
+/** Bytes of the tiny model's tensors that only cloning reads. */
+const ENCODER_BYTES = 163_638;
 
 type Files = Record<string, Uint8Array>;
 
@@ -261,6 +266,20 @@ test('the repository itself is no model: its short names are named', async (t) =
     pull.err,
     /parley: kyutai\/pocket-tts-without-voice-cloning holds several models: fetch one of pocket-en, /,
   );
+});
+
+test('a model that clones needs memory for the encoder, too', async (t) => {
+  const pull = await german(t);
+  assert.equal((await listedAs(pull.cache, 'pocket-en')).memoryBytes, 200e6);
+  assert.equal((await listedAs(pull.cache, 'pocket-en-cloning')).memoryBytes, 219e6);
+  const [model] = pocketFolders(t, { english: ['alba'] });
+  const directory = model?.directory ?? assert.fail();
+  const needs = async () => await needsOf(directory, 'voice', { quantize: 'none', codecFormat: undefined });
+  const cloning = await needs();
+  dropEncoder(directory);
+  const speaking = await needs();
+  assert.equal(cloning.memoryBytes - speaking.memoryBytes, ENCODER_BYTES);
+  assert.equal(cloning.stepBytes, speaking.stepBytes, 'a frame of speech does not read the encoder');
 });
 
 test('models lists what of a model is absent, partial, complete and broken, with its rights', async (t) => {

@@ -65,6 +65,11 @@ test('26 voices are named, and two of them are not for commercial use', () => {
     ['cosette', 'jean'],
   );
   assert.equal(pocketVoiceNamed(' Alba ')?.licence, 'CC BY 4.0');
+  assert.deepEqual(
+    POCKET_VOICES.filter(({ licence }) => licence === 'not stated').map(({ name }) => name),
+    ['estelle', 'juergen', 'rafael'],
+    'their publisher names no licence of these recordings',
+  );
 });
 
 test('a model begins with four voices: the default one first, and none that is non-commercial', () => {
