@@ -133,10 +133,22 @@ export interface EngineDevice {
   readonly memory?: { readonly allocatedBytes: number; readonly totalBytes: number } | undefined;
   /** Absent if the engine is not loaded, or does not measure it. */
   readonly work?: EngineWork | undefined;
+  /** All since the start of the server, also of unloaded models; absent if the engine does not count them. */
+  readonly chunks?: ChunkCounts | undefined;
 }
 
-/** Work of an engine that speaks many sentences together. Counters start at the load. */
-export interface EngineWork {
+/** Counters of chunks of text. */
+export interface ChunkCounts {
+  /** Chunks of text whose speech ended long before the text could, and was played so. */
+  readonly chunksCutShort: number;
+  /** Chunks whose speech ended so, and was made again before it was played. */
+  readonly chunksRepeated: number;
+  /** Chunks whose speech did not end, and was stopped. */
+  readonly chunksEndless: number;
+}
+
+/** Work of an engine that speaks many sentences together. Counters but those of chunks start at the load. */
+export interface EngineWork extends ChunkCounts {
   /** Sentences. */
   readonly streams: number;
   readonly busySeconds: number;
@@ -148,12 +160,6 @@ export interface EngineWork {
   readonly launches: number;
   /** Host memory of cached launches. */
   readonly listBytes: number;
-  /** Chunks of text whose speech ended long before the text could, and was played so. */
-  readonly chunksCutShort: number;
-  /** Chunks whose speech ended so, and was made again before it was played. */
-  readonly chunksRepeated: number;
-  /** Chunks whose speech did not end, and was stopped. */
-  readonly chunksEndless: number;
 }
 
 export interface SpeechEngine {
@@ -166,7 +172,12 @@ export interface SpeechEngine {
   readonly capabilities: EngineCapabilities;
   /** False after a load that failed, and after a close. */
   readonly usable: boolean;
-  /** Reason why it is not usable. */
+  /**
+   * The same for one language, by its primary tag; absent from an engine whose languages share one model. An
+   * engine is usable if one of its languages is.
+   */
+  usableFor?(language: string): boolean;
+  /** Reason why it, or one of its languages, is not usable. */
   readonly trouble?: string | undefined;
   /** True if it is loaded. An engine that is not may still be usable. */
   readonly loaded: boolean;

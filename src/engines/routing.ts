@@ -12,7 +12,8 @@
 // speaks the language; otherwise its own error is returned, because it may recover.
 import { ParleyError } from '../errors.js';
 import { stated } from '../stated.js';
-import type { EngineDevice, EngineWork, SpeechClass, SpeechEngine, Voice, VoiceReference } from './engine.js';
+import type { EngineDevice, SpeechClass, SpeechEngine, Voice, VoiceReference } from './engine.js';
+import { waitingByClass, waitingFor, workOf } from './engine-work.js';
 import { canonicalTag, languageName, primaryTag } from './language-names.js';
 import { FOREIGN_NAMES, nearestNames, OPENAI_VOICES, standInFor } from './voice-names.js';
 
@@ -136,12 +137,11 @@ export class Engines implements SpeechRouting {
 
   /** Engines that are not available, or not usable now. */
   get missing(): readonly MissingEngine[] {
-    const inTrouble = this.#engines.filter(({ usable }) => !usable);
-    const remedied = inTrouble.map(({ name, trouble = 'it cannot be loaded', capabilities }) => ({
-      name,
-      remedy: `mend this: ${trouble}`,
-      languages: capabilities.languages,
-    }));
+    const remedied = this.#engines.flatMap((engine) => {
+      const { name, usable, trouble = 'it cannot be loaded', capabilities } = engine;
+      const languages = capabilities.languages.filter((tag) => !isUsable(engine, tag));
+      return usable && languages.length === 0 ? [] : { name, remedy: `mend this: ${trouble}`, languages };
+    });
     return [...this.#missing, ...remedied];
   }
 
@@ -209,14 +209,17 @@ export class Engines implements SpeechRouting {
 
   /** The voice that stands for a name of another product, of the first engine that has one for it. */
   #standIn(name: string, language: string | undefined): Candidate | undefined {
+    let passedOver: Candidate | undefined;
     for (const engine of this.#engines) {
       const spoken = language === undefined ? engine.capabilities.languages[0] : primaryTag(language);
       const own = engine.standIn?.(name, spoken ?? '');
       const found = this.#candidates.find((one) => one.engine === engine && one.voice.name === own);
-      if (found !== undefined && speaks(found, language)) return found;
+      if (found === undefined || !speaks(found, language)) continue;
+      if (isUsable(engine, spoken)) return found;
+      passedOver ??= found;
     }
     const usual = this.#named(standInFor(name) ?? '');
-    return usual !== undefined && speaks(usual, language) ? usual : undefined;
+    return usual !== undefined && speaks(usual, language) ? usual : passedOver;
   }
 
   /**
@@ -322,7 +325,7 @@ export class Engines implements SpeechRouting {
     const all = this.#candidates.filter(
       ({ primaries, voice }) => primaries.has(primary) && voice.refusal === undefined,
     );
-    const now = all.filter(({ engine }) => engine.usable);
+    const now = all.filter(({ engine }) => isUsable(engine, primary));
     return now.length > 0 ? now : all;
   }
 
@@ -378,11 +381,12 @@ export class Engines implements SpeechRouting {
    * is needed or none exists. It speaks the language of the preferred voice. Without a requested language any
    * voice is better than none.
    */
-  #insteadOf({ usable }: SpeechEngine, spoken: string, requested: string | undefined): Candidate | undefined {
-    if (usable) return undefined;
-    const others = this.#candidates.filter(({ engine }) => engine.usable);
-    const same = others.find(({ primaries }) => primaries.has(spoken));
-    return same ?? (requested === undefined ? others[0] : undefined);
+  #insteadOf(engine: SpeechEngine, spoken: string, requested: string | undefined): Candidate | undefined {
+    if (isUsable(engine, spoken)) return undefined;
+    const others = this.#candidates.filter(({ voice }) => voice.refusal === undefined);
+    const same = others.find((one) => one.primaries.has(spoken) && isUsable(one.engine, spoken));
+    const any = () => others.find(({ engine: other, voice }) => isUsable(other, voice.languages[0]));
+    return same ?? (requested === undefined ? any() : undefined);
   }
 
   /** True if the voice is made for this language, or for no particular one. */
@@ -406,7 +410,9 @@ export class Engines implements SpeechRouting {
     const engine = engines.find((one) => one === this.#defaultEngine) ?? (engines[0] as SpeechEngine);
     const own = this.#candidates.filter((candidate) => candidate.engine === engine);
     const best = own.find((candidate) => candidate === this.#default) ?? own[0];
-    const able = referenceLanguagesOf(engine);
+    const all = referenceLanguagesOf(engine);
+    const now = all.filter((tag) => isUsable(engine, tag));
+    const able = now.length > 0 ? now : all;
     const usual = best?.voice.languages.find((tag) => able.includes(primaryTag(tag))) ?? able[0] ?? '';
     // An engine without voices of its own uses the reference alone.
     return { engine, voice: best?.voice.name ?? '', language: primaryTag(language ?? usual), reference };
@@ -461,6 +467,12 @@ function speaks(candidate: Candidate, language: string | undefined): boolean {
   return language === undefined || candidate.primaries.has(primaryTag(language));
 }
 
+/** Without a language: for any of its languages. */
+function isUsable(engine: SpeechEngine, language: string | undefined): boolean {
+  const own = language === undefined ? undefined : engine.usableFor?.(primaryTag(language));
+  return own ?? engine.usable;
+}
+
 /** True if the voice is made for exactly this tag. */
 function serves(candidate: Candidate | undefined, tag: string): boolean {
   return candidate?.voice.languages.includes(tag) === true;
@@ -490,42 +502,6 @@ interface EngineFigures {
   readonly device: EngineDevice;
 }
 
-function waitingFor(engines: readonly SpeechEngine[]): number {
-  return engines.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
-}
-
-function waitingByClass(engines: readonly SpeechEngine[]): Readonly<Record<SpeechClass, number>> {
-  const waitingOf = (kind: SpeechClass) =>
-    engines.reduce((sum, engine) => sum + (engine.waitingOf?.(kind) ?? 0), 0);
-  return { call: waitingOf('call'), interactive: waitingOf('interactive'), http: waitingOf('http') };
-}
-
-type Work = EngineWork & { readonly memoryUsedBytes: number; readonly memoryTotalBytes: number };
-
-const IDLE: EngineWork = {
-  streams: 0,
-  busySeconds: 0,
-  busyShare: 0,
-  eager: 0,
-  captures: 0,
-  launches: 0,
-  listBytes: 0,
-  chunksCutShort: 0,
-  chunksRepeated: 0,
-  chunksEndless: 0,
-};
-
-const NONE: EngineDevice = { name: 'none' };
-
-/** Work of the engine on a GPU, or else of any engine that reports work. */
-function workOf(engines: readonly SpeechEngine[]): Work {
-  const devices = engines.map((engine) => engine.device());
-  const onGpu = devices.find(({ memory }) => memory !== undefined);
-  const { memory, work = IDLE } = onGpu ?? devices.find((device) => device.work !== undefined) ?? NONE;
-  const { allocatedBytes: memoryUsedBytes = 0, totalBytes: memoryTotalBytes = 0 } = memory ?? {};
-  return { ...work, memoryUsedBytes, memoryTotalBytes };
-}
-
 const WHAT: Readonly<Record<ReferenceKind, readonly [verb: string, what: string]>> = {
   sample: ['clone', 'speak with the voice of a sample'],
   prompt: ['design', 'make a voice from a description'],
@@ -540,7 +516,7 @@ function enginesFor(
   language: string | undefined,
 ): readonly SpeechEngine[] {
   const able = engines.filter((engine) => isCapable(kind, engine) && isMadeFor(engine, language));
-  const now = able.filter(({ usable }) => usable);
+  const now = able.filter((engine) => isUsable(engine, language));
   return now.length > 0 ? now : able;
 }
 

@@ -168,7 +168,7 @@ function engineMetrics(work: () => Engines['work']): ReturnType<typeof readAtScr
   const chunks = () =>
     CHUNKS.map(([fate, field]) => ({ value: readable(() => work()[field]), labels: { fate } }));
   const helpOfChunks =
-    'parts of texts since the engine was loaded whose speech ended long before the text and was played so (cut_short), was made again for that before it was played (repeated), did not end and was stopped (endless)';
+    'parts of texts since the server started whose speech ended long before the text and was played so (cut_short), was made again for that before it was played (repeated), did not end and was stopped (endless)';
   return [
     ...METRICS.map(([name, type, field, what]) =>
       readAtScrape(name, what, type, () => [{ value: readable(() => work()[field]) }]),

@@ -267,6 +267,56 @@ test('an engine in trouble is passed over where another speaks the language', as
   assert.equal(choose(engines, { language: 'de' }), 'broken instant de');
 });
 
+/** Speaks each language with a model of its own. */
+class OneModelEach extends InstantEngine {
+  override readonly name = 'each';
+  readonly broken = new Set<string>();
+
+  get trouble(): string | undefined {
+    return this.broken.size === 0 ? undefined : [...this.broken].map((tag) => `${tag}: damaged`).join('; ');
+  }
+
+  usableFor(language: string): boolean {
+    return !this.broken.has(language);
+  }
+}
+
+test('an engine is passed over for a language whose model is broken, and speaks its others', async () => {
+  const each = new OneModelEach({ languages: ['en', 'de'], clone: true });
+  const engines = await Engines.of([each, new InstantEngine({ clone: true })]);
+  const reference: VoiceReference = { kind: 'sample', hash: 'a', samples: new Float32Array(1), rate: 8000 };
+  const requests = [
+    {},
+    { language: 'en-GB' },
+    { language: 'de' },
+    { reference, language: 'en' },
+    { reference },
+  ];
+  const chosen = () =>
+    requests
+      .map((request) => engines.resolve(request))
+      .map(({ engine, language }) => [engine.name, language]);
+  assert.deepEqual(chosen(), [
+    ['each', 'en'],
+    ['each', 'en'],
+    ['each', 'de'],
+    ['each', 'en'],
+    ['each', 'en'],
+  ]);
+  each.broken.add('en');
+  assert.deepEqual(chosen(), [
+    ['instant', 'en'],
+    ['instant', 'en'],
+    ['each', 'de'],
+    ['instant', 'en'],
+    ['each', 'de'],
+  ]);
+  assert.deepEqual(engines.missing, [{ name: 'each', remedy: 'mend this: en: damaged', languages: ['en'] }]);
+  assert.deepEqual(engines.health(), { each: true, instant: true });
+  each.broken.clear();
+  assert.deepEqual(engines.missing, []);
+});
+
 test('without a requested language an engine of any language takes the place of one that cannot speak', async () => {
   const german = new Broken({ languages: ['de'] });
   const preferred = await Engines.of([german, new InstantEngine()]);
@@ -304,6 +354,32 @@ test('the figures describe the default engine', async () => {
   engine.loaded = false;
   assert.deepEqual(engines.figures, { ...figures, modelLoaded: false });
   assert.deepEqual(engines.work, { ...work, memoryUsedBytes: 3_000_000, memoryTotalBytes: 9_000_000 });
+});
+
+test('chunks of all engines are counted together, also of an engine without a loaded model', async () => {
+  const counts = { chunksCutShort: 1, chunksRepeated: 2, chunksEndless: 3 };
+  const work = {
+    streams: 1,
+    busySeconds: 2,
+    busyShare: 0.5,
+    eager: 0,
+    captures: 0,
+    launches: 0,
+    listBytes: 0,
+  };
+  const [first, second, unloaded] = [new InstantEngine(), new InstantEngine(), new InstantEngine()];
+  first.device = () => ({
+    name: 'cpu',
+    work: { ...work, chunksCutShort: 0, chunksRepeated: 0, chunksEndless: 0 },
+  });
+  second.device = () => ({ name: 'cpu', work: { ...work, ...counts }, chunks: counts });
+  unloaded.device = () => ({
+    name: 'cpu',
+    chunks: { chunksCutShort: 10, chunksRepeated: 20, chunksEndless: 30 },
+  });
+  const engines = await Engines.of([first, second, unloaded]);
+  const { chunksCutShort, chunksRepeated, chunksEndless } = engines.work;
+  assert.deepEqual([chunksCutShort, chunksRepeated, chunksEndless], [11, 22, 33]);
 });
 
 test('waiting sentences are counted by class', async (t) => {

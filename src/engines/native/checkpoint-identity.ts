@@ -10,15 +10,26 @@ const PIECE_BYTES = 4096;
 /**
  * A hash over the names, sizes and samples of the files, equal on every machine with a copy. Weights are
  * gigabytes, so it samples each file: differently trained models of equal size differ in nearly every sample.
- * `folders`: those of its files within it. Rejects if a file cannot be read.
+ * `folders`: those of its files within it; one that is absent has no files. Rejects if a file cannot be
+ * read.
  */
 export async function checkpointIdentity(directory: string, folders: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of ['', ...folders]) {
-    const names = (await readdir(join(directory, folder))).filter((name) => FILE.test(name)).toSorted();
+    const all = await namesIn(join(directory, folder), folder !== '');
+    const names = all.filter((name) => FILE.test(name)).toSorted();
     for (const name of names) await addFile(hash, directory, join(folder, name));
   }
   return hash.digest('hex');
+}
+
+async function namesIn(folder: string, mayBeAbsent: boolean): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (mayBeAbsent && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Adds pieces of a file at even distances, with its beginning and end; a small file is read whole. */

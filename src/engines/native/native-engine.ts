@@ -6,6 +6,7 @@ import { asParleyError, type ErrorCode, ParleyError } from '../../errors.js';
 import { systemTime, type Time } from '../../time.js';
 import { EngineLifecycle } from '../engine-lifecycle.js';
 import {
+  type ChunkCounts,
   type EngineCapabilities,
   type EngineDevice,
   type EngineWork,
@@ -18,6 +19,7 @@ import {
   type Urgency,
   type Voice,
 } from '../engine.js';
+import { chunksOf, NO_CHUNKS } from '../engine-work.js';
 import { type EngineSlot, Scheduler } from '../scheduler.js';
 import { agingMs } from '../sentence-queue.js';
 import type { EngineLimits } from '../worker-engine.js';
@@ -83,6 +85,8 @@ export class NativeEngine implements SpeechEngine {
   readonly #lifecycle: EngineLifecycle;
   readonly #busy = new BusyShare();
   #native: NativeSpeech | undefined;
+  /** Counted by loads that ended. */
+  #chunksBefore = NO_CHUNKS;
   /** True once it has computed on a GPU: later loads must use one as well. */
   #onGpu = false;
   /** Reason of a lost device, until the next load. */
@@ -142,14 +146,13 @@ export class NativeEngine implements SpeechEngine {
       noGpu: noCuda === '' ? undefined : noCuda,
       memory: totalBytes === 0 ? undefined : memory,
       work: stats && this.#workOf(stats),
+      chunks: this.#chunks(stats),
     };
   }
 
   #workOf(stats: NativeStats): EngineWork {
     const { live: streams, busyMs, eager, captures, launches, listBytes } = stats;
-    const { chunksCutShort, chunksRepeated, chunksEndless } = stats;
     const busyShare = this.#busy.at(this.#time.now(), busyMs);
-    const chunks = { chunksCutShort, chunksRepeated, chunksEndless };
     return {
       streams,
       busySeconds: busyMs / 1000,
@@ -158,8 +161,12 @@ export class NativeEngine implements SpeechEngine {
       captures,
       launches,
       listBytes,
-      ...chunks,
+      ...this.#chunks(stats),
     };
+  }
+
+  #chunks(stats: NativeStats | undefined): ChunkCounts {
+    return chunksOf([this.#chunksBefore, stats ?? NO_CHUNKS]);
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -349,6 +356,7 @@ export class NativeEngine implements SpeechEngine {
     const newsOfLoad = () => this.#newsOfLoad();
     const closeNative = async () => {
       const native = this.#native;
+      this.#chunksBefore = this.#chunks(native?.stats ?? undefined);
       this.#native = undefined;
       await native?.close();
     };

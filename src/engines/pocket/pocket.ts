@@ -6,7 +6,6 @@ import { ParleyError } from '../../errors.js';
 import {
   type EngineCapabilities,
   type EngineDevice,
-  type EngineWork,
   keepRingContract,
   type SpeechClass,
   type SpeechEnd,
@@ -14,6 +13,7 @@ import {
   type SynthesisRequest,
   type Voice,
 } from '../engine.js';
+import { chunksOf, NO_CHUNKS, together } from '../engine-work.js';
 import { checkpointIdentity } from '../native/checkpoint-identity.js';
 import { NativeEngine, type NativeEngineOptions } from '../native/native-engine.js';
 import { inspectModel, type ModelFacts, type NativeOptions } from '../native/native-speech.js';
@@ -90,6 +90,11 @@ export class PocketEngine implements SpeechEngine {
     return this.#all.some(({ usable }) => usable);
   }
 
+  /** False if the model of the language could not be loaded. */
+  usableFor(language: string): boolean {
+    return this.#models.get(language)?.usable ?? false;
+  }
+
   get trouble(): string | undefined {
     const troubles = [...this.#models].flatMap(([language, { trouble }]) =>
       trouble === undefined ? [] : `${language}: ${trouble}`,
@@ -114,7 +119,8 @@ export class PocketEngine implements SpeechEngine {
     const [first] = devices;
     const main = devices.find(({ work }) => work !== undefined) ?? (first as EngineDevice);
     const works = devices.flatMap(({ work }) => work ?? []);
-    return works.length < 2 ? main : { ...main, work: together(works) };
+    const chunks = chunksOf(devices.map((device) => device.chunks ?? NO_CHUNKS));
+    return { ...main, work: works.length === 0 ? undefined : together(works), chunks };
   }
 
   voices(): Promise<readonly Voice[]> {
@@ -179,6 +185,9 @@ async function inspected(folder: PocketFolder, isStated: boolean): Promise<Inspe
       inspectModel(directory),
       checkpointIdentity(directory, ['embeddings']),
     ]);
+    const { speakers, takesRecording, voiceProblems } = facts;
+    if (speakers.length === 0 && voiceProblems.length === 0 && !takesRecording)
+      throw new Error(`${directory} has no voice in embeddings, and no encoder, which would clone one`);
     return { ...folder, facts, identity };
   } catch (cause) {
     const field = isStated ? 'MODEL_DIR' : 'POCKET_MODELS';
@@ -190,23 +199,4 @@ async function inspected(folder: PocketFolder, isStated: boolean): Promise<Inspe
 
 function sum<T>(all: readonly T[], of: (one: T) => number): number {
   return all.reduce((total, one) => total + of(one), 0);
-}
-
-/** The models share a device and its thread. */
-function together(works: readonly EngineWork[]): EngineWork {
-  return {
-    streams: sum(works, ({ streams }) => streams),
-    busySeconds: sum(works, ({ busySeconds }) => busySeconds),
-    busyShare: Math.min(
-      1,
-      sum(works, ({ busyShare }) => busyShare),
-    ),
-    eager: sum(works, ({ eager }) => eager),
-    captures: sum(works, ({ captures }) => captures),
-    launches: sum(works, ({ launches }) => launches),
-    listBytes: sum(works, ({ listBytes }) => listBytes),
-    chunksCutShort: sum(works, ({ chunksCutShort }) => chunksCutShort),
-    chunksRepeated: sum(works, ({ chunksRepeated }) => chunksRepeated),
-    chunksEndless: sum(works, ({ chunksEndless }) => chunksEndless),
-  };
 }

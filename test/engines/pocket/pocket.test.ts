@@ -14,7 +14,13 @@ import { enginesOf, type EngineSetup } from '../../../src/engines/engine-setup.j
 import { PocketEngine } from '../../../src/engines/pocket/pocket.js';
 import { ParleyError } from '../../../src/errors.js';
 import { readAll } from '../read-ring.js';
-import { addVoice, type Models, pocketFolders, VOICE_OF_ANOTHER_MODEL } from './pocket-folders.js';
+import {
+  addVoice,
+  dropEncoder,
+  type Models,
+  pocketFolders,
+  VOICE_OF_ANOTHER_MODEL,
+} from './pocket-folders.js';
 
 const RATE = 24_000;
 const FRAME = 1920;
@@ -183,6 +189,37 @@ test('a model that cannot be used is refused at the start, with its variable and
   assert.match(await problemOf(PocketEngine.open(named, options)), /model\.safetensors/);
 });
 
+test('a language whose model cannot be loaded is spoken by flite, and the other goes on', async (t) => {
+  const models = pocketFolders(t, { english: ['alba'], german: ['juergen', 'alba'] });
+  const config = { stated: undefined, models, nonCommercial: false };
+  const engines = await enginesOf({ engine: 'auto', ...LIMITS, pocket: { config, native: NATIVE } });
+  t.after(() => engines.close());
+  truncateSync(join(models[0]?.directory ?? assert.fail(), 'model.safetensors'), 1000);
+  await engines.load().catch(() => undefined);
+  const chosen = (request: Parameters<typeof engines.resolve>[0]) => engines.resolve(request).engine.name;
+  assert.deepEqual([{}, { language: 'en' }, { language: 'de' }].map(chosen), ['flite', 'flite', 'pocket']);
+  assert.equal(chosen({ voice: 'alloy' }), 'flite');
+  const inTrouble = engines.missing.find(({ remedy }) => remedy.startsWith('mend this: en: '));
+  assert.deepEqual(inTrouble?.languages, ['en']);
+});
+
+test('a folder without voices speaks with recordings, or is refused by its name', async (t) => {
+  const models = pocketFolders(t, { english: [] });
+  const directory = models[0]?.directory ?? assert.fail();
+  const config = { stated: undefined, models, nonCommercial: false };
+  const engine = await PocketEngine.open(config, { native: NATIVE, ...LIMITS });
+  t.after(() => engine.close());
+  assert.deepEqual(await engine.voices(), []);
+  const samples = Float32Array.from({ length: 3 * RATE }, (_, n) => 0.3 * Math.sin(n / 20));
+  const reference = { kind: 'sample', hash: 'hum', samples, rate: RATE } as const;
+  assert.ok((await spoken(engine, { voice: '', reference })).length > 0);
+  dropEncoder(directory);
+  assert.equal(
+    await problemOf(PocketEngine.open(config, { native: NATIVE, ...LIMITS })),
+    `ENGINE_UNAVAILABLE the model of POCKET_MODELS cannot be used: ${directory} has no voice in embeddings, and no encoder, which would clone one`,
+  );
+});
+
 const SENTENCE = 'Your three books are ready for you!';
 
 test('speech that skips words is made again unless the request has a seed, and counted', async (t) => {
@@ -196,6 +233,11 @@ test('speech that skips words is made again unless the request has a seed, and c
   assert.deepEqual(chunks(), { chunksCutShort: 1, chunksRepeated: 0, chunksEndless: 0 });
   await spoken(engine, { voice: 'alba', text: SENTENCE, options: { temperature: 0.001 } });
   assert.deepEqual(chunks(), { chunksCutShort: 2, chunksRepeated: 1, chunksEndless: 0 });
+  await engine.unload();
+  const counted = { chunksCutShort: 2, chunksRepeated: 1, chunksEndless: 0 };
+  assert.deepEqual([engine.device().work, engine.device().chunks], [undefined, counted]);
+  await engine.load();
+  assert.deepEqual(chunks(), counted, 'a counter never falls');
 });
 
 /** Changes the model of the folder so that its speech never ends. */
