@@ -58,6 +58,16 @@ void Rehearse(WarmSpeech* all, size_t count) {
   }
 }
 
+// The first speaker with whom the model reads a text: the file of one voice may be damaged, and the others
+// speak. Empty for a model without speakers.
+std::string FindWarmSpeaker(FrameModel& model) {
+  const std::vector<std::string>& speakers = model.facts().speakers;
+  for (const std::string& speaker : speakers) {
+    if (model.Read(WarmRequest(model, kWarmTexts[0], speaker), nullptr)) return speaker;
+  }
+  return speakers.empty() ? "" : speakers.front();
+}
+
 // The generations of a request, with its voice.
 Result<Generations> Prepare(FrameModel& model, const SpeechRequest& request, size_t count) {
   const auto voice = FindWarmVoice(model, request);
@@ -120,19 +130,21 @@ Result<MeasuredTimes> WarmUp(FrameModel& model, size_t max_streams) {
   const Rehearsal rehearsal(model);
   const bool rehearses = rehearsal.is_remembered();
   const std::vector<size_t> sizes = model.WarmBatches(max_streams);
+  const std::string speaker = FindWarmSpeaker(model);
   std::optional<Problem> first;
   size_t spoken = 0;
   // The largest first: what needs the most memory finds its place, and what is remembered of smaller ones
   // stays true.
   for (auto size = sizes.rbegin(); size != sizes.rend(); size++) {
-    if (!Speak(model, WarmRequest(model, kWarmTexts[kWarmOfBatches]), *size, rehearses, &times)) break;
+    if (!Speak(model, WarmRequest(model, kWarmTexts[kWarmOfBatches], speaker), *size, rehearses, &times))
+      break;
   }
   for (const char* const text : kWarmTexts) {
-    const Result<> said = Speak(model, WarmRequest(model, text), 1, rehearses, &times);
+    const Result<> said = Speak(model, WarmRequest(model, text, speaker), 1, rehearses, &times);
     if (said) spoken++;
     else if (!first) first = said.reason();
     for (auto size = sizes.rbegin(); rehearses && size != sizes.rend(); size++)
-      Begin(model, WarmRequest(model, text), *size);
+      Begin(model, WarmRequest(model, text, speaker), *size);
   }
   while (model.ForgetVoice()) {
   }
@@ -158,11 +170,11 @@ std::shared_ptr<const Recording> Buzz() {
 
 }  // namespace
 
-SpeechRequest WarmRequest(const FrameModel& model, const char* text) {
+SpeechRequest WarmRequest(const FrameModel& model, const char* text, const std::string& speaker) {
   SpeechRequest request;
   request.text = text;
-  if (!model.facts().speakers.empty()) request.speaker = model.facts().speakers.front();
-  else if (model.facts().takes_recording) request.recording = Buzz();
+  request.speaker = speaker;
+  if (speaker.empty() && model.facts().takes_recording) request.recording = Buzz();
   return request;
 }
 

@@ -32,8 +32,9 @@ inline constexpr size_t kMostWarmFrames = 10;  // per generation
 // how the time grows; where every size is prepared for itself, they are all.
 std::vector<size_t> WarmBatchesOf(const Kernels& kernels, size_t most);
 
-// A request that this kind of model accepts: with a speaker or a recording if it needs one.
-SpeechRequest WarmRequest(const FrameModel& model, const char* text);
+// A request that this kind of model accepts: with the speaker, or with a recording if it has none and needs
+// one.
+SpeechRequest WarmRequest(const FrameModel& model, const char* text, const std::string& speaker);
 
 using Generations = std::vector<std::unique_ptr<Generation>>;
 

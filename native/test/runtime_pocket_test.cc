@@ -2,9 +2,11 @@
 // that never come, and requests that cannot be spoken.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "model/files/safetensors.h"
 #include "model/pocket/pocket_checkpoint.h"
 #include "runtime/pocket_voice_work.h"
 #include "test/checkpoint_copy.h"
@@ -359,6 +361,31 @@ void VoicesBeyondTheMostAreReadAgain() {
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
 }
 
+void ADamagedVoiceLeavesTheOthersTheirSpeech() {
+  TempFolder folder;
+  CopyPocket("tiny-current", folder.path(), true);
+  const std::vector<std::string> speakers = ValueOf(Engine::Inspect(folder.path())).speakers;
+  const std::string damaged = folder / "embeddings/" + speakers.front() + ".safetensors";
+  std::string bytes = ReadAll(damaged);
+  const float bad = NAN;
+  std::string problem;
+  const auto file = model::SafetensorsFile::Open(damaged, &problem);
+  const model::Tensor* const cache = file->Find("transformer.layers.1.self_attn/cache");
+  const size_t at = bytes.find(std::string(reinterpret_cast<const char*>(cache->data), cache->bytes));
+  std::memcpy(&bytes[at], &bad, sizeof(bad));
+  WriteAll(damaged, bytes);
+  EngineOptions options;
+  options.directory = folder.path();
+  auto opened = Engine::Open(options);
+  CHECK_EQ(opened ? "" : opened.problem(), "");
+  const std::unique_ptr<Engine> engine = std::move(*opened);
+  SpeechRequest request = Request(1, "Hello.");
+  request.speaker = speakers.front();
+  CHECK(RefusalOfRequest(*engine, request, "failed").find("expected finite numbers") != std::string::npos);
+  request.speaker = speakers.back();
+  CHECK(!Say(*engine, request).samples.empty());
+}
+
 void OptionsThatItLacksAreRefused() {
   EngineOptions options;
   options.directory = GoldenPocket();
@@ -397,6 +424,7 @@ TEST_GROUP(runtime_pocket) {
       {"a chunk without an end stops at its most frames, and the next is spoken",
        AChunkWithoutAnEndStopsAtItsMostFramesAndTheNextIsSpoken},
       {"voices beyond the most are read again", VoicesBeyondTheMostAreReadAgain},
+      {"a damaged voice leaves the others their speech", ADamagedVoiceLeavesTheOthersTheirSpeech},
       {"options that it lacks are refused", OptionsThatItLacksAreRefused},
   });
 }
