@@ -33,6 +33,8 @@ const MOST_SECONDS = 30;
 const LOAD_LIMIT_MS = 10_000;
 /** An answer that comes later is ignored. The longest default silence of a turn. */
 const ANSWER_LIMIT_MS = 2000;
+/** Calls of one listener that may wait: 2 s of sound. Beyond them, the rest of the turn is not followed. */
+const MOST_CALLS = 64;
 /** A model that fails and answers in turn, as one under load does, must not fill the log. */
 const REPORT_INTERVAL_MS = 60_000;
 
@@ -157,15 +159,7 @@ class FollowingModules implements TurnModels {
   open(): CallTurnModel | undefined {
     const answers = this.#answers;
     try {
-      const listener = this.#module.open();
-      return {
-        name: SLOT,
-        asks: 'each step',
-        push: (sound) => attemptAll(answers, () => listener.push(sound)),
-        ask: () => answers.answer(() => listener.probability(), true),
-        reset: () => attemptAll(answers, () => listener.reset()),
-        close: () => undefined,
-      };
+      return new OrderedListener(this.#module.open(), answers);
     } catch (error) {
       answers.failed(error);
       return undefined;
@@ -177,12 +171,71 @@ class FollowingModules implements TurnModels {
   }
 }
 
-/** Reports what the action throws, now or later. */
-function attemptAll(answers: CheckedAnswers, action: () => void | Promise<void>): void {
-  try {
-    void Promise.resolve(action()).catch((error: unknown) => answers.failed(error));
-  } catch (error) {
-    answers.failed(error);
+/** Calls a listener of the operator's module one call after another, and reports what it throws. */
+class OrderedListener implements CallTurnModel {
+  readonly name = SLOT;
+  readonly asks = 'each step';
+  readonly #listener: TurnListener;
+  readonly #answers: CheckedAnswers;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Calls that are not done, without resets. */
+  #waiting = 0;
+  /** Number of the turn: what waits for one that is over is dropped. */
+  #turn = 0;
+  /** The listener has missed a part of the turn. */
+  #isGivenUp = false;
+  #isResetting = false;
+
+  constructor(listener: TurnListener, answers: CheckedAnswers) {
+    this.#listener = listener;
+    this.#answers = answers;
+  }
+
+  push(sound: Float32Array): void {
+    if (this.#isGivenUp) return;
+    const copy = sound.slice(); // the caller uses its buffer again
+    this.#inOrder(() => this.#listener.push(copy)).catch((error: unknown) => this.#answers.failed(error));
+  }
+
+  ask(): Promise<number | undefined> {
+    if (this.#isGivenUp) return Promise.resolve(undefined);
+    return this.#answers.answer(() => this.#inOrder(() => this.#listener.probability()), true);
+  }
+
+  reset(): void {
+    this.#turn++;
+    this.#isGivenUp = false;
+    if (this.#isResetting) return; // no call of the turn that is over has come after that reset
+    this.#isResetting = true;
+    this.#last = this.#last.then(() => {
+      this.#isResetting = false;
+      try {
+        this.#listener.reset();
+      } catch (error) {
+        this.#answers.failed(error);
+      }
+    });
+  }
+
+  close(): void {
+    this.#turn++; // what waits is dropped
+    this.#isGivenUp = true;
+  }
+
+  /** Undefined if the turn is over before the call's time comes. */
+  #inOrder<T>(call: () => T | Promise<T>): Promise<T | undefined> {
+    if (this.#waiting >= MOST_CALLS) {
+      this.#isGivenUp = true;
+      return Promise.reject(new Error('it is too slow for the turn'));
+    }
+    const turn = this.#turn;
+    this.#waiting++;
+    const result = this.#last.then(() => (turn === this.#turn ? call() : undefined));
+    this.#last = result.then(
+      () => this.#waiting--,
+      () => this.#waiting--,
+    );
+    return result;
   }
 }
 

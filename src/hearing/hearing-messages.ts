@@ -85,8 +85,15 @@ export interface DetectorState {
 
 export type FromHearingWorker =
   | { readonly type: 'ready'; readonly state: DetectorState }
-  /** The reason for which the end-of-turn model gave no answer; undefined: it answers again. */
-  | { readonly type: 'end-of-turn'; readonly problem: string | undefined }
+  /**
+   * The reason for which the end-of-turn model gave no answer; undefined: it answers again. `turnModels`: those
+   * that are still used; undefined while they are loaded.
+   */
+  | {
+      readonly type: 'end-of-turn';
+      readonly problem: string | undefined;
+      readonly turnModels: readonly string[] | undefined;
+    }
   | {
       readonly type: 'event';
       readonly stream: number;

@@ -29,8 +29,11 @@ export async function serveHearing({ openEars, fade }: ServiceOptions): Promise<
   const { ears, vadModel, endOfTurnModule, turnModels, counters } = workerData as HearingWorkerData;
   const post = (message: FromHearingWorker): void => port.postMessage(message);
   const { model, state } = await loadModel(vadModel);
-  const onProblem = (reason: string | undefined): void => post({ type: 'end-of-turn', problem: reason });
+  let namesNow = (): readonly string[] | undefined => undefined; // until the models are loaded
+  const onProblem = (problem: string | undefined): void =>
+    post({ type: 'end-of-turn', problem, turnModels: namesNow() });
   const endOfTurn = await loadEndOfTurn(endOfTurnModule, turnModels, onProblem);
+  namesNow = () => endOfTurn?.names;
   const loop = new ListeningLoop<VoiceMemory>({
     ears: openEars(ears),
     model,

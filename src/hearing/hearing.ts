@@ -109,7 +109,7 @@ export class Hearing {
   /** `turnModels`: the end-of-turn models that are used; undefined without one. */
   get health(): Pick<DetectorState, 'detector' | 'turnModels'> & { readonly problem: string | undefined } {
     const { detector, turnModels } = this.#state;
-    return { detector, ...(turnModels && { turnModels }), problem: this.problem };
+    return { detector, ...(turnModels?.length && { turnModels }), problem: this.problem };
   }
 
   /** Names the reason if the detector is not Silero, or the end-of-turn model does not answer. */
@@ -201,7 +201,7 @@ export class Hearing {
         return this.#tell(message.stream, (stream) => stream.receive(message.event, message.decidedMs));
       if (message.type === 'forgotten') return void this.#streams.delete(message.stream);
       if (message.type === 'failed') return this.#failed(message.stream, message.message);
-      if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message.problem);
+      if (message.type === 'end-of-turn') return this.#endOfTurnChanged(message);
       if (message.type === 'analysed') {
         for (const place of message.streams) this.#tell(place.stream, (stream) => stream.analysed(place));
         return undefined;
@@ -245,8 +245,9 @@ export class Hearing {
     this.#settleReady = undefined;
   }
 
-  #endOfTurnChanged(problem: string | undefined): void {
+  #endOfTurnChanged({ problem, turnModels }: Extract<FromHearingWorker, { type: 'end-of-turn' }>): void {
     this.#endOfTurnProblem = problem;
+    if (turnModels !== undefined) this.#state = { ...this.#state, turnModels };
     const { log } = this.#options;
     if (problem === undefined) log.info({}, 'end-of-turn model answers again');
     else log.error({ problem }, 'end-of-turn model not used');
@@ -314,8 +315,11 @@ export class Hearing {
     const gone = new Promise<void>((resolve) => (this.#resolveGone = resolve));
     worker.postMessage({ type: 'close' } satisfies ToHearingWorker);
     const timer = setTimeout(() => void worker.terminate(), CLOSE_TIMEOUT_MS);
+    // A run of a model cannot be interrupted: its thread may outlive the hearing.
+    const late = setTimeout(() => this.#resolveGone(), 2 * CLOSE_TIMEOUT_MS);
     await gone;
     clearTimeout(timer);
+    clearTimeout(late);
   }
 }
 

@@ -1,5 +1,6 @@
 // The models of TURN_MODEL, as the hearing worker sees them: they run in a worker of their own. If it dies,
-// another one takes its place. A turn that it followed has no answer any more.
+// another one takes its place, and likewise if it does nothing for 10 s. A turn that it followed has no answer
+// any more.
 import { Worker } from 'node:worker_threads';
 import type { TurnModelFile } from '../config/hearing-config.js';
 import { CheckedAnswers, type ModelOptions, within } from './end-of-turn.js';
@@ -19,6 +20,9 @@ const SLOT = 'TURN_MODEL';
 const LOAD_LIMIT_MS = 10_000;
 const MAX_FAILED_STARTS = 3; // workers in a row that die soon
 const SHORT_LIFE_MS = 10_000;
+/** A worker that has work and tells nothing for so long hangs: it is forgotten, and another one is started. */
+const HANGS_MS = 10_000;
+const CLOSE_LIMIT_MS = 1000;
 /** Sounds of 160 ms that wait for the worker. Beyond that, the rest of a turn is not followed. */
 const MOST_SOUNDS = 256;
 /** Questions that wait: those of more calls would be answered too late. */
@@ -45,6 +49,10 @@ export class WorkerTurnModels implements TurnModels {
   #failedStarts = 0;
   #readyMs = 0;
   #settleReady: () => void = () => undefined;
+  /** Undefined if the worker has no work. */
+  #cancelWatch: (() => void) | undefined;
+  /** Workers that were ended because they hang, and that still run: the runtime cannot be interrupted. */
+  #hanging = 0;
   #isClosed = false;
 
   private constructor(options: Options) {
@@ -80,11 +88,15 @@ export class WorkerTurnModels implements TurnModels {
     };
   }
 
-  /** Idempotent. */
-  close(): Promise<void> {
+  /** Resolves after a second at the latest, also if the worker hangs. Idempotent. */
+  async close(): Promise<void> {
     this.#isClosed = true;
-    this.#worker?.postMessage({ type: 'close' } satisfies ToTurnWorker);
-    return Promise.resolve();
+    this.#endWatch();
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const gone = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage({ type: 'close' } satisfies ToTurnWorker);
+    await within(CLOSE_LIMIT_MS, this.#options.time, gone).catch(() => void worker.terminate());
   }
 
   /** The first model of a language. If the language is not known: the one that knows most languages. */
@@ -101,14 +113,15 @@ export class WorkerTurnModels implements TurnModels {
 
   #ask(listener: WorkerListener): Promise<number | undefined> {
     return this.#answers.answer(() => {
-      if (!listener.isKnown(this.#generation)) return undefined;
+      if (this.#worker === undefined || !listener.isKnown(this.#generation)) return undefined;
       if (this.#questions.size >= MOST_QUESTIONS) throw new Error('too many calls pause at once');
       const question = ++this.#questionCount;
       listener.flush();
       const answer = new Promise<number | undefined>((resolve, reject) => {
         this.#questions.set(question, { resolve, reject });
       });
-      this.#worker?.postMessage({ type: 'ask', listener: listener.number, question } satisfies ToTurnWorker);
+      this.#worker.postMessage({ type: 'ask', listener: listener.number, question } satisfies ToTurnWorker);
+      this.#watch();
       return answer;
     }, true);
   }
@@ -120,8 +133,11 @@ export class WorkerTurnModels implements TurnModels {
       this.#answers.failed(new Error('the models are too slow for the calls'));
       return false;
     }
-    if (message.type === 'push') this.#waiting++;
     this.#worker.postMessage(message);
+    if (message.type === 'push') {
+      this.#waiting++;
+      this.#watch();
+    }
     return true;
   }
 
@@ -136,16 +152,42 @@ export class WorkerTurnModels implements TurnModels {
     this.#generation++;
     this.#waiting = 0;
     this.#readyMs = time.now();
-    worker.on('message', (message: FromTurnWorker) => this.#receive(message));
+    // A worker that hangs is forgotten before it ends.
+    const ofPresent = (action: () => void) => (this.#worker === worker ? action() : undefined);
+    worker.on('message', (message: FromTurnWorker) => ofPresent(() => this.#receive(message)));
     worker.on('error', (error: Error) => (failure = error.message));
-    worker.on('exit', (code) => this.#gone(failure === '' ? `its worker exited with ${code}` : failure));
+    worker.on('exit', (code) =>
+      ofPresent(() => this.#gone(failure === '' ? `its worker exited with ${code}` : failure)),
+    );
     this.#worker = worker;
+  }
+
+  /** Begins to wait for a sign of the worker, unless that is awaited. */
+  #watch(): void {
+    this.#cancelWatch ??= this.#options.time.after(HANGS_MS, () => this.#hangs());
+  }
+
+  #endWatch(): void {
+    this.#cancelWatch?.();
+    this.#cancelWatch = undefined;
+  }
+
+  #hangs(): void {
+    this.#cancelWatch = undefined;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#hanging++;
+    const ended = () => this.#hanging--;
+    void worker.terminate().then(ended, ended);
+    this.#gone(`its worker did nothing for ${HANGS_MS} ms`, HANGS_MS);
   }
 
   #receive(message: FromTurnWorker): void {
     if (message.type === 'taken') this.#waiting--;
     else if (message.type === 'ready') this.#ready(message.models);
     else this.#answered(message);
+    this.#endWatch();
+    if (this.#waiting > 0 || this.#questions.size > 0) this.#watch();
   }
 
   #ready(models: readonly LoadedModel[]): void {
@@ -163,16 +205,25 @@ export class WorkerTurnModels implements TurnModels {
     else asked?.reject(new Error(problem));
   }
 
-  #gone(reason: string): void {
+  /** `idleMs`: how long the worker has done nothing. */
+  #gone(reason: string, idleMs = 0): void {
     this.#worker = undefined;
+    this.#endWatch();
     for (const { reject } of this.#questions.values()) reject(new Error(reason));
     this.#questions.clear();
     if (this.#isClosed) return;
     this.#answers.failed(new Error(reason));
-    const livedMs = this.#options.time.now() - this.#readyMs;
+    const livedMs = this.#options.time.now() - this.#readyMs - idleMs;
     this.#failedStarts = livedMs < SHORT_LIFE_MS ? this.#failedStarts + 1 : 0;
-    if (this.#failedStarts < MAX_FAILED_STARTS) this.#start();
-    else this.#settleReady();
+    if (this.#failedStarts < MAX_FAILED_STARTS && this.#hanging < MAX_FAILED_STARTS) this.#start();
+    else this.#giveUp(reason);
+  }
+
+  /** No model is used until the server is started again, and the operator is told so in any case. */
+  #giveUp(reason: string): void {
+    this.#loaded = [];
+    this.#options.onProblem(`${SLOT} is not used any more: ${reason}`);
+    this.#settleReady();
   }
 }
 

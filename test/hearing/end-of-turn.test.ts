@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { WINDOW_SAMPLES } from '../../src/media/ears.js';
 import { CheckedEndOfTurnModel, loadEndOfTurnModel, RecentSound } from '../../src/hearing/end-of-turn.js';
 import { codeBlocksOf } from '../docs/markdown.js';
@@ -155,6 +156,65 @@ test('a module with open follows each turn of a call, and its failures are repor
   assert.deepEqual(problems, [
     'END_OF_TURN_MODULE gave no answer: it answered 1.536, not a number from 0 to 1',
   ]);
+});
+
+/** Follows a module that notes its calls, and whose pushes end when the test says so. */
+async function slowModule(name: string) {
+  const file = moduleOf(
+    name,
+    `export const calls = [];
+    export const ends = [];
+    export default {
+      open: () => ({
+        push(sound) {
+          calls.push('push ' + sound[0]);
+          return new Promise((end) => ends.push(end));
+        },
+        probability() { calls.push('ask'); return 0.5; },
+        reset() { calls.push('reset'); },
+      }),
+    };`,
+  );
+  const problems: (string | undefined)[] = [];
+  const onProblem = (problem: string | undefined) => problems.push(problem);
+  const models = await loadEndOfTurnModel(file, { time: new ManualTime(), onProblem });
+  assert.ok('open' in models);
+  const { calls, ends } = (await import(file)) as { calls: string[]; ends: (() => void)[] };
+  return { call: models.open('en') ?? assert.fail(), calls, ends, problems };
+}
+
+test('the calls of a module with open come one after another, with the sound as it was', async () => {
+  const { call, calls, ends } = await slowModule('ordered.mjs');
+  const window = silence(32);
+  for (const value of [1, 2]) call.push(window.fill(value));
+  window.fill(3);
+  const asking = call.ask();
+  await turnOfLoop();
+  assert.deepEqual(calls, ['push 1']);
+  ends[0]?.();
+  await turnOfLoop();
+  assert.deepEqual(calls, ['push 1', 'push 2']);
+  ends[1]?.();
+  assert.equal(await asking, 0.5);
+  assert.deepEqual(calls, ['push 1', 'push 2', 'ask']);
+});
+
+test('a module with open that is too slow loses the rest of the turn, and gets the next one', async () => {
+  const { call, calls, ends, problems } = await slowModule('slow.mjs');
+  for (let n = 0; n < 100; n++) call.push(silence(32));
+  await turnOfLoop();
+  assert.equal(await call.ask(), undefined);
+  assert.deepEqual(problems, ['END_OF_TURN_MODULE gave no answer: it is too slow for the turn']);
+  for (let n = 0; n < 2; n++) call.reset();
+  ends[0]?.();
+  await turnOfLoop();
+  assert.deepEqual(calls, ['push 0', 'reset']);
+  call.push(silence(32).fill(1));
+  const asking = call.ask();
+  await turnOfLoop();
+  ends[1]?.();
+  assert.equal(await asking, 0.5);
+  assert.deepEqual(calls, ['push 0', 'reset', 'push 1', 'ask']);
 });
 
 test('the recent sound is the last seconds in order, with silence before the first', () => {

@@ -139,12 +139,17 @@ test('a worker that dies costs the turns that it followed, and another one follo
 
 test('a worker that dies again and again is not started for ever', async (t) => {
   const { models, problems } = await started(t, [EN], MORTAL);
-  for (let life = 0; life < 5; life++) {
+  for (let life = 0; life < 3; life++) {
     const call = models.open('en') ?? assert.fail();
     call.push(order(3));
     assert.equal(await call.ask(), undefined);
   }
-  assert.deepEqual(problems, ['TURN_MODEL gave no answer: its worker exited with 7']);
+  assert.deepEqual(problems, [
+    'TURN_MODEL gave no answer: its worker exited with 7',
+    'TURN_MODEL is not used any more: its worker exited with 7',
+  ]);
+  assert.deepEqual(models.names, []);
+  assert.equal(models.open('en'), undefined);
 });
 
 test('a model that is stuck is asked no more than its limit, takes no more sound, and holds up no call', async (t) => {
@@ -153,18 +158,44 @@ test('a model that is stuck is asked no more than its limit, takes no more sound
   const { models, problems } = await starting;
   const call = models.open('en') ?? assert.fail();
   for (let n = 0; n < 5; n++) call.push(order(2));
+  const asking = Array.from({ length: 32 }, () => call.ask());
+  const refused = await call.ask(); // at once: 32 questions wait
+  assert.equal(refused, undefined);
+  assert.deepEqual(problems, ['TURN_MODEL gave no answer: too many calls pause at once']);
+  time.advance(2000);
+  assert.deepEqual(
+    await Promise.all(asking),
+    Array.from({ length: 32 }, () => undefined),
+  );
+  for (let n = 0; n < 5 * 300; n++) call.push(order(0));
+  assert.equal(await call.ask(), undefined);
+});
+
+test('a worker that does nothing for ten seconds is ended, and another one follows the next turn', async (t) => {
+  const time = new ManualTime();
+  const { models, problems } = await started(t, [EN], MORTAL, time);
+  const call = models.open('en') ?? assert.fail();
+  for (let n = 0; n < 5; n++) call.push(order(2));
   const asking = call.ask();
   time.advance(2000);
   assert.equal(await asking, undefined);
-  assert.deepEqual(problems, ['TURN_MODEL gave no answer: nothing came within 2000 ms']);
-  for (let n = 0; n < 31; n++) {
-    const next = call.ask();
-    time.advance(2000);
-    assert.equal(await next, undefined);
+  time.advance(8000);
+  call.reset();
+  for (let n = 0; n < 5; n++) call.push(order(0));
+  assert.equal(await call.ask(), 0.1);
+  assert.deepEqual(problems, ['TURN_MODEL gave no answer: nothing came within 2000 ms', undefined]);
+});
+
+test('workers that hang one after the other are not started for ever, and no model is named then', async (t) => {
+  const time = new ManualTime();
+  const { models, problems } = await started(t, [EN], MORTAL, time);
+  const call = models.open('en') ?? assert.fail();
+  for (let life = 0; life < 3; life++) {
+    call.reset();
+    for (let n = 0; n < 5; n++) call.push(order(2));
+    time.advance(10_000);
   }
-  const refused = await call.ask(); // at once: 32 questions wait
-  assert.equal(refused, undefined);
-  assert.equal(time.waiting, 0);
-  for (let n = 0; n < 5 * 300; n++) call.push(order(0));
+  assert.deepEqual(models.names, []);
+  assert.equal(problems.at(-1), 'TURN_MODEL is not used any more: its worker did nothing for 10000 ms');
   assert.equal(await call.ask(), undefined);
 });
