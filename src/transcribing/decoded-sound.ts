@@ -58,3 +58,9 @@ export function watchProgress({ rings, stallMs, time, onStall }: Progress): () =
   let cancel = time.after(stallMs, look);
   return () => cancel();
 }
+
+/** The refusal of a file of more than two channels, if one of them is asked for. */
+export function noSpeakers(count: number): ParleyError {
+  const message = `the file has ${count} channels: speakers are told apart in a file of two`;
+  return new ParleyError('AUDIO_INVALID', message);
+}

@@ -5,6 +5,7 @@ import { PcmRing } from '../audio/pcm-ring.js';
 import { mixDown, soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { FromDecoder, ToDecoder } from './sound-decoders.js';
+import { noSpeakers } from './decoded-sound.js';
 
 const NICENESS = 10;
 
@@ -75,11 +76,6 @@ class Sound {
     this.#areDifferent ||= left.some((sample, at) => sample !== right[at]);
     return channel === 0 ? left : right;
   }
-}
-
-function noSpeakers(count: number): ParleyError {
-  const message = `the file has ${count} channels: speakers are told apart in a file of two`;
-  return new ParleyError('AUDIO_INVALID', message);
 }
 
 function say(message: FromDecoder): void {

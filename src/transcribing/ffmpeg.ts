@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import type { PcmRing } from '../audio/pcm-ring.js';
 import { nameOfKind, type OtherKind, type SoundKind } from '../codecs/sound-kind.js';
 import { asParleyError, lacksDescriptors, ParleyError } from '../errors.js';
-import { type DecodedSound, openRings, watchProgress } from './decoded-sound.js';
+import { type DecodedSound, noSpeakers, openRings, watchProgress } from './decoded-sound.js';
 import type { Time } from '../time.js';
 import type { UploadedSound } from './uploaded-sound.js';
 
@@ -118,10 +118,10 @@ async function run(
 ): Promise<void> {
   const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', FORMATS[kind], '-i', file];
   const { rings } = samples;
-  // Channels are averaged, as they are here. Mono as stereo has the same sound in both.
-  const count = channel === undefined ? '1' : '2';
-  const mono = ['-af', 'aresample=rematrix_maxval=1.0', '-ac', count, '-ar', String(RATE)];
-  const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', ...mono, '-f', 'f32le', 'pipe:1'];
+  // All channels are averaged, as they are here. If one is asked for, the head of an AU file tells their count.
+  const form = ['-af', 'aresample=rematrix_maxval=1.0', '-ar', String(RATE)];
+  const written = channel === undefined ? ['-ac', '1', '-f', 'f32le'] : ['-c:a', 'pcm_f32be', '-f', 'au'];
+  const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', ...form, ...written, 'pipe:1'];
   const child = spawn(path, [...input, ...output], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exit = exitOf(child);
   const kill = () => child.kill('SIGKILL');
@@ -176,26 +176,42 @@ class FfmpegOutput {
   }
 
   async take(child: ChildProcess): Promise<void> {
-    const frameBytes = SAMPLE_BYTES * (this.#channel === undefined ? 1 : 2);
+    let channels = this.#channel === undefined ? 1 : undefined;
     let left: Buffer = Buffer.alloc(0);
     for await (const bytes of child.stdout ?? []) {
       left = Buffer.concat([left, bytes as Buffer]);
-      const whole = left.length - (left.length % frameBytes);
-      const samples = this.#only(new Float32Array(Uint8Array.from(left.subarray(0, whole)).buffer));
+      if (channels === undefined) {
+        const head = auHeadOf(left);
+        if (head === undefined) continue;
+        ({ channels } = head);
+        if (channels > 2) throw noSpeakers(channels);
+        left = left.subarray(head.bytes);
+      }
+      const whole = left.length - (left.length % (SAMPLE_BYTES * channels));
+      const own = Buffer.from(Uint8Array.from(left.subarray(0, whole)).buffer);
+      if (this.#channel !== undefined) own.swap32();
+      const samples = this.#only(new Float32Array(own.buffer), channels);
       left = left.subarray(whole);
       for (const ring of this.rings) await ring.writeAll(samples);
       this.#count += samples.length;
     }
   }
 
-  #only(samples: Float32Array): Float32Array {
+  #only(samples: Float32Array, channels: number): Float32Array {
     const channel = this.#channel;
-    if (channel === undefined) return samples;
+    if (channel === undefined || channels === 1) return samples;
     const of = (index: number) =>
       Float32Array.from({ length: samples.length / 2 }, (_, frame) => samples[2 * frame + index] ?? 0);
     this.#areDifferent ||= samples.some((sample, at) => at % 2 === 1 && sample !== samples[at - 1]);
     return of(channel);
   }
+}
+
+/** Undefined until it is whole. `bytes`: its length. */
+function auHeadOf(file: Buffer): { readonly bytes: number; readonly channels: number } | undefined {
+  if (file.length < 24) return undefined;
+  const bytes = file.readUInt32BE(4);
+  return file.length < bytes ? undefined : { bytes, channels: file.readUInt32BE(20) };
 }
 
 /** How a process ended. */
