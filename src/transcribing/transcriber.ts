@@ -34,6 +34,15 @@ export interface TranscriptionRequest {
   /** About the seconds of a piece; by default it follows from `times`. */
   readonly pieceSeconds?: number | undefined;
   readonly urgency: Urgency;
+  /** A place of `enter`, which the caller gives back; absent: one is taken for this request. */
+  readonly place?: TranscriptionPlace | undefined;
+}
+
+/** A place in the queue, for one sound or for several in a row. */
+export interface TranscriptionPlace {
+  /** Milliseconds that it was waited for. */
+  readonly queuedMs: number;
+  release(): void;
 }
 
 export interface TranscribedPiece extends TimedText {
@@ -116,6 +125,14 @@ export class Transcriber {
     return this.#parts.queue.active;
   }
 
+  /** Rejects with the refusal of the queue, or ABORTED. */
+  async enter(signal: AbortSignal, urgency: Urgency): Promise<TranscriptionPlace> {
+    const { queue, now } = this.#parts;
+    const came = now();
+    const release = await queue.enter(signal, urgency);
+    return { queuedMs: now() - came, release };
+  }
+
   /**
    * Resolves when every piece was told. Rejects with what is wrong with the sound, the refusal of the queue,
    * ENGINE_… of the recogniser, or ABORTED.
@@ -125,9 +142,9 @@ export class Transcriber {
     signal: AbortSignal,
     onPiece: (piece: TranscribedPiece) => void,
   ): Promise<TranscriptionEnd> {
-    const { queue, decoders, now } = this.#parts;
-    const came = now();
-    const release = await queue.enter(signal, request.urgency);
+    const { decoders, now } = this.#parts;
+    const own = request.place === undefined ? await this.enter(signal, request.urgency) : undefined;
+    const queuedMs = own?.queuedMs ?? 0;
     const began = now();
     let firstTextMs: number | undefined;
     const take = (piece: TranscribedPiece) => {
@@ -154,14 +171,14 @@ export class Transcriber {
       try {
         const seconds = await run.finish();
         const channels = sound.channels();
-        return { seconds, channels, queuedMs: began - came, firstTextMs, workMs: now() - began };
+        return { seconds, channels, queuedMs, firstTextMs, workMs: now() - began };
       } finally {
         giveUp();
         await run.close();
       }
     } finally {
       signal.removeEventListener('abort', giveUp);
-      release();
+      own?.release();
     }
   }
 }

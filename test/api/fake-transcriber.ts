@@ -4,6 +4,7 @@ import { shareTime } from '../../src/transcribing/timed-text.js';
 import type {
   TranscribedPiece,
   TranscriptionEnd,
+  TranscriptionPlace,
   TranscriptionRequest,
 } from '../../src/transcribing/transcriber.js';
 
@@ -37,6 +38,14 @@ export class FakeTranscriber {
   refusal: ParleyError | undefined;
   /** The end waits for this. */
   until: Promise<void> = Promise.resolve();
+
+  /** Places that were taken, and those that were given back. */
+  readonly places = { taken: 0, released: 0 };
+
+  enter(): Promise<TranscriptionPlace> {
+    this.places.taken++;
+    return Promise.resolve({ queuedMs: 4, release: () => void this.places.released++ });
+  }
 
   async transcribe(
     request: TranscriptionRequest,

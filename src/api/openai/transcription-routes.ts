@@ -1,6 +1,6 @@
 // Serves POST /v1/audio/transcriptions and /v1/audio/translations of OpenAI's API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UNHURRIED } from '../../engines/engine.js';
+import { UNHURRIED, type Urgency } from '../../engines/engine.js';
 import { joinTexts } from '../../engines/openai/transcription-client.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../log.js';
@@ -10,6 +10,7 @@ import {
   type TranscribedPiece,
   type Transcriber,
   type TranscriptionEnd,
+  type TranscriptionPlace,
 } from '../../transcribing/transcriber.js';
 import { translateCues, translateSentences } from '../../transcribing/translated-transcript.js';
 import { SpeakersTranscript } from '../../transcribing/speakers-transcript.js';
@@ -31,7 +32,7 @@ import {
 import { TranscriptStream } from './transcript-stream.js';
 
 export interface TranscriptionParts {
-  readonly transcriber: Pick<Transcriber, 'transcribe' | 'canAlign' | 'recogniser'> &
+  readonly transcriber: Pick<Transcriber, 'enter' | 'transcribe' | 'canAlign' | 'recogniser'> &
     Partial<Pick<Transcriber, 'alignedLanguages'>>;
   /** Undefined if the server cannot translate. */
   readonly translator: Pick<Translator, 'translate'> | undefined;
@@ -192,7 +193,7 @@ class TranscriptionHandler {
       .send(body);
   }
 
-  /** Each channel of a stereo file is a speaker. They are recognised one after the other. */
+  /** Each channel of a stereo file is a speaker. They are recognised one after the other, in one place. */
   async #writeSpeakers(
     upload: FileUpload,
     exchange: Exchange,
@@ -200,17 +201,20 @@ class TranscriptionHandler {
     [first, second]: readonly [string, string],
   ): Promise<FastifyReply> {
     const { request, reply } = exchange;
+    this.#begin(request, options);
+    const place = await this.#own.transcriber.enter(exchange.signal, urgencyOf(request));
     const kept = new Spool(this.#space);
     try {
       const isSubtitle = options.format === 'srt' || options.format === 'vtt';
       const open = () => new Transcript(isSubtitle ? options.rules : undefined);
       const [left, right] = [open(), open()];
       const bytes = keptIn(kept, upload.bytes);
-      let end = await this.#run(exchange, { bytes }, options, (piece) => left.add(piece), 0);
+      let end = await this.#run(exchange, { bytes }, options, (piece) => left.add(piece), [0, place]);
+      end = { ...end, queuedMs: place.queuedMs };
       const speakers = [{ label: first, transcript: left }];
       if (end.channels === 2) {
         const again = { bytes: kept.read() };
-        const last = await this.#run(exchange, again, options, (piece) => right.add(piece), 1);
+        const last = await this.#run(exchange, again, options, (piece) => right.add(piece), [1, place]);
         end = afterBoth(end, last);
         speakers.push({ label: second, transcript: right });
       }
@@ -222,18 +226,13 @@ class TranscriptionHandler {
         .type(contentType)
         .send(body);
     } finally {
+      place.release();
       await kept.close();
     }
   }
 
-  async #run(
-    { request, signal }: Exchange,
-    upload: Pick<FileUpload, 'bytes'>,
-    options: TranscriptionOptions,
-    onPiece: (piece: TranscribedPiece) => void,
-    channel?: number,
-  ): Promise<TranscriptionEnd> {
-    const { model, language, context, times, format, stream } = options;
+  /** Throws if the model is not known. */
+  #begin(request: FastifyRequest, { model, language, format, stream }: TranscriptionOptions): void {
     this.#parts.models.check(model);
     request.transcriptionLog = {
       format,
@@ -243,6 +242,17 @@ class TranscriptionHandler {
       end: undefined,
       text: undefined,
     };
+  }
+
+  async #run(
+    { request, signal }: Exchange,
+    upload: Pick<FileUpload, 'bytes'>,
+    options: TranscriptionOptions,
+    onPiece: (piece: TranscribedPiece) => void,
+    [channel, place]: readonly [channel?: number, place?: TranscriptionPlace] = [],
+  ): Promise<TranscriptionEnd> {
+    const { language, context, times, stream } = options;
+    this.#begin(request, options);
     return this.#own.transcriber.transcribe(
       {
         upload: upload.bytes,
@@ -252,12 +262,17 @@ class TranscriptionHandler {
         times: times === 'accurate' ? 'aligned' : 'shared',
         isTimed: times !== undefined,
         pieceSeconds: times === undefined ? PIECE_SECONDS[stream ? 'stream' : 'whole'] : undefined,
-        urgency: { ...UNHURRIED, client: request.client },
+        urgency: urgencyOf(request),
+        place,
       },
       signal,
       onPiece,
     );
   }
+}
+
+function urgencyOf({ client }: FastifyRequest): Urgency {
+  return { ...UNHURRIED, client };
 }
 
 /** Tells the length of each piece as it is read. */

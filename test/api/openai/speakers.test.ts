@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Qwen3Recogniser } from '../../../src/engines/qwen3/qwen3-recogniser.js';
 import { Scheduler } from '../../../src/engines/scheduler.js';
+import { ParleyError } from '../../../src/errors.js';
 import { systemTime } from '../../../src/time.js';
 import { SoundDecoders } from '../../../src/transcribing/sound-decoders.js';
 import { Transcriber } from '../../../src/transcribing/transcriber.js';
@@ -83,6 +84,18 @@ test('diarized JSON has the sentences of both channels in the order of time', as
     ],
   );
   assert.equal(answer.headers.get('x-latency-infer-ms'), '6');
+});
+
+test('both channels are recognised in one place, which is given back', async (t) => {
+  const { url, transcriber } = await openCall(t);
+  const answer = await post(url, { response_format: 'diarized_json' });
+  assert.equal(answer.headers.get('x-latency-queue-ms'), '5');
+  const [first, second] = transcriber.asked.map(({ request }) => request.place);
+  assert.ok(first !== undefined && first === second);
+  assert.deepEqual(transcriber.places, { taken: 1, released: 1 });
+  transcriber.failure = new ParleyError('AUDIO_INVALID', 'broken');
+  assert.equal((await post(url, { response_format: 'diarized_json' })).status, 400);
+  assert.deepEqual(transcriber.places, { taken: 2, released: 2 });
 });
 
 test('a body that is the file itself is read twice as well', async (t) => {
