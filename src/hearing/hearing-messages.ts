@@ -86,8 +86,8 @@ export interface DetectorState {
 export type FromHearingWorker =
   | { readonly type: 'ready'; readonly state: DetectorState }
   /**
-   * The reason for which the end-of-turn model gave no answer; undefined: it answers again. `turnModels`: those
-   * that are still used; undefined while they are loaded.
+   * The reason for which the end-of-turn model gave no answer; undefined: it answers again.
+   * `turnModels`: those that are still used; undefined while they are loaded.
    */
   | {
       readonly type: 'end-of-turn';

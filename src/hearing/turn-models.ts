@@ -1,6 +1,6 @@
 // The models of TURN_MODEL, as the hearing worker sees them: they run in a worker of their own. If it dies,
-// another one takes its place, and likewise if it does nothing for 10 s. A turn that it followed has no answer
-// any more.
+// another one takes its place, and likewise if it does nothing for 10 s. A turn that it followed has no
+// answer any more.
 import { Worker } from 'node:worker_threads';
 import type { TurnModelFile } from '../config/hearing-config.js';
 import { CheckedAnswers, type ModelOptions, within } from './end-of-turn.js';
@@ -20,7 +20,7 @@ const SLOT = 'TURN_MODEL';
 const LOAD_LIMIT_MS = 10_000;
 const MAX_FAILED_STARTS = 3; // workers in a row that die soon
 const SHORT_LIFE_MS = 10_000;
-/** A worker that has work and tells nothing for so long hangs: it is forgotten, and another one is started. */
+/** A worker that has work and tells nothing for so long hangs: another one takes its place. */
 const HANGS_MS = 10_000;
 const CLOSE_LIMIT_MS = 1000;
 /** Sounds of 160 ms that wait for the worker. Beyond that, the rest of a turn is not followed. */

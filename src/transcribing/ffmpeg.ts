@@ -118,7 +118,7 @@ async function run(
 ): Promise<void> {
   const input = ['-nostdin', '-v', 'error', '-protocol_whitelist', 'file', '-f', FORMATS[kind], '-i', file];
   const { rings } = samples;
-  // All channels are averaged, as they are here. If one is asked for, the head of an AU file tells their count.
+  // All channels are averaged, as they are here. If one is asked for, the head of an AU file counts them.
   const form = ['-af', 'aresample=rematrix_maxval=1.0', '-ar', String(RATE)];
   const written = channel === undefined ? ['-ac', '1', '-f', 'f32le'] : ['-c:a', 'pcm_f32be', '-f', 'au'];
   const output = ['-map', '0:a:0', '-vn', '-sn', '-dn', ...form, ...written, 'pipe:1'];
