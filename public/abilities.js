@@ -11,7 +11,8 @@ const RECOGNITION = 'automatic-speech-recognition';
 /**
  * Resolves with the agent that answers calls, {id, model, hears}, if there is one, with `recognises`: the server
  * turns speech into text, and with `voiceCommand`, which fetches a neural voice, if the server has none.
- * `unheardLanguages` have a voice and no recogniser. What the server does not tell is undefined.
+ * `unheardLanguages` have a voice and no recogniser. `weights` are the published ones in use, with their licence
+ * and credit. What the server does not tell is undefined.
  */
 export async function serverAbilities(key) {
   const [agents, models, health] = await Promise.all([
@@ -24,6 +25,7 @@ export async function serverAbilities(key) {
     recognises: models?.some(({ task }) => task === RECOGNITION),
     voiceCommand: health?.voiceCommand,
     unheardLanguages: health?.unheardLanguages ?? [],
+    weights: models?.flatMap((model) => model.weights ?? []) ?? [],
   };
 }
 

@@ -142,8 +142,20 @@ async function keyAccepted() {
   element('voice-command').textContent = abilities.voiceCommand ?? '';
   element('unheard-hint').hidden = abilities.unheardLanguages.length === 0;
   element('unheard-languages').textContent = abilities.unheardLanguages.join(', ');
+  showWeights(abilities.weights);
   if (agent?.hears && !isInsecure()) caller.suggest();
   showAgent();
+}
+
+/** Licences ask for the credit where the models are used. */
+function showWeights(weights) {
+  element('weights-hint').hidden = weights.length === 0;
+  element('weights').replaceChildren(
+    ...weights.flatMap(({ name, credit, licence, link }, index) => {
+      const terms = Object.assign(document.createElement('a'), { href: link, textContent: licence });
+      return [index > 0 ? '; ' : '', `${name}: ${credit}, `, terms];
+    }),
+  );
 }
 
 async function startCall() {

@@ -108,6 +108,22 @@ test('the page names the languages that are spoken and not understood', async (t
   await page.close();
 });
 
+test('the page gives licence and credit of the models in use', async (t) => {
+  const one = { language: 'en', bytes: 1, licence: 'CC BY 4.0', link: 'https://example.org/terms' };
+  const voice = [{ ...one, name: 'pocket-en', credit: 'Pocket TTS by Kyutai' }];
+  const { url } = await openServer(t, { weights: { voice, recogniser: [] } });
+  const { page, errors } = await openPage(url);
+  const hint = page.locator('#weights-hint');
+  await hint.waitFor({ state: 'visible' });
+  assert.equal(
+    (await hint.textContent())?.trim(),
+    'Models in use: pocket-en: Pocket TTS by Kyutai, CC BY 4.0.',
+  );
+  assert.equal(await hint.locator('a').getAttribute('href'), one.link);
+  assert.deepEqual(errors, []);
+  await page.close();
+});
+
 test('every control has a name, and is large enough for a finger', async (t) => {
   const { url } = await openServer(t);
   const { page } = await openPage(url, PHONE);
