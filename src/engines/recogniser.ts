@@ -131,6 +131,8 @@ export interface Recogniser {
   readonly tellsPartials: boolean;
   /** It tells the text of each pause in a turn. */
   readonly tellsPauses?: boolean;
+  /** It has no use for the context of its options. */
+  readonly ignoresContext?: boolean;
   /** It makes text of silence, unless the options of a file say how its speech is found. */
   readonly needsSpeech?: boolean;
   /** False after a load that failed, and after a close. */

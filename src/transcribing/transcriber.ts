@@ -105,6 +105,11 @@ export class Transcriber {
     return this.#parts.recogniser;
   }
 
+  /** The recogniser has no use for a prompt and keywords. */
+  get ignoresContext(): boolean {
+    return this.#parts.recogniser.ignoresContext === true;
+  }
+
   /** BCP 47 primary tags of the languages that the aligner knows. */
   get alignedLanguages(): readonly string[] {
     return this.#parts.aligner?.languages ?? [];

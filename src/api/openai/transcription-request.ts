@@ -53,14 +53,15 @@ interface Fields {
 
 type Upload = Pick<FileUpload, 'fields' | 'names'>;
 
-interface AlignerFacts {
+interface TranscriberFacts {
   readonly canAlign: boolean;
   /** BCP 47 primary tags; absent or empty: they are not known. */
   readonly alignedLanguages?: readonly string[];
+  readonly ignoresContext?: boolean;
 }
 
 /** Throws INVALID_FIELD. */
-export function readTranscription({ fields, names }: Upload, aligner: AlignerFacts): TranscriptionOptions {
+export function readTranscription({ fields, names }: Upload, facts: TranscriberFacts): TranscriptionOptions {
   const asked = fields as Fields;
   const { language, languages = [], stream = false, include = [] } = asked;
   const { response_format: format = 'json' } = asked;
@@ -72,7 +73,7 @@ export function readTranscription({ fields, names }: Upload, aligner: AlignerFac
   const isTimed = format === 'srt' || format === 'vtt' || format === BY_SPEAKER;
   const hasTimes = isTimed || ((format === 'verbose_json' || stream) && (segments || words));
   const only = languages.length === 1 ? languages[0] : undefined;
-  const times = hasTimes ? timesOf(asked, aligner) : undefined;
+  const times = hasTimes ? timesOf(asked, facts) : undefined;
   const tag = tagIn(language ?? only);
   return {
     task: 'transcribe',
@@ -87,9 +88,9 @@ export function readTranscription({ fields, names }: Upload, aligner: AlignerFac
     stream,
     progress: include.includes('progress'),
     ignored: [
-      ...ignoredOf(asked, names),
+      ...ignoredOf(asked, names, facts),
       ...(isRefused(asked, times) ? ['timestamps'] : []),
-      ...(isUnaligned(tag, times, aligner) ? [language === undefined ? 'languages' : 'language'] : []),
+      ...(isUnaligned(tag, times, facts) ? [language === undefined ? 'languages' : 'language'] : []),
       ...(include.includes('logprobs') ? ['include=logprobs'] : []),
       ...(languages.length > 1 ? ['languages'] : []),
       ...(asked.speaker_labels !== undefined && speakers === undefined ? ['speaker_labels'] : []),
@@ -100,12 +101,12 @@ export function readTranscription({ fields, names }: Upload, aligner: AlignerFac
 /** As `readTranscription`, with the BCP 47 tag of the language to translate into. */
 export function readTranslation(
   { fields, names }: Upload,
-  aligner: AlignerFacts,
+  facts: TranscriberFacts,
 ): { readonly options: TranscriptionOptions; readonly target: string } {
   const asked = fields as Fields;
   const format = translatedFormat(asked);
   const hasTimes = format !== 'json' && format !== 'text';
-  const times = hasTimes ? timesOf(asked, aligner) : undefined;
+  const times = hasTimes ? timesOf(asked, facts) : undefined;
   const language = tagIn(asked.source_language);
   const options = {
     task: 'translate',
@@ -120,9 +121,9 @@ export function readTranslation(
     stream: asked.stream ?? false,
     progress: asked.include?.includes('progress') === true,
     ignored: [
-      ...ignoredOf(asked, names),
+      ...ignoredOf(asked, names, facts),
       ...(isRefused(asked, times) ? ['timestamps'] : []),
-      ...(isUnaligned(language, times, aligner) ? ['source_language'] : []),
+      ...(isUnaligned(language, times, facts) ? ['source_language'] : []),
     ],
   } as const;
   const target = tagIn(asked.language) ?? 'en';
@@ -131,7 +132,7 @@ export function readTranslation(
 }
 
 /** Without an aligner all times are shared out. */
-function timesOf({ timestamps }: Fields, { canAlign }: AlignerFacts): 'accurate' | 'fast' {
+function timesOf({ timestamps }: Fields, { canAlign }: TranscriberFacts): 'accurate' | 'fast' {
   return canAlign ? (timestamps ?? 'accurate') : 'fast';
 }
 
@@ -143,7 +144,7 @@ function isRefused({ timestamps }: Fields, times: TranscriptionOptions['times'])
 function isUnaligned(
   language: string | undefined,
   times: TranscriptionOptions['times'],
-  { alignedLanguages = [] }: AlignerFacts,
+  { alignedLanguages = [] }: TranscriberFacts,
 ): boolean {
   if (language === undefined || times !== 'accurate' || alignedLanguages.length === 0) return false;
   return !alignedLanguages.includes(primaryTag(language));
@@ -205,6 +206,15 @@ function rulesOf(asked: Fields): CueRules {
   throw new ParleyError('INVALID_FIELD', `"${field}" must not be above "max_cue_seconds"`, { field });
 }
 
-function ignoredOf({ temperature = 0 }: Fields, names: ReadonlySet<string>): string[] {
-  return [...(temperature > 0 ? ['temperature'] : []), ...IGNORED_FIELDS.filter((name) => names.has(name))];
+function ignoredOf(
+  { temperature = 0, prompt, keywords }: Fields,
+  names: ReadonlySet<string>,
+  { ignoresContext = false }: TranscriberFacts,
+): string[] {
+  return [
+    ...(temperature > 0 ? ['temperature'] : []),
+    ...(ignoresContext && prompt !== undefined ? ['prompt'] : []),
+    ...(ignoresContext && keywords !== undefined ? ['keywords'] : []),
+    ...IGNORED_FIELDS.filter((name) => names.has(name)),
+  ];
 }

@@ -51,6 +51,7 @@ export class MoonshineRecogniser implements Recogniser {
   readonly tellsPartials = true;
   readonly tellsPauses = true;
   readonly needsSpeech = true;
+  readonly ignoresContext = true;
   readonly languages: readonly string[];
   readonly #options: MoonshineOptions;
   readonly #time: Time;

@@ -133,6 +133,15 @@ for (const [path, language] of [
       assert.equal((await post(url, path, fields)).headers.get('x-ignored-fields'), null);
   });
 
+  test(`${path} says that a recogniser has no use for a prompt and keywords`, async (t) => {
+    const { url, transcriber } = await openEars(t);
+    const told = async (fields: Fields) => (await post(url, path, fields)).headers.get('x-ignored-fields');
+    assert.equal(await told({ prompt: 'Names.' }), null);
+    Object.assign(transcriber, { ignoresContext: true });
+    assert.equal(await told({ prompt: 'Names.' }), 'prompt');
+    assert.equal(await told({}), null);
+  });
+
   test(`${path} says that the aligner does not know the language, and aligns nevertheless`, async (t) => {
     const { url, transcriber } = await openEars(t);
     Object.assign(transcriber, { alignedLanguages: ['en', 'fr'] });
