@@ -23,6 +23,8 @@ export interface PocketConfig {
   readonly stated: PocketFolder | undefined;
   /** At most one for each language, preferred ones first. */
   readonly models: readonly PocketFolder[];
+  /** POCKET_MODELS names none, so these are the models of the cache. One that is damaged is left out. */
+  readonly isFound?: boolean;
   /** POCKET_MODELS=none: a model that is fetched later does not speak either. */
   readonly isOff?: boolean;
   /** Voices whose licence forbids commercial use may speak. */
@@ -42,6 +44,7 @@ export function readPocketConfig(
   return {
     stated: isStated ? pocketFolderOf(read, variable, directory) : undefined,
     models: readModels(read, env),
+    isFound: read.list('POCKET_MODELS').length === 0,
     isOff: read.list('POCKET_MODELS').some((name) => name.toLowerCase() === NONE),
     nonCommercial: read.flag('POCKET_NONCOMMERCIAL'),
   };

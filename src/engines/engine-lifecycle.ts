@@ -35,6 +35,8 @@ export type EngineNews =
   | { readonly what: 'runaway'; readonly reason: string }
   /** A voice of its folder cannot be used; the others can. */
   | { readonly what: 'voice refused'; readonly reason: string }
+  /** A model of the cache cannot be used; the engine has others, or none. */
+  | { readonly what: 'model refused'; readonly reason: string }
   /** The engine ended unexpectedly: a crash, or a sentence that took too long. */
   | { readonly what: 'lost'; readonly reason: string };
 

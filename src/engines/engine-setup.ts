@@ -130,8 +130,11 @@ function openai(setup: EngineSetup, { onNews }: EngineLimits): Found | undefined
 async function pocket(setup: EngineSetup, limits: EngineLimits): Promise<SpeechEngine | undefined> {
   const { engine, pocket: models } = setup;
   const isThere = models !== undefined && (models.config.stated ?? models.config.models[0]) !== undefined;
-  if (isThere && isWanted(setup, 'pocket'))
-    return await PocketEngine.open(models.config, { ...limits, native: models.native });
+  const opened =
+    isThere && isWanted(setup, 'pocket')
+      ? await PocketEngine.open(models.config, { ...limits, native: models.native })
+      : undefined;
+  if (opened !== undefined && opened.capabilities.languages.length > 0) return opened;
   if (engine === 'pocket') throw lacks('pocket', fetching('pocket-en'));
   return undefined;
 }

@@ -53,17 +53,25 @@ export class PocketEngine implements SpeechEngine {
   }
 
   /**
-   * Inspects the models without loading them. Rejects with ENGINE_UNAVAILABLE, naming the defect, if one is
-   * unusable. A voice that does not fit its model is left out, with news of it.
+   * Inspects the models without loading them. Rejects with ENGINE_UNAVAILABLE, naming the defect, if one that
+   * the configuration names is unusable. One that was found in the cache is left out, and so is a voice that
+   * does not fit its model, with news of it. The engine may have no model left.
    */
   static async open(
-    { stated, models: named, nonCommercial }: PocketConfig,
+    { stated, models: named, nonCommercial, isFound = false }: PocketConfig,
     options: PocketOptions,
   ): Promise<PocketEngine> {
     const folders = [...(stated === undefined ? [] : [stated]), ...named].filter(
       ({ language }, index, all) => all.findIndex((one) => one.language === language) === index,
     );
-    const found = await Promise.all(folders.map((folder) => inspected(folder, folder === stated)));
+    const looked = folders.map((folder) =>
+      inspected(folder, folder === stated).catch((error: unknown) => {
+        if (!isFound || folder === stated) throw error;
+        options.onNews?.({ what: 'model refused', reason: (error as Error).message });
+        return [];
+      }),
+    );
+    const found = (await Promise.all(looked)).flat();
     for (const reason of found.flatMap(({ facts }) => facts.voiceProblems))
       options.onNews?.({ what: 'voice refused', reason });
     const voices = voicesOf(found, nonCommercial);

@@ -189,6 +189,31 @@ test('a model that cannot be used is refused at the start, with its variable and
   assert.match(await problemOf(PocketEngine.open(named, options)), /model\.safetensors/);
 });
 
+test('a damaged model of the cache is left out, with news of it', async (t) => {
+  const models = pocketFolders(t, { english: ['alba'], german: ['juergen'] });
+  const [english] = models;
+  assert.ok(english !== undefined);
+  truncateSync(join(english.directory, 'model.safetensors'), 1000);
+  const news: EngineNews[] = [];
+  const onNews = (_engine: string, one: EngineNews) => void news.push(one);
+  const open = async (all: typeof models) => {
+    const config = { stated: undefined, models: all, nonCommercial: false, isFound: true };
+    const setup = { engine: 'auto', ...LIMITS, pocket: { config, native: NATIVE }, onNews } as const;
+    const engines = await enginesOf(setup);
+    t.after(() => engines.close());
+    return engines;
+  };
+  const both = await open(models);
+  assert.equal(both.resolve({ language: 'de' }).engine.name, 'pocket');
+  assert.equal(both.resolve({ language: 'en' }).engine.name, 'flite');
+  assert.deepEqual(
+    news.map(({ what }) => what),
+    ['model refused'],
+  );
+  assert.match(JSON.stringify(news), /english\/model\.safetensors/);
+  assert.equal((await open([english])).resolve({}).engine.name, 'flite');
+});
+
 test('a language whose model cannot be loaded is spoken by flite, and the other goes on', async (t) => {
   const models = pocketFolders(t, { english: ['alba'], german: ['juergen', 'alba'] });
   const config = { stated: undefined, models, nonCommercial: false };
