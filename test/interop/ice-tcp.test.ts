@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config/config.js';
 import { type Server, startServer } from '../../src/main.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 import { PageOrigin } from './page-origin.js';
+import { until } from '../fakes/until.js';
 import { WhipSession } from './whip-session.js';
 
 const UDP_CANDIDATE = /^a=candidate:\S+ \d+ udp .*\r?\n/gim;
@@ -55,6 +56,8 @@ for (const [client, works] of [
     await page.waitForFunction('window.openSession !== undefined');
     const session = await WhipSession.open(page, server, client);
     await works(session);
+    // The browser may choose its pair after the first second of sound.
+    await until(async () => (await session.stats()).local !== undefined);
     assert.equal((await session.stats()).local?.protocol, 'tcp');
     await session.stop();
     await page.close();
