@@ -12,7 +12,7 @@ std::shared_ptr<Voice> VoiceStore::Find(const std::string& hash) {
   return place->second->second;
 }
 
-// What may throw comes before what changes the list and the places together.
+// The steps that may throw come before those that change the list and the places together.
 void VoiceStore::Keep(const std::string& hash, std::shared_ptr<Voice> voice) {
   if (max_voices_ == 0) return;
   if (Find(hash) != nullptr) {

@@ -16,7 +16,7 @@ export interface Weights extends Credit {
   readonly name: string;
   /** BCP 47 primary tag. */
   readonly language: string;
-  /** Of the files, with the voices that are there. */
+  /** Size of the files, with the voices that are there. */
   readonly bytes: number;
 }
 

@@ -34,7 +34,7 @@ export interface EngineCapabilities {
   readonly textStreaming: boolean;
   /** BCP 47 primary tags, for example `en`. */
   readonly languages: readonly string[];
-  /** Those in which it clones or designs voices; absent: all. */
+  /** The engine clones or designs voices in these; absent: in all. */
   readonly referenceLanguages?: readonly string[];
   /** Shortest sample that it clones; absent: any that the server takes. */
   readonly leastSampleSeconds?: number;

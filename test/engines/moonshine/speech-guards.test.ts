@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { rulesOfLanguage } from '../../../src/engines/moonshine/moonshine-languages.js';
+import { rulesOfLanguage } from '../../../src/engines/moonshine/moonshine-model.js';
 import { lengthWithoutLoop, lengthWithoutRepeats } from '../../../src/engines/moonshine/repetition.js';
 import { SpeechEnergy } from '../../../src/engines/moonshine/speech-energy.js';
 import { readStreamingConfig } from '../../../src/engines/moonshine/streaming-config.js';
