@@ -7,6 +7,7 @@
 
 #include "audio/concealment.h"
 #include "audio/overlap.h"
+#include "audio/three_halves.h"
 #include "audio/two_thirds.h"
 
 namespace parley {
@@ -16,6 +17,7 @@ constexpr int kL16Rate = 24'000;
 constexpr int kReducedRate = 16'000;
 constexpr float kL16FullScale = 32'768;
 constexpr size_t kL16PerMs = kL16Rate / 1000;
+constexpr size_t kMostEncoded = 60 * kL16PerMs;                        // samples of a frame
 constexpr size_t kMostL16Samples = kL16PerMs * VoiceDecoder::kMostMs;  // samples of a payload
 
 void ReadSamples(const uint8_t* payload, size_t count, float* out) {
@@ -92,7 +94,25 @@ class L16Encoder final : public VoiceEncoder {
   void Reset() override {}
 
  private:
-  static constexpr size_t kLeast = 10 * kL16PerMs, kMostEncoded = 60 * kL16PerMs;
+  static constexpr size_t kLeast = 10 * kL16PerMs;
+};
+
+// Two samples become three.
+class ExpandedL16Encoder final : public VoiceEncoder {
+ public:
+  size_t Encode(const float* samples, size_t count, uint8_t* out, size_t room) override {
+    const size_t wide = count / 2 * 3;
+    if (count % 2 != 0 || wide > kMostEncoded || 2 * wide > room) return 0;
+    expander_.Process(samples, count / 2, wide_);
+    return encoder_.Encode(wide_, wide, out, room);
+  }
+
+  void Reset() override { expander_.Reset(); }
+
+ private:
+  L16Encoder encoder_;
+  ThreeHalvesExpander expander_;
+  float wide_[kMostEncoded];
 };
 
 }  // namespace
@@ -104,8 +124,9 @@ std::unique_ptr<VoiceDecoder> MakeL16Decoder(int rate) {
 }
 
 std::unique_ptr<VoiceEncoder> MakeL16Encoder(int rate) {
-  if (rate != kL16Rate) return nullptr;
-  return std::unique_ptr<VoiceEncoder>(new (std::nothrow) L16Encoder);
+  if (rate == kL16Rate) return std::unique_ptr<VoiceEncoder>(new (std::nothrow) L16Encoder);
+  if (rate != kReducedRate) return nullptr;
+  return std::unique_ptr<VoiceEncoder>(new (std::nothrow) ExpandedL16Encoder);
 }
 
 }  // namespace parley

@@ -12,7 +12,8 @@ namespace parley {
 // Null for a rate other than 16,000 and 24,000 Hz, or without memory. At 16 kHz a payload must have whole
 // milliseconds, and the sound is delayed by 1.3 ms.
 std::unique_ptr<VoiceDecoder> MakeL16Decoder(int rate);
-// Null for a rate other than 24,000 Hz, or without memory.
+// Null for a rate other than 16,000 and 24,000 Hz, or without memory. At 16 kHz a frame must have an even
+// number of samples, and the sound is delayed by 1.5 ms.
 std::unique_ptr<VoiceEncoder> MakeL16Encoder(int rate);
 
 }  // namespace parley

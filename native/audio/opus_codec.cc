@@ -18,6 +18,7 @@ constexpr int kBitsPerSecond = 32'000;
 constexpr int kLowDelayBitsPerSecond = 64'000;
 constexpr int kComplexity = 5;
 constexpr int kExpectedLossPercent = 10;
+constexpr float kQuiet = 1e-5F;  // mean power: -50 dBFS
 
 struct Free {
   void operator()(OpusDecoder* state) const { opus_decoder_destroy(state); }
@@ -163,20 +164,58 @@ class OpusVoiceEncoder final : public VoiceEncoder {
     const size_t ten_ms = static_cast<size_t>(rate_) / 100, tens = count / ten_ms;
     if (count % ten_ms != 0 || (tens != 1 && tens != 2 && tens != 4 && tens != 6)) return 0;
     const auto most = static_cast<opus_int32>(std::min(room, kMostBytes));
+    const bool is_quiet = IsQuiet(samples, count);
+    if (changes_ && (is_quiet || was_quiet_)) Restart();
+    was_quiet_ = is_quiet;
+    if (begins_anew_) opus_encoder_ctl(state_.get(), OPUS_SET_PREDICTION_DISABLED(1));
     const int bytes = opus_encode_float(state_.get(), samples, static_cast<int>(count), out, most);
+    if (begins_anew_) opus_encoder_ctl(state_.get(), OPUS_SET_PREDICTION_DISABLED(is_low_delay() ? 1 : 0));
+    begins_anew_ = false;
     return static_cast<size_t>(std::max(0, bytes));
   }
 
-  // libopus's own reset keeps a part of what the encoder learnt.
+  void BeginAnew() override { begins_anew_ = true; }
+
+  void SetNarrow(bool is_narrow) override {
+    if (is_narrow == is_narrow_) return;
+    is_narrow_ = is_narrow;
+    changes_ = true;
+    LimitBandwidth();
+  }
+
+  void Pause() override { was_quiet_ = true; }
+
   void Reset() override {
-    opus_encoder_init(state_.get(), rate_, 1, application_);
-    Configure();
+    is_narrow_ = begins_anew_ = false;
+    was_quiet_ = true;
+    Restart();
   }
 
  private:
+  bool is_low_delay() const { return application_ == OPUS_APPLICATION_RESTRICTED_LOWDELAY; }
+
+  // libopus's own reset keeps a part of what the encoder learnt.
+  void Restart() {
+    opus_encoder_init(state_.get(), rate_, 1, application_);
+    Configure();
+    changes_ = false;
+  }
+
+  static bool IsQuiet(const float* samples, size_t count) {
+    float energy = 0;
+    for (size_t n = 0; n < count; n++) energy += samples[n] * samples[n];
+    return energy < kQuiet * static_cast<float>(count);
+  }
+
+  void LimitBandwidth() {
+    const int most = is_narrow_ ? OPUS_BANDWIDTH_NARROWBAND : OPUS_BANDWIDTH_FULLBAND;
+    opus_encoder_ctl(state_.get(), OPUS_SET_MAX_BANDWIDTH(most));
+  }
+
   void Configure() {
+    LimitBandwidth();
     opus_encoder_ctl(state_.get(), OPUS_SET_COMPLEXITY(kComplexity));
-    const bool low_delay = application_ == OPUS_APPLICATION_RESTRICTED_LOWDELAY;
+    const bool low_delay = is_low_delay();
     opus_encoder_ctl(state_.get(), OPUS_SET_BITRATE(low_delay ? kLowDelayBitsPerSecond : kBitsPerSecond));
     if (low_delay) {
       opus_encoder_ctl(state_.get(), OPUS_SET_PREDICTION_DISABLED(1));
@@ -190,6 +229,10 @@ class OpusVoiceEncoder final : public VoiceEncoder {
   const State state_;
   const int rate_;
   const int application_;
+  bool begins_anew_ = false, is_narrow_ = false;
+  bool changes_ =
+      false;  // the band of the frames before may be another one, which an encoder leaves by steps
+  bool was_quiet_ = true;  // the frame before
 };
 
 bool IsOpusRate(int rate) { return rate == 8000 || rate == 16'000 || rate == 48'000; }

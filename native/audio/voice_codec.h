@@ -4,7 +4,7 @@
 // An object belongs to one thread at a time. After Make nothing is allocated.
 //
 // Encoder and decoder together delay G.722 by 1.4 ms and Opus by 6.5 ms or more. At 16 kHz the decoder of
-// G.711 delays by 1.7 ms, and so does its encoder; that of L16 delays by 1.3 ms.
+// G.711 delays by 1.7 ms, and so does its encoder; those of L16 delay by 1.3 and 1.5 ms.
 #ifndef PARLEY_AUDIO_VOICE_CODEC_H_
 #define PARLEY_AUDIO_VOICE_CODEC_H_
 
@@ -45,7 +45,7 @@ class VoiceDecoder {
 
 class VoiceEncoder {
  public:
-  // Rates as for decoders; L16 at 24,000 Hz only. Opus has 32 kbit/s and error correction for a loss of 10 %.
+  // Rates as for decoders. Opus has 32 kbit/s and error correction for a loss of 10 %.
   static std::unique_ptr<VoiceEncoder> Make(VoiceCodec codec, int rate);
   // Opus by its CELT layer alone, whose loudness may fall steeply within a frame: 64 kbit/s, 2.5 ms of delay,
   // no error correction, and no prediction from the frame before, so that a decoder in any state plays it.
@@ -57,6 +57,14 @@ class VoiceEncoder {
   // `room` is too small or the length is none of the codec's.
   virtual size_t Encode(const float* samples, size_t count, uint8_t* out, size_t room) = 0;
   virtual void Reset() = 0;
+  // The next frame does not depend on the frames before it: its decoder has followed another encoder.
+  virtual void BeginAnew() {}
+  // States that the sound from the next frame on has nothing above 4 kHz, as G.711 has: Opus then encodes
+  // a narrow band, for half of the work. A change of the band would click in the far end's decoder. So Opus
+  // changes at the first pause, and without one in steps that take 10 s.
+  virtual void SetNarrow(bool) {}
+  // The sound pauses: no frame was encoded.
+  virtual void Pause() {}
 };
 
 }  // namespace parley

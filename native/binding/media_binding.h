@@ -36,19 +36,30 @@ struct EarsEntry {
   std::shared_ptr<Ears> ears;
 };
 
+// Object behind a mixer's handle: the mixer, and the plane whose thread does its work.
+struct MixerEntry {
+  std::shared_ptr<MediaPlane> plane;
+  std::shared_ptr<Mixer> mixer;
+};
+
 // Object behind a plane's handle.
 struct PlaneEntry {
   std::shared_ptr<MediaPlane> plane;
   napi_env env;  // the environment whose end closes the plane
 };
 
-// Adds plane..., stream..., listener..., socket..., ports..., mux... and ears... functions. Their faces are
-// media-plane.ts, playout.ts, playout-listener.ts, media-socket.ts, udp-mux.ts and ears.ts in src/media.
+Napi::Object HearingOf(Napi::Env env, const HearingFigures& figures);
+
+// Adds plane..., stream..., listener..., socket..., ports..., mux..., ears..., relay..., mixer... and
+// member... functions. Their faces are media-plane.ts, playout.ts, playout-listener.ts, media-socket.ts,
+// udp-mux.ts, ears.ts, media-relay.ts and media-mixer.ts in src/media.
 void InitPlanes(Napi::Env env, Napi::Object exports);
 void InitStreams(Napi::Env env, Napi::Object exports);
 void InitSockets(Napi::Env env, Napi::Object exports);
-void InitMuxes(Napi::Env env, Napi::Object exports);  // by InitSockets
-void InitEars(Napi::Env env, Napi::Object exports);   // by InitSockets
+void InitMuxes(Napi::Env env, Napi::Object exports);   // by InitSockets
+void InitEars(Napi::Env env, Napi::Object exports);    // by InitSockets
+void InitMixers(Napi::Env env, Napi::Object exports);  // by InitSockets
+void InitRelays(Napi::Env env, Napi::Object exports);
 
 }  // namespace parley
 

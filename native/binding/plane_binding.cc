@@ -121,7 +121,7 @@ Napi::Value TakePackets(const Napi::CallbackInfo& info) {
 // Groups of five: socket (or association), kind, digit, durationMs, atMs.
 Napi::Value TakeInbound(const Napi::CallbackInfo& info) {
   const std::vector<InboundEvent> events = PlaneOf(info).TakeInbound();
-  auto result = Napi::Float64Array::New(info.Env(), events.size() * 5);
+  auto result = Napi::Float64Array::New(info.Env(), events.size() * 6);
   double* out = result.Data();
   for (const InboundEvent& event : events) {
     *out++ = static_cast<double>(event.socket);
@@ -129,6 +129,7 @@ Napi::Value TakeInbound(const Napi::CallbackInfo& info) {
     *out++ = event.digit;
     *out++ = NsToMs(event.duration_ns);
     *out++ = NsToMs(event.at_ns);
+    *out++ = event.hz;
   }
   return result;
 }

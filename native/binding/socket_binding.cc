@@ -317,25 +317,6 @@ void Feed(const Napi::CallbackInfo& info) {
   if (entry) entry->plane->Feed(entry->socket, data.data, data.size, from, rtcp_port);
 }
 
-Napi::Object ToObject(Napi::Env env, const HearingFigures& figures) {
-  Napi::Object result = Napi::Object::New(env);
-  const std::pair<const char*, uint64_t> counts[] = {{"samples", figures.samples},
-                                                     {"concealed", figures.concealed},
-                                                     {"recovered", figures.recovered},
-                                                     {"stretched", figures.stretched},
-                                                     {"latePackets", figures.late_packets},
-                                                     {"lostPackets", figures.lost_packets},
-                                                     {"discarded", figures.discarded},
-                                                     {"restarts", figures.restarts},
-                                                     {"missed", figures.missed}};
-  for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
-  result.Set("delayMs", Napi::Number::New(env, figures.delay_ms));
-  result.Set("targetMs", Napi::Number::New(env, figures.target_ms));
-  result.Set("jitterMs", Napi::Number::New(env, figures.jitter_ms));
-  result.Set("driftPpm", Napi::Number::New(env, figures.drift_ppm));
-  return result;
-}
-
 Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   const IntakeStats stats = socket.Stats();
   Napi::Object result = Napi::Object::New(env);
@@ -371,7 +352,7 @@ Napi::Value ToObject(Napi::Env env, MediaSocket& socket) {
   result.Set("lastRtpMs", MsOrNull(env, stats.last_rtp_ns));
   result.Set("lastRtcpMs", MsOrNull(env, stats.last_rtcp_ns));
   result.Set("bye", Napi::Boolean::New(env, stats.bye));
-  if (const auto hearing = socket.Hearing()) result.Set("hearing", ToObject(env, *hearing));
+  if (const auto hearing = socket.Hearing()) result.Set("hearing", HearingOf(env, *hearing));
   const MediaSocket::Destination to = socket.Where();
   result.Set("address", to.rtp.text());
   result.Set("port", ToNumber(env, uint64_t{to.rtp.port()}));
@@ -396,9 +377,29 @@ Napi::Value Close(const Napi::CallbackInfo& info) {
 
 }  // namespace
 
+Napi::Object HearingOf(Napi::Env env, const HearingFigures& figures) {
+  Napi::Object result = Napi::Object::New(env);
+  const std::pair<const char*, uint64_t> counts[] = {{"samples", figures.samples},
+                                                     {"concealed", figures.concealed},
+                                                     {"recovered", figures.recovered},
+                                                     {"stretched", figures.stretched},
+                                                     {"latePackets", figures.late_packets},
+                                                     {"lostPackets", figures.lost_packets},
+                                                     {"discarded", figures.discarded},
+                                                     {"restarts", figures.restarts},
+                                                     {"missed", figures.missed}};
+  for (const auto& [name, value] : counts) result.Set(name, ToNumber(env, value));
+  result.Set("delayMs", Napi::Number::New(env, figures.delay_ms));
+  result.Set("targetMs", Napi::Number::New(env, figures.target_ms));
+  result.Set("jitterMs", Napi::Number::New(env, figures.jitter_ms));
+  result.Set("driftPpm", Napi::Number::New(env, figures.drift_ppm));
+  return result;
+}
+
 void InitSockets(Napi::Env env, Napi::Object exports) {
   InitMuxes(env, exports);
   InitEars(env, exports);
+  InitMixers(env, exports);
   exports.Set("portsOpen", Napi::Function::New(env, OpenPorts, "portsOpen"));
   exports.Set("portsCount", Napi::Function::New(env, CountPorts, "portsCount"));
   exports.Set("portsClose", Napi::Function::New(env, ClosePorts, "portsClose"));

@@ -460,6 +460,7 @@ void InitMedia(Napi::Env env, Napi::Object exports) {
   InitPlanes(env, exports);
   InitStreams(env, exports);
   InitSockets(env, exports);
+  InitRelays(env, exports);
 }
 
 }  // namespace parley

@@ -31,13 +31,13 @@ void Clock::Start() {
 
 void Clock::Stop() {
   stopping_.store(true);
-  idle_.Set();
+  wake_.Set();
   if (thread_.joinable()) thread_.join();
 }
 
 void Clock::Add(Stream* stream) {
   PushListed(&inbox_, stream);
-  idle_.Set();
+  wake_.Set();
 }
 
 void Clock::Quiesce() {
@@ -57,12 +57,42 @@ void Clock::Run() {
     TakeInbox(now_ns);
     PassNews();
     const int64_t next_ns = wheel_.NextDue();
-    if (next_ns == DeadlineWheel::kNever) {
-      idle_.Wait();
-    } else {
-      SleepUntilNs(std::min(next_ns, time_.Now() + kMaxSleepNs));
-    }
+    SleepUntil(next_ns == DeadlineWheel::kNever ? next_ns : std::min(next_ns, time_.Now() + kMaxSleepNs));
   }
+}
+
+// Either this thread sees a packet that was noted before it said when it wakes, or the other one sees that.
+void Clock::SleepUntil(int64_t next_ns) {
+  wakes_at_ns_.store(next_ns);
+  if (relays_.any()) {
+    next_ns = std::min(next_ns, time_.Now() + kRelayDelayNs);
+    wakes_at_ns_.store(next_ns);
+  }
+  if (next_ns == DeadlineWheel::kNever) wake_.Wait();
+  else wake_.WaitUntil(next_ns);
+  wakes_at_ns_.store(0);
+}
+
+void Clock::NoteRelayed(size_t slot, int64_t now_ns) {
+  relays_.Mark(slot);
+  if (wakes_at_ns_.load() > now_ns + kRelayDelayNs) wake_.Set();
+}
+
+// Before the ticks: what came goes first.
+void Clock::SendRelayed(int64_t now_ns) {
+  relays_.TakeAll([&](Stream& stream, size_t slot) {
+    if (stream.SendRelayed(now_ns)) relays_.Mark(slot);
+    EndTurnAfter(1);
+  });
+}
+
+// A turn is short: a thread may wait for its end.
+void Clock::EndTurnAfter(size_t streams) {
+  turn_streams_ += streams;
+  if (turn_streams_ < kTurnStreams) return;
+  turn_streams_ = 0;
+  wire_.Flush();
+  turns_.fetch_add(2);  // one turn ends, the next begins
 }
 
 // Streams wait for the end of the pass before they go back into the wheel,
@@ -70,12 +100,13 @@ void Clock::Run() {
 void Clock::RunDue(int64_t now_ns) {
   WheelNode* done = nullptr;
   WheelNode** done_end = &done;
-  size_t streams = 0;  // of this turn, listeners included
+  turn_streams_ = 0;
   turns_.fetch_add(1);
+  SendRelayed(now_ns);
   while (WheelNode* node = wheel_.PopDue(now_ns)) {
     auto* stream = static_cast<Stream*>(node);
     const Audience* const audience = stream->audience();
-    streams += 1 + (audience ? audience->size() : 0);
+    const size_t streams = 1 + (audience ? audience->size() : 0);
     if (!stream->Tick(now_ns)) {
       Retire(stream);
     } else if (stream->due_ns <= now_ns) {
@@ -84,10 +115,7 @@ void Clock::RunDue(int64_t now_ns) {
       *done_end = stream;
       done_end = &stream->next;
     }
-    if (streams < kTurnStreams) continue;
-    streams = 0;
-    wire_.Flush();
-    turns_.fetch_add(2);  // one turn ends, the next begins
+    EndTurnAfter(streams);
   }
   wire_.Flush();
   turns_.fetch_add(1);

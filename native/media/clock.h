@@ -15,6 +15,7 @@
 
 #include "media/counters.h"
 #include "media/event.h"
+#include "media/join/pending_relays.h"
 #include "media/playout_queue.h"
 #include "media/spsc_ring.h"
 #include "media/stream.h"
@@ -87,6 +88,8 @@ struct TraceEntry {
 class Clock {
  public:
   static constexpr size_t kMaxStreams = 4096;
+  // The clock is woken for a relayed packet unless it wakes within this time, so that one wake serves many.
+  static constexpr int64_t kRelayDelayNs = kNsPerMs;
   // A stream has at most kMaxMarks marks and one notice of room on their way,
   // so the ring below cannot be full while streams are within kMaxStreams.
   static constexpr size_t kEvents = kMaxStreams * (PlayoutQueue::kMaxMarks + 1);
@@ -101,6 +104,10 @@ class Clock {
   void Add(Stream* stream);  // must live until TakeRetired returns it
   void Quiesce();
   TimeSource& time() { return time_; }
+  // The streams that packets of other far ends are relayed to.
+  PendingRelays& relays() { return relays_; }
+  // A packet that came at `now_ns` waits for the stream in this slot: it leaves within kRelayDelayNs.
+  void NoteRelayed(size_t slot, int64_t now_ns);
   // Set when an event, a retired stream or a captured packet waits.
   Event& news() { return news_; }
   Wire& wire() { return wire_; }
@@ -130,6 +137,9 @@ class Clock {
   static constexpr size_t kTurnStreams = 32;  // a turn is short: a thread may wait for its end
 
   void Run();
+  void SleepUntil(int64_t next_ns);
+  void SendRelayed(int64_t now_ns);
+  void EndTurnAfter(size_t streams);
   void Retire(Stream* stream);
   void PassNews();
 
@@ -144,14 +154,17 @@ class Clock {
   PhasePlan plan_;
   std::array<uint8_t, PlayoutQueue::kMaxPayload> frame_{};
   bool has_news_ = false;
+  size_t turn_streams_ = 0;  // of this turn, listeners included
 
+  PendingRelays relays_;
+  std::atomic<int64_t> wakes_at_ns_{0};  // 0: it does not sleep
   SpscRing<ClockEvent> events_{kEvents};
   std::atomic<SpscRing<TraceEntry>*> trace_{nullptr};
   std::atomic<Stream*> inbox_{nullptr};  // newest first
   std::atomic<Stream*> retired_{nullptr};
   std::atomic<uint64_t> turns_{0};  // odd while a turn runs
   std::atomic<bool> stopping_{false};
-  Event idle_;  // ends the sleep of a clock without streams
+  Event wake_;  // ends the clock's sleep
   std::thread thread_;
 };
 

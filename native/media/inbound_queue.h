@@ -14,12 +14,13 @@
 namespace parley {
 
 struct InboundEvent {
-  enum Kind : uint8_t { kDigit, kTarget, kBye, kForeign, kIce, kDtls };
+  enum Kind : uint8_t { kDigit, kTarget, kBye, kForeign, kIce, kDtls, kTone };
   uint64_t socket;  // handle; kDtls: of the association
   Kind kind;
-  uint8_t digit;        // kDigit: the event of RFC 4733
-  int64_t duration_ns;  // kDigit
-  int64_t at_ns;        // kDigit: when the key went down
+  uint8_t digit;        // kDigit: the event of RFC 4733; kTone: a ToneKind
+  int64_t duration_ns;  // kDigit, kTone
+  int64_t at_ns;        // kDigit: when the key went down; kTone: when it began
+  double hz = 0;        // kTone
 };
 
 // Any thread.

@@ -186,6 +186,11 @@ size_t MediaPlane::StreamCount() {
   return open;
 }
 
+void MediaPlane::CloseMixer(Mixer* mixer) {
+  joining_.Remove(mixer);
+  mixer->Close();
+}
+
 // A clock held by the caller.
 
 uint64_t MediaPlane::Advance(int64_t to_ns) {
@@ -193,12 +198,15 @@ uint64_t MediaPlane::Advance(int64_t to_ns) {
   const uint64_t before = counters().packets.value();
   RunNow();
   ReceiveUpTo(to_ns);
+  RunNow();  // what came is relayed at once
   for (;;) {
     // A stream that was closed may be overdue: it is only forgotten.
-    const int64_t due_ns = clock_->NextDue(), next_ns = std::min(due_ns, listening_->NextTick());
+    const int64_t due_ns = clock_->NextDue(), joining_ns = joining_.NextTick();
+    const int64_t next_ns = std::min({due_ns, joining_ns, listening_->NextTick()});
     if (stopping_.load() || next_ns > to_ns) break;
     clock_->time().Set(std::max(time().Now(), next_ns));
     if (due_ns <= next_ns) clock_->RunDue(time().Now());
+    else if (joining_ns <= next_ns) joining_.RunUpTo(time().Now());
     else listening_->RunUpTo(time().Now());
   }
   clock_->time().Set(std::max(time().Now(), to_ns));
@@ -212,6 +220,7 @@ uint64_t MediaPlane::WakeAt(int64_t at_ns) {
   RunNow();
   clock_->time().Set(std::max(time().Now(), at_ns));
   if (!stopping_.load()) clock_->RunDue(time().Now());
+  joining_.RunUpTo(time().Now());
   listening_->RunUpTo(time().Now());
   PassOn();
   return counters().packets.value() - before;
@@ -350,6 +359,7 @@ MediaPlane::Left MediaPlane::Close() {
   }
   left.associations = dtls_->Close();  // close_notify leaves by the sockets
   left.sockets = receiver_->Close();   // after the BYEs, which leave by the sockets
+  joining_.Stop();
   listening_->Stop();
   clock_->Stop();
   stopping_.store(true);

@@ -19,6 +19,7 @@
 #include "media/dtls/dtls_thread.h"
 #include "media/event.h"
 #include "media/hear/listening_thread.h"
+#include "media/join/joining_thread.h"
 #include "media/listener.h"
 #include "media/packet_tap.h"
 #include "media/ready.h"
@@ -99,6 +100,12 @@ class MediaPlane {
   size_t SocketCount() { return receiver_->size(); }
   size_t ListeningCount() { return listening_->size(); }
 
+  // Mixers of calls. False: the plane is closed.
+  bool BeginMixer(std::shared_ptr<Mixer> mixer) { return joining_.Add(std::move(mixer)); }
+  // Its members are its owner's business.
+  void CloseMixer(Mixer* mixer);
+  size_t MixerCount() { return joining_.size(); }
+
   // Delivers the clock's events to their streams and sinks. After a stream was closed, these are all that it
   // will have.
   void PassOn();
@@ -129,6 +136,7 @@ class MediaPlane {
       : clock_(std::move(clock)),
         dtls_(std::make_shared<DtlsThread>(clock_->time().manual())),
         listening_(std::make_shared<ListeningThread>(clock_->time())),
+        joining_(clock_->time()),
         receiver_(std::make_unique<Receiver>(clock_->time())),
         random_(seed),
         listener_random_(~seed) {}
@@ -149,6 +157,7 @@ class MediaPlane {
   const std::shared_ptr<InboundQueue> inbound_ = std::make_shared<InboundQueue>(watch_);
   const std::shared_ptr<DtlsThread> dtls_;
   const std::shared_ptr<ListeningThread> listening_;
+  JoiningThread joining_;
   const std::unique_ptr<Receiver> receiver_;
 
   std::mutex pass_mutex_;  // guards the reading end of the clock's events

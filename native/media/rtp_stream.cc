@@ -157,8 +157,7 @@ void RtpStream::SendSound(const Target& target, const TickSound& sound) {
   const bool voice = sound.voice != nullptr;
   const bool marker = voice && !talking_;
   talking_ = voice;
-  SentTap* const tap = tap_.load();
-  if (tap && voice && config_.codec) tap->Put(tick_ns_, *config_.codec, sound.voice, sound.bytes);
+  if (voice) PutInTap(tick_ns_, sound.voice, sound.bytes);
   if (voice) next_silence_ns_ = 0;
   const bool due = voice || tick_ns_ >= next_silence_ns_;
   const Primary primary = voice ? Primary{sound.voice, sound.bytes, config_.payload_type, true}
@@ -176,6 +175,40 @@ void RtpStream::SendSound(const Target& target, const TickSound& sound) {
   const RtpHeader header{marker, type, sequence_.load(std::memory_order_relaxed), timestamp_.load(),
                          config_.ssrc};
   CommitRtp(target, packet, header, bytes, voice ? PacketKind::kVoice : PacketKind::kSilence);
+}
+
+void RtpStream::PutInTap(int64_t due_ns, const uint8_t* voice, size_t bytes) {
+  SentTap* const tap = tap_.load();
+  if (tap && config_.codec) tap->Put(due_ns, *config_.codec, voice, bytes);
+}
+
+// The next sound of our own begins after a pause.
+bool RtpStream::SendRelayed(const Target& target, const RelayedSound& relayed, RtpHeader header) {
+  const TickSound& sound = relayed.sound;
+  const bool voice = !relayed.comfort_noise && !relayed.late;
+  if (voice) PutInTap(relayed.due_ns, sound.voice, sound.bytes);
+  talking_ = false;
+  next_silence_ns_ = 0;
+  uint8_t* const packet = clock_->wire().Buffer();
+  uint8_t* const payload = packet + kRtpHeaderBytes;
+  const uint8_t type = relayed.comfort_noise ? config_.noise.payload_type : config_.payload_type;
+  const Primary primary{sound.voice, sound.bytes, type, voice};
+  header.payload_type = type;
+  size_t payload_bytes = sound.bytes;
+  if (voice) payload_bytes = WritePrimary(sound, primary, payload, &header.payload_type);
+  else std::memcpy(payload, sound.voice, sound.bytes);
+  WriteRtpHeader(packet, header);
+  if (!relayed.late) sequence_.store(static_cast<uint16_t>(header.sequence + 1), std::memory_order_relaxed);
+  size_t bytes = kRtpHeaderBytes + payload_bytes;
+  if (srtp_) bytes = srtp_->ProtectLateRtp(packet, bytes, Wire::kBufferBytes);
+  if (bytes == 0) {
+    Count(SendResult::kRefused);
+    return false;
+  }
+  unsent_ = true;
+  clock_->wire().Commit({this, &target, handle_, relayed.arrival_ns, static_cast<uint32_t>(bytes),
+                         static_cast<uint32_t>(payload_bytes), PacketKind::kRelayed});
+  return true;
 }
 
 Primary RtpStream::NextSilence() {
@@ -307,11 +340,12 @@ void RtpStream::CommitRtcp(const Target& target, uint8_t* packet, size_t bytes) 
 }
 
 // The report's two times are of one moment, `now_ns`: the timestamp runs on
-// from the next tick's, which is due at tick_ns_.
+// from the next tick's, which is due at tick_ns_, or by the clock of a far end whose packets are relayed.
 size_t RtpStream::BuildReport(uint8_t* out, int64_t now_ns, bool bye) {
-  const int64_t since_due = (now_ns - tick_ns_) * int64_t{config_.clock_rate} / kNsPerSecond;
+  const MediaMoment from = relayed_moment_.value_or(MediaMoment{timestamp_.load(), tick_ns_});
+  const int64_t since = (now_ns - from.at_ns) * int64_t{config_.clock_rate} / kNsPerSecond;
   const SenderReport report{config_.ssrc, clock_->time().UnixNs(now_ns),
-                            timestamp_.load() + static_cast<uint32_t>(since_due),
+                            from.timestamp + static_cast<uint32_t>(since),
                             static_cast<uint32_t>(packets_.value()), static_cast<uint32_t>(octets_.value())};
   ReceptionBlock block;
   const bool received = LookAtReception(now_ns, &block);
@@ -363,16 +397,18 @@ void RtpStream::OnSent(const Outgoing& packet, SendResult result, int64_t at_ns)
       silence_packets_.Add();
       counters.silence_packets.Add();
     }
-    const int64_t late_ns = at_ns - packet.due_ns;
-    counters.lateness.Add(late_ns);
-    if (late_ns > kLateNs) {
-      late_ticks_.Add();
-      counters.late_ticks.Add();
-    }
+    if (packet.kind != PacketKind::kRelayed) NoteLateness(at_ns - packet.due_ns);
     clock_->Trace(handle_, packet.due_ns, at_ns);
   } else {
     Count(result);
   }
+}
+
+void RtpStream::NoteLateness(int64_t late_ns) {
+  clock_->counters().lateness.Add(late_ns);
+  if (late_ns <= kLateNs) return;
+  late_ticks_.Add();
+  clock_->counters().late_ticks.Add();
 }
 
 void RtpStream::Count(SendResult result) {

@@ -34,6 +34,7 @@
 namespace parley {
 
 class Clock;
+class JoinedSound;
 
 // Instead of silent frames, where the far end understands it (RFC 3389).
 struct ComfortNoise {
@@ -80,6 +81,12 @@ struct StreamRemains {
   uint64_t packets = 0, octets = 0;
 };
 
+// A timestamp and its moment.
+struct MediaMoment {
+  uint32_t timestamp;
+  int64_t at_ns;
+};
+
 // One tick's sound, which a source and its listeners send.
 struct TickSound {
   const uint8_t* voice = nullptr;  // null: a pause
@@ -122,6 +129,9 @@ class RtpStream : public PacketOwner {
   // The voice that leaves from now on is put there, too. Null: nobody listens. After the return the clock
   // does not use the former tap.
   void SetTap(std::shared_ptr<SentTap> tap);
+  // Sound of a mixer, sent where the stream has no voice of its own. Null: there is none. After the return
+  // the clock does not use the former one. A listener has its source's.
+  virtual void SetJoined(std::shared_ptr<JoinedSound>) {}
   // Reception state of the stream's socket, for its reports.
   ReceptionMailbox& reception() { return reception_; }
   virtual StreamStats Stats() const;
@@ -150,6 +160,15 @@ class RtpStream : public PacketOwner {
   void SendSound(const Target& target, const TickSound& sound);
   void CommitRtp(const Target& target, uint8_t* packet, const RtpHeader& header, size_t payload_bytes,
                  PacketKind kind);
+  // A packet of another far end. `late`: others with greater numbers left before it.
+  struct RelayedSound {
+    TickSound sound;
+    bool comfort_noise, late;
+    int64_t due_ns;      // of its first sample, for those who listen
+    int64_t arrival_ns;  // of the packet
+  };
+  // Writes the payload with its redundancy. The header's payload type is set here. False: the packet is lost.
+  bool SendRelayed(const Target& target, const RelayedSound& relayed, RtpHeader header);
   void SendRtcpAndReports(const Target& target, int64_t now_ns);
   void BeginPause() { talking_ = false; }         // the next frame carries the marker bit
   void DropBundle();                              // nothing can be sent
@@ -164,6 +183,9 @@ class RtpStream : public PacketOwner {
 
   // The clock's, until Close takes them over.
   int64_t tick_ns_ = 0;  // the next tick is due then, with timestamp_
+  // The moment of the packet that was relayed last, by the clock of the far end that sent it. While it is
+  // absent, timestamps follow the ticks.
+  std::optional<MediaMoment> relayed_moment_;
 
   // Written by the clock, read by any thread.
   std::atomic<uint16_t> sequence_;
@@ -192,6 +214,7 @@ class RtpStream : public PacketOwner {
   void SendWaitingRtcp(const Target& target);
   void SendReport(const Target& target, int64_t now_ns);
   void CommitRtcp(const Target& target, uint8_t* packet, size_t bytes);
+  void PutInTap(int64_t due_ns, const uint8_t* voice, size_t bytes);
   int64_t ReportDelay();
   // For either owner of the tick's state.
   size_t BuildReport(uint8_t* out, int64_t now_ns, bool bye);
@@ -199,6 +222,7 @@ class RtpStream : public PacketOwner {
   void SayBye(std::vector<uint8_t>* carried);
   void SendLastBundle();
   void Count(SendResult result);
+  void NoteLateness(int64_t late_ns);
   // Under control_mutex_. Takes the target away and waits for the clock. False: it was closed already.
   bool Detach();
 

@@ -21,20 +21,28 @@ std::unique_ptr<SrtpSender> SrtpSender::Create(SrtpProfile profile, const uint8_
 }
 
 size_t SrtpSender::ProtectRtp(uint8_t* packet, size_t len, size_t capacity) {
+  return Protect(packet, len, capacity, false);
+}
+
+size_t SrtpSender::ProtectLateRtp(uint8_t* packet, size_t len, size_t capacity) {
+  return Protect(packet, len, capacity, true);
+}
+
+size_t SrtpSender::Protect(uint8_t* packet, size_t len, size_t capacity, bool may_be_late) {
   const size_t header = RtpHeaderLength(packet, len);
   const size_t trailer = cipher_->rtp_trailer();
   if (header == 0 || capacity < len + trailer || GetBig32(packet + 8) != ssrc_) return 0;
   const uint16_t sequence = GetBig16(packet + 2);
   uint64_t index = sequence;
-  if (started_) {
-    const auto step = static_cast<int16_t>(sequence - static_cast<uint16_t>(last_index_));
-    if (step <= 0) return 0;
-    index = last_index_ + static_cast<uint64_t>(step);
+  if (used_.started()) {
+    const auto step = static_cast<int16_t>(sequence - static_cast<uint16_t>(used_.highest()));
+    if (step <= 0 && !may_be_late) return 0;
+    if (step < 0 && used_.highest() < static_cast<uint64_t>(-int64_t{step})) return 0;
+    index = used_.highest() + static_cast<uint64_t>(int64_t{step});
   }
-  if (index > kLastRtpIndex) return 0;
+  if (index > kLastRtpIndex || !used_.IsNew(index)) return 0;
   // Used up before the cipher runs: a packet that failed half-way has used it.
-  last_index_ = index;
-  started_ = true;
+  used_.Add(index);
   return cipher_->SealRtp(packet, header, len, ssrc_, index) ? len + trailer : 0;
 }
 

@@ -2,7 +2,8 @@
 //
 // An index is the whole secret of a counter cipher: the same one twice gives
 // the plain text away. So a sender accepts only packets whose index is greater
-// than the last one's, and there must be one sender per key, ever.
+// than the last one's, or that it knows to be unused (ProtectLateRtp), and there
+// must be one sender per key, ever.
 #ifndef PARLEY_MEDIA_SRTP_H_
 #define PARLEY_MEDIA_SRTP_H_
 
@@ -101,21 +102,26 @@ class SrtpSender {
   // or an index that is not greater than the last one. The roll-over counter
   // starts at 0 and grows when the sequence number wraps.
   size_t ProtectRtp(uint8_t* packet, size_t len, size_t capacity);
+  // For a packet that others with greater indexes may have overtaken: its index may be less than the last
+  // one's by up to 127, if none had it.
+  size_t ProtectLateRtp(uint8_t* packet, size_t len, size_t capacity);
 
   // As above, for a compound RTCP packet; its index is the sender's own, from 1.
   size_t ProtectRtcp(uint8_t* packet, size_t len, size_t capacity);
 
   const SrtpCipher& cipher() const { return *cipher_; }
-  uint32_t rollover_counter() const { return static_cast<uint32_t>(last_index_ >> 16); }  // the last packet's
+  // The newest packet's.
+  uint32_t rollover_counter() const { return static_cast<uint32_t>(used_.highest() >> 16); }
   uint32_t rtcp_index() const { return rtcp_index_; }  // the last one used; 0 before the first
 
  private:
   SrtpSender(std::unique_ptr<SrtpCipher> cipher, uint32_t ssrc) : cipher_(std::move(cipher)), ssrc_(ssrc) {}
 
+  size_t Protect(uint8_t* packet, size_t len, size_t capacity, bool may_be_late);
+
   const std::unique_ptr<SrtpCipher> cipher_;
   const uint32_t ssrc_;
-  uint64_t last_index_ = 0;  // ROC << 16 | sequence; meaningless until started_
-  bool started_ = false;
+  ReplayWindow used_;  // indexes: ROC << 16 | sequence
   uint32_t rtcp_index_ = 0;
 };
 

@@ -229,6 +229,7 @@ StreamStats Stream::Stats() const {
 }
 
 void Stream::OnClose() {
+  LeaveRelay();
   queue_.Close();
   if (queue_.ShouldNotify()) room_.Fire();
 }
@@ -245,6 +246,14 @@ Audience& Stream::OpenAudience(bool with_history) {
   return *held_audience_;
 }
 
+void Stream::SetJoined(std::shared_ptr<JoinedSound> joined) {
+  std::lock_guard<std::mutex> lock(control_mutex_);
+  if (joined == held_joined_) return;
+  joined_.store(joined.get());
+  clock_->Quiesce();
+  held_joined_ = std::move(joined);
+}
+
 // The clock.
 
 void Stream::Begin(int64_t due, int64_t phase) {
@@ -255,8 +264,9 @@ void Stream::Begin(int64_t due, int64_t phase) {
 bool Stream::Tick(int64_t now_ns) {
   if (queue_.closed()) return false;
   SkipMissed(now_ns);
+  const JoinedSound::Frame joined = TakeJoined();
   if (const Target* const way = target()) {
-    Transmit(*way, now_ns);
+    Transmit(*way, joined, now_ns);
   } else {
     BeginPause();
     DropBundle();
@@ -264,10 +274,18 @@ bool Stream::Tick(int64_t now_ns) {
     SendToListeners(StandStill(), now_ns);
   }
   EndTick();
-  due_ns = tick_ns_;
+  due_ns = DueOfTick(now_ns);
   if (queue_.ShouldNotify() && !clock_->PostEvent({this, now_ns, 0, 0, ClockEvent::kRoom}))
     queue_.RepeatNotice();
   return true;
+}
+
+// A tick of a stream that is relayed has nothing to send. All such streams tick at the same moments, so that
+// the clock wakes once for many of them.
+int64_t Stream::DueOfTick(int64_t now_ns) const {
+  if (!target() || !RelaySounds(now_ns) || VoiceGoesFirst()) return tick_ns_;
+  constexpr int64_t kShared = Clock::kRelayDelayNs;
+  return (tick_ns_ + kShared - 1) / kShared * kShared;
 }
 
 // After a longer stall the stream goes on from now: a burst of old frames would
@@ -281,12 +299,14 @@ void Stream::SkipMissed(int64_t now_ns) {
 }
 
 // A key, a frame, or silence in their place. Listeners get no keys.
-void Stream::Transmit(const Target& target, int64_t now_ns) {
+void Stream::Transmit(const Target& target, const JoinedSound::Frame& joined, int64_t now_ns) {
   FlushUnsent();
   if (!paused_.load() && !MarksWait()) ReachMarks(now_ns);
+  if (RelaySounds(now_ns) && !VoiceGoesFirst()) return SendRtcpAndReports(target, now_ns);
+  GoOnAfterRelay();
   DigitSender::Packet digit;
   const DigitSender::Turn turn = digits_.Next(timestamp_.load(), config_.period_ns, &digit);
-  TickSound sound = turn == DigitSender::Turn::kNothing ? TakeSound() : StandStill();
+  TickSound sound = turn == DigitSender::Turn::kNothing ? TakeSound(joined) : StandStill();
   VoiceHistory* const history = history_.load();
   sound.timestamp = timestamp_.load();
   sound.history = history;
@@ -310,12 +330,25 @@ void Stream::SendToListeners(TickSound sound, int64_t now_ns) {
   audience->ForEach([&](Listener& listener) { listener.Tick(sound, tick_ns_, now_ns); });
 }
 
-TickSound Stream::TakeSound() {
+JoinedSound::Frame Stream::TakeJoined() {
+  JoinedSound* const joined = joined_.load();
+  return joined ? joined->Take(tick_ns_) : JoinedSound::Frame();
+}
+
+// A paused stream is silent. Otherwise joined sound goes on where there is no voice, also in the pause of a
+// fade.
+TickSound Stream::TakeSound(const JoinedSound::Frame& joined) {
   if (paused_.load()) return StandStill();
+  const TickSound voice = TakeVoice(joined);
+  const bool free = !voice.voice && joined.payload && joined.replaces == JoinedSound::kReplacesNothing;
+  return free ? TickSound{joined.payload, joined.bytes} : voice;
+}
+
+TickSound Stream::TakeVoice(const JoinedSound::Frame& joined) {
   FadeFrame* const fade = fade_.load();
   if (rewinding_.load() || (fade && fade->paused())) return {};
   const TickSound repeated = TakeRepeated(fade);
-  return repeated.voice ? repeated : TakeQueued(fade);
+  return repeated.voice ? repeated : TakeQueued(fade, joined);
 }
 
 // A pause. A frame that was to fade out would begin with a click after it.
@@ -339,15 +372,17 @@ TickSound Stream::TakeRepeated(FadeFrame* fade) {
   return sound;
 }
 
-TickSound Stream::TakeQueued(FadeFrame* fade) {
+// A joined frame that contains the head frame of the queue is sent in its place, unless it fades out.
+TickSound Stream::TakeQueued(FadeFrame* fade, const JoinedSound::Frame& joined) {
   const PlayoutQueue::Frame frame = queue_.TakeFrame(clock_->frame(), timestamp_.load());
   if (frame.bytes > 0) {
     track_ = frame.track;
     generation_ = frame.generation;
     in_track_ = true;
     const std::vector<uint8_t>* const faded = fade ? fade->TakeFor({nullptr, frame.number}) : nullptr;
-    TickSound sound =
-        faded ? TickSound{faded->data(), faded->size()} : TickSound{clock_->frame(), frame.bytes};
+    TickSound sound{clock_->frame(), frame.bytes};
+    if (joined.payload && joined.replaces == frame.number) sound = {joined.payload, joined.bytes};
+    if (faded) sound = {faded->data(), faded->size()};
     sound.before_mark = queue_.MarkFollows();
     return sound;
   }

@@ -1,7 +1,10 @@
 // One call's outgoing RTP: a queue of encoded sound, and the clock's work for it at each tick.
 //
-//   tick: marks at the head ─▶ digit, frame or silence ─▶ wire ─▶ marks behind it
+//   tick: marks at the head ─▶ digit, frame, joined sound or silence ─▶ wire ─▶ marks behind it
 //                                        └──▶ each listener, under its own header (listener.h)
+//
+// Packets of another far end may take the place of the pauses (join/relay.h): they leave when they come, and
+// not at a tick.
 //
 // Ownership as in rtp_stream.h; callers own the queue as well.
 #ifndef PARLEY_MEDIA_STREAM_H_
@@ -16,6 +19,8 @@
 
 #include "media/digit_sender.h"
 #include "media/fade.h"
+#include "media/join/joined_sound.h"
+#include "media/join/relay.h"
 #include "media/listener.h"
 #include "media/playout_queue.h"
 #include "media/ready.h"
@@ -58,6 +63,12 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   void BeginFaded(uint32_t track);
   void MarksDelivered(uint32_t count);
   StreamStats Stats() const override;
+  // What is put into the relay leaves from now on as if it were this stream's, while no voice or key of ours
+  // waits. Null: closed, relayed to already, or without a codec in the configuration.
+  std::shared_ptr<Relay> OpenRelay();
+  // After the return the clock does not use it. The pause of the stream is its own again.
+  void CloseRelay(const Relay* relay);
+  void SetJoined(std::shared_ptr<JoinedSound> joined) override;
 
   // Callers, one at a time: the plane holds its mutex.
   Audience& OpenAudience(bool with_history);
@@ -72,6 +83,8 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   int64_t phase_ns() const { return phase_ns_; }
   // False: the stream is closed, the clock must forget it.
   bool Tick(int64_t now_ns);
+  // Sends what the relay holds. True: some of it waits for the next turn.
+  bool SendRelayed(int64_t now_ns);
   void OnSent(const Outgoing& packet, SendResult result, int64_t at_ns) override;
   Stream* next_listed = nullptr;  // link in the clock's inbox, or in its retired list
 
@@ -99,16 +112,28 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   void EndFade(uint32_t cleared_generation);
 
   // The clock's.
+  int64_t DueOfTick(int64_t now_ns) const;
   void SkipMissed(int64_t now_ns);
-  void Transmit(const Target& target, int64_t now_ns);
+  void Transmit(const Target& target, const JoinedSound::Frame& joined, int64_t now_ns);
   void SendToListeners(TickSound sound, int64_t now_ns);
-  TickSound TakeSound();
+  TickSound TakeSound(const JoinedSound::Frame& joined);
+  TickSound TakeVoice(const JoinedSound::Frame& joined);
+  JoinedSound::Frame TakeJoined();
   TickSound TakeRepeated(FadeFrame* fade);
-  TickSound TakeQueued(FadeFrame* fade);
+  TickSound TakeQueued(FadeFrame* fade, const JoinedSound::Frame& joined);
   TickSound StandStill();
   bool MarksWait() const;
   void SendDigit(const Target& target, const DigitSender::Packet& digit);
   void ReachMarks(int64_t at_ns);
+
+  void LeaveRelay();
+  void RelayOne(Relay& relay, const RelayedPacket& packet, const uint8_t* payload, int64_t now_ns);
+  void SendRelayedSound(const Target& target, Relay& relay, const RelayedPacket& packet,
+                        const uint8_t* payload, const RelayNumbers::Place& place, int64_t now_ns);
+  bool RelaySounds(int64_t now_ns) const;
+  bool VoiceGoesFirst() const;
+  StreamPlace NextPlace() const;
+  void GoOnAfterRelay();
 
   PlayoutQueue queue_;
   std::atomic<bool> paused_{false};
@@ -117,10 +142,12 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
 
   // The clock's.
   int64_t phase_ns_ = 0;
-  bool in_track_ = false;    // the last frame's track has not reached its end
-  uint32_t track_ = 0;       // the last frame's
-  uint32_t generation_ = 0;  // the last frame's
-  Counter underruns_;        // read by any thread
+  bool in_track_ = false;      // the last frame's track has not reached its end
+  uint32_t track_ = 0;         // the last frame's
+  uint32_t generation_ = 0;    // the last frame's
+  bool relayed_last_ = false;  // the last packet was relayed, and its sound ends at relayed_end_
+  uint32_t relayed_end_ = 0;
+  Counter underruns_;  // read by any thread
 
   // Made by callers, never taken back, used by the clock.
   std::unique_ptr<Audience> held_audience_;
@@ -133,6 +160,10 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   // Made by callers under control_mutex_, used by the clock. Null in fade_: nothing is faded.
   std::unique_ptr<FadeFrame> held_fade_;
   std::atomic<FadeFrame*> fade_{nullptr};
+  std::shared_ptr<Relay> held_relay_;
+  std::atomic<Relay*> relay_{nullptr};
+  std::shared_ptr<JoinedSound> held_joined_;
+  std::atomic<JoinedSound*> joined_{nullptr};
   std::unique_ptr<VoiceHistory> held_history_;
   std::atomic<VoiceHistory*> history_{nullptr};
 };

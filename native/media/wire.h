@@ -77,7 +77,7 @@ class Target {
   bool rtcp_port_ = false;
 };
 
-enum class PacketKind : uint8_t { kVoice, kSilence, kDigit, kRtcp };
+enum class PacketKind : uint8_t { kVoice, kSilence, kDigit, kRtcp, kRelayed };
 
 class PacketOwner;
 
@@ -85,7 +85,7 @@ struct Outgoing {
   PacketOwner* owner;
   const Target* target;
   uint64_t stream;  // handle
-  int64_t due_ns;
+  int64_t due_ns;   // of a relayed packet its arrival
   uint32_t bytes;
   uint32_t payload_bytes;  // without headers and tags
   PacketKind kind;

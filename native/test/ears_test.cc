@@ -310,7 +310,7 @@ void ASlowReaderIsLeftAndTheOthersHearOn() {
   plane->Advance(1520 * kNsPerMs);
   CHECK_EQ(plane->ListeningCount(), size_t{0});
   for (size_t n = 0; n < ListeningCall::kMostRings; n++) OpenRing(call, 1);
-  CHECK(!call.socket->OpenEar(std::make_shared<ByteRing>(1 << 16), 1));
+  CHECK(!call.socket->OpenEar(std::make_shared<ByteRing>(1 << 16), EarSound::kCaller));
 }
 
 void AnotherSourceRestartsTheSound() {
@@ -353,7 +353,7 @@ void ListenersMayComeAndGoAtAnyTime() {
             break;
           case 2:
             rings.push_back(std::make_shared<ByteRing>(size_t{1} << 13));
-            call.socket->OpenEar(rings.back(), 1 + random.Next() % 2);
+            call.socket->OpenEar(rings.back(), static_cast<EarSound>(random.Next() % 3));
             break;
           case 3:
             if (!rings.empty()) call.socket->CloseEar(rings[random.Next() % rings.size()].get());

@@ -112,9 +112,11 @@ struct Call {
 
 inline std::shared_ptr<MediaPlane> Manual() { return MediaPlane::OpenManual(1, 0, 0); }
 
+inline EarSound SoundOf(size_t channels) { return channels == 2 ? EarSound::kBoth : EarSound::kCaller; }
+
 inline std::shared_ptr<ByteRing> OpenRing(Call& call, size_t channels, size_t seconds = 90) {
   auto ring = std::make_shared<ByteRing>(seconds * CallerSound::kRate * channels * sizeof(float));
-  CHECK(call.socket->OpenEar(ring, channels));
+  CHECK(call.socket->OpenEar(ring, SoundOf(channels)));
   return ring;
 }
 

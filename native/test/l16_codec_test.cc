@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "audio/three_halves.h"
 #include "audio/two_thirds.h"
 #include "audio/voice_codec.h"
 #include "media/random.h"
@@ -62,7 +63,7 @@ void OtherLengthsAndRatesAreRefused() {
   for (const size_t count : {239, 1441}) CHECK_EQ(encoder->Encode(sound.data(), count, out.data(), 3000), 0u);
   CHECK_EQ(encoder->Encode(sound.data(), kFrame, out.data(), 2 * kFrame - 1), 0u);
   CHECK(VoiceDecoder::Make(VoiceCodec::kL16, 8000) == nullptr);
-  CHECK(VoiceEncoder::Make(VoiceCodec::kL16, kHeardRate) == nullptr);
+  CHECK(VoiceEncoder::Make(VoiceCodec::kL16, 8000) == nullptr);
 }
 
 void ALostFrameIsConcealed() {
@@ -118,6 +119,29 @@ void TheReductionGivesTheSameInPieces() {
   CHECK(whole == pieces);
 }
 
+// The filter makes of each tone the same tone at 24 kHz, later by its delay, and nothing else.
+void SoundOf16KHzIsExpanded() {
+  for (const double hz : {100.0, 1000.0, 3400.0, 6000.0}) {
+    const auto encoder = VoiceEncoder::Make(VoiceCodec::kL16, kHeardRate);
+    const Sound sound = Tone(hz, 0.5, kHeardRate, 50 * kHeardFrame);
+    const auto decoder = VoiceDecoder::Make(VoiceCodec::kL16, kRate);
+    Sound out;
+    for (size_t at = 0; at + kHeardFrame <= sound.size(); at += kHeardFrame) {
+      Payload payload(2 * kFrame);
+      CHECK_EQ(encoder->Encode(&sound[at], kHeardFrame, payload.data(), payload.size()), payload.size());
+      Sound frame(kFrame);
+      CHECK_EQ(decoder->Decode(payload.data(), payload.size(), frame.data()), kFrame);
+      out.insert(out.end(), frame.begin(), frame.end());
+    }
+    Sound wanted(out.size());
+    for (size_t n = 0; n < wanted.size(); n++) {
+      const double at = static_cast<double>(n) / kRate - ThreeHalvesExpander::kDelayMs / 1000;
+      wanted[n] = static_cast<float>(0.5 * std::sin(kTwoPi * hz * at));
+    }
+    CHECK(SignalToNoise(&wanted[kFrame], &out[kFrame], out.size() - kFrame) > 54);
+  }
+}
+
 }  // namespace
 }  // namespace parley::test
 
@@ -129,6 +153,7 @@ TEST_GROUP(l16_codec) {
       {"a lost frame is concealed", ALostFrameIsConcealed},
       {"speech passes the reduction unchanged", SpeechPassesTheReductionUnchanged},
       {"what would fold over is stopped", WhatWouldFoldOverIsStopped},
+      {"sound of 16 kHz is expanded", SoundOf16KHzIsExpanded},
       {"the reduction gives the same in pieces", TheReductionGivesTheSameInPieces},
   });
 }

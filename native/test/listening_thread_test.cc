@@ -29,7 +29,7 @@ class Rig {
  public:
   Rig() {
     CHECK(thread_.Add(call_));
-    for (const auto& ring : {large_, one_, idle_}) CHECK(call_->AddRing(ring, 1, 0));
+    for (const auto& ring : {large_, one_, idle_}) CHECK(call_->AddRing(ring, EarSound::kCaller, 0));
     CHECK(call_->AddEars(ears_, {}, 1));
   }
 

@@ -321,7 +321,7 @@ void Hammer(MediaPlane& plane, PortPool& pool, uint64_t seed, const std::atomic<
       case 2:
         if (!ring) {
           ring = std::make_shared<ByteRing>(size_t{1} << 16);
-          if (!socket->OpenEar(ring, 1 + random.Next() % 2)) ring.reset();
+          if (!socket->OpenEar(ring, static_cast<EarSound>(random.Next() % 3))) ring.reset();
         } else {
           socket->CloseEar(ring.get());
           ring.reset();

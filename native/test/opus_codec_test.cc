@@ -161,6 +161,58 @@ void ConcealmentGoesOnAfterAPauseOfTheSender() {
 }
 
 // Both channels in one payload, at a level that a channel of its own would have halved.
+// Sound and the bands of its payloads, one after the other, whose middle third is encoded wide.
+struct Widened {
+  explicit Widened(const Sound& said) : heard(said.size()) {
+    const auto encoder = VoiceEncoder::Make(VoiceCodec::kOpus, kRate);
+    const auto decoder = MakeDecoder();
+    const size_t frames = said.size() / kFrame;
+    for (size_t n = 0; n < frames; n++) {
+      encoder->SetNarrow(3 * n / frames != 1);
+      uint8_t payload[1500];
+      const size_t bytes = encoder->Encode(&said[n * kFrame], kFrame, payload, sizeof(payload));
+      bands.push_back(opus_packet_get_bandwidth(payload));
+      CHECK_EQ(decoder->Decode(payload, bytes, &heard[n * kFrame]), kFrame);
+    }
+  }
+
+  size_t Count(int band, size_t third) const {
+    const auto begin = bands.begin() + static_cast<ptrdiff_t>(third * bands.size() / 3);
+    return static_cast<size_t>(std::count(begin, begin + static_cast<ptrdiff_t>(bands.size() / 3), band));
+  }
+
+  Sound heard;
+  std::vector<int> bands;
+};
+
+// The voice pauses after two thirds of each second.
+void NarrowSoundIsEncodedNarrowUntilAPause() {
+  constexpr size_t kThird = 200;  // frames
+  Sound voice = Voice(kRate, 3 * kThird * kFrame);
+  for (size_t n = 0; n < voice.size(); n++) {
+    if (n % kRate > kRate * 2 / 3) voice[n] = 0;
+  }
+  const Widened sound(voice);
+  CHECK_EQ(sound.Count(OPUS_BANDWIDTH_NARROWBAND, 0), kThird);
+  CHECK(sound.Count(OPUS_BANDWIDTH_WIDEBAND, 1) > kThird * 4 / 5);
+  CHECK(sound.Count(OPUS_BANDWIDTH_NARROWBAND, 2) > kThird * 4 / 5);
+  CHECK(BiggestStep(sound.heard, kFrame, voice.size()) < 1.5F * BiggestStep(voice, 1, voice.size()));
+  for (size_t third = 0; third < 3; third++) {
+    const size_t at = third * kThird * kFrame;
+    const double ratio = Energy(&sound.heard[at], kThird * kFrame) / Energy(&voice[at], kThird * kFrame);
+    CHECK(ratio > 0.7 && ratio < 1.3);
+  }
+}
+
+// It becomes wide in steps, which nobody hears.
+void TheBandOfAToneChangesWithoutAClick() {
+  const Sound tone = Tone(300, 0.3, kRate, 45 * size_t{kRate});
+  const Widened sound(tone);
+  CHECK(sound.bands[sound.bands.size() * 2 / 3 - 1] == OPUS_BANDWIDTH_WIDEBAND);
+  CHECK_EQ(sound.bands.back(), OPUS_BANDWIDTH_NARROWBAND);
+  CHECK(BiggestStep(sound.heard, kRate, tone.size()) < 2 * BiggestStep(tone, 1, kRate));
+}
+
 void TwoChannelsAreMixedToOne() {
   for (const int application : {OPUS_APPLICATION_VOIP, OPUS_APPLICATION_RESTRICTED_LOWDELAY}) {
     Encoder encoder(opus_encoder_create(kRate, 2, application, nullptr));
@@ -213,6 +265,8 @@ TEST_GROUP(opus_codec) {
       {"a loss is concealed and fades", ALossIsConcealedAndFades},
       {"any number of samples can be concealed", AnyNumberOfSamplesCanBeConcealed},
       {"concealment goes on after a pause of the sender", ConcealmentGoesOnAfterAPauseOfTheSender},
+      {"narrow sound is encoded narrow until a pause", NarrowSoundIsEncodedNarrowUntilAPause},
+      {"the band of a tone changes without a click", TheBandOfAToneChangesWithoutAClick},
       {"two channels are mixed to one", TwoChannelsAreMixedToOne},
       {"a payload of 120 ms is decoded and a longer one is not", APayloadOf120MsIsDecodedAndALongerOneIsNot},
   });

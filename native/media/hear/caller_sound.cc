@@ -7,11 +7,18 @@
 namespace parley {
 
 CallerSound::CallerSound(Limits limits, MakeDecoder make)
-    : make_(make ? std::move(make)
+    : quantum_(limits.quantum),
+      make_(make ? std::move(make)
                  : [](VoiceCodec codec) { return VoiceDecoder::Make(codec, CallerSound::kRate); }),
-      estimator_(limits.least_ms, limits.most_ms),
-      queue_(TimeStretch::kLongest, 2 * kMostPayload + kEnough) {
+      estimator_({limits.least_ms, limits.most_ms, static_cast<double>(limits.quantum) / (kRate / 1000)}),
+      queue_(TimeStretch::kLongest, 2 * kMostPayload + Enough()) {
   figures_.target_ms = estimator_.target();
+}
+
+void CallerSound::SetQuantum(size_t samples, bool follows_packets) {
+  quantum_ = std::min(samples, kMostQuantum);
+  follows_packets_ = follows_packets;
+  estimator_.SetQuantum(static_cast<double>(quantum_) / (kRate / 1000));
 }
 
 CallerSound::~CallerSound() = default;
@@ -95,6 +102,8 @@ void CallerSound::Observe(const HeardPacket& packet, const MediaTimeline::Place&
   const double arrival = static_cast<double>(arrival_ns_ - origin_ns_) * 1e-6;
   const double transit = arrival - static_cast<double>(place.position) / (kRate / 1000);
   estimator_.Observe(arrival, transit);
+  packet_position_ = place.position;
+  packet_samples_ = samples;
   // The packet may carry the sound of the one before it.
   if (packet.codec == VoiceCodec::kOpus && corrects_ && place.skipped > 0 && place.skipped <= 2)
     estimator_.ObserveMissing(transit, static_cast<double>(samples) / (kRate / 1000));
@@ -129,20 +138,41 @@ void CallerSound::Restart() {
 
 bool CallerSound::Pull(int64_t now_ns, float* out) {
   if (!timeline_.started()) {
-    std::fill_n(out, kQuantum, 0.0F);
+    std::fill_n(out, quantum_, 0.0F);
     return false;
   }
   now_ = Samples(now_ns);
-  Fill(kQuantum);
+  target_ = ChooseTarget();
+  Fill(quantum_);
   Steer();
-  Fill(kQuantum);
-  figures_.samples += kQuantum;
+  Fill(quantum_);
+  figures_.samples += quantum_;
   figures_.delay_ms = std::max(0.0, DelayAt(cursor_) / (kRate / 1000));
-  figures_.target_ms = estimator_.target();
+  figures_.target_ms = target_ / (kRate / 1000);
   figures_.jitter_ms = estimator_.jitter();
   figures_.drift_ppm = estimator_.drift_ppm();
-  queue_.Take(kQuantum, out);
-  return std::any_of(out, out + kQuantum, [](float sample) { return sample != 0; });
+  queue_.Take(quantum_, out);
+  return std::any_of(out, out + quantum_, [](float sample) { return sample != 0; });
+}
+
+// The delay of a quantum's first sample, in samples. Where the quantum follows packets, it is the least one
+// at which the last packet of the quantum is there by as much as the jitter asks for. All packets have the
+// same margin there, which changes by whole packets only.
+double CallerSound::ChooseTarget() const {
+  if (!FollowsPackets()) return estimator_.target() * (kRate / 1000);
+  const double base = estimator_.base() * (kRate / 1000), least = estimator_.excess() * (kRate / 1000);
+  const auto packet = static_cast<double>(packet_samples_);
+  const double before = static_cast<double>(quantum_) - packet;  // from the first packet to the last one
+  const double age = now_ - base - static_cast<double>(packet_position_);
+  const double margin = age - packet * std::floor(age / packet);
+  const double needed = std::max(0.0, std::ceil((least - margin) / packet));
+  double packets = needed;
+  if (!in_pause_) {
+    const double now = std::floor((DelayAt(cursor_) - before - margin + 2) / packet);
+    const double spare = std::max(0.0, std::ceil((least + kMarginSlack - margin) / packet));
+    packets = std::clamp(now, needed, std::max(needed, spare));
+  }
+  return before + margin + packets * packet + kCushion;
 }
 
 // Samples by which sound at `position`, if it is appended now, is later than in the fastest packets.
@@ -221,13 +251,13 @@ bool CallerSound::Recover(const BufferedPacket& next, size_t gap) {
 
 // Appends silence for a gap of the timestamps. A pause is made shorter or longer to correct the delay.
 void CallerSound::PassSilence(size_t gap, size_t count) {
-  const double above = DelayAt(cursor_) - Target();
+  const double above = DelayAt(cursor_) - target_;
   size_t changed = 0, advanced = std::min(count, gap);
   if (above > kMostAbove) {
     changed = std::min(gap, static_cast<size_t>(above));
     advanced = changed;
   } else {
-    if (-above > (fresh_start_ ? 1 : kMostBelow)) changed = std::min(count, static_cast<size_t>(-above));
+    if (-above > (fresh_start_ ? 1 : MostBelow())) changed = std::min(count, static_cast<size_t>(-above));
     if (changed > 0) advanced = 0;
     queue_.AppendSilence(changed + advanced);
   }
@@ -239,8 +269,8 @@ void CallerSound::PassSilence(size_t gap, size_t count) {
 // need.
 bool CallerSound::Wait(const BufferedPacket& next, size_t count) {
   if (!in_pause_ || next.samples == 0) return false;
-  const double below = Target() - DelayAt(std::max(next.position, floor_));
-  if (below < (fresh_start_ ? 1 : kMostBelow)) return false;
+  const double below = target_ - DelayAt(std::max(next.position, floor_));
+  if (below < (fresh_start_ ? 1 : MostBelow())) return false;
   const size_t silence = std::min(count, static_cast<size_t>(below));
   queue_.AppendSilence(silence);
   if (!fresh_start_) figures_.stretched += silence;
@@ -279,6 +309,7 @@ void CallerSound::TakeSound(const BufferedPacket& packet) {
   if (!continues) decoder->Reset();
   if (!continues || in_pause_ || concealed_ > 0 || skip > 0) queue_.Break();
   decoder_ = decoder;
+  codec_ = packet.codec;
   decoder_epoch_ = packet.epoch;
   in_pause_ = false;
   cursor_ = begin;
@@ -303,16 +334,16 @@ void CallerSound::TakeSound(const BufferedPacket& packet) {
 // Removes or inserts one period of the pitch if the delay is far from its target.
 void CallerSound::Steer() {
   if (in_pause_ || unsettled_ > 0) return;
-  const double above = DelayAt(cursor_) - Target();
-  if (above <= kMostAbove && -above <= kMostBelow) return;
+  const double above = DelayAt(cursor_) - target_;
+  if (above <= kMostAbove && -above <= MostBelow()) return;
   if (now_ - stretched_at_ < (above > kUrgent ? kUrgentPause : kStretchPause)) return;
   size_t changed;
   if (above > 0) {
     for (const BufferedPacket* next = buffer_.First();
-         queue_.size() < kEnough && next != nullptr && next->samples > 0 && next->position == cursor_;
+         queue_.size() < Enough() && next != nullptr && next->samples > 0 && next->position == cursor_;
          next = buffer_.First())
       Take();
-    if (queue_.size() < kEnough) return;
+    if (queue_.size() < Enough()) return;
     changed = TimeStretch::RemovePeriod(queue_.head(), 0.9 - (above - kMostAbove) / kUrgent);
     queue_.Move(static_cast<std::ptrdiff_t>(changed));
   } else {

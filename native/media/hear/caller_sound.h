@@ -1,10 +1,11 @@
 // The sound of one caller: a jitter buffer, the decoders, concealment and time stretching.
 //
-//   packets, as they arrive ──▶ Put ──▶ buffer ──▶ decode, recover or conceal ──▶ stretch ──▶ Pull, each 16 ms
+//   packets, as they arrive ──▶ Put ──▶ buffer ──▶ decode, recover or conceal ──▶ stretch ──▶ Pull
 //
-// Each Pull yields 16 ms of sound, so that one minute of the call is one minute of samples. The delay between
-// arrival and sound follows the jitter of the network. Time stretching moves it, and corrects the drift
-// between the far end's clock and ours.
+// Each Pull yields one quantum of sound, 16 ms for listeners, and 5 ms or a whole frame for joined calls, so
+// that one minute of the call is one minute of samples. The delay between arrival and sound follows the
+// jitter of the network. Time stretching moves it, and corrects the drift between the far end's clock and
+// ours.
 //
 // An object belongs to one thread at a time. Time is a parameter. After construction memory is allocated only
 // for the decoder of a codec that was not used before.
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "audio/time_stretch.h"
 #include "audio/voice_codec.h"
@@ -60,11 +62,13 @@ struct HearingFigures {
 class CallerSound {
  public:
   static constexpr int kRate = 16'000;                            // Hz
-  static constexpr size_t kQuantum = 256;                         // samples of one Pull: 16 ms
+  static constexpr size_t kQuantum = 256;                         // samples of a listener's Pull: 16 ms
+  static constexpr size_t kMostQuantum = 960;                     // 60 ms
   static constexpr size_t kMostBytes = PacketBuffer::kMostBytes;  // of a payload
 
   struct Limits {
     double least_ms = 20, most_ms = 200;  // of the delay
+    size_t quantum = kQuantum;            // samples of one Pull, at most kMostQuantum
   };
   using MakeDecoder = std::function<std::unique_ptr<VoiceDecoder>(VoiceCodec)>;
 
@@ -78,19 +82,27 @@ class CallerSound {
   void Put(const HeardPacket& packet);
   // The packets that follow are of another source (SSRC), or their sequence numbers began again.
   void Restart();
-  // Writes the kQuantum samples that are due at `now_ns`, which advances by 16 ms from call to call. False:
+  // Writes the quantum that is due at `now_ns`, which advances by a quantum from call to call. False:
   // all are zero, because nothing was heard yet or it is a pause.
   bool Pull(int64_t now_ns, float* out);
   const HearingFigures& figures() const { return figures_; }
+  // Codec of the sound that was decoded last; absent before the first.
+  std::optional<VoiceCodec> codec() const { return codec_; }
+  // The samples of each Pull from now on. `follows_packets`: where a quantum is a whole number of packets, it
+  // ends where a packet ends, so that it waits for no packet longer than the jitter asks for.
+  void SetQuantum(size_t samples, bool follows_packets);
 
  private:
   static constexpr int kCodecs = 5;
   // Samples of kRate:
   static constexpr size_t kMostPayload = static_cast<size_t>(VoiceDecoder::kMostMs) * kRate / 1000;
-  static constexpr size_t kEnough = kQuantum + TimeStretch::kLongest;  // to remove a period and to pull
-  static constexpr size_t kMostConcealed = 1920;                       // in a row; silence follows
+  static constexpr size_t kMostConcealed = 1920;  // in a row; silence follows
   // The delay is corrected where it is so far above or below its target.
   static constexpr double kMostAbove = 192, kMostBelow = 48;
+  // A quantum that follows packets ends so long before the end of its last packet, which rounding needs.
+  static constexpr double kCushion = 16;
+  // It waits for a packet less only where that packet would still be so much earlier than it has to be.
+  static constexpr double kMarginSlack = 96;
   // The time between two corrections is shorter where the delay is kUrgent above its target.
   static constexpr double kStretchPause = 1536, kUrgentPause = 512, kUrgent = 1600;
   // The delay starts afresh after so many milliseconds without packets.
@@ -102,6 +114,7 @@ class CallerSound {
   void BeginEpoch(const MediaTimeline::Place& place, bool first);
   void Observe(const HeardPacket& packet, const MediaTimeline::Place& place, size_t samples);
   void Store(const HeardPacket& packet, const MediaTimeline::Place& place, size_t samples);
+  size_t Enough() const { return quantum_ + TimeStretch::kLongest; }  // to remove a period and to pull
   void Fill(size_t count);
   void Produce(size_t count);
   void Hold(size_t count);
@@ -121,12 +134,19 @@ class CallerSound {
   VoiceDecoder* DecoderOf(VoiceCodec codec);
   double Samples(int64_t ns) const { return static_cast<double>(ns - origin_ns_) * (kRate * 1e-9); }
   double DelayAt(int64_t position) const;
-  double Target() const { return estimator_.target() * (kRate / 1000); }
+  bool FollowsPackets() const {
+    return follows_packets_ && packet_samples_ > 0 && quantum_ % packet_samples_ == 0;
+  }
+  double ChooseTarget() const;
+  double MostBelow() const { return FollowsPackets() ? kCushion + 2 : kMostBelow; }
 
+  size_t quantum_;
+  bool follows_packets_ = false;
   const MakeDecoder make_;
   std::array<std::unique_ptr<VoiceDecoder>, kCodecs> decoders_;
   VoiceDecoder* decoder_ = nullptr;  // of the sound that was decoded last
   uint32_t decoder_epoch_ = 0;       // of the same
+  std::optional<VoiceCodec> codec_;  // of the same
   HearingFigures figures_;
   DelayEstimator estimator_;
   MediaTimeline timeline_;
@@ -135,6 +155,9 @@ class CallerSound {
 
   int64_t origin_ns_ = 0, arrival_ns_ = 0;  // the first arrival, and the last one
   double now_ = 0;                          // samples since the first arrival
+  double target_ = 0;                       // of the delay at this Pull, in samples
+  int64_t packet_position_ = 0;             // of the packet with sound that came last
+  size_t packet_samples_ = 0;               // of the same
   double stretched_at_ = 0;                 // the same, of the last stretching
   // The cursor is the position of the sample that is appended next. The sound from the floor to the cursor
   // was concealed before it was known to be late, lost or a pause. If it still comes, the cursor goes back

@@ -5,7 +5,7 @@
 
 namespace parley {
 
-DelayEstimator::DelayEstimator(double least, double most) : least_(least), most_(most), target_(least) {
+DelayEstimator::DelayEstimator(const Limits& limits) : limits_(limits), target_(limits.least) {
   shares_[0] = 1;
   SetTarget();
 }
@@ -55,6 +55,12 @@ void DelayEstimator::Count(double excess) {
   SetTarget();
 }
 
+void DelayEstimator::SetQuantum(double quantum) {
+  if (quantum == limits_.quantum) return;
+  limits_.quantum = quantum;
+  SetTarget();
+}
+
 // All packets take longer now. The histogram is moved to the new base.
 void DelayEstimator::Lower(double by) {
   const auto bins = static_cast<size_t>(std::min(by / kBinMs, static_cast<double>(kBins - 1)));
@@ -70,7 +76,8 @@ void DelayEstimator::SetTarget() {
   size_t bin = kBins - 1;
   double above = shares_[bin];
   while (bin > 0 && above <= 1 - kQuantile) above += shares_[--bin];
-  target_ = std::clamp(kQuantum + kBinMs * static_cast<double>(bin + 1), least_, most_);
+  excess_ = kBinMs * static_cast<double>(bin + 1);
+  target_ = std::clamp(limits_.quantum + excess_, limits_.least, limits_.most);
 }
 
 }  // namespace parley

@@ -16,7 +16,11 @@ namespace parley {
 // All times in milliseconds.
 class DelayEstimator {
  public:
-  DelayEstimator(double least, double most);
+  struct Limits {
+    double least, most;  // of the target
+    double quantum;      // of sound, taken at once: its last sample needs its packet so early
+  };
+  explicit DelayEstimator(const Limits& limits);
 
   // A packet with sound came. `arrival` never decreases.
   void Observe(double arrival, double transit);
@@ -30,6 +34,10 @@ class DelayEstimator {
 
   double base() const { return base_; }
   double target() const { return target_; }
+  // How much later than the fastest 95 % of the packets come at most.
+  double excess() const { return excess_; }
+  // As in Limits, from now on.
+  void SetQuantum(double quantum);
   double jitter() const { return jitter_; }
   double drift_ppm() const { return drift_.ppm(); }
 
@@ -39,8 +47,6 @@ class DelayEstimator {
   static constexpr double kQuantile = 0.95;
   static constexpr double kPackets = 250;  // that the histogram remembers: 5 s of 20 ms
   static constexpr double kFirst = 20;     // packets without jitter that it begins with
-  static constexpr double kQuantum =
-      16;  // of sound, taken at once: its last sample needs its packet so early
   // A second with at least so many packets has a base of its own.
   static constexpr double kBaseMs = 1000;
   static constexpr int kBasePackets = 20;
@@ -51,10 +57,10 @@ class DelayEstimator {
   void Lower(double by);
   void SetTarget();
 
-  const double least_, most_;
+  Limits limits_;
   std::array<float, kBins> shares_{};  // of the packets, by excess; the sum is 1
   double seen_ = kFirst;
-  double target_;
+  double target_, excess_ = kBinMs;
 
   bool has_base_ = false;
   double base_ = 0, least_now_ = 0, least_before_ = 0;  // of this second, and of the one before

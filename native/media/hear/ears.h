@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "media/hear/caller_sound.h"
+#include "media/hear/tone_watch.h"
 #include "media/ready.h"
 
 namespace parley {
@@ -28,6 +29,7 @@ class ListeningOwner {
   virtual void LeaveEars(const Ears* ears) = 0;
   // A listener has ended by itself. Without another one nothing is decoded any more.
   virtual void OnListenerEnded() = 0;
+  virtual void OnTone(const HeardTone& tone) = 0;
 
  protected:
   ~ListeningOwner() = default;

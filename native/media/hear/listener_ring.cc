@@ -18,7 +18,7 @@ const uint8_t* BytesOf(const float* samples) { return reinterpret_cast<const uin
 
 }  // namespace
 
-size_t ListenerRing::QuantumBytes() const { return channels_ * CallerSound::kQuantum * sizeof(float); }
+size_t ListenerRing::QuantumBytes() const { return channels() * CallerSound::kQuantum * sizeof(float); }
 
 void ListenerRing::LeaveOut(int64_t after_ns, const ListeningMoment& moment) {
   const int64_t between_ns = moment.at_ns - std::max(after_ns, from_ns_) - 1;

@@ -17,6 +17,9 @@
 
 namespace parley {
 
+// A listener hears the caller; the caller and our side, interleaved; or the sum of both.
+enum class EarSound { kCaller, kBoth, kSum };
+
 // One moment of the listening thread. It is `now_ns` when the thread gets there.
 struct ListeningMoment {
   int64_t at_ns, now_ns;
@@ -29,11 +32,12 @@ class ListenerRing {
   static constexpr int64_t kPatienceNs = kNsPerSecond;
 
   // Moments before `from_ns` are not written.
-  ListenerRing(std::shared_ptr<ByteRing> bytes, size_t channels, int64_t from_ns)
-      : bytes_(std::move(bytes)), channels_(channels), from_ns_(from_ns) {}
+  ListenerRing(std::shared_ptr<ByteRing> bytes, EarSound sound, int64_t from_ns)
+      : bytes_(std::move(bytes)), sound_(sound), from_ns_(from_ns) {}
 
   const ByteRing* bytes() const { return bytes_.get(); }
-  size_t channels() const { return channels_; }
+  EarSound sound() const { return sound_; }
+  size_t channels() const { return sound_ == EarSound::kBoth ? 2 : 1; }
   // An empty error is a complete end.
   void End(const char* error) { bytes_->End(error); }
 
@@ -51,7 +55,7 @@ class ListenerRing {
   void Owe(int64_t quanta);
 
   std::shared_ptr<ByteRing> bytes_;
-  size_t channels_;
+  EarSound sound_;
   int64_t from_ns_;
   int64_t owed_ = 0, least_owed_ = 0;  // quanta; the least since the thread was late
   int64_t patience_ends_ns_ = 0;

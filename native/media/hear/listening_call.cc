@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace parley {
@@ -25,10 +26,10 @@ float LevelOf(double power) {
 
 // Callers.
 
-bool ListeningCall::AddRing(std::shared_ptr<ByteRing> ring, size_t channels, int64_t now_ns) {
+bool ListeningCall::AddRing(std::shared_ptr<ByteRing> ring, EarSound sound, int64_t now_ns) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (rings_.size() >= kMostRings) return false;
-  rings_.emplace_back(std::move(ring), channels, now_ns);
+  rings_.emplace_back(std::move(ring), sound, now_ns);
   FollowOurs();
   return true;
 }
@@ -66,9 +67,15 @@ void ListeningCall::RemoveEars(const Ears* ears) {
   FollowOurs();
 }
 
+void ListeningCall::WatchTones(ToneWishes wishes) {
+  auto tones = wishes.any() ? std::make_unique<ToneWatch>(std::move(wishes)) : nullptr;
+  std::lock_guard<std::mutex> lock(mutex_);
+  tones_ = std::move(tones);
+}
+
 bool ListeningCall::idle() {
   std::lock_guard<std::mutex> lock(mutex_);
-  return rings_.empty() && !ears_;
+  return rings_.empty() && !ears_ && !tones_;
 }
 
 std::shared_ptr<SentTap> ListeningCall::tap() {
@@ -90,6 +97,7 @@ void ListeningCall::Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     for (ListenerRing& ring : rings_) ring.End(kComplete);
     rings_.clear();
+    tones_.reset();
     ears = ears_;
   }
   if (ears) RemoveEars(ears.get());
@@ -97,8 +105,9 @@ void ListeningCall::Close() {
 
 // Under mutex_. The owner hands the tap to the stream afterwards.
 void ListeningCall::FollowOurs() {
-  const bool needed = seat_ || std::any_of(rings_.begin(), rings_.end(),
-                                           [](const auto& ring) { return ring.channels() == 2; });
+  const bool needed = seat_ || std::any_of(rings_.begin(), rings_.end(), [](const auto& ring) {
+                        return ring.sound() != EarSound::kCaller;
+                      });
   if (needed == (sent_sound_ != nullptr)) return;
   tap_ = needed ? std::make_shared<SentTap>() : nullptr;
   sent_sound_ = needed ? std::make_unique<SentSound>(tap_) : nullptr;
@@ -109,19 +118,21 @@ void ListeningCall::FollowOurs() {
 ListeningCall::Result ListeningCall::Tick(const ListeningMoment& moment) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (moment.at_ns < from_ns_) return {};
-  if (moment.at_ns - last_ns_ > SentSound::kQuantumNs) LeaveOut(moment);
+  Result result;
+  if (moment.at_ns - last_ns_ > SentSound::kQuantumNs) LeaveOut(moment, &result.tones);
   last_ns_ = moment.at_ns;
-  if (rings_.empty() && !ears_) return {};
+  if (rings_.empty() && !ears_ && !tones_) return result;
   TakeInbox(moment.at_ns);
   Hear(moment.at_ns);
-  Result result;
+  if (tones_) tones_->Take(caller_.samples.data(), moment.at_ns, &result.tones);
   result.ended = WriteRings(moment);
   if (ears_ && AddToWindow(moment.at_ns + SentSound::kQuantumNs, moment.ends_window)) result.ears = ears_;
   return result;
 }
 
 // The thread leaves out whole windows. One that had begun is lost, too.
-void ListeningCall::LeaveOut(const ListeningMoment& moment) {
+void ListeningCall::LeaveOut(const ListeningMoment& moment, HeardTones* tones) {
+  if (tones_) tones_->Break(last_ns_ + SentSound::kQuantumNs, tones);
   for (ListenerRing& ring : rings_) ring.LeaveOut(last_ns_, moment);
   const int64_t quanta = (moment.at_ns - last_ns_ - 1) / SentSound::kQuantumNs;
   if (seat_ && window_begun_) seat_->Lose(static_cast<uint64_t>(quanta / 2 + moment.ends_window));
@@ -162,7 +173,12 @@ bool ListeningCall::WriteRings(const ListeningMoment& moment) {
 }
 
 bool ListeningCall::WriteRing(ListenerRing& ring, const ListeningMoment& moment) {
-  if (ring.channels() == 1) return ring.Write(caller_.samples.data(), moment);
+  if (ring.sound() == EarSound::kCaller) return ring.Write(caller_.samples.data(), moment);
+  if (ring.sound() == EarSound::kSum) {
+    std::transform(caller_.samples.begin(), caller_.samples.end(), ours_.samples.begin(),
+                   interleaved_.begin(), std::plus<>());
+    return ring.Write(interleaved_.data(), moment);
+  }
   for (size_t n = 0; n < CallerSound::kQuantum; n++) {
     interleaved_[2 * n] = caller_.samples[n];
     interleaved_[2 * n + 1] = ours_.samples[n];

@@ -1,7 +1,8 @@
 // A call that somebody listens to. It exists from the first listener to the last.
 //
 //   inbox ──▶ CallerSound ──▶ 16 ms of the caller ─┬▶ rings (recorder, recogniser)
-//   tap ────▶ SentSound ────▶ 16 ms of ours ───────┴▶ windows of ears (voice activity)
+//   tap ────▶ SentSound ────▶ 16 ms of ours ──────┬┴▶ windows of ears (voice activity)
+//                             16 ms of the caller ┴─▶ tones and keys in the sound
 //
 // One mutex keeps the listening thread and callers apart. It is held for one quantum at the most.
 #ifndef PARLEY_MEDIA_HEAR_LISTENING_CALL_H_
@@ -20,6 +21,7 @@
 #include "media/hear/listener_ring.h"
 #include "media/hear/sent_sound.h"
 #include "media/hear/sent_tap.h"
+#include "media/hear/tone_watch.h"
 
 namespace parley {
 
@@ -36,13 +38,14 @@ class ListeningCall {
   std::shared_ptr<ListeningOwner> owner() const { return owner_.lock(); }
 
   // Callers: the owner holds its mutex.
-  // `channels`: 1 is the caller, 2 are caller and ours interleaved. It begins `now_ns`. False: kMostRings are
-  // there.
-  bool AddRing(std::shared_ptr<ByteRing> ring, size_t channels, int64_t now_ns);
+  // It begins `now_ns`. False: kMostRings are there.
+  bool AddRing(std::shared_ptr<ByteRing> ring, EarSound sound, int64_t now_ns);
   void RemoveRing(ByteRing* ring);  // and ends it
   // False: other ears hear this call. The same ears again change nothing.
   bool AddEars(const std::shared_ptr<Ears>& ears, std::weak_ptr<ListeningOwner> owner, uint64_t socket);
   void RemoveEars(const Ears* ears);
+  // From now on; without wishes no longer.
+  void WatchTones(ToneWishes wishes);
   bool idle();
   // Null while nobody listens to our side.
   std::shared_ptr<SentTap> tap();
@@ -55,6 +58,7 @@ class ListeningCall {
   struct Result {
     bool ended = false;          // a listener has ended by itself
     std::shared_ptr<Ears> ears;  // a window was put there
+    HeardTones tones;
   };
   Result Tick(const ListeningMoment& moment);
 
@@ -64,7 +68,7 @@ class ListeningCall {
     bool sounds = false;  // otherwise all are zero
   };
 
-  void LeaveOut(const ListeningMoment& moment);
+  void LeaveOut(const ListeningMoment& moment, HeardTones* tones);
   void TakeInbox(int64_t now_ns);
   void Hear(int64_t now_ns);
   bool WriteRings(const ListeningMoment& moment);
@@ -85,6 +89,7 @@ class ListeningCall {
   std::shared_ptr<SentTap> tap_;
   std::unique_ptr<SentSound> sent_sound_;  // null while nobody listens to our side
   std::vector<ListenerRing> rings_;
+  std::unique_ptr<ToneWatch> tones_;  // null: nobody wishes to know them
   std::shared_ptr<Ears> ears_;
   std::shared_ptr<EarSeat> seat_;
   std::unique_ptr<EarWindow> window_;  // with ears: the one that grows

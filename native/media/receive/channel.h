@@ -27,6 +27,25 @@ struct ReceiveBatch {
   std::array<std::array<uint8_t, kPacketBytes>, kPackets> data;
   std::array<sockaddr_storage, kPackets> from;
   std::array<Control, kPackets> control;
+  // The headers take datagrams without control data. A reader calls Reuse for those that came.
+  std::array<mmsghdr, kPackets> messages{};
+  std::array<iovec, kPackets> vectors;
+
+  ReceiveBatch() {
+    for (size_t n = 0; n < kPackets; n++) {
+      vectors[n] = {data[n].data(), data[n].size()};
+      messages[n].msg_hdr.msg_iov = &vectors[n];
+      messages[n].msg_hdr.msg_iovlen = 1;
+      messages[n].msg_hdr.msg_name = &from[n];
+    }
+    Reuse(kPackets);
+  }
+  ReceiveBatch(const ReceiveBatch&) = delete;
+  ReceiveBatch& operator=(const ReceiveBatch&) = delete;
+  void Reuse(size_t count) {
+    for (size_t n = 0; n < count; n++) messages[n].msg_hdr.msg_namelen = sizeof(sockaddr_storage);
+  }
+
   // Calls that got something and wait for a deadline since then.
   std::vector<std::shared_ptr<MediaSocket>> waiting;
 };

@@ -43,7 +43,18 @@ void Intake::SetProtection(Protection protection, std::unique_ptr<SrtpReceiver> 
 }
 
 void Intake::Listen(Inbox* inbox) {
+  BeginHearing();
   inbox_ = inbox;
+}
+
+void Intake::Join(Inbox* inbox) {
+  BeginHearing();
+  joined_ = inbox;
+}
+
+// The numbers of what is heard go on while one of the two hears.
+void Intake::BeginHearing() {
+  if (inbox_ || joined_) return;
   has_timestamp_ = false;
   heard_source_++;
 }
@@ -165,8 +176,7 @@ void Intake::TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns)
   candidate_.reset();
   const Reception::Verdict verdict = source_->Take(packet.sequence);
   if (verdict == Reception::Verdict::kRestarted) {
-    heard_source_++;
-    has_timestamp_ = false;
+    BeginSource();
   }
   if (verdict == Reception::Verdict::kNext || verdict == Reception::Verdict::kLate ||
       verdict == Reception::Verdict::kRestarted) {
@@ -186,9 +196,14 @@ void Intake::ChangeSource() {
   stats_.source_changes++;
   source_.emplace(*candidate_);
   candidate_.reset();
+  BeginSource();
+  last_sr_ = 0;
+}
+
+void Intake::BeginSource() {
+  sources_++;
   heard_source_++;
   has_timestamp_ = false;
-  last_sr_ = 0;
 }
 
 void Intake::Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns) {
@@ -198,7 +213,8 @@ void Intake::Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict ve
   if (kind == PayloadKind::kSound && verdict != Reception::Verdict::kLate) {
     source_->NoteTransit(packet.timestamp, types_[packet.payload_type].clock_rate, now_ns);
   }
-  if (inbox_) PutHeard(packet, kind, now_ns);
+  if (inbox_ || joined_) PutHeard(packet, kind, now_ns);
+  if (relay_) PutRelayed(packet, kind, now_ns);
 }
 
 void Intake::PutHeard(const RtpView& packet, PayloadKind kind, int64_t now_ns) {
@@ -213,7 +229,12 @@ void Intake::PutHeard(const RtpView& packet, PayloadKind kind, int64_t now_ns) {
                     timestamp,           now_ns,     packet.payload,  packet.payload_bytes};
   if (kind == PayloadKind::kComfortNoise) heard.kind = HeardPacket::kComfortNoise;
   if (kind == PayloadKind::kDigit) heard.kind = HeardPacket::kEvent, heard.bytes = 0;
-  inbox_->Put(heard, heard_source_);
+  PutIntoInboxes(heard);
+}
+
+void Intake::PutIntoInboxes(const HeardPacket& heard) {
+  if (inbox_) inbox_->Put(heard, heard_source_);
+  if (joined_) joined_->Put(heard, heard_source_);
 }
 
 // Blocks carry no sequence number: the block before the primary one is taken for the packet before it. A
@@ -223,10 +244,40 @@ void Intake::PutRepeated(uint64_t timestamp, int64_t now_ns) {
     const ReceivedRed::Block& block = red_.blocks[n - 1];
     const PayloadType& type = types_[block.payload_type];
     if (block.bytes == 0 || type.kind != PayloadKind::kSound || !source_->Misses(n)) continue;
-    inbox_->Put({HeardPacket::kSound, type.codec, type.clock_rate, source_->taken() - n,
-                 timestamp - block.offset, now_ns, block.payload, block.bytes, true},
-                heard_source_);
+    PutIntoInboxes({HeardPacket::kSound, type.codec, type.clock_rate, source_->taken() - n,
+                    timestamp - block.offset, now_ns, block.payload, block.bytes, true});
   }
+}
+
+// Before a packet go those that were lost and that it repeats, so that the other far end misses nothing.
+void Intake::PutRelayed(const RtpView& packet, PayloadKind kind, int64_t now_ns) {
+  for (size_t n = kind == PayloadKind::kSound ? red_.count : 0; n > 0; n--) {
+    const ReceivedRed::Block& block = red_.blocks[n - 1];
+    const PayloadType& type = types_[block.payload_type];
+    if (block.bytes == 0 || RelayedKind(type.kind, type) != RelayedPacket::kSound || !source_->Misses(n))
+      continue;
+    relay_->Put({RelayedPacket::kSound, false, sources_, static_cast<uint32_t>(block.bytes),
+                 packet.timestamp - block.offset, source_->taken() - n, now_ns},
+                block.payload);
+  }
+  RelayedPacket relayed{RelayedKind(kind, types_[packet.payload_type]),
+                        packet.marker,
+                        sources_,
+                        static_cast<uint32_t>(packet.payload_bytes),
+                        packet.timestamp,
+                        source_->taken(),
+                        now_ns};
+  if (relayed.bytes == 0) relayed.kind = RelayedPacket::kLeftOut;
+  if (relayed.kind == RelayedPacket::kLeftOut) relayed.bytes = 0;
+  if (relayed.kind == RelayedPacket::kLeftOut && kind != PayloadKind::kDigit) relay_->NoteRefused();
+  relay_->Put(relayed, packet.payload);
+}
+
+RelayedPacket::Kind Intake::RelayedKind(PayloadKind kind, const PayloadType& type) const {
+  const Relay::Format& format = relay_->format();
+  if (kind == PayloadKind::kComfortNoise && format.comfort_noise) return RelayedPacket::kComfortNoise;
+  const bool same = type.codec == format.codec && type.clock_rate == format.clock_rate;
+  return kind == PayloadKind::kSound && same ? RelayedPacket::kSound : RelayedPacket::kLeftOut;
 }
 
 void Intake::TakeRtcp(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {

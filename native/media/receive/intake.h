@@ -1,6 +1,6 @@
 // Processes all datagrams that arrive for one call:
 //
-//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ latched source? ─▶ counted ─▶ digit · inbox
+//   datagram ─▶ RTP or RTCP? ─▶ SRTP ─▶ well formed? ─▶ latched source? ─▶ counted ─▶ digit · inbox · relay
 //
 // It uses neither sockets nor threads. The caller passes one packet at a time, and results go to the listener
 // within that call. All input is untrusted until SRTP or the latch accepts it.
@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "media/hear/inbox.h"
+#include "media/join/relay.h"
 #include "media/receive/address.h"
 #include "media/receive/latch.h"
 #include "media/receive/reception.h"
@@ -146,6 +147,10 @@ class Intake {
   // Accepted packets go there from now on, with those that redundancy (RFC 2198) repeats. Null: nobody
   // listens.
   void Listen(Inbox* inbox);
+  // Accepted packets go there from now on, with lost ones that redundancy repeats. Null: to no other call.
+  void RelayTo(Relay* relay) { relay_ = relay; }
+  // The same for a mixer that the call is a member of.
+  void Join(Inbox* inbox);
 
   void Take(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns);
 
@@ -166,9 +171,14 @@ class Intake {
   void TakeDigit(const RtpView& packet, int64_t now_ns);
   void TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns);
   void ChangeSource();
+  void BeginSource();
   void Hear(const RtpView& packet, PayloadKind kind, Reception::Verdict verdict, int64_t now_ns);
+  void BeginHearing();
   void PutHeard(const RtpView& packet, PayloadKind kind, int64_t now_ns);
+  void PutIntoInboxes(const HeardPacket& heard);
   void PutRepeated(uint64_t timestamp, int64_t now_ns);
+  void PutRelayed(const RtpView& packet, PayloadKind kind, int64_t now_ns);
+  RelayedPacket::Kind RelayedKind(PayloadKind kind, const PayloadType& type) const;
   void TakeBlock(const ReportBlock& block, int64_t now_ns);
   bool TakePrimary(RtpView* packet);
   bool Latches(const RtpView& packet, const Address& from, int64_t now_ns);
@@ -185,7 +195,10 @@ class Intake {
   Protection protection_ = Protection::kPlain;
   std::unique_ptr<SrtpReceiver> srtp_;
   uint32_t our_ssrc_ = 0, our_clock_rate_ = 0;
-  Inbox* inbox_ = nullptr;
+  Inbox* inbox_ = nullptr;   // of listeners
+  Inbox* joined_ = nullptr;  // of a mixer
+  Relay* relay_ = nullptr;
+  uint32_t sources_ = 0;       // that numbers began anew of
   uint32_t heard_source_ = 0;  // changes where the numbers of what is heard begin anew
 
   std::optional<Reception> source_;

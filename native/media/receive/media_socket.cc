@@ -59,7 +59,9 @@ void MediaSocket::Bind(std::shared_ptr<RtpStream> stream) {
   if (closed_ || stream == stream_) return;
   if (stream_ && has_way()) stream_->SetTarget(nullptr);
   if (stream_) stream_->SetTap(nullptr);
+  if (stream_ && leg_) stream_->SetJoined(nullptr);
   stream_ = std::move(stream);
+  FollowMixer();
   if (!stream_) return;
   FollowListeners();
   intake_.SetOurs(stream_->config().ssrc, stream_->config().clock_rate);
@@ -116,6 +118,9 @@ void MediaSocket::Close() {
   closed_ = true;
   if (stream_ && has_way()) stream_->SetTarget(nullptr);
   StopListening();
+  intake_.RelayTo(nullptr);
+  relay_.reset();
+  StopJoining();
   stream_.reset();
   ReleaseShared();
   ice_.reset();
@@ -134,18 +139,11 @@ bool MediaSocket::Receive(bool rtcp, ReceiveBatch* batch) {
   std::lock_guard<std::mutex> lock(mutex_);
   const int descriptor = fd(rtcp);
   if (descriptor < 0) return false;
-  std::array<mmsghdr, ReceiveBatch::kPackets> messages{};
-  std::array<iovec, ReceiveBatch::kPackets> vectors;
-  for (size_t n = 0; n < messages.size(); n++) {
-    vectors[n] = {batch->data[n].data(), batch->data[n].size()};
-    messages[n].msg_hdr.msg_iov = &vectors[n];
-    messages[n].msg_hdr.msg_iovlen = 1;
-    messages[n].msg_hdr.msg_name = &batch->from[n];
-    messages[n].msg_hdr.msg_namelen = sizeof(sockaddr_storage);
-  }
+  auto& messages = batch->messages;
   // An error (a port that is closed over there) concerns something sent before; it is read away.
   const int count = recvmmsg(descriptor, messages.data(), messages.size(), MSG_DONTWAIT, nullptr);
   if (count <= 0) return false;
+  batch->Reuse(static_cast<size_t>(count));
   const int64_t now_ns = time_->Now();
   Path from{Address(), Address(), rtcp ? ports_->rtcp() : ports_->rtp(), ports_->family(), nullptr};
   for (size_t n = 0; n < static_cast<size_t>(count); n++) {

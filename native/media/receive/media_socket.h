@@ -20,6 +20,7 @@
 #include "media/hear/listening_thread.h"
 #include "media/ice/ice_lite.h"
 #include "media/inbound_queue.h"
+#include "media/join/joined_leg.h"
 #include "media/packet_tap.h"
 #include "media/receive/channel.h"
 #include "media/receive/intake.h"
@@ -94,16 +95,25 @@ class MediaSocket : public DtlsTransport,
   // The stream that sends from here; null lets it go.
   void Bind(std::shared_ptr<RtpStream> stream);
   // Listeners. Nothing is decoded without any. The listening thread writes the sound of the call into the
-  // ring, of 1 channel (the caller) or 2 (caller and ours). False: closed, or it has all the rings it can
-  // have.
-  bool OpenEar(std::shared_ptr<ByteRing> ring, size_t channels);
+  // ring. False: closed, or it has all the rings it can have.
+  bool OpenEar(std::shared_ptr<ByteRing> ring, EarSound sound);
   void CloseEar(ByteRing* ring);  // and ends it
   // False: either is closed, or other ears hear this call.
   bool JoinEars(const std::shared_ptr<Ears>& ears);
   void LeaveEars(const Ears* ears) override;
   void OnListenerEnded() override;
+  void OnTone(const HeardTone& tone) override;
+  // Keys and tones in the sound are reported from now on, as far as they are wished. False: it is closed.
+  bool WatchTones(ToneWishes wishes);
   // Figures of the present listening, or of the last one; absent before the first.
   std::optional<HearingFigures> Hearing();
+  // Accepted packets go to the stream of another call from now on. False: closed, or they go somewhere
+  // already.
+  bool RelayTo(std::shared_ptr<Relay> relay);
+  void LeaveRelay(const Relay* relay);
+  // The call becomes a member of a mixer, or no longer. False: closed, or a member already.
+  bool JoinMixer(std::shared_ptr<JoinedLeg> leg);
+  void LeaveMixer(const JoinedLeg* leg);
   std::vector<ForeignPacket> TakeForeign();
   // False as well for the RTCP port where there is none, to port 0, and on a shared port to an address that
   // has passed no check.
@@ -159,6 +169,8 @@ class MediaSocket : public DtlsTransport,
   bool BeginListening();
   void FollowListeners();
   void StopListening();
+  void FollowMixer();
+  void StopJoining();
   void Copy(const uint8_t* data, size_t len, const Address& from, bool rtcp_port, int64_t now_ns) {
     if (tapping_) tap_->Received(from, rtcp_port, now_ns, data, len);
   }
@@ -191,6 +203,8 @@ class MediaSocket : public DtlsTransport,
   bool foreign_announced_ = false, ice_announced_ = false;
   std::shared_ptr<ListeningCall> listening_;  // null: nobody listens
   std::optional<HearingFigures> last_hearing_;
+  std::shared_ptr<Relay> relay_;    // null: its call is not bridged
+  std::shared_ptr<JoinedLeg> leg_;  // null: the call is no member of a mixer
   std::shared_ptr<PacketTap> tap_;
   bool tapping_ = false;
   uint64_t digits_lost_ = 0;

@@ -1,5 +1,8 @@
-// The listeners of a call: they begin and end its decoding, and follow the stream that its socket sends.
+// The listeners of a call: they begin and end its decoding, and follow the stream that its socket sends. Then
+// the other call that its packets are relayed to.
 #include "media/receive/media_socket.h"
+
+#include <utility>
 
 namespace parley {
 namespace {
@@ -20,10 +23,10 @@ HearingFigures Sum(HearingFigures latest, const HearingFigures& earlier) {
 
 }  // namespace
 
-bool MediaSocket::OpenEar(std::shared_ptr<ByteRing> ring, size_t channels) {
+bool MediaSocket::OpenEar(std::shared_ptr<ByteRing> ring, EarSound sound) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!BeginListening()) return false;
-  const bool added = listening_->AddRing(std::move(ring), channels, time_->Now());
+  const bool added = listening_->AddRing(std::move(ring), sound, time_->Now());
   FollowListeners();
   return added;
 }
@@ -55,10 +58,42 @@ void MediaSocket::OnListenerEnded() {
   if (listening_) FollowListeners();
 }
 
+bool MediaSocket::WatchTones(ToneWishes wishes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!listening_ && !wishes.any()) return !closed_;
+  if (!BeginListening()) return false;
+  listening_->WatchTones(std::move(wishes));
+  FollowListeners();
+  return true;
+}
+
+void MediaSocket::OnTone(const HeardTone& tone) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_) return;
+  const auto kind = tone.is_key ? InboundEvent::kDigit : InboundEvent::kTone;
+  const bool put = queue_->Put({handle_, kind, tone.event, tone.duration_ns, tone.at_ns, tone.hz});
+  if (!put && tone.is_key) digits_lost_++;
+}
+
 std::optional<HearingFigures> MediaSocket::Hearing() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!listening_) return last_hearing_;
   return Sum(listening_->Figures(), last_hearing_.value_or(HearingFigures()));
+}
+
+bool MediaSocket::RelayTo(std::shared_ptr<Relay> relay) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_ || relay_) return false;
+  relay_ = std::move(relay);
+  intake_.RelayTo(relay_.get());
+  return true;
+}
+
+void MediaSocket::LeaveRelay(const Relay* relay) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (relay_.get() != relay) return;
+  intake_.RelayTo(nullptr);
+  relay_.reset();
 }
 
 // Under mutex_, as what follows.

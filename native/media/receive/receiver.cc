@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace parley {
 namespace {
@@ -19,6 +20,14 @@ constexpr int kIndexBits = 3;
 static_assert(Channel::kMaxDescriptors <= size_t{1} << kIndexBits, "an index has its bits in the tag");
 
 uint64_t Tag(uint64_t key, size_t index) { return key << kIndexBits | index; }
+uint64_t KeyOf(uint64_t tag) { return tag >> kIndexBits; }
+
+// The lowest bits of a key are the slot of a call's socket, or all set.
+constexpr int kSlotBits = 20;
+constexpr uint64_t kNoSlot = (uint64_t{1} << kSlotBits) - 1;
+
+uint64_t Key(uint64_t number, uint64_t slot) { return number << kSlotBits | slot; }
+size_t SlotOf(uint64_t key) { return key & kNoSlot; }
 
 }  // namespace
 
@@ -42,11 +51,18 @@ Receiver::~Receiver() {
 bool Receiver::Add(std::shared_ptr<MediaSocket> socket) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_ || epoll_ < 0 || wake_ < 0) return false;
-  const uint64_t key = next_key_++;
+  if (free_slots_.empty() && slots_.size() >= kNoSlot) return false;
+  if (free_slots_.empty()) {
+    free_slots_.push_back(slots_.size());
+    slots_.push_back({});
+  }
+  const size_t slot = free_slots_.back();
+  const uint64_t key = Key(next_number_++, slot);
   // A socket that is half added leaves epoll when it is closed.
   if (!Watch(key, 0, socket->fd(false)) || !Watch(key, 1, socket->fd(true))) return false;
+  free_slots_.pop_back();
   keys_[socket.get()] = key;
-  sockets_[key] = std::move(socket);
+  slots_[slot] = {key, std::move(socket)};
   Begin();
   return true;
 }
@@ -63,7 +79,7 @@ bool Receiver::Attach(const std::shared_ptr<Channel>& channel) {
       ++entry;
     }
   }
-  const uint64_t key = next_key_++;
+  const uint64_t key = Key(next_number_++, kNoSlot);
   const std::vector<int> descriptors = channel->descriptors();
   for (size_t index = 0; index < descriptors.size(); index++) {
     if (!Watch(key, index, descriptors[index])) return false;
@@ -92,12 +108,13 @@ bool Receiver::Remove(MediaSocket* socket) {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto key = keys_.find(socket);
     if (key == keys_.end()) return false;
-    held = sockets_[key->second];
+    const size_t slot = SlotOf(key->second);
+    held = std::exchange(slots_[slot].socket, nullptr);
+    free_slots_.push_back(slot);
     for (const bool rtcp : {false, true}) {
       if (held->fd(rtcp) >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, held->fd(rtcp), nullptr);
     }
     waiting_.erase(held);
-    sockets_.erase(key->second);
     keys_.erase(key);
   }
   held->Close();  // waits for a batch under way
@@ -110,8 +127,11 @@ std::vector<uint64_t> Receiver::Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return {};
     closed_ = true;
-    for (const auto& entry : sockets_) left.push_back(entry.second);
-    sockets_.clear();
+    for (const Slot& slot : slots_) {
+      if (slot.socket) left.push_back(slot.socket);
+    }
+    slots_.clear();
+    free_slots_.clear();
     keys_.clear();
     waiting_.clear();
     channels_.clear();
@@ -132,7 +152,7 @@ std::vector<uint64_t> Receiver::Close() {
 
 size_t Receiver::size() {
   std::lock_guard<std::mutex> lock(mutex_);
-  return sockets_.size();
+  return keys_.size();
 }
 
 void Receiver::Run() {
@@ -148,14 +168,19 @@ void Receiver::Poll() { Round(0); }
 void Receiver::Round(int timeout_ms) {
   epoll_event events[kRound];
   const int count = epoll_wait(epoll_, events, kRound, timeout_ms);
-  for (int n = 0; n < count; n++) Ready(events[n].data.u64);
+  std::shared_ptr<MediaSocket> sockets[kRound];
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (int n = 0; n < count; n++) sockets[n] = Find(KeyOf(events[n].data.u64));
+  }
+  for (int n = 0; n < count; n++) Ready(events[n].data.u64, std::exchange(sockets[n], nullptr));
 }
 
-void Receiver::Ready(uint64_t tag) {
-  const uint64_t key = tag >> kIndexBits;
+void Receiver::Ready(uint64_t tag, const std::shared_ptr<MediaSocket>& socket) {
+  const uint64_t key = KeyOf(tag);
   const size_t index = tag & ((size_t{1} << kIndexBits) - 1);
   if (key == kWakeKey) return;
-  if (const auto socket = Find(key)) {
+  if (socket) {
     socket->Receive(index == 1, batch_.get());
     return NoteDeadline(socket);
   }
@@ -173,10 +198,9 @@ int Receiver::WaitMs() {
   return static_cast<int>(std::clamp<int64_t>(left_ms, 0, kLongestWaitMs));
 }
 
-std::shared_ptr<MediaSocket> Receiver::Find(uint64_t key) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  const auto entry = sockets_.find(key);
-  return entry == sockets_.end() ? nullptr : entry->second;
+std::shared_ptr<MediaSocket> Receiver::Find(uint64_t key) const {
+  const size_t slot = SlotOf(key);
+  return slot < slots_.size() && slots_[slot].key == key ? slots_[slot].socket : nullptr;
 }
 
 std::shared_ptr<Channel> Receiver::FindChannel(uint64_t key) {

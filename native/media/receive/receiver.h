@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "media/receive/channel.h"
 #include "media/receive/media_socket.h"
@@ -49,8 +50,9 @@ class Receiver {
   void Run();
   void Round(int timeout_ms);
   int WaitMs();
-  void Ready(uint64_t tag);
-  std::shared_ptr<MediaSocket> Find(uint64_t key);
+  void Ready(uint64_t tag, const std::shared_ptr<MediaSocket>& socket);
+  // Under mutex_. Null: it was removed, or the key is of something else.
+  std::shared_ptr<MediaSocket> Find(uint64_t key) const;
   std::shared_ptr<Channel> FindChannel(uint64_t key);
   bool Watch(uint64_t key, size_t index, int fd);
   void Begin();
@@ -64,8 +66,14 @@ class Receiver {
 
   std::mutex mutex_;  // guards what follows
   bool closed_ = false;
-  uint64_t next_key_ = 1;
-  std::unordered_map<uint64_t, std::shared_ptr<MediaSocket>> sockets_;
+  uint64_t next_number_ = 1;
+  // Sockets have a slot, so that a packet's one is found without a search. Keys are never used again.
+  struct Slot {
+    uint64_t key;
+    std::shared_ptr<MediaSocket> socket;  // null: the slot is free
+  };
+  std::vector<Slot> slots_;
+  std::vector<size_t> free_slots_;
   std::unordered_map<const MediaSocket*, uint64_t> keys_;
   struct Attached {
     const Channel* key;
