@@ -10,6 +10,9 @@
 //     {"to": "200", "ring": 3, "early": true, "earlyText": "One moment.", "say": {"text": "Hello."}},
 //     {"to": "400", "listen": {"silenceMs": 800}, "record": {"format": "opus", "announce": "beep"},
 //      "say": {"text": "How can I help you?", "interruptible": "speech"}},
+//     {"to": "500", "queue": {"name": "support"}},
+//     {"to": "600", "program": "main"},
+//     {"to": "601", "twiml": {"url": "https://ivr.example.com/voice"}},
 //     {"agent": "reception"}
 //   ]}
 import { FieldReader, isFields, type Fields } from '../src/config/fields.js';
@@ -21,6 +24,8 @@ import { asParleyError } from '../src/errors.js';
 import { MOST_ANNOUNCEMENT, type StartRecording } from '../src/recording/call-recording.js';
 import { RECORDING_FORMATS } from '../src/recording/recording-name.js';
 import { stated } from '../src/stated.js';
+import { JOIN_KINDS, type JoinKind, readJoinRule } from './joining-rule.js';
+import { PROGRAM_KINDS, type ProgramProblem, readProgramRule } from './program-rule.js';
 import {
   Pattern,
   type Ringing,
@@ -37,12 +42,13 @@ const MOST_TEXT = 5000;
 const MOST_EARLY_TEXT = 1000; // about a minute, which is all that is heard of it
 const MOST_RING = 120; // seconds; proxies give up after 180
 const USUAL_ANNOUNCEMENT = 500;
-const KINDS = ['say', 'announce', 'wait', 'agent', 'reject'] as const;
+const KINDS = ['say', 'announce', 'wait', 'agent', 'reject', ...JOIN_KINDS, ...PROGRAM_KINDS] as const;
 /** An application may also answer with a `relay`; in a file, the agents of AGENTS_FILE have theirs. */
 const ANSWER_KINDS = [...KINDS, 'relay'] as const;
 type Kind = (typeof ANSWER_KINDS)[number];
+type ProgramKind = (typeof PROGRAM_KINDS)[number];
 const ROUTE = ['name', 'to', 'from', 'headers', 'key', 'ring', 'early', 'earlyText', 'listen', 'record'];
-const FIELDS: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+const FIELDS: Readonly<Record<Exclude<(typeof KINDS)[number], JoinKind | ProgramKind>, readonly string[]>> = {
   say: ['text', 'voice', 'language', 'interruptible', 'after'],
   announce: ['mostCharacters', 'interruptible', 'after'],
   wait: [],
@@ -69,6 +75,7 @@ export interface RoutingContext {
   readonly records: boolean;
   /** The applications that the answer for one call may name. */
   readonly namedRelays: NamedRelays;
+  readonly programProblem: ProgramProblem;
 }
 
 export function readRoutingFile(json: string, context: RoutingContext): RoutingFile {
@@ -184,18 +191,27 @@ class RouteReader {
     const value = route[kind];
     const place = `${at}.${kind}`;
     if (kind === 'agent') return this.#agent(route, at);
+    if (kind === 'program' || kind === 'twiml')
+      return readProgramRule(this.#read, route, at, this.#context.programProblem);
     if (kind === 'relay') {
       const relay = readNamedRelay(this.#read, value, place, this.#context.namedRelays);
       return relay && { kind, relay };
     }
-    if (!this.#read.fields(value, place, FIELDS[kind])) return undefined;
+    const joined = JOIN_KINDS.find((name) => name === kind);
+    if (joined !== undefined) return readJoinRule(this.#read, joined, value, place);
+    if (!this.#read.fields(value, place, FIELDS[kind as keyof typeof FIELDS])) return undefined;
     if (kind === 'wait') return { kind };
     if (kind === 'say') return this.#say(value, place);
     if (kind === 'reject') return this.#reject(value, place);
     const mostCharacters =
       this.#read.integer(value, 'mostCharacters', place, 1, MOST_TEXT) ?? USUAL_ANNOUNCEMENT;
     const interruptible = this.#interruptible(value, place);
-    return stated({ kind, mostCharacters, interruptible, after: this.#after(value, place) ?? 'hangup' });
+    return stated({
+      kind: 'announce',
+      mostCharacters,
+      interruptible,
+      after: this.#after(value, place) ?? 'hangup',
+    });
   }
 
   #agent(route: Fields, at: string): RouteAnswer | undefined {
@@ -242,10 +258,13 @@ class RouteReader {
       this.#read.problems.push(
         `${at}.early wants "ring" or "earlyText": nothing would be heard before the answer`,
       );
-    } else if (early && earlyText === undefined && route['wait'] !== undefined) {
-      this.#read.problems.push(
-        `${at}.early wants "earlyText": "wait" says nothing that could be heard before the answer`,
-      );
+    } else if (early && earlyText === undefined) {
+      const silent = ['wait', ...PROGRAM_KINDS].find((kind) => route[kind] !== undefined);
+      if (silent !== undefined)
+        this.#read.problem(
+          `${at}.early`,
+          `wants "earlyText": "${silent}" says nothing that could be heard before the answer`,
+        );
     }
     if (seconds === 0 && !early) return undefined;
     return stated({ seconds, early, earlyText });

@@ -1,9 +1,11 @@
 // Decides how an incoming call is answered: the first matching rule counts. routing-file.ts reads the rules.
 // Patterns match numbers, addresses and header fields.
 import type { Interruptible } from '../src/call/utterance.js';
+import type { ProgramSource } from '../src/config/ivr-config.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
 import type { RelayConfig } from '../src/config/relay-config.js';
 import type { StartRecording } from '../src/recording/call-recording.js';
+import type { JoinAnswer } from './joining-rule.js';
 import type { NameAddr, Uri } from './message/uri.js';
 
 interface SpokenAnswer extends SpokenText {
@@ -25,6 +27,10 @@ export type RouteAnswer =
   | { readonly kind: 'wait' }
   /** Name of an agent. */
   | { readonly kind: 'agent'; readonly agent: string }
+  /** Joined to others from the answer on. */
+  | JoinAnswer
+  /** A program conducts the call. */
+  | { readonly kind: 'program'; readonly source: ProgramSource }
   /** An application that the answer for one call names. */
   | { readonly kind: 'relay'; readonly relay: RelayConfig }
   /** `cause` is a Q.850 cause for the Reason field. */

@@ -31,6 +31,7 @@ import {
   remoteOf,
 } from './call-figures.js';
 import { DigitPresses, type EventFormat } from './digit-presses.js';
+import { InbandKeys } from './inband-keys.js';
 import { ForkedNegotiation } from '../sdp/media-negotiation.js';
 import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
 import { type CallKeys, keysInDescriptions, MediaPath } from './media-path.js';
@@ -71,7 +72,10 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   call: string | undefined;
   /** Called at the first agreement and at each change of the format; the port before is unusable then. */
   onPort: ((port: MediaPort) => void) | undefined;
-  /** The far end pressed a key (RFC 4733); `atMs` of the monotonic clock is when it went down. */
+  /**
+   * The far end pressed a key (RFC 4733, or in its sound); `atMs` of the monotonic clock is when it went
+   * down.
+   */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
   /** The far end holds us: nothing is sent, and speech goes on where it stopped afterwards. */
   onHeld: ((held: boolean) => void) | undefined;
@@ -91,6 +95,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
   readonly #incoming: IncomingVoice;
   readonly #voice: OutgoingVoice;
   readonly #digits: DigitPresses;
+  readonly #inband: InbandKeys;
   readonly #watch: SilenceWatch;
   readonly #path: MediaPath;
   /** The agreement that the media follows. */
@@ -120,6 +125,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     this.#incoming = new IncomingVoice(socket, parts.networks);
     this.#voice = new OutgoingVoice(plane, socket, randomBytes);
     this.#digits = new DigitPresses(time);
+    this.#inband = new InbandKeys(time, (on) => socket.hearKeys(on));
     this.#watch = new SilenceWatch(
       time,
       rtpTimeoutMs,
@@ -136,7 +142,10 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       onLeft: () => this.onLeft?.(),
       onFound: (...where) => this.#nominated(...where),
     });
-    socket.onDigit = (digit, durationMs, atMs) => this.onDigit?.(digit, durationMs, atMs);
+    socket.onDigit = (digit, durationMs, atMs) => {
+      this.#inband.heard(digit);
+      this.onDigit?.(digit, durationMs, atMs);
+    };
     socket.onTarget = () => this.#found();
     socket.onDefect = (error) => this.onFailed?.(asParleyError(error, 'WRONG_STATE'));
   }
@@ -248,6 +257,11 @@ export class CallMedia implements SessionMedia, CapturedMedia {
     return !this.#held && !this.#closed && this.#digits.press(digit, durationMs, pauseMs);
   }
 
+  /** A key came in INFO. False: it was heard in the sound as well, and reported already. */
+  signalled(digit: string): boolean {
+    return this.#inband.signalled(digit);
+  }
+
   /** Resolves when the queued digits were sent, or the media is closed. */
   digitsSent(): Promise<void> {
     return this.#digits.sent();
@@ -352,6 +366,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       const { address, port } = agreed.remote;
       if (before?.remote.address !== address || before.remote.port !== port) this.#unacknowledged.moved();
       this.#incoming.follow(agreed, keys?.receive);
+      this.#inband.agreed(agreed.receive.telephoneEvent !== undefined);
       if (this.#confirmed || !connects(agreed)) this.#path.follow(agreed);
     } catch (error) {
       return this.#halfway(before, error);

@@ -1,12 +1,16 @@
 // Chooses the answer to an incoming call: by the rules of the routing table, or the greeting if no rule
 // matches.
 import type { CallHandler } from '../../src/call/call-handler.js';
+import type { BridgeRequest } from '../../src/call/bridges.js';
+import type { ProgramSource } from '../../src/config/ivr-config.js';
+import type { JoinRule } from '../../src/call/joining.js';
 import type { CallText } from '../../src/call/phone-calls.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { RelayConfig } from '../../src/config/relay-config.js';
 import type { StartRecording } from '../../src/recording/call-recording.js';
 import { isStatedLanguage, tagOfStated } from '../../src/speaking/language-plan.js';
 import { stated } from '../../src/stated.js';
+import { pathOf } from '../message/history-info.js';
 import { refused, type Result, writeReason } from '../message/refusal.js';
 import type { Parameters } from '../message/scanner.js';
 import type { SipRequest } from '../message/message.js';
@@ -20,6 +24,13 @@ export interface Spoken {
   readonly agent?: string;
   /** The application that talks, if no agent does. */
   readonly relay?: RelayConfig;
+  /** The call is joined to others in this way. */
+  readonly join?: JoinRule;
+  /** The program that conducts the call, and decides whether it is answered. */
+  readonly program?: ProgramSource;
+  /** The call is answered when the far end of this bridge answers. */
+  readonly bridge?: BridgeRequest;
+  /** What follows when everything was said, or the call is joined to nothing any more. */
   readonly after: 'stay' | 'hangup';
 }
 
@@ -39,8 +50,20 @@ export interface Answer {
 
 type AgentNames = Pick<CallHandler, 'usual' | 'has'>;
 
+/** The programs of calls that no rule matches. */
+export interface UsualPrograms {
+  /** It conducts all of these calls; absent: there is none. */
+  readonly document?: ProgramSource | undefined;
+  /** It answers extension 600 of a server without rules, usual agent and document. */
+  readonly example: ProgramSource;
+}
+
 const GREETING_ROUTE = 'greeting';
 const AGENT_ROUTE = 'agent';
+const DOCUMENT_ROUTE = 'twiml';
+const EXAMPLE_ROUTE = 'example';
+/** The user part of the extension that the example program answers. */
+const EXAMPLE_EXTENSION = '600';
 const AT_ONCE: PreludePlan = { ringMs: 0 };
 
 export class Answering {
@@ -48,13 +71,24 @@ export class Answering {
   readonly #greeting: CallText;
   readonly #ringMs: number;
   readonly #agents: AgentNames | undefined;
+  readonly #programs: UsualPrograms | undefined;
 
-  /** `ringMs`: ringing time of calls that match no rule. The usual agent takes these, or they are greeted. */
-  constructor(table: RoutingTable, greeting: CallText, ringMs = 0, agents?: AgentNames) {
+  /**
+   * `ringMs`: ringing time of calls that match no rule. The usual program or the usual agent takes these, or
+   * they are greeted.
+   */
+  constructor(
+    table: RoutingTable,
+    greeting: CallText,
+    ringMs = 0,
+    agents?: AgentNames,
+    programs?: UsualPrograms,
+  ) {
     this.#table = table;
     this.#greeting = greeting;
     this.#ringMs = ringMs;
     this.#agents = agents;
+    this.#programs = programs;
   }
 
   to(invite: SipRequest): Answer {
@@ -62,9 +96,15 @@ export class Answering {
     const route = this.#table.find({ uri, from, all: (name) => invite.all(name) });
     if (route !== undefined) return this.by(route, invite);
     const prelude = { ringMs: this.#ringMs };
+    const program = this.#programs?.document;
+    if (program !== undefined)
+      return { route: DOCUMENT_ROUTE, prelude, what: { value: { program, after: 'stay' } } };
     const agent = this.#agents?.usual;
     if (agent !== undefined)
       return { route: AGENT_ROUTE, prelude, what: { value: { agent, after: 'stay' } } };
+    const example = this.#programs?.example;
+    if (example !== undefined && this.#table.routes.length === 0 && uri.user === EXAMPLE_EXTENSION)
+      return { route: EXAMPLE_ROUTE, prelude, what: { value: { program: example, after: 'stay' } } };
     return { route: GREETING_ROUTE, prelude, what: { value: { speech: this.#greeting, after: 'stay' } } };
   }
 
@@ -107,6 +147,13 @@ export class Answering {
       case 'relay':
         if (this.#agents === undefined) return refused(480, 'no application can be connected here');
         return { value: { relay: answer.relay, after: 'stay' } };
+      case 'bridge':
+        return bridged(answer, invite);
+      case 'program':
+        return { value: { program: answer.source, after: 'stay' } };
+      case 'room':
+      case 'queue':
+        return { value: { join: answer.join, after: answer.after } };
       case 'reject': {
         const { status, cause, text } = answer;
         const reason =
@@ -127,6 +174,14 @@ export class Answering {
     const speech = { ...(asked.value ?? this.#greeting), ...stated({ interruptible }) };
     return { value: { speech, after } };
   }
+}
+
+/** A call that is placed for another one takes over its hops, and none may be left. */
+function bridged(
+  { bridge, after }: Extract<RouteAnswer, { kind: 'bridge' }>,
+  invite: SipRequest,
+): Result<Spoken> {
+  return pathOf(invite).hops < 1 ? refused(483, 'Too Many Hops') : { value: { bridge, after } };
 }
 
 interface Announcement {

@@ -1,5 +1,7 @@
-// Sends digits to the far end, one request after the other, in RTP if it accepts telephone events, else in
-// INFO. Keeps the digits that the far end pressed.
+// Sends digits to the far end, one request after the other: in RTP if it accepts telephone events, else in
+// INFO, else as tones in the sound. Keeps the digits that the far end pressed.
+import { keySound } from '../../src/audio/country-tones.js';
+import type { Call } from '../../src/call/call.js';
 import type { DigitsRequest, PressedDigit } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Time } from '../../src/time.js';
@@ -15,6 +17,9 @@ const MOST_WAITING = 16; // requests of one call
 export class DigitKeys {
   readonly #time: Time;
   readonly #leg: () => Leg | undefined;
+  readonly #call: () => Pick<Call, 'play'>;
+  /** The leg that refuses INFO. */
+  #withoutInfo: Leg | undefined;
   #turn: Promise<void> = Promise.resolve();
   #waiting = 0;
   #closed = false;
@@ -23,9 +28,11 @@ export class DigitKeys {
   /** Rejects the requests that wait when the call ends. */
   readonly #rejected = new Set<(error: ParleyError) => void>();
 
-  constructor(time: Time, leg: () => Leg | undefined) {
+  /** `call` throws if nothing can be played. */
+  constructor(time: Time, leg: () => Leg | undefined, call: () => Pick<Call, 'play'>) {
     this.#time = time;
     this.#leg = leg;
+    this.#call = call;
   }
 
   /**
@@ -68,9 +75,12 @@ export class DigitKeys {
     for (const digit of digits) {
       if (this.#closed) return;
       if (digit === ',') await this.#wait(COMMA_MS);
+      else if (by === 'audio') await this.#inSound(digit, durationMs, pauseMs);
       else if (by === 'info' || !this.#inMedia(digit, durationMs, pauseMs)) {
         if (by === 'rtp') throw refused('the far end takes no digits in RTP: none were agreed on');
-        await this.#inInfo(digit, durationMs, pauseMs);
+        if (await this.#inInfo(digit, durationMs, pauseMs)) continue;
+        if (by === 'info') throw refused('the far end takes no digits in INFO');
+        await this.#inSound(digit, durationMs, pauseMs);
       }
     }
     await this.#leg()?.media.digitsSent();
@@ -80,10 +90,23 @@ export class DigitKeys {
     return this.#leg()?.media.press(digit, durationMs, pauseMs) ?? false;
   }
 
-  async #inInfo(digit: string, durationMs: number, pauseMs: number): Promise<void> {
-    const taken = await this.#leg()?.session.sendDigit(digit, durationMs);
-    if (taken !== true) throw refused('the far end takes no digits, neither in RTP nor in INFO');
+  /** False if the far end refuses it, now or before. */
+  async #inInfo(digit: string, durationMs: number, pauseMs: number): Promise<boolean> {
+    const leg = this.#leg();
+    if (leg === undefined || leg === this.#withoutInfo) return false;
+    if (!(await leg.session.sendDigit(digit, durationMs))) {
+      this.#withoutInfo = leg;
+      return false;
+    }
     await this.#wait(durationMs + pauseMs);
+    return true;
+  }
+
+  /** Resolves when the tone was sent, behind what is spoken before it. */
+  async #inSound(digit: string, durationMs: number, pauseMs: number): Promise<void> {
+    if (this.#closed) throw ended();
+    const { end } = await this.#call().play(keySound(digit, { durationMs, pauseMs })).ended;
+    if (end !== 'spoken') throw refused('the digits were interrupted');
   }
 
   async #wait(ms: number): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Call } from '../../src/call/call.js';
 import type {
   CallRecord,
+  PhoneCallAnswer,
   PhoneCallEnd,
   PhoneCallState,
   PhoneCallView,
@@ -15,7 +16,18 @@ import type { Leg } from './leg.js';
 
 /** Fields of a view that change, or are known once the call has a leg. */
 type Followed =
-  | ('protocol' | 'state' | 'digits' | 'callId' | 'trunk' | 'codec' | 'srtp' | 'end' | 'recordings')
+  | (
+      | 'protocol'
+      | 'state'
+      | 'digits'
+      | 'callId'
+      | 'trunk'
+      | 'codec'
+      | 'srtp'
+      | 'end'
+      | 'answer'
+      | 'recordings'
+    )
   | ('createdAt' | 'answeredAt' | 'endedAt');
 
 /** The other fields of a view, which are known from the start. */
@@ -31,10 +43,12 @@ export interface PhoneFacts {
   readonly times: CallTimes;
   readonly leg: Leg | undefined;
   readonly digits: readonly PressedDigit[];
+  /** Who has answered, if it was detected. */
+  readonly answer: PhoneCallAnswer | undefined;
 }
 
 export function viewOf(
-  { info, times, leg, digits }: PhoneFacts,
+  { info, times, leg, digits, answer }: PhoneFacts,
   state: PhoneCallState,
   call: Call | undefined,
   end: PhoneCallEnd | undefined,
@@ -49,6 +63,7 @@ export function viewOf(
     codec: call?.codec.name,
     srtp: call && leg?.media.figures().srtp,
     end,
+    answer,
     recordings: call?.recordings,
   });
 }
@@ -63,7 +78,7 @@ interface LastFigures {
 }
 
 export function recordOf(
-  { info, times, leg, digits }: PhoneFacts,
+  { info, times, leg, digits, answer }: PhoneFacts,
   { end, media, sent, transferredTo, recordings }: LastFigures,
 ): CallRecord {
   const { id, direction, from, to, headers, route } = info;
@@ -78,6 +93,7 @@ export function recordOf(
     end,
     ...times.record,
     digits: digits.length,
+    answer,
     callId,
     trunk,
     headers,

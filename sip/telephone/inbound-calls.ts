@@ -4,8 +4,11 @@ import { callClients } from '../../src/call/client-limits.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { TextRequest } from '../../src/speaking/speech-request.js';
 import type { Switchboard } from '../../src/call/switchboard.js';
-import { asParleyError, type ParleyError, tellDefect } from '../../src/errors.js';
+import type { BridgeRequest } from '../../src/call/bridges.js';
+import type { ProgramSource } from '../../src/config/ivr-config.js';
+import { asParleyError, tellDefect } from '../../src/errors.js';
 import { callerIdentity, shownHeaders } from '../message/caller-identity.js';
+import { pathOf } from '../message/history-info.js';
 import { type Refusal, refusal } from '../message/refusal.js';
 import type { CallMedia } from '../media/call-media.js';
 import { InboundSession } from '../session/inbound-session.js';
@@ -13,6 +16,7 @@ import type { SessionUser } from '../session/session.js';
 import type { MediaRequest } from '../trunk/outbound-calls.js';
 import type { SipAdmission } from './sip-admission.js';
 import type { Answer, Answering, Spoken } from './answering.js';
+import { BridgedCaller, refusalFor } from './bridged-caller.js';
 import type { IncomingCall, IncomingDecision } from './incoming-decision.js';
 import { Pattern } from '../routing-table.js';
 import { PhoneCall, type PhoneCallParts } from './phone-call.js';
@@ -123,14 +127,18 @@ export class InboundCalls {
       media.onceConfirmed(confirm);
       const info = { ...this.#infoOf(callId, session), route, owner };
       const phone = new PhoneCall(info, this.#parts);
+      phone.path = pathOf(session.request);
       book.add(phone);
       opened(phone);
       phone.carriedBy({ session, media });
+      const caller = new BridgedCaller(phone, session, media);
       const over = (): void => {
-        if (what.refusal === undefined) session.accept(media, session.user);
-        else refuse(session, what.refusal);
+        if (what.refusal !== undefined) refuse(session, what.refusal);
+        else if (what.value.program !== undefined) this.#conduct(caller, what.value.program);
+        else if (what.value.bridge === undefined) session.accept(media, session.user);
+        else this.#bridge(caller, what.value.bridge, what.value.after);
       };
-      if (what.refusal === undefined) beginTalk(phone, answer, what.value);
+      if (what.refusal === undefined) beginTalk(phone, answer, what.value, caller);
       new Prelude({ plan, phone, session, media, time, over }).start();
       return phone.port;
     };
@@ -142,6 +150,20 @@ export class InboundCalls {
       (error: unknown) =>
         refuse(session, what.refusal ?? refusalFor(asParleyError(error, 'TRANSPORT_UNSUPPORTED'))),
     );
+  }
+
+  /** The far end of the bridge decides whether the caller is answered. */
+  #bridge(caller: BridgedCaller, request: BridgeRequest, after: 'stay' | 'hangup'): void {
+    const { joining } = this.#parts;
+    if (joining === undefined) caller.refuse({ reason: 'failed', detail: 'calls are not joined' });
+    else joining.ring(caller, request, after);
+  }
+
+  /** The program decides whether the caller is answered. */
+  #conduct(caller: BridgedCaller, source: ProgramSource): void {
+    const { programs } = this.#parts;
+    if (programs === undefined) caller.refuse({ reason: 'failed', detail: 'there are no call programs' });
+    else programs.take(caller, source);
   }
 
   /** Another far end replaces the one of a call (RFC 3891): the conversation goes on with it. */
@@ -194,8 +216,12 @@ export class InboundCalls {
 const QUIET: SessionUser = { established: () => undefined, ended: () => undefined };
 
 /** Hears, records and speaks after the answer, and then hangs up, as far as the rule asks for it. */
-function beginTalk(phone: PhoneCall, { listen, record, prelude }: Answer, spoken: Spoken) {
-  const { speech, agent, relay, after } = spoken;
+function beginTalk(
+  phone: PhoneCall,
+  { listen, record, prelude }: Answer,
+  { speech, agent, relay, join, bridge, program, after }: Spoken,
+  caller: BridgedCaller,
+) {
   const conductor = agent ?? relay;
   const { early } = prelude;
   const isBegun = early !== undefined && !early.whole;
@@ -204,18 +230,13 @@ function beginTalk(phone: PhoneCall, { listen, record, prelude }: Answer, spoken
     if (record !== undefined) phone.record(record); // its announcement comes before the text
     if (!isBegun && speech !== undefined) phone.speak(speech.text, speech);
     if (conductor !== undefined) phone.conductedBy(conductor);
-    if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
+    if (bridge !== undefined || program !== undefined) caller.talks(call);
+    else if (join !== undefined) phone.joinedBy(join, after);
+    else if (after === 'hangup') void call.spoken().then(() => phone.end({ reason: 'we hung up' }));
   });
 }
 
 /** Has no effect after an answer. */
 function refuse(session: InboundSession, { status, headers }: Refusal): void {
   session.reject(status, { headers });
-}
-
-function refusalFor({ code, retryAfterSeconds = 5 }: ParleyError): Refusal {
-  const later = [['Retry-After', String(retryAfterSeconds)]] as const;
-  if (code === 'CALL_LIMIT' || code === 'CALL_CLOSED') return refusal(503, 'Service Unavailable', later);
-  if (code === 'CLIENT_LIMIT') return refusal(480, 'Temporarily Unavailable', later);
-  return refusal(500, 'Server Internal Error');
 }

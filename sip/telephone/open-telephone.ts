@@ -27,10 +27,13 @@ import { OwnAddresses } from '../guard/address-list.js';
 import type { RoutingContext } from '../routing-file.js';
 import type { Route, SpokenText } from '../routing-table.js';
 import type { Place } from '../transport/flow.js';
+import type { CallPrograms } from '../../src/call/call-programs.js';
+import { EXAMPLE_PROGRAM } from '../../src/config/ivr-config.js';
+import type { Joining } from '../../src/call/joining.js';
 import type { IncomingCalls } from '../../src/call/incoming-calls.js';
 import type { TurnRecogniser } from '../../src/call/turn-texts.js';
 import { RecentPeers } from './sip-admission.js';
-import { Answering } from './answering.js';
+import { Answering, type UsualPrograms } from './answering.js';
 import { IncomingDecision } from './incoming-decision.js';
 import { MediaSupply } from './media-supply.js';
 import {
@@ -43,7 +46,8 @@ import { Telephone, type TelephoneParts } from './telephone.js';
 import type { Log } from '../../src/log.js';
 
 interface TelephoneSurroundings {
-  readonly config: SettingSources & Pick<Config, 'phoneMedia' | 'engines' | 'applications'>;
+  readonly config: SettingSources &
+    Pick<Config, 'phoneMedia' | 'engines' | 'applications' | 'voices' | 'ivr'>;
   /** Environment with the passwords that trunks name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly plane: MediaPlane;
@@ -52,6 +56,10 @@ interface TelephoneSurroundings {
   readonly handler?: CallHandler | undefined;
   /** Absent: no caller is recognised. */
   readonly callerTexts?: TurnRecogniser;
+  /** Absent: rules join no calls. */
+  readonly joining?: Joining | undefined;
+  /** Absent: there are no call programs. */
+  readonly programs?: CallPrograms | undefined;
   /** Calls that wait for the decision of an application. */
   readonly incoming: IncomingCalls;
   /** Cache for prompts that are synthesised before calls come. */
@@ -82,7 +90,7 @@ export async function openTelephone(around: TelephoneSurroundings): Promise<Tele
   const { config, env, log } = around;
   const { sip } = config;
   if (!sip.enabled) return undefined;
-  const settings = readTelephoneSettings(config, env);
+  const settings = readTelephoneSettings(config, env, around.programs);
   checkVoices(around.engines, settings.routes.routes.flatMap(voicesOf));
   const certificate = certificateFiles(sip);
   if (certificate !== undefined) await readCertificate(certificate);
@@ -131,9 +139,12 @@ function partsOf(
     guardOf: (allowedNow) => guardOf(sip, settings, time, allowedNow),
     digest: digestOf(sip, settings, time),
     recentPeers,
-    answering: new Answering(settings.routes, greeting, sip.ringMs, around.handler),
+    answering: new Answering(settings.routes, greeting, sip.ringMs, around.handler, usualPrograms(around)),
     handler: around.handler,
     callerTexts: around.callerTexts,
+    toneCountry: config.voices.toneCountry,
+    joining: around.joining,
+    programs: around.programs,
     decision: decisionOf(around, settings.context),
     switchboard,
     openMedia: (localAddress, request) => supply.open(localAddress, request),
@@ -151,6 +162,14 @@ function partsOf(
     onResponse,
     log,
   };
+}
+
+/** Undefined if there are no call programs. */
+function usualPrograms({ config, programs }: TelephoneSurroundings): UsualPrograms | undefined {
+  if (programs === undefined) return undefined;
+  const { twimlUrl: url } = config.ivr;
+  const document = url === undefined ? undefined : ({ kind: 'twiml', url, method: 'POST' } as const);
+  return { document, example: EXAMPLE_PROGRAM };
 }
 
 /** Undefined if no application decides about incoming calls. */

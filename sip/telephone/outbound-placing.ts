@@ -91,10 +91,16 @@ export class OutboundPlacing {
       const message = 'this server connects calls with no applications';
       return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: 'relay' }));
     }
+    const problem = request.program && this.#parts.programs?.problemOf(request.program);
+    if (request.program !== undefined && (this.#parts.programs === undefined || problem !== undefined)) {
+      const message = problem ?? 'this server has no call programs';
+      return Promise.reject(new ParleyError('CAPABILITY_MISSING', message, { field: request.program.kind }));
+    }
     return new Promise((resolve, reject) => {
       let phone: PhoneCall | undefined;
       const makePort = async (id: string): Promise<MediaPort> => {
         if (request.say !== undefined) switchboard.check(request.say.text, request.say);
+        this.#checkScreening(request);
         phone = this.#dialled(id, request);
         resolve(phone.view);
         return phone.port;
@@ -105,6 +111,18 @@ export class OutboundPlacing {
         (error: unknown) => reject(asParleyError(error, 'TRANSPORT_UNSUPPORTED')),
       );
     });
+  }
+
+  /** Throws what `Call.speak` would throw for the text to a screening service, and names its fields. */
+  #checkScreening({ detect: { screening } = {} }: PhoneCallRequest): void {
+    if (screening === undefined) return;
+    try {
+      this.#parts.switchboard.check(screening.text, screening);
+    } catch (error) {
+      const { code, message, field } = asParleyError(error, 'ENGINE_FAILED');
+      if (field === undefined) throw error;
+      throw new ParleyError(code, message, { field: `detect.screening.${field}`, cause: error });
+    }
   }
 
   /**
@@ -142,10 +160,11 @@ export class OutboundPlacing {
 
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
-    const { owner, to, from = '', displayName, say, agent, relay } = request;
+    const { owner, to, from = '', displayName, say, agent, relay, program, detect } = request;
     const conductor = agent ?? relay;
     const info: PhoneCallInfo = { id, direction: 'outbound', to, from, displayName, owner };
     const phone = new PhoneCall(info, this.#parts);
+    if (detect !== undefined) phone.detect(detect);
     try {
       const leg = this.#leg({ request }, (media) => phone.carriedBy({ ...(phone.leg as Leg), media }));
       phone.carriedBy(leg);
@@ -164,6 +183,7 @@ export class OutboundPlacing {
       });
     }
     if (conductor !== undefined) phone.onceTalking(() => phone.conductedBy(conductor));
+    if (program !== undefined) phone.onceTalking(() => phone.conductedByProgram(program));
     return phone;
   }
 

@@ -1,13 +1,21 @@
 // One telephone call, inbound or outbound: it joins the leg (signalling and media), the speech, the digits,
 // and the end.
+import { AnswerDetection } from '../../src/call/answer-detection.js';
+import type { Country } from '../../src/audio/country-tones.js';
 import type { Call, SpeakOptions } from '../../src/call/call.js';
 import type { CallHandler, HandledCall } from '../../src/call/call-handler.js';
+import type { CallPrograms } from '../../src/call/call-programs.js';
+import type { ProgramSource } from '../../src/config/ivr-config.js';
 import type { MediaPort } from '../../src/call/call-route.js';
+import type { Joining, JoinRule } from '../../src/call/joining.js';
 import type { Interruption } from '../../src/call/utterance-queue.js';
 import type {
+  AnswerRequest,
+  CallPath,
   CallRecord,
   CallText,
   DigitsRequest,
+  PhoneCallAnswer,
   PhoneCallEnd,
   PhoneCallEvent,
   PhoneCallState,
@@ -16,7 +24,7 @@ import type {
   TransferRequest,
 } from '../../src/call/phone-calls.js';
 import type { PlayedSound } from '../../src/speaking/speech-piece.js';
-import type { CallEvent } from '../../src/call/call-events.js';
+import type { AnswerDetected, CallEvent } from '../../src/call/call-events.js';
 import type { Interruptible, Utterance } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
 import type { RelayConfig } from '../../src/config/relay-config.js';
@@ -44,6 +52,12 @@ export interface PhoneCallParts {
   readonly handler?: CallHandler | undefined;
   /** Absent: no caller is recognised. */
   readonly callerTexts?: TurnRecogniser | undefined;
+  /** Of the tones of networks; `US`, if absent. */
+  readonly toneCountry?: Country | undefined;
+  /** Absent: rules join no calls. */
+  readonly joining?: Pick<Joining, 'begin' | 'ring'> | undefined;
+  /** Absent: this server has no call programs. */
+  readonly programs?: CallPrograms | undefined;
   /** Transfers a call. */
   readonly transfer?: (phone: PhoneCall, request: TransferRequest) => Promise<TransferOutcome>;
 }
@@ -52,6 +66,9 @@ const LEFT: PhoneCallEnd = {
   reason: 'peer hung up',
   detail: 'the far end closed its media and said nothing',
 };
+
+/** Applications learn of these from the events of the telephone itself. */
+const TOLD_BY_STATE: ReadonlySet<string> = new Set<CallEvent['type']>(['digit', 'call.held', 'call.resumed']);
 
 const VOICE_ENDS: ReadonlySet<string> = new Set<CallEvent['type']>([
   'utterance.spoken',
@@ -63,6 +80,8 @@ export class PhoneCall {
   readonly info: PhoneCallInfo;
   /** Resolves when everything of the call is closed. */
   readonly over: Promise<PhoneCallEnd>;
+  /** The way by which an inbound call came. */
+  path: CallPath | undefined;
   /** Called when the peer asks for a transfer; without it the transfer is refused. */
   onTransferAsked: ((asked: TransferAsked) => void) | undefined;
   readonly #parts: PhoneCallParts;
@@ -84,6 +103,8 @@ export class PhoneCall {
   readonly #greeting = new Greeting();
   #lastView: PhoneCallView | undefined;
   #call: Call | undefined;
+  #detection: AnswerDetection | undefined;
+  #answer: PhoneCallAnswer | undefined;
   #turns: TurnTexts | undefined;
   #end: PhoneCallEnd | undefined;
   #ending: Promise<void> | undefined;
@@ -96,7 +117,11 @@ export class PhoneCall {
     this.#parts = parts;
     this.#events = new EventLog(wallMs);
     this.#silence = new SilenceLimit(time, silenceLimitMs, () => void this.end({ reason: 'silence' }));
-    this.#keys = new DigitKeys(time, () => this.#leg);
+    this.#keys = new DigitKeys(
+      time,
+      () => this.#leg,
+      () => this.#talking(),
+    );
     this.#holding = new Holding(
       () => this.#talkingLeg(),
       () => this.#holdChanged(),
@@ -159,7 +184,7 @@ export class PhoneCall {
       established: () => isOurs() && this.#established(),
       ended: (end) => isOurs() && this.#legEnded(end),
       progressed: (status) => isOurs() && status >= 180 && this.#state.step('ringing'),
-      digit: (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs),
+      digit: (digit, durationMs) => isOurs() && media.signalled(digit) && this.#pressed(digit, durationMs),
       transferAsked: (asked) =>
         this.onTransferAsked === undefined ? asked.refuse(603) : this.onTransferAsked(asked),
     };
@@ -205,8 +230,9 @@ export class PhoneCall {
     call.observe((event) => {
       if (event.type === 'utterance.started') this.#times.spoke();
       this.#voice(event.type);
+      if (event.type === 'answer.detected') this.#detected(event);
       if (event.type === 'speech.started' || event.type === 'turn.ended') this.#silence.restart();
-      if (event.type !== 'digit') turns.take(event);
+      if (!TOLD_BY_STATE.has(event.type)) turns.take(event);
     });
     void call.closed.then((reason) =>
       this.end(reason === 'server closing' ? { reason } : { reason: 'failed', detail: reason }),
@@ -214,8 +240,18 @@ export class PhoneCall {
     if (this.#end !== undefined) return void call.close(this.#end.reason);
     if (this.#port !== undefined && this.#port !== this.#firstPort.given) this.#move(call, this.#port);
     this.#holdChanged();
+    this.#detection?.follow(call);
     this.#begin();
     this.#connect();
+  }
+
+  /** Detects who answers, from the first sound of the far end on. Called before there is a leg. */
+  detect(request: AnswerRequest): void {
+    this.#detection = new AnswerDetection(request, this.#parts);
+  }
+
+  #detected({ type: _type, ...answer }: AnswerDetected): void {
+    this.#answer = answer;
   }
 
   /** The silence limit does not run while our voice speaks, whoever speaks with it. */
@@ -287,12 +323,25 @@ export class PhoneCall {
   /** An agent, by its name, or an application talks in the call from now on. */
   conductedBy(conductor: string | RelayConfig): void {
     const { handler } = this.#parts;
-    const handled = this.#handled(this.#talking());
+    const handled = this.handled(this.#talking());
     if (typeof conductor === 'string') handler?.handle(conductor, handled);
     else handler?.connect(conductor, handled);
   }
 
-  #handled(call: Call): HandledCall {
+  /** The program conducts the call from now on. */
+  conductedByProgram(source: ProgramSource): void {
+    this.#parts.programs?.conduct(this.handled(this.#talking()), source);
+  }
+
+  /** A rule joins the call to others. `after`: what follows when it is joined to nothing any more. */
+  joinedBy(rule: JoinRule, after: 'stay' | 'hangup'): void {
+    const handled = this.handled(this.#talking());
+    if (this.#parts.joining === undefined)
+      void this.end({ reason: 'failed', detail: 'calls are not joined' });
+    else this.#parts.joining.begin(handled, rule, after);
+  }
+
+  handled(call: Call): HandledCall {
     const { transfer } = this.#parts;
     const { direction, from, to, displayName, headers, route } = this.info;
     const callId = this.#leg?.session.dialog?.callId;
@@ -300,9 +349,10 @@ export class PhoneCall {
       press: (request: DigitsRequest) => this.press(request),
       transfer: (request: TransferRequest) =>
         transfer?.(this, request) ?? Promise.resolve({ accepted: false, status: 501 }),
+      suspendSilence: () => this.#silence.during(),
     };
     const hangUp = () => this.end({ reason: 'we hung up' });
-    return { call, direction, from, to, displayName, headers, callId, route, leg, hangUp };
+    return { call, direction, from, to, displayName, headers, callId, path: this.path, route, leg, hangUp };
   }
 
   interrupt(): Interruption {
@@ -357,6 +407,7 @@ export class PhoneCall {
   async #finish(end: PhoneCallEnd): Promise<void> {
     this.#times.ended();
     this.#silence.close();
+    this.#detection?.close();
     this.#keys.close();
     this.#firstPort.fail(
       () => new ParleyError('ABORTED', `the call ended before it was set up: ${end.reason}`),
@@ -387,12 +438,15 @@ export class PhoneCall {
   }
 
   get #facts(): PhoneFacts {
-    return { info: this.info, times: this.#times, leg: this.#leg, digits: this.#digits.latest };
+    const { info } = this;
+    const [times, leg, answer] = [this.#times, this.#leg, this.#answer];
+    return { info, times, leg, digits: this.#digits.latest, answer };
   }
 
   #established(): void {
     if (this.#times.answered || this.#end !== undefined) return;
     this.#times.established();
+    this.#detection?.answered();
     this.#connect();
   }
 
@@ -400,7 +454,7 @@ export class PhoneCall {
   #connect(): void {
     if (!this.#times.answered || this.#call === undefined || this.#end !== undefined) return;
     this.#state.step('connected');
-    this.#parts.handler?.opened(this.#handled(this.#call));
+    this.#parts.handler?.opened(this.handled(this.#call));
     this.#holdChanged();
     this.#begin();
   }
@@ -443,8 +497,9 @@ export class PhoneCall {
 
   #pressed(digit: string, durationMs: number): void {
     this.#silence.restart();
-    this.#digits.add({ digit, durationMs, at: this.#parts.wallMs() });
-    this.#events.add({ type: 'digit', digit, durationMs });
+    const shown = this.#call?.shownKey(digit) ?? digit;
+    this.#digits.add({ digit: shown, durationMs, at: this.#parts.wallMs() });
+    this.#events.add({ type: 'digit', digit: shown, durationMs });
     this.#call?.pressed(digit);
   }
 

@@ -5,6 +5,7 @@ import { apiKeyIn } from '../../src/config/access-config.js';
 import { isAgent } from '../../src/config/agent-config.js';
 import type { CertificateFiles } from '../../src/config/certificate.js';
 import type { Config } from '../../src/config/config.js';
+import type { CallPrograms } from '../../src/call/call-programs.js';
 import { ParleyError } from '../../src/errors.js';
 import type { SipConfig } from '../../src/config/telephone-config.js';
 import type { Secret } from '../auth/digest.js';
@@ -33,14 +34,19 @@ export function certificateFiles({ tlsPort, tlsCert, tlsKey }: SipConfig): Certi
   return { certPath: tlsCert, keyPath: tlsKey, variables: { cert: 'SIP_TLS_CERT', key: 'SIP_TLS_KEY' } };
 }
 
-/** Throws CONFIG_INVALID with every mistake in every file. `env` holds the passwords that trunks name. */
+/**
+ * Throws CONFIG_INVALID with every mistake in every file.
+ * @param env holds the passwords that trunks name
+ * @param programs undefined: rules name no programs
+ */
 export function readTelephoneSettings(
   sources: SettingSources,
   env: Readonly<Record<string, string | undefined>>,
+  programs?: Pick<CallPrograms, 'problemOf'>,
 ): TelephoneSettings {
   const { sip: config, captures } = sources;
   const files = new SettingFiles();
-  const context = routingContextOf(sources);
+  const context = routingContextOf(sources, programs);
   const routes = files.read('SIP_ROUTES', config.routesFile, (text) => {
     const { table, problems = [] } = readRoutingFile(text, context);
     return { value: table, problems };
@@ -67,7 +73,10 @@ export function readTelephoneSettings(
   return { routes: routes ?? new RoutingTable([]), context, ...found };
 }
 
-function routingContextOf(sources: SettingSources): RoutingContext {
+function routingContextOf(
+  sources: SettingSources,
+  programs: Pick<CallPrograms, 'problemOf'> | undefined,
+): RoutingContext {
   const { access, agents: names, hearing, recording, namedRelays } = sources;
   const { apiKeys, apiKeysFile } = access;
   return {
@@ -78,6 +87,8 @@ function routingContextOf(sources: SettingSources): RoutingContext {
     hearing: hearing.settings,
     records: recording !== undefined,
     namedRelays,
+    programProblem: (source) =>
+      programs === undefined ? 'this server has no call programs' : programs.problemOf(source),
   };
 }
 

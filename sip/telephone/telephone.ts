@@ -3,6 +3,7 @@
 //
 //   network ─▶ admission ─▶ sessions ─▶ inbound calls ─┐
 //   applications ─▶ outbound calls ────────────────────┴─▶ phone calls ─▶ switchboard
+import type { Country } from '../../src/audio/country-tones.js';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { CallHandler } from '../../src/call/call-handler.js';
@@ -18,6 +19,8 @@ import type {
   TransferOutcome,
   TransferRequest,
 } from '../../src/call/phone-calls.js';
+import type { CallPrograms } from '../../src/call/call-programs.js';
+import type { Joining } from '../../src/call/joining.js';
 import type { TurnRecogniser } from '../../src/call/turn-texts.js';
 import type { Interruptible } from '../../src/call/utterance.js';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
@@ -70,6 +73,12 @@ export interface TelephoneParts {
   readonly handler?: CallHandler | undefined;
   /** Absent: no caller is recognised. */
   readonly callerTexts?: TurnRecogniser | undefined;
+  /** Of the tones of networks; `US`, if absent. */
+  readonly toneCountry?: Country | undefined;
+  /** Absent: rules join no calls. */
+  readonly joining?: Pick<Joining, 'begin' | 'ring'> | undefined;
+  /** Absent: there are no call programs. */
+  readonly programs?: CallPrograms | undefined;
   readonly answering: Answering;
   /** Asks the application about each incoming call; absent: the rules decide alone. */
   readonly decision?: IncomingDecision | undefined;

@@ -2,12 +2,13 @@
 //
 // It checks the request, makes the plan of the INVITE for each attempt (RFC 3261 section 8.1.1, RFC 3323, RFC
 // 3325), and changes trunk, target or media after a failure.
-import type { PhoneCallRequest } from '../../src/call/phone-calls.js';
+import type { CallPath, PhoneCallRequest } from '../../src/call/phone-calls.js';
 import type { SdpCodecName } from '../../src/codecs/codec.js';
 import { ParleyError } from '../../src/errors.js';
 import { retryAfterMs } from '../client/attempts.js';
 import type { SendOutcome } from '../client/request-sender.js';
 import { writeNameAddr } from '../message/caller-identity.js';
+import { pathFields } from '../message/history-info.js';
 import { type Replaces, writeReplaces } from '../message/replaces.js';
 import type { HeaderLine } from '../message/serialiser.js';
 import { parseUri, type Uri } from '../message/uri.js';
@@ -80,6 +81,7 @@ interface CheckedRequest {
   readonly from: WrittenAddress | 'anonymous' | undefined;
   readonly displayName: string | undefined;
   readonly headers: readonly HeaderLine[];
+  readonly path: CallPath | undefined;
 }
 
 const MOST_RING_MS = 600_000;
@@ -96,8 +98,8 @@ export class OutboundCalls {
 
   /**
    * The call is on its way when this returns. Throws INVALID_FIELD for a malformed request, FORBIDDEN for a
-   * destination that is not allowed, NOT_FOUND for an unknown trunk, and RATE_LIMITED, CALL_LIMIT or
-   * ENGINE_UNAVAILABLE if no trunk takes the call now.
+   * destination that is not allowed, CALL_LOOP for one on its path, NOT_FOUND for an unknown trunk, and
+   * RATE_LIMITED, CALL_LIMIT or ENGINE_UNAVAILABLE if no trunk takes the call now.
    */
   place(call: CallToPlace): PlacedCall {
     const checked = checkedRequest(call);
@@ -187,10 +189,14 @@ class CallWay {
     const { media } = this.plan;
     const checked: CheckedRequest = { ...this.#checked, to: { kind: 'uri', uri: target } };
     if (!this.#allows(checked)) return undefined;
-    if (trunk !== undefined && isAt(target, trunk.settings)) this.plan = planByTrunk(checked, trunk, media);
-    else if (!this.#options.direct) return undefined;
-    else this.plan = planDirectly(checked, target, this.#options.contact, media);
-    return this.plan;
+    try {
+      if (trunk !== undefined && isAt(target, trunk.settings)) this.plan = planByTrunk(checked, trunk, media);
+      else if (!this.#options.direct) return undefined;
+      else this.plan = planDirectly(checked, target, this.#options.contact, media);
+      return this.plan;
+    } catch {
+      return undefined; // a loop: the call ends with the redirection
+    }
   }
 
   /** The far end chooses the target of a redirection, so the limits of destinations apply to it, too. */
@@ -292,7 +298,7 @@ function checkedRequest({ request, replaces, referredBy }: CallToPlace): Checked
     ...(referredBy === undefined ? [] : [['Referred-By', referredBy] as const]),
   ];
   const headers = [...transfer, ...callerHeaders(request.headers)];
-  return { to, from: callerOf(request.from), displayName, headers };
+  return { to, from: callerOf(request.from), displayName, headers, path: request.path };
 }
 
 const REPLACING = (replaces: Replaces): HeaderLine[] => [
@@ -320,7 +326,12 @@ function pausedFor(response: Parameters<typeof retryAfterMs>[0]): number | undef
   return response.status === 503 ? retryAfterMs(response) : undefined;
 }
 
-/** Plans a call through a trunk. */
+/** Throws CALL_LOOP. */
+function pathTo(uri: string, { path }: CheckedRequest): HeaderLine[] {
+  return path === undefined ? [] : pathFields(path, uri);
+}
+
+/** Plans a call through a trunk. Throws CALL_LOOP. */
 function planByTrunk(checked: CheckedRequest, trunk: Trunk, media: SessionMedia): CallPlan {
   const { settings } = trunk;
   const { domain, username, register, displayName } = settings;
@@ -344,14 +355,14 @@ function planByTrunk(checked: CheckedRequest, trunk: Trunk, media: SessionMedia)
     from: checked.from === 'anonymous' ? ANONYMOUS : writeNameAddr(name, caller),
     contact: (flow) => `<${secured(trunk.contact(us, flow), uri, routes[0])}>`,
     routes,
-    headers: [...identity, ...checked.headers],
+    headers: [...pathTo(uri, checked), ...identity, ...checked.headers],
     journey: trunk.journeyOf(uri),
     media,
     lateOffer: settings.lateOffer,
   };
 }
 
-/** Plans a call directly to a URI. */
+/** Plans a call directly to a URI. Throws CALL_LOOP. */
 function planDirectly(
   checked: CheckedRequest,
   uri: Uri,
@@ -371,7 +382,11 @@ function planDirectly(
     from: checked.from === 'anonymous' ? ANONYMOUS : writeNameAddr(checked.displayName, caller),
     contact: (flow) => `<${secured(contact(OUR_USER, transport, flow), uri.text)}>`,
     routes: [],
-    headers: [...(checked.from === 'anonymous' ? [['Privacy', 'id'] as const] : []), ...checked.headers],
+    headers: [
+      ...pathTo(uri.text, checked),
+      ...(checked.from === 'anonymous' ? [['Privacy', 'id'] as const] : []),
+      ...checked.headers,
+    ],
     journey: { nextHop: uri },
     media,
     lateOffer: false,
