@@ -22,7 +22,7 @@ export interface TrimOptions {
   readonly begun?: boolean;
 }
 
-const DEFAULTS = { thresholdDb: -50, leadInMs: 40, tailMs: 80, maxHoldMs: 1000 } as const;
+const DEFAULTS = { thresholdDb: -50, leadInMs: 20, tailMs: 80, maxHoldMs: 1000 } as const;
 
 export class Trimmer {
   /** The most samples that one `write` may bring. */

@@ -3,7 +3,7 @@
 import type { RelayConfig } from '../config/relay-config.js';
 import type { ParleyError } from '../errors.js';
 import type { Call } from './call.js';
-import type { DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
+import type { CallPath, DigitsRequest, TransferOutcome, TransferRequest } from './phone-calls.js';
 
 /** The leg of a telephone call: what can be done with its far end beyond what every call can do. */
 interface TelephoneLeg {
@@ -11,6 +11,8 @@ interface TelephoneLeg {
   press(request: DigitsRequest): Promise<void>;
   /** See PhoneCalls.transfer. */
   transfer(request: TransferRequest): Promise<TransferOutcome>;
+  /** The silence limit of the call does not run until the returned function is called. */
+  suspendSilence(): () => void;
 }
 
 /** A call that talks, or is about to. */
@@ -24,6 +26,8 @@ export interface HandledCall {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Call-ID of SIP. */
   readonly callId?: string | undefined;
+  /** The way by which a call over SIP came. */
+  readonly path?: CallPath | undefined;
   /** Name of the rule that answered the call. */
   readonly route?: string | undefined;
   /** Undefined in a browser's call. */
@@ -36,7 +40,15 @@ export interface HandledCall {
 export interface Talk {
   /** A client of the call has typed what its user says. Throws QUEUE_FULL, TEXT_EMPTY and TEXT_TOO_LONG. */
   typed(text: string): void;
+  /** Absent: it cannot be silenced. */
+  readonly silence?: Silence;
 }
+
+/**
+ * The talk neither speaks nor answers until the returned function is called. `own`: a function of its own
+ * asks for that, and gets the outcome itself. `note`, for the model, has it answer at once.
+ */
+export type Silence = (by: 'own' | 'others') => (note: string | undefined) => void;
 
 export interface CallHandler {
   /** Name of the agent that takes calls for which none is named; undefined: none takes them. */

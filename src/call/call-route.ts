@@ -31,6 +31,8 @@ export interface MediaPort {
   readonly playout: Playout;
   /** True if the far end only sends: speech is refused. */
   readonly isUnheard?: boolean;
+  /** Why the far end cannot hear other calls, as the rest of a sentence; absent: it can. */
+  readonly joinRefusal?: string | undefined;
   /** Receives the far end's sound; absent if the far end sends none. */
   readonly socket?: MediaSocket;
   /** Path of the packets, in words for the log: `udp`, `tcp`, `none`. */

@@ -55,7 +55,7 @@ export interface SpeakOptions extends Omit<TextRequest, 'text'> {
 
 export class Call {
   readonly id: string;
-  /** `webrtc`, `sip`, `websocket` or `audiosocket`. */
+  /** `webrtc`, `sip`, `websocket`, `audiosocket` or `room`. */
   readonly protocol: string;
   /** Resolves with the reason once everything of the call is freed. */
   readonly closed: Promise<string>;
@@ -103,6 +103,8 @@ export class Call {
   /** See UtteranceQueue. */
   readonly wordTimes: UtteranceQueue['wordTimes'] = (...at) => this.#queue.wordTimes(...at);
   readonly isLinkThin = () => this.#queue.isLinkThin;
+  readonly isHeld = () => this.#queue.isHeld;
+  readonly isClosing = () => this.#closing !== undefined;
 
   /** Calls `observer` with each event, in order, until the result is called. It may observe twice. */
   observe(observer: (event: CallEvent) => void): () => void {
@@ -113,8 +115,8 @@ export class Call {
 
   /** Calls `follower` with the present port and each later one, until the returned function is called. */
   follow(follower: (port: MediaPort) => void): () => void {
+    follower(this.#queue.port); // a follower that throws is not added
     this.#followers.add(follower);
-    follower(this.#queue.port);
     return () => void this.#followers.delete(follower);
   }
 
@@ -181,7 +183,11 @@ export class Call {
   }
 
   /** See CallerSpeech. */
-  readonly hear: CallerSpeech['hear'] = () => this.#caller.hear();
+  readonly hear: CallerSpeech['hear'] = (settings) => this.#caller.hear(settings);
+  readonly pressed: CallerSpeech['pressed'] = (digit) => this.#caller.pressed(digit);
+  readonly onKey: CallerSpeech['onKey'] = (taker) => this.#caller.onKey(taker);
+  readonly concealKeys: CallerSpeech['concealKeys'] = () => this.#caller.concealKeys();
+  readonly shownKey: CallerSpeech['shownKey'] = (digit) => this.#caller.shownKey(digit);
   readonly endTurn: CallerSpeech['endTurn'] = () => this.#caller.endTurn();
   readonly words: CallerSpeech['words'] = (words) => this.#caller.words(words);
   readonly expectWords: CallerSpeech['expectWords'] = (expected) => this.#caller.expectWords(expected);
@@ -189,7 +195,7 @@ export class Call {
     return this.#caller.turn;
   }
 
-  /** The recording of the call. Throws CALL_CLOSED, and RECORDING_OFF if this server records no calls. */
+  /** The recording of the call. Throws CALL_CLOSED and RECORDING_OFF. */
   get recording(): CallRecording {
     this.#refuseClosed();
     const { recordings, time } = this.#parts;
@@ -209,21 +215,17 @@ export class Call {
     return this.#recording?.names;
   }
 
-  /** The caller pressed a key, which may interrupt what is spoken. */
-  readonly pressed: CallerSpeech['pressed'] = (digit) => this.#caller.pressed(digit);
-
   /** Resolves when each utterance given so far was sent to its last packet, or ended otherwise. */
   readonly spoken = (): Promise<void> => this.#queue.spoken();
 
   /** Pauses or resumes the speech. Texts that arrive meanwhile wait, and timeouts of texts stop. */
   hold(held: boolean): void {
-    this.#queue.hold(held);
+    if (this.#queue.hold(held)) this.tell({ type: held ? 'call.held' : 'call.resumed' });
   }
 
   /**
    * Goes on through another port, within one frame of the place where it stops. Sound that was not sent yet
-   * is encoded again. The caller then closes the port before. Throws CALL_CLOSED; the new port is then the
-   * caller's to close.
+   * is encoded again. The caller then closes the port before, or the new one if this throws CALL_CLOSED.
    */
   moveTo(port: MediaPort): void {
     this.#refuseClosed();
@@ -252,8 +254,7 @@ export class Call {
   }
 
   #newUtterance(receivedAtMs = this.#parts.time.now(), options: QueuedOptions = {}): Utterance {
-    // The time to first audio measures the server only if nothing else is being spoken.
-    const metric = this.#queue.size === 0;
+    const metric = this.#queue.size === 0; // otherwise the time to first audio measures other speech, too
     return this.#queue.make(receivedAtMs, options, (event, failure) => this.#emit(event, metric, failure));
   }
 

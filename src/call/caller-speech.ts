@@ -67,6 +67,8 @@ export interface CallerMetrics {
   bargeIn(isSpeech: boolean): void;
 }
 
+const CONCEALED = '*';
+
 export class CallerSpeech {
   readonly #parts: CallerSpeechParts;
   #stream: HeardStream | undefined;
@@ -80,6 +82,8 @@ export class CallerSpeech {
   #faded: number | undefined;
   /** The voice over which the caller spoke last, and the turn of the caller. */
   #challenged: { readonly track: number; readonly turn: number } | undefined;
+  /** Number of the last turn that was taken for somebody behind the caller. */
+  #distantTurn: number | undefined;
   #expectedWords: ExpectedWords = 'none';
   /** End of the latest speech, on the monotonic clock. */
   #stoppedMs = 0;
@@ -87,6 +91,12 @@ export class CallerSpeech {
   #turns = 0;
   /** Only `hear` wants the caller heard. */
   #isBorrowed = false;
+  /** Those who have called `hear`, and not ended it. */
+  #borrowers = 0;
+  /** Calls of `listen`. */
+  #listens = 0;
+  readonly #keyTakers = new Set<(digit: string) => void>();
+  #concealers = 0;
   #isClosed = false;
 
   constructor(parts: CallerSpeechParts) {
@@ -105,6 +115,7 @@ export class CallerSpeech {
   listen(settings: Partial<HearingSettings> = {}): HearingSettings | undefined {
     if (this.#isClosed) return undefined;
     this.#isBorrowed = false;
+    this.#listens++;
     if (this.#stream === undefined) this.#open(settings);
     else this.#change(settings);
     this.#awaitsInput = (settings.noInputMs ?? 0) > 0;
@@ -146,16 +157,37 @@ export class CallerSpeech {
   }
 
   /**
-   * Hears the caller, unless it does so already. The returned function ends that, unless `listen` or an
-   * utterance has asked for it since. Throws CALL_STATE as `prepare` does.
+   * Hears the caller, unless it does so already. The returned function ends that, unless another one has
+   * called `hear`, or `listen` or an utterance has asked for it since. With settings these hold until then,
+   * and only `listen`, or another one who hears, keeps the caller heard. Throws CALL_STATE as `prepare` does.
    */
-  hear(): () => void {
-    if (this.#stream !== undefined) return () => undefined;
-    this.prepare('speech');
-    this.#isBorrowed = true;
+  hear(settings?: Partial<HearingSettings>): () => void {
+    const wasHeard = this.#stream !== undefined;
+    if (!wasHeard) {
+      this.prepare('speech');
+      this.#isBorrowed = true;
+    }
+    const before = this.#settings;
+    const listens = this.#listens;
+    if (settings !== undefined) this.#change(settings);
+    this.#borrowers++;
+    let isOver = false;
     return () => {
-      if (this.#isBorrowed) this.stop();
+      if (isOver) return;
+      isOver = true;
+      this.#borrowers--;
+      if (settings !== undefined && this.#listens === listens) this.#giveBack(settings, before, wasHeard);
+      else if (this.#borrowers === 0 && this.#isBorrowed) this.stop();
     };
+  }
+
+  /** The settings are again what they were before `changed`. */
+  #giveBack(changed: Partial<HearingSettings>, before: HearingSettings | undefined, wasHeard: boolean): void {
+    if (!wasHeard && this.#borrowers === 0) return this.stop();
+    if (!wasHeard) this.#isBorrowed = true;
+    if (before === undefined) return undefined;
+    const names = Object.keys(changed) as (keyof HearingSettings)[];
+    return this.#change(Object.fromEntries(names.map((name) => [name, before[name]])));
   }
 
   /**
@@ -222,13 +254,36 @@ export class CallerSpeech {
     this.#stream?.awaitInput();
   }
 
+  /** `taker` gets each key, also while keys are concealed, until the returned function is called. */
+  onKey(taker: (digit: string) => void): () => void {
+    this.#keyTakers.add(taker);
+    return () => void this.#keyTakers.delete(taker);
+  }
+
+  /** Observers get `*` for each key, until the returned function is called. */
+  concealKeys(): () => void {
+    this.#concealers++;
+    let isOver = false;
+    return () => {
+      if (!isOver) this.#concealers--;
+      isOver = true;
+    };
+  }
+
+  /** The key as observers may see it. */
+  shownKey(digit: string): string {
+    return this.#concealers === 0 ? digit : CONCEALED;
+  }
+
   /** The caller pressed a key, which is input, too. */
   pressed(digit: string): void {
     this.#awaitsInput = false;
     this.#isAwaiting = false;
     this.#change({ noInputMs: 0 });
     if (this.#parts.queue.isInterruptedByKeys) this.#parts.interrupt('key pressed');
-    this.#parts.emit({ type: 'digit', digit });
+    const shown = this.shownKey(digit);
+    for (const taker of this.#keyTakers) taker(digit);
+    this.#parts.emit({ type: 'digit', digit: shown });
   }
 
   /** The call goes on through this port. */
@@ -265,7 +320,7 @@ export class CallerSpeech {
     const { emit, metrics, queue } = this.#parts;
     switch (event.type) {
       case 'speech.started':
-        this.#challenge(queue.interruptible[0]?.track);
+        if (this.#distantTurn !== this.#turns) this.#challenge(queue.interruptible[0]?.track);
         return emit({ type: event.type, onsetAt: this.#wallMs(event.atMs) });
       case 'speech.stopped':
         this.#stoppedMs = event.atMs;
@@ -286,20 +341,29 @@ export class CallerSpeech {
       case 'bargein.false':
         if (event.track !== this.#faded) return;
         metrics.bargeIn(false);
+        if (event.isDistant === true) this.#setAside();
         return this.#resume();
     }
   }
 
   /** A turn that is as long as turns may be has no silence at its end. */
-  #turn({ type, atMs, speechMs, reason }: Extract<HearingEvent, { type: 'turn.ended' }>): CallEvent {
+  #turn(ended: Extract<HearingEvent, { type: 'turn.ended' }>): CallEvent {
+    const { type, atMs, speechMs, reason, isDistant } = ended;
     const silenceMs = reason === 'silence' ? Math.max(0, Math.round(atMs - this.#stoppedMs)) : 0;
     const turn = this.#turns++;
-    return { type, turn, speechMs: Math.round(speechMs), silenceMs, reason };
+    const event = { type, turn, speechMs: Math.round(speechMs), silenceMs, reason };
+    return isDistant === true ? { ...event, isDistant } : event;
   }
 
   /** The caller speaks over this voice: the words of the turn may end it. */
   #challenge(track: number | undefined): void {
     if (track !== undefined) this.#challenged = { track, turn: this.#turns };
+  }
+
+  /** Somebody behind the caller speaks: the words of the turn end nothing, unless the voice pauses again. */
+  #setAside(): void {
+    this.#distantTurn = this.#turns;
+    this.#challenged = undefined;
   }
 
   /** The voice may have ended since it was paused, or a text that may not be interrupted was queued. */

@@ -37,6 +37,10 @@ export interface CallerListener extends TurnListener {
   text?(text: CallerText): void;
   /** The caller's speech is not recognised for now. */
   failed?(error: ParleyError): void;
+  /** It gets words that are concealed, too. False, if absent. */
+  readonly seesConcealed?: boolean;
+  /** When it leaves, the words of a turn that is not over are dropped for all. False, if absent. */
+  readonly dropsOpenTurn?: boolean;
 }
 
 /** Helps the recogniser with speech that it has not heard yet. */
@@ -67,6 +71,7 @@ interface CallerTextsParts {
 const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
 const REOPEN_MS = 5000; // between a recognition that failed and the next
 const NO_WORDS: TurnWords = { text: '', language: undefined };
+const CONCEALED = '*';
 
 export class CallerTexts {
   readonly #parts: CallerTextsParts;
@@ -85,15 +90,25 @@ export class CallerTexts {
    * who follow, from the next turn on. While the far end sends no sound, nothing is told.
    */
   follow(call: HeardCall, listener: CallerListener, expected?: ExpectedSpeech): () => void {
+    return this.#callerOf(call)?.follow(listener, expected) ?? (() => undefined);
+  }
+
+  /**
+   * Listeners get `*` in place of the words until the returned function is called, unless they see concealed
+   * ones.
+   */
+  conceal(call: HeardCall): () => void {
+    return this.#callerOf(call)?.conceal() ?? (() => undefined);
+  }
+
+  #callerOf(call: HeardCall): RecognisedCaller | undefined {
     const { recogniser } = this.#parts;
-    if (recogniser === undefined) return () => undefined;
-    let caller = this.#callers.get(call.id);
-    if (caller === undefined) {
-      caller = new RecognisedCaller(call, recogniser, this.#parts.time);
-      this.#callers.set(call.id, caller);
-      void call.closed.then(() => this.#callers.delete(call.id));
-    }
-    return caller.follow(listener, expected);
+    const known = this.#callers.get(call.id);
+    if (known !== undefined || recogniser === undefined) return known;
+    const caller = new RecognisedCaller(call, recogniser, this.#parts.time);
+    this.#callers.set(call.id, caller);
+    void call.closed.then(() => this.#callers.delete(call.id));
+    return caller;
   }
 }
 
@@ -118,6 +133,9 @@ class RecognisedCaller {
   #isSpeaking = false;
   /** The turn and words that the listeners were told last. */
   #lastTold = '';
+  /** Calls of `conceal` that go on, and the last turn that stays concealed after them. */
+  #concealers = 0;
+  #concealedTurn = -1;
 
   constructor(call: HeardCall, recogniser: Recogniser, time: Time) {
     this.#call = call;
@@ -131,13 +149,48 @@ class RecognisedCaller {
   }
 
   follow(given: CallerListener, expected?: ExpectedSpeech): () => void {
-    const listener = { ...given }; // one listener may follow twice
+    const { seesConcealed = false, dropsOpenTurn = false } = given;
+    const listener = seesConcealed ? { ...given } : this.#unlessConcealed(given); // one may follow twice
     this.#listeners.add(listener);
     if (expected !== undefined) this.#expect(expected);
     if (this.#listeners.size === 1) this.#start();
     return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#stop();
+      if (!this.#listeners.delete(listener)) return;
+      if (dropsOpenTurn) this.#dropOpenTurn();
+      if (this.#listeners.size === 0) this.#stop();
     };
+  }
+
+  conceal(): () => void {
+    this.#concealers++;
+    let isOver = false;
+    return () => {
+      if (!isOver && --this.#concealers === 0) this.#concealOpenTurn();
+      isOver = true;
+    };
+  }
+
+  /** Speech that goes on is the same turn, with the words from now on. */
+  #dropOpenTurn(): void {
+    this.#ear?.drop();
+    if (!this.#isByHand) this.#isSpeaking = false;
+  }
+
+  #unlessConcealed(given: CallerListener): CallerListener {
+    const shown = <T extends TurnWords & { readonly number: number }>(one: T): T => {
+      const isConcealed = this.#concealers > 0 || one.number <= this.#concealedTurn;
+      return isConcealed && one.text !== '' ? { ...one, text: CONCEALED } : one;
+    };
+    const listener: CallerListener = { ...given };
+    if (given.text !== undefined) listener.text = (one) => given.text?.(shown(one));
+    if (given.said !== undefined) listener.said = (turn) => given.said?.(shown(turn));
+    return listener;
+  }
+
+  /** Nobody conceals the words any more. Those of a turn that is not over stay concealed. */
+  #concealOpenTurn(): void {
+    const { turn } = this.#call;
+    this.#concealedTurn = this.#ear?.isTurn === true ? turn : turn - 1;
   }
 
   #expect(expected: ExpectedSpeech): void {

@@ -19,6 +19,8 @@ export interface EndedTurn {
   readonly silenceMs: number;
   /** An order has ended it. */
   readonly isByOrder: boolean;
+  /** It was over our voice, and somebody else has spoken. */
+  readonly isDistant: boolean;
   readonly endOfSpeechMs: number;
   /** The turn was found to be over. */
   readonly decidedMs: number;
@@ -84,10 +86,11 @@ export class CallerTurns {
   }
 
   /** A turn is over. */
-  ended({ turn: number, speechMs, silenceMs, reason }: Extract<CallEvent, { type: 'turn.ended' }>): void {
+  ended(event: Extract<CallEvent, { type: 'turn.ended' }>): void {
+    const { turn: number, speechMs, silenceMs, reason, isDistant = false } = event;
     const decidedMs = this.#time.now();
     const times = { speechMs, silenceMs, endOfSpeechMs: decidedMs - silenceMs, decidedMs };
-    const turn: EndedTurn = { number, ...times, isByOrder: reason === 'client' };
+    const turn: EndedTurn = { number, ...times, isByOrder: reason === 'client', isDistant };
     const late = () => {
       this.#onLate(number);
       this.#settle(number, new ParleyError('TIMEOUT', 'the text came too late'));

@@ -1,5 +1,5 @@
-// The calls over AudioSocket and WebSocket as applications see them beside telephone calls, and all of these
-// calls under one interface.
+// The calls of browsers, AudioSocket and WebSocket as applications see them beside telephone calls, and all
+// of these calls under one interface.
 import { ParleyError } from '../errors.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { PlayedSound } from '../speaking/speech-piece.js';
@@ -8,6 +8,7 @@ import type { Time } from '../time.js';
 import { CallBook, EventLog } from './call-book.js';
 import type { Call } from './call.js';
 import type { HandledCall } from './call-handler.js';
+import type { OpenCalls } from './open-calls.js';
 import type {
   CallText,
   DigitsRequest,
@@ -33,6 +34,9 @@ const REASONS: Readonly<Record<string, PhoneCallEnd['reason']>> = {
   'agent hung up': 'we hung up',
   'far end hung up': 'peer hung up',
   'client closed its socket': 'peer hung up',
+  'left the room': 'peer hung up',
+  'peer closed': 'peer hung up',
+  'peer lost': 'media timeout',
   'not answered': 'no answer',
   'server closing': 'server closing',
 };
@@ -143,8 +147,8 @@ interface ApplicationCallsParts {
   /** Undefined: the server has no telephone. */
   readonly telephone: PhoneCalls | undefined;
   readonly listed: Pick<ListedCalls, 'book'>;
-  /** An application over HTTP has spoken in this call, or listens to it. */
-  readonly used: (id: string) => void;
+  /** Notes calls that an application over HTTP has spoken in, or listens to. */
+  readonly openCalls: Pick<OpenCalls, 'used'>;
 }
 
 /** The calls of the telephone and those that are listed. */
@@ -193,7 +197,7 @@ export class ApplicationCalls implements PhoneCalls {
     const listed = this.#listed(id);
     if (listed === undefined) return this.#telephone.listen(id, settings);
     listed.listen(settings);
-    return this.#parts.used(id);
+    return this.#parts.openCalls.used(id);
   }
 
   interrupt(id: string): Interruption {
@@ -235,7 +239,7 @@ export class ApplicationCalls implements PhoneCalls {
   /** The call, which an application uses from now on; undefined for one of the telephone. */
   #used(id: string): Call | undefined {
     const call = this.#listed(id)?.talking;
-    if (call !== undefined) this.#parts.used(id);
+    if (call !== undefined) this.#parts.openCalls.used(id);
     return call;
   }
 

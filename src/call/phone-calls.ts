@@ -1,11 +1,14 @@
 // Contract of telephone calls: an application places them, speaks into them, watches them and ends them. The
 // room sip implements it, src/api offers it over HTTP, and src/observe reports each call that ended.
+import type { Country } from '../audio/country-tones.js';
 import type { CodecName, SdpCodecName } from '../codecs/codec.js';
 import type { TextRequest } from '../speaking/speech-request.js';
 import type { PlayedSound } from '../speaking/speech-piece.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
-import type { CallEvent } from './call-events.js';
+import type { AnswerSettings } from './answer-detector.js';
+import type { AnswerDetected, CallEvent } from './call-events.js';
+import type { ProgramSource } from '../config/ivr-config.js';
 import type { Interruptible } from './utterance.js';
 import type { Interruption } from './utterance-queue.js';
 
@@ -21,6 +24,24 @@ export type PhoneCallState = 'dialling' | 'ringing' | 'connected' | 'held' | 'en
 export interface CallText extends TextRequest {
   /** `none`, if absent. */
   readonly interruptible?: Interruptible;
+}
+
+/** How it is detected who answers; settings that are absent have their usual value. */
+export interface AnswerRequest extends Partial<AnswerSettings> {
+  /** BCP 47 tag of the far end's greeting, for the recogniser; absent: it is found. */
+  readonly language?: string;
+  /** The country of the tones of the network; the United States, if absent. */
+  readonly country?: Country;
+  /** Spoken to a service that screens calls; absent: it gets no answer. */
+  readonly screening?: CallText;
+}
+
+/** The way by which a call came, for calls that are placed on its behalf: loops between servers end. */
+export interface CallPath {
+  /** Hops that a call on its behalf may take (Max-Forwards); below 1: none. */
+  readonly hops: number;
+  /** Entries of History-Info (RFC 7044). The last one is the address that was called. */
+  readonly history: readonly string[];
 }
 
 export interface PhoneCallRequest {
@@ -42,13 +63,22 @@ export interface PhoneCallRequest {
   readonly agent?: string;
   /** The application that talks; not together with an agent. */
   readonly relay?: RelayConfig;
+  /** The program that conducts the call once it is answered; not together with an agent. */
+  readonly program?: ProgramSource;
   /** Further header fields of the INVITE; names that SIP itself needs are refused. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds until the call is given up unanswered; 60,000 if absent. */
   readonly ringTimeoutMs?: number;
+  /** The way of the call on whose behalf this one is placed; absent: of none. */
+  readonly path?: CallPath;
   /** Preferred first; those of the server, if absent. */
   readonly codecs?: readonly SdpCodecName[];
+  /** It is detected who answers; absent: it is not. */
+  readonly detect?: AnswerRequest;
 }
+
+/** The latest result of the detection of who has answered. */
+export type PhoneCallAnswer = Omit<AnswerDetected, 'type'>;
 
 /** The reason why a call ended. */
 export interface PhoneCallEnd {
@@ -91,7 +121,7 @@ export interface PhoneCallView {
   readonly owner?: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: PhoneCallState;
-  /** `audiosocket` or `websocket`; absent: SIP. */
+  /** `audiosocket`, `websocket`, or `room` for an agent in one; absent: SIP. */
   readonly protocol?: string;
   /** Empty where the protocol of the call does not tell it. */
   readonly to: string;
@@ -112,6 +142,8 @@ export interface PhoneCallView {
   readonly answeredAt?: number;
   readonly endedAt?: number;
   readonly end?: PhoneCallEnd;
+  /** Who has answered; absent: it was not detected. */
+  readonly answer?: PhoneCallAnswer;
   /** Names of its recordings, oldest first; absent: it was not recorded. */
   readonly recordings?: readonly string[];
   /** The latest ones, oldest first; at most 1000. */
@@ -140,8 +172,11 @@ export interface DigitsRequest {
   readonly digits: string;
   readonly durationMs?: number;
   readonly pauseMs?: number;
-  /** If absent: RTP (RFC 4733) if the far end supports it, otherwise INFO. */
-  readonly by?: 'rtp' | 'info';
+  /**
+   * If absent: RTP (RFC 4733) if the far end supports it, otherwise INFO, and tones in the sound if it
+   * refuses both.
+   */
+  readonly by?: 'rtp' | 'info' | 'audio';
 }
 
 export interface TransferRequest {
@@ -170,7 +205,7 @@ export interface PhoneCalls {
   readonly canPlace?: boolean;
   /**
    * Resolves as soon as the call is on its way. Also rejects with FORBIDDEN for a destination that is not
-   * allowed, CALL_LIMIT, RATE_LIMITED and ENGINE_UNAVAILABLE.
+   * allowed, CALL_LOOP for one on the `path`, CALL_LIMIT, RATE_LIMITED and ENGINE_UNAVAILABLE.
    */
   place(request: PhoneCallRequest): Promise<PhoneCallView>;
   /** Open calls and those that ended recently, newest first. */
@@ -239,6 +274,8 @@ export interface CallRecord {
     readonly mos: number;
   };
   readonly digits: number;
+  /** Who has answered; absent: it was not detected. */
+  readonly answer?: PhoneCallAnswer;
   /** Names of its recordings, oldest first; absent: it was not recorded. */
   readonly recordings?: readonly string[];
   readonly transferredTo?: string;

@@ -1,7 +1,9 @@
 // The events of all calls, for applications that follow the whole server: GET /v1/events. The latest are
 // kept, so that an application which was cut off misses none.
 import { attempt } from '../errors.js';
+import type { JoinEvent } from './call-events.js';
 import { mayUseCall } from './switchboard.js';
+import type { RecordingEvent } from '../recording/call-recording.js';
 
 export interface CallSummary {
   readonly direction: 'inbound' | 'outbound';
@@ -33,7 +35,11 @@ export type ServerEvent =
       readonly call: string;
       readonly about?: CallSummary;
       readonly reason: string;
-    };
+    }
+  /** The recording of the room of this name. */
+  | { readonly type: RecordingEvent['type']; readonly room: string; readonly recording: RecordingEvent }
+  /** A call was joined to others, or parted from them. */
+  | { readonly type: JoinEvent['type']; readonly call: string; readonly event: JoinEvent };
 
 interface NumberedServerEvent {
   readonly id: number;

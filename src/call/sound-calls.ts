@@ -4,6 +4,7 @@ import { guarded } from '../errors.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { Call } from './call.js';
 import type { CallHandler, HandledCall } from './call-handler.js';
+import type { CrossedPorts } from './crossed-ports.js';
 import type { ListedCalls } from './listed-calls.js';
 import { type FrameCodec, SoundPort, type SoundPortOptions } from './sound-port.js';
 import type { Switchboard } from './switchboard.js';
@@ -24,6 +25,8 @@ interface SoundCallRequest extends SoundFormats {
   readonly owner: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** See MediaPort. */
+  readonly joinRefusal?: string | undefined;
   /** See SoundPort. */
   readonly onFrame: SoundPortOptions['onFrame'];
 }
@@ -48,7 +51,7 @@ export class SoundCalls {
 
   /** Throws CALL_CLOSED, CALL_LIMIT and CLIENT_LIMIT. */
   open(request: SoundCallRequest): SoundCall {
-    const { protocol, clients, owner } = request;
+    const { protocol, clients, owner, joinRefusal } = request;
     const { switchboard, handler } = this.#parts;
     const place = switchboard.reserve({ protocol, clients });
     let opened: SoundCall | undefined;
@@ -59,7 +62,8 @@ export class SoundCalls {
       const isCurrent = (one: SoundPort) => opened?.isOn(one) === true;
       const fail = () => void opened?.call.close('server failed');
       const onFrame = guarded({ work: 'call', protocol, call: place.id }, request.onFrame, fail);
-      const makePort = (formats: SoundFormats) => this.#portOf({ ...formats, protocol, onFrame }, isCurrent);
+      const makePort = (formats: SoundFormats) =>
+        this.#portOf({ ...formats, protocol, joinRefusal, onFrame }, isCurrent);
       port = makePort(request);
       const call = place.open(port.port);
       void call.closed.then(() => this.#owners.delete(call.id));
@@ -77,6 +81,38 @@ export class SoundCalls {
     }
   }
 
+  /**
+   * A call whose far end is in this server: its ports cross. Throws CALL_CLOSED, CALL_LIMIT, and what
+   * `makePorts` throws.
+   */
+  openOn(
+    makePorts: () => CrossedPorts,
+    { protocol, clients, owner, from }: Omit<SoundCallRequest, keyof SoundFormats | 'onFrame' | 'to'>,
+  ): { readonly handled: HandledCall; readonly ports: CrossedPorts } {
+    const { switchboard, handler, listed } = this.#parts;
+    const place = switchboard.reserve({ protocol, clients });
+    let ports: CrossedPorts | undefined;
+    let call: Call | undefined;
+    try {
+      ports = makePorts();
+      this.#owners.set(place.id, owner);
+      const opened = (call = place.open(ports.near));
+      void opened.closed.then(() => this.#owners.delete(opened.id));
+      const hangUp = () => opened.close('agent hung up');
+      const handled: HandledCall = { call: opened, direction: 'inbound', from, hangUp };
+      listed?.add(handled, owner);
+      handler.opened(handled);
+      return { handled, ports };
+    } catch (error) {
+      this.#owners.delete(place.id);
+      if (call !== undefined) void call.close('not opened');
+      else void ports?.near.close();
+      throw error;
+    } finally {
+      place.release();
+    }
+  }
+
   /** Name of the API key that a call belongs to; undefined for a call of every key, or of others. */
   ownerOf(id: string): string | undefined {
     return this.#owners.get(id);
@@ -85,10 +121,11 @@ export class SoundCalls {
   #portOf(
     {
       protocol,
+      joinRefusal,
       onFrame,
       sends,
       receives,
-    }: Pick<SoundCallRequest, 'protocol' | 'onFrame' | keyof SoundFormats>,
+    }: Pick<SoundCallRequest, 'protocol' | 'joinRefusal' | 'onFrame' | keyof SoundFormats>,
     isCurrent: (port: SoundPort) => boolean,
   ): SoundPort {
     const { plane, randomBytes } = this.#parts;
@@ -98,6 +135,7 @@ export class SoundCalls {
       sends,
       receives,
       path: protocol,
+      joinRefusal,
       random,
       onFrame: (payload) => {
         if (isCurrent(port)) onFrame(payload);

@@ -26,6 +26,8 @@ export interface SoundPortOptions {
   readonly receives: FrameCodec;
   /** One word for the log. */
   readonly path: string;
+  /** See MediaPort. */
+  readonly joinRefusal?: string | undefined;
   /** Strong randomness: a whole number from 0 to 2^bits - 1. */
   readonly random: (bits: 16 | 32) => number;
   /** The next 20 ms of the call, also of its silence; valid during the call. Must not throw. */
@@ -77,7 +79,7 @@ export class SoundPort {
 
   /** Throws CALL_LIMIT. */
   constructor(options: SoundPortOptions) {
-    const { plane, sends, receives, path, random, onFrame } = options;
+    const { plane, sends, receives, path, joinRefusal, random, onFrame } = options;
     this.#options = options;
     const codec = CODECS[sends];
     this.#received = CODECS[receives];
@@ -107,7 +109,7 @@ export class SoundPort {
       this.#socket.learn(FAR_END);
       this.#socket.bind(playout);
       const close = () => this.#close();
-      this.port = { codec, frameMs: FRAME_MS, playout, socket: this.#socket, path, close };
+      this.port = { codec, frameMs: FRAME_MS, playout, socket: this.#socket, path, joinRefusal, close };
     } catch (error) {
       this.#socket.close();
       throw error;

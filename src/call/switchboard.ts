@@ -1,5 +1,5 @@
 // Opens calls, keeps the open ones by id, limits their number, and closes them when the server ends.
-import { ParleyError } from '../errors.js';
+import { attempt, ParleyError } from '../errors.js';
 import { ClientCalls, type ClientLimits } from './client-limits.js';
 import type { CallRecording, Recorder } from '../recording/call-recording.js';
 import { Call, type CallParts, type SpeakOptions } from './call.js';
@@ -28,7 +28,7 @@ interface SwitchboardOptions {
 }
 
 interface CallOrigin {
-  /** `webrtc`, `sip`, `websocket` or `audiosocket`. */
+  /** `webrtc`, `sip`, `websocket`, `audiosocket` or `room`. */
   readonly protocol: string;
   /** Of `newId`; absent: a new one. */
   readonly id?: string | undefined;
@@ -64,6 +64,7 @@ export class Switchboard implements Recorder {
   /** Settled when the place has a call or was released. */
   readonly #reserved = new Set<Promise<void>>();
   readonly #clients: ClientCalls;
+  readonly #awaited = new Map<string, (call: Call) => void>();
   #draining = false;
   #closing: Promise<void> | undefined;
 
@@ -85,6 +86,17 @@ export class Switchboard implements Recorder {
 
   get(id: string): Call | undefined {
     return this.#calls.get(id);
+  }
+
+  /**
+   * Calls `action` once the call of this id can speak or be heard, even before it is answered. The returned
+   * function forgets it. One action for each id.
+   */
+  onceOpen(id: string, action: (call: Call) => void): () => void {
+    const call = this.#calls.get(id);
+    if (call === undefined) this.#awaited.set(id, action);
+    else action(call);
+    return () => void this.#awaited.delete(id);
   }
 
   /** An id for a call that is not reserved yet. */
@@ -158,6 +170,8 @@ export class Switchboard implements Recorder {
 
   #connect(call: Call): void {
     this.#calls.set(call.id, call);
+    const awaited = this.#awaited.get(call.id);
+    if (this.#awaited.delete(call.id)) attempt({ work: 'call', call: call.id }, () => awaited?.(call));
     this.#parts.metrics.callOpened(call.protocol);
     void call.closed.then(() => this.#calls.delete(call.id));
     // The server began to close while the port was being made.

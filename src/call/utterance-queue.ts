@@ -262,13 +262,19 @@ export class UtteranceQueue {
     return { text, utterances };
   }
 
-  /** Pauses or resumes. Queued sound stays, and timers of texts stop meanwhile. */
-  hold(held: boolean): void {
+  get isHeld(): boolean {
+    return this.#held;
+  }
+
+  /** Pauses or resumes. Queued sound stays, and timers of texts stop meanwhile. False if nothing changed. */
+  hold(held: boolean): boolean {
+    const isChanged = this.#held !== held;
     this.#held = held;
     for (const part of [this.#textTime, this.port.playout]) {
       if (held) part.pause();
       else part.resume();
     }
+    return isChanged;
   }
 
   /** Goes on through another port, within one frame of the place where it stops. */

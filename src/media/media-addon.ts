@@ -186,7 +186,7 @@ export interface PlaneStats {
   readonly latenessCounts: readonly number[];
 }
 
-interface MediaAddon extends SocketAddon, EarsAddon, DtlsAddon {
+interface MediaAddon extends SocketAddon, EarsAddon, RelayAddon, DtlsAddon {
   planeOpen(options: { manual: boolean; startMs?: number; wallMs?: number; seed: number }): number;
   planeClose(plane: number): void;
   planeAdvance(plane: number, toMs: number): number;
@@ -197,7 +197,7 @@ interface MediaAddon extends SocketAddon, EarsAddon, DtlsAddon {
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;
   planeTakePackets(plane: number): CapturedPacket[];
-  /** Groups of five: socket or association, kind, digit, durationMs, atMs. */
+  /** Groups of six: socket or association, kind, digit, durationMs, atMs, hz. */
   planeTakeInbound(plane: number): Float64Array;
   planeTrace(plane: number, capacity: number): void;
   /** Groups of three: stream, dueMs, sentMs. */
@@ -249,12 +249,12 @@ export function mediaAddon(): MediaAddon {
   return (loaded ??= loadAddon<MediaAddon>());
 }
 
-/** Fields of one event of planeTakeInbound: socket or association, kind, digit, durationMs, atMs. */
-export const INBOUND_FIELDS = 5;
-export const INBOUND = { digit: 0, target: 1, bye: 2, foreign: 3, ice: 4, dtls: 5 } as const;
+/** Fields of one event of planeTakeInbound: socket or association, kind, digit, durationMs, atMs, hz. */
+export const INBOUND_FIELDS = 6;
+export const INBOUND = { digit: 0, target: 1, bye: 2, foreign: 3, ice: 4, dtls: 5, tone: 6 } as const;
 
 /** Figures of a call that is listened to. Samples are of 16 kHz; counters begin with the first listener. */
-interface HearingFigures {
+export interface HearingFigures {
   readonly samples: number;
   /** In the place of lost or late sound. */
   readonly concealed: number;
@@ -486,9 +486,11 @@ export interface SocketAddon extends MuxAddon {
    * The handle of a ring of 16 kHz samples, which its opener closes; 0: the socket is closed, or has 8 rings.
    * A ring that is not read in time ends with LISTENER_SLOW.
    */
-  socketOpenEar(socket: number, options: { channels: 1 | 2; capacityMs: number }): number;
+  socketOpenEar(socket: number, options: { channels: 1 | 2; sum?: boolean; capacityMs: number }): number;
   /** Ends the ring. What it holds can still be read. */
   socketCloseEar(socket: number, ring: number): void;
+  /** Reports keys and tones from now on, as wished. `cadences`: see tone-events.ts. False: it is closed. */
+  socketWatchTones(socket: number, keys: boolean, tones: boolean, cadences: Float64Array): boolean;
   socketTakeForeign(socket: number): ForeignPacket[];
   socketTap(socket: number, on: boolean): void;
   socketTakeTapped(socket: number): Tapped;
@@ -510,6 +512,36 @@ interface EarsAddon {
   /** Returns true if windows wait. After false, the thread is notified of `ears` once. */
   earsWatch(ears: number): boolean;
   earsClose(ears: number): void;
+  /** Groups of six: 1 for a key, its event or the kind of tone, hz, atMs, durationMs, told at ms. */
+  tonesFind(samples: Float32Array, sampleRate: number, cadences: Float64Array): Float64Array;
+}
+
+/** Counts of one direction of a bridge. */
+export interface RelayFigures {
+  /** RTP packets that left, and bytes of their payloads. */
+  readonly packets: number;
+  readonly octets: number;
+  /** Dropped, because a voice or key of ours went first, or the stream had no target. */
+  readonly paused: number;
+  /** Dropped, because the other far end does not understand their payload; keys are not counted. */
+  readonly refused: number;
+  /** Dropped, because they were too late, or were recovered from RED before. */
+  readonly repeated: number;
+  /** Dropped, because they were more than 250 a second or found no room. */
+  readonly dropped: number;
+}
+
+/** native/binding/relay_binding.cc */
+interface RelayAddon {
+  /**
+   * The handle, or why there is none: one of them is closed or of another plane, the stream has no codec, or
+   * socket or stream are relayed already.
+   */
+  relayOpen(plane: number, socket: number, stream: number): number | 'closed' | 'opaque' | 'taken';
+  relayFlow(relay: number, open: boolean): void;
+  relayStats(relay: number): RelayFigures | null;
+  /** The counts at the end, or null when it was closed before. */
+  relayClose(relay: number): RelayFigures | null;
 }
 
 export interface DtlsKeys {

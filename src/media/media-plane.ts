@@ -15,6 +15,7 @@ import {
   type StreamOptions,
 } from './media-addon.js';
 import { type AssociationOptions, DtlsAssociation } from './dtls-association.js';
+import { MediaMixer } from './media-mixer.js';
 import { MediaSocket, type SocketOptions } from './media-socket.js';
 import { Playout } from './playout.js';
 import { PlayoutListener } from './playout-listener.js';
@@ -68,6 +69,7 @@ export class MediaPlane {
   readonly #parting = new Map<number, Playout>();
   readonly #sockets = new Map<number, MediaSocket>();
   readonly #associations = new Map<number, DtlsAssociation>();
+  readonly #mixers = new Set<MediaMixer>();
   /** Sums of sockets that were closed. */
   readonly #heardBefore = { samples: 0, concealed: 0 };
   /** Packets of streams without `onPacket`: at most MAX_KEPT, the oldest are forgotten. */
@@ -169,6 +171,13 @@ export class MediaPlane {
     return association;
   }
 
+  /** Joins calls of this plane; `loudest` of them are heard at once. Use MediaMixer.open. */
+  openMixer(loudest: number): MediaMixer {
+    const mixer = new MediaMixer(this.#open(), loudest, () => this.#mixers.delete(mixer));
+    this.#mixers.add(mixer);
+    return mixer;
+  }
+
   /** Manual: runs every tick that is due until then and returns how many RTP packets left. */
   advance(toMs: number): number {
     const packets = mediaAddon().planeAdvance(this.#ofManual(), toMs);
@@ -224,6 +233,7 @@ export class MediaPlane {
   /** Closes what streams, associations and sockets are left and joins the threads. Idempotent. */
   close(): void {
     if (this.#closed) return;
+    for (const mixer of this.#mixers) mixer.close();
     for (const listener of this.#listeners.values()) listener.close();
     for (const playout of this.#playouts.values()) playout.close();
     for (const association of this.#associations.values()) association.close();

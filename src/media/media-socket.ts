@@ -8,6 +8,7 @@
 //
 // A native thread reads, checks and counts packets. JavaScript gets digits. Sound goes into rings (`openEar`)
 // and ears (ears.ts), which a native thread fills.
+import type { Country } from '../audio/country-tones.js';
 import { PcmRing } from '../audio/pcm-ring.js';
 import type { CodecName } from '../codecs/codec.js';
 import { ParleyError } from '../errors.js';
@@ -25,6 +26,7 @@ import {
 import type { AssociationOptions, DatagramSource, DtlsAssociation } from './dtls-association.js';
 import type { Playout } from './playout.js';
 import type { PlayoutListener } from './playout-listener.js';
+import { cadenceFields, type HeardTone, toneOf } from './tone-events.js';
 import type { UdpMux } from './udp-mux.js';
 
 export interface SocketOptions {
@@ -99,6 +101,10 @@ export function eventOf(digit: string): number | undefined {
   return digit.length === 1 && event >= 0 ? event : undefined;
 }
 
+type EarOptions = { readonly capacityMs: number } & (
+  { readonly channels: 1; readonly sum?: boolean } | { readonly channels: 2; readonly sum?: never }
+);
+
 /** The plane of a socket. */
 interface SocketOwner {
   openDtls(options: AssociationOptions): DtlsAssociation;
@@ -137,6 +143,8 @@ export class MediaSocket {
   readonly #owner: SocketOwner;
   #last: SocketStats | undefined;
   #hadPath = false;
+  #hearsKeys = false;
+  readonly #toneFollowers = new Map<(tone: HeardTone) => void, Country>();
   /** Source of the last check and nominated addresses, as text, that the callbacks were called with. */
   #told: Partial<Record<'checked' | IceComponent, string>> = {};
 
@@ -255,12 +263,13 @@ export class MediaSocket {
 
   /**
    * Opens a ring of the call's sound from now on, at 16 kHz; its handle may be sent to a worker. One channel
-   * is the caller, two are caller and our side interleaved: what arrived and what left at the same moment lie
-   * beside each other. The call is decoded as long as it has a ring or ears. A ring that is full ends with
-   * LISTENER_SLOW. It ends without an error when the socket is closed, or by `closeEar`. Whoever opens a ring
-   * closes it. `capacityMs` from 32 to 60,000. Throws WRONG_STATE if the socket is closed, or QUEUE_FULL.
+   * is the caller, or with `sum` the caller and our side together. Two are caller and our side interleaved:
+   * what arrived and what left at the same moment lie beside each other. The call is decoded as long as it
+   * has a ring or ears. A ring that is full ends with LISTENER_SLOW. It ends without an error when the
+   * socket is closed, or by `closeEar`. Whoever opens a ring closes it. `capacityMs` from 32 to 60,000.
+   * Throws WRONG_STATE if the socket is closed, or QUEUE_FULL.
    */
-  openEar(options: { readonly channels: 1 | 2; readonly capacityMs: number }): PcmRing {
+  openEar(options: EarOptions): PcmRing {
     const handle = this.#addon.socketOpenEar(this.handle, options);
     if (handle !== 0) return PcmRing.adopt(handle, EAR_HZ);
     if (this.#last !== undefined) throw new ParleyError('WRONG_STATE', 'the media socket is closed');
@@ -270,6 +279,36 @@ export class MediaSocket {
   /** Ends a ring of `openEar`. What it holds can still be read. */
   closeEar(ring: Pick<PcmRing, 'handle'>): void {
     this.#addon.socketCloseEar(this.handle, ring.handle);
+  }
+
+  /**
+   * True: keys are heard in the sound, too (DTMF), and reported by `onDigit`. For far ends that send no
+   * telephone events, or one key would count twice.
+   */
+  hearKeys(on: boolean): void {
+    if (this.#hearsKeys === on) return;
+    this.#hearsKeys = on;
+    this.#watchTones();
+  }
+
+  /**
+   * Reports the tones in the far end's sound from now on, until the result is called. Those of networks are
+   * known by the cadences of the country that was given last. Decodes the call as long as it lasts.
+   */
+  followTones(country: Country, onTone: (tone: HeardTone) => void): () => void {
+    const follower = (tone: HeardTone) => onTone(tone);
+    this.#toneFollowers.set(follower, country);
+    this.#watchTones();
+    return () => {
+      if (this.#toneFollowers.delete(follower)) this.#watchTones();
+    };
+  }
+
+  #watchTones(): void {
+    if (this.#last !== undefined) return;
+    const country = [...this.#toneFollowers.values()].at(-1);
+    const [keys, tones] = [this.#hearsKeys, country !== undefined];
+    this.#addon.socketWatchTones(this.handle, keys, tones, cadenceFields(country));
   }
 
   takeForeign(): ForeignPacket[] {
@@ -324,8 +363,9 @@ export class MediaSocket {
   }
 
   /** The plane's: one inbound event without its socket. */
-  tell([kind, event = 0, durationMs = 0, atMs = 0]: readonly number[]): void {
+  tell([kind, event = 0, durationMs = 0, atMs = 0, hz = 0]: readonly number[]): void {
     if (kind === INBOUND.digit) return this.#tellDigit(event, durationMs, atMs);
+    if (kind === INBOUND.tone) return this.#tellTone(toneOf(event, hz, atMs, durationMs));
     if (kind === INBOUND.target) return this.onTarget?.();
     if (kind === INBOUND.bye) return this.onBye?.();
     if (kind === INBOUND.foreign) return this.onForeign?.();
@@ -355,6 +395,11 @@ export class MediaSocket {
     if (this.#told[what] === text) return;
     this.#told[what] = text;
     tell(place.address, place.port);
+  }
+
+  #tellTone(tone: HeardTone | undefined): void {
+    if (tone === undefined) return;
+    for (const onTone of this.#toneFollowers.keys()) onTone(tone);
   }
 
   /** Flashes and tones of lines are events too, but no digits. */
