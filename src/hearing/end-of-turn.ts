@@ -25,7 +25,8 @@ interface EndOfTurnModel {
 
 /** Follows the turns of callers. */
 interface FollowingModule {
-  open(): TurnListener;
+  /** `language`: the BCP 47 tag of the caller's words; undefined if it is not known yet. */
+  open(language: string | undefined): TurnListener;
 }
 
 const SLOT = 'END_OF_TURN_MODULE';
@@ -156,10 +157,10 @@ class FollowingModules implements TurnModels {
     this.#answers = new CheckedAnswers(SLOT, options);
   }
 
-  open(): CallTurnModel | undefined {
+  open(language: string | undefined): CallTurnModel | undefined {
     const answers = this.#answers;
     try {
-      return new OrderedListener(this.#module.open(), answers);
+      return new OrderedListener(this.#module.open(language), answers);
     } catch (error) {
       answers.failed(error);
       return undefined;

@@ -3,7 +3,7 @@ import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../config/h
 import { ParleyError } from '../errors.js';
 
 type TimeSetting = keyof typeof HEARING_BOUNDS;
-const FLAGS = ['ignoreBackchannel', 'endedByHand'] as const;
+const FLAGS = ['ignoreBackchannel', 'ignoreDistant', 'endedByHand'] as const;
 
 /**
  * `base` with the changes. Throws INVALID_FIELD with the field and the allowed values. If only `silenceMs`

@@ -1,6 +1,9 @@
 // One call in the hearing worker: from the windows of its sound to the events of its speech and turns.
 import { Background } from './background.js';
 import { BargeIn, type BargeInEvent, type InterruptibleTrack } from './barge-in.js';
+import { CallerLevel } from './caller-level.js';
+import { EarlyOnset, type WindowSound } from './early-onset.js';
+import { SILENCE_DB, WINDOW_MS } from './ear-source.js';
 import { EchoGuard, type EchoGuardWorkspace } from './echo-guard.js';
 import { type CheckedEndOfTurnModel, RecentSound } from './end-of-turn.js';
 import { EnergyGate } from './energy-gate.js';
@@ -13,7 +16,7 @@ import {
 } from './hearing-messages.js';
 import type { HearingSettings } from '../config/hearing-config.js';
 import { SpeechDetector } from './speech-detector.js';
-import { TurnDetector } from './turn-detector.js';
+import { TurnDetector, type TurnEvent } from './turn-detector.js';
 import { TurnFollower, type TurnModels } from './turn-follower.js';
 import type { VoiceMemory } from './voice-model.js';
 
@@ -45,8 +48,10 @@ export class ListenedCall<M extends VoiceMemory> {
   readonly #tell: (event: HearingEvent, decidedMs: number) => void;
   readonly #gate = new EnergyGate();
   readonly #background = new Background();
+  readonly #level = new CallerLevel();
   readonly #guard: EchoGuard;
   readonly #detector: SpeechDetector;
+  readonly #early = new EarlyOnset();
   readonly #turns: TurnDetector;
   readonly #bargeIn: BargeIn;
   readonly #endOfTurn: CheckedEndOfTurnModel | undefined;
@@ -63,6 +68,7 @@ export class ListenedCall<M extends VoiceMemory> {
   /** A voice of ours plays that speech may interrupt. */
   #isInterruptible = false;
   #isLoud = false;
+  #callerDb = SILENCE_DB;
   #atMs = 0;
 
   constructor({ media, settings, memory, echo, fade, onEvent, endOfTurn }: CallOptions<M>) {
@@ -89,8 +95,10 @@ export class ListenedCall<M extends VoiceMemory> {
     const { thresholdDb } = this.#gate;
     this.#isOpen = this.#gate.isOpen(callerDb, this.#detector.isSpeaking);
     this.#isLoud = callerDb > thresholdDb;
+    this.#callerDb = callerDb;
     this.#isEcho = this.#guard.isEcho(caller, ours, { callerDb, oursDb, thresholdDb });
     this.#isHidden = this.#background.hides(callerDb);
+    this.#early.window(caller, this.#windowSound(), thresholdDb);
     this.#recent?.add(caller);
     this.#follower?.hear(caller);
     if (this.#isOpen) return true;
@@ -115,6 +123,8 @@ export class ListenedCall<M extends VoiceMemory> {
       isLoud: this.#isLoud && !this.#isEcho,
     });
     if (change !== undefined) this.#onEvent(speechEvent(change));
+    if (this.#detector.isSpeaking && this.#isLoud && !this.#isEcho) this.#level.speech(this.#callerDb);
+    this.#bargeIn.isDistant = this.#level.isDistant;
     if (change?.type === 'started') {
       this.#turns.started(change.atMs);
       this.#emitIfAny(this.#bargeIn.started(change.atMs, endMs));
@@ -125,8 +135,10 @@ export class ListenedCall<M extends VoiceMemory> {
     } else {
       const { speechMs } = this.#detector;
       this.#emitIfAny(this.#bargeIn.advance(speechMs, endMs, this.#turns.speechMs + speechMs));
+      this.#suspect(voice, endMs);
     }
-    for (const event of this.#turns.advance(endMs)) this.#onEvent(event);
+    for (const event of this.#turns.advance(endMs)) this.#onTurnEvent(event);
+    if (!this.#turns.isOpen) this.#level.forget();
     this.#follower?.decided(endMs);
   }
 
@@ -140,6 +152,7 @@ export class ListenedCall<M extends VoiceMemory> {
   follow(media: MediaHandles): void {
     this.media = media;
     this.#guard.reset();
+    this.#level.restart();
   }
 
   change(settings: HearingSettings): void {
@@ -171,7 +184,26 @@ export class ListenedCall<M extends VoiceMemory> {
   /** Ends the turn with the window that was decided last. `nowMs`: in place of it before the first one. */
   endTurn(nowMs: number): void {
     if (this.#atMs === 0) this.#atMs = nowMs;
-    this.#onEvent(this.#turns.end(this.#atMs));
+    this.#onTurnEvent(this.#turns.end(this.#atMs));
+  }
+
+  #windowSound(): WindowSound {
+    if (!this.#isLoud || this.#isHidden) return 'silence';
+    return this.#isEcho ? 'echo' : 'caller';
+  }
+
+  /** What may be the beginning of a word pauses the voice before speech is found. */
+  #suspect(probability: number, endMs: number): void {
+    if (this.#detector.isSpeaking || !this.#isInterruptible || !this.#early.isLikely(probability)) return;
+    this.#emitIfAny(this.#bargeIn.suspected(endMs - this.#early.windows * WINDOW_MS, endMs));
+  }
+
+  #onTurnEvent(event: TurnEvent): void {
+    if (event.type !== 'turn.ended') return this.#onEvent(event);
+    const { isIgnored } = this.#bargeIn;
+    this.#level.turnEnded(isIgnored ? 'distant' : this.#isInterruptible ? 'unknown' : 'caller');
+    this.#bargeIn.isDistant = false;
+    return this.#onEvent(isIgnored ? { ...event, isDistant: true } : event);
   }
 
   #onEvent(event: HearingEvent): void {

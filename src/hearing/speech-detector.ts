@@ -25,7 +25,7 @@ const THRESHOLDS: Readonly<Record<Sensitivity, Thresholds>> = {
 };
 
 /** A gap of this length is a pause between words, not the end. */
-const END_WINDOWS = 6; // 192 ms, below the shortest silence of a turn
+const END_WINDOWS = 5; // 160 ms: few closures within a sentence are longer
 /** The first sound of a word is often below the threshold: so far back the onset may lie. */
 const MOST_LEAD_WINDOWS = 3;
 

@@ -3,9 +3,11 @@
 //     idle ── speech ──▶ open ── silence, or the longest turn ──▶ turn.ended ──▶ idle
 //
 // A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
-// bounds. The words of the recogniser decide first, then an end-of-turn model, then the settings. If the
-// recogniser tells the text of each pause, the turn does not end before that text is known, within a limit:
-// nothing could answer it sooner. With `endedByHand` only `end` ends it.
+// bounds. The words of the recogniser decide first, then an end-of-turn model, then the settings. A model
+// that follows the turn and is sure overrules the words: a number may be whole, and a sentence may go on.
+// Where both are sure, two thirds of the lower bound are enough. If the recogniser tells the text of each
+// pause, the turn does not end before that text is known, within a limit: nothing could answer it sooner.
+// With `endedByHand` only `end` ends it.
 //
 // A model that follows the turn estimates several times in a pause. Its numbers are no calibrated
 // probabilities, so one threshold for all would cut off some callers and keep others waiting. The threshold
@@ -31,6 +33,14 @@ const LOWEST_THRESHOLD = { probability: 0.3, silenceMs: 1600 };
  */
 const FALLBACK = { probability: 0.1, silenceMs: 1300 };
 
+/** An estimate from which the turn ends although its words go on, such as a number, and the silence then. */
+const SURE = 0.8;
+const SURE_END_MS = 500;
+/** Part of the least silence that is enough where the words are a sentence and the model is sure as well. */
+const SURE_SHARE = 2 / 3;
+/** Below this estimate the turn waits for longer although its words are a sentence. */
+const DOUBT = 0.15;
+
 export type TurnEvent =
   | {
       readonly type: 'turn.ended';
@@ -40,6 +50,8 @@ export type TurnEvent =
       readonly speechMs: number;
       /** `client`: those who conduct the call have ended it. */
       readonly reason: 'silence' | 'longest' | 'client';
+      /** It was over our voice, and somebody else behind the caller. */
+      readonly isDistant?: true;
     }
   | { readonly type: 'no_input'; readonly atMs: number };
 
@@ -86,6 +98,11 @@ export class TurnDetector {
     return endedByHand || minSilenceMs >= maxSilenceMs ? undefined : this.#startedMs;
   }
 
+  /** Something was said since the last turn. It may turn out to be a noise. */
+  get isOpen(): boolean {
+    return this.#startedMs !== undefined;
+  }
+
   /** Silence since the last speech of the turn. */
   pauseMs(nowMs: number): number {
     return nowMs - this.#stoppedMs;
@@ -94,13 +111,30 @@ export class TurnDetector {
   /** Silence that ends the turn now. */
   get silenceMs(): number {
     const { silenceMs, minSilenceMs, maxSilenceMs } = this.#settings;
-    if (this.#hint === 'unfinished') return maxSilenceMs;
+    if (this.#hint === 'unfinished') return this.#isSure ? Math.min(maxSilenceMs, SURE_END_MS) : maxSilenceMs;
     if (this.#awaitsTexts && !this.#isTextKnown)
       return Math.max(silenceMs, Math.min(maxSilenceMs, PAUSE_TEXT_MS));
-    if (this.#hint === 'finished') return minSilenceMs;
+    if (this.#hint === 'finished') return this.#finishedMs;
     if (this.#finished !== undefined) return maxSilenceMs - this.#finished * (maxSilenceMs - minSilenceMs);
     if (this.#estimate === undefined) return silenceMs;
     return Math.min(maxSilenceMs, Math.max(minSilenceMs, silenceBy(this.#estimate)));
+  }
+
+  /** Silence behind words that are a sentence. */
+  get #finishedMs(): number {
+    const { silenceMs, minSilenceMs, maxSilenceMs } = this.#settings;
+    if (this.#isDoubted) return Math.max(minSilenceMs, (silenceMs + maxSilenceMs) / 2);
+    return this.#isSure ? SURE_SHARE * minSilenceMs : minSilenceMs;
+  }
+
+  /** The model is sure of an end. */
+  get #isSure(): boolean {
+    return (this.#estimate?.last ?? 0) >= SURE;
+  }
+
+  /** The model is sure that more follows, though the words could be all. */
+  get #isDoubted(): boolean {
+    return (this.#estimate?.highest ?? 1) < DOUBT;
   }
 
   /** Speech of the turn that has stopped. */
