@@ -14,7 +14,7 @@ import { asParleyError, forClient, ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import { AgentTools } from './agent-tools.js';
-import { CallActions } from './call-actions.js';
+import { CallActions, type WarmTransfer } from './call-actions.js';
 import { type ChatHistory, GO_ON, type HistoryEntry } from './chat-history.js';
 import type { ChatModel } from './chat-model.js';
 import { ChatReply, type ReplyParts } from './chat-reply.js';
@@ -39,6 +39,8 @@ export interface AgentTalkParts {
   /** Undefined: no agent answers. */
   readonly agent: TalkAgent | undefined;
   readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
+  /** Absent: no person can be called for the caller. */
+  readonly warmTransfer?: WarmTransfer | undefined;
   readonly time: Time;
   readonly log: Log;
 }
@@ -80,7 +82,7 @@ export abstract class AgentTalk {
   #cancelFiller: () => void = () => undefined;
 
   constructor(handled: HandledCall, parts: AgentTalkParts, options: ConversationOptions) {
-    const { agent, time, log } = parts;
+    const { agent, time, log, warmTransfer } = parts;
     this.handled = handled;
     this.#parts = parts;
     this.keys = new KeyInput(time, KEYS_MS, (keys) => {
@@ -88,7 +90,7 @@ export abstract class AgentTalk {
     });
     this.quiet = new QuietCaller(time, () => this.conversation.isCallerHeard);
     const quiet = (signal: AbortSignal) => this.quiet.wait(signal);
-    this.actions = new CallActions({ handled, keys: this.keys, quiet, time, log });
+    this.actions = new CallActions({ handled, keys: this.keys, quiet, warmTransfer, time, log });
     this.tools = agent && new AgentTools({ ...agent, call: handled.call.id, time, actions: this.actions });
     this.conversation = new Conversation(handled, this.listener(), parts, options);
   }
@@ -141,7 +143,7 @@ export abstract class AgentTalk {
 
   #answer(times: TurnTimes | undefined): void {
     this.#isAskedAgain = false;
-    this.answerNow(times);
+    if (this.answers) this.answerNow(times);
   }
 
   /** Answers what had to wait for the end of the answer before: words of the caller, or a late result. */
@@ -161,8 +163,13 @@ export abstract class AgentTalk {
 
   /** Leaves what the caller said meanwhile, and what functions do, without an answer. */
   protected dropQuestion(): void {
-    this.#isAskedAgain = false;
+    this.forgetQuestion();
     this.#ended = this.reply;
+  }
+
+  /** Leaves what the caller said over the answer without an answer. */
+  protected forgetQuestion(): void {
+    this.#isAskedAgain = false;
   }
 
   protected gaveUp(_reply: ChatReply): void {

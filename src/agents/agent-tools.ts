@@ -1,6 +1,7 @@
-// The functions that an agent's model may call: to end the call, to transfer it, to send and to collect
-// digits, and those of the operator, which are asked over HTTP. What the model gives as arguments is checked
-// like the input of a stranger, because callers can talk a model into anything.
+// The functions that an agent's model may call: to end the call, to transfer it at once or to a person who
+// is told about the caller first, to send and to collect digits, and those of the operator, which are asked
+// over HTTP. What the model gives as arguments is checked like the input of a stranger, because callers can
+// talk a model into anything.
 //
 // A function that has an effect outside runs to its end, whatever the caller does: an effect cannot be taken
 // back, and a model that does not know of it would have it done twice.
@@ -22,10 +23,20 @@ export interface ToolActions {
   /** Undefined in calls that cannot be transferred. Resolves with the status of a refusal. */
   readonly transfer?:
     ((target: string, signal: AbortSignal, begun: () => void) => Promise<number | undefined>) | undefined;
+  /** Undefined where nobody can be called. Resolves with the reason if the person did not take the caller. */
+  readonly warmTransfer?:
+    | ((wanted: WarmTransferWanted, signal: AbortSignal, begun: () => void) => Promise<string | undefined>)
+    | undefined;
   /** Undefined in calls without a telephone line. */
   readonly press?: ((digits: string) => Promise<void>) | undefined;
   /** Calls `onCut` with the keys so far, if there are some, before it rejects. */
   collect(wanted: DigitsWanted, signal: AbortSignal, onCut: (digits: string) => void): Promise<string>;
+}
+
+export interface WarmTransferWanted {
+  readonly to: string;
+  /** Told to the person who answers. */
+  readonly summary: string;
 }
 
 export interface DigitsWanted {
@@ -72,6 +83,7 @@ interface ToolParts {
 
 const MOST_RESULT = 32_768; // bytes
 const MOST_RUNNING = 8; // functions of the operator at a time; each has a time limit
+const MOST_SUMMARY = 1000; // characters
 const MOST_COLLECTED = 32;
 const COLLECT_SECONDS = 10;
 const MOST_COLLECT_SECONDS = 60;
@@ -101,6 +113,7 @@ export class AgentTools {
     return [
       { name: 'hang_up', description: 'Ends the call. Say goodbye in the same answer.', parameters: NONE },
       ...(actions.transfer === undefined || targets.length === 0 ? [] : [transferTool(targets)]),
+      ...(actions.warmTransfer === undefined || targets.length === 0 ? [] : [warmTransferTool(targets)]),
       ...(actions.press === undefined ? [] : [SEND_DIGITS]),
       COLLECT_DIGITS,
       ...own,
@@ -149,6 +162,8 @@ export class AgentTools {
         return this.#parts.actions.hangUp(run.signal, run.begun).then(() => finalResult({ ended: true }));
       case 'transfer_call':
         return this.#transfer(field(values, 'target'), run);
+      case 'warm_transfer':
+        return this.#transferWarmly(values, run);
       case 'send_digits':
         return this.#press(field(values, 'digits'), run);
       case 'collect_digits':
@@ -171,6 +186,20 @@ export class AgentTools {
     return status === undefined
       ? finalResult({ transferred: true })
       : refused(`the target refused the call (${status})`);
+  }
+
+  async #transferWarmly(values: object, { signal, begun }: ToolRun): Promise<ToolOutcome> {
+    const { actions, config } = this.#parts;
+    const [name, summary] = [field(values, 'target'), field(values, 'summary')];
+    if (actions.warmTransfer === undefined) return refused('nobody can be called from here');
+    const to = typeof name === 'string' ? config.transfers.get(name) : undefined;
+    if (to === undefined) return refused(`target must be one of ${[...config.transfers.keys()].join(', ')}`);
+    if (typeof summary !== 'string' || summary.trim() === '' || summary.length > MOST_SUMMARY)
+      return refused(`summary must be a text of at most ${MOST_SUMMARY} characters`);
+    const reason = await actions.warmTransfer({ to, summary }, signal, begun);
+    return reason === undefined
+      ? finalResult({ transferred: true })
+      : refused(`the person did not take the caller (${reason})`);
   }
 
   async #press(digits: unknown, { begun }: ToolRun): Promise<ToolOutcome> {
@@ -278,6 +307,24 @@ function transferTool(targets: readonly string[]): ChatTool {
       type: 'object',
       properties: { target: { type: 'string', enum: targets } },
       required: ['target'],
+      additionalProperties: false,
+    },
+  };
+}
+
+function warmTransferTool(targets: readonly string[]): ChatTool {
+  return {
+    name: 'warm_transfer',
+    description:
+      'Calls a person, tells them the summary, and connects the caller, who hears music meanwhile. ' +
+      'If the person does not take the caller, you go on. Announce it in the same answer.',
+    parameters: {
+      type: 'object',
+      properties: {
+        target: { type: 'string', enum: targets },
+        summary: { type: 'string', description: 'what the person has to know: who calls, and why' },
+      },
+      required: ['target', 'summary'],
       additionalProperties: false,
     },
   };

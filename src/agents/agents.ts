@@ -1,14 +1,18 @@
 // The agents of this server by name: each call that has one is conducted by a talk of its own.
 import type { CallHandler, HandledCall, Talk } from '../call/call-handler.js';
 import type { OpenCalls } from '../call/open-calls.js';
+import type { WarmTransfers } from '../call/warm-transfers.js';
+import { stated } from '../stated.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { AgentEvent, AnswerTimes } from '../call/call-events.js';
 import { type AgentConfig, type AgentsConfig, isAgent } from '../config/agent-config.js';
+import { EARS_COMMAND } from '../config/recognition-config.js';
 import type { MediaStreamConfig } from '../config/media-stream-config.js';
 import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { ChatAgent } from './chat-agent.js';
+import type { WarmTransfer } from './call-actions.js';
 import { ChatModel } from './chat-model.js';
 import type { TalkAgent } from './agent-talk.js';
 import type { Log } from '../log.js';
@@ -19,7 +23,9 @@ export interface AgentsParts {
   readonly time: Time;
   readonly log: Log;
   readonly metrics: AgentCounters;
-  readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy' | 'isConducted'>;
+  readonly openCalls: Pick<OpenCalls, 'opened' | 'conductedBy' | 'isConducted' | 'talksIn'>;
+  /** Undefined: this server joins no calls. */
+  readonly warmTransfers: () => Pick<WarmTransfers, 'isPossible' | 'byAgent'> | undefined;
   /** Connects a call with a backend of its own. */
   readonly openRelay: (handled: HandledCall, config: RelayConfig) => Talk;
   /** Connects a call with a bot that has speech of its own. */
@@ -50,7 +56,7 @@ export class Agents implements CallHandler {
     if (!isCallerRecognised && hearing.length > 0)
       log.warn(
         {},
-        'agents understand typed text and keys only: ASR_MODEL_ID or ASR_BASE_URL gives them ears',
+        `agents understand typed text and keys only: ${EARS_COMMAND} fetches ears; ASR_MODEL_ID or ASR_BASE_URL names others`,
       );
   }
 
@@ -91,7 +97,25 @@ export class Agents implements CallHandler {
     const onEvent = (event: AgentEvent) => this.#count(call, agent, event);
     const onEarlyAnswer = (isTaken: boolean) => metrics.earlyAnswer(agent, isTaken);
     const model = this.#modelOf(config);
-    return new ChatAgent(handled, { config, model, callerTexts, time, log, onEvent, onEarlyAnswer });
+    const warmTransfer = this.#warmTransfer(handled, config);
+    const shared = { config, model, callerTexts, time, log, onEvent, onEarlyAnswer };
+    const talk = new ChatAgent(handled, { ...shared, warmTransfer });
+    this.#parts.openCalls.talksIn(call, talk);
+    return talk;
+  }
+
+  /** The person hears the voice of the agent. */
+  #warmTransfer(handled: HandledCall, { voice, language }: AgentConfig): WarmTransfer {
+    return () => {
+      const transfers = this.#parts.warmTransfers();
+      if (transfers?.isPossible !== true) return undefined;
+      return async ({ to, summary: text }) => {
+        // A model may repeat markup that a caller has said.
+        const summary = { text, format: 'text', ...stated({ voice, language }) } as const;
+        const outcome = await transfers.byAgent(handled, { to, summary });
+        return outcome === 'connected' ? undefined : outcome;
+      };
+    };
   }
 
   /**

@@ -3,16 +3,20 @@
 import type { HandledCall } from '../call/call-handler.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import type { DigitsWanted, ToolActions } from './agent-tools.js';
+import type { DigitsWanted, ToolActions, WarmTransferWanted } from './agent-tools.js';
 import type { KeyInput } from './key-input.js';
 import { lastWords } from './last-words.js';
 import type { Log } from '../log.js';
+
+/** Undefined: nobody can be called. Resolves with the reason if the person did not take the caller. */
+export type WarmTransfer = () => ((wanted: WarmTransferWanted) => Promise<string | undefined>) | undefined;
 
 interface CallActionParts {
   readonly handled: HandledCall;
   readonly keys: Pick<KeyInput, 'collect'>;
   /** Resolves when the caller is silent; rejects with ABORTED. */
   readonly quiet: (signal: AbortSignal) => Promise<void>;
+  readonly warmTransfer?: WarmTransfer | undefined;
   readonly time: Time;
   readonly log: Log;
 }
@@ -38,6 +42,18 @@ export class CallActions implements ToolActions {
       begun();
       const { accepted, status } = await leg.transfer({ to });
       return accepted ? undefined : status;
+    };
+  }
+
+  get warmTransfer(): ToolActions['warmTransfer'] {
+    const { handled, warmTransfer } = this.#parts;
+    // The agent's call in a room is joined to that already, and has many callers.
+    const transfer = handled.call.protocol === 'room' ? undefined : warmTransfer?.();
+    if (transfer === undefined) return undefined;
+    return async (wanted, signal, begun) => {
+      await this.#lastWords(signal);
+      begun();
+      return transfer(wanted);
     };
   }
 

@@ -4,7 +4,7 @@
 //   said, typed, pressed ─▶ history ─▶ reply ─▶ heard ──▶ the next turn
 //   a turn that has probably ended ─▶ early answer, which the reply takes over
 //   silence ─▶ "Are you still there?", and at last the end of the call
-import type { HandledCall, Talk } from '../call/call-handler.js';
+import type { HandledCall, Silence, Talk } from '../call/call-handler.js';
 import type { Utterance } from '../call/utterance.js';
 import { asParleyError, isAborted, ParleyError } from '../errors.js';
 import { AgentTalk, type AgentTalkParts, type Prompt, type TalkAgent } from './agent-talk.js';
@@ -25,7 +25,6 @@ const MOST_EARLY = 3; // early answers in one turn
 
 export class ChatAgent extends AgentTalk implements Talk {
   protected readonly history: ChatHistory;
-  protected readonly answers = true;
   readonly #parts: ChatAgentParts;
   readonly #idle: IdleCaller;
   /** Phrases of our own that are queued or being heard, by their utterances. */
@@ -33,6 +32,8 @@ export class ChatAgent extends AgentTalk implements Talk {
   /** The answer to a turn that has probably ended. */
   #early: EarlyAnswer | undefined;
   #earlyCount = 0;
+  /** Others have the caller. */
+  #isSilent = false;
 
   constructor(handled: HandledCall, parts: ChatAgentParts) {
     const { language, hints: context, earlyStartMs, prompt, greeting } = parts.config;
@@ -52,9 +53,36 @@ export class ChatAgent extends AgentTalk implements Talk {
       throw new ParleyError('TEXT_TOO_LONG', message, { field: 'text' });
     }
     if (this.isOver) throw new ParleyError('CALL_CLOSED', 'the call has ended');
+    if (this.#isSilent) throw new ParleyError('CALL_STATE', 'others talk with the caller now');
     this.conversation.interrupt('text typed');
     this.reply?.giveUp();
     this.#ask({ type: 'agent.prompt', text: said, by: 'text' }, undefined);
+  }
+
+  /** The caller talks with others, or hears music: what is heard meanwhile is no question. */
+  readonly silence: Silence = (by) => {
+    this.#isSilent = true;
+    this.cancelFiller();
+    this.#throwEarlyAway();
+    // A function of the agent's own is part of an answer, which goes on and was spoken so far.
+    if (by === 'others') {
+      this.reply?.giveUp();
+      this.conversation.interrupt('others have the caller');
+      this.forgetUnheard();
+      this.forgetQuestion();
+    }
+    this.keys.forget();
+    this.#idle.look();
+    return (note) => {
+      this.#isSilent = false;
+      if (this.isOver) return;
+      this.#idle.acts();
+      if (note !== undefined) this.askWith(note);
+    };
+  };
+
+  protected get answers(): boolean {
+    return !this.#isSilent;
   }
 
   protected listener(): ConversationListener {
@@ -64,6 +92,7 @@ export class ChatAgent extends AgentTalk implements Talk {
       unsaid: (_turn, error) => this.unsaid(error),
       callerSpeaks: () => this.released(),
       pressed: (digit) => {
+        if (this.#isSilent) return;
         this.#idle.acts();
         this.keys.pressed(digit);
       },
@@ -125,7 +154,7 @@ export class ChatAgent extends AgentTalk implements Talk {
     const { config, time, log } = this.#parts;
     return new IdleCaller(config.idle, {
       time,
-      isBusy: () => this.reply?.isOver === false || this.conversation.isBusy,
+      isBusy: () => this.#isSilent || this.reply?.isOver === false || this.conversation.isBusy,
       say: (phrase) => this.sayOwn(phrase),
       hangUp: async () => {
         const { id: call } = this.handled.call;
@@ -137,6 +166,7 @@ export class ChatAgent extends AgentTalk implements Talk {
 
   #said(turn: SaidTurn): void {
     const { text, language, wasNoInterruption } = turn;
+    if (this.#isSilent) return this.released();
     this.#idle.acts();
     this.#earlyCount = 0;
     // Such as "uh-huh": the voice was not interrupted by it.
@@ -151,7 +181,7 @@ export class ChatAgent extends AgentTalk implements Talk {
   /** Asks the model before the turn is decided, where the answer would be spoken at once. */
   #likely(turn: LikelyTurn | undefined): void {
     this.#throwEarlyAway();
-    const isBusy = this.conversation.isSpeaking || this.reply?.isOver === false;
+    const isBusy = this.#isSilent || this.conversation.isSpeaking || this.reply?.isOver === false;
     if (turn === undefined || isBusy || this.#earlyCount >= MOST_EARLY) return;
     this.#earlyCount++;
     const { model, time, onEarlyAnswer: onEnd } = this.#parts;
@@ -200,6 +230,10 @@ export class ChatAgent extends AgentTalk implements Talk {
   #failed(error: ParleyError): void {
     this.reply?.abort();
     this.fail(error);
+  }
+
+  protected override planFiller(reply: ChatReply | undefined): void {
+    if (!this.#isSilent) super.planFiller(reply);
   }
 
   protected override noise(): void {

@@ -423,6 +423,7 @@ export class Conversation {
   #said(turn: CallerTurn): void {
     const text = turn.text.trim();
     if (text === '') return this.#unsaid(turn, undefined);
+    if (turn.isDistant) return this.#unsaid(turn, undefined); // it was not the caller
     if (this.#turns.get(turn.number)?.wasNoInterruption === true && !this.#isBackchannel(turn))
       this.#interruptedBy(turn);
     const overVoice = this.#turns.get(turn.number) ?? NOT_OVER_VOICE;

@@ -90,6 +90,11 @@ export class KeyInput {
     });
   }
 
+  /** Drops the keys that nobody got. A function that waits for keys goes on. */
+  forget(): void {
+    if (this.#collection === undefined) this.#take();
+  }
+
   close(): void {
     this.#cancel();
     this.#cancelKept();

@@ -59,6 +59,7 @@ export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Re
   const {
     id: call,
     end,
+    answer,
     startedAt: _startedAt,
     answeredAt: _answeredAt,
     endedAt: _endedAt,
@@ -84,6 +85,7 @@ export function callRecordLine(record: CallRecord, { numbers }: LineOptions): Re
     status: end.status,
     cause: end.cause,
     detail: end.detail,
+    answeredBy: answer?.by,
     ms: whole(totalMs),
     setupMs: whole(setupMs),
     firstAudioMs: whole(firstAudioMs),

@@ -274,8 +274,8 @@ const CALL_ENDED = 'call.ended';
 export function callRecordBody(record: CallRecord) {
   const { id, protocol, direction, callId, from, to, headers, trunk, route, startedAt, answeredAt, endedAt } =
     record;
-  const { end, codec, srtp, setupMs, firstAudioMs, totalMs, connectedMs, digits, recordings, transferredTo } =
-    record;
+  const { end, answer, codec, srtp, setupMs, firstAudioMs, totalMs, connectedMs, digits } = record;
+  const { recordings, transferredTo } = record;
   return {
     event: CALL_ENDED,
     created_at: endedAt / 1000,
@@ -296,6 +296,7 @@ export function callRecordBody(record: CallRecord) {
       answered_at: answeredAt === undefined ? undefined : answeredAt / 1000,
       ended_at: endedAt / 1000,
       end,
+      answer,
       codec,
       srtp,
       duration_ms: totalMs,

@@ -54,7 +54,7 @@ export interface PlayedSound {
   readonly samples: Float32Array;
   /** Hz. */
   readonly sampleRate: number;
-  /** Number of times that it is played; 1 if absent. */
+  /** Number of times that it is played; 1 if absent. Infinity plays it until it is interrupted. */
   readonly times?: number;
 }
 
@@ -76,7 +76,7 @@ export function soundPiece({ samples, sampleRate, times = 1 }: PlayedSound): Sou
   if (!(samples instanceof Float32Array) || samples.length === 0) {
     throw invalid('samples', 'samples must be a Float32Array with at least one sample');
   }
-  if (!Number.isInteger(times) || times < 1 || times > MOST_TIMES) {
+  if (times !== Infinity && (!Number.isInteger(times) || times < 1 || times > MOST_TIMES)) {
     throw invalid('times', `times must be a whole number from 1 to ${MOST_TIMES}, not ${times}`);
   }
   const most = MOST_MINUTES * 60 * sampleRate;

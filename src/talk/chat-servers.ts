@@ -4,6 +4,8 @@ import { type Fields, isFields } from '../config/fields.js';
 import { responseText } from '../response-text.js';
 import type { Time } from '../time.js';
 import { canChat, isModelName } from './chat-models.js';
+import { isLoading, loadingPause } from './loading-model.js';
+import { remoteModels } from './remote-models.js';
 
 export interface ChatServer {
   /** The program, such as Ollama; the host of a server whose program is not known. */
@@ -13,6 +15,8 @@ export interface ChatServer {
   readonly apiKey: string | undefined;
   /** Names of models that can chat. Empty: a server at a stated address lists none. */
   readonly models: readonly string[];
+  /** Hosts of models that run on another machine, by the name of the model. Absent: all run here. */
+  readonly elsewhere?: ReadonlyMap<string, string>;
 }
 
 export interface FoundServers {
@@ -48,16 +52,20 @@ const STATED_MS = 10_000; // for each of the two addresses of a stated server
 const MOST_LIST_BYTES = 4 << 20;
 const MOST_MODELS = 1000;
 const UNAUTHORIZED = [401, 403];
+const MOST_LOADING = 60; // questions, one a second
 
 export interface SearchParts {
   readonly fetch: typeof globalThis.fetch;
   readonly time: Time;
+  /** Told what it waits for. */
+  readonly out?: (text: string) => void;
 }
 
 /** What GET …/models gives. */
 type Answer =
   | { readonly kind: 'list'; readonly entries: readonly Fields[]; readonly isWhole: boolean }
   | { readonly kind: 'other'; readonly status: number }
+  | { readonly kind: 'loading' }
   | { readonly kind: 'slow' }
   | { readonly kind: 'absent'; readonly reason: string };
 
@@ -86,6 +94,7 @@ async function serverAt({ name, port }: UsualServer, parts: SearchParts): Promis
     return {
       note: `${who} accepts connections, and does not answer within ${LOCAL_MS / 1000} s: restart it.`,
     };
+  if (answer.kind === 'loading') return { note: stillLoading(who) };
   if (answer.kind === 'other' && UNAUTHORIZED.includes(answer.status))
     return { note: `${who} wants a key: set AGENT_LLM_API_KEY, and state --llm ${origin}/v1.` };
   if (answer.kind === 'other')
@@ -94,7 +103,18 @@ async function serverAt({ name, port }: UsualServer, parts: SearchParts): Promis
   const program = programOf(answer.entries) ?? name;
   const models = chatModelsOf(answer.entries);
   if (models.length === 0) return { note: noModels(`${program} (${place})`, answer, program) };
-  return { server: { name: program, baseUrl, apiKey: undefined, models } };
+  return { server: await placed({ name: program, baseUrl, apiKey: undefined, models }, parts) };
+}
+
+/** The server with the hosts of models that run elsewhere. */
+async function placed(server: ChatServer, parts: SearchParts): Promise<ChatServer> {
+  if (server.name !== 'Ollama') return server;
+  const elsewhere = await remoteModels(server, parts);
+  return elsewhere.size === 0 ? server : { ...server, elsewhere };
+}
+
+function stillLoading(who: string): string {
+  return `${who} is still loading its model: run this command again when it is ready.`;
 }
 
 /** The server at a stated address, with or without /v1; or why it cannot be used. */
@@ -113,6 +133,7 @@ export async function chatServerAt(
     return {
       trouble: `${host} did not answer within ${STATED_MS / 1000} s: restart it, or state another --llm.`,
     };
+  if (answer.kind === 'loading') return { trouble: stillLoading(host) };
   if (answer.kind === 'other' && UNAUTHORIZED.includes(answer.status)) {
     const key = apiKey === undefined ? 'wants a key' : 'refuses the key';
     return { trouble: `${host} ${key} (${answer.status}): set AGENT_LLM_API_KEY.` };
@@ -128,7 +149,7 @@ export async function chatServerAt(
   const models = chatModelsOf(answer.entries);
   if (models.length === 0 && (answer.entries.length > 0 || !answer.isWhole))
     return { trouble: noModels(program === host ? host : `${program} (${host})`, answer, program) };
-  return { server: { name: program, baseUrl, apiKey, models } };
+  return { server: await placed({ name: program, baseUrl, apiKey, models }, parts) };
 }
 
 /** Asks addresses of one server for its models, one after the other. */
@@ -147,12 +168,25 @@ class ModelList {
   async first(addresses: readonly string[]): Promise<{ answer: Answer; baseUrl: string }> {
     let first: { answer: Answer; baseUrl: string } | undefined;
     for (const baseUrl of addresses) {
-      const answer = await this.#at(baseUrl);
+      const answer = await this.#loaded(baseUrl);
       first ??= { answer, baseUrl };
       if (answer.kind === 'list') return { answer, baseUrl };
       if (answer.kind !== 'other') break;
     }
     return first ?? { answer: { kind: 'absent', reason: 'no address' }, baseUrl: '' };
+  }
+
+  /** Waits for a server that is loading its model. */
+  async #loaded(baseUrl: string): Promise<Answer> {
+    const { time, out } = this.#parts;
+    let answer = await this.#at(baseUrl);
+    for (let asked = 1; answer.kind === 'loading' && asked < MOST_LOADING; asked++) {
+      if (asked === 1)
+        out?.(`${new URL(baseUrl).host} is loading its model. Waiting up to ${MOST_LOADING} s.\n`);
+      await loadingPause(time);
+      answer = await this.#at(baseUrl);
+    }
+    return answer;
   }
 
   async #at(baseUrl: string): Promise<Answer> {
@@ -170,6 +204,7 @@ class ModelList {
         signal: end.signal,
       });
       const { text, isWhole } = await responseText(response, MOST_LIST_BYTES);
+      if (isLoading(response.status, text)) return { kind: 'loading' };
       const entries = response.ok ? entriesOf(text) : undefined;
       if (entries === undefined && !isWhole) return { kind: 'list', entries: [], isWhole };
       return entries === undefined
@@ -213,7 +248,7 @@ function isOwn(entries: readonly Fields[]): boolean {
 
 const GET_ONE: Readonly<Record<string, string>> = {
   Ollama: 'fetch one with: ollama pull qwen3:4b',
-  'LM Studio': 'fetch one with: lms get qwen3-4b',
+  'LM Studio': 'load one there, or fetch one with: lms get qwen3-4b',
 };
 
 function noModels(

@@ -4,6 +4,7 @@ import { spawn, type SpawnOptions } from 'node:child_process';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createInterface } from 'node:readline';
+import type { Time } from '../time.js';
 
 /** Resolves with the line that the person writes; undefined at Ctrl-C or the end of the input. */
 export async function askAtTerminal(
@@ -27,26 +28,39 @@ type Start = (command: string, args: readonly string[], options: SpawnOptions) =
 
 interface Started {
   once(event: 'error', listener: () => void): unknown;
-  once(event: 'spawn', listener: () => void): unknown;
+  once(event: 'exit', listener: (status: number | null) => void): unknown;
   unref(): void;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Resolves with false if there is no browser: no screen, or no program that opens one. */
+/** A program that opens a browser fails within this time, or it has opened one. */
+const OPENED_MS = 2000;
+
+interface Desktop {
+  readonly env: Environment;
+  readonly time: Time;
+  readonly platform?: NodeJS.Platform;
+  readonly start?: Start;
+}
+
+/** Resolves with false if there is no browser: no screen, no program that opens one, or one that fails. */
 export async function openBrowser(
   url: string,
-  env: Environment,
-  platform: NodeJS.Platform = process.platform,
-  start: Start = spawn,
+  { env, time, platform = process.platform, start = spawn }: Desktop,
 ): Promise<boolean> {
   const [command, ...args] = openerOf(platform, env);
   if (command === undefined) return false;
   const child = start(command, [...args, url], { detached: true, stdio: 'ignore' });
   child.unref();
   return await new Promise((resolve) => {
-    child.once('error', () => resolve(false));
-    child.once('spawn', () => resolve(true));
+    const end = (isOpened: boolean) => {
+      cancelTimer();
+      resolve(isOpened);
+    };
+    const cancelTimer = time.after(OPENED_MS, () => end(true));
+    child.once('error', () => end(false));
+    child.once('exit', (status) => end(status === 0));
   });
 }
 

@@ -3,6 +3,7 @@
 import { type Fields, isFields } from '../config/fields.js';
 import { MOST_NAME } from './chat-models.js';
 import type { ChatServer, SearchParts } from './chat-servers.js';
+import { isLoading, loadingPause } from './loading-model.js';
 
 /** A model that is being loaded takes long. */
 export const FIRST_WORD_MS = 30_000;
@@ -10,6 +11,7 @@ const MOST_BYTES = 256 * 1024; // before the first word
 const MOST_THOUGHTS = 8; // events; a server may begin with empty ones
 /** Statuses of a server that refuses a field. */
 const FIELD_REFUSED = [400, 422];
+const UNAUTHORIZED = [401, 403];
 
 export type FirstAnswer =
   | {
@@ -24,7 +26,7 @@ export type FirstAnswer =
   | { readonly kind: 'refused'; readonly reason: string };
 
 type Reply =
-  | { readonly kind: 'speaks' | 'thinks' | 'slow' }
+  | { readonly kind: 'speaks' | 'thinks' | 'slow' | 'loading' }
   | { readonly kind: 'refused'; readonly reason: string; readonly mayBeField: boolean };
 
 /** Tries the `candidates` in turn, and at last a request without any of them. */
@@ -51,31 +53,20 @@ export async function firstAnswer(
     : { kind: 'answers', options, thinks: reply.kind === 'thinks' };
 }
 
-async function ask(
-  { baseUrl, apiKey }: ChatServer,
-  fields: Fields,
-  { fetch, time }: SearchParts,
-): Promise<Reply> {
+/** Asks again while the server is loading the model. */
+async function ask(server: ChatServer, fields: Fields, parts: SearchParts): Promise<Reply> {
   const end = new AbortController();
   let isOver = false;
-  const cancelTimer = time.after(FIRST_WORD_MS, () => {
+  const cancelTimer = parts.time.after(FIRST_WORD_MS, () => {
     isOver = true;
     end.abort();
   });
-  const messages = [{ role: 'user', content: 'Answer with one word: yes.' }];
   try {
-    const response = await fetch(`${baseUrl}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'user-agent': 'parley',
-        'content-type': 'application/json',
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({ ...fields, messages, stream: true }),
-      redirect: 'manual',
-      signal: end.signal,
-    });
-    return await replyOf(response);
+    for (;;) {
+      const reply = await replyOf(await sent(server, fields, parts.fetch, end.signal));
+      if (reply.kind !== 'loading') return reply;
+      await loadingPause(parts.time, end.signal);
+    }
   } catch {
     if (isOver) return { kind: 'slow' };
     return { kind: 'refused', reason: 'the connection broke', mayBeField: false };
@@ -83,6 +74,26 @@ async function ask(
     cancelTimer();
     end.abort(); // the rest of the answer
   }
+}
+
+async function sent(
+  { baseUrl, apiKey }: ChatServer,
+  fields: Fields,
+  fetch: typeof globalThis.fetch,
+  signal: AbortSignal,
+): Promise<Response> {
+  const messages = [{ role: 'user', content: 'Answer with one word: yes.' }];
+  return await fetch(`${baseUrl}/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'user-agent': 'parley',
+      'content-type': 'application/json',
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify({ ...fields, messages, stream: true }),
+    redirect: 'manual',
+    signal,
+  });
 }
 
 async function replyOf(response: Response): Promise<Reply> {
@@ -104,8 +115,10 @@ async function replyOf(response: Response): Promise<Reply> {
   }
   if (thoughts > 0) return { kind: 'thinks' };
   const { status } = response;
+  if (isLoading(status, text)) return { kind: 'loading' };
   const words = wordsIn(text);
-  const reason = response.ok ? `its answer has no words${words}` : `it answers ${status}${words}`;
+  const key = UNAUTHORIZED.includes(status) ? '; it wants a key, which AGENT_LLM_API_KEY states' : '';
+  const reason = response.ok ? `its answer has no words${words}` : `it answers ${status}${words}${key}`;
   return { kind: 'refused', reason, mayBeField: FIELD_REFUSED.includes(status) };
 }
 

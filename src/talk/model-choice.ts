@@ -24,7 +24,9 @@ export async function chooseModel(
   stated: string | undefined,
   person: Person,
 ): Promise<Chosen> {
-  const all = servers.flatMap((server) => server.models.map((model) => ({ server, model })));
+  const listed = servers.flatMap((server) => server.models.map((model) => ({ server, model })));
+  // What runs on this machine comes first: it is what Enter chooses.
+  const all = [...listed.filter((one) => !isRemote(one)), ...listed.filter(isRemote)];
   if (stated !== undefined) return statedIn(all, stated, servers);
   const [first] = all;
   if (first === undefined) {
@@ -37,7 +39,11 @@ export async function chooseModel(
     return { choice: first };
   }
   person.out(listOf(all));
-  return await askedFrom(all, first, person.ask);
+  return await askedFrom(all, first, person);
+}
+
+function isRemote({ server, model }: ModelChoice): boolean {
+  return server.elsewhere?.has(model) === true;
 }
 
 /** A server that lists nothing may have the model all the same. */
@@ -62,25 +68,37 @@ function meantIn(all: readonly ModelChoice[], text: string): ModelChoice | undef
 function listOf(all: readonly ModelChoice[]): string {
   const lines = all
     .slice(0, MOST_SHOWN)
-    .map(({ model, server }, index) => `${String(index + 1).padStart(4)}  ${model} (${server.name})`);
+    .map((one, index) => `${String(index + 1).padStart(4)}  ${one.model} (${placeOf(one)})`);
   const rest = all.length - MOST_SHOWN;
-  const more = rest > 0 ? [`      and ${rest} more, by number or by name`] : [];
+  const more = rest > 0 ? [`      and ${rest} more, by number or by a part of the name`] : [];
   return `${[...lines, ...more].join('\n')}\n`;
 }
 
-async function askedFrom(
-  all: readonly ModelChoice[],
-  first: ModelChoice,
-  ask: (question: string) => Promise<string | undefined>,
-): Promise<Chosen> {
+function placeOf({ server, model }: ModelChoice): string {
+  const host = server.elsewhere?.get(model);
+  return host === undefined ? server.name : `${server.name}, runs at ${host}`;
+}
+
+async function askedFrom(all: readonly ModelChoice[], first: ModelChoice, person: Person): Promise<Chosen> {
+  let shown = all;
   for (let question = 0; question < MOST_QUESTIONS; question++) {
-    const answer = (await ask('Which model? [1] '))?.trim();
+    const answer = (await person.ask?.('Which model? [1] '))?.trim();
     if (answer === undefined) return { trouble: '', isGivenUp: true };
-    if (answer === '') return { choice: first };
-    const choice = /^\d{1,4}$/.test(answer) ? all[Number(answer) - 1] : meantIn(all, answer);
+    if (answer === '') return { choice: shown[0] ?? first };
+    const isNumber = /^\d{1,4}$/.test(answer);
+    const choice = isNumber ? shown[Number(answer) - 1] : meantIn(all, answer);
     if (choice !== undefined) return { choice };
+    if (isNumber) continue;
+    const parts = all.filter(({ model }) => model.toLowerCase().includes(answer.toLowerCase()));
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined) return { choice: only };
+    if (parts.length === 0) continue;
+    shown = parts;
+    person.out(listOf(shown));
   }
-  return trouble(`no model was chosen: answer with a number from 1 to ${all.length}, or with a name.`);
+  return trouble(
+    `no model was chosen: answer with a number from 1 to ${all.length}, or with a part of a name.`,
+  );
 }
 
 function trouble(text: string): Chosen {

@@ -153,8 +153,18 @@ class Preparation {
     const servers = llm === undefined ? await this.#serversFound() : [await this.#serverStated(llm)];
     if (servers.length === 0) return undefined;
     const chosen = await chooseModel(servers, model, this.#parts);
-    if ('choice' in chosen) return chosen.choice;
+    if ('choice' in chosen) return await this.#placed(chosen.choice);
     throw new Ended(chosen.trouble, chosen.isGivenUp ? INTERRUPTED_STATUS : 1);
+  }
+
+  /** A server of this machine may send what a model is asked to another one. */
+  async #placed(choice: ModelChoice): Promise<ModelChoice> {
+    const { server, model } = choice;
+    const host = server.elsewhere?.get(model);
+    const runs = `${model} runs at ${host}`;
+    if (host === undefined || (await this.#isAllowed(host, runs))) return choice;
+    const sent = `${runs}, which is not this machine, and what you say would be sent to it`;
+    throw new Ended(`${sent}; --allow-host ${host} agrees to that, --model NAME chooses another one.`);
   }
 
   async #serversFound(): Promise<readonly ChatServer[]> {
@@ -203,14 +213,15 @@ class Preparation {
     return isOf(openAiUrl) ? nonEmpty(this.#env['OPENAI_API_KEY']) : undefined;
   }
 
-  /** True for this machine. `--yes` does not agree to another one. */
-  async #isAllowed(hostname: string): Promise<boolean> {
+  /** True for this machine. `--yes` does not agree to another one. `what` begins the question. */
+  async #isAllowed(hostname: string, what?: string): Promise<boolean> {
     const isHere =
       isLocalHost(hostname) ||
       ['0.0.0.0', '[::]'].includes(hostname) ||
       this.#parts.ownAddresses.includes(hostname);
     if (isHere || this.#options.allowedHost === hostname) return true;
-    return await this.#agrees(`${hostname} is not this machine. What you say would be sent to it. Use it?`);
+    const place = what === undefined ? `${hostname} is` : `${what}, which is`;
+    return await this.#agrees(`${place} not this machine. What you say would be sent to it. Use it?`);
   }
 
   async #agrees(question: string): Promise<boolean> {
@@ -243,7 +254,7 @@ class Preparation {
     }
     if (first.kind === 'slow')
       this.#say(
-        `It said nothing for ${FIRST_WORD_MS / 1000} s. It may still be loading: the first answer may be late.`,
+        `It said nothing for ${FIRST_WORD_MS / 1000} s. It may still be loading: the first answer may be late. If it stays silent, restart ${server.name}.`,
       );
     else if (first.thinks)
       this.#say(

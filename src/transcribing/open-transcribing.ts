@@ -2,6 +2,7 @@
 // files, and the translator.
 import type { Config } from '../config/config.js';
 import { unheardLanguages } from '../config/moonshine-config.js';
+import { EARS_COMMAND } from '../config/recognition-config.js';
 import { openRecognisers, type RecogniserGroups, type Recognisers } from '../engines/recogniser-setup.js';
 import { Scheduler } from '../engines/scheduler.js';
 import type { Log } from '../log.js';
@@ -38,6 +39,8 @@ export interface Transcribing {
     readonly recognition: Recognisers['health'];
     /** BCP 47 primary tags of languages with a voice and without a recogniser. */
     readonly unheardLanguages: readonly string[];
+    /** Fetches a recogniser; undefined if there is one. */
+    readonly earsCommand: string | undefined;
   };
   /** For the metrics; undefined if no recogniser is configured. */
   readonly figures:
@@ -47,16 +50,18 @@ export interface Transcribing {
   close(): Promise<void>;
 }
 
-/** Rejects as `openRecognisers` does. */
+/** Rejects as `openRecognisers` does. `given`: recognisers in place of those of the configuration. */
 export async function openTranscribing(
   config: RecogniserGroups & Pick<Config, 'hearing' | 'pocket'>,
   log: Log,
   time: Time,
+  given?: Recognisers,
 ): Promise<Transcribing> {
-  const recognisers = await openRecognisers(config, log);
+  const recognisers = given ?? (await openRecognisers(config, log));
   const { recogniser, aligner } = recognisers;
   const unheard = unheardLanguages(config.pocket.models, config.recognition.moonshine);
-  const health = () => ({ recognition: recognisers.health, unheardLanguages: unheard });
+  const earsCommand = recogniser === undefined ? EARS_COMMAND : undefined;
+  const health = () => ({ recognition: recognisers.health, unheardLanguages: unheard, earsCommand });
   if (recogniser === undefined) {
     const serve = () => ({ transcription: undefined, live: undefined });
     return { recognisers, health, figures: undefined, serve, close: () => recognisers.close() };

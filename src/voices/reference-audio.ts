@@ -1,4 +1,4 @@
-// Decodes sound files of requests: samples of voices, and sounds to be played.
+// Decodes sound files: samples of voices and sounds to be played, of requests, and those of the library.
 //
 //   file ──▶ free thread, or a new one ──▶ decoded, refused: the thread waits for another file, a minute at most
 //                                     └──▶ crashed, late, unwanted: the thread ends
@@ -13,8 +13,8 @@ import { systemTime, type Time } from '../time.js';
 /** Sample rate in Hz of all decoded sound: that of the models that clone voices. */
 export const REFERENCE_RATE = 24_000;
 
-/** The purpose of a sound: a voice is made from it, or it is played. */
-export type SoundUse = 'voice' | 'play';
+/** The purpose of a sound: a voice is made from it, it is played, or it is kept in the library. */
+export type SoundUse = 'voice' | 'play' | 'library';
 
 /** Message to the decoder thread: one file. */
 export interface EncodedReference {
@@ -22,9 +22,16 @@ export interface EncodedReference {
   readonly use: SoundUse;
 }
 
+/** Mono in [-1, 1]. */
+export interface DecodedSound {
+  readonly samples: Float32Array;
+  /** Hz. */
+  readonly sampleRate: number;
+}
+
 /** Its answer. */
 export type DecodedReference =
-  | { readonly samples: Float32Array }
+  | DecodedSound
   | {
       readonly code: ErrorCode;
       readonly message: string;
@@ -71,11 +78,20 @@ export class ReferenceAudio {
     bytes: Uint8Array,
     field: string,
     signal: AbortSignal,
-    use: SoundUse = 'voice',
+    use: Exclude<SoundUse, 'library'> = 'voice',
   ): Promise<Float32Array> {
+    return (await this.#inTurn({ bytes, use }, field, signal)).samples;
+  }
+
+  /** Mono at the rate of the file, if it can be played at it. Rejects as `decode`. */
+  decodeForLibrary(bytes: Uint8Array, field: string, signal: AbortSignal): Promise<DecodedSound> {
+    return this.#inTurn({ bytes, use: 'library' }, field, signal);
+  }
+
+  async #inTurn(file: EncodedReference, field: string, signal: AbortSignal): Promise<DecodedSound> {
     const given = AbortSignal.any([signal, this.#closing.signal]);
     await this.#turn(given);
-    const run = this.#decode({ bytes, use }, field, given);
+    const run = this.#decode(file, field, given);
     this.#running.add(run);
     try {
       return await run;
@@ -119,7 +135,7 @@ export class ReferenceAudio {
   }
 
   /** Settles when the thread is free again, or has ended. */
-  async #decode(file: EncodedReference, field: string, signal: AbortSignal): Promise<Float32Array> {
+  async #decode(file: EncodedReference, field: string, signal: AbortSignal): Promise<DecodedSound> {
     if (signal.aborted) throw unwanted();
     const thread = this.#take();
     const { answer, isLate } = await this.#ask(thread, file, signal);
@@ -129,7 +145,7 @@ export class ReferenceAudio {
       thread.rest();
       this.#free.push(thread);
     } else await thread.close();
-    if (isSound) return answer.samples;
+    if (isSound) return answer;
     if (answer === undefined && signal.aborted) throw unwanted();
     const late = `the audio could not be decoded within ${this.#timeoutMs / 1000} s`;
     const why = isLate ? late : 'the audio cannot be decoded';

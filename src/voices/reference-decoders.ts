@@ -1,5 +1,5 @@
-// Decodes one sound file into mono at REFERENCE_RATE, within the limits of its use. Decoding stops as soon as
-// the sound is too long.
+// Decodes one sound file into mono, within the limits of its use: at REFERENCE_RATE, or for the library at
+// the rate of the file. Decoding stops as soon as the sound is too long.
 import { Resampler } from '../audio/resampler.js';
 import { SampleQueue } from '../audio/sample-buffers.js';
 import { mixDown, soundFileReader, type SoundFileReader } from '../codecs/sound-file.js';
@@ -10,8 +10,16 @@ import { REFERENCE_RATE, type SoundUse } from './reference-audio.js';
 /** Returns mono at REFERENCE_RATE. Rejects with AUDIO_INVALID. */
 export async function decodeReference(
   bytes: Uint8Array,
-  use: SoundUse = 'voice',
+  use: Exclude<SoundUse, 'library'> = 'voice',
 ): Promise<Float32Array<ArrayBuffer>> {
+  return (await decodeSound(bytes, use)).samples;
+}
+
+/** Returns mono. Rejects with AUDIO_INVALID. */
+export async function decodeSound(
+  bytes: Uint8Array,
+  use: SoundUse,
+): Promise<{ readonly samples: Float32Array<ArrayBuffer>; readonly sampleRate: number }> {
   const behindTag = bytes.subarray(endOfTag(bytes));
   const found = findSound(behindTag);
   if (found === undefined)
@@ -24,7 +32,7 @@ export async function decodeReference(
     soundFileReader(kind, (channels, rate) => sound.add(channels, rate)),
     behindTag.subarray(start),
   );
-  return sound.finish();
+  return { samples: sound.finish(), sampleRate: sound.rate };
 }
 
 const WRITE_BYTES = 65_536;
@@ -58,23 +66,36 @@ interface UseRules {
 const RULES: Readonly<Record<SoundUse, UseRules>> = {
   voice: { minSeconds: 1, maxSeconds: 60, minHeard: 25, refusal: 'no voice can be made of this audio' },
   play: { minSeconds: 0.02, maxSeconds: 300, minHeard: 0, refusal: 'this audio cannot be played' },
+  library: { minSeconds: 0.02, maxSeconds: 600, minHeard: 0, refusal: 'this sound cannot be used' },
 };
 
 const SILENCE = 10 ** (-50 / 20); // below it is the noise of an open input
 const FRAME = REFERENCE_RATE / 50; // 20 ms
 
-/** Collects decoded samples as mono at REFERENCE_RATE, within the limits of their use. */
+/** Hz: sounds of the library keep these, so that the end of a sound joins its beginning. */
+const KEPT_RATES: readonly number[] = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
+
+/** Collects decoded samples as mono, within the limits of their use. */
 export class ReferenceSound {
   readonly #rules: UseRules;
-  readonly #maxSamples: number;
+  readonly #keepsRate: boolean;
   /** It grows with the sound: most sounds are far shorter than the longest. */
   readonly #samples: SampleQueue;
+  /** Hz of the file; undefined before its first samples. */
+  #fileRate: number | undefined;
   #resampler: Resampler | undefined;
 
   constructor(use: SoundUse = 'voice') {
     this.#rules = RULES[use];
-    this.#maxSamples = REFERENCE_RATE * this.#rules.maxSeconds;
-    this.#samples = new SampleQueue(this.#maxSamples);
+    this.#keepsRate = use === 'library';
+    const most = this.#keepsRate ? Math.max(...KEPT_RATES) : REFERENCE_RATE;
+    this.#samples = new SampleQueue(most * this.#rules.maxSeconds);
+  }
+
+  /** Hz of the collected samples. */
+  get rate(): number {
+    const rate = this.#fileRate;
+    return this.#keepsRate && rate !== undefined && KEPT_RATES.includes(rate) ? rate : REFERENCE_RATE;
   }
 
   /** Adds samples; every channel has as many as the first. Throws AUDIO_INVALID. */
@@ -90,8 +111,11 @@ export class ReferenceSound {
   #add(channels: readonly Float32Array[], rate: number): void {
     const count = channels[0]?.length ?? 0;
     if (count === 0) return;
-    const resampler = this.#resamplerFor(rate);
+    this.#fileRate ??= rate;
+    if (this.#fileRate !== rate) throw invalid('its sample rate changes on the way');
     const mono = mixed(channels, count);
+    if (this.#keepsRate && this.rate === rate) return this.#keep(mono);
+    const resampler = (this.#resampler ??= resamplerFrom(rate));
     const output = new Float32Array(resampler.maxOutput(count));
     this.#keep(output.subarray(0, resampler.process(mono, count, output)));
   }
@@ -104,7 +128,7 @@ export class ReferenceSound {
       this.#keep(rest.subarray(0, resampler.flush(rest)));
     }
     const count = this.#samples.length;
-    const seconds = count / REFERENCE_RATE;
+    const seconds = count / this.rate;
     if (seconds < minSeconds) {
       throw invalid(`it lasts ${seconds.toFixed(2)} s; ${minSeconds} to ${maxSeconds} s are taken`);
     }
@@ -118,15 +142,9 @@ export class ReferenceSound {
     return scaled;
   }
 
-  #resamplerFor(rate: number): Resampler {
-    this.#resampler ??= resamplerFrom(rate);
-    if (this.#resampler.inputRate !== rate) throw invalid('its sample rate changes on the way');
-    return this.#resampler;
-  }
-
   #keep(output: Float32Array): void {
-    if (this.#samples.length + output.length > this.#maxSamples) {
-      const { minSeconds, maxSeconds } = this.#rules;
+    const { minSeconds, maxSeconds } = this.#rules;
+    if (this.#samples.length + output.length > maxSeconds * this.rate) {
       throw invalid(`it is longer than ${maxSeconds} s; ${minSeconds} to ${maxSeconds} s are taken`);
     }
     this.#samples.write(output, output.length);

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { DecodedReference, EncodedReference } from './reference-audio.js';
-import { decodeReference } from './reference-decoders.js';
+import { decodeSound } from './reference-decoders.js';
 
 const NICENESS = 10; // below calls and their encoders
 
@@ -19,8 +19,8 @@ port.on('message', (file: EncodedReference) => void answer(file));
 
 async function answer({ bytes, use }: EncodedReference): Promise<void> {
   try {
-    const samples = await decodeReference(bytes, use);
-    port.postMessage({ samples } satisfies DecodedReference, [samples.buffer]);
+    const sound = await decodeSound(bytes, use);
+    port.postMessage(sound satisfies DecodedReference, [sound.samples.buffer]);
   } catch (error) {
     const { code, message } = asParleyError(error, 'AUDIO_INVALID');
     const hasCrashed = !isRefusal(error);

@@ -6,7 +6,8 @@ import { renderingKey } from '../engines/rendering-key.js';
 import type { VoiceAbilities } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
 import { audioBytes, type AudioSourceOptions } from './audio-source.js';
-import { REFERENCE_RATE, type ReferenceAudio, type SoundUse } from './reference-audio.js';
+import { type DecodedSound, REFERENCE_RATE, type ReferenceAudio } from './reference-audio.js';
+import type { SoundLibrary } from './sound-library.js';
 
 export interface VoiceSample {
   /** The file itself; or a data URL of it, or another where the server allows it. */
@@ -67,6 +68,7 @@ export function sampleHash(content: string, text?: string, xVectorOnly?: boolean
 
 interface PlayedSoundsOptions extends AudioSourceOptions {
   readonly audio: Pick<ReferenceAudio, 'decode'>;
+  readonly library: Pick<SoundLibrary, 'sound'>;
   /** Bytes of decoded sounds that are kept. */
   readonly cacheBytes?: number;
 }
@@ -97,6 +99,11 @@ export class PlayedSounds {
     const samples = await this.#decodes.samplesOf(content, bytes, field, signal);
     return { samples, sampleRate: REFERENCE_RATE };
   }
+
+  /** A sound of the library. Rejects as SoundLibrary.sound. */
+  named(name: string, field: string): Promise<DecodedSound> {
+    return this.#options.library.sound(name, field);
+  }
 }
 
 interface RunningDecode {
@@ -110,10 +117,10 @@ interface RunningDecode {
 class SharedDecodes {
   readonly #audio: Pick<ReferenceAudio, 'decode'>;
   readonly #cache: VoiceCache;
-  readonly #use: SoundUse;
+  readonly #use: 'voice' | 'play';
   readonly #running = new Map<string, RunningDecode>();
 
-  constructor(audio: Pick<ReferenceAudio, 'decode'>, cache: VoiceCache, use: SoundUse) {
+  constructor(audio: Pick<ReferenceAudio, 'decode'>, cache: VoiceCache, use: 'voice' | 'play') {
     this.#audio = audio;
     this.#cache = cache;
     this.#use = use;

@@ -14,6 +14,7 @@ import type { Log } from '../log.js';
 import { type Network, withinLimit } from './audio-source.js';
 import { REFERENCE_RATE, ReferenceAudio } from './reference-audio.js';
 import { PlayedSounds, References, sampleHash, VoiceCache } from './references.js';
+import { SoundLibrary } from './sound-library.js';
 import { type NewVoice, type StoredVoice, VoiceStore } from './voice-store.js';
 
 interface MadeVoicesOptions {
@@ -148,7 +149,7 @@ function wavFile(samples: Float32Array): Uint8Array {
 
 type VoiceConfig = Pick<
   VoicesConfig,
-  'voicesDir' | 'voiceCacheMax' | 'soundCacheBytes' | 'referenceUrls' | 'maxUploadBytes'
+  'voicesDir' | 'voiceCacheMax' | 'soundCacheBytes' | 'soundsDir' | 'referenceUrls' | 'maxUploadBytes'
 >;
 
 export class VoiceWorkshop {
@@ -158,6 +159,8 @@ export class VoiceWorkshop {
   readonly made: MadeVoices;
   /** Sounds that are played unchanged. */
   readonly sounds: PlayedSounds;
+  /** Sounds by name. */
+  readonly library: SoundLibrary;
   readonly #cache: VoiceCache;
   readonly #audio: ReferenceAudio;
 
@@ -173,7 +176,10 @@ export class VoiceWorkshop {
     this.#cache = cache;
     this.#audio = audio;
     this.samples = new References({ audio, cache, engines, maxBytes, urls, network });
-    this.sounds = new PlayedSounds({ audio, maxBytes, urls, network, cacheBytes: config.soundCacheBytes });
+    const library = new SoundLibrary({ folder: config.soundsDir, audio });
+    this.library = library;
+    const { soundCacheBytes: cacheBytes } = config;
+    this.sounds = new PlayedSounds({ audio, library, maxBytes, urls, network, cacheBytes });
     this.made = new MadeVoices({ audio, cache, engines, maxBytes, store });
   }
 

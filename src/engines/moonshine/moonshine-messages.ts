@@ -40,7 +40,9 @@ export type ToMoonshine =
   /** Gives a session or a piece up. */
   | { readonly type: 'stop'; readonly id: number }
   /** Answered with the same number between two runs. */
-  | { readonly type: 'ping'; readonly number: number };
+  | { readonly type: 'ping'; readonly number: number }
+  /** Ends the worker between two runs. */
+  | { readonly type: 'close' };
 
 /** The text of a turn. Places are samples of 16 kHz. */
 export interface TurnMessage {

@@ -18,6 +18,8 @@ export interface ServiceParts {
   readonly post: (message: FromMoonshine) => void;
   /** Takes the messages that have come until now. */
   readonly takeMessages: () => void;
+  /** Ends the worker. */
+  readonly end: () => void;
   readonly time: Time;
 }
 
@@ -76,6 +78,8 @@ export class MoonshineService {
         return this.#live.get(message.id)?.close();
       case 'ping':
         return this.#parts.post({ type: 'pong', number: message.number, runMs: this.#queue.runMs });
+      case 'close':
+        return this.#parts.end();
     }
   }
 

@@ -130,23 +130,34 @@ export class MoonshineThread {
     }
   }
 
-  /** Ends the thread at once and fails what it holds. */
+  /** Fails what the thread holds and ends it: by force where it does not end by itself within 2 s. */
   kill(reason: string): void {
     if (this.#isOver) return;
     this.#reason = reason;
     this.#end('ENGINE_LOST');
-    void this.#worker.terminate();
+    this.#askToEnd();
+    const cancel = this.#options.time.after(CLOSE_GRACE_MS, () => void this.#worker.terminate());
+    void this.#exited.then(cancel);
   }
 
   /** Ends the thread. Resolves when it has ended, or after 2 s. What it holds fails with ABORTED. */
   async close(): Promise<void> {
     this.#reason = 'it was closed';
     this.#end('ABORTED');
-    void this.#worker.terminate();
+    this.#askToEnd();
     let cancel: () => void = () => undefined;
     const late = new Promise<void>((resolve) => (cancel = this.#options.time.after(CLOSE_GRACE_MS, resolve)));
     await Promise.race([this.#exited, late]);
     cancel();
+    this.#worker.unref(); // one that hangs does not keep the process
+  }
+
+  /**
+   * The thread ends itself between two runs. The runtime aborts the whole process if its thread is terminated
+   * within one, as soon as the run returns.
+   */
+  #askToEnd(): void {
+    this.#worker.postMessage({ type: 'close' } satisfies ToMoonshine);
   }
 
   #hold(id: number, onTurn: (turn: TurnMessage) => void): Promise<string> {

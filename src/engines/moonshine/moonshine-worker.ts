@@ -14,6 +14,7 @@ const service = await MoonshineService.open(workerData as MoonshineWorkerData, {
   takeMessages: () => {
     for (let got = next(); got !== undefined; got = next()) service?.take(got);
   },
+  end: () => process.exit(), // of this thread
   time: systemTime,
 });
 

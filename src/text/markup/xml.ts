@@ -29,24 +29,38 @@ const FORBIDDEN = /(?![\t\n\r\u007F-\u009F])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/u;
 const BARE_AMPERSAND = /&(?!#\d{1,7};|#x[\dA-Fa-f]{1,6};|[A-Za-z]{1,32};)/g;
 const CDATA = '<![CDATA[';
 
-/** Reads all of it; throws INVALID_FIELD with line and column, or what the reader throws. */
-export function readXml(source: string, reader: XmlReader): void {
-  refuseForbidden(source);
-  new Pass(source, reader).run();
+/** The kind of a document, in the words of its errors. */
+export interface XmlDialect {
+  /** Name of the root element. */
+  readonly root: string;
+  /** An error about what is at this offset of the source. */
+  error(source: string, offset: number, what: string): Error;
 }
 
-function refuseForbidden(source: string): void {
+const SSML: XmlDialect = { root: 'speak', error: markupError };
+
+/**
+ * Reads all of it. Throws an error of the dialect, or what the reader throws. Errors of SSML are
+ * INVALID_FIELD with line and column.
+ */
+export function readXml(source: string, reader: XmlReader, dialect = SSML): void {
+  refuseForbidden(source, dialect);
+  new Pass(source, reader, dialect).run();
+}
+
+function refuseForbidden(source: string, dialect: XmlDialect): void {
   const at = source.search(FORBIDDEN);
   if (at < 0) return;
   const unit = source.charCodeAt(at);
   const code = unit.toString(16).toUpperCase().padStart(4, '0');
   const what = unit >= 0xd800 && unit <= 0xdfff ? 'half of a surrogate pair' : 'the control character';
-  throw markupError(source, at, `${what} U+${code} has no place in XML`);
+  throw dialect.error(source, at, `${what} U+${code} has no place in XML`);
 }
 
 class Pass {
   readonly #source: string;
   readonly #reader: XmlReader;
+  readonly #dialect: XmlDialect;
   readonly #parser = new SaxesParser({ xmlns: false, forceXMLVersion: true, defaultXMLVersion: '1.0' });
   /** Elements that are open, outermost first. */
   readonly #open: Tag[] = [];
@@ -57,9 +71,10 @@ class Pass {
   /** Offset of the `<` of the tag whose name was read last. */
   #tagAt = 0;
 
-  constructor(source: string, reader: XmlReader) {
+  constructor(source: string, reader: XmlReader, dialect: XmlDialect) {
     this.#source = source;
     this.#reader = reader;
+    this.#dialect = dialect;
   }
 
   run(): void {
@@ -67,7 +82,7 @@ class Pass {
     parser.on('error', (error) => this.#refuse(error.message));
     parser.on('doctype', () => {
       const at = this.#source.lastIndexOf('<!DOCTYPE', parser.position);
-      throw markupError(this.#source, at, 'a document type is not taken');
+      throw this.#error(at, 'a document type is not taken');
     });
     parser.on('text', (text) => this.#text(text));
     parser.on('cdata', (text) => this.#cdata(text));
@@ -84,7 +99,7 @@ class Pass {
     this.#tagAt = this.#source.lastIndexOf('<', this.#parser.position - 1);
     if (this.#open.length < MOST_NESTING) return;
     const what = `<${name.slice(0, 40)}> is nested ${MOST_NESTING + 1} deep, ${MOST_NESTING} is the most`;
-    throw markupError(this.#source, this.#tagAt, what);
+    throw this.#error(this.#tagAt, what);
   }
 
   #opened(tag: Tag): void {
@@ -120,30 +135,31 @@ class Pass {
     BARE_AMPERSAND.lastIndex = this.#from;
     const ampersand = BARE_AMPERSAND.exec(this.#source);
     if (ampersand !== null && /entity|unexpected end|unclosed/.test(what)) {
-      throw markupError(this.#source, ampersand.index, '& must be written as &amp;');
+      throw this.#error(ampersand.index, '& must be written as &amp;');
     }
     const open = this.#open.at(-1);
     if (what.startsWith('unclosed tag') && open !== undefined) {
-      throw markupError(this.#source, open.at, `<${open.name}> is not closed`);
+      throw this.#error(open.at, `<${open.name}> is not closed`);
     }
     if (what === 'undefined entity') {
       const known = '&amp; &lt; &gt; &quot; &apos; and numbers such as &#233;';
-      throw markupError(this.#source, at, `there is no such entity; there are ${known}`);
+      throw this.#error(at, `there is no such entity; there are ${known}`);
     }
     if (what === 'unexpected close tag') {
       const bracket = this.#source.lastIndexOf('<', at);
-      throw markupError(this.#source, bracket, `<${this.#closing?.name ?? ''}> must be closed before this`);
+      throw this.#error(bracket, `<${this.#closing?.name ?? ''}> must be closed before this`);
     }
     if (what.startsWith('text data outside')) {
       const stray = /\S/g;
       stray.lastIndex = this.#from;
-      throw markupError(
-        this.#source,
-        stray.exec(this.#source)?.index ?? at,
-        'text must stand within <speak>',
-      );
+      const what = `text must stand within <${this.#dialect.root}>`;
+      throw this.#error(stray.exec(this.#source)?.index ?? at, what);
     }
-    throw markupError(this.#source, at, what);
+    throw this.#error(at, what);
+  }
+
+  #error(offset: number, what: string): Error {
+    return this.#dialect.error(this.#source, offset, what);
   }
 }
 
