@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asParleyError } from './errors.js';
+import { IVR_USAGE, ivrCommand } from './ivr-command.js';
 import { MODELS_USAGE, modelsCommand } from './models/models-command.js';
 import { type CommandOutput, PULL_HELP, PULL_USAGE, pullCommand } from './models/pull-command.js';
 import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
@@ -35,6 +36,7 @@ const USAGE = `usage: parley [--host ADDRESS] [--port PORT]    starts the server
        ${TALK_USAGE}
        ${PULL_USAGE}
        ${MODELS_USAGE}
+       ${IVR_USAGE}
 For a machine without a GPU, parley pull light fetches pocket-en (a voice), moonshine-small-en (a recogniser) and
 turn-en (ends of turns), all for English. parley pull --help lists the models for other languages.
 The page public/docs/configuration.md lists the environment variables; --host and --port override HOST and PORT.
@@ -43,6 +45,7 @@ The page public/docs/configuration.md lists the environment variables; --host an
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const COMMAND_USAGE: Readonly<Record<string, string>> = {
+  ivr: IVR_USAGE,
   normalize: NORMALIZE_USAGE,
   speak: SPEAK_USAGE,
   models: MODELS_USAGE,
@@ -72,6 +75,7 @@ export async function readCommandLine(
   }
   if (command === 'normalize') return { status: await normalizeCommand(rest, terminal) };
   if (command === 'speak') return { status: await speakCommand(rest, env, terminal) };
+  if (command === 'ivr') return { status: await ivrCommand(rest, terminal) };
   if (command === 'models') return { status: await modelsCommand(rest, env, outputOf(terminal)) };
   if (command === 'pull') return { status: await pulled(rest, env, outputOf(terminal)) };
   if (command === 'talk') return await talkCommand(rest, env, surroundingsOf(env, terminal));
@@ -116,7 +120,7 @@ function surroundingsOf(env: Environment, terminal: Terminal): TalkSurroundings 
       ? async (question) => await askAtTerminal(question, process.stdin, process.stdout)
       : undefined,
     pull: async (name) => await pulled([name], env, output),
-    openBrowser: async (url) => await openBrowser(url, env),
+    openBrowser: async (url) => await openBrowser(url, { env, time: systemTime }),
     isFreePort,
     ownAddresses: ownAddresses(),
   };

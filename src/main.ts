@@ -2,7 +2,6 @@
 // Builds the parts of the server in order and closes them in reverse. It alone knows all of them.
 //
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser calls, telephone calls ─▶ HTTP
-//
 // If a part cannot be built, the parts built before are closed and the start rejects.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
@@ -54,6 +53,7 @@ import { VoiceWorkshop } from './voices/voice-workshop.js';
 interface Overrides {
   readonly log?: Log;
   readonly engines?: Engines;
+  readonly recognisers?: Transcribing['recognisers'];
   /** Environment of the secrets that configuration files name. */
   readonly env?: NodeJS.ProcessEnv;
   /** Called before the first listener opens. */
@@ -127,12 +127,14 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
-  const conversations = openConversations({ ...shared, switchboard, callerTexts, time: systemTime });
+  const sources = { switchboard, callerTexts, telephone: () => telephone, time: systemTime };
+  const keyOf = (name: string) => http.keyOf(name); // during calls, of which there are none before
+  const conversations = await openConversations({ ...shared, ...sources, keyOf, closing });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };
   const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());
   const telephone = await openPhone(parts, reports, overrides.env ?? process.env);
-  closing.add(() => telephone?.close());
+  closing.add(() => (conversations.joining.close(), telephone?.close()));
   const http = openHttp(parts, browsers.server, telephone);
   closing.add(() => http.close());
   closing.add(returnMemoryWhenIdle(parts.encoders, switchboard, systemTime));
@@ -152,7 +154,7 @@ async function openSpeakers(config: Config, overrides: Overrides, log: Log, clos
   const frames = new FrameCache(config.caches.frameCacheBytes, encoders.settings);
   const engines = overrides.engines ?? (await openEngines(config, log));
   closing.add(() => engines.close());
-  const transcribing = await openTranscribing(config, log, systemTime);
+  const transcribing = await openTranscribing(config, log, systemTime, overrides.recognisers);
   closing.add(() => transcribing.close());
   const workshop = await VoiceWorkshop.open(config.voices, engines, log);
   closing.add(() => workshop.close());
@@ -185,8 +187,7 @@ function openSwitchboard(
 
 function logStart({ config, log, plane, engines }: Parts, url: string): void {
   for (const notice of [...config.notices, ...descriptorNotices(config)]) log.warn({}, notice);
-  const clockPriority = plane.stats().priority;
-  log.info({ url, clockPriority, ...engines.advice }, 'parley listens');
+  log.info({ url, clockPriority: plane.stats().priority, ...engines.advice }, 'parley listens');
 }
 
 /** Parts that browser calls, telephone calls and HTTP share. */
@@ -225,7 +226,6 @@ function openPhone(parts: Parts, reports: CallReports, env: NodeJS.ProcessEnv) {
 
 function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | undefined): HttpServer {
   const { config, texts, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
-  const used = (id: string) => parts.openCalls.used(id);
   const service = new SpeechService(engines, encoders, texts, { continuity });
   const { settings } = encoders;
   const kept = { cache, routing: engines, settings, continuity, lexicon: texts.lexicon, frames };
@@ -251,11 +251,12 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
     relays: parts.relays,
+    joining: parts.joining,
     socketCalls: parts.socketCalls,
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,
-    phone: { calls: new ApplicationCalls({ ...parts, telephone, used }), sounds: workshop.sounds },
+    phone: { calls: new ApplicationCalls({ ...parts, telephone }), sounds: workshop.sounds },
     telephone: () => telephone?.health ?? {},
     health: () => healthOf(parts),
   });

@@ -1,17 +1,28 @@
 // Joins those who conduct calls: the agents of this server, applications of ConversationRelay, which it dials
-// or which attach to running calls, bots of Media Streams, and clients of OpenAI's Realtime API.
+// or which attach to running calls, bots of Media Streams, call programs, and clients of OpenAI's Realtime
+// API.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Agents, type AgentsParts } from '../agents/agents.js';
 import type { ChannelDialect } from '../call/call-handler.js';
 import { IncomingCalls } from '../call/incoming-calls.js';
 import { ServerEvents } from '../call/server-events.js';
 import { ListedCalls } from '../call/listed-calls.js';
+import { Crossing } from '../call/crossed-ports.js';
+import { type JoinSoundParts, joinSounds } from '../call/join-sounds.js';
+import { nativeJoiner } from '../call/joined-media.js';
+import { Joining } from '../call/joining.js';
 import { OpenCalls } from '../call/open-calls.js';
+import type { PhoneCalls } from '../call/phone-calls.js';
+import { RoomAgents } from '../call/room-agents.js';
+import { roomRecorder } from '../call/room-recorder.js';
 import { SoundCalls } from '../call/sound-calls.js';
 import type { Switchboard } from '../call/switchboard.js';
+import type { Recordings } from '../recording/recordings.js';
 import type { MediaPlane } from '../media/media-plane.js';
 import type { Log } from '../log.js';
 import type { Time } from '../time.js';
+import type { Programs } from '../ivr/programs.js';
+import { openPrograms, type OpenProgramsParts } from './open-programs.js';
 import { realtimeChannel } from './realtime/realtime-channel.js';
 import type { RealtimeSocketParts } from './realtime/realtime-socket.js';
 import { RelayAttachments } from './relay/relay-attachments.js';
@@ -25,18 +36,31 @@ import { mediaStreamOpener } from './streams/stream-connection.js';
 interface ConversationsParts {
   readonly config: {
     readonly agents: AgentsParts['config'];
+    readonly ivr: OpenProgramsParts['config'];
     readonly applications: { readonly incoming: { readonly decider: string | undefined } | undefined };
+    readonly voices: {
+      readonly toneCountry: JoinSoundParts['country'];
+      readonly maxUploadBytes: number;
+    };
   };
   readonly metrics: { readonly agents: AgentsParts['metrics']; readonly applications: ConnectionCounters };
-  readonly workshop: { readonly sounds: RelayParts['sounds'] };
+  readonly workshop: {
+    readonly sounds: RelayParts['sounds'] & OpenProgramsParts['sounds'];
+    readonly library: JoinSoundParts['library'];
+  };
   readonly plane: MediaPlane;
-  readonly switchboard: Pick<Switchboard, 'reserve' | 'check'>;
+  readonly switchboard: Pick<Switchboard, 'reserve' | 'check' | 'onceOpen'>;
+  /** Undefined: the server has no telephone. */
+  readonly telephone: () => PhoneCalls | undefined;
+  readonly recordings: Recordings | undefined;
   readonly callerTexts: AgentsParts['callerTexts'];
   readonly engines: RelayParts['routing'];
   readonly time: Time;
   readonly log: Log;
   /** Name of the API key that a call belongs to; undefined: to every key. */
   readonly ownerOf: (call: string) => string | undefined;
+  readonly keyOf: OpenProgramsParts['keyOf'];
+  readonly closing: OpenProgramsParts['closing'];
 }
 
 export interface Conversations {
@@ -48,13 +72,17 @@ export interface Conversations {
   /** The calls of `soundCalls`, as applications see them. */
   readonly listed: ListedCalls;
   readonly openCalls: OpenCalls;
+  readonly joining: Joining;
+  /** Conduct calls. */
+  readonly programs: Programs;
   /** Protocols of data channels. */
   readonly dialects: readonly ChannelDialect[];
   /** For the WebSockets that are calls themselves: Realtime, and ConversationRelay. */
   readonly socketCalls: RealtimeSocketParts & RelaySocketParts;
 }
 
-export function openConversations(parts: ConversationsParts): Conversations {
+/** Rejects with CONFIG_INVALID. */
+export async function openConversations(parts: ConversationsParts): Promise<Conversations> {
   const { config, metrics, workshop, engines: routing, plane, switchboard, callerTexts, time, log } = parts;
   const events = new ServerEvents(Date.now);
   const sources = { time, unixMs: Date.now, randomBytes };
@@ -65,7 +93,9 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const relayed = { ...shared, routing, sounds, connections };
   const counted = { config: config.agents, metrics: metrics.agents };
   const openers = { openRelay: relayOpener(relayed), openMediaStream: mediaStreamOpener(relayed) };
-  const handler = new Agents({ ...shared, ...counted, ...openers });
+  // An agent asks for them during calls, which there are none of before the parts below exist.
+  const warmTransfers = () => joining.warmTransfers;
+  const handler = new Agents({ ...shared, ...counted, ...openers, warmTransfers });
   const { decider } = config.applications.incoming ?? {};
   const incoming = new IncomingCalls({ events, decider, time, newId: randomUUID });
   const listed = new ListedCalls({ ...sources, callerTexts });
@@ -73,5 +103,20 @@ export function openConversations(parts: ConversationsParts): Conversations {
   const socketCalls = { ...relayed, agents: handler, handler, switchboard, soundCalls };
   const dialects = [realtimeChannel(socketCalls), relayChannel(socketCalls)];
   const relays = new RelayAttachments(relayed);
-  return { handler, relays, events, incoming, soundCalls, listed, openCalls, dialects, socketCalls };
+  const { recordings } = parts;
+  const recorderOf = recordings && roomRecorder({ recordings, events, time });
+  const crossing = new Crossing({ plane, randomBytes });
+  const joins = {
+    agents: new RoomAgents({ crossing, soundCalls, handler, log }),
+    joiner: nativeJoiner(plane),
+    sounds: joinSounds({ library: workshop.library, country: config.voices.toneCountry }),
+    recorderOf,
+  };
+  const joining = new Joining({ ...parts, ...sources, openCalls, events, ...joins });
+  const { library } = workshop;
+  const { maxUploadBytes: mostSoundBytes } = config.voices;
+  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes };
+  const programs = await openPrograms({ ...parts, ...shared, ...ofPrograms });
+  const calls = { soundCalls, listed, openCalls, joining, programs };
+  return { handler, relays, events, incoming, ...calls, dialects, socketCalls };
 }

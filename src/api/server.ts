@@ -72,6 +72,7 @@ export class HttpServer {
   readonly #sockets: Sockets;
   readonly #protocols: Protocols;
   readonly #listeners: Listeners;
+  readonly #keys: KeyRing;
   readonly #keyFile: KeyFile | undefined;
   readonly #endCalls: (() => Promise<unknown>) | undefined;
   #listening: Promise<string> | undefined;
@@ -81,6 +82,7 @@ export class HttpServer {
     const { maxReplies = MAX_REPLIES, stallMs = STALL_MS, time = systemTime } = options;
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, apiKeys, apiKeysFile, rateLimit = 0 } = options;
     const keys = new KeyRing({ keys: apiKeys, file: apiKeysFile !== undefined });
+    this.#keys = keys;
     if (apiKeysFile !== undefined) {
       this.#keyFile = new KeyFile(apiKeysFile, keys, options.log, options.watch);
     }
@@ -109,6 +111,11 @@ export class HttpServer {
     addSocketRoutes(this.#app, dialects);
     this.#sockets.attach(protocols.http1);
     this.#listeners = new Listeners(this.#listenerOptions(options, protocols));
+  }
+
+  /** See KeyRing. */
+  keyOf(name: string): ReturnType<KeyRing['keyOf']> {
+    return this.#keys.keyOf(name);
   }
 
   /** Emits `upgrade` for WebSockets of every listener. */

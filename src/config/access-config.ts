@@ -21,7 +21,7 @@ export interface AccessConfig {
   readonly maxSockets: number;
 }
 
-interface ApiKey {
+export interface ApiKey {
   /** Undefined if the key has no name. */
   readonly name: string | undefined;
   readonly key: string;

@@ -92,6 +92,8 @@ const FILLER_SECONDS = 3;
 const MOST_FAILURES = 3;
 const TOOL_SECONDS = 10;
 const MOST_EARLY_MS = 5000;
+/** The wait after a pause was found. A recogniser that is quick has told the text of the pause by then. */
+const DEFAULT_EARLY_START_MS = 20;
 const MOST_AGENTS = 1000;
 const MOST_TOOLS = 64;
 const MOST_PROMPT = 32_000; // characters
@@ -100,7 +102,13 @@ const MOST_FILE_BYTES = 1024 * 1024;
 /** Function names of OpenAI's chat endpoint. */
 const TOOL_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 const AGENT_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
-const BUILT_IN_TOOLS = ['hang_up', 'transfer_call', 'send_digits', 'collect_digits'] as const;
+const BUILT_IN_TOOLS = [
+  'hang_up',
+  'transfer_call',
+  'warm_transfer',
+  'send_digits',
+  'collect_digits',
+] as const;
 
 const FIELDS = {
   file: ['agents', 'default'],
@@ -177,7 +185,7 @@ function readOwn(read: ConfigReader<Variable>): AgentConfig | undefined {
     model: 'AGENT_LLM_MODEL',
     options: 'AGENT_LLM_OPTIONS',
   });
-  const earlyStartMs = read.integer('AGENT_EARLY_START_MS', 0, 0, MOST_EARLY_MS);
+  const earlyStartMs = read.integer('AGENT_EARLY_START_MS', DEFAULT_EARLY_START_MS, 0, MOST_EARLY_MS);
   const lone = OWN_VARIABLES.find((name) => read.raw(name) !== undefined);
   if (model === undefined) {
     if (lone !== undefined) read.problem(lone, 'has no effect without AGENT_LLM_URL');
@@ -332,7 +340,10 @@ class AgentsFile {
       failure: this.#phrase(value, 'failure', at) ?? DEFAULTS.failure,
       mostFailures: this.#read.integer(value, 'mostFailures', at, 1, 100) ?? DEFAULTS.mostFailures,
       idle: readIdle(this.#read, value, at, own?.idle),
-      earlyStartMs: this.#read.integer(value, 'earlyStartMs', at, 0, MOST_EARLY_MS) ?? own?.earlyStartMs ?? 0,
+      earlyStartMs:
+        this.#read.integer(value, 'earlyStartMs', at, 0, MOST_EARLY_MS) ??
+        own?.earlyStartMs ??
+        DEFAULT_EARLY_START_MS,
     };
   }
 

@@ -9,6 +9,7 @@ import { type ApplicationsConfig, readApplications } from './applications-config
 import { type AudioSocketConfig, readAudioSocketConfig } from './audio-socket-config.js';
 import { ConfigReader, type Environment, noticesOf } from './environment.js';
 import { type HearingConfig, readHearingConfig } from './hearing-config.js';
+import { type IvrConfig, readIvrConfig } from './ivr-config.js';
 import { LINUX, type MachineFiles, type ModelConfig, modelNotice, readModelConfig } from './model-config.js';
 import { checkNotMoonshine, unheardLanguages, unheardNotice } from './moonshine-config.js';
 import { type NamedRelays, readNamedRelays } from './named-relay.js';
@@ -49,6 +50,7 @@ export interface Config {
   /** Applications of ConversationRelay that requests may name for one call. */
   readonly namedRelays: NamedRelays;
   readonly applications: ApplicationsConfig;
+  readonly ivr: IvrConfig;
   /** Undefined: no calls come over AudioSocket. */
   readonly audioSocket: AudioSocketConfig | undefined;
   readonly sip: SipConfig;
@@ -173,6 +175,7 @@ export function readConfig(
     agents,
     namedRelays: readNamedRelays(read),
     applications: readApplications(read),
+    ivr: readIvrConfig(read),
     audioSocket: readAudioSocketConfig(read, agents, access),
     sip: readSip(read, access),
     phoneMedia: readPhoneMedia(read),

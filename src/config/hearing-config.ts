@@ -40,6 +40,8 @@ export interface HearingSettings {
   readonly sensitivity: Sensitivity;
   /** Requires longer speech for an interruption, so that "mhm" and "yes" do not interrupt. */
   readonly ignoreBackchannel: boolean;
+  /** A voice much weaker than the caller's does not interrupt: it is somebody else behind the caller. */
+  readonly ignoreDistant: boolean;
   /** Longest pause of the voice while it is undecided whether a sound is speech. */
   readonly resumeMs: number;
   /** Turns end by order only: no silence and no length ends them, and speech interrupts nothing. */
@@ -77,6 +79,7 @@ export function readHearingConfig(read: ConfigReader<Variable>, env: Environment
     noInputMs: 0,
     sensitivity: read.choice('VAD_SENSITIVITY', SENSITIVITIES, 'high'),
     ignoreBackchannel: read.flag('BARGE_IN_IGNORE_BACKCHANNEL', true),
+    ignoreDistant: read.flag('BARGE_IN_IGNORE_DISTANT', true),
     resumeMs: ms('BARGE_IN_RESUME_MS', 'resumeMs', 2000),
     endedByHand: false,
   };

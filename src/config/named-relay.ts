@@ -5,18 +5,11 @@
 //
 // A request names no variables of the environment: one token of the server, RELAY_AUTH_TOKEN, signs the
 // handshakes with all of these applications.
+import { type AllowedHost, allowsHost, readAllowedHosts } from './allowed-hosts.js';
 import type { ConfigReader } from './environment.js';
 import { type FieldReader, isFields } from './fields.js';
 import { isLocalHost, RELAY_ATTRIBUTES, readRelay, type RelayConfig } from './relay-config.js';
 import type { Variable } from './variables.js';
-
-interface AllowedHost {
-  /** Lower case, as in URLs: a name, an address, or the part of names that follows `*`: `.example.com`. */
-  readonly host: string;
-  readonly isWildcard: boolean;
-  /** Undefined: the default port of the scheme. */
-  readonly port: number | undefined;
-}
 
 /** The applications that requests may name. */
 export interface NamedRelays {
@@ -28,54 +21,18 @@ export interface NamedRelays {
 
 export const NO_NAMED_RELAYS: NamedRelays = { hosts: [], authToken: undefined };
 
-const MOST_HOSTS = 1000;
 const LEAST_TOKEN = 16; // characters, as of other secrets
 const MOST_PARAMETERS = 8192; // characters of their names and texts together
 const FIELDS: readonly string[] = ['url', 'action', ...RELAY_ATTRIBUTES];
-const DEFAULT_PORTS: Readonly<Record<string, number>> = {
-  'ws:': 80,
-  'wss:': 443,
-  'http:': 80,
-  'https:': 443,
-};
-/** `*.` and a name of at least two labels: `*.com` would allow half of the Internet. */
-const WILDCARD = /^\*(?:\.[\w-]{1,63}){2,}$/;
 
 export function readNamedRelays(read: ConfigReader<Variable>): NamedRelays {
-  const kind = 'host names or addresses, each with a port or without one, such as bot.example.com:8443';
-  const items = read.listOf('RELAY_ALLOWED_HOSTS', kind, (item) => hostIn(item) !== undefined);
-  if (items.length > MOST_HOSTS) read.problem('RELAY_ALLOWED_HOSTS', `must have at most ${MOST_HOSTS} hosts`);
+  const hosts = readAllowedHosts(read, 'RELAY_ALLOWED_HOSTS');
   const authToken = read.raw('RELAY_AUTH_TOKEN');
   if (authToken !== undefined && authToken.length < LEAST_TOKEN)
     read.problem('RELAY_AUTH_TOKEN', `must have at least ${LEAST_TOKEN} characters`);
-  if (authToken !== undefined && items.length === 0)
+  if (authToken !== undefined && hosts.length === 0)
     read.problem('RELAY_AUTH_TOKEN', 'has no effect without RELAY_ALLOWED_HOSTS');
-  return { hosts: items.flatMap((item) => hostIn(item) ?? []), authToken };
-}
-
-/** Undefined for what is no host. */
-function hostIn(item: string): AllowedHost | undefined {
-  const [, name = '', digits] = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(item) ?? [];
-  const port = digits === undefined ? undefined : Number(digits);
-  if (port !== undefined && (port < 1 || port > 65_535)) return undefined;
-  if (WILDCARD.test(name)) {
-    const host = name.slice(1).toLowerCase();
-    // The last label of an address is a number, and addresses have no subdomains.
-    return /\.\d+$/.test(host) ? undefined : { host, isWildcard: true, port };
-  }
-  if (!/^(?:\[[\da-f:.]+\]|[\w.-]{1,253})$/i.test(name) || !URL.canParse(`wss://${name}`)) return undefined;
-  // The parser writes an address in the one form in which it also writes those of requests.
-  return { host: new URL(`wss://${name}`).hostname, isWildcard: false, port };
-}
-
-/** True if this server may dial the URL. An item without a port allows the default port of the scheme. */
-function allows(hosts: readonly AllowedHost[], { hostname, port, protocol }: URL): boolean {
-  const dialled = port === '' ? DEFAULT_PORTS[protocol] : Number(port);
-  return hosts.some(
-    (allowed) =>
-      (allowed.isWildcard ? hostname.endsWith(allowed.host) : hostname === allowed.host) &&
-      (allowed.port ?? DEFAULT_PORTS[protocol]) === dialled,
-  );
+  return { hosts, authToken };
 }
 
 /**
@@ -119,7 +76,7 @@ function knownFields(read: FieldReader, value: unknown, at: string): Record<stri
 
 function checkHost(read: FieldReader, at: string, url: string, hosts: readonly AllowedHost[]): void {
   const parsed = new URL(url);
-  if (allows(hosts, parsed)) return;
+  if (allowsHost(hosts, parsed)) return;
   const host = parsed.host.slice(0, 100);
   read.problem(
     at,

@@ -101,6 +101,9 @@ export function readRecognitionConfig(read: Reader, env: Environment): Recogniti
   };
 }
 
+/** Fetches a recogniser, a voice and a model for the ends of turns, for English. */
+export const EARS_COMMAND = 'npm run parley -- pull light';
+
 type Chosen = Pick<RecognitionConfig, 'recogniser' | 'moonshine' | 'remote'>;
 
 /** Only the chosen one is defined. */

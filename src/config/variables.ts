@@ -233,7 +233,7 @@ export const SECTIONS = {
     },
     AGENT_EARLY_START_MS: {
       meaning:
-        'milliseconds of silence after which the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
+        'milliseconds from a pause, which is found after 160 ms of silence, until the model is asked although the turn may go on; the answer is thrown away if it does, and costs its tokens; 0 asks when the turn is over',
     },
     AGENTS_FILE: {
       meaning: 'JSON file of more agents, with transfers, functions and phrases of each; read at the start',
@@ -363,6 +363,15 @@ export const SECTIONS = {
         'calls of one key or address that may be in set-up (SIP: until the ACK, or media from the caller); 0 means a quarter of MAX_CALLS, but at least 4',
     },
     SETUP_TIMEOUT: { meaning: 'seconds within which a browser call must be connected' },
+    SOUNDS_DIR: {
+      meaning:
+        'folder of the sounds that calls play by file name: WAV, MP3, FLAC, Ogg Opus or WebM Opus, at most 10 minutes and 64 MiB each',
+      default: 'none',
+    },
+    TONE_COUNTRY: {
+      meaning:
+        'country (ISO 3166-1) whose ring-back, busy and reorder tones callers hear, and which are known in the sound of far ends',
+    },
     DRAIN_TIMEOUT: {
       meaning:
         'seconds that calls get to end by themselves after SIGTERM; the server accepts no new calls meanwhile',
@@ -444,7 +453,10 @@ export const SECTIONS = {
       meaning: 'how little sound counts as speech, for calls that do not state it',
     },
     TURN_SILENCE_MS: { meaning: 'milliseconds of silence that end the turn of a caller' },
-    TURN_MIN_SILENCE_MS: { meaning: 'milliseconds of silence that suffice where the sentence is complete' },
+    TURN_MIN_SILENCE_MS: {
+      meaning:
+        'milliseconds of silence that suffice where the sentence is complete; two thirds of them if the turn model is sure as well',
+    },
     TURN_MAX_SILENCE_MS: { meaning: 'milliseconds of silence that suffice where the sentence is not' },
     TURN_MIN_SPEECH_MS: {
       meaning: 'milliseconds of speech that a turn, or an interruption of the voice, must have',
@@ -454,8 +466,33 @@ export const SECTIONS = {
       meaning:
         '1 goes on speaking after words of the caller such as "mhm", and after a short sound without words; 0 stops at any speech',
     },
+    BARGE_IN_IGNORE_DISTANT: {
+      meaning:
+        "1 goes on speaking over a voice 10 dB weaker than the caller's, such as a television; 0 stops at any voice",
+    },
     BARGE_IN_RESUME_MS: {
       meaning: 'milliseconds after which the paused voice goes on if the sound of the caller was no speech',
+    },
+  },
+  'Call programs': {
+    IVR_FILE: {
+      meaning: 'JSON file of call programs; read again when it changes',
+      default: 'none',
+    },
+    TWIML_URL: {
+      meaning:
+        'http(s) address of the TwiML document that conducts incoming telephone calls which neither CALL_INCOMING_URL nor a rule of SIP_ROUTES decides; its host needs no entry in IVR_ALLOWED_HOSTS',
+      default: 'none',
+    },
+    TWIML_AUTH_TOKEN: {
+      meaning: 'secret that signs the requests of calls that belong to no API key',
+      default: 'none',
+      values: '16 characters or more',
+    },
+    IVR_ALLOWED_HOSTS: {
+      meaning:
+        'comma-separated hosts from which TwiML documents and their sounds are fetched, and which receive their callbacks; host, host:port or *.domain',
+      default: 'this machine only',
     },
   },
   ...TELEPHONE_SECTIONS,

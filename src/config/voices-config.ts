@@ -1,5 +1,5 @@
 // Reads the variables of voices: the default one, those that are stored, samples in requests, and the names
-// of voices by the voice ids of ElevenLabs' clients.
+// of voices by the voice ids of ElevenLabs' clients. Also those of sounds and tones that calls hear.
 import { readFileSync, statSync } from 'node:fs';
 import type { ConfigReader } from './environment.js';
 import type { Variable } from './variables.js';
@@ -16,11 +16,22 @@ export interface VoicesConfig {
   readonly voiceCacheMax: number;
   /** Bytes of the sounds that are played unchanged and kept in memory. */
   readonly soundCacheBytes: number;
+  /** Folder of the sounds that calls play by name; undefined: there are none. */
+  readonly soundsDir: string | undefined;
+  /** The country whose tones callers hear, and whose tones are known in the sound of far ends. */
+  readonly toneCountry: ToneCountry;
   /** True allows samples and sounds by URL. */
   readonly referenceUrls: boolean;
   /** Bytes of one sample. */
   readonly maxUploadBytes: number;
 }
+
+/** ISO 3166-1 codes of src/audio/country-tones.ts. */
+// prettier-ignore
+export const TONE_COUNTRIES = [
+  'AT', 'AU', 'BR', 'CA', 'CH', 'CN', 'DE', 'ES', 'FR', 'GB', 'IN', 'IT', 'JP', 'KR', 'MX', 'NL', 'PT', 'RU', 'US',
+] as const;
+export type ToneCountry = (typeof TONE_COUNTRIES)[number];
 
 type Reader = ConfigReader<Variable>;
 
@@ -36,6 +47,8 @@ export function readVoices(read: Reader): VoicesConfig {
     voicesDir: read.raw('VOICES_DIR') ?? 'voices',
     voiceCacheMax: read.integer('VOICE_CACHE_MAX', 32, 0, 100_000),
     soundCacheBytes: read.integer('SOUND_CACHE_BYTES', 32 * 1024 * 1024, 0, 2 ** 40),
+    soundsDir: read.raw('SOUNDS_DIR'),
+    toneCountry: read.choice('TONE_COUNTRY', TONE_COUNTRIES, 'US'),
     referenceUrls: read.flag('REFERENCE_URLS'),
     maxUploadBytes: read.integer('MAX_UPLOAD_BYTES', 10 * 1024 * 1024, 1024, 2 ** 30),
   };

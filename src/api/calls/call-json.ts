@@ -1,8 +1,10 @@
 // Turns telephone calls and their events into the JSON of answers, server-sent events and socket messages.
 // Times are Unix seconds with milliseconds. Undefined fields are left out.
-import type { AgentEvent, CallEvent } from '../../call/call-events.js';
-import type { PhoneCallEvent, PhoneCallView, PressedDigit } from '../../call/phone-calls.js';
+import { ANSWER_TONES, ANSWERED_BY } from '../../call/answer-detector.js';
+import type { PhoneCallAnswer, PhoneCallEvent, PhoneCallView, PressedDigit } from '../../call/phone-calls.js';
+import type { AgentEvent, CallEvent, JoinEvent } from '../../call/call-events.js';
 import { ParleyError } from '../../errors.js';
+import type { RecordingEvent } from '../../recording/call-recording.js';
 import { stated } from '../../stated.js';
 import { errorReply } from '../http/error-reply.js';
 import { fieldsJson, type JsonField } from '../http/json-fields.js';
@@ -41,6 +43,17 @@ const END = object(
   ['status', 'cause', 'detail'],
 );
 
+const ANSWER = object(
+  {
+    by: { type: 'string', enum: ANSWERED_BY },
+    ms: { ...INTEGER, description: 'since the answer; of an early result, since the far end could be heard' },
+    basis: { type: 'string', enum: ['speech', 'words', 'tone', 'time'], description: 'what decided' },
+    tone: { type: 'string', enum: ANSWER_TONES, description: 'the tone that decided' },
+    early: { type: 'boolean', description: 'true before the answer; absent after it' },
+  },
+  ['tone', 'early'],
+);
+
 const DIGITS = listOf(object({ digit: STRING, duration_ms: NUMBER, at: AT }, ['duration_ms']));
 
 /** Clients see these fields of a call. A field of the view that is missing here does not compile. */
@@ -48,7 +61,7 @@ const VIEW_FIELDS: { readonly [Name in keyof Omit<PhoneCallView, 'owner'>]-?: Vi
   id: ['id', STRING],
   protocol: [
     'protocol?',
-    { type: 'string', enum: ['audiosocket', 'websocket'], description: 'absent in a call by SIP' },
+    { type: 'string', enum: ['audiosocket', 'websocket', 'room'], description: 'absent in a call by SIP' },
   ],
   direction: ['direction', { type: 'string', enum: ['inbound', 'outbound'] }],
   state: ['state', { type: 'string', enum: ['dialling', 'ringing', 'connected', 'held', 'ended'] }],
@@ -73,6 +86,11 @@ const VIEW_FIELDS: { readonly [Name in keyof Omit<PhoneCallView, 'owner'>]-?: Vi
   answeredAt: ['answered_at?', AT, seconds],
   endedAt: ['ended_at?', AT, seconds],
   end: ['end?', END],
+  answer: [
+    'answer?',
+    { ...ANSWER, description: 'the latest result of `detect`; absent where nothing was detected' },
+    answerJson,
+  ],
   recordings: [
     'recordings?',
     {
@@ -157,24 +175,48 @@ function speechForm(call: string, event: CallEvent) {
     case 'agent.failed':
       return { type, ...agentForm(call, event) };
     case 'no_input':
+    case 'call.held':
+    case 'call.resumed':
       return { type };
+    case 'answer.detected':
+      return { type, ...answerJson(event) };
+    case 'bridge.started':
+    case 'bridge.ended':
+    case 'room.joined':
+    case 'room.left':
+    case 'room.speaking':
+    case 'queue.joined':
+    case 'queue.position':
+    case 'queue.left':
+    case 'supervise.started':
+    case 'supervise.ended':
+    case 'warm_transfer.started':
+    case 'warm_transfer.answered':
+    case 'warm_transfer.connected':
+    case 'warm_transfer.failed':
+      return { type, ...joinForm(event) };
     case 'recording.started':
-      return { type, name: event.name, format: event.format };
     case 'recording.paused':
     case 'recording.resumed':
-      return { type, name: event.name };
     case 'recording.stopped':
-      return { type, name: event.name, ...recordingEnd(event) };
     case 'recording.failed':
-      return { type, name: event.name, ...recordingEnd(event), error: errorForm(call, event.error) };
+      return { type, ...recordingForm(call, event) };
+    case 'program.verb':
+    case 'program.warning':
+    case 'program.failed':
+      return event;
     default:
       return { type, utterance: event.utterance, ...utteranceForm(call, event) };
   }
 }
 
+function answerJson({ by, ms, basis, tone, early }: PhoneCallAnswer) {
+  return { by, ms, basis, tone, early };
+}
+
 function turnForm(event: Extract<CallEvent, { readonly type: 'turn.ended' }>) {
-  const { speechMs, silenceMs, reason, text, language } = event;
-  return { speech_ms: speechMs, silence_ms: silenceMs, reason, text, language };
+  const { speechMs, silenceMs, reason, isDistant, text, language } = event;
+  return { speech_ms: speechMs, silence_ms: silenceMs, reason, is_distant: isDistant, text, language };
 }
 
 function agentForm(call: string, event: AgentEvent) {
@@ -220,6 +262,53 @@ function utteranceForm(call: string, event: Extract<CallEvent, { readonly uttera
       return {};
     case 'utterance.failed':
       return { text: event.text, error: errorForm(call, event.error) };
+  }
+}
+
+/** Events of calls that are joined to others. */
+export function joinForm(event: JoinEvent) {
+  switch (event.type) {
+    case 'bridge.started':
+      return { other: event.other };
+    case 'bridge.ended':
+      return { other: event.other, reason: event.reason };
+    case 'room.joined':
+      return { room: event.room, members: event.members };
+    case 'room.left':
+      return { room: event.room, reason: event.reason };
+    case 'room.speaking':
+      return { room: event.room, speaking: event.speaking };
+    case 'queue.joined':
+    case 'queue.position':
+      return { queue: event.queue, position: event.position };
+    case 'queue.left':
+      return { queue: event.queue, reason: event.reason, waited_ms: event.waitedMs };
+    case 'supervise.started':
+      return { other: event.other, mode: event.mode };
+    case 'warm_transfer.started':
+    case 'warm_transfer.connected':
+      return { other: event.other };
+    case 'warm_transfer.answered':
+      return { other: event.other, by: event.by };
+    case 'supervise.ended':
+      return { other: event.other, reason: event.reason };
+    case 'warm_transfer.failed':
+      return { other: event.other, reason: event.reason, by: event.by };
+  }
+}
+
+/** Events of recordings, of a call or a room of this name. */
+export function recordingForm(of: string, event: RecordingEvent) {
+  switch (event.type) {
+    case 'recording.started':
+      return { name: event.name, format: event.format };
+    case 'recording.paused':
+    case 'recording.resumed':
+      return { name: event.name };
+    case 'recording.stopped':
+      return { name: event.name, ...recordingEnd(event) };
+    case 'recording.failed':
+      return { name: event.name, ...recordingEnd(event), error: errorForm(of, event.error) };
   }
 }
 

@@ -56,17 +56,18 @@ const REASON: JsonSchema = {
   enum: ['stopped', 'call-ended', 'too-long', 'too-large', 'disk-full', 'failed'],
 };
 
+/** The fields of a recording in progress, or of the last one. */
+export const RECORDING_VIEW: Readonly<Record<string, JsonSchema>> = {
+  name: NAME,
+  format: FORMAT,
+  state: { type: 'string', enum: ['recording', 'paused', 'stopping', 'stopped'] },
+  started_at: AT,
+  ...SIZE,
+  reason: REASON,
+};
+
 const CALL_RECORDING = object(
-  {
-    object: { type: 'string', enum: ['call.recording'] },
-    call: STRING,
-    name: NAME,
-    format: FORMAT,
-    state: { type: 'string', enum: ['recording', 'paused', 'stopping', 'stopped'] },
-    started_at: AT,
-    ...SIZE,
-    reason: REASON,
-  },
+  { object: { type: 'string', enum: ['call.recording'] }, call: STRING, ...RECORDING_VIEW },
   ['reason'],
 );
 
@@ -95,26 +96,28 @@ const REFUSALS: Readonly<Record<number, Answer>> = {
   501: { description: 'this server records no calls; the message names the variable that changes it' },
 };
 
+export const RECORDING_BODY: JsonSchema = object(
+  {
+    action: { type: 'string', enum: ACTIONS },
+    format: { ...FORMAT, description: 'of `start`; RECORDING_FORMAT where absent' },
+    announce: {
+      type: 'string',
+      minLength: 1,
+      maxLength: MOST_ANNOUNCEMENT,
+      default: 'none',
+      description: 'of `start`: `none`, `beep`, or a text that is spoken in the call first',
+    },
+  },
+  ['format', 'announce'],
+);
+
 const ACTION_SCHEMA: RouteSchema = {
   summary: 'Record a call: start, pause, resume, stop',
   description:
     'Two channels: left the caller, right this server. `start` answers when the announcement was played and the file is there, `stop` when the file is complete. While it is paused, silence is recorded.',
   tags: TAG,
   params: object({ id: STRING }),
-  body: object(
-    {
-      action: { type: 'string', enum: ACTIONS },
-      format: { ...FORMAT, description: 'of `start`; RECORDING_FORMAT where absent' },
-      announce: {
-        type: 'string',
-        minLength: 1,
-        maxLength: MOST_ANNOUNCEMENT,
-        default: 'none',
-        description: 'of `start`: `none`, `beep`, or a text that is spoken in the call first',
-      },
-    },
-    ['format', 'announce'],
-  ),
+  body: RECORDING_BODY,
   response: {
     200: jsonAnswer('the recording, after `pause`, `resume` or `stop`', CALL_RECORDING),
     201: jsonAnswer('the recording has begun', CALL_RECORDING),
@@ -183,13 +186,15 @@ const DELETE_SCHEMA: RouteSchema = {
   response: { 204: NO_BODY, ...ONE_RECORDING },
 };
 
+export interface RecordingAction {
+  action: (typeof ACTIONS)[number];
+  format?: RecordingFormat | null;
+  announce?: string | null;
+}
+
 interface Acting {
   Params: { id: string };
-  Body: {
-    action: (typeof ACTIONS)[number];
-    format?: RecordingFormat | null;
-    announce?: string | null;
-  };
+  Body: RecordingAction;
 }
 
 interface Listing {
@@ -216,8 +221,10 @@ export async function addRecordingRoutes(
     const { body, params, key } = request;
     const recording = used.recorder.recordingOf(params.id, key);
     if (recording === undefined) throw new ParleyError('NOT_FOUND', 'there is no call of this id');
-    const view = await act(recording, body);
-    return reply.code(body.action === 'start' ? 201 : 200).send(viewJson(view));
+    const view = await runRecording(recording, body);
+    return reply
+      .code(body.action === 'start' ? 201 : 200)
+      .send({ object: 'call.recording', call: view.call, ...recordingViewJson(view) });
   });
   app.get<Listing>('/v1/recordings', { schema: LIST_SCHEMA }, async ({ query, key }) => {
     const { limit = DEFAULT_LISTED, call, before } = query;
@@ -246,9 +253,9 @@ const OFF: RecordingParts = {
   recorder: { recordingOf: () => undefined },
 };
 
-async function act(
+export async function runRecording(
   recording: CallRecorder,
-  { action, format, announce }: Acting['Body'],
+  { action, format, announce }: RecordingAction,
 ): Promise<RecordingView> {
   switch (action) {
     case 'start':
@@ -300,9 +307,18 @@ function unknownRecording(): ParleyError {
   return new ParleyError('NOT_FOUND', 'there is no recording of this name');
 }
 
-function viewJson({ call, name, format, state, startedMs, durationMs, bytes, reason }: RecordingView) {
+/** The recording without what it is of. */
+export function recordingViewJson({
+  name,
+  format,
+  state,
+  startedMs,
+  durationMs,
+  bytes,
+  reason,
+}: RecordingView) {
   const size = { started_at: startedMs / 1000, duration_ms: Math.round(durationMs), bytes };
-  return { object: 'call.recording', call, name, format, state, ...size, reason };
+  return { name, format, state, ...size, reason };
 }
 
 function recordingJson(recording: StoredRecording) {

@@ -6,8 +6,9 @@ import type { ServerEvent, ServerEvents } from '../../call/server-events.js';
 import { ParleyError } from '../../errors.js';
 import { stated } from '../../stated.js';
 import { INTEGER, object, type RouteSchema, STRING, TAGS } from '../http/json-schema.js';
-import { knownCallJson } from './call-json.js';
+import { joinForm, knownCallJson, recordingForm } from './call-json.js';
 import type { EventReplies } from './event-replies.js';
+import { PROGRAM_FIELD, TWIML_FIELD } from './program-field.js';
 import { RELAY_FIELD } from './relay-field.js';
 
 export interface FollowParts {
@@ -34,7 +35,7 @@ const EVENTS_SCHEMA: RouteSchema = {
   summary: 'The events of all calls of this key, as server-sent events',
   description:
     '`call.incoming`: a telephone call waits for a decision, for `decide_within` seconds; `call_id` is its id from its answer on. `call.started` and ' +
-    '`call.ended`, with the reason, are told of calls by telephone, browser, AudioSocket and WebSocket. A client begins with what happens ' +
+    '`call.ended`, with the reason, are told of calls by telephone, browser, AudioSocket and WebSocket, and so is what joins and parts them. `recording.started`, `.paused`, `.resumed`, `.stopped` and `.failed` with `room` are those of rooms. A client begins with what happens ' +
     'from now on; with `after`, or Last-Event-ID, it gets what it has missed, as far as it is kept.',
   tags: [TAGS.calls],
   querystring: {
@@ -70,8 +71,13 @@ const ACCEPT_SCHEMA: RouteSchema = {
     properties: {
       agent: { ...STRING, description: 'name of an agent, or of an application' },
       relay: RELAY_FIELD,
+      twiml: TWIML_FIELD,
+      program: PROGRAM_FIELD,
       say: { type: 'object', description: '`text`, `voice`, `language`, `interruptible`, `after`' },
       wait: { type: 'object', description: 'the call is answered, and an application speaks in it' },
+      bridge: { type: 'object', description: 'the call is joined with one that is placed' },
+      room: { type: 'object', description: 'the call joins a room' },
+      queue: { type: 'object', description: 'the call waits in a queue' },
       reject: { type: 'object', description: '`status`, `cause`, `text`, `announcement`' },
       listen: { description: 'the caller is heard: true, or settings' },
       record: { description: 'the call is recorded: true, or settings' },
@@ -146,5 +152,13 @@ function eventJson(event: ServerEvent): object {
       const call = knownCallJson(stated({ id: event.call, callId, route }));
       return { call_id: event.call, call, reason: event.reason };
     }
+    case 'recording.started':
+    case 'recording.paused':
+    case 'recording.resumed':
+    case 'recording.stopped':
+    case 'recording.failed':
+      return { room: event.room, ...recordingForm(event.room, event.recording) };
+    default:
+      return { call_id: event.call, ...joinForm(event.event) };
   }
 }

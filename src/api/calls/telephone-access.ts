@@ -29,7 +29,7 @@ import {
   type PlayRequest,
   readDigits,
   readListen,
-  readPlayBody,
+  readPlayMessage,
   readSpeech,
   readTransfer,
   type SpeechFields,
@@ -43,6 +43,8 @@ export interface SoundReader {
    * TOO_LARGE, QUEUE_FULL or ABORTED, naming the field.
    */
   read(source: string | Uint8Array, field: string, signal: AbortSignal): Promise<PlayedSound>;
+  /** A file of SOUNDS_DIR. Rejects likewise, but not with ABORTED. */
+  named(name: string, field: string): Promise<PlayedSound>;
 }
 
 /** The parts of the telephone that HTTP needs. */
@@ -84,6 +86,11 @@ export class TelephoneAccess {
   /** Throws TELEPHONE_OFF if no call can be placed. */
   checkPlacing(): void {
     if (this.#parts === undefined || this.#parts.calls.canPlace === false) throw telephoneOff();
+  }
+
+  /** Undefined: the server has no calls. */
+  get sounds(): SoundReader | undefined {
+    return this.#parts?.sounds;
   }
 
   /** The telephone for the API key of this name; undefined allows every call. Throws TELEPHONE_OFF. */
@@ -139,13 +146,14 @@ export class ClientTelephone {
   /** Plays a sound in the call, like `run`. */
   async play(
     id: string,
-    { source, field, times, interruptible }: PlayRequest,
+    { source, name, field, times, interruptible }: PlayRequest,
     signal: AbortSignal,
   ): Promise<object> {
     const { calls, sounds } = this.#parts;
     try {
       calls.get(id); // throws NOT_FOUND before anything is decoded
-      const sound = await sounds.read(source, field, signal);
+      const named = name === undefined ? undefined : await sounds.named(name, field);
+      const sound = named ?? (await sounds.read(source, field, signal));
       const played: PlayedSound = { ...sound, ...stated({ times }) };
       return utteranceJson(id, calls.play(id, played, interruptible).utterance);
     } catch (error) {
@@ -159,7 +167,7 @@ export class ClientTelephone {
       case 'say':
         return utteranceJson(id, calls.say(id, readSpeech(body as SpeechFields)).utterance);
       case 'play':
-        return this.play(id, readPlayBody(body as PlayBody), signal);
+        return this.play(id, readPlayMessage(body as PlayBody), signal);
       case 'listen': {
         const settings = readListen(body as ListenBody);
         calls.listen(id, settings);

@@ -1,7 +1,15 @@
 // Defines the requests of telephone calls, over HTTP and over their sockets: the JSON schema, the type and
 // the reader of each body. The readers check what fields mean together; the schemas have checked each field
 // before.
-import type { CallText, DigitsRequest, PhoneCallRequest, TransferRequest } from '../../call/phone-calls.js';
+import { type Country, TONE_COUNTRIES } from '../../audio/country-tones.js';
+import { ANSWER_BOUNDS } from '../../call/answer-detector.js';
+import type {
+  AnswerRequest,
+  CallText,
+  DigitsRequest,
+  PhoneCallRequest,
+  TransferRequest,
+} from '../../call/phone-calls.js';
 import { INTERRUPTIBLE, type Interruptible } from '../../call/utterance.js';
 import { HEARING_BOUNDS, type HearingSettings, SENSITIVITIES } from '../../config/hearing-config.js';
 import type { NamedRelays } from '../../config/named-relay.js';
@@ -19,6 +27,7 @@ import {
   VOICE_FIELD,
 } from '../speech/speech-schema.js';
 import { stated } from '../../stated.js';
+import { PROGRAM_FIELD, type ProgramFields, readProgramFields, TWIML_FIELD } from './program-field.js';
 import { readRelayField, RELAY_FIELD } from './relay-field.js';
 
 export interface SpeechFields {
@@ -30,7 +39,18 @@ export interface SpeechFields {
   readonly interruptible?: Interruptible;
 }
 
-export interface PlaceBody {
+export interface DetectFields {
+  readonly speech_threshold_ms?: number;
+  readonly speech_end_threshold_ms?: number;
+  readonly silence_timeout_ms?: number;
+  /** Seconds. */
+  readonly timeout?: number;
+  readonly language?: string;
+  readonly country?: Country;
+  readonly screening?: Omit<SpeechFields, 'interruptible'>;
+}
+
+export interface PlaceBody extends ProgramFields {
   readonly to: string;
   readonly from?: string;
   readonly display_name?: string;
@@ -41,6 +61,7 @@ export interface PlaceBody {
   readonly headers?: Readonly<Record<string, string>>;
   readonly ring_timeout?: number;
   readonly codecs?: NonNullable<PhoneCallRequest['codecs']>;
+  readonly detect?: DetectFields;
   readonly idempotency?: string;
 }
 
@@ -48,13 +69,15 @@ export interface DtmfBody {
   readonly digits: string;
   readonly duration_ms?: number;
   readonly pause_ms?: number;
-  readonly by?: 'rtp' | 'info';
+  readonly by?: 'rtp' | 'info' | 'audio';
 }
 
 /** The sound of a request. */
 export interface PlayRequest {
-  /** An audio file, or a URL of one. */
+  /** An audio file, or a URL of one; empty with a name. */
   readonly source: string | Uint8Array;
+  /** File of SOUNDS_DIR. */
+  readonly name?: string | undefined;
   /** The field of the request that has the sound, for errors. */
   readonly field: string;
   readonly times?: number | undefined;
@@ -63,6 +86,7 @@ export interface PlayRequest {
 
 export interface PlayBody {
   readonly audio?: string;
+  readonly file?: string;
   readonly url?: string;
   readonly times?: number;
   readonly interruptible?: Interruptible;
@@ -79,8 +103,12 @@ export interface ListenBody {
   readonly resume_ms?: number;
   readonly sensitivity?: HearingSettings['sensitivity'];
   readonly ignore_backchannel?: boolean;
+  readonly ignore_distant?: boolean;
 }
 
+/** The fields that name who or what talks in a call. */
+const TALKERS = ['say', 'agent', 'relay', 'twiml', 'program'] as const;
+const ALONE = 'not together with `say`, `agent` or `relay`';
 const MAX_HEADERS = 16;
 const MAX_HEADER_VALUE = 512; // characters of one value
 const MAX_NAME = 64;
@@ -102,7 +130,7 @@ const FAMILIES = ['content-', 'proxy-', 'security-'];
 
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f]*$';
 
-const ADDRESS: JsonSchema = {
+export const ADDRESS: JsonSchema = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
@@ -110,7 +138,7 @@ const ADDRESS: JsonSchema = {
   'x-must-be': 'a SIP or tel URI or a number, of at most 256 characters without spaces',
 };
 
-const NAME: JsonSchema = { type: 'string', minLength: 1, maxLength: 200, pattern: ONE_LINE };
+export const NAME: JsonSchema = { type: 'string', minLength: 1, maxLength: 200, pattern: ONE_LINE };
 
 const HEADERS: JsonSchema = {
   type: 'object',
@@ -154,6 +182,49 @@ export function sayBody(limits: SpeechFieldLimits): JsonSchema {
   return { type: 'object', required: ['text'], properties: speechFields(limits) };
 }
 
+function detectField(limits: SpeechFieldLimits): JsonSchema {
+  const { interruptible: _interruptible, ...text } = speechFields(limits);
+  const bounded = (setting: keyof typeof ANSWER_BOUNDS, description: string, unit = 1): JsonSchema => {
+    const [least, usual, most] = ANSWER_BOUNDS[setting];
+    const [minimum, maximum] = [least / unit, most / unit];
+    return { type: 'integer', minimum, maximum, default: usual / unit, description };
+  };
+  return {
+    type: 'object',
+    description:
+      'the server detects who or what answers, and tells it in events `answer.detected`; an empty object takes the usual values',
+    examples: [{ screening: { text: 'This is the workshop of Miller. Your car is ready.' } }],
+    properties: {
+      speech_threshold_ms: bounded(
+        'speechThresholdMs',
+        "milliseconds of speech that make a greeting a machine's",
+      ),
+      speech_end_threshold_ms: bounded(
+        'speechEndThresholdMs',
+        "milliseconds of silence that end a person's greeting",
+      ),
+      silence_timeout_ms: bounded(
+        'silenceTimeoutMs',
+        'milliseconds of silence after the answer until `silence`',
+      ),
+      timeout: bounded('timeoutMs', 'seconds after the answer until the detection ends', 1000),
+      language: { ...LANGUAGE_FIELD, description: 'of the greeting, for the recogniser; found where absent' },
+      country: {
+        type: 'string',
+        enum: [...TONE_COUNTRIES],
+        default: 'US',
+        description: 'of the tones of the network',
+      },
+      screening: {
+        type: 'object',
+        required: ['text'],
+        properties: text,
+        description: 'spoken to a service that asks who is calling; the detection goes on behind it',
+      },
+    },
+  };
+}
+
 export function placeBody(limits: SpeechFieldLimits): JsonSchema {
   const after: JsonSchema = {
     type: 'string',
@@ -183,6 +254,8 @@ export function placeBody(limits: SpeechFieldLimits): JsonSchema {
       },
       agent: { ...NAME, description: 'the agent that talks; not together with `say`' },
       relay: RELAY_FIELD,
+      twiml: { ...TWIML_FIELD, description: `${TWIML_FIELD.description}; ${ALONE}` },
+      program: { ...PROGRAM_FIELD, description: `${PROGRAM_FIELD.description}; ${ALONE}` },
       headers: HEADERS,
       ring_timeout: { type: 'number', minimum: 1, maximum: 180, default: 60, description: 'seconds' },
       codecs: {
@@ -192,6 +265,7 @@ export function placeBody(limits: SpeechFieldLimits): JsonSchema {
         items: { type: 'string', enum: ['PCMU', 'PCMA', 'G722', 'opus'] },
         description: 'preferred first',
       },
+      detect: detectField(limits),
       idempotency: IDEMPOTENCY_KEY,
     },
   };
@@ -212,8 +286,9 @@ export const DTMF_BODY: JsonSchema = {
     pause_ms: { type: 'integer', minimum: 40, maximum: 5000, description: 'between two' },
     by: {
       type: 'string',
-      enum: ['rtp', 'info'],
-      description: 'RFC 4733 where the far end takes it and INFO otherwise, where absent',
+      enum: ['rtp', 'info', 'audio'],
+      description:
+        'RFC 4733 where the far end takes it, INFO otherwise, and tones in the sound where it refuses both, where absent',
     },
   },
 };
@@ -236,9 +311,18 @@ const URL_FIELD: JsonSchema = {
   'x-must-be': 'an http(s) URL of at most 2048 characters',
 };
 
+const FILE_FIELD: JsonSchema = {
+  type: 'string',
+  pattern: '^[^/\\\\\\0]{1,100}$',
+  description: 'the name of a file in SOUNDS_DIR',
+  examples: ['hold.wav'],
+  'x-must-be': 'the name of a file, without a path',
+};
+
 export const PLAY_BODY: JsonSchema = {
   type: 'object',
   properties: {
+    file: FILE_FIELD,
     audio: {
       type: 'string',
       minLength: 1,
@@ -251,11 +335,10 @@ export const PLAY_BODY: JsonSchema = {
   },
 };
 
-/** The socket message: it takes a URL only, because messages must stay small. */
+/** The socket message: it takes a URL or a name only, because messages must stay small. */
 export const PLAY_MESSAGE: JsonSchema = {
   type: 'object',
-  required: ['url'],
-  properties: { url: URL_FIELD, times: TIMES, interruptible: INTERRUPTIBLE_FIELD },
+  properties: { url: URL_FIELD, file: FILE_FIELD, times: TIMES, interruptible: INTERRUPTIBLE_FIELD },
 };
 
 /** The form fields besides `file`. */
@@ -288,6 +371,10 @@ export const LISTEN_BODY: JsonSchema = {
       type: 'boolean',
       description: 'words such as "mhm" and a short sound without words do not interrupt',
     },
+    ignore_distant: {
+      type: 'boolean',
+      description: "a voice 10 dB weaker than the caller's does not interrupt",
+    },
   },
 };
 
@@ -304,12 +391,14 @@ export function readListen(body: ListenBody): Partial<HearingSettings> | undefin
     resumeMs: body.resume_ms,
     sensitivity: body.sensitivity,
     ignoreBackchannel: body.ignore_backchannel,
+    ignoreDistant: body.ignore_distant,
   });
 }
 
 /** `relays`: the applications that a request may name. Throws INVALID_FIELD. */
 export function readPlaceBody(body: PlaceBody, relays: NamedRelays): PhoneCallRequest {
-  const { to, from, display_name: displayName, trunk, say, agent, headers, ring_timeout, codecs } = body;
+  const { to, from, display_name: displayName, trunk, say, agent, headers, ring_timeout } = body;
+  const { codecs, detect } = body;
   checkTalker(body);
   if (headers !== undefined) checkHeaders(headers);
   if (codecs !== undefined && new Set(codecs).size < codecs.length) {
@@ -324,20 +413,33 @@ export function readPlaceBody(body: PlaceBody, relays: NamedRelays): PhoneCallRe
       say: say && { ...readSpeech(say), ...stated({ after: say.after }) },
       agent,
       relay: body.relay && readRelayField(body.relay, relays),
+      program: readProgramFields(body),
       headers,
       ringTimeoutMs: ring_timeout === undefined ? undefined : Math.round(ring_timeout * 1000),
       codecs,
+      detect: detect && readDetect(detect),
     }),
   };
 }
 
-/** Throws INVALID_FIELD if more than one is to talk. */
-function checkTalker({ say, agent, relay }: PlaceBody): void {
-  if (say !== undefined && agent !== undefined) {
-    throw invalid('agent', '"agent" must be absent where there is "say"');
-  }
-  if (relay === undefined || (say ?? agent) === undefined) return;
-  throw invalid('relay', `"relay" must be absent where there is "${say === undefined ? 'agent' : 'say'}"`);
+function readDetect(fields: DetectFields): AnswerRequest {
+  const { timeout, language, country, screening } = fields;
+  return stated({
+    speechThresholdMs: fields.speech_threshold_ms,
+    speechEndThresholdMs: fields.speech_end_threshold_ms,
+    silenceTimeoutMs: fields.silence_timeout_ms,
+    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    language: language === undefined ? undefined : tagOfStated(language),
+    country,
+    screening: screening && readSpeech(screening),
+  });
+}
+
+/** Throws INVALID_FIELD if more than one of them is to talk. */
+function checkTalker(body: PlaceBody): void {
+  const [first, second] = TALKERS.filter((name) => body[name] !== undefined);
+  if (first !== undefined && second !== undefined)
+    throw invalid(second, `"${second}" must be absent where there is "${first}"`);
 }
 
 /** Throws INVALID_FIELD. */
@@ -371,12 +473,18 @@ export function readTransfer({ to, call }: TransferRequest): TransferRequest {
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** Throws INVALID_FIELD. */
-export function readPlayBody({ audio, url, times, interruptible }: PlayBody): PlayRequest {
+export function readPlayBody({ audio, url, file, times, interruptible }: PlayBody): PlayRequest {
+  if (file !== undefined) {
+    if (audio !== undefined || url !== undefined)
+      throw invalid('file', '"file" must be absent where there is "audio" or "url"');
+    return { source: '', name: file, field: 'file', times, interruptible };
+  }
   if (url !== undefined) {
     if (audio !== undefined) throw invalid('url', '"url" must be absent where there is "audio"');
     return { source: url, field: 'url', times, interruptible };
   }
-  if (audio === undefined) throw invalid('audio', '"audio" must be a file in base64, or "url" its address');
+  if (audio === undefined)
+    throw invalid('audio', '"audio" must be a file in base64, "url" its address, or "file" the name of one');
   if (/^data:/i.test(audio)) return { source: audio, field: 'audio', times, interruptible };
   if (!BASE64.test(audio)) {
     throw invalid(
@@ -385,6 +493,13 @@ export function readPlayBody({ audio, url, times, interruptible }: PlayBody): Pl
     );
   }
   return { source: Buffer.from(audio, 'base64'), field: 'audio', times, interruptible };
+}
+
+/** A message of the socket. Throws INVALID_FIELD. */
+export function readPlayMessage({ audio: _none, ...body }: PlayBody): PlayRequest {
+  if (body.url === undefined && body.file === undefined)
+    throw invalid('url', '"url" must be the address of a file, or "file" the name of one');
+  return readPlayBody(body);
 }
 
 /** Throws INVALID_FIELD for a reserved or invalid name, and if all headers together are too long. */

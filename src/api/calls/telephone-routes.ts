@@ -93,7 +93,7 @@ function placeSchema(limits: SpeechFieldLimits): RouteSchema {
 const LIST_CALLS_SCHEMA: RouteSchema = {
   summary: 'The calls',
   description:
-    'Calls by telephone, AudioSocket and WebSocket, newest first. Those that ended lately are among them.',
+    'Calls by telephone, browser, AudioSocket and WebSocket, newest first. Those that ended lately are among them.',
   tags: TAG,
   querystring: {
     type: 'object',

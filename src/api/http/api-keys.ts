@@ -1,11 +1,11 @@
 // Keeps the API keys of the server, from the configuration and from a file that is read again whenever it
 // changes.
 //
-// Keys are kept as digests only, salted with a secret of the process, so the name of a key in queues, limits
-// and calls does not help to guess the key.
+// Requests are compared with digests of the keys, salted with a secret of the process, so the name of a key
+// in queues, limits and calls does not help to guess the key. The key itself signs requests about its calls.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { apiKeyIn } from '../../config/access-config.js';
+import { type ApiKey, apiKeyIn } from '../../config/access-config.js';
 import { FileWatch, type FileWatchOptions } from '../../config/file-watch.js';
 import { ParleyError } from '../../errors.js';
 import type { Log } from '../../log.js';
@@ -17,6 +17,7 @@ const MOST_BYTES = 1024 * 1024;
 interface Key {
   readonly digest: Buffer;
   readonly name: string;
+  readonly entry: ApiKey;
 }
 
 interface KeyRingOptions {
@@ -61,12 +62,19 @@ export class KeyRing {
     return [this.#fixed, this.#fromFile].some((keys) => keys.some((key) => key.name === name));
   }
 
+  /** The key of this name, if it is valid now. It must not be logged. */
+  keyOf(name: string): ApiKey | undefined {
+    const keys = [...this.#fixed, ...this.#fromFile];
+    return keys.find((key) => key.name === name)?.entry;
+  }
+
   #key(entry: string): Key {
-    const { name, key } = apiKeyIn(entry);
+    const given = apiKeyIn(entry);
+    const { name, key } = given;
     const digest = this.#digest(key);
     // Configured names have no space, so the two cannot clash. The digest is complete, because names decide
     // who owns a call.
-    return { digest, name: name ?? `key ${digest.toString('hex')}` };
+    return { digest, name: name ?? `key ${digest.toString('hex')}`, entry: given };
   }
 
   #digest(key: string): Buffer {

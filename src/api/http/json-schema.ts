@@ -72,6 +72,7 @@ export const TAGS = {
   calls: 'Calls of browsers',
   whip: 'WHIP and WHEP',
   telephone: 'Telephone calls',
+  joining: 'Bridges, rooms and queues',
   recordings: 'Recordings of calls',
   server: 'The server itself',
 } as const;

@@ -35,7 +35,7 @@ export interface ListenerOptions {
 const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true };
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there',
+  EADDRINUSE: 'another program listens there; PORT names another port, and 0 any that is free',
   EADDRNOTAVAIL: 'this machine has no such address',
   EACCES: 'the system does not allow it',
   ENOTFOUND: 'there is no such name',

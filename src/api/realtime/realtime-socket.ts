@@ -18,6 +18,9 @@ export interface RealtimeSocketParts extends RealtimeParts {
 }
 
 const PROTOCOL = 'websocket';
+/** Its client gets sound as parts of responses, and there is none to which that of another call belongs. */
+const JOIN_REFUSAL =
+  'is a Realtime session over WebSocket, which gets the sound of its own responses only: it cannot be joined';
 const NORMAL = 1000;
 const TRY_AGAIN = 1013;
 
@@ -77,6 +80,7 @@ class RealtimeConversation implements SocketHandler {
         clients: [client],
         owner: keyed ? client : undefined,
         ...USUAL_FORMATS,
+        joinRefusal: JOIN_REFUSAL,
         onFrame: (payload) => this.#talk?.frame(payload),
       }));
       const opening: ChannelOpening = { agent: agentOf(handshake, parts), session };

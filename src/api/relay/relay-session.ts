@@ -119,7 +119,7 @@ export class RelaySession {
     const timeout = speechTimeoutMs === undefined ? {} : fixedSilence(speechTimeoutMs);
     this.#conversation = new Conversation(handled, this.#listener(), parts, {
       expected: { language: config.transcriptionLanguage, context: config.hints },
-      hearing: { sensitivity, ignoreBackchannel, ...timeout },
+      hearing: { sensitivity, ignoreBackchannel, ignoreDistant: false, ...timeout },
     });
   }
 

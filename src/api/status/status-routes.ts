@@ -49,6 +49,8 @@ export interface ServerHealth {
   readonly voiceActivity?: VoiceActivity;
   /** Fetches a neural voice; absent if an engine has one. */
   readonly voiceCommand?: string | undefined;
+  /** Fetches a recogniser; absent if there is one. */
+  readonly earsCommand?: string | undefined;
   /** Absent if speech is not recognised. */
   readonly recognition?: RecognitionHealth | undefined;
   /** BCP 47 primary tags of languages with a voice and without a recogniser. */
@@ -155,6 +157,11 @@ const HEALTH = object(
       description:
         'the command that fetches a neural voice, where no engine has one; then restart the server',
     },
+    earsCommand: {
+      type: 'string',
+      description:
+        'the command that fetches a recogniser for English, where the server has none; then restart the server',
+    },
     voiceActivity: object(
       {
         detector: { type: 'string', enum: ['silero', 'energy', 'none'] },
@@ -187,6 +194,7 @@ const HEALTH = object(
     'maxCalls',
     'uptimeSeconds',
     'voiceCommand',
+    'earsCommand',
     'voiceActivity',
     'recognition',
     'unheardLanguages',
@@ -226,6 +234,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       maxCalls,
       trouble,
       voiceCommand,
+      earsCommand,
       voiceActivity,
       recognition,
       unheardLanguages = [],
@@ -252,6 +261,7 @@ export function addStatusRoutes(app: FastifyInstance, parts: StatusParts): void 
       calls,
       maxCalls,
       voiceCommand,
+      earsCommand,
       voiceActivity,
       recognition,
       unheardLanguages: unheardLanguages.length === 0 ? undefined : unheardLanguages,
@@ -284,6 +294,7 @@ type OlderHealth = Omit<
   | 'maxCalls'
   | 'trouble'
   | 'voiceCommand'
+  | 'earsCommand'
   | 'voiceActivity'
   | 'recognition'
   | 'unheardLanguages'

@@ -35,6 +35,7 @@ const PHRASE_MS = 60_000;
 const REST_MS = 610_000; // more than the sound that can wait
 const NORMAL = 1000;
 const KIND = 'media_stream';
+const UNHEARD = 'the bot does not hear the call for now';
 /** Twilio's numbers of what makes a stream fail. */
 const FAILURES = { '31920': 'unreachable', '31921': 'lost' } as const;
 /** Close codes of a bot that has ended the stream: normal, and none stated (RFC 6455 section 7.4.1). */
@@ -142,8 +143,16 @@ class StreamConnection implements Talk {
       tracks: TRACKS[track],
       time: this.#parts.time,
       chunk: (...chunk) => this.#chunk(...chunk),
-      failed: ({ code }) => this.#refuse(code, 'the bot does not hear the call for now'),
+      failed: (error) => this.#unheard(error),
     });
+  }
+
+  /** Applications learn each time that the bot hears nothing, and the log once. */
+  #unheard({ code, message }: ParleyError): void {
+    const { call } = this.#handled;
+    if (!call.isClosing())
+      call.tell({ type: 'agent.failed', error: { code, message: `${UNHEARD}: ${message}` } });
+    this.#refuse(code, UNHEARD);
   }
 
   /** Speech of the caller is no silence of the call, though the bot hears it, and not this server. */

@@ -1,0 +1,133 @@
+// The TwiML door of one call: it fetches the call's documents, reads them as programs, and gives the results
+// of verbs to the next document.
+import { asParleyError, isAborted, ParleyError } from '../../errors.js';
+import { type Door, type OpenDoor, type Program, type ProgramCall, ProgramError } from '../../ivr/door.js';
+import type { PartialWords, Target, VerbResult } from '../../ivr/verbs.js';
+import type { PlayedSound } from '../../speaking/speech-piece.js';
+import { answerProgram, isSound } from './answer-program.js';
+import { callParameters, errorParameters, partialParameters, resultParameters } from './call-parameters.js';
+import { CallbackQueue } from './callback-queue.js';
+import { CookieJar } from './cookie-jar.js';
+import type { DocumentFetcher, Fetched, FetchRequest } from './document-fetch.js';
+import type { DocumentSounds } from './document-sounds.js';
+import { shownUrl } from './document-url.js';
+import type { TwimlAccount } from './sids.js';
+import { INVALID_URL } from './twiml-errors.js';
+import type { FormFields } from './twiml-signature.js';
+
+export interface TwimlSource {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  /** Asked in place of a document that cannot be had; absent: none is. */
+  readonly fallback?: Target | undefined;
+}
+
+export interface TwimlDoorParts {
+  readonly fetcher: Pick<DocumentFetcher, 'fetch'>;
+  readonly sounds: Pick<DocumentSounds, 'decode'>;
+  /** @param owner name of the API key of the call; undefined: it belongs to every key */
+  readonly accountOf: (owner: string | undefined) => TwimlAccount;
+}
+
+export function openTwimlDoor(source: TwimlSource, parts: TwimlDoorParts): OpenDoor {
+  return (call) => new TwimlDoor(source, parts, call);
+}
+
+class TwimlDoor implements Door {
+  readonly #source: TwimlSource;
+  readonly #parts: TwimlDoorParts;
+  readonly #call: ProgramCall;
+  readonly #account: TwimlAccount;
+  readonly #cookies = new CookieJar();
+  readonly #callbacks = new CallbackQueue();
+  readonly #closing = new AbortController();
+  /** An answer that was a sound in place of a document. */
+  #answeredSound: Fetched | undefined;
+
+  constructor(source: TwimlSource, parts: TwimlDoorParts, call: ProgramCall) {
+    this.#source = source;
+    this.#parts = parts;
+    this.#call = call;
+    this.#account = parts.accountOf(call.about.owner);
+  }
+
+  begin(signal: AbortSignal): Promise<Program> {
+    const { url, method } = this.#source;
+    return this.#programAt({ at: url, method }, [], signal);
+  }
+
+  follow(target: Target, result: VerbResult, signal: AbortSignal): Promise<Program> {
+    return this.#programAt(target, resultParameters(result), signal);
+  }
+
+  partial(target: Target, words: PartialWords): void {
+    const parameters = [...this.#parameters(), ...partialParameters(words)];
+    const isTaken = this.#callbacks.add((signal) => this.#callBack(target, parameters, signal));
+    if (isTaken || this.#closing.signal.aborted) return;
+    const message = 'the partial result is not sent: too many callbacks of the call wait';
+    this.#call.warn({ message, document: shownUrl(target.at) });
+  }
+
+  async sound(name: string, signal: AbortSignal): Promise<PlayedSound> {
+    const given = AbortSignal.any([signal, this.#closing.signal]);
+    const answered = this.#answeredSound;
+    const isAnswer = answered !== undefined && answered.url === name;
+    const fetched = isAnswer ? answered : await this.#fetch('sound', { at: name, method: 'GET' }, [], given);
+    return this.#parts.sounds.decode(fetched, given);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#callbacks.close();
+    this.#answeredSound = undefined;
+  }
+
+  async #programAt(target: Target, results: FormFields, signal: AbortSignal): Promise<Program> {
+    const given = AbortSignal.any([signal, this.#closing.signal]);
+    const { fallback } = this.#source;
+    try {
+      return await this.#load(target, results, given);
+    } catch (error) {
+      if (!(error instanceof ProgramError) || fallback === undefined) throw error;
+      this.#call.warn(error.warning);
+      return await this.#load(fallback, errorParameters(error.warning), given);
+    }
+  }
+
+  async #load(target: Target, results: FormFields, signal: AbortSignal): Promise<Program> {
+    if (target.at === '') {
+      const message = 'a document without a URL must name its action or redirect by an absolute URL';
+      throw new ProgramError({ code: INVALID_URL, message });
+    }
+    const fetched = await this.#fetch('document', target, [...this.#parameters(), ...results], signal);
+    this.#answeredSound = isSound(fetched) ? fetched : undefined;
+    return answerProgram(fetched);
+  }
+
+  #parameters(): FormFields {
+    return callParameters(this.#call, this.#account.sid);
+  }
+
+  /** Never rejects. */
+  async #callBack(target: Target, parameters: FormFields, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#fetch('callback', target, parameters, signal);
+    } catch (error) {
+      if (isAborted(error)) return;
+      const { message } = asParleyError(error, 'WRONG_STATE');
+      const warning = error instanceof ProgramError ? error.warning : { message };
+      this.#call.warn(warning);
+    }
+  }
+
+  #fetch(
+    kind: FetchRequest['kind'],
+    target: Target,
+    parameters: FormFields,
+    signal: AbortSignal,
+  ): Promise<Fetched> {
+    if (signal.aborted) return Promise.reject(new ParleyError('ABORTED', 'the call is over'));
+    const { authToken } = this.#account;
+    return this.#parts.fetcher.fetch({ kind, target, parameters, authToken, cookies: this.#cookies }, signal);
+  }
+}

@@ -1,0 +1,83 @@
+// The verbs and nouns of TwiML: those that this server does, those that it does not do yet, and those that it
+// refuses. https://www.twilio.com/docs/voice/twiml
+
+/** Attributes of the verbs that are done. */
+export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  Say: ['voice', 'language', 'loop'],
+  Play: ['loop', 'digits'],
+  Pause: ['length'],
+  Gather: [
+    'input',
+    'action',
+    'method',
+    'timeout',
+    'finishOnKey',
+    'numDigits',
+    'speechTimeout',
+    'maxSpeechTime',
+    'hints',
+    'language',
+    'actionOnEmptyResult',
+    'bargeIn',
+    'partialResultCallback',
+    'partialResultCallbackMethod',
+    // These choose products and have no effect here.
+    'profanityFilter',
+    'speechModel',
+    'enhanced',
+    'debug',
+  ],
+  Redirect: ['method'],
+  Hangup: [],
+  Reject: ['reason'],
+};
+
+/** Verbs that a prompt of Gather may have. */
+export const PROMPTS: readonly string[] = ['Say', 'Play', 'Pause'];
+
+/** Elements that a verb may hold besides prompts; they have no effect. */
+export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = { Reject: ['Parameter'] };
+
+/** Verbs that this server does not do yet. */
+export const LATER: ReadonlySet<string> = new Set([
+  'Connect',
+  'Dial',
+  'Enqueue',
+  'Leave',
+  'Queue',
+  'Record',
+  'Refer',
+  'Start',
+  'Stop',
+]);
+
+const OF_TWILIO = 'it stands for a product of Twilio';
+const NO_CARDS = 'this server collects no card numbers';
+const NO_MESSAGES = 'this server sends no messages';
+
+/** Verbs and nouns that this server refuses, with the reason. */
+export const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['AiSession', OF_TWILIO],
+  ['Application', OF_TWILIO],
+  ['Assistant', OF_TWILIO],
+  ['Conversation', OF_TWILIO],
+  ['ConversationRelaySession', OF_TWILIO],
+  ['Echo', OF_TWILIO],
+  ['Pay', NO_CARDS],
+  ['Prompt', NO_CARDS],
+  ['Room', OF_TWILIO],
+  ['Sim', OF_TWILIO],
+  ['Sms', NO_MESSAGES],
+  ['Task', OF_TWILIO],
+  ['VirtualAgent', OF_TWILIO],
+  ['WhatsApp', NO_MESSAGES],
+]);
+
+const BY_LOWER_CASE: ReadonlyMap<string, string> = new Map(
+  [...Object.keys(VERB_ATTRIBUTES), ...LATER, ...REFUSED.keys()].map((name) => [name.toLowerCase(), name]),
+);
+
+/** The verb that a name with wrong case stands for. */
+export function verbInOtherCase(name: string): string | undefined {
+  return BY_LOWER_CASE.get(name.toLowerCase());
+}
