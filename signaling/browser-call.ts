@@ -18,6 +18,7 @@ import {
 } from '../src/call/call-handler.js';
 import type { CallerListener, CallerTexts } from '../src/call/caller-texts.js';
 import type { MediaPort } from '../src/call/call-route.js';
+import type { ListedCalls } from '../src/call/listed-calls.js';
 import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
 import type { CallPlace } from '../src/call/switchboard.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
@@ -35,6 +36,8 @@ export interface BrowserCallParts extends PeerConnectionParts {
   readonly resumeGraceMs: number;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Shows the calls of talkers to applications; absent: they are not listed. */
+  readonly listed?: Pick<ListedCalls, 'add'> | undefined;
   /** Absent: no caller is recognised. */
   readonly callerTexts?: Pick<CallerTexts, 'isCallerRecognised' | 'follow'> | undefined;
   /** Protocols of data channels, besides Parley's own. */
@@ -44,6 +47,8 @@ export interface BrowserCallParts extends PeerConnectionParts {
 /** For what a browser calls. */
 interface BrowserPurpose {
   readonly use: SdpUse;
+  /** Name of the API key that the call belongs to; undefined: to every key. */
+  readonly owner: string | undefined;
   /** See SdpOffer. */
   readonly agent?: string | undefined;
   readonly session?: Readonly<Record<string, unknown>> | undefined;
@@ -61,6 +66,7 @@ export class BrowserCall {
   readonly freed: Promise<void>;
   readonly #place: CallPlace;
   readonly use: SdpUse;
+  readonly #owner: string | undefined;
   readonly #agent: string | undefined;
   readonly #description: BrowserPurpose['session'];
   /** The page will open a data channel. */
@@ -92,6 +98,7 @@ export class BrowserCall {
     this.token = parts.randomBytes(TOKEN_BYTES).toString('base64url');
     this.#place = place;
     this.use = use;
+    this.#owner = purpose.owner;
     const named = agent ?? parts.handler?.usual;
     this.#agent = use === 'talk' && named !== NO_AGENT ? named : undefined;
     this.#description = purpose.session;
@@ -189,7 +196,9 @@ export class BrowserCall {
     const call = this.#call;
     if (call === undefined || this.#session !== undefined || this.#reason !== undefined) return;
     this.#cancelChannel?.();
-    this.#parts.handler?.opened(this.#handled(call));
+    const handled = this.#handled(call);
+    if (this.use === 'talk') this.#parts.listed?.add(handled, this.#owner);
+    this.#parts.handler?.opened(handled);
     const dialect = this.#parts.dialects?.find((one) => one.label === label);
     try {
       this.#session = dialect === undefined ? this.#ownSession(call) : this.#dialectSession(call, dialect);

@@ -52,7 +52,7 @@ export class BrowserServer implements SdpExchange {
     try {
       browser =
         heard === undefined
-          ? new BrowserCall(place, offer, { use, agent, session }, this.#parts)
+          ? new BrowserCall(place, offer, { use, owner, agent, session }, this.#parts)
           : new BrowserListener(place, heard, offer, this.#parts);
     } catch (error) {
       place.release();

@@ -322,7 +322,7 @@ const BOUNDED = Object.keys(HEARING_BOUNDS) as (keyof typeof HEARING_BOUNDS)[];
 
 const FIELDS: Readonly<Record<ClientMessage['type'], readonly string[]>> = {
   text: ['type', 'token', 'last', 'voice', 'language', 'interruptible'],
-  listen: ['type', 'on', ...BOUNDED, 'sensitivity', 'ignoreBackchannel'],
+  listen: ['type', 'on', ...BOUNDED, 'sensitivity', 'ignoreBackchannel', 'ignoreDistant'],
   prompt: ['type', 'text'],
   digit: ['type', 'digit'],
   captions: ['type', 'on', 'caller', 'words'],
@@ -442,6 +442,7 @@ function readSettings(fields: Fields): Partial<HearingSettings> | undefined {
     ...(Object.fromEntries(times) as Partial<Record<keyof typeof HEARING_BOUNDS, number>>),
     sensitivity: readChoice(fields, 'sensitivity', SENSITIVITIES),
     ignoreBackchannel: readFlag(fields, 'ignoreBackchannel'),
+    ignoreDistant: readFlag(fields, 'ignoreDistant'),
   });
 }
 

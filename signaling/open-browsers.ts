@@ -4,6 +4,7 @@ import { CallAdmission } from '../src/call/call-admission.js';
 import type { CallerTexts } from '../src/call/caller-texts.js';
 import type { MessageRateLimits } from '../src/call/client-limits.js';
 import type { CallHandler, ChannelDialect } from '../src/call/call-handler.js';
+import type { ListedCalls } from '../src/call/listed-calls.js';
 import type { Switchboard } from '../src/call/switchboard.js';
 import type { Config } from '../src/config/config.js';
 import type { EncoderPool } from '../src/encoding/encoder-pool.js';
@@ -23,6 +24,7 @@ interface BrowserParts {
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
   readonly handler?: CallHandler | undefined;
+  readonly listed?: Pick<ListedCalls, 'add'>;
   readonly callerTexts?: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly dialects?: readonly ChannelDialect[];
   readonly encoders: Pick<EncoderPool, 'load'>;
