@@ -10,7 +10,7 @@ const RECOGNITION = 'automatic-speech-recognition';
 
 /**
  * Resolves with the agent that answers calls, {id, model, hears}, if there is one, with `recognises`: the server
- * turns speech into text, and with `voiceCommand`, which fetches a neural voice, if the server has none.
+ * turns speech into text. `voiceCommand` fetches a neural voice, and `earsCommand` a recogniser, if the server has none.
  * `unheardLanguages` have a voice and no recogniser. `weights` are the published ones in use, with their licence
  * and credit. What the server does not tell is undefined.
  */
@@ -24,6 +24,7 @@ export async function serverAbilities(key) {
     agent: agents?.find((one) => one.default),
     recognises: models?.some(({ task }) => task === RECOGNITION),
     voiceCommand: health?.voiceCommand,
+    earsCommand: health?.earsCommand,
     unheardLanguages: health?.unheardLanguages ?? [],
     weights: models?.flatMap((model) => model.weights ?? []) ?? [],
   };

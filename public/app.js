@@ -6,6 +6,7 @@
 //     │           │        reconnecting ◀───────┘
 //     └───────────┴─────────────┘   (failed is idle with a reason)
 import { isInsecure, serverAbilities, watchMicrophone } from './abilities.js';
+import { MissingList, missingParts, readyWords, stageWords } from './agent-view.js';
 import { Caller } from './caller.js';
 import { joinCode } from './code-panel.js';
 import { Figures } from './figures.js';
@@ -32,15 +33,10 @@ const STATES = {
 };
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
-const AGENT_READY = 'You are on the line with the agent. Talk, or type.';
-const AGENT_UNHEARD =
-  'You are on the line with the agent. Type to it, or switch your microphone on and talk.';
 const LISTENS_ONLY = 'Your browser only listens until you switch your microphone on.';
-const ASKS =
-  'Your browser will ask for the microphone, so that the agent hears you. Switch it off to type only.';
-const READS_ONLY =
-  'The agent cannot hear you, because this server recognises no speech. Type to it, or fetch ears with “npm run parley -- pull light” and restart the server.';
 const TITLE = 'Type it. Hear\u00a0it\u00a0spoken.';
+const PAGE_TITLE = document.title;
+const PLACEHOLDER = document.getElementById('text').placeholder;
 const FIGURES_MS = 1000;
 const LAST_WORDS_MS = 500; // for the server to tell what was heard; then the call ends anyway
 
@@ -73,6 +69,12 @@ const caller = new Caller({
   showProblem,
 });
 
+const missing = new MissingList({
+  section: element('missing'),
+  list: element('missing-list'),
+  note: element('missing-note'),
+});
+
 let state = 'idle';
 let call;
 /** Cancels the call that is being opened, or is open. */
@@ -80,6 +82,8 @@ let ending;
 let key = '';
 /** The agent that answers calls, {id, model, hears}; undefined: none does. */
 let agent;
+/** The commands that fetch what the server lacks; undefined: it lacks nothing, or no command helps. */
+let cures = { voiceCommand: undefined, earsCommand: undefined };
 /** The reason for which there is no microphone; empty: there is one. */
 let noMicrophone = '';
 let showCode = () => undefined;
@@ -102,12 +106,12 @@ function setState(next) {
   element('state').dataset.state = state;
   if (element('state-text').textContent !== STATES[state]) element('state-text').textContent = STATES[state];
   element('call').dataset.action = inCall ? 'stop' : 'start';
-  element('call-label').textContent = state === 'connecting' ? 'Cancel' : inCall ? 'Hang up' : 'Start call';
   element('call-hint').hidden = inCall;
   element('clock').hidden = !isOpen();
   const hadFocus = document.activeElement === element('clear');
   element('clear').disabled = !transcript.busy;
   if (hadFocus && element('clear').disabled) element('text').focus(); // a disabled button keeps no focus
+  showAgent();
 }
 
 /** The call takes messages. While it reconnects they wait. */
@@ -137,13 +141,16 @@ async function keyAccepted() {
   showCode();
   const abilities = await serverAbilities(key);
   agent = abilities.agent;
-  showRecognition(abilities.recognises);
-  element('voice-command-hint').hidden = abilities.voiceCommand === undefined;
-  element('voice-command').textContent = abilities.voiceCommand ?? '';
+  const { voiceCommand, earsCommand } = abilities;
+  cures = { voiceCommand, earsCommand };
+  showRecognition(abilities.recognises, earsCommand);
+  element('voice-command-hint').hidden = voiceCommand === undefined;
+  element('voice-command').textContent = voiceCommand ?? '';
   element('unheard-hint').hidden = abilities.unheardLanguages.length === 0;
   element('unheard-languages').textContent = abilities.unheardLanguages.join(', ');
   showWeights(abilities.weights);
   if (agent?.hears && !isInsecure()) caller.suggest();
+  element('workbench').open = agent === undefined;
   showAgent();
 }
 
@@ -224,22 +231,32 @@ function began(opened) {
 /** A typed text is said to the agent, if one talks in the call or will talk in the next one. */
 function showAgent() {
   const talks = (call === undefined ? agent : call.agent) !== undefined;
+  const { dataset } = document.body;
+  [dataset.talks, dataset.hears] = [String(talks), String(agent?.hears === true)];
   element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';
   element('speak').textContent = talks ? 'Send' : 'Speak';
-  element('stage-title').textContent = talks && agent?.model ? `Talk to ${agent.model}` : TITLE;
+  element('text').placeholder = talks ? 'Type what you would say.' : PLACEHOLDER;
+  element('enter-does').textContent = talks ? 'sends' : 'speaks';
+  element('speak-tab').textContent = talks ? 'Talk' : 'Speak';
   figures.hasAgent = talks;
-  const intro = talks ? `The agent “${agent?.id}” answers your call. Talk to it, or type.` : INTRO;
-  if (shown === undefined)
-    element('now').textContent =
-      call === undefined ? intro : !talks ? READY : call.microphone ? AGENT_READY : AGENT_UNHEARD;
-  const asks = agent?.hears ? (caller.isWanted ? ASKS : LISTENS_ONLY) : READS_ONLY;
-  const hint =
-    agent === undefined
-      ? LISTENS_ONLY
-      : agent.hears && noMicrophone !== ''
-        ? `${noMicrophone} You can type to the agent.`
-        : asks;
-  element('call-hint').textContent = hint;
+  const words = agent && stageWords({ agent, isWanted: caller.isWanted, noMicrophone });
+  element('stage-title').textContent = talks ? (words?.title ?? 'Talk to the agent') : TITLE;
+  document.title = talks && words !== undefined ? words.title : PAGE_TITLE;
+  element('call-hint').textContent = words?.hint ?? LISTENS_ONLY;
+  const begins = words?.button ?? 'Start call';
+  const inCall = isOpen() || state === 'connecting';
+  element('call-label').textContent = state === 'connecting' ? 'Cancel' : inCall ? 'Hang up' : begins;
+  element('call').dataset.asks = String(!inCall && words?.asks === true);
+  missing.show(missingParts({ agent, ...cures, noMicrophone }));
+  if (shown === undefined) element('now').textContent = nowWords(talks, words);
+}
+
+/** The line below the title while nothing is being spoken. */
+function nowWords(talks, words) {
+  if (call !== undefined)
+    return talks ? readyWords({ agent, hasMicrophone: call.microphone !== undefined }) : READY;
+  if (state === 'connecting' && words !== undefined) return words.connecting;
+  return words?.intro ?? INTRO;
 }
 
 /** Asks first what was heard of what is being spoken; the transcript would not know it otherwise. */
@@ -454,12 +471,17 @@ function joinForm() {
   }
 }
 
+function hasKeyboard() {
+  return !matchMedia('(pointer: coarse)').matches;
+}
+
 function start() {
   element('call').addEventListener('click', () => {
     if (element('call').dataset.action !== 'start') return hangUp();
     void startCall();
-    // On the button, which hangs up now, a space of what the user types would end the call.
-    return element('text').focus();
+    // On the button, which hangs up now, a space of what the user types would end the call. Fingers type on a
+    // keyboard of the screen, which would cover the conversation.
+    return hasKeyboard() ? element('text').focus() : element('call').blur();
   });
   element('microphone').addEventListener('change', showAgent);
   void watchMicrophone((reason) => {

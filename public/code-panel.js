@@ -35,7 +35,7 @@ export function joinCode(element, first, key) {
  * False: the text that is shown is selected, for the user to copy it. Pages without TLS have no clipboard, but
  * they may say what a copy of the selection is.
  */
-async function copied(program, shown) {
+export async function copied(program, shown) {
   try {
     await navigator.clipboard.writeText(program);
     return true;

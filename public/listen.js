@@ -25,22 +25,22 @@ const LANGUAGES = [
 ];
 const SENDING = 'The file is being sent.';
 const NO_SPEECH = 'No speech was found.';
-const NO_RECOGNISER = 'This server recognises no speech: neither ASR_MODEL_ID nor ASR_BASE_URL is set.';
+const NO_RECOGNISER = 'This server recognises no speech.';
 const RECOGNITION = 'guide/recognition';
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
 /**
  * `page` has the API key and shows problems: `key()`, `askForKey()`, `showProblem(text)`. Returns a function
- * that takes whether the server recognises speech; undefined: unknown.
+ * that takes whether the server recognises speech (undefined: unknown), and the command that fetches a recogniser.
  */
 export function joinListening(element, page) {
   const captions = joinLive(element, page);
   joinFile(element, page);
-  let [recognises, microphone] = [undefined, ''];
+  let [recognises, command, microphone] = [undefined, undefined, ''];
   const show = () => {
     const hasNone = recognises === false;
-    showMissing(element('live-missing'), hasNone ? NO_RECOGNISER : microphone);
-    showMissing(element('file-missing'), hasNone ? NO_RECOGNISER : '');
+    showMissing(element('live-missing'), hasNone ? NO_RECOGNISER : microphone, command);
+    showMissing(element('file-missing'), hasNone ? NO_RECOGNISER : '', command);
     element('listen').disabled = !captions.isOpen && (hasNone || isInsecure());
     element('transcribe').disabled = hasNone;
   };
@@ -48,19 +48,26 @@ export function joinListening(element, page) {
     microphone = reason;
     show();
   });
-  return (isRecogniser) => {
-    recognises = isRecogniser;
+  return (isRecogniser, earsCommand) => {
+    [recognises, command] = [isRecogniser, earsCommand];
     show();
   };
 }
 
-function showMissing(note, text) {
+function showMissing(note, text, command) {
   if (note.dataset.text === text) return; // a screen reader would read it again
   note.dataset.text = text;
+  note.replaceChildren(text, ...(text === NO_RECOGNISER ? curesOf(command) : []));
+  note.hidden = text === '';
+}
+
+function curesOf(command) {
   const link = document.createElement('a');
   [link.href, link.textContent] = [RECOGNITION, 'How to set it up'];
-  note.replaceChildren(text, ...(text === NO_RECOGNISER ? [' ', link] : []));
-  note.hidden = text === '';
+  if (command === undefined) return [' ', link];
+  const code = document.createElement('code');
+  code.textContent = command;
+  return [' ', code, ' fetches a recogniser for English; then restart the server. ', link];
 }
 
 function joinLive(element, page) {

@@ -10,7 +10,7 @@ export const INSECURE =
 /** @type {Record<string, string>} */
 export const REASONS = {
   NotAllowedError: 'The browser may not use the microphone. Allow it for this page and try again.',
-  NotFoundError: 'There is no microphone.',
+  NotFoundError: 'There is no microphone. Connect one and try again.',
   NotReadableError: 'The microphone cannot be opened. Another program may use it.',
   OverconstrainedError: 'No microphone has the properties that the page asks for.',
 };

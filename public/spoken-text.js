@@ -62,14 +62,22 @@ export function spokenText(text, from = 0, to = text.length) {
   return (spoken + text.slice(at, to)).replaceAll(SENTENCE_BREAK, ' ');
 }
 
-/** The same as nodes, with the word emphasised, {from, to} or undefined. */
+/**
+ * The same as nodes. `word` is the one that is heard now, {from, to}: it is emphasised, and what comes after it
+ * is marked as not heard yet. An empty word: nothing is heard yet. Undefined: nothing is marked.
+ */
 export function spokenNodes(text, { from = 0, to = text.length, word } = {}) {
   if (word === undefined) return [spokenText(text, from, to)];
+  if (word.from === word.to) return [ahead(spokenText(text, from, to))];
   const [start, end] = [Math.max(from, word.from), Math.min(to, word.to)];
   const written = text.slice(start, end);
   const begin = start + written.length - written.trimStart().length;
   const emphasised = document.createElement('b');
   emphasised.className = 'word';
   emphasised.textContent = spokenText(text, begin, end);
-  return [spokenText(text, from, begin), emphasised, spokenText(text, end, to)];
+  return [spokenText(text, from, begin), emphasised, ahead(spokenText(text, end, to))];
+}
+
+function ahead(textContent) {
+  return Object.assign(document.createElement('span'), { className: 'ahead', textContent });
 }

@@ -211,7 +211,8 @@ export class Entry {
       part.append(...spokenNodes(text, { from: begin, to, word }));
       if (part.textContent.trim() !== '') parts.push(spokenText(text, from, begin), part);
     };
-    add('mark', this.#spokenTo, this.#speakingTo, this.#word);
+    const none = { from: this.#spokenTo, to: this.#spokenTo };
+    add('mark', this.#spokenTo, this.#speakingTo, this.#word ?? none);
     const cutOff = end === 'interrupted' || end === 'failed';
     add(cutOff ? 'del' : 'span', this.#speakingTo, this.#text.length);
     this.#said.replaceChildren(...parts);
@@ -227,7 +228,7 @@ export function turnOf({ type, speechMs, reason }) {
 
 export function callerEntry(what) {
   const element = make('li', 'entry');
-  element.dataset.end = 'caller';
+  element.dataset.end = element.dataset.who = 'caller';
   const head = make('p', 'entry-head');
   const [tag, details] = [make('span', 'tag'), make('span', '')];
   tag.textContent = 'You';

@@ -80,6 +80,7 @@ export class Transcript {
   /** The agent speaks: its texts have numbers of the server's. */
   #agentSpeaks(number) {
     const entry = this.#entryOf('', '');
+    entry.element.dataset.who = 'agent';
     this.#open.set(number, entry);
     this.#lastNumber = Math.max(this.#lastNumber, number);
     this.#append(entry.element);
