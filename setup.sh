@@ -86,6 +86,8 @@ need_for_full() {
     need "gstreamer1.0-plugins-${element% *}" "$(gst_has "${element#* }")"
   done
   need gstreamer1.0-nice "$(gst_has nice)"
+  # Recordings of people, for the bench of conversations.
+  need pocketsphinx-testdata '[ -e "${POCKETSPHINX_DATA:-/usr/share/pocketsphinx/test/data}/goforward.raw" ]'
 }
 
 case "${1:-}" in
