@@ -24,7 +24,7 @@ const CALL = [...SPEAKING, 'src/speaking', 'src/transcribing', 'src/hearing', 's
   (place) => place !== 'src/addon.ts',
 );
 
-const API = [...CALL, 'src/call', 'src/agents'];
+const API = [...CALL, 'src/call', 'src/agents', 'src/ivr'];
 
 /** The rooms that each room may import, besides itself. A room is a folder or a file at the top of src. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -48,7 +48,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/talk',
     'src/speaking',
     'src/speak-command.ts',
+    'src/ivr-command.ts',
   ],
+  'src/ivr-command.ts': [...LEAVES, 'src/ivr', 'src/speak-command.ts', 'src/api/twiml'],
   'src/speak-command.ts': [
     ...LEAVES,
     'src/cli.ts',
@@ -73,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/recording': [...HEARING, 'src/encoding'],
   'src/call': CALL,
   'src/agents': [...CALL, 'src/call'],
+  'src/ivr': [...CALL, 'src/call'],
   'src/api/http': API, // knows no route
   'src/api/speech': [...API, 'src/api/http'], // what the protocols share that speak without a call
   'src/api/status': [...API, 'src/api/http'],
@@ -87,6 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/api/relay': [...API, 'src/api/http'],
   'src/api/streams': [...API, 'src/api/http', 'src/api/relay'],
   'src/api/audiosocket': API,
+  'src/api/twiml': [...API, 'src/api/http'],
   'src/api/calls': [...API, 'src/api/http', 'src/api/speech'],
   'src/api/whip': [...API, 'src/api/http', 'src/api/calls'],
   // The roof joins the protocols.
@@ -96,6 +100,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/api/request-hooks.ts': [...API, 'src/api'],
   'src/api/request-line.ts': [...API, 'src/api'],
   'src/api/open-conversations.ts': [...API, 'src/api'],
+  'src/api/open-programs.ts': [...API, 'src/api'],
   'src/observe': [...CALL, 'src/call', 'src/api/http/http-metrics.ts'],
   signaling: [...CALL, 'src/call'],
   sip: [...CALL, 'src/call'],

@@ -22,7 +22,7 @@ async function read(args: readonly string[], env: Record<string, string> = {}) {
   return { asked: await readCommandLine(args, env, terminal), out, err };
 }
 
-for (const command of ['normalize', 'speak', 'talk', 'pull', 'models']) {
+for (const command of ['normalize', 'speak', 'talk', 'pull', 'models', 'ivr']) {
   test(`${command} --help tells its usage`, async () => {
     for (const args of [
       [command, '--help'],

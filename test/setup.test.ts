@@ -12,7 +12,7 @@ const FULL_PACKAGES =
   'openssl chromium ffmpeg curl redis-tools sip-tester baresip-core linphone-cli kamailio rtpengine-daemon ' +
   'python3-aiortc python3-websockets python3-onnx firefox-esr coturn nginx caddy python3-gst-1.0 ' +
   'gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-good ' +
-  'gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-nice';
+  'gstreamer1.0-plugins-bad gstreamer1.0-plugins-base gstreamer1.0-nice pocketsphinx-testdata';
 const GST_PLUGINS = ['rtp', 'webrtc', 'opus', 'nice'];
 
 interface Machine {
@@ -57,6 +57,7 @@ function machine(t: TestContext, uid: number, tools: readonly string[], apt = 'e
         NGINX_PATH: join(bin, 'nginx'),
         PYTHON_PATH: join(bin, 'aiortc-python3'),
         GST_PATH: bin,
+        POCKETSPHINX_DATA: bin,
       };
       const { status, stderr } = spawnSync(SETUP, [argument], { env, encoding: 'utf8', timeout: 20_000 });
       return { status, stderr, ms: performance.now() - startedAt };
@@ -85,6 +86,7 @@ test('with everything in place the set-up ends at once and leaves apt alone', (t
     'turnserver',
     'nginx',
     'caddy',
+    'goforward.raw',
     ...GST_PLUGINS.map((plugin) => `libgst${plugin}.so`),
   ]);
   const { status, stderr, ms } = run('full');

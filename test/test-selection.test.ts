@@ -81,6 +81,7 @@ test('fuzzers and endurance tests run briefly in the full run, and at length in 
     'test/api/fuzz.test.ts',
     'test/sip/fuzz/message-fuzz.test.ts',
     'test/hearing/echo-endurance.test.ts',
+    'test/interop/telephone/joined-peers.test.ts',
   ]) {
     assert.deepEqual(partsOf(existing(path)), ['rest', 'long'], path);
   }

@@ -37,6 +37,8 @@ const SCALED = [
   /fuzz[\w-]*\.test\.ts$/,
   /^test\/hearing\/echo-(?:endurance|paths)\.test\.ts$/,
   /^test\/engines\/moonshine\/moonshine-endurance\.test\.ts$/,
+  /^test\/interop\/telephone\/joined-peers\.test\.ts$/,
+  /^test\/telephone\/joined-leaks\.test\.ts$/,
 ];
 
 const matches = (patterns: readonly RegExp[], file: string) => patterns.some((pattern) => pattern.test(file));

@@ -14,19 +14,27 @@ interface Setting {
   readonly transfers?: ReadonlyMap<string, string>;
   readonly hasLeg?: boolean;
   readonly refusal?: number;
+  /** The person takes the caller, or not for this reason; absent: nobody can be called. */
+  readonly person?: 'takes the caller' | 'busy';
 }
 
-function open({ tools = [], transfers = new Map(), hasLeg = true, refusal }: Setting = {}) {
+function open({ tools = [], transfers = new Map(), hasLeg = true, refusal, person }: Setting = {}) {
   const done: string[] = [];
   const time = new ManualTime();
   const leg = {
     transfer: (target: string) => (done.push(`transfer ${target}`), Promise.resolve(refusal)),
     press: (digits: string) => (done.push(`press ${digits}`), Promise.resolve()),
   };
+  const warmly: ToolActions['warmTransfer'] = async ({ to, summary }, _signal, begun) => {
+    begun();
+    done.push(`warm ${to}: ${summary}`);
+    return person === 'busy' ? person : undefined;
+  };
   const actions: ToolActions = {
     hangUp: () => (done.push('hang up'), Promise.resolve()),
     collect: (wanted) => (done.push(`collect ${JSON.stringify(wanted)}`), Promise.resolve('42')),
     ...(hasLeg ? leg : {}),
+    ...(person === undefined ? {} : { warmTransfer: warmly }),
   };
   const all = new AgentTools({ call: 'call_1', config: { tools, transfers }, actions, time });
   const run = async (name: string, given: object | string, signal = NEVER) => {
@@ -64,6 +72,34 @@ test('a model is offered what its call can do', () => {
     'send_digits',
     'collect_digits',
   ]);
+  const browser = { hasLeg: false, person: 'busy' } as const;
+  assert.deepEqual(names({ ...browser, transfers: SALES }), ['hang_up', 'warm_transfer', 'collect_digits']);
+  assert.deepEqual(names(browser), ['hang_up', 'collect_digits'], 'there is nobody to call');
+});
+
+test('a warm transfer calls a person of the configuration only, with a summary', async () => {
+  const wanted = { target: 'sales', summary: 'Ms Novak wants a refund.' };
+  const taken = open({ transfers: SALES, person: 'takes the caller' });
+  assert.deepEqual(await taken.run('warm_transfer', wanted), { result: { transferred: true }, isOver: true });
+  assert.deepEqual(taken.done, ['warm sip:200@pbx: Ms Novak wants a refund.']);
+  const busy = await open({ transfers: SALES, person: 'busy' }).run('warm_transfer', wanted);
+  assert.deepEqual(busy, {
+    result: { error: 'the person did not take the caller (busy)' },
+    isOver: false,
+  });
+  const { run, done } = open({ transfers: SALES, person: 'takes the caller' });
+  for (const [given, error] of [
+    [{ ...wanted, target: 'sip:premium@elsewhere' }, 'target must be one of sales'],
+    [{ ...wanted, target: '__proto__' }, 'target must be one of sales'],
+    [{ summary: 'x' }, 'target must be one of sales'],
+    [{ target: 'sales' }, 'summary must be a text of at most 1000 characters'],
+    [{ ...wanted, summary: ' ' }, 'summary must be a text of at most 1000 characters'],
+    [{ ...wanted, summary: 'x'.repeat(1001) }, 'summary must be a text of at most 1000 characters'],
+  ] as const)
+    assert.deepEqual(await run('warm_transfer', given), { result: { error }, isOver: false });
+  assert.deepEqual(done, []);
+  const nobody = await open({ transfers: SALES }).run('warm_transfer', wanted);
+  assert.deepEqual(nobody.result, { error: 'nobody can be called from here' });
 });
 
 test('the built-in functions do what they say', async () => {

@@ -1,5 +1,6 @@
 // The built-in agent in a call: the call, its queue and the encoder are real; the engine, the model, the
 // recogniser, the worker that hears, the network and time are the test's.
+import type { WarmTransfer } from '../../src/agents/call-actions.js';
 import { ChatAgent } from '../../src/agents/chat-agent.js';
 import type { AgentEvent } from '../../src/call/call-events.js';
 import type { AgentConfig } from '../../src/config/agent-config.js';
@@ -31,6 +32,8 @@ export const AGENT: AgentConfig = {
 
 export interface AgentSetting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   readonly agent?: Partial<AgentConfig>;
+  /** How the person takes the caller; absent: nobody can be called. */
+  readonly warmTransfer?: ReturnType<WarmTransfer>;
 }
 
 export interface AgentUnderTest extends HandledCallUnderTest {
@@ -43,13 +46,13 @@ export interface AgentUnderTest extends HandledCallUnderTest {
 
 export function openAgent(
   calls: ReturnType<typeof openCalls>,
-  { agent = {}, ...setting }: AgentSetting = {},
+  { agent = {}, warmTransfer, ...setting }: AgentSetting = {},
 ): AgentUnderTest {
   const under = openHandledCall(calls, setting);
   const model = new ScriptedModel();
   const told: AgentEvent[] = [];
   const { callerTexts, time, handled } = under;
-  const parts = { callerTexts, time, log: SILENT_LOG };
+  const parts = { callerTexts, time, log: SILENT_LOG, warmTransfer: () => warmTransfer };
   const config = { ...AGENT, ...agent };
   const early: boolean[] = [];
   const listeners = {

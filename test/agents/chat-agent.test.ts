@@ -18,6 +18,7 @@ async function hearAnswer(under: AgentUnderTest, text = 'The train leaves at nin
   const answer = await under.model.asked(0);
   answer.say(text).done();
   await under.passUntil(() => under.count('utterance.started') === 1);
+  await until(() => under.call.stats().queuedMs >= 300); // the encoder is a thread
   return answer;
 }
 

@@ -24,8 +24,10 @@ interface CallSetting {
 
 export interface HandledCallUnderTest extends CallUnderTest {
   readonly handled: HandledCall;
-  readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
+  readonly callerTexts: Pick<CallerTexts, 'isCallerRecognised' | 'follow' | 'conceal'>;
   readonly hearing: FakeHearing;
+  /** The words of the caller are concealed now. */
+  conceals(): boolean;
   /** The expectations that the recogniser was told. */
   readonly expected: (ExpectedSpeech | undefined)[];
   /** The orders to the far end. */
@@ -65,11 +67,16 @@ export function openHandledCall(
   const orders: string[] = [];
   const expected: (ExpectedSpeech | undefined)[] = [];
   const listeners = new Set<CallerListener>();
+  let concealers = 0;
   const turns = new CallerTurns(time, listeners);
   /** Numbers of the turns whose texts have not come. */
   const awaited: number[] = [];
   const played = {
     isCallerRecognised,
+    conceal: () => {
+      concealers++;
+      return () => void concealers--;
+    },
     follow: (_call: unknown, given: CallerListener, speech?: ExpectedSpeech) => {
       listeners.clear();
       listeners.add(given);
@@ -98,6 +105,7 @@ export function openHandledCall(
         orders.push(`transfer ${to}`);
         return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
       },
+      suspendSilence: () => () => undefined,
     },
   };
   const begins = () => hearing.report({ type: 'speech.started', atMs: time.now() });
@@ -123,6 +131,7 @@ export function openHandledCall(
     handled,
     callerTexts,
     hearing,
+    conceals: () => concealers > 0,
     expected,
     orders,
     begins,

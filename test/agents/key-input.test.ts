@@ -190,3 +190,29 @@ test('keys behind the last one that a function waits for are an input of their o
   time.advance(1500);
   assert.deepEqual(inputs, ['3']);
 });
+
+test('keys that are forgotten are no input, and a function that waits goes on', async () => {
+  const { time, inputs, keys, press } = open();
+  press('12');
+  keys.forget();
+  time.advance(1500);
+  const got = keys.collect({ most: 2, until: undefined, timeoutMs: 5000 }, Promise.resolve(), NEVER);
+  press('3');
+  keys.forget();
+  press('4');
+  assert.deepEqual([await got, inputs, time.waiting], ['34', [], 0]);
+});
+
+test('the beginning of an input that a function has given up is forgotten too', async () => {
+  const { time, inputs, keys, press } = open();
+  const abort = new AbortController();
+  const got = keys.collect({ most: 4, until: undefined, timeoutMs: 5000 }, Promise.resolve(), abort.signal);
+  press('12');
+  abort.abort();
+  await assert.rejects(got);
+  keys.forget();
+  assert.equal(time.waiting, 0);
+  press('3');
+  time.advance(1500);
+  assert.deepEqual(inputs, ['3']);
+});

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HearingSettings } from '../../src/config/hearing-config.js';
+import { SILENCE_DB } from '../../src/hearing/ear-source.js';
 import { EchoGuardWorkspace } from '../../src/hearing/echo-guard.js';
 import { ListenedCall } from '../../src/hearing/listened-call.js';
+import { WINDOW_SAMPLES } from '../../src/media/ears.js';
 import { openCalls } from '../fakes/call-under-test.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { ScriptedRecogniser } from '../transcribing/scripted-recogniser.js';
@@ -16,6 +18,9 @@ const calls = openCalls();
 const WINDOW_MS = 32;
 const TEXT_MS = 100;
 const SETTINGS: HearingSettings = { ...HEARING_SETTINGS, ignoreBackchannel: true };
+const CALLER_DB = -20;
+const WINDOW = new Float32Array(WINDOW_SAMPLES);
+const NO_SOUND = { caller: WINDOW, ours: WINDOW, oursDb: SILENCE_DB, dropped: 0 };
 const MEMORY = { reset: () => undefined, skip: () => undefined };
 
 interface Setting {
@@ -45,9 +50,11 @@ function open({ tellsPauses = true }: Setting = {}) {
   };
   hearing.onAsked();
   /** Windows of speech or silence, each decided when it has come. */
-  const pass = (ms: number, isSpeech = false) => {
+  const pass = (ms: number, isSpeech = false, speechDb = CALLER_DB) => {
     for (let at = 0; at < ms; at += WINDOW_MS) {
       under.pass(WINDOW_MS);
+      const callerDb = isSpeech ? speechDb : SILENCE_DB;
+      worker.isWorthModel({ ...NO_SOUND, endMs: time.now(), callerDb });
       worker.decide(isSpeech ? 1 : 0, time.now());
     }
   };
@@ -62,11 +69,11 @@ function open({ tellsPauses = true }: Setting = {}) {
     queueMicrotask(() => session().listener.final(final));
   });
   /** The caller adds this to the turn, and then is silent. */
-  const say = async (words: string, ms: number, silenceMs: number) => {
+  const say = async (words: string, ms: number, silenceMs: number, db = CALLER_DB) => {
     text = `${text} ${words}`.trim();
-    pass(ms / 2, true);
+    pass(ms / 2, true, db);
     if (!tellsPauses) session().partial(text, 0, part);
-    pass(ms / 2, true);
+    pass(ms / 2, true, db);
     pass(192);
     pass(TEXT_MS);
     if (tellsPauses && under.hearing.expectedWords === 'texts of pauses') session().pause(text, part);
@@ -155,6 +162,21 @@ test('a back-channel pauses the voice until its words are known, and is no quest
   await settle();
   assert.deepEqual([under.turns(), under.count('utterance.interrupted')], [2, 0]);
   assert.equal(under.model.answers.length, 1);
+});
+
+test('words of somebody behind the caller pause the voice once, and are neither an interruption nor a question', async () => {
+  for (const ms of [320, 1280]) {
+    const under = open();
+    await hearAnswer(under);
+    await under.say('Dinner is ready and', ms, 640, CALLER_DB - 14);
+    await under.say('it gets cold.', ms, 640, CALLER_DB - 14);
+    assert.deepEqual([under.count('utterance.paused'), under.count('utterance.resumed')], [1, 1], `${ms} ms`);
+    under.pass(2000);
+    await settle();
+    assert.deepEqual([under.turns(), under.count('utterance.interrupted')], [2, 0]);
+    assert.equal(under.model.answers.length, 1);
+    await under.call.close('next');
+  }
 });
 
 test('words that never come hold the voice for two seconds at most', async () => {

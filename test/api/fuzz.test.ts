@@ -192,10 +192,12 @@ test('every address that takes JSON answers every body, and refuses with an erro
       }),
       { numRuns: RUNS },
     );
-    // Neither all right nor all wrong, or nothing would be shown.
-    const spoken = [...counts].reduce((sum, [status, count]) => sum + (status < 300 ? count : 0), 0);
+    // Neither all right nor all wrong, or nothing would be shown. A body that names another call, a room or a
+    // queue is right if only that is missing: this server has one call.
+    const isRight = (status: number) => status < 300 || status === 404;
+    const right = [...counts].reduce((sum, [status, count]) => sum + (isRight(status) ? count : 0), 0);
     const shown = `${url}: ${JSON.stringify([...counts])}`;
-    assert.ok(spoken > RUNS / 100 && (counts.get(400) ?? 0) > RUNS / 100, shown);
+    assert.ok(right > RUNS / 100 && (counts.get(400) ?? 0) > RUNS / 100, shown);
   }
 });
 

@@ -5,10 +5,9 @@
 //   npm run bench -- moonshine FOLDER [callers] [workers] [seconds]
 //
 // The texts are those of a script (moonshine-worker.ts), because random weights would never end one.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { MoonshineRecogniser } from '../../src/engines/moonshine/moonshine-recogniser.js';
+import { writePieces } from './moonshine-folder.js';
 import { machine, type Row, table } from './table.js';
 
 const [directory, callersText = '1', workersText = '1', secondsText = '60'] = process.argv.slice(2);
@@ -23,17 +22,6 @@ const TURN_AND_REST_FRAMES = 250;
 function frame(n: number): Float32Array {
   const loudness = n % TURN_AND_REST_FRAMES < TURN_FRAMES && n % 15 < 11 ? 0.3 : 0.001;
   return Float32Array.from({ length: FRAME }, () => loudness * (2 * Math.random() - 1));
-}
-
-/** Random graphs come without a tokenizer: each token gets a word of its own. */
-function writePieces(folder: string): void {
-  const path = join(folder, 'tokenizer.bin');
-  if (existsSync(path)) return;
-  const config = JSON.parse(readFileSync(join(folder, 'streaming_config.json'), 'utf8')) as {
-    readonly vocab_size: number;
-  };
-  const pieces = Array.from({ length: config.vocab_size }, (_, n) => Buffer.from(`\u2581w${n}`));
-  writeFileSync(path, Buffer.concat(pieces.flatMap((piece) => [Buffer.of(piece.length), piece])));
 }
 
 /** Speaks as a caller does, and gives the milliseconds from each pause to its text. */

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ReferenceAudio } from '../../src/voices/reference-audio.js';
 import { PlayedSounds } from '../../src/voices/references.js';
+import { SoundLibrary } from '../../src/voices/sound-library.js';
 import { KINDS, sampleFile } from '../voices/voice-samples.js';
 import { spreadOf } from './arrivals.js';
 import { machine, type Row, table } from './table.js';
@@ -39,7 +40,8 @@ function filesOf(kind: keyof typeof KINDS, count: number): Buffer[] {
 async function measured(kind: keyof typeof KINDS, isSame: boolean): Promise<Row> {
   const files = filesOf(kind, isSame ? 1 : PLAYS);
   const audio = new ReferenceAudio();
-  const sounds = new PlayedSounds({ audio, maxBytes: MOST_BYTES, urls: false });
+  const library = new SoundLibrary({ folder: undefined, audio });
+  const sounds = new PlayedSounds({ audio, library, maxBytes: MOST_BYTES, urls: false });
   const before = residentMb();
   const tookMs: number[] = [];
   let highest = before;

@@ -13,10 +13,20 @@ export type Kind = 'bench' | 'soak';
 
 const BENCHES: Readonly<Record<string, Program>> = {
   agent: { file: 'agent.bench.js', addon: true, measures: "the built-in agent's own share of a turn" },
+  answering: {
+    file: 'listen/answering.bench.js',
+    addon: true,
+    measures: 'who answers generated calls: people, voicemails, faxes, screening, and beeps',
+  },
   'barge-in': {
     file: 'listen/barge-in.bench.js',
     addon: true,
     measures: "onset of a caller's speech to the last packet of the voice",
+  },
+  bridge: {
+    file: 'bridge.bench.js',
+    addon: true,
+    measures: 'bridges of two calls: processor time of a leg, delay of a packet, beside rtpengine',
   },
   'cached-prompt': {
     file: 'cached-prompt.bench.js',
@@ -24,6 +34,16 @@ const BENCHES: Readonly<Record<string, Program>> = {
     measures: 'cost of a repeated prompt in a call',
   },
   containers: { file: 'containers.bench.js', addon: false, measures: 'a second of speech in each format' },
+  conversation: {
+    file: 'conversation/conversation.bench.js',
+    addon: true,
+    measures: 'whole conversations, judged by their recordings: replies, stops, cut-offs, interruptions',
+  },
+  'conversation-load': {
+    file: 'conversation/load.bench.js',
+    addon: true,
+    measures: 'conversations at once with a voice and a recogniser of the real size; takes their folders',
+  },
   encode: { file: 'encode.bench.js', addon: false, measures: 'cost of one frame: encoding and resampling' },
   'first-packet': {
     file: 'first-packet.bench.js',
@@ -51,6 +71,11 @@ const BENCHES: Readonly<Record<string, Program>> = {
     measures: 'wait of another client during floods of HTTP/2',
   },
   interrupt: { file: 'interrupt.bench.js', addon: true, measures: 'clear to last old packet' },
+  ivr: {
+    file: 'ivr.bench.js',
+    addon: true,
+    measures: 'calls in a menu of call programs: processor time, key to silence, key to the next prompt',
+  },
   listen: {
     file: 'listen/listen.bench.js',
     addon: true,
@@ -75,6 +100,11 @@ const BENCHES: Readonly<Record<string, Program>> = {
     file: 'recognise.bench.js',
     addon: true,
     measures: 'recognition over ten hours of a file and a long call: does it stay as it was?',
+  },
+  rooms: {
+    file: 'rooms.bench.js',
+    addon: true,
+    measures: 'rooms of calls: processor time of a member, delay of the sound of a talker',
   },
   'rtp-receive': {
     file: 'rtp-receive.bench.js',

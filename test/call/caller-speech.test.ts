@@ -200,6 +200,20 @@ test('a call whose far end sends no sound says that it cannot be interrupted', (
   });
 });
 
+test('a caller whom two want heard is heard until both are done, or for as long as `listen` asks for it', () => {
+  const under = openCall();
+  const [first, second] = [under.call.hear(), under.call.hear()];
+  first();
+  first();
+  assert.deepEqual(under.hearing.asked, [['listen', 'call-1', HEARING_SETTINGS]]);
+  second();
+  assert.deepEqual(under.hearing.asked.slice(1), ['close']);
+  const third = under.call.hear();
+  under.call.listen({ silenceMs: 700 });
+  third();
+  assert.deepEqual(under.hearing.asked.slice(3), [['change', { silenceMs: 700 }]]);
+});
+
 test('the end of the call ends its hearing', async () => {
   const under = openCall();
   under.call.listen({});

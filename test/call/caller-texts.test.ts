@@ -76,6 +76,7 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
     move,
     time,
     followAs: (own: CallerListener) => texts.follow(call, own),
+    conceal: () => texts.conceal(call),
     follow: (expected: Parameters<CallerTexts['follow']>[2]) => texts.follow(call, listener, expected),
     tell: (...events: CallEvent[]) => {
       for (const event of events) {
@@ -421,4 +422,67 @@ test('a turn that a WebSocket recogniser loses is told at once, and the next one
   peer.send({ type: 'conversation.item.input_audio_transcription.completed', transcript: 'Hello?' });
   await until(() => finals.length === 1);
   assert.deepEqual([finals, lost.length, time.now()], [[[1, 'Hello?']], 1, 5000]);
+});
+
+/** A turn of the caller with words. */
+async function speakTurn({ tell, hear }: ReturnType<typeof open>): Promise<void> {
+  tell(SPEECH);
+  hear(1000);
+  tell(PAUSE, SILENCE);
+  await tick();
+}
+
+const saidTo = (texts: string[]): CallerListener => ({
+  said: ({ text }) => void texts.push(text),
+  text: ({ text }) => void texts.push(`so far ${text}`),
+});
+
+test('words that somebody conceals are `*` but for those who may see them, also in the turn that is open at the end', async () => {
+  const under = open();
+  const [own, others]: [string[], string[]] = [[], []];
+  under.followAs(saidTo(others));
+  await speakTurn(under);
+  const show = under.conceal();
+  const stop = under.followAs({ ...saidTo(own), seesConcealed: true });
+  await speakTurn(under);
+  stop();
+  under.tell(SPEECH);
+  under.hear(1000);
+  show();
+  under.tell(PAUSE, SILENCE);
+  await tick();
+  await speakTurn(under);
+  assert.deepEqual(own, ['so far turn 1', 'turn 1']);
+  assert.deepEqual(others, [
+    'so far turn 0',
+    'turn 0',
+    'so far *',
+    '*',
+    'so far *',
+    '*',
+    'so far turn 3',
+    'turn 3',
+  ]);
+});
+
+test('a listener that drops the open turn leaves nothing of it to the next one', async () => {
+  const under = open();
+  const [first, next]: [string[], string[]] = [[], []];
+  under.followAs({});
+  const stop = under.followAs({ ...saidTo(first), dropsOpenTurn: true });
+  const show = under.conceal();
+  under.tell(SPEECH);
+  under.hear(1000);
+  stop();
+  show();
+  under.followAs(saidTo(next));
+  under.hear(1000);
+  await speakTurn(under);
+  assert.deepEqual(first, []);
+  assert.deepEqual(next, ['so far turn 1', 'turn 1']); // the second part of the recogniser's sound
+  const begun = under.orders().filter(([order]) => order === 'begin');
+  assert.deepEqual(begun, [
+    ['begin', 0],
+    ['begin', 2000],
+  ]);
 });

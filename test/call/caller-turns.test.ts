@@ -61,6 +61,7 @@ test('a turn tells its times, and its end is before it was found to be over', ()
       speechMs: 900,
       silenceMs: 600,
       isByOrder: true,
+      isDistant: false,
       endOfSpeechMs: 9400,
       decidedMs: 10_000,
       textMs: 10_030,

@@ -87,7 +87,7 @@ test('an interruption in the rest of the sentence reports the clause and the wor
   for (const token of TEXT.match(/\S+\s*/g) ?? []) tokens.push(token);
   const sent = () => under.port.playout.sent(utterance.number);
   const words = 'please say so';
-  await passUntil(under, () => sent() * FRAME_MS >= 20 * (CLAUSE.length + words.length) + 80);
+  await passUntil(under, () => sent() * FRAME_MS >= 20 * (CLAUSE.length + words.length) + 60);
   assert.equal(under.call.interrupt('enough').text, `${CLAUSE} ${words}`);
 });
 

@@ -14,8 +14,7 @@ const calls = openCalls();
 
 async function open(t: TestContext, telephone?: FakePhone) {
   const under = await openAudioSocket(t, calls, { unansweredMs: 30_000 });
-  const used = (id: string) => under.openCalls.used(id);
-  const all = new ApplicationCalls({ telephone, listed: under.listed, used });
+  const all = new ApplicationCalls({ telephone, listed: under.listed, openCalls: under.openCalls });
   const { url } = await openServer(t, { phone: { calls: all, sounds: new FakeSounds() } });
   const farEnd = await FarEnd.call(t, under.port);
   const { call } = await under.opened();

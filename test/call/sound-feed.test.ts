@@ -337,7 +337,7 @@ test('an answer that comes at once after a pause keeps its silences', async () =
   await leave(10);
   await until(() => call.stats().queuedMs >= 1300); // the rest of it
   await leave(62);
-  await until(() => call.stats().queuedMs >= 100); // the last frames, which the end of the spurt lets go
+  await until(() => call.stats().queuedMs >= 120); // the last frames, which the end of the spurt lets go
   let isPlayed = false;
   void feed.played().then(() => (isPlayed = true));
   await until(async () => (await leave(1), isPlayed));

@@ -26,7 +26,9 @@ function open(isCallerRecognised = true) {
     },
   };
   const turns = new TurnTexts({ call: {} as never, callerTexts, time, tell: (event) => told.push(event) });
-  const of = (number: number) => ({ number, ...LENGTH, isByOrder: false, endOfSpeechMs: 0, decidedMs: 600 });
+  const of = (number: number) => {
+    return { number, ...LENGTH, isByOrder: false, isDistant: false, endOfSpeechMs: 0, decidedMs: 600 };
+  };
   const say = (number: number, text: string) =>
     listeners[0]?.said?.({ ...of(number), text, language: 'en', textMs: 700 });
   const lose = (number: number) => listeners[0]?.unsaid?.(of(number), LOST);

@@ -13,7 +13,7 @@ const calls = openCalls();
 const TEXT = 'It costs $3.50.';
 const SPOKEN = 'It costs three dollars and fifty cents.';
 const SILENCE_MS = 200;
-const KEPT_MS = 40; // of the silence, by the trimmer
+const KEPT_MS = 20; // of the silence, by the trimmer
 
 test('times count from the first packet, for the words as they were written, until the utterance is over', async () => {
   const { call, engine, events, pass } = calls.open();

@@ -40,6 +40,7 @@ test('the value has one group for each reader, and nobody can change the value o
     'agents',
     'namedRelays',
     'applications',
+    'ivr',
     'audioSocket',
     'sip',
     'phoneMedia',

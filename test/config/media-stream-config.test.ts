@@ -101,7 +101,13 @@ test('a call is given to the bot of its name, and a server of bots alone does no
       toolCalled: () => undefined,
       earlyAnswer: () => undefined,
     },
-    openCalls: { opened: () => undefined, conductedBy: () => undefined, isConducted: () => false },
+    openCalls: {
+      opened: () => undefined,
+      conductedBy: () => undefined,
+      isConducted: () => false,
+      talksIn: () => undefined,
+    },
+    warmTransfers: () => undefined,
     openRelay: () => assert.fail('it is no relay'),
     openMediaStream: (handled, stream) => (opened.push([handled, stream]), talk),
   });

@@ -60,6 +60,7 @@ export const FIRST_OF_SECTION: Readonly<Record<keyof typeof SECTIONS, readonly V
   Calls: ['MAX_CALLS', 'MAX_CALLS_PER_CLIENT', 'DRAIN_TIMEOUT'],
   'Calls: network of browsers': ['ICE_ANNOUNCED_ADDRESSES', 'WEBRTC_UDP_PORT', 'ICE_SERVERS'],
   Hearing: ['TURN_SILENCE_MS', 'VAD_SENSITIVITY', 'BARGE_IN_IGNORE_BACKCHANNEL'],
+  'Call programs': ['IVR_FILE', 'TWIML_URL', 'IVR_ALLOWED_HOSTS'],
   'SIP: listening and callers': ['SIP_HOST', 'PUBLIC_ADDRESS', 'SIP_ALLOW'],
   'SIP: calls': ['SIP_ROUTES', 'GREETING', 'SIP_CODECS'],
   'SIP: outbound calls': ['SIP_TRUNKS', 'SIP_DESTINATIONS', 'SIP_CALLS_PER_MINUTE'],

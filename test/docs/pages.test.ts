@@ -8,6 +8,7 @@ import { join, posix } from 'node:path';
 import { test } from 'node:test';
 import { readRoutingFile } from '../../sip/routing-file.js';
 import { readTrunkFile } from '../../sip/trunk/trunk-settings.js';
+import { readPrograms } from '../../src/ivr/program-reader.js';
 import { NO_NAMED_RELAYS } from '../../src/config/named-relay.js';
 import { HEARING_SETTINGS } from '../fakes/hearing-settings.js';
 import { brokenLink, codeBlocksOf, documents, guidePages, linksOf, ROOT, textOf } from './markdown.js';
@@ -67,7 +68,7 @@ test('every JSON example is JSON, whole or line by line', () => {
   }
 });
 
-test('every example of trunks and of rules that answer calls is one that the server takes', () => {
+test('every example of trunks, of rules and of call programs is one that the server takes', () => {
   const secrets = { environment: () => 'a password', file: () => undefined };
   const context = {
     isKey: () => true,
@@ -75,15 +76,18 @@ test('every example of trunks and of rules that answer calls is one that the ser
     hearing: HEARING_SETTINGS,
     records: true,
     namedRelays: NO_NAMED_RELAYS,
+    programProblem: () => undefined,
   };
   const examples = documents()
     .flatMap(codeBlocksOf)
-    .filter(({ language, code }) => language === 'json' && /^\{"(?:trunks|routes)":/.test(code));
+    .filter(({ language, code }) => language === 'json' && /^\{"(?:trunks|routes|programs)":/.test(code));
   assert.ok(examples.length >= 5, `${examples.length} examples`);
   for (const { document, code } of examples) {
     const { problems } = code.startsWith('{"trunks"')
       ? readTrunkFile(code, secrets)
-      : readRoutingFile(code, context);
+      : code.startsWith('{"programs"')
+        ? readPrograms(code)
+        : readRoutingFile(code, context);
     assert.deepEqual(problems ?? [], [], `${document}: ${code}`);
   }
 });

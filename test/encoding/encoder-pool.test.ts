@@ -60,11 +60,11 @@ test('the pauses of a segment are reported before it is encoded, if they are ask
   );
   void session.end();
   await encoded;
-  // 40 ms before the sound are kept, and 80 ms after it.
+  // 20 ms before the sound are kept, and 80 ms after it.
   const pauses = [
-    [1, 0, 40],
-    [1, 340, 540],
-    [1, 780, 860],
+    [1, 0, 20],
+    [1, 320, 520],
+    [1, 760, 840],
   ];
   assert.deepEqual(reported, pauses);
   for (const ring of [...rings, out]) ring.close();

@@ -10,6 +10,7 @@ export const HEARING_SETTINGS: HearingSettings = {
   noInputMs: 0,
   sensitivity: 'high',
   ignoreBackchannel: false,
+  ignoreDistant: true,
   resumeMs: 2000,
   endedByHand: false,
 };

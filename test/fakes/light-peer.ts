@@ -1,6 +1,6 @@
 // A WebRTC client that costs little, so that hundreds of them fit into one process beside a measured server:
 // ICE controlling with consent checks, DTLS by the addon, and a count of what arrives. It offers recvonly
-// audio and a data channel section, but it has no SCTP.
+// audio, unless it `speaks`, and a data channel section, but it has no SCTP.
 //
 //   offer ──▶ accept(answer) ──check──▶ nominated ──DTLS──▶ keys ──RTP──▶ ready ──▶ audible
 //
@@ -22,6 +22,7 @@ import {
 } from '../media/stun-message.js';
 import { systemTime, type Time } from '../../src/time.js';
 import { SrtpReader } from '../media/srtp-reader.js';
+import { SrtpWriter } from '../media/srtp-writer.js';
 
 const LOOPBACK = '127.0.0.1';
 const CONSENT_MS = 2500; // Chromium's interval of checks on a stable pair
@@ -45,6 +46,8 @@ export interface LightPeerOptions {
   readonly payloadType?: number;
   /** False leaves the data channel section out. */
   readonly dataChannel?: boolean;
+  /** True offers sendrecv audio, for `sendRtp`. */
+  readonly speaks?: boolean;
   /** False leaves the candidate out, so that a full ICE server cannot send checks of its own. */
   readonly candidates?: boolean;
   readonly time?: Time;
@@ -93,6 +96,7 @@ export class LightPeer {
   /** A server may begin DTLS before its answer is read, because its own checks were answered. */
   readonly #early: Buffer[] = [];
   #reader: SrtpReader | undefined;
+  #writer: SrtpWriter | undefined;
   readonly #silence: Buffer;
   #transaction: Buffer | undefined;
   #cancelCheck: (() => void) | undefined;
@@ -148,9 +152,10 @@ export class LightPeer {
       fingerprints: [answer.fingerprint],
       time: this.#time,
       send: (data) => this.#send(data),
-      onKeys: ({ receive }) => {
+      onKeys: ({ receive, send }) => {
         this.at.keys = this.#time.now();
         this.#reader = new SrtpReader(receive);
+        this.#writer = new SrtpWriter(send);
         this.#settleIfReady();
       },
       onFailed: (error) => this.#fail(error),
@@ -177,6 +182,11 @@ export class LightPeer {
   check(): void {
     this.#transaction = randomBytes(12);
     this.#checkAgain(0, this.#transaction);
+  }
+
+  /** Sends a packet of RTP, encrypted. Packets before there are keys are lost. */
+  sendRtp(packet: Buffer): void {
+    if (this.#writer !== undefined) this.forge(this.#writer.rtp(packet));
   }
 
   /** Sends any datagram from its address, as somebody would who forges this. */
@@ -330,7 +340,7 @@ export class LightPeer {
   }
 
   #writeOffer(): string {
-    const { certificate, dataChannel = true, candidates = true } = this.#options;
+    const { certificate, dataChannel = true, candidates = true, speaks = false } = this.#options;
     const { name, clockRate, sdpChannels } = this.#codec;
     const { payloadType = this.#codec.staticPayloadType ?? 111 } = this.#options;
     const { hash, digest } = certificate.fingerprint;
@@ -353,7 +363,7 @@ export class LightPeer {
       ...transport,
       ...(candidates ? [candidate] : []),
       'a=mid:0',
-      'a=recvonly',
+      speaks ? 'a=sendrecv' : 'a=recvonly',
       'a=rtcp-mux',
       `a=rtpmap:${payloadType} ${name}/${clockRate}${sdpChannels > 1 ? `/${sdpChannels}` : ''}`,
       ...(dataChannel

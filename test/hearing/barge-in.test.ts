@@ -177,11 +177,66 @@ test('where words will be known, short words do not add up, and one long stretch
   assert.deepEqual(fades, [3]);
 });
 
-test('a sound that is too short for a turn has no words, and the voice goes on at once', () => {
+test('behind a word that is too short for a turn the voice waits for 256 ms, in which the next one may come', () => {
+  const { decision, fades } = bargeIn({ ignoreBackchannel: true });
+  decision.awaitWords(true, 0);
+  decision.started(936, 1000);
+  assert.equal(decision.stopped(200, 1300), undefined);
+  assert.equal(decision.advance(0, 1555), undefined);
+  assert.equal(decision.started(1500, 1555), undefined);
+  assert.equal(decision.stopped(200, 1900), undefined);
+  assert.equal(decision.advance(0, 2155), undefined);
+  assert.equal(decision.advance(0, 2156)?.type, 'bargein.false');
+  assert.deepEqual(fades, [3]);
+});
+
+test('where no words will be known, the voice goes on at once behind a short sound', () => {
+  const { decision } = bargeIn({ ignoreBackchannel: true });
+  decision.started(936, 1000);
+  assert.equal(decision.stopped(200, 1300)?.type, 'bargein.false');
+});
+
+const IGNORED = { type: 'bargein.false', track: 3, isDistant: true } as const;
+
+test('a voice too weak for the caller pauses ours until it would interrupt, and then no more in this turn', () => {
+  const { decision, fades, state } = bargeIn();
+  decision.started(936, 1000);
+  decision.isDistant = true;
+  assert.deepEqual(decision.advance(250, 1186), { ...IGNORED, atMs: 1186, speechMs: 250 });
+  assert.equal(decision.isIgnored, true);
+  state.playing = 3;
+  assert.equal(decision.stopped(300, 1400), undefined);
+  assert.equal(decision.started(1500, 1564), undefined);
+  assert.equal(decision.advance(900, 2400), undefined);
+  assert.deepEqual(fades, [3]);
+});
+
+test('the words of a voice too weak for the caller are not waited for', () => {
   const { decision } = bargeIn({ ignoreBackchannel: true });
   decision.awaitWords(true, 0);
   decision.started(936, 1000);
-  assert.equal(decision.stopped(200, 1300)?.type, 'bargein.false');
+  decision.isDistant = true;
+  assert.deepEqual(decision.stopped(300, 1364), { ...IGNORED, atMs: 1364, speechMs: 300 });
+});
+
+test('a caller who speaks into a distant voice interrupts with speech of 250 ms', () => {
+  const { decision, fades, state } = bargeIn();
+  decision.started(936, 1000);
+  decision.isDistant = true;
+  decision.advance(250, 1186);
+  state.playing = 3;
+  decision.isDistant = false;
+  assert.equal(decision.advance(282, 1218)?.type, 'bargein.paused');
+  assert.equal(decision.advance(499, 1435), undefined);
+  assert.equal(decision.advance(500, 1436)?.type, 'bargein.confirmed');
+  assert.deepEqual(fades, [3, 3]);
+});
+
+test('without `ignoreDistant` any voice interrupts', () => {
+  const { decision } = bargeIn({ ignoreDistant: false });
+  decision.started(936, 1000);
+  decision.isDistant = true;
+  assert.equal(decision.advance(250, 1186)?.type, 'bargein.confirmed');
 });
 
 test('a voice that waits for words goes on when none will be known any more', () => {
@@ -190,4 +245,83 @@ test('a voice that waits for words goes on when none will be known any more', ()
   decision.started(936, 1000);
   decision.stopped(300, 1436);
   assert.equal(decision.awaitWords(false, 1500)?.type, 'bargein.false');
+});
+
+test('what may be a word pauses the voice, and speech within 256 ms goes on from there', () => {
+  const { decision, fades } = bargeIn();
+  assert.deepEqual(decision.suspected(936, 1000), {
+    type: 'bargein.paused',
+    track: 3,
+    onsetMs: 936,
+    atMs: 1000,
+  });
+  assert.equal(decision.suspected(936, 1032), undefined);
+  assert.equal(decision.advance(0, 1255), undefined);
+  assert.equal(decision.started(1192, 1256), undefined, 'it is paused already');
+  assert.equal(decision.advance(249, 1441), undefined);
+  assert.deepEqual(decision.advance(250, 1442), { type: 'bargein.confirmed', track: 3, atMs: 1442 });
+  assert.deepEqual(fades, [3]);
+});
+
+test('without speech the voice goes on after 256 ms, and speech that begins later pauses it again', () => {
+  const { decision, fades, state } = bargeIn();
+  decision.suspected(936, 1000);
+  assert.equal(decision.advance(0, 1255), undefined);
+  assert.deepEqual(decision.advance(0, 1256), { type: 'bargein.false', track: 3, atMs: 1256, speechMs: 0 });
+  state.playing = 3;
+  assert.equal(decision.started(1300, 1364)?.type, 'bargein.paused');
+  assert.deepEqual(fades, [3, 3]);
+});
+
+test('after an error the next suspicion waits for 4 s, then for twice as long, at most 64 s', () => {
+  const { decision, state } = bargeIn();
+  let atMs = 1000;
+  for (const waitMs of [4000, 8000, 16_000, 32_000, 64_000, 64_000]) {
+    state.playing = 3;
+    assert.equal(decision.suspected(atMs, atMs)?.type, 'bargein.paused');
+    atMs += 256;
+    assert.equal(decision.advance(0, atMs)?.type, 'bargein.false');
+    state.playing = 3;
+    atMs += waitMs;
+    assert.equal(decision.suspected(atMs - 1, atMs - 1), undefined);
+  }
+});
+
+test('speech that interrupts makes suspicions as good as new', () => {
+  const { decision, state } = bargeIn();
+  const isMistaken = (atMs: number) => {
+    state.playing = 3;
+    return (
+      decision.suspected(atMs, atMs) !== undefined &&
+      decision.advance(0, atMs + 256)?.type === 'bargein.false'
+    );
+  };
+  assert.ok(isMistaken(1000) && isMistaken(5256));
+  state.playing = 3;
+  decision.started(6000, 6064);
+  assert.equal(decision.advance(250, 6250)?.type, 'bargein.confirmed');
+  decision.stopped(250, 6500);
+  assert.ok(isMistaken(5512 + 8000) && isMistaken(5512 + 8000 + 256 + 4000));
+});
+
+test('only a high sensitivity suspects, speech that is found is suspect no more, and no order by hand is', () => {
+  for (const sensitivity of ['medium', 'low'] as const)
+    assert.equal(bargeIn({ sensitivity }).decision.suspected(0, 32), undefined);
+  assert.equal(bargeIn({ endedByHand: true }).decision.suspected(0, 32), undefined);
+  const { decision } = bargeIn({}, 4);
+  decision.started(0, 64);
+  assert.equal(decision.suspected(0, 96), undefined);
+});
+
+test('words of speech before it do not end a suspicion, and a track that ends does', () => {
+  const { decision } = bargeIn();
+  decision.suspected(936, 1000);
+  assert.equal(decision.dismiss(1010), undefined);
+  assert.equal(decision.awaitWords(false, 1020), undefined);
+  assert.deepEqual(decision.interruptible([], 1030), {
+    type: 'bargein.false',
+    track: 3,
+    atMs: 1030,
+    speechMs: 0,
+  });
 });

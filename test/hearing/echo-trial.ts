@@ -7,9 +7,11 @@ import { WINDOW_SAMPLES } from '../../src/media/ears.js';
 import type { Echo } from './echoes.js';
 import { heard } from './heard-script.js';
 import { FIRST_END_MS } from './scripted-ears.js';
+import { joined, silence } from './sounds.js';
 
 const BEGAN_MS = FIRST_END_MS - 32;
 const LOUD = 0.02;
+const AUDIBLE = 0.01; // -40 dBFS
 const EVERY_MS = 8371;
 const CALL = 8 * SAMPLE_RATE;
 /** In windows. */
@@ -85,6 +87,22 @@ export async function timesToPause({ echo, ours, replies }: TalkOver, model?: Mo
   return onsets
     .map((onset) => (paused.find((atMs) => atMs > onset - 40 && atMs < onset + 3000) ?? Infinity) - onset)
     .toSorted((a, b) => a - b);
+}
+
+/**
+ * Returns how long a caller who says this after `afterMs` speaks until our voice is paused, and stays so
+ * until speech is found; Infinity: never.
+ */
+export async function onsetTime(said: Float32Array, afterMs: number, model?: Model): Promise<number> {
+  const caller = joined(silence(afterMs), said);
+  const { events } = await heard({ caller, ours: silence(caller.length / 16) }, {}, model);
+  const began = BEGAN_MS + afterMs + said.findIndex((sample) => Math.abs(sample) > AUDIBLE) / 16;
+  const speechAt = events.findIndex(({ type }) => type === 'speech.started');
+  const mistaken = events
+    .slice(0, Math.max(0, speechAt))
+    .findLastIndex(({ type }) => type === 'bargein.false');
+  const paused = events.find(({ type }, n) => n > mistaken && type === 'bargein.paused');
+  return (speechAt < 0 || paused === undefined ? Infinity : paused.atMs) - began;
 }
 
 /** The value below which this share of sorted values lies. */

@@ -25,6 +25,7 @@ for (const [change, message] of [
   [{ maxSilenceMs: 500 }, /^maxSilenceMs must be at least silenceMs \(600\), not 500$/],
   [{ resumeMs: Infinity }, /^resumeMs must be 100 to 30000 ms, not Infinity$/],
   [{ sensitivity: 'loud' as 'low' }, /^sensitivity must be high, medium or low, not loud$/],
+  [{ ignoreDistant: 0 as unknown as boolean }, /^ignoreDistant must be true or false, not 0$/],
   [{ ignoreBackchannel: 1 as unknown as boolean }, /^ignoreBackchannel must be true or false, not 1$/],
   [{ endedByHand: 0 as unknown as boolean }, /^endedByHand must be true or false, not 0$/],
 ] satisfies readonly (readonly [Partial<HearingSettings>, RegExp])[]) {

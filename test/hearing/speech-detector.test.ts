@@ -45,17 +45,17 @@ test('windows above the noise floor just before belong to the speech, three at m
   ]);
 });
 
-test('speech ends after 192 ms without a voice; its end is that of the last window with one', () => {
+test('speech ends after 160 ms without a voice; its end is that of the last window with one', () => {
   const spoken = many(10, 0.9);
-  assert.deepEqual(changesOf([...spoken, ...many(5, 0)]), [{ type: 'started', atMs: 0 }]);
-  assert.deepEqual(changesOf([...spoken, ...many(6, 0)]), [
+  assert.deepEqual(changesOf([...spoken, ...many(4, 0)]), [{ type: 'started', atMs: 0 }]);
+  assert.deepEqual(changesOf([...spoken, ...many(5, 0)]), [
     { type: 'started', atMs: 0 },
     { type: 'stopped', atMs: 320, durationMs: 320 },
   ]);
 });
 
 test('a gap between words, and windows between the thresholds, do not end speech', () => {
-  const changes = changesOf([...many(5, 0.9), ...many(5, 0), 0.4, ...many(5, 0), 0.4, ...many(6, 0)]);
-  assert.deepEqual(changes.at(-1), { type: 'stopped', atMs: 544, durationMs: 544 });
+  const changes = changesOf([...many(5, 0.9), ...many(4, 0), 0.4, ...many(4, 0), 0.4, ...many(5, 0)]);
+  assert.deepEqual(changes.at(-1), { type: 'stopped', atMs: 480, durationMs: 480 });
   assert.equal(changes.length, 2);
 });

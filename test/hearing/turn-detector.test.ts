@@ -281,13 +281,13 @@ test('the bounds of the settings hold for every estimate', () => {
   assert.equal(paused({ 200: 0 }, narrow), 700);
 });
 
-test('words that finish or go on decide, whatever a model has heard', () => {
+test('words that finish or go on decide, unless a model is sure of the contrary', () => {
   for (const [hint, endMs] of [
     ['finished', 300],
     ['unfinished', 2000],
     [undefined, 900],
   ] as const) {
-    for (const probability of [0, 0.6, 1]) {
+    for (const probability of hint === 'unfinished' ? [0, 0.6, 0.79] : [0.15, 0.6, 0.79]) {
       const { turns, until, speak } = detector();
       speak(0, 1000);
       turns.estimated(turns.pause, probability);
@@ -302,6 +302,30 @@ test('words that finish or go on decide, whatever a model has heard', () => {
     assert.deepEqual(until(1250), []);
     turns.hint(hint, 1000);
     assert.equal(until(5000)[0]?.atMs, 1000 + endMs, `${hint} of a pause`);
+  }
+});
+
+test('a sure model ends a number after 500 ms, and keeps a sentence open for 1.3 s', () => {
+  const silences = (['unfinished', 'finished'] as const).map((hint) => {
+    const { turns, until, speak } = detector({ silenceMs: 600, minSilenceMs: 300, maxSilenceMs: 2000 });
+    speak(0, 1000);
+    turns.estimated(turns.pause, hint === 'unfinished' ? 0.8 : 0.14);
+    turns.hint(hint);
+    return (until(5000)[0]?.atMs ?? NaN) - 1000;
+  });
+  assert.deepEqual(silences, [500, 1300]);
+});
+
+test('where the words are a sentence and the model is sure, two thirds of the least silence end the turn', () => {
+  for (const [probability, silenceMs] of [
+    [0.79, 300],
+    [0.8, 200],
+  ] as const) {
+    const { turns, until, speak } = detector({ silenceMs: 600, minSilenceMs: 300, maxSilenceMs: 2000 });
+    speak(0, 1000);
+    turns.estimated(turns.pause, probability);
+    turns.hint('finished');
+    assert.equal(until(5000)[0]?.atMs, 1000 + silenceMs);
   }
 });
 

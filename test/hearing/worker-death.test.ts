@@ -109,8 +109,9 @@ test('a worker that dies during an interruption: the voice goes on, all ends onc
   const has = (type: CallEvent['type']) => types().includes(type);
   // Our voice alone first: the echo guard learns that nothing of it comes back.
   const spoken = framesOf(joined(silence(1000), words, silence(3000)));
-  await feedUntil(under, spoken, () => has('utterance.paused'));
-  assert.deepEqual(types(), ['speech.started', 'utterance.paused']);
+  await feedUntil(under, spoken, () => has('utterance.paused') && has('speech.started'));
+  const begun = types(); // what may be a word pauses the voice first
+  assert.deepEqual(begun.toSorted(), ['speech.started', 'utterance.paused']);
 
   const death = new BroadcastChannel('hearing-worker-death');
   death.postMessage('now');
@@ -120,7 +121,7 @@ test('a worker that dies during an interruption: the voice goes on, all ends onc
     under.log.find(({ msg }) => msg === 'hearing worker replaced')?.['detail'],
     'the test ended this worker',
   );
-  const ended = ['speech.started', 'utterance.paused', 'utterance.resumed', 'speech.stopped', 'turn.ended'];
+  const ended = [...begun, 'utterance.resumed', 'speech.stopped', 'turn.ended'];
   await until(() => has('turn.ended'));
   assert.deepEqual(types(), ended, 'each ends once, while the clock stands');
   under.sent();
@@ -137,7 +138,8 @@ test('a worker that dies during an interruption: the voice goes on, all ends onc
   await until(() => types().filter((type) => type === 'turn.ended').length === 2);
   const later = types().slice(ended.length);
   const count = (type: CallEvent['type']) => later.filter((one) => one === type).length;
-  assert.deepEqual(later.slice(0, 3), ['speech.started', 'utterance.paused', 'utterance.interrupted']);
+  assert.deepEqual(later.slice(0, 2).toSorted(), ['speech.started', 'utterance.paused']);
+  assert.equal(later[2], 'utterance.interrupted');
   assert.equal(count('utterance.interrupted'), 1);
   assert.equal(count('speech.started'), count('speech.stopped'));
   assert.equal(count('turn.ended'), 1);

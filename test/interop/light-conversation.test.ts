@@ -105,8 +105,9 @@ test('with pulled models a page is understood and answered, and the runtime repo
   assert.equal(role, 'user');
   assert.match(String(content), TONES);
   assert.match(String(content), VOCABULARY);
-  const prompts = (await page.events()).filter(({ type }) => type === 'agent.prompt');
-  assert.equal(prompts.at(-1)?.text, content, 'the page is told what was understood');
+  const prompts = async () => (await page.events()).filter(({ type }) => type === 'agent.prompt');
+  await until(async () => (await prompts()).length > 0); // the model is asked before the turn has ended
+  assert.equal((await prompts()).at(-1)?.text, content, 'the page is told what was understood');
   const framesBefore = (await page.levels()).length;
   asked.say(...ANSWER.split(/(?<= )/)).done();
   const spoken = async () =>

@@ -86,7 +86,7 @@ test('the page has the command that fetches a neural voice, where the server has
   const hint = plain.page.locator('#voice-command-hint');
   await hint.waitFor({ state: 'visible' });
   assert.equal(
-    (await hint.textContent())?.trim(),
+    (await hint.innerText()).trim(),
     `No voice here is neural. ${command} fetches one; then restart the server.`,
   );
   const neural = await openPage((await openServer(t, { health })).url);

@@ -6,9 +6,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { ParleyError } from '../../src/errors.js';
-import type { AgentConfig, AgentsConfig } from '../../src/config/agent-config.js';
 import { openServer } from '../api/app-under-test.js';
-import { FakeTranscriber } from '../api/fake-transcriber.js';
 import { KEY } from '../clients/speaking-server.js';
 import { until } from '../fakes/until.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
@@ -33,28 +31,12 @@ after(() => browser.close());
 
 interface OpenOptions {
   readonly agent?: string;
-  /** The agents that the server lists. */
-  readonly agents?: AgentsConfig;
-  readonly recognises?: boolean;
   readonly apiKeys?: readonly string[];
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
-async function openPage(
-  t: TestContext,
-  { agent, agents, recognises = false, viewport, apiKeys = [] }: OpenOptions = {},
-) {
-  const transcription = {
-    transcriber: new FakeTranscriber(),
-    translator: undefined,
-    maxBytes: 1,
-    maxRequests: 1,
-  };
-  const fakes = await openServer(t, {
-    apiKeys,
-    ...(agents === undefined ? {} : { agents }),
-    ...(recognises ? { transcription } : {}),
-  });
+async function openPage(t: TestContext, { agent, viewport, apiKeys = [] }: OpenOptions = {}) {
+  const fakes = await openServer(t, { apiKeys });
   const page = await browser.newPage(viewport === undefined ? {} : { viewport });
   t.after(() => page.close());
   page.setDefaultTimeout(WAIT_MS);
@@ -74,7 +56,7 @@ async function load(page: Page, url: string): Promise<void> {
 }
 
 async function startCall(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Start call' }).click();
+  await page.locator('#call').click();
   await page.getByText('On the line', { exact: true }).waitFor();
 }
 
@@ -99,57 +81,6 @@ test('with an agent the page is a conversation: typed text is said to it, and bo
   await send({ type: 'agent.failed', error: { code: 'AGENT_FAILED', message: 'The model is gone.' } });
   await page.getByRole('alert').filter({ hasText: 'The model is gone.' }).waitFor();
   assert.deepEqual(errors, []);
-});
-
-const MODEL = { baseUrl: 'http://127.0.0.1:1/v1', apiKey: undefined, model: 'qwen3:4b' };
-const AGENT = { name: 'shop', model: MODEL } as AgentConfig;
-
-for (const recognises of [true, false]) {
-  const what = recognises ? 'asks for the microphone' : 'says that the agent reads only';
-  test(`with an agent the page says so before the call, and ${what}`, async (t) => {
-    const agents = new Map([['shop', AGENT]]);
-    const nothing = { relays: new Map(), mediaStreams: new Map() };
-    const { page, url, errors } = await openPage(t, {
-      agent: 'shop',
-      agents: { agents, ...nothing, usual: 'shop' },
-      recognises,
-    });
-    await load(page, url);
-    await page.getByRole('heading', { name: 'What do you say to the agent?' }).waitFor();
-    assert.equal(await page.locator('#stage-title').textContent(), 'Talk to qwen3:4b');
-    assert.equal(
-      await page.locator('#now').textContent(),
-      'The agent “shop” answers your call. Talk to it, or type.',
-    );
-    assert.match(
-      String(await page.locator('#call-hint').textContent()),
-      recognises ? /^Your browser will ask for the microphone/ : /^The agent cannot hear you/,
-    );
-    assert.deepEqual(await page.evaluate('server.asked'), [], 'no call has begun');
-    await startCall(page);
-    assert.equal((await page.evaluate<unknown[]>('server.asked')).length, recognises ? 1 : 0);
-    assert.match(
-      String(await page.locator('#now').textContent()),
-      recognises ? /with the agent\. Talk, or type\.$/ : /Type to it/,
-    );
-    assert.deepEqual(errors, []);
-  });
-}
-
-test('a user who has switched the microphone off is not asked for it by a call to an agent', async (t) => {
-  const agents = {
-    agents: new Map([['shop', AGENT]]),
-    relays: new Map(),
-    mediaStreams: new Map(),
-    usual: 'shop',
-  };
-  const { page, url } = await openPage(t, { agent: 'shop', agents, recognises: true });
-  await load(page, url);
-  await page.getByText('Your browser will ask for the microphone').waitFor();
-  await page.getByRole('switch', { name: 'Microphone' }).uncheck();
-  await page.getByText('Your browser only listens until').waitFor();
-  await startCall(page);
-  assert.deepEqual(await page.evaluate('server.asked'), []);
 });
 
 test("an agent's Markdown is shown as it is spoken", async (t) => {
@@ -499,7 +430,7 @@ test('with everything unfolded nothing sticks out of a telephone, and every cont
   const { page, url, speech } = await openPage(t, { viewport: PHONE });
   speech.whole = ['sound'];
   await load(page, url);
-  for (const fold of await page.locator('details > summary').all()) await fold.click();
+  for (const fold of await page.locator('details > summary:visible').all()) await fold.click();
   await page.getByLabel('Text to speak').fill('x'.repeat(300));
   await page.getByRole('button', { name: 'Make a file' }).click();
   await page.locator('.sound a').waitFor();

@@ -124,6 +124,25 @@ test('a ring of two channels has what we send beside what we hear', (t) => {
   ring.close();
 });
 
+test('a ring of the sum has what we hear and what we send in one channel', (t) => {
+  const { plane, socket, say } = openMedia(t);
+  const playout = plane.openStream({ ...TELEPHONE, codec: 'PCMU' });
+  playout.target({ capture: true });
+  socket.bind(playout);
+  const ring = socket.openEar({ channels: 1, sum: true, capacityMs: 5000 });
+  const both = socket.openEar({ channels: 2, capacityMs: 5000 });
+  say(LOUD, 25);
+  for (let n = 0; n < 25; n++) playout.push(playout.generation, 1, LOUD);
+  say(LOUD, 25);
+  const [heard, apart] = [readAll(ring), readAll(both)];
+  assert.equal(heard.length, QUANTUM * Math.floor(1000 / 16));
+  const sum = heard.map((_, n) => (apart[2 * n] as number) + (apart[2 * n + 1] as number));
+  assert.deepEqual(heard, sum);
+  assert.ok(peak(heard) > 1, 'both sides sound');
+  ring.close();
+  both.close();
+});
+
 test('what a ring holds can be read after its end, which closeEar or the socket makes', (t) => {
   const { socket, say } = openMedia(t);
   const rings = [1, 2].map(() => socket.openEar({ channels: 1, capacityMs: 1000 }));

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
+import type { ListedCalls } from '../../src/call/listed-calls.js';
 import type { CallHandler, ChannelDialect } from '../../src/call/call-handler.js';
 import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
@@ -52,6 +53,7 @@ interface ServerOptions {
   readonly tcpPort?: number;
   readonly udpPorts?: readonly [number, number];
   readonly handler?: CallHandler;
+  readonly listed?: Pick<ListedCalls, 'add'>;
   readonly dialects?: readonly ChannelDialect[];
 }
 

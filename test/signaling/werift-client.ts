@@ -1,8 +1,7 @@
-// A browser played by werift: listens, has one data channel, and counts what
-// reaches it.
+// A browser played by werift: listens, may speak, has one data channel, and counts what reaches it.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:dgram';
-import { RTCPeerConnection, RTCRtpCodecParameters, type RTCDataChannel } from 'werift';
+import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RTCDataChannel } from 'werift';
 
 interface ReceivedPacket {
   readonly ssrc: number;
@@ -31,8 +30,9 @@ export class WeriftClient {
   readonly reports: ReceivedReport[] = [];
   readonly messages: Record<string, unknown>[] = [];
   readonly #waiting = new Set<() => void>();
+  readonly #track = new MediaStreamTrack({ kind: 'audio' });
 
-  constructor(codec = 'opus', { tcp = false, label = 'parley', opensChannel = true } = {}) {
+  constructor(codec = 'opus', { tcp = false, label = 'parley', opensChannel = true, speaks = false } = {}) {
     const opus = codec === 'opus';
     this.connection = new RTCPeerConnection({
       codecs: {
@@ -54,7 +54,8 @@ export class WeriftClient {
       iceUseTcp: tcp,
       bundlePolicy: 'max-bundle',
     });
-    this.connection.addTransceiver('audio', { direction: 'recvonly' });
+    if (speaks) this.connection.addTransceiver(this.#track, { direction: 'sendrecv' });
+    else this.connection.addTransceiver('audio', { direction: 'recvonly' });
     // A negotiated channel is in the offer, and is not opened with a message.
     const negotiated = opensChannel ? {} : { negotiated: true, id: 5 };
     this.channel = this.connection.createDataChannel(label, negotiated);
@@ -113,6 +114,11 @@ export class WeriftClient {
 
   accept(answer: string): Promise<void> {
     return this.connection.setRemoteDescription({ type: 'answer', sdp: answer });
+  }
+
+  /** Sends a packet of its sound, under its own SSRC, if it `speaks`. */
+  sendRtp(packet: Buffer): void {
+    this.#track.writeRtp(packet);
   }
 
   send(message: object): void {

@@ -4,21 +4,26 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { ManualTime } from '../fakes/manual-time.js';
 import { askAtTerminal, isFreePort, openBrowser, ownAddresses } from '../../src/talk/desktop.js';
 
 const URL = 'http://127.0.0.1:8080';
 
-/** Notes the program that is started, which then says `event`. */
-function starter(event: 'spawn' | 'error') {
+type End = { readonly event: 'exit'; readonly status: number } | { readonly event: 'error' };
+
+/** Notes the program that is started, which then ends so; undefined: it goes on. */
+function starter(end: End | undefined) {
   const started: string[][] = [];
   const start = (command: string, args: readonly string[]) => {
     started.push([command, ...args]);
     const child = Object.assign(new EventEmitter(), { unref: () => undefined });
-    queueMicrotask(() => child.emit(event));
+    if (end !== undefined) queueMicrotask(() => child.emit(end.event, 'status' in end ? end.status : {}));
     return child;
   };
   return { started, start };
 }
+
+const OPENED: End = { event: 'exit', status: 0 };
 
 test('the browser is opened by the program of each system', async () => {
   for (const [platform, env, command] of [
@@ -27,22 +32,35 @@ test('the browser is opened by the program of each system', async () => {
     ['darwin', {}, ['open', URL]],
     ['win32', {}, ['cmd', '/c', 'start', '', URL]],
   ] as const) {
-    const { started, start } = starter('spawn');
-    assert.equal(await openBrowser(URL, env, platform, start), true);
-    assert.deepEqual(started, [command]);
+    const { started, start } = starter(OPENED);
+    const time = new ManualTime();
+    assert.equal(await openBrowser(URL, { env, time, platform, start }), true);
+    assert.deepEqual([started, time.waiting], [[command], 0]);
   }
 });
 
 test('without a screen no program is started', async () => {
   for (const env of [{}, { DISPLAY: '' }]) {
-    const { started, start } = starter('spawn');
-    assert.equal(await openBrowser(URL, env, 'linux', start), false);
+    const { started, start } = starter(OPENED);
+    const time = new ManualTime();
+    assert.equal(await openBrowser(URL, { env, time, platform: 'linux', start }), false);
     assert.deepEqual(started, []);
   }
 });
 
-test('a machine without the program has no browser', async () => {
-  assert.equal(await openBrowser(URL, { DISPLAY: ':0' }, 'linux', starter('error').start), false);
+test('a machine has no browser without the program that opens one, or if that fails', async () => {
+  for (const end of [{ event: 'error' }, { event: 'exit', status: 3 }] as const) {
+    const desktop = { env: { DISPLAY: ':0' }, time: new ManualTime(), platform: 'linux' } as const;
+    assert.equal(await openBrowser(URL, { ...desktop, start: starter(end).start }), false);
+  }
+});
+
+test('a program that runs as long as the browser does is not waited for', async () => {
+  const time = new ManualTime();
+  const { start } = starter(undefined);
+  const opened = openBrowser(URL, { env: { DISPLAY: ':0' }, time, platform: 'linux', start });
+  time.advance(2000);
+  assert.equal(await opened, true);
 });
 
 test('a port is free until somebody listens there', async () => {

@@ -75,6 +75,8 @@ test('servers that lie about their models are refused with their own words', asy
   const cases: [chat: Answers[string], reason: string][] = [
     [status(404, { error: { message: 'model "m" not found' } }), 'it answers 404 (model "m" not found)'],
     [status(500, 'oops'), 'it answers 500'],
+    [status(503, 'oops'), 'it answers 503'],
+    [status(401), 'it answers 401; it wants a key, which AGENT_LLM_API_KEY states'],
     [status(400, { error: 'this model\u001b[2J embeds' }), 'it answers 400 (this model [2J embeds)'],
     [status(200, '<html></html>'), 'its answer has no words'],
     [status(200, { error: { message: 'no memory' } }), 'its answer has no words (no memory)'],

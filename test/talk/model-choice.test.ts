@@ -76,13 +76,16 @@ test('five hundred models are shown as twenty, and each can be chosen', async ()
   const chosen = await chooseModel([MANY], undefined, one);
   assert.equal('choice' in chosen && chosen.choice.model, 'model-500');
   assert.equal(one.said().split('\n').length, 22);
-  assert.match(one.said(), / {2}20 {2}model-20 \(vLLM\)\n {6}and 480 more, by number or by name\n$/);
+  assert.match(
+    one.said(),
+    / {2}20 {2}model-20 \(vLLM\)\n {6}and 480 more, by number or by a part of the name\n$/,
+  );
 });
 
 test('three answers that name nothing end the choice, and so does giving up', async () => {
   const wrong = person('0', '4', 'nothing', '1');
   assert.deepEqual(await chooseModel([OLLAMA, VLLM], undefined, wrong), {
-    trouble: 'no model was chosen: answer with a number from 1 to 3, or with a name.',
+    trouble: 'no model was chosen: answer with a number from 1 to 3, or with a part of a name.',
     isGivenUp: false,
   });
   assert.equal(wrong.questions.length, 3);

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../src/config/config.js';
 import { talkCommand, type TalkSurroundings } from '../../src/talk/talk-command.js';
-import { systemTime } from '../../src/time.js';
+import { systemTime, type Time } from '../../src/time.js';
+import { ManualTime } from '../fakes/manual-time.js';
+import { until } from '../fakes/until.js';
 import { FakeChatServer, models, says, status, thinks } from './fake-chat-server.js';
 
 type Answers = Parameters<typeof FakeChatServer.open>[1];
@@ -24,6 +26,7 @@ interface Situation {
   readonly pullStatus?: number;
   readonly hasBrowser?: boolean;
   readonly fetch?: typeof globalThis.fetch;
+  readonly time?: Time;
 }
 
 async function talk(situation: Situation) {
@@ -33,7 +36,7 @@ async function talk(situation: Situation) {
   const answers = [...(situation.answers ?? [])];
   const surroundings: TalkSurroundings = {
     fetch: situation.fetch ?? globalThis.fetch,
-    time: systemTime,
+    time: situation.time ?? systemTime,
     usualServers: usual.map(({ port }) => ({ name: 'Ollama', port })),
     out: (text) => void (out += text),
     err: (text) => void (err += text),
@@ -234,6 +237,18 @@ test('a model that cannot be talked with ends the command with what to do', asyn
     err,
     'parley: qwen3:4b at Ollama cannot be talked with: it answers 404 (model not found); try another model with --model NAME, or another server with --llm URL.\n',
   );
+});
+
+test('a model that hangs is said with what to do, and the server starts', async (t) => {
+  const answers: Answers = { ...OLLAMA, 'POST /v1/chat/completions': () => undefined };
+  const ollama = await FakeChatServer.open(t, answers);
+  const time = new ManualTime();
+  const talking = talk({ usual: [ollama], time });
+  await until(() => ollama.asked.some(({ method }) => method === 'POST'));
+  time.advance(30_000);
+  const { out, env } = await talking;
+  assert.match(out, /It said nothing for 30 s\. .*If it stays silent, restart Ollama\.\n/);
+  assert.equal(env['AGENT_LLM_MODEL'], 'qwen3:4b');
 });
 
 test('thinking that goes on is said, and stated options stay as they are', async (t) => {

@@ -48,9 +48,10 @@ export class UdpCaller implements RawCaller {
     socket.on('message', (bytes) => this.heard.push(bytes.toString('latin1')));
   }
 
-  static async open(to: Address, host = '127.0.0.1'): Promise<UdpCaller> {
+  /** `port`: its own; a free one if absent. */
+  static async open(to: Address, host = '127.0.0.1', port = 0): Promise<UdpCaller> {
     const socket = createSocket({ type: host.includes(':') ? 'udp6' : 'udp4', recvBufferSize: 4_194_304 });
-    socket.bind(0, host);
+    socket.bind(port, host);
     await once(socket, 'listening');
     return new UdpCaller(socket, to);
   }

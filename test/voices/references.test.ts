@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { ReferenceAudio } from '../../src/voices/reference-audio.js';
 import { PlayedSounds, References, type ReferencesOptions, VoiceCache } from '../../src/voices/references.js';
+import { SoundLibrary } from '../../src/voices/sound-library.js';
 import { toneWav } from './voice-samples.js';
 
 const NEVER = new AbortController().signal;
@@ -163,7 +164,8 @@ test('the language that is to be spoken is judged with the rest, before anybody 
 function openSounds(t: TestContext, urls = false): PlayedSounds {
   const audio = new ReferenceAudio();
   t.after(() => audio.close());
-  return new PlayedSounds({ audio, maxBytes: 20 * 1024 * 1024, urls });
+  const library = new SoundLibrary({ folder: undefined, audio });
+  return new PlayedSounds({ audio, library, maxBytes: 20 * 1024 * 1024, urls });
 }
 
 test('a short beep and plain silence are played, which would be no sample of a voice', async (t) => {
@@ -215,7 +217,8 @@ function heldSounds(cacheBytes?: number) {
     });
   };
   const more = cacheBytes === undefined ? {} : { cacheBytes };
-  const sounds = new PlayedSounds({ audio: { decode }, maxBytes: 1000, urls: false, ...more });
+  const library = { sound: () => assert.fail('no sound is asked for by its name') };
+  const sounds = new PlayedSounds({ audio: { decode }, library, maxBytes: 1000, urls: false, ...more });
   const begun = () => new Promise<void>((resolve) => setImmediate(resolve));
   return { sounds, files, begun };
 }

@@ -166,6 +166,13 @@ export class FakeSounds implements SoundReader {
     this.sources.push([field, source]);
     return Promise.resolve({ samples: Float32Array.of(0.5), sampleRate: 24_000 });
   };
+  readonly named = (name: string, field: string): Promise<PlayedSound> => {
+    if (name === 'unknown.wav') {
+      return Promise.reject(new ParleyError('INVALID_FIELD', 'there is no sound', { field }));
+    }
+    this.sources.push([field, name]);
+    return Promise.resolve({ samples: Float32Array.of(0.25), sampleRate: 8000 });
+  };
   readonly sources: (readonly [field: string, source: string | Uint8Array])[] = [];
   readonly signals: AbortSignal[] = [];
 }

@@ -6,6 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { IncomingCalls } from '../../../src/call/incoming-calls.js';
 import { OpenCalls } from '../../../src/call/open-calls.js';
 import { ServerEvents } from '../../../src/call/server-events.js';
+import type { RecordingEvent } from '../../../src/recording/call-recording.js';
 import { ParleyError } from '../../../src/errors.js';
 import { openHandledCall } from '../../agents/handled-call.js';
 import { openCalls } from '../../fakes/call-under-test.js';
@@ -157,6 +158,32 @@ test('a call is told when it starts and when it ends, to its owner, and what was
   assert.match(late.text(), /id: 2\nevent: call\.ended\n/);
   const again = await under.follow('', SHOP, { 'last-event-id': '0' });
   await until(() => again.told().length === 2);
+});
+
+test('the recording of a room is told with the room, to the key of the room', async (t) => {
+  const under = await open(t, [`shop ${SHOP}`, `other ${OTHER}`]);
+  const [shop, other] = [await under.follow('', SHOP), await under.follow('', OTHER)];
+  const name = 'weekly.wav';
+  const tell = (recording: RecordingEvent) =>
+    under.events.add({ type: recording.type, room: 'weekly', recording }, 'shop');
+  tell({ type: 'recording.started', name, format: 'wav' });
+  tell({ type: 'recording.stopped', name, reason: 'stopped', durationMs: 2000, bytes: 128_044 });
+  await until(() => shop.told().length === 2);
+  assert.deepEqual(
+    shop.told().map(({ at: _at, ...event }) => event),
+    [
+      { type: 'recording.started', room: 'weekly', name, format: 'wav' },
+      {
+        type: 'recording.stopped',
+        room: 'weekly',
+        name,
+        duration_ms: 2000,
+        bytes: 128_044,
+        reason: 'stopped',
+      },
+    ],
+  );
+  assert.deepEqual(other.told(), []);
 });
 
 test('no more than a thousand events are kept', () => {

@@ -27,6 +27,9 @@ const OF_ALL_CALLS = [
   '/v1/calls/{id}/recording',
   '/v1/calls/{id}/captions',
   '/v1/calls/{id}/relay',
+  '/v1/calls/{id}/bridge',
+  '/v1/calls/{id}/supervise',
+  '/v1/calls/{id}/warm_transfer',
   '/v1/calls/incoming/{id}/accept',
   '/v1/calls/incoming/{id}/reject',
 ];
@@ -42,6 +45,15 @@ test('a call is placed with everything that was asked for, and answered with its
     headers: { 'X-Order': '4711', 'User-to-User': 'abc' },
     ring_timeout: 20.5,
     codecs: ['G722', 'PCMA'],
+    detect: {
+      speech_threshold_ms: 2000,
+      speech_end_threshold_ms: 800,
+      silence_timeout_ms: 4000,
+      timeout: 20,
+      language: 'German',
+      country: 'DE',
+      screening: { text: 'This is the shop.', voice: 'slt' },
+    },
     agent: null,
   });
   assert.equal(answer.statusCode, 201);
@@ -67,6 +79,15 @@ test('a call is placed with everything that was asked for, and answered with its
       headers: { 'X-Order': '4711', 'User-to-User': 'abc' },
       ringTimeoutMs: 20_500,
       codecs: ['G722', 'PCMA'],
+      detect: {
+        speechThresholdMs: 2000,
+        speechEndThresholdMs: 800,
+        silenceTimeoutMs: 4000,
+        timeoutMs: 20_000,
+        language: 'de',
+        country: 'DE',
+        screening: { text: 'This is the shop.', voice: 'slt' },
+      },
     },
   ]);
 });
@@ -84,6 +105,13 @@ test('what cannot be asked of a call is refused by field, and no call is placed'
     [{ to: '1', codecs: ['GSM'] }, 'codecs[0]', /"PCMU", "PCMA", "G722", "opus"/],
     [{ to: '1', codecs: ['PCMU', 'PCMU'] }, 'codecs', /each codec once/],
     [{ to: '1', codecs: [] }, 'codecs', /a list of 1 to 4/],
+    [{ to: '1', detect: true }, 'detect', /"detect" must be an object/],
+    [{ to: '1', detect: { speech_threshold_ms: 999 } }, 'detect.speech_threshold_ms', /from 1000 to 6000/],
+    [{ to: '1', detect: { speech_end_threshold_ms: 1.5 } }, 'detect.speech_end_threshold_ms', /whole number/],
+    [{ to: '1', detect: { silence_timeout_ms: 10_001 } }, 'detect.silence_timeout_ms', /from 2000 to 10000/],
+    [{ to: '1', detect: { country: 'XX' } }, 'detect.country', /"AT", "AU"/],
+    [{ to: '1', detect: { timeout: 60 } }, 'detect.timeout', /from 3 to 59/],
+    [{ to: '1', detect: { screening: {} } }, 'detect.screening.text', /a string of 1 to 100 characters/],
     [{ to: '1', display_name: 'a\nb' }, 'display_name', /one line/],
     [{ to: '1', headers: { 'X-A': 'a\r\nVia: b' } }, 'headers.X-A', /one line of at most 512/],
     [{ to: '1', headers: { 'X-A': 'a'.repeat(513) } }, 'headers.X-A', /one line of at most 512/],
@@ -329,6 +357,21 @@ test('a sound is played from JSON, from a form, and from the body itself', async
   ]);
   const times = under.phone.asked.map(([, , sound]) => (sound as { times?: number }).times);
   assert.deepEqual(times, [3, undefined, undefined, 2, 4, 4, 4]);
+});
+
+test('a sound of this server is played by its name, and a name is no path', async (t) => {
+  const under = await openApp(t, LIMITS);
+  const url = `${CALLS}/${await place(under)}/play`;
+  assert.equal((await post(under, url, { file: 'hold.wav', times: 2 })).statusCode, 202);
+  assert.deepEqual(under.sounds.sources, [['file', 'hold.wav']]);
+  for (const body of [
+    { file: '../hold.wav' },
+    { file: 'unknown.wav' },
+    { file: 'a.wav', url: 'https://a.example/' },
+  ]) {
+    const answer = await post(under, url, body);
+    assert.deepEqual([answer.statusCode, errorIn(answer.body).param], [400, 'file']);
+  }
 });
 
 test('a sound that cannot be had is refused, and nothing is decoded for a call that nobody knows', async (t) => {

@@ -370,3 +370,14 @@ test('a WebSocket counts as a request, and its page is checked although it comes
   assert.equal(admitted('http://localhost'), '127.0.0.1');
   assert.throws(() => admitted(), code('RATE_LIMITED'));
 });
+
+test('the key of a name signs requests about its calls, as long as it is valid', () => {
+  const ring = new KeyRing({ keys: ['shop the-key-of-the-shop', 'a-key-without-a-name'], file: true });
+  ring.replaceFileKeys(['desk the-key-of-the-desk']);
+  assert.deepEqual(ring.keyOf('shop'), { name: 'shop', key: 'the-key-of-the-shop' });
+  const nameless = { name: undefined, key: 'a-key-without-a-name' };
+  assert.deepEqual(ring.keyOf(ring.nameOf('a-key-without-a-name') ?? ''), nameless);
+  assert.equal(ring.keyOf('desk')?.key, 'the-key-of-the-desk');
+  ring.replaceFileKeys([]);
+  assert.equal(ring.keyOf('desk'), undefined);
+});

@@ -31,7 +31,7 @@ const LONG = 'And so it went on and on, and nobody knew what to do about it. '.r
 // Each sentence is trimmed at both ends where its sound is below the threshold, except for the lead-in and
 // tail. A pause separates sentences.
 const THRESHOLD = 10 ** (-50 / 20);
-const LEAD_IN_MS = 40;
+const LEAD_IN_MS = 20;
 const TAIL_MS = 80;
 const PAUSE_MS = 160;
 

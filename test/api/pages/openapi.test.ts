@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fastify } from 'fastify';
+import { joinedCalls } from '../../call/joined-calls.js';
+import { openCalls } from '../../fakes/call-under-test.js';
 import { errorIn, openApp, PAGE_FOLDER } from '../app-under-test.js';
 import { documentOf, operationsOf, type Schema } from '../openapi-document.js';
+
+const calls = openCalls();
 
 /** Fails where the value is not what the schema says. */
 async function assertValid(schema: Schema, value: unknown, where: string): Promise<void> {
@@ -83,7 +87,7 @@ test('every reference of the document leads somewhere in it', async (t) => {
 });
 
 test('lists are what the document says they are, and so is an error', async (t) => {
-  const under = await openApp(t);
+  const under = await openApp(t, { joining: joinedCalls(t, calls).joining });
   const document = await documentOf(under);
   const lists = operationsOf(document).filter(({ method, path }) => method === 'GET' && !path.includes('{'));
   assert.ok(lists.length > 4);

@@ -19,6 +19,13 @@ test('health has the command that fetches a neural voice, where none is there', 
   assert.equal((await app.inject('/health')).json<{ voiceCommand: string }>().voiceCommand, voiceCommand);
 });
 
+test('health has the command that fetches a recogniser, where none is there', async (t) => {
+  const earsCommand = 'npm run parley -- pull light';
+  const now = { engines: { flite: true }, encoders: true, calls: 0, maxCalls: 1, earsCommand };
+  const { app } = await openApp(t, { health: () => now });
+  assert.equal((await app.inject('/health')).json<{ earsCommand: string }>().earsCommand, earsCommand);
+});
+
 test('health names the languages that are spoken and not understood', async (t) => {
   const now = { engines: { pocket: true }, encoders: true, calls: 0, maxCalls: 1 };
   const fieldOf = async (unheardLanguages: readonly string[]) => {

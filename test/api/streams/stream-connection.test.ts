@@ -170,6 +170,25 @@ function loudPart(codes: Buffer): Buffer {
   return codes.subarray(first, codes.findLastIndex(isLoud) + 1);
 }
 
+test('applications learn each time that the bot cannot hear the call, and the log once', async (t) => {
+  const bot = await StreamBot.open(t);
+  const under = openStream(bot.url);
+  const socket = under.port.socket ?? assert.fail();
+  const rings = Array.from({ length: 8 }, () => socket.openEar({ channels: 1, capacityMs: 100 }));
+  t.after(() => rings.forEach((ring) => ring.close()));
+  const told: string[] = [];
+  under.call.observe((event) => {
+    if (event.type === 'agent.failed') told.push(`${event.error.code} ${event.error.message}`);
+  });
+  await bot.stream();
+  const one =
+    'QUEUE_FULL the bot does not hear the call for now: the call has the 8 listeners that it can have';
+  await until(() => told.length === 1);
+  under.time.advance(1000);
+  assert.deepEqual(told, [one, one]);
+  assert.deepEqual(under.warnings, ['the bot does not hear the call for now']);
+});
+
 test('the bot hears the caller: the tone, at its loudness, numbered and timed every 20 ms', async (t) => {
   const under = await open(t);
   const { stream } = under;

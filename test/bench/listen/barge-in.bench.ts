@@ -1,11 +1,12 @@
 // Delay of an interruption by speech: real speech arrives as packets over loopback while the voice speaks,
 // and the far end notes when the last packets of the voice came.
 //
-//   npm run bench -- barge-in           100 interruptions of each kind
+//   npm run bench -- barge-in           96 interruptions of each kind
 //   npm run bench -- barge-in --quick   24 of each
 //
 // The onset is the moment at which the caller's first loud sample would have been recorded: the time at which
-// its packet left, less what follows it in the packet. "Decided" is the time stamp of the worker's event.
+// its packet left, less what follows it in the packet. "Decided" is the time stamp of the worker's event that
+// pauses the voice until speech is found. "Resumed" counts the pauses before that in which none was found.
 // "Unfaded" is the last packet of the voice but the one that fades out. Some callers begin with a fricative,
 // in which Silero finds no speech.
 import { availableParallelism } from 'node:os';
@@ -33,7 +34,7 @@ import { SILENT_LOG } from '../../../src/log.js';
 
 const QUICK = process.argv.includes('--quick');
 const CALLS = 4;
-const ROUNDS = QUICK ? 6 : 25;
+const ROUNDS = QUICK ? 6 : 24;
 const FRAME_MS = 20;
 const LOUD = 0.01; // -40 dBFS
 const BLOCK_MS = 300; // of each second
@@ -49,6 +50,8 @@ const THEIRS = [
   'Stop, I have a question.',
   'Wait a moment, please.',
   'Hello, are you there?',
+  'So what about Friday?',
+  'Can you repeat that?',
 ];
 const CODEC = 'PCMU';
 
@@ -122,7 +125,20 @@ class FarEnd {
 interface Trial {
   readonly call: number;
   readonly fromMs: number;
+  /** Of the pause in which speech was found; NaN: none yet. */
   decidedMs: number;
+  hasSpeech: boolean;
+  /** Pauses before it. */
+  resumed: number;
+}
+
+function follow(trial: Trial, { type, atMs }: HearingEvent): void {
+  const isPaused = !Number.isNaN(trial.decidedMs);
+  if (type === 'bargein.paused' && !isPaused) trial.decidedMs = atMs;
+  if (type === 'speech.started') trial.hasSpeech = true;
+  if (type !== 'bargein.false' || trial.hasSpeech) return;
+  trial.decidedMs = NaN;
+  trial.resumed++;
 }
 
 function openCall(
@@ -199,8 +215,8 @@ async function run(isBlocked: boolean): Promise<Row> {
   const hearing = await Hearing.open({ plane, log, time: systemTime });
   if (hearing.detector !== 'silero') throw new Error(`no Silero model: ${hearing.problem}`);
   const callers = await Promise.all(
-    THEIRS.map(async (text, index) =>
-      payloadsOf(await speechOf(engine, others[index % others.length] ?? voice, text), CODEC),
+    others.flatMap((name) =>
+      THEIRS.map(async (text) => payloadsOf(await speechOf(engine, name, text), CODEC)),
     ),
   );
   const trials: Trial[] = [];
@@ -211,8 +227,7 @@ async function run(isBlocked: boolean): Promise<Row> {
     far.socket.learn({ address: '127.0.0.1', port: near.socket.port });
     let trial: Trial | undefined;
     const onEvent = (event: HearingEvent) => {
-      if (event.type !== 'bargein.paused' || trial === undefined) return;
-      if (Number.isNaN(trial.decidedMs)) trial.decidedMs = event.atMs;
+      if (trial !== undefined) follow(trial, event);
     };
     const call = openCall(index, near, { engine, voice, encoders, hearing, onEvent });
     const farEnd = new FarEnd(far);
@@ -220,9 +235,11 @@ async function run(isBlocked: boolean): Promise<Row> {
       for (let round = 0; round < ROUNDS; round++) {
         call.speak(OURS, { interruptible: 'speech' });
         await sleep(SPEAK_FIRST_MS + 37 * ((round * 7 + index * 3) % 11));
-        trial = { call: index, fromMs: performance.now(), decidedMs: NaN };
+        trial = { call: index, fromMs: systemTime.now(), decidedMs: NaN, hasSpeech: false, resumed: 0 };
         trials.push(trial);
-        farEnd.say(callers[(round + index) % callers.length] ?? []);
+        farEnd.say(
+          callers[(index * THEIRS.length + ((round + index) % THEIRS.length)) % callers.length] ?? [],
+        );
         const end = await Promise.race([ended(call), sleep(3000)]);
         if (end !== 'utterance.interrupted') missed++;
         await sleep(AFTER_MS);
@@ -253,6 +270,7 @@ async function run(isBlocked: boolean): Promise<Row> {
     'main thread': isBlocked ? 'blocked 300 ms of each second' : 'free',
     interruptions: measured.length,
     missed,
+    resumed: measured.reduce((sum, one) => sum + one.resumed, 0),
     ...column(
       'onset to last packet',
       measured.map(({ lastMs }) => lastMs),
@@ -260,6 +278,10 @@ async function run(isBlocked: boolean): Promise<Row> {
     ...column(
       'onset to last unfaded',
       measured.map(({ unfadedMs }) => unfadedMs),
+    ),
+    ...column(
+      'onset to decided',
+      measured.map(({ decidedMs: ms }) => ms),
     ),
     ...column(
       'decided to last unfaded',
@@ -274,22 +296,24 @@ function block(): void {
 }
 
 /** Undefined if the voice was not speaking at the onset. */
-function measure({ fromMs, decidedMs }: Trial, packets: readonly Packet[]) {
+function measure({ fromMs, decidedMs, resumed }: Trial, packets: readonly Packet[]) {
   const onsetPacket = packets.find(({ sent, atMs, peak }) => sent && atMs > fromMs && peak > LOUD);
   if (onsetPacket === undefined || Number.isNaN(decidedMs)) return undefined;
   const onsetMs = onsetPacket.atMs - FRAME_MS + onsetPacket.loudAtMs;
-  const received = packets.filter(({ sent, atMs }) => !sent && atMs > onsetMs - 200);
-  // The voice may go on after a short word of the caller: the first silence counts.
+  const received = packets.filter(({ sent, atMs }) => !sent && atMs > fromMs - 200);
+  // The voice may go on after a short word of the caller: the first silence after the decision counts.
   const isSilent = (from: number) =>
     received.slice(from, from + SILENT_PACKETS).every(({ peak }) => peak < LOUD / 4);
-  const end = received.findIndex(({ atMs }, index) => atMs > onsetMs && isSilent(index));
+  const end = received.findIndex(({ atMs }, index) => atMs > decidedMs - FRAME_MS && isSilent(index));
   const heard = received.slice(0, Math.max(0, end));
   const [last, unfaded] = [heard.at(-1), heard.at(-2)];
   if (last === undefined || unfaded === undefined) return undefined;
   return {
     lastMs: last.atMs - onsetMs,
     unfadedMs: unfaded.atMs - onsetMs,
+    decidedMs: decidedMs - onsetMs,
     afterDecisionMs: Math.max(0, unfaded.atMs - decidedMs),
+    resumed,
   };
 }
 

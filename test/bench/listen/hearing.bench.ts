@@ -10,11 +10,32 @@
 // below full scale, and so is our voice: with a loss of 12 dB a weak caller is 6 dB above the echo.
 // "In calls" counts the pauses and interruptions in calls of 8 s whose guards know nothing at the start.
 // A window has 32 ms; its cost includes the model.
+//
+// The second table has words without an echo, many of which begin with a fricative or a closure: the time
+// from their first sample above -40 dBFS until the voice is paused, and stays so until speech is found.
+// Below are the pauses in a minute of each noise.
 import { SileroModel } from '../../../src/hearing/silero.js';
 import type { VoiceMemory, VoiceModel } from '../../../src/hearing/voice-model.js';
 import { babble, drawnEchoes, ECHOES, ourOtherVoice, ourVoice, replies } from '../../hearing/echoes.js';
-import { interruptionsBy, interruptionsInCalls, quantileOf, timesToPause } from '../../hearing/echo-trial.js';
-import { amplified, mixed, noise, silence } from '../../hearing/sounds.js';
+import {
+  interruptionsBy,
+  interruptionsInCalls,
+  onsetTime,
+  quantileOf,
+  timesToPause,
+} from '../../hearing/echo-trial.js';
+import {
+  amplified,
+  breath,
+  companded,
+  cough,
+  joined,
+  keyboard,
+  mixed,
+  noise,
+  silence,
+  speech,
+} from '../../hearing/sounds.js';
 import { machine, type Row, table } from '../table.js';
 
 const QUICK = process.argv.includes('--quick');
@@ -23,6 +44,23 @@ const OVER_S = QUICK ? 60 : 240;
 const BABBLE_S = QUICK ? 20 : 60;
 const BABBLES_DB = [-45, -35, -30, -25] as const;
 const VOICES = 8;
+const SENTENCES = [
+  'Excuse me, can I ask you something?',
+  'Stop, I have a question.',
+  'Sorry, that is wrong.',
+  'Thank you, but no.',
+  'Please hold on.',
+  'Can you repeat that?',
+  'Four, not five.',
+  'What did you say?',
+  'She is my wife.',
+  'Hang on a second.',
+  'Three of them, thanks.',
+  'Hello, are you there?',
+] as const;
+const VOICES_OF_CALLERS = ['slt', 'awb', 'rms'] as const;
+/** Places of a window at which a word may begin, in milliseconds. */
+const PLACES = [0, 8, 16, 24] as const;
 const WEAK_DB = -6;
 const SEED = process.argv.indexOf('--seed');
 const seed = SEED < 0 ? undefined : Number(process.argv[SEED + 1]);
@@ -63,6 +101,29 @@ const missedOf = (times: readonly number[]) =>
   `${times.filter((ms) => ms === Infinity).length} of ${times.length}`;
 
 const line = (sound: Float32Array) => mixed(sound, noise(sound.length / 16, -65));
+async function onsetRow(): Promise<Row> {
+  const times: number[] = [];
+  for (const voice of VOICES_OF_CALLERS) {
+    for (const text of SENTENCES) {
+      const said = await speech(text, voice);
+      for (const place of PLACES) times.push(await onsetTime(companded(line(said)), 640 + place, model));
+    }
+  }
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => quantileOf(sorted, share);
+  const spread = { 'p50 ms': at(0.5), 'p95 ms': at(0.95), 'max ms': at(1) };
+  return { sound: `${sorted.length} words`, ...spread, pauses: '', interruptions: '' };
+}
+
+async function noiseRow(name: string, one: (n: number) => Float32Array): Promise<Row> {
+  const parts: Float32Array[] = [silence(640)];
+  for (let n = 0; parts.reduce((sum, { length }) => sum + length, 0) < 60 * 16_000; n++)
+    parts.push(one(n), silence(900));
+  const sound = line(joined(...parts));
+  const { pauses, interruptions } = await interruptionsBy(sound, silence(sound.length / 16), model);
+  return { sound: name, pauses, interruptions };
+}
+
 const rows: Row[] = [
   await rowOf({
     name: 'nothing',
@@ -80,6 +141,13 @@ for (const db of seed === undefined ? BABBLES_DB : []) {
   const alone = line(crowd.subarray(0, BABBLE_S * 16_000));
   rows.push(await rowOf({ name: `babble of ${VOICES} voices, ${db} dB`, alone, over }));
 }
+const onsets = [
+  await onsetRow(),
+  await noiseRow('coughs', (n) => cough(-25, n + 2)),
+  await noiseRow('breaths', (n) => breath(-30, n + 3)),
+  await noiseRow('keys', (n) => keyboard(2000, -30, n + 4)),
+];
 await model.close();
 console.log(`${machine()}; ${ECHO_S} s of each echo, ${BABBLE_S} s of babble\n`);
 console.log(table(rows));
+console.log(`\n${table(onsets)}`);

@@ -1,7 +1,7 @@
 // Others that play speech into calls of G.711: rtpengine's media player, told by
 // its ng protocol, and baresip, which answers calls. Each is one process on the
 // server's processor, and plays a file.
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts, isHeld } from '../../interop/telephone/free-port.js';
@@ -40,10 +40,83 @@ const TONE: Sound = {
   rate: RATE,
 };
 
-/** rtpengine plays to so many calls, which it is told of one after the other. */
-export async function rtpengineLine(calls: number, measureMs: number): Promise<Row> {
-  const folder = new ScratchFolder();
-  writeWav(folder.at('tone.wav'), TONE);
+/** rtpengine, and the socket that tells it what to do. */
+class Rtpengine {
+  readonly program: PinnedProgram;
+  readonly #control: number;
+  readonly #ng = createSocket('udp4');
+  readonly #folder: ScratchFolder;
+
+  constructor(program: PinnedProgram, control: number, folder: ScratchFolder) {
+    this.program = program;
+    this.#control = control;
+    this.#folder = folder;
+  }
+
+  async playTo(call: string, sink: number, file: string): Promise<void> {
+    await this.#join(call, sink, 9);
+    await this.#ask({ command: 'play media', ...tagsOf(call), file });
+  }
+
+  /** Joins two far ends at one port; the ports that they send to. */
+  bridge(call: string, farPort: number): Promise<[number, number]> {
+    return this.#join(call, farPort, farPort);
+  }
+
+  async close(): Promise<void> {
+    this.#ng.close();
+    await this.program.close();
+    this.#folder.remove();
+  }
+
+  async #join(call: string, caller: number, callee: number): Promise<[number, number]> {
+    const tags = tagsOf(call);
+    const offered = await this.#ask({ command: 'offer', ...tags, sdp: sdpOf(caller) });
+    const answer = { command: 'answer', ...tags, 'to-tag': `${call}-b`, sdp: sdpOf(callee) };
+    return [portIn(await this.#ask(answer)), portIn(offered)];
+  }
+
+  async #ask(question: Readonly<Record<string, string>>): Promise<string> {
+    const answer = await new Promise<string>((resolve, reject) => {
+      const overdue = setTimeout(
+        () => reject(new Error(`rtpengine did not answer "${question['command']}"`)),
+        ANSWER_LIMIT_MS,
+      );
+      this.#ng.once('message', (bytes) => {
+        clearTimeout(overdue);
+        resolve(bytes.toString('latin1'));
+      });
+      this.#ng.send(`${++cookies} ${bencoded(question)}`, this.#control, '127.0.0.1');
+    });
+    if (!answer.includes('6:result2:ok')) throw new Error(`rtpengine: ${answer}`);
+    return answer;
+  }
+}
+
+const tagsOf = (call: string) => ({ 'call-id': call, 'from-tag': `${call}-a` });
+
+const sdpOf = (port: number) =>
+  [
+    'v=0',
+    'o=- 1 1 IN IP4 127.0.0.1',
+    's=-',
+    'c=IN IP4 127.0.0.1',
+    't=0 0',
+    `m=audio ${port} RTP/AVP 0`,
+    'a=rtpmap:0 PCMU/8000',
+    '',
+  ].join('\r\n');
+
+function portIn(answer: string): number {
+  const port = Number(/m=audio (\d+) /.exec(answer)?.[1] ?? NaN);
+  if (!(port > 0)) throw new Error(`rtpengine answered without a port: ${answer}`);
+  return port;
+}
+
+let cookies = 0;
+
+/** rtpengine on the server's processor, in user space and with one thread. */
+export async function openRtpengine(folder = new ScratchFolder()): Promise<Rtpengine> {
   const control = await freePorts();
   const ports = [
     '--port-min=31000',
@@ -66,48 +139,32 @@ export async function rtpengineLine(calls: number, measureMs: number): Promise<R
     [...manner, ...ports, `--listen-ng=127.0.0.1:${control}`],
     { stdio: 'ignore' },
   );
-  const ng = createSocket('udp4');
+  const engine = new Rtpengine(program, control, folder);
   try {
     await until(() => isHeld('udp', control));
-    const idle = await idleCores({ program });
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  return engine;
+}
+
+/** rtpengine plays to so many calls, which it is told of one after the other. */
+export async function rtpengineLine(calls: number, measureMs: number): Promise<Row> {
+  const folder = new ScratchFolder();
+  writeWav(folder.at('tone.wav'), TONE);
+  const engine = await openRtpengine(folder);
+  try {
+    const idle = await idleCores(engine);
     const receiver = await UdpReceiver.open();
     for (let call = 0; call < calls; call++)
-      await playTo(ng, control, `call-${call}`, receiver.port, folder.at('tone.wav'));
+      await engine.playTo(`call-${call}`, receiver.port, folder.at('tone.wav'));
     await sleep(SETTLE_MS);
-    const row = await (await measured(program, receiver, measureMs, idle))();
+    const row = await (await measured(engine.program, receiver, measureMs, idle))();
     return { player: 'rtpengine 10.5, play media', ...row };
   } finally {
-    ng.close();
-    await program.close();
-    folder.remove();
+    await engine.close();
   }
-}
-
-async function playTo(ng: Socket, control: number, call: string, sink: number, file: string): Promise<void> {
-  const sdp = (port: number) =>
-    `v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n`;
-  const tags = { 'call-id': call, 'from-tag': `${call}-a` };
-  await ask(ng, control, { command: 'offer', ...tags, sdp: sdp(sink) });
-  await ask(ng, control, { command: 'answer', ...tags, 'to-tag': `${call}-b`, sdp: sdp(9) });
-  await ask(ng, control, { command: 'play media', ...tags, file });
-}
-
-let cookies = 0;
-
-async function ask(ng: Socket, control: number, question: Readonly<Record<string, string>>): Promise<void> {
-  const cookie = `${++cookies}`;
-  const answer = await new Promise<string>((resolve, reject) => {
-    const overdue = setTimeout(
-      () => reject(new Error(`rtpengine did not answer "${question['command']}"`)),
-      ANSWER_LIMIT_MS,
-    );
-    ng.once('message', (bytes) => {
-      clearTimeout(overdue);
-      resolve(bytes.toString('latin1'));
-    });
-    ng.send(`${cookie} ${bencoded(question)}`, control, '127.0.0.1');
-  });
-  if (!answer.includes('6:result2:ok')) throw new Error(`rtpengine: ${answer}`);
 }
 
 /** baresip answers so many calls, and plays a file into each. */

@@ -476,5 +476,6 @@ test('a worker that hangs is ended, and the next session has a new one', async (
   time.advance(1000); // the first question may have been answered
   time.advance(1000);
   await ended;
+  time.advance(2000); // it does not end by itself
   assert.deepEqual(textsOf(await transcribe(t, recogniser, toySound('speech'))), [SPEECH]);
 });

@@ -10,7 +10,7 @@ import { readWav, type Sound, writeWav } from './sound-shape.js';
 const MODULES = '/usr/lib/baresip/modules';
 const START_LIMIT_MS = 15_000; // making a key for DTLS takes its time
 const EVENT_LIMIT_MS = 10_000;
-const RTP_PORTS = 20;
+const RTP_PORTS = 8; // of one or two calls
 
 const QUIET_S = 60;
 const TONE_RATE = 16_000; // Hz

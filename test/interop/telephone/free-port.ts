@@ -18,11 +18,27 @@ export const RTP_PORTS_OF_SERVER = { RTP_PORT_MIN: '16384', RTP_PORT_MAX: '19999
 const given = new Set<number>();
 
 /** The first of `count` ports in a row, an even one, that are free for UDP and TCP on 127.0.0.1. */
-export async function freePorts(count = 1): Promise<number> {
-  const places = Math.floor((LAST - FIRST - count) / 2);
+export function freePorts(count = 1): Promise<number> {
+  return freeBetween(FIRST, LAST, count);
+}
+
+const LATE_SLICES = 100;
+const LATE_PORTS = 12;
+const FIRST_LATE = 15_000 + (process.pid % LATE_SLICES) * LATE_PORTS;
+
+/**
+ * As `freePorts`, for a test that takes the ports long after it has looked: there are more slices, of few
+ * ports.
+ */
+export function latePorts(count = 1): Promise<number> {
+  return freeBetween(FIRST_LATE, FIRST_LATE + LATE_PORTS, count);
+}
+
+async function freeBetween(from: number, to: number, count: number): Promise<number> {
+  const places = Math.floor((to - from - count) / 2);
   const start = Math.floor(Math.random() * places);
   for (let tried = 0; tried < places; tried++) {
-    const first = FIRST + 2 * ((start + tried) % places);
+    const first = from + 2 * ((start + tried) % places);
     const ports = Array.from({ length: count }, (_, n) => first + n);
     if (ports.some((port) => given.has(port))) continue;
     const free = await Promise.all(ports.map(async (port) => (await udpIsFree(port)) && tcpIsFree(port)));
@@ -30,7 +46,7 @@ export async function freePorts(count = 1): Promise<number> {
     for (const port of ports) given.add(port);
     return first;
   }
-  throw new Error(`no ${count} free ports in a row between ${FIRST} and ${LAST}`);
+  throw new Error(`no ${count} free ports in a row between ${from} and ${to}`);
 }
 
 function udpIsFree(port: number): Promise<boolean> {

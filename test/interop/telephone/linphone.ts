@@ -98,6 +98,11 @@ export class Linphone {
     await this.#program.prints(new RegExp(`Call ${call} with .* (?:ended|error)`), LIMIT_MS);
   }
 
+  /** A command of its console. */
+  command(line: string): void {
+    this.#program.write(line);
+  }
+
   /** Presses one digit in the current call. */
   press(digit: string): void {
     this.#program.write(digit);

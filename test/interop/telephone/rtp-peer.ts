@@ -1,16 +1,16 @@
 // The media of a peer: a UDP socket on loopback that keeps what it hears and
 // sends G.711 and telephone events at a steady pace. Its port goes into the SDP
-// of the peer that does the signalling.
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { A_LAW, MU_LAW } from '../../../src/codecs/g711.js';
+// of the peer that does the signalling. A worker (rtp-peer-worker.ts) has the
+// sockets of all peers: the pace does not depend on the thread of the test.
+import { Worker } from 'node:worker_threads';
 import { freePorts } from './free-port.js';
+import type { PeerReport, PeerRequest } from './rtp-peer-worker.js';
 import type { Address } from './sipp.js';
 
 // RTP packets (RFC 3550, 5.1) and telephone events (RFC 4733, 2.3) as bytes, for
 // peers of the tests: written and read without anything of the server's.
 
-interface RtpPacket {
+export interface RtpPacket {
   readonly marker: boolean;
   readonly payloadType: number;
   readonly sequence: number;
@@ -65,7 +65,8 @@ export function readRtp(bytes: Buffer): RtpPacket | undefined {
   };
 }
 
-function writeEvent({ digit, end, volume, duration }: TelephoneEvent): Buffer {
+/** Throws for a digit that no telephone has. */
+export function writeEvent({ digit, end, volume, duration }: TelephoneEvent): Buffer {
   const event = DIGITS.indexOf(digit);
   if (event < 0 || digit.length !== 1) throw new Error(`"${digit}" is no digit of a telephone`);
   return Buffer.from([event, (end ? 0x80 : 0) | volume, duration >> 8, duration & 0xff]);
@@ -79,11 +80,10 @@ export function readEvent(payload: Buffer): TelephoneEvent | undefined {
   return { digit, end: (flags & 0x80) !== 0, volume: flags & 0x3f, duration: payload.readUInt16BE(2) };
 }
 
-const FRAME_MS = 20;
-const FRAME_TICKS = 160;
 const MOST_HEARD = 200_000;
-const END_PACKETS = 3; // RFC 4733, 2.5.1.4
-const VOLUME = 10; // -10 dBm0
+
+/** Workers of peers, which are no workers of the server. */
+export const PEER_WORKERS = new WeakSet<Worker>();
 
 export interface HeardPacket extends RtpPacket {
   /** Milliseconds of performance.now(). */
@@ -101,7 +101,7 @@ export interface StreamOptions {
   readonly firstTimestamp?: number;
 }
 
-interface PressOptions {
+export interface PressOptions {
   /** 100 if absent. */
   readonly durationMs?: number;
   /**
@@ -112,8 +112,46 @@ interface PressOptions {
   readonly marker?: boolean;
 }
 
-interface Slot {
-  readonly packets: readonly (Omit<RtpPacket, 'sequence' | 'ssrc'> & { readonly isLost: boolean })[];
+/** One stream of packets, 20 ms each, until it is stopped. It sends silence at first. */
+class RtpStream {
+  readonly #thread: PeerThread;
+  readonly #id: number;
+
+  constructor(thread: PeerThread, id: number) {
+    this.#thread = thread;
+    this.#id = id;
+  }
+
+  /**
+   * Mono samples at 8 kHz in [-1, 1], after what is still to be sent. Resolves when the last of them was
+   * sent.
+   */
+  play(samples: Float32Array): Promise<void> {
+    return this.#thread.given(this.#id, (ticket) => ({
+      op: 'play',
+      stream: this.#id,
+      samples: samples.slice(),
+      ticket,
+    }));
+  }
+
+  /** One digit (RFC 4733). Resolves when its last packet was sent. */
+  press(digit: string, options: PressOptions = {}): Promise<void> {
+    if (digit.length !== 1 || !DIGITS.includes(digit))
+      throw new Error(`"${digit}" is no digit of a telephone`);
+    return this.#thread.given(this.#id, (ticket) => ({
+      op: 'press',
+      stream: this.#id,
+      digit,
+      options,
+      ticket,
+    }));
+  }
+
+  /** What was not sent yet is dropped, and its promises resolve. */
+  stop(): void {
+    this.#thread.stop(this.#id);
+  }
 }
 
 export class RtpPeer {
@@ -121,32 +159,25 @@ export class RtpPeer {
   readonly heard: HeardPacket[] = [];
   /** RTCP packets that came to the port above, or to the same one. */
   rtcpHeard = 0;
-  readonly #sockets: readonly [Socket, Socket];
+  readonly #thread: PeerThread;
+  readonly #id: number;
   readonly #streams = new Set<RtpStream>();
   #closed: Promise<void> | undefined;
 
-  private constructor(port: number, sockets: readonly [Socket, Socket]) {
+  private constructor(thread: PeerThread, id: number, port: number) {
     this.port = port;
-    this.#sockets = sockets;
-    sockets[0].on('message', (bytes, { address, port: fromPort }) => {
-      const packet = readRtp(bytes);
-      if (packet === undefined || this.heard.length >= MOST_HEARD) return;
-      if (packet.payloadType >= 64 && packet.payloadType < 96)
-        this.rtcpHeard++; // RFC 5761, 4
-      else this.heard.push({ ...packet, atMs: performance.now(), from: { host: address, port: fromPort } });
-    });
-    sockets[1].on('message', () => this.rtcpHeard++);
+    this.#thread = thread;
+    this.#id = id;
   }
 
   /** Listens on an even port and on the odd one above it. */
   static async open(host = '127.0.0.1'): Promise<RtpPeer> {
     const port = await freePorts(2);
-    const open = async (at: number): Promise<Socket> => {
-      const socket = createSocket('udp4').bind(at, host);
-      await once(socket, 'listening');
-      return socket;
-    };
-    return new RtpPeer(port, [await open(port), await open(port + 1)]);
+    const thread = PeerThread.ofProcess();
+    const id = thread.newId();
+    const peer = new RtpPeer(thread, id, port);
+    await thread.open(id, { port, host }, (report) => peer.#came(report));
+    return peer;
   }
 
   /** Source address of the latest packet. Without an SDP, packets are sent there (RFC 4961). */
@@ -156,127 +187,120 @@ export class RtpPeer {
 
   /** Begins to send, silence at first. */
   stream(to: Address, options: StreamOptions = {}): RtpStream {
-    const stream = new RtpStream((bytes) => this.#sockets[0].send(bytes, to.port, to.host), options);
+    const id = this.#thread.newId();
+    const { host, port } = to;
+    this.#thread.send({ op: 'stream', peer: this.#id, stream: id, to: { host, port }, options });
+    const stream = new RtpStream(this.#thread, id);
     this.#streams.add(stream);
     return stream;
   }
 
+  /** Sends a packet, whatever it is. */
+  send(packet: Buffer, { host, port }: Address): void {
+    this.#thread.send({ op: 'send', peer: this.#id, packet: Uint8Array.from(packet), to: { host, port } });
+  }
+
   close(): Promise<void> {
-    this.#closed ??= this.#close();
+    for (const stream of this.#streams) stream.stop();
+    this.#closed ??= this.#thread.close(this.#id);
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
-    for (const stream of this.#streams) stream.stop();
-    await Promise.all(this.#sockets.map((socket) => new Promise<void>((resolve) => socket.close(resolve))));
+  #came(report: Extract<PeerReport, { op: 'heard' | 'rtcp' }>): void {
+    if (report.op === 'rtcp') {
+      this.rtcpHeard++;
+      return;
+    }
+    const packet = readRtp(Buffer.from(report.packet));
+    if (packet === undefined || this.heard.length >= MOST_HEARD) return;
+    if (packet.payloadType >= 64 && packet.payloadType < 96)
+      this.rtcpHeard++; // RFC 5761, 4
+    else this.heard.push({ ...packet, atMs: report.atMs - performance.timeOrigin, from: report.from });
   }
 }
 
-/** One stream of packets, 20 ms each, until it is stopped. */
-class RtpStream {
-  readonly #send: (bytes: Buffer) => void;
-  readonly #options: Required<StreamOptions>;
-  readonly #queue: Slot[] = [];
-  #sequence: number;
-  #slot = 0;
-  readonly #startedAtMs = performance.now();
-  #timer: NodeJS.Timeout | undefined;
-  #drained: (() => void)[] = [];
+type Came = (report: Extract<PeerReport, { op: 'heard' | 'rtcp' }>) => void;
 
-  constructor(send: (bytes: Buffer) => void, options: StreamOptions) {
-    this.#send = send;
-    const {
-      law = 'mu',
-      eventType = 101,
-      ssrc = 0x5eed,
-      firstSequence = 65_530,
-      firstTimestamp = 2 ** 32 - 800,
-    } = options;
-    const { payloadType = law === 'mu' ? 0 : 8 } = options;
-    this.#options = { law, payloadType, eventType, ssrc, firstSequence, firstTimestamp };
-    this.#sequence = firstSequence;
-    this.#tick();
+/** The worker of this process. It keeps the process alive while a peer is open. */
+class PeerThread {
+  static #ofProcess: PeerThread | undefined;
+
+  readonly #worker = new Worker(new URL('rtp-peer-worker.js', import.meta.url));
+  readonly #peers = new Map<number, Came>();
+  /** By peers that open or close, and by tickets. */
+  readonly #waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
+  /** Tickets of streams. */
+  readonly #tickets = new Map<number, Set<number>>();
+  #ids = 0;
+
+  static ofProcess(): PeerThread {
+    return (this.#ofProcess ??= new PeerThread());
   }
 
-  /**
-   * Mono samples at 8 kHz in [-1, 1], after what is still to be sent. Resolves when the last of them was
-   * sent.
-   */
-  play(samples: Float32Array): Promise<void> {
-    const { law, payloadType } = this.#options;
-    const codes = law === 'mu' ? MU_LAW : A_LAW;
-    for (let at = 0; at < samples.length; at += FRAME_TICKS) {
-      const payload = Buffer.alloc(FRAME_TICKS, codes[32_768]);
-      samples.subarray(at, at + FRAME_TICKS).forEach((sample, n) => {
-        const value = Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_767)));
-        payload[n] = codes[value + 32_768] ?? 0;
-      });
-      this.#queue.push({
-        packets: [{ marker: at === 0, payloadType, timestamp: 0, payload, isLost: false }],
-      });
-    }
-    return this.#whenDrained();
-  }
-
-  /** One digit (RFC 4733). Resolves when its last packet was sent. */
-  press(
-    digit: string,
-    { durationMs = 100, loseFirst = 0, loseEnds = 0, marker = false }: PressOptions = {},
-  ): Promise<void> {
-    const { eventType } = this.#options;
-    const slots = Math.max(1, Math.round(durationMs / FRAME_MS));
-    const packet = (slot: number, n: number) => ({
-      marker: marker && n === 0,
-      payloadType: eventType,
-      timestamp: -slot * FRAME_TICKS, // all of them that of the first
-      payload: writeEvent({
-        digit,
-        end: n >= slots,
-        volume: VOLUME,
-        duration: Math.min(n + 1, slots) * FRAME_TICKS,
-      }),
-      isLost: n < loseFirst || n >= slots + END_PACKETS - loseEnds,
+  private constructor() {
+    PEER_WORKERS.add(this.#worker);
+    this.#worker.on('message', (report: PeerReport) => this.#take(report));
+    this.#worker.on('error', (error) => {
+      throw error;
     });
-    for (let n = 0; n < slots; n++) this.#queue.push({ packets: [packet(n, n)] });
-    const ends = Array.from({ length: END_PACKETS }, (_, n) => packet(slots, slots + n));
-    this.#queue.push({ packets: ends });
-    return this.#whenDrained();
+    this.#worker.unref();
   }
 
-  stop(): void {
-    clearTimeout(this.#timer);
-    for (const resolve of this.#drained.splice(0)) resolve();
+  newId(): number {
+    return ++this.#ids;
   }
 
-  #whenDrained(): Promise<void> {
-    return new Promise((resolve) => this.#drained.push(resolve));
+  send(request: PeerRequest): void {
+    this.#worker.postMessage(request);
   }
 
-  /** Sends what is due; due times count from the start, so that a late timer makes nothing slow. */
-  #tick(): void {
-    while (performance.now() >= this.#startedAtMs + this.#slot * FRAME_MS) {
-      this.#sendSlot(this.#queue.shift());
-      this.#slot++;
-      if (this.#queue.length === 0) for (const resolve of this.#drained.splice(0)) resolve();
-    }
-    const waitMs = this.#startedAtMs + this.#slot * FRAME_MS - performance.now();
-    this.#timer = setTimeout(() => this.#tick(), Math.max(0, waitMs));
+  async open(peer: number, at: Address, came: Came): Promise<void> {
+    this.#peers.set(peer, came);
+    this.#worker.ref();
+    await this.#answer(peer, { op: 'open', peer, at });
   }
 
-  #sendSlot(slot: Slot | undefined): void {
-    const { law, payloadType, ssrc, firstTimestamp } = this.#options;
-    const silence = (law === 'mu' ? MU_LAW : A_LAW)[32_768];
-    const quiet = {
-      marker: false,
-      payloadType,
-      timestamp: 0,
-      payload: Buffer.alloc(FRAME_TICKS, silence),
-      isLost: false,
-    };
-    for (const { isLost, ...packet } of slot?.packets ?? [quiet]) {
-      const timestamp = firstTimestamp + this.#slot * FRAME_TICKS + packet.timestamp;
-      const sequence = this.#sequence++;
-      if (!isLost) this.#send(writeRtp({ ...packet, sequence, timestamp, ssrc }));
+  async close(peer: number): Promise<void> {
+    await this.#answer(peer, { op: 'close', peer });
+    this.#peers.delete(peer);
+    if (this.#peers.size === 0) this.#worker.unref();
+  }
+
+  given(stream: number, request: (ticket: number) => PeerRequest): Promise<void> {
+    const ticket = this.newId();
+    const tickets = this.#tickets.get(stream) ?? new Set();
+    this.#tickets.set(stream, tickets.add(ticket));
+    return this.#answer(ticket, request(ticket));
+  }
+
+  stop(stream: number): void {
+    this.send({ op: 'stop', stream });
+    for (const ticket of this.#tickets.get(stream) ?? []) this.#settle(ticket);
+    this.#tickets.delete(stream);
+  }
+
+  #answer(id: number, request: PeerRequest): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.send(request);
+    });
+  }
+
+  #settle(id: number): void {
+    this.#waiting.get(id)?.resolve();
+    this.#waiting.delete(id);
+  }
+
+  #take(report: PeerReport): void {
+    switch (report.op) {
+      case 'heard':
+      case 'rtcp':
+        return this.#peers.get(report.peer)?.(report);
+      case 'done':
+        return this.#settle(report.of);
+      case 'refused':
+        this.#waiting.get(report.of)?.reject(new Error(report.error));
+        return void this.#waiting.delete(report.of);
     }
   }
 }

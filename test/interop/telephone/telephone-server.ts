@@ -39,7 +39,7 @@ export class TelephoneServer {
 
   static async start(environment: Environment = {}, files: TelephoneFiles = {}): Promise<TelephoneServer> {
     const folder = new ScratchFolder();
-    const port = await freePorts(2);
+    const port = Number(environment['SIP_PORT'] ?? (await freePorts(2)));
     const own = {
       PORT: '0',
       ENGINE: 'flite',

@@ -1,9 +1,14 @@
 // Sends digits between two legs over real loopback sockets (RFC 4733).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keySound } from '../../../src/audio/country-tones.js';
+import { Resampler } from '../../../src/audio/resampler.js';
+import { CODECS, type CodecName } from '../../../src/codecs/codec.js';
+import { frameEncoder } from '../../../src/codecs/frame-encoder.js';
+import { OPUS_SPEECH } from '../../../src/codecs/opus.js';
 import { event, rtp } from '../../media/plane-under-test.js';
 import { valueOf } from '../sdp/negotiation-under-test.js';
-import { agree, Phone, PLAIN, portIn, stage } from './media-under-test.js';
+import { agree, type Leg, Phone, PLAIN, portIn, stage } from './media-under-test.js';
 
 test('keys of one leg are heard at the other, each once, with its length', (t) => {
   const { leg, pass } = stage(t);
@@ -108,4 +113,84 @@ test('a key without the marker bit counts, also under the payload type of a new 
     ['8', 60],
     ['9', 60],
   ]);
+});
+
+const FRAME_MS = 20;
+
+/** Queues the tones of keys behind half a second of silence, and the same behind them. */
+function playKeys({ seen }: Leg, codec: CodecName, digits: string): void {
+  const { samples, sampleRate } = keySound(`,${digits},`, { durationMs: 100, pauseMs: 80 });
+  const encoder = frameEncoder(CODECS[codec], FRAME_MS, OPUS_SPEECH);
+  const rate = (encoder.frameSamples * 1000) / FRAME_MS;
+  const sound = rate === sampleRate ? samples : resampled(samples, sampleRate, rate);
+  const playout = seen.ports.at(-1)?.playout ?? assert.fail('the leg has no port');
+  for (let at = 0; at + encoder.frameSamples <= sound.length; at += encoder.frameSamples) {
+    const payload = encoder.encode(sound.subarray(at, at + encoder.frameSamples));
+    assert.notEqual(playout.push(playout.generation, 1, payload), -1);
+  }
+}
+
+function resampled(samples: Float32Array, from: number, to: number): Float32Array {
+  const resampler = new Resampler(from, to);
+  const output = new Float32Array(resampler.maxOutput(samples.length));
+  return output.subarray(0, resampler.process(samples, samples.length, output));
+}
+
+const WITHOUT_EVENTS = { ...PLAIN, telephoneEvents: false };
+
+for (const codec of ['PCMU', 'PCMA', 'G722', 'opus'] as const) {
+  test(`without telephone-event keys are heard in the sound of ${codec}, each once`, (t) => {
+    const { leg, pass } = stage(t);
+    const [caller, callee] = [leg({ ...WITHOUT_EVENTS, codecs: [codec] }), leg()];
+    agree(caller, callee);
+    playKeys(caller, codec, '15#');
+    pass(2000);
+    assert.deepEqual(
+      callee.seen.digits.map(([digit]) => digit),
+      ['1', '5', '#'],
+    );
+    for (const [, ms] of callee.seen.digits) assert.ok(Math.abs(ms - 100) <= 16, `${ms} ms`);
+  });
+}
+
+test('with telephone-event the sound of keys counts for nothing', (t) => {
+  const { leg, pass } = stage(t);
+  const [caller, callee] = [leg({ ...PLAIN, codecs: ['PCMU'] }), leg()];
+  agree(caller, callee);
+  playKeys(caller, 'PCMU', '15#');
+  pass(2000);
+  assert.deepEqual(callee.seen.digits, []);
+  assert.ok(caller.media.press('7', 100, 60));
+  pass(400);
+  assert.deepEqual(callee.seen.digits, [['7', 100]]);
+});
+
+test('a key that comes in the sound and in INFO counts once, and later ones in INFO only', (t) => {
+  const { leg, pass } = stage(t);
+  const [caller, callee] = [leg({ ...WITHOUT_EVENTS, codecs: ['PCMU'] }), leg()];
+  agree(caller, callee);
+  playKeys(caller, 'PCMU', '1');
+  pass(1000);
+  assert.deepEqual(
+    callee.seen.digits.map(([digit]) => digit),
+    ['1'],
+  );
+  assert.ok(!callee.media.signalled('1'), 'the key was reported already');
+  assert.ok(callee.media.signalled('1'), 'pressed again');
+  pass(1000);
+  playKeys(caller, 'PCMU', '2');
+  pass(2000);
+  assert.equal(callee.seen.digits.length, 1);
+  assert.ok(callee.media.signalled('2'));
+});
+
+test('a key in INFO before its sound has ended counts once', (t) => {
+  const { leg, pass } = stage(t);
+  const [caller, callee] = [leg({ ...WITHOUT_EVENTS, codecs: ['PCMU'] }), leg()];
+  agree(caller, callee);
+  playKeys(caller, 'PCMU', '1');
+  pass(540);
+  assert.ok(callee.media.signalled('1'));
+  pass(1000);
+  assert.deepEqual(callee.seen.digits, []);
 });

@@ -18,7 +18,7 @@ const FILE = {
   ],
 };
 
-function invite(uri: string): SipRequest {
+function invite(uri: string, hops = 70): SipRequest {
   const lines = [
     `INVITE ${uri} SIP/2.0`,
     'Via: SIP/2.0/UDP 10.0.0.1;branch=z9hG4bK1',
@@ -26,7 +26,7 @@ function invite(uri: string): SipRequest {
     `To: <sip:x@y>`,
     'Call-ID: 1',
     'CSeq: 1 INVITE',
-    'Max-Forwards: 70',
+    `Max-Forwards: ${hops}`,
   ];
   const parsed = parseMessage(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`));
   assert.equal(parsed.kind, 'request');
@@ -268,13 +268,13 @@ test('every mistake is named with its place', () => {
     'x',
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes }), ROUTING).problems, [
-    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, listen, record, say, announce, wait, agent, reject',
+    'routes[0]: "colour" is none of name, to, from, headers, key, ring, early, earlyText, listen, record, say, announce, wait, agent, reject, bridge, room, queue, twiml, program',
     'routes[0].to must be a text of 1 to 256 characters',
     'routes[0].say.text must be a text of 1 to 5000 characters',
     'routes[0].say.voice must be a text of 1 to 100 characters',
     'routes[0].say.after must be "stay" or "hangup"',
-    'routes[1] must have exactly one of say, announce, wait, agent, reject',
-    'routes[2] must have exactly one of say, announce, wait, agent, reject',
+    'routes[1] must have exactly one of say, announce, wait, agent, reject, bridge, room, queue, twiml, program',
+    'routes[2] must have exactly one of say, announce, wait, agent, reject, bridge, room, queue, twiml, program',
     'routes[3].reject.status must be a whole number from 400 to 699',
     'routes[3].reject.cause must be a whole number from 1 to 127',
     'routes[4].headers must be an object of at most 16 patterns by the names of header fields',
@@ -383,7 +383,7 @@ test('mistakes in hearing and recording are named with their place', () => {
   ];
   assert.deepEqual(readRoutingFile(JSON.stringify({ routes }), ROUTING).problems, [
     'routes[0].listen.silenceMs must be 100 to 10000 ms, not 5',
-    'routes[1].listen: "silence" is none of silenceMs, minSilenceMs, maxSilenceMs, minSpeechMs, maxTurnMs, noInputMs, sensitivity, ignoreBackchannel, resumeMs',
+    'routes[1].listen: "silence" is none of silenceMs, minSilenceMs, maxSilenceMs, minSpeechMs, maxTurnMs, noInputMs, sensitivity, ignoreBackchannel, ignoreDistant, resumeMs',
     'routes[2].listen.minSilenceMs must be at most silenceMs (500), not 800',
     'routes[3].listen must be true, false or an object',
     'routes[3].record must be true, false or an object',
@@ -396,5 +396,70 @@ test('mistakes in hearing and recording are named with their place', () => {
   const json = JSON.stringify({ routes: [{ record: true, wait: {} }] });
   assert.deepEqual(readRoutingFile(json, { ...ROUTING, records: false }).problems, [
     'routes[0].record needs a folder of recordings, which this server lacks; RECORDINGS_DIR is not set',
+  ]);
+});
+
+const JOINING = {
+  routes: [
+    {
+      to: '1',
+      bridge: { to: 'sip:desk@192.0.2.7', ringTimeout: 20.5, music: 'none', endKey: '*', leavePath: true },
+    },
+    { to: '2', key: 'acme', room: { name: 'weekly', moderator: true, start: 'moderator' } },
+    { to: '3', queue: { name: 'support', priority: 2, announce: 'Place {position}.', after: 'stay' } },
+  ],
+};
+
+void test('a rule joins a call with another one, if it has hops left', () => {
+  const request = {
+    to: 'sip:desk@192.0.2.7',
+    ringTimeoutMs: 20_500,
+    music: 'none',
+    endKey: '*',
+    leavePath: true,
+  };
+  assert.deepEqual(answer('sip:1@parley', JOINING).what.value, {
+    bridge: request,
+    after: 'hangup',
+  });
+  const tired = invite('sip:1@parley', 1);
+  const { table } = readRoutingFile(JSON.stringify(JOINING), ROUTING);
+  const route = table?.routes[0];
+  assert.ok(route !== undefined);
+  const { refusal } = new Answering(new RoutingTable([]), { text: 'Hello.' }).by(route, tired).what;
+  assert.equal(refusal?.status, 483);
+});
+
+void test('a rule has a call join a room or wait in a queue', () => {
+  const file = { routes: JOINING.routes.map(({ key: _key, ...route }) => route) };
+  assert.deepEqual(answer('sip:2@parley', file).what.value, {
+    join: {
+      kind: 'room',
+      name: 'weekly',
+      settings: { moderator: true },
+      request: { start: 'moderator' },
+    },
+    after: 'hangup',
+  });
+  assert.deepEqual(answer('sip:3@parley', file).what.value, {
+    join: { kind: 'queue', name: 'support', request: { priority: 2, announce: 'Place {position}.' } },
+    after: 'stay',
+  });
+});
+
+void test('a rule that cannot join a call is told with its place', () => {
+  const problemsOf = (route: object) =>
+    readRoutingFile(JSON.stringify({ routes: [route] }), ROUTING).problems;
+  assert.deepEqual(problemsOf({ bridge: {} }), ['routes[0].bridge.to is missing']);
+  assert.deepEqual(problemsOf({ bridge: { to: '1', endKey: '%' } }), [
+    'routes[0].bridge.endKey must be one of 0-9, *, # and A-D',
+  ]);
+  for (const name of [undefined, '', 'a b', 'x'.repeat(10_000)])
+    assert.match(
+      problemsOf({ room: { name } })?.[0] ?? '',
+      /^routes\[0\]\.room\.name must be a name of 1 to 64/,
+    );
+  assert.deepEqual(problemsOf({ queue: { name: 'support', size: 3 } }), [
+    'routes[0].queue: "size" is none of name, priority, music, announce, timeout, after',
   ]);
 });

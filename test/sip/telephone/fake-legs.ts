@@ -28,6 +28,7 @@ export const ROUTING: RoutingContext = {
   hearing: HEARING_SETTINGS,
   records: true,
   namedRelays: NO_NAMED_RELAYS,
+  programProblem: () => undefined,
 };
 
 export const FIGURES = {
@@ -193,6 +194,13 @@ export class FakeMedia {
 
   async digitsSent(): Promise<void> {}
 
+  /** False: the key of an INFO was heard in the sound. */
+  isNewKey = true;
+
+  signalled(): boolean {
+    return this.isNewKey;
+  }
+
   figures() {
     return FIGURES;
   }
@@ -242,6 +250,14 @@ export class FakeCall {
     return { number: ++this.#count, ended };
   }
 
+  play({ samples, sampleRate }: { readonly samples: Float32Array; readonly sampleRate: number }) {
+    if (this.refusal !== undefined) throw this.refusal;
+    this.asked.push(`play ${(samples.length * 1000) / sampleRate} ms`);
+    const ended = new Promise((resolve) => this.#speaking.push(() => resolve({ end: this.playEnds })));
+    return { number: ++this.#count, ended };
+  }
+  playEnds: 'spoken' | 'interrupted' = 'spoken';
+
   listen(settings: unknown): void {
     if (this.refusal !== undefined) throw this.refusal;
     this.asked.push(`listen ${JSON.stringify(settings)}`);
@@ -266,8 +282,21 @@ export class FakeCall {
     return new Promise((resolve) => this.#idle.push(resolve));
   }
 
+  shownKey(digit: string): string {
+    return digit;
+  }
+
   pressed(): void {
     this.asked.push('pressed');
+  }
+
+  follow(follower: (port: MediaPort) => void): () => void {
+    follower(newPort());
+    return () => undefined;
+  }
+
+  tell(event: CallEvent): void {
+    this.emit(event);
   }
 
   interrupt(reason: string) {

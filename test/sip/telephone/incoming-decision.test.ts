@@ -130,7 +130,7 @@ for (const [what, answer, detail, outcome] of [
   [
     'an application and an agent',
     json({ relay: { url: 'wss://bot.example.com/' }, agent: 'sales' }),
-    /exactly one of say, announce, wait, agent, reject, relay/,
+    /exactly one of say, announce, wait, agent, reject, bridge, room, queue, twiml, program, relay/,
     'unusable',
   ],
   [

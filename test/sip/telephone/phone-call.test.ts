@@ -329,8 +329,8 @@ void test('a conversation that the closing server ends takes its call along', as
   assert.equal((await phone.over).reason, 'server closing');
 });
 
-void test('keys are pressed in order: in RTP, else in INFO, else refused', async () => {
-  const { phone, media, session, time } = aCall();
+void test('keys are pressed in order: in RTP, else in INFO, else in the sound', async () => {
+  const { phone, media, session, time, call } = aCall();
   await phone.press({ digits: '1#', durationMs: 80 });
   assert.deepEqual(media.asked, ['press 1 80 80', 'press # 80 80']);
   media.takesEvents = false;
@@ -341,7 +341,20 @@ void test('keys are pressed in order: in RTP, else in INFO, else refused', async
   await pressed;
   assert.deepEqual(session.asked, ['info 3 160']);
   session.takesInfo = false;
-  await assert.rejects(phone.press({ digits: '4' }), WRONG_STATE);
+  await assert.rejects(phone.press({ digits: '4', by: 'info' }), WRONG_STATE);
+  const played = phone.press({ digits: '45', durationMs: 100 });
+  await settled();
+  call.heard();
+  await settled();
+  call.heard();
+  await played;
+  assert.deepEqual(call.asked.slice(-2), ['play 180 ms', 'play 180 ms']);
+  assert.deepEqual(session.asked, ['info 3 160', 'info 4 160']); // it refused INFO once
+  const interrupted = phone.press({ digits: '6', by: 'audio' });
+  await settled();
+  call.playEnds = 'interrupted';
+  call.heard();
+  await assert.rejects(interrupted, WRONG_STATE);
   await assert.rejects(phone.press({ digits: '1x' }), { code: 'INVALID_FIELD' });
   media.takesEvents = true;
   const waits = phone.press({ digits: ',5' });
@@ -418,6 +431,28 @@ void test('of calls that ended the latest thousand are known', async () => {
   assert.equal(book.get('call-2').state, 'ended');
 });
 
+void test('who has answered is an event, in the view of the call and in its record', async () => {
+  const { phone, media, call, session, events, records, time } = aCall({
+    connected: false,
+    direction: 'outbound',
+  });
+  phone.detect({ speechThresholdMs: 2400 });
+  media.agree();
+  phone.talks(asCall(call));
+  time.advance(500);
+  assert.equal('answer' in phone.view, false);
+  session.establish();
+  call.emit({ type: 'speech.started', onsetAt: EPOCH_MS + time.now() });
+  time.advance(2656);
+  const answer = { by: 'machine', ms: 2656, basis: 'speech' } as const;
+  assert.deepEqual(phone.view.answer, answer);
+  await phone.end({ reason: 'we hung up' });
+  assert.deepEqual([phone.view.answer, records[0]?.answer], [answer, answer]);
+  const told = events.flatMap((event) => (event.type === 'speech' ? [event.event] : []));
+  assert.deepEqual(told.at(-1), { type: 'answer.detected', ...answer });
+  assert.equal(time.waiting, 0);
+});
+
 void test('the recordings of a call are in its view, and stay there and in its record when it is over', async () => {
   const { phone, call, records } = aCall();
   assert.equal('recordings' in phone.view, false);
@@ -438,7 +473,7 @@ void test('a turn has its text in the events of the call, and none that waits is
   const turn = { type: 'turn.ended', turn: 0, speechMs: 100, silenceMs: 600, reason: 'silence' } as const;
   call.emit({ type: 'speech.started', onsetAt: 0 });
   call.emit(turn);
-  const times = { isByOrder: false, endOfSpeechMs: 0, decidedMs: 600, textMs: 700 };
+  const times = { isByOrder: false, isDistant: false, endOfSpeechMs: 0, decidedMs: 600, textMs: 700 };
   listener?.said?.({ number: 0, text: 'Hello.', language: undefined, ...turn, ...times });
   const next = { ...turn, turn: 1 };
   call.emit(next);
@@ -515,4 +550,17 @@ void test('without a limit and after the end no timer is left', () => {
   closed.limit.close();
   closed.limit.restart();
   assert.equal(closed.time.waiting, 0);
+});
+
+void test('a key in INFO that was heard in the sound counts once', () => {
+  const { phone, media, session } = aCall();
+  media.onDigit?.('1', 100, 0);
+  media.isNewKey = false;
+  session.user?.digit?.('1', 100);
+  media.isNewKey = true;
+  session.user?.digit?.('2', 100);
+  assert.deepEqual(
+    phone.view.digits.map(({ digit }) => digit),
+    ['1', '2'],
+  );
 });

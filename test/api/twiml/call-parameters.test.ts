@@ -1,0 +1,135 @@
+// Parameters of requests about a call, and the SIDs in them.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import {
+  callParameters,
+  errorParameters,
+  partialParameters,
+  resultParameters,
+} from '../../../src/api/twiml/call-parameters.js';
+import { accountSid, callSid } from '../../../src/api/twiml/sids.js';
+import type { CallAbout } from '../../../src/call/call-programs.js';
+
+const ABOUT: CallAbout = {
+  id: 'call-1',
+  protocol: 'sip',
+  owner: undefined,
+  direction: 'inbound',
+  from: 'sip:anna@example.com',
+  to: 'sip:600@pbx.example.com:5060;transport=udp',
+  displayName: 'Anna',
+  callId: 'abc@example.com',
+};
+
+function parametersOf(about: Partial<CallAbout>, isAnswered = false): Record<string, string> {
+  const call = { about: { ...ABOUT, ...about }, isAnswered, warn: () => assert.fail('no warning') };
+  return Object.fromEntries(callParameters(call, 'AC1'));
+}
+
+/** The header fields that become parameters. */
+const headers = (given: Record<string, string>) =>
+  Object.keys(parametersOf({ headers: given })).filter((name) => name.startsWith('SipHeader_'));
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+test('SIDs are two letters and 32 hexadecimal digits of SHA-256', () => {
+  assert.equal(callSid('call-1'), `CA${digest('call-1')}`);
+  assert.equal(accountSid(undefined), `AC${digest('parley')}`);
+  assert.equal(accountSid({ name: 'acme', key: 'secret-of-acme' }), `AC${digest('acme')}`);
+  assert.equal(accountSid({ name: undefined, key: 'secret-of-acme' }), `AC${digest('secret-of-acme')}`);
+  assert.match(callSid(''), /^CA[0-9a-f]{32}$/);
+});
+
+test('a SIP call has its addresses, its status and its Call-ID', () => {
+  assert.deepEqual(parametersOf({}), {
+    CallSid: callSid('call-1'),
+    AccountSid: 'AC1',
+    From: 'sip:anna@example.com',
+    To: 'sip:600@pbx.example.com:5060;transport=udp',
+    Caller: 'sip:anna@example.com',
+    Called: 'sip:600@pbx.example.com:5060;transport=udp',
+    CallStatus: 'ringing',
+    ApiVersion: '2010-04-01',
+    Direction: 'inbound',
+    CallerName: 'Anna',
+    SipDomain: 'pbx.example.com',
+    SipCallId: 'abc@example.com',
+  });
+});
+
+test('an answered call is in progress, and one that this server placed is outbound-api', () => {
+  const { CallStatus, Direction, SipCallId } = parametersOf(
+    { direction: 'outbound', protocol: 'webrtc' },
+    true,
+  );
+  assert.deepEqual([CallStatus, Direction, SipCallId], ['in-progress', 'outbound-api', undefined]);
+});
+
+test('only X- header fields with harmless values become parameters', () => {
+  const { 'SipHeader_X-Tenant': tenant } = parametersOf({ headers: { 'X-Tenant': 'ä <b>&"1"</b>' } });
+  assert.equal(tenant, 'ä <b>&"1"</b>');
+  assert.deepEqual(
+    headers({
+      'X-Good': 'a',
+      'x-good': 'b',
+      'User-to-User': 'c',
+      'X-Line': 'a\r\nX-Other: b',
+      'X-Null': 'a\u0000b',
+      'X-Half': 'a\uD800b',
+      'X-Turned': 'a\u202Eb',
+      'X-Long': 'a'.repeat(1025),
+      'X-Name with blanks': 'a',
+      'X-Name=a&b': 'a',
+      [`X-${'a'.repeat(65)}`]: 'a',
+    }),
+    ['SipHeader_X-Good'],
+  );
+});
+
+test('header fields beyond 64, or beyond 8192 characters together, are left out', () => {
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`X-${index}`, 'a']));
+  assert.equal(headers(many).length, 64);
+  const large = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`X-${index}`, 'a'.repeat(1000)]),
+  );
+  assert.equal(headers(large).length, 8);
+});
+
+test('a hostile name of the caller is left out', () => {
+  assert.equal(parametersOf({ displayName: 'a\u0007' })['CallerName'], undefined);
+});
+
+test('the result of a Gather by keys has the keys and the finish key', () => {
+  const keys = { of: 'gather', by: 'keys', digits: '12', finishKey: '#' } as const;
+  assert.deepEqual(resultParameters(keys), [
+    ['Digits', '12'],
+    ['FinishedOnKey', '#'],
+  ]);
+  assert.deepEqual(resultParameters({ ...keys, finishKey: undefined })[1], ['FinishedOnKey', '']);
+});
+
+test('the result of a Gather by speech has the words, and Confidence where it is known', () => {
+  const speech = { of: 'gather', by: 'speech', text: 'billing & <sales>', language: 'en' } as const;
+  assert.deepEqual(resultParameters(speech), [['SpeechResult', 'billing & <sales>']]);
+  assert.deepEqual(resultParameters({ ...speech, confidence: 0.93 }), [
+    ['SpeechResult', 'billing & <sales>'],
+    ['Confidence', '0.93'],
+  ]);
+});
+
+test('an empty Gather has empty Digits, and a redirect has no result', () => {
+  assert.deepEqual(resultParameters({ of: 'gather', by: 'none' }), [['Digits', '']]);
+  assert.deepEqual(resultParameters({ of: 'redirect' }), []);
+});
+
+test('partial words have their number, and an error has its number and URL', () => {
+  assert.deepEqual(partialParameters({ text: 'I want', number: 0 }), [
+    ['SequenceNumber', '0'],
+    ['UnstableSpeechResult', 'I want'],
+  ]);
+  assert.deepEqual(errorParameters({ code: '11200', message: 'a', document: 'https://example.com/' }), [
+    ['ErrorCode', '11200'],
+    ['ErrorUrl', 'https://example.com/'],
+  ]);
+});

@@ -1,0 +1,253 @@
+// Documents that the npm package `twilio` writes: each verb with every attribute that it can write. The types
+// make a new attribute of the package an error here.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import twilio from 'twilio';
+import { parseTwiml } from '../../../src/api/twiml/twiml-parser.js';
+
+const { VoiceResponse } = twilio.twiml;
+type Voice = InstanceType<typeof VoiceResponse>;
+/** Attributes of the first argument of a method, none left out. */
+type All<F extends (attributes: never, ...rest: never[]) => unknown> = Required<
+  Exclude<Parameters<F>[0], string | undefined>
+>;
+
+const URL = 'https://bot.example.com/voice';
+const AT = { action: '/next', method: 'GET' };
+
+const GATHER: All<Voice['gather']> = {
+  ...AT,
+  actionOnEmptyResult: true,
+  bargeIn: false,
+  debug: true,
+  enhanced: true,
+  finishOnKey: '*',
+  hints: 'billing, sales',
+  input: ['dtmf', 'speech'],
+  language: 'de-DE',
+  maxSpeechTime: 30,
+  numDigits: 4,
+  partialResultCallback: '/partial',
+  partialResultCallbackMethod: 'GET',
+  profanityFilter: false,
+  speechModel: 'phone_call',
+  speechTimeout: 'auto',
+  timeout: 3,
+};
+
+function programOf(write: (response: Voice) => void) {
+  const response = new VoiceResponse();
+  write(response);
+  return parseTwiml(response.toString(), URL);
+}
+
+test('Say, Play, Pause, Redirect, Reject and Hangup of the package parse without a warning', () => {
+  const { verbs, warnings } = programOf((response) => {
+    response.say({ voice: 'Polly.Joanna', language: 'en-US', loop: 2 }, 'Hello & <goodbye>');
+    response.play({ loop: 2 }, 'https://media.example.com/a b.mp3');
+    response.play({ digits: 'ww12#' });
+    response.pause({ length: 3 });
+    response.redirect({ method: 'GET' }, '/menu?a=1&b=2');
+    response.reject({ reason: 'busy' }).parameter({ name: 'a', value: 'b' });
+    response.hangup();
+    response.comment('a comment');
+  });
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(verbs, [
+    { verb: 'say', text: 'Hello & <goodbye>', format: 'text', voice: undefined, language: 'en-US', times: 2 },
+    { verb: 'play', sound: 'https://media.example.com/a%20b.mp3', times: 2 },
+    { verb: 'press', digits: ',,12#' },
+    { verb: 'pause', ms: 3000 },
+    { verb: 'redirect', to: { at: 'https://bot.example.com/menu?a=1&b=2', method: 'GET' } },
+    { verb: 'reject', reason: 'busy' },
+    { verb: 'hangup' },
+  ]);
+});
+
+test('Gather of the package parses with every attribute and prompt', () => {
+  const { verbs, warnings } = programOf((response) => {
+    const gather = response.gather(GATHER);
+    gather.say({ voice: 'alice', language: 'de-DE', loop: 1 }, 'Drücken Sie 1');
+    gather.pause({ length: 1 });
+    gather.play({ loop: 1 }, '/a.wav');
+  });
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(verbs, [
+    {
+      verb: 'gather',
+      inputs: ['keys', 'speech'],
+      prompts: [
+        { verb: 'say', text: 'Drücken Sie 1', format: 'text', voice: undefined, language: 'de-DE', times: 1 },
+        { verb: 'pause', ms: 1000 },
+        { verb: 'play', sound: 'https://bot.example.com/a.wav', times: 1 },
+      ],
+      isInterruptible: false,
+      firstMs: 3000,
+      betweenMs: 3000,
+      finishKeys: '*',
+      mostKeys: 4,
+      speechEndMs: undefined,
+      mostSpeechMs: 30_000,
+      language: 'de-DE',
+      hints: ['billing', 'sales'],
+      action: { at: 'https://bot.example.com/next', method: 'GET' },
+      tellsEmpty: true,
+      partial: { at: 'https://bot.example.com/partial', method: 'GET' },
+    },
+  ]);
+});
+
+test('all SSML of the package stays in the text of Say', () => {
+  const { verbs, warnings } = programOf((response) => {
+    const say = response.say('One');
+    say.break({ strength: 'weak', time: '300ms' });
+    say.emphasis({ level: 'strong' }, 'two');
+    say.lang({ 'xml:lang': 'fr-FR' }, 'trois');
+    say.p('four');
+    say.phoneme({ alphabet: 'ipa', ph: 'faɪv' }, 'five');
+    say.prosody({ pitch: '+10%', rate: '85%', volume: '-6dB' }, 'six');
+    say.s('seven');
+    say.sayAs({ 'interpret-as': 'ordinal', format: 'mdy' }, '8');
+    say.sub({ alias: 'nine' }, 'IX');
+    say.w({ role: 'amazon:VB' }, 'ten');
+  });
+  assert.deepEqual(warnings, []);
+  const [say] = verbs;
+  assert.equal(say?.verb, 'say');
+  assert.equal(say.format, 'ssml');
+  for (const word of ['One', 'two', 'trois', 'four', 'five', 'six', 'seven', '8', 'IX', 'ten']) {
+    assert.ok(say.text.includes(word), word);
+  }
+  assert.equal(
+    say.text,
+    '<speak>One<break strength="weak" time="300ms"></break><emphasis level="strong">two</emphasis><lang xml:lang="fr-FR">trois</lang><p>four</p><phoneme alphabet="ipa" ph="faɪv">five</phoneme><prosody pitch="+10%" rate="85%" volume="-6dB">six</prosody><s>seven</s><say-as interpret-as="ordinal" format="mdy">8</say-as><sub alias="nine">IX</sub><w role="amazon:VB">ten</w></speak>',
+  );
+});
+
+const RECORDING = {
+  recordingConfigurationId: 'a',
+  recordingStatusCallback: '/recording',
+  recordingStatusCallbackMethod: 'POST',
+} as const;
+const STATUS = { statusCallback: '/status', statusCallbackMethod: 'POST' } as const;
+
+const DIAL: All<Voice['dial']> = {
+  ...AT,
+  ...RECORDING,
+  answerOnBridge: true,
+  callerId: '+15550100',
+  events: 'call-progress-event',
+  hangupOnStar: true,
+  record: 'record-from-answer-dual',
+  recordingStatusCallbackEvent: ['in-progress', 'completed'],
+  recordingTrack: 'both',
+  referMethod: 'POST',
+  referUrl: '/refer',
+  ringTone: 'de',
+  sequential: true,
+  timeLimit: 600,
+  timeout: 20,
+  trim: 'trim-silence',
+};
+const ENQUEUE: All<Voice['enqueue']> = {
+  ...AT,
+  maxQueueSize: 10,
+  waitUrl: '/wait',
+  waitUrlMethod: 'GET',
+  workflowSid: 'WW1',
+};
+const RECORD: All<Voice['record']> = {
+  ...AT,
+  ...RECORDING,
+  finishOnKey: '#',
+  maxLength: 60,
+  playBeep: true,
+  recordingStatusCallbackEvent: ['completed'],
+  timeout: 5,
+  transcribe: true,
+  transcribeCallback: '/text',
+  trim: 'trim-silence',
+};
+const PAY: All<Voice['pay']> = {
+  action: '/paid',
+  bankAccountType: 'consumer-checking',
+  chargeAmount: '10.00',
+  currency: 'usd',
+  description: 'a',
+  input: 'dtmf',
+  language: 'en-US',
+  maxAttempts: 2,
+  minPostalCodeLength: 3,
+  paymentConnector: 'a',
+  paymentMethod: 'credit-card',
+  postalCode: 'false',
+  securityCode: true,
+  ...STATUS,
+  timeout: 5,
+  tokenType: 'one-time',
+  validCardTypes: ['visa', 'amex'],
+};
+
+function writeDial(response: Voice): void {
+  const dial = response.dial(DIAL);
+  dial.number({ sendDigits: '1', url: '/whisper', method: 'GET', ...STATUS }, '+15550101');
+  dial.sip({ username: 'a', password: 'b', url: '/whisper' }, 'sip:a@example.com');
+  dial.client({ url: '/whisper' }, 'anna').identity('anna');
+  dial.queue({ url: '/whisper', method: 'GET', postWorkActivitySid: 'a', reservationSid: 'b' }, 'sales');
+  dial.conference(
+    { muted: true, beep: 'false', coach: 'CA1', waitUrl: '', record: 'record-from-start' },
+    'r',
+  );
+}
+
+const LATER: Readonly<Record<string, (response: Voice) => unknown>> = {
+  Dial: writeDial,
+  Enqueue: (response) => response.enqueue(ENQUEUE, 'sales').task({ priority: 1, timeout: 5 }, '{}'),
+  Record: (response) => response.record(RECORD),
+  Leave: (response) => response.leave(),
+  Queue: (response) => response.queue({ url: '/a', method: 'GET' }, 'sales'),
+  Refer: (response) => response.refer(AT).sip('sip:a@example.com'),
+  Start: (response) =>
+    response.start(AT).stream({ name: 'a', url: 'wss://example.com', track: 'inbound_track' }),
+  Stop: (response) => response.stop().stream({ name: 'a' }),
+  Connect: (response) => response.connect(AT).stream({ url: 'wss://example.com' }).parameter({ name: 'a' }),
+};
+
+for (const [name, write] of Object.entries(LATER)) {
+  test(`${name} of the package is one warning, and the verb behind it runs`, () => {
+    const { verbs, warnings } = programOf((response) => {
+      write(response);
+      response.hangup();
+    });
+    assert.deepEqual(verbs, [{ verb: 'hangup' }]);
+    assert.equal(warnings.length, 1);
+    assert.equal(warnings[0]?.code, '12200');
+  });
+}
+
+const REFUSED: Readonly<Record<string, (response: Voice) => unknown>> = {
+  Pay: (response) =>
+    response
+      .pay(PAY)
+      .prompt({ for: 'postal-code', attempt: [1, 2] })
+      .say('Your code'),
+  Prompt: (response) => response.prompt({ for: 'security-code' }),
+  Sms: (response) => response.sms({ ...AT, from: '+1', to: '+2', statusCallback: '/s' }, 'Hello'),
+  Echo: (response) => response.echo(),
+  Sim: (response) => response.dial().sim('DE1'),
+  WhatsApp: (response) => response.dial().whatsApp({ url: '/a' }, '+1'),
+  Application: (response) => response.dial().application({ url: '/a' }, 'AP1'),
+  Room: (response) => response.connect().room({ participantIdentity: 'a' }, 'r'),
+  VirtualAgent: (response) => response.connect().virtualAgent({ connectorName: 'a', language: 'en' }),
+  AiSession: (response) => response.connect().aiSession({ aiConnector: 'a' }),
+  Assistant: (response) => response.connect().assistant({ id: 'a' }),
+  Conversation: (response) => response.connect().conversation({ serviceInstanceSid: 'a' }),
+};
+
+for (const [name, write] of Object.entries(REFUSED)) {
+  test(`${name} of the package is refused by its name`, () => {
+    const { verbs, warnings } = programOf((response) => void write(response));
+    assert.deepEqual(verbs, []);
+    assert.match(warnings.map(({ message }) => message).join(), new RegExp(`^<${name}> is refused: `));
+  });
+}

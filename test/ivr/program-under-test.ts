@@ -1,0 +1,158 @@
+// A program that conducts a call: the call, its queue and the encoder are real; the door, the engine, the
+// recogniser, the worker that hears, the far end and time are the test's.
+import type { HandledCall } from '../../src/call/call-handler.js';
+import type { ProgramCaller } from '../../src/call/call-programs.js';
+import type { PhoneCallEnd } from '../../src/call/phone-calls.js';
+import { ParleyError } from '../../src/errors.js';
+import type { Door, OpenDoor, Program, ProgramCall } from '../../src/ivr/door.js';
+import { ProgramRun } from '../../src/ivr/program-run.js';
+import type { Gather, PartialWords, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
+import { SILENT_LOG } from '../../src/log.js';
+import type { PlayedSound } from '../../src/speaking/speech-piece.js';
+import { type HandledCallUnderTest, openHandledCall, settle } from '../agents/handled-call.js';
+import type { openCalls } from '../fakes/call-under-test.js';
+
+export const say = (text: string, more: Partial<Say> = {}): Say => ({
+  verb: 'say',
+  text,
+  format: 'text',
+  times: 1,
+  ...more,
+});
+
+export const gather = (more: Partial<Gather> = {}): Gather => ({
+  verb: 'gather',
+  inputs: ['keys'],
+  prompts: [],
+  isInterruptible: true,
+  firstMs: 5000,
+  betweenMs: 5000,
+  finishKeys: '#',
+  mostSpeechMs: 60_000,
+  hints: [],
+  action: { at: 'result' },
+  tellsEmpty: false,
+  ...more,
+});
+
+export const program = (...verbs: Verb[]): Program => ({ verbs, warnings: [] });
+
+/** Programs by target; results and words in the order in which they came. */
+export class ScriptedDoor implements Door {
+  readonly programs = new Map<string, Program | (() => Promise<Program>)>();
+  readonly results: [at: string, result: VerbResult][] = [];
+  readonly partials: PartialWords[] = [];
+  readonly sounds = new Map<string, PlayedSound>();
+  call: ProgramCall | undefined;
+  isClosed = false;
+
+  begin(): Promise<Program> {
+    return this.#program('first');
+  }
+
+  follow({ at }: Target, result: VerbResult): Promise<Program> {
+    this.results.push([at, result]);
+    return this.#program(at);
+  }
+
+  partial(_target: Target, words: PartialWords): void {
+    this.partials.push(words);
+  }
+
+  sound(name: string): Promise<PlayedSound> {
+    const sound = this.sounds.get(name);
+    if (sound !== undefined) return Promise.resolve(sound);
+    return Promise.reject(new ParleyError('NOT_FOUND', `there is no sound ${name}`));
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  async #program(at: string): Promise<Program> {
+    const known = this.programs.get(at);
+    return typeof known === 'function' ? known() : (known ?? program());
+  }
+}
+
+export interface ProgramUnderTest extends HandledCallUnderTest {
+  readonly door: ScriptedDoor;
+  readonly run: ProgramRun;
+  /** What became of the caller before the answer. */
+  readonly signals: string[];
+  /** Programs that were told of: `type: message`. */
+  mistakes(): string[];
+  /** The caller hangs up before the answer. */
+  givesUp(): void;
+  press(keys: string): void;
+}
+
+interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
+  /** The program begins at the INVITE: the call can talk after the answer only. */
+  readonly isAnswered?: boolean;
+  readonly sounds?: Readonly<Record<string, PlayedSound>>;
+  readonly programs?: Readonly<Record<string, Program | (() => Promise<Program>)>>;
+}
+
+export async function openProgram(
+  calls: ReturnType<typeof openCalls>,
+  verbs: readonly Verb[],
+  { isAnswered = true, programs = {}, sounds = {}, ...setting }: Setting = {},
+): Promise<ProgramUnderTest> {
+  const under = openHandledCall(calls, setting);
+  const { handled, call, callerTexts, time } = under;
+  const door = new ScriptedDoor();
+  for (const [at, one] of Object.entries({ first: program(...verbs), ...programs }))
+    door.programs.set(at, one);
+  for (const [name, sound] of Object.entries(sounds)) door.sounds.set(name, sound);
+  const signals: string[] = [];
+  let talking: ((answered: HandledCall) => void) | undefined;
+  let giveUp: () => void = () => undefined;
+  const over = Promise.race([call.closed, new Promise<void>((resolve) => (giveUp = resolve))]);
+  const answer = () => {
+    signals.push('answered');
+    talking?.(handled);
+  };
+  const caller: ProgramCaller = {
+    id: call.id,
+    about: { id: call.id, protocol: 'sip', owner: undefined, direction: 'inbound' },
+    over,
+    answer,
+    ring: () => void signals.push('ringing'),
+    onceTalking: (action) => {
+      if (isAnswered) action(handled);
+      else talking = action;
+    },
+    refuse: (why) => {
+      signals.push(`refused ${(why as PhoneCallEnd).status ?? ''}`.trim());
+      giveUp();
+    },
+  };
+  const open: OpenDoor = (one) => {
+    door.call = one;
+    return door;
+  };
+  const run = new ProgramRun(caller, open, { callerTexts, time, log: SILENT_LOG });
+  await settle();
+  return {
+    ...under,
+    door,
+    run,
+    signals,
+    mistakes: () =>
+      under.events.flatMap((event) =>
+        event.type === 'program.warning' || event.type === 'program.failed'
+          ? [`${event.type}: ${event.message}`]
+          : [],
+      ),
+    givesUp: () => giveUp(),
+    press: (keys) => {
+      for (const key of keys) call.pressed(key);
+    },
+  };
+}
+
+/** The texts that were spoken whole, in order. */
+export function spoken({ events }: Pick<ProgramUnderTest, 'events'>): string[] {
+  return events.flatMap((event) => (event.type === 'utterance.spoken' ? [event.text] : []));
+}
