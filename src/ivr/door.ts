@@ -3,7 +3,7 @@
 import type { CallAbout } from '../call/call-programs.js';
 import { asParleyError } from '../errors.js';
 import type { PlayedSound } from '../speaking/speech-piece.js';
-import type { PartialWords, Target, Verb, VerbResult } from './verbs.js';
+import type { Notice, Target, Verb, VerbResult } from './verbs.js';
 
 /** Something in a program that was not understood, or that this server does not do. */
 export interface Warning {
@@ -34,8 +34,8 @@ export interface Door {
   begin(signal: AbortSignal): Promise<Program>;
   /** The program at a target, which gets the result of a verb. Rejects as `begin` does. */
   follow(target: Target, result: VerbResult, signal: AbortSignal): Promise<Program>;
-  /** The target gets the words so far. Its answer is ignored. Never throws. */
-  partial(target: Target, words: PartialWords): void;
+  /** Sends a notice to a target, whose answer is ignored. Never throws. */
+  tell(target: Target, notice: Notice): void;
   /** A sound that a program names. Rejects with a ProgramError, or ABORTED. */
   sound(name: string, signal: AbortSignal): Promise<PlayedSound>;
   /** The call is over. Idempotent. */

@@ -36,8 +36,8 @@ class FileDoor implements Door {
     return this.#program(at, signal);
   }
 
-  /** Programs of a file have no use for the words so far. */
-  partial(): void {
+  /** Nobody hears of a program of a file while it runs. */
+  tell(): void {
     return undefined;
   }
 

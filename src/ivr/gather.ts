@@ -205,7 +205,7 @@ class Gathering {
     if (partial === undefined || isSensitive === true || this.#isOver || this.#keys !== '') return;
     if (text === this.#lastPartial) return;
     this.#lastPartial = text;
-    this.#scene.door.partial(partial, { text, number: this.#partials++ });
+    this.#scene.door.tell(partial, { of: 'partial', text, number: this.#partials++ });
   }
 
   /** Somebody behind the caller says nothing to us. */

@@ -116,8 +116,12 @@ export type VerbResult =
     }
   | { readonly of: 'gather'; readonly by: 'none' };
 
+/** Something that a target is told of while a verb runs. Nobody answers it. */
+export type Notice = PartialWords;
+
 /** The words of a gather so far. */
 export interface PartialWords {
+  readonly of: 'partial';
   readonly text: string;
   /** Counts from 0 within the gather. */
   readonly number: number;

@@ -186,9 +186,9 @@ test('partial words go to their target, each once', async () => {
   const under = await openProgram(calls, [gather({ inputs: ['speech'], partial: { at: 'words' } })]);
   under.begins();
   for (const text of ['I', 'I', 'I want']) under.text(text, false);
-  assert.deepEqual(under.door.partials, [
-    { text: 'I', number: 0 },
-    { text: 'I want', number: 1 },
+  assert.deepEqual(under.door.notices, [
+    { of: 'partial', text: 'I', number: 0 },
+    { of: 'partial', text: 'I want', number: 1 },
   ]);
 });
 
@@ -266,7 +266,7 @@ test('sensitive words go to no partial results, which a warning says', async () 
   const under = await openProgram(calls, [sensitive]);
   under.begins();
   under.text('four', false);
-  assert.deepEqual(under.door.partials, []);
+  assert.deepEqual(under.door.notices, []);
   assert.deepEqual(under.mistakes(), [
     'program.warning: the words of sensitive input have no partial results',
   ]);

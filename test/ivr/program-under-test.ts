@@ -6,7 +6,7 @@ import type { PhoneCallEnd } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Door, OpenDoor, Program, ProgramCall } from '../../src/ivr/door.js';
 import { ProgramRun } from '../../src/ivr/program-run.js';
-import type { Gather, PartialWords, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
+import type { Gather, Notice, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
 import { SILENT_LOG } from '../../src/log.js';
 import type { PlayedSound } from '../../src/speaking/speech-piece.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../agents/handled-call.js';
@@ -41,7 +41,7 @@ export const program = (...verbs: Verb[]): Program => ({ verbs, warnings: [] });
 export class ScriptedDoor implements Door {
   readonly programs = new Map<string, Program | (() => Promise<Program>)>();
   readonly results: [at: string, result: VerbResult][] = [];
-  readonly partials: PartialWords[] = [];
+  readonly notices: Notice[] = [];
   readonly sounds = new Map<string, PlayedSound>();
   call: ProgramCall | undefined;
   isClosed = false;
@@ -55,8 +55,8 @@ export class ScriptedDoor implements Door {
     return this.#program(at);
   }
 
-  partial(_target: Target, words: PartialWords): void {
-    this.partials.push(words);
+  tell(_target: Target, notice: Notice): void {
+    this.notices.push(notice);
   }
 
   sound(name: string): Promise<PlayedSound> {

@@ -1,7 +1,7 @@
 // Parameters of requests to an application: those that every request has, those of the result of a verb, and
-// those of partial words. https://www.twilio.com/docs/voice/twiml#request-parameters
+// those of notices. https://www.twilio.com/docs/voice/twiml#request-parameters
 import type { ProgramCall, Warning } from '../../ivr/door.js';
-import type { PartialWords, VerbResult } from '../../ivr/verbs.js';
+import type { Notice, VerbResult } from '../../ivr/verbs.js';
 import { callSid } from './sids.js';
 import type { FormFields } from './twiml-signature.js';
 
@@ -78,8 +78,8 @@ export function resultParameters(result: VerbResult): FormFields {
   ];
 }
 
-/** The recogniser may still change all of the words. */
-export function partialParameters({ text, number }: PartialWords): FormFields {
+/** The parameters of a notice. The recogniser may still change all of the partial words. */
+export function noticeParameters({ text, number }: Notice): FormFields {
   return [
     ['SequenceNumber', String(number)],
     ['UnstableSpeechResult', text],

@@ -2,10 +2,10 @@
 // of verbs to the next document.
 import { asParleyError, isAborted, ParleyError } from '../../errors.js';
 import { type Door, type OpenDoor, type Program, type ProgramCall, ProgramError } from '../../ivr/door.js';
-import type { PartialWords, Target, VerbResult } from '../../ivr/verbs.js';
+import type { Notice, Target, VerbResult } from '../../ivr/verbs.js';
 import type { PlayedSound } from '../../speaking/speech-piece.js';
 import { answerProgram, isSound } from './answer-program.js';
-import { callParameters, errorParameters, partialParameters, resultParameters } from './call-parameters.js';
+import { callParameters, errorParameters, noticeParameters, resultParameters } from './call-parameters.js';
 import { CallbackQueue } from './callback-queue.js';
 import { CookieJar } from './cookie-jar.js';
 import type { DocumentFetcher, Fetched, FetchRequest } from './document-fetch.js';
@@ -60,11 +60,11 @@ class TwimlDoor implements Door {
     return this.#programAt(target, resultParameters(result), signal);
   }
 
-  partial(target: Target, words: PartialWords): void {
-    const parameters = [...this.#parameters(), ...partialParameters(words)];
+  tell(target: Target, notice: Notice): void {
+    const parameters = [...this.#parameters(), ...noticeParameters(notice)];
     const isTaken = this.#callbacks.add((signal) => this.#callBack(target, parameters, signal));
     if (isTaken || this.#closing.signal.aborted) return;
-    const message = 'the partial result is not sent: too many callbacks of the call wait';
+    const message = `the callback is not sent: too many callbacks of the call wait (${notice.of})`;
     this.#call.warn({ message, document: shownUrl(target.at) });
   }
 

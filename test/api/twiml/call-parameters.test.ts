@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import {
   callParameters,
   errorParameters,
-  partialParameters,
+  noticeParameters,
   resultParameters,
 } from '../../../src/api/twiml/call-parameters.js';
 import { accountSid, callSid } from '../../../src/api/twiml/sids.js';
@@ -124,7 +124,7 @@ test('an empty Gather has empty Digits, and a redirect has no result', () => {
 });
 
 test('partial words have their number, and an error has its number and URL', () => {
-  assert.deepEqual(partialParameters({ text: 'I want', number: 0 }), [
+  assert.deepEqual(noticeParameters({ of: 'partial', text: 'I want', number: 0 }), [
     ['SequenceNumber', '0'],
     ['UnstableSpeechResult', 'I want'],
   ]);

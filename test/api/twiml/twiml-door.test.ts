@@ -252,7 +252,8 @@ for (const [type, body] of [
 test('partial words are sent one after another, and their answers are ignored', async (t) => {
   const held: ServerResponse[] = [];
   const { door, origin, asked, warnings } = await doorTo(t, (response) => void held.push(response));
-  for (const number of [0, 1]) door.partial({ at: `${origin}/partial` }, { text: `word ${number}`, number });
+  for (const number of [0, 1])
+    door.tell({ at: `${origin}/partial` }, { of: 'partial', text: `word ${number}`, number });
   await until(() => held.length === 1);
   assert.equal(asked.length, 1, 'the second one waits for the first');
   held[0]?.writeHead(500).end();
@@ -271,8 +272,8 @@ test('partial words are sent one after another, and their answers are ignored', 
 test('beyond a hundred waiting callbacks one is dropped with a warning, and none throws', async (t) => {
   const { door, origin, warnings } = await doorTo(t, () => undefined);
   for (let number = 0; number <= 101; number++)
-    door.partial({ at: `${origin}/partial` }, { text: '', number });
-  const message = 'the partial result is not sent: too many callbacks of the call wait';
+    door.tell({ at: `${origin}/partial` }, { of: 'partial', text: '', number });
+  const message = 'the callback is not sent: too many callbacks of the call wait (partial)';
   assert.deepEqual(warnings, [{ message, document: `${origin}/partial` }]);
 });
 
@@ -290,7 +291,7 @@ test('a closed door ends what it waits for, and sends no callback any more', asy
   door.close();
   door.close();
   await begun;
-  door.partial({ at: `${origin}/partial` }, { text: 'late', number: 0 });
+  door.tell({ at: `${origin}/partial` }, { of: 'partial', text: 'late', number: 0 });
   await assert.rejects(door.sound(`${origin}/a.wav`, NONE), isAborted);
   assert.deepEqual([asked.length, warnings], [1, []]);
 });
