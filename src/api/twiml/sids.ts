@@ -1,5 +1,5 @@
-// SIDs: the identifiers of accounts and calls in Twilio's form, two letters and 32 hexadecimal digits. Each
-// API key of this server is an account, and so are the calls without a key.
+// SIDs: the identifiers of accounts, calls and recordings in Twilio's form, two letters and 32 hexadecimal
+// digits. Each API key of this server is an account, and so are the calls without a key.
 import { hash } from 'node:crypto';
 
 /** An API key of this server. */
@@ -17,6 +17,11 @@ export function accountSid(key: AccountKey | undefined): string {
 /** @param id of the call on this server */
 export function callSid(id: string): string {
   return sid('CA', id);
+}
+
+/** @param name of the recording on this server */
+export function recordingSid(name: string): string {
+  return sid('RE', name);
 }
 
 function sid(prefix: string, text: string): string {

@@ -1,8 +1,9 @@
 // The accounts of calls: the SID and the token of each API key.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { KeyRing } from '../../../src/api/http/api-keys.js';
-import { accountSid, twimlAccounts } from '../../../src/api/twiml/sids.js';
+import { accountSid, recordingSid, twimlAccounts } from '../../../src/api/twiml/sids.js';
 
 const NAMED = 'acme key-of-acme-0001';
 const NAMELESS = 'key-without-a-name';
@@ -33,4 +34,10 @@ test('a key that is gone signs nothing any more, and a new one signs at once', (
   ring.replaceFileKeys(['other key-of-other-0001']);
   assert.equal(accountOf('acme').authToken, undefined);
   assert.equal(accountOf('other').authToken, 'key-of-other-0001');
+});
+
+test('the SID of a recording is RE and the digest of its name', () => {
+  const name = '20261118T101112123Z_call_4f0c19a5_all_5f0e6b21.wav';
+  const digest = createHash('sha256').update(name).digest('hex');
+  assert.equal(recordingSid(name), `RE${digest.slice(0, 32)}`);
 });
