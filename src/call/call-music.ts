@@ -84,36 +84,48 @@ export class MixedSound {
   }
 }
 
+/** A mixer of this sound, with those who hear it. */
+interface MusicMixer {
+  readonly mixer: Mixer;
+  readonly sound: MixedSound;
+  listeners: number;
+}
+
+const MOST_LISTENERS = 250; // a mixer has 256 members
+
 export class CallMusic {
-  readonly #mixer: Mixer;
-  readonly #sound: MixedSound;
+  readonly #joiner: Pick<MediaJoiner, 'openMixer'>;
+  readonly #sound: PlayedSound;
+  readonly #mixers: MusicMixer[] = [];
   readonly #listeners = new Set<() => void>();
 
   /** Throws what `openMixer` throws. */
   constructor(joiner: Pick<MediaJoiner, 'openMixer'>, sound: PlayedSound) {
-    this.#mixer = joiner.openMixer();
-    try {
-      this.#sound = new MixedSound(this.#mixer, samplesOf(sound, Infinity));
-    } catch (error) {
-      this.#mixer.close();
-      throw error;
-    }
+    this.#joiner = joiner;
+    this.#sound = sound;
+    this.#open();
   }
 
   get size(): number {
     return this.#listeners.size;
   }
 
-  /** The call hears the sound on each port that it has, until the returned function is called. */
+  /**
+   * The call hears the sound on each port that it has, until the returned function is called. Throws what
+   * `openMixer` throws.
+   */
   add(call: Call): () => void {
+    const music = this.#mixers.find(({ listeners }) => listeners < MOST_LISTENERS) ?? this.#open();
     let member: MixerMember | undefined;
     const stopFollowing = call.follow((port) => {
       member?.leave();
       const leg = legOf(port);
-      member = leg === undefined ? undefined : this.#mixer.add(leg, { muted: true });
+      member = leg === undefined ? undefined : music.mixer.add(leg, { muted: true });
     });
+    music.listeners++;
     const leave = () => {
       if (!this.#listeners.delete(leave)) return;
+      music.listeners--;
       stopFollowing();
       attempt({ work: 'music of calls', call: call.id }, () => member?.leave());
     };
@@ -124,7 +136,22 @@ export class CallMusic {
   /** Idempotent. */
   close(): void {
     for (const leave of this.#listeners) leave();
-    this.#sound.close();
-    this.#mixer.close();
+    for (const { mixer, sound } of this.#mixers.splice(0)) {
+      sound.close();
+      mixer.close();
+    }
+  }
+
+  #open(): MusicMixer {
+    const mixer = this.#joiner.openMixer();
+    try {
+      const sound = new MixedSound(mixer, samplesOf(this.#sound, Infinity));
+      const music = { mixer, sound, listeners: 0 };
+      this.#mixers.push(music);
+      return music;
+    } catch (error) {
+      mixer.close();
+      throw error;
+    }
   }
 }

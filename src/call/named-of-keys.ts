@@ -2,11 +2,12 @@
 // A thing that belongs to no key is there for every key, unless a key has one of its own by the name.
 import { ParleyError } from '../errors.js';
 
-const NAME = /^[\w.~-]{1,64}$/;
 const MOST_NAME = 64;
+/** A name stands in paths of HTTP, logs and events. */
+const NAME = /^(?! )[^\p{C}\p{Zl}\p{Zp}/]{1,64}(?<! )$/u;
 
 /** The rule for names, in words. */
-export const NAME_RULE = `a name of 1 to ${MOST_NAME} letters, digits, "_", "-", "." and "~"`;
+export const NAME_RULE = `a name of 1 to ${MOST_NAME} characters on one line, without "/" and without blanks at its ends`;
 
 export function isUsableName(name: string): boolean {
   return NAME.test(name);

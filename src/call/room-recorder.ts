@@ -46,8 +46,10 @@ export function roomRecorder({ recordings, events, time }: RecorderParts): (room
         }
         await room.play(samplesOf({ samples: beep(BEEP_HZ), sampleRate: BEEP_HZ }));
       },
-      onEvent: (event: RecordingEvent) =>
-        events.add({ type: event.type, room: room.name, recording: event }, room.owner),
+      onEvent: (event: RecordingEvent) => {
+        events.add({ type: event.type, room: room.name, recording: event }, room.owner);
+        room.recorded(event);
+      },
     };
     return new CallRecording(recordings, recorded, time);
   };

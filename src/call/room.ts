@@ -2,9 +2,12 @@
 //
 //   waiting ──two members, or a moderator──▶ open ──last member, or the last moderator, leaves──▶ over
 //
+// A member may also leave the opening to others, or end the room by leaving.
+//
 // A member that coaches another one is heard by that one only. A member on hold is out of the mixer, and
 // hears music.
 import { attempt, ParleyError, tellDefect } from '../errors.js';
+import type { RecordingEvent } from '../recording/call-recording.js';
 import type { PlayedSound } from '../speaking/speech-piece.js';
 import type { JoinEvent } from './call-events.js';
 import type { HandledCall } from './call-handler.js';
@@ -22,6 +25,14 @@ export interface MemberSettings {
   readonly coach?: string | undefined;
   /** The room ends when the last moderator leaves. */
   readonly moderator: boolean;
+  /** No other member has the same one; absent: it has none. */
+  readonly label?: string | undefined;
+  /** A room of `two` opens when such a member is there; true if absent. */
+  readonly opens?: boolean | undefined;
+  /** The room ends when this member leaves; false if absent. */
+  readonly ends?: boolean | undefined;
+  /** The sounds that tell the others of this member; `both`, if absent. */
+  readonly chimes?: 'both' | 'entry' | 'exit' | 'none' | undefined;
 }
 
 export interface RoomSettings {
@@ -36,6 +47,18 @@ export interface RoomSettings {
 }
 
 export type RoomReason = 'left' | 'hung up' | 'moderator left' | 'room ended' | 'failed' | 'server closing';
+
+/** Told to observers of a room. Supervisors are not told of. */
+export type RoomEvent =
+  /** The members hear each other. */
+  | { readonly type: 'opened' }
+  | { readonly type: 'joined' | 'left' | 'speaking'; readonly member: MemberView }
+  | { readonly type: 'changed'; readonly member: MemberView; readonly before: MemberSettings }
+  /** A sound that was given to `play` was heard, or has failed. */
+  | { readonly type: 'played'; readonly isWhole: boolean }
+  | { readonly type: 'recording'; readonly event: RecordingEvent }
+  /** `by`: the call that has ended the room by leaving; absent: none has. */
+  | { readonly type: 'ended'; readonly reason: RoomReason; readonly by?: string | undefined };
 
 interface RoomParts {
   readonly joiner: Pick<MediaJoiner, 'openMixer'>;
@@ -100,6 +123,7 @@ export class Room {
   #music: MixedSound | undefined;
   #holdMusic: CallMusic | undefined;
   readonly #onOpen = new Set<() => void>();
+  readonly #observers = new Set<(event: RoomEvent) => void>();
   #isOpen = false;
   #isOver = false;
   #resolveEnded!: () => void;
@@ -128,14 +152,19 @@ export class Room {
   }
 
   get members(): readonly MemberView[] {
-    return [...this.#members].map(([call, { agent, settings, isTakenOver, isSpeaking, joinedAt }]) => ({
-      call,
-      ...(agent === undefined ? {} : { agent: agent.name }),
-      ...settings,
-      muted: settings.muted || isTakenOver,
-      speaking: isSpeaking,
-      joinedAt,
-    }));
+    return [...this.#members.values()].map(viewOf);
+  }
+
+  /** Calls `observer` with each event, in order, until the returned function is called. */
+  observe(observer: (event: RoomEvent) => void): () => void {
+    const observed = (event: RoomEvent) => observer(event);
+    this.#observers.add(observed);
+    return () => void this.#observers.delete(observed);
+  }
+
+  /** Tells the observers of the recording of the mix, which may end after the room. */
+  recorded(event: RecordingEvent): void {
+    this.#notify({ type: 'recording', event });
   }
 
   /**
@@ -179,6 +208,7 @@ export class Room {
         `the room has ${this.#settings.mostMembers} members, which is the most`,
       );
     this.#checkCoach(id, settings);
+    this.#checkLabel(settings);
     const member: Member = {
       handled,
       joinedAt: this.#parts.unixMs(),
@@ -202,8 +232,9 @@ export class Room {
       throw error;
     }
     this.#parts.tell(handled, { type: 'room.joined', room: this.name, members: this.#members.size });
-    if (this.#isOpen && isAnnounced) this.#chime(this.#settings.entry);
-    this.#openIfDue();
+    this.#notifyOf(member, 'joined');
+    if (this.#isOpen) this.#chimeFor(member, 'entry');
+    else this.#openIfDue(member);
   }
 
   /** Throws NOT_FOUND for a call that is no member, and INVALID_FIELD. */
@@ -211,12 +242,14 @@ export class Room {
     const member = this.#member(id);
     const settings = { ...member.settings, ...changes };
     this.#checkCoach(id, changes);
-    const wasModerator = member.settings.moderator;
+    const before = member.settings;
     member.settings = settings;
     this.#apply(member);
-    if (wasModerator && !settings.moderator && !this.#hasModerator) this.end('moderator left');
-    else this.#openIfDue();
-    return this.members.find(({ call }) => call === id) as MemberView;
+    const view = viewOf(member);
+    if (member.isAnnounced) this.#notify({ type: 'changed', member: view, before });
+    if (before.moderator && !settings.moderator && !this.#hasModerator) this.end('moderator left');
+    else this.#openIfDue(member);
+    return view;
   }
 
   /**
@@ -252,12 +285,18 @@ export class Room {
       throw new ParleyError('QUEUE_FULL', `${MOST_SOUNDS} sounds wait in this room already`);
     this.#waitingSounds++;
     const played = this.#lastSound.then(() => this.#playNow(sound)).finally(() => this.#waitingSounds--);
-    this.#lastSound = played.catch(() => undefined);
+    this.#lastSound = played.then(
+      () => this.#notify({ type: 'played', isWhole: !this.#isOver }),
+      () => this.#notify({ type: 'played', isWhole: false }),
+    );
     return played;
   }
 
-  /** All members leave, and go on without each other. Idempotent. */
-  end(reason: RoomReason): void {
+  /**
+   * All members leave, and go on without each other. Idempotent.
+   * @param by the call that has ended it by leaving; undefined: none has
+   */
+  end(reason: RoomReason, by?: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     for (const member of this.#members.values()) this.#leave(member, reason);
@@ -265,6 +304,7 @@ export class Room {
     this.#music?.close();
     this.#holdMusic?.close();
     this.#mixer.close();
+    this.#notify({ type: 'ended', reason, by });
     this.#resolveEnded();
   }
 
@@ -293,6 +333,11 @@ export class Room {
     throw new ParleyError('INVALID_FIELD', '"coach" must be the id of another member', { field: 'coach' });
   }
 
+  #checkLabel({ label }: MemberSettings): void {
+    if (label === undefined || !this.members.some((one) => one.label === label)) return;
+    throw new ParleyError('EXISTS', 'another member of the room has this label', { field: 'label' });
+  }
+
   #follow(member: Member, left: () => void): void {
     const { call, leg } = member.handled;
     const stopFollowing = call.follow((port) => {
@@ -314,12 +359,15 @@ export class Room {
   }
 
   #leave(member: Member, reason: RoomReason): void {
+    const { settings, handled } = member;
     this.#drop(member);
-    this.#parts.tell(member.handled, { type: 'room.left', room: this.name, reason });
+    this.#parts.tell(handled, { type: 'room.left', room: this.name, reason });
+    this.#notifyOf(member, 'left');
     if (this.#isOver) return;
-    if (!this.#hasCallers) return this.end('room ended');
-    if (member.settings.moderator && !this.#hasModerator) return this.end('moderator left');
-    if (this.#isOpen && member.isAnnounced) this.#chime(this.#settings.exit);
+    if (!this.#hasCallers) return this.end('room ended', handled.call.id);
+    if (settings.ends === true || (settings.moderator && !this.#hasModerator))
+      return this.end('moderator left', handled.call.id);
+    if (this.#isOpen) this.#chimeFor(member, 'exit');
   }
 
   #drop(member: Member): void {
@@ -379,16 +427,27 @@ export class Room {
     this.#holdMusic = undefined;
   }
 
-  #openIfDue(): void {
-    const { start } = this.#settings;
-    if (this.#isOpen || this.#isOver) return;
-    if (start === 'moderator' ? !this.#hasModerator : this.#participants.length < 2) return;
+  /** @param last the member that came, or was changed */
+  #openIfDue(last: Member): void {
+    if (this.#isOpen || this.#isOver || !this.#isDue) return;
     this.#isOpen = true;
     this.#music?.close();
     for (const member of this.#members.values()) this.#apply(member);
-    this.#chime(this.#settings.entry);
+    this.#chimeFor(last, 'entry');
     for (const action of this.#onOpen) attempt(WORK, action);
     this.#onOpen.clear();
+    this.#notify({ type: 'opened' });
+  }
+
+  get #isDue(): boolean {
+    if (this.#settings.start === 'moderator') return this.#hasModerator;
+    const participants = this.#participants;
+    return participants.length > 1 && participants.some(({ settings }) => settings.opens !== false);
+  }
+
+  #chimeFor({ isAnnounced, settings }: Member, which: 'entry' | 'exit'): void {
+    const { chimes = 'both' } = settings;
+    if (isAnnounced && (chimes === 'both' || chimes === which)) this.#chime(this.#settings[which]);
   }
 
   #chime(sound: PlayedSound | undefined): void {
@@ -408,5 +467,25 @@ export class Room {
     if (member === undefined || member.isSpeaking === isSpeaking) return;
     member.isSpeaking = isSpeaking;
     this.#parts.tell(member.handled, { type: 'room.speaking', room: this.name, speaking: isSpeaking });
+    this.#notifyOf(member, 'speaking');
   }
+
+  #notifyOf(member: Member, type: 'joined' | 'left' | 'speaking'): void {
+    if (member.isAnnounced) this.#notify({ type, member: viewOf(member) });
+  }
+
+  #notify(event: RoomEvent): void {
+    for (const observer of this.#observers) attempt(WORK, () => observer(event));
+  }
+}
+
+function viewOf({ handled, agent, settings, isTakenOver, isSpeaking, joinedAt }: Member): MemberView {
+  return {
+    call: handled.call.id,
+    ...(agent === undefined ? {} : { agent: agent.name }),
+    ...settings,
+    muted: settings.muted || isTakenOver,
+    speaking: isSpeaking,
+    joinedAt,
+  };
 }

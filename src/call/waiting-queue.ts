@@ -99,6 +99,10 @@ export class WaitingQueue {
     return this.#waiting.length;
   }
 
+  get mostWaiting(): number {
+    return this.#settings.mostWaiting;
+  }
+
   get music(): PlayedSound | undefined {
     return this.#settings.music;
   }

@@ -25,10 +25,13 @@ export interface QueueRequest {
 /** Who takes the next call. */
 export interface NextRequest extends JoinTarget {
   readonly endKey?: string | undefined;
+  /** Performed once the call was taken, before the two are joined. Rejected: the call waits again. */
+  readonly before?: ((waiting: HandledCall) => Promise<void>) | undefined;
 }
 
 export interface QueueView {
   readonly name: string;
+  readonly mostWaiting: number;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly waiting: readonly WaitingView[];
@@ -40,12 +43,21 @@ interface QueuesParts extends JoiningParts {
   readonly unixMs: () => number;
 }
 
-export const MOST_WAITING = 250; // a mixer has 256 members
+/** Waits for a call in a queue that is empty. */
+interface Taker {
+  readonly name: string;
+  readonly key: string | undefined;
+  readonly notify: () => void;
+}
+
+export const MOST_WAITING = 1000;
 const NO_MUSIC = 'none';
 
 export class WaitingQueues {
   readonly #parts: QueuesParts;
   readonly #queues = new NamedOfKeys<WaitingQueue>();
+  /** Those who wait for a call in a queue, in the order in which they came. */
+  readonly #takers = new Set<Taker>();
   #isClosed = false;
 
   constructor(parts: QueuesParts) {
@@ -88,7 +100,27 @@ export class WaitingQueues {
       if (queue.size === 0) queue.end('failed');
       throw error;
     }
+    this.#callTaker(queue);
     return viewOf(queue);
+  }
+
+  /**
+   * Calls `action` once, when a call waits in the queue and nobody before has been called for it, unless the
+   * returned function is called before. The queue need not be there yet. Throws INVALID_FIELD.
+   */
+  onceWaiting(name: string, key: string | undefined, action: () => void): () => void {
+    const taker: Taker = {
+      name,
+      key,
+      notify: () => {
+        this.#takers.delete(taker);
+        action();
+      },
+    };
+    const queue = this.#queues.find(key, name);
+    this.#takers.add(taker);
+    if (queue !== undefined) this.#callTaker(queue);
+    return () => void this.#takers.delete(taker);
   }
 
   /** The queues of this key. */
@@ -123,6 +155,7 @@ export class WaitingQueues {
     if (waiting === undefined) throw new ParleyError('NOT_FOUND', 'nobody waits in this queue');
     const giveBack = () => this.#giveBack(queue, waiting);
     try {
+      await request.before?.(waiting.handled);
       const view = await this.#parts.bridges.join(waiting.handled, key, request, settingsOf(queue, request));
       this.#settled(queue, waiting, view, giveBack);
       return view;
@@ -155,6 +188,13 @@ export class WaitingQueues {
       return queue.settle(waiting);
     }
     queue.giveBack(waiting, left);
+    this.#callTaker(queue);
+  }
+
+  #callTaker(queue: WaitingQueue): void {
+    if (queue.size === 0) return;
+    const isOf = ({ key, name }: Taker) => this.#queues.find(key, name) === queue;
+    [...this.#takers].find(isOf)?.notify();
   }
 
   #queue(name: string, key: string | undefined): WaitingQueue {
@@ -191,6 +231,6 @@ function settingsOf(queue: WaitingQueue, { endKey }: NextRequest): BridgeSetting
   return { keys: 'forward', endKey, voice: 'paused', music, ringBack: music };
 }
 
-function viewOf({ name, createdAt, waiting }: WaitingQueue): QueueView {
-  return { name, createdAt, waiting };
+function viewOf({ name, createdAt, mostWaiting, waiting }: WaitingQueue): QueueView {
+  return { name, createdAt, mostWaiting, waiting };
 }

@@ -223,3 +223,65 @@ test('a rule that cannot join its call hangs it up, and the log says why', async
   assert.equal(await a.call.closed, 'agent hung up');
   assert.match(log.join('\n'), /call not joined .*"by":"room","code":"NOT_FOUND"/);
 });
+
+test('those who wait for a call in an empty queue are called one after the other', async (t) => {
+  const { open: call, wait, queues } = open(t);
+  const called: string[] = [];
+  queues.onceWaiting('support', undefined, () => void called.push('first'));
+  const stop = queues.onceWaiting('support', undefined, () => void called.push('second'));
+  queues.onceWaiting('support', undefined, () => void called.push('third'));
+  queues.onceWaiting('sales', undefined, () => void called.push('other'));
+  await wait(call());
+  assert.deepEqual(called, ['first']);
+  stop();
+  await wait(call());
+  assert.deepEqual(called, ['first', 'third']);
+  queues.onceWaiting('support', undefined, () => void called.push('fourth'));
+  assert.deepEqual(called, ['first', 'third', 'fourth'], 'at once, as calls wait');
+});
+
+test('a call that a key has in a queue is for those of that key only', async (t) => {
+  const { open: call, queues } = open(t);
+  const called: string[] = [];
+  queues.onceWaiting('support', 'b', () => void called.push('b'));
+  queues.onceWaiting('support', 'a', () => void called.push('a'));
+  await queues.join('support', 'a', call({ owner: 'a' }).call.id, {});
+  assert.deepEqual(called, ['a']);
+});
+
+test('what is to be heard before the two are joined keeps the call, which waits again if that fails', async (t) => {
+  const { open: call, wait, places, queues, joiner, events } = open(t);
+  const [a, b, agent] = [call(), call(), call()];
+  await wait(a);
+  await wait(b);
+  let release: () => void = () => undefined;
+  const heard: string[] = [];
+  const joined = queues.next('support', undefined, {
+    call: agent.call.id,
+    before: (waiting) => {
+      heard.push(waiting.call.id);
+      return new Promise((resolve) => (release = resolve));
+    },
+  });
+  assert.deepEqual([heard, places(), joiner.openRelays.length], [[a.call.id], [b.call.id], 0]);
+  release();
+  assert.equal((await joined).state, 'connected');
+  const refused = queues.next('support', undefined, {
+    call: call().call.id,
+    before: () => Promise.reject(new ParleyError('CALL_STATE', 'not yet')),
+  });
+  await assert.rejects(refused, withCode('CALL_STATE'));
+  assert.deepEqual([places(), events(b).at(-1)], [[b.call.id], 'queue.position support 1']);
+});
+
+test('a thousand calls hear the music of a queue from four mixers, and the next one is refused', async (t) => {
+  const { open: call, wait, joiner, queues, nothingLeft } = open(t);
+  for (let count = 0; count < 1000; count++) await wait(call());
+  assert.deepEqual(
+    joiner.openMixers.map(({ members }) => members.size),
+    [250, 250, 250, 250],
+  );
+  await assert.rejects(wait(call()), withCode('QUEUE_FULL'));
+  queues.close();
+  await until(() => nothingLeft());
+});
