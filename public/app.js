@@ -11,6 +11,7 @@ import { Caller } from './caller.js';
 import { joinCode } from './code-panel.js';
 import { Figures } from './figures.js';
 import { joinListening } from './listen.js';
+import { Keypad } from './keypad.js';
 import { Meter } from './meter.js';
 import { CallError, Parley } from './parley.js';
 import { WRONG_KEY } from './parley-http.js';
@@ -31,9 +32,14 @@ const STATES = {
   reconnecting: 'Reconnecting…',
   failed: 'Call ended',
 };
+/** The program that conducts the calls of this page, of its address: `?program=example`. */
+const PROGRAM = new URLSearchParams(location.search).get('program') ?? undefined;
 const INTRO = 'Start a call and every sentence you type is spoken to you as it is being made.';
 const READY = 'You are on the line. Type something below, and it is spoken at once.';
 const LISTENS_ONLY = 'Your browser only listens until you switch your microphone on.';
+const PROGRAM_INTRO = 'A call program conducts the call. Press keys, speak, or type what you would say.';
+const ASKED = `What do you say to the ${PROGRAM === undefined ? 'agent' : 'program'}?`;
+const TALK_TITLE = PROGRAM === undefined ? 'Talk to the agent' : `Call the program ${PROGRAM}`;
 const TITLE = 'Type it. Hear\u00a0it\u00a0spoken.';
 const PAGE_TITLE = document.title;
 const PLACEHOLDER = document.getElementById('text').placeholder;
@@ -69,6 +75,12 @@ const caller = new Caller({
   showProblem,
 });
 
+const keypad = new Keypad({
+  section: element('keypad'),
+  keys: element('keypad-keys'),
+  verb: element('verb'),
+  press: (key) => call?.press(key),
+});
 const missing = new MissingList({
   section: element('missing'),
   list: element('missing-list'),
@@ -188,7 +200,7 @@ async function startCall() {
   };
   const microphone = caller.isWanted ? 'optional' : false;
   try {
-    const opened = await Parley.call({ key, microphone, captions: true, on, signal });
+    const opened = await Parley.call({ key, microphone, captions: true, on, signal, program: PROGRAM });
     if (ending === own) began(opened);
   } catch (error) {
     if (ending !== own) return; // cancelled meanwhile
@@ -223,6 +235,7 @@ function began(opened) {
   showAgent();
   setState(shown === undefined ? 'live' : 'speaking');
   caller.began(call);
+  keypad.began(call.program);
   void tick();
   ticking = setInterval(() => void tick(), FIGURES_MS);
   for (const spoken of unsent.splice(0)) say(spoken);
@@ -230,29 +243,32 @@ function began(opened) {
 
 /** A typed text is said to the agent, if one talks in the call or will talk in the next one. */
 function showAgent() {
-  const talks = (call === undefined ? agent : call.agent) !== undefined;
+  const hasAgent = PROGRAM === undefined && (call === undefined ? agent : call.agent) !== undefined;
+  const talks = hasAgent || PROGRAM !== undefined;
   const { dataset } = document.body;
   [dataset.talks, dataset.hears] = [String(talks), String(agent?.hears === true)];
-  element('composer-title').textContent = talks ? 'What do you say to the agent?' : 'What should be said?';
+  element('composer-title').textContent = talks ? ASKED : 'What should be said?';
   element('speak').textContent = talks ? 'Send' : 'Speak';
   element('text').placeholder = talks ? 'Type what you would say.' : PLACEHOLDER;
   element('enter-does').textContent = talks ? 'sends' : 'speaks';
   element('speak-tab').textContent = talks ? 'Talk' : 'Speak';
-  figures.hasAgent = talks;
-  const words = agent && stageWords({ agent, isWanted: caller.isWanted, noMicrophone });
-  element('stage-title').textContent = talks ? (words?.title ?? 'Talk to the agent') : TITLE;
-  document.title = talks && words !== undefined ? words.title : PAGE_TITLE;
-  element('call-hint').textContent = words?.hint ?? LISTENS_ONLY;
-  const begins = words?.button ?? 'Start call';
+  figures.hasAgent = hasAgent;
+  const words =
+    hasAgent && agent !== undefined && stageWords({ agent, isWanted: caller.isWanted, noMicrophone });
+  element('stage-title').textContent = !talks ? TITLE : words ? words.title : TALK_TITLE;
+  document.title = words ? words.title : PAGE_TITLE;
+  element('call-hint').textContent = words ? words.hint : LISTENS_ONLY;
+  const begins = words ? words.button : 'Start call';
   const inCall = isOpen() || state === 'connecting';
   element('call-label').textContent = state === 'connecting' ? 'Cancel' : inCall ? 'Hang up' : begins;
-  element('call').dataset.asks = String(!inCall && words?.asks === true);
+  element('call').dataset.asks = String(!inCall && words && words.asks);
   missing.show(missingParts({ agent, ...cures, noMicrophone }));
-  if (shown === undefined) element('now').textContent = nowWords(talks, words);
+  if (shown === undefined) element('now').textContent = nowWords(talks, words || undefined);
 }
 
 /** The line below the title while nothing is being spoken. */
 function nowWords(talks, words) {
+  if (PROGRAM !== undefined) return PROGRAM_INTRO;
   if (call !== undefined)
     return talks ? readyWords({ agent, hasMicrophone: call.microphone !== undefined }) : READY;
   if (state === 'connecting' && words !== undefined) return words.connecting;
@@ -273,6 +289,7 @@ function endCall(reason = '') {
   [ending, call, hangingUp, unsent] = [undefined, undefined, undefined, []];
   leaving?.abort();
   caller.left();
+  keypad.left();
   clearInterval(ticking);
   meter.stop();
   transcript.stop();
@@ -307,6 +324,7 @@ function showWord(word) {
 
 function read(message) {
   caller.read(message);
+  keypad.read(message);
   switch (message.type) {
     case 'ready':
       figures.call(message);
@@ -362,9 +380,14 @@ function refused({ code, message } = {}) {
 }
 
 function say({ text, voice, language }) {
-  if (call.agent !== undefined) {
+  const { agent: name, program } = call;
+  if (name !== undefined || program !== undefined) {
     if (!call.prompt(text)) return unsaid(text);
-    return page.did({ type: 'prompt', text, agent: call.agent });
+    return page.did({
+      type: 'prompt',
+      text,
+      conductor: program === undefined ? { agent: name } : { program },
+    });
   }
   const { interruptible } = caller;
   const sent = call.say(text, {

@@ -22,7 +22,7 @@
 /**
  * The last action of the user: a text was spoken in a call, said to the agent, made a file, or read as words.
  * @typedef {{ type: 'text', text: string, voice: string, language: string }
- *   | { type: 'prompt', text: string, agent: string }
+ *   | { type: 'prompt', text: string, conductor: { agent: string } | { program: string } }
  *   | { type: 'file', request: SpeechBody }
  *   | { type: 'reading', text: string, language: string }} Action
  */
@@ -61,14 +61,14 @@ function requestOf(action) {
       return { path: '/v1/text/normalize', body: { text, ...stated({ language }) }, file: '' };
     }
     case 'prompt':
-      return { path: '/v1/calls', body: { to: PHONE, agent: action.agent }, file: '' };
+      return { path: '/v1/calls', body: { to: PHONE, ...action.conductor }, file: '' };
   }
 }
 
 /** @param {Action} action @param {Place} place */
 function curl(action, place) {
   const { path, body, file } = requestOf(action);
-  const note = action.type === 'prompt' ? '# The agent calls a telephone.\n' : '';
+  const note = action.type === 'prompt' ? '# The agent or program calls a telephone.\n' : '';
   return note + curlOf(place, path, body, file);
 }
 
@@ -79,7 +79,8 @@ function javascript(action, { server, hasKey, key: given = 'YOUR_KEY' }) {
     : '';
   if (action.type === 'text' || action.type === 'prompt') {
     const options = [`url: ${quoted(server)}`, ...(hasKey ? ['key'] : [])];
-    if (action.type === 'prompt') options.push(`agent: ${quoted(action.agent)}`);
+    if (action.type === 'prompt')
+      options.push(...Object.entries(action.conductor).map(([name, value]) => `${name}: ${quoted(value)}`));
     return [
       `import { Parley } from ${quoted(`${server}/parley.js`)};`,
       '',
@@ -135,7 +136,7 @@ function sip(action, place) {
   if (action.type === 'prompt') {
     const dialled = `sip:100@${new URL(place.server).hostname}`;
     return [
-      '# Call the agent with any telephone of the network:',
+      '# Call the server with any telephone of the network:',
       `baresip -e '/uanew <sip:me@127.0.0.1>;regint=0' -e '/dial ${dialled}'`,
     ].join('\n');
   }

@@ -54,6 +54,7 @@ const SWITCHED_OFF = 'The microphone was switched off again.';
  * @property {string} server URL of the server's root.
  * @property {string} key An API key or a client secret; empty if the server has no keys.
  * @property {string} [agent] Name of the agent that talks, or `none`.
+ * @property {string} [program] Name of the program that conducts the call.
  * @property {RTCIceServer[]} [iceServers] Instead of those that the server gives.
  * @property {number} [attempts] Attempts to recover a lost call; 8 by default.
  */
@@ -104,10 +105,13 @@ export class CallConnection {
    * @param {ConnectionOptions} options
    * @param {CallEvents} on
    */
-  constructor({ server, key, agent, iceServers, attempts = ATTEMPTS }, on) {
+  constructor({ server, key, agent, program, iceServers, attempts = ATTEMPTS }, on) {
     this.#on = on;
     this.#attempts = attempts;
-    this.#session = new CallSession(server, key, this.#ending.signal, agent);
+    this.#session = new CallSession(server, key, this.#ending.signal, {
+      ...(agent === undefined ? {} : { agent }),
+      ...(program === undefined ? {} : { program }),
+    });
     this.#iceServers = iceServers;
   }
 

@@ -89,20 +89,20 @@ export class CallSession {
   #token;
   /** @type {AbortSignal} */
   #ending;
-  /** @type {string | undefined} */
-  #agent;
+  /** The parameters of the opening. @type {Readonly<Record<string, string>>} */
+  #opening;
 
   /**
    * @param {string} server URL of the folder of the server's API.
    * @param {string} key
    * @param {AbortSignal} ending Aborted at the end of the call.
-   * @param {string} [agent] Name of an agent.
+   * @param {Readonly<Record<string, string>>} [opening] Name of an agent or of a program.
    */
-  constructor(server, key, ending, agent) {
+  constructor(server, key, ending, opening = {}) {
     this.#server = server;
     this.#key = key;
     this.#ending = ending;
-    this.#agent = agent;
+    this.#opening = opening;
   }
 
   /** The call's id; undefined before the call is open. */
@@ -125,7 +125,7 @@ export class CallSession {
   /** Returns the answer to the offer. @param {string} offer */
   async open(offer) {
     const url = new URL(CALLS, this.#server);
-    if (this.#agent !== undefined) url.searchParams.set('agent', this.#agent);
+    for (const [name, value] of Object.entries(this.#opening)) url.searchParams.set(name, value);
     const answer = await this.#request(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/sdp', ...authorization(this.#key) },

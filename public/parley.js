@@ -22,6 +22,7 @@ export { CallError };
  * @property {string} [key] An API key or a client secret, if the server has keys.
  * @property {string} [agent] Name of the agent that talks, or `none`; by default the one of the server, if it
  *   has one.
+ * @property {string} [program] Name of the program of IVR_FILE that conducts the call; not with `agent`.
  * @property {boolean | 'optional' | MediaTrackConstraints} [microphone] True: the user is asked for the
  *   microphone, and the call is not opened without it. `optional`: without it the call only receives, and
  *   `error` tells why.
@@ -83,6 +84,7 @@ export class ParleyCall {
     on = {},
     captions = false,
     agent,
+    program,
     iceServers,
     attempts,
   }) {
@@ -104,7 +106,7 @@ export class ParleyCall {
       () => this.#connection.delayMs,
     );
     this.#connection = new CallConnection(
-      { server, key, ...stated({ agent, iceServers, attempts }) },
+      { server, key, ...stated({ agent, program, iceServers, attempts }) },
       {
         state: (change) => this.#changed(change),
         message: (message) => this.#read(message),
@@ -154,6 +156,11 @@ export class ParleyCall {
     return this.#ready?.agent;
   }
 
+  /** Name of the program that conducts the call; undefined if none does. @returns {string | undefined} */
+  get program() {
+    return this.#ready?.program;
+  }
+
   /** Name of the codec. @returns {string} */
   get codec() {
     return this.#ready?.codec ?? '';
@@ -198,7 +205,7 @@ export class ParleyCall {
     return this.send({ type: 'clear' });
   }
 
-  /** Says a text to the agent of the call, as if the caller had spoken it. @param {string} text */
+  /** Says a text to the agent or the program of the call, as if the caller had spoken it. @param {string} text */
   prompt(text) {
     return this.send({ type: 'prompt', text });
   }

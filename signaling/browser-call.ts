@@ -14,6 +14,7 @@ import {
   type CallHandler,
   type ChannelDialect,
   type HandledCall,
+  type Talk,
   NO_AGENT,
 } from '../src/call/call-handler.js';
 import type { CallerListener, CallerTexts } from '../src/call/caller-texts.js';
@@ -22,6 +23,8 @@ import type { ListedCalls } from '../src/call/listed-calls.js';
 import type { IceFragment, IceRestart, SdpSession, SdpUse } from '../src/call/sdp-exchange.js';
 import type { CallPlace } from '../src/call/switchboard.js';
 import { asParleyError, ParleyError } from '../src/errors.js';
+import { stated } from '../src/stated.js';
+import type { CallPrograms } from '../src/call/call-programs.js';
 import { BrowserConnection, type ChannelSession } from './browser-connection.js';
 import { DataChannelSession, type DataChannelLimits } from './data-channel.js';
 import { DialectSession } from './dialect-session.js';
@@ -36,6 +39,8 @@ export interface BrowserCallParts extends PeerConnectionParts {
   readonly resumeGraceMs: number;
   /** Absent: no agent takes calls. */
   readonly handler?: CallHandler | undefined;
+  /** Absent: there are no call programs. */
+  readonly programs?: Pick<CallPrograms, 'conduct' | 'problemOf'> | undefined;
   /** Shows the calls of talkers to applications; absent: they are not listed. */
   readonly listed?: Pick<ListedCalls, 'add'> | undefined;
   /** Absent: no caller is recognised. */
@@ -51,6 +56,7 @@ interface BrowserPurpose {
   readonly owner: string | undefined;
   /** See SdpOffer. */
   readonly agent?: string | undefined;
+  readonly program?: string | undefined;
   readonly session?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -68,6 +74,7 @@ export class BrowserCall {
   readonly use: SdpUse;
   readonly #owner: string | undefined;
   readonly #agent: string | undefined;
+  readonly #program: string | undefined;
   readonly #description: BrowserPurpose['session'];
   /** The page will open a data channel. */
   readonly #hasChannel: boolean;
@@ -93,14 +100,16 @@ export class BrowserCall {
 
   /** Throws CALL_LIMIT or TRANSPORT_UNSUPPORTED; the place is still the caller's then. */
   constructor(place: CallPlace, offer: Offer, purpose: BrowserPurpose, parts: BrowserCallParts) {
-    const { use, agent } = purpose;
+    const { use, agent, program } = purpose;
     this.id = place.id;
     this.token = parts.randomBytes(TOKEN_BYTES).toString('base64url');
     this.#place = place;
     this.use = use;
     this.#owner = purpose.owner;
     const named = agent ?? parts.handler?.usual;
-    this.#agent = use === 'talk' && named !== NO_AGENT ? named : undefined;
+    const hasAgent = use === 'talk' && program === undefined && named !== NO_AGENT;
+    this.#agent = hasAgent ? named : undefined;
+    this.#program = program;
     this.#description = purpose.session;
     this.#hasChannel = offer.data !== undefined;
     this.#parts = parts;
@@ -199,7 +208,9 @@ export class BrowserCall {
     const handled = this.#handled(call);
     if (this.use === 'talk') this.#parts.listed?.add(handled, this.#owner);
     this.#parts.handler?.opened(handled);
-    const dialect = this.#parts.dialects?.find((one) => one.label === label);
+    // A program conducts the call: it has no use for a protocol of conversations.
+    const dialects = this.#program === undefined ? this.#parts.dialects : undefined;
+    const dialect = dialects?.find((one) => one.label === label);
     try {
       this.#session = dialect === undefined ? this.#ownSession(call) : this.#dialectSession(call, dialect);
     } catch (error) {
@@ -210,13 +221,23 @@ export class BrowserCall {
   }
 
   #ownSession(call: Call): ChannelSession {
-    const { limits, time, log, handler, callerTexts } = this.#parts;
-    const agent = this.#agent;
-    const talk = agent === undefined ? undefined : handler?.handle(agent, this.#handled(call));
-    const agents = agent === undefined || talk === undefined ? {} : { agent, talk };
+    const { limits, time, log, callerTexts } = this.#parts;
+    const conductor = this.#conductor(call);
     const isRecognised = callerTexts?.isCallerRecognised === true;
     const followCaller = isRecognised ? (on: CallerListener) => callerTexts.follow(call, on) : undefined;
-    return new DataChannelSession(call, { limits, time, log, followCaller, ...agents });
+    return new DataChannelSession(call, { limits, time, log, followCaller, ...conductor });
+  }
+
+  #conductor(call: Call): { agent?: string; program?: string; talk?: Talk } {
+    const { handler, programs } = this.#parts;
+    const [agent, program] = [this.#agent, this.#program];
+    if (program !== undefined) {
+      const talk = programs?.conduct(this.#handled(call), { kind: 'program', name: program });
+      return { program, ...stated({ talk }) };
+    }
+    if (agent === undefined) return {};
+    const talk = handler?.handle(agent, this.#handled(call));
+    return talk === undefined ? {} : { agent, talk };
   }
 
   #dialectSession(call: Call, dialect: ChannelDialect): ChannelSession {

@@ -4,6 +4,7 @@ import type { IceFragment, IceRestart, SdpExchange, SdpOffer, SdpSession } from 
 import { mayUseCall, type Switchboard } from '../src/call/switchboard.js';
 import { ParleyError } from '../src/errors.js';
 import type { Call } from '../src/call/call.js';
+import type { CallPrograms } from '../src/call/call-programs.js';
 import { NO_AGENT } from '../src/call/call-handler.js';
 import { BrowserCall, type BrowserCallParts } from './browser-call.js';
 import { BrowserListener } from './browser-listener.js';
@@ -38,10 +39,20 @@ export class BrowserServer implements SdpExchange {
   }
 
   /** The call goes on being set up after the answer. */
-  async open({ sdp, use = 'talk', owner, clients, listenTo, agent, session }: SdpOffer): Promise<SdpSession> {
+  async open({
+    sdp,
+    use = 'talk',
+    owner,
+    clients,
+    listenTo,
+    agent,
+    program,
+    session,
+  }: SdpOffer): Promise<SdpSession> {
     this.#refuseClosing();
     const heard = listenTo === undefined ? undefined : this.#callOf(listenTo, owner);
     this.#checkAgent(agent);
+    this.#checkProgram(program, agent);
     const offer = readOffer(sdp, use, heard && [heard.codec]);
     const overload = this.#parts.overload?.();
     if (overload !== undefined) {
@@ -52,7 +63,7 @@ export class BrowserServer implements SdpExchange {
     try {
       browser =
         heard === undefined
-          ? new BrowserCall(place, offer, { use, owner, agent, session }, this.#parts)
+          ? new BrowserCall(place, offer, { use, owner, agent, program, session }, this.#parts)
           : new BrowserListener(place, heard, offer, this.#parts);
     } catch (error) {
       place.release();
@@ -65,6 +76,15 @@ export class BrowserServer implements SdpExchange {
   #checkAgent(agent: string | undefined): void {
     if (agent === undefined || agent === NO_AGENT || this.#parts.handler?.has(agent) === true) return;
     throw new ParleyError('INVALID_FIELD', `there is no agent ${JSON.stringify(agent)}`, { field: 'agent' });
+  }
+
+  #checkProgram(name: string | undefined, agent: string | undefined): void {
+    if (name === undefined) return;
+    const problem =
+      agent === undefined
+        ? problemOfProgram(name, this.#parts.programs)
+        : 'a program conducts the call: "agent" must be absent';
+    if (problem !== undefined) throw new ParleyError('INVALID_FIELD', problem, { field: 'program' });
   }
 
   /** The running call that a client with the key `owner` may hear; undefined: any key. */
@@ -144,4 +164,12 @@ export class BrowserServer implements SdpExchange {
     ).then(() => undefined);
     return this.#closing;
   }
+}
+
+function problemOfProgram(
+  name: string,
+  programs: Pick<CallPrograms, 'problemOf'> | undefined,
+): string | undefined {
+  if (programs === undefined) return 'this server has no call programs';
+  return programs.problemOf({ kind: 'program', name });
 }

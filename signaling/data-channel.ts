@@ -55,6 +55,8 @@ interface ReadyMessage {
   readonly codec: string;
   /** Name of the agent that talks; absent: none does. */
   readonly agent?: string;
+  /** Name of the program that conducts the call; absent: none does. */
+  readonly program?: string;
   readonly limits: { readonly textLength: number; readonly messageBytes: number };
 }
 
@@ -62,8 +64,9 @@ interface SessionParts {
   readonly limits: DataChannelLimits;
   readonly time: Time;
   readonly log: Log;
-  /** The agent of the call, and its talk. */
+  /** The agent or the program of the call, and its talk. */
   readonly agent?: string;
+  readonly program?: string;
   readonly talk?: Talk;
   /** Tells what the caller says until the returned function is called; absent: no caller is recognised. */
   readonly followCaller?: ((listener: CallerListener) => () => void) | undefined;
@@ -88,7 +91,8 @@ export class DataChannelSession {
   readonly #rate: MessageRate;
   readonly #outbox: Outbox;
   readonly #captions: PageCaptions;
-  readonly #agent: string | undefined;
+  /** In `ready`. */
+  readonly #conductor: { readonly agent?: string; readonly program?: string };
   readonly #talk: Talk | undefined;
   /** Undefined until the first channel: a page without one gets no events. */
   #unobserve: (() => void) | undefined;
@@ -98,9 +102,9 @@ export class DataChannelSession {
   #nextFloodErrorMs = -Infinity;
   #closed = false;
 
-  constructor(call: TalkingCall, { limits, time, log, agent, talk, followCaller }: SessionParts) {
+  constructor(call: TalkingCall, { limits, time, log, agent, program, talk, followCaller }: SessionParts) {
     this.#call = call;
-    this.#agent = agent;
+    this.#conductor = stated({ agent, program });
     this.#talk = talk;
     this.#limits = limits;
     this.#time = time;
@@ -126,8 +130,7 @@ export class DataChannelSession {
     });
     const { id, codec } = this.#call;
     const limits = { textLength: this.#limits.maxTextLength, messageBytes: MAX_MESSAGE_BYTES };
-    const agent = this.#agent === undefined ? {} : { agent: this.#agent };
-    const ready: ServerMessage = { type: 'ready', call: id, codec: codec.name, ...agent, limits };
+    const ready: ServerMessage = { type: 'ready', call: id, codec: codec.name, ...this.#conductor, limits };
     this.#outbox.attach(channel, ready);
     this.#cancelStats();
     this.#statsSentMs = this.#time.now();
@@ -175,7 +178,10 @@ export class DataChannelSession {
 
   #prompt(text: string): void {
     if (this.#talk === undefined)
-      throw new ParleyError('CALL_STATE', 'no agent talks in this call: nobody would answer the prompt');
+      throw new ParleyError(
+        'CALL_STATE',
+        'no agent and no program talks in this call: nobody would answer the prompt',
+      );
     this.#talk.typed(text);
   }
 

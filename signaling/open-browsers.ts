@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { CallAdmission } from '../src/call/call-admission.js';
 import type { CallerTexts } from '../src/call/caller-texts.js';
 import type { MessageRateLimits } from '../src/call/client-limits.js';
+import type { CallPrograms } from '../src/call/call-programs.js';
 import type { CallHandler, ChannelDialect } from '../src/call/call-handler.js';
 import type { ListedCalls } from '../src/call/listed-calls.js';
 import type { Switchboard } from '../src/call/switchboard.js';
@@ -24,6 +25,7 @@ interface BrowserParts {
   readonly plane: MediaPlane;
   readonly switchboard: Switchboard;
   readonly handler?: CallHandler | undefined;
+  readonly programs?: CallPrograms | undefined;
   readonly listed?: Pick<ListedCalls, 'add'>;
   readonly callerTexts?: Pick<CallerTexts, 'isCallerRecognised' | 'follow'>;
   readonly dialects?: readonly ChannelDialect[];

@@ -22,6 +22,8 @@ export interface SdpOffer {
   readonly receivedTimestamp?: number | undefined;
   /** Name of the agent that talks in the call, or `none`; undefined: the usual one, if there is one. */
   readonly agent?: string | undefined;
+  /** Name of the program of IVR_FILE that conducts the call; not together with an agent. */
+  readonly program?: string | undefined;
   /** The session that the client describes beside its offer: a JSON object, unread. */
   readonly session?: Readonly<Record<string, unknown>> | undefined;
   /** The id of a running call whose sound the client hears instead of a call of its own; only to `listen`. */
@@ -66,8 +68,8 @@ export interface SdpExchange {
   /**
    * Rejects with SDP_INVALID, NO_COMMON_CODEC, CALL_LIMIT, CLIENT_LIMIT, OVERLOADED, or CALL_CLOSED while the
    * server closes. For `listenTo` also with NOT_FOUND if the owner may use no such call, and CALL_STATE if
-   * the call is still in set-up. For an unknown agent with INVALID_FIELD. Nothing is left of a rejected
-   * offer.
+   * the call is still in set-up. For an unknown agent or program, and for both, with INVALID_FIELD.
+   * Nothing is left of a rejected offer.
    */
   open(offer: SdpOffer): Promise<SdpSession>;
   /**

@@ -18,7 +18,7 @@ const FILE = {
 };
 const READING = { type: 'reading', text: 'It costs $42.50.', language: 'en' };
 const SPOKEN = { type: 'text', text: TEXT, voice: 'slt', language: 'en' };
-const PROMPT = { type: 'prompt', text: TEXT, agent: 'sales' };
+const PROMPT = { type: 'prompt', text: TEXT, conductor: { agent: 'sales' } };
 const KINDS = ['curl', 'javascript', 'python', 'sip'];
 
 interface Place {

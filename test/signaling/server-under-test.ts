@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { OPUS_SPEECH } from '../../src/codecs/opus.js';
 import type { ListedCalls } from '../../src/call/listed-calls.js';
+import type { CallPrograms } from '../../src/call/call-programs.js';
 import type { CallHandler, ChannelDialect } from '../../src/call/call-handler.js';
 import type { ClientLimits } from '../../src/call/client-limits.js';
 import { Switchboard } from '../../src/call/switchboard.js';
@@ -53,6 +54,7 @@ interface ServerOptions {
   readonly tcpPort?: number;
   readonly udpPorts?: readonly [number, number];
   readonly handler?: CallHandler;
+  readonly programs?: Pick<CallPrograms, 'conduct' | 'problemOf'>;
   readonly listed?: Pick<ListedCalls, 'add'>;
   readonly dialects?: readonly ChannelDialect[];
 }

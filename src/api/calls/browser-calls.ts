@@ -34,7 +34,7 @@ const FORM_TYPE = 'multipart/form-data';
 const OFFER_TYPES = `${SDP_TYPE}, ${FORM_TYPE}`;
 const METHODS = 'OPTIONS, POST';
 
-const AGENT_QUERY = object(
+const OPENING_QUERY = object(
   {
     agent: {
       ...STRING,
@@ -42,11 +42,16 @@ const AGENT_QUERY = object(
       description:
         'name of the agent that talks, or `none`; by default the one of AGENT_LLM_URL or AGENTS_FILE',
     },
+    program: {
+      ...STRING,
+      maxLength: 100,
+      description: 'name of the program of IVR_FILE that conducts the call; not together with `agent`',
+    },
   },
-  ['agent'],
+  ['agent', 'program'],
 );
 
-type Opening = { Querystring: { readonly agent?: string } };
+type Opening = { Querystring: { readonly agent?: string; readonly program?: string } };
 type OneCall = { Params: { id: string } };
 
 const ONE_CALL = object({ id: STRING });
@@ -54,7 +59,7 @@ const SDP_BODY = { schema: { ...STRING, description: 'the offer' } };
 
 const OFFER_SCHEMA = {
   tags: [TAGS.calls],
-  querystring: AGENT_QUERY,
+  querystring: OPENING_QUERY,
   otherBodies: {
     [SDP_TYPE]: SDP_BODY,
     [FORM_TYPE]: {
@@ -126,13 +131,13 @@ export function addBrowserCallRoutes(app: FastifyInstance, parts: SessionParts):
   for (const [path, schema] of [[CALLS, OPEN_SCHEMA] as const, [BETA, BETA_SCHEMA] as const]) {
     const options = { bodyLimit: MAX_SDP_BYTES, schema, config: { access: 'call' } } as const;
     app.post<Opening>(path, options, (request, reply) => {
-      const { agent } = request.query;
+      const { agent, program } = request.query;
       const secret = keyIn(request.headers);
       const preset = secret === undefined ? undefined : parts.secrets.sessionOf(secret);
       const offered = readOffer(request);
       const session = offered.session ?? preset;
       refuseTranscription(session);
-      const offer: SdpOffer = { ...offered, session, use: 'talk', agent, ...openerOf(request) };
+      const offer: SdpOffer = { ...offered, session, use: 'talk', agent, program, ...openerOf(request) };
       return sendSession(parts, reply, CALLS, exchange.open(offer));
     });
   }
