@@ -14,6 +14,8 @@ export interface CallAbout extends Pick<
   readonly protocol: string;
   /** Name of the API key that the call belongs to; undefined: to every key. */
   readonly owner: string | undefined;
+  /** Id of the call whose program has placed this one; absent: none has. */
+  readonly parent?: string | undefined;
 }
 
 /** A caller whose call may not be answered yet: the program decides. */

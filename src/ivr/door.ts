@@ -38,6 +38,11 @@ export interface Door {
   tell(target: Target, notice: Notice): void;
   /** A sound that a program names. Rejects with a ProgramError, or ABORTED. */
   sound(name: string, signal: AbortSignal): Promise<PlayedSound>;
+  /**
+   * The door of a call that the program has placed. It shares the session of this call, and has
+   * no first program.
+   */
+  ofLeg(call: ProgramCall): Door;
   /** The call is over. Idempotent. */
   close(): void;
 }

@@ -14,7 +14,7 @@
 import { type Fields, isFields } from '../config/fields.js';
 import { readGather } from './gather-reader.js';
 import { isLine, quoted, VerbReader } from './verb-reader.js';
-import type { HangUp, Pause, Play, Press, Prompt, Redirect, Reject, Say, Verb } from './verbs.js';
+import type { HangUp, Leave, Pause, Play, Press, Prompt, Redirect, Reject, Say, Verb } from './verbs.js';
 
 /** The programs of a file by their names. */
 export type ProgramTable = ReadonlyMap<string, readonly Verb[]>;
@@ -58,6 +58,7 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
   },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
   hangup: { fields: [], read: (): HangUp => ({ verb: 'hangup' }) },
+  leave: { fields: [], read: (): Leave => ({ verb: 'leave' }) },
   reject: { main: 'reason', fields: ['reason'], read: readReject },
 };
 const VERBS = Object.keys(FORMS) as readonly VerbName[];

@@ -23,7 +23,7 @@ export function programTree(name: string, verbs: readonly Verb[]): string {
 
 /** Verbs behind one after which the program never goes on. */
 function nodesOf(verbs: readonly Verb[]): readonly Node[] {
-  const last = verbs.findIndex((verb) => ['redirect', 'hangup', 'reject'].includes(verb.verb));
+  const last = verbs.findIndex((verb) => ['redirect', 'hangup', 'reject', 'leave'].includes(verb.verb));
   const nodes = verbs.map((verb, index) => {
     const node = nodeOf(verb);
     return last === -1 || index <= last ? node : { ...node, text: `${node.text} (never reached)` };
@@ -48,6 +48,8 @@ function nodeOf(verb: Verb): Node {
       return gatherNode(verb);
     case 'redirect':
       return leaf(goTo(verb.to));
+    case 'leave':
+      return leaf('leave the queue');
     case 'hangup':
       return leaf('hang up');
     case 'reject':

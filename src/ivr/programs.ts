@@ -1,12 +1,14 @@
 // The programs that conduct the calls of this server: the doors that write them, and the runs that perform
 // them.
 import type { HandledCall, Talk } from '../call/call-handler.js';
-import type { CallAbout, CallPrograms, ProgramCaller } from '../call/call-programs.js';
+import type { CallPrograms, ProgramCaller } from '../call/call-programs.js';
 import type { ProgramSource } from '../config/ivr-config.js';
 import type { OpenCalls } from '../call/open-calls.js';
 import { ParleyError } from '../errors.js';
+import { answeredCaller } from './answered-caller.js';
 import type { OpenDoor } from './door.js';
-import { type ProgramParts, ProgramRun, type Replacement } from './program-run.js';
+import type { ProgramParts } from './program-leg.js';
+import { ProgramRun, type Replacement } from './program-run.js';
 
 /** A door for a source, or the reason why it cannot be used. */
 type DoorOf = (source: ProgramSource) => OpenDoor | string;
@@ -97,31 +99,5 @@ function heldOpen(caller: ProgramCaller): Omit<ProgramCaller, 'onceTalking'> {
     answer: () => caller.answer(),
     ring: () => caller.ring(),
     refuse: (why) => caller.refuse(why),
-  };
-}
-
-/** A call that is answered already. */
-function answeredCaller(handled: HandledCall, owner: string | undefined): ProgramCaller {
-  const { call, direction, from, to, displayName, headers, callId, route } = handled;
-  const about: CallAbout = {
-    id: call.id,
-    protocol: call.protocol,
-    owner,
-    direction,
-    from,
-    to,
-    displayName,
-    headers,
-    callId,
-    route,
-  };
-  return {
-    id: call.id,
-    about,
-    over: call.closed,
-    answer: () => undefined,
-    ring: () => undefined,
-    onceTalking: (action) => action(handled),
-    refuse: () => void handled.hangUp(),
   };
 }

@@ -4,7 +4,7 @@ import type { CallerTexts } from '../call/caller-texts.js';
 import type { Time } from '../time.js';
 import type { Door, Warning } from './door.js';
 import type { PressedKeys } from './pressed-keys.js';
-import type { Target, VerbResult } from './verbs.js';
+import type { Target, Verb, VerbResult } from './verbs.js';
 
 export interface Scene {
   readonly door: Door;
@@ -20,9 +20,39 @@ export interface Scene {
   warn(warning: Warning): void;
   /** `action` runs when the next verb begins, or the program ends. */
   afterwards(action: () => void): void;
+  /** Performs a program within this verb, over the same leg and with the same keys. Never rejects. */
+  within(nested: NestedProgram): Promise<NestedEnd>;
+  /**
+   * Performs a program over the leg of another call, which is answered and has been placed for this one. Its
+   * requests are about that call. The end of either call stops it. Never rejects.
+   */
+  onLeg(handled: HandledCall, nested: NestedProgram): Promise<NestedEnd>;
 }
 
 export type ProgramRecogniser = Pick<CallerTexts, 'isCallerRecognised' | 'follow' | 'conceal'>;
 
-/** The program goes on with the next verb, or with the program at a target, or the call ends. */
-export type Outcome = 'next' | 'end' | { readonly follow: Target; readonly result: VerbResult };
+/** A program that is performed while a verb runs. */
+export interface NestedProgram {
+  readonly target: Target;
+  /** Told to the target. */
+  readonly result: VerbResult;
+  /** The verbs that it may have. Others are warnings, and skipped. */
+  readonly allowed: readonly Verb['verb'][];
+  /** Stops it at once, as the end of the verb does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** `done`: no verb was left. `hangup` and `leave`: by that verb. `stopped`: something has stopped it. */
+export type ChainEnd = 'done' | 'hangup' | 'leave' | 'stopped';
+
+/**
+ * The end of a program within a verb. `failed`: it could not be had, or could not go
+ * on, of which a warning tells.
+ */
+export type NestedEnd = ChainEnd | 'failed';
+
+/**
+ * The program goes on with the next verb, or with the program at a target, or the call ends. `leave`: the
+ * program within a verb ends, and the verb with it.
+ */
+export type Outcome = 'next' | 'end' | 'leave' | { readonly follow: Target; readonly result: VerbResult };

@@ -93,7 +93,12 @@ export interface Reject {
   readonly reason: 'rejected' | 'busy';
 }
 
-export type Verb = Say | Play | Press | Pause | Gather | Redirect | HangUp | Reject;
+/** Ends the verb that this program is performed within: a wait. */
+export interface Leave {
+  readonly verb: 'leave';
+}
+
+export type Verb = Say | Play | Press | Pause | Gather | Redirect | HangUp | Reject | Leave;
 
 /** The result of a verb, for the author of the program. */
 export type VerbResult =

@@ -39,12 +39,22 @@ export const program = (...verbs: Verb[]): Program => ({ verbs, warnings: [] });
 
 /** Programs by target; results and words in the order in which they came. */
 export class ScriptedDoor implements Door {
-  readonly programs = new Map<string, Program | (() => Promise<Program>)>();
-  readonly results: [at: string, result: VerbResult][] = [];
-  readonly notices: Notice[] = [];
-  readonly sounds = new Map<string, PlayedSound>();
+  readonly programs: Map<string, Program | (() => Promise<Program>)>;
+  readonly results: [at: string, result: VerbResult][];
+  readonly notices: Notice[];
+  readonly sounds: Map<string, PlayedSound>;
   call: ProgramCall | undefined;
+  /** Calls that the program has placed. */
+  readonly legs: ProgramCall[] = [];
   isClosed = false;
+
+  /** @param parent the door of the call whose program has placed this one */
+  constructor(parent?: ScriptedDoor) {
+    this.programs = parent?.programs ?? new Map<string, Program | (() => Promise<Program>)>();
+    this.results = parent?.results ?? [];
+    this.notices = parent?.notices ?? [];
+    this.sounds = parent?.sounds ?? new Map<string, PlayedSound>();
+  }
 
   begin(): Promise<Program> {
     return this.#program('first');
@@ -63,6 +73,11 @@ export class ScriptedDoor implements Door {
     const sound = this.sounds.get(name);
     if (sound !== undefined) return Promise.resolve(sound);
     return Promise.reject(new ParleyError('NOT_FOUND', `there is no sound ${name}`));
+  }
+
+  ofLeg(call: ProgramCall): Door {
+    this.legs.push(call);
+    return new ScriptedDoor(this);
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import type { FormFields } from './twiml-signature.js';
 const API_VERSION = '2010-04-01';
 /** Twilio tells by whom a call was placed. */
 const DIRECTIONS = { inbound: 'inbound', outbound: 'outbound-api' } as const;
+const BY_PROGRAM = 'outbound-dial';
 
 const HEADER = /^X-[\w-]{1,64}$/i;
 /** Control characters, halves of surrogate pairs, and characters that reorder or break lines. */
@@ -18,7 +19,7 @@ const MOST_VALUE = 1024;
 
 /** The parameters that every request about a call has. */
 export function callParameters({ about, isAnswered }: ProgramCall, accountSid: string): FormFields {
-  const { direction, displayName, headers = {}, callId, protocol } = about;
+  const { direction, displayName, headers = {}, callId, protocol, parent } = about;
   const from = about.from ?? '';
   const to = about.to ?? '';
   const diverted = headers['Diversion'];
@@ -31,7 +32,8 @@ export function callParameters({ about, isAnswered }: ProgramCall, accountSid: s
     ['Called', to],
     ['CallStatus', isAnswered ? 'in-progress' : 'ringing'],
     ['ApiVersion', API_VERSION],
-    ['Direction', DIRECTIONS[direction]],
+    ['Direction', parent === undefined ? DIRECTIONS[direction] : BY_PROGRAM],
+    ...given('ParentCallSid', parent && callSid(parent)),
     ...given('CallerName', displayName),
     ...given('ForwardedFrom', diverted),
     ...(protocol === 'sip' ? sipParameters(to, callId) : []),

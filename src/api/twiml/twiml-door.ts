@@ -38,16 +38,17 @@ class TwimlDoor implements Door {
   readonly #parts: TwimlDoorParts;
   readonly #call: ProgramCall;
   readonly #account: TwimlAccount;
-  readonly #cookies = new CookieJar();
+  readonly #cookies: CookieJar;
   readonly #callbacks = new CallbackQueue();
   readonly #closing = new AbortController();
   /** An answer that was a sound in place of a document. */
   #answeredSound: Fetched | undefined;
 
-  constructor(source: TwimlSource, parts: TwimlDoorParts, call: ProgramCall) {
+  constructor(source: TwimlSource, parts: TwimlDoorParts, call: ProgramCall, cookies = new CookieJar()) {
     this.#source = source;
     this.#parts = parts;
     this.#call = call;
+    this.#cookies = cookies;
     this.#account = parts.accountOf(call.about.owner);
   }
 
@@ -74,6 +75,11 @@ class TwimlDoor implements Door {
     const isAnswer = answered !== undefined && answered.url === name;
     const fetched = isAnswer ? answered : await this.#fetch('sound', { at: name, method: 'GET' }, [], given);
     return this.#parts.sounds.decode(fetched, given);
+  }
+
+  ofLeg(call: ProgramCall): Door {
+    // The fallback conducts a call. A program over a leg only decides whether the two are joined.
+    return new TwimlDoor({ ...this.#source, fallback: undefined }, this.#parts, call, this.#cookies);
   }
 
   close(): void {

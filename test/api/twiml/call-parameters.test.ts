@@ -66,6 +66,11 @@ test('an answered call is in progress, and one that this server placed is outbou
   assert.deepEqual([CallStatus, Direction, SipCallId], ['in-progress', 'outbound-api', undefined]);
 });
 
+test('a call that a program has placed is outbound-dial, and names the call of the program', () => {
+  const { Direction, ParentCallSid } = parametersOf({ direction: 'outbound', parent: 'call-0' }, true);
+  assert.deepEqual([Direction, ParentCallSid], ['outbound-dial', callSid('call-0')]);
+});
+
 test('only X- header fields with harmless values become parameters', () => {
   const { 'SipHeader_X-Tenant': tenant } = parametersOf({ headers: { 'X-Tenant': 'ä <b>&"1"</b>' } });
   assert.equal(tenant, 'ä <b>&"1"</b>');

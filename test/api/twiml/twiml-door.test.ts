@@ -128,6 +128,38 @@ test('a session cookie of the first document comes with the next request', async
   );
 });
 
+test('the door of a leg shares cookies, is about its own call, and has no fallback', async (t) => {
+  const answer: Answer = (response, { path }) =>
+    path === '/voice'
+      ? response.writeHead(200, { ...TWIML, 'set-cookie': 'session=7; Path=/' }).end('<Response/>')
+      : response.writeHead(500).end();
+  const { door, origin, asked } = await doorTo(t, answer, (at) => ({
+    fallback: { at: `${at}/fallback`, method: 'POST' },
+  }));
+  await door.begin(NONE);
+  const about = {
+    id: 'call-2',
+    protocol: 'sip',
+    direction: 'outbound',
+    owner: 'acme',
+    parent: 'call-1',
+  } as const;
+  const leg = door.ofLeg({ about, isAnswered: true, warn: () => assert.fail('no warning') });
+  const failure = await failureOf(leg.follow({ at: `${origin}/whisper` }, { of: 'redirect' }, NONE));
+  assert.equal(failure.code, '11200');
+  assert.deepEqual(
+    asked.map(({ path, headers }) => [path, headers.cookie]),
+    [
+      ['/voice', undefined],
+      ['/whisper', 'session=7'],
+    ],
+  );
+  const form = formIn(asked[1]?.body ?? '');
+  assert.deepEqual([form['CallSid'], form['ParentCallSid']], [callSid('call-2'), callSid('call-1')]);
+  leg.close();
+  await door.follow({ at: `${origin}/voice` }, { of: 'redirect' }, NONE);
+});
+
 test('a document that cannot be had leads to the fallback, which gets the number and URL', async (t) => {
   const documents = answering({ '/fallback': '<Response><Hangup/></Response>' });
   const { door, origin, asked, warnings } = await doorTo(t, documents, (at) => ({
