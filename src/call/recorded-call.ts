@@ -35,11 +35,11 @@ export function openRecording({ service, ownerOf }: CallRecordings, parts: Recor
   const recorded: RecordedCall = {
     id,
     owner: ownerOf(id),
-    openRing: (capacityMs) => {
+    openRing: (capacityMs, channels) => {
       const { socket } = port();
       if (socket === undefined)
         throw new ParleyError('CALL_STATE', `the far end of call ${id} sends no sound`);
-      const ring = socket.openEar({ channels: 2, capacityMs });
+      const ring = socket.openEar({ channels, capacityMs });
       rings.set(ring.handle, { socket, ring });
       return ring.handle;
     },

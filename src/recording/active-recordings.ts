@@ -8,9 +8,16 @@ import { PcmRing } from '../audio/pcm-ring.js';
 import { asParleyError, type ErrorCode, lacksDescriptors, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { RecordingFile, type RecordingFiles } from './recording-file.js';
-import { FRAMES_PER_MS, openForm, RECORDING_CHANNELS, RECORDING_RATE } from './recording-form.js';
+import {
+  FRAMES_PER_MS,
+  openForm,
+  type RecordingChannels,
+  RECORDING_RATE,
+  wavFrameBytes,
+} from './recording-form.js';
 import type {
   FromRecorder,
+  KeptSound,
   RecordingEnd,
   RecordingOrder,
   RecordingResult,
@@ -22,7 +29,7 @@ const TICK_MS = 200;
 const PIECE_MS = 800; // the next tick after it writes: at most 1 s
 const CHUNK_FRAMES = 4096;
 
-const chunk = new Float32Array(CHUNK_FRAMES * RECORDING_CHANNELS);
+const chunk = new Float32Array(CHUNK_FRAMES * 2);
 
 interface ActiveRecordingsOptions {
   readonly files: RecordingFiles;
@@ -56,7 +63,7 @@ export class ActiveRecordings {
     this.#guarded(id, recording, () => {
       if (message.type === 'mute') recording.mute(message.muted, message.atMs, nowMs);
       else if (message.type === 'follow') recording.follow(message.ring, nowMs);
-      else this.#stop(id, recording, message.end, nowMs);
+      else this.#stop(id, recording, message.end, nowMs, message.kept);
     });
   }
 
@@ -116,14 +123,15 @@ export class ActiveRecordings {
     }
   }
 
-  #stop(id: number, recording: ActiveRecording, end: RecordingEnd, nowMs: number): void {
+  #stop(id: number, recording: ActiveRecording, end: RecordingEnd, nowMs: number, kept?: KeptSound): void {
     recording.drain(nowMs, nowMs);
     this.#recordings.delete(id);
     this.#finishing = this.#finishing.then(async () => {
       try {
-        await recording.finish(nowMs);
+        const isFull = recording.isFull;
+        await recording.finish(nowMs, kept);
         this.#ended(id, {
-          end: recording.isFull ? 'too-long' : end,
+          end: isFull ? 'too-long' : end,
           frames: recording.frames,
           bytes: recording.bytes,
         });
@@ -149,6 +157,7 @@ class ActiveRecording {
   readonly #file: RecordingFile;
   readonly #onLost: LossListener;
   readonly #maxFrames: number;
+  readonly #channels: RecordingChannels;
   #ring: PcmRing | undefined;
   /** The time of the first frame; undefined before it. */
   #beganMs: number | undefined;
@@ -165,9 +174,10 @@ class ActiveRecording {
     options: { readonly nowMs: number; readonly needsRoom: boolean },
     onLost: LossListener,
   ) {
-    const { path, format, serial, ring, maxFrames } = order;
+    const { path, format, serial, ring, maxFrames, channels } = order;
     this.#onLost = onLost;
-    this.#file = new RecordingFile(files, path, openForm(format, serial), options);
+    this.#channels = channels;
+    this.#file = new RecordingFile(files, path, openForm(format, serial, channels), options);
     this.#maxFrames = maxFrames;
     this.#ring = PcmRing.attach(ring, RECORDING_RATE);
   }
@@ -210,7 +220,7 @@ class ActiveRecording {
       this.#ring = undefined; // the call has closed it; another ring may follow
       return;
     }
-    const readable = Math.floor(status.readable / RECORDING_CHANNELS);
+    const readable = Math.floor(status.readable / this.#channels);
     if (this.#isNewRing && readable > 0) this.#align(nowMs - readable / FRAMES_PER_MS, nowMs);
     const later = Math.round(Math.max(0, nowMs - untilMs) * FRAMES_PER_MS);
     this.#read(this.#ring, Math.max(0, readable - later), nowMs);
@@ -225,8 +235,16 @@ class ActiveRecording {
     this.#onLost.starved();
   }
 
-  finish(nowMs: number): Promise<void> {
-    return this.#file.finish(nowMs);
+  async finish(nowMs: number, kept: KeptSound | undefined): Promise<void> {
+    if (kept !== undefined) this.#keep(kept, nowMs);
+    await this.#file.finish(nowMs);
+  }
+
+  #keep({ beginMs, endMs = Infinity }: KeptSound, nowMs: number): void {
+    const framesOf = (ms: number) => Math.max(0, Math.min(this.#frames, Math.round(ms * FRAMES_PER_MS)));
+    const [begin, end] = [framesOf(beginMs), framesOf(endMs)];
+    this.#frames = Math.max(0, end - begin);
+    this.#file.keep(begin, this.#frames, wavFrameBytes(this.#channels), nowMs);
   }
 
   abandon(): { readonly frames: number; readonly bytes: number } {
@@ -249,12 +267,12 @@ class ActiveRecording {
 
   #read(ring: PcmRing, frames: number, nowMs: number): void {
     for (let left = frames; left > 0;) {
-      const samples = Math.min(left, CHUNK_FRAMES) * RECORDING_CHANNELS;
+      const samples = Math.min(left, CHUNK_FRAMES) * this.#channels;
       const taken = ring.read(chunk.subarray(0, samples));
       if (taken <= 0) return; // closed meanwhile
-      left -= taken / RECORDING_CHANNELS;
+      left -= taken / this.#channels;
       if (this.#muted) chunk.fill(0);
-      this.#append(taken / RECORDING_CHANNELS, nowMs);
+      this.#append(taken / this.#channels, nowMs);
     }
   }
 

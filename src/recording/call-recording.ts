@@ -4,8 +4,14 @@
 //            announcement, then the file            the worker may also end it at any time
 import { asParleyError, type ErrorCode, forClient, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { FRAMES_PER_MS } from './recording-form.js';
-import type { RecordingEnd, RecordingResult, RecordingSize, StopReason } from './recording-messages.js';
+import { FRAMES_PER_MS, type RecordingChannels } from './recording-form.js';
+import type {
+  KeptSound,
+  RecordingEnd,
+  RecordingResult,
+  RecordingSize,
+  StopReason,
+} from './recording-messages.js';
 import type { RecordingFormat } from './recording-name.js';
 import type { OpenRecording, Recordings } from './recordings.js';
 
@@ -83,8 +89,11 @@ export interface RecordedCall {
   readonly id: string;
   /** Name of the API key that owns the call; undefined if every key may use it. */
   readonly owner: string | undefined;
-  /** Opens a ring of interleaved frames of 16 kHz (caller, this server) and returns its handle. May throw. */
-  openRing(capacityMs: number): number;
+  /**
+   * Opens a ring of interleaved frames of 16 kHz (caller, this server), or of the caller alone, and returns
+   * its handle. May throw.
+   */
+  openRing(capacityMs: number, channels: RecordingChannels): number;
   /** True if this ring is filled by the call's present connection. */
   hasSourceOf(ring: number): boolean;
   /** Closes such a ring. It may belong to a connection that the call has left. */
@@ -114,7 +123,17 @@ interface Running {
   readonly ended: Promise<RecordingResult>;
 }
 
+/** A recording of the caller alone, beside that of the call. */
+interface Beside {
+  /** Those of the call. */
+  readonly names: string[];
+  readonly kept: () => KeptSound | undefined;
+  readonly over: (recording: CallRecording) => void;
+}
+
 export class CallRecording implements CallRecorder {
+  readonly #beside: Beside | undefined;
+  readonly #besides = new Set<CallRecording>();
   readonly #recordings: Recordings;
   readonly #call: RecordedCall;
   readonly #time: Time;
@@ -124,9 +143,11 @@ export class CallRecording implements CallRecorder {
   /** An event has told that the recording which was started last is over. */
   #isReported = false;
   #closed: Promise<void> | undefined;
-  readonly #names: string[] = [];
+  readonly #names: string[];
 
-  constructor(recordings: Recordings, call: RecordedCall, time: Time) {
+  constructor(recordings: Recordings, call: RecordedCall, time: Time, beside?: Beside) {
+    this.#beside = beside;
+    this.#names = beside?.names ?? [];
     this.#recordings = recordings;
     this.#call = call;
     this.#time = time;
@@ -142,6 +163,18 @@ export class CallRecording implements CallRecorder {
     return this.#names.length === 0 ? undefined : [...this.#names];
   }
 
+  /**
+   * Another recording, of the caller alone, which goes on beside this one. Its name is among those of the
+   * call. `kept` is asked when it is stopped, or its call ends: its file, a WAV, keeps this part.
+   */
+  beside(kept: () => KeptSound | undefined): CallRecording {
+    const over = (one: CallRecording) => void this.#besides.delete(one);
+    const beside = { names: this.#names, kept, over };
+    const recording = new CallRecording(this.#recordings, this.#call, this.#time, beside);
+    this.#besides.add(recording);
+    return recording;
+  }
+
   async start(options: StartRecording = {}): Promise<RecordingView> {
     if (this.#closed !== undefined) throw refusal('the call has ended');
     if (this.#state !== 'idle') throw refusal('the call is being recorded already');
@@ -153,6 +186,7 @@ export class CallRecording implements CallRecorder {
       return await starting;
     } catch (error) {
       this.#state = 'idle';
+      this.#beside?.over(this);
       this.#notStarted(error);
       throw error;
     }
@@ -180,11 +214,18 @@ export class CallRecording implements CallRecorder {
     return this.#viewOf(running);
   }
 
+  /** Removes the file of the last recording, which is over. Rejects with an error of the file system. */
+  async discard(): Promise<void> {
+    const running = this.#running;
+    if (running?.result !== undefined) await this.#recordings.folder.remove(running.recording.name);
+  }
+
   /**
    * The call has moved to another connection: its sound is read from there on. Silence is recorded while the
    * call has a connection without sound.
    */
   follow(): void {
+    for (const beside of this.#besides) beside.follow();
     const running = this.#running;
     if (running === undefined || running.result !== undefined || this.#state === 'stopping') return;
     if (!this.#call.hasSourceOf(running.ring)) this.#openNext(running);
@@ -198,7 +239,7 @@ export class CallRecording implements CallRecorder {
   #openNext(running: Running): void {
     let ring: number;
     try {
-      ring = this.#call.openRing(RING_MS);
+      ring = this.#call.openRing(RING_MS, this.#channels);
     } catch {
       return; // the ring before has ended, and gives silence
     }
@@ -215,10 +256,16 @@ export class CallRecording implements CallRecorder {
   }
 
   async #close(): Promise<void> {
+    const besides = [...this.#besides].map((beside) => beside.close());
     await this.#starting;
     const running = this.#running;
-    if (running === undefined || this.#state === 'idle') return;
-    await this.#stop(running, 'call-ended').catch(() => undefined); // the worker reports a failure by event
+    if (running !== undefined && this.#state !== 'idle')
+      await this.#stop(running, 'call-ended').catch(() => undefined); // the worker reports a failure by event
+    await Promise.all(besides);
+  }
+
+  get #channels(): RecordingChannels {
+    return this.#beside === undefined ? 2 : 1;
   }
 
   async #start({ format, announce = 'none' }: StartRecording): Promise<RecordingView> {
@@ -244,7 +291,7 @@ export class CallRecording implements CallRecorder {
 
   #begin(format: RecordingFormat | undefined): Running {
     const { id: call, owner } = this.#call;
-    const ring = this.#call.openRing(RING_MS);
+    const ring = this.#call.openRing(RING_MS, this.#channels);
     const opened = deferred<void>();
     const ended = deferred<RecordingResult>();
     const listener: Parameters<Recordings['begin']>[1] = {
@@ -259,7 +306,7 @@ export class CallRecording implements CallRecorder {
     };
     let recording: OpenRecording;
     try {
-      recording = this.#recordings.begin({ call, owner, format, ring }, listener);
+      recording = this.#recordings.begin({ call, owner, format, ring, channels: this.#channels }, listener);
     } catch (error) {
       this.#call.closeRing(ring);
       throw error;
@@ -278,6 +325,7 @@ export class CallRecording implements CallRecorder {
     this.#call.closeRing(running.ring);
     if (running.leftRing !== undefined) this.#call.closeRing(running.leftRing);
     if (this.#running === running && this.#state !== 'starting') this.#state = 'idle';
+    this.#beside?.over(this);
     const { durationMs, bytes } = this.#viewOf(running);
     const head = { name: running.recording.name, durationMs, bytes };
     const { end } = result;
@@ -301,7 +349,7 @@ export class CallRecording implements CallRecorder {
   }
 
   async #stop(running: Running, end: StopReason): Promise<void> {
-    if (this.#state !== 'stopping') running.recording.stop(end);
+    if (this.#state !== 'stopping') running.recording.stop(end, this.#beside?.kept());
     this.#state = 'stopping';
     const result = await this.#within(WRITE_MS, running.ended, 'the recording is not complete yet');
     if (result.error !== undefined) throw failureOf(result);

@@ -3,7 +3,13 @@
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { WAV_HEADER_BYTES } from '../codecs/wav.js';
 import { OPUS_LOOKAHEAD_SAMPLES } from '../codecs/opus.js';
-import { FRAMES_PER_MS, GRANULES_PER_FRAME, recordingWavHeader, WAV_FRAME_BYTES } from './recording-form.js';
+import {
+  FRAMES_PER_MS,
+  GRANULES_PER_FRAME,
+  type RecordingChannels,
+  recordingWavHeader,
+  wavFrameBytes,
+} from './recording-form.js';
 import type { RecordingFormat } from './recording-name.js';
 
 export interface SoundEnding {
@@ -19,7 +25,7 @@ export async function endingOf(path: string, format: RecordingFormat): Promise<S
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    return format === 'wav' ? wavEnding(size) : await oggEnding(file, size);
+    return format === 'wav' ? wavEnding(size, await wavChannels(file)) : await oggEnding(file, size);
   } finally {
     await file.close();
   }
@@ -40,17 +46,29 @@ export async function repairRecording(path: string, format: RecordingFormat): Pr
   try {
     const { atime, mtime } = await file.stat();
     await file.truncate(bytes);
-    if (format === 'wav') await file.write(recordingWavHeader(durationMs * FRAMES_PER_MS), 0, undefined, 0);
+    if (format === 'wav') {
+      const header = recordingWavHeader(durationMs * FRAMES_PER_MS, await wavChannels(file));
+      await file.write(header, 0, undefined, 0);
+    }
     await file.utimes(atime, mtime);
   } finally {
     await file.close();
   }
 }
 
-function wavEnding(size: number): SoundEnding {
-  const frames = Math.floor((size - WAV_HEADER_BYTES) / WAV_FRAME_BYTES);
+const CHANNELS_AT = 22;
+
+/** Two, if the header of a file does not state one. */
+async function wavChannels(file: FileHandle): Promise<RecordingChannels> {
+  const [channels] = await read(file, CHANNELS_AT, 1);
+  return channels === 1 ? 1 : 2;
+}
+
+function wavEnding(size: number, channels: RecordingChannels): SoundEnding {
+  const frameBytes = wavFrameBytes(channels);
+  const frames = Math.floor((size - WAV_HEADER_BYTES) / frameBytes);
   if (frames <= 0) return NO_SOUND;
-  return { bytes: WAV_HEADER_BYTES + frames * WAV_FRAME_BYTES, durationMs: frames / FRAMES_PER_MS };
+  return { bytes: WAV_HEADER_BYTES + frames * frameBytes, durationMs: frames / FRAMES_PER_MS };
 }
 
 const MOST_PAGE = 27 + 255 + 255 * 255; // bytes (RFC 3533, section 6)

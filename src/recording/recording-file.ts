@@ -8,6 +8,7 @@ import {
   ftruncateSync,
   fsync,
   openSync,
+  readSync,
   renameSync,
   statfsSync,
   unlinkSync,
@@ -20,10 +21,12 @@ import { UNFINISHED } from './recording-name.js';
 
 /** The calls of the file system that a recording needs. Each throws errors of Node with their code. */
 export interface RecordingFiles {
-  /** Creates a new file for writing that only its owner can read. */
+  /** Creates a new file that only its owner can read. */
   create(path: string): number;
   /** Returns the bytes written, which may be fewer than given. */
   write(file: number, bytes: Uint8Array, position: number): number;
+  /** Returns the bytes read. */
+  read(file: number, bytes: Uint8Array, position: number): number;
   truncate(file: number, bytes: number): void;
   sync(file: number): Promise<void>;
   close(file: number): void;
@@ -34,8 +37,9 @@ export interface RecordingFiles {
 }
 
 export const DISK: RecordingFiles = {
-  create: (path) => openSync(path, 'wx', 0o600),
+  create: (path) => openSync(path, 'wx+', 0o600),
   write: (file, bytes, position) => writeSync(file, bytes, 0, bytes.length, position),
+  read: (file, bytes, position) => readSync(file, bytes, 0, bytes.length, position),
   truncate: ftruncateSync,
   sync: promisify(fsync),
   close: closeSync,
@@ -129,8 +133,30 @@ export class RecordingFile {
     if (bytes === undefined || bytes.length === 0) return;
     this.#writeAll(bytes, this.#written);
     this.#written += bytes.length;
+    this.#stateLength();
+  }
+
+  #stateLength(): void {
     const header = this.#form.headerOf(this.#written);
     if (header !== undefined) this.#writeAll(header, 0);
+  }
+
+  /** Keeps so many frames of a WAV, from this one on. They move to its beginning in pieces. */
+  keep(from: number, frames: number, frameBytes: number, nowMs: number): void {
+    this.flush(nowMs);
+    const begin = this.#form.header.length;
+    const bytes = frames * frameBytes;
+    const piece = new Uint8Array(Math.min(bytes, MOST_PENDING));
+    for (let done = 0; from > 0 && done < bytes;) {
+      const wanted = piece.subarray(0, Math.min(piece.length, bytes - done));
+      const count = this.#files.read(this.#file, wanted, begin + from * frameBytes + done);
+      if (count <= 0) throw Object.assign(new Error('the disk gives no bytes'), { code: 'EIO' });
+      this.#writeAll(wanted.subarray(0, count), begin + done);
+      done += count;
+    }
+    this.#written = begin + bytes;
+    this.#files.truncate(this.#file, this.#written);
+    this.#stateLength();
   }
 
   /** Completes the file. Nothing may be appended after it. */

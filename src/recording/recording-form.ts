@@ -1,5 +1,5 @@
-// The file formats of recordings: two channels (left: the caller, right: this server) of 16 kHz, as WAV with
-// 16 bits or as Opus in Ogg. A form turns samples into the bytes that follow in the file.
+// The file formats of recordings: two channels (left: the caller, right: this server) or the caller alone, of
+// 16 kHz, as WAV with 16 bits or as Opus in Ogg. A form turns samples into the bytes that follow in the file.
 //
 // Both formats survive a crash. The WAV header states the length of what was written before it. An Ogg page
 // is complete in itself, and lasts 400 ms.
@@ -11,7 +11,8 @@ import type { RecordingFormat } from './recording-name.js';
 
 /** Hz. */
 export const RECORDING_RATE = 16_000;
-export const RECORDING_CHANNELS = 2;
+/** One: the caller alone. */
+export type RecordingChannels = 1 | 2;
 /** Frames per millisecond; a frame has one sample of each channel. */
 export const FRAMES_PER_MS = RECORDING_RATE / 1000;
 
@@ -27,24 +28,38 @@ export interface RecordingForm {
 }
 
 /** `serial` identifies the stream of an Ogg file. */
-export function openForm(format: RecordingFormat, serial: number): RecordingForm {
-  return format === 'wav' ? new WavForm() : new OggForm(serial);
+export function openForm(
+  format: RecordingFormat,
+  serial: number,
+  channels: RecordingChannels = 2,
+): RecordingForm {
+  return format === 'wav' ? new WavForm(channels) : new OggForm(serial, channels);
 }
 
-export const WAV_FRAME_BYTES = 2 * RECORDING_CHANNELS;
+/** Bytes of a frame of a WAV. */
+export function wavFrameBytes(channels: RecordingChannels): number {
+  return 2 * channels;
+}
+
 const NOTHING = new Uint8Array(0);
 
 /** The header of a recording with this number of frames. */
-export function recordingWavHeader(frames: number): Uint8Array {
-  return wavHeader(RECORDING_RATE, frames, RECORDING_CHANNELS);
+export function recordingWavHeader(frames: number, channels: RecordingChannels = 2): Uint8Array {
+  return wavHeader(RECORDING_RATE, frames, channels);
 }
 
 class WavForm implements RecordingForm {
-  readonly header = recordingWavHeader(0);
+  readonly header: Uint8Array;
+  readonly #channels: RecordingChannels;
   #bytes = NOTHING;
 
+  constructor(channels: RecordingChannels) {
+    this.#channels = channels;
+    this.header = recordingWavHeader(0, channels);
+  }
+
   encode(samples: Float32Array, frames: number): Uint8Array {
-    const count = frames * RECORDING_CHANNELS;
+    const count = frames * this.#channels;
     if (this.#bytes.length < 2 * count) this.#bytes = new Uint8Array(2 * count);
     return this.#bytes.subarray(0, toBytesS16le(samples, count, this.#bytes));
   }
@@ -54,7 +69,8 @@ class WavForm implements RecordingForm {
   }
 
   headerOf(fileBytes: number): Uint8Array {
-    return recordingWavHeader(Math.floor((fileBytes - WAV_HEADER_BYTES) / WAV_FRAME_BYTES));
+    const frames = Math.floor((fileBytes - WAV_HEADER_BYTES) / wavFrameBytes(this.#channels));
+    return recordingWavHeader(frames, this.#channels);
   }
 }
 
@@ -69,19 +85,20 @@ const SETTINGS = { ...OPUS_SPEECH, complexity: 3, bitsPerSecond: 64_000 };
 
 class OggForm implements RecordingForm {
   readonly header: Uint8Array;
+  readonly #channels: RecordingChannels;
   readonly #pages: OggPages;
-  readonly #encoder = new OpusFrameEncoder(PACKET_MS, SETTINGS, {
-    sampleRate: RECORDING_RATE,
-    channels: RECORDING_CHANNELS,
-  });
-  readonly #frame = new Float32Array(PACKET_FRAMES * RECORDING_CHANNELS);
+  readonly #encoder: OpusFrameEncoder;
+  readonly #frame: Float32Array;
   /** Samples in the frame that is not full yet. */
   #filled = 0;
   #packets = 0;
 
-  constructor(serial: number) {
+  constructor(serial: number, channels: RecordingChannels) {
+    this.#channels = channels;
+    this.#encoder = new OpusFrameEncoder(PACKET_MS, SETTINGS, { sampleRate: RECORDING_RATE, channels });
+    this.#frame = new Float32Array(PACKET_FRAMES * channels);
     this.#pages = new OggPages(serial, PAGE_PACKETS * MAX_PACKET_BYTES);
-    this.#pages.add(opusHead(OPUS_LOOKAHEAD_SAMPLES, RECORDING_RATE, RECORDING_CHANNELS));
+    this.#pages.add(opusHead(OPUS_LOOKAHEAD_SAMPLES, RECORDING_RATE, channels));
     const head = this.#pages.close(0, 'first').slice();
     this.#pages.add(opusTags('parley'));
     this.header = Buffer.concat([head, this.#pages.close(0, 'middle')]);
@@ -89,7 +106,7 @@ class OggForm implements RecordingForm {
 
   encode(samples: Float32Array, frames: number): Uint8Array {
     const complete: Uint8Array[] = [];
-    const count = frames * RECORDING_CHANNELS;
+    const count = frames * this.#channels;
     for (let at = 0; at < count;) {
       const taken = Math.min(count - at, this.#frame.length - this.#filled);
       this.#frame.set(samples.subarray(at, at + taken), this.#filled);
@@ -102,7 +119,7 @@ class OggForm implements RecordingForm {
 
   /** Silence flushes the samples that the encoder holds back. The last page states where the sound ends. */
   finish(): Uint8Array {
-    const frames = this.#packets * PACKET_FRAMES + this.#filled / RECORDING_CHANNELS;
+    const frames = this.#packets * PACKET_FRAMES + this.#filled / this.#channels;
     const end = OPUS_LOOKAHEAD_SAMPLES + frames * GRANULES_PER_FRAME;
     const complete: Uint8Array[] = [];
     while (this.#packets * PACKET_FRAMES * GRANULES_PER_FRAME < end) {

@@ -1,6 +1,7 @@
 // The messages between the main thread and the recording worker. Sound is not among them: the worker reads it
 // from native rings by their handles.
 import type { ErrorCode } from '../errors.js';
+import type { RecordingChannels } from './recording-form.js';
 import type { RecordingFormat } from './recording-name.js';
 
 /** Why a recording is over. The last two leave an incomplete file. */
@@ -13,11 +14,19 @@ export interface RecordingOrder {
   /** Path of the finished file. */
   readonly path: string;
   readonly format: RecordingFormat;
-  /** Handle of a ring of interleaved frames: caller, this server. */
+  /** Handle of a ring of interleaved frames: caller, this server; or of the caller alone. */
   readonly ring: number;
+  readonly channels: RecordingChannels;
   readonly maxFrames: number;
   /** Identifies the stream of an Ogg file. */
   readonly serial: number;
+}
+
+/** The part of a WAV that its file keeps at the end, in milliseconds from the beginning of its sound. */
+export interface KeptSound {
+  readonly beginMs: number;
+  /** Absent: to the end. */
+  readonly endMs?: number;
 }
 
 export type ToRecorder =
@@ -26,7 +35,7 @@ export type ToRecorder =
   | { readonly type: 'mute'; readonly id: number; readonly muted: boolean; readonly atMs: number }
   /** The sound continues in another ring. */
   | { readonly type: 'follow'; readonly id: number; readonly ring: number }
-  | { readonly type: 'stop'; readonly id: number; readonly end: StopReason }
+  | { readonly type: 'stop'; readonly id: number; readonly end: StopReason; readonly kept?: KeptSound }
   /** Ends every recording, then the worker. */
   | { readonly type: 'close' };
 

@@ -2,9 +2,11 @@
 // recordings fail, and the next recording starts another.
 import { Worker } from 'node:worker_threads';
 import { attempt, guarded } from '../errors.js';
+import { stated } from '../stated.js';
 import type { Time } from '../time.js';
 import type {
   FromRecorder,
+  KeptSound,
   RecordingOrder,
   RecordingResult,
   RecordingSize,
@@ -69,8 +71,8 @@ export class RecordingThread {
     this.#post({ type: 'follow', id, ring });
   }
 
-  stop(id: number, end: StopReason): void {
-    this.#post({ type: 'stop', id, end });
+  stop(id: number, end: StopReason, kept?: KeptSound): void {
+    this.#post({ type: 'stop', id, end, ...stated({ kept }) });
   }
 
   /** Ends every recording and the worker. Idempotent. */

@@ -3,9 +3,9 @@ import type { RecordingConfig } from '../config/recording-config.js';
 import { ParleyError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Time } from '../time.js';
-import { FRAMES_PER_MS } from './recording-form.js';
+import { FRAMES_PER_MS, type RecordingChannels } from './recording-form.js';
 import { RecordingFolder } from './recording-folder.js';
-import type { RecordingResult, RecordingSize, StopReason } from './recording-messages.js';
+import type { KeptSound, RecordingResult, RecordingSize, StopReason } from './recording-messages.js';
 import { ownerTag, type RecordingFormat, recordingName } from './recording-name.js';
 import { type RecordingListener, RecordingThread } from './recording-thread.js';
 
@@ -27,8 +27,10 @@ interface NewRecording {
   readonly owner: string | undefined;
   /** Absent: the configured one. */
   readonly format: RecordingFormat | undefined;
-  /** Handle of a ring of interleaved frames: caller, this server. */
+  /** Handle of a ring of interleaved frames: caller, this server; or of the caller alone. */
   readonly ring: number;
+  /** Two, if absent. */
+  readonly channels?: RecordingChannels | undefined;
 }
 
 /** A recording that the worker writes. */
@@ -40,7 +42,7 @@ export interface OpenRecording {
   mute(muted: boolean, atMs: number): void;
   follow(ring: number): void;
   /** The listener is called when the file is complete. */
-  stop(end: StopReason): void;
+  stop(end: StopReason, kept?: KeptSound): void;
 }
 
 /** Loss of sound is logged here. */
@@ -92,7 +94,10 @@ export class Recordings {
   }
 
   /** Begins a recording. The listener hears whether the file could be created. Throws after a close. */
-  begin({ call, owner, format, ring }: NewRecording, listener: RecordingObserver): OpenRecording {
+  begin(
+    { call, owner, format, ring, channels = 2 }: NewRecording,
+    listener: RecordingObserver,
+  ): OpenRecording {
     if (this.#closed !== undefined) throw new ParleyError('CALL_CLOSED', 'the server is closing');
     const { config, unixMs, randomBytes, log } = this.#options;
     const startedMs = unixMs();
@@ -101,7 +106,7 @@ export class Recordings {
     const name = recordingName({ call, owner: tag, startedMs, format: kind, random: randomBytes(4) });
     const serial = new DataView(Uint8Array.from(randomBytes(4)).buffer).getUint32(0);
     const maxFrames = config.maxMs * FRAMES_PER_MS;
-    const order = { path: this.folder.pathOf(name), format: kind, ring, maxFrames, serial };
+    const order = { path: this.folder.pathOf(name), format: kind, ring, channels, maxFrames, serial };
     this.folder.begin(name);
     this.#started++;
     const id = this.#thread.open(order, {
@@ -120,7 +125,7 @@ export class Recordings {
       startedMs,
       mute: (muted, atMs) => this.#thread.mute(id, muted, atMs),
       follow: (next) => this.#thread.follow(id, next),
-      stop: (end) => this.#thread.stop(id, end),
+      stop: (end, kept) => this.#thread.stop(id, end, kept),
     };
   }
 

@@ -7,9 +7,11 @@ import { DISK, type RecordingFiles } from '../../src/recording/recording-file.js
 import { ActiveRecordings } from '../../src/recording/active-recordings.js';
 import type {
   FromRecorder,
+  KeptSound,
   RecordingOrder,
   RecordingResult,
 } from '../../src/recording/recording-messages.js';
+import { stated } from '../../src/stated.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
@@ -47,7 +49,14 @@ export class ActiveRecordingsUnderTest {
     const { format = 'wav' } = order;
     const path = join(this.folder, `recording-${id}.${format}`);
     const ring = openRing(this.#t);
-    const usual = { path, format, ring: ring.handle, maxFrames: 16_000 * 3600, serial: id };
+    const usual = {
+      path,
+      format,
+      ring: ring.handle,
+      channels: 2,
+      maxFrames: 16_000 * 3600,
+      serial: id,
+    } as const;
     this.recordings.take({ type: 'open', id, ...usual, ...order });
     return { id, ring, path };
   }
@@ -60,8 +69,8 @@ export class ActiveRecordingsUnderTest {
     }
   }
 
-  async stop(id: number): Promise<RecordingResult> {
-    this.recordings.take({ type: 'stop', id, end: 'stopped' });
+  async stop(id: number, kept?: KeptSound): Promise<RecordingResult> {
+    this.recordings.take({ type: 'stop', id, end: 'stopped', ...stated({ kept }) });
     return this.ended(id);
   }
 

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
 import { test } from 'node:test';
+import { readWav } from '../../src/codecs/wav.js';
+import { endingOf } from '../../src/recording/recording-ending.js';
 import { probed } from '../fakes/ffmpeg.js';
 import { decibels, noise, rms, tone, voiceLike } from '../audio/tones.js';
 import { fileAt, ActiveRecordingsUnderTest, openRing } from './active-recordings-under-test.js';
@@ -225,4 +227,27 @@ test('a ring that overflowed is silence until the next one, with the right lengt
     under.posted.filter(({ type }) => type === 'filled'),
     [{ type: 'filled', id, ms: gapMs }],
   );
+});
+
+test('a file of the caller alone keeps the part that is asked for, and states its length', async (t) => {
+  const under = new ActiveRecordingsUnderTest(t);
+  const { id, ring, path } = under.open({ channels: 1 });
+  const caller = noise(3 * SECOND);
+  under.play(ring, caller);
+  const result = await under.stop(id, { beginMs: 500, endMs: 2250 });
+  assert.deepEqual(result, { end: 'stopped', frames: 28_000, bytes: 44 + 2 * 28_000 });
+  const wav = readWav(fileAt(path));
+  assert.deepEqual([wav.channels, wav.frames], [1, 28_000]);
+  const heard = new Float32Array(28_000);
+  wav.read(0, 0, heard);
+  assert.deepEqual(heard, in16Bits(caller.subarray(8000, 36_000)));
+  assert.equal((await endingOf(path, 'wav')).durationMs, 1750);
+});
+
+test('a part beyond the end of the sound is empty, and its file is whole', async (t) => {
+  const under = new ActiveRecordingsUnderTest(t);
+  const { id, ring, path } = under.open({ channels: 1 });
+  under.play(ring, noise(SECOND));
+  const result = await under.stop(id, { beginMs: 5000 });
+  assert.deepEqual([result.frames, fileAt(path).length], [0, 44]);
 });

@@ -44,8 +44,8 @@ class FakeCall implements RecordedCall {
     return this.staysAtSource && this.ring.handle === ring;
   }
 
-  openRing(capacityMs: number): number {
-    const ring = PcmRing.open(16_000, 2 * 16 * capacityMs);
+  openRing(capacityMs: number, channels: number): number {
+    const ring = PcmRing.open(16_000, channels * 16 * capacityMs);
     this.rings.push(ring);
     return ring.handle;
   }
@@ -371,4 +371,26 @@ test('the names of all recordings of a call that began are known, oldest first',
     await recording.stop();
   }
   assert.deepEqual(recording.names, names);
+});
+
+test('the caller alone is recorded beside the call, and both names belong to the call', async (t) => {
+  const { recordings, folder } = await openRecordings(t);
+  const { call, recording } = record(t, recordings);
+  const whole = await recording.start();
+  const wholeRing = call.ring;
+  const beside = recording.beside(() => ({ beginMs: 250 }));
+  const alone = await beside.start();
+  const sound = noise(8000);
+  call.ring.write(sound);
+  wholeRing.write(interleaved(sound, sound));
+  await drained(call.ring);
+  await drained(wholeRing);
+  await recording.close();
+  const [{ durationMs } = assert.fail()] = [beside.view];
+  assert.equal(durationMs, 250);
+  assert.equal(wavChannels(fileAt(join(folder, whole.name))).caller.length, 8000);
+  assert.equal(fileAt(join(folder, alone.name)).length, 44 + 2 * 4000);
+  assert.deepEqual(recording.names, [whole.name, alone.name]);
+  const stopped = call.events.flatMap((event) => (event.type === 'recording.stopped' ? [event.name] : []));
+  assert.deepEqual(new Set(stopped), new Set([whole.name, alone.name]));
 });

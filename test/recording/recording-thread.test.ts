@@ -15,7 +15,7 @@ const PROGRAM = `const { parentPort } = await import('node:worker_threads');
     if (type === 'stop') parentPort.postMessage({ type: 'ended', id, result });
     if (type === 'close') parentPort.close();
   });`;
-const ORDER = { path: '/nowhere', format: 'wav', ring: 0, maxFrames: 1, serial: 1 } as const;
+const ORDER = { path: '/nowhere', format: 'wav', ring: 0, channels: 2, maxFrames: 1, serial: 1 } as const;
 
 function listener(results: RecordingResult[], opened: () => void): RecordingListener {
   const nothing = () => undefined;
