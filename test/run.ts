@@ -29,7 +29,7 @@ const LONG_FILE_LIMIT_MS = 4 * 3_600_000; // some files have several fuzzers
 const CONCURRENCY = availableParallelism();
 const MOST_SHOWN = 15; // of the slowest files
 
-// These measure time, compare sounds that are paced in real time, or start a browser. Beside others they would
+// These measure time, compare sounds that are sent in real time, or start a browser. Beside others they would
 // fail because the machine is busy, so they run one after the other when the rest is done.
 const ALONE = /^test\/(?:interop\/|telephone\/(?:joined-legs|joined-sockets|room-agents)\.)/;
 // These of them mostly wait: for a telephone that speaks in real time, or for a page. They run side by side.
