@@ -32,7 +32,19 @@ export class BridgedCaller implements RingingCaller, ProgramCaller {
   get about(): CallAbout {
     const { id, owner, direction, from, to, displayName, headers, route } = this.#phone.info;
     const { callId } = this.#session.request;
-    return { id, owner, protocol: 'sip', direction, from, to, displayName, headers, route, callId };
+    return {
+      id,
+      owner,
+      protocol: 'sip',
+      direction,
+      from,
+      to,
+      displayName,
+      headers,
+      route,
+      callId,
+      path: this.path,
+    };
   }
 
   get path(): CallPath | undefined {

@@ -23,6 +23,7 @@ import type { Log } from '../log.js';
 import type { Time } from '../time.js';
 import type { Programs } from '../ivr/programs.js';
 import { openPrograms, type OpenProgramsParts } from './open-programs.js';
+import { programCalls } from './program-calls.js';
 import { realtimeChannel } from './realtime/realtime-channel.js';
 import type { RealtimeSocketParts } from './realtime/realtime-socket.js';
 import { RelayAttachments } from './relay/relay-attachments.js';
@@ -37,6 +38,7 @@ interface ConversationsParts {
   readonly config: {
     readonly agents: AgentsParts['config'];
     readonly ivr: OpenProgramsParts['config'];
+    readonly sip: { readonly destinations: readonly unknown[] };
     readonly applications: { readonly incoming: { readonly decider: string | undefined } | undefined };
     readonly voices: {
       readonly toneCountry: JoinSoundParts['country'];
@@ -115,8 +117,11 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const joining = new Joining({ ...parts, ...sources, openCalls, events, ...joins });
   const { library } = workshop;
   const { maxUploadBytes: mostSoundBytes } = config.voices;
-  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes };
+  const limitsDestinations = config.sip.destinations.length > 0;
+  const { bridges } = joining;
+  const calls = programCalls({ ...parts, ...sources, ...joins, openCalls, bridges, limitsDestinations });
+  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes, calls };
   const programs = await openPrograms({ ...parts, ...shared, ...ofPrograms });
-  const calls = { soundCalls, listed, openCalls, joining, programs };
-  return { handler, relays, events, incoming, ...calls, dialects, socketCalls };
+  const open = { soundCalls, listed, openCalls, joining, programs };
+  return { handler, relays, events, incoming, ...open, dialects, socketCalls };
 }

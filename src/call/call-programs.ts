@@ -7,7 +7,7 @@ import type { HandledCall, Talk } from './call-handler.js';
 /** A call as it is known before it is answered. */
 export interface CallAbout extends Pick<
   HandledCall,
-  'direction' | 'from' | 'to' | 'displayName' | 'headers' | 'callId' | 'route'
+  'direction' | 'from' | 'to' | 'displayName' | 'headers' | 'callId' | 'route' | 'path'
 > {
   readonly id: string;
   /** `sip`, `webrtc`, `websocket` or `audiosocket`. */

@@ -8,7 +8,7 @@ export function answeredCaller(
   owner: string | undefined,
   parent?: string,
 ): ProgramCaller {
-  const { call, direction, from, to, displayName, headers, callId, route } = handled;
+  const { call, direction, from, to, displayName, headers, callId, route, path } = handled;
   const about: CallAbout = {
     id: call.id,
     protocol: call.protocol,
@@ -20,6 +20,7 @@ export function answeredCaller(
     headers,
     callId,
     route,
+    path,
     parent,
   };
   return {

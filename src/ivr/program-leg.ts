@@ -12,15 +12,18 @@ import type { Log } from '../log.js';
 import { stated } from '../stated.js';
 import type { Time } from '../time.js';
 import { answeredCaller } from './answered-caller.js';
+import { dial } from './dial.js';
 import { type Door, type OpenDoor, ProgramError, type Warning, warningOf } from './door.js';
 import { gather } from './gather.js';
 import { PressedKeys } from './pressed-keys.js';
 import { type ChainScene, ProgramChain, ProgramCount } from './program-chain.js';
 import { prompt } from './prompts.js';
-import type { NestedEnd, NestedProgram, Outcome, ProgramRecogniser, Scene } from './scene.js';
+import type { NestedEnd, NestedProgram, Outcome, ProgramCalls, ProgramRecogniser, Scene } from './scene.js';
 import type { Press, Verb, VerbResult } from './verbs.js';
 
 export interface ProgramParts {
+  /** Absent: this server has no telephone. */
+  readonly calls?: ProgramCalls | undefined;
   readonly callerTexts: ProgramRecogniser;
   readonly time: Time;
   readonly log: Log;
@@ -138,6 +141,8 @@ export class ProgramLeg {
         return gather(verb, scene);
       case 'redirect':
         return { follow: verb.to, result: REDIRECTED };
+      case 'dial':
+        return dial(verb, scene);
       case 'leave':
         return 'leave';
       case 'hangup':
@@ -162,8 +167,11 @@ export class ProgramLeg {
   }
 
   #scene({ signal, afterwards }: ChainScene): Scene {
-    const { callerTexts, time } = this.#parts;
+    const { callerTexts, time, calls } = this.#parts;
     return {
+      about: this.#caller.about,
+      isAnswered: this.isAnswered,
+      calls,
       door: this.door,
       keys: this.#keys,
       signal,

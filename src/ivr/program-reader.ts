@@ -12,6 +12,7 @@
 //
 // Times are in seconds. A verb whose value is no object is in its short form: the value of its main field.
 import { type Fields, isFields } from '../config/fields.js';
+import { DIAL_FIELDS, readDial } from './dial-reader.js';
 import { readGather } from './gather-reader.js';
 import { isLine, quoted, VerbReader } from './verb-reader.js';
 import type { HangUp, Leave, Pause, Play, Press, Prompt, Redirect, Reject, Say, Verb } from './verbs.js';
@@ -58,6 +59,7 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
   },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
   hangup: { fields: [], read: (): HangUp => ({ verb: 'hangup' }) },
+  dial: { main: 'to', fields: DIAL_FIELDS, read: readDial },
   leave: { fields: [], read: (): Leave => ({ verb: 'leave' }) },
   reject: { main: 'reason', fields: ['reason'], read: readReject },
 };

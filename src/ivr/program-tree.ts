@@ -7,7 +7,7 @@
 //   │  ├─ 1: go to billing
 //   │  └─ any other input: the next verb
 //   └─ go to main
-import type { Gather, Target, Verb } from './verbs.js';
+import type { Dial, Gather, Target, Verb } from './verbs.js';
 
 const MOST_TEXT = 60; // characters of a text
 
@@ -48,6 +48,8 @@ function nodeOf(verb: Verb): Node {
       return gatherNode(verb);
     case 'redirect':
       return leaf(goTo(verb.to));
+    case 'dial':
+      return dialNode(verb);
     case 'leave':
       return leaf('leave the queue');
     case 'hangup':
@@ -68,6 +70,15 @@ function gatherNode(gather: Gather): Node {
   if (gather.action !== undefined)
     results.push(leaf(`no input: ${gather.tellsEmpty ? goTo(gather.action) : 'the next verb'}`));
   return { text: `gather ${what}, for ${seconds(firstMs)}`, below: [...prompts.map(nodeOf), ...results] };
+}
+
+function dialNode({ targets, isSequential, ringMs, action }: Dial): Node {
+  const order = targets.length === 1 ? '' : isSequential ? ', one after another' : ', all at once';
+  const below = targets.map(({ to, whisper }) =>
+    leaf(whisper === undefined ? to : `${to}, who hears ${whisper.at} first`),
+  );
+  const after = leaf(`afterwards: ${action === undefined ? 'the next verb' : goTo(action)}`);
+  return { text: `dial for ${seconds(ringMs)}${order}`, below: [...below, after] };
 }
 
 function linesOf(nodes: readonly Node[], indent: string): readonly string[] {

@@ -1,5 +1,8 @@
 // What a verb of a program works with, and how it can end.
 import type { HandledCall } from '../call/call-handler.js';
+import type { BridgeReason, BridgeSettings } from '../call/bridge.js';
+import type { CallAbout } from '../call/call-programs.js';
+import type { PhoneCallEvent, PhoneCallRequest, PhoneCallView } from '../call/phone-calls.js';
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { Time } from '../time.js';
 import type { Door, Warning } from './door.js';
@@ -12,6 +15,10 @@ export interface Scene {
   /** Aborted when the verb has to stop: the call is over, or another program takes its place. */
   readonly signal: AbortSignal;
   readonly callerTexts: ProgramRecogniser;
+  readonly about: CallAbout;
+  readonly isAnswered: boolean;
+  /** Undefined: this server has no telephone. */
+  readonly calls: ProgramCalls | undefined;
   readonly time: Time;
   /** Answers the call, unless it is answered. Rejects with ABORTED if the call ends before. */
   answered(): Promise<HandledCall>;
@@ -30,6 +37,30 @@ export interface Scene {
 }
 
 export type ProgramRecogniser = Pick<CallerTexts, 'isCallerRecognised' | 'follow' | 'conceal'>;
+
+/** Places calls for programs, and joins them with their callers. */
+export interface ProgramCalls {
+  /** The reason why programs place no calls here; undefined: they may. */
+  problem(): string | undefined;
+  place(request: PhoneCallRequest): Promise<PhoneCallView>;
+  follow(id: string, onEvent: (event: PhoneCallEvent) => void): () => void;
+  /** An open call. Throws NOT_FOUND. */
+  find(id: string): HandledCall;
+  /** Ends a call that was placed. Never throws. */
+  hangUp(id: string): void;
+  /** The caller hears ringing until the returned function is called. */
+  ring(caller: HandledCall): () => void;
+  /** See Bridges.handOver. */
+  join(
+    caller: HandledCall,
+    other: HandledCall,
+    settings: Pick<BridgeSettings, 'endKey'>,
+  ): Promise<BridgeReason>;
+  /** Ends the bridge of a caller: both calls stay. Never throws. */
+  part(caller: HandledCall): void;
+  /** Milliseconds since 1970. */
+  unixMs(): number;
+}
 
 /** A program that is performed while a verb runs. */
 export interface NestedProgram {

@@ -3,6 +3,8 @@
 //
 // Times are in milliseconds. A target is in the words of its door: a URL, or the name of a program.
 
+import type { AnsweredBy, AnswerSettings } from '../call/answer-detector.js';
+
 export interface Target {
   readonly at: string;
   /** `POST`, if absent. */
@@ -93,12 +95,55 @@ export interface Reject {
   readonly reason: 'rejected' | 'busy';
 }
 
+/** Calls others, and joins the caller with the first one that accepts. */
+export interface Dial {
+  readonly verb: 'dial';
+  /** 1 to 10. */
+  readonly targets: readonly DialTarget[];
+  /** One after another; otherwise all ring at once. */
+  readonly isSequential: boolean;
+  /** Longest time until the answer of a target. */
+  readonly ringMs: number;
+  /** Longest time that the two talk. */
+  readonly talkMs: number;
+  /** A `*` of either side ends the talk. */
+  readonly endsByStar: boolean;
+  /** Number that the targets see; undefined: the caller's, if it has one. */
+  readonly callerId?: string | undefined;
+  /** The caller is answered when a target has accepted, and hears ringing until then. */
+  readonly answersLate: boolean;
+  /** Gets the result; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+}
+
+export interface DialTarget {
+  /** A number, a name, or a tel or SIP URI. */
+  readonly to: string;
+  /** Further header fields of the INVITE. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Pressed after the answer; see DigitsRequest. */
+  readonly digits?: string | undefined;
+  /** Program that is performed over the call of the target. Its end accepts, and `hangup` declines. */
+  readonly whisper?: Target | undefined;
+  /** Told of these states of the call. */
+  readonly states?: { readonly target: Target; readonly told: readonly DialledState[] } | undefined;
+  /** It is detected who answers. */
+  readonly detect?: Partial<AnswerSettings> | undefined;
+  /** Told who has answered. */
+  readonly detected?: Target | undefined;
+}
+
+export type DialledState = 'initiated' | 'ringing' | 'answered' | 'completed';
+
+/** How a call that was placed has ended. */
+export type DialStatus = 'completed' | 'busy' | 'no-answer' | 'failed' | 'canceled';
+
 /** Ends the verb that this program is performed within: a wait. */
 export interface Leave {
   readonly verb: 'leave';
 }
 
-export type Verb = Say | Play | Press | Pause | Gather | Redirect | HangUp | Reject | Leave;
+export type Verb = Say | Play | Press | Pause | Gather | Redirect | HangUp | Reject | Leave | Dial;
 
 /** The result of a verb, for the author of the program. */
 export type VerbResult =
@@ -119,10 +164,25 @@ export type VerbResult =
       /** 0 to 1; absent: the recogniser does not tell it. */
       readonly confidence?: number | undefined;
     }
-  | { readonly of: 'gather'; readonly by: 'none' };
+  | { readonly of: 'gather'; readonly by: 'none' }
+  | DialResult;
+
+export interface DialResult {
+  readonly of: 'dial';
+  readonly status: DialStatus;
+  readonly isBridged: boolean;
+  /** Id of the call that was joined, or of the last one that was placed; absent: none was. */
+  readonly call?: string | undefined;
+  /** From the answer of that call to its end; absent: it was not joined. */
+  readonly durationMs?: number | undefined;
+  /** Call-ID of that call. */
+  readonly sipCallId?: string | undefined;
+  /** Status of its final response. */
+  readonly sipStatus?: number | undefined;
+}
 
 /** Something that a target is told of while a verb runs. Nobody answers it. */
-export type Notice = PartialWords;
+export type Notice = PartialWords | DialledCallState | DialledAnswer;
 
 /** The words of a gather so far. */
 export interface PartialWords {
@@ -130,4 +190,28 @@ export interface PartialWords {
   readonly text: string;
   /** Counts from 0 within the gather. */
   readonly number: number;
+}
+
+/** A call that a dial has placed is in this state. The notice is about that call. */
+export interface DialledCallState {
+  readonly of: 'dialled';
+  readonly state: DialledState;
+  /** Counts from 0 within the call. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** How the call has ended; absent: it has not. */
+  readonly status?: DialStatus | undefined;
+  /** From the answer to the end; absent: it has not ended. */
+  readonly durationMs?: number | undefined;
+  /** Status of the final response; absent: there was none. */
+  readonly sipStatus?: number | undefined;
+}
+
+/** Who has answered a call that a dial has placed. */
+export interface DialledAnswer {
+  readonly of: 'dialled answer';
+  readonly by: AnsweredBy;
+  /** From the answer to the decision. */
+  readonly ms: number;
 }

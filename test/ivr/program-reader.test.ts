@@ -199,15 +199,15 @@ test('a field that would have no effect is a mistake', () => {
 const WRONG: readonly (readonly [unknown, string])[] = [
   [
     'say',
-    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
   ],
   [
     {},
-    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
   ],
   [
     { say: 'a', play: 'b' },
-    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
   ],
   [{ say: '  ' }, '.say.text must be a text of 1 to 5000 characters'],
   [{ say: 'a'.repeat(5001) }, '.say.text must be a text of 1 to 5000 characters'],
@@ -261,7 +261,7 @@ for (const [verb, problem] of WRONG) {
 test('all mistakes are told at once, each with its place', () => {
   const file = {
     programs: {
-      main: [{ say: '' }, { gather: { timeout: 'soon', prompts: [{ pause: 0 }] } }, { dial: '+49' }],
+      main: [{ say: '' }, { gather: { timeout: 'soon', prompts: [{ pause: 0 }] } }, { call: '+49' }],
       '': [],
     },
     version: 1,
@@ -272,7 +272,7 @@ test('all mistakes are told at once, each with its place', () => {
     'programs.main[0].say.text must be a text of 1 to 5000 characters',
     'programs.main[1].gather.prompts[0].pause.seconds must be a number from 0.1 to 600',
     'programs.main[1].gather.timeout must be a number from 0.5 to 300',
-    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, leave, reject',
+    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
     'programs. must be a list of 1 to 200 verbs',
   ]);
 });

@@ -6,6 +6,7 @@ import type { PhoneCallEnd } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Door, OpenDoor, Program, ProgramCall } from '../../src/ivr/door.js';
 import { ProgramRun } from '../../src/ivr/program-run.js';
+import type { ProgramCalls } from '../../src/ivr/scene.js';
 import type { Gather, Notice, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
 import { SILENT_LOG } from '../../src/log.js';
 import type { PlayedSound } from '../../src/speaking/speech-piece.js';
@@ -106,13 +107,16 @@ interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   /** The program begins at the INVITE: the call can talk after the answer only. */
   readonly isAnswered?: boolean;
   readonly sounds?: Readonly<Record<string, PlayedSound>>;
+  readonly from?: string;
+  /** Absent: the server has no telephone. */
+  readonly dialled?: ProgramCalls;
   readonly programs?: Readonly<Record<string, Program | (() => Promise<Program>)>>;
 }
 
 export async function openProgram(
   calls: ReturnType<typeof openCalls>,
   verbs: readonly Verb[],
-  { isAnswered = true, programs = {}, sounds = {}, ...setting }: Setting = {},
+  { isAnswered = true, programs = {}, sounds = {}, from, dialled, ...setting }: Setting = {},
 ): Promise<ProgramUnderTest> {
   const under = openHandledCall(calls, setting);
   const { handled, call, callerTexts, time } = under;
@@ -130,7 +134,7 @@ export async function openProgram(
   };
   const caller: ProgramCaller = {
     id: call.id,
-    about: { id: call.id, protocol: 'sip', owner: undefined, direction: 'inbound' },
+    about: { id: call.id, protocol: 'sip', owner: undefined, direction: 'inbound', from },
     over,
     answer,
     ring: () => void signals.push('ringing'),
@@ -147,7 +151,7 @@ export async function openProgram(
     door.call = one;
     return door;
   };
-  const run = new ProgramRun(caller, open, { callerTexts, time, log: SILENT_LOG });
+  const run = new ProgramRun(caller, open, { callerTexts, time, log: SILENT_LOG, calls: dialled });
   await settle();
   return {
     ...under,

@@ -1,7 +1,8 @@
 // Parameters of requests to an application: those that every request has, those of the result of a verb, and
 // those of notices. https://www.twilio.com/docs/voice/twiml#request-parameters
 import type { ProgramCall, Warning } from '../../ivr/door.js';
-import type { Notice, VerbResult } from '../../ivr/verbs.js';
+import type { AnsweredBy } from '../../call/answer-detector.js';
+import type { DialledCallState, DialResult, Notice, VerbResult } from '../../ivr/verbs.js';
 import { callSid } from './sids.js';
 import type { FormFields } from './twiml-signature.js';
 
@@ -68,7 +69,17 @@ function headerParameters(headers: Readonly<Record<string, string>>): FormFields
 
 /** The parameters of the result of a verb. */
 export function resultParameters(result: VerbResult): FormFields {
-  if (result.of === 'redirect') return [];
+  switch (result.of) {
+    case 'redirect':
+      return [];
+    case 'gather':
+      return gatherParameters(result);
+    case 'dial':
+      return dialParameters(result);
+  }
+}
+
+function gatherParameters(result: Extract<VerbResult, { readonly of: 'gather' }>): FormFields {
   if (result.by === 'speech') {
     const { text, confidence } = result;
     return [['SpeechResult', text], ...given('Confidence', confidence?.toString())];
@@ -80,13 +91,66 @@ export function resultParameters(result: VerbResult): FormFields {
   ];
 }
 
-/** The parameters of a notice. The recogniser may still change all of the partial words. */
-export function noticeParameters({ text, number }: Notice): FormFields {
+function dialParameters(result: DialResult): FormFields {
+  const { status, isBridged, call, durationMs, sipCallId, sipStatus } = result;
   return [
-    ['SequenceNumber', String(number)],
-    ['UnstableSpeechResult', text],
+    ['DialCallStatus', status],
+    ...given('DialCallSid', call && callSid(call)),
+    ...given('DialCallDuration', seconds(durationMs)),
+    ['DialBridged', String(isBridged)],
+    ...given('DialSipCallId', sipCallId),
+    ...given('DialSipResponseCode', sipStatus?.toString()),
   ];
 }
+
+/** Whole seconds, rounded up. */
+function seconds(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : String(Math.ceil(ms / 1000));
+}
+
+/** The parameters of a notice, in place of those of the call that have the same name. */
+export function noticeParameters(notice: Notice): FormFields {
+  switch (notice.of) {
+    case 'partial':
+      // The recogniser may still change all of the words.
+      return [
+        ['SequenceNumber', String(notice.number)],
+        ['UnstableSpeechResult', notice.text],
+      ];
+    case 'dialled':
+      return stateParameters(notice);
+    case 'dialled answer':
+      return [
+        ['AnsweredBy', ANSWERED_BY[notice.by]],
+        ['MachineDetectionDuration', String(notice.ms)],
+      ];
+  }
+}
+
+function stateParameters({ state, number, at, status, durationMs, sipStatus }: DialledCallState): FormFields {
+  const duration = seconds(durationMs);
+  return [
+    ['CallStatus', status ?? (state === 'answered' ? 'in-progress' : state)],
+    ['Timestamp', new Date(at).toUTCString()],
+    ['CallbackSource', 'call-progress-events'],
+    ['SequenceNumber', String(number)],
+    ...(status === undefined ? [] : given('CallDuration', duration)),
+    ...(status === undefined ? [] : given('SipResponseCode', sipStatus?.toString())),
+  ];
+}
+
+const ANSWERED_BY: Readonly<Record<AnsweredBy, string>> = {
+  human: 'human',
+  machine: 'machine_start',
+  machine_beep: 'machine_end_beep',
+  machine_silence: 'machine_end_silence',
+  fax: 'fax',
+  silence: 'unknown',
+  unknown: 'unknown',
+  screening: 'unknown',
+  announcement: 'unknown',
+  tone: 'unknown',
+};
 
 /** The parameters of an error, for the fallback. */
 export function errorParameters({ code = '', document = '' }: Warning): FormFields {

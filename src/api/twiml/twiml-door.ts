@@ -62,7 +62,9 @@ class TwimlDoor implements Door {
   }
 
   tell(target: Target, notice: Notice): void {
-    const parameters = [...this.#parameters(), ...noticeParameters(notice)];
+    const of = noticeParameters(notice);
+    const names = new Set(of.map(([name]) => name));
+    const parameters = [...this.#parameters().filter(([name]) => !names.has(name)), ...of];
     const isTaken = this.#callbacks.add((signal) => this.#callBack(target, parameters, signal));
     if (isTaken || this.#closing.signal.aborted) return;
     const message = `the callback is not sent: too many callbacks of the call wait (${notice.of})`;

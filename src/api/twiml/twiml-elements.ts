@@ -1,6 +1,8 @@
 // The verbs and nouns of TwiML: those that this server does, those that it does not do yet, and those that it
 // refuses. https://www.twilio.com/docs/voice/twiml
 
+import { DIAL_ATTRIBUTES } from './dial-parser.js';
+
 /** Attributes of the verbs that are done. */
 export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   Say: ['voice', 'language', 'loop'],
@@ -27,6 +29,7 @@ export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
     'enhanced',
     'debug',
   ],
+  Dial: DIAL_ATTRIBUTES,
   Redirect: ['method'],
   Hangup: [],
   Reject: ['reason'],
@@ -40,8 +43,8 @@ export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = { Rej
 
 /** Verbs that this server does not do yet. */
 export const LATER: ReadonlySet<string> = new Set([
+  'Conference',
   'Connect',
-  'Dial',
   'Enqueue',
   'Leave',
   'Queue',

@@ -3,6 +3,7 @@
 import type { Program, Warning } from '../../ivr/door.js';
 import type { Gather, Play, Press, Prompt, Say, Target, Verb } from '../../ivr/verbs.js';
 import { isFormal } from '../../text/markup/elements.js';
+import { type ElementParser, parseDial } from './dial-parser.js';
 import { shownUrl } from './document-url.js';
 import { saidText } from './say-markup.js';
 import { TwimlAttributes } from './twiml-attributes.js';
@@ -43,6 +44,12 @@ class TwimlParser {
   readonly warnings: Warning[] = [];
   /** The URL in warnings. */
   readonly shown: string | undefined;
+  readonly #elements: ElementParser = {
+    warn: (element, message, code) => this.#warn(element, message, code),
+    target: (written, read, method) => this.#target(written, read, method),
+    checkAttributes: (element, known) => this.#checkAttributes(element, known),
+    skip: (element) => this.#skip(element),
+  };
   readonly #source: string;
   readonly #url: string | undefined;
 
@@ -66,6 +73,7 @@ class TwimlParser {
     const read = new TwimlAttributes(element, this.#warn);
     if (name === 'Say') return this.#say(element, read);
     if (name === 'Gather') return this.#gather(element, read);
+    if (name === 'Dial') return parseDial(element, read, this.#elements);
     this.#refuseChildren(element, WITHOUT_EFFECT[name] ?? []);
     if (name === 'Play') return this.#play(element, read);
     if (name === 'Redirect') return { verb: 'redirect', to: this.#target(textOf(element), read, 'method') };

@@ -123,6 +123,50 @@ test('the result of a Gather by speech has the words, and Confidence where it is
   ]);
 });
 
+test('the result of a Dial has its status, its call, its duration and its SIP response', () => {
+  const dialled = { of: 'dial', status: 'completed', isBridged: true, call: 'call-2' } as const;
+  assert.deepEqual(resultParameters({ ...dialled, durationMs: 61_500, sipCallId: 'a@b', sipStatus: 200 }), [
+    ['DialCallStatus', 'completed'],
+    ['DialCallSid', callSid('call-2')],
+    ['DialCallDuration', '62'],
+    ['DialBridged', 'true'],
+    ['DialSipCallId', 'a@b'],
+    ['DialSipResponseCode', '200'],
+  ]);
+  assert.deepEqual(resultParameters({ of: 'dial', status: 'failed', isBridged: false }), [
+    ['DialCallStatus', 'failed'],
+    ['DialBridged', 'false'],
+  ]);
+});
+
+test('the states of a call that was placed: answered is in-progress, and the last has the duration', () => {
+  const at = Date.UTC(2026, 10, 30, 5, 0, 0);
+  const of = [
+    ['Timestamp', 'Mon, 30 Nov 2026 05:00:00 GMT'],
+    ['CallbackSource', 'call-progress-events'],
+  ];
+  assert.deepEqual(noticeParameters({ of: 'dialled', state: 'answered', number: 2, at, sipStatus: 200 }), [
+    ['CallStatus', 'in-progress'],
+    ...of,
+    ['SequenceNumber', '2'],
+  ]);
+  const over = { state: 'completed', number: 3, at, status: 'busy', durationMs: 0, sipStatus: 486 } as const;
+  assert.deepEqual(noticeParameters({ of: 'dialled', ...over }), [
+    ['CallStatus', 'busy'],
+    ...of,
+    ['SequenceNumber', '3'],
+    ['CallDuration', '0'],
+    ['SipResponseCode', '486'],
+  ]);
+});
+
+test('a machine that has answered has the name that Twilio gives it', () => {
+  assert.deepEqual(noticeParameters({ of: 'dialled answer', by: 'machine_beep', ms: 4200 }), [
+    ['AnsweredBy', 'machine_end_beep'],
+    ['MachineDetectionDuration', '4200'],
+  ]);
+});
+
 test('an empty Gather has empty Digits, and a redirect has no result', () => {
   assert.deepEqual(resultParameters({ of: 'gather', by: 'none' }), [['Digits', '']]);
   assert.deepEqual(resultParameters({ of: 'redirect' }), []);

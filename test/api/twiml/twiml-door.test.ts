@@ -160,6 +160,16 @@ test('the door of a leg shares cookies, is about its own call, and has no fallba
   await door.follow({ at: `${origin}/voice` }, { of: 'redirect' }, NONE);
 });
 
+test('a notice about the state of a call takes the place of the status of the call', async (t) => {
+  const { door, origin, asked } = await doorTo(t, (response) => response.writeHead(204).end());
+  door.tell(
+    { at: `${origin}/states` },
+    { of: 'dialled', state: 'completed', number: 3, at: 0, status: 'busy', durationMs: 0 },
+  );
+  await until(() => asked.length === 1);
+  assert.equal(formIn(asked[0]?.body ?? '')['CallStatus'], 'busy');
+});
+
 test('a document that cannot be had leads to the fallback, which gets the number and URL', async (t) => {
   const documents = answering({ '/fallback': '<Response><Hangup/></Response>' });
   const { door, origin, asked, warnings } = await doorTo(t, documents, (at) => ({

@@ -260,7 +260,7 @@ test('a pause of no number is warning 13910, and hints beyond the limits are lef
   assert.match(program.warnings[0]?.message ?? '', /may have 500 hints of 100 characters at most/);
 });
 
-for (const verb of ['Record', 'Dial', 'Enqueue', 'Leave', 'Refer', 'Connect', 'Start', 'Stop']) {
+for (const verb of ['Record', 'Enqueue', 'Leave', 'Refer', 'Connect', 'Start', 'Stop']) {
   test(`<${verb}> is a warning by name, and the document goes on`, () => {
     assert.deepEqual(warned(`<${verb}/><Hangup/>`), [
       `12200 2:11 <${verb}> is not done by this server yet; it is skipped`,

@@ -188,20 +188,91 @@ const PAY: All<Voice['pay']> = {
   validCardTypes: ['visa', 'amex'],
 };
 
-function writeDial(response: Voice): void {
-  const dial = response.dial(DIAL);
-  dial.number({ sendDigits: '1', url: '/whisper', method: 'GET', ...STATUS }, '+15550101');
-  dial.sip({ username: 'a', password: 'b', url: '/whisper' }, 'sip:a@example.com');
-  dial.client({ url: '/whisper' }, 'anna').identity('anna');
-  dial.queue({ url: '/whisper', method: 'GET', postWorkActivitySid: 'a', reservationSid: 'b' }, 'sales');
-  dial.conference(
-    { muted: true, beep: 'false', coach: 'CA1', waitUrl: '', record: 'record-from-start' },
-    'r',
+type Dialled = ReturnType<Voice['dial']>;
+const DETECTION = {
+  amdStatusCallback: '/amd',
+  amdStatusCallbackMethod: 'GET',
+  machineDetection: 'DetectMessageEnd',
+  machineDetectionSilenceTimeout: 4000,
+  machineDetectionSpeechEndThreshold: 1400,
+  machineDetectionSpeechThreshold: 1900,
+  machineDetectionTimeout: 20,
+} as const;
+const NUMBER: All<Dialled['number']> = {
+  ...DETECTION,
+  byoc: 'BY1',
+  method: 'GET',
+  sendDigits: 'ww12W#',
+  ...STATUS,
+  statusCallbackEvent: ['initiated', 'ringing', 'answered', 'completed'],
+  url: '/whisper',
+};
+const SIP: All<Dialled['sip']> = {
+  ...DETECTION,
+  method: 'POST',
+  password: 'secret',
+  ...STATUS,
+  statusCallbackEvent: ['answered'],
+  url: '/screen',
+  username: 'anna',
+};
+
+test('Dial of the package calls a number and a SIP address with every attribute', () => {
+  const { verbs, warnings } = programOf((response) => {
+    const dial = response.dial(DIAL);
+    dial.number(NUMBER, '+15550101');
+    dial.sip(SIP, 'sip:a@example.com;transport=tcp?X-Tenant=7&User-to-User=a%20b&Route=c');
+    dial.client({ url: '/whisper', method: 'GET', ...STATUS }, 'anna').identity('anna');
+  });
+  const at = (path: string, method: string) => ({ at: `https://bot.example.com/${path}`, method });
+  const detect = {
+    timeoutMs: 20_000,
+    speechThresholdMs: 1900,
+    speechEndThresholdMs: 1400,
+    silenceTimeoutMs: 4000,
+  };
+  const detected = { detect, detected: at('amd', 'GET') };
+  assert.deepEqual(verbs, [
+    {
+      verb: 'dial',
+      targets: [
+        {
+          to: '+15550101',
+          digits: ',,12,,#',
+          whisper: at('whisper', 'GET'),
+          states: { target: at('status', 'POST'), told: ['initiated', 'ringing', 'answered', 'completed'] },
+          ...detected,
+        },
+        {
+          to: 'sip:a@example.com;transport=tcp',
+          headers: { 'X-Tenant': '7', 'User-to-User': 'a b' },
+          whisper: at('screen', 'POST'),
+          states: { target: at('status', 'POST'), told: ['answered'] },
+          ...detected,
+        },
+      ],
+      isSequential: true,
+      ringMs: 20_000,
+      talkMs: 600_000,
+      endsByStar: true,
+      callerId: '+15550100',
+      answersLate: true,
+      action: at('next', 'GET'),
+    },
+  ]);
+  assert.deepEqual(
+    warnings.map(({ message }) => message),
+    [
+      '"username" and "password" of <Sip> are not used: SIP_TRUNKS_FILE has those of trunks',
+      '<Sip> may not add the header field "Route"; it is skipped',
+      '<Client> is refused: browser calls have no names here that could be called; it is skipped',
+      '"record" of <Dial> is not done by this server yet; the call is not recorded',
+      '"referUrl" of <Dial> is not done by this server: a transfer of the far end is refused',
+    ],
   );
-}
+});
 
 const LATER: Readonly<Record<string, (response: Voice) => unknown>> = {
-  Dial: writeDial,
   Enqueue: (response) => response.enqueue(ENQUEUE, 'sales').task({ priority: 1, timeout: 5 }, '{}'),
   Record: (response) => response.record(RECORD),
   Leave: (response) => response.leave(),
