@@ -41,7 +41,9 @@ export async function openPrograms(parts: OpenProgramsParts): Promise<Programs> 
   const ofDocuments = { fetcher, sounds, accountOf: twimlAccounts({ ...config, keyOf: parts.keyOf }) };
   const doorOf = (source: ProgramSource): OpenDoor | string => {
     if (source.kind === 'program') return fileDoor(source.name, ofFile);
-    return problemOfUrl(source.url, config) ?? openTwimlDoor(source, ofDocuments);
+    const url = source.kind === 'document' ? undefined : source.url;
+    const problem = [url, source.fallback?.at].map((at) => at && problemOfUrl(at, config)).find(Boolean);
+    return problem ?? openTwimlDoor(source, ofDocuments);
   };
   return new Programs({ ...parts, doorOf });
 }

@@ -25,7 +25,16 @@ export type ProgramSource =
   /** A program of IVR_FILE. */
   | { readonly kind: 'program'; readonly name: string }
   /** A TwiML document. */
-  | { readonly kind: 'twiml'; readonly url: string; readonly method: 'GET' | 'POST' };
+  | ({ readonly kind: 'twiml'; readonly url: string; readonly method: 'GET' | 'POST' } & DocumentOptions)
+  /** The text of a TwiML document. It has no URL, so its own URLs must be absolute. */
+  | ({ readonly kind: 'document'; readonly text: string } & Pick<DocumentOptions, 'fallback'>);
+
+interface DocumentOptions {
+  /** Asked in place of a document that cannot be had; absent: none is. */
+  readonly fallback?: { readonly at: string; readonly method: 'GET' | 'POST' } | undefined;
+  /** Further parameters of the first request; absent: there are none. */
+  readonly parameters?: readonly (readonly [name: string, value: string])[] | undefined;
+}
 
 /** A menu that every server has. */
 export const EXAMPLE_PROGRAM = { kind: 'program', name: 'example' } as const satisfies ProgramSource;

@@ -54,6 +54,11 @@ export class ProgramCount {
     const message = `a loop: more than ${MOST_PROGRAMS} programs have begun within a minute`;
     throw new ProgramError({ message });
   }
+
+  /** The programs so far do not count. */
+  reset(): void {
+    this.#begun.length = 0;
+  }
 }
 
 export class ProgramChain {
@@ -78,8 +83,10 @@ export class ProgramChain {
         const replacement = this.#replacement;
         if (this.#isStopped) return 'stopped';
         this.#replacement = undefined;
-        if (replacement !== undefined) load = replacement;
-        else if (outcome === 'next') return 'done';
+        if (replacement !== undefined) {
+          this.#parts.count.reset(); // no loop: somebody outside of the program has asked for it
+          load = replacement;
+        } else if (outcome === 'next') return 'done';
         else if (outcome === 'end') return 'hangup';
         else if (outcome === 'leave') return outcome;
         else load = (signal) => this.#parts.door.follow(outcome.follow, outcome.result, signal);

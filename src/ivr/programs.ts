@@ -24,7 +24,7 @@ const CONDUCTOR = 'a call program';
 
 export class Programs implements CallPrograms {
   readonly #parts: ProgramsParts;
-  readonly #runs = new Map<string, ProgramRun>();
+  readonly #runs = new Map<string, { readonly run: ProgramRun; readonly source: ProgramSource }>();
 
   constructor(parts: ProgramsParts) {
     this.#parts = parts;
@@ -60,6 +60,7 @@ export class Programs implements CallPrograms {
           }),
       },
       door,
+      source,
     );
     return undefined;
   }
@@ -69,21 +70,26 @@ export class Programs implements CallPrograms {
     if (typeof door === 'string') throw new ParleyError('CALL_STATE', door);
     const { openCalls, ownerOf } = this.#parts;
     openCalls.conductedBy(handled.call.id, CONDUCTOR);
-    const run = this.#run(answeredCaller(handled, ownerOf(handled.call.id)), door);
+    const run = this.#run(answeredCaller(handled, ownerOf(handled.call.id)), door, source);
     openCalls.talksIn(handled.call.id, run);
     return run;
   }
 
-  /** Another program takes the place of the one of this call. Throws NOT_FOUND and CALL_STATE. */
-  replace(call: string, replacement: Replacement): void {
-    const run = this.#runs.get(call);
-    if (run === undefined) throw new ParleyError('NOT_FOUND', 'no program conducts this call');
-    run.replace(replacement);
+  /** The source of the program that conducts this call; undefined: no program does. */
+  sourceOf(call: string): ProgramSource | undefined {
+    return this.#runs.get(call)?.source;
   }
 
-  #run(caller: ProgramCaller, door: OpenDoor): ProgramRun {
+  /** Another program takes the place of the one of this call. Throws NOT_FOUND and CALL_STATE. */
+  replace(call: string, replacement: Replacement): void {
+    const conducted = this.#runs.get(call);
+    if (conducted === undefined) throw new ParleyError('NOT_FOUND', 'no program conducts this call');
+    conducted.run.replace(replacement);
+  }
+
+  #run(caller: ProgramCaller, door: OpenDoor, source: ProgramSource): ProgramRun {
     const run = new ProgramRun(caller, door, this.#parts);
-    this.#runs.set(caller.id, run);
+    this.#runs.set(caller.id, { run, source });
     void run.over.then(() => this.#runs.delete(caller.id));
     return run;
   }

@@ -12,11 +12,12 @@ import type { ClientSecrets } from './client-secrets.js';
 
 /**
  * Access rule of a route. `open`: anyone. `key`: needs a key if the server has keys. `call`: like `key`, but
- * takes a client secret as well. `token`: the request carries what admits it to its call, which was checked.
+ * takes a client secret as well. `account`: like `key`, and the key may be the password of Basic
+ * authentication. `token`: the request carries what admits it to its call, which was checked.
  * `local`: like `key`, but open to this machine. `origin`: anyone except pages of other origins, for
  * protocols with their own authentication.
  */
-export type Access = 'open' | 'key' | 'call' | 'token' | 'local' | 'origin';
+export type Access = 'open' | 'key' | 'call' | 'account' | 'token' | 'local' | 'origin';
 
 export interface AccessOptions {
   readonly keys: KeyRing;
@@ -77,7 +78,8 @@ export class AccessGuard {
   check(request: AccessRequest): string {
     if (!this.#keys.required || request.access === 'origin') this.#checkOrigin(request);
     else if (this.#needsKey(request)) {
-      const key = keyIn(request.headers);
+      const password = request.access === 'account' ? passwordIn(request.headers) : undefined;
+      const key = password ?? keyIn(request.headers);
       return (request.access === 'call' ? this.#ownerOf(key) : undefined) ?? this.checkKey(key);
     }
     return neighbourhood(clientAddress(request.remoteAddress, request.headers));
@@ -86,7 +88,7 @@ export class AccessGuard {
   #needsKey({ access, method, remoteAddress, headers }: AccessRequest): boolean {
     if (access === 'open' || method === 'OPTIONS') return false; // a preflight never carries a key
     if (access === 'token') return false;
-    if (access === 'key' || access === 'call') return true;
+    if (access === 'key' || access === 'call' || access === 'account') return true;
     // Behind a proxy on this machine every request has a loopback address. A page that reached this server
     // under a foreign name is not this machine either.
     const forwarded = Object.keys(headers).some((name) => FORWARDED.test(name));
@@ -152,6 +154,19 @@ export function keyIn(headers: AccessRequest['headers']): string | undefined {
   const bearer = /^bearer +(\S+) *$/i.exec(String(headers['authorization'] ?? ''))?.[1];
   const other = headers['xi-api-key'];
   return bearer ?? (typeof other === 'string' && other !== '' ? other : undefined);
+}
+
+const ACCOUNT = /^(?:AC|SK)\w{0,64}$/;
+
+/**
+ * The password of Basic authentication (RFC 7617), if its user has the form of a Twilio account or API key.
+ * This server asks no browser for it: a browser would send it with requests of foreign pages, too.
+ */
+function passwordIn(headers: AccessRequest['headers']): string | undefined {
+  const [, encoded] = /^basic +([\w+/]+={0,2}) *$/i.exec(String(headers['authorization'] ?? '')) ?? [];
+  if (encoded === undefined) return undefined;
+  const [, user = '', password] = /^([^:]*):(.+)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return ACCOUNT.test(user) ? password : undefined;
 }
 
 /** HTTP/2 has the pseudo-header `:authority`, which is not a valid name of an HTTP/1 header. */

@@ -6,7 +6,7 @@ import { type Access, type AccessGuard, type AccessRequest, keyIn } from './acce
 
 const MINUTE_MS = 60_000;
 const MOST_CLIENTS = 10_000;
-const COUNTED: ReadonlySet<Access> = new Set(['key', 'call', 'token']);
+const COUNTED: ReadonlySet<Access> = new Set(['key', 'call', 'account', 'token']);
 
 interface Standing {
   /** Requests a minute. */

@@ -8,14 +8,19 @@ const MOST_WAITING = 100;
 export class CallbackQueue {
   readonly #waiting: SendCallback[] = [];
   readonly #closing = new AbortController();
-  #isSending = false;
+  #sending: Promise<void> | undefined;
 
   /** False: the queue is full or closed, and the callback is not sent. */
   add(send: SendCallback): boolean {
     if (this.#closing.signal.aborted || this.#waiting.length >= MOST_WAITING) return false;
     this.#waiting.push(send);
-    if (!this.#isSending) void this.#sendAll();
+    this.#sending ??= this.#sendAll();
     return true;
+  }
+
+  /** Resolves when nothing is left to send. */
+  async drained(): Promise<void> {
+    await this.#sending;
   }
 
   /** Drops what waits and ends what is being sent. Idempotent. */
@@ -25,10 +30,9 @@ export class CallbackQueue {
   }
 
   async #sendAll(): Promise<void> {
-    this.#isSending = true;
     for (let send = this.#waiting.shift(); send !== undefined; send = this.#waiting.shift()) {
       await send(this.#closing.signal);
     }
-    this.#isSending = false;
+    this.#sending = undefined;
   }
 }

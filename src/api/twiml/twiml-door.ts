@@ -13,14 +13,27 @@ import type { DocumentSounds } from './document-sounds.js';
 import { shownUrl } from './document-url.js';
 import type { TwimlAccount } from './sids.js';
 import { INVALID_URL } from './twiml-errors.js';
+import { parseTwiml } from './twiml-parser.js';
 import type { FormFields } from './twiml-signature.js';
 
-export interface TwimlSource {
-  readonly url: string;
-  readonly method: 'GET' | 'POST';
+interface DocumentSource {
   /** Asked in place of a document that cannot be had; absent: none is. */
   readonly fallback?: Target | undefined;
 }
+
+interface DocumentAtUrl extends DocumentSource {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  /** Further parameters of the first request; absent: there are none. */
+  readonly parameters?: FormFields | undefined;
+}
+
+/** The text of a document without a URL. */
+interface DocumentText extends DocumentSource {
+  readonly text: string;
+}
+
+export type TwimlSource = DocumentAtUrl | DocumentText;
 
 export interface TwimlDoorParts {
   readonly fetcher: Pick<DocumentFetcher, 'fetch'>;
@@ -53,8 +66,10 @@ class TwimlDoor implements Door {
   }
 
   begin(signal: AbortSignal): Promise<Program> {
-    const { url, method } = this.#source;
-    return this.#programAt({ at: url, method }, [], signal);
+    const source = this.#source;
+    if ('text' in source) return this.#orFallback(async () => parseTwiml(source.text, undefined), signal);
+    const { url, method, parameters = [] } = source;
+    return this.#programAt({ at: url, method }, parameters, signal);
   }
 
   follow(target: Target, result: VerbResult, signal: AbortSignal): Promise<Program> {
@@ -90,11 +105,15 @@ class TwimlDoor implements Door {
     this.#answeredSound = undefined;
   }
 
-  async #programAt(target: Target, results: FormFields, signal: AbortSignal): Promise<Program> {
+  #programAt(target: Target, results: FormFields, signal: AbortSignal): Promise<Program> {
+    return this.#orFallback((given) => this.#load(target, results, given), signal);
+  }
+
+  async #orFallback(load: (signal: AbortSignal) => Promise<Program>, signal: AbortSignal): Promise<Program> {
     const given = AbortSignal.any([signal, this.#closing.signal]);
     const { fallback } = this.#source;
     try {
-      return await this.#load(target, results, given);
+      return await load(given);
     } catch (error) {
       if (!(error instanceof ProgramError) || fallback === undefined) throw error;
       this.#call.warn(error.warning);

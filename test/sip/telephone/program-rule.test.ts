@@ -16,6 +16,7 @@ const CONTEXT: RoutingContext = {
   ...ROUTING,
   programProblem: (source) => {
     if (source.kind === 'program') return source.name === 'main' ? undefined : 'there is no such program';
+    if (source.kind === 'document') return 'a rule has no text of a document';
     return source.url.startsWith(URL) ? undefined : 'this host is not allowed';
   },
 };
