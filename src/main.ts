@@ -233,6 +233,8 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
   const { modelId: id, strictModels: strict, maxNewTokens, requestTimeoutMs } = config.engines;
   const { elevenLabsVoices, maxUploadBytes } = config.voices;
   const limits = { ...texts, maxNewTokens, maxUploadBytes };
+  const { relays, joining, socketCalls, restCalls } = parts;
+  const conversing = { relays, joining, socketCalls, restCalls };
   const { agents, namedRelays, webrtc } = config;
   const shared = { agents, namedRelays, webrtc, elevenLabsVoices, requestTimeoutMs, metrics, log };
   return new HttpServer({
@@ -250,9 +252,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     endCalls: () => Promise.allSettled([telephone?.close(), calls.close(), parts.switchboard.close()]),
     ...parts.transcribing.serve(parts.hearing),
     captions: new CallCaptions({ ...parts, calls: parts.switchboard, time: systemTime, unixMs: Date.now }),
-    relays: parts.relays,
-    joining: parts.joining,
-    socketCalls: parts.socketCalls,
+    ...conversing,
     follow: { events: parts.events, incoming: parts.incoming },
     recordings: parts.recordings && { folder: parts.recordings.folder, recorder: parts.switchboard },
     foreignSocket: telephone?.sockets,

@@ -91,6 +91,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/api/streams': [...API, 'src/api/http', 'src/api/relay'],
   'src/api/audiosocket': API,
   'src/api/twiml': [...API, 'src/api/http'],
+  'src/api/twilio': [...API, 'src/api/http', 'src/api/twiml'],
   'src/api/calls': [...API, 'src/api/http', 'src/api/speech'],
   'src/api/whip': [...API, 'src/api/http', 'src/api/calls'],
   // The roof joins the protocols.

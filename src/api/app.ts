@@ -21,6 +21,8 @@ import { addRequestHooks, safetyOf } from './request-hooks.js';
 import type { SpeakingParts } from './speech/speech-answer.js';
 import { ModelNames } from './speech/speech-request.js';
 import { addStatusRoutes, type StatusOptions } from './status/status-routes.js';
+import type { RestCalls } from './twilio/rest-calls.js';
+import { addTwilioRoutes } from './twilio/twilio-routes.js';
 import { addWhipRoutes } from './whip/whip-routes.js';
 
 export interface AppOptions extends CallOptions, OpenAiOptions, StatusOptions {
@@ -43,6 +45,8 @@ export interface AppOptions extends CallOptions, OpenAiOptions, StatusOptions {
   readonly whipRequestsPerMinute?: number;
   /** Applications that attach to calls; without them, there are no calls to attach to. */
   readonly relays?: RelayAttachments | undefined;
+  /** The calls of Twilio's REST API; without them, it does not exist. */
+  readonly restCalls?: RestCalls | undefined;
   readonly time?: Time;
   readonly metrics: HttpMetrics;
   readonly log: Log;
@@ -118,4 +122,6 @@ function addRoutes(app: FastifyInstance, options: AppOptions, parts: AppParts, r
     notFound: (request, reply) => routes.answerNotFound(request, reply),
   });
   addRelayRoutes(app, options.relays);
+  const { restCalls: calls, log } = options;
+  if (calls !== undefined) void app.register(async (scope) => addTwilioRoutes(scope, { calls }, log));
 }

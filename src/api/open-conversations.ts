@@ -6,7 +6,7 @@ import { Agents, type AgentsParts } from '../agents/agents.js';
 import type { ChannelDialect } from '../call/call-handler.js';
 import { IncomingCalls } from '../call/incoming-calls.js';
 import { ServerEvents } from '../call/server-events.js';
-import { ListedCalls } from '../call/listed-calls.js';
+import { ApplicationCalls, ListedCalls } from '../call/listed-calls.js';
 import { Crossing } from '../call/crossed-ports.js';
 import { type JoinSoundParts, joinSounds } from '../call/join-sounds.js';
 import { nativeJoiner } from '../call/joined-media.js';
@@ -33,6 +33,7 @@ import type { RelayParts } from './relay/relay-session.js';
 import type { ConnectionCounters } from './relay/relay-talk.js';
 import type { RelaySocketParts } from './relay/relay-socket.js';
 import { mediaStreamOpener } from './streams/stream-connection.js';
+import type { RestCalls } from './twilio/rest-calls.js';
 
 interface ConversationsParts {
   readonly config: {
@@ -77,6 +78,8 @@ export interface Conversations {
   readonly joining: Joining;
   /** Conduct calls. */
   readonly programs: Programs;
+  /** The calls of the REST API of Twilio. */
+  readonly restCalls: RestCalls;
   /** Protocols of data channels. */
   readonly dialects: readonly ChannelDialect[];
   /** For the WebSockets that are calls themselves: Realtime, and ConversationRelay. */
@@ -120,8 +123,10 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const limitsDestinations = config.sip.destinations.length > 0;
   const { bridges } = joining;
   const calls = programCalls({ ...parts, ...sources, ...joins, openCalls, bridges, limitsDestinations });
-  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes, calls };
-  const programs = await openPrograms({ ...parts, ...shared, ...ofPrograms });
-  const open = { soundCalls, listed, openCalls, joining, programs };
+  // Requests ask for them once the server listens, and then it has its telephone.
+  const listedCalls = () => new ApplicationCalls({ telephone: parts.telephone(), listed, openCalls });
+  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes, calls, listedCalls };
+  const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms });
+  const open = { soundCalls, listed, openCalls, joining, programs, restCalls };
   return { handler, relays, events, incoming, ...open, dialects, socketCalls };
 }

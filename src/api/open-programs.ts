@@ -6,14 +6,22 @@ import { EXAMPLE_PROGRAMS } from '../ivr/example-program.js';
 import { fileDoor } from '../ivr/file-door.js';
 import { ProgramFile } from '../ivr/program-file.js';
 import { Programs, type ProgramsParts } from '../ivr/programs.js';
+import type { PhoneCalls } from '../call/phone-calls.js';
 import type { PlayedSounds } from '../voices/references.js';
 import type { SoundLibrary } from '../voices/sound-library.js';
+import type { FollowedCallParts } from './twilio/followed-call.js';
+import { RestCalls } from './twilio/rest-calls.js';
 import { DocumentFetcher } from './twiml/document-fetch.js';
 import { DocumentSounds } from './twiml/document-sounds.js';
 import { twimlAccounts } from './twiml/sids.js';
 import { openTwimlDoor } from './twiml/twiml-door.js';
 
 export interface OpenProgramsParts extends Omit<ProgramsParts, 'doorOf'> {
+  /** All calls, for the REST API. */
+  readonly listedCalls: () => PhoneCalls;
+  readonly openCalls: ProgramsParts['openCalls'] & FollowedCallParts['openCalls'];
+  /** Milliseconds since 1970. */
+  readonly unixMs: () => number;
   readonly config: IvrConfig;
   readonly library: Pick<SoundLibrary, 'sound'>;
   /** Decodes the sounds of documents. */
@@ -26,7 +34,9 @@ export interface OpenProgramsParts extends Omit<ProgramsParts, 'doorOf'> {
 }
 
 /** Rejects with CONFIG_INVALID for a file with mistakes. */
-export async function openPrograms(parts: OpenProgramsParts): Promise<Programs> {
+export async function openPrograms(
+  parts: OpenProgramsParts,
+): Promise<{ readonly programs: Programs; readonly restCalls: RestCalls }> {
   const { config, library, closing, log, time, mostSoundBytes } = parts;
   const file = config.file === undefined ? undefined : new ProgramFile(config.file, log);
   if (file !== undefined) closing.add(() => file.close());
@@ -38,14 +48,18 @@ export async function openPrograms(parts: OpenProgramsParts): Promise<Programs> 
   const fetcher = new DocumentFetcher({ config, mostSoundBytes, time });
   closing.add(() => fetcher.close());
   const sounds = new DocumentSounds(parts.sounds);
-  const ofDocuments = { fetcher, sounds, accountOf: twimlAccounts({ ...config, keyOf: parts.keyOf }) };
+  const accountOf = twimlAccounts({ ...config, keyOf: parts.keyOf });
+  const ofDocuments = { fetcher, sounds, accountOf };
   const doorOf = (source: ProgramSource): OpenDoor | string => {
     if (source.kind === 'program') return fileDoor(source.name, ofFile);
     const url = source.kind === 'document' ? undefined : source.url;
     const problem = [url, source.fallback?.at].map((at) => at && problemOfUrl(at, config)).find(Boolean);
     return problem ?? openTwimlDoor(source, ofDocuments);
   };
-  return new Programs({ ...parts, doorOf });
+  const programs = new Programs({ ...parts, doorOf });
+  const restCalls = new RestCalls({ ...parts, calls: parts.listedCalls, programs, fetcher, accountOf });
+  closing.add(() => restCalls.close());
+  return { programs, restCalls };
 }
 
 /** Documents of other hosts are refused before there is a call. */
