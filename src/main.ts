@@ -129,7 +129,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
   const sources = { switchboard, callerTexts, telephone: () => telephone, time: systemTime };
   const keyOf = (name: string) => http.keyOf(name); // during calls, of which there are none before
-  const conversations = await openConversations({ ...shared, ...sources, keyOf, closing });
+  const conversations = await openConversations({ ...shared, ...sources, keyOf, ownUrl: () => url, closing });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };
   const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
   closing.add(() => browsers.close());

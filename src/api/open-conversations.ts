@@ -63,6 +63,9 @@ interface ConversationsParts {
   /** Name of the API key that a call belongs to; undefined: to every key. */
   readonly ownerOf: (call: string) => string | undefined;
   readonly keyOf: OpenProgramsParts['keyOf'];
+  readonly ownUrl: OpenProgramsParts['ownUrl'];
+  readonly transcribing: OpenProgramsParts['transcribing'];
+  readonly hearing: OpenProgramsParts['hearing'];
   readonly closing: OpenProgramsParts['closing'];
 }
 

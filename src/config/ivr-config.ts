@@ -18,6 +18,8 @@ export interface IvrConfig {
   readonly twimlUrl: string | undefined;
   /** Signs the requests of calls without an API key; undefined: they are not signed. */
   readonly authToken: string | undefined;
+  /** Address of this server for applications, without `/` at its end; undefined: that of its listener. */
+  readonly publicUrl: string | undefined;
 }
 
 /** Where the program of a call comes from. */
@@ -50,7 +52,16 @@ export function readIvrConfig(read: ConfigReader<Variable>): IvrConfig {
   if (authToken !== undefined && authToken.length < LEAST_TOKEN)
     read.problem('TWIML_AUTH_TOKEN', `must have at least ${LEAST_TOKEN} characters`);
   const hosts = readAllowedHosts(read, 'IVR_ALLOWED_HOSTS');
-  return { file: read.raw('IVR_FILE'), hosts, twimlUrl, authToken };
+  const publicUrl = read.raw('PUBLIC_URL');
+  if (publicUrl !== undefined && (!isDocumentUrl(publicUrl) || /[?#]/.test(publicUrl)))
+    read.problem('PUBLIC_URL', `must be ${DOCUMENT_URL_RULE}, and without ? and #`);
+  return {
+    file: read.raw('IVR_FILE'),
+    hosts,
+    twimlUrl,
+    authToken,
+    publicUrl: publicUrl?.replace(/\/+$/, ''),
+  };
 }
 
 /** Completes "must be". */

@@ -489,6 +489,11 @@ export const SECTIONS = {
       default: 'none',
       values: '16 characters or more',
     },
+    PUBLIC_URL: {
+      meaning:
+        'http(s) address by which applications reach this server: the addresses of recordings begin with it',
+      default: 'that of HOST and PORT',
+    },
     IVR_ALLOWED_HOSTS: {
       meaning:
         'comma-separated hosts from which TwiML documents and their sounds are fetched, and which receive their callbacks; host, host:port or *.domain',

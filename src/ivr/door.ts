@@ -25,6 +25,8 @@ export interface Program {
 export interface ProgramCall {
   readonly about: CallAbout;
   readonly isAnswered: boolean;
+  /** False, if absent. */
+  readonly isOver?: boolean;
   /** Tells the observers of the call of a mistake. */
   warn(warning: Warning): void;
 }
@@ -43,7 +45,7 @@ export interface Door {
    * no first program.
    */
   ofLeg(call: ProgramCall): Door;
-  /** The call is over. Idempotent. */
+  /** The call is over. What was told before is still sent. Idempotent. */
   close(): void;
 }
 

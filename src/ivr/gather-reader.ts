@@ -20,7 +20,6 @@ const USUAL = { firstMs: 5000, mostSpeechMs: 60_000, finish: '#' };
 const KEYS = /^[0-9*#A-D]+$/i;
 /** Keys that are no letters of words. */
 const ONLY_KEYS = /^[0-9*#]+$/;
-const FINISH = /^[0-9*#A-D]{0,16}$/i;
 
 export function readGather(
   read: VerbReader,
@@ -30,7 +29,7 @@ export function readGather(
 ): Gather | undefined {
   const before = read.problems.length;
   const inputs = readInputs(read, fields, at);
-  const finishKeys = readFinish(read, fields, at);
+  const finishKeys = read.finish(fields, at, USUAL.finish);
   const choices = readChoices(read, fields, at);
   const stated = read.integer(fields, 'keys', at, 1, MOST_KEYS);
   const mostKeys = stated ?? longestKeys(choices);
@@ -66,12 +65,6 @@ function readInputs(read: VerbReader, fields: Fields, at: string): Gather['input
   if (inputs.length === 0 || inputs.length !== items.length)
     read.problem(`${at}.input`, 'must be a list of "keys", "speech" or both');
   return inputs;
-}
-
-function readFinish(read: VerbReader, { finish = USUAL.finish }: Fields, at: string): string {
-  if (typeof finish === 'string' && FINISH.test(finish)) return finish.toUpperCase();
-  read.problem(`${at}.finish`, 'must be a text of keys, 0-9, *, # and A-D, or "" for none');
-  return '';
 }
 
 function readChoices(

@@ -6,7 +6,7 @@
 //                                     └─ no verb is left ───▶ done
 import { attempt, isAborted } from '../errors.js';
 import type { Time } from '../time.js';
-import { type Door, type Program, ProgramError, type Warning } from './door.js';
+import { type Door, type Program, ProgramError, type Warning, warningOf } from './door.js';
 import type { ChainEnd, Outcome } from './scene.js';
 import type { Verb } from './verbs.js';
 
@@ -81,7 +81,10 @@ export class ProgramChain {
       for (;;) {
         const outcome = await this.#performNext(load);
         const replacement = this.#replacement;
-        if (this.#isStopped) return 'stopped';
+        if (this.#isStopped) {
+          if (replacement === undefined) await this.#tellLast(outcome);
+          return 'stopped';
+        }
         this.#replacement = undefined;
         if (replacement !== undefined) {
           this.#parts.count.reset(); // no loop: somebody outside of the program has asked for it
@@ -106,6 +109,16 @@ export class ProgramChain {
   stop(): void {
     this.#isStopped = true;
     this.#verb.abort();
+  }
+
+  /** The verb that the end of the call has stopped. The program at its target is not performed. */
+  async #tellLast(outcome: Outcome): Promise<void> {
+    if (typeof outcome === 'string' || outcome.isToldAtEnd !== true) return;
+    try {
+      await this.#parts.door.follow(outcome.follow, outcome.result, new AbortController().signal);
+    } catch (error) {
+      this.#parts.warn(warningOf(error));
+    }
   }
 
   async #performNext(load: LoadProgram): Promise<Outcome> {

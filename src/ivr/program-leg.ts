@@ -18,13 +18,24 @@ import { gather } from './gather.js';
 import { PressedKeys } from './pressed-keys.js';
 import { type ChainScene, ProgramChain, ProgramCount } from './program-chain.js';
 import { prompt } from './prompts.js';
-import type { NestedEnd, NestedProgram, Outcome, ProgramCalls, ProgramRecogniser, Scene } from './scene.js';
+import { record } from './record.js';
+import type {
+  NestedEnd,
+  NestedProgram,
+  Outcome,
+  ProgramCalls,
+  ProgramRecogniser,
+  Scene,
+  TranscribeRecording,
+} from './scene.js';
 import type { Press, Verb, VerbResult } from './verbs.js';
 
 export interface ProgramParts {
   /** Absent: this server has no telephone. */
   readonly calls?: ProgramCalls | undefined;
   readonly callerTexts: ProgramRecogniser;
+  /** Absent: this server has no recogniser. */
+  readonly transcribe?: TranscribeRecording;
   readonly time: Time;
   readonly log: Log;
 }
@@ -42,6 +53,7 @@ export class ProgramLeg {
   readonly #typed = new Set<(text: string) => void>();
   readonly #over = new AbortController();
   readonly #answered: Promise<HandledCall>;
+  readonly #lasting = new Set<Promise<unknown>>();
   readonly #count: ProgramCount;
   /** Programs within verbs have a count of their own: a queue asks for its program again and again. */
   readonly #nestedCount: ProgramCount;
@@ -56,10 +68,14 @@ export class ProgramLeg {
     this.#count = new ProgramCount(parts.time);
     this.#nestedCount = new ProgramCount(parts.time);
     const isAnswered = () => this.isAnswered;
+    const isOver = () => this.#over.signal.aborted;
     this.door = open({
       about: caller.about,
       get isAnswered() {
         return isAnswered();
+      },
+      get isOver() {
+        return isOver();
       },
       warn: (warning) => this.warn(warning),
     });
@@ -112,10 +128,16 @@ export class ProgramLeg {
     else if (this.#kept.length < MOST_KEPT) this.#kept.push(event);
   }
 
-  /** No program is performed any more. Idempotent. */
-  close(): void {
+  /** The call is over. The last verb may still tell its result. Idempotent. */
+  end(): void {
     this.#over.abort();
-    this.door.close();
+  }
+
+  /** No program is performed any more. The door closes after the work that outlasts the call. Idempotent. */
+  close(): void {
+    this.end();
+    if (this.#lasting.size === 0) this.door.close();
+    else void Promise.allSettled(this.#lasting).then(() => this.door.close());
   }
 
   #chain(count: ProgramCount, allowed: readonly Verb['verb'][] | undefined): ProgramChain {
@@ -139,6 +161,8 @@ export class ProgramLeg {
         return this.#press(verb, scene);
       case 'gather':
         return gather(verb, scene);
+      case 'record':
+        return record(verb, scene);
       case 'redirect':
         return { follow: verb.to, result: REDIRECTED };
       case 'dial':
@@ -167,7 +191,7 @@ export class ProgramLeg {
   }
 
   #scene({ signal, afterwards }: ChainScene): Scene {
-    const { callerTexts, time, calls } = this.#parts;
+    const { callerTexts, transcribe, time, calls } = this.#parts;
     return {
       about: this.#caller.about,
       isAnswered: this.isAnswered,
@@ -176,6 +200,7 @@ export class ProgramLeg {
       keys: this.#keys,
       signal,
       callerTexts,
+      transcribe,
       time,
       answered: () => this.answer(),
       typed: (listener) => {
@@ -184,6 +209,7 @@ export class ProgramLeg {
       },
       warn: (warning) => this.warn(warning),
       afterwards,
+      lasting: (work) => void this.#lasting.add(work),
       within: (nested) => this.within(nested, signal),
       onLeg: (handled, nested) => this.onLeg(handled, nested, signal),
     };

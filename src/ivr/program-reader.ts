@@ -15,7 +15,19 @@ import { type Fields, isFields } from '../config/fields.js';
 import { DIAL_FIELDS, readDial } from './dial-reader.js';
 import { readGather } from './gather-reader.js';
 import { isLine, quoted, VerbReader } from './verb-reader.js';
-import type { HangUp, Leave, Pause, Play, Press, Prompt, Redirect, Reject, Say, Verb } from './verbs.js';
+import type {
+  HangUp,
+  Leave,
+  Pause,
+  Play,
+  Press,
+  Prompt,
+  RecordVoice,
+  Redirect,
+  Reject,
+  Say,
+  Verb,
+} from './verbs.js';
 
 /** The programs of a file by their names. */
 export type ProgramTable = ReadonlyMap<string, readonly Verb[]>;
@@ -57,6 +69,7 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
     fields: [...GATHER, 'language', 'hints', 'interruptible', 'sensitive', 'choices', 'otherwise'],
     read: (read, fields, at) => readGather(read, fields, at, readPrompts(read, fields, at)),
   },
+  record: { fields: ['beep', 'timeout', 'finish', 'maxLength', 'trim', 'next'], read: readRecord },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
   hangup: { fields: [], read: (): HangUp => ({ verb: 'hangup' }) },
   dial: { main: 'to', fields: DIAL_FIELDS, read: readDial },
@@ -163,6 +176,18 @@ function readPause(read: VerbReader, fields: Fields, at: string): Pause | undefi
   if (fields['seconds'] === undefined) return read.problem(`${at}.seconds`, 'is missing');
   const ms = read.ms(fields, 'seconds', at, PAUSE_SECONDS);
   return ms === undefined ? undefined : { verb: 'pause', ms };
+}
+
+function readRecord(read: VerbReader, fields: Fields, at: string): RecordVoice {
+  return {
+    verb: 'record',
+    beeps: read.flag(fields, 'beep', at) ?? true,
+    timeoutMs: read.ms(fields, 'timeout', at, [0, 300]) ?? 5000,
+    finishKeys: read.finish(fields, at, '0123456789*#'),
+    mostMs: read.ms(fields, 'maxLength', at, [1, 14_400]) ?? 3_600_000,
+    trims: read.flag(fields, 'trim', at) ?? true,
+    action: read.target(fields, 'next', at),
+  };
 }
 
 function readRedirect(read: VerbReader, fields: Fields, at: string): Redirect | undefined {

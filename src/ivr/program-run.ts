@@ -67,6 +67,7 @@ export class ProgramRun implements Talk {
       if (!this.#isOver) await this.#failed(error);
     } finally {
       this.#end();
+      this.#leg.close();
     }
   }
 
@@ -101,6 +102,6 @@ export class ProgramRun implements Talk {
     this.#isOver = true;
     this.#chain.stop();
     this.#cancelLimit();
-    this.#leg.close();
+    this.#leg.end();
   }
 }

@@ -7,7 +7,7 @@
 //   │  ├─ 1: go to billing
 //   │  └─ any other input: the next verb
 //   └─ go to main
-import type { Dial, Gather, Target, Verb } from './verbs.js';
+import type { Dial, Gather, RecordVoice, Target, Verb } from './verbs.js';
 
 const MOST_TEXT = 60; // characters of a text
 
@@ -46,6 +46,8 @@ function nodeOf(verb: Verb): Node {
       return leaf(`pause for ${seconds(verb.ms)}`);
     case 'gather':
       return gatherNode(verb);
+    case 'record':
+      return recordNode(verb);
     case 'redirect':
       return leaf(goTo(verb.to));
     case 'dial':
@@ -79,6 +81,19 @@ function dialNode({ targets, isSequential, ringMs, action }: Dial): Node {
   );
   const after = leaf(`afterwards: ${action === undefined ? 'the next verb' : goTo(action)}`);
   return { text: `dial for ${seconds(ringMs)}${order}`, below: [...below, after] };
+}
+
+function recordNode({ mostMs, timeoutMs, finishKeys, action }: RecordVoice): Node {
+  const ends = [
+    ...(finishKeys === '' ? [] : [`one of ${finishKeys.split('').join(' ')}`]),
+    ...(timeoutMs === 0 ? [] : [`${seconds(timeoutMs)} without speech`]),
+  ];
+  const until = ends.length === 0 ? '' : `, until ${ends.join(' or ')}`;
+  const below = [
+    leaf(`recorded: ${action === undefined ? 'the next verb' : goTo(action)}`),
+    ...(timeoutMs === 0 ? [] : [leaf('nothing said: the next verb')]),
+  ];
+  return { text: `record the caller for at most ${seconds(mostMs)}${until}`, below };
 }
 
 function linesOf(nodes: readonly Node[], indent: string): readonly string[] {

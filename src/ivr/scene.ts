@@ -19,6 +19,7 @@ export interface Scene {
   readonly isAnswered: boolean;
   /** Undefined: this server has no telephone. */
   readonly calls: ProgramCalls | undefined;
+  readonly transcribe: TranscribeRecording;
   readonly time: Time;
   /** Answers the call, unless it is answered. Rejects with ABORTED if the call ends before. */
   answered(): Promise<HandledCall>;
@@ -27,6 +28,8 @@ export interface Scene {
   warn(warning: Warning): void;
   /** `action` runs when the next verb begins, or the program ends. */
   afterwards(action: () => void): void;
+  /** The door stays open for this work, which ends by itself, if the call ends before. */
+  lasting(work: Promise<unknown>): void;
   /** Performs a program within this verb, over the same leg and with the same keys. Never rejects. */
   within(nested: NestedProgram): Promise<NestedEnd>;
   /**
@@ -35,6 +38,12 @@ export interface Scene {
    */
   onLeg(handled: HandledCall, nested: NestedProgram): Promise<NestedEnd>;
 }
+
+/**
+ * The text of a recording, by its name. Rejects if it cannot be had, and after some minutes; undefined: this
+ * server has no recogniser.
+ */
+export type TranscribeRecording = ((name: string) => Promise<string>) | undefined;
 
 export type ProgramRecogniser = Pick<CallerTexts, 'isCallerRecognised' | 'follow' | 'conceal'>;
 
@@ -86,4 +95,11 @@ export type NestedEnd = ChainEnd | 'failed';
  * The program goes on with the next verb, or with the program at a target, or the call ends. `leave`: the
  * program within a verb ends, and the verb with it.
  */
-export type Outcome = 'next' | 'end' | 'leave' | { readonly follow: Target; readonly result: VerbResult };
+export type Outcome = 'next' | 'end' | 'leave' | Follow;
+
+export interface Follow {
+  readonly follow: Target;
+  readonly result: VerbResult;
+  /** The target gets the result even if the call has ended. False, if absent. */
+  readonly isToldAtEnd?: boolean;
+}

@@ -4,6 +4,7 @@ import { isStatedLanguage, tagOfStated } from '../speaking/language-plan.js';
 import type { Target } from './verbs.js';
 
 const MOST_SHOWN = 100; // characters
+const FINISH = /^[0-9*#A-D]{0,16}$/i;
 
 export class VerbReader extends FieldReader {
   readonly #programs: ReadonlySet<string>;
@@ -27,6 +28,14 @@ export class VerbReader extends FieldReader {
   ms(fields: Fields, name: string, at: string, [least, most]: readonly [number, number]): number | undefined {
     const seconds = this.number(fields, name, at, least, most);
     return seconds === undefined ? undefined : Math.round(seconds * 1000);
+  }
+
+  /** The keys that end an input; `usual` if they are not stated. */
+  finish(fields: Fields, at: string, usual: string): string {
+    const { finish = usual } = fields;
+    if (typeof finish === 'string' && FINISH.test(finish)) return finish.toUpperCase();
+    this.problem(`${at}.finish`, 'must be a text of keys, 0-9, *, # and A-D, or "" for none');
+    return '';
   }
 
   /** A BCP 47 tag. */

@@ -79,6 +79,30 @@ export interface Gather {
   readonly choices?: ReadonlyMap<string, Target> | undefined;
 }
 
+/** Records the caller alone. */
+export interface RecordVoice {
+  readonly verb: 'record';
+  readonly beeps: boolean;
+  /** Time without speech that ends it; 0: none does. */
+  readonly timeoutMs: number;
+  /** Keys that end it. */
+  readonly finishKeys: string;
+  readonly mostMs: number;
+  /** The file begins with the first word and ends with the last one. */
+  readonly trims: boolean;
+  /** Gets the result, even if the call ends; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+  readonly callback?: RecordingCallback | undefined;
+  /** Gets what the caller has said, as text. */
+  readonly transcript?: Target | undefined;
+}
+
+/** Is told what becomes of a recording. */
+export interface RecordingCallback {
+  readonly target: Target;
+  readonly events: readonly RecordingNotice['status'][];
+}
+
 /** Goes on with another program. */
 export interface Redirect {
   readonly verb: 'redirect';
@@ -143,11 +167,21 @@ export interface Leave {
   readonly verb: 'leave';
 }
 
-export type Verb = Say | Play | Press | Pause | Gather | Redirect | HangUp | Reject | Leave | Dial;
+export type Verb =
+  Say | Play | Press | Pause | Gather | RecordVoice | Redirect | HangUp | Reject | Leave | Dial;
 
 /** The result of a verb, for the author of the program. */
 export type VerbResult =
   | { readonly of: 'redirect' }
+  | {
+      readonly of: 'record';
+      /** Its name. */
+      readonly recording: string;
+      readonly durationMs: number;
+      readonly by: 'key' | 'silence' | 'length' | 'hangup';
+      /** The key that ended it; undefined: none did. */
+      readonly key: string | undefined;
+    }
   | {
       readonly of: 'gather';
       readonly by: 'keys';
@@ -181,8 +215,31 @@ export interface DialResult {
   readonly sipStatus?: number | undefined;
 }
 
-/** Something that a target is told of while a verb runs. Nobody answers it. */
-export type Notice = PartialWords | DialledCallState | DialledAnswer;
+/** Something that a target is told of. Nobody answers it. */
+export type Notice = PartialWords | DialledCallState | DialledAnswer | RecordingNotice | TranscriptionNotice;
+
+/** A recording has begun, is whole, or there is none. */
+export interface RecordingNotice {
+  readonly of: 'recording';
+  readonly status: 'in-progress' | 'completed' | 'absent';
+  /** Its name; undefined: there never was one. */
+  readonly recording: string | undefined;
+  readonly durationMs: number;
+  /** Milliseconds since 1970; undefined: it never began. */
+  readonly startedMs: number | undefined;
+  readonly channels: 1 | 2;
+  /** The verb that has made it. */
+  readonly source: 'record' | 'start' | 'dial' | 'conference';
+  readonly track: 'inbound' | 'outbound' | 'both';
+}
+
+/** The text of a recording. */
+export interface TranscriptionNotice {
+  readonly of: 'transcription';
+  readonly recording: string;
+  readonly text: string;
+  readonly status: 'completed' | 'failed';
+}
 
 /** The words of a gather so far. */
 export interface PartialWords {

@@ -1,6 +1,7 @@
 // A call that an agent conducts: the call, its queue and the encoder are real; the engine, the recogniser,
 // the worker that hears, the far end and time are the test's.
 import assert from 'node:assert/strict';
+import type { CallParts } from '../../src/call/call.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { HandledCall } from '../../src/call/call-handler.js';
 import { type CallerListener, CallerTexts, type ExpectedSpeech } from '../../src/call/caller-texts.js';
@@ -9,6 +10,7 @@ import type { CallEvent } from '../../src/call/call-events.js';
 import type { Recogniser } from '../../src/engines/recogniser.js';
 import type { ParleyError } from '../../src/errors.js';
 import type { MediaPlane } from '../../src/media/media-plane.js';
+import { stated } from '../../src/stated.js';
 import { type CallUnderTest, FRAME_MS, type openCalls } from '../fakes/call-under-test.js';
 import { FakeHearing } from '../fakes/fake-hearing.js';
 import { until } from '../fakes/until.js';
@@ -18,6 +20,7 @@ interface CallSetting {
   /** It recognises the caller in place of the test's `text` and `fail`. */
   readonly recogniser?: Recogniser;
   readonly makePort?: (plane: MediaPlane) => MediaPort;
+  readonly recordings?: CallParts['recordings'];
   /** Status with which transfers are refused. */
   readonly transferStatus?: number;
 }
@@ -59,10 +62,10 @@ export async function settle(): Promise<void> {
 
 export function openHandledCall(
   calls: ReturnType<typeof openCalls>,
-  { isCallerRecognised = true, recogniser, makePort, transferStatus }: CallSetting = {},
+  { isCallerRecognised = true, recogniser, makePort, recordings, transferStatus }: CallSetting = {},
 ): HandledCallUnderTest {
   const hearing = new FakeHearing();
-  const under = calls.open(undefined, makePort === undefined ? { hearing } : { hearing, makePort });
+  const under = calls.open(undefined, { hearing, ...stated({ makePort, recordings }) });
   const { call, time, port, events } = under;
   const orders: string[] = [];
   const expected: (ExpectedSpeech | undefined)[] = [];

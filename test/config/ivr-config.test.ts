@@ -26,6 +26,7 @@ test('a server has no programs, no document and no secret unless its variables n
     hosts: [],
     twimlUrl: undefined,
     authToken: undefined,
+    publicUrl: undefined,
   });
   const env = {
     IVR_FILE: 'menus.json',
@@ -89,4 +90,15 @@ test('the host of TWIML_URL needs no entry, at its own scheme and port only', ()
   assert.equal(isReached('https://ivr.example.com/menu?step=2', env), true);
   for (const url of ['http://ivr.example.com/', 'https://ivr.example.com:8443/', 'https://www.example.com/'])
     assert.equal(isReached(url, env), false, url);
+});
+
+test('the public address has no / at its end, and no query', () => {
+  assert.equal(readConfig({ PUBLIC_URL: 'https://a.example/pbx/' }).ivr.publicUrl, 'https://a.example/pbx');
+  for (const PUBLIC_URL of [
+    'a.example',
+    'ftp://a.example',
+    'https://me:word@a.example',
+    'https://a.example/?b',
+  ])
+    assert.throws(() => readConfig({ PUBLIC_URL }), /PUBLIC_URL must be an http or https URL/);
 });

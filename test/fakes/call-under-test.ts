@@ -97,6 +97,7 @@ interface CallOptions {
   readonly firstPiece?: FirstPiece;
   /** With it the port has a socket. */
   readonly hearing?: CallParts['hearing'];
+  readonly recordings?: CallParts['recordings'];
   /** Another port than one whose packets `sent` tells. */
   readonly makePort?: (plane: MediaPlane) => MediaPort;
 }
@@ -113,6 +114,7 @@ export function openCall(
     hangUpPhrase,
     firstPiece = 'sentence',
     hearing,
+    recordings,
     makePort,
   }: CallOptions = {},
 ): CallUnderTest {
@@ -134,6 +136,7 @@ export function openCall(
     frames,
     continuity,
     hearing,
+    recordings,
     limits: { ...LIMITS, hangUpPhrase, firstPiece },
     time,
     log: { ...SILENT_LOG, info: write, warn: write },

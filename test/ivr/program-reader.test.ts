@@ -199,15 +199,15 @@ test('a field that would have no effect is a mistake', () => {
 const WRONG: readonly (readonly [unknown, string])[] = [
   [
     'say',
-    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
   ],
   [
     {},
-    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
   ],
   [
     { say: 'a', play: 'b' },
-    ' must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
   ],
   [{ say: '  ' }, '.say.text must be a text of 1 to 5000 characters'],
   [{ say: 'a'.repeat(5001) }, '.say.text must be a text of 1 to 5000 characters'],
@@ -272,7 +272,7 @@ test('all mistakes are told at once, each with its place', () => {
     'programs.main[0].say.text must be a text of 1 to 5000 characters',
     'programs.main[1].gather.prompts[0].pause.seconds must be a number from 0.1 to 600',
     'programs.main[1].gather.timeout must be a number from 0.5 to 300',
-    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, redirect, hangup, dial, leave, reject',
+    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
     'programs. must be a list of 1 to 200 verbs',
   ]);
 });
@@ -306,4 +306,20 @@ test('the example is a menu by keys and speech whose programs are all there', ()
   assert.ok(gather?.verb === 'gather');
   assert.deepEqual(gather.inputs, ['keys', 'speech']);
   assert.deepEqual([...(gather.choices?.keys() ?? [])], ['1', '2', 'billing', 'hours']);
+});
+
+test('record has its defaults, and states what is wrong with its fields', () => {
+  const usual = { verb: 'record', beeps: true, timeoutMs: 5000, finishKeys: '0123456789*#' };
+  const [verb] = verbsOf({ record: {} });
+  assert.deepEqual(verb, { ...usual, mostMs: 3_600_000, trims: true, action: undefined });
+  assert.deepEqual(
+    problemsOf({ record: { beep: 1, timeout: 301, finish: 'x', maxLength: 0, next: 'none' } }),
+    [
+      'programs.main[0].record.beep must be true or false',
+      'programs.main[0].record.timeout must be a number from 0 to 300',
+      'programs.main[0].record.finish must be a text of keys, 0-9, *, # and A-D, or "" for none',
+      'programs.main[0].record.maxLength must be a number from 1 to 14400',
+      'programs.main[0].record.next must be the name of a program of the file, and "none" is none',
+    ],
+  );
 });

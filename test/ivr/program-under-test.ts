@@ -6,8 +6,8 @@ import type { PhoneCallEnd } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
 import type { Door, OpenDoor, Program, ProgramCall } from '../../src/ivr/door.js';
 import { ProgramRun } from '../../src/ivr/program-run.js';
-import type { ProgramCalls } from '../../src/ivr/scene.js';
-import type { Gather, Notice, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
+import type { ProgramCalls, TranscribeRecording } from '../../src/ivr/scene.js';
+import type { Gather, Notice, RecordVoice, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
 import { SILENT_LOG } from '../../src/log.js';
 import type { PlayedSound } from '../../src/speaking/speech-piece.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../agents/handled-call.js';
@@ -33,6 +33,18 @@ export const gather = (more: Partial<Gather> = {}): Gather => ({
   hints: [],
   action: { at: 'result' },
   tellsEmpty: false,
+  ...more,
+});
+
+export const record = (more: Partial<RecordVoice> = {}): RecordVoice => ({
+  verb: 'record',
+  beeps: false,
+  timeoutMs: 5000,
+  finishKeys: '#',
+  mostMs: 60_000,
+  trims: true,
+  action: { at: 'result' },
+  callback: { target: { at: 'state' }, events: ['in-progress', 'completed', 'absent'] },
   ...more,
 });
 
@@ -111,12 +123,13 @@ interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   /** Absent: the server has no telephone. */
   readonly dialled?: ProgramCalls;
   readonly programs?: Readonly<Record<string, Program | (() => Promise<Program>)>>;
+  readonly transcribe?: TranscribeRecording;
 }
 
 export async function openProgram(
   calls: ReturnType<typeof openCalls>,
   verbs: readonly Verb[],
-  { isAnswered = true, programs = {}, sounds = {}, from, dialled, ...setting }: Setting = {},
+  { isAnswered = true, programs = {}, sounds = {}, from, dialled, transcribe, ...setting }: Setting = {},
 ): Promise<ProgramUnderTest> {
   const under = openHandledCall(calls, setting);
   const { handled, call, callerTexts, time } = under;
@@ -151,7 +164,13 @@ export async function openProgram(
     door.call = one;
     return door;
   };
-  const run = new ProgramRun(caller, open, { callerTexts, time, log: SILENT_LOG, calls: dialled });
+  const run = new ProgramRun(caller, open, {
+    callerTexts,
+    transcribe,
+    time,
+    log: SILENT_LOG,
+    calls: dialled,
+  });
   await settle();
   return {
     ...under,

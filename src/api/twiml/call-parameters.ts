@@ -3,6 +3,12 @@
 import type { ProgramCall, Warning } from '../../ivr/door.js';
 import type { AnsweredBy } from '../../call/answer-detector.js';
 import type { DialledCallState, DialResult, Notice, VerbResult } from '../../ivr/verbs.js';
+import {
+  recordedParameters,
+  recordingParameters,
+  type RecordingUrl,
+  transcriptionParameters,
+} from './recording-parameters.js';
 import { callSid } from './sids.js';
 import type { FormFields } from './twiml-signature.js';
 
@@ -19,7 +25,10 @@ const MOST_HEADER_CHARACTERS = 8192; // of all names and values together
 const MOST_VALUE = 1024;
 
 /** The parameters that every request about a call has. */
-export function callParameters({ about, isAnswered }: ProgramCall, accountSid: string): FormFields {
+export function callParameters(
+  { about, isAnswered, isOver = false }: ProgramCall,
+  accountSid: string,
+): FormFields {
   const { direction, displayName, headers = {}, callId, protocol, parent } = about;
   const from = about.from ?? '';
   const to = about.to ?? '';
@@ -31,7 +40,7 @@ export function callParameters({ about, isAnswered }: ProgramCall, accountSid: s
     ['To', to],
     ['Caller', from],
     ['Called', to],
-    ['CallStatus', isAnswered ? 'in-progress' : 'ringing'],
+    ['CallStatus', isOver ? 'completed' : isAnswered ? 'in-progress' : 'ringing'],
     ['ApiVersion', API_VERSION],
     ['Direction', parent === undefined ? DIRECTIONS[direction] : BY_PROGRAM],
     ...given('ParentCallSid', parent && callSid(parent)),
@@ -68,12 +77,14 @@ function headerParameters(headers: Readonly<Record<string, string>>): FormFields
 }
 
 /** The parameters of the result of a verb. */
-export function resultParameters(result: VerbResult): FormFields {
+export function resultParameters(result: VerbResult, urlOf: RecordingUrl): FormFields {
   switch (result.of) {
     case 'redirect':
       return [];
     case 'gather':
       return gatherParameters(result);
+    case 'record':
+      return recordedParameters(result, urlOf);
     case 'dial':
       return dialParameters(result);
   }
@@ -109,7 +120,7 @@ function seconds(ms: number | undefined): string | undefined {
 }
 
 /** The parameters of a notice, in place of those of the call that have the same name. */
-export function noticeParameters(notice: Notice): FormFields {
+export function noticeParameters(notice: Notice, urlOf: RecordingUrl): FormFields {
   switch (notice.of) {
     case 'partial':
       // The recogniser may still change all of the words.
@@ -117,6 +128,10 @@ export function noticeParameters(notice: Notice): FormFields {
         ['SequenceNumber', String(notice.number)],
         ['UnstableSpeechResult', notice.text],
       ];
+    case 'recording':
+      return recordingParameters(notice, urlOf);
+    case 'transcription':
+      return transcriptionParameters(notice, urlOf);
     case 'dialled':
       return stateParameters(notice);
     case 'dialled answer':

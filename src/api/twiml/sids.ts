@@ -24,6 +24,16 @@ export function recordingSid(name: string): string {
   return sid('RE', name);
 }
 
+/** @param base address of this server, without `/` at its end */
+export function recordingUrl(base: string, account: string, name: string): string {
+  return `${base}/2010-04-01/Accounts/${account}/Recordings/${recordingSid(name)}`;
+}
+
+/** The SID of the text of a recording, by the recording's name. */
+export function transcriptionSid(name: string): string {
+  return sid('TR', name);
+}
+
 function sid(prefix: string, text: string): string {
   return prefix + hash('sha256', text, 'hex').slice(0, 32);
 }

@@ -73,6 +73,11 @@ export class TwimlAttributes {
     return fallback;
   }
 
+  /** Reports something that has no effect. */
+  note(message: string): void {
+    this.#warn(this.#element, message);
+  }
+
   /** Reports a value that is not allowed. */
   refuse(name: string, allowed: string, fallback: string, code = SCHEMA_WARNING): void {
     const raw = this.raw(name)?.slice(0, MOST_SHOWN) ?? '';

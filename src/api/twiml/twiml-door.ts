@@ -4,6 +4,7 @@ import { asParleyError, isAborted, ParleyError } from '../../errors.js';
 import { type Door, type OpenDoor, type Program, type ProgramCall, ProgramError } from '../../ivr/door.js';
 import type { Notice, Target, VerbResult } from '../../ivr/verbs.js';
 import type { PlayedSound } from '../../speaking/speech-piece.js';
+import type { Time } from '../../time.js';
 import { answerProgram, isSound } from './answer-program.js';
 import { callParameters, errorParameters, noticeParameters, resultParameters } from './call-parameters.js';
 import { CallbackQueue } from './callback-queue.js';
@@ -11,7 +12,7 @@ import { CookieJar } from './cookie-jar.js';
 import type { DocumentFetcher, Fetched, FetchRequest } from './document-fetch.js';
 import type { DocumentSounds } from './document-sounds.js';
 import { shownUrl } from './document-url.js';
-import type { TwimlAccount } from './sids.js';
+import { recordingUrl, type TwimlAccount } from './sids.js';
 import { INVALID_URL } from './twiml-errors.js';
 import { parseTwiml } from './twiml-parser.js';
 import type { FormFields } from './twiml-signature.js';
@@ -40,6 +41,9 @@ export interface TwimlDoorParts {
   readonly sounds: Pick<DocumentSounds, 'decode'>;
   /** @param owner name of the API key of the call; undefined: it belongs to every key */
   readonly accountOf: (owner: string | undefined) => TwimlAccount;
+  /** The address of this server for applications, without `/` at its end. */
+  readonly baseUrl: () => string;
+  readonly time?: Pick<Time, 'after'>;
 }
 
 export function openTwimlDoor(source: TwimlSource, parts: TwimlDoorParts): OpenDoor {
@@ -52,7 +56,7 @@ class TwimlDoor implements Door {
   readonly #call: ProgramCall;
   readonly #account: TwimlAccount;
   readonly #cookies: CookieJar;
-  readonly #callbacks = new CallbackQueue();
+  readonly #callbacks: CallbackQueue;
   readonly #closing = new AbortController();
   /** An answer that was a sound in place of a document. */
   #answeredSound: Fetched | undefined;
@@ -62,6 +66,7 @@ class TwimlDoor implements Door {
     this.#parts = parts;
     this.#call = call;
     this.#cookies = cookies;
+    this.#callbacks = new CallbackQueue(parts.time);
     this.#account = parts.accountOf(call.about.owner);
   }
 
@@ -73,11 +78,11 @@ class TwimlDoor implements Door {
   }
 
   follow(target: Target, result: VerbResult, signal: AbortSignal): Promise<Program> {
-    return this.#programAt(target, resultParameters(result), signal);
+    return this.#programAt(target, resultParameters(result, this.#recordingUrl), signal);
   }
 
   tell(target: Target, notice: Notice): void {
-    const of = noticeParameters(notice);
+    const of = noticeParameters(notice, this.#recordingUrl);
     const names = new Set(of.map(([name]) => name));
     const parameters = [...this.#parameters().filter(([name]) => !names.has(name)), ...of];
     const isTaken = this.#callbacks.add((signal) => this.#callBack(target, parameters, signal));
@@ -101,7 +106,7 @@ class TwimlDoor implements Door {
 
   close(): void {
     this.#closing.abort();
-    this.#callbacks.close();
+    this.#callbacks.finish();
     this.#answeredSound = undefined;
   }
 
@@ -130,6 +135,9 @@ class TwimlDoor implements Door {
     this.#answeredSound = isSound(fetched) ? fetched : undefined;
     return answerProgram(fetched);
   }
+
+  readonly #recordingUrl = (name: string): string =>
+    recordingUrl(this.#parts.baseUrl(), this.#account.sid, name);
 
   #parameters(): FormFields {
     return callParameters(this.#call, this.#account.sid);

@@ -1,7 +1,7 @@
 // The verbs and nouns of TwiML: those that this server does, those that it does not do yet, and those that it
 // refuses. https://www.twilio.com/docs/voice/twiml
-
 import { DIAL_ATTRIBUTES } from './dial-parser.js';
+import { RECORD_ATTRIBUTES } from './record-verb.js';
 
 /** Attributes of the verbs that are done. */
 export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
@@ -30,6 +30,7 @@ export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
     'debug',
   ],
   Dial: DIAL_ATTRIBUTES,
+  Record: RECORD_ATTRIBUTES,
   Redirect: ['method'],
   Hangup: [],
   Reject: ['reason'],
@@ -48,7 +49,6 @@ export const LATER: ReadonlySet<string> = new Set([
   'Enqueue',
   'Leave',
   'Queue',
-  'Record',
   'Refer',
   'Start',
   'Stop',

@@ -5,6 +5,7 @@ import type { Gather, Play, Press, Prompt, Say, Target, Verb } from '../../ivr/v
 import { isFormal } from '../../text/markup/elements.js';
 import { type ElementParser, parseDial } from './dial-parser.js';
 import { shownUrl } from './document-url.js';
+import { readRecord } from './record-verb.js';
 import { saidText } from './say-markup.js';
 import { TwimlAttributes } from './twiml-attributes.js';
 import { elementsOf, placeIn, readTwimlDocument, textOf, type TwimlElement } from './twiml-document.js';
@@ -78,6 +79,7 @@ class TwimlParser {
     if (name === 'Play') return this.#play(element, read);
     if (name === 'Redirect') return { verb: 'redirect', to: this.#target(textOf(element), read, 'method') };
     this.#refuseText(element);
+    if (name === 'Record') return readRecord(read, (...target) => this.#target(...target));
     if (name === 'Pause') return this.#pause(read);
     if (name === 'Reject')
       return { verb: 'reject', reason: read.choice('reason', ['rejected', 'busy'], 'rejected') };

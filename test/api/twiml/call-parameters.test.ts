@@ -8,8 +8,10 @@ import {
   noticeParameters,
   resultParameters,
 } from '../../../src/api/twiml/call-parameters.js';
-import { accountSid, callSid } from '../../../src/api/twiml/sids.js';
+import { accountSid, callSid, recordingSid } from '../../../src/api/twiml/sids.js';
 import type { CallAbout } from '../../../src/call/call-programs.js';
+
+const urlOf = (name: string) => `https://parley.example/${name}`;
 
 const ABOUT: CallAbout = {
   id: 'call-1',
@@ -107,17 +109,17 @@ test('a hostile name of the caller is left out', () => {
 
 test('the result of a Gather by keys has the keys and the finish key', () => {
   const keys = { of: 'gather', by: 'keys', digits: '12', finishKey: '#' } as const;
-  assert.deepEqual(resultParameters(keys), [
+  assert.deepEqual(resultParameters(keys, urlOf), [
     ['Digits', '12'],
     ['FinishedOnKey', '#'],
   ]);
-  assert.deepEqual(resultParameters({ ...keys, finishKey: undefined })[1], ['FinishedOnKey', '']);
+  assert.deepEqual(resultParameters({ ...keys, finishKey: undefined }, urlOf)[1], ['FinishedOnKey', '']);
 });
 
 test('the result of a Gather by speech has the words, and Confidence where it is known', () => {
   const speech = { of: 'gather', by: 'speech', text: 'billing & <sales>', language: 'en' } as const;
-  assert.deepEqual(resultParameters(speech), [['SpeechResult', 'billing & <sales>']]);
-  assert.deepEqual(resultParameters({ ...speech, confidence: 0.93 }), [
+  assert.deepEqual(resultParameters(speech, urlOf), [['SpeechResult', 'billing & <sales>']]);
+  assert.deepEqual(resultParameters({ ...speech, confidence: 0.93 }, urlOf), [
     ['SpeechResult', 'billing & <sales>'],
     ['Confidence', '0.93'],
   ]);
@@ -125,15 +127,18 @@ test('the result of a Gather by speech has the words, and Confidence where it is
 
 test('the result of a Dial has its status, its call, its duration and its SIP response', () => {
   const dialled = { of: 'dial', status: 'completed', isBridged: true, call: 'call-2' } as const;
-  assert.deepEqual(resultParameters({ ...dialled, durationMs: 61_500, sipCallId: 'a@b', sipStatus: 200 }), [
-    ['DialCallStatus', 'completed'],
-    ['DialCallSid', callSid('call-2')],
-    ['DialCallDuration', '62'],
-    ['DialBridged', 'true'],
-    ['DialSipCallId', 'a@b'],
-    ['DialSipResponseCode', '200'],
-  ]);
-  assert.deepEqual(resultParameters({ of: 'dial', status: 'failed', isBridged: false }), [
+  assert.deepEqual(
+    resultParameters({ ...dialled, durationMs: 61_500, sipCallId: 'a@b', sipStatus: 200 }, urlOf),
+    [
+      ['DialCallStatus', 'completed'],
+      ['DialCallSid', callSid('call-2')],
+      ['DialCallDuration', '62'],
+      ['DialBridged', 'true'],
+      ['DialSipCallId', 'a@b'],
+      ['DialSipResponseCode', '200'],
+    ],
+  );
+  assert.deepEqual(resultParameters({ of: 'dial', status: 'failed', isBridged: false }, urlOf), [
     ['DialCallStatus', 'failed'],
     ['DialBridged', 'false'],
   ]);
@@ -145,13 +150,12 @@ test('the states of a call that was placed: answered is in-progress, and the las
     ['Timestamp', 'Mon, 30 Nov 2026 05:00:00 GMT'],
     ['CallbackSource', 'call-progress-events'],
   ];
-  assert.deepEqual(noticeParameters({ of: 'dialled', state: 'answered', number: 2, at, sipStatus: 200 }), [
-    ['CallStatus', 'in-progress'],
-    ...of,
-    ['SequenceNumber', '2'],
-  ]);
+  assert.deepEqual(
+    noticeParameters({ of: 'dialled', state: 'answered', number: 2, at, sipStatus: 200 }, urlOf),
+    [['CallStatus', 'in-progress'], ...of, ['SequenceNumber', '2']],
+  );
   const over = { state: 'completed', number: 3, at, status: 'busy', durationMs: 0, sipStatus: 486 } as const;
-  assert.deepEqual(noticeParameters({ of: 'dialled', ...over }), [
+  assert.deepEqual(noticeParameters({ of: 'dialled', ...over }, urlOf), [
     ['CallStatus', 'busy'],
     ...of,
     ['SequenceNumber', '3'],
@@ -161,19 +165,19 @@ test('the states of a call that was placed: answered is in-progress, and the las
 });
 
 test('a machine that has answered has the name that Twilio gives it', () => {
-  assert.deepEqual(noticeParameters({ of: 'dialled answer', by: 'machine_beep', ms: 4200 }), [
+  assert.deepEqual(noticeParameters({ of: 'dialled answer', by: 'machine_beep', ms: 4200 }, urlOf), [
     ['AnsweredBy', 'machine_end_beep'],
     ['MachineDetectionDuration', '4200'],
   ]);
 });
 
 test('an empty Gather has empty Digits, and a redirect has no result', () => {
-  assert.deepEqual(resultParameters({ of: 'gather', by: 'none' }), [['Digits', '']]);
-  assert.deepEqual(resultParameters({ of: 'redirect' }), []);
+  assert.deepEqual(resultParameters({ of: 'gather', by: 'none' }, urlOf), [['Digits', '']]);
+  assert.deepEqual(resultParameters({ of: 'redirect' }, urlOf), []);
 });
 
 test('partial words have their number, and an error has its number and URL', () => {
-  assert.deepEqual(noticeParameters({ of: 'partial', text: 'I want', number: 0 }), [
+  assert.deepEqual(noticeParameters({ of: 'partial', text: 'I want', number: 0 }, urlOf), [
     ['SequenceNumber', '0'],
     ['UnstableSpeechResult', 'I want'],
   ]);
@@ -181,4 +185,51 @@ test('partial words have their number, and an error has its number and URL', () 
     ['ErrorCode', '11200'],
     ['ErrorUrl', 'https://example.com/'],
   ]);
+});
+
+const NAME = '20261130T060000000Z_call_1_all_5f0e6b21.wav';
+const RECORDED = { RecordingUrl: urlOf(NAME), RecordingSid: recordingSid(NAME) };
+
+test('a recording is told with its address, its whole seconds, and what ended it', () => {
+  const of = (by: 'key' | 'silence' | 'hangup', key?: string) =>
+    Object.fromEntries(resultParameters({ of: 'record', recording: NAME, durationMs: 4600, by, key }, urlOf));
+  assert.deepEqual(of('key', '#'), { ...RECORDED, RecordingDuration: '5', Digits: '#' });
+  assert.equal(of('hangup')['Digits'], 'hangup');
+  assert.equal(of('silence')['Digits'], '');
+});
+
+test('callbacks of a recording have its state, and those of its text the text', () => {
+  const notice = {
+    of: 'recording',
+    status: 'completed',
+    recording: NAME,
+    durationMs: 2000,
+    startedMs: Date.UTC(2026, 10, 30, 6),
+    channels: 1,
+    source: 'record',
+    track: 'inbound',
+  } as const;
+  assert.deepEqual(Object.fromEntries(noticeParameters(notice, urlOf)), {
+    ...RECORDED,
+    RecordingStatus: 'completed',
+    RecordingDuration: '2',
+    RecordingChannels: '1',
+    RecordingStartTime: 'Mon, 30 Nov 2026 06:00:00 +0000',
+    RecordingSource: 'RecordVerb',
+    RecordingTrack: 'inbound',
+  });
+  const absent = { ...notice, status: 'absent', recording: undefined, startedMs: undefined } as const;
+  const told = Object.fromEntries(noticeParameters(absent, urlOf));
+  assert.deepEqual([told['RecordingStatus'], told['RecordingSid']], ['absent', undefined]);
+  const text = { of: 'transcription', recording: NAME, text: 'Call me.', status: 'completed' } as const;
+  const { TranscriptionSid, ...rest } = Object.fromEntries(noticeParameters(text, urlOf));
+  assert.match(String(TranscriptionSid), /^TR[0-9a-f]{32}$/);
+  assert.deepEqual(rest, { TranscriptionText: 'Call me.', TranscriptionStatus: 'completed', ...RECORDED });
+});
+
+test('a call that is over is completed', () => {
+  const told = Object.fromEntries(
+    callParameters({ about: ABOUT, isAnswered: true, isOver: true, warn: () => undefined }, 'AC1'),
+  );
+  assert.equal(told['CallStatus'], 'completed');
 });

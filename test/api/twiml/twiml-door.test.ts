@@ -44,6 +44,7 @@ async function doorTo(
     fetcher,
     sounds: new DocumentSounds({ read }),
     accountOf: (owner: string | undefined) => ({ sid: `AC of ${owner}`, authToken: TOKEN }),
+    baseUrl: () => 'http://parley.example',
   };
   const call = { about, isAnswered: true, warn: (warning: Warning) => void warnings.push(warning) };
   const opened = openTwimlDoor({ url: `${origin}/voice`, method: 'POST', ...source(origin) }, parts);

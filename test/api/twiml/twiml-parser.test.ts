@@ -260,7 +260,45 @@ test('a pause of no number is warning 13910, and hints beyond the limits are lef
   assert.match(program.warnings[0]?.message ?? '', /may have 500 hints of 100 characters at most/);
 });
 
-for (const verb of ['Record', 'Enqueue', 'Leave', 'Refer', 'Connect', 'Start', 'Stop']) {
+test('Record has the defaults of Twilio', () => {
+  assert.deepEqual(parsed('<Record/>').warnings, []);
+  assert.deepEqual(verbs('<Record/>'), [
+    {
+      verb: 'record',
+      beeps: true,
+      timeoutMs: 5000,
+      finishKeys: '1234567890*#',
+      mostMs: 3_600_000,
+      trims: true,
+      action: { at: URL, method: 'POST' },
+      callback: undefined,
+      transcript: undefined,
+    },
+  ]);
+});
+
+test('a transcript makes a recording last two minutes at most, and needs a callback', () => {
+  const [one] = verbs('<Record transcribeCallback="/text"/>');
+  assert.ok(one?.verb === 'record');
+  assert.deepEqual([one.mostMs, one.transcript?.method], [120_000, 'POST']);
+  assert.match(
+    warned('<Record transcribe="true"/>')[0] ?? '',
+    /"transcribe" .* without "transcribeCallback"/,
+  );
+});
+
+test('wrong values of Record are warnings, and the defaults hold', () => {
+  const attributes = 'timeout="-1" finishOnKey="x" maxLength="0" trim="yes"';
+  const callback = 'recordingStatusCallback="/r" recordingStatusCallbackEvent="begun completed"';
+  const [one] = parsed(`<Record ${attributes} ${callback}/>`).verbs;
+  assert.ok(one?.verb === 'record');
+  assert.deepEqual([one.timeoutMs, one.finishKeys, one.mostMs], [5000, '1234567890*#', 3_600_000]);
+  assert.deepEqual(one.callback?.events, ['completed']);
+  const numbers = warned(`<Record ${attributes} ${callback}/>`).map((warning) => warning.split(' ')[0]);
+  assert.deepEqual(numbers, ['12200', '13310', '12200', '12200', '12200']);
+});
+
+for (const verb of ['Enqueue', 'Leave', 'Refer', 'Connect', 'Start', 'Stop']) {
   test(`<${verb}> is a warning by name, and the document goes on`, () => {
     assert.deepEqual(warned(`<${verb}/><Hangup/>`), [
       `12200 2:11 <${verb}> is not done by this server yet; it is skipped`,

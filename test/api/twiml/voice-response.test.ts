@@ -188,6 +188,25 @@ const PAY: All<Voice['pay']> = {
   validCardTypes: ['visa', 'amex'],
 };
 
+test('Record of the package parses with all of its attributes', () => {
+  const { verbs, warnings } = programOf((response) => response.record(RECORD));
+  assert.deepEqual(warnings, []);
+  const at = (path: string, method: string) => ({ at: new globalThis.URL(path, URL).href, method });
+  assert.deepEqual(verbs, [
+    {
+      verb: 'record',
+      beeps: true,
+      timeoutMs: 5000,
+      finishKeys: '#',
+      mostMs: 60_000,
+      trims: true,
+      action: at(AT.action, AT.method),
+      callback: { target: at('/recording', 'POST'), events: ['completed'] },
+      transcript: at('/text', 'POST'),
+    },
+  ]);
+});
+
 type Dialled = ReturnType<Voice['dial']>;
 const DETECTION = {
   amdStatusCallback: '/amd',
@@ -274,7 +293,6 @@ test('Dial of the package calls a number and a SIP address with every attribute'
 
 const LATER: Readonly<Record<string, (response: Voice) => unknown>> = {
   Enqueue: (response) => response.enqueue(ENQUEUE, 'sales').task({ priority: 1, timeout: 5 }, '{}'),
-  Record: (response) => response.record(RECORD),
   Leave: (response) => response.leave(),
   Queue: (response) => response.queue({ url: '/a', method: 'GET' }, 'sales'),
   Refer: (response) => response.refer(AT).sip('sip:a@example.com'),
