@@ -90,8 +90,9 @@ export class DialAttempt {
 
   #placed(view: PhoneCallView, ringMs: number): void {
     this.view = view;
-    const { id, from, to, callId } = view;
-    const { owner, id: parent } = this.#scene.about;
+    const { id, to, callId } = view;
+    const { owner, id: parent, from: caller } = this.#scene.about;
+    const from = view.from === '' ? caller : view.from;
     const isAnswered = () => this.#answeredMs !== undefined;
     this.#door = this.#scene.door.ofLeg({
       about: { id, protocol: 'sip', direction: 'outbound', owner, parent, from, to, callId },

@@ -80,7 +80,9 @@ export class Desk {
     this.#signalling.send(okTo(invite, 200, 'desk').replace(/Content-Length: 0\r\n\r\n$/, answer));
     await this.asked('ACK');
     await until(() => this.rtp.heard.length > 0);
-    return this.rtp.stream({ host: '127.0.0.1', port: mediaPortIn(invite) }, { law: 'mu' });
+    // A far end sends under the numbers of our offer (RFC 3264, section 5.1).
+    const eventType = Number(/a=rtpmap:(\d+) telephone-event\/8000/.exec(invite)?.[1]);
+    return this.rtp.stream({ host: '127.0.0.1', port: mediaPortIn(invite) }, { law: 'mu', eventType });
   }
 
   /** Answers a request: refuses an INVITE, or accepts a BYE. */
