@@ -52,7 +52,7 @@ interface ConversationsParts {
     readonly library: JoinSoundParts['library'];
   };
   readonly plane: MediaPlane;
-  readonly switchboard: Pick<Switchboard, 'reserve' | 'check' | 'onceOpen'>;
+  readonly switchboard: Pick<Switchboard, 'reserve' | 'check' | 'onceOpen' | 'recordingOf'>;
   /** Undefined: the server has no telephone. */
   readonly telephone: () => PhoneCalls | undefined;
   readonly recordings: Recordings | undefined;
@@ -128,7 +128,8 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const calls = programCalls({ ...parts, ...sources, ...joins, openCalls, bridges, limitsDestinations });
   // Requests ask for them once the server listens, and then it has its telephone.
   const listedCalls = () => new ApplicationCalls({ telephone: parts.telephone(), listed, openCalls });
-  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes, calls, listedCalls };
+  const recorded = recordings && { folder: recordings.folder, recorder: switchboard };
+  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes, calls, listedCalls, recorded };
   const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms });
   const open = { soundCalls, listed, openCalls, joining, programs, restCalls };
   return { handler, relays, events, incoming, ...open, dialects, socketCalls };

@@ -30,6 +30,8 @@ export interface OpenProgramsParts extends Omit<ProgramsParts, 'doorOf' | 'trans
   /** All calls, for the REST API. */
   readonly listedCalls: () => PhoneCalls;
   readonly openCalls: ProgramsParts['openCalls'] & FollowedCallParts['openCalls'];
+  /** Undefined: this server records no calls. */
+  readonly recorded: FollowedCallParts['recorded'];
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
   /** Address of the listener. */

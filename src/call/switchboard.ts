@@ -7,6 +7,7 @@ import type { MediaPort } from './call-route.js';
 import { isMarkup, TextTurns } from '../speaking/text-source.js';
 import type { Time } from '../time.js';
 import { checkText } from '../speaking/whole-text.js';
+import { ownerTag } from '../recording/recording-name.js';
 
 /** The name of the API key that may use every call. */
 const ADMIN_KEY = 'admin';
@@ -17,6 +18,12 @@ const ADMIN_KEY = 'admin';
  */
 export function mayUseCall(key: string | undefined, owner: string | undefined): boolean {
   return key === undefined || owner === undefined || key === owner || key === ADMIN_KEY;
+}
+
+/** `mayUseCall` for a recording, by the tag of its owner. */
+export function mayUseRecording(key: string | undefined, owner: string | undefined): boolean {
+  const isOwner = key !== undefined && owner === ownerTag(key);
+  return mayUseCall(key, isOwner ? key : owner);
 }
 
 interface SwitchboardOptions {

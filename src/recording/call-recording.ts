@@ -63,6 +63,8 @@ export type RecordingEvent =
 
 /** The recorder of one call. Every method throws or rejects with CALL_STATE if the state forbids it. */
 export interface CallRecorder {
+  /** The recording in progress, or the last one; undefined before the first. */
+  readonly view: RecordingView | undefined;
   /**
    * Resolves when the file is there. Also rejects with DISK_FULL, RECORDING_FAILED or TIMEOUT, and as the
    * announcement does.

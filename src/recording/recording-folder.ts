@@ -124,23 +124,24 @@ export class RecordingFolder {
     filter: RecordingFilter,
   ): Promise<{ readonly recordings: readonly StoredRecording[]; readonly hasMore: boolean }> {
     const { maySee, call, before, limit } = filter;
-    const names = (await readdir(this.#folder))
-      .map(namedBy)
-      .filter((named) => named !== undefined)
-      .filter((named) => maySee(named.owner) && (call === undefined || named.call === call))
-      .filter(({ name }) => before === undefined || name < before)
-      .sort((a, b) => (a.name < b.name ? 1 : -1));
+    const names = (await this.names(maySee)).filter(
+      (named) => (call === undefined || named.call === call) && (before === undefined || named.name < before),
+    );
     const recordings: StoredRecording[] = [];
-    let last: string | undefined;
     for (const { name } of names) {
-      if (name === last) continue;
-      last = name;
       const recording = await this.find(name);
       if (recording === undefined) continue;
       if (recordings.length === limit) return { recordings, hasMore: true };
       recordings.push(recording);
     }
     return { recordings, hasMore: false };
+  }
+
+  /** Finished recordings and those in progress, newest first. Rejects with an error of the file system. */
+  async names(maySee: RecordingFilter['maySee']): Promise<readonly NamedRecording[]> {
+    const named = (await readdir(this.#folder)).map(namedBy).filter((one) => one !== undefined);
+    const byName = new Map(named.filter(({ owner }) => maySee(owner)).map((one) => [one.name, one]));
+    return [...byName.values()].sort((a, b) => (a.name < b.name ? 1 : -1));
   }
 
   /** True if this server writes the recording now. */

@@ -1,6 +1,9 @@
 // The client library of Twilio, unchanged, places, reads, changes and ends telephone calls of a server as a
 // process. Another server is called, and answers.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import twilio from 'twilio';
 import { formIn, openApplication, TWIML } from '../api/twiml/loopback-application.js';
@@ -21,9 +24,9 @@ function clientOf({ url }: ServerProcess, key = KEY) {
   return client;
 }
 
-async function openPair(t: TestContext) {
+async function openPair(t: TestContext, environment: Readonly<Record<string, string>> = {}) {
   const [caller, callee] = await Promise.all([
-    ServerProcess.start(t, { API_KEYS: `anna ${KEY},otto ${OTHER}` }),
+    ServerProcess.start(t, { API_KEYS: `anna ${KEY},otto ${OTHER}`, ...environment }),
     ServerProcess.start(t),
   ]);
   const to = (user: string) => `sip:${user}@127.0.0.1:${callee.port}`;
@@ -160,4 +163,53 @@ test('a forbidden destination, a foreign host and missing parameters are refused
   await refused({ to: 'sip:+49@127.0.0.1', from: FROM, url: 'http://ivr.example.com/' }, 21205);
   await refused({ to: '', from: FROM, twiml: SHORT }, 21201);
   assert.equal((await request<{ data: [] }>(`${caller.url}/v1/calls`)).data.length, 0);
+});
+
+test('a call is recorded from its answer, paused and stopped; its file is listed, read and deleted', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-rest-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const { caller, to } = await openPair(t, { RECORDINGS_DIR: folder });
+  const application = await openApplication(t, (response) => response.writeHead(204).end());
+  const client = clientOf(caller);
+  const told = (status: string) =>
+    application.asked.map(({ body }) => formIn(body)).find((form) => form['RecordingStatus'] === status);
+  const { sid } = await client.calls.create({
+    to,
+    from: FROM,
+    twiml: LONG,
+    record: true,
+    recordingStatusCallback: `${application.origin}/recorded`,
+    recordingStatusCallbackEvent: ['in-progress', 'completed'],
+  });
+  await until(() => told('in-progress') !== undefined);
+  const current = client.calls(sid).recordings('Twilio.CURRENT');
+  assert.equal((await current.update({ status: 'paused' })).status, 'paused');
+  assert.equal((await current.update({ status: 'in-progress' })).status, 'in-progress');
+  assert.equal((await current.update({ status: 'stopped' })).status, 'stopped');
+  await until(() => told('completed') !== undefined);
+  await client.calls(sid).update({ status: 'completed' });
+  const recording = String(told('completed')?.['RecordingSid']);
+  const listed = await client.calls(sid).recordings.list();
+  assert.deepEqual(
+    listed.map((one) => [one.sid, one.callSid, one.status]),
+    [[recording, sid, 'completed']],
+  );
+  assert.deepEqual(
+    (await client.recordings.list()).map((one) => one.sid),
+    [recording],
+  );
+  assert.deepEqual(await clientOf(caller, OTHER).recordings.list(), []);
+  const { mediaUrl } = await client.recordings(recording).fetch();
+  const authorization = `Basic ${Buffer.from(`${ACCOUNT}:${KEY}`).toString('base64')}`;
+  for (const end of ['', '.wav']) {
+    const file = await fetch(mediaUrl + end, { headers: { authorization } });
+    assert.equal(file.headers.get('content-type'), 'audio/wav');
+    assert.equal(Buffer.from(await file.arrayBuffer()).toString('latin1', 0, 4), 'RIFF');
+  }
+  assert.equal(told('completed')?.['RecordingUrl'], mediaUrl);
+  const mp3 = await fetch(`${mediaUrl}.mp3`, { headers: { authorization } });
+  assert.deepEqual([mp3.status, ((await mp3.json()) as { code: number }).code], [415, 20_415]);
+  assert.equal((await fetch(mediaUrl)).status, 401);
+  assert.equal(await client.recordings(recording).remove(), true);
+  await assert.rejects(client.recordings(recording).fetch(), { code: 20404 });
 });

@@ -4,7 +4,7 @@
 import fastifyStatic from '@fastify/static';
 import { basename, dirname } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { mayUseCall } from '../../call/switchboard.js';
+import { mayUseRecording } from '../../call/switchboard.js';
 import { ParleyError } from '../../errors.js';
 import {
   type CallRecorder,
@@ -14,7 +14,6 @@ import {
 } from '../../recording/call-recording.js';
 import type { RecordingFolder, StoredRecording } from '../../recording/recording-folder.js';
 import {
-  ownerTag,
   readRecordingName,
   RECORDING_FORMATS,
   type RecordingFormat,
@@ -295,12 +294,6 @@ function checkedName(folder: RecordingParts['folder'], request: FastifyRequest<O
   if (named === undefined || !mayUseRecording(key, named.owner)) throw unknownRecording();
   if (!folder.isOpen(named.name)) return named.name;
   throw new ParleyError('CALL_STATE', 'the recording is not over; stop it first');
-}
-
-/** `mayUseCall`, for the tag of an owner. */
-function mayUseRecording(key: string | undefined, owner: string | undefined): boolean {
-  const isOwner = key !== undefined && owner === ownerTag(key);
-  return mayUseCall(key, isOwner ? key : owner);
 }
 
 function unknownRecording(): ParleyError {

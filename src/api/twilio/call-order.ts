@@ -24,6 +24,9 @@ export interface Callback<E extends string> {
 }
 
 export interface RecordingOrder {
+  /** Of this server, as the client addresses it, for the URL of the recording. */
+  readonly origin: string;
+  readonly source: 'OutboundAPI' | 'StartCallRecordingAPI';
   readonly callback: Callback<RecordingStatus> | undefined;
 }
 
@@ -58,7 +61,7 @@ const RING_SECONDS = { least: 1, usual: 60, most: 600 };
 const MOST_LIMIT_SECONDS = 14_400;
 
 /** Throws a RestError. */
-export function readCallOrder(form: RestForm, reach: Reach): CallOrder {
+export function readCallOrder(form: RestForm, reach: Reach, origin: string): CallOrder {
   const source = sourceIn(form, reach);
   if (source === undefined)
     throw new RestError(400, NUMBERS.invalidUrl, 'Url or Twiml must be given: one of them conducts the call');
@@ -75,7 +78,9 @@ export function readCallOrder(form: RestForm, reach: Reach): CallOrder {
     limitMs: limitIn(form),
     digits: digitsIn(form),
     statusCallback: statusCallbackIn(form, reach),
-    recording: recordingIn(form, reach),
+    recording: form.flag('Record')
+      ? recordingOrderIn(form, reach, { origin, source: 'OutboundAPI' })
+      : undefined,
     detection: detectionIn(form, reach),
   };
 }
@@ -90,14 +95,14 @@ export function readCallChange(form: RestForm, reach: Reach): CallChange {
   };
 }
 
-export function recordingOrderIn(form: RestForm, reach: Reach): RecordingOrder {
+export function recordingOrderIn(
+  form: RestForm,
+  reach: Reach,
+  about: Pick<RecordingOrder, 'origin' | 'source'>,
+): RecordingOrder {
   const target = callbackUrl(form, 'RecordingStatusCallback', reach);
   const events = form.choices('RecordingStatusCallbackEvent', RECORDING_EVENTS) ?? ['completed'];
-  return { callback: target && { target, events: new Set(events) } };
-}
-
-function recordingIn(form: RestForm, reach: Reach): RecordingOrder | undefined {
-  return form.flag('Record') ? recordingOrderIn(form, reach) : undefined;
+  return { ...about, callback: target && { target, events: new Set(events) } };
 }
 
 /** `Twiml` is ignored beside `Url`. */

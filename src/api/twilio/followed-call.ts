@@ -2,6 +2,7 @@
 // sends its callbacks, in order.
 //
 //   answered ─▶ keys are pressed ─▶ who answers is detected ─▶ the program conducts the call
+import type { CallEvent } from '../../call/call-events.js';
 import type { OpenCalls } from '../../call/open-calls.js';
 import type { PhoneCallEvent, PhoneCalls, PhoneCallView } from '../../call/phone-calls.js';
 import type { IvrConfig, ProgramSource } from '../../config/ivr-config.js';
@@ -11,17 +12,20 @@ import type { Replacement } from '../../ivr/program-run.js';
 import type { Programs } from '../../ivr/programs.js';
 import type { Target } from '../../ivr/verbs.js';
 import type { Log } from '../../log.js';
+import type { Recorder, RecordingView } from '../../recording/call-recording.js';
+import type { RecordingFolder } from '../../recording/recording-folder.js';
+import { readRecordingName } from '../../recording/recording-name.js';
 import { stated } from '../../stated.js';
 import type { Time } from '../../time.js';
 import { CallbackQueue } from '../twiml/callback-queue.js';
 import { callParameters } from '../twiml/call-parameters.js';
 import { CookieJar } from '../twiml/cookie-jar.js';
 import type { DocumentFetcher } from '../twiml/document-fetch.js';
-import { callSid, type TwimlAccount } from '../twiml/sids.js';
+import { callSid, recordingSid, type TwimlAccount } from '../twiml/sids.js';
 import { parseTwiml } from '../twiml/twiml-parser.js';
 import type { FormFields } from '../twiml/twiml-signature.js';
-import type { Callback, CallOrder, StatusEvent } from './call-order.js';
-import { durationOf, restDate, statusOf } from './call-resource.js';
+import type { Callback, CallOrder, RecordingOrder, RecordingStatus, StatusEvent } from './call-order.js';
+import { accountPath, durationOf, restDate, statusOf } from './call-resource.js';
 import { type DetectedBy, MachineDetection } from './machine-detection.js';
 
 export interface FollowedCallParts {
@@ -31,10 +35,18 @@ export interface FollowedCallParts {
   readonly openCalls: Pick<OpenCalls, 'check' | 'find'>;
   readonly fetcher: Pick<DocumentFetcher, 'fetch'>;
   readonly accountOf: (owner: string | undefined) => TwimlAccount;
+  /** Undefined: this server records no calls. */
+  readonly recorded: RecordedCalls | undefined;
   readonly time: Time;
   /** Milliseconds since 1970. */
   readonly unixMs: () => number;
   readonly log: Log;
+}
+
+/** The recorders of calls, and their files. */
+export interface RecordedCalls {
+  readonly folder: Pick<RecordingFolder, 'names' | 'find' | 'fileOf' | 'remove' | 'isOpen'>;
+  readonly recorder: Recorder;
 }
 
 /** The callbacks of a call that has ended are given up so long after its end. */
@@ -55,6 +67,7 @@ export class FollowedCall {
   #statusCallback: Callback<StatusEvent> | undefined;
   #limitMs: number | undefined;
   #detection: MachineDetection | undefined;
+  readonly #recordings = new Map<string, RecordingOrder>();
   #isAnswered = false;
   #isOver = false;
   #sequence = 0;
@@ -110,6 +123,17 @@ export class FollowedCall {
     this.#cancelPause = this.#parts.time.after(BETWEEN_CHANGES_MS, () => this.#paused());
   }
 
+  /** Rejects as `CallRecorder.start` does, and with CALL_STATE for a call that does not talk. */
+  async record(order: RecordingOrder): Promise<RecordingView> {
+    const { id, owner } = this.#view;
+    const recorder = this.#parts.recorded?.recorder.recordingOf(id, owner);
+    if (recorder === undefined) throw new ParleyError('CALL_STATE', 'the call is not answered yet, or over');
+    const view = await recorder.start({ format: 'wav' });
+    this.#recordings.set(view.name, order);
+    this.#tellRecording(view.name, 'in-progress', 0);
+    return view;
+  }
+
   /** Resolves when the callbacks were sent, or after a time. */
   async close(limitMs: number): Promise<void> {
     let cancel = (): void => undefined;
@@ -143,11 +167,19 @@ export class FollowedCall {
   }
 
   #take(event: PhoneCallEvent): void {
-    if (event.type === 'speech' && event.event.type === 'answer.detected') this.#detection?.take(event.event);
+    if (event.type === 'speech') this.#observe(event.event);
     if (event.type !== 'state') return;
     if (event.state === 'ringing') this.#tellStatus('ringing', 'ringing');
     else if (event.state === 'connected' && !this.#isAnswered) this.#answered();
     else if (event.state === 'ended') this.#ended();
+  }
+
+  #observe(event: CallEvent): void {
+    if (event.type === 'answer.detected') this.#detection?.take(event);
+    else if (event.type === 'recording.stopped')
+      this.#tellRecording(event.name, 'completed', event.durationMs);
+    else if (event.type === 'recording.failed' && event.name !== undefined)
+      this.#tellRecording(event.name, 'absent', event.durationMs);
   }
 
   #answered(): void {
@@ -161,6 +193,7 @@ export class FollowedCall {
   async #begin(): Promise<void> {
     const order = this.#order;
     if (order === undefined) return;
+    if (order.recording !== undefined) void this.#recordAll(order.recording);
     try {
       const { detection } = order;
       if (detection !== undefined) this.#detection = new MachineDetection(detection, this.#parts.time);
@@ -174,6 +207,15 @@ export class FollowedCall {
       if (!this.#isOver && this.#parts.programs.sourceOf(this.#view.id) === undefined) this.#conduct(source);
     } catch (error) {
       if (!this.#isOver) this.#failed(error);
+    }
+  }
+
+  /** A call that cannot be recorded goes on. */
+  async #recordAll(order: RecordingOrder): Promise<void> {
+    try {
+      await this.record(order);
+    } catch (error) {
+      this.#warn({ message: `the call is not recorded: ${asParleyError(error, 'WRONG_STATE').message}` });
     }
   }
 
@@ -229,6 +271,24 @@ export class FollowedCall {
       ['CallbackSource', 'call-progress-events'],
       ['SequenceNumber', String(this.#sequence++)],
       ...more,
+    ]);
+  }
+
+  #tellRecording(name: string, status: RecordingStatus, durationMs: number): void {
+    const order = this.#recordings.get(name);
+    if (order?.callback?.events.has(status) !== true) return;
+    const startedMs = readRecordingName(name)?.startedMs ?? this.#parts.unixMs();
+    this.#send(order.callback.target, [
+      ['CallSid', callSid(this.#view.id)],
+      ['AccountSid', this.#account.sid],
+      ['RecordingSid', recordingSid(name)],
+      ['RecordingUrl', `${order.origin}${accountPath(this.#account.sid)}/Recordings/${recordingSid(name)}`],
+      ['RecordingStatus', status],
+      ['RecordingDuration', String(Math.round(durationMs / 1000))],
+      ['RecordingChannels', '2'],
+      ['RecordingStartTime', restDate(startedMs)],
+      ['RecordingSource', order.source],
+      ['RecordingTrack', 'both'],
     ]);
   }
 

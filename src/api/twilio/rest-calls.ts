@@ -4,9 +4,10 @@ import { mayUseCall } from '../../call/switchboard.js';
 import type { PhoneCallView } from '../../call/phone-calls.js';
 import { asParleyError, ParleyError } from '../../errors.js';
 import { ProgramError } from '../../ivr/door.js';
+import type { RecordingView } from '../../recording/call-recording.js';
 import { stated } from '../../stated.js';
 import { callSid } from '../twiml/sids.js';
-import type { CallChange, CallOrder } from './call-order.js';
+import type { CallChange, CallOrder, RecordingOrder } from './call-order.js';
 import { FollowedCall, type FollowedCallParts } from './followed-call.js';
 import { answerRequest } from './machine-detection.js';
 import { notFound, NUMBERS, placingError, RestError } from './rest-error.js';
@@ -46,6 +47,7 @@ export class RestCalls {
     const { programs, calls } = this.#parts;
     const problem = programs.problemOf(order.source);
     if (problem !== undefined) throw new RestError(400, NUMBERS.invalidUrl, problem);
+    if (order.recording !== undefined && this.#parts.recorded === undefined) throw recordingOff();
     const { to, from, ringMs: ringTimeoutMs, headers, detection } = order;
     const detect = detection && answerRequest(detection);
     const request = stated({ owner: key, to, from, ringTimeoutMs, headers, detect });
@@ -86,6 +88,19 @@ export class RestCalls {
     if (status !== undefined) await this.#end(view.id);
     else if (source !== undefined) this.#redirect(followed, source);
     return this.#viewOf(view.id) ?? view;
+  }
+
+  /** Undefined: this server records no calls. */
+  get recorded(): FollowedCallParts['recorded'] {
+    return this.#parts.recorded;
+  }
+
+  /** Rejects with a RestError, and as `CallRecorder.start`. */
+  async record(sid: string, order: RecordingOrder, key: Key): Promise<RecordingView> {
+    const view = this.get(sid, key);
+    if (view.state === 'ended') throw new RestError(400, NUMBERS.wrongState, 'the call is over');
+    const followed = this.#followed.get(view.id) ?? this.#follow(view, undefined);
+    return followed.record(order);
   }
 
   /** A call that has ended is not listed any more. Throws a RestError. */
@@ -153,4 +168,11 @@ export class RestCalls {
     }
     return this.#sids.get(sid);
   }
+}
+
+export function recordingOff(): ParleyError {
+  return new ParleyError(
+    'RECORDING_OFF',
+    'this server records no calls; RECORDINGS_DIR=/path/of/a/folder changes it',
+  );
 }

@@ -9,7 +9,10 @@ import { pageOf } from './resource-pages.js';
 import type { RestCalls } from './rest-calls.js';
 import { callSid } from '../twiml/sids.js';
 import { notFound, NUMBERS, RestError, restErrorReply } from './rest-error.js';
-import { MOST_FORM_BYTES, RestForm } from './rest-form.js';
+import { formOf, originOf, queryOf } from './rest-request.js';
+import { MOST_FORM_BYTES } from './rest-form.js';
+import { RecordingResources } from './recording-resources.js';
+import { addRecordingRoutes } from './recording-routes.js';
 
 export interface TwilioParts {
   readonly calls: RestCalls;
@@ -29,7 +32,7 @@ const OPTIONS = {
 const FORM = 'application/x-www-form-urlencoded';
 
 /** Needs a fastify scope of its own. */
-export function addTwilioRoutes(app: FastifyInstance, { calls }: TwilioParts, log: Log): void {
+export async function addTwilioRoutes(app: FastifyInstance, { calls }: TwilioParts, log: Log): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(FORM, { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) => {
@@ -43,6 +46,7 @@ export function addTwilioRoutes(app: FastifyInstance, { calls }: TwilioParts, lo
     if (account !== undefined && !/^AC\w{1,64}$/.test(account)) throw notFound('account');
   });
   addCallRoutes(app, calls);
+  await addRecordingRoutes(app, { calls, recordings: new RecordingResources(calls) }, OPTIONS);
   app.all(`/${API_VERSION}/*`, OPTIONS, ({ method }) => {
     const message = `this server has Calls and Recordings of the API, and nothing that takes ${method} under this URL`;
     throw new RestError(404, NUMBERS.notFound, message);
@@ -51,7 +55,10 @@ export function addTwilioRoutes(app: FastifyInstance, { calls }: TwilioParts, lo
 
 function addCallRoutes(app: FastifyInstance, calls: RestCalls): void {
   app.post(`${ACCOUNT}/Calls.json`, OPTIONS, async (request, reply) => {
-    const view = await calls.place(readCallOrder(formOf(request), calls.config), request.key);
+    const view = await calls.place(
+      readCallOrder(formOf(request), calls.config, originOf(request)),
+      request.key,
+    );
     return reply.code(201).send(callJson(view, calls.accountOf(request.key)));
   });
   app.get(`${ACCOUNT}/Calls.json`, OPTIONS, (request) => listCalls(calls, request));
@@ -81,15 +88,6 @@ function listCalls(calls: RestCalls, request: FastifyRequest): object {
     path: `${accountPath(account)}/Calls.json`,
   });
   return { calls: page.items.map((view) => callJson(view, account)), ...page.about };
-}
-
-/** The query as it is written: `StartTime<` is a name. */
-export function queryOf({ raw }: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(/\?(.*)$/s.exec(raw.url ?? '')?.[1] ?? '');
-}
-
-export function formOf({ body }: FastifyRequest): RestForm {
-  return RestForm.parse(typeof body === 'string' ? body : '');
 }
 
 /** The SID in the last part of a path. Throws a RestError. */
