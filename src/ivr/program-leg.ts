@@ -19,6 +19,7 @@ import { PressedKeys } from './pressed-keys.js';
 import { type ChainScene, ProgramChain, ProgramCount } from './program-chain.js';
 import { prompt } from './prompts.js';
 import { record } from './record.js';
+import { refer } from './refer.js';
 import type {
   NestedEnd,
   NestedProgram,
@@ -163,6 +164,8 @@ export class ProgramLeg {
         return gather(verb, scene);
       case 'record':
         return record(verb, scene);
+      case 'refer':
+        return refer(verb, scene);
       case 'redirect':
         return { follow: verb.to, result: REDIRECTED };
       case 'dial':

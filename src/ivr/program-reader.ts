@@ -23,6 +23,7 @@ import type {
   Press,
   Prompt,
   RecordVoice,
+  Refer,
   Redirect,
   Reject,
   Say,
@@ -57,6 +58,7 @@ const MOST_TIMES = 1000;
 const PAUSE_SECONDS = [0.1, 600] as const;
 /** As the sound library accepts them. */
 const SOUND = /^[\p{L}\p{N}](?!.*\.\.)[\p{L}\p{N} ._-]{0,99}$/u;
+const SIP_URI = /^sips?:[\x21-\x7e]{1,250}$/i;
 const DIGITS = /^[0-9*#A-D,]{1,64}$/i;
 const GATHER = ['input', 'prompts', 'keys', 'finish', 'timeout', 'keyTimeout', 'speechTimeout', 'maxSpeech'];
 
@@ -70,6 +72,7 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
     read: (read, fields, at) => readGather(read, fields, at, readPrompts(read, fields, at)),
   },
   record: { fields: ['beep', 'timeout', 'finish', 'maxLength', 'trim', 'next'], read: readRecord },
+  refer: { main: 'to', fields: ['to', 'next'], read: readRefer },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
   hangup: { fields: [], read: (): HangUp => ({ verb: 'hangup' }) },
   dial: { main: 'to', fields: DIAL_FIELDS, read: readDial },
@@ -188,6 +191,13 @@ function readRecord(read: VerbReader, fields: Fields, at: string): RecordVoice {
     trims: read.flag(fields, 'trim', at) ?? true,
     action: read.target(fields, 'next', at),
   };
+}
+
+function readRefer(read: VerbReader, fields: Fields, at: string): Refer | undefined {
+  const { to } = fields;
+  const action = read.target(fields, 'next', at);
+  if (typeof to === 'string' && SIP_URI.test(to)) return { verb: 'refer', to, action };
+  return read.problem(`${at}.to`, 'must be a SIP URI of at most 255 characters, such as sip:bob@example.com');
 }
 
 function readRedirect(read: VerbReader, fields: Fields, at: string): Redirect | undefined {

@@ -48,6 +48,10 @@ function nodeOf(verb: Verb): Node {
       return gatherNode(verb);
     case 'record':
       return recordNode(verb);
+    case 'refer': {
+      const after = leaf(`afterwards: ${verb.action === undefined ? 'the next verb' : goTo(verb.action)}`);
+      return { text: `refer the far end to ${verb.to}`, below: [after] };
+    }
     case 'redirect':
       return leaf(goTo(verb.to));
     case 'dial':

@@ -103,6 +103,15 @@ export interface RecordingCallback {
   readonly events: readonly RecordingNotice['status'][];
 }
 
+/** Asks the far end to call another address in place of this server. */
+export interface Refer {
+  readonly verb: 'refer';
+  /** SIP URI. */
+  readonly to: string;
+  /** Gets the result, even if the call ends; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+}
+
 /** Goes on with another program. */
 export interface Redirect {
   readonly verb: 'redirect';
@@ -168,11 +177,12 @@ export interface Leave {
 }
 
 export type Verb =
-  Say | Play | Press | Pause | Gather | RecordVoice | Redirect | HangUp | Reject | Leave | Dial;
+  Say | Play | Press | Pause | Gather | RecordVoice | Refer | Redirect | HangUp | Reject | Leave | Dial;
 
 /** The result of a verb, for the author of the program. */
 export type VerbResult =
   | { readonly of: 'redirect' }
+  | ReferResult
   | {
       readonly of: 'record';
       /** Its name. */
@@ -200,6 +210,13 @@ export type VerbResult =
     }
   | { readonly of: 'gather'; readonly by: 'none' }
   | DialResult;
+
+export interface ReferResult {
+  readonly of: 'refer';
+  readonly isAccepted: boolean;
+  /** Last SIP status that the far end has told; undefined: it has told none. */
+  readonly status: number | undefined;
+}
 
 export interface DialResult {
   readonly of: 'dial';

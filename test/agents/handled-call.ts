@@ -23,6 +23,8 @@ interface CallSetting {
   readonly recordings?: CallParts['recordings'];
   /** Status with which transfers are refused. */
   readonly transferStatus?: number;
+  /** A transfer takes so long. */
+  readonly transfer?: Promise<void>;
 }
 
 export interface HandledCallUnderTest extends CallUnderTest {
@@ -62,7 +64,7 @@ export async function settle(): Promise<void> {
 
 export function openHandledCall(
   calls: ReturnType<typeof openCalls>,
-  { isCallerRecognised = true, recogniser, makePort, recordings, transferStatus }: CallSetting = {},
+  { isCallerRecognised = true, recogniser, makePort, recordings, transferStatus, transfer }: CallSetting = {},
 ): HandledCallUnderTest {
   const hearing = new FakeHearing();
   const under = calls.open(undefined, { hearing, ...stated({ makePort, recordings }) });
@@ -106,6 +108,7 @@ export function openHandledCall(
       press: async ({ digits }) => void orders.push(`press ${digits}`),
       transfer: async ({ to }) => {
         orders.push(`transfer ${to}`);
+        await transfer;
         return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
       },
       suspendSilence: () => () => undefined,

@@ -39,6 +39,7 @@ test('a server has no programs, no document and no secret unless its variables n
     hosts: [{ host: '.example.com', isWildcard: true, port: undefined }],
     twimlUrl: env.TWIML_URL,
     authToken: env.TWIML_AUTH_TOKEN,
+    publicUrl: undefined,
   });
 });
 

@@ -199,15 +199,15 @@ test('a field that would have no effect is a mistake', () => {
 const WRONG: readonly (readonly [unknown, string])[] = [
   [
     'say',
-    ' must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
   ],
   [
     {},
-    ' must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
   ],
   [
     { say: 'a', play: 'b' },
-    ' must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
   ],
   [{ say: '  ' }, '.say.text must be a text of 1 to 5000 characters'],
   [{ say: 'a'.repeat(5001) }, '.say.text must be a text of 1 to 5000 characters'],
@@ -272,7 +272,7 @@ test('all mistakes are told at once, each with its place', () => {
     'programs.main[0].say.text must be a text of 1 to 5000 characters',
     'programs.main[1].gather.prompts[0].pause.seconds must be a number from 0.1 to 600',
     'programs.main[1].gather.timeout must be a number from 0.5 to 300',
-    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, redirect, hangup, dial, leave, reject',
+    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
     'programs. must be a list of 1 to 200 verbs',
   ]);
 });
@@ -322,4 +322,13 @@ test('record has its defaults, and states what is wrong with its fields', () => 
       'programs.main[0].record.next must be the name of a program of the file, and "none" is none',
     ],
   );
+});
+
+test('refer takes the address of a SIP telephone only', () => {
+  assert.deepEqual(verbsOf({ refer: 'sip:bob@example.com' }), [
+    { verb: 'refer', to: 'sip:bob@example.com', action: undefined },
+  ]);
+  assert.deepEqual(problemsOf({ refer: { to: 'tel:+4930', next: 'other' } }), [
+    'programs.main[0].refer.to must be a SIP URI of at most 255 characters, such as sip:bob@example.com',
+  ]);
 });

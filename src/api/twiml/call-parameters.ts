@@ -2,7 +2,7 @@
 // those of notices. https://www.twilio.com/docs/voice/twiml#request-parameters
 import type { ProgramCall, Warning } from '../../ivr/door.js';
 import type { AnsweredBy } from '../../call/answer-detector.js';
-import type { DialledCallState, DialResult, Notice, VerbResult } from '../../ivr/verbs.js';
+import type { DialledCallState, DialResult, Notice, ReferResult, VerbResult } from '../../ivr/verbs.js';
 import {
   recordedParameters,
   recordingParameters,
@@ -85,6 +85,8 @@ export function resultParameters(result: VerbResult, urlOf: RecordingUrl): FormF
       return gatherParameters(result);
     case 'record':
       return recordedParameters(result, urlOf);
+    case 'refer':
+      return referParameters(result);
     case 'dial':
       return dialParameters(result);
   }
@@ -99,6 +101,15 @@ function gatherParameters(result: Extract<VerbResult, { readonly of: 'gather' }>
   return [
     ['Digits', result.digits],
     ['FinishedOnKey', result.finishKey ?? ''],
+  ];
+}
+
+/** Of a far end that was referred, the status is that of its call; of one that refused, its answer. */
+function referParameters({ isAccepted, status }: ReferResult): FormFields {
+  return [
+    ['ReferCallStatus', isAccepted ? 'completed' : 'failed'],
+    ...given('ReferSipResponseCode', isAccepted ? '202' : status?.toString()),
+    ...given('NotifySipResponseCode', status?.toString()),
   ];
 }
 

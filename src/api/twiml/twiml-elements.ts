@@ -2,6 +2,7 @@
 // refuses. https://www.twilio.com/docs/voice/twiml
 import { DIAL_ATTRIBUTES } from './dial-parser.js';
 import { RECORD_ATTRIBUTES } from './record-verb.js';
+import { REFER_ATTRIBUTES } from './refer-verb.js';
 
 /** Attributes of the verbs that are done. */
 export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
@@ -31,6 +32,7 @@ export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   ],
   Dial: DIAL_ATTRIBUTES,
   Record: RECORD_ATTRIBUTES,
+  Refer: REFER_ATTRIBUTES,
   Redirect: ['method'],
   Hangup: [],
   Reject: ['reason'],
@@ -49,7 +51,6 @@ export const LATER: ReadonlySet<string> = new Set([
   'Enqueue',
   'Leave',
   'Queue',
-  'Refer',
   'Start',
   'Stop',
 ]);

@@ -6,6 +6,7 @@ import { isFormal } from '../../text/markup/elements.js';
 import { type ElementParser, parseDial } from './dial-parser.js';
 import { shownUrl } from './document-url.js';
 import { readRecord } from './record-verb.js';
+import { readRefer } from './refer-verb.js';
 import { saidText } from './say-markup.js';
 import { TwimlAttributes } from './twiml-attributes.js';
 import { elementsOf, placeIn, readTwimlDocument, textOf, type TwimlElement } from './twiml-document.js';
@@ -75,6 +76,7 @@ class TwimlParser {
     if (name === 'Say') return this.#say(element, read);
     if (name === 'Gather') return this.#gather(element, read);
     if (name === 'Dial') return parseDial(element, read, this.#elements);
+    if (name === 'Refer') return readRefer(element, read, this.#elements);
     this.#refuseChildren(element, WITHOUT_EFFECT[name] ?? []);
     if (name === 'Play') return this.#play(element, read);
     if (name === 'Redirect') return { verb: 'redirect', to: this.#target(textOf(element), read, 'method') };

@@ -233,3 +233,14 @@ test('a call that is over is completed', () => {
   );
   assert.equal(told['CallStatus'], 'completed');
 });
+
+test('a far end that was referred is told with its last status', () => {
+  assert.deepEqual(resultParameters({ of: 'refer', isAccepted: true, status: 200 }, urlOf), [
+    ['ReferCallStatus', 'completed'],
+    ['ReferSipResponseCode', '202'],
+    ['NotifySipResponseCode', '200'],
+  ]);
+  assert.deepEqual(resultParameters({ of: 'refer', isAccepted: false, status: undefined }, urlOf), [
+    ['ReferCallStatus', 'failed'],
+  ]);
+});

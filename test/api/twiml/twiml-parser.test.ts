@@ -260,6 +260,15 @@ test('a pause of no number is warning 13910, and hints beyond the limits are lef
   assert.match(program.warnings[0]?.message ?? '', /may have 500 hints of 100 characters at most/);
 });
 
+test('Refer needs the address of a SIP telephone', () => {
+  assert.deepEqual(verbs('<Refer><Sip>sip:a@example.com</Sip></Refer>'), [
+    { verb: 'refer', to: 'sip:a@example.com', action: undefined },
+  ]);
+  assert.deepEqual(warned('<Refer><Sip>+4930</Sip></Refer>'), [
+    '11100 2:11 <Refer> must hold a <Sip> with a SIP URI of at most 255 characters; it is skipped',
+  ]);
+});
+
 test('Record has the defaults of Twilio', () => {
   assert.deepEqual(parsed('<Record/>').warnings, []);
   assert.deepEqual(verbs('<Record/>'), [
@@ -298,7 +307,7 @@ test('wrong values of Record are warnings, and the defaults hold', () => {
   assert.deepEqual(numbers, ['12200', '13310', '12200', '12200', '12200']);
 });
 
-for (const verb of ['Enqueue', 'Leave', 'Refer', 'Connect', 'Start', 'Stop']) {
+for (const verb of ['Enqueue', 'Leave', 'Connect', 'Start', 'Stop']) {
   test(`<${verb}> is a warning by name, and the document goes on`, () => {
     assert.deepEqual(warned(`<${verb}/><Hangup/>`), [
       `12200 2:11 <${verb}> is not done by this server yet; it is skipped`,

@@ -188,6 +188,15 @@ const PAY: All<Voice['pay']> = {
   validCardTypes: ['visa', 'amex'],
 };
 
+test('Refer of the package parses', () => {
+  const { verbs, warnings } = programOf(
+    (response) => void response.refer(AT).sip('sip:a@example.com;transport=tls'),
+  );
+  assert.deepEqual(warnings, []);
+  const action = { at: 'https://bot.example.com/next', method: 'GET' };
+  assert.deepEqual(verbs, [{ verb: 'refer', to: 'sip:a@example.com;transport=tls', action }]);
+});
+
 test('Record of the package parses with all of its attributes', () => {
   const { verbs, warnings } = programOf((response) => response.record(RECORD));
   assert.deepEqual(warnings, []);
@@ -295,7 +304,6 @@ const LATER: Readonly<Record<string, (response: Voice) => unknown>> = {
   Enqueue: (response) => response.enqueue(ENQUEUE, 'sales').task({ priority: 1, timeout: 5 }, '{}'),
   Leave: (response) => response.leave(),
   Queue: (response) => response.queue({ url: '/a', method: 'GET' }, 'sales'),
-  Refer: (response) => response.refer(AT).sip('sip:a@example.com'),
   Start: (response) =>
     response.start(AT).stream({ name: 'a', url: 'wss://example.com', track: 'inbound_track' }),
   Stop: (response) => response.stop().stream({ name: 'a' }),
