@@ -21,11 +21,11 @@ import { CallbackQueue } from '../twiml/callback-queue.js';
 import { callParameters } from '../twiml/call-parameters.js';
 import { CookieJar } from '../twiml/cookie-jar.js';
 import type { DocumentFetcher } from '../twiml/document-fetch.js';
-import { callSid, recordingSid, type TwimlAccount } from '../twiml/sids.js';
+import { callSid, recordingSid, recordingUrl, type TwimlAccount } from '../twiml/sids.js';
 import { parseTwiml } from '../twiml/twiml-parser.js';
 import type { FormFields } from '../twiml/twiml-signature.js';
 import type { Callback, CallOrder, RecordingOrder, RecordingStatus, StatusEvent } from './call-order.js';
-import { accountPath, durationOf, restDate, statusOf } from './call-resource.js';
+import { durationOf, restDate, statusOf } from './call-resource.js';
 import { type DetectedBy, MachineDetection } from './machine-detection.js';
 
 export interface FollowedCallParts {
@@ -282,7 +282,7 @@ export class FollowedCall {
       ['CallSid', callSid(this.#view.id)],
       ['AccountSid', this.#account.sid],
       ['RecordingSid', recordingSid(name)],
-      ['RecordingUrl', `${order.origin}${accountPath(this.#account.sid)}/Recordings/${recordingSid(name)}`],
+      ['RecordingUrl', recordingUrl(order.origin, this.#account.sid, name)],
       ['RecordingStatus', status],
       ['RecordingDuration', String(Math.round(durationMs / 1000))],
       ['RecordingChannels', '2'],

@@ -50,7 +50,7 @@ export async function addRecordingRoutes(
   app.get<OfCall>(`${OF_CALL}.json`, options, (request) => list(parts, request, request.params.call));
   app.post<OfCall>(`${OF_CALL}.json`, options, async (request, reply) => {
     const sid = knownCall(parts, request);
-    const origin = originOf(request);
+    const origin = originOf(request, calls.config);
     const order = recordingOrderIn(formOf(request), calls.config, {
       origin,
       source: 'StartCallRecordingAPI',
@@ -85,7 +85,7 @@ async function list({ calls, recordings }: Parts, request: FastifyRequest, call:
     query,
     path: `${accountPath(account)}${path}/Recordings.json`,
   });
-  const origin = originOf(request);
+  const origin = originOf(request, calls.config);
   const shown = await Promise.all(page.items.map((named) => recordings.json(named, account, origin)));
   return { recordings: shown.filter((one) => one !== undefined), ...page.about };
 }
@@ -96,7 +96,7 @@ async function readOne(
   sid: string,
 ): Promise<object> {
   const named = await recordings.find(sid, request.key, request.params.call);
-  const json = await recordings.json(named, calls.accountOf(request.key), originOf(request));
+  const json = await recordings.json(named, calls.accountOf(request.key), originOf(request, calls.config));
   if (json === undefined) throw notFound('recording');
   return json;
 }
@@ -109,7 +109,7 @@ async function change({ calls, recordings }: Parts, request: FastifyRequest<OneR
     throw new RestError(400, NUMBERS.invalidParameter, `Status must be one of ${STATUSES.join(', ')}`);
   const sid = params.recording.replace(/\.json$/, '');
   const view = await recordings.change(call, sid, status, key);
-  return viewJson(view, { account: calls.accountOf(key), origin: originOf(request) });
+  return viewJson(view, { account: calls.accountOf(key), origin: originOf(request, calls.config) });
 }
 
 async function removeOne(

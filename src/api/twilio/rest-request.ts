@@ -1,5 +1,6 @@
 // What the routes of the REST API read of a request.
 import type { FastifyRequest } from 'fastify';
+import type { IvrConfig } from '../../config/ivr-config.js';
 import { RestForm } from './rest-form.js';
 
 /** The query as it is written: `StartTime<` is a name. */
@@ -11,7 +12,10 @@ export function formOf({ body }: FastifyRequest): RestForm {
   return RestForm.parse(typeof body === 'string' ? body : '');
 }
 
-/** The address of this server, as the client has it. */
-export function originOf({ protocol, host }: FastifyRequest): string {
-  return `${protocol}://${host}`;
+/** The address of this server: PUBLIC_URL, or the one that the client has used. */
+export function originOf(
+  { protocol, host }: FastifyRequest,
+  { publicUrl }: Pick<IvrConfig, 'publicUrl'>,
+): string {
+  return publicUrl ?? `${protocol}://${host}`;
 }

@@ -56,7 +56,7 @@ export async function addTwilioRoutes(app: FastifyInstance, { calls }: TwilioPar
 function addCallRoutes(app: FastifyInstance, calls: RestCalls): void {
   app.post(`${ACCOUNT}/Calls.json`, OPTIONS, async (request, reply) => {
     const view = await calls.place(
-      readCallOrder(formOf(request), calls.config, originOf(request)),
+      readCallOrder(formOf(request), calls.config, originOf(request, calls.config)),
       request.key,
     );
     return reply.code(201).send(callJson(view, calls.accountOf(request.key)));
