@@ -213,3 +213,18 @@ test('a call is recorded from its answer, paused and stopped; its file is listed
   assert.equal(await client.recordings(recording).remove(), true);
   await assert.rejects(client.recordings(recording).fetch(), { code: 20404 });
 });
+
+test('a server that closes ends its calls, and still sends their last callbacks', async (t) => {
+  const { caller, to } = await openPair(t);
+  const application = await openApplication(t, (response) => response.writeHead(204).end());
+  const client = clientOf(caller);
+  const statusCallback = `${application.origin}/status`;
+  const { sid } = await client.calls.create({ to, from: FROM, twiml: LONG, statusCallback });
+  await until(async () => (await client.calls(sid).fetch()).status === 'in-progress');
+  caller.signal('SIGINT');
+  assert.equal(await caller.exited, 0);
+  assert.deepEqual(
+    application.asked.map(({ body }) => formIn(body)['CallStatus']),
+    ['completed'],
+  );
+});

@@ -108,9 +108,10 @@ export class FollowedCall {
 
   /** The program takes the place of the one that conducts the call. Throws CALL_STATE. */
   redirect(source: ProgramSource): void {
-    if (this.#order !== undefined && this.#parts.programs.sourceOf(this.#view.id) === undefined)
-      throw new ParleyError('CALL_STATE', 'the program of the call has not begun yet');
-    if (this.#parts.programs.sourceOf(this.#view.id)?.kind === 'program')
+    const { programs } = this.#parts;
+    const conducted = programs.sourceOf(this.#view.id);
+    if (conducted === undefined) throw new ParleyError('CALL_STATE', 'no document conducts the call');
+    if (conducted.kind === 'program')
       throw new ParleyError(
         'CALL_STATE',
         'a program of IVR_FILE conducts the call, and it takes no documents',
@@ -119,7 +120,7 @@ export class FollowedCall {
       this.#next = source;
       return;
     }
-    this.#conduct(source);
+    programs.replace(this.#view.id, replacementOf(source));
     this.#cancelPause = this.#parts.time.after(BETWEEN_CHANGES_MS, () => this.#paused());
   }
 
@@ -156,14 +157,6 @@ export class FollowedCall {
     } catch (error) {
       this.#warn({ message: asParleyError(error, 'WRONG_STATE').message });
     }
-  }
-
-  /** Throws what `Programs.conduct` and `Programs.replace` throw. */
-  #conduct(source: ProgramSource): void {
-    const { programs, openCalls } = this.#parts;
-    const { id, owner } = this.#view;
-    if (programs.sourceOf(id) !== undefined) programs.replace(id, replacementOf(source));
-    else programs.conduct(openCalls.check(id, owner), source);
   }
 
   #take(event: PhoneCallEvent): void {
@@ -204,7 +197,8 @@ export class FollowedCall {
         if (detection.isAsync) void this.#detection.result.then((by) => this.#tellDetected(by));
         else source = withAnswer(source, await this.#detection.result);
       }
-      if (!this.#isOver && this.#parts.programs.sourceOf(this.#view.id) === undefined) this.#conduct(source);
+      const { openCalls, programs } = this.#parts;
+      if (!this.#isOver) programs.conduct(openCalls.check(this.#view.id, this.#view.owner), source);
     } catch (error) {
       if (!this.#isOver) this.#failed(error);
     }

@@ -232,3 +232,65 @@ test('wrong SIDs, paths and pages are 404 and 400 in the form of Twilio', async 
   assert.deepEqual(await get(`${ACCOUNT}/Calls.json?Status=lost`), [400, 20_422]);
   assert.deepEqual(await get(`${ACCOUNT}/Recordings.json`), [501, 20_501]);
 });
+
+test('a call of another door is read, told of and ended, and takes no document', async (t) => {
+  const { phone, calls, sent, app, post } = await openRest(t);
+  const { id } = phone.add('call_1', { to: '100' });
+  phone.become(id, { state: 'connected', answeredAt: 1_700_000_000_000 });
+  const path = `/Calls/${callSid(id)}.json`;
+  const read = await app.inject({ url: ACCOUNT + path });
+  const { status, uri } = read.json() as { status: string; uri: string };
+  assert.deepEqual(
+    [status, uri],
+    ['in-progress', `/2010-04-01/Accounts/${calls.accountOf(undefined)}${path}`],
+  );
+  const redirected = await post(path, `Url=${encodeURIComponent(URL)}`);
+  assert.deepEqual([redirected.status, redirected.body.code], [400, 21_220]);
+  await post(path, `StatusCallback=${encodeURIComponent(URL)}`);
+  const ended = await post(path, 'Status=completed');
+  assert.equal(ended.status, 200);
+  await settled();
+  assert.deepEqual(
+    sent.map(({ url, form }) => [url, form['CallStatus'], form['SequenceNumber']]),
+    [[URL, 'completed', '0']],
+  );
+});
+
+test('pages lead to the next and back, also when calls have come meanwhile', async (t) => {
+  const { phone, app } = await openRest(t);
+  const ids = Array.from({ length: 5 }, (_, n) => phone.add(`call_${n}`, { to: '100' }).id);
+  const newestFirst = ids.toReversed().map((id) => callSid(id));
+  interface Shown {
+    readonly calls: readonly { readonly sid: string }[];
+    readonly next_page_uri: string;
+    readonly previous_page_uri: string;
+  }
+  const page = async (url: string) => (await app.inject({ url })).json() as Shown;
+  const sidsOf = ({ calls }: Shown) => calls.map(({ sid }) => sid);
+  const first = await page(`${ACCOUNT}/Calls.json?PageSize=2&To=100`);
+  assert.deepEqual(sidsOf(first), newestFirst.slice(0, 2));
+  phone.add('call_9', { to: '100' });
+  const second = await page(first.next_page_uri);
+  assert.deepEqual(sidsOf(second), newestFirst.slice(2, 4));
+  assert.deepEqual(sidsOf(await page(second.previous_page_uri)), newestFirst.slice(0, 2));
+  const last = await page(second.next_page_uri);
+  assert.deepEqual([sidsOf(last), last.next_page_uri], [newestFirst.slice(4), null]);
+});
+
+test('an account has Basic authentication here, and nowhere else', async (t) => {
+  const { calls } = restUnderTest();
+  const key = 'a-key-of-this-server';
+  const { app } = await openApp(t, { restCalls: calls, apiKeys: [key] });
+  const get = async (url: string, user: string, password: string) => {
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const response = await app.inject({ url, headers: { authorization } });
+    return [response.statusCode, response.headers['www-authenticate']];
+  };
+  const list = `${ACCOUNT}/Calls.json`;
+  assert.deepEqual(await get(list, `AC${'1'.repeat(32)}`, key), [200, undefined]);
+  assert.deepEqual(await get(list, `SK${'1'.repeat(32)}`, key), [200, undefined]);
+  assert.deepEqual(await get(list, 'anna', key), [401, undefined]);
+  assert.deepEqual(await get(list, `AC${'1'.repeat(32)}`, 'another-key'), [401, undefined]);
+  const [status] = await get('/v1/calls', `AC${'1'.repeat(32)}`, key);
+  assert.equal(status, 401);
+});
