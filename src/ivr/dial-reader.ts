@@ -14,6 +14,7 @@ export const DIAL_FIELDS = [
   'endKey',
   'callerId',
   'answerLate',
+  'record',
   'then',
 ] as const;
 const TARGET_FIELDS = ['to', 'digits', 'whisper'];
@@ -38,6 +39,7 @@ export function readDial(read: VerbReader, fields: Fields, at: string): Dial | u
     endsByStar: endKey !== undefined,
     callerId: read.text(fields, 'callerId', at, MOST_ADDRESS),
     answersLate: read.flag(fields, 'answerLate', at) ?? false,
+    recordsFrom: read.word(fields, 'record', at, ['ringing', 'talk']),
     action,
   };
 }

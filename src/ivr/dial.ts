@@ -5,8 +5,10 @@
 //
 // A program places calls only where SIP_DESTINATIONS names the destinations: a document may come from a
 // stranger, and calls cost money.
+import type { HandledCall } from '../call/call-handler.js';
 import { warningOf } from './door.js';
 import { type AcceptedCall, DialAttempt, FORBIDDEN_NUMBER } from './dial-attempt.js';
+import { DialRecording } from './dial-recording.js';
 import type { Outcome, ProgramCalls, Scene } from './scene.js';
 import type { Dial, DialResult, DialStatus } from './verbs.js';
 
@@ -17,7 +19,7 @@ const BY_RANK: readonly DialStatus[] = ['busy', 'no-answer', 'completed', 'cance
 export async function dial(verb: Dial, scene: Scene): Promise<Outcome> {
   if (!verb.answersLate) await scene.answered();
   const result = await dialled(verb, scene);
-  return verb.action === undefined || scene.signal.aborted ? 'next' : { follow: verb.action, result };
+  return verb.action === undefined ? 'next' : { follow: verb.action, result, isToldAtEnd: true };
 }
 
 async function dialled(verb: Dial, scene: Scene): Promise<DialResult> {
@@ -33,6 +35,7 @@ class Dialling {
   readonly #scene: Scene;
   readonly #calls: ProgramCalls;
   readonly #attempts: DialAttempt[] = [];
+  #recording: DialRecording | undefined;
 
   constructor(verb: Dial, scene: Scene, calls: ProgramCalls) {
     this.#verb = verb;
@@ -46,8 +49,11 @@ class Dialling {
     signal.addEventListener('abort', cancel, { once: true });
     try {
       const winner = await this.#ring();
-      if (winner === undefined) return this.#unanswered();
-      return await this.#talk(winner.attempt, winner.call);
+      const result =
+        winner === undefined ? this.#unanswered() : await this.#talk(winner.attempt, winner.call);
+      cancel();
+      const recording = await this.#recording?.end();
+      return recording === undefined ? result : { ...result, recording };
     } finally {
       signal.removeEventListener('abort', cancel);
       cancel();
@@ -58,7 +64,9 @@ class Dialling {
   async #ring() {
     const { isAnswered } = this.#scene;
     const isHeard = isAnswered || !this.#verb.answersLate;
-    const stop = isHeard ? this.#calls.ring(await this.#scene.answered()) : () => undefined;
+    const caller = isHeard ? await this.#scene.answered() : undefined;
+    if (caller !== undefined && this.#verb.recordsFrom === 'ringing') this.#record(caller);
+    const stop = caller === undefined ? () => undefined : this.#calls.ring(caller);
     try {
       return this.#verb.isSequential ? await this.#oneByOne() : await this.#allAtOnce();
     } finally {
@@ -101,6 +109,7 @@ class Dialling {
     try {
       const ended = this.#calls.join(caller, handled, this.#verb.endsByStar ? { endKey: STAR } : {});
       signal.addEventListener('abort', part, { once: true });
+      if (this.#verb.recordsFrom !== undefined) this.#record(caller);
       let isOver = false;
       cancelLimit = time.after(this.#verb.talkMs, () => ((isOver = true), part()));
       const reason = await ended;
@@ -116,6 +125,10 @@ class Dialling {
       signal.removeEventListener('abort', part);
       releaseKeys();
     }
+  }
+
+  #record({ call }: HandledCall): void {
+    this.#recording ??= new DialRecording(call, this.#verb.recorded, this.#scene);
   }
 
   #unanswered(): DialResult {

@@ -145,7 +145,10 @@ export interface Dial {
   readonly callerId?: string | undefined;
   /** The caller is answered when a target has accepted, and hears ringing until then. */
   readonly answersLate: boolean;
-  /** Gets the result; undefined: the next verb follows. */
+  /** Both are recorded from here on; undefined: they are not. */
+  readonly recordsFrom?: 'ringing' | 'talk' | undefined;
+  readonly recorded?: RecordingCallback | undefined;
+  /** Gets the result, even if the call ends; undefined: the next verb follows. */
   readonly action?: Target | undefined;
 }
 
@@ -230,6 +233,8 @@ export interface DialResult {
   readonly sipCallId?: string | undefined;
   /** Status of its final response. */
   readonly sipStatus?: number | undefined;
+  /** Name of the recording; absent: there is none. */
+  readonly recording?: string | undefined;
 }
 
 /** Something that a target is told of. Nobody answers it. */

@@ -330,12 +330,13 @@ test('a server without a telephone warns, and the caller goes on', async () => {
   assert.deepEqual(under.door.results, [['result', { of: 'dial', status: 'failed', isBridged: false }]]);
 });
 
-test('a caller who hangs up while others ring ends their calls', async () => {
+test('a caller who hangs up while others ring ends their calls, and the result is told', async () => {
   const under = await dialling(dial(['+491', '+492']));
   await under.call.close('peer hung up');
   await under.run.over;
   assert.deepEqual(under.dialled.orders.slice(3).toSorted(), ['hang up +491', 'hang up +492', 'silent']);
-  assert.equal(under.result(), undefined);
+  const { status, isBridged } = under.result() as DialResult;
+  assert.deepEqual([status, isBridged], ['canceled', false]);
   assert.equal(under.time.waiting, 0);
 });
 

@@ -1,7 +1,12 @@
 // Documents that dial, in whole calls: the caller and those who are called are far ends over SIP and RTP on
 // loopback, as is the application that writes the documents.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { recordingSid } from '../../src/api/twiml/sids.js';
+import { readWav } from '../../src/codecs/wav.js';
+import { temporaryFolder } from '../api/http/tls-files.js';
 import { type Asked, formIn, openApplication, TWIML } from '../api/twiml/loopback-application.js';
 import { until } from '../fakes/until.js';
 import { kept } from '../interop/telephone/kept.js';
@@ -51,12 +56,13 @@ async function formOf({ asked }: DialsUnderTest, path: string) {
 }
 
 test('two are called at once: voicemail answers first, and the person who presses one is joined', async (t) => {
-  const dials = await openDials(t, DIALLED);
+  const folder = temporaryFolder(t);
+  const dials = await openDials(t, { ...DIALLED, RECORDINGS_DIR: folder });
   const { server } = dials;
   const speech = (await server.rendered('Good morning, this is the first floor.')).samples;
   const [voicemail, person] = [await Desk.open(server, t), await Desk.open(server, t)];
   const noun = ({ uri }: Desk) => `<Sip url="/screen">${uri}</Sip>`;
-  dials.document = `<Response><Dial action="/done">${noun(voicemail)}${noun(person)}</Dial></Response>`;
+  dials.document = `<Response><Dial action="/done" record="record-from-answer-dual">${noun(voicemail)}${noun(person)}</Dial></Response>`;
   const caller = await callTo(server, t);
   await voicemail.picksUp();
   const speaks = await person.picksUp();
@@ -80,10 +86,20 @@ test('two are called at once: voicemail answers first, and the person who presse
   await hangUp(caller.signalling, caller.dialog);
   await person.answers('BYE', 200);
   assert.ok(Math.min(...likenesses) > 0.9, likenesses.join(' '));
-  assert.equal(
-    dials.asked.some(({ path }) => path === '/done'),
-    false,
+  const done = await formOf(dials, '/done');
+  assert.deepEqual([done['DialCallStatus'], done['DialBridged']], ['completed', 'true']);
+  const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.wav'));
+  assert.ok(
+    String(done['RecordingUrl']).endsWith(`/Recordings/${recordingSid(name)}`),
+    String(done['RecordingUrl']),
   );
+  const recorded = readWav(readFileSync(join(folder, name)));
+  assert.equal(recorded.channels, 2);
+  for (const channel of [0, 1]) {
+    const samples = new Float32Array(recorded.frames);
+    recorded.read(channel, 0, samples);
+    assert.ok(Math.max(...samples.map(Math.abs)) > 0.1, `channel ${channel} has the voice of its side`);
+  }
 });
 
 test('the one who is called is busy: the action gets the status, and the caller goes on', async (t) => {

@@ -88,7 +88,7 @@ export function resultParameters(result: VerbResult, urlOf: RecordingUrl): FormF
     case 'refer':
       return referParameters(result);
     case 'dial':
-      return dialParameters(result);
+      return dialParameters(result, urlOf);
   }
 }
 
@@ -113,13 +113,14 @@ function referParameters({ isAccepted, status }: ReferResult): FormFields {
   ];
 }
 
-function dialParameters(result: DialResult): FormFields {
-  const { status, isBridged, call, durationMs, sipCallId, sipStatus } = result;
+function dialParameters(result: DialResult, urlOf: RecordingUrl): FormFields {
+  const { status, isBridged, call, durationMs, sipCallId, sipStatus, recording } = result;
   return [
     ['DialCallStatus', status],
     ...given('DialCallSid', call && callSid(call)),
     ...given('DialCallDuration', seconds(durationMs)),
     ['DialBridged', String(isBridged)],
+    ...given('RecordingUrl', recording && urlOf(recording)),
     ...given('DialSipCallId', sipCallId),
     ...given('DialSipResponseCode', sipStatus?.toString()),
   ];

@@ -3,6 +3,7 @@ import type { Dial, DialledState, DialTarget, Target } from '../../ivr/verbs.js'
 import { stated } from '../../stated.js';
 import { TwimlAttributes, type WarnAt } from './twiml-attributes.js';
 import { elementsOf, textOf, type TwimlElement } from './twiml-document.js';
+import { readRecordingCallback } from './record-verb.js';
 import { INVALID_NUMBER, INVALID_URL } from './twiml-errors.js';
 
 type Warn = (...mistake: Parameters<WarnAt>) => undefined;
@@ -25,18 +26,18 @@ export const DIAL_ATTRIBUTES = [
   'sequential',
   'action',
   'method',
-  // These are told of as not done.
   'record',
   'recordingStatusCallback',
   'recordingStatusCallbackMethod',
   'recordingStatusCallbackEvent',
+  // These are told of as not done.
+  'referUrl',
+  'referMethod',
+  // These have no effect.
   'recordingTrack',
   'recordingConfigurationId',
   'trim',
   'ringTone',
-  'referUrl',
-  'referMethod',
-  // These have no effect.
   'events',
 ];
 
@@ -89,14 +90,33 @@ export function parseDial(
     endsByStar: read.flag('hangupOnStar', false),
     callerId: callerId === '' ? undefined : callerId,
     answersLate: read.flag('answerOnBridge', false),
+    ...stated({
+      recordsFrom: recordedFrom(read),
+      recorded: readRecordingCallback(read, parser.target),
+    }),
     action: action === '' ? undefined : parser.target(action, read, 'method'),
   };
 }
 
+/** All recordings have two channels. */
+const RECORDED_FROM: ReadonlyMap<string, Dial['recordsFrom']> = new Map([
+  ['do-not-record', undefined],
+  ['false', undefined],
+  ['true', 'talk'],
+  ['record-from-answer', 'talk'],
+  ['record-from-answer-dual', 'talk'],
+  ['record-from-ringing', 'ringing'],
+  ['record-from-ringing-dual', 'ringing'],
+]);
+
+function recordedFrom(read: TwimlAttributes): Dial['recordsFrom'] {
+  const written = read.raw('record')?.trim() ?? 'do-not-record';
+  if (!RECORDED_FROM.has(written))
+    read.refuse('record', `one of ${[...RECORDED_FROM.keys()].join(', ')}`, 'do-not-record');
+  return RECORDED_FROM.get(written);
+}
+
 function warnOfRest(element: TwimlElement, read: TwimlAttributes, warn: Warn): void {
-  const record = read.raw('record')?.trim() ?? 'do-not-record';
-  if (record !== 'do-not-record' && record !== 'false')
-    warn(element, '"record" of <Dial> is not done by this server yet; the call is not recorded');
   if (read.raw('referUrl') !== undefined)
     warn(element, '"referUrl" of <Dial> is not done by this server: a transfer of the far end is refused');
 }

@@ -285,6 +285,8 @@ test('Dial of the package calls a number and a SIP address with every attribute'
       endsByStar: true,
       callerId: '+15550100',
       answersLate: true,
+      recordsFrom: 'talk',
+      recorded: { target: at('recording', 'POST'), events: ['in-progress', 'completed'] },
       action: at('next', 'GET'),
     },
   ]);
@@ -294,7 +296,6 @@ test('Dial of the package calls a number and a SIP address with every attribute'
       '"username" and "password" of <Sip> are not used: SIP_TRUNKS_FILE has those of trunks',
       '<Sip> may not add the header field "Route"; it is skipped',
       '<Client> is refused: browser calls have no names here that could be called; it is skipped',
-      '"record" of <Dial> is not done by this server yet; the call is not recorded',
       '"referUrl" of <Dial> is not done by this server: a transfer of the far end is refused',
     ],
   );
