@@ -46,9 +46,13 @@ export function programCalls(parts: ProgramCallsParts): ProgramCalls {
       telephone()?.hangUp(id).catch(failed);
     },
     ring: ({ call }) => {
-      const music = new CallMusic(joiner, sounds.ringBack());
-      attempt({ work: WORK, call: call.id }, () => music.add(call));
-      return () => music.close();
+      let music: CallMusic | undefined;
+      // A caller that hears no ringing is still connected.
+      attempt({ work: WORK, call: call.id }, () => {
+        music = new CallMusic(joiner, sounds.ringBack());
+        music.add(call);
+      });
+      return () => music?.close();
     },
     join: (caller, other, { endKey }) => {
       const settings = { keys: 'forward', endKey, voice: 'paused' } as const;

@@ -65,6 +65,7 @@ class Dialling {
     const { isAnswered } = this.#scene;
     const isHeard = isAnswered || !this.#verb.answersLate;
     const caller = isHeard ? await this.#scene.answered() : undefined;
+    if (this.#scene.signal.aborted) return undefined; // while the call was being answered
     if (caller !== undefined && this.#verb.recordsFrom === 'ringing') this.#record(caller);
     const stop = caller === undefined ? () => undefined : this.#calls.ring(caller);
     try {
@@ -102,6 +103,7 @@ class Dialling {
     const { signal, time, keys } = this.#scene;
     const about = this.#aboutOf(attempt);
     const caller = await this.#scene.answered();
+    if (signal.aborted) return { of: 'dial', status: 'canceled', isBridged: false, ...about };
     // Keys of the talk are no input of the next verb.
     const releaseKeys = keys.take(() => undefined);
     let cancelLimit = (): void => undefined;

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../src/errors.js';
 import { ProgramError } from '../../src/ivr/door.js';
+import { dial as performDial } from '../../src/ivr/dial.js';
+import type { Scene } from '../../src/ivr/scene.js';
 import type { Dial, DialResult, DialTarget, VerbResult } from '../../src/ivr/verbs.js';
 import { openHandledCall, settle } from '../agents/handled-call.js';
 import { openCalls } from '../fakes/call-under-test.js';
+import { ManualTime } from '../fakes/manual-time.js';
 import { DialledCalls } from './dialled-calls.js';
 import { gather, openProgram, program, type ProgramUnderTest, say, spoken } from './program-under-test.js';
 
@@ -359,6 +362,39 @@ test('a call that an application has parted goes on without the caller', async (
   await settle();
   assert.equal((under.result() as DialResult).status, 'completed');
   assert.equal(under.dialled.orders.includes('hang up +491'), false);
+});
+
+test('a verb that is stopped while the caller is being answered calls nobody', async () => {
+  const stopping = new AbortController();
+  const dialled = new DialledCalls();
+  const scene = {
+    calls: dialled,
+    signal: stopping.signal,
+    isAnswered: true,
+    answered: async () => (stopping.abort(), openHandledCall(calls).handled),
+  } as unknown as Scene;
+  const outcome = await performDial(dial(['+491']), scene);
+  assert.deepEqual(dialled.orders, []);
+  assert.equal(typeof outcome === 'object' && (outcome.result as DialResult).isBridged, false);
+});
+
+test('a verb that is stopped while the caller is answered late joins nobody, and hangs up', async () => {
+  const stopping = new AbortController();
+  const dialled = new DialledCalls();
+  const scene = {
+    calls: dialled,
+    signal: stopping.signal,
+    isAnswered: false,
+    about: { id: 'call-0' },
+    time: new ManualTime(),
+    door: { ofLeg: () => ({ tell: () => undefined }) },
+    answered: async () => (stopping.abort(), openHandledCall(calls).handled),
+  } as unknown as Scene;
+  const performed = performDial(dial(['+491'], { answersLate: true }), scene);
+  await settle();
+  dialled.state('+491', 'connected');
+  await performed;
+  assert.deepEqual(dialled.orders, ['place +491', 'hang up +491']);
 });
 
 /** The call under the id that the test's telephone gave it. */
