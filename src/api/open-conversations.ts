@@ -124,12 +124,14 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const { library } = workshop;
   const { maxUploadBytes: mostSoundBytes } = config.voices;
   const limitsDestinations = config.sip.destinations.length > 0;
-  const { bridges } = joining;
+  const { rooms, queues, bridges } = joining;
+  const joinParts = { rooms, queues, bridges, sounds: joins.sounds, unixMs: Date.now };
   const calls = programCalls({ ...parts, ...sources, ...joins, openCalls, bridges, limitsDestinations });
   // Requests ask for them once the server listens, and then it has its telephone.
   const listedCalls = () => new ApplicationCalls({ telephone: parts.telephone(), listed, openCalls });
   const recorded = recordings && { folder: recordings.folder, recorder: switchboard };
-  const ofPrograms = { config: config.ivr, library, sounds, mostSoundBytes, calls, listedCalls, recorded };
+  const ofConfig = { config: config.ivr, library, sounds, mostSoundBytes, recorded };
+  const ofPrograms = { ...ofConfig, calls, listedCalls, joining: joinParts };
   const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms });
   const open = { soundCalls, listed, openCalls, joining, programs, restCalls };
   return { handler, relays, events, incoming, ...open, dialects, socketCalls };

@@ -8,6 +8,7 @@ import type { OpenDoor } from '../ivr/door.js';
 import { EXAMPLE_PROGRAMS } from '../ivr/example-program.js';
 import { fileDoor } from '../ivr/file-door.js';
 import { ProgramFile } from '../ivr/program-file.js';
+import { programJoining, type ProgramJoiningParts } from '../ivr/program-joining.js';
 import { Programs, type ProgramsParts } from '../ivr/programs.js';
 import type { PhoneCalls } from '../call/phone-calls.js';
 import type { TranscribeRecording } from '../ivr/scene.js';
@@ -26,7 +27,8 @@ import { openTwimlDoor } from './twiml/twiml-door.js';
 /** For a recording of two minutes, in a queue behind others. */
 const TRANSCRIBE_MS = 10 * 60_000;
 
-export interface OpenProgramsParts extends Omit<ProgramsParts, 'doorOf' | 'transcribe'> {
+export interface OpenProgramsParts extends Omit<ProgramsParts, 'doorOf' | 'transcribe' | 'joining'> {
+  readonly joining: ProgramJoiningParts;
   /** All calls, for the REST API. */
   readonly listedCalls: () => PhoneCalls;
   readonly openCalls: ProgramsParts['openCalls'] & FollowedCallParts['openCalls'];
@@ -75,7 +77,8 @@ export async function openPrograms(
     const problem = [url, source.fallback?.at].map((at) => at && problemOfUrl(at, config)).find(Boolean);
     return problem ?? openTwimlDoor(source, ofDocuments);
   };
-  const programs = new Programs({ ...parts, doorOf, transcribe: recordingTexts(parts) });
+  const joining = programJoining(parts.joining);
+  const programs = new Programs({ ...parts, joining, doorOf, transcribe: recordingTexts(parts) });
   const restCalls = new RestCalls({ ...parts, calls: parts.listedCalls, programs, fetcher, accountOf });
   closing.add(() => restCalls.close());
   return { programs, restCalls };

@@ -31,6 +31,9 @@ export interface ProgramCall {
   warn(warning: Warning): void;
 }
 
+/** A mistake of a program that a door may have a number for. */
+export type VerbMistake = 'coach' | 'label';
+
 export interface Door {
   /** The first program. Rejects with a ProgramError, or ABORTED. */
   begin(signal: AbortSignal): Promise<Program>;
@@ -45,7 +48,11 @@ export interface Door {
    * no first program.
    */
   ofLeg(call: ProgramCall): Door;
-  /** The call is over. What was told before is still sent. Idempotent. */
+  /** The name of a call in the words of the door. */
+  nameOf(call: string): string;
+  /** The number of a mistake in the door's protocol; undefined: it has none. */
+  codeOf(mistake: VerbMistake): string | undefined;
+  /** The call is over: no program follows. What is told is still sent. Idempotent. */
   close(): void;
 }
 

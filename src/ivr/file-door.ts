@@ -41,6 +41,14 @@ class FileDoor implements Door {
     return undefined;
   }
 
+  nameOf(call: string): string {
+    return call;
+  }
+
+  codeOf(): undefined {
+    return undefined;
+  }
+
   async sound(name: string, signal: AbortSignal): Promise<PlayedSound> {
     try {
       const sound = await this.#sound(name);

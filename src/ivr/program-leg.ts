@@ -14,7 +14,11 @@ import type { Time } from '../time.js';
 import { answeredCaller } from './answered-caller.js';
 import { dial } from './dial.js';
 import { type Door, type OpenDoor, ProgramError, type Warning, warningOf } from './door.js';
+import { conference } from './conference.js';
+import { dequeue } from './dequeue.js';
+import { enqueue } from './enqueue.js';
 import { gather } from './gather.js';
+import type { ProgramJoining } from './program-joining.js';
 import { PressedKeys } from './pressed-keys.js';
 import { type ChainScene, ProgramChain, ProgramCount } from './program-chain.js';
 import { prompt } from './prompts.js';
@@ -37,6 +41,7 @@ export interface ProgramParts {
   readonly callerTexts: ProgramRecogniser;
   /** Absent: this server has no recogniser. */
   readonly transcribe?: TranscribeRecording;
+  readonly joining: ProgramJoining;
   readonly time: Time;
   readonly log: Log;
 }
@@ -170,6 +175,12 @@ export class ProgramLeg {
         return { follow: verb.to, result: REDIRECTED };
       case 'dial':
         return dial(verb, scene);
+      case 'conference':
+        return conference(verb, scene);
+      case 'enqueue':
+        return enqueue(verb, scene);
+      case 'dequeue':
+        return dequeue(verb, scene);
       case 'leave':
         return 'leave';
       case 'hangup':
@@ -194,11 +205,12 @@ export class ProgramLeg {
   }
 
   #scene({ signal, afterwards }: ChainScene): Scene {
-    const { callerTexts, transcribe, time, calls } = this.#parts;
+    const { callerTexts, joining, transcribe, time, calls } = this.#parts;
     return {
       about: this.#caller.about,
       isAnswered: this.isAnswered,
       calls,
+      joining,
       door: this.door,
       keys: this.#keys,
       signal,

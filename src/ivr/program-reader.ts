@@ -14,6 +14,14 @@
 import { type Fields, isFields } from '../config/fields.js';
 import { DIAL_FIELDS, readDial } from './dial-reader.js';
 import { readGather } from './gather-reader.js';
+import {
+  CONFERENCE_FIELDS,
+  DEQUEUE_FIELDS,
+  ENQUEUE_FIELDS,
+  readConference,
+  readDequeue,
+  readEnqueue,
+} from './joining-reader.js';
 import { isLine, quoted, VerbReader } from './verb-reader.js';
 import type {
   HangUp,
@@ -74,6 +82,9 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
   record: { fields: ['beep', 'timeout', 'finish', 'maxLength', 'trim', 'next'], read: readRecord },
   refer: { main: 'to', fields: ['to', 'next'], read: readRefer },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
+  conference: { main: 'room', fields: CONFERENCE_FIELDS, read: readConference },
+  enqueue: { main: 'queue', fields: ENQUEUE_FIELDS, read: readEnqueue },
+  dequeue: { main: 'queue', fields: DEQUEUE_FIELDS, read: readDequeue },
   hangup: { fields: [], read: (): HangUp => ({ verb: 'hangup' }) },
   dial: { main: 'to', fields: DIAL_FIELDS, read: readDial },
   leave: { fields: [], read: (): Leave => ({ verb: 'leave' }) },

@@ -7,7 +7,7 @@
 //   │  ├─ 1: go to billing
 //   │  └─ any other input: the next verb
 //   └─ go to main
-import type { Dial, Gather, RecordVoice, Target, Verb } from './verbs.js';
+import type { Conference, Dequeue, Dial, Gather, RecordVoice, Target, Verb } from './verbs.js';
 
 const MOST_TEXT = 60; // characters of a text
 
@@ -56,6 +56,12 @@ function nodeOf(verb: Verb): Node {
       return leaf(goTo(verb.to));
     case 'dial':
       return dialNode(verb);
+    case 'conference':
+      return conferenceNode(verb);
+    case 'enqueue':
+      return waitNode(`wait in the queue ${verb.queue}`, verb, 'afterwards');
+    case 'dequeue':
+      return dequeueNode(verb);
     case 'leave':
       return leaf('leave the queue');
     case 'hangup':
@@ -98,6 +104,35 @@ function recordNode({ mostMs, timeoutMs, finishKeys, action }: RecordVoice): Nod
     ...(timeoutMs === 0 ? [] : [leaf('nothing said: the next verb')]),
   ];
   return { text: `record the caller for at most ${seconds(mostMs)}${until}`, below };
+}
+
+function conferenceNode(verb: Conference): Node {
+  const { room, isMuted, opens, ends, isRecorded, coach, mostMs } = verb;
+  const manner = [
+    isMuted ? 'muted' : undefined,
+    opens ? undefined : 'waiting for another member to open it',
+    ends ? 'ending it by leaving' : undefined,
+    isRecorded ? 'recorded' : undefined,
+    coach === undefined ? undefined : `heard by ${coach} only`,
+    mostMs === undefined ? undefined : `for ${seconds(mostMs)} at most`,
+  ].filter((word) => word !== undefined);
+  const how = manner.length === 0 ? '' : ` (${manner.join(', ')})`;
+  return waitNode(`join the room ${room}${how}`, verb, 'afterwards');
+}
+
+function waitNode(text: string, { wait, action }: Pick<Conference, 'wait' | 'action'>, name: string): Node {
+  const heard = typeof wait === 'string' ? wait : goTo(wait);
+  return { text, below: [leaf(`meanwhile: ${heard}`), ...actionNodes(name, action)] };
+}
+
+function dequeueNode({ queue, waitMs, whisper, action }: Dequeue): Node {
+  const heard = whisper === undefined ? [] : [leaf(`the caller hears before: ${goTo(whisper)}`)];
+  const text = `take the next call of the queue ${queue}, for ${seconds(waitMs)}`;
+  return { text, below: [...heard, ...actionNodes('afterwards', action)] };
+}
+
+function actionNodes(name: string, action: Target | undefined): readonly Node[] {
+  return action === undefined ? [] : [leaf(`${name}: ${goTo(action)}`)];
 }
 
 function linesOf(nodes: readonly Node[], indent: string): readonly string[] {

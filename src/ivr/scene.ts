@@ -6,6 +6,7 @@ import type { PhoneCallEvent, PhoneCallRequest, PhoneCallView } from '../call/ph
 import type { CallerTexts } from '../call/caller-texts.js';
 import type { Time } from '../time.js';
 import type { Door, Warning } from './door.js';
+import type { ProgramJoining } from './program-joining.js';
 import type { PressedKeys } from './pressed-keys.js';
 import type { Target, Verb, VerbResult } from './verbs.js';
 
@@ -20,6 +21,7 @@ export interface Scene {
   /** Undefined: this server has no telephone. */
   readonly calls: ProgramCalls | undefined;
   readonly transcribe: TranscribeRecording;
+  readonly joining: ProgramJoining;
   readonly time: Time;
   /** Answers the call, unless it is answered. Rejects with ABORTED if the call ends before. */
   answered(): Promise<HandledCall>;

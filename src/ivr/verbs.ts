@@ -4,6 +4,7 @@
 // Times are in milliseconds. A target is in the words of its door: a URL, or the name of a program.
 
 import type { AnsweredBy, AnswerSettings } from '../call/answer-detector.js';
+import type { MemberView, RoomReason } from '../call/room.js';
 
 export interface Target {
   readonly at: string;
@@ -179,8 +180,108 @@ export interface Leave {
   readonly verb: 'leave';
 }
 
+/** Heard while a call waits: the usual music, nothing, or a program. */
+export type Wait = 'music' | 'silence' | Target;
+
+export const CONFERENCE_EVENTS = [
+  'start',
+  'end',
+  'join',
+  'leave',
+  'mute',
+  'hold',
+  'modify',
+  'speaker',
+  'announcement',
+] as const;
+export type ConferenceEvents = (typeof CONFERENCE_EVENTS)[number];
+
+/** Makes the call a member of a room, until it leaves that. */
+export interface Conference {
+  readonly verb: 'conference';
+  readonly room: string;
+  readonly isMuted: boolean;
+  /** The sounds that tell the others of this member. */
+  readonly chimes: 'both' | 'entry' | 'exit' | 'none';
+  /** The members hear each other once there are two, one of whom opens the room. */
+  readonly opens: boolean;
+  /** The room ends when this member leaves. */
+  readonly ends: boolean;
+  /** No other member has the same one. */
+  readonly label?: string | undefined;
+  /** Heard until the room opens. */
+  readonly wait: Wait;
+  readonly mostMembers: number;
+  /** The mix is recorded once the room opens. */
+  readonly isRecorded: boolean;
+  /** The only member that hears this one: its label, or the name of its call in the words of the door. */
+  readonly coach?: string | undefined;
+  /** The call leaves after so long; undefined: it may stay. */
+  readonly mostMs?: number | undefined;
+  /** A key with which the caller leaves; undefined: none does. */
+  readonly endKey?: string | undefined;
+  /** Gets the result; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+  /** Told of the room. Those of the first member hold for the whole room. */
+  readonly callback?: Target | undefined;
+  readonly events: readonly ConferenceEvents[];
+  /** Told of the recording. That of the first member holds, too. */
+  readonly recordingCallback?: Target | undefined;
+}
+
+/** Has the call wait in a queue, and be joined with the call that takes it. */
+export interface Enqueue {
+  readonly verb: 'enqueue';
+  readonly queue: string;
+  readonly mostWaiting: number;
+  /** A program begins anew when it ends. */
+  readonly wait: Wait;
+  /** Gets the result once the call has left the queue and its bridge; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+}
+
+/** Takes the next call of a queue. */
+export interface Dequeue {
+  readonly verb: 'dequeue';
+  readonly queue: string;
+  /** A program that the call of the queue hears before the two are joined. */
+  readonly whisper?: Target | undefined;
+  /** While the queue is empty. */
+  readonly waitMs: number;
+  /** Length of the bridge; undefined: there is no limit. */
+  readonly mostMs?: number | undefined;
+  /** A key of this call that ends the bridge; undefined: none does. */
+  readonly endKey?: string | undefined;
+  /** Gets the result; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+}
+
 export type Verb =
-  Say | Play | Press | Pause | Gather | RecordVoice | Refer | Redirect | HangUp | Reject | Leave | Dial;
+  | Say
+  | Play
+  | Press
+  | Pause
+  | Gather
+  | RecordVoice
+  | Refer
+  | Redirect
+  | HangUp
+  | Reject
+  | Conference
+  | Enqueue
+  | Dequeue
+  | Leave
+  | Dial;
+
+export type QueueResult =
+  | 'bridged'
+  | 'hangup'
+  | 'leave'
+  | 'redirected'
+  | 'redirected-from-bridged'
+  | 'queue-full'
+  | 'error'
+  | 'system-error';
 
 /** The result of a verb, for the author of the program. */
 export type VerbResult =
@@ -212,6 +313,29 @@ export type VerbResult =
       readonly confidence?: number | undefined;
     }
   | { readonly of: 'gather'; readonly by: 'none' }
+  | { readonly of: 'conference' }
+  | {
+      readonly of: 'enqueue';
+      readonly queue: string;
+      readonly result: QueueResult;
+      readonly waitedMs: number;
+    }
+  | {
+      readonly of: 'dequeue';
+      readonly status: 'completed' | 'no-answer' | 'failed';
+      /** Id of the call that was taken; undefined: none was. */
+      readonly other: string | undefined;
+      readonly durationMs: number;
+    }
+  | { readonly of: 'wait'; readonly place: QueuePlace | undefined }
+  | {
+      /** The call is about to be joined with the call that has taken it. */
+      readonly of: 'whisper';
+      readonly queue: string;
+      readonly waitedMs: number;
+      /** Id of that call. */
+      readonly by: string;
+    }
   | DialResult;
 
 export interface ReferResult {
@@ -219,6 +343,64 @@ export interface ReferResult {
   readonly isAccepted: boolean;
   /** Last SIP status that the far end has told; undefined: it has told none. */
   readonly status: number | undefined;
+}
+
+/** The place of a call in a queue. */
+export interface QueuePlace {
+  readonly queue: string;
+  /** From 1. */
+  readonly position: number;
+  readonly waitedMs: number;
+  /** Mean of the calls that wait. */
+  readonly averageMs: number;
+  readonly size: number;
+  readonly mostWaiting: number;
+}
+
+/** Something that a target is told of. Nobody answers it. */
+export type Notice =
+  | PartialWords
+  | DialledCallState
+  | DialledAnswer
+  | RecordingNotice
+  | TranscriptionNotice
+  | LateResult
+  | ConferenceNotice;
+
+/** The result of a verb whose program does not go on. */
+export interface LateResult {
+  readonly of: 'result';
+  readonly result: VerbResult;
+}
+
+export type ConferenceHappening =
+  | 'start'
+  | 'end'
+  | 'join'
+  | 'leave'
+  | 'mute'
+  | 'unmute'
+  | 'hold'
+  | 'unhold'
+  | 'modify'
+  | 'speech-start'
+  | 'speech-stop'
+  | 'announcement-end'
+  | 'announcement-fail';
+
+export interface ConferenceNotice {
+  readonly of: 'conference';
+  readonly happening: ConferenceHappening;
+  readonly room: string;
+  /** Counts from 1 within the room. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly member?: MemberView | undefined;
+  /** Of `end`. */
+  readonly reason?: RoomReason | undefined;
+  /** Of `end`: id of the call that has ended the room by leaving; undefined: none has. */
+  readonly by?: string | undefined;
 }
 
 export interface DialResult {
@@ -237,9 +419,6 @@ export interface DialResult {
   readonly recording?: string | undefined;
 }
 
-/** Something that a target is told of. Nobody answers it. */
-export type Notice = PartialWords | DialledCallState | DialledAnswer | RecordingNotice | TranscriptionNotice;
-
 /** A recording has begun, is whole, or there is none. */
 export interface RecordingNotice {
   readonly of: 'recording';
@@ -253,6 +432,8 @@ export interface RecordingNotice {
   /** The verb that has made it. */
   readonly source: 'record' | 'start' | 'dial' | 'conference';
   readonly track: 'inbound' | 'outbound' | 'both';
+  /** The room whose mix it has; absent: it has a call. */
+  readonly room?: string | undefined;
 }
 
 /** The text of a recording. */

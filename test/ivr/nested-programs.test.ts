@@ -10,7 +10,7 @@ import type { Verb } from '../../src/ivr/verbs.js';
 import { SILENT_LOG } from '../../src/log.js';
 import { type HandledCallUnderTest, openHandledCall, settle } from '../agents/handled-call.js';
 import { openCalls } from '../fakes/call-under-test.js';
-import { gather, program, say, ScriptedDoor, spoken } from './program-under-test.js';
+import { gather, NOTHING_TO_JOIN, program, say, ScriptedDoor, spoken } from './program-under-test.js';
 
 const calls = openCalls();
 
@@ -32,6 +32,7 @@ function openLeg(programs: Readonly<Record<string, Program | (() => Promise<Prog
   for (const [at, one] of Object.entries(programs)) door.programs.set(at, one);
   const leg = new ProgramLeg(answeredCaller(handled, 'key'), () => door, {
     callerTexts,
+    joining: NOTHING_TO_JOIN,
     time,
     log: SILENT_LOG,
   });

@@ -199,15 +199,15 @@ test('a field that would have no effect is a mistake', () => {
 const WRONG: readonly (readonly [unknown, string])[] = [
   [
     'say',
-    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
   ],
   [
     {},
-    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
   ],
   [
     { say: 'a', play: 'b' },
-    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
   ],
   [{ say: '  ' }, '.say.text must be a text of 1 to 5000 characters'],
   [{ say: 'a'.repeat(5001) }, '.say.text must be a text of 1 to 5000 characters'],
@@ -272,7 +272,7 @@ test('all mistakes are told at once, each with its place', () => {
     'programs.main[0].say.text must be a text of 1 to 5000 characters',
     'programs.main[1].gather.prompts[0].pause.seconds must be a number from 0.1 to 600',
     'programs.main[1].gather.timeout must be a number from 0.5 to 300',
-    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, hangup, dial, leave, reject',
+    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
     'programs. must be a list of 1 to 200 verbs',
   ]);
 });
@@ -331,4 +331,82 @@ test('refer takes the address of a SIP telephone only', () => {
   assert.deepEqual(problemsOf({ refer: { to: 'tel:+4930', next: 'other' } }), [
     'programs.main[0].refer.to must be a SIP URI of at most 255 characters, such as sip:bob@example.com',
   ]);
+});
+
+test('rooms and queues have a short form, and their usual values', () => {
+  const end = { mostMs: undefined, endKey: undefined, action: undefined };
+  const member = {
+    isMuted: false,
+    chimes: 'both',
+    opens: true,
+    ends: false,
+    label: undefined,
+    coach: undefined,
+  };
+  const room = { wait: 'music', mostMembers: 250, isRecorded: false, events: [] };
+  assert.deepEqual(verbsOf({ conference: 'first floor' }, { enqueue: 'sales' }, { dequeue: 'sales' }), [
+    { verb: 'conference', room: 'first floor', ...member, ...room, ...end },
+    { verb: 'enqueue', queue: 'sales', mostWaiting: 1000, wait: 'music', action: undefined },
+    { verb: 'dequeue', queue: 'sales', whisper: undefined, waitMs: 30_000, ...end },
+  ]);
+});
+
+test('rooms and queues have every field in their long form', () => {
+  const member = { muted: true, chimes: 'exit', opens: false, ends: true, label: 'anna', coach: 'bert' };
+  const stay = { limit: 60, endKey: '*', next: 'other' };
+  assert.deepEqual(
+    verbsOf(
+      { conference: { room: 'r', wait: 'silence', members: 3, record: true, ...member, ...stay } },
+      { enqueue: { queue: 'sales', wait: 'other', waiting: 5, next: 'other' } },
+      { dequeue: { queue: 'sales', whisper: 'other', timeout: 5, ...stay } },
+    ),
+    [
+      {
+        verb: 'conference',
+        room: 'r',
+        isMuted: true,
+        chimes: 'exit',
+        opens: false,
+        ends: true,
+        label: 'anna',
+        coach: 'bert',
+        wait: 'silence',
+        mostMembers: 3,
+        isRecorded: true,
+        events: [],
+        mostMs: 60_000,
+        endKey: '*',
+        action: { at: 'other' },
+      },
+      { verb: 'enqueue', queue: 'sales', mostWaiting: 5, wait: { at: 'other' }, action: { at: 'other' } },
+      {
+        verb: 'dequeue',
+        queue: 'sales',
+        whisper: { at: 'other' },
+        waitMs: 5000,
+        mostMs: 60_000,
+        endKey: '*',
+        action: { at: 'other' },
+      },
+    ],
+  );
+});
+
+test('mistakes in rooms and queues are told with their place', () => {
+  const name = 'must be a name of 1 to 64 characters on one line, without "/" and without blanks at its ends';
+  assert.deepEqual(
+    problemsOf(
+      { conference: { room: 'a/b', endKey: '**', chimes: 'loud' } },
+      { enqueue: { wait: 'nowhere' } },
+      { dequeue: { queue: 'sales', timeout: 0 } },
+    ),
+    [
+      `programs.main[0].conference.room ${name}`,
+      'programs.main[0].conference.chimes must be one of both, entry, exit, none',
+      'programs.main[0].conference.endKey must be one key: 0-9, *, # or A-D',
+      `programs.main[1].enqueue.queue ${name}`,
+      'programs.main[1].enqueue.wait must be the name of a program of the file, and "nowhere" is none',
+      'programs.main[2].dequeue.timeout must be a number from 1 to 3600',
+    ],
+  );
 });

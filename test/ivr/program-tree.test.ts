@@ -65,3 +65,37 @@ test('long texts are cut, and characters that a terminal would obey are not show
     `main\n├─ say "\\u001b[2J${'a'.repeat(56)}…"\n└─ reject the call as not reachable`,
   );
 });
+
+test('a tree shows rooms and queues, what is heard meanwhile, and what follows', () => {
+  assert.equal(
+    treeOf([
+      { conference: 'weekly' },
+      {
+        conference: {
+          room: 'r',
+          muted: true,
+          opens: false,
+          ends: true,
+          record: true,
+          coach: 'anna',
+          limit: 60,
+        },
+      },
+      { enqueue: { queue: 'sales', wait: 'other', next: 'other' } },
+      { dequeue: { queue: 'sales', whisper: 'other', timeout: 5, next: 'main' } },
+      { leave: {} },
+    ]),
+    `main
+├─ join the room weekly
+│  └─ meanwhile: music
+├─ join the room r (muted, waiting for another member to open it, ending it by leaving, recorded, heard by anna only, for 60 s at most)
+│  └─ meanwhile: music
+├─ wait in the queue sales
+│  ├─ meanwhile: go to other
+│  └─ afterwards: go to other
+├─ take the next call of the queue sales, for 5 s
+│  ├─ the caller hears before: go to other
+│  └─ afterwards: go to main
+└─ leave the queue`,
+  );
+});

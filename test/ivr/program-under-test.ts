@@ -4,7 +4,8 @@ import type { HandledCall } from '../../src/call/call-handler.js';
 import type { ProgramCaller } from '../../src/call/call-programs.js';
 import type { PhoneCallEnd } from '../../src/call/phone-calls.js';
 import { ParleyError } from '../../src/errors.js';
-import type { Door, OpenDoor, Program, ProgramCall } from '../../src/ivr/door.js';
+import type { Door, OpenDoor, Program, ProgramCall, VerbMistake } from '../../src/ivr/door.js';
+import { programJoining } from '../../src/ivr/program-joining.js';
 import { ProgramRun } from '../../src/ivr/program-run.js';
 import type { ProgramCalls, TranscribeRecording } from '../../src/ivr/scene.js';
 import type { Gather, Notice, RecordVoice, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
@@ -93,6 +94,14 @@ export class ScriptedDoor implements Door {
     return new ScriptedDoor(this);
   }
 
+  nameOf(call: string): string {
+    return `name of ${call}`;
+  }
+
+  codeOf(mistake: VerbMistake): string {
+    return `code of ${mistake}`;
+  }
+
   close(): void {
     this.isClosed = true;
   }
@@ -102,6 +111,18 @@ export class ScriptedDoor implements Door {
     return typeof known === 'function' ? known() : (known ?? program());
   }
 }
+
+const nothing = () => {
+  throw new ParleyError('NOT_FOUND', 'the test has no rooms and queues');
+};
+/** For programs that join no calls. */
+export const NOTHING_TO_JOIN = programJoining({
+  rooms: { join: nothing, leave: nothing, room: nothing, recorder: nothing },
+  queues: { join: nothing, leave: nothing, get: nothing, next: nothing, onceWaiting: nothing },
+  bridges: { part: nothing },
+  sounds: { music: nothing },
+  unixMs: () => 0,
+});
 
 export interface ProgramUnderTest extends HandledCallUnderTest {
   readonly door: ScriptedDoor;
@@ -167,6 +188,7 @@ export async function openProgram(
   const run = new ProgramRun(caller, open, {
     callerTexts,
     transcribe,
+    joining: NOTHING_TO_JOIN,
     time,
     log: SILENT_LOG,
     calls: dialled,

@@ -3,6 +3,7 @@
 import type { ProgramCall, Warning } from '../../ivr/door.js';
 import type { AnsweredBy } from '../../call/answer-detector.js';
 import type { DialledCallState, DialResult, Notice, ReferResult, VerbResult } from '../../ivr/verbs.js';
+import { conferenceParameters, joiningParameters, roomParameters } from './joining-parameters.js';
 import {
   recordedParameters,
   recordingParameters,
@@ -77,7 +78,7 @@ function headerParameters(headers: Readonly<Record<string, string>>): FormFields
 }
 
 /** The parameters of the result of a verb. */
-export function resultParameters(result: VerbResult, urlOf: RecordingUrl): FormFields {
+export function resultParameters(result: VerbResult, urlOf: RecordingUrl, owner?: string): FormFields {
   switch (result.of) {
     case 'redirect':
       return [];
@@ -89,6 +90,8 @@ export function resultParameters(result: VerbResult, urlOf: RecordingUrl): FormF
       return referParameters(result);
     case 'dial':
       return dialParameters(result, urlOf);
+    default:
+      return joiningParameters(result, owner);
   }
 }
 
@@ -132,7 +135,7 @@ function seconds(ms: number | undefined): string | undefined {
 }
 
 /** The parameters of a notice, in place of those of the call that have the same name. */
-export function noticeParameters(notice: Notice, urlOf: RecordingUrl): FormFields {
+export function noticeParameters(notice: Notice, urlOf: RecordingUrl, owner?: string): FormFields {
   switch (notice.of) {
     case 'partial':
       // The recogniser may still change all of the words.
@@ -141,7 +144,7 @@ export function noticeParameters(notice: Notice, urlOf: RecordingUrl): FormField
         ['UnstableSpeechResult', notice.text],
       ];
     case 'recording':
-      return recordingParameters(notice, urlOf);
+      return [...roomParameters(notice.room, owner), ...recordingParameters(notice, urlOf)];
     case 'transcription':
       return transcriptionParameters(notice, urlOf);
     case 'dialled':
@@ -151,6 +154,10 @@ export function noticeParameters(notice: Notice, urlOf: RecordingUrl): FormField
         ['AnsweredBy', ANSWERED_BY[notice.by]],
         ['MachineDetectionDuration', String(notice.ms)],
       ];
+    case 'result':
+      return resultParameters(notice.result, urlOf, owner);
+    case 'conference':
+      return conferenceParameters(notice, owner);
   }
 }
 

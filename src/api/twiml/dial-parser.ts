@@ -56,8 +56,6 @@ const NOUNS: Readonly<Record<string, readonly string[]>> = {
   Number: [...OF_TARGETS, 'byoc'],
   Sip: [...OF_TARGETS, 'username', 'password'],
 };
-/** A dial with one of these is another verb. */
-const JOINS: readonly string[] = ['Conference', 'Queue'];
 const NO_CLIENTS = 'browser calls have no names here that could be called';
 
 const MOST_TARGETS = 10;
@@ -125,11 +123,6 @@ function targetsOf(element: TwimlElement, parser: ElementParser): readonly DialT
   const { warn } = parser;
   const number = textOf(element);
   const nouns = elementsOf(element);
-  const join = nouns.find(({ name }) => JOINS.includes(name));
-  if (join !== undefined) {
-    parser.skip(join);
-    return [];
-  }
   if (nouns.length === 0 && number !== '') return [{ to: number }];
   if (number !== '') warn(element, '<Dial> has a number and nouns; the number is skipped', INVALID_NUMBER);
   const targets = nouns.flatMap((noun) => targetOf(noun, parser) ?? []);

@@ -34,6 +34,16 @@ export function transcriptionSid(name: string): string {
   return sid('TR', name);
 }
 
+/** @param owner name of the API key that the room belongs to; undefined: to every key */
+export function conferenceSid(owner: string | undefined, name: string): string {
+  return sid('CF', `${owner ?? ''}\n${name}`);
+}
+
+/** @param owner as of a conference */
+export function queueSid(owner: string | undefined, name: string): string {
+  return sid('QU', `${owner ?? ''}\n${name}`);
+}
+
 function sid(prefix: string, text: string): string {
   return prefix + hash('sha256', text, 'hex').slice(0, 32);
 }

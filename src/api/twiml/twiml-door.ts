@@ -1,7 +1,14 @@
 // The TwiML door of one call: it fetches the call's documents, reads them as programs, and gives the results
 // of verbs to the next document.
 import { asParleyError, isAborted, ParleyError } from '../../errors.js';
-import { type Door, type OpenDoor, type Program, type ProgramCall, ProgramError } from '../../ivr/door.js';
+import {
+  type Door,
+  type OpenDoor,
+  type Program,
+  type ProgramCall,
+  ProgramError,
+  type VerbMistake,
+} from '../../ivr/door.js';
 import type { Notice, Target, VerbResult } from '../../ivr/verbs.js';
 import type { PlayedSound } from '../../speaking/speech-piece.js';
 import type { Time } from '../../time.js';
@@ -12,8 +19,8 @@ import { CookieJar } from './cookie-jar.js';
 import type { DocumentFetcher, Fetched, FetchRequest } from './document-fetch.js';
 import type { DocumentSounds } from './document-sounds.js';
 import { shownUrl } from './document-url.js';
-import { recordingUrl, type TwimlAccount } from './sids.js';
-import { INVALID_URL } from './twiml-errors.js';
+import { callSid, recordingUrl, type TwimlAccount } from './sids.js';
+import { INVALID_COACH, INVALID_URL, LABEL_TAKEN } from './twiml-errors.js';
 import { parseTwiml } from './twiml-parser.js';
 import type { FormFields } from './twiml-signature.js';
 
@@ -56,7 +63,8 @@ class TwimlDoor implements Door {
   readonly #call: ProgramCall;
   readonly #account: TwimlAccount;
   readonly #cookies: CookieJar;
-  readonly #callbacks: CallbackQueue;
+  /** Of the time before the end of the call, or of that behind it. */
+  #callbacks: CallbackQueue;
   readonly #closing = new AbortController();
   /** An answer that was a sound in place of a document. */
   #answeredSound: Fetched | undefined;
@@ -78,15 +86,22 @@ class TwimlDoor implements Door {
   }
 
   follow(target: Target, result: VerbResult, signal: AbortSignal): Promise<Program> {
-    return this.#programAt(target, resultParameters(result, this.#recordingUrl), signal);
+    return this.#programAt(
+      target,
+      resultParameters(result, this.#recordingUrl, this.#call.about.owner),
+      signal,
+    );
   }
 
   tell(target: Target, notice: Notice): void {
-    const of = noticeParameters(notice, this.#recordingUrl);
-    const names = new Set(of.map(([name]) => name));
-    const parameters = [...this.#parameters().filter(([name]) => !names.has(name)), ...of];
+    const own = noticeParameters(notice, this.#recordingUrl, this.#call.about.owner);
+    const names = new Set(own.map(([name]) => name));
+    // The events of a conference are about its members, not about this call.
+    const isOfRoom = notice.of === 'conference' || (notice.of === 'recording' && notice.room !== undefined);
+    const about: FormFields = isOfRoom ? [['AccountSid', this.#account.sid]] : this.#parameters();
+    const parameters = [...about.filter(([name]) => !names.has(name)), ...own];
     const isTaken = this.#callbacks.add((signal) => this.#callBack(target, parameters, signal));
-    if (isTaken || this.#closing.signal.aborted) return;
+    if (isTaken) return;
     const message = `the callback is not sent: too many callbacks of the call wait (${notice.of})`;
     this.#call.warn({ message, document: shownUrl(target.at) });
   }
@@ -104,9 +119,19 @@ class TwimlDoor implements Door {
     return new TwimlDoor({ ...this.#source, fallback: undefined }, this.#parts, call, this.#cookies);
   }
 
+  nameOf(call: string): string {
+    return callSid(call);
+  }
+
+  codeOf(mistake: VerbMistake): string {
+    return mistake === 'coach' ? INVALID_COACH : LABEL_TAKEN;
+  }
+
+  /** Callbacks go on: a conference outlives its first member, and a result may come at the end. */
   close(): void {
     this.#closing.abort();
     this.#callbacks.finish();
+    this.#callbacks = new CallbackQueue(this.#parts.time);
     this.#answeredSound = undefined;
   }
 

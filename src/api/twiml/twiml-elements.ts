@@ -33,27 +33,54 @@ export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   Dial: DIAL_ATTRIBUTES,
   Record: RECORD_ATTRIBUTES,
   Refer: REFER_ATTRIBUTES,
+  Enqueue: ['action', 'method', 'waitUrl', 'waitUrlMethod', 'maxQueueSize', 'workflowSid'],
+  Leave: [],
   Redirect: ['method'],
   Hangup: [],
   Reject: ['reason'],
+};
+
+/** Attributes of the nouns that are done. */
+export const NOUN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  Conference: [
+    'muted',
+    'beep',
+    'startConferenceOnEnter',
+    'endConferenceOnExit',
+    'participantLabel',
+    'waitUrl',
+    'waitMethod',
+    'maxParticipants',
+    'record',
+    'coach',
+    'statusCallback',
+    'statusCallbackMethod',
+    'statusCallbackEvent',
+    'recordingStatusCallback',
+    'recordingStatusCallbackMethod',
+    // Both states of a recording are told, and its silence is kept.
+    'recordingStatusCallbackEvent',
+    'trim',
+    // These choose products and places of Twilio and have no effect here.
+    'jitterBufferSize',
+    'region',
+    'eventCallbackUrl',
+    'recordingConfigurationId',
+  ],
+  Queue: ['url', 'method', 'reservationSid', 'postWorkActivitySid'],
 };
 
 /** Verbs that a prompt of Gather may have. */
 export const PROMPTS: readonly string[] = ['Say', 'Play', 'Pause'];
 
 /** Elements that a verb may hold besides prompts; they have no effect. */
-export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = { Reject: ['Parameter'] };
+export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
+  Reject: ['Parameter'],
+  Enqueue: [],
+};
 
 /** Verbs that this server does not do yet. */
-export const LATER: ReadonlySet<string> = new Set([
-  'Conference',
-  'Connect',
-  'Enqueue',
-  'Leave',
-  'Queue',
-  'Start',
-  'Stop',
-]);
+export const LATER: ReadonlySet<string> = new Set(['Connect', 'Queue', 'Start', 'Stop']);
 
 const OF_TWILIO = 'it stands for a product of Twilio';
 const NO_CARDS = 'this server collects no card numbers';

@@ -21,6 +21,8 @@ export const SCHEMA_WARNING = '12200';
 export const INVALID_CONTENT_TYPE = '12300';
 /** There is no number to call. */
 export const INVALID_NUMBER = '13223';
+export const INVALID_COACH = '13240';
 export const INVALID_FINISH_KEY = '13310';
 export const INVALID_SOUND = '13420';
 export const INVALID_PAUSE = '13910';
+export const LABEL_TAKEN = '16025';

@@ -5,6 +5,7 @@ import type { Gather, Play, Press, Prompt, Say, Target, Verb } from '../../ivr/v
 import { isFormal } from '../../text/markup/elements.js';
 import { type ElementParser, parseDial } from './dial-parser.js';
 import { shownUrl } from './document-url.js';
+import { type ElementContext, readConference, readDequeue, readEnqueue } from './joining-elements.js';
 import { readRecord } from './record-verb.js';
 import { readRefer } from './refer-verb.js';
 import { saidText } from './say-markup.js';
@@ -12,6 +13,7 @@ import { TwimlAttributes } from './twiml-attributes.js';
 import { elementsOf, placeIn, readTwimlDocument, textOf, type TwimlElement } from './twiml-document.js';
 import {
   LATER,
+  NOUN_ATTRIBUTES,
   PROMPTS,
   REFUSED,
   VERB_ATTRIBUTES,
@@ -71,21 +73,38 @@ class TwimlParser {
     const { name } = element;
     const known = Object.hasOwn(VERB_ATTRIBUTES, name) ? VERB_ATTRIBUTES[name] : undefined;
     if (known === undefined) return this.#skip(element);
+    const joined = name === 'Dial' ? elementsOf(element).find(isJoined) : undefined;
     this.#checkAttributes(element, known);
     const read = new TwimlAttributes(element, this.#warn);
     if (name === 'Say') return this.#say(element, read);
     if (name === 'Gather') return this.#gather(element, read);
+    if (joined !== undefined) return this.#joined(element, joined, read);
     if (name === 'Dial') return parseDial(element, read, this.#elements);
     if (name === 'Refer') return readRefer(element, read, this.#elements);
     this.#refuseChildren(element, WITHOUT_EFFECT[name] ?? []);
     if (name === 'Play') return this.#play(element, read);
     if (name === 'Redirect') return { verb: 'redirect', to: this.#target(textOf(element), read, 'method') };
+    if (name === 'Enqueue') return readEnqueue(element, read, this.#context);
     this.#refuseText(element);
     if (name === 'Record') return readRecord(read, (...target) => this.#target(...target));
+    if (name === 'Leave') return { verb: 'leave' };
     if (name === 'Pause') return this.#pause(read);
     if (name === 'Reject')
       return { verb: 'reject', reason: read.choice('reason', ['rejected', 'busy'], 'rejected') };
     return { verb: 'hangup' };
+  }
+
+  /** <Dial> with a conference or a queue, which is its only noun. */
+  #joined(dial: TwimlElement, noun: TwimlElement, read: TwimlAttributes): Verb | undefined {
+    this.#refuseText(dial);
+    for (const other of elementsOf(dial))
+      if (other !== noun)
+        this.#warn(other, `<Dial> has <${noun.name}> as its only noun; this one is skipped`);
+    this.#checkAttributes(noun, NOUN_ATTRIBUTES[noun.name] ?? []);
+    this.#refuseChildren(noun, []);
+    return noun.name === 'Conference'
+      ? readConference(read, noun, this.#context)
+      : readDequeue(read, noun, this.#context);
   }
 
   #say(element: TwimlElement, read: TwimlAttributes): Say | undefined {
@@ -225,6 +244,13 @@ class TwimlParser {
     return URL.canParse(written, this.#url) ? new URL(written, this.#url).href : written;
   }
 
+  get #context(): ElementContext {
+    return {
+      warn: this.#warn,
+      target: (written, read, method) => this.#target(written, read, method),
+    };
+  }
+
   #skip(element: TwimlElement): undefined {
     const { name } = element;
     const shown = `<${name.slice(0, 40)}>`;
@@ -271,6 +297,10 @@ class TwimlParser {
     const { line, column } = placeIn(this.#source, element.at);
     this.warnings.push({ code, message: text, document: this.shown, line, column });
   };
+}
+
+function isJoined({ name }: TwimlElement): boolean {
+  return Object.hasOwn(NOUN_ATTRIBUTES, name);
 }
 
 /** `<Parameter name="sensitive" value="true"/>`, which Twilio does not know: see Gather. */

@@ -149,13 +149,6 @@ const DIAL: All<Voice['dial']> = {
   timeout: 20,
   trim: 'trim-silence',
 };
-const ENQUEUE: All<Voice['enqueue']> = {
-  ...AT,
-  maxQueueSize: 10,
-  waitUrl: '/wait',
-  waitUrlMethod: 'GET',
-  workflowSid: 'WW1',
-};
 const RECORD: All<Voice['record']> = {
   ...AT,
   ...RECORDING,
@@ -302,8 +295,6 @@ test('Dial of the package calls a number and a SIP address with every attribute'
 });
 
 const LATER: Readonly<Record<string, (response: Voice) => unknown>> = {
-  Enqueue: (response) => response.enqueue(ENQUEUE, 'sales').task({ priority: 1, timeout: 5 }, '{}'),
-  Leave: (response) => response.leave(),
   Queue: (response) => response.queue({ url: '/a', method: 'GET' }, 'sales'),
   Start: (response) =>
     response.start(AT).stream({ name: 'a', url: 'wss://example.com', track: 'inbound_track' }),
