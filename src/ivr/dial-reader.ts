@@ -15,7 +15,7 @@ export const DIAL_FIELDS = [
   'callerId',
   'answerLate',
   'record',
-  'then',
+  'next',
 ] as const;
 const TARGET_FIELDS = ['to', 'digits', 'whisper'];
 const MOST_TARGETS = 10;
@@ -28,7 +28,7 @@ const DIGITS = /^[0-9*#A-D,]{1,64}$/i;
 export function readDial(read: VerbReader, fields: Fields, at: string): Dial | undefined {
   const targets = readTargets(read, fields, at);
   const endKey = read.word(fields, 'endKey', at, ['*']);
-  const action = read.target(fields, 'then', at);
+  const action = read.target(fields, 'next', at);
   if (targets.length === 0) return undefined;
   return {
     verb: 'dial',
