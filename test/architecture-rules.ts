@@ -102,6 +102,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/api/request-line.ts': [...API, 'src/api'],
   'src/api/open-conversations.ts': [...API, 'src/api'],
   'src/api/open-programs.ts': [...API, 'src/api'],
+  'src/api/program-talks.ts': [...API, 'src/api'],
   'src/api/program-calls.ts': API,
   'src/observe': [...CALL, 'src/call', 'src/api/http/http-metrics.ts'],
   signaling: [...CALL, 'src/call'],

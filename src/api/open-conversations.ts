@@ -39,6 +39,7 @@ interface ConversationsParts {
   readonly config: {
     readonly agents: AgentsParts['config'];
     readonly ivr: OpenProgramsParts['config'];
+    readonly namedRelays: OpenProgramsParts['namedRelays'];
     readonly sip: { readonly destinations: readonly unknown[] };
     readonly applications: { readonly incoming: { readonly decider: string | undefined } | undefined };
     readonly voices: {
@@ -132,7 +133,8 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const recorded = recordings && { folder: recordings.folder, recorder: switchboard };
   const ofConfig = { config: config.ivr, library, sounds, mostSoundBytes, recorded };
   const ofPrograms = { ...ofConfig, calls, listedCalls, joining: joinParts };
-  const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms });
+  const ofTalks = { handler, namedRelays: config.namedRelays, ...openers };
+  const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms, ...ofTalks });
   const open = { soundCalls, listed, openCalls, joining, programs, restCalls };
   return { handler, relays, events, incoming, ...open, dialects, socketCalls };
 }

@@ -19,6 +19,7 @@ import type { PlayedSounds } from '../voices/references.js';
 import type { SoundLibrary } from '../voices/sound-library.js';
 import type { FollowedCallParts } from './twilio/followed-call.js';
 import { RestCalls } from './twilio/rest-calls.js';
+import { programTalks, type ProgramTalksParts } from './program-talks.js';
 import { DocumentFetcher } from './twiml/document-fetch.js';
 import { DocumentSounds } from './twiml/document-sounds.js';
 import { twimlAccounts } from './twiml/sids.js';
@@ -27,7 +28,10 @@ import { openTwimlDoor } from './twiml/twiml-door.js';
 /** For a recording of two minutes, in a queue behind others. */
 const TRANSCRIBE_MS = 10 * 60_000;
 
-export interface OpenProgramsParts extends Omit<ProgramsParts, 'doorOf' | 'transcribe' | 'joining'> {
+export interface OpenProgramsParts extends Omit<
+  ProgramsParts & ProgramTalksParts,
+  'doorOf' | 'transcribe' | 'joining' | 'talks' | 'left'
+> {
   readonly joining: ProgramJoiningParts;
   /** All calls, for the REST API. */
   readonly listedCalls: () => PhoneCalls;
@@ -78,7 +82,15 @@ export async function openPrograms(
     return problem ?? openTwimlDoor(source, ofDocuments);
   };
   const joining = programJoining(parts.joining);
-  const programs = new Programs({ ...parts, joining, doorOf, transcribe: recordingTexts(parts) });
+  const left = (call: string) => programs.conductsAgain(call);
+  const talks = programTalks({ ...parts, left });
+  const programs: Programs = new Programs({
+    ...parts,
+    joining,
+    doorOf,
+    transcribe: recordingTexts(parts),
+    talks,
+  });
   const restCalls = new RestCalls({ ...parts, calls: parts.listedCalls, programs, fetcher, accountOf });
   closing.add(() => restCalls.close());
   return { programs, restCalls };

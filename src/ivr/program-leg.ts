@@ -15,6 +15,7 @@ import { answeredCaller } from './answered-caller.js';
 import { dial } from './dial.js';
 import { type Door, type OpenDoor, ProgramError, type Warning, warningOf } from './door.js';
 import { conference } from './conference.js';
+import { connect } from './connect.js';
 import { dequeue } from './dequeue.js';
 import { enqueue } from './enqueue.js';
 import { gather } from './gather.js';
@@ -30,6 +31,7 @@ import type {
   Outcome,
   ProgramCalls,
   ProgramRecogniser,
+  ProgramTalks,
   Scene,
   TranscribeRecording,
 } from './scene.js';
@@ -42,6 +44,8 @@ export interface ProgramParts {
   /** Absent: this server has no recogniser. */
   readonly transcribe?: TranscribeRecording;
   readonly joining: ProgramJoining;
+  /** Absent: nobody else can talk in the calls of programs. */
+  readonly talks?: ProgramTalks | undefined;
   readonly time: Time;
   readonly log: Log;
 }
@@ -169,6 +173,8 @@ export class ProgramLeg {
         return gather(verb, scene);
       case 'record':
         return record(verb, scene);
+      case 'connect':
+        return connect(verb, scene);
       case 'refer':
         return refer(verb, scene);
       case 'redirect':
@@ -205,7 +211,7 @@ export class ProgramLeg {
   }
 
   #scene({ signal, afterwards }: ChainScene): Scene {
-    const { callerTexts, joining, transcribe, time, calls } = this.#parts;
+    const { callerTexts, joining, transcribe, talks, time, calls } = this.#parts;
     return {
       about: this.#caller.about,
       isAnswered: this.isAnswered,
@@ -216,6 +222,7 @@ export class ProgramLeg {
       signal,
       callerTexts,
       transcribe,
+      talks,
       time,
       answered: () => this.answer(),
       typed: (listener) => {

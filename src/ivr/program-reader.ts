@@ -24,6 +24,7 @@ import {
 } from './joining-reader.js';
 import { isLine, quoted, VerbReader } from './verb-reader.js';
 import type {
+  Connect,
   HangUp,
   Leave,
   Pause,
@@ -80,6 +81,7 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
     read: (read, fields, at) => readGather(read, fields, at, readPrompts(read, fields, at)),
   },
   record: { fields: ['beep', 'timeout', 'finish', 'maxLength', 'trim', 'next'], read: readRecord },
+  connect: { main: 'agent', fields: ['agent', 'relay', 'stream', 'next'], read: readConnect },
   refer: { main: 'to', fields: ['to', 'next'], read: readRefer },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
   conference: { main: 'room', fields: CONFERENCE_FIELDS, read: readConference },
@@ -202,6 +204,18 @@ function readRecord(read: VerbReader, fields: Fields, at: string): RecordVoice {
     trims: read.flag(fields, 'trim', at) ?? true,
     action: read.target(fields, 'next', at),
   };
+}
+
+function readConnect(read: VerbReader, fields: Fields, at: string): Connect | undefined {
+  const { agent, relay, stream } = fields;
+  const action = read.target(fields, 'next', at);
+  const stated = [agent, relay, stream].filter((one) => one !== undefined);
+  if (stated.length !== 1) return read.problem(at, 'must have exactly one of agent, relay and stream');
+  if (typeof agent === 'string' && isLine(agent, MOST_NAME))
+    return { verb: 'connect', to: { kind: 'agent', name: agent }, action };
+  if (isFields(relay)) return { verb: 'connect', to: { kind: 'relay', fields: relay }, action };
+  if (isFields(stream)) return { verb: 'connect', to: { kind: 'stream', fields: stream }, action };
+  return read.problem(at, 'must have the name of an agent, or an object in "relay" or "stream"');
 }
 
 function readRefer(read: VerbReader, fields: Fields, at: string): Refer | undefined {

@@ -48,6 +48,12 @@ function nodeOf(verb: Verb): Node {
       return gatherNode(verb);
     case 'record':
       return recordNode(verb);
+    case 'connect': {
+      const { to, action } = verb;
+      const whom = to.kind === 'agent' ? `the agent ${to.name}` : `${to.kind} ${String(to.fields['url'])}`;
+      const after = leaf(`afterwards: ${action === undefined ? 'the next verb' : goTo(action)}`);
+      return { text: `connect with ${whom}`, below: [after] };
+    }
     case 'refer': {
       const after = leaf(`afterwards: ${verb.action === undefined ? 'the next verb' : goTo(verb.action)}`);
       return { text: `refer the far end to ${verb.to}`, below: [after] };

@@ -87,6 +87,14 @@ export class Programs implements CallPrograms {
     conducted.run.replace(replacement);
   }
 
+  /** Somebody else has talked in this call, and its program conducts it again. */
+  conductsAgain(call: string): void {
+    const run = this.#runs.get(call)?.run;
+    if (run === undefined) return;
+    this.#parts.openCalls.conductedBy(call, CONDUCTOR);
+    this.#parts.openCalls.talksIn(call, run);
+  }
+
   #run(caller: ProgramCaller, door: OpenDoor, source: ProgramSource): ProgramRun {
     const run = new ProgramRun(caller, door, this.#parts);
     this.#runs.set(caller.id, { run, source });

@@ -1,5 +1,5 @@
 // What a verb of a program works with, and how it can end.
-import type { HandledCall } from '../call/call-handler.js';
+import type { HandledCall, Talk } from '../call/call-handler.js';
 import type { BridgeReason, BridgeSettings } from '../call/bridge.js';
 import type { CallAbout } from '../call/call-programs.js';
 import type { PhoneCallEvent, PhoneCallRequest, PhoneCallView } from '../call/phone-calls.js';
@@ -8,7 +8,7 @@ import type { Time } from '../time.js';
 import type { Door, Warning } from './door.js';
 import type { ProgramJoining } from './program-joining.js';
 import type { PressedKeys } from './pressed-keys.js';
-import type { Target, Verb, VerbResult } from './verbs.js';
+import type { Connect, ConnectEnd, Target, Verb, VerbResult } from './verbs.js';
 
 export interface Scene {
   readonly door: Door;
@@ -22,6 +22,8 @@ export interface Scene {
   readonly calls: ProgramCalls | undefined;
   readonly transcribe: TranscribeRecording;
   readonly joining: ProgramJoining;
+  /** Undefined: nobody else can talk in the calls of programs. */
+  readonly talks: ProgramTalks | undefined;
   readonly time: Time;
   /** Answers the call, unless it is answered. Rejects with ABORTED if the call ends before. */
   answered(): Promise<HandledCall>;
@@ -39,6 +41,17 @@ export interface Scene {
    * requests are about that call. The end of either call stops it. Never rejects.
    */
   onLeg(handled: HandledCall, nested: NestedProgram): Promise<NestedEnd>;
+}
+
+/** Connects calls with those who talk in them. */
+export interface ProgramTalks {
+  /**
+   * The talk goes on until the call is given back: `hangUp` gives it back. `told` gets its end before that,
+   * as far as it is known. Throws NOT_FOUND and INVALID_FIELD.
+   */
+  connect(to: Connect['to'], handled: HandledCall, told: (end: ConnectEnd) => void): Talk;
+  /** The program conducts the call of this id again. */
+  left(call: string): void;
 }
 
 /**

@@ -113,6 +113,20 @@ export interface Refer {
   readonly action?: Target | undefined;
 }
 
+/** Hands the conversation to somebody who talks, until they end it. */
+export interface Connect {
+  readonly verb: 'connect';
+  readonly to:
+    /** An agent of this server. */
+    | { readonly kind: 'agent'; readonly name: string }
+    /** An application of ConversationRelay: the fields of the `relay` of an agent. */
+    | { readonly kind: 'relay'; readonly fields: Readonly<Record<string, unknown>> }
+    /** A bot of Media Streams: the fields of the `mediaStream` of an agent. */
+    | { readonly kind: 'stream'; readonly fields: Readonly<Record<string, unknown>> };
+  /** Gets the result, even if the call ends; undefined: the next verb follows. */
+  readonly action?: Target | undefined;
+}
+
 /** Goes on with another program. */
 export interface Redirect {
   readonly verb: 'redirect';
@@ -264,6 +278,7 @@ export type Verb =
   | Gather
   | RecordVoice
   | Refer
+  | Connect
   | Redirect
   | HangUp
   | Reject
@@ -287,6 +302,7 @@ export type QueueResult =
 export type VerbResult =
   | { readonly of: 'redirect' }
   | ReferResult
+  | ConnectResult
   | {
       readonly of: 'record';
       /** Its name. */
@@ -337,6 +353,22 @@ export type VerbResult =
       readonly by: string;
     }
   | DialResult;
+
+/** The end of a session, as far as the one who talks has told it. */
+export interface ConnectEnd {
+  /** `completed`: the caller has hung up. `ended`: the one who talks has ended it, and the call goes on. */
+  readonly status: 'completed' | 'ended' | 'failed';
+  readonly sessionId?: string | undefined;
+  /** For the program that follows. */
+  readonly handoffData?: string | undefined;
+  readonly errorCode?: string | undefined;
+  readonly errorMessage?: string | undefined;
+}
+
+export interface ConnectResult extends ConnectEnd {
+  readonly of: 'connect';
+  readonly durationMs: number;
+}
 
 export interface ReferResult {
   readonly of: 'refer';

@@ -7,7 +7,7 @@ import { ParleyError } from '../../src/errors.js';
 import type { Door, OpenDoor, Program, ProgramCall, VerbMistake } from '../../src/ivr/door.js';
 import { programJoining } from '../../src/ivr/program-joining.js';
 import { ProgramRun } from '../../src/ivr/program-run.js';
-import type { ProgramCalls, TranscribeRecording } from '../../src/ivr/scene.js';
+import type { ProgramCalls, ProgramTalks, TranscribeRecording } from '../../src/ivr/scene.js';
 import type { Gather, Notice, RecordVoice, Say, Target, Verb, VerbResult } from '../../src/ivr/verbs.js';
 import { SILENT_LOG } from '../../src/log.js';
 import type { PlayedSound } from '../../src/speaking/speech-piece.js';
@@ -145,12 +145,22 @@ interface Setting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   readonly dialled?: ProgramCalls;
   readonly programs?: Readonly<Record<string, Program | (() => Promise<Program>)>>;
   readonly transcribe?: TranscribeRecording;
+  readonly talks?: ProgramTalks;
 }
 
 export async function openProgram(
   calls: ReturnType<typeof openCalls>,
   verbs: readonly Verb[],
-  { isAnswered = true, programs = {}, sounds = {}, from, dialled, transcribe, ...setting }: Setting = {},
+  {
+    isAnswered = true,
+    programs = {},
+    sounds = {},
+    from,
+    dialled,
+    transcribe,
+    talks,
+    ...setting
+  }: Setting = {},
 ): Promise<ProgramUnderTest> {
   const under = openHandledCall(calls, setting);
   const { handled, call, callerTexts, time } = under;
@@ -189,6 +199,7 @@ export async function openProgram(
     callerTexts,
     transcribe,
     joining: NOTHING_TO_JOIN,
+    talks,
     time,
     log: SILENT_LOG,
     calls: dialled,

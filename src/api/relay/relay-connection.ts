@@ -18,9 +18,14 @@ const MOST_UNREAD = 4 * 1024 * 1024; // bytes that the application has not read
 const CLOSED = [1000, 1005];
 
 /** Connects calls with their applications. */
-export function relayOpener(parts: RelayTalkParts): (handled: HandledCall, config: RelayConfig) => Talk {
-  return (handled, config) => new RelayConnection(handled, config, parts).talk;
+export function relayOpener(
+  parts: RelayTalkParts,
+): (handled: HandledCall, config: RelayConfig, told?: RelayTold) => Talk {
+  return (handled, config, told) => new RelayConnection(handled, config, parts, told).talk;
 }
+
+/** Is told the end of the session before the call ends. */
+export type RelayTold = (end: RelayEnd & { readonly sessionId: string }) => void;
 
 class RelayConnection {
   readonly talk: RelayTalk;
@@ -28,11 +33,13 @@ class RelayConnection {
   readonly #config: RelayConfig;
   readonly #parts: RelayTalkParts;
   readonly #startedMs: number;
+  readonly #told: RelayTold | undefined;
   #socket: ApplicationSocket | undefined;
   #attempts = 0;
   #cancelTimer: () => void = () => undefined;
 
-  constructor(handled: HandledCall, config: RelayConfig, parts: RelayTalkParts) {
+  constructor(handled: HandledCall, config: RelayConfig, parts: RelayTalkParts, told?: RelayTold) {
+    this.#told = told;
     this.#handled = handled;
     this.#config = config;
     this.#parts = parts;
@@ -81,7 +88,9 @@ class RelayConnection {
     return undefined;
   }
 
-  #ended({ status, handoffData, errorCode, errorMessage }: RelayEnd, closeCode: number): void {
+  #ended(end: RelayEnd, closeCode: number): void {
+    const { status, handoffData, errorCode, errorMessage } = end;
+    this.#told?.({ ...end, sessionId: this.talk.sessionId });
     this.#cancelTimer();
     this.#socket?.close(closeCode);
     this.#socket = undefined;

@@ -2,7 +2,14 @@
 // those of notices. https://www.twilio.com/docs/voice/twiml#request-parameters
 import type { ProgramCall, Warning } from '../../ivr/door.js';
 import type { AnsweredBy } from '../../call/answer-detector.js';
-import type { DialledCallState, DialResult, Notice, ReferResult, VerbResult } from '../../ivr/verbs.js';
+import type {
+  ConnectResult,
+  DialledCallState,
+  DialResult,
+  Notice,
+  ReferResult,
+  VerbResult,
+} from '../../ivr/verbs.js';
 import { conferenceParameters, joiningParameters, roomParameters } from './joining-parameters.js';
 import {
   recordedParameters,
@@ -86,6 +93,8 @@ export function resultParameters(result: VerbResult, urlOf: RecordingUrl, owner?
       return gatherParameters(result);
     case 'record':
       return recordedParameters(result, urlOf);
+    case 'connect':
+      return connectParameters(result);
     case 'refer':
       return referParameters(result);
     case 'dial':
@@ -113,6 +122,17 @@ function referParameters({ isAccepted, status }: ReferResult): FormFields {
     ['ReferCallStatus', isAccepted ? 'completed' : 'failed'],
     ...given('ReferSipResponseCode', isAccepted ? '202' : status?.toString()),
     ...given('NotifySipResponseCode', status?.toString()),
+  ];
+}
+
+function connectParameters(result: ConnectResult): FormFields {
+  return [
+    ...given('SessionId', result.sessionId),
+    ['SessionStatus', result.status],
+    ['SessionDuration', String(Math.round(result.durationMs / 1000))],
+    ...(result.handoffData === undefined ? [] : [['HandoffData', result.handoffData] as const]),
+    ...given('ErrorCode', result.errorCode),
+    ...given('ErrorMessage', result.errorMessage),
   ];
 }
 

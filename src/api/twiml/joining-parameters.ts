@@ -6,7 +6,7 @@ import type { FormFields } from './twiml-signature.js';
 
 type JoiningResult = Exclude<
   VerbResult,
-  { readonly of: 'redirect' | 'gather' | 'record' | 'refer' | 'dial' }
+  { readonly of: 'redirect' | 'gather' | 'record' | 'connect' | 'refer' | 'dial' }
 >;
 
 const PREFIXES: Readonly<Partial<Record<ConferenceHappening, string>>> = {

@@ -1,5 +1,6 @@
 // The verbs and nouns of TwiML: those that this server does, those that it does not do yet, and those that it
 // refuses. https://www.twilio.com/docs/voice/twiml
+import { CONNECT_ATTRIBUTES } from './connect-verb.js';
 import { DIAL_ATTRIBUTES } from './dial-parser.js';
 import { RECORD_ATTRIBUTES } from './record-verb.js';
 import { REFER_ATTRIBUTES } from './refer-verb.js';
@@ -31,6 +32,7 @@ export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
     'debug',
   ],
   Dial: DIAL_ATTRIBUTES,
+  Connect: CONNECT_ATTRIBUTES,
   Record: RECORD_ATTRIBUTES,
   Refer: REFER_ATTRIBUTES,
   Enqueue: ['action', 'method', 'waitUrl', 'waitUrlMethod', 'maxQueueSize', 'workflowSid'],
@@ -80,7 +82,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Verbs that this server does not do yet. */
-export const LATER: ReadonlySet<string> = new Set(['Connect', 'Queue', 'Start', 'Stop']);
+export const LATER: ReadonlySet<string> = new Set(['Queue', 'Start', 'Stop']);
 
 const OF_TWILIO = 'it stands for a product of Twilio';
 const NO_CARDS = 'this server collects no card numbers';

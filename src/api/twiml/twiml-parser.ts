@@ -5,6 +5,7 @@ import type { Gather, Play, Press, Prompt, Say, Target, Verb } from '../../ivr/v
 import { isFormal } from '../../text/markup/elements.js';
 import { type ElementParser, parseDial } from './dial-parser.js';
 import { shownUrl } from './document-url.js';
+import { readConnect } from './connect-verb.js';
 import { type ElementContext, readConference, readDequeue, readEnqueue } from './joining-elements.js';
 import { readRecord } from './record-verb.js';
 import { readRefer } from './refer-verb.js';
@@ -80,6 +81,7 @@ class TwimlParser {
     if (name === 'Gather') return this.#gather(element, read);
     if (joined !== undefined) return this.#joined(element, joined, read);
     if (name === 'Dial') return parseDial(element, read, this.#elements);
+    if (name === 'Connect') return readConnect(element, read, this.#elements);
     if (name === 'Refer') return readRefer(element, read, this.#elements);
     this.#refuseChildren(element, WITHOUT_EFFECT[name] ?? []);
     if (name === 'Play') return this.#play(element, read);

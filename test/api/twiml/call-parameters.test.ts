@@ -244,3 +244,27 @@ test('a far end that was referred is told with its last status', () => {
     ['ReferCallStatus', 'failed'],
   ]);
 });
+
+test('the end of a session is told with what its application hands over', () => {
+  const ended = {
+    of: 'connect',
+    status: 'ended',
+    sessionId: 'VX1',
+    handoffData: '{"a":1}',
+    durationMs: 4400,
+  } as const;
+  assert.deepEqual(resultParameters(ended, urlOf), [
+    ['SessionId', 'VX1'],
+    ['SessionStatus', 'ended'],
+    ['SessionDuration', '4'],
+    ['HandoffData', '{"a":1}'],
+  ]);
+  const failed = {
+    of: 'connect',
+    status: 'failed',
+    errorCode: '64102',
+    errorMessage: 'gone',
+    durationMs: 0,
+  } as const;
+  assert.deepEqual(Object.fromEntries(resultParameters(failed, urlOf))['ErrorCode'], '64102');
+});
