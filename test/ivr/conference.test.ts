@@ -208,3 +208,22 @@ test('the callback of the first member is told of all, in order, even after that
   assert.ok(end?.of === 'conference');
   assert.deepEqual([end.reason, end.by, end.at], ['room ended', two, 1_010_000]);
 });
+
+test('a recording of the mix is told by the callback of the first member, and one that cannot be is a warning', async (t) => {
+  const { begin, rooms } = open(t);
+  const a = await begin([conference({ isRecorded: true, recordingCallback: { at: 'recorded' } })]);
+  assert.deepEqual(a.story(), ['conference'], 'the room is not open yet');
+  await begin([conference({ isRecorded: true, recordingCallback: { at: 'other' } })]);
+  assert.deepEqual(a.story(), ['conference', 'warning : this server records no calls']);
+  const room = rooms.room('first floor', undefined);
+  const size = { durationMs: 2000, bytes: 10 };
+  room.recorded({ type: 'recording.started', name: 'a.wav', format: 'wav' });
+  room.recorded({ type: 'recording.paused', name: 'a.wav' });
+  room.recorded({ type: 'recording.stopped', name: 'a.wav', reason: 'call-ended', ...size });
+  const mix = { of: 'recording', recording: 'a.wav', channels: 2, source: 'conference', track: 'both' };
+  const head = { ...mix, room: 'first floor', startedMs: 1_010_000 };
+  assert.deepEqual(a.door.notices, [
+    { ...head, status: 'in-progress', durationMs: 0 },
+    { ...head, status: 'completed', durationMs: 2000 },
+  ]);
+});
