@@ -33,6 +33,7 @@ import type { RelayParts } from './relay/relay-session.js';
 import type { ConnectionCounters } from './relay/relay-talk.js';
 import type { RelaySocketParts } from './relay/relay-socket.js';
 import { mediaStreamOpener } from './streams/stream-connection.js';
+import { streamForker } from './streams/stream-fork.js';
 import type { RestCalls } from './twilio/rest-calls.js';
 
 interface ConversationsParts {
@@ -133,7 +134,7 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const recorded = recordings && { folder: recordings.folder, recorder: switchboard };
   const ofConfig = { config: config.ivr, library, sounds, mostSoundBytes, recorded };
   const ofPrograms = { ...ofConfig, calls, listedCalls, joining: joinParts };
-  const ofTalks = { handler, namedRelays: config.namedRelays, ...openers };
+  const ofTalks = { handler, namedRelays: config.namedRelays, forkStream: streamForker(relayed), ...openers };
   const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms, ...ofTalks });
   const open = { soundCalls, listed, openCalls, joining, programs, restCalls };
   return { handler, relays, events, incoming, ...open, dialects, socketCalls };

@@ -9,19 +9,21 @@ import type { RelayConfig } from '../config/relay-config.js';
 import { ParleyError } from '../errors.js';
 import type { ProgramTalks } from '../ivr/scene.js';
 import type { Connect, ConnectEnd } from '../ivr/verbs.js';
+import type { ForkStream } from './streams/stream-fork.js';
 import type { RelayTold } from './relay/relay-connection.js';
 
 export interface ProgramTalksParts {
   readonly handler: Pick<CallHandler, 'has' | 'handle'>;
   readonly namedRelays: NamedRelays;
   readonly openRelay: (handled: HandledCall, config: RelayConfig, told?: RelayTold) => Talk;
+  readonly forkStream: ForkStream;
   readonly openMediaStream: (handled: HandledCall, config: MediaStreamConfig) => Talk;
   /** The program conducts its call again. */
   readonly left: (call: string) => void;
 }
 
 export function programTalks(parts: ProgramTalksParts): ProgramTalks {
-  const { handler, namedRelays, openRelay, openMediaStream } = parts;
+  const { handler, namedRelays, openRelay, openMediaStream, forkStream } = parts;
   const connect = (to: Connect['to'], handled: HandledCall, told: (end: ConnectEnd) => void): Talk => {
     switch (to.kind) {
       case 'agent':
@@ -32,7 +34,9 @@ export function programTalks(parts: ProgramTalksParts): ProgramTalks {
         return openMediaStream(handled, streamOf(to.fields, namedRelays));
     }
   };
-  return { connect, left: parts.left };
+  const stream: ProgramTalks['stream'] = (fields, handled, told) =>
+    forkStream(handled, streamOf(fields, namedRelays), told);
+  return { connect, stream, left: parts.left };
 }
 
 /** Throws INVALID_FIELD with the first mistake. */

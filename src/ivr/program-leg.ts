@@ -18,6 +18,7 @@ import { conference } from './conference.js';
 import { connect } from './connect.js';
 import { dequeue } from './dequeue.js';
 import { enqueue } from './enqueue.js';
+import { Forks } from './forks.js';
 import { gather } from './gather.js';
 import type { ProgramJoining } from './program-joining.js';
 import { PressedKeys } from './pressed-keys.js';
@@ -25,6 +26,8 @@ import { type ChainScene, ProgramChain, ProgramCount } from './program-chain.js'
 import { prompt } from './prompts.js';
 import { record } from './record.js';
 import { refer } from './refer.js';
+import { start } from './start.js';
+import { stop } from './stop.js';
 import type {
   NestedEnd,
   NestedProgram,
@@ -63,6 +66,7 @@ export class ProgramLeg {
   readonly #typed = new Set<(text: string) => void>();
   readonly #over = new AbortController();
   readonly #answered: Promise<HandledCall>;
+  readonly #forks = new Forks();
   readonly #lasting = new Set<Promise<unknown>>();
   readonly #count: ProgramCount;
   /** Programs within verbs have a count of their own: a queue asks for its program again and again. */
@@ -141,6 +145,7 @@ export class ProgramLeg {
   /** The call is over. The last verb may still tell its result. Idempotent. */
   end(): void {
     this.#over.abort();
+    this.#forks.close();
   }
 
   /** No program is performed any more. The door closes after the work that outlasts the call. Idempotent. */
@@ -175,6 +180,10 @@ export class ProgramLeg {
         return record(verb, scene);
       case 'connect':
         return connect(verb, scene);
+      case 'start':
+        return start(verb, scene);
+      case 'stop':
+        return stop(verb, scene);
       case 'refer':
         return refer(verb, scene);
       case 'redirect':
@@ -223,6 +232,7 @@ export class ProgramLeg {
       callerTexts,
       transcribe,
       talks,
+      forks: this.#forks,
       time,
       answered: () => this.answer(),
       typed: (listener) => {

@@ -37,6 +37,8 @@ import type {
   Reject,
   Say,
   Verb,
+  Start,
+  Stop,
 } from './verbs.js';
 
 /** The programs of a file by their names. */
@@ -82,6 +84,8 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
   },
   record: { fields: ['beep', 'timeout', 'finish', 'maxLength', 'trim', 'next'], read: readRecord },
   connect: { main: 'agent', fields: ['agent', 'relay', 'stream', 'next'], read: readConnect },
+  start: { main: 'what', fields: ['what', 'name', 'stream'], read: readStart },
+  stop: { main: 'what', fields: ['what', 'name'], read: readStop },
   refer: { main: 'to', fields: ['to', 'next'], read: readRefer },
   redirect: { main: 'to', fields: ['to'], read: readRedirect },
   conference: { main: 'room', fields: CONFERENCE_FIELDS, read: readConference },
@@ -216,6 +220,25 @@ function readConnect(read: VerbReader, fields: Fields, at: string): Connect | un
   if (isFields(relay)) return { verb: 'connect', to: { kind: 'relay', fields: relay }, action };
   if (isFields(stream)) return { verb: 'connect', to: { kind: 'stream', fields: stream }, action };
   return read.problem(at, 'must have the name of an agent, or an object in "relay" or "stream"');
+}
+
+const STARTED = ['recording', 'stream'] as const;
+
+function readStart(read: VerbReader, fields: Fields, at: string): Start | undefined {
+  const kind = read.word(fields, 'what', at, STARTED);
+  const name = read.text(fields, 'name', at, MOST_NAME);
+  const { stream } = fields;
+  if (kind === undefined) return read.problem(`${at}.what`, `must be one of ${STARTED.join(', ')}`);
+  if (kind === 'recording') return { verb: 'start', forks: [{ kind }] };
+  if (isFields(stream)) return { verb: 'start', forks: [{ kind, name, fields: stream }] };
+  return read.problem(`${at}.stream`, 'must be an object with the "url" of a bot');
+}
+
+function readStop(read: VerbReader, fields: Fields, at: string): Stop | undefined {
+  const kind = read.word(fields, 'what', at, STARTED);
+  const name = read.text(fields, 'name', at, MOST_NAME);
+  if (kind === undefined) return read.problem(`${at}.what`, `must be one of ${STARTED.join(', ')}`);
+  return { verb: 'stop', forks: [{ kind, name }] };
 }
 
 function readRefer(read: VerbReader, fields: Fields, at: string): Refer | undefined {

@@ -48,6 +48,10 @@ function nodeOf(verb: Verb): Node {
       return gatherNode(verb);
     case 'record':
       return recordNode(verb);
+    case 'start':
+      return { text: 'start', below: verb.forks.map(({ kind }) => leaf(`a ${kind}`)) };
+    case 'stop':
+      return leaf(`stop ${verb.forks.map(({ kind, name }) => name ?? `the ${kind}`).join(', ')}`);
     case 'connect': {
       const { to, action } = verb;
       const whom = to.kind === 'agent' ? `the agent ${to.name}` : `${to.kind} ${String(to.fields['url'])}`;

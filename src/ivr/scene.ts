@@ -7,8 +7,9 @@ import type { CallerTexts } from '../call/caller-texts.js';
 import type { Time } from '../time.js';
 import type { Door, Warning } from './door.js';
 import type { ProgramJoining } from './program-joining.js';
+import type { Forks } from './forks.js';
 import type { PressedKeys } from './pressed-keys.js';
-import type { Connect, ConnectEnd, Target, Verb, VerbResult } from './verbs.js';
+import type { Connect, ConnectEnd, Target, Verb, VerbResult, StreamFork, StreamTold } from './verbs.js';
 
 export interface Scene {
   readonly door: Door;
@@ -24,6 +25,7 @@ export interface Scene {
   readonly joining: ProgramJoining;
   /** Undefined: nobody else can talk in the calls of programs. */
   readonly talks: ProgramTalks | undefined;
+  readonly forks: Forks;
   readonly time: Time;
   /** Answers the call, unless it is answered. Rejects with ABORTED if the call ends before. */
   answered(): Promise<HandledCall>;
@@ -50,6 +52,11 @@ export interface ProgramTalks {
    * as far as it is known. Throws NOT_FOUND and INVALID_FIELD.
    */
   connect(to: Connect['to'], handled: HandledCall, told: (end: ConnectEnd) => void): Talk;
+  /**
+   * A bot hears the call. `told` learns of the beginning and the end. The returned function ends it. Throws
+   * INVALID_FIELD.
+   */
+  stream(fields: StreamFork['fields'], handled: HandledCall, told: (what: StreamTold) => void): () => void;
   /** The program conducts the call of this id again. */
   left(call: string): void;
 }

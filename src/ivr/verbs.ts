@@ -127,6 +127,50 @@ export interface Connect {
   readonly action?: Target | undefined;
 }
 
+/** Starts what runs beside the verbs that follow. */
+export interface Start {
+  readonly verb: 'start';
+  readonly forks: readonly Fork[];
+}
+
+/** Stops what Start has begun. */
+export interface Stop {
+  readonly verb: 'stop';
+  /** Without a name the latest one of its kind. */
+  readonly forks: readonly { readonly kind: ForkKind; readonly name?: string | undefined }[];
+}
+
+export type Fork = StreamFork | RecordingFork | TranscriptFork;
+export type ForkKind = Fork['kind'];
+
+/** The sound of the call goes to a bot of Media Streams. */
+export interface StreamFork {
+  readonly kind: 'stream';
+  readonly name?: string | undefined;
+  /** Those of the `mediaStream` of an agent. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly callback?: Target | undefined;
+}
+
+export interface RecordingFork {
+  readonly kind: 'recording';
+  readonly callback?: RecordingCallback | undefined;
+}
+
+/** What is said becomes text. */
+export interface TranscriptFork {
+  readonly kind: 'transcript';
+  readonly name?: string | undefined;
+  /** Gets the texts. */
+  readonly callback: Target;
+  /** BCP 47 tag of the caller's speech; undefined: it is found. */
+  readonly language?: string | undefined;
+  readonly isPartial: boolean;
+  readonly hints: readonly string[];
+  /** The sides that are transcribed, with their labels. */
+  readonly sides: { readonly caller: string | undefined; readonly server: string | undefined };
+}
+
 /** Goes on with another program. */
 export interface Redirect {
   readonly verb: 'redirect';
@@ -279,6 +323,8 @@ export type Verb =
   | RecordVoice
   | Refer
   | Connect
+  | Start
+  | Stop
   | Redirect
   | HangUp
   | Reject
@@ -396,6 +442,8 @@ export type Notice =
   | DialledAnswer
   | RecordingNotice
   | TranscriptionNotice
+  | StreamNotice
+  | TranscriptNotice
   | LateResult
   | ConferenceNotice;
 
@@ -466,6 +514,35 @@ export interface RecordingNotice {
   readonly track: 'inbound' | 'outbound' | 'both';
   /** The room whose mix it has; absent: it has a call. */
   readonly room?: string | undefined;
+}
+
+/** A stream to a bot has begun, or is over. */
+export interface StreamTold {
+  readonly event: 'stream-started' | 'stream-stopped' | 'stream-error';
+  readonly streamSid: string;
+  readonly error?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export interface StreamNotice extends StreamTold {
+  readonly of: 'stream';
+  readonly name: string | undefined;
+}
+
+/** Somebody has said something, or the transcript has begun or is over. */
+export interface TranscriptNotice {
+  readonly of: 'transcript';
+  readonly event: 'started' | 'content' | 'stopped';
+  readonly name: string | undefined;
+  /** Counts from 0 within the transcript. */
+  readonly number: number;
+  readonly side?: 'caller' | 'server';
+  readonly label?: string | undefined;
+  readonly text?: string | undefined;
+  readonly isFinal?: boolean;
+  /** BCP 47 tag. */
+  readonly language?: string | undefined;
 }
 
 /** The text of a recording. */

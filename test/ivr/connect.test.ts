@@ -25,6 +25,7 @@ async function connected(verb = CONNECT) {
         void handled.call.closed.then((reason) => closed.push(reason));
         return { typed: (text) => void typed.push(text) };
       },
+      stream: () => assert.fail(),
       left: (call) => void left.push(call),
     },
   });
@@ -86,6 +87,7 @@ test('nobody of that name is a warning, and the next verb follows', async () => 
         connect: () => {
           throw new ParleyError('NOT_FOUND', 'there is no agent "nobody"');
         },
+        stream: () => assert.fail(),
         left: () => assert.fail(),
       },
     },

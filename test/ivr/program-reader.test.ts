@@ -199,15 +199,15 @@ test('a field that would have no effect is a mistake', () => {
 const WRONG: readonly (readonly [unknown, string])[] = [
   [
     'say',
-    ' must be an object with exactly one of say, play, press, pause, gather, record, connect, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, connect, start, stop, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
   ],
   [
     {},
-    ' must be an object with exactly one of say, play, press, pause, gather, record, connect, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, connect, start, stop, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
   ],
   [
     { say: 'a', play: 'b' },
-    ' must be an object with exactly one of say, play, press, pause, gather, record, connect, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
+    ' must be an object with exactly one of say, play, press, pause, gather, record, connect, start, stop, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
   ],
   [{ say: '  ' }, '.say.text must be a text of 1 to 5000 characters'],
   [{ say: 'a'.repeat(5001) }, '.say.text must be a text of 1 to 5000 characters'],
@@ -272,7 +272,7 @@ test('all mistakes are told at once, each with its place', () => {
     'programs.main[0].say.text must be a text of 1 to 5000 characters',
     'programs.main[1].gather.prompts[0].pause.seconds must be a number from 0.1 to 600',
     'programs.main[1].gather.timeout must be a number from 0.5 to 300',
-    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, connect, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
+    'programs.main[2] must be an object with exactly one of say, play, press, pause, gather, record, connect, start, stop, refer, redirect, conference, enqueue, dequeue, hangup, dial, leave, reject',
     'programs. must be a list of 1 to 200 verbs',
   ]);
 });
@@ -420,5 +420,21 @@ test('connect names one of those who talk', () => {
   assert.deepEqual(problemsOf({ connect: {} }, { connect: { stream: 'x' } }), [
     'programs.main[0].connect must have exactly one of agent, relay and stream',
     'programs.main[1].connect must have the name of an agent, or an object in "relay" or "stream"',
+  ]);
+});
+
+test('start and stop name what they are about', () => {
+  const stream = { url: 'wss://bot.example.com/media' };
+  assert.deepEqual(
+    verbsOf({ start: 'recording' }, { start: { what: 'stream', name: 'a', stream } }, { stop: 'stream' }),
+    [
+      { verb: 'start', forks: [{ kind: 'recording' }] },
+      { verb: 'start', forks: [{ kind: 'stream', name: 'a', fields: stream }] },
+      { verb: 'stop', forks: [{ kind: 'stream', name: undefined }] },
+    ],
+  );
+  assert.deepEqual(problemsOf({ start: 'stream' }, { stop: {} }), [
+    'programs.main[0].start.stream must be an object with the "url" of a bot',
+    'programs.main[1].stop.what must be one of recording, stream',
   ]);
 });

@@ -1,9 +1,11 @@
 // A document hands its call to an application of ConversationRelay, and goes on with what that hands over.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
+import { temporaryFolder } from '../api/http/tls-files.js';
 import { formIn, openApplication, TWIML } from '../api/twiml/loopback-application.js';
 import { eventsOfCall, request, storyOf } from './program-calls.js';
 import { ServerProcess } from './server-process.js';
@@ -11,6 +13,18 @@ import { ServerProcess } from './server-process.js';
 interface Received {
   readonly type: string;
   readonly customParameters?: Readonly<Record<string, string>>;
+}
+
+/** A bot of Media Streams that only hears. */
+async function hearingBot(t: TestContext) {
+  const heard: { readonly event: string; readonly start?: { readonly tracks: readonly string[] } }[] = [];
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  t.after(() => server.close());
+  server.on('connection', (socket) =>
+    socket.on('message', (data: Buffer) => heard.push(JSON.parse(data.toString()) as (typeof heard)[number])),
+  );
+  await once(server, 'listening');
+  return { heard, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 /** It says something, and ends its session. Its messages are kept. */
@@ -85,4 +99,48 @@ test('an application at another host is a warning, and the next verb follows', a
     warning?.message ?? '',
     /"evil.example.com" is none; RELAY_ALLOWED_HOSTS lists those that are/,
   );
+});
+
+test('a stream, a recording and a transcript run beside the verbs, and end with the call', async (t) => {
+  const bot = await hearingBot(t);
+  const folder = temporaryFolder(t);
+  const forks = `<Stream name="ear" url="ws://${bot.host}/media" track="outbound_track" statusCallback="/stream"/>
+    <Recording recordingStatusCallback="/recording"/>
+    <Transcription track="outbound_track" statusCallbackUrl="/texts"/>`;
+  const application = await openApplication(t, (response) =>
+    response
+      .writeHead(200, TWIML)
+      .end(`<Response><Start>${forks}</Start><Pause length="1"/><Say>All of you hear this.</Say></Response>`),
+  );
+  const callee = await ServerProcess.start(t, {
+    TWIML_URL: `${application.origin}/voice`,
+    RELAY_ALLOWED_HOSTS: bot.host,
+    RECORDINGS_DIR: folder,
+  });
+  const caller = await ServerProcess.start(t);
+  await request(`${caller.url}/v1/calls`, { to: `sip:bot@127.0.0.1:${callee.port}` });
+  const formsAt = (path: string) =>
+    application.asked.filter((one) => one.path === path).map(({ body }) => formIn(body));
+  const isOver = () =>
+    formsAt('/recording').length === 1 && formsAt('/texts').length === 3 && formsAt('/stream').length === 2;
+  const limit = Date.now() + 30_000;
+  while (!isOver() && Date.now() < limit) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    formsAt('/stream').map(({ StreamEvent, StreamName }) => [StreamEvent, StreamName]),
+    [
+      ['stream-started', 'ear'],
+      ['stream-stopped', 'ear'],
+    ],
+  );
+  const [started, content, stopped] = formsAt('/texts');
+  assert.equal(started?.['TranscriptionEvent'], 'transcription-started');
+  assert.equal(content?.['TranscriptionData'], '{"transcript":"All of you hear this."}');
+  assert.equal(stopped?.['TranscriptionEvent'], 'transcription-stopped');
+  const [recorded] = formsAt('/recording');
+  assert.deepEqual([recorded?.['RecordingStatus'], recorded?.['RecordingChannels']], ['completed', '2']);
+  assert.equal(readdirSync(folder).length, 1);
+  const events = bot.heard.map(({ event }) => event);
+  assert.deepEqual([events[0], events[1], events.at(-1)], ['connected', 'start', 'stop']);
+  assert.deepEqual(bot.heard[1]?.start?.tracks, ['outbound']);
+  assert.ok(events.filter((event) => event === 'media').length > 50, `${events.length} messages`);
 });

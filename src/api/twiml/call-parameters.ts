@@ -17,6 +17,7 @@ import {
   type RecordingUrl,
   transcriptionParameters,
 } from './recording-parameters.js';
+import { streamParameters, transcriptParameters } from './fork-parameters.js';
 import { callSid } from './sids.js';
 import type { FormFields } from './twiml-signature.js';
 
@@ -165,6 +166,10 @@ export function noticeParameters(notice: Notice, urlOf: RecordingUrl, owner?: st
       ];
     case 'recording':
       return [...roomParameters(notice.room, owner), ...recordingParameters(notice, urlOf)];
+    case 'stream':
+      return streamParameters(notice);
+    case 'transcript':
+      return transcriptParameters(notice);
     case 'transcription':
       return transcriptionParameters(notice, urlOf);
     case 'dialled':

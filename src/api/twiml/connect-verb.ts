@@ -115,7 +115,8 @@ function streamFields(noun: TwimlElement, parser: ElementParser): Nouns {
   return { url: read.raw('url')?.trim() ?? '', track, parameters: parametersOf(noun, parser, []) };
 }
 
-function parametersOf(noun: TwimlElement, parser: ElementParser, others: readonly string[]): Nouns {
+/** The texts of <Parameter>. */
+export function parametersOf(noun: TwimlElement, parser: ElementParser, others: readonly string[]): Nouns {
   const parameters: Record<string, string> = {};
   for (const child of elementsOf(noun)) {
     if (others.includes(child.name)) continue;

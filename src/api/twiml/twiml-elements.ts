@@ -4,6 +4,7 @@ import { CONNECT_ATTRIBUTES } from './connect-verb.js';
 import { DIAL_ATTRIBUTES } from './dial-parser.js';
 import { RECORD_ATTRIBUTES } from './record-verb.js';
 import { REFER_ATTRIBUTES } from './refer-verb.js';
+import { START_ATTRIBUTES } from './start-verb.js';
 
 /** Attributes of the verbs that are done. */
 export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
@@ -33,6 +34,8 @@ export const VERB_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   ],
   Dial: DIAL_ATTRIBUTES,
   Connect: CONNECT_ATTRIBUTES,
+  Start: START_ATTRIBUTES,
+  Stop: [],
   Record: RECORD_ATTRIBUTES,
   Refer: REFER_ATTRIBUTES,
   Enqueue: ['action', 'method', 'waitUrl', 'waitUrlMethod', 'maxQueueSize', 'workflowSid'],
@@ -82,7 +85,7 @@ export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Verbs that this server does not do yet. */
-export const LATER: ReadonlySet<string> = new Set(['Queue', 'Start', 'Stop']);
+export const LATER: ReadonlySet<string> = new Set(['Queue']);
 
 const OF_TWILIO = 'it stands for a product of Twilio';
 const NO_CARDS = 'this server collects no card numbers';
@@ -100,6 +103,7 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
   ['Prompt', NO_CARDS],
   ['Room', OF_TWILIO],
   ['Sim', OF_TWILIO],
+  ['Siprec', 'this server records calls itself'],
   ['Sms', NO_MESSAGES],
   ['Task', OF_TWILIO],
   ['VirtualAgent', OF_TWILIO],

@@ -9,6 +9,7 @@ import { readConnect } from './connect-verb.js';
 import { type ElementContext, readConference, readDequeue, readEnqueue } from './joining-elements.js';
 import { readRecord } from './record-verb.js';
 import { readRefer } from './refer-verb.js';
+import { readStart, readStop } from './start-verb.js';
 import { saidText } from './say-markup.js';
 import { TwimlAttributes } from './twiml-attributes.js';
 import { elementsOf, placeIn, readTwimlDocument, textOf, type TwimlElement } from './twiml-document.js';
@@ -82,6 +83,8 @@ class TwimlParser {
     if (joined !== undefined) return this.#joined(element, joined, read);
     if (name === 'Dial') return parseDial(element, read, this.#elements);
     if (name === 'Connect') return readConnect(element, read, this.#elements);
+    if (name === 'Start') return readStart(element, this.#elements);
+    if (name === 'Stop') return readStop(element, this.#elements);
     if (name === 'Refer') return readRefer(element, read, this.#elements);
     this.#refuseChildren(element, WITHOUT_EFFECT[name] ?? []);
     if (name === 'Play') return this.#play(element, read);

@@ -268,3 +268,33 @@ test('the end of a session is told with what its application hands over', () => 
   } as const;
   assert.deepEqual(Object.fromEntries(resultParameters(failed, urlOf))['ErrorCode'], '64102');
 });
+
+test('streams and transcripts are told with their names', () => {
+  const stream = {
+    of: 'stream',
+    event: 'stream-error',
+    streamSid: 'MZ1',
+    name: 'a',
+    error: 'lost',
+    at: 0,
+  } as const;
+  assert.deepEqual(Object.fromEntries(noticeParameters(stream, urlOf)), {
+    StreamSid: 'MZ1',
+    StreamName: 'a',
+    StreamEvent: 'stream-error',
+    StreamError: 'lost',
+    Timestamp: '1970-01-01T00:00:00.000Z',
+  });
+  const words = { side: 'caller', label: 'guest', text: 'A "word"', isFinal: true, language: 'en' } as const;
+  const transcript = { of: 'transcript', event: 'content', name: 'notes', number: 3, ...words } as const;
+  assert.deepEqual(Object.fromEntries(noticeParameters(transcript, urlOf)), {
+    TranscriptionEvent: 'transcription-content',
+    TranscriptionName: 'notes',
+    SequenceId: '4',
+    Track: 'inbound_track',
+    TrackLabel: 'guest',
+    TranscriptionData: JSON.stringify({ transcript: 'A "word"' }),
+    Final: 'true',
+    LanguageCode: 'en',
+  });
+});

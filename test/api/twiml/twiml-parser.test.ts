@@ -307,14 +307,19 @@ test('wrong values of Record are warnings, and the defaults hold', () => {
   assert.deepEqual(numbers, ['12200', '13310', '12200', '12200', '12200']);
 });
 
-for (const verb of ['Start', 'Stop']) {
-  test(`<${verb}> is a warning by name, and the document goes on`, () => {
-    assert.deepEqual(warned(`<${verb}/><Hangup/>`), [
-      `12200 2:11 <${verb}> is not done by this server yet; it is skipped`,
-    ]);
-    assert.deepEqual(parsed(`<${verb}/><Hangup/>`).verbs, [{ verb: 'hangup' }]);
-  });
-}
+test('a recording of one side or in one channel, and a transcript without a callback, are warnings', () => {
+  const recording = '<Recording channels="mono" track="inbound" trim="trim-silence"/>';
+  assert.deepEqual(
+    warned(`<Start>${recording}<Transcription/></Start>`).map((warning) => warning.replace(/^\d+ \S+ /, '')),
+    [
+      '"channels" of <Recording>: the two sides are recorded in two channels',
+      '"track" of <Recording>: both sides are recorded',
+      '"trim" of <Recording>: a recording of the whole call keeps its silence',
+      '<Transcription> must have "statusCallbackUrl", which gets the text; it is skipped',
+    ],
+  );
+  assert.match(warned('<Stop/>')[0] ?? '', /<Stop> must hold <Stream>, <Recording>, <Transcription>/);
+});
 
 for (const verb of ['Pay', 'Sms', 'Echo', 'Prompt']) {
   test(`<${verb}> is refused by name`, () => {

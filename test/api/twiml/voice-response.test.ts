@@ -183,6 +183,89 @@ const PAY: All<Voice['pay']> = {
   validCardTypes: ['visa', 'amex'],
 };
 
+type Started = ReturnType<Voice['start']>;
+const STREAM: All<Started['stream']> = {
+  connectorName: 'a',
+  name: 'b',
+  ...STATUS,
+  track: 'both_tracks',
+  url: 'wss://bot.example.com/media',
+};
+const TRANSCRIPTION: All<Started['transcription']> = {
+  enableAutomaticPunctuation: true,
+  hints: 'billing, sales',
+  inboundTrackLabel: 'guest',
+  intelligenceService: 'a',
+  languageCode: 'de-DE',
+  name: 'notes',
+  outboundTrackLabel: 'host',
+  partialResults: true,
+  profanityFilter: false,
+  speechModel: 'a',
+  statusCallbackMethod: 'GET',
+  statusCallbackUrl: '/texts',
+  track: 'both_tracks',
+  transcriptionEngine: 'a',
+};
+const CALL_RECORDING: All<Started['recording']> = {
+  ...RECORDING,
+  channels: 'dual',
+  recordingStatusCallbackEvent: ['in-progress', 'completed', 'absent'],
+  track: 'both',
+  trim: 'do-not-trim',
+};
+
+test('Start and Stop of the package parse with every attribute, and Siprec is refused', () => {
+  const { verbs, warnings } = programOf((response) => {
+    const start = response.start(AT);
+    start.stream(STREAM).parameter({ name: 'tenant', value: 'acme' });
+    start.recording(CALL_RECORDING);
+    start.transcription(TRANSCRIPTION);
+    start.siprec({ name: 'a', connectorName: 'b', track: 'both_tracks' });
+    const stop = response.stop();
+    stop.stream({ name: 'b' });
+    stop.transcription({ name: 'notes' });
+  });
+  assert.deepEqual(
+    warnings.map(({ message }) => message),
+    ['<Siprec> is refused: this server records calls itself; it is skipped'],
+  );
+  const at = (path: string, method: string) => ({ at: `https://bot.example.com/${path}`, method });
+  assert.deepEqual(verbs, [
+    {
+      verb: 'start',
+      forks: [
+        {
+          kind: 'stream',
+          name: 'b',
+          fields: { url: STREAM.url, track: 'both_tracks', parameters: { tenant: 'acme' } },
+          callback: at('status', 'POST'),
+        },
+        {
+          kind: 'recording',
+          callback: { target: at('recording', 'POST'), events: ['in-progress', 'completed', 'absent'] },
+        },
+        {
+          kind: 'transcript',
+          name: 'notes',
+          callback: at('texts', 'GET'),
+          language: 'de-DE',
+          isPartial: true,
+          hints: ['billing', 'sales'],
+          sides: { caller: 'guest', server: 'host' },
+        },
+      ],
+    },
+    {
+      verb: 'stop',
+      forks: [
+        { kind: 'stream', name: 'b' },
+        { kind: 'transcript', name: 'notes' },
+      ],
+    },
+  ]);
+});
+
 type Connected = ReturnType<Voice['connect']>;
 const RELAY: All<Connected['conversationRelay']> = {
   backgroundnoisereduction: 'on',
@@ -384,9 +467,6 @@ test('Dial of the package calls a number and a SIP address with every attribute'
 
 const LATER: Readonly<Record<string, (response: Voice) => unknown>> = {
   Queue: (response) => response.queue({ url: '/a', method: 'GET' }, 'sales'),
-  Start: (response) =>
-    response.start(AT).stream({ name: 'a', url: 'wss://example.com', track: 'inbound_track' }),
-  Stop: (response) => response.stop().stream({ name: 'a' }),
 };
 
 for (const [name, write] of Object.entries(LATER)) {
