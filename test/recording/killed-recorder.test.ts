@@ -69,7 +69,7 @@ test('SIGKILL in the middle of a hundred recordings leaves each of them playable
     const before = playedMs.get(name) ?? Infinity;
     assert.ok(durationMs > before - 10 && durationMs <= fedMs + 100, `${name}: ${before}, ${durationMs} ms`);
     if (!name.endsWith('.wav')) continue;
-    const repaired = wavChannels(fileAt(join(folder, name)));
+    const repaired = wavChannels(fileAt(join(folder, `${name}.part`)));
     assert.equal((1000 * repaired.caller.length) / repaired.rate, durationMs);
     assert.ok(repaired.caller.every((sample) => sample === 0.25));
   }

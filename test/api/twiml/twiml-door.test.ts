@@ -215,6 +215,50 @@ for (const [type, body, code] of [
   });
 }
 
+test('the text of a document begins without a request, and its own URLs must be absolute', async (t) => {
+  const text = '<Response><Say>Hello.</Say><Redirect>next</Redirect></Response>';
+  const { door, asked } = await doorTo(t, answering({}), () => ({ text }));
+  const { verbs } = await door.begin(NONE);
+  assert.deepEqual(
+    verbs.map(({ verb }) => verb),
+    ['say', 'redirect'],
+  );
+  assert.deepEqual(asked, []);
+  const relative = door.follow({ at: 'next' }, { of: 'redirect' }, NONE);
+  assert.equal((await failureOf(relative)).code, '11100');
+});
+
+test('a text that is no document leads to the fallback, with the number of its error', async (t) => {
+  const { door, asked, warnings } = await doorTo(
+    t,
+    answering({ '/other': '<Response><Hangup/></Response>' }),
+    (origin) => ({
+      text: '<Response><Say>',
+      fallback: { at: `${origin}/other` },
+    }),
+  );
+  const { verbs } = await door.begin(NONE);
+  assert.deepEqual(verbs, [{ verb: 'hangup' }]);
+  assert.equal(formIn(asked[0]?.body ?? '')['ErrorCode'], '12100');
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    ['12100'],
+  );
+});
+
+test('a source may give its first request further parameters, and that one only', async (t) => {
+  const menu = '<Response><Redirect>/next</Redirect></Response>';
+  const { door, asked, origin } = await doorTo(t, answering({ '/voice': menu, '/next': menu }), () => ({
+    parameters: [['AnsweredBy', 'human']],
+  }));
+  await door.begin(NONE);
+  await door.follow({ at: `${origin}/next` }, { of: 'redirect' }, NONE);
+  assert.deepEqual(
+    asked.map(({ body }) => formIn(body)['AnsweredBy']),
+    ['human', undefined],
+  );
+});
+
 test('a plain text is spoken, or read as TwiML where it is TwiML', async (t) => {
   const { door, origin } = await doorTo(t, (response, { path }) =>
     response
