@@ -147,6 +147,38 @@ test('a call that ends within the beep has no recording', async (t) => {
   assert.deepEqual([files(), under.door.results], [[], []]);
 });
 
+test('the text of a message comes after the call, and the door stays open for it', async (t) => {
+  let tellText: (text: string) => void = () => undefined;
+  const asked: string[] = [];
+  const transcribe = (name: string) => {
+    asked.push(name);
+    return new Promise<string>((resolve) => (tellText = resolve));
+  };
+  const { under, begun, files } = await recorded(t, { transcript: { at: 'text' } }, { transcribe });
+  await begun();
+  under.begins();
+  under.pass(4000);
+  await under.call.close('peer hung up');
+  await under.run.over;
+  assert.deepEqual([asked, under.door.isClosed], [files(), false]);
+  tellText('Call me back.');
+  await until(() => under.door.isClosed);
+  const notice = under.door.notices.at(-1);
+  assert.ok(notice?.of === 'transcription');
+  assert.deepEqual([notice.status, notice.text, notice.recording], ['completed', 'Call me back.', asked[0]]);
+});
+
+test('a recogniser that fails is a warning, and the text is told as failed', async (t) => {
+  const transcribe = () => Promise.reject(new Error('it is gone'));
+  const { under, begun } = await recorded(t, { transcript: { at: 'text' } }, { transcribe });
+  await begun();
+  under.begins();
+  under.pass(4000);
+  under.press('#');
+  await until(() => told(under).includes('transcription failed'));
+  assert.equal(under.mistakes().length, 1);
+});
+
 test('the text of a recording that is too short is told as failed', async (t) => {
   const transcribe = () => assert.fail('nothing is transcribed');
   const { under, begun } = await recorded(t, { transcript: { at: 'text' } }, { transcribe });

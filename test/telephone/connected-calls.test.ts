@@ -1,18 +1,40 @@
 // A document hands its call to an application of ConversationRelay, and goes on with what that hands over.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
+import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
 import { formIn, openApplication, TWIML } from '../api/twiml/loopback-application.js';
+import { until } from '../fakes/until.js';
 import { eventsOfCall, request, storyOf } from './program-calls.js';
 import { ServerProcess } from './server-process.js';
 
 interface Received {
   readonly type: string;
   readonly customParameters?: Readonly<Record<string, string>>;
+}
+
+/** The only call of a server has heard this text. */
+async function told(server: ServerProcess, text: string): Promise<void> {
+  let id: string | undefined;
+  await until(async () => {
+    const { data } = await request<{ data: readonly { id: string }[] }>(`${server.url}/v1/calls`);
+    return (id = data[0]?.id) !== undefined;
+  });
+  const url = `${server.url}/v1/calls/${id}/events?after=0`;
+  const events = await fetch(url, { signal: AbortSignal.timeout(30_000) });
+  const decoder = new TextDecoder();
+  let seen = '';
+  for await (const part of events.body ?? []) {
+    seen += decoder.decode(part as Uint8Array, { stream: true });
+    const spoken = seen.split('\n').filter((line) => line.includes('"utterance.spoken"'));
+    if (spoken.some((line) => line.includes(text))) return;
+  }
+  assert.fail(`the call has not heard ${text}`);
 }
 
 /** A bot of Media Streams that only hears. */
@@ -143,4 +165,38 @@ test('a stream, a recording and a transcript run beside the verbs, and end with 
   assert.deepEqual([events[0], events[1], events.at(-1)], ['connected', 'start', 'stop']);
   assert.deepEqual(bot.heard[1]?.start?.tracks, ['outbound']);
   assert.ok(events.filter((event) => event === 'media').length > 50, `${events.length} messages`);
+});
+
+test('an agent of the server talks until it hangs up, and the program goes on', async (t) => {
+  const chat = await ChatEndpoint.open(t);
+  const folder = temporaryFolder(t);
+  const [programs, routes] = [join(folder, 'menus.json'), join(folder, 'routes.json')];
+  const main = [{ say: 'One moment.' }, { connect: { agent: 'default', next: 'after' } }];
+  writeFileSync(programs, JSON.stringify({ programs: { main, after: [{ say: 'You are back.' }] } }));
+  writeFileSync(routes, JSON.stringify({ routes: [{ to: '100', program: 'main' }] }));
+  const callee = await ServerProcess.start(t, {
+    IVR_FILE: programs,
+    SIP_ROUTES: routes,
+    AGENT_LLM_URL: chat.baseUrl,
+    AGENT_LLM_MODEL: 'small',
+    AGENT_GREETING: 'I am Anna.',
+  });
+  const caller = await ServerProcess.start(t);
+  const { id } = await request<{ id: string }>(`${caller.url}/v1/calls`, {
+    to: `sip:100@127.0.0.1:${callee.port}`,
+  });
+  await told(callee, 'I am Anna.');
+  await request(`${caller.url}/v1/calls/${id}/dtmf`, { digits: '1' });
+  (await chat.asked(0)).say('Goodbye, then.').call('hang_up', {}).done();
+  const story = storyOf(await eventsOfCall(callee));
+  assert.deepEqual(story, [
+    'say',
+    '“One moment.”',
+    'connect',
+    '“I am Anna.”',
+    '“Goodbye, then.”',
+    'say',
+    '“You are back.”',
+    'ended',
+  ]);
 });

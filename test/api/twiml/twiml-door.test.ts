@@ -356,6 +356,18 @@ test('partial words are sent one after another, and their answers are ignored', 
   );
 });
 
+test('callbacks that wait at the end of the call are still sent, in order', async (t) => {
+  const { door, origin, asked } = await doorTo(t, (response) => response.writeHead(204).end());
+  for (const number of [0, 1, 2])
+    door.tell({ at: `${origin}/partial` }, { of: 'partial', text: `word ${number}`, number });
+  door.close();
+  await until(() => asked.length === 3);
+  assert.deepEqual(
+    asked.map(({ body }) => formIn(body)['UnstableSpeechResult']),
+    ['word 0', 'word 1', 'word 2'],
+  );
+});
+
 test('beyond a hundred waiting callbacks one is dropped with a warning, and none throws', async (t) => {
   const { door, origin, warnings } = await doorTo(t, () => undefined);
   for (let number = 0; number <= 101; number++)
