@@ -159,6 +159,9 @@ export class BrowserCall {
       labelled: (label) => {
         if (connection === this.#connection) this.#begin(label);
       },
+      keyDown: () => {
+        if (connection === this.#connection) this.#call?.keyDown();
+      },
       digit: (digit) => {
         if (connection === this.#connection) this.#call?.pressed(digit);
       },

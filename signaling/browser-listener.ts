@@ -48,6 +48,7 @@ export class BrowserListener {
         },
         // Nothing is said to a listener; werift acknowledges the channel first.
         channel: (channel) => void setImmediate(() => channel.close()),
+        keyDown: () => undefined,
         digit: () => undefined,
         interrupted: () => undefined,
         lost: () => this.#end('peer lost'),

@@ -51,7 +51,9 @@ export interface PeerEvents {
   /** The sound of the source can flow. */
   listening(listener: PlayoutListener): void;
   channel(channel: RTCDataChannel): void;
-  /** The browser has pressed a key (RFC 4733). */
+  /** A key of the browser goes down (RFC 4733); `digit` follows. */
+  keyDown(): void;
+  /** The browser has pressed a key. */
   digit(digit: string): void;
   /** The browser has not been heard for INTERRUPTED_MS, or its consent has expired; or it is heard again. */
   interrupted(isInterrupted: boolean): void;
@@ -223,6 +225,7 @@ export class PeerConnection {
     }
     if (telephoneEvent !== undefined) formats.push({ ...telephoneEvent, kind: 'digit' });
     socket.formats(isHeard ? formats : []);
+    socket.onKeyDown = () => void (this.#isOver || this.#events.keyDown());
     socket.onDigit = (digit) => !this.#isOver && this.#events.digit(digit);
     socket.srtp('closed');
     // A check will show the address; until then no packet is accepted.

@@ -14,12 +14,12 @@
 namespace parley {
 
 struct InboundEvent {
-  enum Kind : uint8_t { kDigit, kTarget, kBye, kForeign, kIce, kDtls, kTone };
+  enum Kind : uint8_t { kDigit, kTarget, kBye, kForeign, kIce, kDtls, kTone, kKeyDown };
   uint64_t socket;  // handle; kDtls: of the association
   Kind kind;
-  uint8_t digit;        // kDigit: the event of RFC 4733; kTone: a ToneKind
+  uint8_t digit;        // kDigit, kKeyDown: the event of RFC 4733; kTone: a ToneKind
   int64_t duration_ns;  // kDigit, kTone
-  int64_t at_ns;        // kDigit: when the key went down; kTone: when it began
+  int64_t at_ns;        // kDigit, kKeyDown: when the key went down; kTone: when it began
   double hz = 0;        // kTone
 };
 

@@ -11,6 +11,7 @@ namespace parley::test {
 namespace {
 
 struct IgnoringObserver : IntakeListener {
+  void OnKeyDown(uint8_t, int64_t) override {}
   void OnDigit(const Digit&) override {}
   void OnTarget(const Address&, const Address&) override {}
   void OnBye() override {}

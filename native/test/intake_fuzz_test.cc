@@ -268,7 +268,8 @@ std::unique_ptr<uint8_t[]> Exact(const Bytes& packet) {
 }
 
 struct Listener : IntakeListener {
-  size_t digits = 0, targets = 0, byes = 0, foreign = 0, receptions = 0;
+  size_t digits = 0, downs = 0, targets = 0, byes = 0, foreign = 0, receptions = 0;
+  void OnKeyDown(uint8_t, int64_t) override { downs++; }
   void OnDigit(const Digit& digit) override {
     digits++;
     CHECK(digit.duration_ns >= 0);

@@ -79,18 +79,22 @@ void TwoEndsHearEachOther() {
     // The other end is told no address: it learns.
     right->Learn(Address(), Address(), true, FromAnywhere());
     two->PressDigit({5, 101, 10, 8000, 60 * kNsPerMs, 0});
-    std::vector<InboundEvent> digits;
+    std::vector<InboundEvent> digits, downs;
     for (int wait = 0; wait < 300; wait++) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       for (const InboundEvent& event : plane->TakeInbound()) {
         if (event.kind == InboundEvent::kDigit) digits.push_back(event);
+        if (event.kind == InboundEvent::kKeyDown) downs.push_back(event);
       }
       const IntakeStats one_way = left->Stats(), other_way = right->Stats();
       const bool heard = one_way.received > 10 && other_way.received > 10;
       if (heard && !digits.empty() && one_way.rtt_ms >= 0 && other_way.rtt_ms >= 0) break;
     }
     CHECK_EQ(digits.size(), size_t{1});
-    if (!digits.empty()) {
+    CHECK_EQ(downs.size(), size_t{1});
+    if (!digits.empty() && !downs.empty()) {
+      CHECK_EQ(int{downs[0].digit}, 5);
+      CHECK_EQ(downs[0].at_ns, digits[0].at_ns);
       CHECK_EQ(digits[0].socket, uint64_t{1});
       CHECK_EQ(int{digits[0].digit}, 5);
       CHECK_EQ(digits[0].duration_ns, 60 * kNsPerMs);

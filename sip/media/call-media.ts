@@ -77,6 +77,8 @@ export class CallMedia implements SessionMedia, CapturedMedia {
    * down.
    */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
+  /** A key of the far end goes down (RFC 4733); `onDigit` follows when it is released. */
+  onKeyDown: (() => void) | undefined;
   /** The far end holds us: nothing is sent, and speech goes on where it stopped afterwards. */
   onHeld: ((held: boolean) => void) | undefined;
   /** Media came, and then none for `rtpTimeoutMs`. */
@@ -142,6 +144,7 @@ export class CallMedia implements SessionMedia, CapturedMedia {
       onLeft: () => this.onLeft?.(),
       onFound: (...where) => this.#nominated(...where),
     });
+    socket.onKeyDown = () => this.onKeyDown?.();
     socket.onDigit = (digit, durationMs, atMs) => {
       this.#inband.heard(digit);
       this.onDigit?.(digit, durationMs, atMs);

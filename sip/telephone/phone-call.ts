@@ -174,6 +174,7 @@ export class PhoneCall {
     media.call = this.info.id;
     media.onPort = (port) => void (isOurs() && this.#ported(port));
     media.onDigit = (digit, durationMs) => isOurs() && this.#pressed(digit, durationMs);
+    media.onKeyDown = () => void (isOurs() && this.#call?.keyDown());
     media.onHeld = (held) => isOurs() && this.#holding.peer(held);
     media.onSilent = () => void (isOurs() && this.end({ reason: 'media timeout' }));
     media.onFailed = (error) =>

@@ -173,17 +173,17 @@ export class Call {
   }
 
   /**
-   * Reports when the caller speaks and has finished, from now on, or with these settings from now on. With
-   * `noInputMs` it reports once if the caller says nothing for so long after what is spoken now. Throws
-   * CALL_CLOSED, and CALL_STATE if there is nothing to hear. Undefined ends it.
+   * Reports when the caller speaks and has finished, from now on, with these settings. With `noInputMs` it
+   * reports once if the caller says nothing for so long after what is spoken now. Undefined ends it. Throws
+   * CALL_CLOSED, and CALL_STATE if there is nothing to hear.
    */
   listen(settings: Partial<CallHearing['settings']> | undefined): CallHearing['settings'] | undefined {
     this.#refuseClosed();
     return settings === undefined ? this.#caller.stop() : this.#caller.listen(settings);
   }
 
-  /** See CallerSpeech. */
   readonly hear: CallerSpeech['hear'] = (settings) => this.#caller.hear(settings);
+  readonly keyDown: CallerSpeech['keyDown'] = () => this.#caller.keyDown();
   readonly pressed: CallerSpeech['pressed'] = (digit) => this.#caller.pressed(digit);
   readonly onKey: CallerSpeech['onKey'] = (taker) => this.#caller.onKey(taker);
   readonly concealKeys: CallerSpeech['concealKeys'] = () => this.#caller.concealKeys();

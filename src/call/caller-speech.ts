@@ -275,12 +275,17 @@ export class CallerSpeech {
     return this.#concealers === 0 ? digit : CONCEALED;
   }
 
+  /** A key of the caller goes down: the voice stops before it is known whether the key is held. */
+  keyDown(): void {
+    if (this.#parts.queue.isInterruptedByKeys) this.#parts.interrupt('key pressed');
+  }
+
   /** The caller pressed a key, which is input, too. */
   pressed(digit: string): void {
     this.#awaitsInput = false;
     this.#isAwaiting = false;
     this.#change({ noInputMs: 0 });
-    if (this.#parts.queue.isInterruptedByKeys) this.#parts.interrupt('key pressed');
+    this.keyDown();
     const shown = this.shownKey(digit);
     for (const taker of this.#keyTakers) taker(digit);
     this.#parts.emit({ type: 'digit', digit: shown });

@@ -197,7 +197,6 @@ interface MediaAddon extends SocketAddon, EarsAddon, RelayAddon, DtlsAddon {
   /** Groups of four: stream, track, mark, sentAtMs. */
   planeTakeMarks(plane: number): Float64Array;
   planeTakePackets(plane: number): CapturedPacket[];
-  /** Groups of six: socket or association, kind, digit, durationMs, atMs, hz. */
   planeTakeInbound(plane: number): Float64Array;
   planeTrace(plane: number, capacity: number): void;
   /** Groups of three: stream, dueMs, sentMs. */
@@ -251,7 +250,10 @@ export function mediaAddon(): MediaAddon {
 
 /** Fields of one event of planeTakeInbound: socket or association, kind, digit, durationMs, atMs, hz. */
 export const INBOUND_FIELDS = 6;
-export const INBOUND = { digit: 0, target: 1, bye: 2, foreign: 3, ice: 4, dtls: 5, tone: 6 } as const;
+// prettier-ignore
+export const INBOUND = {
+  digit: 0, target: 1, bye: 2, foreign: 3, ice: 4, dtls: 5, tone: 6, keyDown: 7,
+} as const;
 
 /** Figures of a call that is listened to. Samples are of 16 kHz; counters begin with the first listener. */
 export interface HearingFigures {

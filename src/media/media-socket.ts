@@ -115,6 +115,8 @@ export class MediaSocket {
   readonly handle: number;
   /** Even, unless it is shared; RTCP without mux is on the next one. 0 without ports. */
   readonly port: number;
+  /** Called once for each key, when its telephone event begins; `onDigit` follows. */
+  onKeyDown: (() => void) | undefined;
   /** Called once for each key, when it is released; `atMs` is when it was pressed. */
   onDigit: ((digit: string, durationMs: number, atMs: number) => void) | undefined;
   /** Called when media is sent to another address, or the first media arrived; see `stats`. */
@@ -365,6 +367,7 @@ export class MediaSocket {
   /** The plane's: one inbound event without its socket. */
   tell([kind, event = 0, durationMs = 0, atMs = 0, hz = 0]: readonly number[]): void {
     if (kind === INBOUND.digit) return this.#tellDigit(event, durationMs, atMs);
+    if (kind === INBOUND.keyDown && DIGITS[event] !== undefined) return this.onKeyDown?.();
     if (kind === INBOUND.tone) return this.#tellTone(toneOf(event, hz, atMs, durationMs));
     if (kind === INBOUND.target) return this.onTarget?.();
     if (kind === INBOUND.bye) return this.onBye?.();

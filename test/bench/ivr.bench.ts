@@ -34,11 +34,12 @@ const PAUSE_MS = 1000;
 const GAP_MS = 500; // longer than those between words
 const [EARLIEST_KEY_MS, LATEST_KEY_MS] = [500, 2500]; // after the first sound of a prompt
 const WORD_GAP_MS = 30; // without sound for so long, the caller hears a gap between words
+const PROMPT_MS = 12_000; // longer than a prompt
 const PACKET_MS = 20;
 const EVENT_PACKETS = 5;
 const END_PACKETS = 3;
 const TICKS = 160; // of a packet, at 8 kHz
-const SILENT_LEVEL = 24; // codes of µ-law that are nearer to zero than -50 dBFS begin here, counted from 0xff
+const LEAST_LEVEL = 2; // code of µ-law, counted from zero: pauses have none above it
 const PROMPT =
   'Welcome to the service line. For questions about your bill, press one. For technical help, press two.';
 
@@ -120,7 +121,7 @@ class Caller {
   #heard(bytes: Buffer): void {
     const packet = readRtp(bytes);
     if (packet === undefined || packet.payloadType !== 0) return;
-    if (!packet.payload.some((code) => 0x7f - (code & 0x7f) >= SILENT_LEVEL)) return;
+    if (!packet.payload.some((code) => 0x7f - (code & 0x7f) >= LEAST_LEVEL)) return;
     const now = performance.now();
     if (now - this.#loudMs > GAP_MS) this.#promptBegins(now);
     this.#loudMs = now;
@@ -184,8 +185,16 @@ interface Setting {
   readonly pressesKeys: boolean;
 }
 
+/** The cache keeps a sentence that somebody has heard to its end. */
+async function hearPrompt(signalling: UdpCaller, setting: Setting, app: Application): Promise<void> {
+  const caller = await Caller.call(signalling, { ...setting, pressesKeys: false }, CALLS + 1, app);
+  await sleep(PROMPT_MS);
+  caller.close();
+}
+
 async function rowOf(phone: BenchPhone, setting: Setting, app: Application): Promise<Row> {
   const signalling = await UdpCaller.open(phone.address);
+  await hearPrompt(signalling, setting, app);
   const callers: Caller[] = [];
   for (let n = 0; n < CALLS; n++) callers.push(await Caller.call(signalling, setting, n + 1, app));
   await sleep(WARM_MS);

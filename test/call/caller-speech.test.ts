@@ -141,6 +141,20 @@ test('a key interrupts what a key may interrupt, and nothing else', async () => 
   }
 });
 
+test('a key that goes down interrupts already, and is told when it is released', async () => {
+  const under = openCall();
+  const utterance = under.call.speak('Press one.', { interruptible: 'dtmf' });
+  under.call.keyDown();
+  assert.equal((await utterance.ended).end, 'interrupted');
+  assert.equal(
+    under.events.some(({ type }) => type === 'digit'),
+    false,
+  );
+  const next = under.call.speak('You may not interrupt this.');
+  under.call.keyDown();
+  assert.equal(next.state, 'waiting');
+});
+
 test('an utterance that has not begun was heard as an empty text', async () => {
   const under = openCall();
   const utterance = under.call.speak(TEXT, { interruptible: 'any' });

@@ -49,6 +49,24 @@ function holdSocket(mux = true): Held {
   return { plane, socket, digits, phone: new Telephone(socket), pass };
 }
 
+test('a key that goes down is reported with its first packet, and not again', () => {
+  const { plane, socket, digits, phone, pass } = holdSocket();
+  const downs: number[] = [];
+  socket.onKeyDown = () => downs.push(plane.nowMs - START_MS);
+  for (const packet of phone.keyPackets(5, 5)) {
+    phone.send(packet);
+    pass(20);
+    if (downs.length === 0) assert.deepEqual(digits, []);
+  }
+  phone.timestamp += 800;
+  const [end] = phone.keyPackets(5, 3).slice(-1);
+  if (end !== undefined) phone.send(end);
+  pass(20);
+  assert.deepEqual(downs, [20], 'a key of which only the end has come is not down any more');
+  assert.equal(digits.length, 2);
+  plane.close();
+});
+
 test('a key is reported once, when it is released, with its length', () => {
   const { plane, digits, phone, pass } = holdSocket();
   for (const packet of phone.keyPackets(5, 5)) {

@@ -161,6 +161,7 @@ void Intake::TakeDigit(const RtpView& packet, int64_t now_ns) {
     stats_.digits++;
     listener_->OnDigit(digits[n]);
   }
+  if (digits_.is_pressed()) listener_->OnKeyDown(digits_.event(), now_ns);
 }
 
 void Intake::TakeSource(const RtpView& packet, PayloadKind kind, int64_t now_ns) {
@@ -370,6 +371,7 @@ constexpr uint32_t kLongestSegment = 0xffff;  // ticks
 }  // namespace
 
 int DigitReader::Take(const Packet& packet, int64_t now_ns, Digit out[2]) {
+  pressed_ = false;
   if (packet.payload_bytes < 4 || packet.clock_rate == 0) return 0;
   const uint8_t event = packet.payload[0];
   const bool end = (packet.payload[1] & 0x80) != 0;
@@ -390,6 +392,7 @@ int DigitReader::Take(const Packet& packet, int64_t now_ns, Digit out[2]) {
       if (down_) out[digits++] = Up();
       before_ticks_ = 0;
       started_ns_ = now_ns;
+      pressed_ = !end;
     }
     known_ = down_ = true;
     ssrc_ = packet.ssrc;

@@ -26,7 +26,7 @@
 
 namespace parley {
 
-// Receives telephone events (RFC 4733): one report for each key pressed.
+// Receives telephone events (RFC 4733): one report for each key that goes down, and one when it is released.
 //
 // A new timestamp begins a new event; the marker bit is not required. Any packet of an event begins it, so
 // its first packets may be lost. It ends with a packet with the end flag, a packet of the next event, or
@@ -55,6 +55,10 @@ class DigitReader {
   // Returns how many were written to `out`. A payload shorter than four bytes is nothing.
   int Take(const Packet& packet, int64_t now_ns, Digit out[2]);
 
+  // True: the packet that was taken last pressed this key, which is still down.
+  bool is_pressed() const { return pressed_; }
+  uint8_t event() const { return event_; }
+
   // INT64_MAX while no key is down.
   int64_t deadline_ns() const { return down_ ? last_ns_ + kTimeoutNs : INT64_MAX; }
   // True: the deadline has passed, the digit is over.
@@ -69,6 +73,7 @@ class DigitReader {
 
   bool known_ = false;  // there was an event; it may be over
   bool down_ = false;
+  bool pressed_ = false;
   uint32_t ssrc_ = 0;
   uint32_t timestamp_ = 0;  // the event's, or its last segment's
   uint32_t clock_rate_ = 0;
@@ -115,6 +120,8 @@ struct IntakeStats {
 
 class IntakeListener {
  public:
+  // A key goes down; OnDigit follows when it is released.
+  virtual void OnKeyDown(uint8_t event, int64_t now_ns) = 0;
   virtual void OnDigit(const Digit& digit) = 0;
   // RTP and RTCP are sent to these addresses from now on, or arrived from there for the first time.
   virtual void OnTarget(const Address& rtp, const Address& rtcp) = 0;

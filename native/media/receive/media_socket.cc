@@ -193,6 +193,11 @@ void MediaSocket::NoteDeadline() {
 
 // The intake's word, under the mutex.
 
+// One that is lost costs 100 ms of an interruption: the digit follows.
+void MediaSocket::OnKeyDown(uint8_t event, int64_t now_ns) {
+  queue_->Put({handle_, InboundEvent::kKeyDown, event, 0, now_ns});
+}
+
 void MediaSocket::OnDigit(const Digit& digit) {
   if (!queue_->Put({handle_, InboundEvent::kDigit, digit.event, digit.duration_ns, digit.started_ns}))
     digits_lost_++;

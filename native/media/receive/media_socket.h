@@ -145,6 +145,7 @@ class MediaSocket : public DtlsTransport,
   int64_t deadline_ns() const { return deadline_ns_.load(); }
 
  private:
+  void OnKeyDown(uint8_t event, int64_t now_ns) override;
   void OnDigit(const Digit& digit) override;
   void OnTarget(const Address& rtp, const Address& rtcp) override;
   void OnBye() override;

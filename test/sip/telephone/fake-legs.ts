@@ -130,6 +130,7 @@ export class FakeMedia {
   call: CallMedia['call'];
   onPort: CallMedia['onPort'];
   onDigit: CallMedia['onDigit'];
+  onKeyDown: CallMedia['onKeyDown'];
   onHeld: CallMedia['onHeld'];
   onSilent: CallMedia['onSilent'];
   onFailed: CallMedia['onFailed'];
