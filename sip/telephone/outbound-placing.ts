@@ -160,9 +160,9 @@ export class OutboundPlacing {
 
   #dialled(id: string, request: PhoneCallRequest): PhoneCall {
     const { book, opened } = this.#parts;
-    const { owner, to, from = '', displayName, say, agent, relay, program, detect } = request;
+    const { owner, parent, to, from = '', displayName, say, agent, relay, program, detect } = request;
     const conductor = agent ?? relay;
-    const info: PhoneCallInfo = { id, direction: 'outbound', to, from, displayName, owner };
+    const info: PhoneCallInfo = { id, direction: 'outbound', to, from, displayName, owner, parent };
     const phone = new PhoneCall(info, this.#parts);
     if (detect !== undefined) phone.detect(detect);
     try {

@@ -47,6 +47,8 @@ export interface CallPath {
 export interface PhoneCallRequest {
   /** Name of the API key that the call belongs to; absent: to every key. */
   readonly owner?: string | undefined;
+  /** Id of the call whose program places this one; absent: none does. */
+  readonly parent?: string | undefined;
   /** A SIP or tel URI, or a number that the trunk's domain completes. */
   readonly to: string;
   /** URI or number of the caller; that of the trunk, if absent. */
@@ -119,6 +121,8 @@ export interface PhoneCallView {
   readonly id: string;
   /** Name of the API key that the call belongs to; absent: to every key. */
   readonly owner?: string;
+  /** Id of the call whose program has placed this one; absent: none has. */
+  readonly parent?: string;
   readonly direction: 'inbound' | 'outbound';
   readonly state: PhoneCallState;
   /** `audiosocket`, `websocket`, or `room` for an agent in one; absent: SIP. */

@@ -61,9 +61,9 @@ export class DialAttempt {
   async begin({ callerId, ringMs }: Pick<Dial, 'callerId' | 'ringMs'>): Promise<void> {
     const { about } = this.#scene;
     const { to, headers, detect } = this.#target;
-    const { owner, path } = about;
+    const { owner, path, id: parent } = about;
     const from = callerId ?? numberOf(about.from);
-    const asked = stated({ from, headers, detect, owner, path });
+    const asked = stated({ from, headers, detect, owner, path, parent });
     try {
       const view = await this.#calls.place({ to, ringTimeoutMs: ringMs, ...asked });
       if (this.#isOver) return this.#calls.hangUp(view.id);

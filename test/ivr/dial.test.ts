@@ -51,7 +51,12 @@ test('the one that answers is joined with the caller, who heard ringing, and the
   const under = await dialling(dial(['+491']), { from: 'sip:+4930@example.com' });
   const { dialled } = under;
   assert.deepEqual(dialled.orders, ['ring back', 'place +491']);
-  assert.deepEqual(dialled.placed[0]?.request, { to: '+491', ringTimeoutMs: 30_000, from: '+4930' });
+  assert.deepEqual(dialled.placed[0]?.request, {
+    to: '+491',
+    ringTimeoutMs: 30_000,
+    from: '+4930',
+    parent: 'call-1',
+  });
   dialled.state('+491', 'ringing');
   dialled.state('+491', 'connected');
   await settle();

@@ -63,6 +63,7 @@ const VIEW_FIELDS: { readonly [Name in keyof Omit<PhoneCallView, 'owner'>]-?: Vi
     'protocol?',
     { type: 'string', enum: ['audiosocket', 'websocket', 'room'], description: 'absent in a call by SIP' },
   ],
+  parent: ['parent?', { ...STRING, description: 'id of the call whose program has placed it' }],
   direction: ['direction', { type: 'string', enum: ['inbound', 'outbound'] }],
   state: ['state', { type: 'string', enum: ['dialling', 'ringing', 'connected', 'held', 'ended'] }],
   to: ['to', { ...STRING, description: 'empty where the protocol does not tell it' }],

@@ -1,5 +1,6 @@
 // The filters of the list of calls.
 import type { PhoneCallView } from '../../call/phone-calls.js';
+import { callSid } from '../twiml/sids.js';
 import { CALL_STATUSES, statusOf } from './call-resource.js';
 import { NUMBERS, RestError } from './rest-error.js';
 
@@ -18,7 +19,7 @@ export function callFilter(query: URLSearchParams): (view: PhoneCallView) => boo
   return (view) =>
     (to === undefined || view.to === to) &&
     (from === undefined || view.from === from) &&
-    parent === undefined &&
+    (parent === undefined || (view.parent !== undefined && callSid(view.parent) === parent)) &&
     (status === undefined || statusOf(view) === status) &&
     times.every((matches) => matches(view));
 }

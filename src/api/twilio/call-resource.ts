@@ -49,14 +49,15 @@ export function accountPath(account: string): string {
 
 /** @param account SID of the account that asks */
 export function callJson(view: PhoneCallView, account: string) {
-  const { id, to, from, direction, createdAt, answeredAt, endedAt, displayName, headers, answer } = view;
+  const { id, to, from, direction, createdAt, answeredAt, endedAt, displayName, headers, answer, parent } =
+    view;
   const sid = callSid(id);
   const path = `${accountPath(account)}/Calls/${sid}`;
   const isOver = view.state === 'ended';
   return {
     sid,
     account_sid: account,
-    parent_call_sid: null,
+    parent_call_sid: parent === undefined ? null : callSid(parent),
     phone_number_sid: null,
     to,
     to_formatted: to,
@@ -68,7 +69,7 @@ export function callJson(view: PhoneCallView, account: string) {
     duration: isOver ? String(durationOf(view)) : null,
     price: null,
     price_unit: 'USD',
-    direction: direction === 'inbound' ? 'inbound' : 'outbound-api',
+    direction: direction === 'inbound' ? 'inbound' : parent === undefined ? 'outbound-api' : 'outbound-dial',
     answered_by: answer === undefined || answer.early === true ? null : answeredByOf(answer.by),
     api_version: API_VERSION,
     annotation: null,

@@ -256,6 +256,19 @@ test('a call of another door is read, told of and ended, and takes no document',
   );
 });
 
+test('a call that a program has placed names its parent, and is found by it', async (t) => {
+  const { phone, app } = await openRest(t);
+  const parent = phone.add('call_1', { to: '100' }).id;
+  const child = phone.add('call_2', { to: '101' }).id;
+  phone.become(child, { parent });
+  const list = await app.inject({ url: `${ACCOUNT}/Calls.json?ParentCallSid=${callSid(parent)}` });
+  const { calls } = list.json() as { calls: readonly Readonly<Record<string, unknown>>[] };
+  assert.deepEqual(
+    calls.map(({ sid, parent_call_sid: of, direction }) => [sid, of, direction]),
+    [[callSid(child), callSid(parent), 'outbound-dial']],
+  );
+});
+
 test('pages lead to the next and back, also when calls have come meanwhile', async (t) => {
   const { phone, app } = await openRest(t);
   const ids = Array.from({ length: 5 }, (_, n) => phone.add(`call_${n}`, { to: '100' }).id);
