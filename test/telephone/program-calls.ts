@@ -20,7 +20,7 @@ export async function request<T>(url: string, body?: object): Promise<T> {
 }
 
 /** The events of the only call of a server, from its beginning to its end. */
-export async function eventsOfCall(server: ServerProcess): Promise<readonly Shown[]> {
+export async function eventsOfCall(server: Pick<ServerProcess, 'url'>): Promise<readonly Shown[]> {
   const { data } = await request<{ data: readonly { id: string }[] }>(`${server.url}/v1/calls`);
   assert.equal(data.length, 1);
   const url = `${server.url}/v1/calls/${data[0]?.id}/events?after=0`;
