@@ -23,6 +23,7 @@ import { gather } from './gather.js';
 import type { ProgramJoining } from './program-joining.js';
 import { PressedKeys } from './pressed-keys.js';
 import { type ChainScene, ProgramChain, ProgramCount } from './program-chain.js';
+import { press } from './press.js';
 import { prompt } from './prompts.js';
 import { record } from './record.js';
 import { refer } from './refer.js';
@@ -38,7 +39,7 @@ import type {
   Scene,
   TranscribeRecording,
 } from './scene.js';
-import type { Press, Verb, VerbResult } from './verbs.js';
+import type { Verb, VerbResult } from './verbs.js';
 
 export interface ProgramParts {
   /** Absent: this server has no telephone. */
@@ -173,7 +174,7 @@ export class ProgramLeg {
       case 'pause':
         return prompt(verb, scene);
       case 'press':
-        return this.#press(verb, scene);
+        return press(verb, scene);
       case 'gather':
         return gather(verb, scene);
       case 'record':
@@ -206,17 +207,6 @@ export class ProgramLeg {
           this.#caller.refuse({ reason: 'rejected', status: STATUSES[verb.reason] });
         return 'end';
     }
-  }
-
-  async #press({ digits }: Press, { signal }: Scene): Promise<Outcome> {
-    const { leg } = await this.answer();
-    try {
-      if (leg === undefined) throw new ParleyError('CALL_STATE', 'this call takes no keys from us');
-      await leg.press({ digits });
-    } catch (error) {
-      if (!signal.aborted) this.warn(warningOf(error));
-    }
-    return 'next';
   }
 
   #scene({ signal, afterwards }: ChainScene): Scene {

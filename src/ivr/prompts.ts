@@ -23,7 +23,7 @@ export async function prompt(verb: Prompt, scene: Scene): Promise<Outcome> {
 }
 
 /** Resolves after so long, or when it is aborted. */
-async function waited(ms: number, time: Time, signal: AbortSignal): Promise<void> {
+export async function waited(ms: number, time: Time, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
     const over = () => {

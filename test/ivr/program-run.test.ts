@@ -198,8 +198,24 @@ test('a voice that this server lacks is a warning, and the text is said by the u
   assert.deepEqual(warnings, ['there is no voice "nobody"']);
 });
 
-test('keys are pressed towards the far end', async () => {
+test('keys are pressed towards the far end, and a comma waits half a second', async () => {
   const under = await openProgram(calls, [{ verb: 'press', digits: '12,3' }]);
+  await settle();
+  under.pass(400);
+  await settle();
+  assert.deepEqual(under.orders, ['press 1', 'press 2']);
   await ends(under);
-  assert.deepEqual(under.orders, ['press 12,3', 'hang up']);
+  assert.deepEqual(under.orders, ['press 1', 'press 2', 'press 3', 'hang up']);
+});
+
+test('another program stops the keys that are still to be pressed', async () => {
+  const under = await openProgram(calls, [{ verb: 'press', digits: `1${','.repeat(60)}2` }]);
+  await settle();
+  assert.deepEqual(under.orders, ['press 1']);
+  const beganMs = under.time.now();
+  under.run.replace({ program: program(say('Now this.')) });
+  await ends(under);
+  assert.deepEqual(under.orders, ['press 1', 'hang up']);
+  assert.deepEqual(spoken(under), ['Now this.']);
+  assert.ok(under.time.now() - beganMs < 10_000, 'the waits are cut short');
 });
