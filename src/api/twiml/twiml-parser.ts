@@ -28,6 +28,7 @@ const MOST_TIMES = 1000;
 const MOST_WARNINGS = 100; // of one document
 const MOST_SECONDS = 14_400;
 const MOST_DIGITS = 1000;
+const MOST_PROMPTS = 50; // of one <Gather>, as in a file
 const MOST_HINTS = 500;
 const MOST_HINT = 100; // characters
 const MOST_SPEECH_SECONDS = 60;
@@ -158,9 +159,7 @@ class TwimlParser {
     return {
       verb: 'gather',
       inputs: this.#inputs(read),
-      prompts: elementsOf(element).flatMap((child) =>
-        statesSensitive(child) ? [] : (this.#prompt(child) ?? []),
-      ),
+      prompts: this.#prompts(element),
       ...(elementsOf(element).some((child) => statesSensitive(child) && child.attributes['value'] === 'true')
         ? { isSensitive: true }
         : {}),
@@ -177,6 +176,15 @@ class TwimlParser {
       tellsEmpty: read.flag('actionOnEmptyResult', false),
       partial: partial === '' ? undefined : this.#target(partial, read, 'partialResultCallbackMethod'),
     };
+  }
+
+  /** All sounds of a gather are fetched and held at once. */
+  #prompts(element: TwimlElement): readonly Prompt[] {
+    const prompts = elementsOf(element).filter((child) => !statesSensitive(child));
+    const [over] = prompts.slice(MOST_PROMPTS);
+    if (over !== undefined)
+      this.#warn(over, `<Gather> holds ${MOST_PROMPTS} prompts at most; those behind them are skipped`);
+    return prompts.slice(0, MOST_PROMPTS).flatMap((child) => this.#prompt(child) ?? []);
   }
 
   #inputs(read: TwimlAttributes): Gather['inputs'] {

@@ -139,6 +139,19 @@ test('markup that cannot be spoken is a warning, and its words are said', () => 
   assert.match(late.warnings[0]?.message ?? '', /"time" of <break> must be 20s at most/);
 });
 
+test('a gather holds 50 prompts: a document cannot have any number of sounds fetched at once', () => {
+  const plays = Array.from({ length: 60 }, (_, n) => `<Play>/${n}.wav</Play>`).join('');
+  const document = `<Gather><Parameter name="sensitive" value="true"/>${plays}</Gather>`;
+  const {
+    verbs: [gather],
+    warnings: [warning, ...others],
+  } = parsed(document);
+  const held = gather?.verb === 'gather' ? gather.prompts : [];
+  assert.equal(held.length, 50);
+  assert.match(warning?.message ?? '', /^<Gather> holds 50 prompts at most; those behind them are skipped$/);
+  assert.deepEqual(others, []);
+});
+
 test('digits of Play are pressed: w waits half a second, W one second', () => {
   assert.deepEqual(verbs('<Play digits="1w2WA#*"/>'), [{ verb: 'press', digits: '1,2,,A#*' }]);
   assert.deepEqual(warned('<Play digits="12x"/>'), [
