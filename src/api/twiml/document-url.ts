@@ -60,13 +60,23 @@ function retryCauses(raw: string | null): ReadonlySet<RetryCause> {
 /** Parameters of a query that have what a caller has said or pressed. */
 const OF_CALLER = ['Digits', 'SpeechResult', 'StableSpeechResult', 'UnstableSpeechResult'];
 
-/** A URL in logs and events: without user, password and fragment, and without the caller's input. */
+/** Names of parameters by which applications protect their URLs: `token`, `apiKey`, `client_secret`. */
+const SECRET = /token|secret|passw|key$|^(?:auth|sig|signature|pin)$/i;
+
+/**
+ * A URL in logs and events: without user, password and fragment, and without the caller's input and secrets
+ * in its query.
+ */
 export function shownUrl(url: string): string {
   if (!URL.canParse(url)) return url.slice(0, MOST_SHOWN);
   const shown = new URL(url);
   shown.username = '';
   shown.password = '';
   shown.hash = '';
-  for (const name of OF_CALLER) if (shown.searchParams.has(name)) shown.searchParams.set(name, '*');
+  // A change of the query writes all of it anew, so one without secrets stays as it is.
+  const hidden = [...shown.searchParams.keys()].filter(
+    (name) => OF_CALLER.includes(name) || SECRET.test(name),
+  );
+  for (const name of hidden) shown.searchParams.set(name, '*');
   return shown.href.slice(0, MOST_SHOWN);
 }

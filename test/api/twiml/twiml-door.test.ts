@@ -53,6 +53,14 @@ async function doorTo(
   return { ...application, door, decoded, warnings };
 }
 
+test('a URL that is shown has none of the secrets in its query', () => {
+  const url = 'https://bot.example.com/voice?tenant=a%20b&token=abc&api_key=def&sig=ghi&passwordHash=jkl';
+  const shown = 'https://bot.example.com/voice?tenant=a+b&token=*&api_key=*&sig=*&passwordHash=*';
+  assert.equal(shownUrl(url), shown);
+  const open = 'https://bot.example.com/voice?tenant=a%20b&keys=4';
+  assert.equal(shownUrl(open), open);
+});
+
 test('a URL that is shown has nothing of what the caller has pressed or said', () => {
   const url = 'http://user:word@127.0.0.1/pin?tenant=7&Digits=4711&SpeechResult=four#rc=1';
   assert.equal(shownUrl(url), 'http://127.0.0.1/pin?tenant=7&Digits=*&SpeechResult=*');
