@@ -60,6 +60,7 @@ const NO_CLIENTS = 'browser calls have no names here that could be called';
 
 const MOST_TARGETS = 10;
 const MOST_URI = 255; // characters
+export const SIP_URI_RULE = `a SIP URI of at most ${MOST_URI} characters`;
 const MOST_HEADERS = 1024; // characters
 const MOST_PRESSED = 64;
 const RING_SECONDS = [5, 600] as const;
@@ -155,20 +156,24 @@ function targetOf(noun: TwimlElement, parser: ElementParser): DialTarget | undef
   };
 }
 
+/** Twilio takes `anna@example.com` without a scheme, too. Undefined for a text that is no SIP URI. */
+export function sipUri(written: string): string | undefined {
+  const uri = /^[^\s:@]+@[^\s@]+$/.test(written) ? `sip:${written}` : written;
+  return uri.length <= MOST_URI && /^sips?:/i.test(uri) ? uri : undefined;
+}
+
 /** `sip:anna@example.com;transport=tls?X-Tenant=7&X-Line=2` */
 function sipAddress(
   noun: TwimlElement,
   read: TwimlAttributes,
   warn: Warn,
 ): Pick<DialTarget, 'to' | 'headers'> | undefined {
-  const [to = '', ...query] = textOf(noun).split('?');
+  const [uri = '', ...query] = textOf(noun).split('?');
+  const to = sipUri(uri);
   const written = query.join('?');
   if (read.raw('username') !== undefined || read.raw('password') !== undefined)
     warn(noun, '"username" and "password" of <Sip> are not used: SIP_TRUNKS_FILE has those of trunks');
-  if (to.length > MOST_URI || !/^sips?:/i.test(to)) {
-    const what = `a SIP URI of at most ${MOST_URI} characters`;
-    return warn(noun, `<Sip> must hold ${what}; it is skipped`, INVALID_URL);
-  }
+  if (to === undefined) return warn(noun, `<Sip> must hold ${SIP_URI_RULE}; it is skipped`, INVALID_URL);
   if (written === '') return { to };
   if (written.length > MOST_HEADERS) {
     warn(noun, `the header fields of <Sip> may have ${MOST_HEADERS} characters at most; they are skipped`);

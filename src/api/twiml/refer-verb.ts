@@ -1,13 +1,11 @@
 // Reads the verb Refer of TwiML. https://www.twilio.com/docs/voice/twiml/refer
 import type { Refer } from '../../ivr/verbs.js';
-import type { ElementParser } from './dial-parser.js';
+import { type ElementParser, SIP_URI_RULE, sipUri } from './dial-parser.js';
 import type { TwimlAttributes } from './twiml-attributes.js';
 import { elementsOf, textOf, type TwimlElement } from './twiml-document.js';
 import { INVALID_URL } from './twiml-errors.js';
 
 export const REFER_ATTRIBUTES: readonly string[] = ['action', 'method'];
-
-const MOST_URI = 255; // characters
 
 export function readRefer(
   element: TwimlElement,
@@ -20,12 +18,10 @@ export function readRefer(
     return [];
   });
   for (const noun of more) parser.warn(noun, '<Refer> has one <Sip>; those behind the first are skipped');
-  const to = sip === undefined ? '' : textOf(sip);
+  const to = sip === undefined ? undefined : sipUri(textOf(sip));
   if (sip !== undefined) parser.checkAttributes(sip, []);
-  if (to.length > MOST_URI || !/^sips?:/i.test(to)) {
-    const what = `a <Sip> with a SIP URI of at most ${MOST_URI} characters`;
-    return parser.warn(element, `<Refer> must hold ${what}; it is skipped`, INVALID_URL);
-  }
+  if (to === undefined)
+    return parser.warn(element, `<Refer> must hold a <Sip> with ${SIP_URI_RULE}; it is skipped`, INVALID_URL);
   const action = read.raw('action')?.trim() ?? '';
   return {
     verb: 'refer',

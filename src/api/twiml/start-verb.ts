@@ -57,7 +57,9 @@ export function readStop(element: TwimlElement, parser: ElementParser): Stop | u
   return forks.length === 0 ? refuseEmpty(element, parser) : { verb: 'stop', forks };
 }
 
+/** Nouns that are skipped have a warning of their own. */
 function refuseEmpty(element: TwimlElement, parser: ElementParser): undefined {
+  if (elementsOf(element).length > 0) return undefined;
   const nouns = Object.keys(KINDS).map((name) => `<${name}>`);
   return parser.warn(element, `<${element.name}> must hold ${nouns.join(', ')}; it is skipped`);
 }

@@ -1,5 +1,5 @@
-// The verbs and nouns of TwiML: those that this server does, those that it does not do yet, and those that it
-// refuses. https://www.twilio.com/docs/voice/twiml
+// The verbs and nouns of TwiML: those that this server does, and those that it refuses.
+// https://www.twilio.com/docs/voice/twiml
 import { CONNECT_ATTRIBUTES } from './connect-verb.js';
 import { DIAL_ATTRIBUTES } from './dial-parser.js';
 import { RECORD_ATTRIBUTES } from './record-verb.js';
@@ -84,9 +84,6 @@ export const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
   Enqueue: [],
 };
 
-/** Verbs that this server does not do yet. */
-export const LATER: ReadonlySet<string> = new Set(['Queue']);
-
 const OF_TWILIO = 'it stands for a product of Twilio';
 const NO_CARDS = 'this server collects no card numbers';
 const NO_MESSAGES = 'this server sends no messages';
@@ -96,6 +93,7 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
   ['AiSession', OF_TWILIO],
   ['Application', OF_TWILIO],
   ['Assistant', OF_TWILIO],
+  ['Autopilot', OF_TWILIO],
   ['Conversation', OF_TWILIO],
   ['ConversationRelaySession', OF_TWILIO],
   ['Echo', OF_TWILIO],
@@ -111,7 +109,7 @@ export const REFUSED: ReadonlyMap<string, string> = new Map([
 ]);
 
 const BY_LOWER_CASE: ReadonlyMap<string, string> = new Map(
-  [...Object.keys(VERB_ATTRIBUTES), ...LATER, ...REFUSED.keys()].map((name) => [name.toLowerCase(), name]),
+  [...Object.keys(VERB_ATTRIBUTES), ...REFUSED.keys()].map((name) => [name.toLowerCase(), name]),
 );
 
 /** The verb that a name with wrong case stands for. */

@@ -14,7 +14,6 @@ import { saidText } from './say-markup.js';
 import { TwimlAttributes } from './twiml-attributes.js';
 import { elementsOf, placeIn, readTwimlDocument, textOf, type TwimlElement } from './twiml-document.js';
 import {
-  LATER,
   NOUN_ATTRIBUTES,
   PROMPTS,
   REFUSED,
@@ -202,8 +201,7 @@ class TwimlParser {
   #prompt(element: TwimlElement): Prompt | undefined {
     const { name } = element;
     if (!PROMPTS.includes(name)) {
-      const known = Object.hasOwn(VERB_ATTRIBUTES, name) || LATER.has(name);
-      if (!known) return this.#skip(element);
+      if (!Object.hasOwn(VERB_ATTRIBUTES, name)) return this.#skip(element);
       return this.#warn(element, `<Gather> may hold ${PROMPTS.join(', ')}, not <${name}>; it is skipped`);
     }
     const verb = this.#verb(element);
@@ -272,12 +270,7 @@ class TwimlParser {
     const meant = verbInOtherCase(name);
     if (meant !== undefined && meant !== name)
       return this.#warn(element, `${shown} is no verb, <${meant}> is: case matters; it is skipped`);
-    if (!LATER.has(name)) return this.#warn(element, `${shown} is no verb of TwiML; it is skipped`);
-    const refused = elementsOf(element).filter((child) => REFUSED.has(child.name));
-    if (refused.length === 0)
-      return this.#warn(element, `${shown} is not done by this server yet; it is skipped`);
-    for (const child of refused) this.#skip(child);
-    return undefined;
+    return this.#warn(element, `${shown} is no verb of TwiML; it is skipped`);
   }
 
   #checkAttributes(element: TwimlElement, known: readonly string[]): void {

@@ -27,6 +27,11 @@ test('a number as text is called with the defaults of Twilio, and without an act
   assert.deepEqual(warned('<Dial>+15550101</Dial>'), []);
 });
 
+test('an address without a scheme is a SIP URI', () => {
+  const [target] = dialOf('<Dial><Sip>anna@pbx.example.com;transport=tcp?X-A=1</Sip></Dial>').targets;
+  assert.deepEqual(target, { to: 'sip:anna@pbx.example.com;transport=tcp', headers: { 'X-A': '1' } });
+});
+
 test('a callback without events is told of the end only', () => {
   const [target] = dialOf('<Dial><Number statusCallback="/s">+1</Number></Dial>').targets;
   assert.deepEqual(target?.states, {

@@ -274,9 +274,10 @@ test('a pause of no number is warning 13910, and hints beyond the limits are lef
 });
 
 test('Refer needs the address of a SIP telephone', () => {
-  assert.deepEqual(verbs('<Refer><Sip>sip:a@example.com</Sip></Refer>'), [
-    { verb: 'refer', to: 'sip:a@example.com', action: undefined },
-  ]);
+  for (const uri of ['sip:a@example.com', 'a@example.com'])
+    assert.deepEqual(verbs(`<Refer><Sip>${uri}</Sip></Refer>`), [
+      { verb: 'refer', to: 'sip:a@example.com', action: undefined },
+    ]);
   assert.deepEqual(warned('<Refer><Sip>+4930</Sip></Refer>'), [
     '11100 2:11 <Refer> must hold a <Sip> with a SIP URI of at most 255 characters; it is skipped',
   ]);
@@ -332,6 +333,7 @@ test('a recording of one side or in one channel, and a transcript without a call
     ],
   );
   assert.match(warned('<Stop/>')[0] ?? '', /<Stop> must hold <Stream>, <Recording>, <Transcription>/);
+  assert.equal(warned('<Start><Siprec/></Start>').length, 1); // not that <Start> is empty, too
 });
 
 for (const verb of ['Pay', 'Sms', 'Echo', 'Prompt']) {
@@ -340,7 +342,7 @@ for (const verb of ['Pay', 'Sms', 'Echo', 'Prompt']) {
   });
 }
 
-test('a product of Twilio within a verb that comes later is refused by its own name', () => {
+test('a product of Twilio within a verb is refused by its own name', () => {
   assert.deepEqual(warned('<Connect><VirtualAgent/></Connect><Dial><Sim>1</Sim></Dial>'), [
     '12200 2:20 <VirtualAgent> is refused: it stands for a product of Twilio; it is skipped',
     '12200 2:51 <Sim> is refused: it stands for a product of Twilio; it is skipped',
