@@ -34,6 +34,8 @@ export interface QueueView {
   readonly mostWaiting: number;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
+  /** False: who waits hears what its own application plays. */
+  readonly hasMusic: boolean;
   readonly waiting: readonly WaitingView[];
 }
 
@@ -231,6 +233,6 @@ function settingsOf(queue: WaitingQueue, { endKey }: NextRequest): BridgeSetting
   return { keys: 'forward', endKey, voice: 'paused', music, ringBack: music };
 }
 
-function viewOf({ name, createdAt, mostWaiting, waiting }: WaitingQueue): QueueView {
-  return { name, createdAt, mostWaiting, waiting };
+function viewOf({ name, createdAt, mostWaiting, music, waiting }: WaitingQueue): QueueView {
+  return { name, createdAt, mostWaiting, hasMusic: music !== undefined, waiting };
 }

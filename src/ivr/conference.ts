@@ -141,10 +141,10 @@ class ConferenceStay {
   #wait(room: Room): void {
     const { wait } = this.#verb;
     if (room.isOpen || typeof wait === 'string') return;
-    const sound = new WaitSound({ call: this.#call, scene: this.#scene, target: wait, allowed: ALLOWED });
+    const sound = new WaitSound({ call: this.#call, scene: this.#scene, allowed: ALLOWED });
     const stop = () => sound.stop();
     this.#stop.push(stop, room.onceOpen(stop));
-    void sound.perform({ of: 'wait', place: undefined }).then((end) => {
+    void sound.perform(wait, { of: 'wait', place: undefined }).then((end) => {
       return end === 'failed' && !sound.isStopped ? sound.music() : undefined;
     });
   }

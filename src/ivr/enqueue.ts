@@ -110,18 +110,20 @@ class EnqueuedCall implements QueuedCall {
     }
   }
 
-  /** Begins the program of the wait, again and again. */
+  /** Begins the program of the wait, or the music if the queue has none: its first call decided that. */
   #hear(): void {
     const { wait } = this.#verb;
-    if (typeof wait === 'string' || this.#isOver || this.#isTaken || this.#isBridged) return;
-    const sound = new WaitSound({ call: this.#call, scene: this.#scene, target: wait, allowed: ALLOWED });
+    if (wait === 'silence' || this.#isOver || this.#isTaken || this.#isBridged) return;
+    if (wait === 'music' && this.#queueThere()?.hasMusic !== false) return;
+    const sound = new WaitSound({ call: this.#call, scene: this.#scene, allowed: ALLOWED });
     this.#sound = sound;
-    this.#hearing = this.#hearAll(sound);
+    this.#hearing = wait === 'music' ? sound.music() : this.#hearAll(sound, wait);
   }
 
-  async #hearAll(sound: WaitSound): Promise<void> {
+  /** Performs the program again and again. */
+  async #hearAll(sound: WaitSound, wait: Target): Promise<void> {
     while (!sound.isStopped) {
-      const end = await sound.perform({ of: 'wait', place: this.#place() });
+      const end = await sound.perform(wait, { of: 'wait', place: this.#place() });
       if (sound.isStopped) return;
       if (end === 'failed') return sound.music();
       if (end === 'leave' || end === 'hangup') return this.#out(end);
@@ -145,8 +147,8 @@ class EnqueuedCall implements QueuedCall {
       about: { owner },
     } = this.#scene;
     try {
-      const { waiting, mostWaiting } = joining.queues.get(this.#verb.queue, owner);
-      return { waiting, mostWaiting, size: waiting.length };
+      const queue = joining.queues.get(this.#verb.queue, owner);
+      return { ...queue, size: queue.waiting.length };
     } catch (error) {
       if (asParleyError(error, 'WRONG_STATE').code === 'NOT_FOUND') return undefined;
       throw error;

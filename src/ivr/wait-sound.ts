@@ -1,4 +1,5 @@
-// What a caller hears while a verb has it wait: a program, and the usual music where that program fails.
+// What a caller hears while a verb has it wait: a program, and the usual music where that program fails, or
+// where nobody else plays it.
 import type { Call } from '../call/call.js';
 import { warningOf } from './door.js';
 import type { NestedEnd, Scene } from './scene.js';
@@ -7,7 +8,6 @@ import type { Target, Verb, VerbResult } from './verbs.js';
 interface WaitSoundParts {
   readonly call: Pick<Call, 'play' | 'interrupt'>;
   readonly scene: Pick<Scene, 'within' | 'joining' | 'warn'>;
-  readonly target: Target;
   /** The verbs that the program may have. */
   readonly allowed: readonly Verb['verb'][];
 }
@@ -27,13 +27,13 @@ export class WaitSound {
     return this.#stopped.signal.aborted;
   }
 
-  /** Performs the program once. Never rejects. */
-  perform(result: VerbResult): Promise<NestedEnd> {
-    const { scene, target, allowed } = this.#parts;
+  /** Performs the program at a target once. Never rejects. */
+  perform(target: Target, result: VerbResult): Promise<NestedEnd> {
+    const { scene, allowed } = this.#parts;
     return scene.within({ target, result, allowed, signal: this.#stopped.signal });
   }
 
-  /** The usual music, in place of a program that has failed. Never rejects. */
+  /** The usual music. Never rejects. */
   async music(): Promise<void> {
     const { call, scene } = this.#parts;
     try {

@@ -270,6 +270,18 @@ test('a wait whose program cannot be had is a warning, and the usual music is he
   assert.ok(caller.events.some(({ type }) => type === 'utterance.interrupted'));
 });
 
+test('music is heard in a queue without music, too, whose first call has a program', async (t) => {
+  const { begin, sendUntil } = open(t);
+  const first = await begin([enqueue({ wait: WAIT })], { programs: { wait: HELD } });
+  const second = await begin([enqueue()]);
+  await sendUntil(() => second.events.some(({ type }) => type === 'utterance.started'));
+  const third = await begin([enqueue({ wait: 'silence' })]);
+  await first.call.close('peer hung up');
+  await begin([dequeue()]);
+  assert.ok(second.events.some(({ type }) => type === 'utterance.interrupted'));
+  assert.ok(!third.events.some(({ type }) => type === 'utterance.started'));
+});
+
 test('a key takes calls of its own queue only', async (t) => {
   const { begin } = open(t);
   const caller = await begin([enqueue()], { owner: 'a' });
