@@ -7,7 +7,7 @@ import { asParleyError, ParleyError } from '../../src/errors.js';
 import type { Replaces } from '../message/replaces.js';
 import type { CallMedia } from '../media/call-media.js';
 import type { SessionUser } from '../session/session.js';
-import { addressAt, readAddress } from '../trunk/call-fields.js';
+import { addressAt, readAddress, type WrittenAddress } from '../trunk/call-fields.js';
 import { DestinationRules } from '../trunk/destinations.js';
 import { type MediaRequest, OutboundCalls } from '../trunk/outbound-calls.js';
 import type { TrunkSettings } from '../trunk/trunk-settings.js';
@@ -50,6 +50,7 @@ export class OutboundPlacing {
   readonly trunks: Trunks;
   readonly #parts: OutboundPlacingParts;
   readonly #calls: OutboundCalls;
+  readonly #rules: DestinationRules;
   #closing = false;
 
   constructor(parts: OutboundPlacingParts) {
@@ -70,9 +71,9 @@ export class OutboundPlacing {
     this.trunks = new Trunks(trunks.map((settings) => new Trunk({ ...options, settings })));
     const { context } = network.agent;
     const { directCalls: direct, redirections: followsRedirections } = parts.config;
-    const rules = new DestinationRules(parts.config, time);
+    this.#rules = new DestinationRules(parts.config, time);
     const { srtp, keying } = parts;
-    const ways = { srtp, keying, direct, followsRedirections, rules };
+    const ways = { srtp, keying, direct, followsRedirections, rules: this.#rules };
     this.#calls = new OutboundCalls({ trunks: this.trunks, context, contact, ...ways });
   }
 
@@ -139,13 +140,16 @@ export class OutboundPlacing {
 
   /** The URI of a transfer target: the domain completes a number or name. */
   uriOf(to: string, domain: string): string {
-    const address = readAddress(to);
-    if (address === undefined) {
-      throw new ParleyError('INVALID_FIELD', 'to must be a number, a name, or a tel or SIP URI', {
-        field: 'to',
-      });
-    }
+    const address = writtenAddress(to);
     return address.kind === 'uri' ? address.uri.text : addressAt(address.user, domain);
+  }
+
+  /**
+   * Counts a call that the far end of another call is to place. Throws FORBIDDEN and RATE_LIMITED as for a
+   * call of this server.
+   */
+  checkDestination(to: string, owner: string | undefined): void {
+    this.#rules.check(writtenAddress(to), owner)();
   }
 
   /** Refuses new calls and removes the registrations of the trunks. */
@@ -213,6 +217,14 @@ export class OutboundPlacing {
       throw error;
     }
   }
+}
+
+/** Throws INVALID_FIELD. */
+function writtenAddress(to: string): WrittenAddress {
+  const address = readAddress(to);
+  if (address !== undefined) return address;
+  const message = 'to must be a number, a name, or a tel or SIP URI';
+  throw new ParleyError('INVALID_FIELD', message, { field: 'to' });
 }
 
 /** Our address for calls to this target: one of the same family, if the target states it. */

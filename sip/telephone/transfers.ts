@@ -15,7 +15,7 @@ import type { Log } from '../../src/log.js';
 interface TransfersParts {
   readonly config: Pick<SipConfig, 'transfers'>;
   readonly book: PhoneBook;
-  readonly placing: Pick<OutboundPlacing, 'dial' | 'uriOf'>;
+  readonly placing: Pick<OutboundPlacing, 'dial' | 'uriOf' | 'checkDestination'>;
   readonly time: Time;
   readonly log: Log;
 }
@@ -40,13 +40,15 @@ export class Transfers {
     phone.onTransferAsked = (asked) => this.#putThrough(phone, asked);
   }
 
-  async transfer(phone: PhoneCall, { to, call }: TransferRequest): Promise<TransferOutcome> {
+  async transfer(phone: PhoneCall, { to, call, isLimited }: TransferRequest): Promise<TransferOutcome> {
     if ((to === undefined) === (call === undefined)) {
       throw new ParleyError('INVALID_FIELD', 'a transfer names either "to" or "call"', { field: 'to' });
     }
     if (to !== undefined) {
       const domain = phone.leg?.session.dialog?.remoteTarget.host ?? '';
-      return phone.transfer({ uri: this.#parts.placing.uriOf(to, domain) }, to);
+      const uri = this.#parts.placing.uriOf(to, domain);
+      if (isLimited === true) this.#parts.placing.checkDestination(to, phone.info.owner);
+      return phone.transfer({ uri }, to);
     }
     const other = this.#parts.book.get(call as string);
     const dialog = other.leg?.session.dialog;

@@ -186,6 +186,8 @@ export interface DigitsRequest {
 export interface TransferRequest {
   /** Target of a blind transfer. */
   readonly to?: string;
+  /** True: its target must be a destination that SIP_DESTINATIONS allows, otherwise FORBIDDEN. */
+  readonly isLimited?: boolean;
   /**
    * Attended transfer: the id of another connected call of this server, whose far end is joined to this
    * one's.

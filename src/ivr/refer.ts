@@ -4,7 +4,8 @@ import type { HandledCall } from '../call/call-handler.js';
 import type { TransferOutcome } from '../call/phone-calls.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
-import { warningOf } from './door.js';
+import { FORBIDDEN_NUMBER } from './dial-attempt.js';
+import { type Warning, warningOf } from './door.js';
 import type { Outcome, Scene } from './scene.js';
 import type { Refer, ReferResult } from './verbs.js';
 
@@ -26,15 +27,24 @@ async function referred({ to }: Refer, handled: HandledCall, scene: Scene): Prom
     const problem = scene.calls === undefined ? 'this server has no telephone' : scene.calls.problem();
     if (problem !== undefined) throw new ParleyError('CALL_STATE', problem);
     if (leg === undefined) throw new ParleyError('CALL_STATE', 'a call of this kind cannot be referred');
-    const outcome = await unlessReplaced(leg.transfer({ to }), () => call.isClosing(), scene);
+    const outcome = await unlessReplaced(
+      leg.transfer({ to, isLimited: true }),
+      () => call.isClosing(),
+      scene,
+    );
     if (outcome === undefined) return { of: 'refer', isAccepted: false, status: undefined };
     if (!outcome.accepted)
       scene.warn({ message: `the far end was not referred: SIP status ${outcome.status}` });
     return { of: 'refer', isAccepted: outcome.accepted, status: outcome.status };
   } catch (error) {
-    if (!scene.signal.aborted) scene.warn(warningOf(asParleyError(error, 'CALL_STATE')));
+    if (!scene.signal.aborted) scene.warn(refusal(asParleyError(error, 'CALL_STATE')));
     return { of: 'refer', isAccepted: false, status: undefined };
   }
+}
+
+function refusal(error: ParleyError): Warning {
+  const isForbidden = error.code === 'FORBIDDEN' || error.code === 'RATE_LIMITED';
+  return { ...warningOf(error), ...(isForbidden ? { code: FORBIDDEN_NUMBER } : {}) };
 }
 
 /**

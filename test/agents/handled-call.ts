@@ -106,8 +106,8 @@ export function openHandledCall(
     },
     leg: {
       press: async ({ digits }) => void orders.push(`press ${digits}`),
-      transfer: async ({ to }) => {
-        orders.push(`transfer ${to}`);
+      transfer: async ({ to, isLimited }) => {
+        orders.push(isLimited === true ? `transfer ${to}, if it is allowed` : `transfer ${to}`);
         await transfer;
         return { accepted: transferStatus === undefined, status: transferStatus ?? 200 };
       },

@@ -1,6 +1,7 @@
 // The verb refer: what the target is told, and when the next verb follows.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ParleyError } from '../../src/errors.js';
 import type { ProgramCalls } from '../../src/ivr/scene.js';
 import type { Refer } from '../../src/ivr/verbs.js';
 import { openCalls } from '../fakes/call-under-test.js';
@@ -23,7 +24,7 @@ async function referring(setting: Parameters<typeof openProgram>[2], verb: Refer
 
 test('a far end that was referred is told to the target', async () => {
   const under = await referring({ dialled: ALLOWED });
-  assert.equal(under.orders[0], 'transfer sip:bob@example.com');
+  assert.equal(under.orders[0], 'transfer sip:bob@example.com, if it is allowed');
   assert.deepEqual(under.door.results, [['result', { of: 'refer', isAccepted: true, status: 200 }]]);
   assert.deepEqual(spoken(under), ['Told.']);
 });
@@ -32,6 +33,16 @@ test('a refusal is a warning and a result', async () => {
   const under = await referring({ dialled: ALLOWED, transferStatus: 603 });
   assert.deepEqual(under.door.results, [['result', { of: 'refer', isAccepted: false, status: 603 }]]);
   assert.deepEqual(under.mistakes(), ['program.warning: the far end was not referred: SIP status 603']);
+});
+
+test('a destination that is not allowed is a warning with the number of dial', async () => {
+  const transfer = Promise.reject(new ParleyError('FORBIDDEN', 'SIP_DESTINATIONS lists it not'));
+  const under = await referring({ dialled: ALLOWED, transfer });
+  assert.deepEqual(
+    under.events.flatMap((event) => (event.type === 'program.warning' ? [[event.code, event.message]] : [])),
+    [['13224', 'SIP_DESTINATIONS lists it not']],
+  );
+  assert.deepEqual(under.door.results[0]?.[1], { of: 'refer', isAccepted: false, status: undefined });
 });
 
 test('a server whose programs place no calls refers nobody', async () => {

@@ -13,6 +13,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
   const [far, farMedia] = [new FakeSession(), new FakeMedia()];
   const failing: { error?: ParleyError } = {};
   let dials = 0;
+  const checked: (readonly [to: string, owner: string | undefined])[] = [];
   let exchanged: (media: CallMedia) => void = () => undefined;
   const book = new PhoneBook(its.time);
   book.add(its.phone);
@@ -27,6 +28,10 @@ function putting(transfers: 'off' | 'any' = 'any') {
         return legOf(far, farMedia);
       },
       uriOf: (to, domain) => `sip:${to}@${domain}`,
+      checkDestination: (to, owner) => {
+        checked.push([to, owner]);
+        throw new ParleyError('FORBIDDEN', 'not allowed');
+      },
     },
     time: its.time,
     log: its.log,
@@ -53,6 +58,7 @@ function putting(transfers: 'off' | 'any' = 'any') {
     ask,
     asked,
     dialled: () => dials,
+    checked,
     exchange: (media: FakeMedia) => exchanged(asMedia(media)),
   };
 }
@@ -178,4 +184,12 @@ void test('an application transfers blindly, or to another call by its dialog, a
   ] as const) {
     await assert.rejects(handler.transfer(phone, request), { code });
   }
+});
+
+void test('a limited transfer is refused for a destination that is not allowed, and others are not checked', async () => {
+  const { handler, phone, checked, session } = putting();
+  await assert.rejects(handler.transfer(phone, { to: '+1900', isLimited: true }), { code: 'FORBIDDEN' });
+  assert.deepEqual([checked, session.asked], [[['+1900', phone.info.owner]], []]);
+  void handler.transfer(phone, { to: '+1900' }).catch(() => undefined);
+  assert.equal(checked.length, 1);
 });
