@@ -147,6 +147,11 @@ export class Room {
     return this.#isOpen;
   }
 
+  /** False: who waits hears what its own application plays. */
+  get hasMusic(): boolean {
+    return this.#settings.music !== undefined;
+  }
+
   get isOver(): boolean {
     return this.#isOver;
   }

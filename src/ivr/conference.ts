@@ -138,13 +138,15 @@ class ConferenceStay {
     }
   }
 
+  /** What is heard until the room opens. The first member decides whether the room itself has music. */
   #wait(room: Room): void {
     const { wait } = this.#verb;
-    if (room.isOpen || typeof wait === 'string') return;
+    if (room.isOpen || wait === 'silence' || (wait === 'music' && room.hasMusic)) return;
     const sound = new WaitSound({ call: this.#call, scene: this.#scene, allowed: ALLOWED });
     const stop = () => sound.stop();
     this.#stop.push(stop, room.onceOpen(stop));
-    void sound.perform(wait, { of: 'wait', place: undefined }).then((end) => {
+    if (wait === 'music') return void sound.music();
+    return void sound.perform(wait, { of: 'wait', place: undefined }).then((end) => {
       return end === 'failed' && !sound.isStopped ? sound.music() : undefined;
     });
   }

@@ -120,6 +120,16 @@ test('a wait whose program cannot be had is a warning, and the usual music is he
   assert.ok(a.events.some(({ type }) => type === 'utterance.interrupted'));
 });
 
+test('music is heard in a room without music, too, until the room opens', async (t) => {
+  const { begin, sendUntil } = open(t);
+  const first = await begin([conference({ opens: false, wait: 'silence' })]);
+  const second = await begin([conference({ opens: false, wait: 'music' })]);
+  await sendUntil(() => second.events.some(({ type }) => type === 'utterance.started'));
+  await begin([conference()]);
+  assert.ok(second.events.some(({ type }) => type === 'utterance.interrupted'));
+  assert.ok(!first.events.some(({ type }) => type === 'utterance.started'));
+});
+
 test('a coach is heard by one member only, named by its label or its call', async (t) => {
   const { begin, joiner } = open(t);
   const customer = await begin([conference()]);
