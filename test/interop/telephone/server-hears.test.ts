@@ -131,9 +131,9 @@ test('a rule hears and records the call that it answers, from the beep on', asyn
   const [caller, ours] = await channelsOf(data[0]?.name ?? '');
   const heard = likeness(caller, question);
   assert.ok(heard.correlation > 0.95, `caller ${JSON.stringify(heard)}`);
-  // The file begins with the last of the beep.
-  const beepWindows = loudness(ours.samples, ours.rate, 20).findIndex((level) => level < QUIET);
-  const text = { ...ours, samples: ours.samples.subarray((beepWindows * ours.rate) / 50) };
+  // The file begins with the last of the beep. The text follows it after some 20 ms.
+  const beepWindows = loudness(ours.samples, ours.rate, 5).findIndex((level) => level < QUIET);
+  const text = { ...ours, samples: ours.samples.subarray((beepWindows * ours.rate) / 200) };
   const sent = likenessSoFar(text, await server.rendered(QUESTION));
   assert.ok(sent.correlation > 0.93, `voice ${JSON.stringify(sent)}`);
 });
