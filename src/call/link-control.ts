@@ -19,7 +19,8 @@
 // The queue is the round trip above its least value. Loss without a queue is taken as random, and leaves
 // the rung: error correction is for it. Heavy loss (25 % in two reports, or 40 % in one) may also come from
 // a link that polices, and the first round trip may be that of a full queue. Both are tried: if they do not
-// fall where less is sent, they are the path's, and the voice returns to where it was.
+// fall where less is sent, they are the path's, and the voice returns to where it was. A late report may tell
+// of the time before: a loss that stays heavy is tried again after 10 s, and twice as long after each time.
 import type { RemoteReception } from '../media/quality.js';
 
 /** Limits of a rung. */
@@ -55,6 +56,8 @@ const MOST_PATH_RTT_MS = 1000;
 /** A queue drains or overflows meanwhile: a round trip that stays as long is the path's. */
 const STEADY_REPORTS = 3;
 const PROBE_MS = { least: 60_000, most: 600_000 };
+/** From the finding that a heavy loss is the path's until it is tried again. The first one may be wrong. */
+const RETRIAL_MS = { least: 10_000, most: 600_000 };
 /** Congestion so soon after a step up means that the step was one too many. */
 const PROVED_MS = 15_000;
 
@@ -85,6 +88,9 @@ export class LinkControl {
   /** The reason of a step down that may be the path's, and the rung before. */
   #tried: Trial | undefined;
   #isLossRandom = false;
+  #retrialMs = RETRIAL_MS.least;
+  /** A heavy loss counts again, although it was found to be the path's. */
+  #retrialAtMs = Infinity;
 
   get share(): LinkShare {
     return RUNGS[this.#rung] as LinkShare;
@@ -109,7 +115,7 @@ export class LinkControl {
       return this.share;
     }
     if (this.#endTrial(report)) return this.share;
-    if (loss < HEAVY_LOSS / 4) this.#isLossRandom = false;
+    if (loss < HEAVY_LOSS / 4 || this.#spokenMs >= this.#retrialAtMs) this.#isLossRandom = false;
     const isHeavy = !this.#isLossRandom && this.#isHeavy(loss);
     const muchMs = this.#leastRttMs === ASSUMED_RTT_MS ? ASSUMED_QUEUE_MS : QUEUE_MS.much;
     const isQueued = queueMs >= muchMs || (queueMs >= QUEUE_MS.some && loss >= QUEUED_LOSS);
@@ -148,6 +154,8 @@ export class LinkControl {
     if (isLong && (recentLoss >= QUEUED_LOSS || rttMs > MOST_PATH_RTT_MS)) return false;
     if (isSame) this.#leastRttMs = rttMs;
     this.#isLossRandom = recentLoss >= QUEUED_LOSS;
+    this.#retrialAtMs = this.#spokenMs + this.#retrialMs;
+    this.#retrialMs = Math.min(2 * this.#retrialMs, RETRIAL_MS.most);
     this.#rung = tried.rung;
     return true;
   }

@@ -205,6 +205,19 @@ test('two reports of heavy loss are not in a row if one without loss, which is n
   assert.equal(report(5, 0.3, 60), 60);
 });
 
+test('a heavy loss that was wrongly taken for the path is tried again, ever more rarely', () => {
+  const control = new LinkControl();
+  control.begin(0);
+  const packets: number[] = [];
+  // Each report after a step down comes late, and tells of the time before.
+  for (let n = 1; n <= 17; n++) {
+    const { packetMs } = control.update({ reports: n, recentLoss: 0.7, rttMs: 60 }, 5000 * n);
+    packets.push(packetMs);
+  }
+  // Down at 5 s, back at 15 s; down 10 s later; back; and then 20 s later.
+  assert.deepEqual(packets, [80, 80, 20, 20, 80, 80, 20, 20, 20, 20, 80, 80, 20, 20, 20, 20, 20]);
+});
+
 test('a report that was read before, or none, changes nothing; without a round trip only heavy loss counts', () => {
   const control = new LinkControl();
   assert.equal(control.update(undefined, 0).packetMs, 20);

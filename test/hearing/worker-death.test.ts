@@ -139,7 +139,11 @@ test('a worker that dies during an interruption: the voice goes on, all ends onc
   const later = types().slice(ended.length);
   const count = (type: CallEvent['type']) => later.filter((one) => one === type).length;
   assert.deepEqual(later.slice(0, 2).toSorted(), ['speech.started', 'utterance.paused']);
-  assert.equal(later[2], 'utterance.interrupted');
+  // A short word may stop before the interruption is certain.
+  assert.equal(
+    later.find((type) => !type.startsWith('speech.') && type !== 'utterance.paused'),
+    'utterance.interrupted',
+  );
   assert.equal(count('utterance.interrupted'), 1);
   assert.equal(count('speech.started'), count('speech.stopped'));
   assert.equal(count('turn.ended'), 1);
