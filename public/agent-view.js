@@ -54,7 +54,7 @@ export function readyWords({ agent, hasMicrophone }) {
 }
 
 /**
- * What a conversation lacks, as {what, text, command?, after?, link?}. A microphone is missed only by an agent that
+ * The parts that a conversation lacks, as {what, text, command?, after?, link?}. A microphone is missed only by an agent that
  * hears.
  */
 export function missingParts({ agent, earsCommand, voiceCommand, noMicrophone }) {

@@ -4,7 +4,7 @@
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '*', '0', '#'];
 const NAMES = { '*': 'star', '#': 'hash' };
 
-/** What the caller may do, or what happens, by the verb of a `program.verb`. */
+/** Texts that tell the user what the program does, by the verb of a `program.verb`. */
 const VERBS = {
   say: 'The program speaks.',
   play: 'The program plays a sound.',

@@ -24,8 +24,14 @@ import { asParleyError } from '../src/errors.js';
 import { MOST_ANNOUNCEMENT, type StartRecording } from '../src/recording/call-recording.js';
 import { RECORDING_FORMATS } from '../src/recording/recording-name.js';
 import { stated } from '../src/stated.js';
-import { JOIN_KINDS, type JoinKind, readJoinRule } from './joining-rule.js';
-import { PROGRAM_KINDS, type ProgramProblem, readProgramRule } from './program-rule.js';
+import {
+  JOIN_KINDS,
+  type JoinKind,
+  readJoinRule,
+  PROGRAM_KINDS,
+  type ProgramProblem,
+  readProgramRule,
+} from './routing-rules.js';
 import {
   Pattern,
   type Ringing,

@@ -5,7 +5,7 @@ import type { ProgramSource } from '../src/config/ivr-config.js';
 import type { HearingSettings } from '../src/config/hearing-config.js';
 import type { RelayConfig } from '../src/config/relay-config.js';
 import type { StartRecording } from '../src/recording/call-recording.js';
-import type { JoinAnswer } from './joining-rule.js';
+import type { JoinAnswer } from './routing-rules.js';
 import type { NameAddr, Uri } from './message/uri.js';
 
 interface SpokenAnswer extends SpokenText {

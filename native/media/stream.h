@@ -63,7 +63,7 @@ class Stream : public RtpStream, public WheelNode, public std::enable_shared_fro
   void BeginFaded(uint32_t track);
   void MarksDelivered(uint32_t count);
   StreamStats Stats() const override;
-  // What is put into the relay leaves from now on as if it were this stream's, while no voice or key of ours
+  // Packets of the relay leave from now on as if they were this stream's, while no voice or key of ours
   // waits. Null: closed, relayed to already, or without a codec in the configuration.
   std::shared_ptr<Relay> OpenRelay();
   // After the return the clock does not use it. The pause of the stream is its own again.

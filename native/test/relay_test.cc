@@ -83,9 +83,9 @@ struct Bridge {
     }
   }
 
-  // What left since the last time, a word a packet: "M" for the marker, the first letter of the payload ('_'
-  // silence, 'n' comfort noise, 'R' RED), and its number and its timestamp (in frames) after those that the
-  // stream had at the beginning.
+  // The packets that left since the last call, a word each: "M" for the marker, the first letter of the
+  // payload ('_' silence, 'n' comfort noise, 'R' RED), and its number and its timestamp (in frames) after
+  // those that the stream had at the beginning.
   std::string Left() {
     std::string text;
     for (const CapturedPacket& packet : plane->TakePackets()) {

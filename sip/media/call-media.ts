@@ -30,8 +30,7 @@ import {
   qualityOf,
   remoteOf,
 } from './call-figures.js';
-import { DigitPresses, type EventFormat } from './digit-presses.js';
-import { InbandKeys } from './inband-keys.js';
+import { DigitPresses, type EventFormat, InbandKeys } from './telephone-keys.js';
 import { ForkedNegotiation } from '../sdp/media-negotiation.js';
 import { IncomingVoice, SilenceWatch } from './incoming-voice.js';
 import { type CallKeys, keysInDescriptions, MediaPath } from './media-path.js';

@@ -30,7 +30,7 @@ export interface Spoken {
   readonly program?: ProgramSource;
   /** The call is answered when the far end of this bridge answers. */
   readonly bridge?: BridgeRequest;
-  /** What follows when everything was said, or the call is joined to nothing any more. */
+  /** The next step when everything was said, or the call is joined to nothing any more. */
   readonly after: 'stay' | 'hangup';
 }
 

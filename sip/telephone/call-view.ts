@@ -43,7 +43,7 @@ export interface PhoneFacts {
   readonly times: CallTimes;
   readonly leg: Leg | undefined;
   readonly digits: readonly PressedDigit[];
-  /** Who has answered, if it was detected. */
+  /** The detected kind of answerer; absent: none was detected. */
   readonly answer: PhoneCallAnswer | undefined;
 }
 

@@ -52,7 +52,7 @@ export interface PhoneCallParts {
   readonly handler?: CallHandler | undefined;
   /** Absent: no caller is recognised. */
   readonly callerTexts?: TurnRecogniser | undefined;
-  /** Of the tones of networks; `US`, if absent. */
+  /** Country of the network's tones; `US`, if absent. */
   readonly toneCountry?: Country | undefined;
   /** Absent: rules join no calls. */
   readonly joining?: Pick<Joining, 'begin' | 'ring'> | undefined;

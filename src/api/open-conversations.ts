@@ -8,9 +8,8 @@ import { IncomingCalls } from '../call/incoming-calls.js';
 import { ServerEvents } from '../call/server-events.js';
 import { ApplicationCalls, ListedCalls } from '../call/listed-calls.js';
 import { Crossing } from '../call/crossed-ports.js';
-import { type JoinSoundParts, joinSounds } from '../call/join-sounds.js';
 import { nativeJoiner } from '../call/joined-media.js';
-import { Joining } from '../call/joining.js';
+import { Joining, type JoinSoundParts, joinSounds } from '../call/joining.js';
 import { OpenCalls } from '../call/open-calls.js';
 import type { PhoneCalls } from '../call/phone-calls.js';
 import { RoomAgents } from '../call/room-agents.js';
@@ -113,15 +112,7 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const socketCalls = { ...relayed, agents: handler, handler, switchboard, soundCalls };
   const dialects = [realtimeChannel(socketCalls), relayChannel(socketCalls)];
   const relays = new RelayAttachments(relayed);
-  const { recordings } = parts;
-  const recorderOf = recordings && roomRecorder({ recordings, events, time });
-  const crossing = new Crossing({ plane, randomBytes });
-  const joins = {
-    agents: new RoomAgents({ crossing, soundCalls, handler, log }),
-    joiner: nativeJoiner(plane),
-    sounds: joinSounds({ library: workshop.library, country: config.voices.toneCountry }),
-    recorderOf,
-  };
+  const joins = openJoins(parts, { ...sources, events, soundCalls, handler });
   const joining = new Joining({ ...parts, ...sources, openCalls, events, ...joins });
   const { library } = workshop;
   const { maxUploadBytes: mostSoundBytes } = config.voices;
@@ -131,11 +122,32 @@ export async function openConversations(parts: ConversationsParts): Promise<Conv
   const calls = programCalls({ ...parts, ...sources, ...joins, openCalls, bridges, limitsDestinations });
   // Requests ask for them once the server listens, and then it has its telephone.
   const listedCalls = () => new ApplicationCalls({ telephone: parts.telephone(), listed, openCalls });
-  const recorded = recordings && { folder: recordings.folder, recorder: switchboard };
+  const recorded = parts.recordings && { folder: parts.recordings.folder, recorder: switchboard };
   const ofConfig = { config: config.ivr, library, sounds, mostSoundBytes, recorded };
   const ofPrograms = { ...ofConfig, calls, listedCalls, joining: joinParts };
   const ofTalks = { handler, namedRelays: config.namedRelays, forkStream: streamForker(relayed), ...openers };
   const { programs, restCalls } = await openPrograms({ ...parts, ...shared, ...ofPrograms, ...ofTalks });
   const open = { soundCalls, listed, openCalls, joining, programs, restCalls };
   return { handler, relays, events, incoming, ...open, dialects, socketCalls };
+}
+
+interface JoinSources {
+  readonly time: Time;
+  readonly randomBytes: typeof randomBytes;
+  readonly events: ServerEvents;
+  readonly soundCalls: SoundCalls;
+  readonly handler: Agents;
+}
+
+/** The parts of calls that are joined: their media, their sounds and the agents of rooms. */
+function openJoins(parts: ConversationsParts, sources: JoinSources) {
+  const { config, workshop, plane, log, recordings } = parts;
+  const { time, events, soundCalls, handler } = sources;
+  const crossing = new Crossing({ plane, randomBytes: sources.randomBytes });
+  return {
+    agents: new RoomAgents({ crossing, soundCalls, handler, log }),
+    joiner: nativeJoiner(plane),
+    sounds: joinSounds({ library: workshop.library, country: config.voices.toneCountry }),
+    recorderOf: recordings && roomRecorder({ recordings, events, time }),
+  };
 }

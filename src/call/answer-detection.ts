@@ -31,7 +31,7 @@ type AnsweredCall = Pick<
 interface AnswerDetectionParts {
   /** Absent: no caller is recognised. */
   readonly callerTexts?: TurnRecogniser | undefined;
-  /** Of the tones of networks, where the request names no country; `US`, if absent. */
+  /** Country of the network's tones, where the request names none; `US`, if absent. */
   readonly toneCountry?: Country | undefined;
   readonly time: Time;
   /** Milliseconds since 1970. */

@@ -54,7 +54,7 @@ interface BridgeParts {
   readonly log: Log;
 }
 
-/** What flows between the two ports. */
+/** The way of the sound between the two ports. */
 interface Flow {
   readonly aToB: boolean;
   readonly bToA: boolean;

@@ -71,7 +71,7 @@ export interface BridgeRequest extends JoinTarget {
   readonly endKey?: string | undefined;
   /** `paused`, if absent. */
   readonly voice?: BridgeSettings['voice'] | undefined;
-  /** What becomes of the first call after the bridge; `stay` if absent. */
+  /** Fate of the first call after the bridge; `stay` if absent. */
   readonly after?: 'stay' | 'hangup' | undefined;
   /** Once both talk, a far end is asked to call the other one in our place (REFER); false if absent. */
   readonly leavePath?: boolean | undefined;
@@ -128,7 +128,7 @@ interface OpenBridge {
   readonly leave: (() => void)[];
 }
 
-/** What a caller is being bridged with. */
+/** The far end that a caller is being bridged with. */
 interface Ringing {
   readonly request: BridgeRequest;
   readonly settings: BridgeSettings;

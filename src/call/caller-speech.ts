@@ -91,7 +91,7 @@ export class CallerSpeech {
   #turns = 0;
   /** Only `hear` wants the caller heard. */
   #isBorrowed = false;
-  /** Those who have called `hear`, and not ended it. */
+  /** Number of calls of `hear` that have not been ended. */
   #borrowers = 0;
   /** Calls of `listen`. */
   #listens = 0;

@@ -13,7 +13,7 @@ import { ParleyError } from '../errors.js';
 import type { Call } from './call.js';
 import type { MediaPort } from './call-route.js';
 
-/** Where the sound of one call comes from, and goes to. */
+/** Source and destination of the sound of one call. */
 export interface JoinedLeg {
   readonly socket: MediaSocket;
   readonly playout: Playout;
@@ -22,7 +22,7 @@ export interface JoinedLeg {
 /** Hz of the sources and sinks of a mixer. */
 export const MIX_HZ = 16_000;
 
-/** How our own voice is heard while others speak: alone, or over them. */
+/** Our own voice is heard alone, or over the others who speak. */
 export const VOICE_MODES = ['paused', 'ducked'] as const;
 export type VoiceMode = (typeof VOICE_MODES)[number];
 
@@ -44,7 +44,7 @@ export interface Hearing {
 export interface MixerMember {
   voice: VoiceMode;
   set(hearing: Hearing): void;
-  /** Whether this member hears the other one. */
+  /** True if this member hears the other one. */
   hears(other: MixerMember, isHeard: boolean): void;
   /** Idempotent. */
   leave(): void;

@@ -1,7 +1,16 @@
 // Everything that joins calls: bridges, rooms and queues. A call is in one of them at most.
+import { type Country, keySound, progressSound } from '../audio/country-tones.js';
+import { chime } from '../audio/music.js';
 import { asParleyError, tellDefect } from '../errors.js';
 import type { CallRecording } from '../recording/call-recording.js';
-import { type BridgeRequest, Bridges, type JoiningParts, type RingingCaller } from './bridges.js';
+import type { SoundLibrary } from '../voices/sound-library.js';
+import {
+  type BridgeRequest,
+  Bridges,
+  type JoiningParts,
+  type JoinSounds,
+  type RingingCaller,
+} from './bridges.js';
 import type { JoinEvent } from './call-events.js';
 import type { HandledCall } from './call-handler.js';
 import { JoinBook } from './join-book.js';
@@ -15,6 +24,12 @@ import type { Switchboard } from './switchboard.js';
 import { WarmTransfers } from './warm-transfers.js';
 import { type QueueRequest, WaitingQueues } from './waiting-queues.js';
 
+export interface JoinSoundParts {
+  readonly library: Pick<SoundLibrary, 'sound'>;
+  /** Its ring-back is heard. */
+  readonly country: Country;
+}
+
 interface JoiningOptions extends Omit<JoiningParts, 'book' | 'tell'> {
   readonly openCalls: OpenCalls;
   readonly switchboard: Pick<Switchboard, 'onceOpen' | 'check'>;
@@ -27,7 +42,7 @@ interface JoiningOptions extends Omit<JoiningParts, 'book' | 'tell'> {
   readonly recorderOf?: ((room: Room) => CallRecording) | undefined;
 }
 
-/** How a rule joins a call that it has answered. */
+/** Settings of a rule that joins the call that it has answered. */
 export type JoinRule =
   | {
       readonly kind: 'room';
@@ -37,6 +52,8 @@ export type JoinRule =
     }
   | { readonly kind: 'queue'; readonly name: string; readonly request: QueueRequest };
 
+const KEY = { durationMs: 120, pauseMs: 60 };
+const [LOW_NOTE, HIGH_NOTE] = [69, 76]; // MIDI: A4, E5
 const ELSEWHERE_MS = 1000;
 const ENDS: ReadonlySet<string> = new Set<JoinEvent['type']>(['bridge.ended', 'room.left', 'queue.left']);
 /** Reasons of requests. */
@@ -140,4 +157,20 @@ export class Joining {
     const { events, ownerOf } = this.#options;
     events.add({ type: event.type, call: call.id, event }, ownerOf(call.id));
   }
+}
+
+/**
+ * The sounds of calls that are joined or wait: music of the sound library, the ring-back of this server's
+ * country, keys, and the two chimes of a room. Each but the music is made once.
+ */
+export function joinSounds({ library, country }: JoinSoundParts): JoinSounds {
+  const [entry, exit] = [chime([LOW_NOTE, HIGH_NOTE]), chime([HIGH_NOTE, LOW_NOTE])];
+  const ringBack = progressSound(country, 'ring_back');
+  return {
+    music: (name) => library.sound(name, 'music'),
+    ringBack: () => ringBack,
+    keyTone: (digit) => keySound(digit, KEY),
+    entry: () => entry,
+    exit: () => exit,
+  };
 }

@@ -51,7 +51,7 @@ export class OpenCalls {
     if (open !== undefined) open.conductor = agent;
   }
 
-  /** What conducts the call for the agent of `conductedBy`. */
+  /** The talk that conducts the call for the agent of `conductedBy`. */
   talksIn(id: string, talk: Talk): void {
     const open = this.#calls.get(id);
     if (open !== undefined) open.talk = talk;

@@ -26,7 +26,7 @@ export interface CallText extends TextRequest {
   readonly interruptible?: Interruptible;
 }
 
-/** How it is detected who answers; settings that are absent have their usual value. */
+/** Settings of the detection of who answers; absent ones have their usual value. */
 export interface AnswerRequest extends Partial<AnswerSettings> {
   /** BCP 47 tag of the far end's greeting, for the recogniser; absent: it is found. */
   readonly language?: string;
@@ -146,7 +146,7 @@ export interface PhoneCallView {
   readonly answeredAt?: number;
   readonly endedAt?: number;
   readonly end?: PhoneCallEnd;
-  /** Who has answered; absent: it was not detected. */
+  /** The detected kind of answerer; absent: none was detected. */
   readonly answer?: PhoneCallAnswer;
   /** Names of its recordings, oldest first; absent: it was not recorded. */
   readonly recordings?: readonly string[];
@@ -280,7 +280,7 @@ export interface CallRecord {
     readonly mos: number;
   };
   readonly digits: number;
-  /** Who has answered; absent: it was not detected. */
+  /** The detected kind of answerer; absent: none was detected. */
   readonly answer?: PhoneCallAnswer;
   /** Names of its recordings, oldest first; absent: it was not recorded. */
   readonly recordings?: readonly string[];

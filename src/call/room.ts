@@ -38,7 +38,7 @@ export interface MemberSettings {
 export interface RoomSettings {
   /** Heard until the room opens, and on hold; undefined: silence. */
   readonly music?: PlayedSound | undefined;
-  /** What opens the room. */
+  /** The event that opens the room. */
   readonly start: 'two' | 'moderator';
   /** Heard by all when a member comes or leaves; undefined: nothing. */
   readonly entry?: PlayedSound | undefined;

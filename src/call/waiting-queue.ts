@@ -51,7 +51,7 @@ export interface Waiting {
   readonly sinceMs: number;
   /** Number of the call in this queue, in the order in which they came. */
   readonly number: number;
-  /** What becomes of the call when it has waited for too long. */
+  /** Fate of the call when it has waited for too long. */
   readonly after: 'stay' | 'hangup';
   /** The place that was told last. */
   told: number;

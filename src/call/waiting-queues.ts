@@ -13,7 +13,7 @@ import { WaitingQueue, type WaitingView, type Waiting } from './waiting-queue.js
 export interface QueueRequest {
   /** Calls of a higher one are taken first; 0 if absent. */
   readonly priority?: number | undefined;
-  /** What becomes of the call when it has waited for too long; `stay` if absent. */
+  /** Fate of the call when it has waited for too long; `stay` if absent. */
   readonly after?: 'stay' | 'hangup' | undefined;
   /** Name of a sound, or `none`; absent: the default tune. */
   readonly music?: string | undefined;
@@ -22,7 +22,7 @@ export interface QueueRequest {
   readonly announce?: string | undefined;
 }
 
-/** Who takes the next call. */
+/** The call or address that takes the next call. */
 export interface NextRequest extends JoinTarget {
   readonly endKey?: string | undefined;
   /** Performed once the call was taken, before the two are joined. Rejected: the call waits again. */
@@ -58,7 +58,7 @@ const NO_MUSIC = 'none';
 export class WaitingQueues {
   readonly #parts: QueuesParts;
   readonly #queues = new NamedOfKeys<WaitingQueue>();
-  /** Those who wait for a call in a queue, in the order in which they came. */
+  /** Takers that wait for a call in a queue, in the order in which they came. */
   readonly #takers = new Set<Taker>();
   #isClosed = false;
 

@@ -26,7 +26,7 @@ export interface WarmTransferRequest extends Omit<JoinTarget, 'call' | 'to'> {
   readonly acceptKey?: string | undefined;
   /** Refuses the caller; `*` if absent. */
   readonly declineKey?: string | undefined;
-  /** What becomes of the caller when the person hangs up; `hangup` if absent. */
+  /** Fate of the caller when the person hangs up; `hangup` if absent. */
   readonly after?: 'stay' | 'hangup' | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface IvrConfig {
   readonly publicUrl: string | undefined;
 }
 
-/** Where the program of a call comes from. */
+/** The source of the program of a call. */
 export type ProgramSource =
   /** A program of IVR_FILE. */
   | { readonly kind: 'program'; readonly name: string }

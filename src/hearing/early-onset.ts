@@ -22,7 +22,7 @@ const LONGEST_SOUND = 8;
 /** Windows for which a line counts as one that returns echoes: 16 s. */
 const ECHO_MEMORY = 500;
 
-/** What a window has: sound of the caller, an echo of ours, or nothing as loud as a voice. */
+/** A window has sound of the caller, an echo of ours, or nothing as loud as a voice. */
 export type WindowSound = 'caller' | 'echo' | 'silence';
 
 export class EarlyOnset {

@@ -192,7 +192,7 @@ export class ListenedCall<M extends VoiceMemory> {
     return this.#isEcho ? 'echo' : 'caller';
   }
 
-  /** What may be the beginning of a word pauses the voice before speech is found. */
+  /** A sound that may be the beginning of a word pauses the voice before speech is found. */
   #suspect(probability: number, endMs: number): void {
     if (this.#detector.isSpeaking || !this.#isInterruptible || !this.#early.isLikely(probability)) return;
     this.#emitIfAny(this.#bargeIn.suspected(endMs - this.#early.windows * WINDOW_MS, endMs));

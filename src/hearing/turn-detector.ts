@@ -5,7 +5,7 @@
 // A turn is open once its speech is as long as `minSpeechMs`. The silence that ends it lies between two
 // bounds. The words of the recogniser decide first, then an end-of-turn model, then the settings. A model
 // that follows the turn and is sure overrules the words: a number may be whole, and a sentence may go on.
-// Where both are sure, two thirds of the lower bound are enough. If the recogniser tells the text of each
+// If both are sure, two thirds of the lower bound are enough. If the recogniser tells the text of each
 // pause, the turn does not end before that text is known, within a limit: nothing could answer it sooner.
 // With `endedByHand` only `end` ends it.
 //

@@ -138,7 +138,7 @@ class ConferenceStay {
     }
   }
 
-  /** What is heard until the room opens. The first member decides whether the room itself has music. */
+  /** Plays until the room opens. The first member decides whether the room itself has music. */
   #wait(room: Room): void {
     const { wait } = this.#verb;
     if (room.isOpen || wait === 'silence' || (wait === 'music' && room.hasMusic)) return;

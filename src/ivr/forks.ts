@@ -1,4 +1,4 @@
-// What runs beside the verbs of one call: streams of its sound to bots, a recording of it, and transcripts.
+// Runs beside the verbs of one call: streams of its sound to bots, a recording of it, and transcripts.
 // Each goes on until it is stopped, or the call ends.
 import { ParleyError } from '../errors.js';
 import type { ForkKind } from './verbs.js';

@@ -12,7 +12,7 @@ import type { Verb } from './verbs.js';
 
 export type LoadProgram = (signal: AbortSignal) => Promise<Program>;
 
-/** What the chain lends to each verb. */
+/** Tools that the chain lends to each verb. */
 export interface ChainScene {
   /** Aborted when the verb has to stop. */
   readonly signal: AbortSignal;

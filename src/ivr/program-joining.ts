@@ -1,4 +1,4 @@
-// What programs need of the rooms, queues and bridges of this server, and what the programs of several calls
+// Gives programs the rooms, queues and bridges of this server, and what the programs of several calls
 // have in common there.
 import type { Bridges, JoinSounds } from '../call/bridges.js';
 import type { Rooms } from '../call/rooms.js';

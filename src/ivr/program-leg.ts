@@ -105,7 +105,7 @@ export class ProgramLeg {
     return this.#handled !== undefined;
   }
 
-  /** What the client of the call types counts as what its user says. */
+  /** A text that the client of the call types counts as words of its user. */
   typed(text: string): void {
     for (const listener of this.#typed) listener(text);
   }

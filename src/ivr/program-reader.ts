@@ -51,7 +51,7 @@ type ReadPrograms =
 
 type VerbName = Verb['verb'];
 
-/** How a verb is written. */
+/** The reader of a verb. */
 interface VerbForm {
   /** The field of the short form; absent: the verb has no short form. */
   readonly main?: string;

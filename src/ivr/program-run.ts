@@ -21,7 +21,7 @@ const HOUR_MS = 60 * 60_000;
 /** A menu that goes round without a caller would keep its call for ever. */
 const MOST_CALL_MS = 4 * HOUR_MS;
 
-/** What takes the place of the running program. */
+/** The program that takes the place of the running one. */
 export type Replacement = { readonly program: Program } | { readonly target: Target };
 
 export class ProgramRun implements Talk {

@@ -1,4 +1,4 @@
-// What a verb of a program works with, and how it can end.
+// The tools of a verb of a program, and the outcomes that it can have.
 import type { HandledCall, Talk } from '../call/call-handler.js';
 import type { BridgeReason, BridgeSettings } from '../call/bridge.js';
 import type { CallAbout } from '../call/call-programs.js';

@@ -147,7 +147,7 @@ export type ForkKind = Fork['kind'];
 export interface StreamFork {
   readonly kind: 'stream';
   readonly name?: string | undefined;
-  /** Those of the `mediaStream` of an agent. */
+  /** The fields of the `mediaStream` of an agent. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly callback?: Target | undefined;
 }
@@ -157,7 +157,7 @@ export interface RecordingFork {
   readonly callback?: RecordingCallback | undefined;
 }
 
-/** What is said becomes text. */
+/** A transcript of the call. */
 export interface TranscriptFork {
   readonly kind: 'transcript';
   readonly name?: string | undefined;
@@ -230,7 +230,7 @@ export interface DialTarget {
 
 export type DialledState = 'initiated' | 'ringing' | 'answered' | 'completed';
 
-/** How a call that was placed has ended. */
+/** The end of a call that was placed. */
 export type DialStatus = 'completed' | 'busy' | 'no-answer' | 'failed' | 'canceled';
 
 /** Ends the verb that this program is performed within: a wait. */
@@ -477,9 +477,9 @@ export interface ConferenceNotice {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly member?: MemberView | undefined;
-  /** Of `end`. */
+  /** In `end`. */
   readonly reason?: RoomReason | undefined;
-  /** Of `end`: id of the call that has ended the room by leaving; undefined: none has. */
+  /** In `end`: id of the call that has ended the room by leaving; undefined: none has. */
   readonly by?: string | undefined;
 }
 
@@ -569,7 +569,7 @@ export interface DialledCallState {
   readonly number: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** How the call has ended; absent: it has not. */
+  /** The end of the call; absent: it goes on. */
   readonly status?: DialStatus | undefined;
   /** From the answer to the end; absent: it has not ended. */
   readonly durationMs?: number | undefined;
@@ -577,7 +577,7 @@ export interface DialledCallState {
   readonly sipStatus?: number | undefined;
 }
 
-/** Who has answered a call that a dial has placed. */
+/** The detected kind of answerer of a call that a dial has placed. */
 export interface DialledAnswer {
   readonly of: 'dialled answer';
   readonly by: AnsweredBy;

@@ -1,4 +1,4 @@
-// What a caller hears while a verb has it wait: a program, and the usual music where that program fails, or
+// Plays to a caller while a verb has it wait: a program, and the usual music where that program fails, or
 // where nobody else plays it.
 import type { Call } from '../call/call.js';
 import { warningOf } from './door.js';

@@ -21,19 +21,19 @@ export interface MixerMemberOptions {
   readonly muted?: boolean;
   /** It hears nobody. */
   readonly deaf?: boolean;
-  /** Of what the others hear: 0 to 4. */
+  /** Gain of what the others hear: 0 to 4. */
   readonly gain?: number;
-  /** Of a voice of ours in the member's playout: see MixerMember. */
+  /** A voice of ours in the member's playout: see MixerMember. */
   readonly voice?: 'paused' | 'ducked';
 }
 
 export interface MixerMemberStats {
   /** Frames that were encoded for the member. */
   readonly frames: number;
-  /** Those of them that were ready only after their time, and those that were not sent because of it. */
+  /** Frames that were ready only after their time, and frames that were not sent because of it. */
   readonly late: number;
   readonly missed: number;
-  /** Those of them that another member's encoder made. */
+  /** Frames that another member's encoder made. */
   readonly shared: number;
   /** Mean power of what the member says, in dBFS. */
   readonly levelDb: number;
@@ -229,7 +229,7 @@ export class MixerMember {
     addon().memberChange(this.#handle, options);
   }
 
-  /** Whether this member hears that one; changes within 10 ms. Each hears all others at first. */
+  /** This member hears that one, or does not; changes within 10 ms. Each hears all others at first. */
   hears(other: MixerMember, isHeard: boolean): void {
     addon().memberHears(this.#handle, other.id, isHeard);
   }

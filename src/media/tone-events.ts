@@ -16,11 +16,11 @@ export type ToneKind = Exclude<(typeof KINDS)[number], undefined>;
 /** Tones are told when they are certain: a beep 0.1 s after its end, a fax that answers after 0.5 s. */
 export interface HeardTone {
   readonly kind: ToneKind;
-  /** Of its first sine. */
+  /** Frequency of its first sine. */
   readonly hz: number;
   /** On the plane's clock: when it began, in the sound that leaves the jitter buffer. */
   readonly atMs: number;
-  /** Of what was heard until it was told; of a cadence, from its first burst on. */
+  /** Length until it was told; for a cadence, from its first burst on. */
   readonly durationMs: number;
 }
 
@@ -47,7 +47,7 @@ export function toneOf(kind: number, hz: number, atMs: number, durationMs: numbe
 }
 
 /**
- * What a sound of 8 or 16 kHz holds: keys with their RFC 4733 events, and tones. None is `steady`, which is
+ * Finds keys, with their RFC 4733 events, and tones in a sound of 8 or 16 kHz. None is `steady`, which is
  * for those who listen.
  */
 export interface FoundTones {

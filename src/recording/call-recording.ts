@@ -127,7 +127,7 @@ interface Running {
 
 /** A recording of the caller alone, beside that of the call. */
 interface Beside {
-  /** Those of the call. */
+  /** Names of the recordings of the call. */
   readonly names: string[];
   readonly kept: () => KeptSound | undefined;
   readonly over: (recording: CallRecording) => void;

@@ -25,7 +25,7 @@ export async function chooseModel(
   person: Person,
 ): Promise<Chosen> {
   const listed = servers.flatMap((server) => server.models.map((model) => ({ server, model })));
-  // What runs on this machine comes first: it is what Enter chooses.
+  // A model of this machine comes first: it is what Enter chooses.
   const all = [...listed.filter((one) => !isRemote(one)), ...listed.filter(isRemote)];
   if (stated !== undefined) return statedIn(all, stated, servers);
   const [first] = all;

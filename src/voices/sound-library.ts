@@ -7,7 +7,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { holdTune } from '../audio/hold-tune.js';
+import { holdTune } from '../audio/music.js';
 import { ParleyError } from '../errors.js';
 import type { DecodedSound, ReferenceAudio } from './reference-audio.js';
 

@@ -32,7 +32,7 @@ export const AGENT: AgentConfig = {
 
 export interface AgentSetting extends NonNullable<Parameters<typeof openHandledCall>[1]> {
   readonly agent?: Partial<AgentConfig>;
-  /** How the person takes the caller; absent: nobody can be called. */
+  /** The person takes the caller in this way; absent: nobody can be called. */
   readonly warmTransfer?: ReturnType<WarmTransfer>;
 }
 

@@ -1,4 +1,4 @@
-// What an agent of the configuration may do to hand its caller over to a person. The call, its queue, the
+// An agent of the configuration may hand its caller over to a person. The call, its queue, the
 // encoder and the client of the model are real; the model's server, the engine and time are the test's.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';

@@ -46,7 +46,7 @@ interface Cost {
   readonly result: LoadResult;
 }
 
-/** What a program takes for these calls. */
+/** Figures of a program for these calls. */
 async function costOf(
   program: PinnedProgram,
   idle: number,

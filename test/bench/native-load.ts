@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 const NATIVE = join(import.meta.dirname, '..', '..', '..', 'native');
 const PARTS = ['srtp', 'srtp_cipher', 'hmac_sha1', 'rtp'].map((name) => join(NATIVE, 'media', `${name}.cc`));
 const HEADER = join(NATIVE, 'bench', 'load_socket.h');
-/** Of the addon's build. */
+/** Folder of the addon's build. */
 const CODECS = ['libaudio.a', 'libopus.a'].map((name) => join(NATIVE, 'build', name));
 
 /** The keys of encrypted calls, both ways. */
@@ -28,7 +28,7 @@ export interface LoadPlan {
 }
 
 interface LoadProgram {
-  /** Of native/bench, without its ending. */
+  /** Name in native/bench, without its ending. */
   readonly name: string;
   /** It encodes and decodes sound. */
   readonly hasCodecs?: boolean;

@@ -37,7 +37,7 @@ const MEASURE_MS = QUICK ? 8000 : 12_000;
 const SETTLE_MS = 10_000; // the jitter buffers come back from the first stalls of the server
 const SERVER = fileURLToPath(new URL('./rooms-server.js', import.meta.url));
 const CODECS = ['pcmu', 'opus', 'g722'] as const;
-/** Of the media plane. */
+/** Figures of the media plane. */
 const THREADS = { mix: 'parley-join', receive: 'parley-receive', clock: 'parley-clock' } as const;
 
 const memberOf = (n: number, talkers: number): Omit<LoadedMember, 'port'> => ({

@@ -405,7 +405,7 @@ async function intercept(track: Track, draw: Draw, { speakers }: AnswerKit): Pro
   track.pause(3000);
 }
 
-/** What a line makes of the sound: noise, a codec, lost packets. */
+/** The damage of a line to the sound: noise, a codec, lost packets. */
 function lined(
   sound: Float32Array,
   draw: Draw,

@@ -1,4 +1,4 @@
-// Who answers, by the speech, the words and the tones of the far end, with times in milliseconds.
+// Detection of who answers by the speech, the words and the tones of the far end, with times in milliseconds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerSettings } from '../../src/call/answer-detection.js';

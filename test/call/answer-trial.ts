@@ -91,7 +91,7 @@ type Input = {
   readonly take: (detector: AnswerDetector) => DetectedAnswer | undefined;
 };
 
-/** What a recogniser tells: the text so far, each half second and so long behind the words. */
+/** The texts of a recogniser: the text so far, each half second and so long behind the words. */
 const TEXT_LATE_MS = 400;
 
 function wordsOf({ said }: AnsweredSound): Input[] {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { progressSound } from '../../src/audio/country-tones.js';
-import { joinSounds } from '../../src/call/join-sounds.js';
+import { joinSounds } from '../../src/call/joining.js';
 import { ParleyError } from '../../src/errors.js';
 
 const TUNE = { samples: new Float32Array(10), sampleRate: 16_000 };

@@ -78,7 +78,7 @@ export interface JoinedCall {
   readonly call: Call;
   readonly sound: SoundCall;
   readonly farEnd: FarEnd;
-  /** Of its present socket. */
+  /** Figures of its present socket. */
   readonly leg: number;
 }
 
@@ -96,7 +96,7 @@ export interface JoinedCallsUnderTest {
   readonly log: string[];
   /** Ids of the calls of agents that were told to talk in their rooms, in order. */
   readonly begun: string[];
-  /** What applications are told, in order. */
+  /** The events that applications get, in order. */
   readonly told: ServerEvent[];
   /** `reason` of each end of `call`, in words. */
   ends(): readonly string[];

@@ -1,4 +1,4 @@
-// What members decide for a room by coming and leaving, and what observers of a room are told.
+// Members decide for a room by coming and leaving, and observers of the room are told.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { samplesOf } from '../../src/call/call-music.js';

@@ -52,7 +52,7 @@ const refusedAs = (code: string, words: RegExp, field?: string) => (error: unkno
   return true;
 };
 
-/** Whether the first call hears the second one in the mixer. */
+/** True if the first call hears the second one in the mixer. */
 function hears(mixer: FakeMixer | undefined, listener: JoinedCall, speaker: JoinedCall): boolean {
   const [to, from] = [mixer?.member(listener.leg), mixer?.member(speaker.leg)];
   assert.ok(to !== undefined && from !== undefined, 'both are in the mixer');

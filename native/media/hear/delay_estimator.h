@@ -34,7 +34,7 @@ class DelayEstimator {
 
   double base() const { return base_; }
   double target() const { return target_; }
-  // How much later than the fastest 95 % of the packets come at most.
+  // 95 % of the packets come at most so much later than the fastest one.
   double excess() const { return excess_; }
   // As in Limits, from now on.
   void SetQuantum(double quantum);

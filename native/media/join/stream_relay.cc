@@ -22,7 +22,7 @@ bool IsNoise(const RelayedPacket& packet, const Relay& relay) {
          (relay.format().codec == VoiceCodec::kOpus && packet.bytes <= kMostDtxBytes);
 }
 
-// When the first sample is due for those who listen: at distances of the source's timestamps. A packet is
+// The first sample is due for listeners then: at distances of the source's timestamps. A packet is
 // never due before it leaves, so that the latest ones decide; and where the source's clock is faster than
 // ours, not long after it.
 int64_t DueOf(Relay::Progress* progress, const RelayNumbers::Place& place, uint32_t clock_rate,

@@ -24,7 +24,7 @@ export interface Callback<E extends string> {
 }
 
 export interface RecordingOrder {
-  /** Of this server, as the client addresses it, for the URL of the recording. */
+  /** URL of this server as the client addresses it, for the URL of the recording. */
   readonly origin: string;
   readonly source: 'OutboundAPI' | 'StartCallRecordingAPI';
   readonly callback: Callback<RecordingStatus> | undefined;

@@ -1,4 +1,4 @@
-// What the routes of the REST API read of a request.
+// Reads the requests of the REST API.
 import type { FastifyRequest } from 'fastify';
 import type { IvrConfig } from '../../config/ivr-config.js';
 import { RestForm } from './rest-form.js';

@@ -2,9 +2,8 @@
 // https://www.twilio.com/docs/voice/api/call-resource
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../../log.js';
-import { callFilter } from './call-filter.js';
 import { readCallChange, readCallOrder } from './call-order.js';
-import { accountPath, API_VERSION, callJson } from './call-resource.js';
+import { callFilter, accountPath, API_VERSION, callJson } from './call-resource.js';
 import { pageOf } from './resource-pages.js';
 import type { RestCalls } from './rest-calls.js';
 import { callSid } from '../twiml/sids.js';

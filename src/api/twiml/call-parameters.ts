@@ -8,6 +8,8 @@ import type {
   DialResult,
   Notice,
   ReferResult,
+  StreamNotice,
+  TranscriptNotice,
   VerbResult,
 } from '../../ivr/verbs.js';
 import { conferenceParameters, joiningParameters, roomParameters } from './joining-parameters.js';
@@ -17,7 +19,6 @@ import {
   type RecordingUrl,
   transcriptionParameters,
 } from './recording-parameters.js';
-import { streamParameters, transcriptParameters } from './fork-parameters.js';
 import { callSid } from './sids.js';
 import type { FormFields } from './twiml-signature.js';
 
@@ -117,7 +118,7 @@ function gatherParameters(result: Extract<VerbResult, { readonly of: 'gather' }>
   ];
 }
 
-/** Of a far end that was referred, the status is that of its call; of one that refused, its answer. */
+/** Status of the call of a far end that was referred, or the answer of one that refused. */
 function referParameters({ isAccepted, status }: ReferResult): FormFields {
   return [
     ['ReferCallStatus', isAccepted ? 'completed' : 'failed'],
@@ -216,5 +217,33 @@ export function errorParameters({ code = '', document = '' }: Warning): FormFiel
   return [
     ['ErrorCode', code],
     ['ErrorUrl', document],
+  ];
+}
+
+/** https://www.twilio.com/docs/voice/twiml/stream */
+function streamParameters({ event, streamSid, name, error, at }: StreamNotice): FormFields {
+  return [
+    ['StreamSid', streamSid],
+    ['StreamName', name ?? streamSid],
+    ['StreamEvent', event],
+    ...(error === undefined ? [] : [['StreamError', error] as const]),
+    ['Timestamp', new Date(at).toISOString()],
+  ];
+}
+
+/** https://www.twilio.com/docs/voice/twiml/transcription */
+function transcriptParameters(notice: TranscriptNotice): FormFields {
+  const { event, name, number, side, label, text, isFinal, language } = notice;
+  return [
+    ['TranscriptionEvent', `transcription-${event}`],
+    ...(name === undefined ? [] : [['TranscriptionName', name] as const]),
+    ['SequenceId', String(number + 1)],
+    ...(side === undefined
+      ? []
+      : [['Track', side === 'caller' ? 'inbound_track' : 'outbound_track'] as const]),
+    ...(label === undefined || label === '' ? [] : [['TrackLabel', label] as const]),
+    ...(text === undefined ? [] : [['TranscriptionData', JSON.stringify({ transcript: text })] as const]),
+    ...(isFinal === undefined ? [] : [['Final', String(isFinal)] as const]),
+    ...(language === undefined ? [] : [['LanguageCode', language] as const]),
   ];
 }

@@ -1,5 +1,5 @@
 // Callbacks of one call, sent one after another: an application gets them in order, and none delays the call.
-// Those that wait at the end of the call are sent after it, for some seconds.
+// Callbacks that wait at the end of the call are sent after it, for some seconds.
 import { systemTime, type Time } from '../../time.js';
 
 /** Sends one callback. Its failure is reported by the sender. */

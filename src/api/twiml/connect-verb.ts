@@ -1,5 +1,7 @@
 // Reads the verb Connect of TwiML with its nouns ConversationRelay and Stream, as fields of the `relay` and
 // the `mediaStream` of an agent. https://www.twilio.com/docs/voice/twiml/connect
+import { IDLE_FIELDS } from '../../config/idle-config.js';
+import { RELAY_ATTRIBUTES } from '../../config/relay-config.js';
 import type { Connect } from '../../ivr/verbs.js';
 import type { ElementParser } from './dial-parser.js';
 import { TwimlAttributes } from './twiml-attributes.js';
@@ -7,31 +9,16 @@ import { elementsOf, type TwimlElement } from './twiml-document.js';
 
 export const CONNECT_ATTRIBUTES: readonly string[] = ['action', 'method'];
 
-const OF_RELAY = [
-  'url',
-  'welcomeGreeting',
-  'welcomeGreetingInterruptible',
-  'language',
-  'ttsLanguage',
-  'transcriptionLanguage',
-  'voice',
-  'hints',
-  'speechTimeout',
-  'partialPrompts',
-  'interruptible',
-  'interruptSensitivity',
-  'reportInputDuringAgentSpeech',
-  'ignoreBackchannel',
-  'preemptible',
-  'dtmfDetection',
-  'events',
-  'debug',
-  'ttsProvider',
-  'transcriptionProvider',
-  'speechModel',
-  'eotThreshold',
-  'elevenlabsTextNormalization',
-];
+/** Fields that are no attributes: elements, and settings of ours. */
+const NO_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'languages',
+  'parameters',
+  'lostSocket',
+  'holdPhrase',
+  'failurePhrase',
+  ...IDLE_FIELDS,
+]);
+const OF_RELAY: readonly string[] = ['url', ...RELAY_ATTRIBUTES.filter((name) => !NO_ATTRIBUTES.has(name))];
 /** As the client library of Twilio writes them. */
 const OTHER_CASE: Readonly<Record<string, string>> = {
   speechtimeout: 'speechTimeout',

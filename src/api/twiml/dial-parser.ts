@@ -8,7 +8,7 @@ import { INVALID_NUMBER, INVALID_URL } from './twiml-errors.js';
 
 type Warn = (...mistake: Parameters<WarnAt>) => undefined;
 
-/** What the parser of a document lends to those of its verbs. */
+/** Tools that the parser of a document lends to those of its verbs. */
 export interface ElementParser {
   readonly warn: Warn;
   readonly target: (written: string, read: TwimlAttributes, method: string) => Target;

@@ -12,7 +12,7 @@ import { TwimlAttributes, type WarnAt } from './twiml-attributes.js';
 import { textOf, type TwimlElement } from './twiml-document.js';
 import { SCHEMA_WARNING } from './twiml-errors.js';
 
-/** What the parser of a document lends to the reader of an element. */
+/** Tools that the parser of a document lends to the reader of an element. */
 export interface ElementContext {
   readonly warn: WarnAt;
   /** @param method name of the attribute with the method of the URL */

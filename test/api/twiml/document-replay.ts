@@ -2,7 +2,7 @@
 // shows what the parser says about it. No verb is performed.
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { answerProgram } from '../../../src/api/twiml/answer-program.js';
+import { answerProgram } from '../../../src/api/twiml/twiml-door.js';
 import { NOT_WELL_FORMED } from '../../../src/api/twiml/twiml-errors.js';
 import { ProgramError, type Warning } from '../../../src/ivr/door.js';
 import type { Verb } from '../../../src/ivr/verbs.js';

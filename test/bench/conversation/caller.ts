@@ -12,7 +12,7 @@ import type { Spoken } from './spoken.js';
 
 const SOUND = 0.003; // -50 dBFS
 const LOOK_MS = 20;
-/** What the turn model says of a pause within a sentence, and of its end. */
+/** Answers of the turn model for a pause within a sentence, and for its end. */
 const GOES_ON = 0.05;
 const IS_OVER = 0.9;
 
@@ -30,7 +30,7 @@ export class Caller {
   readonly #startedMs = systemTime.now();
   #slot = 0;
   #queue: Float32Array = new Float32Array(0);
-  /** When the frames of the present sound left. */
+  /** Times at which the frames of the present sound left. */
   #sent: number[] = [];
   #timer: NodeJS.Timeout | undefined;
   #lastSoundMs = -Infinity;

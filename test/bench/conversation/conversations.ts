@@ -50,7 +50,7 @@ interface Conversations {
 
 type Play = (stage: Stage) => Promise<Cue[]>;
 
-/** How often a scene is repeated in a call; milliseconds of noises. */
+/** Repetitions of a scene in a call; milliseconds of noises. */
 const WHOLE = { questions: 16, pauses: 16, interruptions: 16, asides: 6, noises: 300_000 } as const;
 const QUICK = { questions: 5, pauses: 3, interruptions: 3, asides: 0, noises: 28_000 } as const;
 /** The scenes of the calls on each line, which take about as long as each other. */

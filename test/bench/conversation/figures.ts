@@ -90,7 +90,7 @@ export function noiseRows(verdicts: readonly Verdicts[]): Row[] {
 
 const PARTS = ['silenceMs', 'textMs', 'modelMs', 'sentenceMs', 'speechMs', 'packetMs', 'totalMs'] as const;
 
-/** Where the time of the replies goes, by the events of the server. */
+/** The parts of the time of replies, by the events of the server. */
 export function partRows(times: readonly AnswerTimes[]): Row[] {
   return PARTS.map((part) => {
     const { p50, p95 } = spreadOf(times.flatMap((one) => one[part] ?? []));

@@ -9,7 +9,7 @@
 //   selectivity          our voice answers words that were not meant for us
 import { type Packet, PACKET_MS, type Recording } from './recording.js';
 
-/** What the caller did, from its first packet to its last. Times are those of the monotonic clock. */
+/** The acts of the caller, from its first packet to its last. Times are those of the monotonic clock. */
 export type Cue =
   /** Words that we should answer. `pauses`: silences within them. */
   | ({ readonly kind: 'question'; readonly pauses: readonly Span[] } & Span)
@@ -126,7 +126,7 @@ function noiseOf(
 const isSpeaking = (sounds: readonly number[], atMs: number): boolean =>
   sounds.some((soundMs) => soundMs > atMs - SPEAKING_MS && soundMs <= atMs);
 
-/** When the loud samples of the caller's packets were said: the first and the last one. */
+/** Times at which the loud samples of the caller's packets were said: the first and the last one. */
 function loudMs(caller: readonly Packet[], { fromMs, toMs }: Span): readonly number[] {
   const times = caller
     .filter(({ atMs }) => atMs > fromMs - PACKET_MS && atMs <= toMs + 2 * PACKET_MS)

@@ -9,7 +9,7 @@ interface Noise {
   readonly name: string;
   readonly sound: (seed: number, voices: CallerVoices) => Promise<Float32Array> | Float32Array;
   readonly variants?: number;
-  /** What a recogniser makes of it. */
+  /** The text that a recogniser makes of it. */
   readonly text?: (seed: number) => string;
 }
 

@@ -8,7 +8,7 @@ import { wavBytes } from '../../interop/telephone/sound-shape.js';
 export const PACKET_MS = 20;
 
 export interface Packet {
-  /** When it left the caller, or reached the caller. */
+  /** Time at which it left the caller, or reached the caller. */
   readonly atMs: number;
   /** From -1 to 1. */
   readonly samples: Float32Array;

@@ -20,7 +20,7 @@ interface Question {
 }
 
 export class ScriptedChat {
-  /** What the model of each caller answers now. */
+  /** The present answer of the model of each caller. */
   readonly answers = new Map<string, () => ScriptedAnswer>();
   /** Questions so far: when they came, and the words of the caller that were asked about. */
   readonly asked: { readonly caller: string; readonly text: string; readonly atMs: number }[] = [];

@@ -9,7 +9,7 @@ import { SAMPLE_RATE } from '../../../src/hearing/ear-source.js';
 import { amplified, atLevel } from '../../hearing/sounds.js';
 import { trimmed } from './spoken.js';
 
-/** Of the server. */
+/** Voices of the server. */
 export const OUR_VOICE = 'slt';
 const FLITE_VOICES = ['rms', 'awb', 'kal16'] as const;
 const ESPEAK_VOICE = 'espeak-en-gb-x-rp';

@@ -97,7 +97,7 @@ export class WorkingRecogniser implements Recogniser {
 class ToldTurns {
   readonly #words: readonly SaidWord[];
   readonly #language: string;
-  /** Of each turn: its first word, and the one behind its last. */
+  /** For each turn: its first word, and the one behind its last. */
   readonly #turns: { readonly from: number; to: number | undefined }[] = [];
 
   constructor(words: readonly SaidWord[], language: string) {

@@ -1,5 +1,5 @@
-// Who answers: generated calls of people, voicemails, faxes, screening services and silent lines pass the
-// listening loop with Silero, the tone detector and the decision, as fast as those can work.
+// Detection of who answers. Generated calls of people, voicemails, faxes, screening services and silent lines
+// pass the listening loop with Silero, the tone detector and the decision, as fast as those can work.
 //
 //   npm run bench -- answering           320 calls
 //   npm run bench -- answering --quick   80 calls

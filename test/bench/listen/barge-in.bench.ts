@@ -125,7 +125,7 @@ class FarEnd {
 interface Trial {
   readonly call: number;
   readonly fromMs: number;
-  /** Of the pause in which speech was found; NaN: none yet. */
+  /** Time of the pause in which speech was found; NaN: none yet. */
   decidedMs: number;
   hasSpeech: boolean;
   /** Pauses before it. */

@@ -1,12 +1,20 @@
-// Reads the rules that join a call to others:
+// Reads the rules that join a call to others, or give it a program:
 //
 //   "bridge": {"to": "+491701234567", "ringTimeout": 30, "music": "none", "endKey": "*"}
 //   "room": {"name": "weekly", "muted": false, "moderator": false, "start": "moderator"}
 //   "queue": {"name": "support", "priority": 1, "announce": "You are number {position}.", "timeout": 600}
+//   "twiml": {"url": "https://ivr.example.com/voice", "method": "POST"}
+//   "program": "main"
 import type { BridgeRequest } from '../src/call/bridges.js';
 import type { JoinRule } from '../src/call/joining.js';
 import { isUsableName, NAME_RULE } from '../src/call/named-of-keys.js';
 import type { FieldReader, Fields } from '../src/config/fields.js';
+import {
+  DOCUMENT_URL_RULE,
+  isDocumentUrl,
+  MOST_DOCUMENT_URL,
+  type ProgramSource,
+} from '../src/config/ivr-config.js';
 import { stated } from '../src/stated.js';
 
 export const JOIN_KINDS = ['bridge', 'room', 'queue'] as const;
@@ -91,4 +99,39 @@ function named(read: FieldReader, kind: 'room' | 'queue', value: Fields, at: str
     timeoutMs: seconds === undefined ? undefined : Math.round(seconds * 1000),
   });
   return { kind, name, request };
+}
+
+export const PROGRAM_KINDS = ['twiml', 'program'] as const;
+
+/** The reason why a program cannot conduct calls here; undefined: it can. */
+export type ProgramProblem = (source: ProgramSource) => string | undefined;
+
+/** Undefined if there are mistakes, which the reader keeps. */
+export function readProgramRule(
+  read: FieldReader,
+  route: Fields,
+  at: string,
+  problemOf: ProgramProblem,
+): { readonly kind: 'program'; readonly source: ProgramSource } | undefined {
+  const kind = PROGRAM_KINDS.find((name) => route[name] !== undefined) ?? 'program';
+  const source =
+    kind === 'twiml' ? documentIn(read, route[kind], `${at}.${kind}`) : programIn(read, route, at);
+  if (source === undefined) return undefined;
+  const problem = problemOf(source);
+  return problem === undefined ? { kind: 'program', source } : read.problem(`${at}.${kind}:`, problem);
+}
+
+function programIn(read: FieldReader, route: Fields, at: string): ProgramSource | undefined {
+  const name = read.text(route, 'program', at, 100);
+  return name === undefined ? undefined : { kind: 'program', name };
+}
+
+function documentIn(read: FieldReader, value: unknown, at: string): ProgramSource | undefined {
+  if (!read.fields(value, at, ['url', 'method'])) return undefined;
+  const method = read.word(value, 'method', at, ['GET', 'POST']) ?? 'POST';
+  const url = read.text(value, 'url', at, MOST_DOCUMENT_URL);
+  if (url === undefined && value['url'] === undefined) return read.problem(`${at}.url`, 'is missing');
+  if (url === undefined) return undefined;
+  if (!isDocumentUrl(url)) return read.problem(`${at}.url`, `must be ${DOCUMENT_URL_RULE}`);
+  return { kind: 'twiml', url, method };
 }

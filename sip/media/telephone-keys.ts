@@ -1,5 +1,6 @@
-// Sends key presses to the far end as telephone events (RFC 4733). Queued presses survive a change of the
-// stream. Callers can wait until the last one was sent.
+// The keys of a telephone leg. DigitPresses sends ours to the far end as telephone events (RFC 4733). Queued
+// presses survive a change of the stream. Callers can wait until the last one was sent. InbandKeys decides
+// whether the keys of the far end are heard in its sound (DTMF).
 import { eventOf } from '../../src/media/media-socket.js';
 import type { DigitTone } from '../../src/media/media-addon.js';
 import type { Playout } from '../../src/media/playout.js';
@@ -17,6 +18,8 @@ interface Pressed extends Omit<DigitTone, keyof EventFormat> {
 
 const VOLUME = 10; // -dBm0, as telephones send
 const POLL_MS = 20;
+/** A key in INFO within this time is the one that was heard: it is sent when the key is released. */
+const SAME_KEY_MS = 1500;
 const MOST_TICKS = 0xffff; // the duration field has 16 bits (RFC 4733 section 2.3)
 
 export class DigitPresses {
@@ -109,4 +112,42 @@ function toneIn(
 ): DigitTone {
   const mostMs = Math.floor((MOST_TICKS * 1000) / format.clockRate);
   return { event, durationMs: Math.min(durationMs, mostMs), pauseMs, volume, ...format };
+}
+
+/**
+ * Keys are heard in the sound only without telephone-event, and until the first key of the far end comes in
+ * INFO. Otherwise one key would count twice.
+ */
+export class InbandKeys {
+  readonly #time: Time;
+  readonly #hear: (on: boolean) => void;
+  #isWanted = false;
+  #comeInInfo = false;
+  #heard: { readonly digit: string; readonly atMs: number } | undefined;
+
+  /** `hear` begins and ends the detection. */
+  constructor(time: Time, hear: (on: boolean) => void) {
+    this.#time = time;
+    this.#hear = hear;
+  }
+
+  /** `hasEvents`: telephone-event was agreed on. True without an agreement that carries sound. */
+  agreed(hasEvents: boolean): void {
+    this.#isWanted = !hasEvents;
+    this.#hear(this.#isWanted && !this.#comeInInfo);
+  }
+
+  /** The media reported a key. */
+  heard(digit: string): void {
+    if (this.#isWanted) this.#heard = { digit, atMs: this.#time.now() };
+  }
+
+  /** A key came in INFO. False: it was heard in the sound and reported already. */
+  signalled(digit: string): boolean {
+    const heard = this.#heard;
+    this.#heard = undefined;
+    this.#comeInInfo = true;
+    this.#hear(false);
+    return heard?.digit !== digit || this.#time.now() - heard.atMs > SAME_KEY_MS;
+  }
 }
