@@ -1,9 +1,10 @@
 // Takes the next call of a queue, and joins it with the caller. The call of the queue may hear a program
-// before. An empty queue is waited for.
+// before. An empty queue is waited for. The caller hears ringing until the two are joined.
 //
 //   waits ──a call──▶ its program ──▶ bridge ──key, time limit, either side──▶ completed
 //     └── time-out ──▶ no answer
 import type { Call } from '../call/call.js';
+import type { HandledCall } from '../call/call-handler.js';
 import { asParleyError, attempt, ParleyError } from '../errors.js';
 import { warningOf } from './door.js';
 import type { QueuedCall } from './program-joining.js';
@@ -15,27 +16,30 @@ type Dequeued = Omit<Extract<VerbResult, { readonly of: 'dequeue' }>, 'of'>;
 const WORK = { work: 'program' };
 
 export async function dequeue(verb: Dequeue, scene: Scene): Promise<Outcome> {
-  const { call } = await scene.answered();
-  const dequeued = await new Dequeuing(verb, call, scene).over();
+  const caller = await scene.answered();
+  const dequeued = await new Dequeuing(verb, caller, scene).over();
   if (scene.signal.aborted || verb.action === undefined) return 'next';
   return { follow: verb.action, result: { of: 'dequeue', ...dequeued } };
 }
 
 class Dequeuing {
   readonly #verb: Dequeue;
+  readonly #caller: HandledCall;
   readonly #call: Call;
   readonly #scene: Scene;
   readonly #stop: (() => void)[] = [];
   /** Resolves when the bridge has ended, or the verb has to stop. */
   readonly #ended: Promise<void>;
   #resolveEnded: () => void = () => undefined;
+  #stopRinging: (() => void) | undefined;
   /** The two hear each other since then. */
   #startedMs: number | undefined;
   #endedMs: number | undefined;
 
-  constructor(verb: Dequeue, call: Call, scene: Scene) {
+  constructor(verb: Dequeue, caller: HandledCall, scene: Scene) {
     this.#verb = verb;
-    this.#call = call;
+    this.#caller = caller;
+    this.#call = caller.call;
     this.#scene = scene;
     this.#ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
@@ -55,6 +59,7 @@ class Dequeuing {
     try {
       return await this.#take();
     } finally {
+      this.#silence();
       for (const stop of this.#stop.splice(0)) attempt(WORK, stop);
     }
   }
@@ -63,6 +68,7 @@ class Dequeuing {
     const { signal, time } = this.#scene;
     const untilMs = time.now() + this.#verb.waitMs;
     while (!signal.aborted) {
+      this.#stopRinging ??= this.#scene.calls?.ring(this.#caller);
       try {
         const other = await this.#next();
         await this.#ended;
@@ -90,13 +96,14 @@ class Dequeuing {
     const { id } = this.#call;
     let queued: QueuedCall | undefined;
     const before = async ({ call }: { readonly call: Pick<Call, 'id' | 'isClosing'> }) => {
-      if (whisper === undefined) return;
+      if (whisper === undefined) return this.#silence();
       queued = joining.queued.get(call.id);
       if (queued === undefined)
         this.#scene.warn({ message: 'no program conducts the call of the queue: it hears none' });
       await queued?.whisper(whisper, id, signal);
       if (signal.aborted) throw new ParleyError('ABORTED', 'the call that takes it is over');
       if (call.isClosing()) throw new ParleyError('NOT_FOUND', 'the call of the queue has ended');
+      return this.#silence();
     };
     try {
       return (await joining.queues.next(queue, owner, { call: id, before })).call;
@@ -127,6 +134,11 @@ class Dequeuing {
     });
     for (const one of stop) one();
     return isThere;
+  }
+
+  #silence(): void {
+    this.#stopRinging?.();
+    this.#stopRinging = undefined;
   }
 
   #started(): void {

@@ -4,7 +4,7 @@
 //   load ──program──▶ verb, verb, … ──┬─ a target ──▶ load ──program──▶ …
 //                                     ├─ hangup, or leave ──▶ that is the end of the chain
 //                                     └─ no verb is left ───▶ done
-import { attempt, isAborted } from '../errors.js';
+import { attempt, isAborted, ParleyError } from '../errors.js';
 import type { Time } from '../time.js';
 import { type Door, type Program, ProgramError, type Warning, warningOf } from './door.js';
 import type { ChainEnd, Outcome } from './scene.js';
@@ -67,6 +67,7 @@ export class ProgramChain {
   #verb = new AbortController();
   #replacement: LoadProgram | undefined;
   #isStopped = false;
+  #isOver = false;
   /** Actions of the verb before, for the beginning of the next one. */
   #afterwards: (() => void)[] = [];
 
@@ -95,12 +96,14 @@ export class ProgramChain {
         else load = (signal) => this.#parts.door.follow(outcome.follow, outcome.result, signal);
       }
     } finally {
+      this.#isOver = true;
       this.#runAfterwards();
     }
   }
 
-  /** The running verb stops, and this program follows. */
+  /** The running verb stops, and this program follows. Throws CALL_STATE once the chain has ended. */
   replace(load: LoadProgram): void {
+    if (this.#isOver) throw new ParleyError('CALL_STATE', 'the program of the call has ended');
     this.#replacement = load;
     this.#verb.abort();
   }

@@ -48,7 +48,7 @@ export class ProgramRun implements Talk {
     this.#leg.typed(text);
   }
 
-  /** The running verb stops, and this follows. Throws CALL_STATE once the call is over. */
+  /** The running verb stops, and this follows. Throws CALL_STATE once the program or the call is over. */
   replace(replacement: Replacement): void {
     if (this.#isOver) throw new ParleyError('CALL_STATE', 'the call is over');
     const { door } = this.#leg;

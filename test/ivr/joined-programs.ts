@@ -11,6 +11,7 @@ import { SILENT_LOG } from '../../src/log.js';
 import { settle } from '../agents/handled-call.js';
 import { type JoinedCall, type JoinedCallsUnderTest, joinedCalls } from '../call/joined-calls.js';
 import type { openCalls } from '../fakes/call-under-test.js';
+import { DialledCalls } from './dialled-calls.js';
 import { program, ScriptedDoor } from './program-under-test.js';
 
 export const conference = (more: Partial<Conference> = {}): Conference => ({
@@ -53,6 +54,8 @@ export interface JoinedProgram extends JoinedCall {
 }
 
 export interface JoinedProgramsUnderTest extends JoinedCallsUnderTest {
+  /** Its orders have the ringing of callers. */
+  readonly dialled: DialledCalls;
   /** A call that this program conducts. The program `after` holds the line for an hour. */
   begin(
     verbs: readonly Verb[],
@@ -70,7 +73,9 @@ export function joinedPrograms(t: TestContext, calls: ReturnType<typeof openCall
   const { joining, sounds, time } = under;
   const { rooms, queues, bridges } = joining;
   const unixMs = () => 1_000_000 + time.now();
+  const dialled = new DialledCalls();
   const parts = {
+    calls: dialled,
     joining: programJoining({ rooms, queues, bridges, sounds, unixMs }),
     callerTexts: { isCallerRecognised: false, follow: () => () => undefined, conceal: () => () => undefined },
     time,
@@ -101,5 +106,5 @@ export function joinedPrograms(t: TestContext, calls: ReturnType<typeof openCall
         }),
     };
   };
-  return { ...under, begin };
+  return { ...under, dialled, begin };
 }

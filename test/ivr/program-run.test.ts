@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Utterance } from '../../src/call/utterance.js';
+import { ProgramChain, ProgramCount } from '../../src/ivr/program-chain.js';
 import { ParleyError } from '../../src/errors.js';
 import { ProgramError, type Warning } from '../../src/ivr/door.js';
 import { Prompter } from '../../src/ivr/prompts.js';
@@ -140,6 +141,22 @@ test('after the end nothing takes the place of the program', async () => {
   await ends(under);
   await under.run.over;
   assert.throws(() => under.run.replace({ program: program() }), { code: 'CALL_STATE' });
+});
+
+test('nothing takes the place of a program that has ended, while its call is being hung up', async () => {
+  const chain = new ProgramChain({
+    door: { follow: () => assert.fail('no program follows') },
+    count: new ProgramCount(new ManualTime(0)),
+    perform: () => Promise.resolve('next'),
+    began: () => undefined,
+    warn: () => undefined,
+  });
+  const load = () => Promise.resolve(program({ verb: 'pause', ms: 1000 }));
+  assert.equal(await chain.perform(load), 'done');
+  assert.throws(() => chain.replace(load), {
+    code: 'CALL_STATE',
+    message: 'the program of the call has ended',
+  });
 });
 
 test('a program that cannot be had: the caller is answered, hears an apology, and the call ends', async () => {

@@ -57,6 +57,23 @@ test('a caller who hangs up in the bridge leaves the agent, whose action learns 
   assert.deepEqual(late(caller), [enqueued('bridged')[1]]);
 });
 
+test('an agent hears ringing until a call of the queue is joined, or none has come in time', async (t) => {
+  const { begin, time, dialled, joiner } = open(t);
+  const programs = { whisper: program({ verb: 'pause', ms: 2000 }) };
+  await begin([dequeue({ whisper: { at: 'whisper' } })]);
+  assert.deepEqual(dialled.orders, ['ring back']);
+  await begin([enqueue()], { programs });
+  assert.deepEqual(dialled.orders, ['ring back'], 'the call of the queue hears its program');
+  time.advance(2000);
+  await settle();
+  assert.equal(joiner.openRelays.length, 1);
+  assert.deepEqual(dialled.orders, ['ring back', 'silent']);
+  await begin([dequeue({ waitMs: 20_000 })]);
+  time.advance(20_000);
+  await settle();
+  assert.deepEqual(dialled.orders, ['ring back', 'silent', 'ring back', 'silent']);
+});
+
 test('an agent waits for the first call of an empty queue', async (t) => {
   const { begin, time } = open(t);
   const agent = await begin([dequeue()]);
