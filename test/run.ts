@@ -31,7 +31,7 @@ const MOST_SHOWN = 15; // of the slowest files
 
 // These measure time, compare sounds that are sent in real time, or start a browser. Beside others they would
 // fail because the machine is busy, so they run one after the other when the rest is done.
-const ALONE = /^test\/(?:interop\/|telephone\/(?:joined-legs|joined-sockets|room-agents)\.)/;
+const ALONE = /^test\/(?:interop\/|telephone\/(?:campaign|joined-legs|joined-sockets|room-agents)\.)/;
 // These of them mostly wait: for a telephone that speaks in real time, or for a page. They run side by side.
 const PAGES = '(?:\\w+-)?page|playground|\\w+-module|code-samples|agent-examples|qwen3-server';
 const WAITING = new RegExp(`^test/interop/(?:telephone/(?!first-sound)|(?:${PAGES})\\.)`);

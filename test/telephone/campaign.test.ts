@@ -17,7 +17,9 @@ const ACCOUNT = `AC${'1'.repeat(32)}`;
 const CALLS = 20;
 const RATE = 8000;
 const QUIET = 0.01; // share of full scale
-const ALIKE = 0.9;
+/** The sound of 20 calls comes in bursts on a busy machine, which takes some of the likeness. */
+const LEAST_ALIKE = 0.75;
+const LEAST_AHEAD = 0.25; // of the likeness to the words for the others
 const PAUSE_MS = 50; // between looks
 const WORDS = {
   human: 'Good morning. Your parcel comes on Tuesday. Thank you for waiting.',
@@ -135,8 +137,12 @@ test('each of 20 persons and answering machines hears the words that are meant f
     assert.deepEqual([asked?.['AnsweredBy'], more], [ANSWERED_BY[kind], []]);
     assert.equal((await client.calls(sid).fetch()).answeredBy, ANSWERED_BY[kind]);
     assert.ok(!isLoud(soundOf(before)), `a ${kind} is listened to`);
-    const { correlation } = likeness(soundOf(after), words[kind]);
-    assert.ok(correlation > ALIKE, `what a ${kind} heard is alike to ${correlation}`);
+    const [own, others] = [kind, kind === 'human' ? ('machine' as const) : ('human' as const)].map(
+      (name) => likeness(soundOf(after), words[name]).correlation,
+    );
+    const isOwn =
+      own !== undefined && others !== undefined && own > LEAST_ALIKE && own - others > LEAST_AHEAD;
+    assert.ok(isOwn, `what a ${kind} heard is alike to ${own}, and to the words for the others to ${others}`);
     assert.deepEqual(
       told('/status', sid).map((form) => [form['CallStatus'], form['SequenceNumber']]),
       ['initiated', 'ringing', 'in-progress', 'completed'].map((status, n) => [status, `${n}`]),
