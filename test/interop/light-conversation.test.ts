@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { moonshineFolder } from '../../src/config/onnx-cache.js';
 import { type MoonshineModel, moonshineModelNamed, TURN_MODELS } from '../../src/config/onnx-catalog.js';
-import { ChatEndpoint } from '../agents/chat-endpoint.js';
+import { ChatEndpoint, type StreamedAnswer } from '../agents/chat-endpoint.js';
 import { temporaryFolder } from '../api/http/tls-files.js';
 import { until } from '../fakes/until.js';
 import { joined, mixed, silence, speech } from '../hearing/sounds.js';
@@ -100,14 +100,18 @@ test('with pulled models a page is understood and answered, and the runtime repo
   );
   const page = await openMicrophonePage(t, server.url, await microphoneFile(t));
 
-  const asked = await chat.asked(0);
+  // The agent may ask in a pause that the toy takes for the end. It asks again when the caller goes on, with
+  // the turns that got no answer before the last one.
+  const words = ({ question }: StreamedAnswer) =>
+    String(question.messages.at(-1)?.content).replaceAll('\n', ' ');
+  await until(() => chat.answers.some((answer) => TONES.test(words(answer))));
+  const asked = chat.answers.find((answer) => TONES.test(words(answer))) ?? assert.fail();
   const { role, content } = asked.question.messages.at(-1) ?? {};
   assert.equal(role, 'user');
-  assert.match(String(content), TONES);
-  assert.match(String(content), VOCABULARY);
+  assert.match(words(asked), VOCABULARY);
   const prompts = async () => (await page.events()).filter(({ type }) => type === 'agent.prompt');
-  await until(async () => (await prompts()).length > 0); // the model is asked before the turn has ended
-  assert.equal((await prompts()).at(-1)?.text, content, 'the page is told what was understood');
+  const isTold = async () => (await prompts()).some(({ text }) => String(content).endsWith(String(text)));
+  await until(isTold); // the model is asked before the turn has ended
   const framesBefore = (await page.levels()).length;
   asked.say(...ANSWER.split(/(?<= )/)).done();
   const spoken = async () =>
