@@ -127,9 +127,24 @@ function checkScale(tones: readonly number[]): number {
     const windows = played.filter((one) => one === tone).length;
     assert.ok(windows >= 2, `tone ${tone} is heard in ${windows} windows: ${all}`);
   }
-  const heard = played.filter((tone) => tone >= 0);
+  const heard = withoutBlends(played.filter((tone) => tone >= 0));
   assert.ok(!heard.some((tone, at) => tone < (heard[at - 1] ?? 0)), `a tone is heard again: ${all}`);
-  return WINDOW_MS * (played.length - heard.length);
+  return WINDOW_MS * played.filter((tone) => tone < 0).length;
+}
+
+/**
+ * Without the windows where the browser blends two stretches of one tone. Their phases differ, and for up to
+ * 30 ms the blend measures as a tone two or more above. Sound that comes twice goes up by single tones.
+ */
+function withoutBlends(heard: readonly number[]): number[] {
+  const kept: number[] = [];
+  for (let at = 0; at < heard.length; at++) {
+    const last = kept.at(-1) ?? Infinity;
+    const back = heard.slice(at + 1, at + 4).indexOf(last);
+    if ((heard[at] ?? 0) > last + 1 && back >= 0) at += back;
+    else kept.push(heard[at] ?? 0);
+  }
+  return kept;
 }
 
 // Runs in the page: the strongest tone of each 10 ms that are played, or -1 for silence.
