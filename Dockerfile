@@ -75,6 +75,7 @@ COPY native/docker-entrypoint.sh native/docker-health.mjs native/
 COPY --from=build /app/native/build/Release/parley.node native/build/Release/parley.node
 COPY public public
 COPY src/hearing/models src/hearing/models
+COPY src/text/tables src/text/tables
 COPY --from=build /app/dist dist
 # The user `node`, by number: Kubernetes believes no name (runAsNonRoot).
 USER 1000:1000

@@ -1,0 +1,108 @@
+// Turns the rows of tables into the entries of a `Writing`: nouns by their written forms, currencies by code.
+import type { Currency, Magnitude, Noun, Writing } from '../normalize/language.js';
+import type { RowOf } from './schema.js';
+
+interface NounCells {
+  readonly forms: readonly string[];
+  readonly gender?: 'm' | 'f' | 'n' | undefined;
+  readonly form?: string | undefined;
+}
+
+/** A noun without the properties that its row leaves empty. */
+function nounOf({ forms, gender, form }: NounCells): Noun {
+  return { forms, ...(gender === undefined ? {} : { gender }), ...(form === undefined ? {} : { form }) };
+}
+
+/** Units by each of their written forms. `make` builds the noun where a language derives more of it. */
+export function unitsOf(
+  rows: readonly RowOf<'units'>[],
+  make: (row: NounCells) => Noun = nounOf,
+): Readonly<Record<string, Noun>> {
+  return byWritten(rows, make);
+}
+
+/** Magnitudes by their written forms: those for all numbers, or those for amounts of money only. */
+export function magnitudesOf(
+  rows: readonly RowOf<'magnitudes'>[],
+  use?: 'money',
+  make: (row: NounCells) => Noun = nounOf,
+): Readonly<Record<string, Magnitude>> {
+  const wanted = rows.filter((row) => row.use === use);
+  return byWritten(wanted, (row): Magnitude => ({ ...make(row), power: row.power }));
+}
+
+/** Currencies by code, and codes by sign. A currency without a code has its first sign in place of one. */
+export function currenciesOf(
+  rows: readonly RowOf<'currencies'>[],
+  make: (row: NounCells) => Noun = nounOf,
+): Pick<Writing, 'currencies' | 'currencySigns'> {
+  const currencies: Record<string, Currency> = {};
+  const currencySigns: Record<string, string> = {};
+  for (const row of rows) {
+    const code = codeOf(row);
+    currencies[code] = currencyOf(row, make);
+    for (const sign of row.signs ?? []) if (sign !== code) currencySigns[sign] = code;
+  }
+  return { currencies, currencySigns };
+}
+
+function codeOf({ code, signs = [] }: RowOf<'currencies'>): string {
+  return code ?? signs.find((sign) => /^[A-Z]{3}$/.test(sign)) ?? signs[0] ?? '';
+}
+
+function currencyOf(row: RowOf<'currencies'>, make: (row: NounCells) => Noun): Currency {
+  const { minor: forms, 'minor gender': gender, 'minor form': form } = row;
+  if (forms === undefined) return make(row);
+  return { ...make(row), minor: make({ forms, gender, form }) };
+}
+
+type SaidClass = 'before-number' | 'per' | 'letters' | 'address-words' | 'short-forms' | 'zones';
+
+/** Spoken forms by each written form. */
+export function saidOf<C extends SaidClass>(rows: readonly RowOf<C>[]): Readonly<Record<string, string>> {
+  return byWritten(rows as readonly RowOf<SaidClass>[], ({ said }) => said);
+}
+
+/** The names of signs in one place. */
+export function signsOf(
+  rows: readonly RowOf<'signs'>[],
+  place: NonNullable<RowOf<'signs'>['place']>,
+): Readonly<Record<string, string>> {
+  const wanted = rows.filter((row) => (row.place ?? 'text') === place);
+  return Object.fromEntries(wanted.map(({ written, said }) => [written, said]));
+}
+
+/** Written forms by number: the first list is that of January, or of Monday. */
+export function numberedOf(
+  rows: readonly RowOf<'months'>[] | readonly RowOf<'weekdays'>[],
+  count: 12 | 7,
+): readonly (readonly string[])[] {
+  return Array.from({ length: count }, (_, index) =>
+    rows.filter(({ number }) => number === index + 1).flatMap(({ written }) => written),
+  );
+}
+
+/** The cue words of one kind. */
+export function cuesOf(
+  rows: readonly RowOf<'cue-words'>[],
+  kind: RowOf<'cue-words'>['kind'],
+): ReadonlySet<string> {
+  return new Set(rows.filter((row) => row.kind === kind).flatMap(({ written }) => written));
+}
+
+/** Words in capitals that are spelled, or those that are read as a word. */
+export function spelledOf(rows: readonly RowOf<'spelled'>[], as: 'letters' | 'word'): ReadonlySet<string> {
+  return new Set(rows.filter((row) => (row.as ?? 'letters') === as).flatMap(({ written }) => written));
+}
+
+function byWritten<R extends { readonly written: readonly string[] }, T>(
+  rows: readonly R[],
+  make: (row: R) => T,
+): Record<string, T> {
+  return Object.fromEntries(
+    rows.flatMap((row) => {
+      const made = make(row);
+      return row.written.map((written): [string, T] => [written, made]);
+    }),
+  );
+}

@@ -1,0 +1,194 @@
+// Reads one word table: tab-separated text with comment lines, blank lines and a first row of column names.
+// Every error names the table, the line, the column and what is allowed there.
+import { type ErrorCode, ParleyError } from '../../errors.js';
+import { type Column, type RowOf, SCHEMAS, type TableClass } from './schema.js';
+
+export interface TableSource {
+  /** Name of the table in error messages: a path, or "units of de". */
+  readonly name: string;
+  readonly code: Extract<ErrorCode, 'CONFIG_INVALID' | 'INVALID_FIELD'>;
+  /** True: the first row must hold the names of the columns. A tenant may leave it out. */
+  readonly needsHeader?: boolean;
+  readonly mostRows?: number;
+}
+
+type Value = string | number | readonly string[] | undefined;
+type Values = Record<string, Value>;
+
+const LONGEST_CELL = 2_000; // characters
+const CONTROL = /[\p{Cc}\p{Cs}]/u;
+
+/** Rows of a table. Throws a ParleyError with the code of the source at the first mistake. */
+export function parseTable<C extends TableClass>(
+  text: string,
+  name: C,
+  source: TableSource,
+): readonly RowOf<C>[] {
+  return new Parser(name, source).parse(text) as unknown as readonly RowOf<C>[];
+}
+
+class Parser {
+  readonly #class: TableClass;
+  readonly #columns: Readonly<Record<string, Column>>;
+  readonly #source: TableSource;
+  /** Lines of the keys so far. */
+  readonly #lines = new Map<string, number>();
+
+  constructor(name: TableClass, source: TableSource) {
+    this.#class = name;
+    this.#columns = SCHEMAS[name];
+    this.#source = source;
+  }
+
+  parse(text: string): readonly Values[] {
+    const rows: Values[] = [];
+    let names: readonly string[] | undefined;
+    for (const [index, content] of text
+      .replace(/^\uFEFF/, '')
+      .split(/\r?\n/)
+      .entries()) {
+      const line = index + 1;
+      if (isBlank(content)) continue;
+      const cells = content.split('\t').map((cell) => cell.trim());
+      const isFirst = names === undefined;
+      names ??= this.#header(cells, line) ?? Object.keys(this.#columns);
+      if (isFirst && this.#isHeader(cells)) continue;
+      rows.push(this.#row(cells, names, line));
+      const { mostRows = Number.POSITIVE_INFINITY } = this.#source;
+      if (rows.length > mostRows)
+        throw this.#refusal(line, `is row ${mostRows + 1}; ${mostRows} is the most`);
+    }
+    return rows;
+  }
+
+  #isHeader([first = '']: readonly string[]): boolean {
+    return Object.hasOwn(this.#columns, first);
+  }
+
+  /** Names of the columns, if the first row holds them. Its first cell decides whether it does. */
+  #header(cells: readonly string[], line: number): readonly string[] | undefined {
+    const known = Object.keys(this.#columns);
+    if (!this.#isHeader(cells)) {
+      if (this.#source.needsHeader !== true) return undefined;
+      throw this.#refusal(line, `must hold the names of the columns; they are ${known.join(', ')}`);
+    }
+    const names = withoutEmptyEnd(cells);
+    const unknown = names.find((name) => !known.includes(name));
+    if (unknown !== undefined) {
+      throw this.#refusal(line, `names the column "${unknown}"; the columns are ${known.join(', ')}`);
+    }
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) throw this.#refusal(line, `names the column "${twice}" twice`);
+    const required = known.filter((name) => this.#columns[name]?.required);
+    const missing = required.find((name) => !names.includes(name));
+    if (missing !== undefined) throw this.#refusal(line, `lacks the column "${missing}", which is required`);
+    return names;
+  }
+
+  #row(cells: readonly string[], names: readonly string[], line: number): Values {
+    const given = withoutEmptyEnd(cells);
+    if (given.length > names.length) {
+      const columns = `${names.length} (${names.join(', ')})`;
+      throw this.#refusal(line, `has ${given.length} columns, the table has ${columns}`);
+    }
+    const values: Values = { line };
+    for (const [index, name] of names.entries()) {
+      const column = this.#columns[name];
+      const cell = given[index] ?? '';
+      if (column === undefined) continue;
+      if (cell !== '') values[name] = this.#value(cell, column, name, line);
+      else if (column.required) throw this.#refusal(line, 'is empty, which is not allowed', name);
+    }
+    this.#checkWhole(values, line);
+    for (const key of keysOf(this.#class, values)) this.#claim(key, line);
+    return values;
+  }
+
+  #value(cell: string, column: Column, name: string, line: number): Value {
+    if (cell.length > LONGEST_CELL) {
+      throw this.#refusal(line, `has ${cell.length} characters; ${LONGEST_CELL} is the most`, name);
+    }
+    if (CONTROL.test(cell)) throw this.#refusal(line, 'holds a control character', name);
+    switch (column.holds) {
+      case 'text':
+        return cell;
+      case 'list':
+        return this.#parts(cell, ',', name, line);
+      case 'forms':
+        return this.#parts(cell, '|', name, line);
+      case 'choice':
+        if (column.of.includes(cell)) return cell;
+        throw this.#refusal(line, `is "${cell}"; allowed: ${column.of.join(', ')}`, name);
+      case 'number': {
+        const { from, to } = column;
+        const number = /^\d{1,3}$/.test(cell) ? Number(cell) : Number.NaN;
+        if (number >= from && number <= to) return number;
+        throw this.#refusal(line, `is "${cell}"; allowed: a whole number from ${from} to ${to}`, name);
+      }
+    }
+  }
+
+  /** A backslash before the mark keeps it: `1\,5` is one part. */
+  #parts(cell: string, mark: ',' | '|', name: string, line: number): readonly string[] {
+    const parts = [''];
+    for (let at = 0; at < cell.length; at++) {
+      const isKept = cell[at] === '\\' && cell[at + 1] === mark;
+      if (isKept) at++;
+      if (cell[at] === mark && !isKept) parts.push('');
+      else parts[parts.length - 1] += cell[at] ?? '';
+    }
+    const trimmed = parts.map((part) => part.trim());
+    if (!trimmed.includes('')) return trimmed;
+    throw this.#refusal(
+      line,
+      `has an empty part beside a "${mark}"; write \\${mark} for the sign itself`,
+      name,
+    );
+  }
+
+  /** Conditions on two columns of a row. */
+  #checkWhole({ code, signs, said, manner }: Values, line: number): void {
+    if (this.#class === 'currencies') {
+      if (code === undefined && signs === undefined) throw this.#refusal(line, 'needs signs or a code');
+      if (typeof code === 'string' && !/^[A-Z]{3,8}$/.test(code)) {
+        throw this.#refusal(line, `is "${code}"; allowed: 3 to 8 capitals such as EUR`, 'code');
+      }
+    }
+    if (this.#class === 'patterns' && said === undefined && manner === undefined) {
+      throw this.#refusal(line, 'needs said, a manner, or both');
+    }
+  }
+
+  #claim(key: string, line: number): void {
+    const before = this.#lines.get(key);
+    if (before !== undefined) {
+      const written = key.slice(key.indexOf('\t') + 1);
+      const where = before === line ? 'twice' : `, which line ${before} has too`;
+      throw this.#refusal(line, `has "${written}"${where.startsWith(',') ? where : ` ${where}`}`);
+    }
+    this.#lines.set(key, line);
+  }
+
+  #refusal(line: number, what: string, column?: string): ParleyError {
+    const { name, code } = this.#source;
+    const place = column === undefined ? '' : `, column "${column}"`;
+    return new ParleyError(code, `${name}, line ${line}${place}: ${what}`, { field: name });
+  }
+}
+
+/** A line that is blank or a comment. The sign # before a tab or a comma is a written form. */
+function isBlank(line: string): boolean {
+  return line.trim() === '' || line === '#' || line.startsWith('# ') || line.startsWith('##');
+}
+
+function withoutEmptyEnd(cells: readonly string[]): readonly string[] {
+  return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+}
+
+/** Identity of a row's entries: no other row may have the same. The part before the tab is not shown. */
+function keysOf(name: TableClass, { written, signs, code, when, place, kind, use }: Values): string[] {
+  const scope = [when, place, kind, use].find((value) => value !== undefined) ?? '';
+  const entries = [written, signs].flat().filter((entry) => entry !== undefined);
+  const keys = entries.map((entry) => `${String(scope)}\t${entry}`);
+  return name === 'currencies' && code !== undefined ? [...keys, `code\t${String(code)}`] : keys;
+}
