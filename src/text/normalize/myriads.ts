@@ -74,3 +74,10 @@ export function inMyriads(quantity: Quantity): Quantity {
     fraction,
   };
 }
+
+/** English dates in texts of these languages. */
+export const ENGLISH_DATES = {
+  named: ['month-day', 'day-month'],
+  dayMark: 'st|nd|rd|th',
+  between: ',? ',
+} as const;

@@ -2,7 +2,7 @@
 import type { Currency, Magnitude, Noun, Writing } from '../normalize/language.js';
 import type { RowOf } from './schema.js';
 
-interface NounCells {
+export interface NounCells {
   readonly forms: readonly string[];
   readonly gender?: 'm' | 'f' | 'n' | undefined;
   readonly form?: string | undefined;
@@ -69,7 +69,18 @@ export function signsOf(
   place: NonNullable<RowOf<'signs'>['place']>,
 ): Readonly<Record<string, string>> {
   const wanted = rows.filter((row) => (row.place ?? 'text') === place);
-  return Object.fromEntries(wanted.map(({ written, said }) => [written, said]));
+  return Object.fromEntries(wanted.map((row) => [row.written, nameOf(row)]));
+}
+
+function nameOf({ said = '', spaced }: RowOf<'signs'>): string {
+  switch (spaced) {
+    case undefined:
+      return said;
+    case 'around':
+      return ` ${said} `;
+    case 'behind':
+      return `${said} `;
+  }
 }
 
 /** Written forms by number: the first list is that of January, or of Monday. */
@@ -85,7 +96,7 @@ export function numberedOf(
 /** The cue words of one kind. */
 export function cuesOf(
   rows: readonly RowOf<'cue-words'>[],
-  kind: RowOf<'cue-words'>['kind'],
+  kind: NonNullable<RowOf<'cue-words'>['kind']>,
 ): ReadonlySet<string> {
   return new Set(rows.filter((row) => row.kind === kind).flatMap(({ written }) => written));
 }

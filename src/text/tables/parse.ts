@@ -147,16 +147,23 @@ class Parser {
   }
 
   /** Conditions on two columns of a row. */
-  #checkWhole({ code, signs, said, manner }: Values, line: number): void {
+  #checkWhole({ code, signs, said, manner, kind, set }: Values, line: number): void {
     if (this.#class === 'currencies') {
       if (code === undefined && signs === undefined) throw this.#refusal(line, 'needs signs or a code');
       if (typeof code === 'string' && !/^[A-Z]{3,8}$/.test(code)) {
         throw this.#refusal(line, `is "${code}"; allowed: 3 to 8 capitals such as EUR`, 'code');
       }
     }
+    if (this.#class === 'cue-words') this.#checkCue(kind, set, line);
     if (this.#class === 'patterns' && said === undefined && manner === undefined) {
       throw this.#refusal(line, 'needs said, a manner, or both');
     }
+  }
+
+  #checkCue(kind: Value, set: Value, line: number): void {
+    if ((kind === undefined) === (set === undefined)) throw this.#refusal(line, 'needs a kind or a set');
+    if (set !== undefined && this.#source.needsHeader !== true)
+      throw this.#refusal(line, 'is for tables of the package', 'set');
   }
 
   #claim(key: string, line: number): void {
@@ -186,8 +193,8 @@ function withoutEmptyEnd(cells: readonly string[]): readonly string[] {
 }
 
 /** Identity of a row's entries: no other row may have the same. The part before the tab is not shown. */
-function keysOf(name: TableClass, { written, signs, code, when, place, kind, use }: Values): string[] {
-  const scope = [when, place, kind, use].find((value) => value !== undefined) ?? '';
+function keysOf(name: TableClass, { written, signs, code, when, place, kind, set, use }: Values): string[] {
+  const scope = [when, place, kind, set, use].find((value) => value !== undefined) ?? '';
   const entries = [written, signs].flat().filter((entry) => entry !== undefined);
   const keys = entries.map((entry) => `${String(scope)}\t${entry}`);
   return name === 'currencies' && code !== undefined ? [...keys, `code\t${String(code)}`] : keys;

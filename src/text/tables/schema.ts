@@ -103,11 +103,15 @@ export const SCHEMAS = {
   'before-number': { written: WRITTEN, said: SAID, form: TEXT },
   /** Behind a slash: "month" of "$20/month", with the whole phrase "per month". */
   per: { written: WRITTEN, said: SAID },
-  /** Names of signs, by the place in which they stand. `text` is where no place is given. */
+  /**
+   * Names of signs, by the place in which they stand. `text` is where no place is given. A sign without a
+   * name is silent. `spaced` puts spaces about the name in a language whose words are not parted by them.
+   */
   signs: {
     written: { holds: 'text', required: true },
-    said: SAID,
+    said: TEXT,
     place: { holds: 'choice', of: ['text', 'math', 'front', 'address'] },
+    spaced: { holds: 'choice', of: ['around', 'behind'] },
   },
   /** Names of letters, such as those of the Greek alphabet. */
   letters: { written: WRITTEN, said: SAID },
@@ -121,7 +125,8 @@ export const SCHEMAS = {
     said: SAID,
     kind: { holds: 'choice', of: ['zone', 'half', 'clock'] },
   },
-  'cue-words': { written: WRITTEN, kind: { holds: 'choice', of: CUES, required: true } },
+  /** Words that decide how their neighbours are read: of a kind of all languages, or of a set of one. */
+  'cue-words': { written: WRITTEN, kind: { holds: 'choice', of: CUES }, set: TEXT },
   /** Ends of host and file names that are said otherwise than by their letters. */
   'address-words': { written: WRITTEN, said: SAID },
   /** Words in capitals that are spelled, or read as a word. */

@@ -1,4 +1,5 @@
 // Reads German dates: names of months and days, rows of days, months with a year, expiry dates.
+import { tablesOf } from '../../tables/language-tables.js';
 import { isDigitAt } from '../characters.js';
 import type { WrittenDate } from '../language.js';
 import { withoutZeros } from '../numerals.js';
@@ -9,29 +10,7 @@ import { ordinalEnding } from './grammar.js';
 import { year } from './numbers.js';
 import { governorOfOrdinal, ordinalWord } from './ordinals.js';
 
-export const MONTHS: readonly (readonly string[])[] = [
-  ['Januar', 'Jänner', 'Jan.', 'Jan', 'Jän.'],
-  ['Februar', 'Feber', 'Feb.', 'Feb', 'Febr.'],
-  ['März', 'Mrz.', 'Mär.'],
-  ['April', 'Apr.', 'Apr'],
-  ['Mai'],
-  ['Juni', 'Jun.', 'Jun', 'Juno'],
-  ['Juli', 'Jul.', 'Jul'],
-  ['August', 'Aug.', 'Aug'],
-  ['September', 'Sept.', 'Sep.', 'Sept', 'Sep'],
-  ['Oktober', 'Okt.', 'Okt'],
-  ['November', 'Nov.', 'Nov'],
-  ['Dezember', 'Dez.', 'Dez'],
-];
-export const WEEKDAYS: readonly (readonly string[])[] = [
-  ['Montag', 'Mo.', 'Mo'],
-  ['Dienstag', 'Di.', 'Di'],
-  ['Mittwoch', 'Mi.', 'Mi'],
-  ['Donnerstag', 'Do.', 'Do'],
-  ['Freitag', 'Fr.', 'Fr'],
-  ['Samstag', 'Sa.', 'Sa'],
-  ['Sonntag', 'So.', 'So'],
-];
+const { months: MONTHS, weekdays: WEEKDAYS } = tablesOf('de').dates;
 
 const NAMES = new Map(WEEKDAYS.map(([full = '', , short = '']) => [short, full]));
 const WEEKDAY = '(?:Mo|Di|Mi|Do|Fr|Sa|So)\\.?';

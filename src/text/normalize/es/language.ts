@@ -1,5 +1,6 @@
 // Assembles Spanish of Spain and America, and orders its own recognisers before the shared ones.
 // Its own recognisers read sums, identity cards, accounts, laws, opening marks, dates and centuries.
+import { tablesOf } from '../../tables/language-tables.js';
 import {
   cardExpiry,
   dayAndMonth,
@@ -9,7 +10,6 @@ import {
   partOfYear,
   zone,
 } from '../iberian/dates.js';
-import { ADDRESS_WORDS, SIGNS } from '../iberian/nouns.js';
 import {
   bankAccount,
   groupedOrdinal,
@@ -44,7 +44,7 @@ import {
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
-import { noun, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 const MAGNIFIED = /(\d[\d.,]{0,12}) ?(k|K|M|MM|mill\.) ?(€|£|\$|EUR|USD)(?![\p{L}\p{N}])/uy;
 
@@ -324,11 +324,11 @@ const LAWS =
 
 const HALF = { m: 'medio', f: 'media' };
 const NO_NOUNS = new Set('por con del más que para las los'.split(' '));
-const VEZ = noun('vez|veces f');
+const VEZ = { forms: ['vez', 'veces'], gender: 'f' } as const;
 const { numbers, units } = WRITING;
 
 const ROOMS = /(\d) hab\.(?!\/)/y;
-const ROOM = noun('habitación|habitaciones f');
+const ROOM = { forms: ['habitación', 'habitaciones'], gender: 'f' } as const;
 
 /** Piso de 3 hab.: so few are no inhabitants. */
 function rooms(reading: Reading): Found | undefined {
@@ -389,7 +389,7 @@ const AT_DIGIT = behindDigits([
   [/[+.,]/, atLeast('más de', numbers, SPEECH)],
   [/-/, localNumber(CALLS, SPEECH)],
   [/(?:)/, serviceNumber(SERVICES, SPEECH)],
-  [/["”″/.,\d]/, inches(noun('pulgada f'), numbers, SPEECH)],
+  [/["”″/.,\d]/, inches({ forms: ['pulgada', 'pulgadas'], gender: 'f' }, numbers, SPEECH)],
   [/['’′]/, minutesAndSeconds(SPEECH)],
   [/['’′]/, primed(sayMinutes)],
   [/:/, scale(SPEECH)],
@@ -436,26 +436,12 @@ export const SPANISH: Language = {
   speech: SPEECH,
   own: OWN,
   symbols: {
-    inAddress: {
-      '@': 'arroba', '.': 'punto', '/': 'barra', '\\': 'barra invertida', '-': 'guion', _: 'guion bajo', ':': 'dos puntos', '#': 'almohadilla',
-      '?': 'interrogación', '=': 'igual', '&': 'ampersand', '+': 'más', '~': 'virgulilla', '%': 'por ciento', '*': 'asterisco', '!': 'exclamación',
-    },
-    inMath: {
-      '+': 'más', '-': 'menos', '−': 'menos', '×': 'por', '*': 'por', '·': 'por', '÷': 'entre', '/': 'entre', '=': 'igual a',
-      '==': 'igual a', '<': 'menor que', '>': 'mayor que',
-      '<=': 'menor o igual que', '>=': 'mayor o igual que', '≤': 'menor o igual que', '≥': 'mayor o igual que', '≠': 'distinto de',
-      '!=': 'distinto de', '≈': 'aproximadamente igual a', '~': 'aproximadamente',
-      '±': 'más menos', '√': 'raíz cuadrada de', '→': 'a', '∞': 'infinito', π: 'pi',
-    },
-    inFront: { '<': 'menos de', '>': 'más de', '≤': 'como máximo', '≥': 'como mínimo', '≈': 'aproximadamente', '~': 'aproximadamente',
-    '<=': 'como máximo', '>=': 'como mínimo' },
-    inText: { ...SIGNS, '&': 'y', '§': 'sección', '°': 'grados', '%': 'por ciento', '→': 'a' },
+    ...tablesOf('es').signs,
     versionPoint: 'punto',
     version: 'versión',
     minus: 'menos',
     plus: 'más',
     keys: { star: 'asterisco', hash: 'almohadilla', before: /\b(?:puls|marc|marq|presion|oprim|digit|tecl|toque|introdu)/i },
     hashtag: 'hashtag',
-    addressWords: { ...ADDRESS_WORDS, es: 'es', mx: 'M X', ar: 'A R', cl: 'C L', pe: 'P E', uy: 'U Y', gob: 'gob' },
   },
 };

@@ -1,5 +1,6 @@
 // Assembles Japanese, and orders its own recognisers by the character that decides.
 // Numbers are spoken in kanji and digits in katakana; numbers.ts gives the reason.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import {
@@ -58,12 +59,7 @@ function arrow({ text, at }: Reading): Found | undefined {
   return at === 0 || text[at - 1] === '\n' ? { end: at + 1, spoken: '', rule: 'symbol' } : undefined;
 }
 
-// prettier-ignore
-const IN_MATH: Readonly<Record<string, string>> = {
-  '+': '足す', '-': '引く', '−': '引く', '×': 'かける', '*': 'かける', '÷': '割る', '/': '割る', '=': 'イコール', '==': 'イコール',
-  '<': '小なり', '>': '大なり', '<=': '小なりイコール', '>=': '大なりイコール', '≤': '小なりイコール', '≥': '大なりイコール', '≠': 'ノットイコール', '!=': 'ノットイコール',
-  '≈': 'ニアリーイコール', '≒': 'ニアリーイコール', '~': '約', '±': 'プラスマイナス', '√': 'ルート', '→': 'から', '∞': '無限大', π: 'パイ',
-};
+const { inMath: IN_MATH } = tablesOf('ja').signs;
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
@@ -154,21 +150,12 @@ export const JAPANESE: Language = {
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
   own: OWN,
   symbols: {
-    inAddress: {
-      '@': 'アットマーク', '.': 'ドット', '/': 'スラッシュ', '\\': 'バックスラッシュ', '-': 'ハイフン', _: 'アンダーバー', ':': 'コロン', '#': 'シャープ',
-      '?': 'クエスチョンマーク', '=': 'イコール', '&': 'アンド', '+': 'プラス', '~': 'チルダ', '%': 'パーセント', '*': 'アスタリスク', '!': 'ビックリマーク',
-    },
-    inMath: IN_MATH,
-    inFront: { '≈': '約', '≒': '約' },
-    inText: {
-      '∞': '無限大', '&': 'アンド', '©': 'コピーライト', '®': '', '™': '', '°': '度', '→': '、', '←': '', '•': '', '†': '', '✓': '', '★': '', '☆': '', '※': '', '●': '', '○': '', '■': '', '□': '', '◆': '', '▲': '', '▼': '', '♪': '', '♡': '', '=': 'イコール',
-    },
+    ...tablesOf('ja').signs,
     versionPoint: '点',
     version: 'バージョン',
     minus: 'マイナス',
     plus: 'プラス',
     keys: { star: '米印', hash: 'シャープ', before: /押|入力|ボタン|キー|ダイヤル|プッシュ/, behind: /^.{0,10}(?:押|入力|ボタン|キー|ダイヤル|プッシュ)/ },
     hashtag: 'ハッシュタグ',
-    addressWords: { www: 'WWW', com: 'com', co: 'CO', jp: 'JP', io: 'IO', ai: 'AI', pdf: 'PDF', html: 'HTML', jpg: 'JPG', png: 'PNG', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },
 };

@@ -1,5 +1,6 @@
 // Assembles Korean, and orders its own recognisers by the character that decides.
 // Numerals are Sino-Korean or native, depending on the noun that they count. Letters are spoken by name.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import {
@@ -45,11 +46,7 @@ import { SPEECH } from './speech.js';
 import { beforeWord, capitals, tone, wordRules } from './words.js';
 import { WRITING } from './writing.js';
 
-// prettier-ignore
-const IN_MATH: Readonly<Record<string, string>> = {
-  '+': ' 더하기 ', '-': ' 빼기 ', '−': ' 빼기 ', '×': ' 곱하기 ', '*': ' 곱하기 ', '÷': ' 나누기 ', '/': ' 나누기 ', '=': ' 이퀄 ', '==': ' 이퀄 ',
-  '~': '약 ', '±': '플러스마이너스', '√': '루트 ', '≈': ' 약 ', '≒': ' 약 ', '≠': ' 같지 않음 ', '→': '에서 ', '∞': '무한대', π: '파이',
-};
+const { inMath: IN_MATH } = tablesOf('ko').signs;
 
 const sign = numberSign(SPEECH, '.');
 
@@ -149,24 +146,12 @@ export const KOREAN: Language = {
   speech: SPEECH,
   own: OWN,
   symbols: {
-    inAddress: {
-      '@': '골뱅이', '.': '점', '/': '슬래시', '\\': '역슬래시', '-': '하이픈', _: '밑줄', ':': '콜론', '#': '샵',
-      '?': '물음표', '=': '이퀄', '&': '앤드', '+': '플러스', '~': '물결', '%': '퍼센트', '*': '별표', '!': '느낌표',
-    },
-    inMath: IN_MATH,
-    inFront: { '≈': '약 ' },
-    inText: {
-      '∞': '무한대', '&': ' 앤드 ', '©': '저작권', '®': '', '™': '', '°': '도', '→': ',', '←': '', '•': '', '†': '', '✓': '', '★': '', '☆': '', '※': '', '●': '', '○': '', '■': '', '□': '', '◆': '', '▲': '', '▶': '', '♪': '', '♡': '', '♥': '',
-    },
+    ...tablesOf('ko').signs,
     versionPoint: '점',
     version: '버전',
     minus: '마이너스',
     plus: '플러스',
     keys: { star: '별표', hash: '샵', before: /누르|눌러|버튼|입력|다이얼/, behind: /^.{0,10}(?:누르|눌러|누른|버튼|키를|키|입력|다이얼)/ },
     hashtag: '해시태그',
-    addressWords: {
-      www: '더블유더블유더블유', com: '컴', net: '넷', org: '오알지', kr: '케이알', co: '씨오', go: '지오', gov: '지오브이', ac: '에이씨', re: '알이', or: '오알', io: '아이오', ai: '에이아이', pdf: '피디에프', html: '에이치티엠엘', jpg: '제이피지', png: '피엔지', mp: '엠피', txt: '티엑스티', csv: '씨에스브이',
-      js: '제이에스', md: '엠디', docx: '독스', xlsx: '엑셀엑스', json: '제이슨', xml: '엑스엠엘', hwp: '에이치더블유피', zip: '집', https: '에이치티티피에스', http: '에이치티티피', gmail: '지메일', naver: '네이버', google: '구글', daum: '다음', kakao: '카카오',
-    },
   },
 };

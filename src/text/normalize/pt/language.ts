@@ -1,6 +1,7 @@
 // Assembles Portuguese, and orders its own recognisers before the shared ones.
 // Words are Brazilian where Brazil and Portugal differ. European forms are understood.
 // Its own recognisers read results, codes, dates, centuries and time zones.
+import { tablesOf } from '../../tables/language-tables.js';
 import {
   cardExpiry,
   dayAndMonth,
@@ -10,7 +11,6 @@ import {
   partOfYear,
   zone,
 } from '../iberian/dates.js';
-import { ADDRESS_WORDS, SIGNS } from '../iberian/nouns.js';
 import {
   bankAccount,
   groupedOrdinal,
@@ -44,7 +44,7 @@ import {
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
-import { noun, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 const BEFORE_DATE =
   'vence vencem venceu vencimento dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em';
@@ -156,7 +156,7 @@ const LAWS =
 
 const HALF = { m: 'meio', f: 'meia' };
 const NO_NOUNS = new Set('por com das dos mais que para'.split(' '));
-const VEZ = noun('vez|vezes f');
+const VEZ = { forms: ['vez', 'vezes'], gender: 'f' } as const;
 const { numbers, units } = WRITING;
 
 const EVERY = /(\d{1,2})\/(\d{1,2}) ?(?:hs?|hrs?|horas?)(?![\p{L}\p{N}])\.?/uy;
@@ -220,7 +220,7 @@ const AT_DIGIT = behindDigits([
   [/[+.,]/, atLeast('mais de', numbers, SPEECH)],
   [/-/, localNumber(CALLS, SPEECH)],
   [/(?:)/, serviceNumber(SERVICES, SPEECH)],
-  [/["”″/.,\d]/, inches(noun('polegada f'), numbers, SPEECH)],
+  [/["”″/.,\d]/, inches({ forms: ['polegada', 'polegadas'], gender: 'f' }, numbers, SPEECH)],
   [/['’′]/, minutesAndSeconds(SPEECH)],
   [/['’′]/, primed(sayMinutes)],
   [/:/, scale(SPEECH)],
@@ -309,26 +309,12 @@ export const PORTUGUESE: Language = {
   speech: SPEECH,
   own: OWN,
   symbols: {
-    inAddress: {
-      '@': 'arroba', '.': 'ponto', '/': 'barra', '\\': 'barra invertida', '-': 'hífen', _: 'underline', ':': 'dois pontos', '#': 'cerquilha',
-      '?': 'interrogação', '=': 'igual', '&': 'e comercial', '+': 'mais', '~': 'til', '%': 'por cento', '*': 'asterisco', '!': 'exclamação',
-    },
-    inMath: {
-      '+': 'mais', '-': 'menos', '−': 'menos', '×': 'vezes', '*': 'vezes', '·': 'vezes', '÷': 'dividido por', '/': 'dividido por',
-      '=': 'igual a', '==': 'igual a', '<': 'menor que', '>': 'maior que',
-      '<=': 'menor ou igual a', '>=': 'maior ou igual a', '≤': 'menor ou igual a', '≥': 'maior ou igual a', '≠': 'diferente de',
-      '!=': 'diferente de', '≈': 'aproximadamente', '~': 'aproximadamente',
-      '±': 'mais ou menos', '√': 'raiz quadrada de', '→': 'para', '∞': 'infinito', π: 'pi',
-    },
-    inFront: { '<': 'menos de', '>': 'mais de', '≤': 'no máximo', '≥': 'no mínimo', '≈': 'aproximadamente', '~': 'aproximadamente',
-    '<=': 'no máximo', '>=': 'no mínimo' },
-    inText: { ...SIGNS, '&': 'e', '§': 'parágrafo', '°': 'graus', '%': 'por cento', '→': 'para' },
+    ...tablesOf('pt').signs,
     versionPoint: 'ponto',
     version: 'versão',
     minus: 'menos',
     plus: 'mais',
     keys: { star: 'asterisco', hash: 'cerquilha', before: /\b(?:tecl|pression|prim|digit|disq|apert|marque|carreg|insira)/i },
     hashtag: 'hashtag',
-    addressWords: { ...ADDRESS_WORDS, br: 'B R', pt: 'P T', gov: 'gov' },
   },
 };

@@ -1,5 +1,6 @@
 // Assembles Mandarin, and orders its own recognisers by the character that decides.
 // All words are made in simplified characters. For a text of traditional characters they are converted.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import {
   capitalUnit,
@@ -46,12 +47,7 @@ import { SPEECH } from './speech.js';
 import { halfFirst, hundredths, timeRules } from './times.js';
 import { WRITING } from './writing.js';
 
-// prettier-ignore
-const IN_MATH: Readonly<Record<string, string>> = {
-  '+': '加', '-': '减', '−': '减', '×': '乘', '*': '乘', '÷': '除以', '/': '除以', '=': '等于', '==': '等于',
-  '<': '小于', '>': '大于', '<=': '小于等于', '>=': '大于等于', '≤': '小于等于', '≥': '大于等于', '≠': '不等于', '!=': '不等于',
-  '≈': '约等于', '~': '约', '±': '正负', '√': '根号', '→': '到', '∞': '无穷大', π: '派',
-};
+const { inMath: IN_MATH } = tablesOf('zh').signs;
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
@@ -202,21 +198,12 @@ export const CHINESE: Language = {
   respell,
   own: OWN,
   symbols: {
-    inAddress: {
-      '@': '艾特', '.': '点', '/': '斜杠', '\\': '反斜杠', '-': '杠', _: '下划线', ':': '冒号', '#': '井号',
-      '?': '问号', '=': '等于', '&': '和', '+': '加', '~': '波浪号', '%': '百分号', '*': '星号', '!': '感叹号',
-    },
-    inMath: IN_MATH,
-    inFront: { '≈': '约' },
-    inText: {
-      '∞': '无穷大', '&': '和', '©': '版权所有', '®': '', '™': '', '°': '度', '→': '到', '←': '', '•': '', '†': '', '✓': '', '√': '', '★': '', '☆': '', '※': '', '●': '', '■': '', '◆': '', '▲': '', '=': '等于', '♪': '',
-    },
+    ...tablesOf('zh').signs,
     versionPoint: '点',
     version: 'V',
     minus: '负',
     plus: '正',
     keys: { star: '星号', hash: '井号', before: /[按拨撥键鍵]|输入|輸入|结束|結束/, behind: /^[”’」』）)]?[号號]?[键鍵]/ },
     hashtag: '话题',
-    addressWords: { www: 'WWW', com: 'com', cn: 'CN', pdf: 'PDF', html: 'HTML', io: 'IO', ai: 'AI', hk: 'HK', tw: 'TW', jpg: 'JPG', png: 'PNG', mp: 'MP', txt: 'TXT', csv: 'CSV', js: 'JS', md: 'MD', docx: 'DOCX', xlsx: 'XLSX', pptx: 'PPTX', json: 'JSON', xml: 'XML' },
   },
 };

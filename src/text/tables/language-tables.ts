@@ -1,0 +1,193 @@
+// The part of a language that its tables hold: all words of its `Writing` and the names of its signs. The
+// language's code adds telephone patterns, number formats, and sayings that depend on the neighbours of a
+// short form.
+import { ParleyError } from '../../errors.js';
+import type { Language, Magnitude, Noun, Saying, SymbolNames, Writing } from '../normalize/language.js';
+import { builtInRows } from './built-in.js';
+import {
+  currenciesOf,
+  cuesOf,
+  magnitudesOf,
+  type NounCells,
+  numberedOf,
+  saidOf,
+  signsOf,
+  spelledOf,
+  unitsOf,
+} from './entries.js';
+import type { RowOf, TableClass } from './schema.js';
+
+/** A saying made of the words in the column `said`; more than one are parted by bars there. */
+export type MakeSaying = (...said: string[]) => Saying;
+
+interface Making {
+  /** Builds a noun where the language derives forms that its tables leave out. */
+  readonly noun?: (row: NounCells) => Noun;
+  /** By the name in the column `form` of the table of short forms. */
+  readonly sayings?: Readonly<Record<string, MakeSaying>>;
+}
+
+type Words = Pick<
+  Writing,
+  | 'currencies'
+  | 'currencySigns'
+  | 'units'
+  | 'per'
+  | 'magnitudes'
+  | 'moneyMagnitudes'
+  | 'abbreviations'
+  | 'beforeNumber'
+  | 'spelled'
+  | 'read'
+  | 'romanAfter'
+  | 'romanBefore'
+  | 'digitsAfter'
+  | 'linking'
+  | 'yearAfter'
+  | 'scoreWords'
+>;
+
+type SignNames = Pick<SymbolNames, 'inAddress' | 'inMath' | 'inFront' | 'inText' | 'addressWords'>;
+
+const known = new Map<string, LanguageTables>();
+
+/** The built-in tables of a language. */
+export function tablesOf(language: Language['tag']): LanguageTables {
+  let tables = known.get(language);
+  if (tables === undefined) known.set(language, (tables = new LanguageTables(language)));
+  return tables;
+}
+
+class LanguageTables {
+  readonly #language: string;
+
+  constructor(language: Language['tag']) {
+    this.#language = language;
+  }
+
+  /** The words of its `Writing`. */
+  words(making: Making = {}): Words {
+    const { noun, sayings = {} } = making;
+    const cues = this.#rows('cue-words');
+    const money = this.magnitudes('money', noun);
+    return {
+      ...currenciesOf(this.#rows('currencies'), noun),
+      units: unitsOf(this.#rows('units'), noun),
+      per: saidOf(this.#rows('per')),
+      magnitudes: this.magnitudes(undefined, noun),
+      ...(Object.keys(money).length === 0 ? {} : { moneyMagnitudes: money }),
+      abbreviations: { ...this.letters, ...this.#shortForms(sayings) },
+      beforeNumber: Object.fromEntries(
+        this.#rows('before-number').flatMap(({ written, said, form }) =>
+          written.map((one): [string, string] => [one, form === 'spaced' ? `${said} ` : said]),
+        ),
+      ),
+      spelled: this.spelled,
+      read: this.read,
+      romanAfter: romanAfter(cues),
+      romanBefore: cuesOf(cues, 'roman-before'),
+      digitsAfter: cuesOf(cues, 'digits'),
+      linking: cuesOf(cues, 'linking'),
+      yearAfter: cuesOf(cues, 'year'),
+      scoreWords: cuesOf(cues, 'score'),
+    };
+  }
+
+  magnitudes(use?: 'money', noun?: (row: NounCells) => Noun): Readonly<Record<string, Magnitude>> {
+    return magnitudesOf(this.#rows('magnitudes'), use, noun);
+  }
+
+  /** Words in capitals that are spelled. */
+  get spelled(): ReadonlySet<string> {
+    return spelledOf(this.#rows('spelled'), 'letters');
+  }
+
+  /** Words in capitals that are read as words. */
+  get read(): ReadonlySet<string> {
+    return spelledOf(this.#rows('spelled'), 'word');
+  }
+
+  /** Names of Greek letters. */
+  get letters(): Readonly<Record<string, string>> {
+    return saidOf(this.#rows('letters'));
+  }
+
+  get dates(): {
+    readonly months: readonly (readonly string[])[];
+    readonly weekdays: readonly (readonly string[])[];
+  } {
+    const [months, weekdays] = [this.#rows('months'), this.#rows('weekdays')];
+    return {
+      months: months.length === 0 ? [] : numberedOf(months, 12),
+      weekdays: weekdays.length === 0 ? [] : numberedOf(weekdays, 7),
+    };
+  }
+
+  get times(): Pick<Writing['times'], 'halves' | 'words' | 'zones'> {
+    const rows = this.#rows('zones');
+    const of = (kind: 'zone' | 'half' | 'clock'): Readonly<Record<string, string>> =>
+      saidOf(rows.filter((row) => (row.kind ?? 'zone') === kind));
+    return { halves: of('half'), words: of('clock'), zones: of('zone') };
+  }
+
+  /** Words before a telephone number. */
+  get telephone(): ReadonlySet<string> {
+    return cuesOf(this.#rows('cue-words'), 'telephone');
+  }
+
+  /** Names of signs and of the ends of addresses. */
+  get signs(): SignNames {
+    const rows = this.#rows('signs');
+    const front = signsOf(rows, 'front');
+    return {
+      inAddress: signsOf(rows, 'address'),
+      inMath: signsOf(rows, 'math'),
+      ...(Object.keys(front).length === 0 ? {} : { inFront: front }),
+      inText: signsOf(rows, 'text'),
+      addressWords: saidOf(this.#rows('address-words')),
+    };
+  }
+
+  /** A set of cue words of this language only. A name without rows is a mistake in the code or the table. */
+  set(name: string): ReadonlySet<string> {
+    const rows = this.#rows('cue-words').filter((row) => row.set === name);
+    if (rows.length === 0)
+      throw new ParleyError('CONFIG_INVALID', `cue-words of ${this.#language} lack the set "${name}"`);
+    return new Set(rows.flatMap(({ written }) => written));
+  }
+
+  #shortForms(sayings: Readonly<Record<string, MakeSaying>>): Readonly<Record<string, Saying>> {
+    return Object.fromEntries(
+      this.#rows('short-forms').flatMap((row) => {
+        const saying = this.#sayingOf(row, sayings);
+        return row.written.map((written): [string, Saying] => [written, saying]);
+      }),
+    );
+  }
+
+  #sayingOf(
+    { said, form, line }: RowOf<'short-forms'>,
+    sayings: Readonly<Record<string, MakeSaying>>,
+  ): Saying {
+    if (form === undefined) return said;
+    const make = Object.hasOwn(sayings, form) ? sayings[form] : undefined;
+    if (make !== undefined) return make(...said.split('|'));
+    const place = `short-forms of ${this.#language}, line ${line}, column "form"`;
+    throw new ParleyError(
+      'CONFIG_INVALID',
+      `${place}: is "${form}"; allowed: ${Object.keys(sayings).join(', ')}`,
+    );
+  }
+
+  #rows<C extends TableClass>(name: C): readonly RowOf<C>[] {
+    return builtInRows(this.#language, name);
+  }
+}
+
+function romanAfter(rows: readonly RowOf<'cue-words'>[]): Readonly<Record<string, 'cardinal' | 'ordinal'>> {
+  return Object.fromEntries(
+    (['cardinal', 'ordinal'] as const).flatMap((kind) =>
+      Array.from(cuesOf(rows, `roman-${kind}`), (word) => [word, kind] as const),
+    ),
+  );
+}
