@@ -107,9 +107,14 @@ class LanguageTables {
     return spelledOf(this.#rows('spelled'), 'word');
   }
 
-  /** Names of Greek letters. */
+  /** Names of Greek letters in running text. */
   get letters(): Readonly<Record<string, string>> {
-    return saidOf(this.#rows('letters'));
+    return saidOf(this.#rows('letters').filter(({ use }) => use === undefined));
+  }
+
+  /** Names of letters for one use. */
+  letterNames(use: string): Readonly<Record<string, string>> {
+    return saidOf(this.#rows('letters').filter((row) => row.use === use));
   }
 
   get dates(): {
@@ -150,10 +155,37 @@ class LanguageTables {
 
   /** A set of cue words of this language only. A name without rows is a mistake in the code or the table. */
   set(name: string): ReadonlySet<string> {
+    return new Set(this.#setRows(name).flatMap(({ written }) => written));
+  }
+
+  /** Such a set whose words have a value each; '' where the table has none. */
+  map(name: string): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      this.#setRows(name).flatMap(({ written, said = '' }) =>
+        written.map((one): [string, string] => [one, said]),
+      ),
+    );
+  }
+
+  /** Such a set of nouns with their genders, which are among `allowed`. */
+  genders<G extends 'm' | 'f' | 'n'>(name: string, allowed: readonly G[]): ReadonlyMap<string, G> {
+    return new Map(
+      Object.entries(this.map(name)).map(([noun, value]) => {
+        const gender = allowed.find((one) => one === value);
+        if (gender !== undefined) return [noun, gender];
+        const place = `cue-words of ${this.#language}, set "${name}"`;
+        throw new ParleyError(
+          'CONFIG_INVALID',
+          `${place}: ${noun} is "${value}"; allowed: ${allowed.join(', ')}`,
+        );
+      }),
+    );
+  }
+
+  #setRows(name: string): readonly RowOf<'cue-words'>[] {
     const rows = this.#rows('cue-words').filter((row) => row.set === name);
-    if (rows.length === 0)
-      throw new ParleyError('CONFIG_INVALID', `cue-words of ${this.#language} lack the set "${name}"`);
-    return new Set(rows.flatMap(({ written }) => written));
+    if (rows.length > 0) return rows;
+    throw new ParleyError('CONFIG_INVALID', `cue-words of ${this.#language} lack the set "${name}"`);
   }
 
   #shortForms(sayings: Readonly<Record<string, MakeSaying>>): Readonly<Record<string, Saying>> {

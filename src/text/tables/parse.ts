@@ -193,7 +193,8 @@ function withoutEmptyEnd(cells: readonly string[]): readonly string[] {
 }
 
 /** Identity of a row's entries: no other row may have the same. The part before the tab is not shown. */
-function keysOf(name: TableClass, { written, signs, code, when, place, kind, set, use }: Values): string[] {
+function keysOf(name: TableClass, values: Values): string[] {
+  const { written, signs, code, when, place, kind, set, use } = values;
   const scope = [when, place, kind, set, use].find((value) => value !== undefined) ?? '';
   const entries = [written, signs].flat().filter((entry) => entry !== undefined);
   const keys = entries.map((entry) => `${String(scope)}\t${entry}`);

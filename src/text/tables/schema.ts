@@ -113,8 +113,8 @@ export const SCHEMAS = {
     place: { holds: 'choice', of: ['text', 'math', 'front', 'address'] },
     spaced: { holds: 'choice', of: ['around', 'behind'] },
   },
-  /** Names of letters, such as those of the Greek alphabet. */
-  letters: { written: WRITTEN, said: SAID },
+  /** Names of letters: of the Greek alphabet in running text, or for a use that the language's code knows. */
+  letters: { written: WRITTEN, said: SAID, use: TEXT },
   /** Written forms of the months. January is 1. */
   months: { written: WRITTEN, number: { holds: 'number', from: 1, to: 12, required: true } },
   /** Written forms of the days of the week. Monday is 1. */
@@ -126,7 +126,7 @@ export const SCHEMAS = {
     kind: { holds: 'choice', of: ['zone', 'half', 'clock'] },
   },
   /** Words that decide how their neighbours are read: of a kind of all languages, or of a set of one. */
-  'cue-words': { written: WRITTEN, kind: { holds: 'choice', of: CUES }, set: TEXT },
+  'cue-words': { written: WRITTEN, kind: { holds: 'choice', of: CUES }, set: TEXT, said: TEXT },
   /** Ends of host and file names that are said otherwise than by their letters. */
   'address-words': { written: WRITTEN, said: SAID },
   /** Words in capitals that are spelled, or read as a word. */

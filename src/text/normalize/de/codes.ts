@@ -1,5 +1,6 @@
 // Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with
 // a full stop.
+import { tablesOf } from '../../tables/language-tables.js';
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
@@ -29,11 +30,7 @@ const PLATE = /([A-ZÄÖÜ]{1,3})-([A-Z]{1,2}) ?(\d{1,4})([EH])?(?![\p{L}\p{N}-]
  * Registration codes of large towns. A plate with another code needs a keyword before it, such as
  * Kennzeichen.
  */
-const TOWNS: ReadonlySet<string> = new Set(
-  'B M HH K F S D DO E HB L DD H N DU BO W BI BN MS KA MA A WI G MG AC BS KI HAL MD FR KR LU OB HL EF HRO MZ KS HA SB P OL WÜ R IN UL HN PF WOB GÖ RT KO J SI'.split(
-    ' ',
-  ),
-);
+const TOWNS: ReadonlySet<string> = tablesOf('de').set('number plates');
 
 /** B-MW 1234 */
 export function plate(reading: Reading): Found | undefined {

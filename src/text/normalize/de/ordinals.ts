@@ -1,5 +1,6 @@
 // Reads German ordinals: digits with a full stop (der 1. und 2. Platz) and the numerals of kings.
 // The words around an ordinal decide its ending.
+import { tablesOf } from '../../tables/language-tables.js';
 import { isDigitAt } from '../characters.js';
 import { type Around, type Found, type Reading, wordAfter, wordBefore } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
@@ -176,13 +177,8 @@ function wordBehindRow(text: string, end: number): string {
   return /^ \p{Ll}+ (?:der |die |das )?[IVX]+\. (\p{Lu}\p{L}+)/u.exec(text.slice(end, end + 48))?.[1] ?? '';
 }
 
-const MEN =
-  `ludwig heinrich friedrich wilhelm karl otto johannes paul benedikt pius leo gregor franz joseph josef georg eduard philipp alexander
-  nikolaus napoleon maximilian leopold richard rudolf charles innozenz clemens rama harald carl gustaf gustav albert albrecht ferdinand christian
-  konrad sigismund urban sixtus julius alfons felipe willem hassan ramses mehmed iwan könig papst kaiser zar`.split(
-    /\s+/,
-  );
-const WOMEN = 'elisabeth katharina margarethe victoria königin kaiserin zarin'.split(' ');
+const MEN = [...tablesOf('de').set('rulers')];
+const WOMEN = [...tablesOf('de').set('queens')];
 
 /** Behind these a Roman numeral is an ordinal; in the genitive, too. */
 export const ROYAL: ReadonlySet<string> = new Set(

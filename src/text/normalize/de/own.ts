@@ -1,4 +1,5 @@
 // Tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, the keys of a telephone.
+import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
@@ -6,19 +7,7 @@ import { cardinal, decimal, ordinalStem } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?: (?:Stunden|Std\.|h)(?!\p{L}))?(?![\d:])/uy;
-const BEFORE_LASTING = new Set([
-  'in',
-  'nach',
-  'dauerte',
-  'dauert',
-  'brauchte',
-  'lief',
-  'läuft',
-  'von',
-  'zeit',
-  'dauer',
-  'laufzeit',
-]);
+const BEFORE_LASTING = tablesOf('de').set('before a duration');
 
 /** Er lief 1:05:20 Stunden: that is no time of day. */
 function lasting(reading: Reading): Found | undefined {

@@ -1,4 +1,5 @@
 // Two numbers with a mark between them that is no fraction and no time: blood pressure, scales, tyres, 50/50.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import { romanNumeral } from '../recognise/words.js';
@@ -94,12 +95,7 @@ function sectionOfLaw(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken: `Absatz ${cardinal(String(value))}`, rule: 'roman' };
 }
 
-// prettier-ignore
-const BOOKS: Readonly<Record<string, string>> = {
-  Gen: 'Genesis', Ex: 'Exodus', Lev: 'Levitikus', Num: 'Numeri', Dtn: 'Deuteronomium', Jos: 'Josua', Ri: 'Richter', Sam: 'Samuel', Kön: 'Könige', Chr: 'Chronik', Ps: 'Psalm', Spr: 'Sprüche', Koh: 'Kohelet',
-  Jes: 'Jesaja', Jer: 'Jeremia', Ez: 'Ezechiel', Dan: 'Daniel', Mt: 'Matthäus', Mk: 'Markus', Lk: 'Lukas', Joh: 'Johannes', Apg: 'Apostelgeschichte', Röm: 'Römer', Kor: 'Korinther', Gal: 'Galater', Eph: 'Epheser', Phil: 'Philipper',
-  Kol: 'Kolosser', Thess: 'Thessalonicher', Tim: 'Timotheus', Hebr: 'Hebräer', Jak: 'Jakobus', Petr: 'Petrus', Offb: 'Offenbarung', Mose: 'Mose',
-};
+const BOOKS: Readonly<Record<string, string>> = tablesOf('de').map('books of the Bible');
 const VERSE = /(\p{Lu}\p{Ll}{1,4})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Joh 3,16; Mt 5,3-12: chapter and verse, no decimals. */

@@ -1,5 +1,6 @@
 // Speaks German: numbers, years, dates, times and amounts in words.
 // It reads four digits as a year where the words around them require it: seit 1989; but 1500 Menschen.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenTime } from '../language.js';
 import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
@@ -8,28 +9,14 @@ import { type Case, caseOf, genderOf, one, oneBeforeNoun, takesDativeOfMany, upp
 import { cardinal, decade, decimal, ordinalStem, spellDigits, year } from './numbers.js';
 import { ordinal } from './ordinals.js';
 
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
-}
-
 const NUMBERED =
   /(?:§|Nr\.|Art\.|Artikel|Zimmer|Raum|Seite|S\.|Kapitel|Linie|Gate|Platz|Nummer|Rn\.|Rz\.) ?$/u;
 /** Verbs about one person or thing. The number does not count a capitalised noun behind them. */
-const HAPPENED = words(
-  `wurde starb war kam ging zog trat fiel begann endete fand geboren gestorben gegründet erbaut errichtet eröffnet eröffnete gewann heiratete
-   entstand erschien erhielt gründete entdeckte verließ übernahm folgte verstorben geb tsv sv fc vfl sc tus ssv bsg`,
-);
+const HAPPENED = tablesOf('de').set('behind a year');
 /** Behind a number they show that nothing is counted. */
-const NOT_COUNTED = words(
-  `seine ihre sein ihr das die der den dem ein eine einen einem im am vom zum zur als aus ins in nach durch auf an mit geboren gestorben gegründet
-   erbaut errichtet entstanden erstmals zerstört vollendet eingeweiht veröffentlicht erwähnt gekrönt entdeckt urkundlich starb wurde war begann kam
-   gab unter über bei von vor er sie es`,
-);
+const NOT_COUNTED = tablesOf('de').set('not counted');
 /** Before a number they show that something is. */
-const COUNTING = words(
-  `kostet kosten kostete zahlt zahlte zahlen rund etwa circa ca fast knapp nur auf über unter um von insgesamt mit zählt zählte hat hatte sind waren
-   wiegt misst bis beträgt betrug verkaufte verdient verdiente gleich macht mal plus minus höchstens mindestens ungefähr genau für je pro`,
-);
+const COUNTING = tablesOf('de').set('before an amount');
 
 /** A year stands behind "im Jahr", "seit" and the like, or alone; "1999 Menschen" counts. */
 function sayYear(digits: string, around: Around, sure: boolean): string | undefined {

@@ -27,11 +27,7 @@ function ending(around: Around): string {
   return gender === undefined && !DETERMINED.test(before) ? 'e' : ordinalEnding(before, gender);
 }
 
-const OBLIQUE = new Set(
-  'am im vom zum beim mit von bei nach dem an in aus den für gegen ohne durch um zu gegenüber neben'.split(
-    ' ',
-  ),
-);
+const OBLIQUE = tablesOf('de').set('declines Herr');
 /** Mit Hr. Meier: in German he is declined. */
 const sir: Saying = ({ nextWord, previousWord }) =>
   /^\p{Lu}/u.test(nextWord) ? (OBLIQUE.has(previousWord) ? 'Herrn' : 'Herr') : undefined;

@@ -1,4 +1,5 @@
 // Addresses of letters: 1600 Pennsylvania Ave. NW, 12 W 34th St, Austin, TX 78701-1234, I-95 N.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Around, Recogniser } from '../reading.js';
 import { endsSentenceAt } from '../../sentence-end.js';
 import { shortFormsOf } from '../../short-forms.js';
@@ -11,18 +12,9 @@ const CITY = /\p{Lu}[\p{L}.'’]+, $/u;
 const BARE_CITY = /\p{Lu}\p{Ll}[\p{L}.'’]* $/u;
 const ZIP = /^ (\d{5})(?:-(\d{4}))?(?!\d)/;
 
-// prettier-ignore
-export const STATES: Readonly<Record<string, string>> = {
-  AL: 'Alabama', AK: 'Alaska', AZ: 'Arizona', AR: 'Arkansas', CA: 'California', CO: 'Colorado', CT: 'Connecticut', DE: 'Delaware',
-  DC: 'D C', FL: 'Florida', GA: 'Georgia', HI: 'Hawaii', ID: 'Idaho', IL: 'Illinois', IN: 'Indiana', IA: 'Iowa', KS: 'Kansas',
-  KY: 'Kentucky', LA: 'Louisiana', ME: 'Maine', MD: 'Maryland', MA: 'Massachusetts', MI: 'Michigan', MN: 'Minnesota',
-  MS: 'Mississippi', MO: 'Missouri', MT: 'Montana', NE: 'Nebraska', NV: 'Nevada', NH: 'New Hampshire', NJ: 'New Jersey',
-  NM: 'New Mexico', NY: 'New York', NC: 'North Carolina', ND: 'North Dakota', OH: 'Ohio', OK: 'Oklahoma', OR: 'Oregon',
-  PA: 'Pennsylvania', PR: 'Puerto Rico', RI: 'Rhode Island', SC: 'South Carolina', SD: 'South Dakota', TN: 'Tennessee', TX: 'Texas', UT: 'Utah',
-  VT: 'Vermont', VA: 'Virginia', WA: 'Washington', WV: 'West Virginia', WI: 'Wisconsin', WY: 'Wyoming',
-};
+export const STATES: Readonly<Record<string, string>> = tablesOf('en').map('states');
 /** Words, titles and names of something else, too: only a ZIP code behind them proves a state. */
-const DOUBTFUL = new Set('AL CO DE HI ID IN LA MA MD ME MS OH OK OR PA PR VA'.split(' '));
+const DOUBTFUL = tablesOf('en').set('states that are words');
 
 /** Austin, TX 78701 */
 export const state: Recogniser = (reading) => {
@@ -127,17 +119,9 @@ const road: Recogniser = (reading) => {
 const STREET_BEFORE = /^(?:\p{Lu}|\d)/u;
 const FORMS = shortFormsOf('en');
 
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
-}
-
 /** Before a saint's name they are part of a place's: Lake St. Clair, Fort St. John. */
-const PLACES = words('Mount Mt Port Fort Ft Lake Sault Cape Point Bay Bury River Isle Chapel');
-const SAINTS = words(`
-  Louis Paul Petersburg Patrick John Mary James Peter George Andrew Andrews Joseph Anthony Francis Thomas Michael Nicholas Martin Augustine Clair
-  Helens Helena Lucia Lucie Kitts Vincent Moritz Croix Cloud Albans Ives Pancras Charles Bernard Valentine Basil Pierre Tropez Barts Catharines
-  Catherine Stephen Stephens Matthew Luke Mark Jude Anne Agnes Nick Germain Denis Lawrence Pauli Simon Maarten Edmunds Benedict Clement
-`);
+const PLACES = tablesOf('en').set('before a place name');
+const SAINTS = tablesOf('en').set('saints');
 
 /** St. is a saint before a name and a street behind one. */
 export const saintOrStreet: Saying = (around) => {

@@ -1,4 +1,5 @@
 // Formulas as English speakers read them: 2x + 3y, 1e-5, 10^-3, x² - 3, 5!, "is > 5".
+import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { negativePower, type Rules } from '../shared-forms.js';
@@ -78,12 +79,8 @@ const BEFORE_AMOUNT: Readonly<Record<string, string>> = {
   '≤': 'at most',
   '≥': 'at least',
 };
-const VERBS = new Set("is are was were be been being isn't aren't stays remains must".split(' '));
-const PREPOSITIONS = new Set(
-  'need needs needed require requires required with of for at by in takes took has have had to use using contains costs cost want wants and or'.split(
-    ' ',
-  ),
-);
+const VERBS = tablesOf('en').set('verbs before an unknown');
+const PREPOSITIONS = tablesOf('en').set('before an unknown');
 
 /** "He is > 5", "we need >= 3": the verb is there already. */
 function relation(reading: Reading): Found | undefined {

@@ -1,5 +1,6 @@
 // Times and durations that English writes in ways of its own: 0630 hours, 7.30pm, 8a–5p, 9am PT/12pm ET, a
 // timeout of 30s.
+import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
@@ -113,11 +114,7 @@ export const timeBesideTime: Recogniser = (reading) => {
 };
 
 const SECONDS = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
-const BEFORE_SECONDS = new Set(
-  'takes take took wait waits waited waiting lasts lasted every within timeout sleep pause delay per after for in under exactly last next about only'.split(
-    ' ',
-  ),
-);
+const BEFORE_SECONDS = tablesOf('en').set('before seconds');
 const UNTIMED = /^ (?:of|to|are|were|was|is|and early|style|music|fashion|hits?)\b/;
 
 /** Wait 10s, a 30s timeout; the 90s are years. */
@@ -154,11 +151,7 @@ const hundreds: Recogniser = (reading) => {
 };
 
 const LASTING = /(\d{1,2}):(\d{2}):(\d{2})(?![\d:])/y;
-const BEFORE_LASTING = new Set(
-  'in for after took lasted of time lasting runtime duration is was record finished remaining left'.split(
-    ' ',
-  ),
-);
+const BEFORE_LASTING = tablesOf('en').set('before a duration');
 const CLOCK_LEAD =
   /\b(?:record|marathon|race|duration|runtime|length|lap|finish(?:ed)?|elapsed|total time)\b[^.!?]{0,32}$/i;
 const COUNTDOWN = /00?:(\d{2})(?![\d:])/y;
@@ -237,9 +230,7 @@ const about: Recogniser = (reading) => {
 };
 
 const HOURS = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\p{N}]|[-–.,:/]\d)/uy;
-const BEFORE_HOURS = new Set(
-  'open hours from daily weekdays f fri friday sat saturday sun sunday works work'.split(' '),
-);
+const BEFORE_HOURS = tablesOf('en').set('before hours of opening');
 
 /** Open 9-5: the second hour is one of the afternoon. */
 const openingHours: Recogniser = (reading) => {

@@ -1,5 +1,6 @@
 // Reads English numbers of things: status codes, rooms, aircraft, forms, cases, commits.
 // It also reads emergency numbers, text numbers and extensions of telephones.
+import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { isBeforeDigit } from '../shared-codes.js';
@@ -22,11 +23,7 @@ function httpStatus(reading: Reading): Found | undefined {
   return numberedPlace(reading, pairs, STATUS);
 }
 
-const BEFORE_PLACE = new Set(
-  'room suite ste apartment apt gate highway route bus interstate hwy rte rt form exit building bldg hall platform boeing area rfc pep rtx gtx psalm section unit lot locker ward porsche xbox rm'.split(
-    ' ',
-  ),
-);
+const BEFORE_PLACE = tablesOf('en').set('before a numbered place');
 const PLACE = /[1-9]\d{2,3}(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const STANDARDS = new Set(['iso', 'iec', 'ansi', 'bs', 'en', 'astm']);
 const COURSE = /\p{Lu}\p{L}+\.? $/u;
@@ -176,11 +173,7 @@ function spelled(code: string): string {
 }
 
 const NUMBER_SIGN = /#(?=[A-Z]{1,4}-?\d|\d{1,3}-?[A-Z]\b)/y;
-const BEFORE_SIGN = new Set(
-  `gate order ticket apt apartment unit suite ste room claim case invoice item part model account acct ref reference reservation booking
-   confirmation serial id license licence policy member po flight bay bin locker seat row table lot box badge customer employee tracking
-   receipt quote work job issue bug pr bus locker stall space dock terminal door exit`.split(/\s+/),
-);
+const BEFORE_SIGN = tablesOf('en').set('before a numbered sign');
 
 /** Gate #A-12, but #COVID19 is a hashtag. */
 function numberSign(reading: Reading): Found | undefined {
@@ -262,11 +255,7 @@ const models: Recogniser = (reading) => {
 };
 
 const SEVERAL = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
-const BEFORE_SEVERAL = new Set(
-  'two three four five six seven eight nine ten all size sizes few some many several of rolled roll rolling straight both these those no boeing boeings my his her their our and or'.split(
-    ' ',
-  ),
-);
+const BEFORE_SEVERAL = tablesOf('en').set('before several');
 
 /** Two 6s, three 737s. */
 const several: Recogniser = (reading) => {
@@ -302,12 +291,7 @@ const staged: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken, rule: 'version' };
 };
 
-// prettier-ignore
-const BOOKS: Readonly<Record<string, string>> = {
-  Gen: 'Genesis', Ex: 'Exodus', Exod: 'Exodus', Lev: 'Leviticus', Num: 'Numbers', Deut: 'Deuteronomy', Josh: 'Joshua', Judg: 'Judges', Sam: 'Samuel', Kgs: 'Kings', Chr: 'Chronicles',
-  Ps: 'Psalm', Prov: 'Proverbs', Eccl: 'Ecclesiastes', Isa: 'Isaiah', Jer: 'Jeremiah', Ezek: 'Ezekiel', Dan: 'Daniel', Matt: 'Matthew', Mt: 'Matthew', Mk: 'Mark', Lk: 'Luke', Jn: 'John',
-  Rom: 'Romans', Cor: 'Corinthians', Gal: 'Galatians', Eph: 'Ephesians', Phil: 'Philippians', Col: 'Colossians', Thess: 'Thessalonians', Tim: 'Timothy', Heb: 'Hebrews', Jas: 'James', Pet: 'Peter', Rev: 'Revelation',
-};
+const BOOKS: Readonly<Record<string, string>> = tablesOf('en').map('books of the Bible');
 const VERSE = /([A-Z][a-z]{1,4})\.? (\d{1,3}):(\d{1,3})(?:[-–](\d{1,3}))?(?![\p{L}\p{N}]|[:.,]\d)/uy;
 
 /** Gen. 1:1-3: chapter and verses of a book of the Bible by its short name. */

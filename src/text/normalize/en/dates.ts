@@ -1,4 +1,5 @@
 // Dates that only English writes so: 3/17, a card's 05/27, 2024-01, Sat 10am, the 16th-18th.
+import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import type { Saying } from '../language.js';
 import { withoutZeros } from '../numerals.js';
@@ -11,15 +12,7 @@ import { SPEECH } from './speech.js';
 const LONGEST_LEAD = 48; // units before a date that may say what kind it is
 
 const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
-const BEFORE_DATE = new Set(
-  'on due dated until till starting starts start begins begin ending ends end through thru expires expire expiring'
-    .split(' ')
-    .concat(
-      'check-in check-out checkin checkout arrive arrives arriving arrival depart departs departing departure return returns leaving leave delivery delivered'.split(
-        ' ',
-      ),
-    ),
-);
+const BEFORE_DATE = tablesOf('en').set('before a date');
 const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
 const WEEK_OF =
   /\b(?:week of|check-?(?:in|out)|as of|effective|deadline|date|from|between|by|is|to|and)[: ]{1,2}$/i;
@@ -127,12 +120,7 @@ const era: Recogniser = (reading) => {
 
 const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
 const SECOND_YEAR = / ?[-–] ?['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
-const BEFORE_YEAR = new Set(
-  `of in since before after by until from to summer winter spring fall autumn class and or season model january february march april may june
-   july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec`.split(
-    /\s+/,
-  ),
-);
+const BEFORE_YEAR = tablesOf('en').set('before a year');
 
 /** The summer of '69, the '08 crash, Q4'23, '08–'09. */
 export function shortYear(reading: Reading): Found | undefined {

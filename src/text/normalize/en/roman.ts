@@ -1,5 +1,6 @@
 // Roman numerals where English has them: Chapter IV, Henry VIII, Super Bowl LVIII, Final Fantasy VII, the
 // XXIII Olympic Games.
+import { tablesOf } from '../../tables/language-tables.js';
 import { romanValue } from '../recognise/words.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
@@ -14,34 +15,17 @@ function set(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const CARDINALS = set(`
-  chapter part volume vol book section act scene phase type class stage level war article title appendix bowl rocky version apollo mark figure table unit tier
-  grade episode fantasy gta season game schedule exhibit annex lesson module verse psalm canto sonnet movement symphony concerto sonata opus category generation
-  gen series round group factor cranial nerve zone block proposition prop amendment rule form soyuz gemini mercury vatican wrestlemania wars quest souls
-`);
-const BEFORE_X = set(
-  'chapter part volume vol book section act scene article title appendix bowl episode fantasy canto psalm verse charles louis leo pius john henry alfonso',
-);
-const FIRST_NAMES = set(`
-  henry louis elizabeth george edward james charles richard william john paul pius benedict leo gregory innocent clement philip felipe
-  ferdinand francis frederick napoleon nicholas alexander catherine peter ivan ramesses ptolemy urban urbanus gustav christian carlos alfonso juan
-  margrethe margaret mary anne robert harald haakon olav oscar carl gustaf albert leopold umberto victor emmanuel stephen boniface celestine sixtus
-  julius adrian martin honorius callixtus marcus augustus constantine theodosius justinian otto conrad wilhelm joseph rudolf maximilian franz darius xerxes
-  thutmose amenhotep seti mehmed suleiman selim murad mustafa abdullah hussein mohammed hassan rama jigme pedro manuel afonso sancho
-  thomas david michael walter harold frank fred howard arthur samuel benjamin daniel donald ronald kenneth steven raymond anthony russell earl theodore
-`);
+const CARDINALS = tablesOf('en').set('numbered by Romans');
+const BEFORE_X = tablesOf('en').set('before X');
+const FIRST_NAMES = tablesOf('en').set('rulers');
 const RULER =
   /\b(?:King|Queen|Pope|Emperor|Empress|Tsar|Czar|Prince|Princess|Sultan|Shah|Kaiser|Duke|Pharaoh|Saint) (?:\p{Lu}[\p{L}'’.-]+ ){1,3}$/u;
 const SURNAME = /(?:^|[^\p{L}])(\p{Lu}\p{Ll}+)(?: \p{Lu}\.)? \p{Lu}[\p{L}'’-]+,? $/u;
 const LISTED = /(\p{L}+) [IVXLC]{1,7}(?:,? (?:and|or|to|through|of|vs\.?|&) |, | ?[-–] ?)$/u;
 const BEFORE_STOP = /\b(?:vol|ch|sec|art|pt|bk|app|fig|no|ex)\. $/i;
-const MEDICAL = set(
-  'fluid fluids drip drips line lines antibiotic antibiotics therapy bag bags push pump infusion infusions iron access site needle catheter medication meds dose treatment pole vitamin vitamins tube tubes hydration contrast',
-);
-const BEFORE_DRIP = set('an via by per his her your my the this with through of on');
-const ORDERED = set(
-  'Olympic Olympics Olympiad Winter Summer Corps Dynasty Amendment Legion Congress century centuries Army Games',
-);
+const MEDICAL = tablesOf('en').set('medical IV');
+const BEFORE_DRIP = tablesOf('en').set('before a medical IV');
+const ORDERED = tablesOf('en').set('ordered by Romans');
 const AFTER_CAPITAL = /(?:^|[^\p{L}\p{N}])\p{Lu}[\p{L}\p{N}'’]* $/u;
 const SEQUEL = /^(?:II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XVI{1,3})$/;
 const PRONOUN =

@@ -1,11 +1,11 @@
 // Spoken forms of English.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { cardinal, decade, decimal, ohBefore, ordinal, spellDigits, year } from './numbers.js';
 
-const MONTH_NAMES =
-  'January February March April May June July August September October November December'.split(' ');
+const MONTH_NAMES = tablesOf('en').dates.months.map(([name = '']) => name);
 
 function amount({ number, to, magnitude, fraction }: Quantity, around: Around): string {
   const first = decimal(number);
@@ -25,21 +25,9 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
   return number.whole === '1' && number.decimals === '';
 }
 
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
-}
-
-const ARTICLES = words('a an the this that our your my his her their its every each another one');
+const ARTICLES = tablesOf('en').set('articles');
 /** Words that may follow an amount but do not name the thing measured. */
-const NO_NOUN = words(`
-  of per in on at to for and or is was as by from than with a an the each more less if when are were be been has have had do does did will would could
-  should may might must shall need needs go goes went gone come comes came ago away long wide tall deep high thick old apart late later early earlier behind
-  ahead off up down over under above below between within into onto after before during until till since about around only just now then so but not also
-  too you he she it we they i there here that which who whose while because whether we're you're i'm it's every daily twice once extra left remaining
-  longer taller wider deeper higher thicker older faster slower heavier lighter north south east west worth minus plus times divided via without against
-  this these those my your his her our their its because though again back out through toward towards across along near past
-  due paid spent saved owed owing required available outstanding i'd he'd covers buys gets makes means
-`);
+const NO_NOUN = tablesOf('en').set('no noun');
 
 /** A $5 bill, the 10 km run: before a noun the unit is in the singular. */
 export function isAttribute({ previousWord, nextWord, text, end }: Around): boolean {
@@ -181,9 +169,7 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
   return value < 1800 || value > 2099 || counts ? undefined : year(digits);
 }
 
-const SHORT_WORDS = words(
-  'GO CAR PET TAX LAW GET BUY FIX CAB HOT EAT FUN ASK PAY FOR MY ALL NEW SEE TRY WIN JOB DOC EYE VET BED FLY BUS ME WE IT DIET',
-);
+const SHORT_WORDS = tablesOf('en').set('short words in capitals');
 
 /** Digits one by one; the letters of 1-800-FLOWERS as a word, those of an acronym as letters. */
 function sayGroup(group: string): string {

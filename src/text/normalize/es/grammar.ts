@@ -1,60 +1,19 @@
 // Spanish grammar around a number: whether the next word is counted by it, and its gender.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Around } from '../reading.js';
 import type { Agreement, Gender } from './numbers.js';
 
-function words(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
-}
-
 /** Behind a number these are no counted nouns. */
-const NOT_COUNTED = words(`
-  a ante antes aproximadamente al aún bajo como con contra cuando de del desde después donde durante e el ella en entonces entre era es
-  esta está este
-  están fue ha había hacia hasta la las le les lo los más mas menos mientras mil ni no o para pero por porque pues que quien se según sea
-  ser será si
-  sí sin sobre son su sus también te tiene tienen tras u un una unos unas y ya vs viene termina empieza llega sale cuesta vale igual otro otra
-  puede pueden debe gana ganó pierde perdió queda quedan hay hoy ayer mañana ahora aquí allí además luego mide pesa dice
-  izq izqda izda dcha der izquierda derecha bis
-  enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre lunes martes miércoles jueves viernes
-`);
+const NOT_COUNTED = tablesOf('es').set('not counted');
 
 /** A number behind these names the thing and counts nothing: página veintiuno. */
-export const LABELS = words(`
-  número numero núm página capítulo artículo línea nivel paso opción sala puerta habitación mesa vuelo código grupo canal tomo volumen
-  figura tabla ley
-  carretera autopista ruta kilómetro piso planta edificio bloque lote portal calle avenida carrera año años versión fase etapa sección
-  apartado punto
-  ejercicio pregunta respuesta tema unidad lección módulo parte jornada ronda día fórmula tipo clase categoría zona distrito andén vía terminal
-  autobús bus tren pedido factura ticket turno asiento fila dorsal error
-`);
+export const LABELS = tablesOf('es').set('numbered');
 
-const INVARIABLE = words(
-  'grandes principales mejores peores mayores menores posibles diferentes grande principal mejor mayor',
-);
+const INVARIABLE = tablesOf('es').set('adjectives of both genders');
 
-const FEMININE = words(`
-  mano manos foto fotos moto motos noche noches tarde tardes calle calles clase clases imagen imágenes parte partes ley leyes red redes llave llaves
-  nave naves nube nubes frase frases base bases fase fases serie series tesis crisis dosis síntesis hipótesis mujer mujeres flor flores
-  señal señales
-  sal piel pieles cárcel cárceles sede sedes superficie superficies especie especies muerte muertes fuente fuentes mente gente corriente corrientes
-  orden órdenes razón razones vez veces luz luces voz voces cruz cruces raíz raíces actriz actrices matriz directriz cicatriz cicatrices
-  pared paredes
-  torre torres sangre nieve leche carne llave suerte base miel hambre sed tos fe mayoría radio radios web webs app apps sim vacante vacantes
-  variante variantes constante constantes pyme pymes ong aerolínea comisaria opción col coles web hectárea madre madres autopista libra
-  nariz narices lombriz perdiz codorniz nuez nueces paz tez sien sienes crin plebe índole serpiente serpientes
-`);
+const FEMININE = tablesOf('es').set('feminine nouns');
 
-const MASCULINE = words(`
-  día días mediodía mapa mapas problema problemas programa programas sistema sistemas tema temas idioma idiomas clima climas planeta
-  planetas esquema
-  esquemas diagrama diagramas poema poemas drama dramas síntoma síntomas diploma diplomas fantasma fantasmas aroma aromas enigma enigmas
-  sofá sofás papá
-  papás tranvía tranvías policía policías guardia guardias atleta atletas poeta poetas colega colegas turista turistas artista artistas
-  periodista periodistas futbolista futbolistas ciclista ciclistas deportista deportistas especialista especialistas tenista tenistas
-  taxista taxistas
-  activista activistas dentista dentistas yoga gorila gorilas telegrama crucigrama crucigramas pijama pijamas dilema dilemas teorema teoremas
-  trauma traumas cometa cometas guía guías cura camión camiones avión aviones gramo gas gases mes meses interés país países autobús compás
-`);
+const MASCULINE = tablesOf('es').set('masculine nouns');
 
 export function genderOf(noun: string): Gender {
   const word = noun.toLowerCase();

@@ -211,11 +211,8 @@ function road(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
 }
 
-const BEFORE_DATE =
-  'vence vencen venció caduca el del al día lunes martes miércoles jueves viernes sábado domingo desde hasta lun mié jue vie sáb dom';
-
 const day = dayAndMonth({
-  before: new Set(BEFORE_DATE.split(' ')),
+  before: tablesOf('es').set('before a date'),
   beforeTime: /^,? a las? \d/,
   isPressure: FRACTIONS.isPressure,
   marks: '/-',
@@ -294,15 +291,7 @@ function shortYear(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: cardinal(withoutZeros(year)), rule: 'year' };
 }
 
-// prettier-ignore
-const NAMES: Readonly<Record<string, string>> = {
-  'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volumen', 'Vol.': 'volumen',
-  'vols.': 'volúmenes', 't.': 'tomo', 'T.': 'tomo', 'art.': 'artículo', 'Art.': 'artículo', 'arts.': 'artículos', 'fig.': 'figura',
-  'Fig.': 'figura', 'figs.': 'figuras', 'tab.': 'tabla', 'sec.': 'sección', 'Sec.': 'sección', 'pág.': 'página', 'p.': 'página',
-  'pp.': 'páginas', 'tít.': 'título', 'Tít.': 'título', 'ap.': 'apartado', 'inc.': 'inciso', 'lám.': 'lámina', 'núm.': 'número',
-  capítulos: '', tomos: '', volúmenes: '', títulos: '', artículos: '', anexos: '', libros: '', partes: '', secciones: '', fases: '',
-  grupos: '', apartados: '', niveles: '', actos: '', clases: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '',
-};
+const NAMES: Readonly<Record<string, string>> = tablesOf('es').map('before several Romans');
 
 const INITIALS = initialsOf(NAMES);
 

@@ -1,5 +1,6 @@
 // Speaks Spanish with words that are right in Spain and in America.
 // It covers numbers, fractions, dates, times and amounts.
+import { tablesOf } from '../../tables/language-tables.js';
 import { Amounts } from '../iberian/amounts.js';
 import { DatesInWords } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';
@@ -85,7 +86,7 @@ function toTheSecond(hour: number, minutes: number, seconds: number): string {
   return `${cardinal(String(hour), 'f')} hora${hour === 1 ? '' : 's'}, ${minute} y ${second}`;
 }
 
-const LASTING = new Set('duración tarda tardó tardará dura duró durará demora demoró lleva llevó'.split(' '));
+const LASTING = tablesOf('es').set('before a duration');
 
 /** Tarda 1h30: una hora y treinta minutos. */
 function lasting(hour: number, minutes: number): string {
@@ -141,17 +142,13 @@ const AMOUNTS = new Amounts<Agreement>({
 });
 
 export const DATES = new DatesInWords({
-  months: 'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre'.split(
-    ' ',
-  ),
+  months: tablesOf('es').dates.months.map(([name = '']) => name),
   first: 'primero',
   cardinal,
   rangeWord,
 });
 
-const QUEENS = new Set(
-  'isabel catalina juana maría margarita cristina ana sofía beatriz victoria'.split(' '),
-);
+const QUEENS = tablesOf('es').set('queens');
 const GRADED = 10; // a century or king up to here has an ordinal: siglo quinto, siglo veintiuno
 const DEGREE_NOUN =
   /^(?:piso|grado|lugar|puesto|premio|día|aniversario|curso|año|semestre|trimestre|bachillerato|primaria|secundaria|básico|ESO|planta|edición|fase|ronda|división|tiempo|izq|dcha)$/i;
@@ -173,9 +170,7 @@ function isDegree(around: Around, mark: string): boolean {
   return /^ [CFNSEO](?!\p{L})/u.test(next) && !/\d, ?$/.test(text.slice(Math.max(0, start - 3), start));
 }
 
-const BEFORE_RANK = new Set(
-  'el la los las mi mis su sus tu tus un una del al esta este esa ese primera es fue'.split(' '),
-);
+const BEFORE_RANK = tablesOf('es').set('before an ordinal');
 
 /** La 3a vez, 2o piso, el 2o B; but aula 3a and puerta 2a. */
 function isRank(around: Around): boolean {

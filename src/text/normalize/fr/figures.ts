@@ -1,4 +1,5 @@
 // Figures in forms that only the words around them decide: 14/07, 4,5/5, 12,50 euros, 3.5 as in English.
+import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { wordBefore, type Found, type Reading } from '../reading.js';
@@ -14,9 +15,7 @@ const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
 const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
-const BEFORE_DATE = new Set(
-  'le du au dès avant depuis lundi mardi mercredi jeudi vendredi samedi dimanche date'.split(' '),
-);
+const BEFORE_DATE = tablesOf('fr').set('before a date');
 // les 24 et 25/12
 const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu;
 const LONGEST_ROW = 28; // units
@@ -32,7 +31,7 @@ const EURO_BETWEEN = /(\d{1,6}) ?€ ?(\d{2})(?![\p{L}\d]|[.,]\d)/uy;
 const BIG = / ?(k|K|M|Md|Mds|Mrd) ?(?:d['’] ?)?([€$£])/uy;
 const AND_HALF =
   /(\d{1,3})(?: ?½| 1\/2) ((?:premi(?:ers|ères)|derni(?:ers|ères)|bon(?:ne)?s|petite?s|grande?s|longue?s|longs|autres|pleine?s|prochaine?s) )?(\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
-const NO_NOUN = new Set('de du et à pour par ou en sur au'.split(' '));
+const NO_NOUN = tablesOf('fr').set('no noun behind a figure');
 const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
 const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
 const MOST_GOALS = 30;

@@ -1,5 +1,6 @@
 // Assembles French as spoken in France, and orders its own recognisers before the shared ones.
 // It also reads hours (14 h 30, 24h/24), months in figures (jusqu'au 03/28) and Roman numerals (Louis XIV).
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
@@ -24,14 +25,9 @@ function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const RULERS =
-  words(`louis henri charles françois napoléon philippe jacques édouard george georges guillaume richard paul pie benoît grégoire léon
-  innocent clément jean nicolas alexandre frédéric ferdinand alphonse albert léopold baudouin juan hassan mohammed ramsès ptolémée urbain
-  boniface christian gustave emmanuel mehmed soliman charles-quint félipe philippe-auguste amédée othon rainier honoré`);
+const RULERS = tablesOf('fr').set('rulers');
 const QUEENS = words('élisabeth elisabeth elizabeth catherine marie margrethe isabelle');
-const NUMBERED =
-  words(`chapitre tome volume livre acte scène partie titre annexe article phase type niveau classe section apollo rocky
-  vatican an chap vol t art mark figure tableau épisode mondiale paris lyon bordeaux lille nanterre licence groupe catégorie stade grade`);
+const NUMBERED = tablesOf('fr').set('numbered by Romans');
 
 function isNumeral(letters: string): boolean {
   return ROMAN.test(letters) && (letters.length > 1 || /[IVX]/.test(letters)); // Le, De, Ce, Me are words

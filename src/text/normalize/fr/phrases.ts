@@ -1,5 +1,6 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12
 // ans.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Found, Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
@@ -289,11 +290,7 @@ function partOfInch(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'measure' };
 }
 
-// prettier-ignore
-const BOOKS: Readonly<Record<string, string>> = {
-  Gn: 'Genèse', Gen: 'Genèse', Ex: 'Exode', Lv: 'Lévitique', Nb: 'Nombres', Dt: 'Deutéronome', Jos: 'Josué', Jg: 'Juges', Ps: 'Psaume', Pr: 'Proverbes', Qo: 'Qohélet', Is: 'Isaïe', Jr: 'Jérémie', Ez: 'Ézéchiel', Dn: 'Daniel',
-  Mt: 'Matthieu', Mc: 'Marc', Lc: 'Luc', Jn: 'Jean', Ac: 'Actes', Rm: 'Romains', Co: 'Corinthiens', Ga: 'Galates', Ep: 'Éphésiens', Ph: 'Philippiens', Col: 'Colossiens', Th: 'Thessaloniciens', Tm: 'Timothée', He: 'Hébreux', Jc: 'Jacques', Ap: 'Apocalypse',
-};
+const BOOKS: Readonly<Record<string, string>> = tablesOf('fr').map('books of the Bible');
 const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Jn 3, 16: chapter and verse. */

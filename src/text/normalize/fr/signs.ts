@@ -1,4 +1,5 @@
 // Figures and signs that read as phrases: 3'25", 48°51′ N, 50%-60%, 10x plus, lun-ven, 1/2 journée.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun } from '../language.js';
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
@@ -32,9 +33,7 @@ const DAY = '(lun|mar|mer|jeu|ven|sam|dim)\\.?';
 const DAYS = new RegExp(`${DAY}(?: ?[-–] ?| au | à )${DAY}(?!\\p{L})`, 'iuy');
 const HALF = /(?:1\/2|½) (\p{Ll}{3,24}|h)(?![\p{L}\p{N}])/uy;
 const AND_A_HALF = /(?:1\/2|½)(?![\p{L}\p{N}/]| ?\p{L})/uy;
-const NO_NOUN = new Set(
-  'des aux dans sur pour par avec sans entre vers est sont plus moins ensemble fois'.split(' '),
-);
+const NO_NOUN = tablesOf('fr').set('no noun behind a half');
 const DETERMINER =
   /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
 const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?|ᵉ)(?![\p{L}\p{N}])/uy;

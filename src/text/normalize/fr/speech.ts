@@ -1,4 +1,5 @@
 // Spoken forms of French.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
@@ -7,9 +8,7 @@ import { count, fractionOf, isRatio, measure, money, sayFraction, withNoun } fro
 import { and, isFeminineAhead } from './grammar.js';
 import { cardinal, decimal, ordinal, rank, spellDigits } from './numbers.js';
 
-const MONTHS = 'janvier février mars avril mai juin juillet août septembre octobre novembre décembre'.split(
-  ' ',
-);
+const MONTHS = tablesOf('fr').dates.months.map(([name = '']) => name);
 
 function day(digits: string): string {
   return digits === '1' ? 'premier' : cardinal(digits);

@@ -1,4 +1,5 @@
 // Times as Italians write them: alle 8.30, ore 9-13, 9.00–17.30, h 15, l'1:30, 2h30.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { WrittenTime } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
@@ -26,9 +27,7 @@ const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa
 const AND_OPEN =
   // 9-13 e 15-19
   /(?:ore|orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}(?:[.:]\d\d)?[-–]\d{1,2}(?:[.:]\d\d)? e $/iu;
-const BEFORE_TIME =
-  words(`ore ora alle dalle le delle sulle all' dall' dell' l' h all’ dall’ dell’ l’ orario lunedì martedì mercoledì giovedì venerdì
-  sabato domenica domani oggi stasera stamattina dopodomani`);
+const BEFORE_TIME = tablesOf('it').set('before a time');
 const AFTER_TIME = /^ (?:di (?:mattina|sera|notte|pomeriggio)|del (?:mattino|pomeriggio)|in punto)(?!\p{L})/u;
 const LOOK_AHEAD = 18; // units
 const CLOCK = words("alle ore dalle le delle all' dall' l' h");

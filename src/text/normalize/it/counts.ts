@@ -1,8 +1,9 @@
 // Numbers that count something: un'amica, 35enne, due ore e mezza, due milioni di abitanti, tre a uno.
+import { tablesOf } from '../../tables/language-tables.js';
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
-import { genderAhead, isFeminine, isNumbered, isPlural, one, words } from './grammar.js';
+import { genderAhead, isFeminine, isNumbered, isPlural, one } from './grammar.js';
 import { aged, cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -20,9 +21,7 @@ const ANNOUNCED =
 const LONGEST_ANNOUNCED = 32; // units before a score
 const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))?M (?=(di )?\p{Ll}{2,})/uy;
 const AND_A_HALF = /1\/2(?![\d/]| ?\p{L})|½(?! ?\p{L})/uy;
-const OF_MILLIONS = words(
-  'di mila per e o ma in a da con su tra fra che sono circa più meno anche volte ogni volta',
-);
+const OF_MILLIONS = tablesOf('it').set('behind millions');
 
 const SINGULAR: Readonly<Record<string, string>> = {
   ore: 'ora',

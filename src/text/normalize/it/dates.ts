@@ -1,22 +1,20 @@
 // Dates and years as Italians write them: l'8/3, il 14/07, 12-15 maggio, anni '90, 5 set 2024.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { WrittenDate } from '../language.js';
 import type { Around, Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
-import { before, words } from './grammar.js';
+import { before } from './grammar.js';
 import { cardinal } from './numbers.js';
 
-const MONTHS =
-  'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre'.split(' ');
-const WEEKDAYS = 'lunedì martedì mercoledì giovedì venerdì sabato domenica'.split(' ');
+const MONTHS = tablesOf('it').dates.months.map(([name = '']) => name);
+const WEEKDAYS = tablesOf('it').dates.weekdays.map(([name = '']) => name);
 const SHORT_DATE = /(\d{1,2})\/(0?[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
 const SHORT_DAY = /^(?:lun|mar|mer|gio|ven|sab|dom)$/;
 // il 25 e 26/12
 const DAYS_BEFORE = /(?:^|\s)(?:il|del|al|dal|nei giorni|i giorni) \d{1,2}(?:, \d{1,2}){0,3} e (?:il )?$/iu;
 const PART_OF = /^ (?:de(?:gli|i|lle|lla|ll['’]|l)|d['’]|di) ?(?!(?:quest|ogni|anno|mese)|\d)\p{L}/u;
 const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
-const BEFORE_DATE = words(
-  `il dal al del entro lunedì martedì mercoledì giovedì venerdì sabato domenica data giorno scadenza nato nata l' dell' dall' all'`,
-);
+const BEFORE_DATE = tablesOf('it').set('before a date');
 const CENTURY = /['’](\d{2,3})(?![\p{L}\p{N}]|['’"]|[.,]\d)/uy;
 const DATE_RANGE =
   /(\d{1,2})(?:\/(\d{1,2}))? ?[-–] ?(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?(?![\p{L}\d/]|[.,]\d)/uy;
@@ -126,9 +124,7 @@ export function shortYear(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'year' };
 }
 
-const IN_THE_YEAR = words(
-  'nel del il biennio triennio quadriennio quinquennio decennio stagione anno anni annata campionato',
-);
+const IN_THE_YEAR = tablesOf('it').set('before a year');
 
 /** Dal millenovecentotrentanove al millenovecentoquarantacinque; "nel biennio 2019-2020" is said without. */
 export function yearRange(from: string, to: string, around: Around): string {

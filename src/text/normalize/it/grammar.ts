@@ -1,4 +1,5 @@
 // Italian grammar around a number: gender of the noun that follows, un/uno/una/un', the words of a range.
+import { tablesOf } from '../../tables/language-tables.js';
 import { valueOf, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';
 import type { Gender } from './numbers.js';
@@ -7,49 +8,21 @@ export function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/));
 }
 
-const FEMININE = words(`
-  mano foto moto auto radio eco dinamo libido notte voce parte mente fonte chiave classe frase legge luce madre moglie nave neve pace
-  pelle rete sede torre valle vite volpe carne croce fine gente nube base fase chance febbre sete fame morte corte arte sorte ragione
-  email mail app chat password gang hall star slide newsletter chiocciola specie serie superficie crisi analisi tesi ipotesi sintesi
-  oasi paralisi prognosi diagnosi dose estate immagine pagine origine polvere cenere tigre lepre cute canzone
-  stagione regione azione stazione opinione unione riunione pensione mansione religione milizia virtù gioventù gru tribù
-  capitale cattedrale cambiale filiale vocale morale centrale parete quiete siepe trave nave chiave patente corrente mozione
-  card smart tv sim vittime sorella figlia squadra iarda yard risposta domanda richiesta
-`);
+const FEMININE = tablesOf('it').set('feminine nouns');
 const FEMININE_ENDINGS = /(?:a|zione|sione|gione|nione|tudine|gine|trice|tà|tù|ice|ie)$/;
-const MASCULINE = words(`
-  problema programma sistema tema clima dramma diploma poeta pianeta sisma schema dilemma enigma dopoguerra anteguerra panorama aroma stemma fantasma
-  telegramma diagramma grafema cinema delta koala papa gorilla boia vaglia papà sofà telegrafista pilota giudice codice indice
-  vertice vortice calice pollice carnefice artefice orefice pontefice apice giga mega tera plasma carisma karma coma
-  comma prisma teorema emblema assioma idioma aggettivo margine argine
-  podestà baccalà yoga sherpa panda puma messia patriarca monarca duca profeta atleta pigiama
-`);
-const EITHER_ADJECTIVES = words(
-  'grande semplice breve nuovo nuova piccola piccolo seconda sola solo unica unico bella bello altra altro vecchia vecchio grossa grosso buona buon gran',
-);
+const MASCULINE = tablesOf('it').set('masculine nouns');
+const EITHER_ADJECTIVES = tablesOf('it').set('adjectives before a noun');
 
 export function isFeminine(word: string): boolean {
   if (FEMININE.has(word)) return true;
   return word.length > 2 && FEMININE_ENDINGS.test(word) && !MASCULINE.has(word);
 }
 
-const NO_NOUN = words(`
-  e ed o oppure ma di del dello della dei degli delle da dal dallo dalla dai dagli dalle a al allo alla ai agli alle in nel nello nella nei negli
-  nelle con su sul sullo sulla sui sugli sulle per tra fra il lo la i gli le un uno una che chi come se non è sono era ha hanno più meno
-  poi anche perché quando dove qui qua là ogni circa contro ci si mi ti vi ne resta rimane più per cento oltre entro oggi domani ieri fino verso nord sud
-  est ovest all dall sull nell
-`);
-const NUMBERED = words(`
-  numero numeri pagina pagine capitolo capitoli articolo articoli comma commi linea linee fase binario binari stanza camera aula uscita porta
-  gate tavolo canale volume tomo parte versione livello punto punti figura tabella allegato opzione tasto passo passaggio piano scala interno
-  anno anni autobus bus tram volo treno lotto gruppo girone classe formula under euro esercizio lezione puntata episodio stagione
-  modulo sezione art pag pagg pp quota settore edificio padiglione box tipo premere preme prema premi premete digitare digiti digita digitate
-`);
+const NO_NOUN = tablesOf('it').set('no noun');
+const NUMBERED = tablesOf('it').set('numbered');
 
 /** Nouns that take a fraction in recipes and the like: 2/3 tazza. */
-export const MEASURES_OF = words(
-  'tazza bicchiere cucchiaio cucchiaino bottiglia bustina pastiglia compressa cipolla mela limone confezione panetto litro chilo etto pagina giornata dose stecca porzione lattina spicchio',
-);
+export const MEASURES_OF = tablesOf('it').set('measures of');
 
 /** Behind "pagina" or "numero" a number names one thing and counts nothing. */
 export function isNumbered(around: Around): boolean {
@@ -95,10 +68,8 @@ const TO: Readonly<Record<string, string>> = {
   dagli: 'agli',
   dalla: 'alla',
 };
-const PREPOSITIONS =
-  words(`in entro dopo per ogni circa con di su a del della il lo la al sul almeno oltre quasi altri altre
-  ultimi ultime prossimi prossime primi prime soli sole`);
-const ARTICLES = words('i gli le dei degli delle ai agli alle nei negli nelle sui sugli sulle');
+const PREPOSITIONS = tablesOf('it').set('prepositions');
+const ARTICLES = tablesOf('it').set('plural articles');
 
 /** Da cinque a dieci, tra cinque e dieci, due o tre; `neighbours` are numbers that follow each other. */
 export function betweenNumbers(from: string, to: string, around: Around, neighbours: boolean): string {

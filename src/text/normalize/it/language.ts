@@ -1,5 +1,6 @@
 // Assembles Italian as spoken in Italy, and orders its own recognisers before the shared ones.
 // It also reads Roman numerals: XX secolo, capitolo IV. Kings and chapters take ordinals.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
@@ -22,33 +23,15 @@ const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 const FIRST_CENTURY = /secoli [IVXLC]{1,7} ?[-–] ?$/iu; // secoli XV-XVI
 const AND_NEXT = /^ ?(?:e|ed|o|-|–|\/|,) ?(?:il |l['’])?[IVXLC]{1,7} (\p{L}{3,})/u;
 
-const MONTHS = words(
-  'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre',
-);
-const RULERS =
-  words(`luigi enrico carlo francesco napoleone filippo giacomo edoardo giorgio guglielmo riccardo paolo pio benedetto gregorio leone innocenzo clemente
-  giovanni nicola alessandro federico ferdinando alfonso alberto leopoldo emanuele umberto juan hassan ramses ramsete tolomeo urbano bonifacio cristiano gustavo
-  amedeo ottone corrado giulio sisto adriano massimiliano mehmed solimano haakon harald cosimo baldovino pietro ivan eugenio callisto martino onorio costantino giuseppe
-  felipe abdullah abdallah teodosio valentiniano dario serse artaserse mitridate ludovico lorenzo ranuccio celestino stefano niccolò silvestro pasquale marcello vaticano lateranense`);
+const MONTHS = new Set(tablesOf('it').dates.months.map(([name = '']) => name));
+const RULERS = tablesOf('it').set('rulers');
 const QUEENS = words('elisabetta caterina margherita maria isabella cristina giovanna cleopatra anna');
-// prettier-ignore
-const CHAPTERS: Readonly<Record<string, Gender>> = {
-  capitolo: 'm', cap: 'm', libro: 'm', volume: 'm', vol: 'm', tomo: 'm', atto: 'm', canto: 'm', titolo: 'm', secolo: 'm', sec: 'm', secoli: 'm', secc: 'm', millennio: 'm', comma: 'm', quadro: 'm', municipio: 'm', grado: 'm', concilio: 'm',
-  parte: 'f', scena: 'f', sezione: 'f', legislatura: 'f', circoscrizione: 'f', edizione: 'f', dinastia: 'f', epoca: 'f', categoria: 'f', declinazione: 'f', appendice: 'f', internazionale: 'f',
-};
-const NUMBERED = words(
-  'tipo fase livello rocky apollo mark figura tabella tavola allegato punto windows episodio guerre punta classe gruppo articolo art paragrafo salmo expo lotto serie',
-);
-// prettier-ignore
-const COUNTED: Readonly<Record<string, Gender>> = {
-  secolo: 'm', sec: 'm', secc: 'm', millennio: 'm', piano: 'm', congresso: 'm', concilio: 'm', municipio: 'm', reich: 'm', reggimento: 'm', battaglione: 'm', torneo: 'm', convegno: 'm', premio: 'm', anniversario: 'm', centenario: 'm', posto: 'm', turno: 'm', girone: 'm', grado: 'm',
-  liceo: 'm', governo: 'm', vertice: 'm', forum: 'm', festival: 'm', campionato: 'm', trofeo: 'm', memorial: 'm', trimestre: 'm', semestre: 'm', quadrimestre: 'm', canto: 'm', capitolo: 'm', libro: 'm', atto: 'm', circolo: 'm', distretto: 'm', corpo: 'm', emendamento: 'm', rapporto: 'm', arrondissement: 'm', corso: 'm', ciclo: 'm', raduno: 'm', meeting: 'm', incontro: 'm', comma: 'm',
-  edizione: 'f', guerra: 'f', legislatura: 'f', giornata: 'f', circoscrizione: 'f', dinastia: 'f', repubblica: 'f', legione: 'f', armata: 'f', divisione: 'f', brigata: 'f', olimpiade: 'f', conferenza: 'f', sessione: 'f', commissione: 'f', sezione: 'f', assemblea: 'f', internazionale: 'f', crociata: 'f', parte: 'f', media: 'f', elementare: 'f', superiore: 'f', domenica: 'f',
-  stagione: 'f', rassegna: 'f', mostra: 'f', fase: 'f', categoria: 'f', corte: 'f', scena: 'f', biennale: 'f', festa: 'f', sinfonia: 'f', classe: 'f', tappa: 'f', zona: 'f', fiera: 'f', asta: 'f', udienza: 'f', riunione: 'f', punica: 'f',
-};
+const CHAPTERS = tablesOf('it').genders('gender before a Roman numeral', ['m', 'f']);
+const NUMBERED = tablesOf('it').set('numbered by Romans');
+const COUNTED = tablesOf('it').genders('gender behind a Roman numeral', ['m', 'f']);
 
 function own(noun: string): Gender | undefined {
-  return Object.hasOwn(COUNTED, noun) ? COUNTED[noun] : undefined;
+  return COUNTED.get(noun);
 }
 
 /**
@@ -74,7 +57,7 @@ function behind(reading: Reading, value: string): string | undefined {
     : around.previousShort;
   if (QUEENS.has(word)) return ordinal(value, 'f');
   if (RULERS.has(word)) return ordinal(value);
-  const gender = Object.hasOwn(CHAPTERS, word) ? CHAPTERS[word] : undefined;
+  const gender = CHAPTERS.get(word);
   if (gender !== undefined) return ordinal(value, gender);
   return NUMBERED.has(word) ? cardinal(value) : undefined;
 }

@@ -1,8 +1,8 @@
 // Names of letters and figures: A320, targa AB 123 CD, ordine n. 45781, 12/B, CAP, S. Pietro, (MI).
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Found, Reading } from '../reading.js';
 import { LiteralTable } from '../literals.js';
 import type { Rules } from '../shared-forms.js';
-import { words } from './grammar.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 
@@ -24,26 +24,13 @@ const LAW = /(\d{1,5})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW =
   /(?:n\.|n°|legge|decreto|d\.?p\.?r\.?|d\.?m\.?|reg\.|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|rif\.|riferimento|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;
-const PROVINCES =
-  words(`AG AL AN AO AR AP AT AV BA BT BL BN BG BI BO BZ BS BR CA CL CB CE CT CZ CH CO CS CR KR CN EN FM FE FI FG FC FR GE GO GR IM IS SP AQ LT LE LC LI LO LU MC MN MS MT ME MI MO MB
-  NA NO NU OR PD PA PR PV PG PU PE PC PI PT PN PZ PO RG RA RC RE RI RN RM RO SA SS SV SI SR SO SU TA TE TR TO TP TN TV TS UD VA VE VB VC VR VV VI VT`);
+const PROVINCES = tablesOf('it').set('provinces');
 const SAINT = /S\. ?(\p{Lu}\p{Ll}+)/uy;
-const SAINTS =
-  words(`Pietro Paolo Giovanni Francesco Giuseppe Marco Luca Matteo Lorenzo Martino Michele Nicola Carlo Giorgio Benedetto Bernardo Bartolomeo Gennaro Rocco Siro
-  Donato Vito Vitale Felice Filippo Giacomo Gregorio Leonardo Leone Marino Miniato Petronio Remo Severo Silvestro Tommaso Vincenzo Zeno Zenone Babila Basilio Biagio Daniele Domenico Cosimo
-  Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede
-  Antonio Andrea Agostino Ambrogio Angelo Anselmo Egidio Elia Eustachio Ignazio Ilario Isidoro Onofrio Orsola Valentino Ciro Gaetano Raffaele Faustino Patrizio Giusto Sebastiano Nazario Pellegrino Pancrazio Paolino Vittore Casciano Gimignano Severino Cataldo Candido Vigilio
-  Rufina Costanza Cristina Francesca Giustina Agata Agnese Anna Elena Eufemia Apollinare Arcangelo Antimo Stefano Spirito`);
-const FEMALE = words(
-  'Maria Lucia Chiara Caterina Teresa Rita Croce Monica Marta Cecilia Barbara Rosalia Giulia Sofia Marinella Margherita Maddalena Susanna Sabina Prassede Fosca Rufina Costanza Cristina Francesca Giustina Zita',
-);
+const SAINTS = tablesOf('it').set('saints');
+const FEMALE = tablesOf('it').set('female saints');
 
 /** Written as addresses are: l.go would be a program, p.es a host. */
-// prettier-ignore
-const DOTTED = new LiteralTable<string>([['l.go', 'largo'], ['L.go', 'Largo'], ['p.es.', 'per esempio'], ['P.es.', 'Per esempio'], 
-  ['a.C.', 'avanti Cristo'], ['d.C.', 'dopo Cristo'], ['a.c.', 'avanti Cristo'], ['d.c.', 'dopo Cristo'], ['S.n.c.', 'S N C'], ['p.c.', 'per conoscenza'], ['c.c.', 'codice civile'], ['c.p.', 'codice penale'], ['c.p.c.', 'codice di procedura civile'],
-  ['c.p.p.', 'codice di procedura penale'], ['c.d.s.', 'codice della strada'],
-]);
+const DOTTED = new LiteralTable<string>(Object.entries(tablesOf('it').map('dotted short forms')));
 
 function dottedForm(reading: Reading): Found | undefined {
   const literal = DOTTED.at(reading.text, reading.at);

@@ -1,5 +1,6 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23
 // cm, schermo da 27".
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Found, Reading } from '../reading.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry, type Rules } from '../shared-forms.js';
@@ -210,11 +211,7 @@ function timesPer(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${times} ${per}`, rule: 'measure' };
 }
 
-// prettier-ignore
-const BOOKS: Readonly<Record<string, string>> = {
-  Gen: 'Genesi', Gn: 'Genesi', Es: 'Esodo', Lv: 'Levitico', Nm: 'Numeri', Dt: 'Deuteronomio', Gs: 'Giosuè', Sal: 'Salmo', Pr: 'Proverbi', Qo: 'Qoelet', Is: 'Isaia', Ger: 'Geremia', Ez: 'Ezechiele', Dn: 'Daniele',
-  Mt: 'Matteo', Mc: 'Marco', Lc: 'Luca', Gv: 'Giovanni', At: 'Atti', Rm: 'Romani', Cor: 'Corinzi', Gal: 'Galati', Ef: 'Efesini', Fil: 'Filippesi', Col: 'Colossesi', Ts: 'Tessalonicesi', Tm: 'Timoteo', Eb: 'Ebrei', Gc: 'Giacomo', Ap: 'Apocalisse',
-};
+const BOOKS: Readonly<Record<string, string>> = tablesOf('it').map('books of the Bible');
 const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
 
 /** Gv 3,16: chapter and verse, no decimals. */

@@ -1,4 +1,5 @@
 // Spoken forms of Italian.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun, Speech } from '../language.js';
 import { withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';
@@ -6,7 +7,7 @@ import { withoutCommonNoun } from '../shared-forms.js';
 import { count, fractionOf, measure, money, plainFraction } from './amounts.js';
 import { duration, time, timeRange } from './clock.js';
 import { date, dateToDate, weekdayRange, yearRange } from './dates.js';
-import { betweenNumbers, isFeminine, isPlural, one, words } from './grammar.js';
+import { betweenNumbers, isFeminine, isPlural, one } from './grammar.js';
 import { cardinal, decimal, ordinal, spellDigits, type Gender } from './numbers.js';
 
 function number(numeral: Numeral, noun?: Noun): string {
@@ -14,20 +15,12 @@ function number(numeral: Numeral, noun?: Noun): string {
   return one(noun.forms[0] ?? '', noun.gender === 'f' ? 'f' : 'm').trimEnd();
 }
 
-const SINGULAR = words(
-  "il lo la l' un una un' uno del dello della dell' dal dallo dalla dall' al allo alla all' nel nello nella nell' sul sullo sulla sull' suo sua mio mia tuo tua nostro nostra ogni questo questa quel quella",
-);
-const PLURAL = words('i gli le dei degli delle dai dagli dalle ai agli alle nei negli nelle sui sugli sulle');
-const RANKING = words(
-  'arrivato arrivata arriva arrivo arriviamo finisco arrivò classificato classificata giunto giunta posizione posto finito finita chiude chiuso grado comma articolo art',
-);
+const SINGULAR = tablesOf('it').set('singular articles');
+const PLURAL = tablesOf('it').set('plural determiners');
+const RANKING = tablesOf('it').set('before a rank');
 /** Behind degrees, no noun that an ordinal could belong to. */
-const NO_NOUN =
-  words(`e ed o all all'ombra di a da in con su per tra fra il lo la i gli le al nel sul oggi domani ieri stasera stamattina nord sud est ovest
-  fuori dentro sotto sopra circa percepiti c f è sono ma che centigradi celsius fahrenheit in questa questo non previsti previste minima massima`);
-const DEGREES = words(
-  'di a gradi temperatura minima massima febbre angolo inclinazione sono circa quasi fino meno sotto sopra oltre verso temperature',
-);
+const NO_NOUN = tablesOf('it').set('no noun behind an ordinal');
+const DEGREES = tablesOf('it').set('before degrees');
 
 /** 2° piano, 3ª volta, la 2a edizione; 20° alone are degrees. */
 function sayOrdinal(written: string, around: Around, mark: string): string | undefined {

@@ -1,5 +1,6 @@
 // Korean number words: Sino-Korean, and native ones before the counters that ask for them. n2words says 억 일
 // for 일억 일 and 점 십사 for 점 일사, and knows no native numerals, so they are made here.
+import { tablesOf } from '../../tables/language-tables.js';
 import { myriadWords, type MyriadNames } from '../myriads.js';
 import { keptWords } from '../number-words.js';
 import type { Numeral } from '../numerals.js';
@@ -44,14 +45,11 @@ export function native(digits: string): string | undefined {
   return `${head}${NATIVE_TENS[Math.floor(rest / 10)] ?? ''}${NATIVE[rest % 10] ?? ''}`;
 }
 
-const LETTERS =
-  '에이 비 씨 디 이 에프 지 에이치 아이 제이 케이 엘 엠 엔 오 피 큐 알 에스 티 유 브이 더블유 엑스 와이 제트'.split(
-    ' ',
-  );
+const LETTERS = tablesOf('ko').letterNames('spelled');
 
 /** 지디피: the names of the letters. */
 export function letterNames(letters: string): string {
-  return Array.from(letters.toUpperCase(), (letter) => LETTERS[letter.charCodeAt(0) - 65] ?? letter).join('');
+  return Array.from(letters.toUpperCase(), (letter) => LETTERS[letter] ?? letter).join('');
 }
 
 const CLOSED_DIGITS = '013678'; // 영 일 삼 육 칠 팔, and every ten, hundred, thousand

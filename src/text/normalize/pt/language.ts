@@ -46,12 +46,9 @@ import { cardinal, decimal, inForm, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
-const BEFORE_DATE =
-  'vence vencem venceu vencimento dia dias segunda terça quarta quinta sexta feira sábado domingo desde até em';
-
 /** Dia 15/01, até 3/4. */
 const day = dayAndMonth({
-  before: new Set(BEFORE_DATE.split(' ')),
+  before: tablesOf('pt').set('before a date'),
   beforeTime: /^,? (?:às?|pelas) \d/,
   isPressure: FRACTIONS.isPressure,
   marks: '/',
@@ -126,15 +123,7 @@ function weekdays(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date' };
 }
 
-// prettier-ignore
-const NAMES: Readonly<Record<string, string>> = {
-  'cap.': 'capítulo', 'Cap.': 'capítulo', 'caps.': 'capítulos', 'Caps.': 'capítulos', 'vol.': 'volume', 'Vol.': 'volume',
-  'vols.': 'volumes', 't.': 'tomo', 'art.': 'artigo', 'Art.': 'artigo', 'arts.': 'artigos', 'fig.': 'figura', 'Fig.': 'figura',
-  'figs.': 'figuras', 'tab.': 'tabela', 'inc.': 'inciso', 'incs.': 'incisos', 'pág.': 'página', 'p.': 'página', 'pp.': 'páginas',
-  'tít.': 'título', 'Tít.': 'título', 'al.': 'alínea',
-  capítulos: '', tomos: '', volumes: '', títulos: '', artigos: '', anexos: '', livros: '', partes: '', seções: '', secções: '', fases: '',
-  grupos: '', incisos: '', níveis: '', atos: '', classes: '', tipos: '', Capítulos: '', Tomos: '', Títulos: '', Anexos: '', Incisos: '',
-};
+const NAMES: Readonly<Record<string, string>> = tablesOf('pt').map('before several Romans');
 
 const INITIALS = initialsOf(NAMES);
 

@@ -1,4 +1,5 @@
 // Speaks Portuguese as in Brazil: numbers, fractions, dates, times and amounts.
+import { tablesOf } from '../../tables/language-tables.js';
 import { Amounts, type Gender } from '../iberian/amounts.js';
 import { DatesInWords } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';
@@ -109,17 +110,13 @@ const AMOUNTS = new Amounts<Gender>({
 });
 
 export const DATES = new DatesInWords({
-  months: 'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro'.split(
-    ' ',
-  ),
+  months: tablesOf('pt').dates.months.map(([name = '']) => name),
   first: 'primeiro',
   cardinal,
   rangeWord,
 });
 
-const QUEENS = new Set(
-  'isabel elizabeth catarina maria margarida cristina ana beatriz vitória leopoldina'.split(' '),
-);
+const QUEENS = tablesOf('pt').set('queens');
 const GRADED = 10; // up to here a century or king has an ordinal: século quinto, século vinte e um
 const DEGREE_NOUN =
   /^(?:andar|grau|lugar|colocado|prêmio|prémio|dia|aniversário|ano|semestre|trimestre|bimestre|período|turno|edição|fase|rodada|divisão|tempo|via|distrito|batalhão)$/i;
@@ -132,9 +129,7 @@ function isAngle(digits: string, { previousWord }: Around): boolean {
   return value >= OVEN || (value % 5 === 0 && /^(?:de|a)$/.test(previousWord));
 }
 
-const BEFORE_RANK = new Set(
-  'o a os as do da no na ao à um uma meu minha seu sua este esta esse essa pela pelo é foi'.split(' '),
-);
+const BEFORE_RANK = tablesOf('pt').set('before an ordinal');
 
 /** A 3a vez, 2o andar, o 2o B; but sala 3a and porta 2a. */
 function isRank(around: Around): boolean {

@@ -1,4 +1,5 @@
 // Reads Russian days, months, quarters and years: 15 января 2024 г., карта до 12/26, II кв. 2025 г.
+import { tablesOf } from '../../tables/language-tables.js';
 import { CharacterSet } from '../../character-set.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
@@ -56,14 +57,10 @@ const ROW = new RegExp(
 const SHORT_FIGURES =
   /(\d{1,2})\.(0[1-9]|1[0-2])(?![\d\p{L}]|[.,:/-]\d| ?(?:%|°|₽|руб|тыс|млн|кг|км|[мгл](?!\p{L})))\.?/uy;
 const MONTH_YEAR = new RegExp(`${NAME} ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)${YEAR_WORD}?`, 'iuy');
-const BEFORE_SHORT = words(
-  'до с со к ко на по за от заезд выезд вылет прилёт прилет прибытие отправление приезд отъезд доставка срок дата приём прием',
-);
+const BEFORE_SHORT = tablesOf('ru').set('before a short date');
 
 /** Доставят 15.03 утром. */
-const HAPPENS = words(
-  'доставят доставим доставит прибудет прибудут приедет приедут приеду придёт придет начнётся начнется состоится пройдёт пройдет откроется закроется вылетает прилетает отправим отправят будет ждём ждем',
-);
+const HAPPENS = tablesOf('ru').set('before a date');
 
 const LONGEST_WISH = 60; // units before the day of a feast
 const LONGEST_DAY = 16; // units of the name of a day and what stands around it

@@ -1,34 +1,19 @@
 // Reads Russian names of letters and figures (Ту-154, рейс SU 245) and initials.
 // It also names letters and decides which words in capitals are spelled.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Found, Reading } from '../reading.js';
 import { planeType } from '../shared-codes.js';
 import { formula, negativePower, type Rules } from '../shared-forms.js';
 import { cardinal, ordinal, sayGroup } from './numbers.js';
-import { words } from './grammar.js';
 
-// prettier-ignore
-const CYRILLIC: Readonly<Record<string, string>> = {
-  А: 'а', Б: 'бэ', В: 'вэ', Г: 'гэ', Д: 'дэ', Е: 'е', Ё: 'ё', Ж: 'жэ', З: 'зэ', И: 'и', Й: 'и краткое', К: 'ка', Л: 'эль', М: 'эм', Н: 'эн', О: 'о', П: 'пэ', Р: 'эр',
-  С: 'эс', Т: 'тэ', У: 'у', Ф: 'эф', Х: 'ха', Ц: 'цэ', Ч: 'че', Ш: 'ша', Щ: 'ща', Ъ: 'твёрдый знак', Ы: 'ы', Ь: 'мягкий знак', Э: 'э', Ю: 'ю', Я: 'я',
-};
-// prettier-ignore
-const LATIN: Readonly<Record<string, string>> = {
-  A: 'эй', B: 'би', C: 'си', D: 'ди', E: 'и', F: 'эф', G: 'джи', H: 'эйч', I: 'ай', J: 'джей', K: 'кей', L: 'эл', M: 'эм', N: 'эн', O: 'оу', P: 'пи', Q: 'кью', R: 'ар', S: 'эс',
-  T: 'ти', U: 'ю', V: 'ви', W: 'дабл ю', X: 'икс', Y: 'уай', Z: 'зед',
-};
+const CYRILLIC: Readonly<Record<string, string>> = tablesOf('ru').letterNames('spelled');
+const LATIN: Readonly<Record<string, string>> = tablesOf('ru').letterNames('spelled');
 
 /** Alone, in formulas and formats, Latin letters have their school names: H2O, A4, 3D. */
-// prettier-ignore
-const ALONE: Readonly<Record<string, string>> = {
-  A: 'а', B: 'бэ', C: 'цэ', D: 'дэ', E: 'е', H: 'аш', K: 'ка', L: 'эль', O: 'о', P: 'пэ', R: 'эр', T: 'тэ', U: 'у', V: 'вэ', Y: 'игрек', Z: 'зет',
-};
+const ALONE: Readonly<Record<string, string>> = tablesOf('ru').letterNames('alone');
 
 /** Abbreviations that custom says in another way than by the names of their letters. */
-// prettier-ignore
-const CUSTOMARY: Readonly<Record<string, string>> = {
-  США: 'сэ шэ а', ГИБДД: 'ги бэ дэ дэ', CO: 'цэ о', ФРГ: 'фэ эр гэ', PDF: 'пэ дэ эф', HTML: 'эйч ти эм эл', BMW: 'бэ эм вэ', SMS: 'эс эм эс',
-  СПб: 'Санкт-Петербург', VIP: 'вип', PIN: 'пин', SIM: 'сим',
-};
+const CUSTOMARY: Readonly<Record<string, string>> = tablesOf('ru').letterNames('customary');
 
 export function spellLetters(letters: string): string {
   const customary = CUSTOMARY[letters];
@@ -38,21 +23,8 @@ export function spellLetters(letters: string): string {
   return Array.from(letters.toUpperCase(), (letter) => CYRILLIC[letter] ?? LATIN[letter] ?? letter).join(' ');
 }
 
-/** They hold a vowel and are spelled all the same. */
-export const SPELLED = words(`
-  ЖКУ ИМТ ОРЗ ИВЛ ИБС УЗО ЭДО ОФЗ УПД ОКС УСЗН ИФНС ОВЗ АКБ АДВ ЕДВ ОНФ ЕСФ АЭХК УФНС УФСБ УФАС_ ОМВД УМВД ГУВД ОВО
-  МГТУ РГГУ ФГБУ ФГАОУ ГБУ ГБОУ МБОУ МАОУ МБДОУ ГКУ НКО АНО ОБЖ МКУ КФУ УрФУ ДВФУ ЮФУ СФУ БГУ НГУ ТГУ ВГУ РГУ СГУ МГЛУ МГПУ РГПУ МГСУ ЦПУ СВО ОТП ОСАО ООС
-  США ООН ЕС АО ООО ОАО ЗАО ПАО ИП УК ГК ПО ТО ТВ ИТ УФ ОС ЭВМ ЕГЭ_ МГУ СПбГУ АЭС АЗС АТС ОАЭ ЕАЭС ЦСКА ОМС ОВД УВД ГИБДД НЛО ИИ ЦБ ЭКГ ЭЭГ УВЧ ИНН ОГРН ОКПО ОКВЭД
-  ВУЗ_ АПК ВТО СТО ГТО МАИ_ ЕСПЧ ОБСЕ АСУ ПВО СУ АКПП ЖЭК_ ИО ЕР ОРТ РУ УАЗ_ ЕНВД УСН НИУ ФИО_ ОЗУ ПЗУ АТР ООП ИНТ МТС_ ФА УПК АПЛ ТЮЗ_ СБУ АСВ АД ОПГ ГОСТ_ ЗАЗ_ ИТР ОТК РЕН_ ЕЭС ПМЭФ ЭЦП ЕСИА_ ИК
-  CO API USB URL USA UK UN EU AI IT IP ID UI UX CEO CTO CFO IBM IOS ISO ATM FAQ AC DC AUX OLED_ LED CD DVD SUV VPN HTTP GPS GPRS HD QR PR HR NFC LTE AMD EUR_ IPO ICO ESG KPI CRM ERP VOIP_ SMS PDF SIP_ DIY
-  AMOLED_ HDMI ЦРУ UEFA_ NBA ABBA_ MBA BBC CNN FBI CIA ФБР_
-`);
-
-/** They have no vowel, or few letters, and are read as words; or are no abbreviations. */
-export const READ = words(`
-  ГОСТ МИД ЗАГС СИЗО ОМОН СОБР НИИ ВИЧ СПИД ТАСС ГУМ ЦУМ МХАТ МКАД НАТО ЮНЕСКО НАСА ФИФА УЕФА ВИП БАМ ГЭС ТЭЦ ГРЭС МРОТ СНИЛС ОСАГО КАСКО РАН РИА АвтоВАЗ ВАЗ КАМАЗ УАЗ ГАЗ ЗИЛ РЖД_ ТЮЗ ВУЗ ЖЭК БИК СМИ ФИО ОРВИ УЗИ ЕГЭ ОГЭ МАИ
-  ФАС ПИН СИМ ЮАР НЭП ГАИ КГБ_ НАТО ВОЗ МОК МАГАТЭ ОПЕК БРИКС АСЕАН ЮНИСЕФ КОВИД ИЛ ВКС_ ЕГРЮЛ ЕГРН_ МЕГА ОЗОН ИКЕА ЛУКОЙЛ ЯНДЕКС НОЛЬ NASA NATO FIFA UEFA COVID IKEA SIM PIN
-`);
+/** Some hold a vowel and are spelled all the same; others have none, and are read as words. */
+const { spelled: SPELLED, read: READ } = tablesOf('ru');
 
 const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const ATTACHED = /(\p{Lu}{1,3})(\d{1,3})(?![\p{L}\p{N}]|[.,-]\d)/uy;
@@ -60,9 +32,7 @@ const CARS = /^(?:ВАЗ|ГАЗ|УАЗ|ЗАЗ|ЗИЛ|КрАЗ|МАЗ|ПАЗ|Ли
 const FLIGHT = /([A-Z]{2}|[А-Я]{2}|[A-Z]\d)[ -]?(\d{3,4})(?!\d)/uy;
 const INITIALS = /(?:\p{Lu}\.[ ]?){1,2}(?=\p{Lu}\p{Ll})/uy;
 const INITIALS_BEHIND = /\p{Lu}\.[ ]?\p{Lu}\.(?![\p{L}])/uy;
-const NOT_A_NAME = words(
-  'витамин витамина группа группы группе буква букву план класс тип пункт категория категории вариант корпус гепатит гепатита зал сектор блок',
-);
+const NOT_A_NAME = tablesOf('ru').set('before a letter');
 
 /** Ту-154 "ту сто пятьдесят четыре": figures of a name are a number. */
 function namedByNumber(reading: Reading): Found | undefined {
@@ -151,10 +121,7 @@ function wordStart(text: string, at: number): number {
 
 export const planes = planeType(sayGroup);
 
-// prettier-ignore
-const ELEMENTS: Readonly<Record<string, string>> = {
-  Na: 'натрий', Ca: 'кальций', Cl: 'хлор', Fe: 'феррум', Mg: 'магний', Al: 'алюминий', Cu: 'купрум', Ag: 'аргентум', Zn: 'цинк', Si: 'силициум', N: 'эн',
-};
+const ELEMENTS: Readonly<Record<string, string>> = tablesOf('ru').letterNames('element');
 /** H₂SO₄ */
 export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(element), cardinal);
 /** 10⁻³ */
@@ -181,10 +148,7 @@ function version(reading: Reading): Found | undefined {
 }
 
 /** Names of letters in formulas, as taught at school. */
-// prettier-ignore
-export const VARIABLES: Readonly<Record<string, string>> = {
-  a: 'а', b: 'бэ', c: 'цэ', d: 'дэ', k: 'ка', m: 'эм', n: 'эн', p: 'пэ', q: 'ку', r: 'эр', s: 'эс', t: 'тэ', x: 'икс', y: 'игрек', z: 'зет',
-};
+export const VARIABLES: Readonly<Record<string, string>> = tablesOf('ru').letterNames('formula');
 const OPERATOR_BEHIND = /^[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])/;
 const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?$|[\dxyz] [-−–] $/;
 

@@ -1,5 +1,6 @@
 // Roman numerals in Russian: XX век, Пётр I, глава IV, II квартал. Cyrillic letters of the same shape are
 // typed for them, too.
+import { tablesOf } from '../../tables/language-tables.js';
 import { wordAfter, wordBefore, type Found, type Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import type { Case } from './declension.js';
@@ -13,10 +14,7 @@ const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 const CENTURY = / ?(вв?)\.(?!\p{L})/uy;
 const LATIN: Readonly<Record<string, string>> = { І: 'I', Х: 'X', С: 'C', М: 'M' };
 
-const KINGS =
-  words(`петр пётр людовик генрих карл иван николай александр павел фридрих вильгельм филипп эдуард георг ричард наполеон рамзес
-  иоанн бенедикт пий лев григорий климент иннокентий бонифаций хуан карлос густав кирилл алексий василий федор фёдор михаил якоб яков рудольф
-  франц иосиф леопольд альфонс оттон генри хасан мехмед селим сулейман папа патриарх птолемей дарий ким`);
+const KINGS = tablesOf('ru').set('rulers');
 const QUEENS = words('екатерина елизавета мария анна изабелла маргарита клеопатра');
 
 const WORD: Readonly<Record<Case, readonly [one: string, many: string]>> = {
@@ -100,12 +98,7 @@ const NOUN_ENDS: Readonly<Record<'m' | 'f' | 'n', readonly (readonly [end: RegEx
   n: [[/ии$/, 'prepositional'], [/(?:о|е|ье)$/, 'nominative'], [/[ая]$/, 'genitive'], [/[ую]$/, 'dative'], [/[оеё]м$/, 'instrumental'], [/./, 'nominative']],
 };
 
-// prettier-ignore
-const OTHERS: ReadonlyMap<string, 'm' | 'f' | 'n'> = new Map([
-  ['конгресс', 'm'], ['форум', 'm'], ['фестиваль', 'm'], ['этап', 'm'], ['интернационал', 'm'], ['рейх', 'm'], ['легион', 'm'], ['тысячелетие', 'n'],
-  ['династия', 'f'],
-  ['пол', 'f'], ['дума', 'f'], ['спартакиада', 'f'], ['олимпиада', 'f'], ['война', 'f'], ['республика', 'f'], ['империя', 'f'], ['универсиада', 'f'],
-]);
+const OTHERS = tablesOf('ru').genders('named by a Roman numeral only', ['m', 'f', 'n']);
 
 function genderOf(word: string): 'm' | 'f' | 'n' | undefined {
   const stem = word.replace(/(?:ами|ями|ах|ях|ам|ям|ов|ев|ом|ем|ой|ей|[аеёиоуыюяьй])$/u, '');

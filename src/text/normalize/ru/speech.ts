@@ -1,4 +1,5 @@
 // Speaks Russian: numbers, dates, times, amounts, and telephone numbers in groups.
+import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun, Speech, TelephoneFormat } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE } from '../reading.js';
@@ -6,7 +7,7 @@ import { count, join, measure, money, sayFraction, withNoun } from './amounts.js
 import { sayDate } from './calendar.js';
 import { HOUR, MINUTE, sayTime, SECOND } from './clock.js';
 import { genitiveOf, inPlural } from './declension.js';
-import { caseBefore, words } from './grammar.js';
+import { caseBefore } from './grammar.js';
 import { spellLetters } from './names.js';
 import { cardinal, decimal, ordinal, sayGroup, spellDigits } from './numbers.js';
 import { marked } from './ordinals.js';
@@ -59,9 +60,7 @@ export const TELEPHONE: TelephoneFormat = {
     /\d{3}-\d{2}-\d{2}(?!\d|-\d)/y,
     /\d{2}-\d{2}-\d{2}(?!\d|-\d)/y,
   ],
-  keywords: words(
-    'телефон телефону телефона тел звоните позвоните звонить номеру факс моб мобильный набери наберите доб добавочный горячая вызовите звони перезвоните whatsapp ватсап',
-  ),
+  keywords: tablesOf('ru').telephone,
 };
 
 /** Digits per group if the text has no groups. */

@@ -1,9 +1,10 @@
 // Russian years and decades are ordinals: в 1998 году, 2024 г., 1941–1945 гг., с 1998 по 2004 год.
+import { tablesOf } from '../../tables/language-tables.js';
 import { Around, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { Case } from './declension.js';
 import type { DigitRule } from './digit-rules.js';
-import { caseBefore, wordAhead, words } from './grammar.js';
+import { caseBefore, wordAhead } from './grammar.js';
 import { ordinal } from './numbers.js';
 
 const FORMS: Readonly<Record<string, readonly [grammatical: Case, plural: boolean]>> = {
@@ -44,7 +45,7 @@ const NAMES: Readonly<Record<Case, readonly [one: string, many: string]>> = {
 const LAST_YEAR = 2100;
 const FIRST_YEAR = 1000;
 const LONGEST_ROW = 48; // units before a year
-const SEASONS = words('зимой весной летом осенью зимы весны лета осени начале середине конце');
+const SEASONS = tablesOf('ru').set('seasons');
 
 const PART_OF_YEAR = /(?:мес|кв|полуг|янв|февр?|апр|авг|сент?|окт|нояб?|дек)\. ?$/u; // 9 мес. 2023 г.
 
