@@ -2,7 +2,6 @@
 // Builds the parts of the server in order and closes them in reverse. It alone knows all of them.
 //
 //   log, metrics ─▶ plane ─▶ encoders ─▶ engines ─▶ switchboard ─▶ browser calls, telephone calls ─▶ HTTP
-// If a part cannot be built, the parts built before are closed and the start rejects.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -19,6 +18,7 @@ import { Continuity } from './speaking/continuity.js';
 import { FrameCache } from './speaking/frame-cache.js';
 import { withLexicon } from './speaking/lexicon-file.js';
 import { PreparedSpeech, warmUpTexts } from './speaking/prepared-speech.js';
+import { spokenLanguage } from './speaking/sentence-reader.js';
 import { SpeechService } from './speaking/speech-stream.js';
 import { SpokenSentences } from './speaking/spoken-sentences.js';
 import { Switchboard } from './call/switchboard.js';
@@ -244,7 +244,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
     speech,
     speaking: { speaker: new SpokenSentences({ ...kept, speech, limits: texts }), limits },
     voices: workshop.made,
-    limits: { ...limits, usualLanguage: (voice) => engines.usualLanguage(voice) },
+    limits: { ...limits, spokenLanguage: (language, voice) => spokenLanguage(language, voice, engines) },
     models: { id, strict },
     weights: config.weights,
     exposesMetrics: config.operation.prometheusEnabled,

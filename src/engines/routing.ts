@@ -222,19 +222,6 @@ export class Engines implements SpeechRouting {
     return usual !== undefined && speaks(usual, language) ? usual : passedOver;
   }
 
-  /**
-   * The language in which this voice, or without one the default voice, speaks a text whose language is not
-   * known. English if there is no such voice.
-   */
-  usualLanguage(voice?: string): string {
-    try {
-      return this.resolve({ voice }).language;
-    } catch (error) {
-      if (!(error instanceof ParleyError)) throw error;
-      return 'en';
-    }
-  }
-
   /** Adds voices that are made while the server runs. */
   useCustom(custom: CustomVoices): void {
     this.#custom = custom;

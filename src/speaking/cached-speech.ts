@@ -12,7 +12,8 @@ import type { Lexicon } from '../text/lexicon.js';
 import { SentenceStream } from '../text/sentences.js';
 import type { Continuity } from './continuity.js';
 import type { FrameCache } from './frame-cache.js';
-import { LanguagePlan } from './language-plan.js';
+import { LanguagePlan, type PlannedLanguage } from './language-plan.js';
+import { voiceIn } from './sentence-reader.js';
 import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-pipeline.js';
 import type { SpeechRequest } from './speech-request.js';
@@ -93,7 +94,7 @@ export class CachedSpeech {
     if (resolved.reference !== undefined) return { language: resolved.language };
     if (resolved.standsIn !== true) return { voice: resolved.voice, language: resolved.language };
     const found = request.language === undefined && markup !== true ? firstLanguage(text) : undefined;
-    const standIn = found === undefined ? resolved : this.#routing.resolve({ ...request, language: found });
+    const standIn = found === undefined ? resolved : voiceIn(found, request, this.#routing);
     return { voice: standIn.voice, language: standIn.language, standsIn: true };
   }
 
@@ -169,7 +170,7 @@ export class CachedSpeech {
 }
 
 /** The language of the first sentence, as far as the first slice of the text shows it. */
-function firstLanguage(text: string): string | undefined {
+function firstLanguage(text: string): PlannedLanguage | undefined {
   const stream = new SentenceStream({});
   const sentences = [...stream.push(text.slice(0, SLICE)), ...stream.end()];
   const [first] = sentences;

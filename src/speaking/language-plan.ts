@@ -1,23 +1,32 @@
 // Chooses the language of each sentence: the one that the request states, or the one that the text shows.
 //
 // A clear sentence decides for itself. An unclear one follows the sentence before it, unless it looks like a
-// whole sentence of English, which never counts as clear. At the beginning of a whole text an unclear
-// sentence follows the first clear one ("OK. Das mache ich."). A courtesy ("Hola!") decides only if it is the
-// only sentence: before English it is part of it.
+// whole sentence of English, which never counts as clear. Where no clear sentence came before, the lead of
+// the identifier decides. At the beginning of a whole text an unclear sentence follows the first clear one
+// ("OK. Das mache ich."). A courtesy ("Hola!") decides only if it is the only sentence: before English it is
+// part of it.
 import { canonicalTag, tagOfName } from '../engines/language-names.js';
 import { identifyLanguage } from '../text/language.js';
 
 const SENTENCE_WORDS = 4; // of an unclear sentence that changes the language to English
 const BEGINNING_WORDS = 3; // of an unclear sentence that begins a text in English
 
+/** The language of a sentence as its text shows it. */
+export interface PlannedLanguage {
+  /** BCP 47 tag. */
+  readonly tag: string;
+  /** True if the request states it, or the text proves it. False: a voice of another language will do. */
+  readonly isSure: boolean;
+}
+
 export class LanguagePlan {
   readonly #stated: string | undefined;
-  #language: string | undefined;
+  #language: PlannedLanguage | undefined;
 
   /** `stated` is the language of every sentence. */
   constructor(stated?: string) {
     this.#stated = tagOfStated(stated);
-    this.#language = this.#stated;
+    this.#language = this.#stated === undefined ? undefined : { tag: this.#stated, isSure: true };
   }
 
   /** Takes all sentences, if they are known before the first call of `of`. */
@@ -29,7 +38,7 @@ export class LanguagePlan {
    * The language of the next sentence; undefined if nothing is known. Call it once for each sentence, in
    * order.
    */
-  of(sentence: string, isOnly: boolean): string | undefined {
+  of(sentence: string, isOnly: boolean): PlannedLanguage | undefined {
     if (this.#stated === undefined) this.#language = this.#detected(sentence, isOnly);
     return this.#language;
   }
@@ -41,25 +50,33 @@ export class LanguagePlan {
     return (confident && courtesy === undefined) || isEnglish(language, beginning, SENTENCE_WORDS);
   }
 
-  #detected(sentence: string, isOnly: boolean): string | undefined {
-    const { language, confident, courtesy } = identifyLanguage(sentence);
-    if (confident && (isOnly || courtesy === undefined)) return language;
-    return isEnglish(language, sentence, SENTENCE_WORDS) ? undefined : this.#language;
+  #detected(sentence: string, isOnly: boolean): PlannedLanguage | undefined {
+    const { language, confident, courtesy, leads = false } = identifyLanguage(sentence);
+    if (confident && (isOnly || courtesy === undefined)) return { tag: language, isSure: true };
+    if (isEnglish(language, sentence, SENTENCE_WORDS)) return undefined; // the default voice speaks it
+    const isLed = leads && language !== 'en' && this.#language?.isSure !== true;
+    return isLed ? { tag: language, isSure: false } : this.#language;
   }
 }
+
+const WORD = /\p{L}{2,}/gu;
+const FEWEST_OF_LETTERS = 2; // words; "x = 5, y = 3" is no sentence of any language
 
 function isEnglish(language: string, sentence: string, words: number): boolean {
-  return language === 'en' && sentence.split(/\s+/).length >= words;
+  if (language !== 'en' || sentence.split(/\s+/).length < words) return false;
+  return (sentence.match(WORD)?.length ?? 0) >= FEWEST_OF_LETTERS;
 }
 
-/** The language of an unclear beginning: that of the first clear sentence. */
-function firstClear(sentences: readonly { readonly text: string }[]): string | undefined {
+/** The language of an unclear beginning: that of the first clear sentence, or of the first lead. */
+function firstClear(sentences: readonly { readonly text: string }[]): PlannedLanguage | undefined {
+  let leading: PlannedLanguage | undefined;
   for (const { text } of sentences) {
-    const { language, confident, courtesy } = identifyLanguage(text);
-    if (confident && courtesy === undefined) return language;
-    if (isEnglish(language, text, BEGINNING_WORDS)) return undefined;
+    const { language, confident, courtesy, leads = false } = identifyLanguage(text);
+    if (confident && courtesy === undefined) return { tag: language, isSure: true };
+    if (isEnglish(language, text, BEGINNING_WORDS)) return leading;
+    if (leads && language !== 'en') leading ??= { tag: language, isSure: false };
   }
-  return undefined;
+  return leading;
 }
 
 const MAX_LENGTH = 35; // characters; the longest that BCP 47 asks to be ready for (section 4.4.1)

@@ -1,14 +1,13 @@
 // Shows how a text would be spoken, without speaking it: the normalised sentences and the rule behind each
 // change. It asks no engine and no voice.
-import { canonicalTag } from '../engines/language-names.js';
 import { type Lexicon, readLexicon } from '../text/lexicon.js';
 import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';
 import type { MarkedStyle, Unheeded } from '../text/markup/marked-text.js';
 import { readMarkup } from '../text/markup/read-markup.js';
 import type { Span } from '../text/markup/source-map.js';
 import type { Sentence } from '../text/sentences.js';
-import { spokenForm, type FormOptions } from '../text/spoken-form.js';
-import { LanguagePlan } from './language-plan.js';
+import type { PlannedLanguage } from './language-plan.js';
+import { SentenceReader, type Speaker, usualLanguage, type WrittenText } from './sentence-reader.js';
 import type { TextRequest } from './speech-request.js';
 import { atOnce, isMarkup, nothingToSay, sentencesOf, type TextSteps, tooLong } from './text-source.js';
 
@@ -52,10 +51,11 @@ export interface ReadingLimits {
   /** Lexicon of the server. */
   readonly lexicon?: Lexicon | undefined;
   /**
-   * The language in which a voice, or without one the default voice, speaks a text whose language is not
-   * known. Default English.
+   * The BCP 47 tag of the words that a voice, or without one the default voice, speaks for a text. Default:
+   * the language that is planned, or English.
    */
-  readonly usualLanguage?: ((voice?: string) => string) | undefined;
+  readonly spokenLanguage?:
+    ((language: PlannedLanguage | undefined, voice: string | undefined) => string) | undefined;
 }
 
 /** Reads the lexicon of a request. Throws INVALID_FIELD with the entry and its field. */
@@ -76,19 +76,19 @@ export function readText(request: TextRequest, limits: ReadingLimits): ReadText 
 /** Reads a text. Throws the errors of `readText`. */
 export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSteps<ReadText> {
   const { text, language, format } = request;
-  const lexicons = [request.lexicon, limits.lexicon].filter((lexicon) => lexicon !== undefined);
-  const languages = new LanguagePlan(language);
-  const { usualLanguage = () => 'en' } = limits;
-  const reader = new Reader(languages, lexicons, usualLanguage);
+  const { spokenLanguage = usualLanguage } = limits;
+  const reader = new SentenceReader<Speaker>(request, limits, (planned, style) => ({
+    language: spokenLanguage(planned, style?.voice ?? request.voice),
+  }));
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!isMarkup(text, format)) {
     const sentences = yield* sentencesOf(text, limits, language);
     const isOnly = sentences.length === 1;
-    languages.begin(sentences);
+    reader.begin(sentences);
     const read: ReadSentence[] = [];
     for (const sentence of sentences) {
       yield;
-      read.push(reader.plain(sentence, text, isOnly));
+      read.push(plainSentence(sentence, { text, isOnly, reader }));
     }
     return { sentences: read, endPauseMs: 0, unheeded: [] };
   }
@@ -99,70 +99,62 @@ export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSte
   const read: ReadText['sentences'][number][] = [];
   for (const one of sentences) {
     yield;
-    read.push(one.kind === 'bleep' ? one : reader.marked(one, text, isOnly));
+    read.push(one.kind === 'bleep' ? one : markedSentence(one, { text, isOnly, reader }));
   }
   return { sentences: read, endPauseMs, unheeded: marked.unheeded };
 }
 
-class Reader {
-  readonly #languages: LanguagePlan;
-  readonly #lexicons: readonly Lexicon[];
-  readonly #usualLanguage: (voice?: string) => string;
+interface TextOf {
+  /** The whole text of the request. */
+  readonly text: string;
+  readonly isOnly: boolean;
+  readonly reader: SentenceReader<Speaker>;
+}
 
-  constructor(
-    languages: LanguagePlan,
-    lexicons: readonly Lexicon[],
-    usualLanguage: (voice?: string) => string,
-  ) {
-    this.#languages = languages;
-    this.#lexicons = lexicons;
-    this.#usualLanguage = usualLanguage;
-  }
+function plainSentence(
+  { text, start, end }: Sentence,
+  { text: source, isOnly, reader }: TextOf,
+): ReadSentence {
+  const spanOf = sourceSpans(text, source.slice(start, end));
+  const place = (from: number, to: number) => {
+    const span = spanOf(from, to);
+    return { start: start + span.start, end: start + span.end };
+  };
+  return readSentence({ text, isOnly }, place, { source, reader });
+}
 
-  plain({ text, start, end }: Sentence, source: string, isOnly: boolean): ReadSentence {
-    const language = this.#languages.of(text, isOnly) ?? this.#usualLanguage();
-    const spanOf = sourceSpans(text, source.slice(start, end));
-    const place = (from: number, to: number) => {
-      const span = spanOf(from, to);
-      return { start: start + span.start, end: start + span.end };
-    };
-    return this.#read(text, { language }, place, source);
-  }
+function markedSentence(sentence: MarkedSentence, { text: source, isOnly, reader }: TextOf): ReadSentence {
+  const { text, style, pauseBeforeMs, marksBefore, marksAfter } = sentence;
+  const place = (from: number, to: number) => sentence.sourceSpan(from, to);
+  return {
+    ...readSentence({ text, isOnly, marked: sentence }, place, { source, reader }),
+    style,
+    pauseBeforeMs,
+    ...(marksBefore.length === 0 ? {} : { marksBefore }),
+    ...(marksAfter.length === 0 ? {} : { marksAfter }),
+  };
+}
 
-  marked(sentence: MarkedSentence, source: string, isOnly: boolean): ReadSentence {
-    const { text, style, parts, context, pauseBeforeMs, marksBefore, marksAfter } = sentence;
-    const stated = style.language ?? this.#languages.of(text, isOnly);
-    const language = stated === undefined ? this.#usualLanguage(style.voice) : canonicalTag(stated);
-    const place = (from: number, to: number) => sentence.sourceSpan(from, to);
-    return {
-      ...this.#read(text, { language, parts, context, isMarked: true }, place, source),
-      style,
-      pauseBeforeMs,
-      ...(marksBefore.length === 0 ? {} : { marksBefore }),
-      ...(marksAfter.length === 0 ? {} : { marksAfter }),
-    };
-  }
-
-  #read(
-    written: string,
-    options: FormOptions,
-    place: (start: number, end: number) => Span,
-    source: string,
-  ): ReadSentence {
-    const { text: spoken, replacements } = spokenForm(written, { ...options, lexicons: this.#lexicons });
-    const rules = replacements.map(({ rule, start, end, spoken: words }) => {
-      const at = place(start, end);
-      return { rule, written: source.slice(at.start, at.end), spoken: words, place: at };
-    });
-    return {
-      kind: 'sentence',
-      written,
-      spoken,
-      language: options.language,
-      place: place(0, written.length),
-      rules,
-    };
-  }
+function readSentence(
+  written: WrittenText,
+  place: (start: number, end: number) => Span,
+  { source, reader }: { readonly source: string; readonly reader: SentenceReader<Speaker> },
+): ReadSentence {
+  const { text } = written;
+  const { speaker, form } = reader.read(written);
+  const rules = form.replacements.map(({ rule, start, end, spoken: words }) => {
+    const at = place(start, end);
+    return { rule, written: source.slice(at.start, at.end), spoken: words, place: at };
+  });
+  const { language } = speaker;
+  return {
+    kind: 'sentence',
+    written: text,
+    spoken: form.text,
+    language,
+    place: place(0, text.length),
+    rules,
+  };
 }
 
 /** Places in `source` of spans of `text`: the same with invisible characters left out and spaces joined. */

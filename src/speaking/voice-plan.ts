@@ -3,14 +3,14 @@
 // The markup of a text has precedence over the request. If neither states a language, the sentence decides
 // (language-plan.ts). A sentence without a letter or digit is left out.
 import type { VoiceReference } from '../engines/engine.js';
-import { canonicalTag, primaryTag } from '../engines/language-names.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
-import { continuedForm, type FormOptions, spokenForm } from '../text/spoken-form.js';
-import { LanguagePlan } from './language-plan.js';
+import type { MarkedStyle } from '../text/markup/marked-text.js';
+import type { PlannedLanguage } from './language-plan.js';
+import { SentenceReader, type Speaker, voiceIn, wordsLanguage, type WrittenText } from './sentence-reader.js';
 import type { SpokenSentence } from './speech-piece.js';
 import type { TextSettings } from './speech-request.js';
 import {
@@ -23,8 +23,6 @@ import {
   type Tokens,
 } from './text-source.js';
 
-type Marked = Pick<MarkedSentence, 'style' | 'parts' | 'context'>;
-
 interface ArrivingSentence {
   readonly text: string;
   readonly isOnly: boolean;
@@ -32,27 +30,26 @@ interface ArrivingSentence {
   readonly beginning?: string;
 }
 
-/** The voice of a sentence, and the tag of its words: that of the voice, with the region that is stated. */
-interface Speaker {
+interface VoicedSpeaker extends Speaker {
   readonly voice: ResolvedVoice;
-  readonly language: string;
 }
 
 export class VoicePlan {
   readonly #routing: SpeechRouting;
   readonly #settings: TextSettings;
-  readonly #languages: LanguagePlan;
-  readonly #lexicons: readonly Lexicon[];
+  readonly #reader: SentenceReader<VoicedSpeaker>;
 
   constructor(
     routing: SpeechRouting,
     settings: TextSettings,
-    { lexicon }: { readonly lexicon?: Lexicon | undefined } = {},
+    limits: { readonly lexicon?: Lexicon | undefined } = {},
   ) {
     this.#routing = routing;
     this.#settings = settings;
-    this.#languages = new LanguagePlan(settings.language);
-    this.#lexicons = [settings.lexicon, lexicon].filter((one) => one !== undefined);
+    this.#reader = new SentenceReader(settings, limits, (language, style) => {
+      const voice = this.#voiceOf(language, style);
+      return { voice, language: wordsLanguage(language, voice) };
+    });
   }
 
   /**
@@ -61,11 +58,11 @@ export class VoicePlan {
    */
   *whole(sentences: readonly { readonly text: string }[]): TextSteps<SpokenSentence[]> {
     const isOnly = sentences.length === 1;
-    this.#languages.begin(sentences);
+    this.#reader.begin(sentences);
     const spoken: SpokenSentence[] = [];
     for (const { text } of sentences) {
       yield;
-      const sentence = this.#sentence(text, this.#next(text, isOnly));
+      const sentence = this.#sentence({ text, isOnly });
       if (sentence !== undefined) spoken.push(sentence);
     }
     if (spoken.length === 0) throw nothingToSay();
@@ -77,10 +74,8 @@ export class VoicePlan {
     sentences: AsyncIterable<ArrivingSentence>,
   ): AsyncGenerator<SpokenSentence, void, undefined> {
     let isSilent = true;
-    let speaker: Speaker | undefined;
     for await (const { text, isOnly, continues = false, beginning } of sentences) {
-      if (speaker === undefined || beginning === undefined) speaker = this.#next(text, isOnly);
-      const sentence = this.#sentence(text, speaker, { beginning });
+      const sentence = this.#sentence({ text, isOnly, beginning });
       if (sentence === undefined) continue;
       isSilent = false;
       yield continues ? { ...sentence, continues } : sentence;
@@ -90,52 +85,34 @@ export class VoicePlan {
 
   /** True if speech may begin with this clause before its sentence is whole: its language is known. */
   mayBegin(clause: string): boolean {
-    return this.#languages.isSure(clause);
+    return this.#reader.mayBegin(clause);
   }
 
   /** A sentence of markup; undefined if nothing of it is spoken. */
   marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
-    return this.#sentence(text, this.#next(text, isOnly, marked.style), { marked });
+    return this.#sentence({ text, isOnly, marked });
   }
 
-  /**
-   * Undefined if nothing of it is spoken, as of the fence of a code block. `beginning` is the first clause of
-   * the sentence, with the space behind it, if the text is the rest.
-   */
-  #sentence(
-    text: string,
-    { voice, language }: Speaker,
-    { marked, beginning }: { readonly marked?: Marked; readonly beginning?: string | undefined } = {},
-  ): SpokenSentence | undefined {
-    const { normalize = true, pace = 1 } = this.#settings;
-    const { parts = [], context } = marked ?? {};
-    const isMarked = marked !== undefined;
-    const lexicons = this.#lexicons;
-    const options: FormOptions = { language, normalize, parts, isMarked, context, lexicons };
-    const spoken =
-      beginning === undefined ? spokenForm(text, options) : continuedForm(beginning, text, options);
-    if (!/[\p{L}\p{N}]/u.test(spoken.text)) return undefined;
+  /** Undefined if nothing of it is spoken, as of the fence of a code block. */
+  #sentence(written: WrittenText): SpokenSentence | undefined {
+    const { text, marked } = written;
+    const { pace = 1 } = this.#settings;
+    const { form, speaker } = this.#reader.read(written);
+    if (!/[\p{L}\p{N}]/u.test(form.text)) return undefined;
     return {
       text,
-      voice,
-      ...(spoken.text === text ? {} : { spoken }),
-      ...(pace === 1 || isMarked ? {} : { delivery: { speed: pace } }),
+      voice: speaker.voice,
+      ...(form.text === text ? {} : { spoken: form }),
+      ...(pace === 1 || marked !== undefined ? {} : { delivery: { speed: pace } }),
     };
   }
 
-  #next(sentence: string, isOnly: boolean, style?: Marked['style']): Speaker {
-    const language = style?.language ?? this.#languages.of(sentence, isOnly);
-    const voice = this.#voiceOf(language, style);
-    const isStated = language !== undefined && primaryTag(language) === primaryTag(voice.language);
-    return { voice, language: isStated ? canonicalTag(language) : voice.language };
-  }
-
-  #voiceOf(language: string | undefined, style: Marked['style'] | undefined): ResolvedVoice {
+  #voiceOf(language: PlannedLanguage | undefined, style: MarkedStyle | undefined): ResolvedVoice {
     const voice = style?.voice ?? this.#settings.voice;
     const reference = style?.voice === undefined ? this.#settings.reference : undefined;
-    const request: VoiceRequest = { voice, reference, language };
+    const request: VoiceRequest = { voice, reference, language: language?.tag };
     return style?.language === undefined
-      ? this.#routing.resolve(request)
+      ? voiceIn(language, request, this.#routing)
       : this.#inLanguage(style.language, request);
   }
 

@@ -5,7 +5,10 @@
 // statistics of eld and the small words of a sentence.
 // A short text is proved only if every word is known in that language, one of them (or a phrase) is neither
 // English nor a usual name, and no other language meets this as well.
+// Where nothing is proved, the identifier may still lead clearly. Its language is then spoken where no other
+// is known, and no such text is refused.
 import { eld } from 'eld/extrasmall';
+import { identifyHan } from './han.js';
 
 // These small words tell the European languages apart.
 //
@@ -366,6 +369,8 @@ interface IdentifiedLanguage {
   readonly confident: boolean;
   /** Known as a greeting or courtesy: sure of these few words, not of what stands around them. */
   readonly courtesy?: true;
+  /** Of a doubtful text: the identifier leads clearly. */
+  readonly leads?: true;
 }
 
 const MOST_TEXT = 600; // units; more text proves nothing more and costs time
@@ -378,6 +383,16 @@ const PROSE_WORDS = 5; // from this many words on, statistics suffice if they me
 const PROSE_SCORE = 0.74;
 const PROSE_LEAD = 0.2; // over English
 const PROSE_CONTENT = 2; // words in small letters that no name is made of
+
+/** The identifier leads clearly if the second language is so far behind, by the number of words. */
+const LEADS = [
+  { words: 6, lead: 0.05 },
+  { words: 4, lead: 0.1 },
+  { words: 3, lead: 0.15 },
+] as const;
+const PROVED_LEAD = 0.03; // with less, words that the second language has as well prove nothing
+const ENGLISH_LEAD = 0.1; // a guess with less lead yields to English words
+const ENGLISH_ALONE = 3; // so many more English words outweigh any lead
 
 // Scripts that name the language at once. Those of languages that no engine
 // here speaks are listed so that their text is refused and never mumbled.
@@ -392,9 +407,6 @@ const SCRIPTS: readonly (readonly [language: string, letters: RegExp])[] = [
   ['hi', /\p{Script=Devanagari}/gu],
   ['th', /\p{Script=Thai}/gu],
 ];
-// Characters that only Japanese writes (simplified after 1946, or made there).
-const JAPANESE_HAN =
-  /[気円駅実図対応戦単関転発変読売権検験険観覧歓蔵臓県広拡鉄銭浅残斎済渋渉圧込働畑峠枠辻々]/u;
 const NOT_PROSE = /\S*(?:[/\\@_<>=[\]{}|#\d]|\p{L}\.\p{L})\S*/gu; // addresses, code, product numbers
 const LATIN_LETTERS = /\p{Script=Latin}/gu;
 const LATIN_WEIGHT = 0.5; // a Latin letter says about half as much as a letter of another script
@@ -432,9 +444,12 @@ function byScript(text: string): IdentifiedLanguage | undefined {
   if (foreign <= latin * LATIN_WEIGHT && (foreign < FEWEST_LETTERS || holdsSmallWord(text))) return undefined;
   const best = counts.toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 'zh';
   const kana = counts[0]?.[1] ?? 0;
-  // Kana stand between the Han characters of any Japanese sentence.
-  const japanese = best === 'zh' && (kana > 0 || JAPANESE_HAN.test(text));
-  return { language: japanese ? 'ja' : best, confident: foreign > 1 || latin === 0 };
+  const confident = foreign > 1 || latin === 0;
+  // Kana stand between the Han characters of nearly any Japanese sentence.
+  if (best !== 'zh') return { language: best, confident };
+  if (kana > 0) return { language: 'ja', confident };
+  const { language, certain } = identifyHan(text);
+  return certain ? { language, confident } : { language, confident: false, leads: true };
 }
 
 function byWords(text: string): IdentifiedLanguage {
@@ -442,19 +457,57 @@ function byWords(text: string): IdentifiedLanguage {
   const short = holdsCode(text) ? undefined : identifyShortText(text, words);
   if (short !== undefined) return { language: short, confident: true, courtesy: true };
   const scores = eld.detect(text.replace(NOT_PROSE, ' ')).getScores();
-  const [language = 'en', score = 0] = Object.entries(scores)[0] ?? [];
-  if (!isLatinLanguage(language)) return { language, confident: false };
+  const [[language, score] = ['en', 0], [rival, second] = ['', 0]] = Object.entries(scores);
+  const lead = score - second;
+  if (!isLatinLanguage(language)) return doubtful('en', lead, words);
   const clear = score >= PROSE_SCORE && score - (scores['en'] ?? 0) >= PROSE_LEAD;
-  if (isProved(language, words) || (clear && isProse(language, words))) return { language, confident: true };
-  return { language: isEnglish(language, words) ? 'en' : language, confident: false };
+  const isProse = clear && holdsProse(language, words);
+  const isShared = lead < PROVED_LEAD && knownWords(rival, words) >= knownWords(language, words);
+  if (!isShared && (isProse || isProved(language, words))) return { language, confident: true };
+  const english = englishBalance(language, words);
+  if (english >= ENGLISH_ALONE || (english > 0 && lead < ENGLISH_LEAD))
+    return { language: 'en', confident: false };
+  return english > 0 ? { language, confident: false } : doubtful(language, lead, words);
+}
+
+function doubtful(
+  language: LatinLanguage | 'en',
+  lead: number,
+  words: readonly string[],
+): IdentifiedLanguage {
+  const judged = new Set(words.filter((word) => word.length > 1));
+  const needed = LEADS.find(({ words: least }) => judged.size >= least);
+  const leads = needed !== undefined && lead >= needed.lead && !isOfNames(language, [...judged]);
+  return { language, confident: false, ...(leads ? { leads } : {}) };
+}
+
+/** Without two words in small letters, one of them other than an article or preposition: Rio de Janeiro. */
+function isOfNames(language: LatinLanguage | 'en', words: readonly string[]): boolean {
+  const small = new Set(words.filter((word) => /^\p{Ll}/u.test(word)));
+  if (language === 'en') return small.size < 2;
+  const { linking } = LANGUAGE_WORDS[language];
+  const least = language === 'de' ? 1 : 2; // German nouns have capitals
+  return small.size < least || [...small].every((word) => linking.has(word));
 }
 
 /** Whole sentences whose small words are too common to prove anything: Die Aktien fielen am Freitag. */
-function isProse(language: LatinLanguage, words: readonly string[]): boolean {
+function holdsProse(language: LatinLanguage, words: readonly string[]): boolean {
   const own = LANGUAGE_WORDS[language];
   if (words.length < PROSE_WORDS || isEnglish(language, words)) return false;
   const content = words.filter((word) => /^\p{Ll}{3}/u.test(word) && !own.linking.has(word));
   return content.length >= PROSE_CONTENT && words.some((word) => belongs(own, word.toLowerCase()));
+}
+
+/** Words of the text that are English and not of the other language, less those of that language alone. */
+function englishBalance(language: LatinLanguage, words: readonly string[]): number {
+  const own = LANGUAGE_WORDS[language];
+  let balance = 0;
+  for (const word of words) {
+    const small = word.toLowerCase();
+    const [english, foreign] = [ENGLISH_WORDS.has(small), belongs(own, small)];
+    if (english !== foreign) balance += english ? 1 : -1;
+  }
+  return balance;
 }
 
 /** English words that the other language does not have: Please pronounce "entschuldigung" for me. */
@@ -503,6 +556,12 @@ function isName(words: readonly string[], index: number): boolean {
 /** The German Sie has a capital wherever it stands. */
 function isPolite(language: LatinLanguage, word: string): boolean {
   return language === 'de' && /^(?:sie|ihnen|ihr|ihre[mnrs]?)$/.test(word);
+}
+
+/** Number of words that are small words of the language. */
+function knownWords(language: string, words: readonly string[]): number {
+  if (!isLatinLanguage(language)) return 0;
+  return words.filter((word) => belongs(LANGUAGE_WORDS[language], word.toLowerCase())).length;
 }
 
 function belongs({ telling, linking }: LanguageWords, word: string): boolean {

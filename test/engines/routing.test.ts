@@ -7,7 +7,9 @@ import { ESPEAK_PACKAGE } from '../../src/engines/espeak/espeak.js';
 import { type CustomVoice, Engines, type VoiceRequest } from '../../src/engines/routing.js';
 import { OPENAI_VOICES, QWEN_VOICES } from '../../src/engines/voice-names.js';
 import { ParleyError } from '../../src/errors.js';
+import type { PlannedLanguage } from '../../src/speaking/language-plan.js';
 import { warmUpTexts } from '../../src/speaking/prepared-speech.js';
+import { spokenLanguage } from '../../src/speaking/sentence-reader.js';
 import { InstantEngine, type InstantEngineOptions } from '../fakes/engines.js';
 
 const ABSENT = () => undefined;
@@ -112,12 +114,15 @@ test('espeak is used only where ESPEAK=1 says so, whether its package is there o
   await assert.rejects(named, { message: 'ENGINE=espeak lacks its engine: set ESPEAK=1' });
 });
 
-test('the usual language of a voice is its own, and without a known voice that of the default voice', async (t) => {
+test('the language of words is that of the voice, also if the text may show another', async (t) => {
   const engines = await openEngines(t, { defaultVoice: 'espeak-fr' });
-  assert.deepEqual(
-    [undefined, 'slt', 'espeak-de', 'alloy', 'nobody'].map((voice) => engines.usualLanguage(voice)),
-    ['fr', 'en', 'de', 'en', 'en'],
-  );
+  const languages = (planned?: PlannedLanguage) =>
+    [undefined, 'slt', 'espeak-de', 'alloy', 'nobody'].map((voice) =>
+      spokenLanguage(planned, voice, engines),
+    );
+  assert.deepEqual(languages(), ['fr', 'en', 'de', 'en', 'en']);
+  assert.deepEqual(languages({ tag: 'es', isSure: false }), ['es', 'en', 'de', 'es', 'es']);
+  assert.deepEqual(languages({ tag: 'en', isSure: true }), ['en', 'en', 'en', 'en', 'en']);
 });
 
 test('a server that speaks English only says what other languages need', async (t) => {

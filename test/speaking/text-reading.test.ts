@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from '../fakes/properties.js';
-import { primaryTag } from '../../src/engines/language-names.js';
+import { canonicalTag, primaryTag } from '../../src/engines/language-names.js';
 import type { SpeechRouting } from '../../src/engines/routing.js';
+import type { PlannedLanguage } from '../../src/speaking/language-plan.js';
 import { withLexicon } from '../../src/speaking/lexicon-file.js';
 import { type ReadText, readText, requestLexicon } from '../../src/speaking/text-reading.js';
 import { Lexicon } from '../../src/text/lexicon.js';
@@ -81,9 +82,14 @@ test('the text is the one that is spoken: in one line, without what is invisible
   checkPlaces(text, sentences);
 });
 
+const spokenIn =
+  (usual: (voice?: string) => string) =>
+  (planned: PlannedLanguage | undefined, voice: string | undefined): string =>
+    planned === undefined ? usual(voice) : canonicalTag(planned.tag);
+
 test('a text whose language is not known is read in that of the voice that will speak it', () => {
-  const read = (text: string, usualLanguage?: (voice?: string) => string) =>
-    readText({ text }, { ...LIMITS, usualLanguage }).sentences.map((one) =>
+  const read = (text: string, usual: (voice?: string) => string = () => 'en') =>
+    readText({ text }, { ...LIMITS, spokenLanguage: spokenIn(usual) }).sentences.map((one) =>
       one.kind === 'sentence' ? [one.language, one.spoken] : [],
     );
   assert.deepEqual(read('5 km.'), [['en', 'five kilometers.']]);
@@ -160,7 +166,10 @@ test('what is shown are the words that the engine gets', () => {
       const words = pieces.map((piece) =>
         'text' in piece ? [piece.text, piece.spoken?.text ?? piece.text] : [],
       );
-      const { sentences } = readText({ text, ...settings }, { ...LIMITS, usualLanguage });
+      const { sentences } = readText(
+        { text, ...settings },
+        { ...LIMITS, spokenLanguage: spokenIn(usualLanguage) },
+      );
       const shown = sentences.map((one) => (one.kind === 'sentence' ? [one.written, one.spoken] : []));
       assert.deepEqual(
         shown.filter(([, spoken = '']) => /[\p{L}\p{N}]/u.test(spoken)),

@@ -325,6 +325,13 @@ function languages(texts: readonly string[], language?: string): string[] {
   return atOnce(plan.whole(texts.map((text) => ({ text })))).map(({ voice }) => voice.language);
 }
 
+test('a sentence without proof is spoken in the language that leads clearly, if a voice speaks it', () => {
+  assert.deepEqual(languages(['Le vol a du retard.']), ['fr']);
+  assert.deepEqual(languages(['Scelga un nuovo codice.']), ['xx']); // nobody here speaks Italian
+  assert.deepEqual(languages(['Das weiß ich leider nicht.', 'Le vol a du retard.']), ['de', 'de']);
+  assert.deepEqual(languages(['x = 5, y = 3', '12, 15, 18, 21']), ['xx', 'xx']);
+});
+
 test('English takes the default voice', () => {
   assert.deepEqual(languages(['How can I help you today?', 'Yes.']), ['xx', 'xx']);
 });

@@ -68,7 +68,7 @@ test('SSML is answered with its pauses, style, marks and tones, and what has no 
 });
 
 test('a text of no known language is answered as the default voice speaks it, without invisible characters', async (t) => {
-  const { app } = await openApp(t, { limits: { ...LIMITS, usualLanguage: () => 'de' } });
+  const { app } = await openApp(t, { limits: { ...LIMITS, spokenLanguage: () => 'de' } });
   const answer = await app.inject({ method: 'POST', url: NORMALIZE, payload: { text: '1\u200B5\u00A0km.' } });
   const [{ text, spoken, language, start, end }] = answer.json().sentences;
   assert.deepEqual([text, spoken, language, start, end], ['15 km.', 'fünfzehn Kilometer.', 'de', 0, 7]);
