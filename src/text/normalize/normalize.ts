@@ -1,9 +1,9 @@
 // Converts written text to spoken words: "$3.50" becomes "three dollars and fifty cents".
 //
-// The text is read once from left to right. At each place where a token may begin, the recognisers for its
-// first character (a digit, a letter, a mark) are asked in order. The first one that knows the token supplies
-// the words, and the reading continues behind it. Text that no recogniser knows stays as written. No
-// recogniser looks further than a few hundred characters, so the time is linear.
+// The text is read once from left to right. At each place where a token may begin, all recognisers for its
+// first character (a digit, a letter, a mark) are asked. Each that knows a token there offers a candidate.
+// `choose.ts` picks one of them, and the reading continues behind it. Text that no recogniser knows stays as
+// written. No recogniser looks further than a few hundred characters, so the time is linear.
 //
 // The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //
@@ -29,6 +29,7 @@ import type { Span } from '../markup/source-map.js';
 import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import { type Decoded, decodeEntities } from './entities.js';
+import { Choice, type Ranks } from './choose.js';
 import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
 import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
@@ -52,6 +53,7 @@ interface Recognisers {
   readonly atLetter: readonly Recogniser[];
   readonly atMark: readonly Recogniser[];
   readonly atIdeograph: readonly Recogniser[];
+  readonly ranks?: Ranks;
 }
 
 function recognisersOf(language: Language): Recognisers {
@@ -127,6 +129,8 @@ interface NormalizeOptions {
   readonly claimed?: readonly Claim[];
   /** The entities of HTML or XML in the text are decoded already. */
   readonly isDecoded?: boolean | undefined;
+  /** Another order of the rules than that of `choose.ts`. */
+  readonly ranks?: Ranks | undefined;
 }
 
 const recognisers = new WeakMap<Language, Recognisers>();
@@ -134,10 +138,11 @@ const recognisers = new WeakMap<Language, Recognisers>();
 export function normalize(
   text: string,
   language: Language,
-  { claimed = [], isDecoded = false }: NormalizeOptions = {},
+  { claimed = [], isDecoded = false, ranks }: NormalizeOptions = {},
 ): Normalized {
   let known = recognisers.get(language);
   if (known === undefined) recognisers.set(language, (known = recognisersOf(language)));
+  if (ranks !== undefined) known = { ...known, ranks };
   // A word of a lexicon does not stand for itself within an entity.
   const isWithin =
     ({ start, end }: Span) =>
@@ -190,6 +195,7 @@ class Scan {
   readonly #text: string;
   readonly #known: Recognisers;
   readonly #claimed: readonly Claim[];
+  readonly #choice: Choice;
   readonly #reading: Reading;
   readonly #spoken: SpokenText;
   readonly #unspaced: boolean;
@@ -203,7 +209,8 @@ class Scan {
     this.#text = fold(text);
     this.#known = known;
     this.#claimed = claimed;
-    this.#reading = new Reading(this.#text);
+    this.#choice = new Choice(known.ranks);
+    this.#reading = new Reading(this.#text, this.#choice.offer);
     this.#unspaced = language.unspaced ?? false;
     this.#forms = shortFormsOf(language.tag);
     this.#spoken = new SpokenText(text, this.#unspaced);
@@ -282,7 +289,7 @@ class Scan {
   #ask(at: number, kind: number, limit: number): Found | undefined {
     const found = this.#tokenAt(this.#reading, at, kind);
     if (found === undefined || found.end <= limit || this.#mayCover(found.end)) return found;
-    const before = new Reading(this.#text.slice(0, limit));
+    const before = new Reading(this.#text.slice(0, limit), this.#choice.offer);
     before.tokenEnd = this.#reading.tokenEnd;
     return this.#tokenAt(before, at, kind);
   }
@@ -290,7 +297,7 @@ class Scan {
   #tokenAt(reading: Reading, at: number, kind: number): Found | undefined {
     reading.at = at;
     reading.kind = kind;
-    const found = first(this.#recognisersFor(kind), reading);
+    const found = this.#choice.of(this.#recognisersFor(kind), reading);
     return found !== undefined && found.end > at ? found : undefined;
   }
 
@@ -354,12 +361,4 @@ class Scan {
 
 function isOfLexicon({ rule }: Claim): boolean {
   return rule === 'lexicon';
-}
-
-function first(list: readonly Recogniser[], reading: Reading): Found | undefined {
-  for (const recognise of list) {
-    const found = recognise(reading);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -50,10 +50,20 @@ export interface Found {
   readonly rule: Rule;
   /** The words hang on those before them, as a particle does: a space that was written there is not kept. */
   readonly clings?: true;
+  /** Words or marks near the token prove what it is. */
+  readonly isCertain?: true;
 }
 
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
 export type Recogniser = (reading: Reading) => Found | undefined;
+
+/** Marks the candidates of a recogniser that looks for proof around the token. */
+export function certain(recognise: Recogniser): Recogniser {
+  return (reading) => {
+    const found = recognise(reading);
+    return found === undefined ? undefined : { ...found, isCertain: true };
+  };
+}
 
 const SHORT_STOP = /\.?[.:] ?$/;
 const UNDERSCORE = 0x5f;
@@ -197,6 +207,8 @@ export function skipSpaces(text: string, from: number): number {
 
 export class Reading {
   readonly text: string;
+  /** Takes a candidate for the token that begins at `at`. */
+  readonly offer: (candidate: Found) => void;
   /** Offset at which the token would begin. */
   at = 0;
   /** Class of the character at `at`. */
@@ -208,8 +220,9 @@ export class Reading {
   #beforeAt = -1;
   #before: Before | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, offer: (candidate: Found) => void) {
     this.text = text;
+    this.offer = offer;
   }
 
   /** The word or number does not begin before this place. */

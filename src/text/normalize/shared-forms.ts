@@ -254,7 +254,7 @@ function byCharacter(characterAt: (reading: Reading) => string, table: Table): R
     for (const { recognise, behind } of list) {
       if (behind !== undefined && !behind.at(reading.text, behindRun(reading))) continue;
       const found = recognise(reading);
-      if (found !== undefined) return found;
+      if (found !== undefined) reading.offer(found);
     }
     return undefined;
   };

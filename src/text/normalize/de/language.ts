@@ -1,7 +1,7 @@
 // Assembles German, a language with gender and case, from its writing, speech and recognisers.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
@@ -37,7 +37,7 @@ const atNumber: Recogniser = behindDigits([
   [/[a-z/]/, door],
   [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
   [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥' })],
-  [/[.]/, section],
+  [/[.]/, certain(section)],
   [/[.]/, groupedOrdinal],
   ...dateRules.behindDigits,
   [/[.]/, ordinalPair],
@@ -47,7 +47,7 @@ const atNumber: Recogniser = behindDigits([
   ...pairRules.behindDigits,
   [/[-/]/, order],
   ...compoundRules.behindDigits,
-  [/[h,–-]/, hours],
+  [/[h,–-]/, certain(hours)],
   [/[-:]/, standard(cardinal, year)],
   ...ownRules.behindDigits,
   [/[°º]/, position],

@@ -1,6 +1,6 @@
 // Two numbers with a mark between them that is no fraction and no time: blood pressure, scales, tyres, 50/50.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import { romanNumeral } from '../recognise/words.js';
 import { isBeforeDigit } from '../shared-codes.js';
@@ -155,7 +155,7 @@ function partOfInch(reading: Reading): Found | undefined {
 export const pairRules = {
   behindDigits: [
     [/\//, partOfInch],
-    [/\//, ratio],
+    [/\//, certain(ratio)],
     [/[-–]/, pages],
     [/\./, numberOfBook],
   ],

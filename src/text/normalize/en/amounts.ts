@@ -1,7 +1,7 @@
 // Amounts that English writes in ways of its own: €5,00, 50p, a $10-million gift, 5'10", 3/8", 5 cm x 3 cm,
 // 11 st 4 lb.
 import { withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { certain, NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
@@ -323,6 +323,17 @@ const lettered: Recogniser = (reading) => {
   return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'measure' };
 };
 
+const LETTERED = /(\d{1,4})([A-Z])(?![\p{L}\p{N}])/uy;
+
+/** Exit 24A, seat 12F */
+const placeLetter: Recogniser = (reading) => {
+  const { text, at } = reading;
+  const match = reading.match(LETTERED);
+  if (match === undefined || !NO_LITERS.test(text.slice(Math.max(0, at - 16), at))) return undefined;
+  const [written, digits = '', letter = ''] = match;
+  return { end: at + written.length, spoken: `${cardinal(digits)} ${letter}`, rule: 'identifier' };
+};
+
 /** 3 x $4.50; daily x 7 days. */
 export function timesSum({ text, at }: Reading): Found | undefined {
   if (text[at] !== 'x' || text[at - 1] !== ' ') return undefined;
@@ -394,7 +405,8 @@ export const amountRules = {
   ],
   behindDigitsAtEnd: [
     [/[°º.]/, /(?!)/, directed],
-    [/[LF]/, /F/, lettered],
+    [/[A-Z]/, /(?!)/, certain(placeLetter)],
+    [/[LF]/, /F/, certain(lettered)],
   ],
   atMark: [
     [/–/, dashedMinus],

@@ -2,7 +2,7 @@
 // It also reads emergency numbers, text numbers and extensions of telephones.
 import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { isBeforeDigit } from '../shared-codes.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -383,20 +383,20 @@ const extension: Recogniser = (reading) => {
 export const codeRules = {
   behindDigits: [
     [/[pi]/, /(?!)/, screen],
-    [/[-MDNjapf]/, /[MDNjapf]/, aircraft],
+    [/[-MDNjapf]/, /[MDNjapf]/, certain(aircraft)],
     [/[-–]/, /[-–]/, places],
     [/[(kb]/, /(?!)/, subsection],
   ],
   behindDigitsLater: [
     [/\./, /(?!)/, staged],
-    [/s/, /(?!)/, several],
+    [/s/, /(?!)/, certain(several)],
   ],
   behindDigitsLast: [
     [/-/, /(?!)/, docket],
     [/-/, /(?!)/, zip],
     [/\./, /(?!)/, wireless],
   ],
-  atDigit: [httpStatus, place, textedTo, hexadecimal],
+  atDigit: [httpStatus, certain(place), textedTo, hexadecimal],
   atDigitLater: [numbered, shortNumber],
   atCapital: [
     [/I/, network],
@@ -409,6 +409,6 @@ export const codeRules = {
   ],
   atMark: [
     [/#/, poundKey],
-    [/#/, numberSign],
+    [/#/, certain(numberSign)],
   ],
 } satisfies Rules<DigitRule>;

@@ -1,6 +1,6 @@
 // Asks the English recognisers of numbers by the character behind the digits.
 import { isDigitAt } from '../characters.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Recogniser } from '../reading.js';
 
 /** A recogniser, and the characters directly behind the digits or behind a space for which it is asked. */
 export type DigitRule = readonly [touching: RegExp, parted: RegExp, recognise: Recogniser];
@@ -16,7 +16,11 @@ export function bySign(rules: readonly DigitRule[]): Recogniser {
     const sign = mark === ' ' ? text.slice(runEnd, runEnd + 2) : mark;
     let asked = known.get(sign);
     if (asked === undefined) known.set(sign, (asked = askedBehind(rules, sign)));
-    return firstFound(asked, reading);
+    for (const recognise of asked) {
+      const found = recognise(reading);
+      if (found !== undefined) reading.offer(found);
+    }
+    return undefined;
   };
 }
 
@@ -24,12 +28,4 @@ function askedBehind(rules: readonly DigitRule[], sign: string): readonly Recogn
   const parted = sign.startsWith(' ');
   const character = sign.slice(-1);
   return rules.filter((rule) => rule[parted ? 1 : 0].test(character)).map(([, , recognise]) => recognise);
-}
-
-function firstFound(asked: readonly Recogniser[], reading: Reading): Found | undefined {
-  for (const recognise of asked) {
-    const found = recognise(reading);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -2,7 +2,7 @@
 // Words are American where the two differ and the text does not decide.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
 import { betweenAmounts, byFirstLetter, byMark, coordinates, formula, perWord } from '../shared-forms.js';
 import { initials, shouted, unsayable } from './abbreviations.js';
@@ -43,7 +43,7 @@ const atNumber = bySign([
   ...amountRules.behindDigits,
   [/[:a-f]/, NONE, network],
   [/[-:]/, NONE, edition],
-  [/[/.]/, NONE, pairOf],
+  [/[/.]/, NONE, certain(pairOf)],
   [/[-/]/, /\d/, partOfInch],
   ...ratioRules.behindDigitsLater,
   ...dateRules.behindDigits,
@@ -54,7 +54,7 @@ const atNumber = bySign([
   ...amountRules.behindDigitsLast,
   ...codeRules.behindDigits,
   [/[eE.]/, NONE, scientific],
-  [/[A-Z]/, /[\p{Lu}\d]/u, house],
+  [/[A-Z]/, /[\p{Lu}\d]/u, certain(house)],
   ...dateRules.behindDigitsLater,
   ...amountRules.behindDigitsAtEnd,
   ...codeRules.behindDigitsLater,

@@ -1,6 +1,6 @@
 // Two numbers with a slash between them that are no fraction: 8/10, 120/80, step 3/5, a tire's size,
 // 24/7/365.
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { cardinal, decimal, ohBefore, pairs } from './numbers.js';
 import { numeralOf } from '../numerals.js';
 import type { Rules } from '../shared-forms.js';
@@ -182,7 +182,7 @@ export const ratioRules = {
   behindDigits: [
     [/\//, /(?!)/, tire],
     [/\//, /(?!)/, quotient],
-    [/\//, /(?!)/, twoRates],
+    [/\//, /(?!)/, certain(twoRates)],
     [/\//, /(?!)/, manyForSum],
   ],
   behindDigitsLater: [

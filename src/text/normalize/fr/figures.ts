@@ -2,7 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
-import { wordBefore, type Found, type Reading } from '../reading.js';
+import { certain, wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import { money } from './amounts.js';
@@ -207,7 +207,7 @@ export const figureRules = {
     [/[\d,.]/, namedMoney],
   ],
   behindDigitsLast: [
-    [/[cdjlmnst]/, uncounted],
+    [/[cdjlmnst]/, certain(uncounted)],
     [/[.,]/, pointed],
   ],
 } satisfies Rules;

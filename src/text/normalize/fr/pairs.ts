@@ -1,6 +1,6 @@
 // Two figures that belong together: 1m80, 1920x1080, n° 2004-575, 3x/jour, 3M abonnés, +33 (0)6.
 import { numeralOf } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { isCounted, of } from './grammar.js';
 import { cardinal, decimal } from './numbers.js';
@@ -142,6 +142,6 @@ export const pairRules = {
     [/[xX×,]/, solid],
     [/h/, hoursAndPart],
     [/[x×]/, area],
-    [/[-/]/, lawNumber],
+    [/[-/]/, certain(lawNumber)],
   ],
 } satisfies Rules;

@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12
 // ans.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, type Rules } from '../shared-forms.js';
@@ -323,7 +323,7 @@ export const phraseRules = {
   behindDigits: [
     [/\//, partOfInch],
     [/[A-Z]/, verseNumber],
-    [/\//, fewOf],
+    [/\//, certain(fewOf)],
     [/\//, rate],
     [/\//, portion],
     [/["'”″’,]/, inches],

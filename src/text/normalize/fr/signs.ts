@@ -2,7 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun } from '../language.js';
 import { numeralOf } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { sayFraction, withNoun } from './amounts.js';
 import { isFeminine, isNumbered } from './grammar.js';
@@ -174,7 +174,7 @@ const dates = twoDates({
 });
 const prime = primed((digits) => counted(digits, MINUTE));
 const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
-const named = lettered(isNumbered, rank);
+const named = certain(lettered(isNumbered, rank));
 const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
 
 /** 514-555-1234: in America figure by figure. */

@@ -1,7 +1,7 @@
 // Numbers that count something: un'amica, 35enne, due ore e mezza, due milioni di abitanti, tre a uno.
 import { tablesOf } from '../../tables/language-tables.js';
 import { numeralOf } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { genderAhead, isFeminine, isNumbered, isPlural, one } from './grammar.js';
 import { aged, cardinal, decimal } from './numbers.js';
@@ -127,7 +127,7 @@ export function andAHalf(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const countRules = {
   behindDigits: [
-    [/h/, beforeHas],
+    [/h/, certain(beforeHas)],
     [/[,M]/, millions],
   ],
   behindDigitsLater: [
@@ -136,6 +136,6 @@ export const countRules = {
     [/[½1e]/, andHalf],
     [/[-–]/, announcedScore],
     [/\p{L}/u, oneElided],
-    [/[cdlmnstv]/, uncounted],
+    [/[cdlmnstv]/, certain(uncounted)],
   ],
 } satisfies Rules;

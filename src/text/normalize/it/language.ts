@@ -2,7 +2,7 @@
 // It also reads Roman numerals: XX secolo, capitolo IV. Kings and chapters take ordinals.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
@@ -95,13 +95,13 @@ const atDigit = [
     ...dateRules.behindDigits,
     ...countRules.behindDigits,
     ...signRules.behindDigitsLater,
-    [/[-–]/, beforePostcode],
+    [/[-–]/, certain(beforePostcode)],
     [/\./, billions],
     ...clockRules.behindDigits,
     ...figureRules.behindDigits,
     ...countRules.behindDigitsLater,
     ...signRules.behindDigitsLast,
-    [/\//, shortDate],
+    [/\//, certain(shortDate)],
     [/[\d,.'’]/, namedMoney],
     [/[,xX×]/, area],
     [/[\d.]/, roundMillions],

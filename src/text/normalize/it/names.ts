@@ -1,6 +1,6 @@
 // Names of letters and figures: A320, targa AB 123 CD, ordine n. 45781, 12/B, CAP, S. Pietro, (MI).
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { LiteralTable } from '../literals.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
@@ -162,7 +162,7 @@ export function province(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const nameRules = {
   behindDigits: [
-    [/\//, lawNumber],
+    [/\//, certain(lawNumber)],
     [/[-/btqs]/, houseNumber],
     [/[,\p{Lu}]/u, postcode],
     [/^/, fileNumber],
@@ -170,7 +170,7 @@ export const nameRules = {
   atLetter: [
     [/[acdlps]/i, dottedForm, /\./],
     [/S/, saint, /\./],
-    [/e/i, euroName, /\d/],
+    [/e/i, certain(euroName), /\d/],
   ],
   atLetterLater: [
     [/\p{Lu}/u, versionedName, /-/],

@@ -1,7 +1,7 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23
 // cm, schermo da 27".
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry, type Rules } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
@@ -249,7 +249,7 @@ export const phraseRules = {
     [/:/, scale],
     [/\//, partOfInch],
     [/[A-Z]/, verseNumber],
-    [/\//, fewOf],
+    [/\//, certain(fewOf)],
     [/\//, rate],
     [/-/, planes],
     [/-/, greatWar],

@@ -1,6 +1,6 @@
 // Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
 import { numeralOf } from '../numerals.js';
-import { NOWHERE, type Found, type Reading } from '../reading.js';
+import { certain, NOWHERE, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import {
   bracketedCountry,
@@ -95,7 +95,7 @@ const prime = primed((digits, around) => {
   return SPEECH.duration([[digits, 'min']], around);
 });
 const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
-const named = lettered(isNumbered, cardinal);
+const named = certain(lettered(isNumbered, cardinal));
 const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);
 
 /** In the order in which the language asks them. */

@@ -2,7 +2,7 @@
 // It tells days without a year (5/3は祝日) from numbers of the same shape (血圧120/80).
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
@@ -236,10 +236,10 @@ export const dateRules = {
   behindDigits: [
     [/\//, pressure],
     [/\//, monthDay],
-    [/[-–ー−:]/, score],
+    [/[-–ー−:]/, certain(score)],
     [/[:aApP]/, clock],
   ],
-  atLetter: [era, halfFirst],
+  atLetter: [era, certain(halfFirst)],
   atMark: [
     [/[(（]/, weekday],
     [/['’‘]/, shortYear],

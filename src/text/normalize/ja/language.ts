@@ -2,7 +2,7 @@
 // Numbers are spoken in kanji and digits in katakana; numbers.ts gives the reason.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import {
   capitalUnit,
   codeTwice,
@@ -79,8 +79,8 @@ const OWN: NonNullable<Language['own']> = {
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
-      [ANY, padded],
-      [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
+      [ANY, certain(padded)],
+      [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
       [/[.:]/, ratio(SPEECH)],
       ...dateRules.behindDigits,
       ...numberedRules.behindDigits,
@@ -95,7 +95,7 @@ const OWN: NonNullable<Language['own']> = {
         ),
       ],
       [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
-      [/[A-Za-z.,]/, capitalUnit(SPEECH, WRITING.units)],
+      [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       ...numberedRules.behindDigitsLater,
     ]),
@@ -125,7 +125,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, loss],
       [/→/, arrow],
-      [/[¥$€£₩]/, signTwice()],
+      [/[¥$€£₩]/, certain(signTwice())],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
       [/×/, crossBetween('かける')],

@@ -1,7 +1,7 @@
 // Names that are numbers in part, and numbers that belong to one trade: JL516便, B1F, トヨタ(7203), 打率.325, 9秒58.
 import { isDigitAt } from '../characters.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 
@@ -138,7 +138,7 @@ export const nameRules = {
   behindDigits: [
     [/[)）]/, share],
     [/F/, floor],
-    [/L/, printSize],
+    [/L/, certain(printSize)],
     [/[A-Z]/, flight],
     [/\./, battingRate],
   ],

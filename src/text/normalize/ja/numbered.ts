@@ -1,7 +1,7 @@
 // Reads Japanese numbers by the words beside them: house numbers, postcodes, Roman numerals, emergency
 // calls, telephone numbers (03の1234の5678, 117) and the keys # and *.
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
@@ -170,10 +170,10 @@ export const numberedRules = {
     [/[-−ー–]/, house],
     [/番/, emergency],
     [/分/, parts],
-    [/^/, longCount],
+    [/^/, certain(longCount)],
   ],
   atMark: [
-    [/[*＊#＃]/, key],
+    [/[*＊#＃]/, certain(key)],
     [/（/, areaCode],
     [/[<>≤≥≦≧。…]/u, sign],
   ],

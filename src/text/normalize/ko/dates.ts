@@ -2,7 +2,7 @@
 // It tells days without a year (12/25) from numbers of the same shape (혈압 120/80).
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH, time } from './speech.js';
@@ -283,9 +283,9 @@ function officialDate(reading: Reading): Found | undefined {
 export const dateRules = {
   behindDigits: [
     [/\./, shortDate],
-    [/\//, quarter],
+    [/\//, certain(quarter)],
     [/\//, pair],
-    [/\//, monthDay],
+    [/\//, certain(monthDay)],
     [/^/, memorial],
   ],
   atMark: [

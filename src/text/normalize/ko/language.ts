@@ -2,7 +2,7 @@
 // Numerals are Sino-Korean or native, depending on the noun that they count. Letters are spoken by name.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import {
   capitalUnit,
   codeTwice,
@@ -72,10 +72,10 @@ const OWN: NonNullable<Language['own']> = {
       [ANY, hundredths],
       [/[.)）、]/, listNumber(SPEECH, '.')],
       [/[./-]/, dateRange(SPEECH)],
-      [/[/-]/, yearMonth(SPEECH)],
+      [/[/-]/, certain(yearMonth(SPEECH))],
       [/[-*＊xX•]/, masked(SPEECH)],
       [/\./, spacedDate],
-      [/[-−+×÷*/xX.=]/, sum(SPEECH, IN_MATH)],
+      [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
       [/[.:]/, ratio(SPEECH)],
       ...dateRules.behindDigits,
       ...wordRules.behindDigits,
@@ -94,12 +94,12 @@ const OWN: NonNullable<Language['own']> = {
             `${number} 곱하기 십의 ${negative ? '마이너스 ' : ''}${cardinal(exponent)}제곱`,
         ),
       ],
-      [/[A-Za-z.,]/, capitalUnit(SPEECH, WRITING.units)],
+      [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       [ANY, longCount],
     ]),
     numberOfName(SPEECH),
-    beforeWord,
+    certain(beforeWord),
   ],
   atLetter: [
     formula(letterNames, cardinal),
@@ -123,7 +123,7 @@ const OWN: NonNullable<Language['own']> = {
       ],
       [/[⁻^]/, negativePower((digits) => `의 마이너스 ${cardinal(digits)}제곱`)],
       [/[—─━═]/, ruleLine()],
-      [/[¥$€£₩]/, signTwice()],
+      [/[¥$€£₩]/, certain(signTwice())],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore(' 밑줄 ')],
       [/\+/, plusBetween(' 더하기 ')],

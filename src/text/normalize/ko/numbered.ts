@@ -1,7 +1,7 @@
 // Reads Korean text by its neighbours: scores, addresses, particles such as 은(는).
 // It also reads emergency numbers (112와 119), the telephone keys # and *, and number plates.
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { isScore } from './dates.js';
@@ -240,7 +240,7 @@ export const numberedRules = {
     [/-/, lot],
   ],
   atMark: [
-    [/[*＊#＃(]/, key],
+    [/[*＊#＃(]/, certain(key)],
     [/\(/, optionalVowel],
     [/=/, equals],
   ],

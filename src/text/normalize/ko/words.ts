@@ -2,7 +2,7 @@
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
@@ -236,15 +236,15 @@ function generations(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const wordRules = {
   behindDigits: [
-    [/편/, flight],
+    [/편/, certain(flight)],
     [/[A-Z]/, letteredFlight],
     [/\./, battingRate],
   ],
   behindDigitsLater: [
     [/-/, game],
     [/[경조]/, longUnit],
-    [/프/, pro],
-    [/세/, generations],
+    [/프/, certain(pro)],
+    [/세/, certain(generations)],
     [/[십백천만억조.,]/, spacedMagnitude],
   ],
   atLetter: [paper, page, letteredFlight],

@@ -251,7 +251,9 @@ export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords
     const spoken = call
       ? speech.telephone(groups, false)
       : groups.map((group) => speech.digits(group)).join(pause);
-    return { end, spoken, rule: call ? 'telephone' : 'digits' };
+    const found: Found = { end, spoken, rule: call ? 'telephone' : 'digits' };
+    const goesOn = /[-.*]/.test(text[end] ?? ''); // 2024. 6. 10., 1234****5678
+    return goesOn ? found : { ...found, isCertain: true };
   };
 }
 

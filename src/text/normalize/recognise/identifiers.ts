@@ -301,7 +301,12 @@ export class MachineNames {
     if (match === undefined) return undefined;
     const [written] = match;
     const groups = written.split(mark).map((group) => this.#say(group));
-    return { end: reading.at + written.length, spoken: groups.join(', '), rule: 'identifier' };
+    return {
+      end: reading.at + written.length,
+      spoken: groups.join(', '),
+      rule: 'identifier',
+      isCertain: true,
+    };
   }
 
   #say(written: string): string {

@@ -113,11 +113,9 @@ export class Numbers {
     const first = speech.year(from, around, true);
     const last = to.length === 4 ? speech.year(to, around, true) : speech.number(plain(to), around);
     if (first === undefined || last === undefined) return undefined;
-    return {
-      end,
-      spoken: mark === '/' ? `${first} ${last}` : speech.range(first, last, around),
-      rule: 'range',
-    };
+    const spoken = mark === '/' ? `${first} ${last}` : speech.range(first, last, around);
+    const isSeason = Number(to) === Number(from) + 1; // 2023-2024
+    return { end, spoken, rule: 'range', ...(isSeason && { isCertain: true }) };
   }
 
   /** 16:9, and 3-1 where a word around it tells of a game. */

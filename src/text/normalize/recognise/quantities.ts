@@ -18,6 +18,7 @@ const FRACTION = new RegExp(
   'uy',
 );
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
+const DECADE = /^\d{4}s$/;
 const SIGN = new CharacterSet('-−+±');
 const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
@@ -181,7 +182,12 @@ export class Quantities {
   /** 5%-6% · 10 € – 20 €: two amounts of one kind. */
   #amountOrTwo(reading: Reading): Found | undefined {
     const first = this.#amount(reading, reading.at, false);
-    if (first === undefined || !REPEATABLE.has(first.rule)) return first;
+    if (
+      first === undefined ||
+      !REPEATABLE.has(first.rule) ||
+      DECADE.test(reading.text.slice(reading.at, first.end))
+    )
+      return first;
     const mark = rangeMark(reading.text, first.end);
     const at = first.end + (mark?.[0].length ?? 0);
     if (mark === null || !isDigitAt(reading.text, at)) return first;

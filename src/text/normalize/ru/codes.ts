@@ -1,7 +1,7 @@
 // Codes and addresses in Russian: 192.168.1.1, 101000, № 2024-0153, карта *1234, *100#, госуслуги.рф, дом
 // 12А, ст. 105 ч. 2.
 import { classAt, SPACE } from '../characters.js';
-import { wordBefore, type Found, type Reading } from '../reading.js';
+import { certain, wordBefore, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -213,7 +213,7 @@ function courtFile(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const codeRules = {
   behindDigits: [
-    [article, 1, 4, /[,.ч]/, /^,? ч|^\.\d/],
+    [certain(article), 1, 4, /[,.ч]/, /^,? ч|^\.\d/],
     [dictated, 3, 8, /^[^-]?$/u, /^(?!-)/],
     [postcode, 6, 6, /[,г]/, /^(?:,| г)/],
   ],

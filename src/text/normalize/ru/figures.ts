@@ -1,7 +1,7 @@
 // Figures that Russian reads by what stands around them: 3.5 as in English, 12,50 рубля, 2:1, 10-7=3.
 import { isWordAt } from '../characters.js';
 import { numeralOf } from '../numerals.js';
-import { wordBefore, type Found, type Reading } from '../reading.js';
+import { certain, wordBefore, type Found, type Reading } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -35,7 +35,7 @@ function pointed(reading: Reading): Found | undefined {
   const found = english.atDigit(reading);
   if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
   const said = text.slice(at, found.end).split('.').map(sayGroup).join(' точка ');
-  return { end: found.end, spoken: said, rule: 'version' };
+  return { end: found.end, spoken: said, rule: 'version', isCertain: true };
 }
 
 function isNameBefore({ text, at }: Reading): boolean {
@@ -116,7 +116,7 @@ function difference(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const figureRules = {
   behindDigits: [
-    [ratio, 1, 3, /:/, /^:/],
+    [certain(ratio), 1, 3, /:/, /^:/],
     [namedMoney, 1, 9, /[,.\d]/, /^(?:[,.]\d| \d{3})/],
     [pointed, 1, 99, /[.,]/, /^[.,]\d/],
   ],

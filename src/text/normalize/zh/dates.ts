@@ -1,7 +1,7 @@
 // Reads Chinese dates and years: 2024年1月15日, 95后, 9月-12月, 民國113/5/20.
 // It also reads days without a year: 10/1放假, 截止日期12-31.
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 
@@ -111,6 +111,17 @@ function padded(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PADDED) : undefined;
   if (match === undefined) return undefined;
   return { end: reading.at + 2, spoken: cardinal(match[1] ?? ''), rule: 'cardinal' };
+}
+
+const PADDED_MINUTES = /0(\d)(?= ?分)/y;
+
+/** 9点05分 */
+function paddedMinutes(reading: Reading): Found | undefined {
+  const match = /[点點时時]/.test(reading.text[reading.at - 1] ?? '')
+    ? reading.match(PADDED_MINUTES)
+    : undefined;
+  if (match === undefined) return undefined;
+  return { end: reading.at + 2, spoken: `零${cardinal(match[1] ?? '')}`, rule: 'cardinal' };
 }
 
 const MARK = /( ?)(?:——|--|[-–—~～〜])\1/y;
@@ -232,13 +243,14 @@ function shortYear({ text, at }: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const dateRules = {
   behindDigits: [
-    [/年/, date],
+    [/年/, certain(date)],
     [/\./, plainMonth],
     [/[/.-]/, republic],
-    [/[pP届级級屆大购購年活期电]/, named],
-    [/[-–/]/, season],
-    [/[月日号號时時点點]/, padded],
-    [/[后後·・•.]/, generation],
+    [/[pP届级級屆大购購年活期电]/, certain(named)],
+    [/[-–/]/, certain(season)],
+    [/[月日号號时時点點]/, certain(padded)],
+    [/分/, certain(paddedMinutes)],
+    [/[后後·・•.]/, certain(generation)],
     [/[)）〕\]]/, bracketedYear],
   ],
   behindDigitsLater: [
@@ -247,6 +259,6 @@ export const dateRules = {
   ],
   atMark: [
     [/['’‘]/, shortYear],
-    [/[-–—~～〜]/, rangeMark],
+    [/[-–—~～〜]/, certain(rangeMark)],
   ],
 } satisfies Rules;

@@ -2,7 +2,7 @@
 // as w.
 import { isCapitalAt, isDigitAt } from '../characters.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, countOf, decimal, spellClearly, spellDigits } from './numbers.js';
 
@@ -192,14 +192,14 @@ export const nameRules = {
     [/[Xx]/, citizen],
   ],
   behindDigitsLater: [
-    [/^/, clearly],
-    [/^/, called],
+    [/^/, certain(clearly)],
+    [/^/, certain(called)],
     [/[.)）]/, share],
-    [/[wW.]/, myriads],
-    [/[kK]/, thousands],
+    [/[wW.]/, certain(myriads)],
+    [/[kK]/, certain(thousands)],
   ],
   behindDigitsLast: [
-    [/[GMTK.]/, stored],
+    [/[GMTK.]/, certain(stored)],
     [/[xX×.]/, magnified],
   ],
   atLetter: [plate, vehicle],

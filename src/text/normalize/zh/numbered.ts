@@ -3,7 +3,7 @@
 import { isWordAt } from '../characters.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import type { Found, Reading, Rule } from '../reading.js';
+import { certain, type Found, type Reading, type Rule } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import { isWithHalf } from '../recognise/formulas.js';
 import type { Rules } from '../shared-forms.js';
@@ -360,7 +360,7 @@ function key(reading: Reading): Found | undefined {
 export const numberedRules = {
   behindDigits: [
     [/[HQ]/, partOfYear],
-    [/[分/-]/, parts],
+    [/[分/-]/, certain(parts)],
     [/[-–:]/, score],
   ],
   atLetter: [roman, zone],
@@ -368,10 +368,10 @@ export const numberedRules = {
     [/#/, topic],
     [/#/, numberMark],
     [/→/, arrow],
-    [/[*＊#＃]/, key],
+    [/[*＊#＃]/, certain(key)],
     [/（/, areaCode],
-    [/-/, below],
-    [/\+/, inFront],
+    [/-/, certain(below)],
+    [/\+/, certain(inFront)],
     [/\//, perAmount],
   ],
   atMarkLater: [
