@@ -91,7 +91,22 @@ export function fold(text: string): string {
     if (!NUMBER_MARKS.includes(character)) return foldOne(character);
     return isInNumber(text, at) ? narrow(character) : character;
   });
-  return copied(folded);
+  return copied(RAISED.test(folded) ? folded.replace(RAISED_RUN, lowered) : folded);
+}
+
+const RAISED = /[ᵃ-ᵛᵐⁿʰʲʳˡˢʷʸᶜᶠᶻ]/u;
+const RAISED_RUN = /(?<=[\p{L}\p{N}.])[ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷʸᶻ]+/gu;
+const ENDINGS: Readonly<Record<string, string>> = { ᵃ: 'ª', ᵒ: 'º' };
+
+/**
+ * 2ⁿᵈ, Mᵐᵉ, sig.ʳᵃ: endings of ordinals and titles are letters. A lone one behind a small letter is a power.
+ */
+function lowered(run: string, at: number, text: string): string {
+  const before = text[at - 1] ?? '';
+  if (run.length > 1) return /[a-z]/.test(before) ? run : run.normalize('NFKC');
+  if (!/[\d.]/.test(before) && !/[ᵃᵉᵒʳ]/u.test(run)) return run;
+  if (/\p{Ll}/u.test(before) || run === 'ⁿ' || run === 'ᵐ') return run;
+  return ENDINGS[run] ?? run.normalize('NFKC');
 }
 
 /**

@@ -155,6 +155,20 @@ export interface Writing {
   readonly yearAfter: ReadonlySet<string>;
   /** Words of a game's result, in small letters: before or behind 3-1 they make it a score. */
   readonly scoreWords: ReadonlySet<string>;
+  /** Words for the figures of a number: the "digits" of "the last 4 digits are 8812". */
+  readonly digitWords: ReadonlySet<string>;
+  /** Words before a number that is called, in small letters: dial, wählen. */
+  readonly callWords: ReadonlySet<string>;
+  /** Titles before a name, as the short forms have them; in capitals they mean the same. */
+  readonly titles: ReadonlySet<string>;
+  /** Words that begin a condition, in small letters: "if" makes the > of "if Profit > Loss" a relation. */
+  readonly conditions: ReadonlySet<string>;
+  /** Behind a lone number sign these words make it "number of": the # of users. */
+  readonly countedOf: ReadonlySet<string>;
+  /** End of the text before a code, where words are not parted by spaces. */
+  readonly codeBefore?: RegExp;
+  /** Names of the states of the USA, by their letters; without a name the letters are said. */
+  readonly states?: Readonly<Record<string, string>>;
 }
 
 /** Names of signs. */
@@ -187,6 +201,8 @@ export interface SymbolNames {
   };
   /** Before the word of #word. */
   readonly hashtag: string;
+  /** Mark of the pause between the names of a path through menus. */
+  readonly pause: string;
   /**
    * Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its
    * letters.
@@ -226,6 +242,10 @@ export interface Speech {
   power(exponent: string): string | undefined;
   range(from: string, to: string, around: Around): string;
   score(home: string, guest: string): string;
+  /** B2B, P2P: the letters on both sides of the 2. */
+  exchange(from: string, to: string): string;
+  /** The i, 7 and 12700 of i7-12700K. */
+  processor(brand: string, series: string, model: string): string;
   /** Groups of digits as written; `plus` of an international number. */
   telephone(groups: readonly string[], plus: boolean): string;
 }

@@ -34,11 +34,13 @@ import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
 import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
+import { Codes } from './recognise/codes.js';
 import { Dates } from './recognise/dates.js';
 import { Identifiers, MachineNames } from './recognise/identifiers.js';
 import { Keys } from './recognise/keys.js';
 import * as markdown from './recognise/markdown.js';
 import { latex } from './recognise/markdown.js';
+import { Menus } from './recognise/menus.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
 import { Symbols } from './recognise/symbols.js';
@@ -63,6 +65,7 @@ function recognisersOf(language: Language): Recognisers {
   const [identifiers, addresses] = [new Identifiers(language), new Addresses(language)];
   const [words, symbols] = [new Words(language), new Symbols(language)];
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
+  const [codes, menus] = [new Codes(language), new Menus(language)];
   const own = language.own ?? {};
   const compound = formula(
     (letters) => speech.letters(letters),
@@ -71,6 +74,7 @@ function recognisersOf(language: Language): Recognisers {
   return {
     atDigit: [
       machines.at,
+      codes.atDigit,
       ...(own.atDigit ?? []),
       keys.atDigit,
       symbols.atDigit,
@@ -85,6 +89,7 @@ function recognisersOf(language: Language): Recognisers {
     ],
     atLetter: [
       machines.at,
+      codes.atLetter,
       ...(own.atLetter ?? []),
       followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
       dates.atLetter,
@@ -95,6 +100,8 @@ function recognisersOf(language: Language): Recognisers {
       words.atLetter,
     ],
     atMark: [
+      menus.atMark,
+      codes.atMark,
       ...(own.atMark ?? []),
       keys.atMark,
       latex(language),

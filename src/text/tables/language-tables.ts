@@ -45,6 +45,11 @@ type Words = Pick<
   | 'linking'
   | 'yearAfter'
   | 'scoreWords'
+  | 'digitWords'
+  | 'callWords'
+  | 'titles'
+  | 'conditions'
+  | 'countedOf'
 >;
 
 type SignNames = Pick<SymbolNames, 'inAddress' | 'inMath' | 'inFront' | 'inText' | 'addressWords'>;
@@ -90,6 +95,11 @@ class LanguageTables {
       linking: cuesOf(cues, 'linking'),
       yearAfter: cuesOf(cues, 'year'),
       scoreWords: cuesOf(cues, 'score'),
+      digitWords: cuesOf(cues, 'digit-word'),
+      callWords: cuesOf(cues, 'call'),
+      titles: cuesOf(cues, 'title'),
+      conditions: cuesOf(cues, 'condition'),
+      countedOf: cuesOf(cues, 'counted-of'),
     };
   }
 

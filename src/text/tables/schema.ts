@@ -66,6 +66,11 @@ const CUES = [
   'roman-cardinal', // before a Roman numeral that is a cardinal
   'roman-ordinal', // before a Roman numeral that is an ordinal
   'roman-before', // behind a Roman numeral that is an ordinal
+  'digit-word', // for the figures of a number: "digits"
+  'call', // before a number that is called
+  'title', // short form of a title before a name
+  'condition', // before a comparison
+  'counted-of', // behind the # of "# of users"
 ] as const;
 
 /** The columns of each class, in the order of a table without column names. */

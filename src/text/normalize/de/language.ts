@@ -122,5 +122,6 @@ export const GERMAN: Language = {
     plus: 'plus',
     keys: { star: 'Stern', hash: 'Raute', before: /drück|wähl|tipp|tast|gib|geben sie|eingabe/i, behind: /^["'”“`)\]]{0,2}[ -]?(?:taste|zeichen)/i },
     hashtag: 'Hashtag',
+    pause: ',',
   },
 };

@@ -4,14 +4,17 @@ import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
-const STREET = /\p{Lu}[\p{L}-]{1,40}str\.(?!\p{L})/uy;
+const STREET = /\p{L}[\p{L}-]{1,40}str\.(?!\p{L})/uy;
+const SQUARE = /\p{Lu}[\p{L}-]{3,40}pl\.(?= \d)/uy;
 
-/** Hauptstr. is the Hauptstraße. */
+/** Hauptstr. is the Hauptstraße, Lindenpl. 4 the Lindenplatz. */
 export function street(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !reading.text.startsWith('str.', reading.runEnd - 3)) return undefined;
-  const match = reading.match(STREET);
+  const { text, at, runEnd } = reading;
+  if (!reading.isFresh || text[runEnd] !== '.') return undefined;
+  const match = text.startsWith('str', runEnd - 3) ? reading.match(STREET) : reading.match(SQUARE);
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${match[0].slice(0, -1)}aße`, rule: 'abbreviation' };
+  const ending = text.startsWith('str', runEnd - 3) ? 'aße' : 'atz';
+  return { end: at + match[0].length, spoken: `${match[0].slice(0, -1)}${ending}`, rule: 'abbreviation' };
 }
 
 const POSTCODE = /\d{4,5}(?= \p{Lu}\p{Ll})/uy;

@@ -226,6 +226,8 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
 };
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} zwei ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral) => decimal(numeral),
   ordinal,
   digits: spellDigits,

@@ -12,6 +12,9 @@ const DOUBTFUL = /(?:US|IT|AM|WHO|ER|OS|DA|LA|PE|RIP|SAT|DOT|ID|IP|OR|PA)(?![\p{
 const SHOUTED_BEFORE = /(?:^|[^\p{L}\p{N}])(\p{Lu}{2,}) $/u;
 const SHOUTED_BEHIND = /^ (\p{Lu}{2,})(?![\p{L}\p{N}])/u;
 
+/** A year behind est. */
+const FOUNDED = /^ (?:in |c\. ?)?(?:1\d{3}|20\d\d)(?![\d,:]| ?%| ?(?!is|was)\p{Ll}+s(?!\p{L}))/u;
+
 /** CALL US NOW: among words in capitals that is no acronym; the WHO is one. */
 export const shouted: Recogniser = (reading) => {
   const word = reading.match(DOUBTFUL)?.[0];
@@ -141,7 +144,8 @@ export const OWN: Readonly<Record<string, Saying>> = {
         ? 'Patient'
         : undefined,
   'v.': before(/^ \p{Lu}/u, 'versus'),
-  'est.': (around) => (/\d $/.test(behind(around, 2)) ? 'estimated' : 'established'),
+  'est.': (around) =>
+    FOUNDED.test(ahead(around, 20)) && !/\d $/.test(behind(around, 2)) ? 'established' : 'estimated',
   pts: after(/\d $/, 'points'),
   'pts.': after(/\d $/, 'points'),
   'fl.': (around) =>

@@ -7,28 +7,21 @@ import type { Saying } from '../language.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, pairs, spellDigits } from './numbers.js';
 
-const STATE = /[A-Z]{2}(?= \d{5}(?!\d)|[.,;)!?]|$|\s[\p{Ll}(])/uy;
+const STATE = /[A-Z]{2}(?=[.,;)!?]|$|\s[\p{Ll}(])/uy;
 const CITY = /\p{Lu}[\p{L}.'’]+, $/u;
-const BARE_CITY = /\p{Lu}\p{Ll}[\p{L}.'’]* $/u;
-const ZIP = /^ (\d{5})(?:-(\d{4}))?(?!\d)/;
 
 export const STATES: Readonly<Record<string, string>> = tablesOf('en').map('states');
 /** Words, titles and names of something else, too: only a ZIP code behind them proves a state. */
 const DOUBTFUL = tablesOf('en').set('states that are words');
 
-/** Austin, TX 78701 */
+/** Miami, FL. `recognise/codes.ts` reads a state before its ZIP code. */
 export const state: Recogniser = (reading) => {
   const { text, at } = reading;
   const code = reading.isFresh && text[at - 1] === ' ' ? reading.match(STATE)?.[0] : undefined;
   const name = code === undefined ? undefined : STATES[code];
-  if (code === undefined || name === undefined) return undefined;
-  const lead = text.slice(Math.max(0, at - 24), at);
-  const [written = '', zip = '', more] = ZIP.exec(text.slice(at + 2, at + 14)) ?? [];
-  if (!CITY.test(lead) && (zip === '' || !BARE_CITY.test(lead))) return undefined;
-  if (zip === '' && DOUBTFUL.has(code)) return undefined;
-  const numbers =
-    zip === '' ? '' : ` ${spellDigits(zip)}${more === undefined ? '' : `, ${spellDigits(more)}`}`;
-  return { end: at + 2 + written.length, spoken: name + numbers, rule: 'address' };
+  if (code === undefined || name === undefined || DOUBTFUL.has(code)) return undefined;
+  if (!CITY.test(text.slice(Math.max(0, at - 24), at))) return undefined;
+  return { end: at + 2, spoken: name, rule: 'address' };
 };
 
 const COMPASS: Readonly<Record<string, string>> = {

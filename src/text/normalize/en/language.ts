@@ -193,7 +193,7 @@ const AT_MARK: readonly Recogniser[] = [
 // prettier-ignore
 export const ENGLISH: Language = {
   tag: 'en',
-  writing: WRITING,
+  writing: { ...WRITING, states: STATES },
   speech: SPEECH,
   own: { atDigit: AT_DIGIT, atLetter: AT_LETTER, atMark: AT_MARK },
   symbols: {
@@ -204,5 +204,6 @@ export const ENGLISH: Language = {
     plus: 'plus',
     keys: { star: 'star', hash: 'pound', before: /\b(?:press|push|hit|dial|enter|type|key|button|pad|followed by|end with)/i, behind: /^["'”’`)\]]{0,2}[ -]?(?:key|button)\b/i },
     hashtag: 'hashtag',
+    pause: ',',
   },
 };

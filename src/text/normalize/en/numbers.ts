@@ -45,6 +45,11 @@ export function pairs(digits: string): string {
   return `${cardinal(head)} ${rest === '00' ? 'hundred' : ohBefore(rest)}`;
 }
 
+/** 13700 thirteen seven hundred, 9700 ninety-seven hundred: numbers of processors. */
+export function modelPairs(digits: string): string {
+  return digits.length === 5 ? `${cardinal(digits.slice(0, 2))} ${pairs(digits.slice(2))}` : pairs(digits);
+}
+
 /** ISO 8601 eighty-six oh one, but 9001 nine thousand one. */
 export function ofStandard(digits: string): string {
   return digits.length === 4 && digits.slice(1, 3) !== '00' ? pairs(digits) : cardinal(digits);

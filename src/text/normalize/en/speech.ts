@@ -3,7 +3,7 @@ import { tablesOf } from '../../tables/language-tables.js';
 import type { Currency, Fraction, Noun, Quantity, Speech, WrittenDate, WrittenTime } from '../language.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
-import { cardinal, decade, decimal, ohBefore, ordinal, spellDigits, year } from './numbers.js';
+import { cardinal, decade, decimal, modelPairs, ohBefore, ordinal, spellDigits, year } from './numbers.js';
 
 const MONTH_NAMES = tablesOf('en').dates.months.map(([name = '']) => name);
 
@@ -179,6 +179,8 @@ function sayGroup(group: string): string {
 }
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} two ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${modelPairs(model)}`,
   number: (numeral) => decimal(numeral),
   ordinal: (digits, { previousWord }, mark) =>
     mark === '' && previousWord !== 'the' ? `the ${ordinal(digits)}` : ordinal(digits), // Henry the eighth

@@ -28,7 +28,7 @@ import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Currency, Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading, Recogniser } from '../reading.js';
-import { processor, scientific } from '../recognise/formulas.js';
+import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
 import {
@@ -388,7 +388,6 @@ const AT_DIGIT = behindDigits([
 
 const AT_LETTER = byFirstLetter([
   [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
-  [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth, /[-/]/],
@@ -432,5 +431,6 @@ export const SPANISH: Language = {
     plus: 'más',
     keys: { star: 'asterisco', hash: 'almohadilla', before: /\b(?:puls|marc|marq|presion|oprim|digit|tecl|toque|introdu)/i },
     hashtag: 'hashtag',
+    pause: ',',
   },
 };

@@ -242,6 +242,8 @@ function sayDecade(digits: string, around: Around): string | undefined {
 const TENS: Readonly<Record<string, string>> = { '00': 'dos mil', '10': 'diez' };
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} dos ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) =>
     decimal(numeral, noun === undefined ? 'alone' : noun.gender === 'f' ? 'f' : 'm'),
   ordinal: sayOrdinal,

@@ -74,8 +74,21 @@ const WORDS = TABLES.words({
   },
 });
 
+const ESTIMATED =
+  /^(?:llegada|salida|entrega|espera|duración|fecha|hora|tiempo|costo|coste|valor|precio|importe)$/;
+
+/** Llegada est., tiempo est. */
+const estimated: Saying = ({ previousWord }) =>
+  ESTIMATED.test(previousWord) ? (genderOf(previousWord) === 'f' ? 'estimada' : 'estimado') : undefined;
+
 /** Short forms with more than one reading. */
-const OWN: Readonly<Record<string, Saying>> = { 'Col.': colony, 'Dir.': director, 'dto.': flat, x: times };
+const OWN: Readonly<Record<string, Saying>> = {
+  'Col.': colony,
+  'est.': estimated,
+  'Dir.': director,
+  'dto.': flat,
+  x: times,
+};
 
 const COUNTED = /(?: \p{Ll}{3,}s(?!\p{L})| (?:MXN|USD|pesos)| (?:mil |de )?millones)/uy;
 const EURO = / ?(?:€|euros?|EUR)/y;

@@ -16,7 +16,7 @@ import { chemical, days, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
 
-const ORDINAL = /([IVXLCDM]{1,9})(ers?|ᵉʳ|re|ʳᵉ|ère|nde?|èmes?|eme|es|e|ᵉ|°(?= s))(?![\p{L}\p{N}])/uy;
+const ORDINAL = /([IVXLCDM]{1,9})(ers?|re|ère|nde?|èmes?|eme|es|e|°(?= s))(?![\p{L}\p{N}])/uy;
 // Not the initial of a name.
 const NUMERAL = /(?:[IVXLC]{2,9}|[IVXLC](?!\. \p{Lu}))(?![\p{L}\p{N}]|\.\p{L})/uy;
 const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;

@@ -36,7 +36,7 @@ const AND_A_HALF = /(?:1\/2|½)(?![\p{L}\p{N}/]| ?\p{L})/uy;
 const NO_NOUN = tablesOf('fr').set('no noun behind a half');
 const DETERMINER =
   /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
-const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?|ᵉ)(?![\p{L}\p{N}])/uy;
+const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?)(?![\p{L}\p{N}])/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGT][BO]|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const AMERICAN = /(?:(1)[- .])?\(?([2-9]\d{2})\)?[- .]([2-9]\d{2})[-.](\d{4})(?![\d\p{L}]|[-.]\d)/uy;
 

@@ -51,10 +51,8 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINU
 
 const FIRST: Readonly<Record<string, string>> = {
   er: 'premier',
-  ᵉʳ: 'premier',
   ers: 'premiers',
   re: 'première',
-  ʳᵉ: 'première',
   ère: 'première',
   res: 'premières',
   ères: 'premières',
@@ -96,8 +94,19 @@ function year(digits: string, around: Around, sure: boolean): string | undefined
 
 /** Pairs of digits as the French dictate them: zéro un, vingt-trois, quarante-cinq. */
 function telephone(groups: readonly string[], plus: boolean): string {
+  if (!plus && isAmerican(groups))
+    return groups.map((group) => (group === '800' ? 'huit cent' : spellDigits(group))).join(', ');
   const parts = groups.length === 1 ? cutNumber(groups[0] ?? '', plus) : groups.flatMap(cutGroup);
   return (plus ? 'plus ' : '') + joinZero(parts).map(sayGroup).join(', ');
+}
+
+/** 514-555-1234: in America figure by figure. */
+function isAmerican(groups: readonly string[]): boolean {
+  return (
+    groups.length === 3 &&
+    groups.map((group) => group.length).join('') === '334' &&
+    !/^[01]/.test(groups[0] ?? '')
+  );
 }
 
 /** 0 800 is one group. */
@@ -143,6 +152,8 @@ function range(from: string, to: string, around: Around): string {
 }
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} deux ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
   ordinal: (digits, around, mark) => (isWorldWar(digits, around) ? 'Seconde' : sayOrdinal(digits, mark)),
   digits: spellDigits,

@@ -2,6 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Saying, SymbolNames, Writing } from '../language.js';
 import type { Around } from '../reading.js';
+import { isFeminine } from './grammar.js';
 
 const TABLES = tablesOf('fr');
 
@@ -101,6 +102,13 @@ function ofStreet(said: string): Saying {
   return (around) => (/^(?:\p{Lu}|d[eu]s?$|d['’]|la$|l['’]|Saint)/u.test(around.nextWord) ? said : undefined);
 }
 
+const ESTIMATED =
+  /^(?:durée|arrivée|livraison|valeur|date|heure|attente|coût|délai|temps|prix|budget|départ|montant)$/;
+
+/** Durée est. : 10 min; elsewhere it is a verb. */
+const estimated: Saying = ({ previousWord }) =>
+  ESTIMATED.test(previousWord) ? (isFeminine(previousWord) ? 'estimée' : 'estimé') : undefined;
+
 /** Art. L. 121-1: the letter alone. */
 const ofCode: Saying = ({ text, start, end }) =>
   /^ ?\d/.test(text.slice(end, end + 2)) ? text[start] : undefined;
@@ -117,6 +125,7 @@ export const SYMBOLS: SymbolNames = {
     before: /appuy|touche|compos|\btap(?:ez|er)|saisi|press|entrez|faites/i,
   },
   hashtag: 'hashtag',
+  pause: ',',
 };
 
 const WORDS = TABLES.words({
@@ -145,6 +154,7 @@ const OWN: Readonly<Record<string, Saying>> = {
   'L.': ofCode,
   'R.': ofCode,
   'D.': ofCode,
+  'est.': estimated,
 };
 
 export const WRITING: Writing = {
@@ -159,7 +169,7 @@ export const WRITING: Writing = {
     ...TABLES.dates,
     orders: { '/': 'dmy', '-': 'dmy', '.': 'dmy' },
     named: ['day-month'],
-    dayMark: 'er|ᵉʳ',
+    dayMark: 'er',
     between: ' ',
   },
   times: { ...TABLES.times, marks: [':', 'h'] },
@@ -175,7 +185,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
-  ordinalMark: 'ers|er|ères|ère|res|re|èmes|ème|emes|eme|es|e|ᵉʳ|ʳᵉ|ᵉ|ndes|nds|nde|nd|de|d',
+  ordinalMark: 'ers|er|ères|ère|res|re|èmes|ème|emes|eme|es|e|ndes|nds|nde|nd|de|d',
   letterPlural: '',
   decadeMark: '',
 };

@@ -103,6 +103,8 @@ function range(from: string, to: string, around: Around): string {
 const POWERS: Readonly<Record<string, string>> = { '2': 'al quadrato', '3': 'al cubo' };
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} due ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => number(numeral, noun),
   ordinal: sayOrdinal,
   digits: spellDigits,

@@ -2,6 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Saying, SymbolNames, Writing } from '../language.js';
 import type { Around } from '../reading.js';
+import { isFeminine } from './grammar.js';
 
 const TABLES = tablesOf('it');
 
@@ -113,6 +114,7 @@ export const SYMBOLS: SymbolNames = {
   plus: 'più',
   keys: { star: 'asterisco', hash: 'cancelletto', before: /\b(?:prem|digit|tast|compon|inseri|schiacc)/i },
   hashtag: 'hashtag',
+  pause: ',',
 };
 
 const WORDS = TABLES.words({
@@ -129,6 +131,10 @@ const WORDS = TABLES.words({
   },
 });
 
+/** Arrivo prev., consegna prev. */
+const expected: Saying = ({ previousWord }) =>
+  previousWord === '' ? undefined : isFeminine(previousWord) ? 'prevista' : 'previsto';
+
 /** Short forms with more than one reading. */
 const OWN: Readonly<Record<string, Saying>> = {
   'SS.': holy,
@@ -144,6 +150,7 @@ const OWN: Readonly<Record<string, Saying>> = {
   Ø: before(/^ ?\d/, 'diametro'),
   'reg.': regulation,
   'sc.': staircase,
+  'prev.': expected,
 };
 
 /** "set" and "ago" are words of their own; see `dates.ts` for them before a year. */

@@ -25,7 +25,6 @@ import {
   crossBetween,
   decade,
   plusOfNames,
-  processor,
   ratio,
   scientific,
   starBetween,
@@ -103,7 +102,6 @@ const OWN: NonNullable<Language['own']> = {
   ],
   atLetter: [
     formula((letters) => letters, cardinal, ''),
-    processor(SPEECH),
     crossBetween('かける'),
     currencyPair(WRITING.currencies, ''),
     codeTwice,
@@ -144,7 +142,7 @@ const OWN: NonNullable<Language['own']> = {
 // prettier-ignore
 export const JAPANESE: Language = {
   tag: 'ja',
-  writing: WRITING,
+  writing: { ...WRITING, codeBefore: KEYWORDS.codes },
   speech: SPEECH,
   unspaced: true,
   respell: () => (spoken) => spoken.replaceAll(', ', '、'), // a pause is written as it is here
@@ -157,5 +155,6 @@ export const JAPANESE: Language = {
     plus: 'プラス',
     keys: { star: '米印', hash: 'シャープ', before: /押|入力|ボタン|キー|ダイヤル|プッシュ/, behind: /^.{0,10}(?:押|入力|ボタン|キー|ダイヤル|プッシュ)/ },
     hashtag: 'ハッシュタグ',
+    pause: '、',
   },
 };

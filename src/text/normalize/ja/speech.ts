@@ -65,6 +65,8 @@ function parted(group: string): string[] {
 }
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from}トゥー${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${spellDigits(model)}`,
   number: (numeral: Numeral) => decimal(numeral),
   ordinal: (digits) => `第${cardinal(digits)}`,
   digits: spellDigits,

@@ -23,7 +23,6 @@ import {
   crossBetween,
   decade,
   plusOfNames,
-  processor,
   ratio,
   scientific,
   starBetween,
@@ -103,7 +102,6 @@ const OWN: NonNullable<Language['own']> = {
   ],
   atLetter: [
     formula(letterNames, cardinal),
-    processor(SPEECH),
     crossBetween(' 곱하기 '),
     currencyPair(WRITING.currencies),
     codeTwice,
@@ -142,7 +140,7 @@ const OWN: NonNullable<Language['own']> = {
 // prettier-ignore
 export const KOREAN: Language = {
   tag: 'ko',
-  writing: WRITING,
+  writing: { ...WRITING, codeBefore: KEYWORDS.codes },
   speech: SPEECH,
   own: OWN,
   symbols: {
@@ -153,5 +151,6 @@ export const KOREAN: Language = {
     plus: '플러스',
     keys: { star: '별표', hash: '샵', before: /누르|눌러|버튼|입력|다이얼/, behind: /^.{0,10}(?:누르|눌러|누른|버튼|키를|키|입력|다이얼)/ },
     hashtag: '해시태그',
+    pause: ',',
   },
 };

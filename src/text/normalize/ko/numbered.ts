@@ -158,6 +158,7 @@ export const KEYWORDS: Keywords = {
   ),
   counted: /^ ?(?:[개명원년월일회건장대분초시간%만억천백위차권살세층호단점배]|[/~–-]\d)/,
   pause: ', ',
+  called: /^(?:번)?(?:으로|로) ?(?:전화|신고|문의|연락)/,
 };
 
 const EMERGENCY =

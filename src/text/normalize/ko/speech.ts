@@ -206,6 +206,8 @@ function parted(group: string): string[] {
 }
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${letterNames(from)}투${letterNames(to)}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${spellDigits(model)}`,
   number: (numeral) => decimal(numeral),
   ordinal: (digits) => `제${cardinal(digits)}`,
   digits: spellDigits,

@@ -28,7 +28,7 @@ import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.j
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Around, Found, Reading, Recogniser } from '../reading.js';
-import { processor, scientific } from '../recognise/formulas.js';
+import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
 import {
@@ -219,7 +219,6 @@ const AT_DIGIT = behindDigits([
 
 const AT_LETTER = byFirstLetter([
   [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
-  [/[im]/, processor(SPEECH, cardinal), /\d/],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth, /[-/]/],
@@ -305,5 +304,6 @@ export const PORTUGUESE: Language = {
     plus: 'mais',
     keys: { star: 'asterisco', hash: 'cerquilha', before: /\b(?:tecl|pression|prim|digit|disq|apert|marque|carreg|insira)/i },
     hashtag: 'hashtag',
+    pause: ',',
   },
 };

@@ -182,6 +182,8 @@ function sayDecade(digits: string, around: Around): string | undefined {
 }
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} dois ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f' ? 'f' : 'm'),
   ordinal: sayOrdinal,
   digits: spellDigits,

@@ -70,7 +70,7 @@ export class Addresses {
     const match = reading.match(CHUNK);
     if (match === undefined) return undefined;
     const chunk = withoutClosing(match[0]);
-    const rule = ruleOf(chunk);
+    const rule = this.#language.writing.abbreviations[chunk] === undefined ? ruleOf(chunk) : undefined;
     if (rule === undefined) return undefined;
     const bare = chunk
       .replace(/^mailto:/i, '')

@@ -169,6 +169,8 @@ export interface Keywords {
   readonly counted: RegExp;
   /** Said between groups of digits. */
   readonly pause: string;
+  /** Beginning of the text behind digits that are called: 给10086打电话. */
+  readonly called?: RegExp;
 }
 
 const SIGN_TWICE =
@@ -234,13 +236,14 @@ const NEAR = 18; // units before a number that may say what it is
 const GROUPS = /\d{1,32}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 
 /** 验证码是 123456, 拨打 10086: digit by digit. */
-export function keyed(speech: Speech, { codes, calls, counted, pause }: Keywords): Recogniser {
+export function keyed(speech: Speech, { codes, calls, counted, pause, called }: Keywords): Recogniser {
   return (reading): Found | undefined => {
     const { text, at } = reading;
     if (!reading.isFresh || (reading.runEnd - at < 3 && !/[ -]/.test(text[reading.runEnd] ?? '')))
       return undefined;
     const before = text.slice(Math.max(0, at - NEAR), at);
-    const call = calls.test(before);
+    const call =
+      calls.test(before) || called?.test(text.slice(reading.runEnd, reading.runEnd + NEAR)) === true;
     if (!call && !codes.test(before)) return undefined;
     const match = reading.match(GROUPS);
     const end = at + (match?.[0].length ?? 0);

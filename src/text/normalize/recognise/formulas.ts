@@ -99,27 +99,6 @@ export function ratio(speech: Speech): Recogniser {
   };
 }
 
-const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
-
-/** i7-13700K: no thousands of thousands; each digit, if `model` says nothing else. */
-export function processor(
-  speech: Speech,
-  model: (digits: string) => string = (digits) => speech.digits(digits),
-  brand: (letter: string) => string = (letter) => letter,
-): Recogniser {
-  return (reading) => {
-    const match =
-      reading.runEnd === reading.at + 1 && /[im]/.test(reading.text[reading.at] ?? '') && reading.isFresh
-        ? reading.match(PROCESSOR)
-        : undefined;
-    if (match === undefined) return undefined;
-    const [written, name = '', digits = '', letters = ''] = match;
-    const series = speech.number(numeralOf(name.slice(1)), NOWHERE);
-    const spoken = `${brand(name.slice(0, 1))} ${series} ${model(digits)} ${letters === '' ? '' : speech.letters(letters)}`;
-    return { end: reading.at + written.length, spoken: spoken.trimEnd(), rule: 'identifier' };
-  };
-}
-
 const DECADE = /(?:((?:1[89]|20)\d0)|['’‘](\d0))['’]?s(?![A-Za-z\d])/y;
 
 /** 1990s, '90s as English writes them; by four digits or by two. */

@@ -2,7 +2,7 @@
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
 import type { Recogniser } from '../reading.js';
-import { processor, scientific } from '../recognise/formulas.js';
+import { scientific } from '../recognise/formulas.js';
 import { currencyPair } from '../shared-codes.js';
 import { byFirstLetter, byMark, coordinates, perWord, plusBetween } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
@@ -14,7 +14,7 @@ import { noun } from './declension.js';
 import { byDigits } from './digit-rules.js';
 import { figureRules } from './figures.js';
 import { chemical, flight, nameRules, negative, planes } from './names.js';
-import { cardinal, ordinal } from './numbers.js';
+import { ordinal } from './numbers.js';
 import { ordinalRules } from './ordinals.js';
 import { prescriptionRules } from './prescriptions.js';
 import { roman } from './roman.js';
@@ -68,7 +68,6 @@ const atNumber = byDigits([
 const atDigit: readonly Recogniser[] = [atNumber];
 const atLetter: readonly Recogniser[] = [
   byFirstLetter([
-    [/[im]/, processor(SPEECH, cardinal, (letters) => SPEECH.letters(letters)), /\d/],
     ...nameRules.atLetter,
     [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
     [/[UGМM]/, zoneOffset, /[+−-]/],

@@ -15,7 +15,16 @@ import { bareYear } from './years.js';
 
 const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = { h: HOUR, min: MINUTE, s: SECOND };
 
+/** Names of English letters, as Russian says them in B2B. */
+const ENGLISH_LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
+  'эй би си ди и эф джи эйч ай джей кей эл эм эн оу пи кью ар эс ти ю ви дабл-ю экс уай зед'
+    .split(' ')
+    .map((name, index) => [String.fromCharCode(65 + index), name]),
+);
+
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${ENGLISH_LETTERS[from] ?? from} ту ${ENGLISH_LETTERS[to] ?? to}`,
+  processor: (brand, series, model) => `${spellLetters(brand)} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => decimal(numeral, 'nominative', noun?.gender ?? 'm'),
   ordinal: (digits, around, mark) =>
     /^0\d/.test(digits) ? undefined : marked(withoutZeros(digits), around, mark),

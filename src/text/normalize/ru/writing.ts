@@ -142,6 +142,7 @@ export const SYMBOLS: SymbolNames = {
   plus: 'плюс',
   keys: { star: 'звёздочка', hash: 'решётка', before: /нажм|нажат|набер|набра|введ|клавиш|кнопк/i },
   hashtag: 'хештег',
+  pause: ',',
 };
 
 /** "m before name": a noun and its gender. */

@@ -25,7 +25,6 @@ import {
   crossBetween,
   decade,
   plusOfNames,
-  processor,
   ratio,
   scientific,
   starBetween,
@@ -96,7 +95,6 @@ const OWN: NonNullable<Language['own']> = {
   ],
   atLetter: [
     formula((letters) => letters, cardinal, ''),
-    processor(SPEECH),
     crossBetween('乘'),
     currencyPair(WRITING.currencies, '兑'),
     certain(codeTwice),
@@ -175,7 +173,7 @@ function respell(text: string): (spoken: string) => string {
 // prettier-ignore
 export const CHINESE: Language = {
   tag: 'zh',
-  writing: WRITING,
+  writing: { ...WRITING, codeBefore: KEYWORDS.codes },
   speech: SPEECH,
   unspaced: true,
   respell,
@@ -188,5 +186,6 @@ export const CHINESE: Language = {
     plus: '正',
     keys: { star: '星号', hash: '井号', before: /[按拨撥键鍵]|输入|輸入|结束|結束/, behind: /^[”’」』）)]?[号號]?[键鍵]/ },
     hashtag: '话题',
+    pause: '，',
   },
 };

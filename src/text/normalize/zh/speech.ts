@@ -115,6 +115,8 @@ function clockDigits(two: string): string {
 const DURATION: Readonly<Record<'h' | 'min' | 's', string>> = { h: '小时', min: '分钟', s: '秒' };
 
 export const SPEECH: Speech = {
+  exchange: (from, to) => `${from} to ${to}`,
+  processor: (brand, series, model) => `${brand} ${cardinal(series)} ${spellDigits(model)}`,
   number: (numeral) => decimal(numeral),
   ordinal: (digits) => `第${cardinal(digits)}`,
   digits: spellDigits,

@@ -1,0 +1,248 @@
+// Codes that every language writes alike: xk7p2q behind a word such as "code", i7-13700K, B2B, the last
+// digits of a card, a number of a hotline, (415) 555-0132, FL 33602, # 48213, N°. 14. These recognisers are
+// asked before those of a language.
+import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isSmallAt, isWordAt, WORD_UNIT } from '../characters.js';
+import type { Language } from '../language.js';
+import { type Found, type Reading, type Recogniser, skipSpaces } from '../reading.js';
+
+const END = String.raw`(?!${WORD_UNIT})`;
+const SMALL_CODE = new RegExp(
+  String.raw`(?!\d{1,3}(?:[hmsxv]|min|[ap]m)\d{0,2}(?![A-Za-z\d]))(?=[A-Za-z]{0,19}\d)(?=\d{0,19}[A-Za-z])[A-Za-z\d]{4,20}${END}`,
+  'uy',
+);
+const RUNS = /[A-Za-z]+|\d+/g;
+const READABLE = /^[a-z]{4,}$/; // a run of letters that may be a word
+const VOWEL = /[aeiouy]/;
+const FEWEST_RUNS = 3; // 30min, 2nd and 24h have two
+const COMPOUND = /(?:code|nummer|kennwort|код|кода|коду|кодом)$/u;
+const LONGEST_LEAD = 48; // units before a code that may tell what it is
+
+const EXCHANGE = /(?!H2[OS]|N2O|K2O)([A-Z])2([A-Z])(?![A-Za-z\d])/y; // not a molecule
+const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
+const BRACKETED_AREA = /\(([2-9]\d{2})\) ?(\d{3})[-. ](\d{4})(?!\d|[-.]\d)/y;
+const DOTTED_AREA = /([2-9]\d{2})\.([2-9]\d{2})\.(\d{4})(?!\d|[-.]\d)/y;
+const POSTCODE = new RegExp(String.raw`([A-Z]{2}),? (\d{5})(?:-(\d{3,4}))?${END}(?!-?\d)`, 'uy');
+const STATES = new Set(
+  `AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK
+   OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC PR`.split(/\s+/),
+);
+const CITY = /\p{Lu}[\p{L}'’.-]{1,24},? $/u;
+const CARD_DIGITS = /\d{3,6}(?![\p{Lu}\p{Ll}\d]|[-.,:/]\d)/uy;
+const HOTLINE = /\d{5,6}(?![\p{L}\d]|[-.,:/% ]\d|%)/uy;
+const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
+const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
+const SHORT_NUMBER = /^\d{1,3}(?!\d)/;
+const NUMBER_FORM = /(?:[Nn][°ºª]|№)\.? ?(?=\d)/y;
+
+/** Titles by their form in capitals, with the form that the language writes. */
+function inCapitals(titles: ReadonlySet<string>): ReadonlyMap<string, string> {
+  return new Map(Array.from(titles, (title) => [title.toUpperCase(), title]));
+}
+
+export class Codes {
+  readonly #language: Language;
+  readonly #cardCue: RegExp;
+  readonly #titles: ReadonlyMap<string, string>;
+  readonly #longestTitle: number;
+
+  constructor(language: Language) {
+    const { digitWords, titles } = language.writing;
+    const words = Array.from(digitWords).join('|');
+    this.#language = language;
+    this.#cardCue = new RegExp(
+      String.raw`(\d{1,2})(?: ?[^\d\s.!?。！？]{0,12}){0,2} ?(?:${words})[^\d.!?。！？]{0,36}$`,
+      'u',
+    );
+    this.#titles = inCapitals(titles);
+    this.#longestTitle = Math.max(0, ...Array.from(titles, (title) => title.length));
+  }
+
+  readonly atLetter: Recogniser = (reading) => {
+    if (!reading.isFresh) return undefined;
+    const { text, at, runEnd } = reading;
+    const capital = isCapitalAt(text, at);
+    if (isDigitAt(text, runEnd)) {
+      const code = (capital ? this.#exchange(reading) : this.#processor(reading)) ?? this.#smallCode(reading);
+      if (code !== undefined) return code;
+    }
+    if (!capital) return text[at] === 'n' ? this.#numberForm(reading) : undefined;
+    return this.#title(reading) ?? this.#postcode(reading) ?? this.#numberForm(reading);
+  };
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!reading.isFresh) return undefined;
+    const { text, at, runEnd } = reading;
+    if (isSmallAt(text, runEnd) || isCapitalAt(text, runEnd)) return this.#smallCode(reading);
+    if (runEnd - at === 3 && text[runEnd] === '.') return this.#telephone(reading, DOTTED_AREA);
+    if (runEnd - at < 3 || runEnd - at > 6) return undefined;
+    return this.#cardDigits(reading) ?? this.#hotline(reading);
+  };
+
+  readonly atMark: Recogniser = (reading) => {
+    const mark = reading.text[reading.at];
+    if (mark === '(') return this.#telephone(reading, BRACKETED_AREA);
+    if (mark === '№') return this.#numberForm(reading);
+    return mark === '#' ? this.#numberSign(reading) : undefined;
+  };
+
+  /** Promo code xk7p2q, PNR k7x9qd: letters by name, figures one by one. A word stays a word: spring24. */
+  #smallCode(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const match = reading.match(SMALL_CODE);
+    if (match === undefined || !/[a-z]/.test(match[0])) return undefined;
+    const runs = match[0].match(RUNS) ?? [];
+    if (runs.length < FEWEST_RUNS && (runs.length < 2 || match[0].length < 5 || isDigitAt(text, at)))
+      return undefined;
+    if (!this.#isBehindCodeWord(reading)) return undefined;
+    const { speech } = this.#language;
+    const spoken = runs.map((run) => {
+      if (/\d/.test(run)) return speech.digits(run);
+      return READABLE.test(run) && VOWEL.test(run) ? run : speech.letters(run.toUpperCase());
+    });
+    return { end: at + match[0].length, spoken: spoken.join(' '), rule: 'identifier' };
+  }
+
+  /** A word for a code stands in the same clause, or ends with one: Buchungscode, промокод. */
+  #isBehindCodeWord(reading: Reading): boolean {
+    const { digitsAfter, codeBefore } = this.#language.writing;
+    const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+    if (codeBefore !== undefined) return codeBefore.test(lead);
+    const words = (/[^.!?\n]*$/u.exec(lead)?.[0] ?? '').toLowerCase().match(/\p{L}{2,}/gu) ?? [];
+    return words.slice(-5).some((word) => digitsAfter.has(word) || COMPOUND.test(word));
+  }
+
+  /** B2B, P2P */
+  #exchange(reading: Reading): Found | undefined {
+    const match = reading.text[reading.runEnd] === '2' ? reading.match(EXCHANGE) : undefined;
+    if (match === undefined) return undefined;
+    const spoken = this.#language.speech.exchange(match[1] ?? '', match[2] ?? '');
+    return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+  }
+
+  /** i7-13700K: no thousands of thousands. */
+  #processor(reading: Reading): Found | undefined {
+    const match = reading.runEnd === reading.at + 1 ? reading.match(PROCESSOR) : undefined;
+    if (match === undefined) return undefined;
+    const { speech } = this.#language;
+    const [written, name = '', model = '', letters = ''] = match;
+    const spoken = speech.processor(name.slice(0, 1), name.slice(1), model);
+    const tail = letters === '' ? '' : ` ${speech.letters(letters)}`;
+    return { end: reading.at + written.length, spoken: spoken + tail, rule: 'identifier' };
+  }
+
+  /** DR. PATEL, MME Leroy: as the language says the title that is written so in capitals. */
+  #title(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    if (!isCapitalAt(text, at + 1) && text[at + 1] !== '-') return undefined;
+    const { abbreviations } = this.#language.writing;
+    for (let length = Math.min(this.#longestTitle, 12); length > 1; length--) {
+      const title = this.#titles.get(text.slice(at, at + length));
+      const end = at + length;
+      if (title === undefined || isWordAt(text, end) || !startsName(text, end)) continue;
+      const saying = abbreviations[title];
+      const spoken = typeof saying === 'function' ? saying(reading.around(end)) : saying;
+      if (spoken !== undefined) return { end, spoken, rule: 'abbreviation' };
+    }
+    return undefined;
+  }
+
+  /** Tampa, FL, 33602: the state by its name or its letters, then each figure. */
+  #postcode(reading: Reading): Found | undefined {
+    const { text, at, runEnd } = reading;
+    const match = runEnd - at === 2 && text[at - 1] === ' ' ? reading.match(POSTCODE) : undefined;
+    if (match === undefined || !CITY.test(text.slice(Math.max(0, at - 28), at))) return undefined;
+    const [written, state = '', code = '', more] = match;
+    if (more === undefined ? !STATES.has(state) : more.length === 4 && !STATES.has(state)) return undefined;
+    const { speech, writing } = this.#language;
+    const name = writing.states?.[state] ?? speech.letters(state);
+    const digits = [code, ...(more === undefined ? [] : [more])].map((part) => speech.digits(part));
+    return {
+      end: at + written.length,
+      spoken: `${name}${written[2] === ',' ? ',' : ''} ${digits.join(', ')}`,
+      rule: 'address',
+    };
+  }
+
+  /** The last 4 digits of your card are 8812: as many figures as the text has said. */
+  #cardDigits(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const written = reading.match(CARD_DIGITS)?.[0];
+    if (written === undefined) return undefined;
+    const count = this.#cardCue.exec(text.slice(Math.max(0, at - LONGEST_LEAD), at))?.[1];
+    if (count === undefined || Number(count) !== written.length) return undefined;
+    return { end: at + written.length, spoken: this.#language.speech.digits(written), rule: 'digits' };
+  }
+
+  /** Dial 72500, but not "call 12000 customers". */
+  #hotline(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const written = reading.match(HOTLINE)?.[0];
+    if (written === undefined) return undefined;
+    const end = at + written.length;
+    const words =
+      text.slice(Math.max(0, at - LONGEST_LEAD), at).match(/[\p{L}\p{M}]+|[^\p{L}\p{M}\s]/gu) ?? [];
+    if (!isCalled(words.slice(-4), this.#language.writing.callWords)) return undefined;
+    if (reading.around(end).nextWord.length > LONGEST_CUE_GAP) return undefined;
+    return { end, spoken: this.#language.speech.digits(written), rule: 'telephone' };
+  }
+
+  #telephone(reading: Reading, pattern: RegExp): Found | undefined {
+    if (isWordAt(reading.text, reading.at - 1)) return undefined;
+    const match = reading.match(pattern);
+    if (match === undefined) return undefined;
+    const [written, ...groups] = match;
+    return {
+      end: reading.at + written.length,
+      spoken: this.#language.speech.telephone(groups, false),
+      rule: 'telephone',
+    };
+  }
+
+  /** Order # 48213: a long number is a name, so its figures are said. The # of users: a number of them. */
+  #numberSign(reading: Reading): Found | undefined {
+    const { beforeNumber, countedOf } = this.#language.writing;
+    const name = beforeNumber['#'] === undefined ? undefined : (beforeNumber['№'] ?? beforeNumber['#']);
+    if (name === undefined || isWordAt(reading.text, reading.at - 1)) return undefined;
+    const match = reading.match(ID_SIGN);
+    if (match !== undefined && /\S\s?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) {
+      const spoken = `${name.trimEnd()} ${this.#language.speech.digits(match[2] ?? '')}`;
+      return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+    }
+    const end = reading.at + 1;
+    const isJoined =
+      classAt(reading.text, reading.at - 1) === IDEOGRAPH &&
+      SHORT_NUMBER.test(reading.text.slice(end, end + 4));
+    if (isJoined) return { end, spoken: name, rule: 'abbreviation' };
+    const isCount = reading.text[end] === ' ' && countedOf.has(reading.around(end).nextWord);
+    return isCount ? { end, spoken: name.trimEnd(), rule: 'abbreviation' } : undefined;
+  }
+
+  /** N°. 14, n° 7, №. 15 */
+  #numberForm(reading: Reading): Found | undefined {
+    const written = reading.match(NUMBER_FORM)?.[0];
+    if (written === undefined) return undefined;
+    const { beforeNumber } = this.#language.writing;
+    const bare = written.replace(/[. ]/g, '');
+    const said = beforeNumber[bare] ?? beforeNumber['№'] ?? beforeNumber['#'];
+    if (said === undefined) return undefined;
+    return { end: reading.at + written.length, spoken: said, rule: 'abbreviation' };
+  }
+}
+
+const AND_TITLE = /^ \p{Ll}{1,3} \p{Lu}[\p{Lu}.]/u;
+
+/** A name follows, or another title: MR. and MRS. Lane. */
+function startsName(text: string, end: number): boolean {
+  const at = skipSpaces(text, end);
+  return (at > end && isCapitalAt(text, at)) || AND_TITLE.test(text.slice(end, end + 7));
+}
+
+/** The last of these words is one that is called, or only short words stand behind it. */
+function isCalled(words: readonly string[], calls: ReadonlySet<string>): boolean {
+  for (let index = words.length - 1; index >= 0; index--) {
+    const word = words[index] ?? '';
+    if (calls.has(word.toLowerCase())) return true;
+    if (word.length > LONGEST_CUE_GAP || !/^\p{L}/u.test(word)) return false;
+  }
+  return false;
+}
