@@ -16,11 +16,11 @@ import { clientLimits } from './call/client-limits.js';
 import { CachedSpeech } from './speaking/cached-speech.js';
 import { Continuity } from './speaking/continuity.js';
 import { FrameCache } from './speaking/frame-cache.js';
-import { withLexicon } from './speaking/lexicon-file.js';
 import { PreparedSpeech, warmUpTexts } from './speaking/prepared-speech.js';
 import { spokenLanguage } from './speaking/sentence-reader.js';
 import { SpeechService } from './speaking/speech-stream.js';
 import { SpokenSentences } from './speaking/spoken-sentences.js';
+import { openTexts, type ServedTexts } from './speaking/text-tables.js';
 import { Switchboard } from './call/switchboard.js';
 import { systemTime } from './time.js';
 import { Closing, failStart, stopAtSignals, surviveDefects } from './shutdown.js';
@@ -88,8 +88,9 @@ export async function startServer(config: Config, overrides: Overrides = {}): Pr
 }
 
 async function build(config: Config, overrides: Overrides, closing: Closing): Promise<Server> {
-  const texts = withLexicon(config.texts);
   const log = overrides.log ?? createLog(config.log);
+  const keyOf = (name: string) => http.keyOf(name); // during calls and requests: none come before
+  const texts = await openTexts(config, { ownerOf: (call) => ownerOf(call), keyOf, log, closing });
   const descriptors = new DescriptorWatch({ time: systemTime, log });
   closing.add(() => descriptors.close());
   const plane = MediaPlane.open({ clock: 'real', seed: randomInt(2 ** 32) });
@@ -128,7 +129,6 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   closing.add(() => switchboard.close());
   const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
   const sources = { switchboard, callerTexts, telephone: () => telephone, time: systemTime };
-  const keyOf = (name: string) => http.keyOf(name); // during calls, of which there are none before
   const conversations = await openConversations({ ...shared, ...sources, keyOf, ownUrl: () => url, closing });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };
   const browsers = openBrowsers({ ...parts, time: systemTime, randomBytes });
@@ -193,7 +193,7 @@ function logStart({ config, log, plane, engines }: Parts, url: string): void {
 /** Parts that browser calls, telephone calls and HTTP share. */
 interface Parts extends Conversations {
   readonly config: Config;
-  readonly texts: ReturnType<typeof withLexicon<Config['texts']>>;
+  readonly texts: ServedTexts<Config['texts']>;
   readonly log: Log;
   readonly plane: MediaPlane;
   readonly hearing: Hearing;
@@ -228,7 +228,7 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
   const { config, texts, log, cache, frames, continuity, metrics, encoders, engines, workshop } = parts;
   const service = new SpeechService(engines, encoders, texts, { continuity });
   const { settings } = encoders;
-  const kept = { cache, routing: engines, settings, continuity, lexicon: texts.lexicon, frames };
+  const kept = { ...texts, cache, routing: engines, settings, continuity, frames };
   const speech = new CachedSpeech(service, { ...kept, samples: workshop.samples });
   const { modelId: id, strictModels: strict, maxNewTokens, requestTimeoutMs } = config.engines;
   const { elevenLabsVoices, maxUploadBytes } = config.voices;

@@ -92,6 +92,10 @@ interface TextsConfig {
   /** Spoken in a call that ends because its engine lost its GPU. */
   readonly hangUpPhrase: string | undefined;
   readonly lexiconFile: string | undefined;
+  /** Folder of the server's own word tables. */
+  readonly tablesDir: string | undefined;
+  /** Folder of the word tables of API keys. */
+  readonly keyTablesDir: string;
 }
 
 /** Limits of calls. */
@@ -250,6 +254,8 @@ function readTexts(read: Reader): TextsConfig {
     firstPiece: read.choice('FIRST_PIECE', ['clause', 'sentence'], 'clause'),
     hangUpPhrase: readHangUpPhrase(read),
     lexiconFile: read.raw('LEXICON_FILE'),
+    tablesDir: read.raw('TEXT_TABLES_DIR'),
+    keyTablesDir: read.raw('KEY_TABLES_DIR') ?? 'text-tables',
   };
 }
 

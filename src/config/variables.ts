@@ -90,6 +90,14 @@ export const SECTIONS = {
       meaning: 'JSON file of words and how they are spoken; read at the start',
       default: 'none',
     },
+    TEXT_TABLES_DIR: {
+      meaning: 'folder of word tables, {language}/{class}.tsv, for all texts; read again when a file changes',
+      default: 'none',
+    },
+    KEY_TABLES_DIR: {
+      meaning: 'folder of the word tables that API keys store over HTTP',
+      default: 'text-tables',
+    },
     ELEVENLABS_VOICES_FILE: {
       meaning: 'JSON file that maps ids of ElevenLabs voices to voices of this server; read at the start',
       default: 'none',

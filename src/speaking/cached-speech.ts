@@ -17,6 +17,7 @@ import { voiceIn } from './sentence-reader.js';
 import type { RunPart } from './sentence-run.js';
 import { SENTENCE_PAUSE_MS } from './speech-pipeline.js';
 import type { SpeechRequest } from './speech-request.js';
+import type { SpeakerTables } from './text-tables.js';
 import { SLICE } from './text-source.js';
 
 const FORM = 4; // version of cached audio; raise it when audio changes but no key field does
@@ -41,6 +42,7 @@ interface CachedSpeechParts {
   readonly continuity?: Continuity;
   /** Lexicon of the server. Servers that share renderings may have another. */
   readonly lexicon?: Lexicon | undefined;
+  readonly tables?: SpeakerTables | undefined;
   /** Cleared together with the renderings. */
   readonly frames?: FrameCache;
   /** If absent, requests cannot bring a sample of a voice. */
@@ -63,11 +65,13 @@ export class CachedSpeech {
   readonly #routing: SpeechRouting;
   readonly #frames: FrameCache | undefined;
   readonly #samples: SampleVoices | undefined;
+  readonly #tables: SpeakerTables | undefined;
   /** Hash of the fields that are the same in every request. */
   readonly #own: string;
 
   constructor(speech: Speech, parts: CachedSpeechParts) {
-    const { cache, routing, settings, continuity, lexicon, frames, samples } = parts;
+    const { cache, routing, settings, continuity, lexicon, tables, frames, samples } = parts;
+    this.#tables = tables;
     this.#speech = speech;
     this.#cache = cache;
     this.#routing = routing;
@@ -150,10 +154,11 @@ export class CachedSpeech {
     return this.#cache.enabled && cache !== false && reference === undefined && !namesVoices;
   }
 
-  // The key has every field that a request has or will have, except who asks, how soon the sound is wanted
+  // The key has every field that a request has or will have, except who asks (only the tables of
+  // their key count), how soon the sound is wanted
   // and how it is sent. If a field were missing here, a client could get the wrong sound.
   #key({
-    client: _client,
+    client,
     cache: _cache,
     kind: _kind,
     dueAtMs: _dueAtMs,
@@ -164,7 +169,17 @@ export class CachedSpeech {
   }: SpeechRequest): string {
     // A name may later belong to another voice, so the key has the hash of the voice, too.
     const { engine, voice, language, reference } = this.#routing.resolve(request);
-    const voiced = [engine.name, engine.identity, voice, language, reference?.kind, reference?.hash];
+    const tables = this.#tables?.layerFor(client);
+    const words = tables === undefined ? [] : ['tables', tables.id];
+    const voiced = [
+      ...words,
+      engine.name,
+      engine.identity,
+      voice,
+      language,
+      reference?.kind,
+      reference?.hash,
+    ];
     return renderingKey([this.#own, ...voiced, ...keyFields({ ...request, container })]);
   }
 }

@@ -9,9 +9,11 @@ import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
 import type { MarkedStyle } from '../text/markup/marked-text.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
+import type { TableLayer } from '../text/tables/layer.js';
 import { continuedForm, type FormOptions, spokenForm } from '../text/spoken-form.js';
 import { LanguagePlan, type PlannedLanguage } from './language-plan.js';
 import type { TextSettings } from './speech-request.js';
+import type { TextLimits } from './text-source.js';
 
 /** Speaks a sentence. `language` is the BCP 47 tag of its words. */
 export interface Speaker {
@@ -42,18 +44,20 @@ export class SentenceReader<S extends Speaker> {
   readonly #isNormalized: boolean;
   readonly #languages: LanguagePlan;
   readonly #lexicons: readonly Lexicon[];
+  readonly #tables: () => TableLayer | undefined;
   readonly #speakerOf: SpeakerOf<S>;
   #speaker: S | undefined;
 
-  /** `lexicon` is that of the server. */
+  /** `lexicon` is that of the server. The tables are those of each sentence's moment. */
   constructor(
-    settings: Pick<TextSettings, 'language' | 'lexicon' | 'normalize'>,
-    { lexicon }: { readonly lexicon?: Lexicon | undefined },
+    settings: Pick<TextSettings, 'language' | 'lexicon' | 'normalize' | 'client'>,
+    { lexicon, tables }: Pick<TextLimits, 'lexicon' | 'tables'>,
     speakerOf: SpeakerOf<S>,
   ) {
     this.#isNormalized = settings.normalize !== false;
     this.#languages = new LanguagePlan(settings.language);
     this.#lexicons = [settings.lexicon, lexicon].filter((one) => one !== undefined);
+    this.#tables = () => tables?.layerFor(settings.client);
     this.#speakerOf = speakerOf;
   }
 
@@ -81,6 +85,7 @@ export class SentenceReader<S extends Speaker> {
       isMarked: marked !== undefined,
       context,
       lexicons: this.#lexicons,
+      tables: this.#tables(),
     };
     const form =
       beginning === undefined ? spokenForm(text, options) : continuedForm(beginning, text, options);

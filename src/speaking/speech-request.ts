@@ -18,7 +18,10 @@ export interface TextSettings extends VoiceRequest {
   readonly lexicon?: Lexicon | undefined;
   /** Factor of the voice's own pace, 0.25 to 4, at the same pitch; only for plain texts of a call. */
   readonly pace?: number | undefined;
-  /** API key or address of the client, among which the engine's time is shared fairly. */
+  /**
+   * API key, address or call of the client, among which the engine's time is shared fairly. Its key decides
+   * which word tables apply.
+   */
   readonly client?: string | undefined;
 }
 
@@ -49,7 +52,7 @@ export interface SpeechSettings extends TextSettings {
 /** A text for a call, or to be shown as it would be spoken. */
 export interface TextRequest extends Pick<
   TextSettings,
-  'voice' | 'language' | 'normalize' | 'lexicon' | 'pace'
+  'voice' | 'language' | 'normalize' | 'lexicon' | 'pace' | 'client'
 > {
   readonly text: string;
   /** `auto` if absent. */

@@ -9,6 +9,7 @@ import type { Sentence } from '../text/sentences.js';
 import type { PlannedLanguage } from './language-plan.js';
 import { SentenceReader, type Speaker, usualLanguage, type WrittenText } from './sentence-reader.js';
 import type { TextRequest } from './speech-request.js';
+import type { SpeakerTables } from './text-tables.js';
 import { atOnce, isMarkup, nothingToSay, sentencesOf, type TextSteps, tooLong } from './text-source.js';
 
 const BLANK = /[\p{Cc}\s]/u;
@@ -50,6 +51,7 @@ export interface ReadingLimits {
   readonly maxTextLength: number;
   /** Lexicon of the server. */
   readonly lexicon?: Lexicon | undefined;
+  readonly tables?: SpeakerTables | undefined;
   /**
    * The BCP 47 tag of the words that a voice, or without one the default voice, speaks for a text. Default:
    * the language that is planned, or English.

@@ -11,6 +11,7 @@ import { looksLikeMarkup } from '../text/markup/read-markup.js';
 import { type Sentence, SentenceStream } from '../text/sentences.js';
 import type { Time } from '../time.js';
 import { tagOfStated } from './language-plan.js';
+import type { SpeakerTables } from './text-tables.js';
 
 /** UTF-16 units of the longest text that is read at once, and of a slice of a longer one. */
 export const SLICE = 500;
@@ -88,6 +89,7 @@ export interface TextLimits {
   readonly textIdleMs: number;
   /** Pronunciations of the server. */
   readonly lexicon?: Lexicon | undefined;
+  readonly tables?: SpeakerTables | undefined;
 }
 
 export function tooLong(maxTextLength: number): ParleyError {

@@ -6,7 +6,6 @@ import type { VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
-import type { Lexicon } from '../text/lexicon.js';
 import type { MarkedSentence } from '../text/markup/marked-sentences.js';
 import type { MarkedStyle } from '../text/markup/marked-text.js';
 import type { PlannedLanguage } from './language-plan.js';
@@ -42,7 +41,7 @@ export class VoicePlan {
   constructor(
     routing: SpeechRouting,
     settings: TextSettings,
-    limits: { readonly lexicon?: Lexicon | undefined } = {},
+    limits: Pick<TextLimits, 'lexicon' | 'tables'> = {},
   ) {
     this.#routing = routing;
     this.#settings = settings;

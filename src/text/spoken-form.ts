@@ -8,6 +8,7 @@ import { Around } from './normalize/reading.js';
 import { SpokenText, type Normalized, wordsAfter } from './normalize/spoken-text.js';
 import type { MarkedPart } from './markup/marked-text.js';
 import { sayAs } from './markup/say-as.js';
+import type { TableLayer } from './tables/layer.js';
 
 export interface FormOptions {
   /** BCP 47 tag of what is spoken. */
@@ -22,6 +23,8 @@ export interface FormOptions {
   readonly context?: { readonly before: string; readonly after: string } | undefined;
   /** In order of precedence. */
   readonly lexicons?: readonly Lexicon[];
+  /** Tables on top of those of the language. Lexicons have precedence over them. */
+  readonly tables?: TableLayer | undefined;
 }
 
 export function spokenForm(text: string, { context, ...options }: FormOptions): Normalized {
@@ -33,11 +36,11 @@ export function spokenForm(text: string, { context, ...options }: FormOptions): 
 
 function formOf(
   text: string,
-  { language: tag, normalize: isWanted = true, parts = [], isMarked, lexicons = [] }: FormOptions,
+  { language: tag, normalize: isWanted = true, parts = [], isMarked, lexicons = [], tables }: FormOptions,
   before = '',
   after = '',
 ): Normalized {
-  const language = languageOf(tag);
+  const language = languageOf(tag, tables);
   const whole = before + text + after;
   let claimed = parts.flatMap((part) => claimOf(shifted(part, before.length), whole, language) ?? []);
   for (const lexicon of lexicons) {

@@ -102,6 +102,7 @@ export function addTextRoutes(app: FastifyInstance, limits: SpeechFieldLimits & 
     const { text, ssml, language, lexicon } = body;
     const request = {
       text,
+      client,
       format: ssml === undefined ? ('auto' as const) : ssml ? ('ssml' as const) : ('text' as const),
       ...stated({
         language: language === undefined ? undefined : tagOfStated(language),

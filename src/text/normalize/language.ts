@@ -265,6 +265,15 @@ export interface Language {
    * Asked once a text: turns the words of a token into the characters of that text, where it has two scripts.
    */
   readonly respell?: (text: string) => ((spoken: string) => string) | undefined;
+  /**
+   * Builds a noun from a table's row, where more forms are derived than a speaker writes. By default the last
+   * form stands for those that are missing.
+   */
+  readonly noun?: (row: {
+    readonly forms: readonly string[];
+    readonly gender?: 'm' | 'f' | 'n' | undefined;
+    readonly form?: string | undefined;
+  }) => Noun;
   /** Recognisers of its own; they are asked before the shared ones. */
   readonly own?: {
     readonly atDigit?: readonly Recogniser[];

@@ -1,4 +1,5 @@
 // The languages whose texts are normalised, by BCP 47 tag.
+import type { TableLayer } from '../tables/layer.js';
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
 import { SPANISH } from './es/language.js';
@@ -7,6 +8,7 @@ import { ITALIAN } from './it/language.js';
 import { JAPANESE } from './ja/language.js';
 import { KOREAN } from './ko/language.js';
 import type { Language } from './language.js';
+import { withLayer } from './layered-language.js';
 import { PORTUGUESE } from './pt/language.js';
 import { PORTUGUESE_OF_PORTUGAL } from './pt/portugal.js';
 import { RUSSIAN } from './ru/language.js';
@@ -29,9 +31,33 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   zh: CHINESE,
 };
 
-/** The language of a tag such as "de" or "de-AT"; undefined for one whose texts are left as written. */
-export function languageOf(tag: string): Language | undefined {
+/**
+ * The language of a tag such as "de" or "de-AT", with the tables of a layer on top; undefined for one whose
+ * texts are left as written.
+ */
+export function languageOf(tag: string, layer?: TableLayer): Language | undefined {
+  const language = plainLanguageOf(tag);
+  return language === undefined || layer === undefined ? language : withLayer(language, tag, layer);
+}
+
+function plainLanguageOf(tag: string): Language | undefined {
   const whole = tag.toLowerCase().replaceAll('_', '-');
   const known = [whole, whole.split('-', 1)[0] ?? ''].find((form) => Object.hasOwn(LANGUAGES, form));
   return known === undefined ? undefined : LANGUAGES[known];
+}
+
+/** The primary tags of all languages, in order. */
+export function supportedLanguages(): readonly string[] {
+  return [...new Set(Object.keys(LANGUAGES).map((tag) => tag.split('-', 1)[0] ?? tag))].toSorted();
+}
+
+/** A tag in its canonical form ("pt-PT") if its texts are normalised; undefined otherwise. */
+export function languageName(tag: string): string | undefined {
+  if (!/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,2}$/.test(tag)) return undefined;
+  try {
+    const [name] = Intl.getCanonicalLocales(tag);
+    return name !== undefined && plainLanguageOf(name) !== undefined ? name : undefined;
+  } catch {
+    return undefined; // de-1 is no tag
+  }
 }

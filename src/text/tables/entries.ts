@@ -8,6 +8,9 @@ export interface NounCells {
   readonly form?: string | undefined;
 }
 
+/** Builds a noun from the cells of a row. */
+export type NounMaker = (cells: NounCells) => Noun;
+
 /** A noun without the properties that its row leaves empty. */
 function nounOf({ forms, gender, form }: NounCells): Noun {
   return { forms, ...(gender === undefined ? {} : { gender }), ...(form === undefined ? {} : { form }) };
@@ -16,7 +19,7 @@ function nounOf({ forms, gender, form }: NounCells): Noun {
 /** Units by each of their written forms. `make` builds the noun where a language derives more of it. */
 export function unitsOf(
   rows: readonly RowOf<'units'>[],
-  make: (row: NounCells) => Noun = nounOf,
+  make: NounMaker = nounOf,
 ): Readonly<Record<string, Noun>> {
   return byWritten(rows, make);
 }
@@ -25,7 +28,7 @@ export function unitsOf(
 export function magnitudesOf(
   rows: readonly RowOf<'magnitudes'>[],
   use?: 'money',
-  make: (row: NounCells) => Noun = nounOf,
+  make: NounMaker = nounOf,
 ): Readonly<Record<string, Magnitude>> {
   const wanted = rows.filter((row) => row.use === use);
   return byWritten(wanted, (row): Magnitude => ({ ...make(row), power: row.power }));
@@ -34,7 +37,7 @@ export function magnitudesOf(
 /** Currencies by code, and codes by sign. A currency without a code has its first sign in place of one. */
 export function currenciesOf(
   rows: readonly RowOf<'currencies'>[],
-  make: (row: NounCells) => Noun = nounOf,
+  make: NounMaker = nounOf,
 ): Pick<Writing, 'currencies' | 'currencySigns'> {
   const currencies: Record<string, Currency> = {};
   const currencySigns: Record<string, string> = {};
@@ -50,7 +53,7 @@ function codeOf({ code, signs = [] }: RowOf<'currencies'>): string {
   return code ?? signs.find((sign) => /^[A-Z]{3}$/.test(sign)) ?? signs[0] ?? '';
 }
 
-function currencyOf(row: RowOf<'currencies'>, make: (row: NounCells) => Noun): Currency {
+function currencyOf(row: RowOf<'currencies'>, make: NounMaker): Currency {
   const { minor: forms, 'minor gender': gender, 'minor form': form } = row;
   if (forms === undefined) return make(row);
   return { ...make(row), minor: make({ forms, gender, form }) };

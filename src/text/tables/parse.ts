@@ -1,6 +1,7 @@
 // Reads one word table: tab-separated text with comment lines, blank lines and a first row of column names.
 // Every error names the table, the line, the column and what is allowed there.
 import { type ErrorCode, ParleyError } from '../../errors.js';
+import { isPattern, parsePattern, PATTERN_CLASSES, spokenProblem } from './pattern.js';
 import { type Column, type RowOf, SCHEMAS, type TableClass } from './schema.js';
 
 export interface TableSource {
@@ -100,6 +101,7 @@ class Parser {
       else if (column.required) throw this.#refusal(line, 'is empty, which is not allowed', name);
     }
     this.#checkWhole(values, line);
+    if (this.#class !== 'signs') this.#checkPatterns(values, line);
     for (const key of keysOf(this.#class, values)) this.#claim(key, line);
     return values;
   }
@@ -147,7 +149,7 @@ class Parser {
   }
 
   /** Conditions on two columns of a row. */
-  #checkWhole({ code, signs, said, manner, kind, set }: Values, line: number): void {
+  #checkWhole({ written, code, signs, said, manner, kind, set }: Values, line: number): void {
     if (this.#class === 'currencies') {
       if (code === undefined && signs === undefined) throw this.#refusal(line, 'needs signs or a code');
       if (typeof code === 'string' && !/^[A-Z]{3,8}$/.test(code)) {
@@ -155,7 +157,8 @@ class Parser {
       }
     }
     if (this.#class === 'cue-words') this.#checkCue(kind, set, line);
-    if (this.#class === 'patterns' && said === undefined && manner === undefined) {
+    const isSilent = this.#class === 'patterns' && said === undefined && manner === undefined;
+    if (isSilent && !String(written).startsWith('id:')) {
       throw this.#refusal(line, 'needs said, a manner, or both');
     }
   }
@@ -164,6 +167,23 @@ class Parser {
     if ((kind === undefined) === (set === undefined)) throw this.#refusal(line, 'needs a kind or a set');
     if (set !== undefined && this.#source.needsHeader !== true)
       throw this.#refusal(line, 'is for tables of the package', 'set');
+  }
+
+  #checkPatterns({ written, said, manner }: Values, line: number): void {
+    const isOnly = this.#class === 'patterns';
+    const allowed = ['units', 'patterns', ...PATTERN_CLASSES];
+    for (const form of [written ?? []].flat()) {
+      if (typeof form !== 'string' || (!isOnly && !isPattern(form))) continue;
+      if (!allowed.includes(this.#class)) {
+        const where = allowed.join(', ');
+        throw this.#refusal(line, `has the pattern "${form}"; patterns may stand in ${where}`, 'written');
+      }
+      const pattern = parsePattern(form);
+      if (typeof pattern === 'string') throw this.#refusal(line, pattern, 'written');
+      if (typeof said !== 'string') continue;
+      const problem = spokenProblem(pattern, said, manner !== undefined || pattern.isIdentifier);
+      if (problem !== undefined) throw this.#refusal(line, problem, 'said');
+    }
   }
 
   #claim(key: string, line: number): void {

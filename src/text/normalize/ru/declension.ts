@@ -1,4 +1,5 @@
 // Declension of Russian nouns and their adjectives, and the form that each takes with a number.
+import type { NounCells } from '../../tables/entries.js';
 import type { Noun } from '../language.js';
 
 export const CASES = [
@@ -42,6 +43,21 @@ export function noun(entry: string): Noun & { readonly gender: Gender } {
       nounForms(last, genitive, many, gender as Gender),
     );
   return { forms: tail === '' ? forms : forms.map((form) => form + tail), gender: gender as Gender };
+}
+
+/**
+ * The noun of a table's row: nominative, genitive, genitive plural. `form` is a tail that does not change.
+ * Words behind the first that are the same in all forms are one, too. Other words before the last are
+ * adjectives.
+ */
+export function rowNoun({ forms, gender = 'm', form }: NounCells): Noun {
+  const [named = [], genitive = named, many = genitive] = forms.map((one) => one.split(' '));
+  const isTail = named.length > 1 && named.slice(1).join(' ') === many.slice(1).join(' ');
+  const tail = form ?? (isTail ? named.slice(1).join(' ') : undefined);
+  const entry = isTail
+    ? [gender, named[0], genitive[0], many[0]]
+    : [gender, named.join('_'), genitive.at(-1), many.at(-1)];
+  return noun(entry.join(' ') + (tail === undefined ? '' : `| ${tail}`));
 }
 
 function nounForms(named: string, genitive: string, many: string, gender: Gender): string[] {

@@ -1,5 +1,6 @@
 // Assembles Russian, with the cases of its numerals, and orders its own recognisers before the shared ones.
 import type { Language } from '../language.js';
+import { rowNoun } from './declension.js';
 import { numeralOf } from '../numerals.js';
 import type { Recogniser } from '../reading.js';
 import { scientific } from '../recognise/formulas.js';
@@ -96,5 +97,6 @@ export const RUSSIAN: Language = {
   writing: WRITING,
   speech: SPEECH,
   symbols: SYMBOLS,
+  noun: rowNoun,
   own: { atDigit, atLetter, atMark },
 };

@@ -1,20 +1,13 @@
 // Describes how Russian is written: its tables, and the short forms that depend on their neighbours.
 import { type MakeSaying, tablesOf } from '../../tables/language-tables.js';
-import type { NounCells } from '../../tables/entries.js';
 import type { Magnitude, Noun, Saying, SymbolNames, Writing } from '../language.js';
 import type { Around } from '../reading.js';
-import { behindNumber, type Case, CASES, type Gender, inCase, noun } from './declension.js';
+import { behindNumber, type Case, CASES, type Gender, inCase, noun, rowNoun } from './declension.js';
 import { wordAhead } from './grammar.js';
 import { ORDINAL_MARK } from './ordinals.js';
 import { TELEPHONE } from './speech.js';
 
 const TABLES = tablesOf('ru');
-
-/** The tables hold the singular, the genitive and the genitive plural; `form` is a tail without cases. */
-function declined({ forms, gender = 'm', form }: NounCells): Noun {
-  const entry = entryOf(gender, forms);
-  return noun(form === undefined ? entry : `${entry}| ${form}`);
-}
 
 /** An entry for `noun`: adjectives are joined to the singular. */
 function entryOf(gender: Gender, [one = '', ...others]: readonly string[]): string {
@@ -34,7 +27,7 @@ function writtenCases({ forms }: Noun): [string, Case | undefined][] {
 }
 
 function magnitudes(): Readonly<Record<string, Magnitude>> {
-  const short = TABLES.magnitudes(undefined, declined);
+  const short = TABLES.magnitudes(undefined, rowNoun);
   const written = Object.values(short).flatMap((known) =>
     writtenCases(known).map(([form, shown]): [string, Magnitude] => [
       form,
@@ -155,7 +148,7 @@ const DECLINED: Readonly<Record<string, MakeSaying>> = Object.fromEntries(
   ),
 );
 
-const WORDS = TABLES.words({ noun: declined, sayings: DECLINED });
+const WORDS = TABLES.words({ noun: rowNoun, sayings: DECLINED });
 
 /** Short forms with more than one reading. */
 const OWN: Readonly<Record<string, Saying>> = {
