@@ -1,5 +1,7 @@
 // Chooses the language of each sentence: the one that the request states, or the one that the text shows.
 //
+// The shortest beginning of a sentence that is clear decides for all of it, so that a first clause has the
+// language of its sentence.
 // A clear sentence decides for itself. An unclear one follows the sentence before it, unless it looks like a
 // whole sentence of English, which never counts as clear. Where no clear sentence came before, the lead of
 // the identifier decides. At the beginning of a whole text an unclear sentence follows the first clear one
@@ -43,20 +45,52 @@ export class LanguagePlan {
     return this.#language;
   }
 
-  /** True if the language of this beginning is as sure as that of its whole sentence would be. */
+  /** The language that a sentence with this beginning would have; the plan stays as it is. */
+  beginsWith(beginning: string): PlannedLanguage | undefined {
+    return this.#stated === undefined ? this.#detected(beginning, false) : this.#language;
+  }
+
+  /** True if the language of this beginning is that of its whole sentence, whatever follows. */
   isSure(beginning: string): boolean {
-    if (this.#stated !== undefined) return true;
-    const { language, confident, courtesy } = identifyLanguage(beginning);
-    return (confident && courtesy === undefined) || isEnglish(language, beginning, SENTENCE_WORDS);
+    if (this.#stated !== undefined || clearBeginning(beginning) !== undefined) return true;
+    return !ENDS_CLAUSE.test(beginning) && isClear(identifyLanguage(beginning), beginning);
   }
 
   #detected(sentence: string, isOnly: boolean): PlannedLanguage | undefined {
-    const { language, confident, courtesy, leads = false } = identifyLanguage(sentence);
+    const { language, confident, courtesy, leads = false } = shown(sentence);
     if (confident && (isOnly || courtesy === undefined)) return { tag: language, isSure: true };
     if (isEnglish(language, sentence, SENTENCE_WORDS)) return undefined; // the default voice speaks it
     const isLed = leads && language !== 'en' && this.#language?.isSure !== true;
     return isLed ? { tag: language, isSure: false } : this.#language;
   }
+}
+
+type Shown = ReturnType<typeof identifyLanguage>;
+
+const CLAUSE_END = /[,;:—–](?=\s|$)|[，；：、]/gu;
+const ENDS_CLAUSE = /[,;:—–，；：、]["'”’»)\]」』）】*_]*$/u;
+const MOST_CLAUSES = 4;
+
+/** The language of a sentence, decided by its shortest beginning that is clear. */
+function shown(sentence: string): Shown {
+  return clearBeginning(sentence) ?? identifyLanguage(sentence);
+}
+
+function clearBeginning(sentence: string): Shown | undefined {
+  let clauses = 0;
+  for (const { index } of sentence.matchAll(CLAUSE_END)) {
+    if (++clauses > MOST_CLAUSES) return undefined;
+    const beginning = sentence.slice(0, index + 1);
+    const found = identifyLanguage(beginning);
+    if (isClear(found, beginning)) return found;
+  }
+  return undefined;
+}
+
+/** English is never proved: its clear lead counts. */
+function isClear({ language, confident, courtesy, leads }: Shown, text: string): boolean {
+  if (confident) return courtesy === undefined;
+  return leads === true && isEnglish(language, text, SENTENCE_WORDS);
 }
 
 const WORD = /\p{L}{2,}/gu;
@@ -71,7 +105,7 @@ function isEnglish(language: string, sentence: string, words: number): boolean {
 function firstClear(sentences: readonly { readonly text: string }[]): PlannedLanguage | undefined {
   let leading: PlannedLanguage | undefined;
   for (const { text } of sentences) {
-    const { language, confident, courtesy, leads = false } = identifyLanguage(text);
+    const { language, confident, courtesy, leads = false } = shown(text);
     if (confident && courtesy === undefined) return { tag: language, isSure: true };
     if (isEnglish(language, text, BEGINNING_WORDS)) return leading;
     if (leads && language !== 'en') leading ??= { tag: language, isSure: false };

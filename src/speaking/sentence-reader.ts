@@ -10,7 +10,7 @@ import type { MarkedSentence } from '../text/markup/marked-sentences.js';
 import type { MarkedStyle } from '../text/markup/marked-text.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { TableLayer } from '../text/tables/layer.js';
-import { continuedForm, type FormOptions, spokenForm } from '../text/spoken-form.js';
+import { completeForm, type FormOptions, windowForm } from '../text/spoken-form.js';
 import { LanguagePlan, type PlannedLanguage } from './language-plan.js';
 import type { TextSettings } from './speech-request.js';
 import type { TextLimits } from './text-source.js';
@@ -66,9 +66,17 @@ export class SentenceReader<S extends Speaker> {
     this.#languages.begin(sentences);
   }
 
-  /** True if speech may begin with this clause before its sentence is whole: its language is known. */
-  mayBegin(clause: string): boolean {
-    return this.#languages.isSure(clause);
+  /**
+   * True if speech may begin with this clause before its sentence is whole: its language is known, and what
+   * follows changes none of its words as lexicons and tables say them.
+   */
+  mayBegin(clause: string, ahead: string): boolean {
+    if (!this.#languages.isSure(clause)) return false;
+    const tables = this.#tables();
+    if (this.#lexicons.length === 0 && tables === undefined) return true; // the stream has read the clause
+    const language = usualLanguage(this.#languages.beginsWith(clause));
+    const window = { text: clause, ahead, isComplete: false };
+    return windowForm(window, { language, lexicons: this.#lexicons, tables }) !== 'wait';
   }
 
   /** The next sentence. The rest of a sentence has the speaker of its first clause. */
@@ -87,9 +95,7 @@ export class SentenceReader<S extends Speaker> {
       lexicons: this.#lexicons,
       tables: this.#tables(),
     };
-    const form =
-      beginning === undefined ? spokenForm(text, options) : continuedForm(beginning, text, options);
-    return { speaker, form };
+    return { speaker, form: completeForm({ spoken: beginning, text }, options) };
   }
 
   #languageOf(text: string, isOnly: boolean, style: MarkedStyle | undefined): PlannedLanguage | undefined {

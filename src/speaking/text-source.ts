@@ -8,7 +8,7 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import { ParleyError } from '../errors.js';
 import type { Lexicon } from '../text/lexicon.js';
 import { looksLikeMarkup } from '../text/markup/read-markup.js';
-import { type Sentence, SentenceStream } from '../text/sentences.js';
+import { type MayBegin, type Sentence, SentenceStream } from '../text/sentences.js';
 import type { Time } from '../time.js';
 import { tagOfStated } from './language-plan.js';
 import type { SpeakerTables } from './text-tables.js';
@@ -155,7 +155,7 @@ export interface TokenOptions {
   /** Called once, when the end of the first piece is certain. */
   readonly onFirst?: () => void;
   /** See SentenceStreamOptions: the first piece of a text that still grows may be a clause. */
-  readonly mayBegin?: ((clause: string) => boolean) | undefined;
+  readonly mayBegin?: MayBegin | undefined;
 }
 
 /**

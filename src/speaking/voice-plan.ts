@@ -82,9 +82,9 @@ export class VoicePlan {
     if (isSilent) throw nothingToSay();
   }
 
-  /** True if speech may begin with this clause before its sentence is whole: its language is known. */
-  mayBegin(clause: string): boolean {
-    return this.#reader.mayBegin(clause);
+  /** True if speech may begin with this clause before its sentence is whole. */
+  mayBegin(clause: string, ahead: string): boolean {
+    return this.#reader.mayBegin(clause, ahead);
   }
 
   /** A sentence of markup; undefined if nothing of it is spoken. */
@@ -140,7 +140,8 @@ export function arrivingSentences(
 ): AsyncGenerator<SpokenSentence, void, undefined> {
   const { language } = settings;
   const plan = new VoicePlan(routing, settings, limits);
-  const mayBegin = firstPiece === 'clause' ? (clause: string) => plan.mayBegin(clause) : undefined;
+  const mayBegin =
+    firstPiece === 'clause' ? (clause: string, ahead: string) => plan.mayBegin(clause, ahead) : undefined;
   return plan.arriving(sentencesFrom(tokens, { ...options, limits, language, mayBegin }));
 }
 

@@ -7,8 +7,7 @@
 import { isOpen, isQuoted } from './clause-end.js';
 import { identifyLanguage } from './language.js';
 import { languageOf } from './normalize/languages.js';
-import { normalize } from './normalize/normalize.js';
-import { type Normalized, wordsAfter } from './normalize/spoken-text.js';
+import { spokenForm, windowForm } from './spoken-form.js';
 
 const INSIDE_NUMBER = /[\p{N}]$/u;
 const NUMBER_GOES_ON = /^[\s.,:'’٫٬/-]?[\p{N}]/u;
@@ -82,21 +81,19 @@ class SpokenTokens {
     return this.#spans.some(({ start, end }) => start < cut && cut < end);
   }
 
-  /** True if the text before the cut has the same words without the text after it. */
+  /** True if neither the text after the cut nor what may still come changes a word before it. */
   readsAlone(cut: number): boolean {
-    const alone = this.#normalized(this.#text.slice(0, cut));
-    const whole = this.#normalized(this.#text);
-    return alone === undefined || whole === undefined || wordsAfter(whole, alone.text, cut) !== undefined;
+    const [text, ahead] = [this.#text.slice(0, cut), this.#text.slice(cut)];
+    return windowForm({ text, ahead, isComplete: false }, { language: this.#tag }) !== 'wait';
   }
 
   #read(): readonly { readonly start: number; readonly end: number }[] {
-    return this.#normalized(this.#text)?.replacements ?? [];
+    return spokenForm(this.#text, { language: this.#tag }).replacements;
   }
 
-  #normalized(text: string): Normalized | undefined {
+  get #tag(): string {
     const tag = this.#language ?? identifyLanguage(this.#text).language;
-    const language = languageOf(tag) ?? languageOf('en');
-    return language === undefined ? undefined : normalize(text, language);
+    return languageOf(tag) === undefined ? 'en' : tag;
   }
 }
 

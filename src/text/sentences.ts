@@ -26,6 +26,9 @@ export interface Sentence {
   readonly beginning?: string;
 }
 
+/** True if speech may begin with this clause. `ahead` is text behind it that has arrived. */
+export type MayBegin = (clause: string, ahead: string) => boolean;
+
 export interface SentenceStreamOptions {
   /** The unit of a cut. A clause is long enough to sound complete by itself. Default sentence. */
   readonly unit?: 'sentence' | 'clause';
@@ -35,9 +38,10 @@ export interface SentenceStreamOptions {
   readonly language?: string | undefined;
   /**
    * If present, the first piece may be a part of a sentence that has not arrived whole: its first clause, or
-   * the words up to a length limit, for which this returns true. Default: it is a sentence.
+   * the words up to a length limit, for which this returns true. `ahead` is text behind it that has arrived.
+   * Default: it is a sentence.
    */
-  readonly mayBegin?: ((clause: string) => boolean) | undefined;
+  readonly mayBegin?: MayBegin | undefined;
 }
 
 const SPOKEN = /[\p{L}\p{N}]/u;
@@ -86,7 +90,7 @@ export class SentenceStream {
   readonly #forms: ShortForms;
   readonly #language: string | undefined;
   /** Undefined once the first piece is given, or if it has to be a sentence. */
-  #mayBegin: ((clause: string) => boolean) | undefined;
+  #mayBegin: MayBegin | undefined;
   #judged = 0; // offset into the buffer: no first clause ends before it
   #isPhraseTried = false;
   #opening: Sentence | undefined; // the first clause that was given last; its rest comes next
@@ -289,7 +293,7 @@ export class SentenceStream {
     const text = this.#buffer.slice(0, cut + WINDOW);
     const clause = text.slice(0, cut);
     if (!SPOKEN.test(clause) || isQuoted(clause) || !isFreeCut(text, cut, this.#language)) return false;
-    return this.#mayBegin?.(speakable(clause)) === true;
+    return this.#mayBegin?.(speakable(clause), text.slice(cut)) === true;
   }
 
   /** The mark at this offset ends nothing. */

@@ -68,6 +68,47 @@ export function continuedForm(before: string, text: string, options: FormOptions
   return within(before, '', formOf(text, options, before));
 }
 
+/** A part of a sentence, with what was spoken before it and what has arrived behind it. */
+export interface TextWindow {
+  /** Text of the sentence that was spoken before, with the space behind it. */
+  readonly spoken?: string | undefined;
+  readonly text: string;
+  /** Text behind it that has arrived. It is spoken later. */
+  readonly ahead: string;
+  /** True if nothing arrives behind `ahead`. */
+  readonly isComplete: boolean;
+}
+
+/** The words of the rest of a sentence, or of a whole one: nothing follows that belongs to it. */
+export function completeForm(
+  { spoken = '', text }: Pick<TextWindow, 'spoken' | 'text'>,
+  options: FormOptions,
+): Normalized {
+  return spoken === '' ? spokenForm(text, options) : continuedForm(spoken, text, options);
+}
+
+/** The words of the window's text; 'wait' if text that has not arrived may change one of them. */
+export function windowForm(window: TextWindow, options: FormOptions): Normalized | 'wait' {
+  const { spoken = '', text, ahead, isComplete } = window;
+  const form = completeForm(window, options);
+  if (isComplete && ahead === '') return form;
+  const until = spoken + text;
+  const said = formOf(until, options).text;
+  const futures = isComplete ? [ahead] : [ahead, ...continuationsOf(until, options.language)];
+  const isKept = (future: string) =>
+    wordsAfter(formOf(until + future, options), said, until.length) !== undefined;
+  return futures.every(isKept) ? form : 'wait';
+}
+
+/** Marks of Markdown and LaTeX that come in pairs. */
+const PAIRED = ['*', '_', '~~', '$'];
+
+/** Texts that may follow and change words before them: second marks of pairs, and the language's own. */
+function continuationsOf(text: string, tag: string): string[] {
+  const marks = PAIRED.filter((mark) => text.includes(mark)).map((mark) => ` x=y${mark}`);
+  return [...marks, ...(languageOf(tag)?.continuations ?? [])];
+}
+
 /** The words without what stands around them, which is spoken as it is written. */
 function within(before: string, after: string, form: Normalized): Normalized {
   return partOf(form, before.length, before.length, form.text.length - after.length);

@@ -20,6 +20,7 @@ import {
 } from '../../src/speaking/text-source.js';
 import { VoicePlan } from '../../src/speaking/voice-plan.js';
 import { checkText, piecesOf, wholeText } from '../../src/speaking/whole-text.js';
+import { Lexicon } from '../../src/text/lexicon.js';
 import { SentenceStream } from '../../src/text/sentences.js';
 import { openCalls } from '../fakes/call-under-test.js';
 import { ScriptedEngine } from '../fakes/engines.js';
@@ -454,4 +455,11 @@ test('a language is stated by its tag, its English name, or as what the text tur
   for (const stated of ['', 'e', 'en US', '../..', `en${'-abcdefgh'.repeat(4)}`, 'x'.repeat(21)]) {
     assert.equal(isStatedLanguage(stated), false, stated);
   }
+});
+
+test('speech does not begin with a clause that ends within a word of a lexicon', () => {
+  const lexicon = new Lexicon([{ word: 'Baker, Young', say: 'B and Y' }]);
+  const plan = new VoicePlan(routing, { language: 'en', lexicon });
+  assert.equal(plan.mayBegin('Please send it to the house of Baker,', ' Young and their friends'), false);
+  assert.equal(plan.mayBegin('Please send it to the house of Baker,', ' which is near the river'), true);
 });

@@ -274,6 +274,11 @@ export interface Language {
     readonly gender?: 'm' | 'f' | 'n' | undefined;
     readonly form?: string | undefined;
   }) => Noun;
+  /**
+   * Texts that may follow a beginning and change its words. The first clause of a text is not spoken before
+   * its sentence has arrived if one of them does.
+   */
+  readonly continuations?: readonly string[];
   /** Recognisers of its own; they are asked before the shared ones. */
   readonly own?: {
     readonly atDigit?: readonly Recogniser[];

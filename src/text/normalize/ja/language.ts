@@ -141,6 +141,7 @@ const OWN: NonNullable<Language['own']> = {
 
 // prettier-ignore
 export const JAPANESE: Language = {
+  continuations: ['押してください'],
   tag: 'ja',
   writing: { ...WRITING, codeBefore: KEYWORDS.codes },
   speech: SPEECH,

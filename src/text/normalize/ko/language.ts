@@ -139,6 +139,7 @@ const OWN: NonNullable<Language['own']> = {
 
 // prettier-ignore
 export const KOREAN: Language = {
+  continuations: [' 눌러 주세요'],
   tag: 'ko',
   writing: { ...WRITING, codeBefore: KEYWORDS.codes },
   speech: SPEECH,

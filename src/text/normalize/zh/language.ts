@@ -149,11 +149,15 @@ for (const character of TO_TRADITIONAL.keys()) EVIDENCE_OF[character.charCodeAt(
 for (const character of TO_SIMPLIFIED) EVIDENCE_OF[character.charCodeAt(0)] = 1;
 
 const EVIDENCE = 2_000; // units that are looked at
+const CERTAIN = 2; // characters of one kind more than of the other
 
-/** True if more characters are certainly traditional than certainly simplified. */
+/**
+ * True if more characters are certainly traditional than certainly simplified. The first characters decide,
+ * so that a beginning has the characters of the whole.
+ */
 function isTraditional(text: string): boolean {
   let balance = 0;
-  for (let at = 0; at < text.length && at < EVIDENCE; at++) {
+  for (let at = 0; at < text.length && at < EVIDENCE && Math.abs(balance) < CERTAIN; at++) {
     balance += EVIDENCE_OF[text.charCodeAt(at)] ?? 0;
   }
   return balance > 0;
@@ -177,6 +181,7 @@ export const CHINESE: Language = {
   speech: SPEECH,
   unspaced: true,
   respell,
+  continuations: ['，這個們', '，这个们'],
   own: OWN,
   symbols: {
     ...tablesOf('zh').signs,
