@@ -45,6 +45,8 @@ export interface WrittenDate {
   readonly day?: string | undefined;
   /** Last day of a range within the month. */
   readonly dayTo?: string | undefined;
+  /** The two days are named one by one; they are no range: 5/6 May. */
+  readonly isPair?: true;
   /** 1 to 12. */
   readonly month?: number;
   /** As written: two or four digits. */
@@ -131,6 +133,10 @@ export interface Writing {
    * know.
    */
   readonly ordinalMark: string;
+  /** Source of an expression for letters behind a fraction in figures: rds, avos; '' if none are written. */
+  readonly fractionMark: string;
+  /** Beginnings of words near the points that somebody has got, in small letters. */
+  readonly gradeWords: ReadonlySet<string>;
   /** Short forms that are said in full. A form that holds a full stop is written with it. */
   readonly abbreviations: Readonly<Record<string, Saying>>;
   /** Said when a number follows: No. 5, p. 12, § 3. */
@@ -246,6 +252,10 @@ export interface Speech {
   exchange(from: string, to: string): string;
   /** The i, 7 and 12700 of i7-12700K. */
   processor(brand: string, series: string, model: string): string;
+  /** Points of the most that there are, as digits: 742 out of 850. */
+  outOf(got: string, most: string): string;
+  /** 24+ hrs: the number, and the space and noun behind it; the noun is empty where it stands in the text. */
+  atLeast(number: string, noun: string): string;
   /** Groups of digits as written; `plus` of an international number. */
   telephone(groups: readonly string[], plus: boolean): string;
 }

@@ -35,6 +35,7 @@ import { numeralOf, withoutZeros } from './numerals.js';
 import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Codes } from './recognise/codes.js';
+import { Calendar } from './recognise/calendar.js';
 import { Dates } from './recognise/dates.js';
 import { Identifiers, MachineNames } from './recognise/identifiers.js';
 import { Keys } from './recognise/keys.js';
@@ -43,6 +44,8 @@ import { latex } from './recognise/markdown.js';
 import { Menus } from './recognise/menus.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
+import { Shares } from './recognise/shares.js';
+import { Spans } from './recognise/spans.js';
 import { Symbols } from './recognise/symbols.js';
 import { Times } from './recognise/times.js';
 import { Words } from './recognise/words.js';
@@ -66,6 +69,7 @@ function recognisersOf(language: Language): Recognisers {
   const [words, symbols] = [new Words(language), new Symbols(language)];
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const [codes, menus] = [new Codes(language), new Menus(language)];
+  const [calendar, spans, shares] = [new Calendar(language), new Spans(language), new Shares(language)];
   const own = language.own ?? {};
   const compound = formula(
     (letters) => speech.letters(letters),
@@ -75,6 +79,10 @@ function recognisersOf(language: Language): Recognisers {
     atDigit: [
       machines.at,
       codes.atDigit,
+      calendar.atDigit,
+      shares.atDigit,
+      spans.atDigit,
+      numbers.groupedAtDigit,
       ...(own.atDigit ?? []),
       keys.atDigit,
       symbols.atDigit,
@@ -90,6 +98,7 @@ function recognisersOf(language: Language): Recognisers {
     atLetter: [
       machines.at,
       codes.atLetter,
+      calendar.atLetter,
       ...(own.atLetter ?? []),
       followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
       dates.atLetter,

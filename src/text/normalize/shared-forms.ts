@@ -5,7 +5,7 @@ import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
 import type { Around, Found, Reading, Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
-import { readNumeral, withoutZeros, type NumberFormat } from './numerals.js';
+import { withoutZeros } from './numerals.js';
 
 const FORMULA = new RegExp(
   String.raw`(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?!${WORD_UNIT})`,
@@ -303,20 +303,6 @@ export function coordinates(
     if (direction !== undefined) parts.push(direction);
     const end = reading.at + written.length - (direction === undefined ? letter.length : 0);
     return { end, spoken: parts.join(' '), rule: 'measure' };
-  };
-}
-
-const WITH_PLUS = /\d[\d.,]{0,14}\+(?= \p{Ll})/uy;
-
-/** 100+ and a word. */
-export function atLeast(words: string, format: NumberFormat, { count }: Pick<Speech, 'count'>): Recogniser {
-  return (reading) => {
-    const match = reading.isFresh ? reading.match(WITH_PLUS) : undefined;
-    const number = match && readNumeral(reading.text, reading.at, format);
-    const end = reading.at + (match?.[0].length ?? 0);
-    if (number?.end !== end - 1) return undefined;
-    const spoken = `${words} ${count({ number: number.numeral }, reading.around(end))}`;
-    return { end, spoken, rule: 'cardinal' };
   };
 }
 

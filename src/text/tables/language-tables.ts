@@ -50,6 +50,7 @@ type Words = Pick<
   | 'titles'
   | 'conditions'
   | 'countedOf'
+  | 'gradeWords'
 >;
 
 type SignNames = Pick<SymbolNames, 'inAddress' | 'inMath' | 'inFront' | 'inText' | 'addressWords'>;
@@ -100,6 +101,7 @@ class LanguageTables {
       titles: cuesOf(cues, 'title'),
       conditions: cuesOf(cues, 'condition'),
       countedOf: cuesOf(cues, 'counted-of'),
+      gradeWords: cuesOf(cues, 'grade'),
     };
   }
 

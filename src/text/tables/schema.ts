@@ -63,6 +63,7 @@ const CUES = [
   'linking', // between such a word and its number
   'year', // before four digits that are a year
   'score', // beside the result of a game
+  'grade', // the beginning of a word near the points that somebody has got
   'roman-cardinal', // before a Roman numeral that is a cardinal
   'roman-ordinal', // before a Roman numeral that is an ordinal
   'roman-before', // behind a Roman numeral that is an ordinal

@@ -58,14 +58,14 @@ export function weekday(reading: Reading): Found | undefined {
 const OBLIQUE = /^(?:auf|in|an|um|gegen|bis|über|per)$/;
 
 export function date(written: WrittenDate, around: Around): string | undefined {
-  const { day, dayTo, style } = written;
+  const { day, dayTo, isPair, style } = written;
   const text = around.text.slice(around.start, around.end);
   const rest = monthAndYear(written, text);
   if (day === undefined) return rest;
   if (style === 'name' && !/^\d{1,2}\./.test(text)) return undefined;
   const ending = endingOfDay(around);
   const days = dayTo === undefined ? [day] : [day, dayTo];
-  return `${days.map((one) => ordinalWord(one, ending)).join(' bis ')} ${rest}`;
+  return `${days.map((one) => ordinalWord(one, ending)).join(isPair ? ' und ' : ' bis ')} ${rest}`;
 }
 
 function endingOfDay(around: Around): string {

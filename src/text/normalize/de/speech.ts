@@ -214,7 +214,9 @@ function time({ hours, minutes, seconds, word, zone }: WrittenTime): string | un
   const parts = [hour, 'Uhr'];
   if (Number(minutes || '0') > 0) parts.push(cardinal(withoutZeros(minutes)));
   if (seconds !== undefined && Number(seconds) > 0)
-    parts.push(`und ${cardinal(withoutZeros(seconds))} Sekunden`);
+    parts.push(
+      Number(seconds) === 1 ? 'und eine Sekunde' : `und ${cardinal(withoutZeros(seconds))} Sekunden`,
+    );
   if (zone) parts.push(zone);
   return parts.join(' ');
 }
@@ -246,5 +248,7 @@ export const SPEECH: Speech = {
   power: (exponent) => `hoch ${cardinal(exponent)}`,
   range: (from, to) => `${from} bis ${to}`,
   score: (home, guest) => `${home} zu ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} von ${cardinal(most)}`,
+  atLeast: (number, noun) => `${number} plus${noun}`,
   telephone: (groups, plus) => (plus ? 'plus ' : '') + groups.map(spellDigits).join(', '),
 };

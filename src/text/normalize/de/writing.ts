@@ -123,6 +123,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: 'tel',
   ordinalMark: '\\.',
   decadeMark: 'er',
 };

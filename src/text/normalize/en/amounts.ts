@@ -4,7 +4,7 @@ import { withoutZeros } from '../numerals.js';
 import { certain, NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
-import { cardinal, decimal, ordinal } from './numbers.js';
+import { cardinal, decimal } from './numbers.js';
 import { isAttribute, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -345,16 +345,6 @@ export function timesSum({ text, at }: Reading): Found | undefined {
     : undefined;
 }
 
-const GROUPED_ORDINAL = /(\d{1,3}(?:,\d{3}){1,6})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
-
-/** 1,000th */
-const groupedOrdinal: Recogniser = (reading) => {
-  const match = reading.match(GROUPED_ORDINAL);
-  if (match === undefined) return undefined;
-  const digits = withoutZeros((match[1] ?? '').replaceAll(',', ''));
-  return { end: reading.at + match[0].length, spoken: ordinal(digits), rule: 'ordinal' };
-};
-
 const DIRECTED = /(\d{1,3}(?:\.\d{1,6})?)[°º] ?([NSEW])(?![\p{L}\p{N}])/uy;
 export const DIRECTIONS: Readonly<Record<string, string>> = { N: 'north', S: 'south', E: 'east', W: 'west' };
 
@@ -388,7 +378,6 @@ export const amountRules = {
   behindDigits: [
     [/\//, /(?!)/, perPeriod],
     [/V/, /(?!)/, voltsAndAmps],
-    [/,/, /(?!)/, groupedOrdinal],
   ],
   behindDigitsLater: [
     [/[,.]/, /(?!)/, commaBehind],

@@ -57,7 +57,7 @@ const dottedTime: Recogniser = (reading) => {
   return { end, spoken: `${SPEECH.time(from, NOWHERE) ?? ''} to ${to ?? ''}`, rule: 'time' };
 };
 
-const SHORT_HALVES = /(\d{1,2})(?::(\d{2}))?([ap]) ?[-–] ?(\d{1,2})(?::(\d{2}))?([ap])(?![\p{L}\p{N}])/uy;
+const SHORT_HALVES = /(\d{1,2})(?::(\d{2}))?([ap]) ?[-–] ?(\d{1,2})(?::(\d{2}))?([ap])(?![\p{L}\p{N}]|\.m)/uy;
 
 /** 8a–5p */
 const shortHalves: Recogniser = (reading) => {
@@ -72,7 +72,7 @@ const shortHalves: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken: `${from ?? ''} to ${to ?? ''}`, rule: 'time' };
 };
 
-const SHORT_HALF = /(\d{1,2}):([0-5]\d)([ap])(?![\p{L}\p{N}])/uy;
+const SHORT_HALF = /(\d{1,2}):([0-5]\d)([ap])(?![\p{L}\p{N}]|\.m)/uy;
 
 /** Sunrise 6:42a */
 const shortHalf: Recogniser = (reading) => {

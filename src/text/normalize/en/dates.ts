@@ -1,4 +1,4 @@
-// Dates that only English writes so: 3/17, a card's 05/27, 2024-01, Sat 10am, the 16th-18th.
+// Dates that only English writes so: 3/17, a card's 05/27, Sat 10am, the 16th-18th.
 import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import type { Saying } from '../language.js';
@@ -80,18 +80,6 @@ export const cardDate: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken: `${ohBefore(month)} ${ohBefore(two)}`, rule: 'date' };
 };
 
-const YEAR_MONTH = /((?:19|20)\d\d)-(0[1-9]|1[0-2])(?![\d\p{L}]|[-./]\d)/uy;
-
-/** 2024-01 is a month; the season of 2010-11 is two years. */
-const yearMonth: Recogniser = (reading) => {
-  const match = reading.match(YEAR_MONTH);
-  const [written = '', digits = '', month = ''] = match ?? [];
-  if (match === undefined || Number(digits.slice(-2)) + 1 === Number(month)) return undefined;
-  const end = reading.at + written.length;
-  const spoken = SPEECH.date({ year: digits, month: Number(month), style: 'numeric' }, NOWHERE);
-  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
-};
-
 const ORDINALS = /(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
 
 /** The 16th-18th */
@@ -142,25 +130,6 @@ export function shortYear(reading: Reading): Found | undefined {
   return { end, spoken: ohBefore(match[1] ?? ''), rule: 'year' };
 }
 
-const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
-const HYPHENATED =
-  /(\d{1,2})-(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}-(\d{4}|\d{2})(?![\p{L}\p{N}-])/iuy;
-
-/** 15-Jan-2024 */
-const hyphenated: Recogniser = (reading) => {
-  const match = reading.match(HYPHENATED);
-  const [written = '', day = '', month = '', digits = ''] = match ?? [];
-  if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
-  const date = {
-    day: withoutZeros(day),
-    month: MONTHS.indexOf(month.toLowerCase()) + 1,
-    year: digits,
-    style: 'numeric',
-  } as const;
-  const spoken = SPEECH.date(date, NOWHERE);
-  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
-};
-
 const DAY_PART =
   /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
 const DAY_BEFORE =
@@ -206,10 +175,8 @@ export const dateRules = {
   behindDigits: [
     [/\//, /(?!)/, shortDates],
     [/\//, /(?!)/, shortDate],
-    [/-/, /(?!)/, hyphenated],
   ],
   behindDigitsLater: [
-    [/-/, /(?!)/, yearMonth],
     [/[snrt]/, /(?!)/, ordinalRange],
     [/[BAC]/, /[BAC]/, era],
   ],

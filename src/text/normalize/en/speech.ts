@@ -91,7 +91,8 @@ const LARGEST_PART = 10; // denominator of a fraction above one: 22/7, but an 80
 function fraction(written: Fraction, around: Around): string | undefined {
   const [numerator, denominator] = [withoutZeros(written.numerator), withoutZeros(written.denominator)];
   const [above, below] = [Number(numerator), Number(denominator)];
-  if (below === 1 || denominator.length > 3) return `${cardinal(numerator)} over ${cardinal(denominator)}`;
+  if (below === 1 || (denominator.length > 3 && denominator !== '1000'))
+    return `${cardinal(numerator)} over ${cardinal(denominator)}`;
   const music = around.nextWord === 'time' && below <= 16;
   if (music || above === below || (above > below && below > LARGEST_PART)) {
     return `${cardinal(numerator)} ${cardinal(denominator)}`;
@@ -99,11 +100,18 @@ function fraction(written: Fraction, around: Around): string | undefined {
   return sayFraction({ numerator, denominator }, false);
 }
 
-function date({ day, dayTo, month, year: written, style }: WrittenDate, around: Around): string | undefined {
+function date(
+  { day, dayTo, isPair, month, year: written, style }: WrittenDate,
+  around: Around,
+): string | undefined {
   const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
   if (style === 'numeric' && written === undefined) return undefined;
   const days =
-    day === undefined ? '' : dayTo === undefined ? ordinal(day) : `${ordinal(day)} to ${ordinal(dayTo)}`;
+    day === undefined
+      ? ''
+      : dayTo === undefined
+        ? ordinal(day)
+        : `${ordinal(day)} ${isPair ? 'and' : 'to'} ${ordinal(dayTo)}`;
   const full = written === undefined ? '' : year(written.length === 2 ? century(written) : written);
   if (days === '') return `${name} ${full}`;
   const dayFirst = style === 'name' && /^\d/.test(around.text.slice(around.start, around.start + 1));
@@ -122,7 +130,7 @@ function time(
 ): string | undefined {
   const named = /^(?:noon|midnight)$/.test(around.nextWord); // 12:00 noon
   const past = Number(minutes || '0');
-  const hour = cardinal(hours);
+  const hour = hours === '0' && half !== undefined ? 'twelve' : cardinal(hours);
   const parts = [hour];
   if (past > 0) parts.push(ohBefore(minutes));
   else if (minutes !== '' && half === undefined && word === undefined && !named) {
@@ -200,5 +208,7 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'squared' : exponent === '3' ? 'cubed' : `to the power of ${cardinal(exponent)}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} to ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} out of ${cardinal(most)}`,
+  atLeast: (number, noun) => `${number} plus${noun}`,
   telephone: (groups, plus) => (plus ? 'plus ' : '') + groups.map(sayGroup).join(', '),
 };

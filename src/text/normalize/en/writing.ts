@@ -31,6 +31,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: '(?:st|nd|rd|th)s?',
   ordinalMark: 'st|nd|rd|th|ST|ND|RD|TH',
   letterPlural: "'s",
   decadeMark: "['’]?s",

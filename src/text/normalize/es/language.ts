@@ -12,7 +12,6 @@ import {
 } from '../iberian/dates.js';
 import {
   bankAccount,
-  groupedOrdinal,
   lawNumber,
   mixedWithNoun,
   perCubic,
@@ -32,7 +31,6 @@ import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
 import {
-  atLeast,
   behindDigits,
   byFirstLetter,
   byMark,
@@ -42,7 +40,7 @@ import {
   schoolYear,
 } from '../shared-forms.js';
 import { genderOf } from './grammar.js';
-import { cardinal, decimal, inForm, ordinal } from './numbers.js';
+import { cardinal, decimal, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -347,7 +345,6 @@ const AT_DIGIT = behindDigits([
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/h/, rooms],
   [/\//, unionLaw(cardinal, SPEECH)],
-  [/\./, groupedOrdinal(ordinal, inForm)],
   [/-/, planeType(cardinal)],
   [
     /[xX×.,]/,
@@ -375,7 +372,6 @@ const AT_DIGIT = behindDigits([
   [/['’´]/, shopPrice],
   [/[.,]/, rating('sobre', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grado', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
-  [/[+.,]/, atLeast('más de', numbers, SPEECH)],
   [/-/, localNumber(CALLS, SPEECH)],
   [/(?:)/, serviceNumber(SERVICES, SPEECH)],
   [/["”″/.,\d]/, inches({ forms: ['pulgada', 'pulgadas'], gender: 'f' }, numbers, SPEECH)],

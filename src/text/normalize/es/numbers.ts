@@ -119,11 +119,16 @@ const ORDINAL_HUNDREDS =
     ' ',
   );
 
-/** Masculine singular; undefined from two thousand on, where ordinals are not in use. */
+/** Masculine singular; undefined from a hundred thousand on, where ordinals are not in use. */
 export function ordinal(digits: string): string | undefined {
   const value = Number(digits);
-  if (value < 1 || value > 1999) return undefined;
-  const parts = [value >= 1000 ? 'milésimo' : '', ORDINAL_HUNDREDS[Math.floor((value % 1000) / 100)] ?? ''];
+  if (value < 1 || value > 99_999) return undefined;
+  const thousands = Math.floor(value / 1000);
+  const before = thousands > 1 ? cardinal(String(thousands)).replaceAll(' y ', 'i') : '';
+  const parts = [
+    thousands > 0 ? `${before}milésimo` : '',
+    ORDINAL_HUNDREDS[Math.floor((value % 1000) / 100)] ?? '',
+  ];
   const rest = value % 100;
   if (rest >= 10 && rest < 20) parts.push(ORDINAL_TEENS[rest - 10] ?? '');
   else parts.push(ORDINAL_TENS[Math.floor(rest / 10)] ?? '', ORDINALS[rest % 10] ?? '');

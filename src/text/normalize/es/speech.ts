@@ -19,7 +19,7 @@ function partName(denominator: string): string | undefined {
   if (/^10+$/.test(denominator)) return ordinal(denominator);
   if (value >= 100) return undefined;
   const joined = cardinal(denominator).replace(' y ', 'i').replace('é', 'e').replace('ó', 'o');
-  return `${joined.replace(/a$/, '')}avo`;
+  return `${joined.replace(/a$|(?<=un)o$/, '')}avo`;
 }
 
 export function parts({ numerator, denominator }: Fraction): string {
@@ -146,6 +146,7 @@ export const DATES = new DatesInWords({
   first: 'primero',
   cardinal,
   rangeWord,
+  and: 'y',
 });
 
 const QUEENS = tablesOf('es').set('queens');
@@ -263,5 +264,7 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'al cuadrado' : exponent === '3' ? 'al cubo' : `elevado a ${cardinal(exponent)}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} a ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} sobre ${cardinal(most)}`,
+  atLeast: (number, noun) => `más de ${number}${noun}`,
   telephone: (groups, plus) => (plus ? 'más ' : '') + groups.map(spellDigits).join(', '),
 };

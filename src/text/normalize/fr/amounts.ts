@@ -110,7 +110,9 @@ export function sayFraction(fraction: Fraction, use: 'alone' | 'part', feminine:
   const value = Number(numerator);
   if (use === 'part' && value === 1 && denominator === '2') return feminine ? 'demie' : 'demi';
   if (use === 'alone' && !isRead(value, denominator))
-    return `${cardinal(numerator)} sur ${cardinal(denominator)}`;
+    return numerator === '50' && denominator === '50'
+      ? `${cardinal(numerator)} ${cardinal(denominator)}`
+      : `${cardinal(numerator)} sur ${cardinal(denominator)}`;
   const part = PARTS[denominator] ?? ordinal(denominator);
   const one = value === 1 && denominator === '2' && feminine ? 'une' : cardinal(numerator);
   return `${one} ${part}${value > 1 && !part.endsWith('s') ? 's' : ''}`;

@@ -14,9 +14,12 @@ function day(digits: string): string {
   return digits === '1' ? 'premier' : cardinal(digits);
 }
 
-function date({ day: first, dayTo, month, year, style }: WrittenDate): string | undefined {
+function date({ day: first, dayTo, isPair, month, year, style }: WrittenDate): string | undefined {
   if (style === 'numeric' && year === undefined) return undefined;
-  const days = first === undefined ? '' : `${day(first)}${dayTo === undefined ? '' : ` au ${day(dayTo)}`}`;
+  const days =
+    first === undefined
+      ? ''
+      : `${day(first)}${dayTo === undefined ? '' : ` ${isPair ? 'et' : 'au'} ${day(dayTo)}`}`;
   const full = year === undefined ? '' : sayYear(year);
   return [days, MONTHS[(month ?? 0) - 1] ?? '', full].filter((part) => part !== '').join(' ');
 }
@@ -175,5 +178,7 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
   range,
   score: (home, guest) => `${home} à ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} sur ${cardinal(most)}`,
+  atLeast: (number, noun) => `plus de ${number}${noun}`,
   telephone,
 };

@@ -185,6 +185,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: '',
   ordinalMark: 'ers|er|ères|ère|res|re|èmes|ème|emes|eme|es|e|ndes|nds|nde|nd|de|d',
   letterPlural: '',
   decadeMark: '',

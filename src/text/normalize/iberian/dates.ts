@@ -10,6 +10,7 @@ interface DateWords {
   readonly first: string;
   readonly cardinal: (digits: string) => string;
   readonly rangeWord: (around: Around) => string;
+  readonly and: string;
 }
 
 /** 24 is 2024, 85 is 1985. */
@@ -36,14 +37,17 @@ export class DatesInWords implements Pick<Speech, 'date'> {
   readonly dayOf = (day: string, month: number): string =>
     `${this.day(day)} de ${this.#words.months[month - 1] ?? ''}`;
 
-  readonly date = ({ day, dayTo, month, year, style }: WrittenDate, around: Around): string | undefined => {
-    const { months, cardinal, rangeWord } = this.#words;
+  readonly date = (
+    { day, dayTo, isPair, month, year, style }: WrittenDate,
+    around: Around,
+  ): string | undefined => {
+    const { months, cardinal, rangeWord, and } = this.#words;
     const name = month === undefined ? '' : (months[month - 1] ?? '');
     if (style === 'numeric' && year === undefined) return undefined;
     if (isVersion(around)) return undefined;
     const full = year === undefined ? '' : ` de ${cardinal(fullYear(year))}`;
     if (day === undefined) return `${name}${full}`;
-    const range = dayTo === undefined ? '' : ` ${rangeWord(around)} ${cardinal(dayTo)}`;
+    const range = dayTo === undefined ? '' : ` ${isPair ? and : rangeWord(around)} ${cardinal(dayTo)}`;
     return `${range === '' ? this.day(day) : cardinal(day)}${range} de ${name}${full}`;
   };
 }

@@ -58,7 +58,7 @@ export class Fractions {
     if (isShare(plain)) return two('');
     if (this.#isOneOfMany(plain, around)) return two(this.#words.ofMany);
     if (Number(numerator) > Number(denominator)) return this.#improper(plain, around);
-    if (denominator === '1' || denominator.length > 3) return two('barra');
+    if (denominator === '1' || (denominator.length > 3 && denominator !== '1000')) return two('barra');
     if (numerator !== '1' && this.#isGrade(denominator, around)) return two(grade);
     const named = this.#words.before?.(plain, around.nextWord);
     return named ?? (isHalf(plain) ? this.#half(around) : parts(plain));

@@ -137,20 +137,3 @@ export function slashOfCode({ text, at }: Reading): Found | undefined {
     ? { end: at + 1, spoken: 'barra', rule: 'identifier' }
     : undefined;
 }
-
-const GROUPED_ORDINAL = /(\d)\.(\d{3})\.?([ºª])(?![\p{L}\d])/uy;
-
-/** 1.000º: thousandth. */
-export function groupedOrdinal(
-  ordinal: (digits: string) => string | undefined,
-  inForm: (masculine: string, gender: Gender, plural: boolean) => string,
-): Recogniser {
-  return (reading) => {
-    const match = reading.isFresh ? reading.match(GROUPED_ORDINAL) : undefined;
-    const [written = '', first = '', rest = '', mark] = match ?? [];
-    const base = match && ordinal(first + rest);
-    if (base === undefined) return undefined;
-    const spoken = mark === 'ª' ? inForm(base, 'f', false) : base;
-    return { end: reading.at + written.length, spoken, rule: 'ordinal' };
-  };
-}

@@ -111,7 +111,7 @@ export function sayFraction(fraction: Fraction, use: 'alone' | 'part', gender: G
     return use === 'part' ? half : `un ${half}`;
   }
   if (use === 'alone' && !isRead(value, denominator))
-    return `${cardinal(numerator)} su ${cardinal(denominator)}`;
+    return `${cardinal(numerator)} ${numerator === '50' && denominator === '50' ? 'e' : 'su'} ${cardinal(denominator)}`;
   if (denominator === '2') return `${cardinal(numerator)} mezzi`;
   return `${value === 1 ? 'un' : cardinal(numerator)} ${ordinal(denominator, 'm', value !== 1)}`;
 }

@@ -26,14 +26,20 @@ function day(digits: string, around: Around): string {
 }
 
 export function date(
-  { day: first, dayTo, month, year, style }: WrittenDate,
+  { day: first, dayTo, isPair, month, year, style }: WrittenDate,
   around: Around,
 ): string | undefined {
   if (style === 'numeric' && year === undefined) return undefined;
   const name = MONTHS[(month ?? 0) - 1] ?? '';
   const full = year === undefined ? '' : cardinal(year.length === 2 ? withCentury(year) : year);
   const days =
-    first === undefined ? '' : dayTo === undefined ? day(first, around) : daysBetween(first, dayTo, around);
+    first === undefined
+      ? ''
+      : dayTo === undefined
+        ? day(first, around)
+        : isPair
+          ? `${day(first, around)} e ${cardinal(dayTo)}`
+          : daysBetween(first, dayTo, around);
   return [days, name, full].filter((part) => part !== '').join(' ');
 }
 

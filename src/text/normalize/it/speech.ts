@@ -124,5 +124,7 @@ export const SPEECH: Speech = {
     (exponent === '0' ? 'alla zero' : exponent === '1' ? 'alla prima' : `alla ${ordinal(exponent, 'f')}`),
   range,
   score: (home, guest) => `${home} a ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} su ${cardinal(most)}`,
+  atLeast: (number, noun) => `più di ${number}${noun}`,
   telephone,
 };

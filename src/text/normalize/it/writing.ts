@@ -182,6 +182,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: 'esim[oi]',
   ordinalMark: '°|º|ª|\\^(?!\\d)|-?esim[oaie]|mo|ma|[oa]',
   letterPlural: '',
   decadeMark: '',

@@ -4,9 +4,10 @@ import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
+import { dashedDay } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
-import { time } from './speech.js';
+import { SPEECH, time } from './speech.js';
 
 const WEEKDAY = /[(（]([月火水木金土日])(?:曜日?)?(?:[・,、](祝日?|祝))?[)）]/y;
 const PADDED = /0(\d)(?= ?[月日時分秒])/y;
@@ -138,7 +139,7 @@ function score(reading: Reading): Found | undefined {
 const MARK = /( ?)[-–—~～〜]\1/y;
 const WAVE = /( ?)[~～〜]\1/y;
 const FROM =
-  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|[KMGT]B|曜日|か月|ヶ月|時間|週間)|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
+  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|[KMGT]B|曜日|か月|ヶ月|時間|週間)|(?:年代|世紀)(?:初頭|初期|前半|前期|半ば|中頃|中期|後半|後期|末)?|元年|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
 const TO = /^(?:[\d¥$€£]|-\d|[AaPp][Mm]|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
 const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
 
@@ -151,9 +152,10 @@ function rangeMark(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const end = start + match[0].length;
   const after = text.slice(end, end + 3);
-  const isRange = FROM.test(before) && (TO.test(after) || (wave !== undefined && TERM.test(after)));
+  const open = wave !== undefined && (TERM.test(after) || /^[のでにが]/.test(after));
+  const isRange = FROM.test(before) && (TO.test(after) || open);
   const counted =
-    wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{1,3}$/u.test(before) && /^\d/.test(after);
+    wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{0,3}$/u.test(before) && /^\d/.test(after);
   const between =
     wave !== undefined &&
     /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before) &&
@@ -173,7 +175,11 @@ const BEFORE_DATE_WORD =
   /^ ?(?:[(（](?:[月火水木金土日]|祝)|から|まで|より|以降|以前|時点|付|発売|開催|開始|開幕|開店|開業|締切|〆切|必着|放送|配信|公開|予定|当日|入社|退社|着|\d{1,2}(?::\d\d|時)|に(?:お届|発売|開催|公開|行|予定|開始|オープン|リリース|発表|実施)|[〜～~](?:[。、\s]|$)|の(?:朝|昼|夜|夕|午前|午後|会議|予約|試合|放送|イベント))/;
 const SHARE =
   /^ ?(?:の(?:確|割合|人|量|大きさ|価格|面積)|倍|カップ|拍子|以上|以下|程度|サイズ|スケール|[Lｌlgk杯個本])/;
+const SHARE_WORD = /(?:持分|持ち分|割合|確率|比率|シェア)(?:は|が|の|、)? ?$/;
 const LAST_DAY = 31;
+
+/** 締切は11-30 */
+const dashed = dashedDay(DATE_WORD, SPEECH);
 
 /** 5/3は, 1/15(月), 1/15から: no fraction; 1/3 alone is one. */
 function monthDay(reading: Reading): Found | undefined {
@@ -190,7 +196,7 @@ function monthDay(reading: Reading): Found | undefined {
   const known = DATE_WORD.test(before) || isOneOfTwo(before, after, day) || BEFORE_DATE_WORD.test(after);
   const zero = month.startsWith('0') || day.startsWith('0');
   const likely = first >= second || (first > 1 && second > 12); // hardly a share
-  if (SHARE.test(after) || !(known || zero || likely)) return undefined;
+  if (SHARE.test(after) || SHARE_WORD.test(before) || !(known || zero || likely)) return undefined;
   const spoken = `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day))}日`;
   return { end, spoken, rule: 'date' };
 }
@@ -236,6 +242,7 @@ export const dateRules = {
   behindDigits: [
     [/\//, pressure],
     [/\//, monthDay],
+    [/-/, dashed],
     [/[-–ー−:]/, certain(score)],
     [/[:aApP]/, clock],
   ],

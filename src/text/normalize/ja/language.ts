@@ -15,6 +15,7 @@ import {
   numberSign,
   plusBetween,
   relation,
+  romanOrder,
   ruleLine,
   signTwice,
   tightListNumber,
@@ -101,6 +102,7 @@ const OWN: NonNullable<Language['own']> = {
     numberOfName(SPEECH),
   ],
   atLetter: [
+    romanOrder(SPEECH),
     formula((letters) => letters, cardinal, ''),
     crossBetween('かける'),
     currencyPair(WRITING.currencies, ''),

@@ -13,7 +13,7 @@ export const WRITING: Writing = {
   units: { ...WORDS.units, bpm: { forms: [''], form: '心拍数' } }, // nothing is said behind the number
   magnitudes: { ...WESTERN_MAGNITUDES, ...WORDS.magnitudes },
   numbers: { decimal: '.', grouping: [','] },
-  dates: { ...TABLES.dates, orders: {}, ...ENGLISH_DATES },
+  dates: { ...TABLES.dates, orders: { '/': 'ymd' }, ...ENGLISH_DATES },
   // Times are recognised in `dates.ts`: what stands behind them is no boundary here.
   times: { marks: [], halves: {}, words: {}, zones: {} },
   telephone: {
@@ -26,6 +26,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: '',
   ordinalMark: '',
   decadeMark: '',
 };

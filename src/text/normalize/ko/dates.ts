@@ -3,6 +3,7 @@
 import type { WrittenTime } from '../language.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
+import { openRange } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH, time } from './speech.js';
@@ -43,6 +44,11 @@ function memorial(reading: Reading): Found | undefined {
   const match = reading.match(MEMORIAL);
   if (match === undefined) return padded(reading);
   const [written, first = match[3] ?? '', second = match[4] ?? ''] = match;
+  const days = /월 ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+  if (days && reading.text[reading.at + written.length] === '일') {
+    const spoken = `${cardinal(withoutZeros(first))}, ${cardinal(withoutZeros(second))}`; // 5월 5·6일
+    return { end: reading.at + written.length, spoken, rule: 'date' };
+  }
   const whole = first === '12' && second === '12';
   const spoken = whole ? '십이십이' : spellDigits(first + second);
   return { end: reading.at + written.length, spoken, rule: 'date' };
@@ -153,6 +159,13 @@ const TO =
   /^(?:[\d$€£₩]|[AaPp][Mm]|-\d|[월화수목금토일](?:요일|(?![가-힣]))|오전|오후|다음|익일|정오|자정|밤|현재)/;
 const TERM = /^(?:[.!?,\s)]|$)/;
 
+/** 3,000원~입니다, 1990년대 후반~ */
+const open = openRange(
+  /(?:\d ?(?:원|만 ?원|년|월|일|시|세|살|명|개|층|%|℃)|(?:년대|세기)(?: ?(?:초반?|중반|후반|말))?)$/,
+  /^(?:[.!?,)]|$|입니다|이며|이고|이다|인 |의 | (?!\d|오전|오후|[월화수목금토일]요일|[가-힣]{1,3} ?구간))/,
+  '부터',
+);
+
 /** 9:00~18:00, 월~금, 서울~부산; but 네~ is a tone. */
 function rangeMark(reading: Reading): Found | undefined {
   const { text, at } = reading;
@@ -179,6 +192,7 @@ const SECOND_OF_TWO = /^ ?[~～∼-] ?\d{1,2}\/(\d{1,2})(?![\d/])/;
 const BEFORE_DATE_WORD =
   /^(?: ?\([월화수목금토일]|부터|까지|자 | ?(?:오전|오후|마감|휴무|출발|도착|개봉|출시|발매|시작|입고|예정|개막|방송|공개|\d{1,2}(?::\d\d|시))| ?[가-힣]{1,4}(?:날|절|데이|마스))/;
 const SHARE = /^ ?(?:의 확률|의 비율|정도|이상|이하|크기|수준|확률|컵|배|박자|만|가|이 |을|를|로)/;
+const SHARE_WORD = /(?:지분|비율|확률|몫)(?:은|는|이|가)? ?$/;
 const LAST_DAY = 31;
 
 /** 1/15(월), 12/25: no fraction; 1/3 alone is one. */
@@ -196,7 +210,8 @@ function monthDay(reading: Reading): Found | undefined {
   const zero = month.startsWith('0') || day.startsWith('0');
   const likely = first >= second || (first > 1 && second > 12); // hardly a share
   const card = day.length === 2 && second > 23 && isCard(before);
-  if (!card && !known && (SHARE.test(after) || !(zero || likely))) return undefined;
+  const share = SHARE.test(after) || SHARE_WORD.test(before);
+  if (!card && !known && (share || !(zero || likely))) return undefined;
   const date = card
     ? ({ year: day, month: first, style: 'numeric' } as const)
     : ({ month: first, day: withoutZeros(day), style: 'name' } as const);
@@ -292,6 +307,7 @@ export const dateRules = {
     [/[(（]/, weekday],
     [/['’‘]/, officialDate],
     [/['’‘]/, shortYear],
+    [/[~～〜∼]/, open],
     [/[-–—~～〜∼]/, rangeMark],
   ],
 } satisfies Rules;

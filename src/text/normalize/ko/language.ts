@@ -18,6 +18,7 @@ import {
   signTwice,
   underscore,
   yearMonth,
+  romanOrder,
 } from '../recognise/attached.js';
 import {
   crossBetween,
@@ -101,6 +102,7 @@ const OWN: NonNullable<Language['own']> = {
     certain(beforeWord),
   ],
   atLetter: [
+    romanOrder(SPEECH),
     formula(letterNames, cardinal),
     crossBetween(' 곱하기 '),
     currencyPair(WRITING.currencies),

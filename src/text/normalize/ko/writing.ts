@@ -12,7 +12,7 @@ export const WRITING: Writing = {
   ...WORDS,
   magnitudes: { ...WESTERN_MAGNITUDES, ...WORDS.magnitudes },
   numbers: { decimal: '.', grouping: [','] },
-  dates: { ...TABLES.dates, orders: {}, ...ENGLISH_DATES },
+  dates: { ...TABLES.dates, orders: { '/': 'ymd' }, ...ENGLISH_DATES },
   // Times are recognised in `dates.ts`: what stands behind them is no boundary here.
   times: { marks: [], halves: {}, words: {}, zones: {} },
   telephone: {
@@ -24,6 +24,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: '',
   ordinalMark: '',
   decadeMark: '',
 };

@@ -13,7 +13,6 @@ import {
 } from '../iberian/dates.js';
 import {
   bankAccount,
-  groupedOrdinal,
   lawNumber,
   mixedWithNoun,
   perCubic,
@@ -32,7 +31,6 @@ import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
 import {
-  atLeast,
   behindDigits,
   byFirstLetter,
   byMark,
@@ -42,7 +40,7 @@ import {
   schoolYear,
 } from '../shared-forms.js';
 import { genderOf } from './grammar.js';
-import { cardinal, decimal, inForm, ordinal } from './numbers.js';
+import { cardinal, decimal, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
@@ -182,7 +180,6 @@ const AT_DIGIT = behindDigits([
   ],
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/\//, unionLaw(cardinal, SPEECH)],
-  [/\./, groupedOrdinal(ordinal, inForm)],
   [/-/, planeType(cardinal)],
   [/\//, everyHours],
   [/[.-]/, grouped],
@@ -206,7 +203,6 @@ const AT_DIGIT = behindDigits([
   [/[/.]/, lawNumber(LAWS, cardinal)],
   [/[.,]/, rating('de', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
-  [/[+.,]/, atLeast('mais de', numbers, SPEECH)],
   [/-/, localNumber(CALLS, SPEECH)],
   [/(?:)/, serviceNumber(SERVICES, SPEECH)],
   [/["”″/.,\d]/, inches({ forms: ['polegada', 'polegadas'], gender: 'f' }, numbers, SPEECH)],

@@ -96,12 +96,13 @@ const ORDINAL_HUNDREDS =
     ' ',
   );
 
-/** Masculine singular; undefined from two thousand on. */
+/** Masculine singular; undefined from ten thousand on. */
 export function ordinal(digits: string): string | undefined {
   const value = Number(digits);
-  if (value < 1 || value > 1999) return undefined;
+  if (value < 1 || value > 9999) return undefined;
+  const thousands = Math.floor(value / 1000);
   const parts = [
-    value >= 1000 ? 'milésimo' : '-',
+    thousands === 0 ? '-' : thousands === 1 ? 'milésimo' : `${ORDINALS[thousands] ?? ''} milésimo`,
     ORDINAL_HUNDREDS[Math.floor((value % 1000) / 100)] ?? '',
     ORDINAL_TENS[Math.floor((value % 100) / 10)] ?? '',
     ORDINALS[value % 10] ?? '',

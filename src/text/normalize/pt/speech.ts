@@ -114,6 +114,7 @@ export const DATES = new DatesInWords({
   first: 'primeiro',
   cardinal,
   rangeWord,
+  and: 'e',
 });
 
 const QUEENS = tablesOf('pt').set('queens');
@@ -124,8 +125,9 @@ const DEGREE_NOUN =
 const OVEN = 120; // 180º are a heat, not a rank
 
 /** Um giro de 90º, a 180º. */
-function isAngle(digits: string, { previousWord }: Around): boolean {
+function isAngle(digits: string, { text, start, end, previousWord }: Around): boolean {
   const value = Number(digits);
+  if (/\d\.\d{3}/.test(text.slice(start, end))) return false; // o 1.500º cliente
   return value >= OVEN || (value % 5 === 0 && /^(?:de|a)$/.test(previousWord));
 }
 
@@ -202,5 +204,7 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'ao quadrado' : exponent === '3' ? 'ao cubo' : `elevado a ${cardinal(exponent)}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} a ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} de ${cardinal(most)}`,
+  atLeast: (number, noun) => `mais de ${number}${noun}`,
   telephone: (groups, plus) => (plus ? 'mais ' : '') + groups.map(spellDigits).join(', '),
 };

@@ -89,6 +89,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: 'avos?',
   ordinalMark: '[.]?(?:[ºª°]s?|[oa]s?(?=[.]?(?:[\\s,;:)]|$)))(?:[.](?= \\p{Ll}))?',
   decadeMark: "['’]?s",
 };

@@ -6,6 +6,7 @@ import { LiteralTable } from '../literals.js';
 import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import { startsLine } from './markdown.js';
+import { ROMAN, romanValue } from './words.js';
 
 /** In capitals, or touching a number that is one with them, these would be read as a name, such as 4K. */
 const CAPITAL_UNITS = 'KB MB GB TB PB KG L ML KM CM MM KW MW GW MHz GHz Hz Mbps Gbps MPa Pa V W'.split(' ');
@@ -277,5 +278,49 @@ export function compoundMeasure(speech: Speech, units: Readonly<Record<string, N
       speech.measure({ number }, other, around),
     ];
     return { end: reading.at + written.length, spoken: said.join(' '), rule: 'measure' };
+  };
+}
+
+const ROMAN_ORDER = /[IVXLC]{1,7}(?![A-Za-z\d])/y;
+
+/** 第XI届, 제XI회: behind the sign of an order. */
+export function romanOrder(speech: Speech): Recogniser {
+  return (reading) => {
+    if (!/[第제]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    const numeral = reading.match(ROMAN_ORDER)?.[0];
+    if (numeral === undefined || !ROMAN.test(numeral)) return undefined;
+    const spoken = cardinal(speech, String(romanValue(numeral)));
+    return { end: reading.at + numeral.length, spoken, rule: 'roman' };
+  };
+}
+
+const DASHED_DAY = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-])/y;
+const NEAR_DATE = 8; // units before a day in which its word stands
+
+/** 截止日期12-31, 締切は11-30: behind a word of dates. */
+export function dashedDay(dateWord: RegExp, speech: Speech): Recogniser {
+  return (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || text[runEnd] !== '-') return undefined;
+    const match = dateWord.test(text.slice(Math.max(0, at - NEAR_DATE), at))
+      ? reading.match(DASHED_DAY)
+      : undefined;
+    if (match === undefined) return undefined;
+    const [written, month, day = ''] = match;
+    const end = at + written.length;
+    const date = { month: Number(month), day: withoutZeros(day), style: 'name' } as const;
+    const spoken = speech.date(date, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
+}
+
+/** 299元~, 3,000원~: up from there; `begins` ends with what a range may begin with. */
+export function openRange(begins: RegExp, behind: RegExp, word: string): Recogniser {
+  return ({ text, at }) => {
+    if (!/[~～〜∼]/.test(text[at] ?? '')) return undefined;
+    const known = begins.test(text.slice(Math.max(0, at - NEAR_DATE), at));
+    return known && behind.test(text.slice(at + 1, at + 5))
+      ? { end: at + 1, spoken: word, rule: 'range', clings: true }
+      : undefined;
   };
 }

@@ -195,7 +195,14 @@ export class Dates {
     const order = this.#language.writing.dates.orders[mark as '.' | '/' | '-'];
     // Without its year only 15.01. is a date: 1/2 is a fraction, 1-2 a range.
     if (order === undefined || (year === undefined && mark !== '.')) return undefined;
-    const [day, month] = order === 'mdy' ? [two, one] : [one, two];
+    if (order === 'ymd' && year?.length === 2)
+      return this.#say(reading, reading.at + written.length, {
+        day: year,
+        month: Number(two),
+        year: one.padStart(2, '0'),
+        style: 'numeric',
+      });
+    const [day, month] = order === 'dmy' ? [one, two] : [two, one];
     const swapped = Number(month) > 12 && Number(day) <= 12 && (mark !== '.' || year?.length === 4);
     const end = reading.at + written.length;
     return this.#say(reading, end, {

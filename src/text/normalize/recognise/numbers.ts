@@ -14,6 +14,7 @@ const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const STOP = new CharacterSet('.:');
+const GROUPING = new CharacterSet('.,-–/:');
 const APOSTROPHE = new CharacterSet("'’‘");
 const DECIMAL = new CharacterSet('.,');
 const LONG_CODE = 8; // ungrouped digits; longer numbers are codes, not amounts
@@ -24,16 +25,36 @@ export class Numbers {
   readonly #language: Language;
   readonly #forms: ShortForms;
   readonly #ordinal: RegExp | undefined;
+  readonly #groupedOrdinal: RegExp | undefined;
   readonly #decade: RegExp | undefined;
 
   constructor(language: Language) {
-    const { ordinalMark, decadeMark } = language.writing;
+    const { ordinalMark, decadeMark, numbers } = language.writing;
     this.#language = language;
     this.#forms = shortFormsOf(language.tag);
     if (ordinalMark !== '') this.#ordinal = new RegExp(`(\\d{1,12})(${ordinalMark})`, 'uy');
+    if (ordinalMark !== '') {
+      const group = numbers.grouping.map((mark) => (mark === '.' ? '\\.' : mark)).join('|');
+      this.#groupedOrdinal = new RegExp(`(\\d{1,3}(?:(?:${group})\\d{3}){1,4})(${ordinalMark})`, 'uy');
+    }
     if (decadeMark !== '')
       this.#decade = new RegExp(`(\\d{4}|\\d0)(?:${decadeMark})(?![\\p{L}\\p{N}])`, 'uy');
   }
+
+  /** 1,500th, 1 500e, 2.000ª: asked before a language's own, which may cut it at its groups. */
+  readonly groupedAtDigit: Recogniser = (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || runEnd - at > 3 || !isDigitAt(text, runEnd + 1)) return undefined;
+    if (isDigitAt(text, at - 1) || GROUPING.at(text, at - 1)) return undefined;
+    const match = this.#groupedOrdinal && reading.match(this.#groupedOrdinal);
+    if (match === undefined) return undefined;
+    const [written, digits = '', mark = ''] = match;
+    const end = at + written.length;
+    if (mark === '.' || isWordAt(text, end)) return undefined; // a stop may end the sentence
+    const whole = digits.replace(/\D/g, '');
+    const spoken = this.#language.speech.ordinal(whole, reading.around(end), mark);
+    return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
+  };
 
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;

@@ -24,6 +24,7 @@ const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
 const STROKE = new CharacterSet('/⁄');
 const MIXED_FRACTION = new RegExp(String.raw`[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄]|${ALPHABETIC})`, 'uy');
+const MIXED_WITH_NOUN = /\d{1,3}(?: [1-9][/⁄][2-9]| ?[½¼¾⅓⅔]) [a-zà-ÿ]{3}/y;
 const VULGAR = '¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞';
 const VULGAR_PARTS = '1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8'.split(' ');
 
@@ -106,6 +107,10 @@ export class Quantities {
       return sign === undefined ? undefined : { ...fraction, spoken: `${sign} ${fraction.spoken}` };
     }
     if (minus) {
+      // The number and its noun are read by themselves, menos dos puntos y medio; a Russian number takes its
+      // case from before the sign.
+      if (reading.match(MIXED_WITH_NOUN, at + 1))
+        return { end: at + 1, spoken: symbols.minus, rule: 'symbol' };
       return this.#currencyBefore(reading, at + 1, true) ?? this.#amount(reading, at + 1, true);
     }
     const found =

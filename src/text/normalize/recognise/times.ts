@@ -7,7 +7,10 @@ import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import { alternatives } from './dates.js';
 
-const END = '(?![\\p{L}\\p{N}]|[.:,]\\d)';
+// Behind the comma of 9:30,10:45 another time begins.
+const END = '(?![\\p{L}\\p{N}]|[.:]\\d|,\\d(?!\\d?[:.h]\\d\\d))';
+const BEHIND_TIME = /\d[:.h]\d\d(?: ?[ap]\.?m\.?)?,$/i;
+const LONGEST_TIME = 12; // units of a time and the comma behind it
 const DASH = /( ?)[-–]\1/y;
 const HYPHEN = new CharacterSet('-–');
 const CUTS_TIME = new CharacterSet('.,:/');
@@ -42,7 +45,7 @@ export class Times {
     const zone =
       Object.keys(zones).length === 0
         ? '()'
-        : `(?: \\(?(${alternatives(Object.keys(zones))})(?![\\p{L}\\p{N}])(?:([-+−])(\\d{1,2}))?\\)?)?`;
+        : `(?: ?\\(?(${alternatives(Object.keys(zones))})(?![\\p{L}\\p{N}])(?:([-+−])(\\d{1,2}))?\\)?)?`;
     const mark = `[${marks.filter((known) => known !== '.').join('')}]`;
     const tail = `${half}${word}${zone}`;
     const dotted = marks.includes('.')
@@ -61,7 +64,7 @@ export class Times {
 
   readonly atDigit: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > LONGEST || !reading.isFresh || CUTS_TIME.at(text, at - 1)) return undefined;
+    if (runEnd - at > LONGEST || !reading.isFresh || isCut(text, at)) return undefined;
     const first = this.#mayBeHour(reading) ? this.#at(reading, at) : undefined;
     return this.#range(reading, first) ?? this.#duration(reading) ?? this.#single(reading, first);
   };
@@ -158,6 +161,12 @@ export class Times {
 
 function isOutside({ hours, minutes, seconds }: WrittenTime): boolean {
   return Number(hours) > 24 || Number(minutes || '0') > 59 || Number(seconds ?? '0') > 59;
+}
+
+/** The figures go on from others: 1.9:30, but 9:30,10:45 are two times. */
+function isCut(text: string, at: number): boolean {
+  if (!CUTS_TIME.at(text, at - 1)) return false;
+  return !BEHIND_TIME.test(text.slice(Math.max(0, at - LONGEST_TIME), at));
 }
 
 /** The 9 of "9-5pm". */

@@ -215,7 +215,13 @@ export function sayFraction(fraction: Fraction, around: Around, measured: boolea
   const shared = wordAhead(around) === 'по'; // по половине таблетки, по две трети
   const usual = shared ? (amount === 1 ? 'dative' : 'accusative') : caseBefore(around);
   const grammatical = isDissolved(around) ? 'prepositional' : usual;
-  if (parts < 2 || amount >= parts || parts > 100 || isHouse(around)) return spread(fraction, around);
+  if (parts < 2 || amount >= parts || (parts > 100 && parts !== 1000) || isHouse(around))
+    return spread(fraction, around);
+  const ending = /-\p{L}+$/u.exec(around.text.slice(around.start, around.end))?.[0]; // 1/3-я часть
+  if (ending !== undefined) {
+    const named = ending.endsWith('я') ? 'nominative' : ending.endsWith('ю') ? 'accusative' : grammatical;
+    return fractionWords(fraction.numerator, fraction.denominator, named);
+  }
   if (amount !== 1 || parts !== 2) return part(fraction, grammatical);
   const next = around.nextWord.toLowerCase();
   if (!measured && (next === '' || next === 'финала' || NO_NOUN.has(next)))

@@ -1,6 +1,7 @@
 // Reads Russian days, months, quarters and years: 15 января 2024 г., карта до 12/26, II кв. 2025 г.
 import { tablesOf } from '../../tables/language-tables.js';
 import { CharacterSet } from '../../character-set.js';
+import type { WrittenDate } from '../language.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { type Around, type Found, type Reading, wordBefore } from '../reading.js';
@@ -14,7 +15,7 @@ import { ordinal } from './numbers.js';
 const MONTHS = 'января февраля марта апреля мая июня июля августа сентября октября ноября декабря'.split(' ');
 const SHORT = ['янв', 'фев', 'мар', 'апр', 'май', 'июн', 'июл', 'авг', 'сен', 'окт', 'ноя', 'дек'];
 
-const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive, index) => {
+export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive, index) => {
   const stem = genitive.slice(0, -1);
   const named = genitive.endsWith('я') ? (index === 4 ? 'май' : `${stem}ь`) : stem;
   const [vowel, ending] = genitive.endsWith('я')
@@ -45,7 +46,7 @@ const YEAR_WORD = '(?: ?г\\.| ?г(?![\\p{L}\\p{N}])| года(?!\\p{L}))';
 const YEAR_TAIL = `(?:,? ((?:1\\d|20)\\d{2})(?![\\d:]|[.,]\\d)(?:-?го)?${YEAR_WORD}?)?`;
 const MARK = '(?:-?(?:ого|го|ое|ому|му|е))?';
 
-const NAMED = new RegExp(`(\\d{1,2})${MARK}(?: ?([-–—]) ?(\\d{1,2})${MARK})? ${NAME}${YEAR_TAIL}`, 'iuy');
+const NAMED = new RegExp(`(\\d{1,2})${MARK}(?: ?([-–—/]) ?(\\d{1,2})${MARK})? ${NAME}${YEAR_TAIL}`, 'iuy');
 const FIGURES = new RegExp(
   `(\\d{1,2})[./](\\d{1,2})[./](\\d{4}|\\d{2})(?![\\d]|[./-]\\d)${YEAR_WORD}?(?!\\p{L})`,
   'uy',
@@ -109,7 +110,7 @@ function namedDay(reading: Reading): Found | undefined {
   if (text[runEnd] === ' ' && !BEGINNINGS.at(text, runEnd + 1) && !HYPHEN.at(text, runEnd + 1))
     return undefined;
   const match = reading.match(NAMED);
-  const [written = '', day = '', , last, name = '', year] = match ?? [];
+  const [written = '', day = '', mark, last, name = '', year] = match ?? [];
   if (match === undefined || !isDay(day) || (last !== undefined && !isDay(last))) return undefined;
   const end = reading.at + written.length;
   const month = MONTH_BY_NAME.get(name.toLowerCase());
@@ -119,7 +120,9 @@ function namedDay(reading: Reading): Found | undefined {
   const until = last === undefined && wordAhead(around) === '' ? namedUntil(reading, end) : undefined;
   if (until !== undefined)
     return { ...until, spoken: `с ${ordinal(day, 'genitive', 'n')} ${tail} по ${until.spoken}` };
-  return { end, spoken: `${days(day, last, around)} ${tail}`, rule: 'date' };
+  if (mark === '/' && Number(day) >= Number(last)) return undefined;
+  const said = mark === '/' && last !== undefined ? eachDay([day, last], around) : days(day, last, around);
+  return { end, spoken: `${said} ${tail}`, rule: 'date' };
 }
 
 const DASH = / ?[-–—] ?/y;
@@ -146,6 +149,11 @@ function days(day: string, last: string | undefined, around: Around): string {
     if (ruled) return `${ordinal(day, grammatical, 'n')} – ${ordinal(last, grammatical, 'n')}`;
   }
   return `с ${ordinal(day, 'genitive', 'n')} по ${ordinal(last, 'accusative', 'n')}`;
+}
+
+/** 5/6 мая */
+function eachDay(all: readonly string[], around: Around): string {
+  return all.map((day) => ordinal(day, caseOfDay(around), 'n')).join(' и ');
 }
 
 function yearOf(year: string): string {
@@ -212,8 +220,13 @@ function monthOfYear(reading: Reading): Found | undefined {
   };
 }
 
-/** The order of a month: the date as the shared recogniser found it. */
-export function sayDate(day: string, month: number, year: string | undefined, around: Around): string {
+/** The date as a shared recogniser found it. */
+export function sayDate({ day, month = 1, year: written }: WrittenDate, around: Around): string {
+  const year = written?.length === 2 ? `20${written}` : written;
+  if (day === undefined) {
+    const name = MONTH_FORMS[month - 1]?.[FORM[caseOfMonth(around)]] ?? '';
+    return year === undefined ? name : `${name} ${yearOf(year)}`;
+  }
   const date = `${ordinal(withoutZeros(day), caseOfDay(around), 'n')} ${MONTHS[month - 1] ?? ''}`;
   return year === undefined ? date : `${date} ${yearOf(year)}`;
 }
@@ -277,8 +290,8 @@ const FORM: Readonly<Record<Case, number>> = {
   prepositional: 4,
 };
 
-function caseOfMonth(reading: Reading): Case {
-  const before = wordAhead(reading.around(reading.at));
+function caseOfMonth(around: Around): Case {
+  const before = wordAhead(around);
   if (/^(?:до|с|со|от|из|после|около|конца|начала)$/.test(before)) return 'genitive';
   if (/^(?:к|ко)$/.test(before)) return 'dative';
   return /^(?:в|во|о|об)$/.test(before) ? 'prepositional' : 'nominative';
@@ -295,7 +308,7 @@ export function monthInFigures(reading: Reading): Found | undefined {
   const lead = text.slice(Math.max(0, at - LONGEST_LEAD), at);
   if (full === undefined && (Number(year) <= NO_MONTH || !EXPIRING.test(lead))) return undefined;
   const expires = /(?:истека|истеч|закончи|заканчива)\p{L}{1,4} $/iu.test(lead);
-  const grammatical = expires ? 'prepositional' : caseOfMonth(reading);
+  const grammatical = expires ? 'prepositional' : caseOfMonth(reading.around(at));
   const name = MONTH_FORMS[Number(month) - 1]?.[FORM[grammatical]] ?? '';
   const stop =
     written.endsWith('.') && /^\s*$/.test(text.slice(at + written.length, at + written.length + 4));
@@ -358,8 +371,8 @@ export const calendarRules = {
       namedDay,
       1,
       2,
-      /[гоеумяфисандЯФМАИСОНД–—-]/,
-      /^(?:-?[гоеум]{1,3})? ?(?:[-–—] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/,
+      /[гоеумяфисандЯФМАИСОНД–—/-]/,
+      /^(?:-?[гоеум]{1,3})? ?(?:[-–—/] ?\d{1,2}\S{0,4} )?[яфмаисондЯФМАИСОНД]/,
     ],
     [dayInRow, 1, 2, /[,гоеумипдн-]/, /^(?:-?[гоеум]{1,3})?(?:,| и| или| по| до| на) (?:с )?\d/],
     [shortDay, 1, 2, /\./, /^\.[01]/],

@@ -39,13 +39,20 @@ function say({ hours, minutes }: Clock, grammatical: Case): string {
   return `${cardinal(hours, grammatical)} ${zero}${cardinal(minutes, grammatical)}`;
 }
 
+/** Три часа дня, шесть утра. */
+function partOfDay(hour: number, half: string): string {
+  if (half === 'pm') return hour === 12 || hour < 5 ? 'дня' : 'вечера';
+  return hour === 12 || hour < 4 ? 'ночи' : 'утра';
+}
+
 const BARE_BEFORE_END = /^ (?:до|по) (?:[01]?\d|2[0-4])[:.][0-5]\d(?!\d)/;
 
 export function sayTime(time: WrittenTime, around: Around): string {
-  const { hours, minutes, seconds, zone } = time;
+  const { hours, minutes, seconds, half, zone } = time;
   const grammatical = wordAhead(around) === 'по' ? 'accusative' : caseBefore(around);
   const behind = around.text.slice(around.end, around.end + 12);
-  const tail = zone === undefined ? '' : ` ${zone}`;
+  const part = half === undefined ? '' : ` ${partOfDay(Number(hours), half)}`;
+  const tail = part + (zone === undefined ? '' : ` ${zone}`);
   if (seconds !== undefined) {
     return (
       (

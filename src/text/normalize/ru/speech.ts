@@ -41,10 +41,7 @@ export const SPEECH: Speech = {
   count,
   measure,
   money,
-  date: ({ day, month, year, style }, around) =>
-    day === undefined || month === undefined || style === 'name'
-      ? undefined
-      : sayDate(day, month, year, around),
+  date: (date, around) => (date.style === 'name' ? undefined : sayDate(date, around)),
   time: sayTime,
   duration: (parts, around) =>
     parts
@@ -56,6 +53,8 @@ export const SPEECH: Speech = {
   },
   range: (from, to) => join(from, to),
   score: (home, guest) => `${home} ${guest}`,
+  outOf: (got, most) => `${cardinal(got)} из ${cardinal(most, 'genitive')}`,
+  atLeast: (number, noun) => `${number} плюс${noun}`,
   telephone: sayTelephone,
 };
 

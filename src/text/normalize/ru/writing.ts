@@ -2,6 +2,7 @@
 import { type MakeSaying, tablesOf } from '../../tables/language-tables.js';
 import type { Magnitude, Noun, Saying, SymbolNames, Writing } from '../language.js';
 import type { Around } from '../reading.js';
+import { MONTH_FORMS } from './calendar.js';
 import { behindNumber, type Case, CASES, type Gender, inCase, noun, rowNoun } from './declension.js';
 import { wordAhead } from './grammar.js';
 import { ORDINAL_MARK } from './ordinals.js';
@@ -233,14 +234,16 @@ export const WRITING: Writing = {
   abbreviations: { ...WORDS.abbreviations, ...OWN },
   numbers: { decimal: ',', grouping: [' ', '.', "'"] },
   dates: {
-    ...TABLES.dates, // empty: calendar.ts knows days, months and years
+    ...TABLES.dates,
+    months: MONTH_FORMS,
     orders: { '.': 'dmy', '/': 'dmy', '-': 'dmy' },
-    named: [],
+    named: [], // its own recognisers know them: see calendar.ts
     dayMark: '',
     between: ' ?',
   },
   times: { ...TABLES.times, marks: [':'] },
   telephone: TELEPHONE,
+  fractionMark: '-(?:ая|я|ую|ю|ой|ей|й)',
   ordinalMark: ORDINAL_MARK,
   decadeMark: '',
 };

@@ -2,8 +2,10 @@
 // It also reads days without a year: 10/1放假, 截止日期12-31.
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
+import { dashedDay, openRange } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
+import { SPEECH } from './speech.js';
 
 const YEAR_MONTH = /(\d{4}|\d{2}) ?年 ?(\d{1,2}) ?月(?: ?(\d{1,2}) ?([日号號]))?/y;
 const YEAR = /(\d{2,4}) ?年/y;
@@ -151,6 +153,7 @@ const BEFORE_DATE_WORD =
   /^ ?(?:[)）]? ?\d{1,2}:\d\d|[(（](?:[周週]?[一二三四五六日][)）]|星期)|放假|上班|上学|开[学业售播盘抢]|開[學業賣播盤]|起(?!来)|截止|截至|止|前|之前|之后|发布|發布|上[线市映]|出发|出發|举行|舉行|当[天日]|當[天日]|晚|早|上午|下午|中午|凌晨|[\p{Script=Han}]{0,3}[节節](?!约))/u;
 const SHARE =
   /^ ?(?:的|以上|以下|人|左右|强|弱|多|处|概率|份|杯|公|英|升|小时|寸|吋|比例|决赛|決賽|拍|日元|波长)/;
+const SHARE_WORD = /(?:份额|份額|股份|股权|股權|占比|佔比|比例|概率)(?:是|为|為|约|約|有)? ?$/;
 const LAST_DAY = 31;
 
 /** 10/1 is no fraction, nor is 03/25; 1/3 is one unless something tells of a day. */
@@ -172,7 +175,7 @@ function monthDay(reading: Reading): Found | undefined {
 }
 
 function isDay(month: string, day: string, before: string, after: string): boolean {
-  if (SHARE.test(after)) return false;
+  if (SHARE.test(after) || SHARE_WORD.test(before)) return false;
   if (AFTER_DATE_WORD.test(before) || BEFORE_DATE_WORD.test(after)) return true;
   if (month.startsWith('0') || day.startsWith('0')) return true;
   // 3/5-3/8 are days, 1/3到2/3 shares of one kind.
@@ -189,23 +192,8 @@ function isCard(before: string, after: string): boolean {
   return ends && /卡[^。！？]{0,40}$/.test(before);
 }
 
-const DASHED = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-])/y;
-const DATE_WORD = /(?:日期|截止|截至|生日)(?:是|为|為|[：:])? ?$/;
-
 /** 截止日期12-31. */
-function dashedDay(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (
-    !reading.isFresh ||
-    text[reading.runEnd] !== '-' ||
-    !DATE_WORD.test(text.slice(Math.max(0, at - 6), at))
-  )
-    return undefined;
-  const match = reading.match(DASHED);
-  if (match === undefined) return undefined;
-  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}月${cardinal(withoutZeros(match[2] ?? ''))}日`;
-  return { end: at + match[0].length, spoken, rule: 'date' };
-}
+const dashed = dashedDay(/(?:日期|截止|截至|生日)(?:是|为|為|[：:])? ?$/, SPEECH);
 
 const REPUBLIC = /(\d{2,3})([/.-])(\d{1,2})\2(\d{1,2})(?![\d/]|[.-]\d)/y;
 
@@ -255,9 +243,17 @@ export const dateRules = {
   ],
   behindDigitsLater: [
     [/\//, monthDay],
-    [/-/, dashedDay],
+    [/-/, dashed],
   ],
   atMark: [
+    [
+      /[~～〜]/,
+      openRange(
+        /(?:\d ?(?:元|块|塊|[万萬亿億]|年|月|日|号|號|岁|歲|人)|(?:年代|世[纪紀])[初前中后後]?[期叶葉]?|[初中末]期)$/,
+        /^(?:[，。、,.；;）)\s]|的|$)/,
+        '起',
+      ),
+    ],
     [/['’‘]/, shortYear],
     [/[-–—~～〜]/, certain(rangeMark)],
   ],

@@ -15,6 +15,7 @@ import {
   numberSign,
   plusBetween,
   relation,
+  romanOrder,
   ruleLine,
   signTwice,
   tightListNumber,
@@ -94,6 +95,7 @@ const OWN: NonNullable<Language['own']> = {
     numberOfName(SPEECH),
   ],
   atLetter: [
+    romanOrder(SPEECH),
     formula((letters) => letters, cardinal, ''),
     crossBetween('乘'),
     currencyPair(WRITING.currencies, '兑'),

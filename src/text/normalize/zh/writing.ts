@@ -11,7 +11,7 @@ export const WRITING: Writing = {
   ...WORDS,
   magnitudes: { ...WESTERN_MAGNITUDES, ...WORDS.magnitudes },
   numbers: { decimal: '.', grouping: [','] },
-  dates: { ...TABLES.dates, orders: { '/': 'mdy' }, ...ENGLISH_DATES },
+  dates: { ...TABLES.dates, orders: { '/': 'ymd' }, ...ENGLISH_DATES },
   // Times are recognised in `times.ts`: what stands behind them is no boundary here.
   times: { marks: [], halves: {}, words: {}, zones: {} },
   telephone: {
@@ -26,6 +26,7 @@ export const WRITING: Writing = {
     ],
     keywords: TABLES.telephone,
   },
+  fractionMark: '',
   ordinalMark: 'st|nd|rd|th',
   decadeMark: '',
 };

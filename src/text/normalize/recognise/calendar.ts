@@ -1,0 +1,136 @@
+// Dates that all languages write alike: 14-Sep-2025, Sep-14-2025, 2025-03, two days of one month (5/6 May).
+// Every language is asked for these before its own recognisers, which would cut them at their marks.
+import { isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+import type { Language, WrittenDate } from '../language.js';
+import { Beginnings } from '../literals.js';
+import { withoutZeros } from '../numerals.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+import { alternatives } from './dates.js';
+import { isNear } from './identifiers.js';
+
+const YEAR = String.raw`\d{4}|\d{2}`;
+const NO_MORE = String.raw`(?!${WORD_UNIT}|[-–/.,:]\d|-\p{L})`;
+const ISO_MONTH = new RegExp(String.raw`((?:19|20)\d\d)-(0[1-9]|1[0-2])${NO_MORE}`, 'uy');
+const ENGLISH = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ').map((name) => [name]);
+/** The end of a text before the number of a document, which may have the year in it: № 2024-07. */
+const BEFORE_NUMBER = /(?:[#№§*_/-]|(?<!\p{L})(?:n[º°.]{1,2}|az\.|ref\.)) ?$/iu;
+const NEAR = 6; // units
+
+export class Calendar {
+  readonly #language: Language;
+  readonly #months = new Map<string, number>();
+  /** Short forms before the number of something: Nr., Az., p. */
+  readonly #beforeNumber: ReadonlySet<string>;
+  readonly #beginnings: Beginnings;
+  readonly #longest: number;
+  readonly #dayFirst: RegExp;
+  readonly #monthFirst: RegExp;
+  readonly #twoDays: RegExp | undefined;
+
+  constructor(language: Language) {
+    const { dates, beforeNumber } = language.writing;
+    const { months, named, dayMark, between } = dates;
+    this.#language = language;
+    this.#beforeNumber = new Set(
+      Object.keys(beforeNumber).map((short) => short.toLowerCase().replace(/\.$/, '')),
+    );
+    for (const known of [ENGLISH, months]) {
+      for (const [index, names] of known.entries()) {
+        for (const name of names) this.#months.set(name.toLowerCase().replace(/\.$/, ''), index + 1);
+      }
+    }
+    for (const [name, month] of firstLetters(months)) {
+      if (!this.#months.has(name)) this.#months.set(name, month);
+    }
+    this.#longest = Math.max(...[...this.#months.keys()].map((known) => known.length));
+    this.#beginnings = Beginnings.ofAnyCase(this.#months.keys());
+    const name = `(${alternatives(this.#months.keys())})\\.?`;
+    this.#dayFirst = new RegExp(`(\\d{1,2})([-–/])${name}\\2(${YEAR})${NO_MORE}`, 'iuy');
+    this.#monthFirst = new RegExp(`${name}([-–/])(\\d{1,2})\\2(\\d{4})${NO_MORE}`, 'iuy');
+    if (named.includes('day-month')) {
+      const day = `(\\d{1,2})(?:${dayMark})?`;
+      const year = `(?:${between}((?:19|20)\\d\\d)(?!\\d|[.,:]\\d))?`;
+      this.#twoDays = new RegExp(`${day}/${day}${between}${name}(?![\\p{L}\\p{N}])${year}`, 'iuy');
+    }
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || /[-–/.:]/.test(text[at - 1] ?? '')) return undefined;
+    if (runEnd - at === 4) return text[runEnd] === '-' ? this.#isoMonth(reading) : undefined;
+    if (runEnd - at > 2 || !/[-–/ºª°a-z]/.test(text[runEnd] ?? '')) return undefined;
+    return this.#hyphenated(reading) ?? this.#pairOfDays(reading);
+  };
+
+  /** Sep-14-2025 */
+  readonly atLetter: Recogniser = (reading) => {
+    const { text, at, runEnd } = reading;
+    if (runEnd - at > this.#longest || !/[-–/.]/.test(text[runEnd] ?? '')) return undefined;
+    if (!this.#beginnings.at(text, at) || !reading.isFresh) return undefined;
+    const match = reading.match(this.#monthFirst);
+    if (match === undefined) return undefined;
+    const [written, name = '', , day = '', year] = match;
+    return this.#say(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
+  };
+
+  /** 14-Sep-2025, 03/mars/24 */
+  #hyphenated(reading: Reading): Found | undefined {
+    if (isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
+    const match = reading.match(this.#dayFirst);
+    if (match === undefined) return undefined;
+    const [written, day = '', , name = '', year] = match;
+    return this.#say(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
+  }
+
+  /** 5/6 May: two days, and no part of anything. */
+  #pairOfDays(reading: Reading): Found | undefined {
+    const match = this.#twoDays && reading.match(this.#twoDays);
+    if (match === undefined) return undefined;
+    const [written, day = '', dayTo = '', name = '', year] = match;
+    if (Number(day) >= Number(dayTo)) return undefined;
+    return this.#say(reading, written, {
+      day,
+      dayTo: withoutZeros(dayTo),
+      isPair: true,
+      month: this.#month(name),
+      year,
+      style: 'name',
+    });
+  }
+
+  /** 2025-03; the season 2010-11 and the years 2008-12 are ranges. */
+  #isoMonth(reading: Reading): Found | undefined {
+    const match = reading.match(ISO_MONTH);
+    if (match === undefined) return undefined;
+    const [written, year = '', month = ''] = match;
+    if (Number(month) > Number(year.slice(-2))) return undefined;
+    const { digitsAfter, linking } = this.#language.writing;
+    const before = reading.text.slice(Math.max(0, reading.at - NEAR), reading.at);
+    const { previousShort } = reading.around(reading.at);
+    if (BEFORE_NUMBER.test(before) || this.#beforeNumber.has(previousShort)) return undefined;
+    if (isNear(reading, digitsAfter, linking)) return undefined;
+    return this.#say(reading, written, { month: Number(month), year, style: 'numeric' });
+  }
+
+  #month(name: string): number {
+    return this.#months.get(name.toLowerCase()) ?? 0;
+  }
+
+  #say(reading: Reading, written: string, date: WrittenDate): Found | undefined {
+    const { day, dayTo, month = 0 } = date;
+    const end = reading.at + written.length;
+    const days = [day, dayTo].every((one) => one === undefined || (Number(one) >= 1 && Number(one) <= 31));
+    if (month === 0 || !days || isWordAt(reading.text, end)) return undefined;
+    const around = reading.around(end);
+    const spoken = this.#language.speech.date({ ...date, day: day && withoutZeros(day) }, around);
+    // The name of a month is proof; figures are none.
+    const isCertain = date.day === undefined ? {} : ({ isCertain: true } as const);
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date', ...isCertain };
+  }
+}
+
+/** Set, giu, sep: three letters, as tables of a machine cut a month, where no other month has the same. */
+function firstLetters(months: readonly (readonly string[])[]): readonly (readonly [string, number])[] {
+  const all = months.map(([name = ''], index) => [name.slice(0, 3).toLowerCase(), index + 1] as const);
+  return all.filter(([short]) => short.length === 3 && all.filter(([other]) => other === short).length === 1);
+}

@@ -1,0 +1,59 @@
+// Two numbers with a stroke between them that is more than a fraction: 2/3rds, a score of 742/850.
+import type { Language } from '../language.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+
+const SHARE = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|[.,]\d)/y;
+const NEAR = 32; // units on either side in which a word tells of a score
+const SMALLEST = 32; // greatest number of points that is certainly no day or month
+const SENTENCE = /[.!?。！？\n]/;
+
+export class Shares {
+  readonly #language: Language;
+  readonly #lettered: RegExp | undefined;
+  readonly #graded: RegExp;
+
+  constructor(language: Language) {
+    const { fractionMark, gradeWords } = language.writing;
+    this.#language = language;
+    const begins = language.unspaced === true ? '' : '(?<!\\p{L})';
+    this.#graded = new RegExp(`${begins}(?:${[...gradeWords].join('|')})`, 'iu');
+    if (fractionMark !== '')
+      this.#lettered = new RegExp(`(\\d{1,4})[/⁄](\\d{1,4}) ?(?:${fractionMark})(?![\\p{L}\\p{N}])`, 'uy');
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    if (!/[/⁄]/.test(reading.text[reading.runEnd] ?? '') || !reading.isFresh) return undefined;
+    if (/[-–/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    return this.#withLetters(reading) ?? this.#score(reading);
+  };
+
+  /** 2/3rds, 5/12 avos: the letters are in the words for it already. */
+  #withLetters(reading: Reading): Found | undefined {
+    const match = this.#lettered && reading.match(this.#lettered);
+    if (match === undefined) return undefined;
+    const [written, numerator = '', denominator = ''] = match;
+    if (Number(denominator) < 2) return undefined;
+    const end = reading.at + written.length;
+    const spoken = this.#language.speech.fraction({ numerator, denominator }, reading.around(end));
+    return spoken === undefined ? undefined : { end, spoken, rule: 'fraction' };
+  }
+
+  /** A score of 742/850, 71/85 on the test. */
+  #score(reading: Reading): Found | undefined {
+    const match = reading.match(SHARE);
+    if (match === undefined) return undefined;
+    const [written, got = '', most = ''] = match;
+    if (Number(most) < SMALLEST || Number(got) > Number(most) || got.startsWith('0')) return undefined;
+    const { text, at } = reading;
+    const end = at + written.length;
+    const before =
+      text
+        .slice(Math.max(0, at - NEAR), at)
+        .split(SENTENCE)
+        .at(-1) ?? '';
+    const behind = text.slice(end, end + NEAR).split(SENTENCE)[0] ?? '';
+    if (!this.#graded.test(before) && !this.#graded.test(behind)) return undefined;
+    const spoken = this.#language.speech.outOf(got, most);
+    return { end, spoken, rule: 'score', isCertain: true };
+  }
+}

@@ -1,0 +1,135 @@
+// Numbers that reach from one to another, or up from one: 80-60 km/h, 24+ hrs, 1,2,3.
+import { classAt, IDEOGRAPH, isDigitAt, isWordAt } from '../characters.js';
+import type { Language, Noun, Quantity } from '../language.js';
+import { LiteralTable } from '../literals.js';
+import { isSayable } from '../number-words.js';
+import { type NumeralAt, numeralOf, readNumeral, valueOf } from '../numerals.js';
+import { Around, type Found, NOWHERE, type Reading, type Recogniser, skipSpaces } from '../reading.js';
+
+const MARK = /[-–~～〜](?=\d)/y;
+const LIST = /\d{1,2}(?:,\d{1,2}){2,15}(?![\p{L}\p{N}%‰°]|[.,]\d)/uy;
+const PLUS = /\+ ?/y;
+/** Behind the sign something is added, and nothing is counted. */
+const SUM = /^ ?[-+=<>×*/]/;
+/** Counted things behind which no space stands. */
+const COUNTERS =
+  /(?:个?(?:小时|小時|月|星期)|個?(?:小時|月)|分钟|分鐘|天|年|岁|歲|人|名|次|件|家|位|台|時間|か月|ヶ月|カ月|週間|日|分|歳|回|個|社)(?=[\p{P}\s]|\p{Script=Hiragana}|\p{Script=Han}|$)/uy;
+/** Measured by these, a range that falls is no score. */
+const MEASURED =
+  /^ ?(?:米|公里|公斤|千克|克|元|度|升|吨|厘米|毫米|円|メートル|キロ|グラム|미터|킬로|그램|원)/u;
+/** 10-8 h is a time of day. */
+const CLOCK_UNITS: ReadonlySet<string> = new Set(['h', 'H', 'h.', 'ч', 'ч.']);
+
+interface Span {
+  readonly quantity: Quantity;
+  readonly end: number;
+}
+
+export class Spans {
+  readonly #language: Language;
+  readonly #units: LiteralTable<Noun>;
+
+  constructor(language: Language) {
+    this.#language = language;
+    this.#units = new LiteralTable(Object.entries(language.writing.units));
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || /[-–/.,:+]/.test(text[at - 1] ?? '')) return undefined;
+    const mark = text[runEnd] ?? '';
+    if (!/[-–—~～〜,.+ ]/.test(mark)) return undefined;
+    return (mark === ',' ? this.#list(reading) : undefined) ?? this.#open(reading) ?? this.#falling(reading);
+  };
+
+  /** 1,2,3: more than one comma is no decimal mark. */
+  #list(reading: Reading): Found | undefined {
+    const match = reading.match(LIST);
+    const parts = match?.[0].split(',') ?? [];
+    if (match === undefined || parts.some((part) => /^0\d/.test(part))) return undefined;
+    const { speech } = this.#language;
+    const spoken = parts.map((part) => speech.number(numeralOf(part), NOWHERE)).join(',');
+    return { end: reading.at + match[0].length, spoken, rule: 'cardinal' };
+  }
+
+  /** 24+ hrs, 100+ people */
+  #open(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const read = this.#numeral(text, at);
+    const plus = read && reading.match(PLUS, read.end);
+    if (read === undefined || plus === undefined) return undefined;
+    const next = read.end + plus[0].length;
+    const unit = this.#units.at(text, next);
+    if (unit !== undefined) return this.#openMeasure(reading, read, next + unit.written.length, unit.value);
+    const { speech } = this.#language;
+    const counter = reading.match(COUNTERS, next)?.[0];
+    if (counter !== undefined) {
+      const whole = text.slice(at, read.end) + counter;
+      const number = speech.count({ number: read.numeral }, new Around(whole, 0, read.end - at));
+      return { end: next + counter.length, spoken: speech.atLeast(number, counter), rule: 'measure' };
+    }
+    if (plus[0] !== '+ ' || !/^\p{Ll}{2}/u.test(text.slice(next, next + 2))) return undefined;
+    const end = next - 1;
+    const number = speech.count({ number: read.numeral }, reading.around(end));
+    return { end, spoken: speech.atLeast(number, ''), rule: 'cardinal' };
+  }
+
+  #openMeasure(reading: Reading, { numeral }: NumeralAt, end: number, unit: Noun): Found | undefined {
+    if (SUM.test(reading.text.slice(end, end + 2))) return undefined;
+    const { speech } = this.#language;
+    const around = reading.around(end);
+    const measured = speech.measure({ number: numeral }, unit, around);
+    const number = speech.number(numeral, around, unit);
+    const noun = unit.forms.find((form) => form !== '' && measured.endsWith(form));
+    const cut = measured.startsWith(number)
+      ? number.length
+      : measured.slice(0, -(noun?.length ?? measured.length)).trimEnd().length;
+    if (cut === 0) return undefined;
+    return { end, spoken: speech.atLeast(measured.slice(0, cut), measured.slice(cut)), rule: 'measure' };
+  }
+
+  /** 80-60 km/h, 2000–1950 m; and 1950-2000 m, which are no years. */
+  #falling(reading: Reading): Found | undefined {
+    const span = this.#span(reading);
+    if (span === undefined) return undefined;
+    const { text } = reading;
+    const { speech } = this.#language;
+    const next = skipSpaces(text, span.end);
+    const unit = next - span.end <= 1 ? this.#units.at(text, next) : undefined;
+    if (unit !== undefined && classAt(unit.written, 0) !== IDEOGRAPH) {
+      const end = next + unit.written.length;
+      if (CLOCK_UNITS.has(unit.written) || isWordAt(text, end)) return undefined;
+      const spoken = speech.measure(span.quantity, unit.value, reading.around(end));
+      return { end, spoken, rule: 'measure' };
+    }
+    if (!MEASURED.test(text.slice(span.end, span.end + 6))) return undefined;
+    return {
+      end: span.end,
+      spoken: speech.count(span.quantity, reading.around(span.end)),
+      rule: 'range',
+    };
+  }
+
+  #span(reading: Reading): Span | undefined {
+    const { text, at } = reading;
+    const from = this.#numeral(text, at);
+    const mark = from && reading.match(MARK, from.end);
+    const to = mark && from && this.#numeral(text, from.end + mark[0].length);
+    if (from === undefined || to === undefined || /^[-–/:,.]\d/.test(text.slice(to.end, to.end + 2)))
+      return undefined;
+    const falls = valueOf(to.numeral) < valueOf(from.numeral);
+    if (!falls && !(isLikeYear(from) && isLikeYear(to))) return undefined;
+    return { quantity: { number: from.numeral, to: to.numeral }, end: to.end };
+  }
+
+  #numeral(text: string, at: number): NumeralAt | undefined {
+    if (!isDigitAt(text, at)) return undefined;
+    const read = readNumeral(text, at, this.#language.writing.numbers);
+    const sayable = read !== undefined && isSayable(read.numeral.whole) && !/^0\d/.test(read.numeral.whole);
+    return sayable ? read : undefined;
+  }
+}
+
+function isLikeYear({ numeral: { whole, grouped, decimals } }: NumeralAt): boolean {
+  return !grouped && decimals === '' && /^(?:1\d|20)\d\d$/.test(whole);
+}
