@@ -127,7 +127,7 @@ async function build(config: Config, overrides: Overrides, closing: Closing): Pr
   overrides.beforeListening?.(metrics);
   const switchboard = openSwitchboard(shared);
   closing.add(() => switchboard.close());
-  const callerTexts = new CallerTexts({ ...speakers.transcribing.recognisers, time: systemTime });
+  const callerTexts = new CallerTexts({ ...speakers.transcribing.callers, time: systemTime });
   const sources = { switchboard, callerTexts, telephone: () => telephone, time: systemTime };
   const conversations = await openConversations({ ...shared, ...sources, keyOf, ownUrl: () => url, closing });
   const parts = { ...shared, switchboard, callerTexts, ...conversations };

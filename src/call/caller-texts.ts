@@ -22,6 +22,7 @@ import type { Call } from './call.js';
 import type { RecognisedWords } from './caller-speech.js';
 import { CallerTurns, tellEach, type TurnListener, type TurnWords } from './caller-turns.js';
 import type { CallEvent } from './call-events.js';
+import { writtenWords } from './smart-format.js';
 
 /** The words of the caller in one turn so far. Times are in milliseconds of the monotonic clock. */
 export interface CallerText extends TurnWords {
@@ -54,6 +55,11 @@ export interface ExpectedSpeech {
    * Undefined: voice activity finds the turns.
    */
   readonly byHand?: 'open' | 'closed' | undefined;
+  /**
+   * The listener that states it gets texts with figures: 4207 for "four two oh seven". Undefined: the
+   * server's default.
+   */
+  readonly smartFormat?: boolean | undefined;
 }
 
 export type HeardCall = Pick<
@@ -66,6 +72,8 @@ interface CallerTextsParts {
   /** Undefined: no caller is recognised. */
   readonly recogniser: Recogniser | undefined;
   readonly time: Time;
+  /** Listeners that do not state it get texts with figures. False, if absent. */
+  readonly smartFormat?: boolean;
 }
 
 const EAR_MS = 30_000; // of sound that may wait while the recogniser is loaded
@@ -105,17 +113,26 @@ export class CallerTexts {
     const { recogniser } = this.#parts;
     const known = this.#callers.get(call.id);
     if (known !== undefined || recogniser === undefined) return known;
-    const caller = new RecognisedCaller(call, recogniser, this.#parts.time);
+    const caller = new RecognisedCaller(call, recogniser, this.#parts);
     this.#callers.set(call.id, caller);
     void call.closed.then(() => this.#callers.delete(call.id));
     return caller;
   }
 }
 
+/** A listener that gets the words with figures. */
+export function writing(given: CallerListener, language: () => string | undefined): CallerListener {
+  const listener: CallerListener = { ...given };
+  if (given.text !== undefined) listener.text = (one) => given.text?.(writtenWords(one, language()));
+  if (given.said !== undefined) listener.said = (turn) => given.said?.(writtenWords(turn, language()));
+  return listener;
+}
+
 class RecognisedCaller {
   readonly #call: HeardCall;
   readonly #recogniser: Recogniser;
   readonly #time: Time;
+  readonly #smartFormat: boolean;
   readonly #listeners = new Set<CallerListener>();
   readonly #turns: CallerTurns;
   #expected: ExpectedSpeech = {};
@@ -137,10 +154,11 @@ class RecognisedCaller {
   #concealers = 0;
   #concealedTurn = -1;
 
-  constructor(call: HeardCall, recogniser: Recogniser, time: Time) {
+  constructor(call: HeardCall, recogniser: Recogniser, { time, smartFormat = false }: CallerTextsParts) {
     this.#call = call;
     this.#recogniser = recogniser;
     this.#time = time;
+    this.#smartFormat = smartFormat;
     this.#turns = new CallerTurns(time, this.#listeners, (turn) => this.#late(turn));
     void call.closed.then(() => {
       this.#stop();
@@ -150,7 +168,10 @@ class RecognisedCaller {
 
   follow(given: CallerListener, expected?: ExpectedSpeech): () => void {
     const { seesConcealed = false, dropsOpenTurn = false } = given;
-    const listener = seesConcealed ? { ...given } : this.#unlessConcealed(given); // one may follow twice
+    const isWritten = expected?.smartFormat ?? this.#smartFormat;
+    // One may follow twice: each time is a listener of its own.
+    const told = isWritten ? writing(given, () => this.#expected.language) : { ...given };
+    const listener = seesConcealed ? told : this.#unlessConcealed(told);
     this.#listeners.add(listener);
     if (expected !== undefined) this.#expect(expected);
     if (this.#listeners.size === 1) this.#start();

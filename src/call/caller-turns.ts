@@ -31,6 +31,8 @@ export interface TurnWords {
   readonly text: string;
   /** BCP 47 tag; undefined if it is not known. */
   readonly language: string | undefined;
+  /** The words as they were recognised; absent where `text` has them. */
+  readonly heard?: string;
 }
 
 /** A turn that is over, with its words. */

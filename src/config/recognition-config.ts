@@ -66,6 +66,8 @@ export interface RecognitionConfig {
   readonly streaming: 'draft' | 'official';
   /** Shortest time between the partial texts of a turn. */
   readonly partialIntervalMs: number;
+  /** Recognised speech is written with figures, where nothing else is stated. */
+  readonly smartFormat: boolean;
   /** File of Korean nouns for the aligner. */
   readonly koreanWords: string | undefined;
   readonly files: FileLimits;
@@ -91,6 +93,7 @@ export function readRecognitionConfig(read: Reader, env: Environment): Recogniti
     aligner: readModel(read, 'ALIGNER', checkpointOf(read, env, 'ALIGNER', 'Qwen/Qwen3-ForcedAligner-0.6B')),
     streaming: read.choice('ASR_STREAMING', ['draft', 'official'], 'draft'),
     partialIntervalMs: read.integer('ASR_PARTIAL_INTERVAL_MS', interval, 20, 60_000),
+    smartFormat: read.flag('ASR_SMART_FORMAT'),
     koreanWords: read.raw('ALIGNER_KOREAN_WORDS'),
     files: {
       maxAtOnce: read.integer('MAX_TRANSCRIPTIONS', 32, 1, 1000),

@@ -30,6 +30,8 @@ export interface RelayAttributes {
   readonly voice: string | undefined;
   readonly languages: readonly RelayLanguage[];
   readonly hints: string | undefined;
+  /** Prompts are written with figures; undefined: the server's default. */
+  readonly smartFormat?: boolean | undefined;
   /** Longest silence inside a turn, in milliseconds; undefined: that of the server. */
   readonly speechTimeoutMs: number | undefined;
   readonly partialPrompts: boolean;
@@ -88,6 +90,7 @@ export const RELAY_ATTRIBUTES = [
   'voice',
   'languages',
   'hints',
+  'smart_format',
   'speechTimeout',
   'partialPrompts',
   'interruptible',
@@ -131,7 +134,14 @@ export function readRelay(
 /** Attributes that a query cannot say, because they are no texts. */
 const STRUCTURED: readonly string[] = ['languages', 'parameters'];
 const NUMBERS = ['speechTimeout', 'idleSeconds', 'idleTimes'];
-const FLAGS = ['partialPrompts', 'interruptible', 'ignoreBackchannel', 'preemptible', 'dtmfDetection'];
+const FLAGS = [
+  'partialPrompts',
+  'smart_format',
+  'interruptible',
+  'ignoreBackchannel',
+  'preemptible',
+  'dtmfDetection',
+];
 
 /** The attributes of an application that opens its socket itself, in the query of its URL. */
 export function readRelayAttributes(read: FieldReader, query: URLSearchParams, at: string): RelayAttributes {
@@ -163,6 +173,7 @@ function attributesIn(read: FieldReader, value: Fields, at: string): RelayAttrib
     voice: read.text(value, 'voice', at, 100),
     languages: readLanguages(read, value['languages'], `${at}.languages`),
     hints: phrase('hints'),
+    ...smartFormatIn(read, value, at),
     speechTimeoutMs: readSpeechTimeout(read, value, at),
     partialPrompts: read.flag(value, 'partialPrompts', at) ?? false,
     interruptible: inputIn(read, value, 'interruptible', at) ?? 'any',
@@ -178,6 +189,11 @@ function attributesIn(read: FieldReader, value: Fields, at: string): RelayAttrib
     failurePhrase: phrase('failurePhrase') ?? FAILED,
     idle: readIdle(read, value, at, undefined),
   };
+}
+
+function smartFormatIn(read: FieldReader, value: Fields, at: string): Pick<RelayAttributes, 'smartFormat'> {
+  const smartFormat = read.flag(value, 'smart_format', at);
+  return smartFormat === undefined ? {} : { smartFormat };
 }
 
 /** A word, or a boolean as in older versions of the protocol. */

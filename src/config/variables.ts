@@ -168,6 +168,10 @@ export const SECTIONS = {
       meaning: 'shortest time between partial texts; they take longer where the machine does',
       default: '320; with Moonshine 480',
     },
+    ASR_SMART_FORMAT: {
+      meaning:
+        '1 writes recognised speech with figures, dates and amounts (English, French, German, Spanish), where a request or call does not state smart_format',
+    },
     ALIGNER_MODEL_DIR: {
       meaning: 'folder of a Qwen3-ForcedAligner checkpoint; takes precedence over ALIGNER_MODEL_ID',
       default: 'words are not timed',

@@ -50,12 +50,18 @@ export function readGather(
     hints: read.list(fields, 'hints', at, `lines of 1 to ${MOST_HINT} characters`, isHint) ?? [],
     action: read.target(fields, 'otherwise', at),
     tellsEmpty: false,
+    ...flagIn(read, fields, at),
     ...(read.flag(fields, 'sensitive', at) === true ? { isSensitive: true } : {}),
     choices,
   };
   checkChoices(read, gather, at);
   checkInputs(read, fields, inputs, at);
   return read.problems.length > before ? undefined : gather;
+}
+
+function flagIn(read: VerbReader, fields: Fields, at: string): Pick<Gather, 'smartFormat'> {
+  const smartFormat = read.flag(fields, 'smart_format', at);
+  return smartFormat === undefined ? {} : { smartFormat };
 }
 
 function readInputs(read: VerbReader, fields: Fields, at: string): Gather['inputs'] {
@@ -119,7 +125,7 @@ function problemOfChoice(
 function checkInputs(read: VerbReader, fields: Fields, inputs: Gather['inputs'], at: string): void {
   const needed = {
     keys: ['keys', 'finish', 'keyTimeout'],
-    speech: ['speechTimeout', 'maxSpeech', 'language', 'hints'],
+    speech: ['speechTimeout', 'maxSpeech', 'language', 'hints', 'smart_format'],
   };
   for (const input of INPUTS) {
     if (inputs.includes(input) || inputs.length === 0) continue;

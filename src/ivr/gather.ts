@@ -10,7 +10,8 @@
 // were pressed before count as the first ones.
 import type { Call } from '../call/call.js';
 import type { CallEvent } from '../call/call-events.js';
-import { type CallerTurn, TEXT_MS } from '../call/caller-turns.js';
+import { type CallerTurn, TEXT_MS, type TurnWords } from '../call/caller-turns.js';
+import { digitsOf } from '../call/smart-format.js';
 import type { Interruptible } from '../call/utterance.js';
 import { HEARING_BOUNDS, type HearingSettings } from '../config/hearing-config.js';
 import { asParleyError, attempt, ParleyError } from '../errors.js';
@@ -46,6 +47,7 @@ const STOPPED_MS = 3000;
 const TEXT_LIMIT_MS = TEXT_MS + 1000;
 const WORK = { work: 'program' };
 const NONE: Gathered = { of: 'gather', by: 'none' };
+const NO_WORDS: TurnWords = { text: '', language: undefined };
 
 export async function gather(verb: Gather, scene: Scene): Promise<Outcome> {
   const { call } = await scene.answered();
@@ -116,7 +118,7 @@ class Gathering {
     if (this.#takesKeys) this.#takeKeys();
     if (this.#isOver) return undefined; // keys that were pressed ahead are all that was asked for
     if (this.#verb.inputs.includes('speech'))
-      this.#stop.push(this.#scene.typed((text) => this.#said(text, undefined)));
+      this.#stop.push(this.#scene.typed((text) => this.#said({ text, language: undefined })));
     const { warn, door, time } = this.#scene;
     const prompted = { warn, door, time, signal: this.#prompts.signal };
     const prompter = new Prompter(this.#call, prompted, this.#interruptible);
@@ -160,7 +162,8 @@ class Gathering {
       this.#takesSpeech = false;
       return warn(warningOf(asParleyError(error, 'CALL_STATE')));
     }
-    const { language, hints } = this.#verb;
+    const { language, hints, smartFormat } = this.#verb;
+    const format = smartFormat === undefined ? {} : { smartFormat };
     const context = hints.length === 0 ? undefined : hints.join(', ');
     let hasFailed = false;
     const stopTexts = callerTexts.follow(
@@ -169,7 +172,7 @@ class Gathering {
         text: ({ number, text, isFinal }) =>
           void (isFinal || number < this.#firstTurn || this.#partial(text)),
         said: (turn) => this.#turnSaid(turn),
-        unsaid: ({ number }) => void (number < this.#firstTurn || this.#said('', undefined)),
+        unsaid: ({ number }) => void (number < this.#firstTurn || this.#said(NO_WORDS)),
         failed: (error) => {
           if (!hasFailed) warn(warningOf(error));
           hasFailed = true;
@@ -177,7 +180,7 @@ class Gathering {
         seesConcealed: true,
         dropsOpenTurn: true,
       },
-      { language, context },
+      { language, context, ...format },
     );
     const stopEvents = this.#call.observe((event) => this.#heard(event));
     this.#stop.push(stopEvents, stopTexts, stopHearing);
@@ -209,17 +212,26 @@ class Gathering {
   }
 
   /** Somebody behind the caller says nothing to us. */
-  #turnSaid({ number, text, language, isDistant }: CallerTurn): void {
-    if (number >= this.#firstTurn) this.#said(isDistant ? '' : text, language);
+  #turnSaid({ number, isDistant, ...words }: CallerTurn): void {
+    if (number >= this.#firstTurn) this.#said(isDistant ? NO_WORDS : words);
   }
 
   /** The caller has finished a turn. Without words it was a noise. */
-  #said(text: string, language: string | undefined): void {
+  #said(words: TurnWords): void {
     this.#isSpeaking = false;
     if (this.#isOver || this.#keys !== '') return;
-    if (text.trim() !== '') return this.#decided({ of: 'gather', by: 'speech', text: text.trim(), language });
+    if (words.text.trim() !== '') return this.#decided(this.#spoken(words));
     if (this.#isEnded) return this.#done(NONE);
     this.#await(this.#verb.firstMs);
+  }
+
+  /** An answer of digits is the digits alone: 4207 for "it's four two oh seven". */
+  #spoken(words: TurnWords): Gathered {
+    const { heard, language, text } = words;
+    const written = digitsOf(words, this.#verb.language) ?? text;
+    const isWritten = heard !== undefined && heard !== written;
+    const result = { of: 'gather', by: 'speech', text: written.trim(), language } as const;
+    return isWritten ? { ...result, heard: heard.trim() } : result;
   }
 
   #pressed(key: string): void {
@@ -329,10 +341,10 @@ function hearingOf({ speechEndMs, mostSpeechMs }: Gather): Partial<HearingSettin
 function choiceOf({ choices }: Gather, result: Gathered): Target | undefined {
   if (choices === undefined || result.by === 'none') return undefined;
   if (result.by === 'keys') return choices.get(result.digits);
-  const said = ` ${wordsOf(result.text)} `;
+  const said = [result.text, result.heard ?? ''].map((text) => ` ${wordsOf(text)} `);
   const [chosen] = [...choices]
     .map(([words, target]) => ({ words: wordsOf(words), target }))
-    .filter(({ words }) => words !== '' && said.includes(` ${words} `))
+    .filter(({ words }) => words !== '' && said.some((text) => text.includes(` ${words} `)))
     .toSorted((a, b) => b.words.length - a.words.length);
   return chosen?.target;
 }

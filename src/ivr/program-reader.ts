@@ -79,7 +79,16 @@ const FORMS: Readonly<Record<VerbName, VerbForm>> = {
   press: { main: 'digits', fields: ['digits'], read: readPress },
   pause: { main: 'seconds', fields: ['seconds'], read: readPause },
   gather: {
-    fields: [...GATHER, 'language', 'hints', 'interruptible', 'sensitive', 'choices', 'otherwise'],
+    fields: [
+      ...GATHER,
+      'language',
+      'hints',
+      'smart_format',
+      'interruptible',
+      'sensitive',
+      'choices',
+      'otherwise',
+    ],
     read: (read, fields, at) => readGather(read, fields, at, readPrompts(read, fields, at)),
   },
   record: { fields: ['beep', 'timeout', 'finish', 'maxLength', 'trim', 'next'], read: readRecord },

@@ -68,6 +68,8 @@ export interface Gather {
   readonly language?: string | undefined;
   /** Names and words that may be said. */
   readonly hints: readonly string[];
+  /** The words are written with figures; undefined: the server's default. */
+  readonly smartFormat?: boolean | undefined;
   /** Its keys and words appear in its result only; false, if absent. */
   readonly isSensitive?: boolean | undefined;
   /** Gets the result; undefined: the next verb follows. */
@@ -369,6 +371,8 @@ export type VerbResult =
       readonly of: 'gather';
       readonly by: 'speech';
       readonly text: string;
+      /** The words as they were recognised; absent where `text` has them. */
+      readonly heard?: string | undefined;
       /** BCP 47 tag. */
       readonly language: string | undefined;
       /** 0 to 1; absent: the recogniser does not tell it. */

@@ -2,6 +2,7 @@
 import type { HearingSettings } from '../config/hearing-config.js';
 import type { RecognisedText, Recogniser } from '../engines/recogniser.js';
 import type { Time } from '../time.js';
+import { writtenForm } from '../text/inverse/inverse.js';
 import { type LiveListener, LiveTranscription, type VoiceActivity } from './live-transcription.js';
 
 interface LiveTranscriberParts {
@@ -10,6 +11,8 @@ interface LiveTranscriberParts {
   /** Clients that state none get these. */
   readonly settings: HearingSettings;
   readonly time: Time;
+  /** Requests that do not state it get texts with figures. False, if absent. */
+  readonly smartFormat?: boolean;
 }
 
 export interface LiveRequest {
@@ -18,6 +21,8 @@ export interface LiveRequest {
   readonly language?: string | undefined;
   readonly context?: string | undefined;
   readonly partials: boolean;
+  /** Texts are written with figures; undefined: the server's default. */
+  readonly smartFormat?: boolean | undefined;
   /** Changes to the settings by which speech and turns are found. */
   readonly turns?: Partial<HearingSettings>;
   readonly endsTurns: 'silence' | 'commit';
@@ -43,8 +48,9 @@ export class LiveTranscriber {
   }
 
   /** Throws as the constructor of LiveTranscription does. */
-  open({ turns, ...request }: LiveRequest): LiveTranscription {
+  open({ turns, smartFormat = this.#parts.smartFormat, ...request }: LiveRequest): LiveTranscription {
     const { recogniser, activity, settings, time } = this.#parts;
+    const listener = smartFormat === true ? writing(request.listener, request.language) : request.listener;
     // Each sound of a voice is a turn, however short: its text tells whether it was one.
     const own = { ...settings, minSpeechMs: 0, ...turns };
     const bounds = {
@@ -52,6 +58,29 @@ export class LiveTranscriber {
       maxSilenceMs: Math.max(own.maxSilenceMs, own.silenceMs),
     };
     const now = () => time.now();
-    return new LiveTranscription({ ...request, recogniser, activity, settings: { ...own, ...bounds }, now });
+    return new LiveTranscription({
+      ...request,
+      listener,
+      recogniser,
+      activity,
+      settings: { ...own, ...bounds },
+      now,
+    });
   }
+}
+
+/** A listener that gets written forms. No part of a partial one is stable: words to come may change it. */
+function writing(listener: LiveListener, stated: string | undefined): LiveListener {
+  const written = (recognised: RecognisedText): RecognisedText => {
+    const { text, language = stated } = recognised;
+    return language === undefined ? recognised : { ...recognised, text: writtenForm(text, language).text };
+  };
+  return {
+    ...listener,
+    partial: (text) => listener.partial({ ...written(text), stable: 0 }),
+    final: (text) => {
+      const one = written(text);
+      listener.final({ ...one, stable: one.text.length });
+    },
+  };
 }

@@ -22,6 +22,8 @@ interface FileTranscription {
   readonly translator: Translator | undefined;
   /** Bytes of one file. */
   readonly maxBytes: number;
+  /** Requests that do not state it get texts with figures. */
+  readonly smartFormat: boolean;
   /** Sounds at once, with those that wait. */
   readonly maxRequests: number;
 }
@@ -34,6 +36,8 @@ interface TranscriptionServices {
 
 export interface Transcribing {
   readonly recognisers: Recognisers;
+  /** How the speech of callers becomes text. */
+  readonly callers: Pick<Recognisers, 'recogniser'> & { readonly smartFormat: boolean };
   /** For /health. */
   health(): {
     readonly recognition: Recognisers['health'];
@@ -59,14 +63,15 @@ export async function openTranscribing(
 ): Promise<Transcribing> {
   const recognisers = given ?? (await openRecognisers(config, log));
   const { recogniser, aligner } = recognisers;
+  const { files, smartFormat, translation: server } = config.recognition;
+  const callers = { recogniser, smartFormat };
   const unheard = unheardLanguages(config.pocket.models, config.recognition.moonshine);
   const earsCommand = recogniser === undefined ? EARS_COMMAND : undefined;
   const health = () => ({ recognition: recognisers.health, unheardLanguages: unheard, earsCommand });
   if (recogniser === undefined) {
     const serve = () => ({ transcription: undefined, live: undefined });
-    return { recognisers, health, figures: undefined, serve, close: () => recognisers.close() };
+    return { recognisers, callers, health, figures: undefined, serve, close: () => recognisers.close() };
   }
-  const { files, translation: server } = config.recognition;
   const { maxQueueDepth: maxWaiting, requestTimeoutMs } = config.engines;
   const ffmpeg = findFfmpeg();
   const decoders = new SoundDecoders({ time, ffmpeg });
@@ -97,14 +102,15 @@ export async function openTranscribing(
   const limits = { maxBytes, maxRequests: maxAtOnce + maxWaiting };
   return {
     recognisers,
+    callers,
     health,
     get figures() {
       const { active, waiting } = queue;
       return { active, waiting, sessions: recogniser.sessions };
     },
     serve: (activity) => ({
-      transcription: { transcriber: transcriberWith(activity), translator, ...limits },
-      live: new LiveTranscriber({ recogniser, activity, settings, time }),
+      transcription: { smartFormat, transcriber: transcriberWith(activity), translator, ...limits },
+      live: new LiveTranscriber({ recogniser, activity, settings, time, smartFormat }),
     }),
     close: async () => {
       queue.close();

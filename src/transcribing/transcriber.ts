@@ -50,6 +50,8 @@ export interface TranscribedPiece extends TimedText {
   readonly language: string | undefined;
   /** The times are the aligner's. */
   readonly isAligned: boolean;
+  /** The words as they were heard; absent where the text has them. */
+  readonly heard?: TimedText;
 }
 
 export interface TranscriptionEnd {

@@ -59,10 +59,12 @@ export class Transcript {
     return aligned === this.#pieces.length ? 'accurate' : 'mixed';
   }
 
+  /** As they were heard, also where the text is written with figures. */
   words(): TimedStretch[] {
-    return this.#pieces.flatMap(({ text, words }) =>
-      words.map(({ start, end, ...times }) => ({ text: text.slice(start, end), ...times })),
-    );
+    return this.#pieces.flatMap((piece) => {
+      const { text, words } = piece.heard ?? piece;
+      return words.map(({ start, end, ...times }) => ({ text: text.slice(start, end), ...times }));
+    });
   }
 
   sentences(): TimedStretch[] {

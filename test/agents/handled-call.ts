@@ -4,7 +4,12 @@ import assert from 'node:assert/strict';
 import type { CallParts } from '../../src/call/call.js';
 import type { MediaPort } from '../../src/call/call-route.js';
 import type { HandledCall } from '../../src/call/call-handler.js';
-import { type CallerListener, CallerTexts, type ExpectedSpeech } from '../../src/call/caller-texts.js';
+import {
+  type CallerListener,
+  CallerTexts,
+  type ExpectedSpeech,
+  writing,
+} from '../../src/call/caller-texts.js';
 import { CallerTurns } from '../../src/call/caller-turns.js';
 import type { CallEvent } from '../../src/call/call-events.js';
 import type { Recogniser } from '../../src/engines/recogniser.js';
@@ -84,7 +89,7 @@ export function openHandledCall(
     },
     follow: (_call: unknown, given: CallerListener, speech?: ExpectedSpeech) => {
       listeners.clear();
-      listeners.add(given);
+      listeners.add(speech?.smartFormat === true ? writing(given, () => speech.language) : given);
       expected.push(speech);
       return () => undefined;
     },

@@ -24,7 +24,7 @@ const ORDER: CallEvent = { type: 'turn.ended', turn: 0, speechMs: 0, silenceMs: 
 const BY_HAND = { byHand: 'open' } as const;
 const CLOSED = { byHand: 'closed' } as const;
 
-function open(server?: Recogniser, time = new ManualTime(0)) {
+function open(server?: Recogniser, time = new ManualTime(0), smartFormat = false) {
   const recogniser = new ScriptedRecogniser();
   const followers = new Set<(port: MediaPort) => void>();
   const observers = new Set<(event: CallEvent) => void>();
@@ -56,7 +56,7 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
     words: (words: RecognisedWords) => void known.push([words.turn, words.text, words.upTo]),
     expectWords: (words: ExpectedWords) => void expected.push(words),
   };
-  const texts = new CallerTexts({ recogniser: server ?? recogniser, time });
+  const texts = new CallerTexts({ recogniser: server ?? recogniser, time, smartFormat });
   const finals: [number, string][] = [];
   const lost: [number, string][] = [];
   const listener: CallerListener = {
@@ -75,7 +75,8 @@ function open(server?: Recogniser, time = new ManualTime(0)) {
     expected,
     move,
     time,
-    followAs: (own: CallerListener) => texts.follow(call, own),
+    followAs: (own: CallerListener, expected?: Parameters<CallerTexts['follow']>[2]) =>
+      texts.follow(call, own, expected),
     conceal: () => texts.conceal(call),
     follow: (expected: Parameters<CallerTexts['follow']>[2]) => texts.follow(call, listener, expected),
     tell: (...events: CallEvent[]) => {
@@ -485,4 +486,52 @@ test('a listener that drops the open turn leaves nothing of it to the next one',
     ['begin', 0],
     ['begin', 2000],
   ]);
+});
+
+test('a listener that asks for figures gets them beside the words as heard, and the others get the words', async () => {
+  const { recogniser, follow, followAs, tell, hear } = open();
+  const plain: unknown[] = [];
+  const told: unknown[] = [];
+  followAs({ said: ({ text, heard }) => void plain.push([text, heard]) });
+  const listener: CallerListener = {
+    text: ({ text, isFinal }) => void told.push([text, isFinal]),
+    said: ({ text, heard }) => void told.push([text, heard]),
+  };
+  follow({});
+  followAs(listener, { smartFormat: true });
+  const [session] = recogniser.opened;
+  assert.ok(session !== undefined);
+  session.textOf = () => 'four two oh seven';
+  tell(SPEECH);
+  hear(1000);
+  session.partial('four two oh', 0);
+  tell(PAUSE, SILENCE);
+  await tick();
+  assert.deepEqual(told, [
+    ['420', false],
+    ['4207', true],
+    ['4207', 'four two oh seven'],
+  ]);
+  assert.deepEqual(plain, [['four two oh seven', undefined]]);
+});
+
+test('figures are the default where the server has them as such, and concealed words stay concealed', async () => {
+  const { recogniser, followAs, conceal, tell, hear } = open(undefined, undefined, true);
+  const told: unknown[] = [];
+  followAs({ said: ({ text }) => void told.push(text) });
+  followAs({ said: ({ text }) => void told.push(text) }, { smartFormat: false });
+  const [session] = recogniser.opened;
+  assert.ok(session !== undefined);
+  session.textOf = () => 'half past three';
+  tell(SPEECH);
+  hear(1000);
+  tell(PAUSE, SILENCE);
+  await tick();
+  assert.deepEqual(told.splice(0), ['3:30', 'half past three']);
+  conceal();
+  tell(SPEECH);
+  hear(1000);
+  tell(PAUSE, SILENCE);
+  await tick();
+  assert.deepEqual(told, ['*', '*']);
 });

@@ -231,6 +231,7 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
     aligner: { directory: '/srv/aligner', memory: undefined },
     streaming: 'draft',
     partialIntervalMs: 320,
+    smartFormat: false,
     koreanWords: undefined,
     files: { maxAtOnce: 32, maxBytes: 256 * 1024 * 1024, maxSeconds: 4 * 3600 },
     translation: undefined,
@@ -238,6 +239,7 @@ test('recogniser and aligner have checkpoints of their own', (t) => {
   const none = readConfig({}).recognition;
   assert.equal(none.recogniser, undefined);
   assert.equal(none.aligner, undefined);
+  assert.equal(readConfig({ ...env, ASR_SMART_FORMAT: '1' }).recognition.smartFormat, true);
 });
 
 test('a recogniser that is named and not there is a mistake', (t) => {

@@ -328,3 +328,39 @@ test('a recogniser that fails is a warning, once', async () => {
   under.press('1');
   assert.deepEqual(await resultOf(under), keys('1'));
 });
+
+test('an answer of digits is told in figures where that is asked for, with the words as they were heard', async () => {
+  const speech = gather({ inputs: ['keys', 'speech'], smartFormat: true });
+  const result = async (said: string) => {
+    const under = await openProgram(calls, [speech]);
+    under.says(said);
+    await settle();
+    return under.door.results[0]?.[1];
+  };
+  const told = (text: string, heard: string) => ({ of: 'gather', by: 'speech', text, language: 'en', heard });
+  assert.deepEqual(await result('Four two oh seven.'), told('4207', 'Four two oh seven.'));
+  assert.deepEqual(await result("It's forty-two, please."), told('42', "It's forty-two, please."));
+  const appointment = 'on the third of March at half past three';
+  assert.deepEqual(await result(appointment), told('on 3 March at 3:30', appointment));
+  const none = { of: 'gather', by: 'speech', text: 'one of them', language: 'en' };
+  assert.deepEqual(await result('one of them'), none);
+});
+
+test('keys that are spoken choose a program where figures are asked for, and words as heard choose one', async () => {
+  const choices = new Map([
+    ['1', { at: 'orders' }],
+    ['4207', { at: 'secret' }],
+    ['twenty one', { at: 'cards' }],
+  ]);
+  const chosen = async (said: string, smartFormat: boolean) => {
+    const under = await openProgram(calls, [gather({ inputs: ['keys', 'speech'], smartFormat, choices })]);
+    under.says(said);
+    await settle();
+    return under.door.results[0]?.[0];
+  };
+  assert.equal(await chosen('One.', true), 'orders');
+  assert.equal(await chosen('four two oh seven', true), 'secret');
+  assert.equal(await chosen('twenty one', true), 'cards');
+  assert.equal(await chosen('one of them', true), 'result');
+  assert.equal(await chosen('One.', false), 'result');
+});

@@ -438,3 +438,16 @@ test('start and stop name what they are about', () => {
     'programs.main[1].stop.what must be one of recording, stream',
   ]);
 });
+
+test('a gather of speech may ask for figures; one of keys cannot', () => {
+  const { smartFormat } = gathered({ input: ['speech'], smart_format: true }) as {
+    readonly smartFormat?: boolean;
+  };
+  assert.equal(smartFormat, true);
+  assert.deepEqual(mistakesOf({ input: ['speech'], smart_format: 'yes' }), [
+    'gather.smart_format must be true or false',
+  ]);
+  assert.deepEqual(mistakesOf({ smart_format: true }), [
+    'gather.smart_format has no effect: "input" has no "speech"',
+  ]);
+});

@@ -457,3 +457,38 @@ test('a silence that the client states moves the bounds with it', () => {
     live.close();
   }
 });
+
+test('figures are told where they are asked for; no part of a partial text with figures is stable', async (t) => {
+  const recogniser = new ScriptedRecogniser();
+  const activity = new ScriptedActivity();
+  const told: unknown[][] = [];
+  const parts = { recogniser, activity, settings: HEARING_SETTINGS, time: new ManualTime() };
+  const live = new LiveTranscriber({ ...parts, smartFormat: true }).open({
+    name: 'a test',
+    partials: true,
+    endsTurns: 'silence',
+    listener: {
+      partial: ({ text, stable }) => told.push(['partial', text, stable]),
+      final: ({ text, stable }) => told.push(['final', text, stable]),
+      failed: ({ code }) => told.push(['failed', code]),
+    },
+  });
+  t.after(() => live.close());
+  const [session] = recogniser.opened;
+  const [stream] = activity.streams;
+  assert.ok(session !== undefined && stream !== undefined);
+  session.textOf = () => 'three dollars and fifty cents';
+  live.push(counting(0, 32_000));
+  stream.event('speech.started', 100);
+  stream.analyse();
+  session.read();
+  session.partial('three dollars', 13);
+  stream.event('speech.stopped', 1000);
+  stream.event('turn.ended', 1600);
+  stream.analyse();
+  await tick();
+  assert.deepEqual(told, [
+    ['partial', '$3', 0],
+    ['final', '$3.50', 5],
+  ]);
+});

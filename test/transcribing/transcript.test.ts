@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CUE_RULES } from '../../src/transcribing/cues.js';
+import { writtenPiece } from '../../src/transcribing/written-piece.js';
 import { Transcript } from '../../src/transcribing/transcript.js';
 import { piece } from '../api/fake-transcriber.js';
 
@@ -56,4 +57,28 @@ test('cues of pieces that overlap do not', () => {
   const cues = transcript.cues();
   assert.equal(cues.length, 2);
   assert.equal(cues[1]?.beginMs, cues[0]?.endMs);
+});
+
+test('a piece is written with figures, which have the time of their words; the words stay as they were heard', () => {
+  const heard = piece('Call at half past three, or pay three dollars and fifty cents now.', 0, 13);
+  const written = writtenPiece(heard, undefined);
+  assert.equal(written.text, 'Call at 3:30, or pay $3.50 now.');
+  assert.deepEqual(
+    written.words.map(({ start, end }) => written.text.slice(start, end)),
+    ['Call', 'at', '3:30', 'or', 'pay', '$3.50', 'now'],
+  );
+  const wordOf = (text: string) =>
+    heard.words.find(({ start, end }) => heard.text.slice(start, end) === text);
+  assert.equal(written.words[2]?.beginSeconds, wordOf('half')?.beginSeconds);
+  assert.equal(written.words[5]?.endSeconds, wordOf('cents')?.endSeconds);
+  const transcript = new Transcript();
+  transcript.add(written);
+  assert.equal(transcript.text, written.text);
+  assert.equal(transcript.words().length, heard.words.length);
+});
+
+test('a piece stays as it was heard without a known language, and the stated one is used where none was found', () => {
+  const unknown = piece('vier zwo null sieben', 0, 2, { language: undefined });
+  assert.equal(writtenPiece(unknown, undefined), unknown);
+  assert.equal(writtenPiece(unknown, 'de').text, '4207');
 });

@@ -36,6 +36,7 @@ export const RELAY_FIELD: JsonSchema = {
       items: { type: 'object', required: ['code'], properties: { code: TAG, voice: VOICE } },
     },
     hints: { ...TEXT, description: 'names and words for the recogniser' },
+    smart_format: { type: 'boolean', description: 'prompts have figures: "4207" for "four two oh seven"' },
     speechTimeout: {
       anyOf: [
         { type: 'string', enum: ['auto'] },

@@ -33,6 +33,7 @@ const CONFIG_FIELDS = [
   'encoding',
   'sample_rate',
   'partials',
+  'smart_format',
   'turn_detection',
   'silence_ms',
   'max_turn_ms',
@@ -77,6 +78,7 @@ class TranscriptionConversation extends LiveConversation {
       language: readLanguage(fields),
       context: contextIn(fields),
       partials,
+      smartFormat: flagIn(fields, 'smart_format'),
       turns: turnsIn(fields),
       endsTurns: turns === 'server' ? 'silence' : 'commit',
       listener: {

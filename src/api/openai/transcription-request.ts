@@ -24,6 +24,8 @@ export interface TranscriptionOptions {
   readonly rules: CueRules;
   /** Names of the speakers of the two channels; undefined: speakers are not told apart. */
   readonly speakers: readonly [string, string] | undefined;
+  /** The text is written with figures; undefined: the server's default. */
+  readonly smartFormat: boolean | undefined;
   readonly stream: boolean;
   readonly progress: boolean;
   /** Fields that make no difference. */
@@ -43,6 +45,7 @@ interface Fields {
   readonly temperature?: number;
   readonly timestamp_granularities?: readonly ('word' | 'segment')[];
   readonly include?: readonly ('logprobs' | 'progress')[];
+  readonly smart_format?: boolean;
   readonly stream?: boolean;
   readonly timestamps?: 'accurate' | 'fast';
   readonly max_line_chars?: number;
@@ -85,6 +88,7 @@ export function readTranscription({ fields, names }: Upload, facts: TranscriberF
     times,
     words,
     segments,
+    smartFormat: asked.smart_format,
     stream,
     progress: include.includes('progress'),
     ignored: [
@@ -118,6 +122,7 @@ export function readTranslation(
     times,
     words: false, // a translation has other words than the sound
     segments: format === 'verbose_json',
+    smartFormat: false,
     stream: asked.stream ?? false,
     progress: asked.include?.includes('progress') === true,
     ignored: [

@@ -13,6 +13,7 @@ import {
   type TranscriptionPlace,
 } from '../../transcribing/transcriber.js';
 import { translateCues, translateSentences } from '../../transcribing/translated-transcript.js';
+import { writtenPiece } from '../../transcribing/written-piece.js';
 import { SpeakersTranscript } from '../../transcribing/speakers-transcript.js';
 import { Transcript } from '../../transcribing/transcript.js';
 import type { Translator } from '../../transcribing/translator.js';
@@ -38,6 +39,8 @@ export interface TranscriptionParts {
   readonly translator: Pick<Translator, 'translate'> | undefined;
   /** Bytes of one file. */
   readonly maxBytes: number;
+  /** Requests that do not state it get texts with figures. False, if absent. */
+  readonly smartFormat?: boolean;
   /** Requests at once, with those that wait. */
   readonly maxRequests: number;
 }
@@ -251,7 +254,9 @@ class TranscriptionHandler {
     onPiece: (piece: TranscribedPiece) => void,
     [channel, place]: readonly [channel?: number, place?: TranscriptionPlace] = [],
   ): Promise<TranscriptionEnd> {
-    const { language, context, times, stream } = options;
+    const { language, context, times, stream, smartFormat = this.#own.smartFormat } = options;
+    const take =
+      smartFormat === true ? (piece: TranscribedPiece) => onPiece(writtenPiece(piece, language)) : onPiece;
     this.#begin(request, options);
     return this.#own.transcriber.transcribe(
       {
@@ -266,7 +271,7 @@ class TranscriptionHandler {
         place,
       },
       signal,
-      onPiece,
+      take,
     );
   }
 }

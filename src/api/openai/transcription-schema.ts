@@ -87,6 +87,11 @@ export const TRANSCRIPTION_FORM: JsonSchema = {
       maxItems: 20,
       description: 'one entry is another name of `language`',
     },
+    smart_format: {
+      type: 'boolean',
+      description:
+        'the text has figures: `4207` for "four two oh seven"; in English, French, German and Spanish. The words of `verbose_json` stay as they were heard. Default: ASR_SMART_FORMAT of the server',
+    },
     speaker_labels: {
       type: 'array',
       minItems: 1,

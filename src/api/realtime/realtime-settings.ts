@@ -35,7 +35,12 @@ export interface RealtimeSettings {
   readonly mayCall: boolean;
   readonly tools: readonly ChatTool[];
   /** The client's names of the recognition; they are told back. */
-  readonly transcription: { readonly model?: string; readonly language?: string; readonly prompt?: string };
+  readonly transcription: {
+    readonly model?: string;
+    readonly language?: string;
+    readonly prompt?: string;
+    readonly smart_format?: boolean;
+  };
 }
 
 /** The abilities of the session. */
@@ -164,13 +169,19 @@ function readTranscription(input: Fields, before: RealtimeSettings): RealtimeSet
   const model = stringIn(given, 'model', MOST_NAME);
   const language = readLanguage(given);
   const prompt = stringIn(given, 'prompt', CONTEXT_LIMITS.prompt);
+  const smartFormat = flagIn(given, 'smart_format');
   const transcription = {
+    ...(smartFormat === undefined ? {} : { smart_format: smartFormat }),
     ...(model === undefined ? {} : { model }),
     ...(language === undefined ? {} : { language }),
     ...(prompt === undefined ? {} : { prompt }),
   };
   const { talk } = before;
-  const expected = { language: language ?? talk.expected.language, context: prompt ?? talk.expected.context };
+  const expected = {
+    language: language ?? talk.expected.language,
+    context: prompt ?? talk.expected.context,
+    ...(smartFormat === undefined ? {} : { smartFormat }),
+  };
   return { ...before, transcription, talk: { ...talk, expected } };
 }
 
@@ -231,7 +242,8 @@ export function sessionObject(
   { agent, isCallerRecognised }: SessionAbilities,
   { sends, receives }: SoundFormats = USUAL_FORMATS,
 ): object {
-  const { model = null, language = null, prompt = null } = transcription;
+  const { model = null, language = null, prompt = null, smart_format } = transcription;
+  const format = smart_format === undefined ? {} : { smart_format };
   const { answersTurns, isInterruptible, idleMs = null } = talk;
   const found =
     turns?.type === 'server_vad'
@@ -250,7 +262,7 @@ export function sessionObject(
     audio: {
       input: {
         format: formatObject(receives),
-        transcription: isCallerRecognised ? { model, language, prompt } : null,
+        transcription: isCallerRecognised ? { model, language, prompt, ...format } : null,
         noise_reduction: null,
         turn_detection:
           isCallerRecognised && found !== null

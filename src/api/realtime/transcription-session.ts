@@ -3,7 +3,7 @@
 import { HEARING_BOUNDS, type HearingSettings } from '../../config/hearing-config.js';
 import { LIVE_RATES, type SoundEncoding } from '../../transcribing/live-sound.js';
 import { CONTEXT_LIMITS } from '../../transcribing/transcriber.js';
-import { type Fields, invalid, wholeIn } from '../http/message-fields.js';
+import { type Fields, flagIn, invalid, wholeIn } from '../http/message-fields.js';
 
 export interface RealtimeSession {
   readonly encoding: SoundEncoding;
@@ -12,6 +12,8 @@ export interface RealtimeSession {
   /** The client's own name of it. */
   readonly language: string | undefined;
   readonly prompt: string | undefined;
+  /** Texts are written with figures; undefined: the server's default. */
+  readonly smartFormat: boolean | undefined;
   /** Undefined: the client commits each turn. */
   readonly turns: Partial<HearingSettings> | undefined;
 }
@@ -27,6 +29,7 @@ export const USUAL_SESSION: RealtimeSession = {
   model: undefined,
   language: undefined,
   prompt: undefined,
+  smartFormat: undefined,
   turns: { silenceMs: SILENCE_MS },
 };
 
@@ -78,7 +81,9 @@ function readFormat(format: unknown, isBeta: boolean): Pick<RealtimeSession, 'en
   }
 }
 
-function readTranscription(fields: Fields): Pick<RealtimeSession, 'model' | 'language' | 'prompt'> {
+function readTranscription(
+  fields: Fields,
+): Pick<RealtimeSession, 'model' | 'language' | 'prompt' | 'smartFormat'> {
   const text = (name: string, most: number) => {
     const value = fields[name] ?? undefined;
     if (value === undefined || value === '') return undefined;
@@ -89,6 +94,7 @@ function readTranscription(fields: Fields): Pick<RealtimeSession, 'model' | 'lan
     model: text('model', MOST_NAME),
     language: text('language', MOST_NAME),
     prompt: text('prompt', CONTEXT_LIMITS.prompt),
+    smartFormat: flagIn(fields, 'smart_format'),
   };
 }
 
@@ -114,7 +120,8 @@ const TYPES: Readonly<Record<SoundEncoding, string>> = {
 
 /** The session in the words of the present API. */
 export function sessionObject(id: string, session: RealtimeSession): object {
-  const { encoding, rate, model = null, language = null, prompt = null, turns } = session;
+  const { encoding, rate, model = null, language = null, prompt = null, turns, smartFormat } = session;
+  const written = smartFormat === undefined ? {} : { smart_format: smartFormat };
   const turnDetection =
     turns === undefined
       ? null
@@ -128,7 +135,7 @@ export function sessionObject(id: string, session: RealtimeSession): object {
     audio: {
       input: {
         format: encoding === 'pcm_s16le' ? { type: TYPES[encoding], rate } : { type: TYPES[encoding] },
-        transcription: { model, language, prompt },
+        transcription: { model, language, prompt, ...written },
         noise_reduction: null,
         turn_detection: turnDetection,
       },

@@ -203,7 +203,7 @@ class RealtimeTranscription implements SocketHandler {
 
   #begin(): void {
     const session = this.#session;
-    const { encoding, rate, language, prompt, turns } = session;
+    const { encoding, rate, language, prompt, smartFormat, turns } = session;
     const own: Turns = { session, offsetMs: this.#soundMs, items: new Map() };
     const isHeard = turns !== undefined;
     const request: LiveRequest = {
@@ -211,6 +211,7 @@ class RealtimeTranscription implements SocketHandler {
       language: readLanguage({ language }),
       context: prompt,
       partials: true,
+      smartFormat,
       ...(turns === undefined ? {} : { turns }),
       endsTurns: isHeard ? 'silence' : 'commit',
       listener: {

@@ -5,7 +5,7 @@
 //   application: text, play, sendDigits, language, end ─▶ utterances, digits, the end of the call
 //
 // https://www.twilio.com/docs/voice/conversationrelay/websocket-messages
-import type { CallerTexts } from '../../call/caller-texts.js';
+import type { CallerTexts, ExpectedSpeech } from '../../call/caller-texts.js';
 import type { HandledCall } from '../../call/call-handler.js';
 import type { Interruptible, Utterance } from '../../call/utterance.js';
 import { Conversation, type ConversationListener, type SaidTurn } from '../../agents/conversation.js';
@@ -118,9 +118,14 @@ export class RelaySession {
     const { interruptSensitivity: sensitivity, ignoreBackchannel, speechTimeoutMs } = config;
     const timeout = speechTimeoutMs === undefined ? {} : fixedSilence(speechTimeoutMs);
     this.#conversation = new Conversation(handled, this.#listener(), parts, {
-      expected: { language: config.transcriptionLanguage, context: config.hints },
+      expected: this.#expected(config.transcriptionLanguage),
       hearing: { sensitivity, ignoreBackchannel, ignoreDistant: false, ...timeout },
     });
+  }
+
+  #expected(language: string): ExpectedSpeech {
+    const { hints, smartFormat } = this.#config;
+    return { language, context: hints, ...(smartFormat === undefined ? {} : { smartFormat }) };
   }
 
   /** The application is there: at first, or again. */
@@ -215,7 +220,7 @@ export class RelaySession {
       case 'language':
         this.#ttsLanguage = message.ttsLanguage ?? this.#ttsLanguage;
         if (message.transcriptionLanguage !== undefined)
-          this.#conversation.expect({ language: message.transcriptionLanguage, context: this.#config.hints });
+          this.#conversation.expect(this.#expected(message.transcriptionLanguage));
         return undefined;
       case 'end':
         return this.#peer.ended(message.handoffData);

@@ -16,6 +16,7 @@ const NO_ATTRIBUTES: ReadonlySet<string> = new Set([
   'lostSocket',
   'holdPhrase',
   'failurePhrase',
+  'smart_format', // deepgramSmartFormat, with Twilio
   ...IDLE_FIELDS,
 ]);
 const OF_RELAY: readonly string[] = ['url', ...RELAY_ATTRIBUTES.filter((name) => !NO_ATTRIBUTES.has(name))];
@@ -23,14 +24,11 @@ const OF_RELAY: readonly string[] = ['url', ...RELAY_ATTRIBUTES.filter((name) =>
 const OTHER_CASE: Readonly<Record<string, string>> = {
   speechtimeout: 'speechTimeout',
   ignorebackchannel: 'ignoreBackchannel',
+  deepgramsmartformat: 'smart_format',
+  deepgramSmartFormat: 'smart_format',
 };
 /** They choose products, and have no effect here. */
-const WITHOUT_EFFECT = [
-  'backgroundnoisereduction',
-  'deepgramsmartformat',
-  'intelligenceService',
-  'profanityFilter',
-];
+const WITHOUT_EFFECT = ['backgroundnoisereduction', 'intelligenceService', 'profanityFilter'];
 const OF_STREAM = ['url', 'track', 'name', 'connectorName', 'statusCallback', 'statusCallbackMethod'];
 const OF_LANGUAGE = ['code', 'voice', 'ttsProvider', 'transcriptionProvider', 'speechModel'];
 /** The values of these are texts, whatever they look like. */
@@ -69,7 +67,8 @@ function relayFields(noun: TwimlElement, parser: ElementParser): Nouns {
   const fields: Record<string, unknown> = { lostSocket: 'end' }; // as with Twilio
   for (const [written, value] of Object.entries(noun.attributes)) {
     const name = OTHER_CASE[written] ?? written;
-    if (OF_RELAY.includes(name)) fields[name] = TEXTS.includes(name) ? value.trim() : valueOf(value.trim());
+    if (OF_RELAY.includes(name) || written in OTHER_CASE)
+      fields[name] = TEXTS.includes(name) ? value.trim() : valueOf(value.trim());
   }
   const languages = elementsOf(noun).filter(({ name }) => name === 'Language');
   for (const language of languages) parser.checkAttributes(language, OF_LANGUAGE);

@@ -537,3 +537,22 @@ test('the log has the figures of a transcription without its words, and the metr
   ])
     assert.ok(exposition.includes(`${sample}\n`), sample);
 });
+
+test('figures are written where they are asked for, and the words stay as they were heard', async (t) => {
+  const { url, transcriber } = await openEars(t);
+  transcriber.pieces = [piece('It is four two oh seven.', 0, 3)];
+  const asked = { response_format: 'verbose_json', timestamp_granularities: ['word', 'segment'] };
+  const textOf = async (fields: Fields) =>
+    (await (await post(url, TRANSCRIPTIONS, fields)).json()) as {
+      readonly text: string;
+      readonly segments: readonly { readonly text: string }[];
+      readonly words: readonly { readonly word: string }[];
+    };
+  assert.equal((await textOf(asked)).text, 'It is four two oh seven.');
+  const { text, segments, words } = await textOf({ ...asked, smart_format: 'true' });
+  assert.equal(text, 'It is 4207.');
+  assert.equal(segments[0]?.text, 'It is 4207.');
+  assert.equal(words.map(({ word }) => word).join(' '), 'It is four two oh seven');
+  const streamed = await (await post(url, TRANSCRIPTIONS, { stream: 'true', smart_format: 'true' })).text();
+  assert.match(streamed, /"delta":"It is 4207\."/);
+});

@@ -394,3 +394,15 @@ test('a URL without the intent of transcription is refused, unless its model tra
   open(t, '?model=gpt-4o-transcribe');
   open(t, '?intent=transcription&model=whisper-1');
 });
+
+test('a session that asks for figures is told so, and one that asks wrongly is refused', (t) => {
+  const { say, taken } = open(t);
+  taken();
+  say(update({ transcription: { language: 'en', smart_format: true } }));
+  const session = taken()[0]?.['session'] as {
+    readonly audio: { readonly input: { readonly transcription: Readonly<Record<string, unknown>> } };
+  };
+  assert.equal(session.audio.input.transcription['smart_format'], true);
+  say(update({ transcription: { smart_format: 'yes' } }));
+  assert.match(errorOf(taken())?.['message'] ?? '', /smart_format/);
+});

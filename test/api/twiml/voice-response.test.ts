@@ -322,8 +322,9 @@ test('ConversationRelay of the package has the fields of an application, which t
       relay?.ignoreBackchannel,
       relay?.reportInputDuringAgentSpeech,
       relay?.lostSocket,
+      relay?.smartFormat,
     ],
-    [700, true, 'any', 'end'],
+    [700, true, 'any', 'end', true],
   );
   assert.deepEqual([relay?.languages[0]?.code, relay?.parameters], ['fr-FR', { tenant: 'acme' }]);
 });
