@@ -4,6 +4,7 @@
 // The answer therefore never depends on how the text was split into tokens.
 // The caller's window limits how far a rule may look.
 import { CharacterSet } from './character-set.js';
+import { endsWithListLetter, endsWithListNumber, isLaterItem, nextItemLength } from './list-items.js';
 import { isCapitalAt, isDigitAt, isSmallAt } from './normalize/characters.js';
 import type { ShortForms } from './short-forms.js';
 
@@ -21,10 +22,10 @@ interface StopWindow {
 }
 
 /**
- * Units of `after` that belong to the ended sentence; 'none' if it does not end; 'wait' if more text is
- * needed.
+ * Units of `after` that belong to the ended sentence, negative if the sentence ends before the mark; 'none'
+ * if it does not end; 'wait' if more text is needed.
  */
-type StopVerdict = number | 'none' | 'wait';
+export type StopVerdict = number | 'none' | 'wait';
 
 /** Names written with an exclamation mark. */
 const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
@@ -36,8 +37,8 @@ export const PARAGRAPH = /\u2029|(?:\r\n|\r(?!\n)|[\n\u0085\u2028])[^\S\r\n]*[\n
 // The marks themselves, then closing quotes and brackets, markdown, footnote
 // numbers; also "! ! !" and the French closing quote after a space.
 const STOP_RUN =
-  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?/u;
-const DASHES = new CharacterSet('—–');
+  /^[.!?…。！？｡．‼⁇⁈⁉](?:[.!?…。！？｡．‼⁇⁈⁉\p{M}"'”’»)\]}」』）】〉》*_`~]|[“‘«](?=[\s,;.!?)»]|$)|\[\d{1,3}\])*(?:[^\S\r\n]+[.!?…]+(?=\s|$))*(?:[^\S\r\n]+»(?=[\s,.;:!?]|$))?(?:<\/[a-z]{1,6}>)*/iu;
+const DASHES = new CharacterSet('—–-');
 const JOINING = new CharacterSet(':;,');
 const FULL_WIDTH = new CharacterSet('。！？｡');
 const CLOSING = /["'”’“‘»)\]}」』）】〉》]/u;
@@ -49,7 +50,7 @@ const SAYING_LENGTH = 8; // units of the longest of these
 const QUOTE_END = /["'”’»)}」』）】〉》]$/u;
 const IDEOGRAPH = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const OPENING = /^[\s"'“‘«»‹›„‚「『（([{¿¡*_#`~]*\+?/u;
-const DIALOGUE = /^[^\S\r\n]+[—–] ?/u; // —¿Vienes? —preguntó ella.
+const DIALOGUE = /^[^\S\r\n]+(?:[—–] ?|- )/u; // —¿Vienes? —preguntó ella.
 const NUMBERS = new CharacterSet(/\p{N}/u);
 const UNIT_END = new CharacterSet('mghlstcCF');
 const UNIT_BEHIND_NUMBER = /(?:\p{N}\s?(?:[mghlst]|[ckm]m|[cm]l|[km]g|cc)|°\s?[CF])$/u;
@@ -68,21 +69,27 @@ const WORD = /^[\p{L}\p{M}\p{N}'’]*/u;
 export function judgeStop(window: StopWindow): StopVerdict {
   const { after, complete, forms, isShort = false } = window;
   if (after.length === 1) return complete ? 1 : 'wait';
-  if (after.startsWith('.') && isPlainAt(after, 1)) return 'none'; // 3.50, example.com
+  if (after.startsWith('.') && isPlainAt(after, 1)) {
+    return isCapitalAt(after, 1) ? judgeUnspaced(window) : 'none'; // 3.50, example.com
+  }
   const single = after[1] === ' ' && isPlainAt(after, 2);
   const run = single ? after.slice(0, 1) : (STOP_RUN.exec(after)?.[0] ?? after.slice(0, 1));
   const rest = after.slice(run.length);
   if (rest === '') return complete ? run.length : 'wait';
   // Perhaps a footnote number.
   if (!complete && rest.startsWith('[') && /^\[\d{0,3}$/u.test(rest)) return 'wait';
+  if (!complete && rest.startsWith('<') && /^<(?:\/[a-z]{0,6})?$/iu.test(rest)) return 'wait';
   if (!WHITE.at(rest, 0)) return judgeTight(window, run, rest);
+  const item = judgeItem(window.before, run, rest);
+  if (item !== undefined) return item;
   const dash = DASHES.at(rest, whiteAt(rest, 0)) ? (DIALOGUE.exec(rest)?.[0].length ?? 0) : 0;
-  if (dash === rest.length) return complete ? run.length : 'wait';
-  if (dash > 0 && /^\p{Ll}/u.test(rest.slice(dash))) return 'none';
+  if (dash === rest.length || (!complete && /^[^\S\r\n]+-$/u.test(rest)))
+    return complete ? run.length : 'wait';
+  if (dash > 0 && (/^\p{Ll}/u.test(rest.slice(dash)) || isAside(window.before, rest))) return 'none';
   const opening = isPlainAt(rest, 1) ? rest.slice(0, 1) : (OPENING.exec(rest)?.[0] ?? '');
   const next = rest.slice(opening.length);
   if (next === '') return complete || PARAGRAPH.test(opening) ? run.length : 'wait';
-  if (isFullWidth(run)) return run.length;
+  if (isFullWidth(run)) return judgeTitle(window, run, rest) ?? run.length;
   const sign = judgeSign(opening, next, complete);
   if (sign !== undefined) return sign;
   const reported = run.length > 1 && CLOSING.test(run) ? REPORTED.exec(next) : null;
@@ -115,6 +122,63 @@ function judgeSign(opening: string, next: string, complete: boolean): 'none' | '
   }
   return undefined;
 }
+
+/** The stop is that of a list marker: "1.) One", "1. One 2. Two". */
+function judgeItem(before: string, run: string, rest: string): StopVerdict | undefined {
+  if (run !== '.' && run !== '.)') return undefined;
+  if (run === '.)' && endsWithListNumber(before)) return 'none';
+  if (!/^\s+["'“„«(*_]{0,3}\p{L}/u.test(rest)) return undefined;
+  const length = nextItemLength(before, '.');
+  return length === 0 || length >= before.length ? undefined : -length;
+}
+
+/** He said – and what a surprise! – that he won. */
+function isAside(before: string, rest: string): boolean {
+  const dash = rest.trimStart()[0] ?? '';
+  const opened = before.lastIndexOf(` ${dash} `);
+  return opened > 0 && !before.startsWith(dash) && before.split(` ${dash} `).length % 2 === 0;
+}
+
+const TITLE_PAIRS = ['《》', '〈〉'] as const;
+const LONGEST_TITLE_BEHIND = 24; // units
+
+/** 《你好！李焕英》: a mark within a title, or at its end, ends no sentence. */
+function judgeTitle(
+  { before, after, complete }: StopWindow,
+  run: string,
+  rest: string,
+): StopVerdict | undefined {
+  for (const [open = '', close = ''] of TITLE_PAIRS) {
+    const opened = before.lastIndexOf(open);
+    if (opened < 0 || before.indexOf(close, opened) >= 0) continue;
+    if (run.includes(close)) return /[。！？!?.]$/u.test(run) ? undefined : 'none';
+    const behind = after.slice(run.length, run.length + LONGEST_TITLE_BEHIND);
+    const end = behind.search(/[》〉。\n]/u);
+    if (end < 0) return complete || rest.length >= LONGEST_TITLE_BEHIND ? undefined : 'wait';
+    return behind[end] === close ? 'none' : undefined;
+  }
+  return undefined;
+}
+
+const UNSPACED_WORD = /^\p{L}\p{M}*[\p{Ll}\p{M}]{0,30}/u;
+/** Last parts of host and file names. */
+const NAME_END =
+  /^(?:com|net|org|edu|gov|info|biz|app|dev|html?|php|asp|js|ts|py|io|ai|tv|me|de|fr|es|it|ru|uk|us|eu)$/i;
+
+/** "Hello world.Next sentence": a full stop, or ! and ?, without the space that belongs behind it. */
+function judgeUnspaced({ before, after, complete, forms }: StopWindow): StopVerdict {
+  const lead = /(?:^|[\s"“„«'(])(\p{L}*\p{Ll}{2}|\p{N}{1,4})$/u.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
+  if (lead === '' || isAbbreviation(lead, forms)) return 'none';
+  const word = UNSPACED_WORD.exec(after.slice(1))?.[0] ?? '';
+  const behind = after.slice(1 + word.length);
+  if (!complete && /^['’.]?$/.test(behind)) return 'wait';
+  if (!/^(?:[\s,;:!?…]|['’]\p{L}|\.(?:\s|$)|$)/u.test(behind)) return 'none';
+  if (forms.starters.has(word.toLowerCase())) return 1;
+  const isName = isCapitalAt(lead, 0) || isDigitAt(lead, 0) || NAME_END.test(word);
+  return isName || word.length < SHORTEST_UNSPACED || before.split('`').length % 2 === 0 ? 'none' : 1;
+}
+
+const SHORTEST_UNSPACED = 3; // units of a word that begins a sentence without a space before it
 
 function isFullWidth(run: string): boolean {
   for (let at = 0; at < run.length; at++) if (FULL_WIDTH.at(run, at)) return true;
@@ -163,8 +227,13 @@ export function endsSentenceAt(text: string, at: number, forms: ShortForms, isSh
 }
 
 /** No space follows: only marks of writing systems that do without spaces end a sentence. */
-function judgeTight({ before, complete }: StopWindow, run: string, rest: string): StopVerdict {
+function judgeTight(window: StopWindow, run: string, rest: string): StopVerdict {
+  const { before, complete } = window;
   const fullWidth = isFullWidth(run);
+  if (fullWidth) {
+    const title = judgeTitle(window, run, rest);
+    if (title !== undefined) return title;
+  } else if (/^[!?]$/.test(run) && isCapitalAt(rest, 0)) return judgeUnspaced(window);
   if (!fullWidth && !(/[!?]/u.test(run) && IDEOGRAPH.test(rest))) return 'none';
   if (!fullWidth && EXCLAIMING_NAMES.has(/[a-z]*$/i.exec(before.slice(-WORD_LIMIT))?.[0].toLowerCase() ?? ''))
     return 'none';
@@ -190,7 +259,24 @@ function judgeSpaced(before: string, run: string, following: Following): Judgeme
   // "Stop!" he said. · Ah ! quel plaisir · Well... maybe
   if (closed || /\s$/u.test(before) || /^(?:\.\.|…)/u.test(run)) return 'none';
   if (run.startsWith('.')) return 'none';
+  const said = judgeSaying(following);
+  if (said !== undefined) return said;
   return EXCLAIMING_NAMES.has(lastWord(before, following.forms).toLowerCase()) ? 'none' : 'end';
+}
+
+/** Verbs of saying behind direct speech, and the words that may stand before one. */
+const SAYING_VERB =
+  /^(?:said|says|asked|yelled|shouted|cried|exclaimed|whispered|screamed|replied|answered|called|begged|laughed|rief|schrie|fragte|sagte|antwortete|flüsterte|brüllte|meinte|bat|cria|demanda|dit|répondit|hurla|murmura|gritó|dijo|preguntó|exclamó|respondió|susurró|gridò|disse|chiese|urlò|esclamò|rispose|sussurrò|gritou|perguntou|exclamou|respondeu|sussurrou|крикнула?|сказала?|спросила?|ответила?|воскликнула?|закричала?)(?![\p{L}\p{N}])/u;
+const SPEAKER = /^(?:he|she|they|we|i|it|the \p{L}{2,12}|his \p{L}{2,12}|her \p{L}{2,12}|my \p{L}{2,12})\s/iu;
+const SAYING_AHEAD = 32; // units that decide
+
+/** "Leave me alone! he yelled." */
+function judgeSaying({ word, tail, complete }: Following): 'none' | 'wait' | undefined {
+  const text = word + tail;
+  const speaker = SPEAKER.exec(text)?.[0] ?? '';
+  if (SAYING_VERB.test(text.slice(speaker.length))) return 'none';
+  const isOpen = !complete && text.length < SAYING_AHEAD && (speaker !== '' || !/[.!?\n]/.test(text));
+  return isOpen ? 'wait' : undefined;
 }
 
 /** Yahoo! Inc. is one name. */
@@ -230,6 +316,14 @@ const COUNTED_NAME =
   /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
 const SHORT_MONTH = /^(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)$/;
 
+/** Hauptstr. 5, 部屋はN°. 5 */
+const NUMBER_SIGN = /(?:str|[n№][r°º]|№)$/u;
+/** Albert I. Jones, but not King Charles I. */
+const INITIAL_I = /(?<!(?:King|Queen|Pope|Emperor|Empress|Tsar|Prince)\s)(?<!\p{L})\p{Lu}\p{Ll}+\s+I$/u;
+/** At 5 a.m. Mr. Smith left: the time alone is no sentence. */
+const TIME_ALONE =
+  /^[\s"“*_-]*(?:At|By|Around|About|Until|Before|After|Since|From|A las?|Hasta las?|Desde las?)\s+[\p{N}:.]{1,5}\s?[ap]\.\s?m$/iu;
+
 function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
   const last = lastWord(before, forms);
@@ -248,7 +342,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (isLower(word)) return judgeLowerCase(before, last, following);
   if (isDegree(before)) return onlyBeforeStarter(before, last, following);
   if ((digit || DASHES_OF_DAYS.at(following.tail, 0)) && SHORT_DAY.test(last)) return 'none';
-  const takesNumber = forms.beforeNumber.has(key) || key.endsWith('str') || key.endsWith('nr');
+  const takesNumber = forms.beforeNumber.has(key) || NUMBER_SIGN.test(key);
   if (digit && takesNumber) return 'none'; // Hauptstr. 5
   const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
@@ -256,12 +350,16 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const counted = NUMBERS.at(before, before.length - 1) ? judgeDigits(before, last, following) : undefined;
   if (counted !== undefined) return counted;
   if (/^(?!.*(?:LL|VV))[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
-  if (key === 'co' && /^[A-Z]/.test(word)) return unless(COMPANIES, following);
+  if (key === 'co' && /^[A-Z]/.test(word) && !following.opening.includes('('))
+    return unless(COMPANIES, following);
   if (forms.oftenFinal.has(key)) {
+    if (following.opening.includes('(')) return 'none'; // Acme Inc. (the big one)
     if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
-    return digit ? 'none' : unless(forms.afterTime, following);
+    const verdict = digit ? 'none' : unless(forms.afterTime, following);
+    const isAlone = verdict === 'end' && TIME_ALONE.test(before.slice(0, WORD_LIMIT));
+    return isAlone ? onlyBeforeStarter(before, last, following) : verdict;
   }
-  if (last === 'I' && /\p{Ll}\s+I$/u.test(before)) return 'end'; // "So do I. Then": not an initial
+  if (last === 'I' && /\p{Ll}\s+I$/u.test(before) && !INITIAL_I.test(before.slice(-WORD_LIMIT))) return 'end'; // "So do I. Then": not an initial
   if (/^[А-ЯЁ]/u.test(word) && endsCountedInRussian(before, following)) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
@@ -315,12 +413,12 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }:
     return wordEnds ? 'none' : 'wait'; // 5., 6. und 7. Mai
   if (!forms.beforeNumber.has(last.toLowerCase())) return 'end';
   if (!wordEnds) return 'wait';
-  return /^del?$/.test(word) ? 'none' : 'end';
+  return /^(?:del?|al?|à|au|ao|to|bis|through|по|до)$/.test(word) ? 'none' : 'end';
 }
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
-  if (endsWithListNumber(before)) return 'none';
+  if (endsWithListNumber(before) || isLaterItem(before)) return 'none';
   if (HANGUL.test(following.word) && /\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)))
     return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
@@ -347,7 +445,9 @@ function judgeRoman(before: string, following: Following): Judgement {
  */
 function judgeLargeNumber(before: string, following: Following): Judgement {
   const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
-  const isOrdinal = following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead);
+  const isFirst = /^[\s*_>#-]*[\p{N}.]+$/u.test(before); // 100. Geburtstag, 1.000. Besucher
+  const isOrdinal =
+    isFirst || (following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead));
   if (!isOrdinal || !/^\p{L}/u.test(following.word) || /\bI am [\d.]+$/.test(before)) return 'end';
   return onlyBeforeStarter(before, '', following);
 }
@@ -410,9 +510,9 @@ const SIGNED_LENGTH = 3; // units: +49, (+4
 /** Undefined where no number of any kind follows. */
 function judgeBeforeNumber(before: string, following: Following): Judgement | undefined {
   const { word, wordEnds, tail, complete } = following;
-  if (word === '' && /^[+(]/.test(tail)) {
+  if (word === '' && /^[+($€£¥₹₽₩#]/.test(tail)) {
     if (tail.length < SIGNED_LENGTH && !complete) return 'wait';
-    return /^[+(]{1,2}\p{N}/u.test(tail) ? 'none' : undefined;
+    return /^[+($€£¥₹₽₩#]{1,2}\p{N}/u.test(tail) ? 'none' : undefined;
   }
   if (!/^[A-Z]/.test(word)) return undefined;
   if (!wordEnds) return 'wait';
@@ -426,40 +526,6 @@ function judgeBeforeNumber(before: string, following: Following): Judgement | un
   }
   if (!complete && OPEN_SERIES.test(tail)) return 'wait';
   return /^-[A-Z\d]*\d/.test(tail) ? 'none' : undefined;
-}
-
-const LONGEST_LEAD = 64; // units of a line before and with its number
-const LONGEST_LIST = 200; // units of items on one line
-const MOST_ITEMS = 10;
-const NUMBER =
-  /^[\s*_#>-]*(?:(?:step|question|item|point|part|schritt|frage|punkt|teil|étape|paso|passo)\s)?\p{N}{1,2}$/iu;
-/** A. Yes, ii. Two, 가. 신청 */
-const LETTER = /^[\s*_#>(-]*(?:[A-HQR]|[ivx]{1,4}|[가나다라마바사아자차])$/u;
-const LETTERS = new CharacterSet('ABCDEFGHQRivx가나다라마바사아자차');
-const NEXT_ITEM = /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su;
-
-/**
- * The number that the text ends with stands at the beginning of its line, or behind an item on the same line.
- */
-function endsWithListNumber(text: string): boolean {
-  const line = lastLine(text);
-  return (line.length <= LONGEST_LEAD && NUMBER.test(line)) || isNextItem(text);
-}
-
-function endsWithListLetter(text: string): boolean {
-  if (!LETTERS.at(text, text.length - 1)) return false;
-  const line = lastLine(text);
-  return line.length <= LONGEST_LEAD && LETTER.test(line);
-}
-
-function lastLine(text: string): string {
-  return text.slice(Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r')) + 1);
-}
-
-/** 1. One 2. Two: the items of a list on one line. */
-function isNextItem(text: string): boolean {
-  const [, first = '', last = ''] = NEXT_ITEM.exec(text.slice(0, LONGEST_LIST)) ?? [];
-  return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
 }
 
 interface Following {
@@ -493,7 +559,7 @@ const SPACED_FORM =
 const SPACED_END = new CharacterSet('msxjbhrдпMSXJBHRДП');
 const ALTERNATIVE = /^\p{L}{2,6}\.(?:\p{L}{2,3})?\/(\p{L}{2,6}(?:\.\p{L}{2,3})?)$/u;
 const ADDRESS = /[/\\@=]|www\./;
-const BEGINS_WORD = new CharacterSet(/[\p{L}\p{N}§]/u);
+const BEGINS_WORD = new CharacterSet(/[\p{L}\p{N}§№]/u);
 const SPACED_LENGTH = 12; // units of one, and of what stands before it
 
 /** The word before the stop; an address or path is one ordinary word, whatever its last letters are. */
@@ -512,5 +578,5 @@ export function lastWord(before: string, forms: ShortForms): string {
   const key = whole.toLowerCase();
   if (forms.neverFinal.has(key) || forms.seldomFinal.has(key)) return whole; // г-н, dott.ssa, s/n
   if (ADDRESS.test(token)) return 'address';
-  return /[\p{L}\p{M}\p{N}.§ºª]*$/u.exec(whole)?.[0] ?? '';
+  return /[\p{L}\p{M}\p{N}.§ºª°№]*$/u.exec(whole)?.[0] ?? '';
 }

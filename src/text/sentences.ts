@@ -9,8 +9,17 @@
 // sentence is preferred if it has arrived already, so that piece alone depends on when the text arrives.
 import { CharacterSet } from './character-set.js';
 import { CLAUSE_MARK, isClauseMarkAt, isQuoted, judgeClause } from './clause-end.js';
+import { hasWords, isTagMarkAt, judgeTag, TAG_MARK } from './html-tags.js';
+import {
+  BULLET_MARK,
+  endsBeforeBullet,
+  isBulletAt,
+  isItemBracketAt,
+  ITEM_BRACKET,
+  nextItemLength,
+} from './list-items.js';
 import { cutLongSentence, cutPhrase, isFreeCut } from './long-sentence.js';
-import { judgeStop, PARAGRAPH, STOP_MARK } from './sentence-end.js';
+import { judgeStop, PARAGRAPH, STOP_MARK, type StopVerdict } from './sentence-end.js';
 import { type ShortForms, shortFormsOf } from './short-forms.js';
 
 /** A piece of text to be spoken in one go. */
@@ -60,10 +69,15 @@ const LONGEST_FENCE = 200; // marks of the last line of a block
 const BLANKS = String.raw`[^\S\n]{0,100}`; // before and after these marks
 const LONGEST_UNCLOSED = 8000; // units of a block that is kept because it may never be closed
 /** Characters at which a piece can end. */
+const SENTENCE_MARKS = [STOP_MARK, LINE_BREAK, BULLET_MARK, ITEM_BRACKET, TAG_MARK];
 const CANDIDATES = {
-  sentence: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}`, 'u')),
-  clause: new CharacterSet(new RegExp(`${STOP_MARK.source}|${LINE_BREAK.source}|${CLAUSE_MARK.source}`, 'u')),
+  sentence: anyOf(SENTENCE_MARKS),
+  clause: anyOf([...SENTENCE_MARKS, CLAUSE_MARK]),
 };
+
+function anyOf(marks: readonly RegExp[]): CharacterSet {
+  return new CharacterSet(new RegExp(marks.map(({ source }) => source).join('|'), 'u'));
+}
 
 /** The end of the next piece. */
 interface Cut {
@@ -250,8 +264,16 @@ export class SentenceStream {
       ? judgeLineBreak(after, at - this.#lineStart, complete)
       : isWithin
         ? judgeClause({ before, after, complete, forms: this.#forms })
-        : judgeStop({ before: this.#lead + before, after, complete, forms: this.#forms });
-    return typeof verdict === 'number' ? { at: at + verdict, isWithin } : verdict;
+        : this.#judgeMark(before, after, complete);
+    if (typeof verdict !== 'number') return verdict;
+    return at + verdict > 0 ? { at: at + verdict, isWithin } : 'none';
+  }
+
+  #judgeMark(before: string, after: string, complete: boolean): StopVerdict {
+    if (isTagMarkAt(after, 0)) return judgeTag(before, after, complete);
+    if (isBulletAt(after, 0)) return judgeBullet(before, after, complete);
+    if (isItemBracketAt(after, 0)) return judgeItemBracket(this.#lead + before, after, complete);
+    return judgeStop({ before: this.#lead + before, after, complete, forms: this.#forms });
   }
 
   /**
@@ -309,7 +331,7 @@ export class SentenceStream {
     this.#lead = isWithin ? shortened(`${this.#lead}${source} `) : '';
     this.#advance(end);
     const text = speakable(source);
-    if (!SPOKEN.test(text)) return undefined;
+    if (!hasWords(text)) return undefined;
     const opening = this.#opening;
     this.#mayBegin = undefined;
     const sentence = { text, start, end: start + source.trimEnd().length };
@@ -408,7 +430,22 @@ function isLineBreakAt(text: string, at: number): boolean {
   return BREAKS.at(text, at);
 }
 
-const LIST_MARKER = /^(?:[-*+•‣◦·▪–—]|\(?\p{N}{1,3}[.)]|\(?(?:\p{Script=Latin}|[ivx]{2,4})[.)])\s/u;
+/** 1) Yes 2) No: the item ends in front of the number. */
+function judgeItemBracket(before: string, after: string, complete: boolean): StopVerdict {
+  if (!/[\p{N}a-h]$/u.test(before)) return 'none';
+  const length = nextItemLength(before, ')');
+  if (length === 0) return 'none';
+  if (after.length === 1) return complete ? 'none' : 'wait';
+  return /^.(?:\s|\p{Lo})/u.test(after) ? -length : 'none';
+}
+
+function judgeBullet(before: string, after: string, complete: boolean): StopVerdict {
+  if (/^.[ \t]*$/u.test(after) && !complete) return 'wait';
+  return endsBeforeBullet(before, after) ? 0 : 'none';
+}
+
+const LIST_MARKER =
+  /^(?:\||#{1,6}[^\S\n]|[\u2500-\u257F]|(?:[-*+•‣◦·▪⁃–—]|\(?\p{N}{1,3}[.)]|\(?(?:\p{Script=Latin}|[ivx]{2,4})[.)])\s)/u;
 const MARKER_LENGTH = 7; // units of the longest list marker with the space after it
 const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since wrapped text is wider
 

@@ -3,7 +3,7 @@
 // If the language of a text is known, its own list and the international list apply, otherwise all lists.
 const INTERNATIONAL: ShortFormLists = {
   neverFinal: `mr mrs ms mx dr prof cf e.g i.e vs `,
-  beforeNumber: `no nr exp ref max min vol fig p pp art tel ext ex op § th`,
+  beforeNumber: `no nr exp ref max min vol fig p pp art tel ext ex op § th n° nº № no° nro`,
   seldomFinal: `
     st mt al u.s u.s.a u.k u.n e.u d.c l.a n.y b.c a.d p.s ph.d m.d b.a m.a b.sc m.sc ll.m d.d.s r.n c.e.o
   `,
@@ -16,19 +16,19 @@ const GERMAN: ShortFormLists = {
     hr fr abt dipl.-ing dipl.-kfm univ.-prof dipl-ing priv-doz ing z.b d.h u.a i.d.r u.u v.a bzw ggf sog inkl exkl zzgl evtl vgl ca bspw insb
     approx hd bzgl ehem mtl lfd dt engl gegr verst frl inh bj ggfs zzt o.g abzgl exkl insbes einschl lt
     hrn ggü tgl tägl wöchentl monatl jährl pfr bgm ausschl voraussichtl vsl gesetzl schriftl frz ital versch österr europ techn wiss kath griech zusätzl persönl dipl u.e m.e
-    dipl.-kffr dipl.-päd dipl.-biol dipl.-psych dipl.-inf priv.-doz
+    dipl.-kffr dipl.-päd dipl.-biol dipl.-psych dipl.-inf priv.-doz resp vorauss sachb geschf
   `,
   beforeNumber: `
     op h drs nos abs kap abb bd bl s str nrn pos ziff art mwst mind max min anm rn rdnr rz jg kl gl sp az gz kto hausnr beil anl nrn fn zi temp zw
     jan jän feb mär apr jun jul aug sep sept okt nov dez
-    tab idnr
+    tab idnr rd kd artnr lfdnr psch durchw apt lit zif
   `,
   seldomFinal: `
     ff e.v str bhf hbf mio mrd gem geb gest std sek stk pers tsd pkt whg urt beschl jh jhd jhdt aufl hrsg verf tabl tbl
     ztr wo pfd pck pkg pckg stck em freundl herzl geb.-dat zw gez eff amerik evang allg öff spez urspr kfm poln türk vorl dgl verh entspr bsp vjs vers habil dres geschl durchg blk mitgl geschw abzügl zuzügl telef vorm nachm
-    jew buchst ausg forts hptm gesch verw verk
+    jew buchst ausg forts hptm gesch verw verk rd kd rechn hinterhs hdb ndl zweign frühst erdg aufz gebr
   `,
-  seldomFinalAsWritten: `Fa Mag Min Sek Bio Gr`,
+  seldomFinalAsWritten: `Fa Mag Min Sek Bio Gr max`,
   oftenFinal: `usw usf etc.pp chr ust og`,
   starters: `
     er sie es wir ich ihr das der die den dem ein eine einen einem einer und aber oder wenn als doch dann danach dort hier da dies diese dieser dieses
@@ -52,25 +52,25 @@ const GERMAN: ShortFormLists = {
     januar jänner februar märz april mai juni juli august september oktober november dezember
     jahrhundert jahrhunderts weltkrieg weltkriegs klasse stock etage geburtstag mal platz rang tag woche monat
     quartal kapitel abschnitt auflage feber halbjahr liga bundesliga semester spieltag advent senat bezirk lebensjahr stockwerk obergeschoss
-    untergeschoss aufl fc fsv sc sinfonie symphonie sonate klavierkonzert violinkonzert streichquartett amtszeit todestag jahrestag hochzeitstag saison og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender
+    untergeschoss aufl fc fsv sc sinfonie symphonie sonate klavierkonzert violinkonzert streichquartett amtszeit todestag jahrestag hochzeitstag saison og ug jh jhd jhdt halbzeit runde hälfte jahrtausend vorsitzende vorsitzender kor kön mose sam chr thess tim petr joh makk korinther könige
   `,
-  seldomFinalHere: `franz bd zi min ct ri span lat russ div zt bed pl reg rel vj drs kü tr lit sc ll bes`,
+  seldomFinalHere: `franz bd zi min ct ri span lat russ div zt bed pl reg rel vj drs kü tr lit sc ll bes betr gew verl kl frühest`,
   shortStarters: `vgl ca evtl ggf inkl exkl zzgl insb insbes bspw max min mind lt gem entspr einschl bzgl`,
 };
 
 const ENGLISH: ShortFormLists = {
   neverFinal: `
-    drs rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt sens reps govs profs atty attys asst mses bldg cpl pvt adm brig rt insp det ofc amb treas cllr msgr messrs mme mlle mgr approx esp eg viz incl excl
+    drs rev hon gen col capt cmdr lt sgt maj sen rep gov pres supt sens reps govs profs atty attys asst mses bldg cpl pvt adm brig rt insp det ofc amb treas cllr msgr messrs mme mlle mgr approx esp eg viz incl excl addl mfrs depts
   `,
   beforeNumber: `
     nos vols figs pg sec ch chap par para ed eq est ref lb lbs oz apt max min exp rs fl pop acct ver cl rm rte hwy inv qty amt mob ph supp ser temp
     matt cor rom eph exod lev deut isa jer heb thess
     jan feb mar apr jun jul aug sep sept oct nov dec
-    pt
+    pt tbl sect arr dep tot ea flt lot pgs chs paras pts cust lic ord
   `,
-  seldomFinal: `sr fr ft ave blvd rd ln sq hwy pkwy ct ste dept univ assn bros expy mpls calif fla psy.d ed.d intl natl attn mfg mgmt appt avg misc orig qtr pkg`,
+  seldomFinal: `sr fr ft ave blvd rd ln sq hwy pkwy ct ste dept univ assn bros expy mpls calif fla psy.d ed.d intl natl attn mfg mgmt appt avg misc orig qtr pkg bdrm mtg mfr govt treas secy avail reqd shpt acad assn bldgs apts execs mgmt comm`,
   oftenFinal: `esq hr yr mo wk`,
-  seldomFinalAsWritten: `Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun Mass Conn Tex Penn Tech Dir Admin`,
+  seldomFinalAsWritten: `Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun Mass Conn Tex Penn Tech Dir Admin Cent`,
   afterTime: `
     eastern central pacific mountain atlantic greenwich universal local standard daylight
     monday tuesday wednesday thursday friday saturday sunday
@@ -105,7 +105,7 @@ const SPANISH: ShortFormLists = {
     núm núms num nº nos nro págs pág pags pag figs vols cap caps arts sec secc comp cáps exp gts párr lín fasc pos apto
     ene feb mar abr jun jul sep sept oct nov dic lun mié jue vie sáb dom max min máx mín figs tít ap sl gs lám lt mz cra cll kr temp
   `,
-  seldomFinal: `arch rag cía hnos esc ss bl ave bs fdez glez rdguez hdez mtnez licda pte vda blvr blvd bulev izq izqda izda dcha entlo pral deleg cdad admón ppdo teléf tfno telf tlf móv pzas cód ntro atte cfr univ profa mpio fracc avd s/n cit ibíd ibid`,
+  seldomFinal: `arch rag cía hnos esc ss bl ave bs fdez glez rdguez hdez mtnez licda pte vda blvr blvd bulev izq izqda izda dcha entlo pral deleg cdad admón ppdo teléf tfno telf tlf móv pzas cód ntro atte cfr univ profa mpio fracc avd s/n cit ibíd ibid blq dto gtos cda cdas uds pto ptos bno vto`,
   seldomFinalAsWritten: `Cia Dir Min Ma`,
   oftenFinal: `ltda lda uu hh oo aa ud uds vd vds s.a s.l`,
   starters: `
@@ -117,7 +117,7 @@ const SPANISH: ShortFormLists = {
     venga vea llame llámenos llámeme llama llámame vaya pulse marque diga espere tome gire siga visite traiga pregunte escriba envíe haga trabaja vive
     recuerde consulte
   `,
-  seldomFinalHere: `fco dres alm gob sen mm trav rda edo prov der esq hab as pta bco inst secr cta cte pdo dto cel obs vv ff incl excl trad ca tab int km ed vers da fr cl pl vid`,
+  seldomFinalHere: `fco dres alm gob sen mm trav rda edo prov der esq hab as pta bco inst secr cta cte pdo dto cel obs vv ff incl excl trad ca tab int km ed vers da fr cl pl vid fact ped imp trim sem comp dpto dept cáps comis dest cons rte tur proc rem nac cheq consult mens anual`,
 };
 
 const FRENCH: ShortFormLists = {
@@ -138,8 +138,8 @@ const FRENCH: ShortFormLists = {
     n'oubliez qu'est-ce
   `,
   seldomFinalAsWritten: `Me`,
-  seldomFinal: `ste esc sqq civ cass pén trav cdt appt ét asc moy suiv suppl assoc gouv`,
-  seldomFinalHere: `com gal arr pl apt resp hab trad incl excl all imp`,
+  seldomFinal: `ste esc sqq civ cass pén trav cdt appt ét asc moy suiv suppl assoc gouv nb qté éts sté rte fg cuill gél cde cpte étg rdv`,
+  seldomFinalHere: `com gal arr pl apt resp hab trad incl excl all imp imm sq fact trim sem ann ouv livr rés règl cons exp dest proch préc hebd mens pers escal cp cs mt ht rem dev`,
   shortStarters: `cf env ex`,
 };
 
@@ -152,9 +152,9 @@ const ITALIAN: ShortFormLists = {
   beforeNumber: `
     trim op bin rit nn num nº pag pagg artt capp cap voll sez prot tav int lett fig figg temp cell bin
     feb mar apr mag giu lug sett ott nov dic lun mar ven sab dom max min gio
-    tab
+    tab conf
   `,
-  seldomFinal: `cia arch rag ss trib sent cass civ magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg`,
+  seldomFinal: `cia arch rag ss trib sent cass civ magg fraz univ scad escl succ secc energ sott rif approx ibid d.lgs ss.gg cpr gtt fatt`,
   oftenFinal: `ecc`,
   starters: `
     lui lei noi voi loro io tu il lo la i gli le un uno una l ma e o se quando poi è non no sì questo questa questi queste quello quella anche dopo così c'è ci si
@@ -165,7 +165,7 @@ const ITALIAN: ShortFormLists = {
   `,
   seldomFinalAsWritten: `On`,
   seldomFinalHere: `pen on sen gen col ten cav comm card rev fam vic loc prov pres rep ed cd cit dip ist uff ns gg ult incl tot cad cod en trad sc sec lib fasc par es reg all ver ep
-    pos km gr`,
+    pos km gr ord pers imp soc coop cps fl nom conf sped dest mitt forn cli sett ult scont disp ris pz qtà mens dir str nr bil loc pom matt`,
   shortStarters: `cfr cf es`,
 };
 
@@ -176,9 +176,9 @@ const PORTUGUESE: ShortFormLists = {
   `,
   beforeNumber: `
     nº nos num núm pág págs pag cap caps arts fasc secc séc ed ag cp cps comp cáps exp qtos
-    jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj temp inc cat
+    jan fev mar abr jun jul nov dez seg sáb dom max min máx mín figs tít ap apt apto qd lt sl conj temp inc cat ped nf parc
   `,
-  seldomFinal: `cia bl dna adv sgt pç lgo jd cj depto qtd qtde sécs att assoc univ inst obs col proc ibid`,
+  seldomFinal: `cia bl dna adv sgt pç lgo jd cj depto qtd qtde sécs att assoc univ inst obs col proc ibid cód unid venc pgto`,
   seldomFinalAsWritten: `Cia Rod Dep Des Pe Dir Min Exa`,
   oftenFinal: `ltda lda s.a`,
   starters: `
@@ -188,7 +188,7 @@ const PORTUGUESE: ShortFormLists = {
     hoje amanhã ontem agora aqui ali lá já nunca sempre obrigado obrigada olá bom boa
     morreu nasceu viveu veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
   `,
-  seldomFinalHere: `drs gal ten maj alm pres esq dept ee uu desc sa ter qua qui sex res dec da fr tv vl vel`,
+  seldomFinalHere: `drs gal ten maj alm pres esq dept ee uu desc sa ter qua qui sex res dec da fr tv vl vel ram ped nf fat pg tot parc adm cond lj mun est gts cx pct forn cli end comp cáps mens trim sem comerc resid desc`,
 };
 
 const RUSSIAN: ShortFormLists = {
@@ -199,11 +199,11 @@ const RUSSIAN: ShortFormLists = {
   beforeNumber: `
     стр гл рис табл п пп д кв корп доб тел оф эт подп разд абз вып вл пом ок пол нач кон сер ст темп
     янв фев февр апр июн июл авг сен сент окт ноя нояб дек
-    под род ум вер авт полуг св капс
+    под род ум вер авт полуг св капс факс инд сч дог накл инв арт ном прил вн ок кап пн вт сб вс уч прот
   `,
   seldomFinal: `
     г гг обл руб коп тыс млн млрд долл трлн см ср пер мин сек час мес нед дн сут шт чел экз макс ш каб лит ст рт
-    прим ред изд полк кап туп илл адр англ нем лат рус урожд сокр соотв спец стд бул ген дир пред фр гор комн
+    прим ред изд полк кап туп илл адр англ нем лат рус урожд сокр соотв спец стд бул ген дир пред фр гор комн прибл орг отд упр деп адм юр физ соц кварт
   `,
   oftenFinal: `т.д т.п др`,
   starters: `

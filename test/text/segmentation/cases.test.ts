@@ -1,5 +1,6 @@
 // Reads every *.cases.txt of this folder: "# sentence about behaviour", then one text a line. " | " parts the
 // sentences of a text, or "|" where no space parts them. In *.clauses.txt they are parted into clauses, too.
+// In *.stated.txt the language of the text is known; the other files state none.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -54,13 +55,19 @@ function caseOf(line: string): Case {
   return { text, expected: parts.map((part) => part.trim().replaceAll('\n', ' ')) };
 }
 
+function optionsOf(file: string): SentenceStreamOptions {
+  const [language, kind] = file.split('.');
+  if (kind === 'stated') return { language };
+  return kind === 'clauses' ? { unit: 'clause' } : {};
+}
+
 const FEWEST = 60; // cases of a language
 
 for (const file of readdirSync(FOLDER)
-  .filter((name) => /\.(?:cases|clauses)\.txt$/.test(name))
+  .filter((name) => /\.(?:cases|clauses|stated)\.txt$/.test(name))
   .toSorted()) {
   const behaviours = casesOf(file);
-  const options = file.endsWith('.clauses.txt') ? { unit: 'clause' as const } : {};
+  const options = optionsOf(file);
   for (const [title, cases] of behaviours) {
     test(`${file.replace(/\.(?:cases\.)?txt$/, '')}: ${title}`, () => {
       const differing = cases.flatMap(({ text, expected }) => {

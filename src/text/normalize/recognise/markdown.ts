@@ -5,6 +5,16 @@ import { classAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
 import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
+import {
+  highlight,
+  lineEnd,
+  programPower,
+  programTimes,
+  shortcode,
+  subscript,
+  superscript,
+} from './extended-markdown.js';
+import { htmlTag } from './html.js';
 
 const COMMAND = /\\([A-Za-z]{2,16})(?![A-Za-z])\s?/y;
 const FRACTION = /\\[dt]?frac\{([^{}\n]{1,40})\}\{([^{}\n]{1,40})\}/y;
@@ -79,42 +89,53 @@ const EMPHASIS = /\*{1,3}|_{1,3}|~~/y;
 const TICKS = /`{1,3}/y;
 const FENCE = /(?:`{3,}|~{3,})[^\S\n]*[\w+-]{0,30}(?=\s|$)/y;
 const HEADING = /#{1,6}[ \t]+/y;
-const BULLET = /[-*+•‣◦·▪–—][ \t]+(?:\[[ xX]\][ \t]+)?/y;
+const BULLET = /[-*+•‣◦·▪⁃–—][ \t]+(?:\[[ xX]\][ \t]+)?/y;
 const QUOTE = /(?:>[ \t]?){1,8}/y;
 const LINK = /!?\[(?=[^\]\n[]{1,200}\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\))/y;
 const LINK_END = /\]\([^)\s]{1,500}(?: "[^"\n]{0,100}")?\)/y;
 const REFERENCE = /(?:\[\^?[1-9]\d{0,2}(?:[-–,] ?\d{1,3})*\])+(?!\()/y;
 const FOOTNOTE = /\[\^[\w-]{1,20}\](?!\()/y;
-const TAG =
-  /<\/?(?:b|i|u|s|em|strong|br|p|ul|ol|li|code|pre|a|span|div|h[1-6]|sub|sup)(?: [^<>\n]{0,200})?\/?>/iy;
-const RAISED = /<sup>(\d{1,3})<\/sup>/iy;
-const CELL = / ?\|[ |]*/y;
+/** Borders of a table: of Markdown, or drawn with box characters. */
+const CELL = / ?[|│┃║][ |│┃║]*/y;
+const BOX = /[\u2500-\u259F]{1,300}/y;
 
 const ESCAPE = /\\(?:[()[\]]|(?=[!-/:-@[-`{-~]))/y;
 const AUTOLINK = /<(?=(?:https?:\/\/|mailto:|www\.|[\w.+-]{1,64}@)[^\s<>]{1,300}>)/y;
 const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†source】, but 【重要】 is read
 
 const RULE = /(?:-{3,}|\*{3,}|_{3,}|={3,}|(?:[-*_] ){2,}[-*_])[ \t]*(?=\n|$)/y;
-const NUMBERED = /(\d{1,3})[.)](?=\s)/y;
+const NUMBERED = /(\d{1,3})(?:[.)]|\.\))(?=\s)/y;
+/** You can: 1) pay now, 2) pay later. */
+const LISTED = /(\d{1,2})\)\s(?=[\p{L}"“„«「『*_])/uy;
+const BEFORE_LISTED = new CharacterSet(/[\s，、；：]/);
+const LOOK_BACK = 100; // units in which an open bracket is looked for
 const ENUMERATING = new CharacterSet('.)');
-const LINE_MARK = new CharacterSet('-+•‣◦·▪–—=');
+const LINE_MARK = new CharacterSet('-+•‣◦·▪⁃–—=');
 const INDENT = new CharacterSet(' \t>');
 const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
 
 /** The number of a list item: a word and a stop. */
 export function atDigit(language: Language): Recogniser {
   return (reading) => {
-    if (!ENUMERATING.at(reading.text, reading.runEnd) || !startsLine(reading.text, reading.at))
-      return undefined;
-    const match = reading.match(NUMBERED);
+    if (!ENUMERATING.at(reading.text, reading.runEnd)) return undefined;
+    const isFirst = startsLine(reading.text, reading.at);
+    const match = isFirst ? reading.match(NUMBERED) : listed(reading);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
     return {
       end,
-      spoken: `${language.speech.number(numeralOf(match[1] ?? ''), NOWHERE)}.`,
+      spoken: `${language.speech.number(numeralOf(match[1] ?? ''), NOWHERE)}${isFirst ? '.' : ', '}`,
       rule: 'markdown',
     };
   };
+}
+
+/** The number of an item within a sentence; its bracket closes none that is open. */
+function listed(reading: Reading): RegExpExecArray | undefined {
+  const { text, at } = reading;
+  if (!BEFORE_LISTED.at(text, at - 1)) return undefined;
+  const near = text.slice(Math.max(0, at - LOOK_BACK), at);
+  return near.lastIndexOf('(') > near.lastIndexOf(')') ? undefined : reading.match(LISTED);
 }
 
 /** Dropped marks; in a table a comma parts the cells. */
@@ -128,7 +149,19 @@ function mark(reading: Reading, language: Language): Found | undefined {
     case '*':
     case '_':
     case '~':
-      return lineMark(reading, RULE) ?? lineMark(reading, BULLET) ?? fence(reading) ?? emphasis(reading);
+      return (
+        lineMark(reading, RULE) ??
+        lineMark(reading, BULLET) ??
+        fence(reading) ??
+        extended(reading, language) ??
+        emphasis(reading)
+      );
+    case ':':
+      return shortcode(reading);
+    case '^':
+      return superscript(reading, language);
+    case '=':
+      return lineMark(reading, RULE) ?? highlight(reading);
     case '`':
       return fence(reading) ?? dropped(reading, TICKS);
     case '[':
@@ -144,35 +177,35 @@ function mark(reading: Reading, language: Language): Found | undefined {
     case '>':
       return lineMark(reading, QUOTE);
     case '<':
-      return raised(reading, language) ?? tag(reading) ?? dropped(reading, AUTOLINK);
+      return htmlTag(reading, language) ?? dropped(reading, AUTOLINK);
     case '\\':
-      return dropped(reading, ESCAPE);
+      return dropped(reading, ESCAPE) ?? lineEnd(reading);
     case '$':
       return dollars(reading);
     case '【':
       return dropped(reading, SOURCE);
     case '|':
+    case '│':
+    case '┃':
+    case '║':
       return cell(reading);
     default:
+      if (sign >= '\u2500' && sign <= '\u259F') return dropped(reading, BOX);
       return LINE_MARK.at(reading.text, reading.at)
         ? (lineMark(reading, RULE) ?? lineMark(reading, BULLET))
         : undefined;
   }
 }
 
-/** x<sup>2</sup> */
-function raised(reading: Reading, { speech }: Language): Found | undefined {
-  const match = isWordAt(reading.text, reading.at - 1) ? reading.match(RAISED) : undefined;
-  const spoken = match && speech.power(match[1] ?? '');
-  if (match === undefined || spoken === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken, rule: 'math' };
-}
-
-/** Drops an HTML tag. A tag of a line or block leaves a space, so that words stay apart. */
-function tag(reading: Reading): Found | undefined {
-  const found = dropped(reading, TAG);
-  const isBlock = /^<\/?(?:br|p|ul|ol|li|div|h\d)\b/i.test(reading.text.slice(reading.at, reading.at + 6));
-  return found && isBlock ? { ...found, spoken: ' ' } : found;
+function extended(reading: Reading, language: Language): Found | undefined {
+  switch (reading.text[reading.at]) {
+    case '*':
+      return programPower(reading, language) ?? programTimes(reading, language);
+    case '~':
+      return subscript(reading, language);
+    default:
+      return undefined;
+  }
 }
 
 function dropped(reading: Reading, pattern: RegExp): Found | undefined {
@@ -227,6 +260,8 @@ function isWithinWord(text: string, at: number): boolean {
   return before !== null && /\p{L}{2}$/u.test(before[0]);
 }
 
+const CELL_END = 8; // units
+
 function cell(reading: Reading): Found | undefined {
   if (startsLine(reading.text, reading.at)) {
     const rule = dropped(reading, TABLE_RULE);
@@ -236,13 +271,10 @@ function cell(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const { text, at } = reading;
   const end = at + match[0].length;
-  const edge = startsLine(text, at) || /^\s*(?:\n|$)/.test(text.slice(end, end + 8));
-  const words = /[\p{L}\p{N}.%)]/u.test(
-    text
-      .slice(Math.max(0, at - 2), at)
-      .trimEnd()
-      .slice(-1),
-  );
+  const edge = startsLine(text, at) || /^[\s\u2500-\u259F]*(?:\n|$)/.test(text.slice(end, end + 8));
+  // Unlimited* |: the mark of a note, or of emphasis, ends the cell.
+  const before = text.slice(Math.max(0, at - CELL_END), at).replace(/[\s*_~`†‡]+$/u, '');
+  const words = /[\p{L}\p{N}.%)€$£¥"”’!?]$/u.test(before);
   return { end, spoken: edge || !words ? '' : ', ', rule: 'markdown' };
 }
 

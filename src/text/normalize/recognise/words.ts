@@ -21,7 +21,7 @@ export class Words {
     const { abbreviations, beforeNumber } = language.writing;
     this.#language = language;
     this.#abbreviations = new LiteralTable(withCapitals(abbreviations));
-    this.#beforeNumber = new LiteralTable(withCapitals(beforeNumber));
+    this.#beforeNumber = new LiteralTable(withCapitals({ ...numberSigns(beforeNumber), ...beforeNumber }));
   }
 
   readonly atLetter: Recogniser = (reading) => {
@@ -119,6 +119,17 @@ export class Words {
     if (end - reading.at > 3 || !/^ \d{2,4}(?!\d)/.test(reading.text.slice(end, end + 6))) return false;
     return this.#language.writing.digitsAfter.has(reading.around(end).previousWord);
   }
+}
+
+const NUMBER_SIGNS = ['n', 'N'].flatMap((letter) =>
+  ['°', 'º', '.°', '.º'].flatMap((sign) => [letter + sign, `${letter + sign}.`]),
+);
+
+/** N°, nº, N.º and № with or without a full stop, by the language's word for one of them. */
+function numberSigns(forms: Readonly<Record<string, string>>): Record<string, string> {
+  const word = forms['№'] ?? forms['n°'] ?? forms['Nr.'] ?? forms['#'];
+  if (word === undefined) return {};
+  return Object.fromEntries([...NUMBER_SIGNS, '№', '№.'].map((sign) => [sign, word]));
 }
 
 /** A short form may begin a sentence: Vgl., Approx. */

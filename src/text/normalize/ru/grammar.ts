@@ -99,6 +99,8 @@ const DENIED =
 const NO_MORE = /(?<!\p{L})нет (?:ещё|еще|уже|и|даже|пока|больше|таких) $/iu;
 const OBJECT = /(?:[еёиуюая]т|[аеиоуыя]ла?|[аеиоуыя]ли|[аеиоуыя]ть|[йиь]те)$/; // ends a non-reflexive verb
 
+const TAG_END = /<\/?[a-z][^<>]{0,36}> ?$/i;
+
 /** The word before a token; "ок." is "около", a sign is the word that it is read as. */
 export function wordAhead({ text, start }: Around): string {
   const before = wordBefore(text, start).toLowerCase();
@@ -108,7 +110,8 @@ export function wordAhead({ text, start }: Around): string {
   }
   if (/(?:^|[\s(])(?:ок|св)\. ?$/i.test(text.slice(Math.max(0, start - 5), start))) return 'около';
   const [, sign, spaced] = /([<>~≈≤≥≠√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
-  if (sign === undefined) return '';
+  const isTag = sign === '>' && TAG_END.test(text.slice(Math.max(0, start - 40), start)); // <td>5 ГБ
+  if (sign === undefined || isTag) return '';
   return (spaced === ' ' && /[≈≤≥]/.test(sign)) || sign === '≠' ? 'равно' : 'более';
 }
 
