@@ -139,7 +139,7 @@ const FRENCH: ShortFormLists = {
   `,
   seldomFinalAsWritten: `Me`,
   seldomFinal: `ste esc sqq civ cass pén trav cdt appt ét asc moy suiv suppl assoc gouv nb qté éts sté rte fg cuill gél cde cpte étg rdv`,
-  seldomFinalHere: `com gal arr pl apt resp hab trad incl excl all imp imm sq fact trim sem ann ouv livr rés règl cons exp dest proch préc hebd mens pers escal cp cs mt ht rem dev`,
+  seldomFinalHere: `com gal arr pl apt resp hab trad incl excl all imp imm sq fact trim sem ann ouv livr rés règl cons exp dest proch préc hebd mens pers escal cp cs mt ht rem dev app`,
   shortStarters: `cf env ex`,
 };
 
@@ -165,7 +165,7 @@ const ITALIAN: ShortFormLists = {
   `,
   seldomFinalAsWritten: `On`,
   seldomFinalHere: `pen on sen gen col ten cav comm card rev fam vic loc prov pres rep ed cd cit dip ist uff ns gg ult incl tot cad cod en trad sc sec lib fasc par es reg all ver ep
-    pos km gr ord pers imp soc coop cps fl nom conf sped dest mitt forn cli sett ult scont disp ris pz qtà mens dir str nr bil loc pom matt`,
+    pos km gr ord pers imp soc coop cps fl nom conf sped dest mitt forn cli sett ult scont disp ris pz qtà mens dir str nr bil loc pom matt prev`,
   shortStarters: `cfr cf es`,
 };
 
@@ -188,7 +188,7 @@ const PORTUGUESE: ShortFormLists = {
     hoje amanhã ontem agora aqui ali lá já nunca sempre obrigado obrigada olá bom boa
     morreu nasceu viveu veja ligue venha vá pressione prima digite marque aguarde espere tome vire siga visite traga pergunte escreva envie faça lembre
   `,
-  seldomFinalHere: `drs gal ten maj alm pres esq dept ee uu desc sa ter qua qui sex res dec da fr tv vl vel ram ped nf fat pg tot parc adm cond lj mun est gts cx pct forn cli end comp cáps mens trim sem comerc resid desc`,
+  seldomFinalHere: `drs gal ten maj alm pres esq dept ee uu desc sa ter qua qui sex res dec da fr tv vl vel ram ped nf fat pg tot parc adm cond lj mun est gts cx pct forn cli end comp cáps mens trim sem comerc resid desc and`,
 };
 
 const RUSSIAN: ShortFormLists = {

@@ -49,7 +49,7 @@ import { Spans } from './recognise/spans.js';
 import { Symbols } from './recognise/symbols.js';
 import { Times } from './recognise/times.js';
 import { Words } from './recognise/words.js';
-import { formula } from './shared-forms.js';
+import { formula, loweredFormula } from './shared-forms.js';
 import { endsText, type Normalized, type PlacedText, type Replacement, SpokenText } from './spoken-text.js';
 
 /** Recognisers by the class of a token's first character. */
@@ -101,6 +101,7 @@ function recognisersOf(language: Language): Recognisers {
       calendar.atLetter,
       ...(own.atLetter ?? []),
       followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
+      followedBy('~', loweredFormula(compound)),
       dates.atLetter,
       times.atLetter,
       quantities.atLetter,

@@ -3,7 +3,7 @@
 import { CharacterSet } from '../character-set.js';
 import { WORD_UNIT } from './characters.js';
 import type { Speech } from './language.js';
-import type { Around, Found, Reading, Recogniser } from './reading.js';
+import { type Around, type Found, Reading, type Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
 import { withoutZeros } from './numerals.js';
 
@@ -28,6 +28,22 @@ export function formula(
       return digits[0] === -1 ? letters(part) : number(digits.join(''));
     });
     return { end: reading.at + match[0].length, spoken: parts.join(between), rule: 'identifier' };
+  };
+}
+
+const LOWERED_FORMULA = /(?:[A-Z][a-z]?|~\d{1,3}~){2,12}(?![A-Za-z~])/uy;
+
+/** H~2~O, as Markdown writes H₂O: said by the recogniser of subscripts. */
+export function loweredFormula(compound: Recogniser): Recogniser {
+  return (reading) => {
+    const match = reading.match(LOWERED_FORMULA);
+    if (match === undefined) return undefined;
+    const [written] = match;
+    const lowered = written.replaceAll(/~(\d{1,3})~/g, (_, digits: string) =>
+      Array.from(digits, (digit) => SUBSCRIPTS[Number(digit)]).join(''),
+    );
+    const found = compound(new Reading(lowered, () => undefined));
+    return found?.end === lowered.length ? { ...found, end: reading.at + written.length } : undefined;
   };
 }
 

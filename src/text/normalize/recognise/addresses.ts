@@ -10,12 +10,12 @@ const CHUNK = new RegExp(
   `[^\\s<>"“”„«»‹›\`、。，！？；：（）「」『』《》〈〉【】…\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
   'uy',
 );
-const IN_ADDRESS = new CharacterSet('.@:/\\_-0123456789%+'); // behind its first word
+const IN_ADDRESS = new CharacterSet('.@:/\\_-0123456789%+&!'); // behind its first word
 const NUMBERED = new CharacterSet('._@-');
 const BEGINNING = new CharacterSet('/~.');
 const TELLING = /[.@:/\\]/; // every address has one of these
 const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;
-const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
+const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+&!-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
 const SCHEME = /^(?:https?|ftp|wss?|sip|file):\/{0,2}(?=[\p{L}\p{N}[/])/iu;
 const WEB = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,6}(\p{L}{2,24})(?::\d{1,5})?(?:[/?#][^\s]*)?$/u;
 const ENDINGS = new Set(

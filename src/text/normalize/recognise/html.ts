@@ -14,7 +14,6 @@ const LOWERED = /<sub>(\d{1,3})<\/sub>/iy;
 const CELLS = /(?:<\/t[dh]>\s{0,20})?<t[dh](?:\s[^<>\n]{0,200})?>/iy;
 /** <noise/>, <br/>: an element without content, of any name. */
 const EMPTY_ELEMENT = /<([a-z][\w:.-]{0,30})(?:\s[^<>\n]{0,200})?\/>/iy;
-const SPELLED = /^(?:[a-z]|[^aeiou]{1,2}|[aeiou][^aeiou]|[^aeiou]{2,4})$/;
 
 export function htmlTag(reading: Reading, language: Language): Found | undefined {
   const { text, at } = reading;
@@ -32,12 +31,11 @@ export function htmlTag(reading: Reading, language: Language): Found | undefined
   return { end, spoken: isTight ? '' : ' ', rule: 'markdown' };
 }
 
-/** "p" is spelled, "div" is a word, "h1" is a letter and a number. */
+/** "h1" is a letter and a number. */
 function nameOf(name: string, { speech }: Language): string {
-  const [, letters = '', digits = ''] = /^([a-z.:_-]*)(\d*)$/i.exec(name) ?? [];
-  if (letters === '') return name;
-  const word = SPELLED.test(letters) ? speech.letters(letters.toUpperCase()) : letters;
-  return digits === '' ? word : `${word} ${speech.number(numeralOf(digits), NOWHERE)}`;
+  const digits = /\d{1,3}$/.exec(name)?.[0] ?? '';
+  if (digits === '') return name;
+  return `${name.slice(0, -digits.length)} ${speech.number(numeralOf(digits), NOWHERE)}`;
 }
 
 /** x<sup>2</sup> */
