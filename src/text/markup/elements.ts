@@ -15,6 +15,7 @@
 //   token, w           as it stands
 //   meta, metadata, desc   not spoken
 //   lexicon, lookup    refused: nothing is fetched; a request has a field for it
+//   prefix:name        of a vendor, such as amazon:effect: skipped, and what it holds is spoken
 
 export interface AttributeRule {
   readonly pattern: RegExp;
@@ -301,6 +302,18 @@ export const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   meta: { holds: 'nothing', attributes: { name: ANY, 'http-equiv': ANY, content: ANY } },
   metadata: { holds: 'unspoken', attributes: {} },
 };
+
+/** A name of a vendor's namespace: amazon:effect, mstts:express-as, google:style. */
+const VENDOR = /^(?!xml(?:ns)?:|xsi:)[A-Za-z_][\w.-]*:[\w.-]+$/;
+
+export function isVendors(name: string): boolean {
+  return VENDOR.test(name);
+}
+
+/** The rule of a vendor's element: it holds what the element around it does. */
+export function vendorRule(around: ElementRule): ElementRule {
+  return { holds: around.holds, attributes: {}, isUnheeded: true };
+}
 
 const FETCHING = ['lexicon', 'lookup'];
 

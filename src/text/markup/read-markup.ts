@@ -8,12 +8,14 @@ import {
   ELEMENTS,
   gainOf,
   isFormal,
+  isVendors,
   LONGEST_BREAK_MS,
   MOST_GAIN,
   rateOf,
   RATES,
   sayAsKind,
   unknownElement,
+  vendorRule,
 } from './elements.js';
 import {
   type BleepPiece,
@@ -129,6 +131,7 @@ function isSame(a: MarkedStyle, b: MarkedStyle): boolean {
 export const MOST_SILENCE_MS = 300_000;
 
 const MOST_UNHEEDED = 100; // maximum number of unsupported items that are reported
+const LONGEST_SPELLED = 60; // characters that are spelled in one sentence
 const SHORTEST_BLEEP_MS = 300;
 const LONGEST_BLEEP_MS = 1500;
 const BLEEP_MS_PER_CHARACTER = 70; // about as long as the word would last
@@ -230,8 +233,10 @@ class MarkupReader implements XmlReader {
     }
     if (hasWords) element.speaks = true;
     if (element.rule.holds === 'speech') return this.#pieces.text(text, map, element.style);
-    element.text += text;
-    element.map.append(map);
+    // A vendor's element within <say-as> and the like is none: its text is that of the element around it.
+    const holder = this.#stack.findLast(({ tag }) => !isVendors(tag.name)) ?? element;
+    holder.text += text;
+    holder.map.append(map);
   }
 
   #ruleOf(tag: Tag, parent: Element | undefined): ElementRule {
@@ -239,6 +244,8 @@ class MarkupReader implements XmlReader {
     if (parent === undefined ? name !== 'speak' : name === 'speak') {
       throw this.#error(tag, 'a text begins with <speak> and has no other one');
     }
+    if (parent !== undefined && isVendors(name) && parent.rule.holds !== 'nothing')
+      return vendorRule(parent.rule);
     const rule = Object.hasOwn(ELEMENTS, name) ? ELEMENTS[name] : undefined;
     if (rule === undefined) throw this.#error(tag, unknownElement(name));
     if (parent === undefined) return rule;
@@ -248,7 +255,8 @@ class MarkupReader implements XmlReader {
     }
     const around = this.#stack.find((element) => rule.outside?.includes(element.tag.name));
     if (around !== undefined) throw this.#error(tag, `<${name}> must not stand within <${around.tag.name}>`);
-    if (rule.within !== undefined && parent.tag.name !== rule.within) {
+    const holder = this.#stack.findLast((element) => !isVendors(element.tag.name));
+    if (rule.within !== undefined && holder?.tag.name !== rule.within) {
       throw this.#error(tag, `<${name}> must stand directly within <${rule.within}>`);
     }
     return rule;
@@ -264,6 +272,10 @@ class MarkupReader implements XmlReader {
       const known: AttributeRule | undefined = Object.hasOwn(rule.attributes, name)
         ? rule.attributes[name]
         : undefined;
+      if (known === undefined && (isVendors(name) || isVendors(tag.name))) {
+        if (isVendors(name)) this.#tellUnheeded(`${name} of <${tag.name}>`, tag);
+        continue;
+      }
       if (known === undefined) {
         const has = names.length === 0 ? 'has none' : `has ${names.join(', ')}`;
         throw this.#error(tag, `<${tag.name}> has no attribute "${name.slice(0, 40)}"; it ${has}`);
@@ -330,7 +342,7 @@ class MarkupReader implements XmlReader {
 
   #end(element: Element): void {
     const { tag, rule } = element;
-    if (rule.holds === 'text') this.#readPart(element);
+    if (rule.holds === 'text' && !isVendors(tag.name)) this.#readPart(element);
     if (tag.name === 'p') this.#pieces.boundary('paragraph');
     if (tag.name === 's') this.#pieces.boundary('sentence');
     if (tag.name === 'audio' && !element.speaks) {
@@ -359,7 +371,24 @@ class MarkupReader implements XmlReader {
     }
     const { format = '', detail = '' } = attributes;
     const reading: Reading = { kind: 'say-as', as, format, detail };
+    if (as === 'characters' && text.length > LONGEST_SPELLED) return this.#spell(element, reading);
     return this.#pieces.part(text, map, style, reading);
+  }
+
+  /** Many characters are spelled in several sentences, because an engine takes none of any length. */
+  #spell({ text, map, style }: Element, reading: Reading): void {
+    const characters = Array.from(text);
+    for (let at = 0, from = 0; at < characters.length; at += LONGEST_SPELLED) {
+      const part = characters.slice(at, at + LONGEST_SPELLED).join('');
+      const own = new SourceMap();
+      for (let unit = from; unit < from + part.length; unit++) {
+        const { start, end } = map.span(unit, unit + 1);
+        own.add(1, start, end - start);
+      }
+      if (at > 0) this.#pieces.boundary('sentence');
+      this.#pieces.part(part, own, style, reading);
+      from += part.length;
+    }
   }
 
   #tellUnheeded(what: string, tag: Tag): void {

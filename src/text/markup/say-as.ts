@@ -146,8 +146,6 @@ interface StatedKind {
   readonly detail: string;
 }
 
-const LONGEST = 200; // characters that are said one by one
-
 /** Undefined where the text is nothing of the kind, or the language has no words for it. */
 export function sayAs(
   written: string,
@@ -157,7 +155,7 @@ export function sayAs(
 ): string | undefined {
   const text = written.trim();
   if (as === 'name') return text;
-  if (as === 'characters') return text.length <= LONGEST ? sayCharacters(text, language) : undefined;
+  if (as === 'characters') return sayCharacters(text, language);
   if (as === 'digits') return sayDigits(text, language);
   if (language === undefined) return undefined;
   switch (as) {
@@ -211,7 +209,7 @@ function sayCharacter(character: string, language: Language | undefined): string
 
 /** A sign between the digits is a short rest. */
 function sayDigits(text: string, language: Language | undefined): string | undefined {
-  if (!/^[\d\s.,:;/()+_-]*\d[\d\s.,:;/()+_-]*$/.test(text) || text.length > LONGEST) return undefined;
+  if (!/^[\d\s.,:;/()+_-]+$/.test(text) || !/\d/.test(text)) return undefined;
   const groups = text.match(/\d+/g) ?? [];
   return groups.map((group) => language?.speech.digits(group) ?? Array.from(group).join(' ')).join(', ');
 }
@@ -270,7 +268,7 @@ function sayFraction(text: string, language: Language, around: Around): string |
 /** Letters, as of an extension, by their names. */
 function sayTelephone(text: string, { speech }: Language): string | undefined {
   const groups = text.match(/\d+|\p{L}+/gu) ?? [];
-  if (!groups.some((group) => /\d/.test(group)) || text.length > LONGEST) return undefined;
+  if (!groups.some((group) => /\d/.test(group))) return undefined;
   if (groups.every((group) => /\d/.test(group))) return speech.telephone(groups, text.startsWith('+'));
   return groups
     .map((group) => (/\d/.test(group) ? speech.telephone([group], false) : speech.letters(group)))

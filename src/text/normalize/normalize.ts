@@ -248,19 +248,22 @@ class Scan {
       if (larger !== undefined) {
         at = this.#replace(at, larger);
       } else if (!isOfLexicon(claim) || at === claim.start) {
-        this.#claim(claim);
-        at = Math.max(at, claim.end);
+        at = Math.max(at, this.#claim(claim));
       } // else a token has covered it
     }
     this.#copyTo(this.#text.length);
     return this.#spoken.result();
   }
 
-  #claim({ start, end, spoken, rule }: Claim): void {
-    if (spoken === undefined || rule === undefined) return;
+  /** Returns the offset behind it, and behind the full stop that its words end with already: "3 p.m.". */
+  #claim({ start, end: ends, spoken, rule }: Claim): number {
+    if (spoken === undefined || rule === undefined) return ends;
+    const [stop, next] = [this.#text[ends], this.#text[ends + 1]];
+    const end = spoken.endsWith('.') && stop === '.' && next !== '.' ? ends + 1 : ends;
     this.#copyTo(start);
     this.#spoken.replace(Math.max(start, this.#copied), end, spoken, rule);
     this.#copied = Math.max(end, this.#copied);
+    return end;
   }
 
   /** The token that begins where a word of a lexicon does, and goes on behind it. */
