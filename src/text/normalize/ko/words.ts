@@ -9,7 +9,7 @@ import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
-const CAPITALS = /[A-Z]{2,3}(?![A-Za-z\d.@_/-])/y;
+const CAPITALS = /[A-Z]{2,3}(?![A-Za-z\d.@_/$-])/y;
 
 /** BMI, ROI: two or three capitals between Korean words are spelled, also where they could be read. */
 export function capitals(reading: Reading): Found | undefined {
