@@ -64,9 +64,9 @@ LABEL org.opencontainers.image.title="Parley" \
   org.opencontainers.image.description="A real-time voice media server that speaks text into live calls" \
   org.opencontainers.image.version="0.1.0" \
   org.opencontainers.image.licenses="Apache-2.0"
-# Voices that are made over HTTP, and models that `pull` fetches: mount volumes here to keep them.
-ENV VOICES_DIR=/var/lib/parley/voices HF_HOME=/var/lib/parley/models
-RUN install -d -o node -g node -m 0700 "$VOICES_DIR" "$HF_HOME"
+# Voices and word tables that are stored over HTTP, and models that `pull` fetches: mount volumes here to keep them.
+ENV VOICES_DIR=/var/lib/parley/voices KEY_TABLES_DIR=/var/lib/parley/tables HF_HOME=/var/lib/parley/models
+RUN install -d -o node -g node -m 0700 "$VOICES_DIR" "$KEY_TABLES_DIR" "$HF_HOME"
 WORKDIR /app
 # What changes least comes first. Packages bring the texts of their licences along, as their makers put them there.
 COPY --from=build /app/node_modules node_modules

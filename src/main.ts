@@ -232,11 +232,11 @@ function openHttp(parts: Parts, calls: BrowserServer, telephone: Telephone | und
   const speech = new CachedSpeech(service, { ...kept, samples: workshop.samples });
   const { modelId: id, strictModels: strict, maxNewTokens, requestTimeoutMs } = config.engines;
   const { elevenLabsVoices, maxUploadBytes } = config.voices;
-  const limits = { ...texts, maxNewTokens, maxUploadBytes };
+  const [limits, { tables }] = [{ ...texts, maxNewTokens, maxUploadBytes }, texts];
   const { relays, joining, socketCalls, restCalls } = parts;
   const conversing = { relays, joining, socketCalls, restCalls };
   const { agents, namedRelays, webrtc } = config;
-  const shared = { agents, namedRelays, webrtc, elevenLabsVoices, requestTimeoutMs, metrics, log };
+  const shared = { agents, namedRelays, webrtc, elevenLabsVoices, requestTimeoutMs, metrics, log, tables };
   return new HttpServer({
     ...config.access,
     ...shared,

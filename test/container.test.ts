@@ -251,12 +251,14 @@ test('a server in a container is nobody that may do more than speak', () => {
   assert.doesNotMatch(COMPOSE, /docker\.sock/);
 });
 
-test('voices that are made and models that are fetched are in volumes, which the user of the image can write', () => {
-  const { VOICES_DIR: voices = '', HF_HOME: models = '' } = pairsIn(LAST_STAGE, 'ENV');
+test('voices and tables that are stored and models that are fetched are in volumes, which the user of the image can write', () => {
+  const env = pairsIn(LAST_STAGE, 'ENV');
+  const { VOICES_DIR: voices = '', KEY_TABLES_DIR: tables = '', HF_HOME: models = '' } = env;
   const made = saidIn(LAST_STAGE, 'RUN').find((line) => line.startsWith('install -d -o node -g node'));
-  assert.match(made ?? '', /"\$VOICES_DIR" "\$HF_HOME"$/);
+  assert.match(made ?? '', /"\$VOICES_DIR" "\$KEY_TABLES_DIR" "\$HF_HOME"$/);
   for (const [name, { volumes = [] }] of OWN) {
     assert.ok(volumes.includes(`voices:${voices}`), name);
+    assert.ok(volumes.includes(`tables:${tables}`), name);
     assert.ok(volumes.includes(`models:${models}`), name);
   }
 });

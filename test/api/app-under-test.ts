@@ -13,6 +13,7 @@ import { AudioReplies } from '../../src/api/speech/audio-replies.js';
 import type { MadeVoice, VoiceSource } from '../../src/api/speech/speech-source.js';
 import type { NewVoice } from '../../src/voices/voice-store.js';
 import { ParleyError } from '../../src/errors.js';
+import { KeyTables } from '../../src/speaking/key-tables.js';
 import { createLog } from '../../src/observe/log.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { systemTime } from '../../src/time.js';
@@ -49,6 +50,11 @@ function makeFakes(): Fakes {
 
 function optionsFor({ speech, voices, calls, recordings, metrics, logLines }: Fakes): AppOptions {
   let ids = 0;
+  const log = createLog({
+    level: 'debug',
+    logText: false,
+    destination: { write: (line) => void logLines.push(line) },
+  });
   return {
     host: '127.0.0.1',
     corsOrigins: [],
@@ -56,6 +62,7 @@ function optionsFor({ speech, voices, calls, recordings, metrics, logLines }: Fa
     speech,
     voices,
     limits: { maxTextLength: 4096, maxNewTokens: 2048, maxUploadBytes: 0 },
+    tables: { keys: new KeyTables('/nonexistent/tables', log), identityOf: () => 'all' },
     models: { id: 'parley', strict: false },
     exposesMetrics: true,
     calls,
@@ -67,11 +74,7 @@ function optionsFor({ speech, voices, calls, recordings, metrics, logLines }: Fa
       calls: calls.standing.size,
       maxCalls: 10,
     }),
-    log: createLog({
-      level: 'debug',
-      logText: false,
-      destination: { write: (line) => void logLines.push(line) },
-    }),
+    log,
     newId: () => String(++ids),
   };
 }

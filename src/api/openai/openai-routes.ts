@@ -8,6 +8,7 @@ import { ModelNames, TRANSCRIPTION_MODELS } from '../speech/speech-request.js';
 import type { VoiceSource } from '../speech/speech-source.js';
 import { addBatchRoute } from './batch-routes.js';
 import { addSpeechRoutes } from './speech-routes.js';
+import { addTableRoutes, type TableStore } from './table-routes.js';
 import { addTextRoutes } from './text-routes.js';
 import { addTranscriptionRoutes, type TranscriptionParts } from './transcription-routes.js';
 import { addVoiceRoutes } from './voice-routes.js';
@@ -16,6 +17,8 @@ export interface OpenAiOptions {
   readonly voices: VoiceSource;
   /** Transcription; without it, its routes answer 501. */
   readonly transcription?: TranscriptionParts | undefined;
+  /** Word tables of API keys; without them, their routes do not exist. */
+  readonly tables?: TableStore | undefined;
   /** Published weights in use; absent: none are listed. */
   readonly weights?: ServedWeights;
 }
@@ -28,11 +31,12 @@ interface OpenAiParts extends SpeakingParts, OpenAiOptions {
 }
 
 export function addOpenAiRoutes(app: FastifyInstance, parts: OpenAiParts): void {
-  const { transcription, strictModels, limits, time, log } = parts;
+  const { transcription, strictModels, limits, tables, time, log } = parts;
   const recogniser = transcription?.transcriber.recogniser;
   addSpeechRoutes(app, { ...parts, startedAt: Math.floor(Date.now() / 1000), recogniser });
   addBatchRoute(app, parts);
   addTextRoutes(app, limits);
+  if (tables !== undefined) void app.register(async (scope) => addTableRoutes(scope, tables));
   void app.register(async (scope) => addVoiceRoutes(scope, parts));
   const models = new ModelNames(recogniser?.name ?? 'none', strictModels, TRANSCRIPTION_MODELS);
   void app.register(async (scope) => addTranscriptionRoutes(scope, { transcription, models, time, log }));
