@@ -252,8 +252,8 @@ export interface Speech {
   exchange(from: string, to: string): string;
   /** The i, 7 and 12700 of i7-12700K. */
   processor(brand: string, series: string, model: string): string;
-  /** Points of the most that there are, as digits: 742 out of 850. */
-  outOf(got: string, most: string): string;
+  /** Points of the most that there are, as digits: 742 out of 850. `behind` is the text that follows. */
+  outOf(got: string, most: string, behind: string): string;
   /** 24+ hrs: the number, and the space and noun behind it; the noun is empty where it stands in the text. */
   atLeast(number: string, noun: string): string;
   /** Groups of digits as written; `plus` of an international number. */

@@ -103,7 +103,8 @@ function partName(denominator: string): string {
 /** Eineinhalb, zweieinhalb; else drei und drei Viertel. */
 function mixed(number: Numeral, { numerator, denominator }: Fraction): string {
   if (numerator === '1' && denominator === '2') {
-    return `${number.whole === '1' ? 'ein' : decimal(number)}einhalb`;
+    const sign = number.negative ? 'minus ' : '';
+    return `${number.whole === '1' ? `${sign}ein` : decimal(number)}einhalb`;
   }
   if (numerator === '1' && denominator === '4' && number.whole !== '1') return `${decimal(number)}einviertel`;
   return `${decimal(number)} ${simple({ numerator, denominator })}`;

@@ -78,8 +78,9 @@ export function onClock(reading: Reading): Found | undefined {
 }
 
 const LASTING = /(\d{1,3}(?:,\d{1,2})?)(?:[-–](\d{1,3}))? ?h(?![\p{L}\p{N}])/uy;
+const LONGEST_LEAD = 28; // units before hours that may say that they last
 const BEFORE_LASTING =
-  /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt) $/iu;
+  /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt|\p{L}*(?:dauer|zeit|länge)(?: ist| beträgt)?:?) $/iu;
 const BEHIND_LASTING =
   /^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
 
@@ -91,7 +92,7 @@ export function hours(reading: Reading): Found | undefined {
   const [written, number = '', to] = match;
   const end = at + written.length;
   const lasts =
-    BEFORE_LASTING.test(text.slice(Math.max(0, at - 12), at)) ||
+    BEFORE_LASTING.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)) ||
     BEHIND_LASTING.test(text.slice(end, end + 16));
   const unit = WRITING.units['h'];
   if (!lasts || unit === undefined) return undefined;

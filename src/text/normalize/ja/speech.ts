@@ -84,7 +84,8 @@ export const SPEECH: Speech = {
     exponent === '2' ? 'の二乗' : exponent === '3' ? 'の三乗' : `の${cardinal(withoutZeros(exponent))}乗`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}対${guest}`,
-  outOf: (got, most) => `${cardinal(most)}点満点中${cardinal(got)}`,
+  outOf: (got, most, behind) =>
+    `${cardinal(most)}点満点中${cardinal(got)}${behind.startsWith('点') ? '' : '点'}`,
   atLeast: (number, noun) => `${number}${noun}以上`,
   telephone: (groups, plus) => (plus ? 'プラス' : '') + groups.flatMap(parted).map(spellDigits).join('、'),
 };

@@ -19,6 +19,7 @@ import {
   underscore,
   yearMonth,
   romanOrder,
+  slashedDays,
 } from '../recognise/attached.js';
 import {
   crossBetween,
@@ -73,6 +74,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[.)）、]/, listNumber(SPEECH, '.')],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, certain(yearMonth(SPEECH))],
+      [/\//, slashedDays(', ', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
       [/\./, spacedDate],
       [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],

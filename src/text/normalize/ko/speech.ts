@@ -228,7 +228,8 @@ export const SPEECH: Speech = {
     exponent === '2' ? ' 제곱' : exponent === '3' ? ' 세제곱' : `의 ${cardinal(withoutZeros(exponent))}제곱`,
   range: (from, to) => `${from}${RANGE} ${to}`,
   score: (home, guest) => `${home} 대 ${guest}`,
-  outOf: (got, most) => `${cardinal(most)}점 만점에 ${cardinal(got)}`,
+  outOf: (got, most, behind) =>
+    `${cardinal(most)}점 만점에 ${cardinal(got)}${behind.startsWith('점') ? '' : '점'}`,
   atLeast: (number, noun) => `${number}${noun} 이상`,
   telephone: (groups, plus) => (plus ? '플러스 ' : '') + groups.flatMap(parted).map(spellDigits).join(', '),
 };

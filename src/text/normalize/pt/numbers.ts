@@ -96,13 +96,13 @@ const ORDINAL_HUNDREDS =
     ' ',
   );
 
-/** Masculine singular; undefined from ten thousand on. */
+/** Masculine singular; undefined from a hundred thousand on. */
 export function ordinal(digits: string): string | undefined {
   const value = Number(digits);
-  if (value < 1 || value > 9999) return undefined;
+  if (value < 1 || value > 99_999) return undefined;
   const thousands = Math.floor(value / 1000);
   const parts = [
-    thousands === 0 ? '-' : thousands === 1 ? 'milésimo' : `${ORDINALS[thousands] ?? ''} milésimo`,
+    thousands === 0 ? '-' : thousands === 1 ? 'milésimo' : `${ordinal(String(thousands)) ?? ''} milésimo`,
     ORDINAL_HUNDREDS[Math.floor((value % 1000) / 100)] ?? '',
     ORDINAL_TENS[Math.floor((value % 100) / 10)] ?? '',
     ORDINALS[value % 10] ?? '',

@@ -324,3 +324,19 @@ export function openRange(begins: RegExp, behind: RegExp, word: string): Recogni
       : undefined;
   };
 }
+
+const SLASHED_DAYS = /(\d{1,2})\/(\d{1,2})(?= ?[日号號일])/y;
+
+/** 5月5/6日: two days of one month; `between` is said there. */
+export function slashedDays(between: string, speech: Speech): Recogniser {
+  return (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || text[runEnd] !== '/' || !/[月월] ?$/.test(text.slice(Math.max(0, at - 2), at)))
+      return undefined;
+    const match = reading.match(SLASHED_DAYS);
+    const [written = '', first = '', last = ''] = match ?? [];
+    if (match === undefined || Number(first) >= Number(last) || Number(last) > 31) return undefined;
+    const spoken = cardinal(speech, first) + between + cardinal(speech, last);
+    return { end: at + written.length, spoken, rule: 'date', isCertain: true };
+  };
+}

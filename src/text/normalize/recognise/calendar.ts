@@ -26,6 +26,8 @@ export class Calendar {
   readonly #dayFirst: RegExp;
   readonly #monthFirst: RegExp;
   readonly #twoDays: RegExp | undefined;
+  readonly #twoDaysBehind: RegExp | undefined;
+  readonly #dayAndMonth: RegExp;
 
   constructor(language: Language) {
     const { dates, beforeNumber } = language.writing;
@@ -46,7 +48,11 @@ export class Calendar {
     this.#beginnings = Beginnings.ofAnyCase(this.#months.keys());
     const name = `(${alternatives(this.#months.keys())})\\.?`;
     this.#dayFirst = new RegExp(`(\\d{1,2})([-–/])${name}\\2(${YEAR})${NO_MORE}`, 'iuy');
-    this.#monthFirst = new RegExp(`${name}([-–/])(\\d{1,2})\\2(\\d{4})${NO_MORE}`, 'iuy');
+    this.#monthFirst = new RegExp(`${name}([-–/])(\\d{1,2})\\2(${YEAR})${NO_MORE}`, 'iuy');
+    const own = `(${alternatives(months.flat().map((known) => known.toLowerCase().replace(/\.$/, '')))})`;
+    this.#dayAndMonth = new RegExp(`(\\d{1,2})-${own}${NO_MORE}`, 'iuy');
+    if (named.includes('month-day'))
+      this.#twoDaysBehind = new RegExp(`${name} (\\d{1,2})/(\\d{1,2})(?![\\d/]|[.,:]\\d)`, 'iuy');
     if (named.includes('day-month')) {
       const day = `(\\d{1,2})(?:${dayMark})?`;
       const year = `(?:${between}((?:19|20)\\d\\d)(?!\\d|[.,:]\\d))?`;
@@ -59,16 +65,16 @@ export class Calendar {
     if (!reading.isFresh || /[-–/.:]/.test(text[at - 1] ?? '')) return undefined;
     if (runEnd - at === 4) return text[runEnd] === '-' ? this.#isoMonth(reading) : undefined;
     if (runEnd - at > 2 || !/[-–/ºª°a-z]/.test(text[runEnd] ?? '')) return undefined;
-    return this.#hyphenated(reading) ?? this.#pairOfDays(reading);
+    return this.#hyphenated(reading) ?? this.#pairOfDays(reading) ?? this.#withoutYear(reading);
   };
 
   /** Sep-14-2025 */
   readonly atLetter: Recogniser = (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > this.#longest || !/[-–/.]/.test(text[runEnd] ?? '')) return undefined;
+    if (runEnd - at > this.#longest || !/[-–/. ]/.test(text[runEnd] ?? '')) return undefined;
     if (!this.#beginnings.at(text, at) || !reading.isFresh) return undefined;
     const match = reading.match(this.#monthFirst);
-    if (match === undefined) return undefined;
+    if (match === undefined) return this.#pairBehind(reading);
     const [written, name = '', , day = '', year] = match;
     return this.#say(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
   };
@@ -96,6 +102,26 @@ export class Calendar {
       year,
       style: 'name',
     });
+  }
+
+  /** May 5/6 */
+  #pairBehind(reading: Reading): Found | undefined {
+    const match = this.#twoDaysBehind && reading.match(this.#twoDaysBehind);
+    if (match === undefined) return undefined;
+    const [written, name = '', day = '', last = ''] = match;
+    if (Number(day) >= Number(last)) return undefined;
+    const days = { day, dayTo: withoutZeros(last), isPair: true, style: 'name' } as const;
+    return this.#say(reading, written, { ...days, month: this.#month(name) });
+  }
+
+  /** 03-Nov; where the language writes months with a capital, with one. */
+  #withoutYear(reading: Reading): Found | undefined {
+    const match = reading.match(this.#dayAndMonth);
+    if (match === undefined) return undefined;
+    const [written, day = '', name = ''] = match;
+    const [first = ''] = this.#language.writing.dates.months[0] ?? [];
+    if (/^\p{Lu}/u.test(first) && !/^\p{Lu}/u.test(name)) return undefined;
+    return this.#say(reading, written, { day, month: this.#month(name), style: 'name' });
   }
 
   /** 2025-03; the season 2010-11 and the years 2008-12 are ranges. */

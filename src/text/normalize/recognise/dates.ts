@@ -8,6 +8,7 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 
 const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
 const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
+const YEAR_FIRST = /(\d\d)(\/)(\d{1,2})\/(\d)(?![\d/]|\.\d)/y;
 const SPACED = /(\d{1,2})\. (\d{1,2})\. ?(\d{4})(?!\d)/y;
 const MONTH_OF_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;
 // A log's date goes on with its time.
@@ -187,7 +188,7 @@ export class Dates {
   }
 
   #figures(reading: Reading): Found | undefined {
-    const match = reading.match(FIGURES) ?? reading.match(SPACED);
+    const match = reading.match(FIGURES) ?? reading.match(SPACED) ?? this.#yearFirst(reading);
     if (match === undefined) return undefined;
     const spaced = match.length === 4;
     const [written, one = ''] = match;
@@ -195,7 +196,7 @@ export class Dates {
     const order = this.#language.writing.dates.orders[mark as '.' | '/' | '-'];
     // Without its year only 15.01. is a date: 1/2 is a fraction, 1-2 a range.
     if (order === undefined || (year === undefined && mark !== '.')) return undefined;
-    if (order === 'ymd' && year?.length === 2)
+    if (order === 'ymd' && year !== undefined && year.length < 3 && one.length === 2)
       return this.#say(reading, reading.at + written.length, {
         day: year,
         month: Number(two),
@@ -211,6 +212,11 @@ export class Dates {
       year,
       style: 'numeric',
     });
+  }
+
+  /** 24/6/3 */
+  #yearFirst(reading: Reading): RegExpExecArray | undefined {
+    return this.#language.writing.dates.orders['/'] === 'ymd' ? reading.match(YEAR_FIRST) : undefined;
   }
 
   #named(reading: Reading): Found | undefined {

@@ -53,7 +53,7 @@ export class Shares {
         .at(-1) ?? '';
     const behind = text.slice(end, end + NEAR).split(SENTENCE)[0] ?? '';
     if (!this.#graded.test(before) && !this.#graded.test(behind)) return undefined;
-    const spoken = this.#language.speech.outOf(got, most);
+    const spoken = this.#language.speech.outOf(got, most, behind);
     return { end, spoken, rule: 'score', isCertain: true };
   }
 }

@@ -47,12 +47,14 @@ export class Times {
         ? '()'
         : `(?: ?\\(?(${alternatives(Object.keys(zones))})(?![\\p{L}\\p{N}])(?:([-+−])(\\d{1,2}))?\\)?)?`;
     const mark = `[${marks.filter((known) => known !== '.').join('')}]`;
+    // 19:30h, where the language has no word of its own for the letter.
+    const letter = words['h'] === undefined && marks.includes(':') ? '(?:h(?![\\p{L}\\p{N}]))?' : '';
     const tail = `${half}${word}${zone}`;
     const dotted = marks.includes('.')
       ? `|(?<=\\d)\\.(?=\\d\\d(?: ?[-–] ?\\d{1,2}[.:]\\d\\d)? ?(?:${alternatives([...Object.keys(halves), ...Object.keys(words)])}))`
       : '';
     this.#clock = new RegExp(
-      `(\\d{1,2})(?:${mark}${dotted})(\\d{2})(?:[:.](\\d{2})(?:[.,]\\d{1,6})?)?${tail}${END}`,
+      `(\\d{1,2})(?:${mark}${dotted})(\\d{2})(?:[:.](\\d{2})(?:[.,]\\d{1,6})?)?${letter}${tail}${END}`,
       'iuy',
     );
     this.#marks = new CharacterSet([...marks, ...marks.map((known) => known.toUpperCase())].join(''));

@@ -218,6 +218,7 @@ export function sayFraction(fraction: Fraction, around: Around, measured: boolea
   if (parts < 2 || amount >= parts || (parts > 100 && parts !== 1000) || isHouse(around))
     return spread(fraction, around);
   const ending = /-\p{L}+$/u.exec(around.text.slice(around.start, around.end))?.[0]; // 1/3-я часть
+  if (ending === '-х') return part(fraction, 'genitive');
   if (ending !== undefined) {
     const named = ending.endsWith('я') ? 'nominative' : ending.endsWith('ю') ? 'accusative' : grammatical;
     return fractionWords(fraction.numerator, fraction.denominator, named);

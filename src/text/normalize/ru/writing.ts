@@ -243,7 +243,7 @@ export const WRITING: Writing = {
   },
   times: { ...TABLES.times, marks: [':'] },
   telephone: TELEPHONE,
-  fractionMark: '-(?:ая|я|ую|ю|ой|ей|й)',
+  fractionMark: '-(?:ая|я|ую|ю|ой|ей|й|х)',
   ordinalMark: ORDINAL_MARK,
   decadeMark: '',
 };

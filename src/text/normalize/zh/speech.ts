@@ -141,7 +141,8 @@ export const SPEECH: Speech = {
     exponent === '2' ? '的平方' : exponent === '3' ? '的立方' : `的${cardinal(withoutZeros(exponent))}次方`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}比${guest}`,
-  outOf: (got, most) => `${cardinal(got)}分，满分${cardinal(most)}`,
+  outOf: (got, most, behind) =>
+    `${cardinal(got)}分，满分${cardinal(most)}${behind.startsWith('分') ? '' : '分'}`,
   atLeast: (number, noun) => `${number}${noun}以上`,
   telephone: (groups, plus) => (plus ? '加' : '') + groups.map(spellClearly).join('，'),
 };

@@ -29,9 +29,14 @@ function clock(reading: Reading): Found | undefined {
     hours: withoutZeros(hours),
     minutes,
     seconds: seconds || undefined, // '' of an hour alone
-    half: half && partOfDay(Number(hours), half.toLowerCase() === 'p'),
+    half: half && !isHalfWritten(reading) ? partOfDay(Number(hours), half.toLowerCase() === 'p') : undefined,
   };
   return { end, spoken: time(said), rule: 'time' };
+}
+
+/** 下午3:30 p.m. says it twice. */
+function isHalfWritten({ text, at }: Reading): boolean {
+  return /(?:上午|下午|早上|晚上|中午|凌晨) ?$/.test(text.slice(Math.max(0, at - 3), at));
 }
 
 /** Two numbers of a game or a ratio. */
