@@ -34,27 +34,43 @@ export class Addresses {
   }
 
   #mail(reading: SpokenReading, at: number): Written | undefined {
-    const local = this.#chain(reading, at, WITHIN_LOCAL);
-    if (local === undefined || this.#sign(reading, local.end)?.text !== '@') return undefined;
+    const local = this.#local(reading, at);
+    const sign = local && this.#sign(reading, local.end);
+    if (local === undefined || sign?.text !== '@') return undefined;
     const { addresses } = reading.listening;
     const isWord = local.end === at + 1 && /^\p{L}{2,}$/u.test(local.text);
     if (isWord && addresses.isAtInProse && addresses.notLocal.has(reading.key(at))) return undefined;
-    const domain = this.#domain(reading, this.#sign(reading, local.end)?.end ?? 0);
+    const domain = this.#domain(reading, sign.end);
     return domain && { end: domain.end, text: `${local.text}@${domain.text}`, rule: 'email' };
+  }
+
+  /** One word, or words that signs join; behind "my email is" words without signs, too. */
+  #local(reading: SpokenReading, at: number): Piece | undefined {
+    const chain = this.#chain(reading, at, WITHIN_LOCAL);
+    if (chain === undefined || this.#sign(reading, chain.end)?.text === '@') return chain;
+    const { before, outside } = reading.listening.addresses;
+    const isStated = before.has(reading.key(at - 1)) && !outside.has(reading.key(at));
+    return isStated ? this.#words(reading, at) : undefined;
   }
 
   /** Labels and dots; the words before the first dot are one label: my company dot com. */
   #domain(reading: SpokenReading, at: number): Piece | undefined {
+    const first = reading.isJoined(at) ? this.#words(reading, at) : undefined;
+    const rest = first && this.#rest(reading, first, WITHIN_HOST);
+    return rest?.text.includes('.') === true ? rest : undefined;
+  }
+
+  /** Up to three words before a sign, as one. */
+  #words(reading: SpokenReading, at: number): Piece | undefined {
     let [text, end] = ['', at];
-    for (let count = 0; count < MOST_LABEL_WORDS && reading.isJoined(end); count++) {
-      if (text !== '' && this.#sign(reading, end) !== undefined) break;
+    for (let count = 0; count < MOST_LABEL_WORDS; count++) {
+      if (text !== '' && (!reading.isJoined(end) || this.#sign(reading, end) !== undefined)) break;
       const piece = this.#piece(reading, end);
       if (piece === undefined) break;
       text += piece.text;
       end = piece.end;
     }
-    const rest = text === '' ? undefined : this.#rest(reading, { text, end }, WITHIN_HOST);
-    return rest?.text.includes('.') === true ? rest : undefined;
+    return text === '' ? undefined : { text, end };
   }
 
   #web(reading: SpokenReading, at: number): Written | undefined {

@@ -1,6 +1,7 @@
 // Amounts of money, percentages and units: three dollars and fifty cents, fünf Prozent, cinco kilómetros.
 import type { Language } from '../normalize/language.js';
 import { figures, twoFigures } from './figures.js';
+import type { Listening } from './listening.js';
 import type { Quantity, SpokenReading, Written } from './spoken-reading.js';
 import { WordTrie } from './word-trie.js';
 
@@ -16,6 +17,9 @@ const SIGNS = [
 /** Currencies that an article counts. The words of others are words of prose, too: un sol, un real. */
 const COUNTED = new Set(['EUR', 'USD', 'GBP']);
 
+/** The codes of others are our own: the pesos of no country. */
+const ISO = /^[A-Z]{3}$/;
+
 interface Sign {
   readonly unit?: string;
   /** ISO code. */
@@ -28,7 +32,7 @@ export class AmountNouns {
   readonly #minor = new WordTrie<true>();
   readonly #signOf = new Map<string, string>();
 
-  constructor({ writing }: Language) {
+  constructor({ writing }: Language, others: Listening['units']) {
     const { currencies, currencySigns, units } = writing;
     for (const [sign, code] of Object.entries(currencySigns)) {
       if (/\p{Sc}/u.test(sign) && !this.#signOf.has(code)) this.#signOf.set(code, sign);
@@ -42,8 +46,9 @@ export class AmountNouns {
     }
     for (const [code, { forms, minor }] of Object.entries(currencies)) {
       for (const form of minor?.forms ?? []) this.#minor.add(form, true);
-      if (/^[A-Z]{3}$/.test(code)) for (const form of forms) add(form, { currency: code });
+      if (!code.startsWith('CENT')) for (const form of forms) add(form, { currency: code });
     }
+    for (const [form, unit] of Object.entries(others)) add(form, { unit });
     for (const [form, sign] of signs) this.#nouns.add(form, sign);
   }
 
@@ -72,23 +77,26 @@ function single(reading: SpokenReading, at: number, nouns: AmountNouns): Amount 
   const quantity = reading.quantity(at);
   if (quantity === undefined || (quantity.isArticle && !reading.listening.money.countsArticle))
     return undefined;
-  const isOf = quantity.magnitude !== undefined && reading.listening.ofNoun.has(reading.key(quantity.end));
-  const noun = nouns.nounAt(reading, quantity.end + (isOf ? 1 : 0));
+  const noun = nouns.nounAt(reading, quantity.end);
   if (noun === undefined) return undefined;
   const { value: sign, end } = noun;
   const unit = sign.unit === '' ? undefined : sign.unit;
   if (sign.currency === undefined) {
     if (unit === undefined) return undefined;
-    return { end, text: withUnit(reading, quantity, unit), rule: unit === '%' ? 'percent' : 'measure', sign };
+    const height = unit === 'm' && quantity.decimals === '' ? hundredths(reading, end) : undefined;
+    const length = height === undefined ? quantity : { ...quantity, decimals: twoFigures(height.value) };
+    const text = withUnit(reading, length, unit);
+    return { end: height?.end ?? end, text, rule: unit === '%' ? 'percent' : 'measure', sign };
   }
   if (quantity.isArticle && !COUNTED.has(sign.currency)) return undefined;
   const minor = quantity.decimals === '' && quantity.magnitude === undefined;
   const cents = minor ? minorOf(reading, end, nouns) : undefined;
   // A pound is a weight, too.
-  if (sign.unit !== undefined && cents?.isNamed !== true && !isBritish(reading, sign.currency))
-    return undefined;
+  if (sign.unit !== undefined && cents === undefined && !isBritish(reading, sign.currency)) return undefined;
   const sum = cents === undefined ? quantity : { ...quantity, decimals: twoFigures(cents.value) };
-  const text = withCurrency(reading, sum, nouns.signOf(sign.currency));
+  const words = reading.tokens.slice(quantity.end, end).map((token) => token.text);
+  const code = ISO.test(sign.currency) ? nouns.signOf(sign.currency) : words.join(' ');
+  const text = withCurrency(reading, sum, code);
   return { end: cents?.end ?? end, text, rule: 'currency', sign };
 }
 
@@ -96,12 +104,20 @@ function isBritish({ tag }: SpokenReading, currency: string): boolean {
   return currency === 'GBP' && /-(?:gb|ie)\b/.test(tag);
 }
 
+/** Ein Meter achtzig */
+function hundredths(reading: SpokenReading, at: number): { value: number; end: number } | undefined {
+  const number = reading.nextNumber(at);
+  const isPart =
+    number !== undefined && number.value > 9 && number.value < 100 && reading.isClosed(number.end);
+  return isPart ? number : undefined;
+}
+
 /** The hundredths behind the noun: and fifty cents, fünfzig, con cincuenta. */
 function minorOf(
   reading: SpokenReading,
   at: number,
   nouns: AmountNouns,
-): { readonly value: number; readonly end: number; readonly isNamed: boolean } | undefined {
+): { readonly value: number; readonly end: number } | undefined {
   const { withMinor, zeros } = reading.listening;
   const isLinked = reading.isNext(at, withMinor);
   let from = isLinked ? at + 1 : at;
@@ -111,9 +127,9 @@ function minorOf(
   if (number === undefined || number.value > 99 || (isZero && number.value > 9)) return undefined;
   const { value, end } = number;
   const named = nouns.minorAt(reading, end);
-  if (named !== undefined) return { value, end: named, isNamed: true };
+  if (named !== undefined) return { value, end: named };
   const isWhole = value > 9 || !isLinked;
-  return isWhole && reading.isClosed(end) ? { value, end, isNamed: false } : undefined;
+  return isWhole && reading.isClosed(end) ? { value, end } : undefined;
 }
 
 function withCurrency({ language, listening }: SpokenReading, quantity: Quantity, sign: string): string {
@@ -133,8 +149,7 @@ function withUnit({ language, listening }: SpokenReading, quantity: Quantity, un
 function range(reading: SpokenReading, at: number, nouns: AmountNouns): Written | undefined {
   const from = reading.quantity(at);
   if (from === undefined || from.magnitude !== undefined) return undefined;
-  if (!reading.isNext(from.end, reading.listening.rangeWords) || !reading.isJoined(from.end + 1))
-    return undefined;
+  if (!reading.isRange(at, from.end)) return undefined;
   const to = single(reading, from.end + 1, nouns);
   if (to === undefined) return undefined;
   const { currency } = to.sign;

@@ -21,7 +21,7 @@ export const GERMAN: Listening = {
     ones: ['ein', 'eine', 'einen', 'einem', 'einer'],
     others: { zwo: 2 },
     and: 'und',
-    hundred: { word: 'hundert', most: 99 },
+    hundred: { words: ['hundert'], most: 99 },
     hasBareScales: true,
     isCompound: true,
     ordinals,
@@ -33,8 +33,9 @@ export const GERMAN: Listening = {
   minus: words('minus'),
   plus: words('plus'),
   rangeWords: words('bis'),
+  beforeRange: words('zwischen von'),
+  rangeEnds: words('bis und'),
   withMinor: words('und'),
-  ofNoun: new Set(),
   closing: words(`
     und oder aber am an auf aus bei bis bitte da dann das dass dem den denn der des die doch du er es fur hat ich im in ins ist ja kostet mehr mit nach
     nicht noch nur ob oder pro so sie sind sofort uber um vom von vor war was weil wenn wie wir wird zu zum zur zusammen insgesamt heute morgen jetzt weniger
@@ -45,12 +46,14 @@ export const GERMAN: Listening = {
   telephone: () => undefined,
   money: { isSignFirst: false, countsArticle: true },
   space: { percent: ' ', degree: ' ' },
-  fillers: words('meine mein die der das ist lautet nummer pin code ah ahm also es und bitte'),
+  units: { Kilo: 'kg', Stundenkilometer: 'km/h', Kilometern: 'km', Metern: 'm', Zentimetern: 'cm', Litern: 'l' },
+  fillers: words('meine mein die der das ist lautet nummer pin code ah ahm also es und bitte ja ich habe'),
   addresses: {
     at: ['at', 'ät', 'Klammeraffe', 'Affenschwanz'],
     signs: { minus: '-', strich: '-', slash: '/', dot: '.', unterstrich: '_', 'hoher Punkt': '.' },
     isAtInProse: false,
     isDotInProse: true,
+    before: words('ist lautet adresse mail'),
     notLocal: new Set(),
     outside: words('der die das den dem ein eine einen zum am auf ist und oder unter adresse mail seite mein meine'),
   },
@@ -97,7 +100,9 @@ function besideHour(reading: SpokenReading, at: number): Clock | undefined {
   if (half !== undefined) return { ...half, ...moved(half, direction * part.value) };
   const hour = reading.isJoined(part.end + 1) ? hourAt(reading, part.end + 1, 24) : undefined;
   if (hour === undefined) return undefined;
-  const isSure = part.isQuarter || BEFORE_TIME.has(reading.key(at - 1)) || reading.isNext(hour.end, UHR);
+  const isTime = hour.value <= 12 && reading.isClosed(hour.end); // zehn vor acht
+  const isSure =
+    isTime || part.isQuarter || BEFORE_TIME.has(reading.key(at - 1)) || reading.isNext(hour.end, UHR);
   return isSure ? { hour: hour.value, minutes: direction * part.value, end: hour.end } : undefined;
 }
 

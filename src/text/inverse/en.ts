@@ -17,7 +17,7 @@ export const ENGLISH: Listening = {
     ones: ['a'],
     others: { nought: 0, naught: 0 },
     and: 'and',
-    hundred: { word: 'hundred', most: 99 },
+    hundred: { words: ['hundred'], most: 99 },
     hasBareScales: false,
     isCompound: false,
     ordinals,
@@ -29,8 +29,9 @@ export const ENGLISH: Listening = {
   minus: words('minus negative'),
   plus: words('plus'),
   rangeWords: words('to'),
+  beforeRange: words('between from'),
+  rangeEnds: words('to and'),
   withMinor: words('and'),
-  ofNoun: words('of'),
   closing: words(`
     a an and are as at be because been but by can did do does for from had has have he her his i if in is it my no not of off on or our per please she so
     than that the their them then there they this to until up was we were when where which while who will with without would you your plus minus each every
@@ -41,12 +42,18 @@ export const ENGLISH: Listening = {
   telephone: () => undefined,
   money: { isSignFirst: true, countsArticle: false },
   space: { percent: '', degree: '' },
-  fillers: words("my the its it's is number code pin um uh er that's thats please it and"),
+  units: {
+    metre: 'm', metres: 'm', kilometre: 'km', kilometres: 'km', centimetre: 'cm', centimetres: 'cm', millimetre: 'mm', millimetres: 'mm', litre: 'l', litres: 'l',
+    millilitre: 'ml', millilitres: 'ml', kilo: 'kg', kilos: 'kg', 'miles an hour': 'mph', 'kilometres per hour': 'km/h', 'kilometres an hour': 'km/h',
+    'kilometers an hour': 'km/h', 'square metre': 'm²', 'square metres': 'm²', 'cubic metres': 'm³', 'degrees centigrade': '°C',
+  },
+  fillers: words("my the its it's is number code pin um uh er that's thats that please it and yes yeah okay ok so sure well would be"),
   addresses: {
     at: ['at'],
     signs: { hyphen: '-', minus: '-', 'forward slash': '/', underline: '_', 'under score': '_', period: '.', point: '.' },
     isAtInProse: true,
     isDotInProse: false,
+    before: words("is it's its email address"),
     notLocal: words(`
       me us you him her them it one that this there here look looks looking is are was were be been find visit reach call meet see stay good bad great
       available online out up in on off over based live lives work works working arrive start starts open begin and or not all least last first once
@@ -73,6 +80,7 @@ const TO = words('to till before');
 const PARTS: Readonly<Record<string, number>> = { half: 30, quarter: 15 };
 const O_CLOCK = words("o'clock oclock");
 const MINUTES = words('minutes minute');
+const OF_DAY = words('morning afternoon evening');
 
 interface Half {
   /** With the space before it; '' if none is said. */
@@ -139,9 +147,17 @@ function onClock(reading: SpokenReading, at: number): Written | undefined {
     return { end: half.end, text: time + half.text, rule: 'time' };
   }
   const before = hour.value > 12 ? BEFORE_LATE_TIME : BEFORE_TIME;
-  if (minutes === undefined || !before.has(reading.key(at - 1))) return undefined;
+  if (minutes === undefined) return undefined;
+  const isOfDay = hour.value > 0 && hour.value <= 12 && isPartOfDay(reading, minutes.end);
+  if (!isOfDay && !before.has(reading.key(at - 1))) return undefined;
   if (!reading.isClosed(minutes.end)) return undefined;
   return { end: minutes.end, text: clock(hour.value, minutes.value, ':'), rule: 'time' };
+}
+
+/** In the evening, at night */
+function isPartOfDay(reading: SpokenReading, at: number): boolean {
+  if (reading.key(at) === 'at') return reading.key(at + 1) === 'night';
+  return reading.key(at) === 'in' && reading.key(at + 1) === 'the' && OF_DAY.has(reading.key(at + 2));
 }
 
 interface Year {

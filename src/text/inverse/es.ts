@@ -38,8 +38,9 @@ export const SPANISH: Listening = {
   minus: words('menos'),
   plus: words('mas'),
   rangeWords: words('a'),
+  beforeRange: words('entre de'),
+  rangeEnds: words('a y'),
   withMinor: words('con y'),
-  ofNoun: words('de'),
   closing: words(`
     y o pero a al ante aqui asi aunque como con cuando de del desde donde e el ella ellos en entonces es eso esta este esto fue ha hasta hay la las le les lo los
     me mi mis muy no nos o para pero por porque pues que se si sin sobre solo su sus tambien te tengo todo total u un una ya gracias ahora hoy manana ayer cada
@@ -50,12 +51,14 @@ export const SPANISH: Listening = {
   telephone: (digits) => (/^[6-9]\d{8}$/.test(digits) ? digits.replace(/^(...)(...)/, '$1 $2 ') : undefined),
   money: { isSignFirst: false, countsArticle: true },
   space: { percent: ' ', degree: ' ' },
+  units: { kilo: 'kg', kilos: 'kg', 'por cien': '%', 'kilómetros hora': 'km/h', 'grados centígrados': '°C', 'grado centígrado': '°C' },
   fillers: words('mi el la es numero codigo pin clave eh pues y por favor'),
   addresses: {
     at: ['arroba'],
     signs: { guion: '-', 'guion bajo': '_', 'raya baja': '_', subrayado: '_', 'barra baja': '_', menos: '-', diagonal: '/', dot: '.' },
     isAtInProse: false,
     isDotInProse: true,
+    before: words('es correo direccion email'),
     notLocal: new Set(),
     outside: words('el la los las un una de del ese este mi es y o al en a sitio correo pagina que'),
   },

@@ -42,7 +42,7 @@ export const FRENCH: Listening = {
     ones: ['un', 'une'],
     others: { ...regional(), ...withoutPlural() },
     and: undefined,
-    hundred: { word: 'cent', most: 19 },
+    hundred: { words: ['cent', 'cents'], most: 19 },
     hasBareScales: true,
     isCompound: false,
     ordinals,
@@ -54,8 +54,9 @@ export const FRENCH: Listening = {
   minus: words('moins'),
   plus: words('plus'),
   rangeWords: words('a'),
+  beforeRange: words('entre de'),
+  rangeEnds: words('a et'),
   withMinor: words('et'),
-  ofNoun: words('de d'),
   closing: words(`
     et ou mais a au aux avec c ce cela chez comme d dans de depuis des donc du elle en est et etait il ils j je jusque l la le les ma mais mes mon ne nous on
     par parce pas plus pour puis qu quand que qui s sa sans ses si son sur tous tout toute une un voila votre vous y environ s'il merci seulement chacun chacune
@@ -66,12 +67,14 @@ export const FRENCH: Listening = {
   telephone: (digits) => (/^0[1-9]\d{8}$/.test(digits) ? digits.replace(/(?<=^(?:\d\d)+)(?=\d)/g, ' ') : undefined),
   money: { isSignFirst: false, countsArticle: true },
   space: { percent: ' ', degree: ' ' },
+  units: { kilo: 'kg', kilos: 'kg', 'kilomètre heure': 'km/h', 'kilomètres heure': 'km/h', 'kilomètres à l heure': 'km/h' },
   fillers: words('mon ma le la l est c numero code pin euh alors et s il vous plait'),
   addresses: {
     at: ['arobase', 'arrobase', 'at', 'chez'],
     signs: { underscore: '_', 'barre oblique': '/', "trait d'union": '-', dot: '.', moins: '-' },
     isAtInProse: false,
     isDotInProse: true,
+    before: words('est c adresse mail'),
     notLocal: new Set(),
     outside: words('le la les l un une des du de ce cet cette mon ma est c et ou au sur a site adresse mail courriel en'),
   },
@@ -90,6 +93,7 @@ const QUART = words('quart');
 const ET = words('et');
 const MOINS = words('moins');
 const ARTICLE = words('le');
+const OF_DAY = words('matin soir');
 const NAMED: Readonly<Record<string, number>> = { midi: 12, minuit: 0 };
 /** Before an hour they say that it is no duration. */
 const BEFORE_TIME = words('a vers des jusque avant apres entre pour');
@@ -104,8 +108,16 @@ export function frenchTime(reading: SpokenReading, at: number): Written | undefi
   if (minutes !== undefined) {
     return { end: minutes.end, text: clock(hour, minutes.value, ' h ', 24), rule: 'time' };
   }
-  const isTime = named === undefined && (BEFORE_TIME.has(reading.key(at - 1)) || isFrom(reading, at, end));
+  const isStated =
+    BEFORE_TIME.has(reading.key(at - 1)) || isFrom(reading, at, end) || isPartOfDay(reading, end);
+  const isTime = named === undefined && isStated;
   return isTime ? { end, text: `${hour} h`, rule: 'time' } : undefined;
+}
+
+/** Du matin, du soir, de l'après-midi */
+function isPartOfDay(reading: SpokenReading, at: number): boolean {
+  if (reading.isNext(at, words('du'))) return OF_DAY.has(reading.key(at + 1));
+  return reading.key(at) === 'de' && reading.key(at + 1) === 'l' && reading.key(at + 2) === 'apres';
 }
 
 /** De neuf heures à dix-sept heures, but "un retard de deux heures". */

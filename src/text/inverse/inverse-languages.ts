@@ -10,7 +10,7 @@ import { FRENCH, frenchDate, frenchTime } from './fr.js';
 import { Letters } from './letters.js';
 import type { Listening } from './listening.js';
 import { NumberWords } from './number-words.js';
-import { plainNumber } from './plain-numbers.js';
+import { plainNumber, rangeOf } from './plain-numbers.js';
 import { Spelling } from './spelling.js';
 import type { Reader, Vocabulary } from './spoken-reading.js';
 import { WordTrie } from './word-trie.js';
@@ -59,9 +59,10 @@ function built({ listening, own }: Heard, language: Vocabulary['language']): Inv
     months.add(names[0] ?? '', index + 1);
   }
   const letters = new Letters(listening);
-  const nouns = new AmountNouns(language);
+  const nouns = new AmountNouns(language, listening.units);
   const addresses = new Addresses(language, listening, letters);
   const spelling = new Spelling(language, listening, letters);
+  const counts: Reader[] = [...own, (reading, at) => amount(reading, at, nouns), plainNumber];
   return {
     language,
     listening,
@@ -70,10 +71,9 @@ function built({ listening, own }: Heard, language: Vocabulary['language']): Inv
     readers: [
       (reading, at) => addresses.address(reading, at),
       (reading, at) => spelling.spelled(reading, at),
-      ...own,
-      (reading, at) => amount(reading, at, nouns),
+      ...counts,
       digitRun,
-      plainNumber,
+      (reading, at) => rangeOf(reading, at, counts),
     ],
   };
 }

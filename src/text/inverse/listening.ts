@@ -16,10 +16,12 @@ export interface Listening {
   readonly plus: ReadonlySet<string>;
   /** Between the ends of a range: to, bis. */
   readonly rangeWords: ReadonlySet<string>;
+  /** Before a range: between, zwischen. */
+  readonly beforeRange: ReadonlySet<string>;
+  /** Between its ends then: and, und. */
+  readonly rangeEnds: ReadonlySet<string>;
   /** Between an amount and its hundredths. */
   readonly withMinor: ReadonlySet<string>;
-  /** Between a scale word and its noun: de, d'. */
-  readonly ofNoun: ReadonlySet<string>;
   /** Words that cannot be counted by the number before them. */
   readonly closing: ReadonlySet<string>;
   /** Behind a round number that is meant as "many". */
@@ -39,6 +41,8 @@ export interface Listening {
     readonly percent: '' | ' ';
     readonly degree: '' | ' ';
   };
+  /** Other names of units, with their signs. */
+  readonly units: Readonly<Record<string, string>>;
   /** Around digits that are asked for, these say nothing: my PIN is 4207, please. */
   readonly fillers: ReadonlySet<string>;
   readonly addresses: AddressWords;
@@ -53,6 +57,8 @@ export interface AddressWords {
   readonly isAtInProse: boolean;
   /** So is the word for the dot: ce point est. */
   readonly isDotInProse: boolean;
+  /** Behind these, the words before "at" are one local part: my email is jane doe at … */
+  readonly before: ReadonlySet<string>;
   /** Before "at", these are no local part. */
   readonly notLocal: ReadonlySet<string>;
   /** No address begins with these. */

@@ -35,7 +35,7 @@ export interface HeardNumbers {
   /** Between a scale word, or hundreds, and the rest. */
   readonly and: string | undefined;
   /** Words of a hundred behind a number from 11 on: fifteen hundred, neunzehnhundert. */
-  readonly hundred: { readonly word: string; readonly most: number } | undefined;
+  readonly hundred: { readonly words: readonly string[]; readonly most: number } | undefined;
   /** Scale words may stand alone: tausend. */
   readonly hasBareScales: boolean;
   /** Number words of one number are written as one word. */
@@ -128,7 +128,7 @@ export class NumberWords {
     if (value < 100 || value > 199 || hundred === undefined) return [words];
     const rest = withoutStart(words, one);
     if (rest !== undefined) return [words, ...ones.map((article) => `${article} ${rest}`)];
-    return hasBareScales ? [words, words.slice(Math.max(0, words.indexOf(hundred.word)))] : [words];
+    return hasBareScales ? [words, words.slice(Math.max(0, words.indexOf(hundred.words[0] ?? '')))] : [words];
   }
 
   /** A scale word is the rest of one, or of two, of its power. */
@@ -152,7 +152,9 @@ export class NumberWords {
   #scaleAt(key: string, offset: number): readonly [key: string, power: number] | undefined {
     const hundred = this.#heard.hundred;
     const known: readonly (readonly [string, number])[] =
-      hundred === undefined ? this.#scales : [...this.#scales, [keyOf(hundred.word), 2]];
+      hundred === undefined
+        ? this.#scales
+        : [...this.#scales, ...hundred.words.map((word) => [word, 2] as const)];
     return known.find(
       ([word]) =>
         key.startsWith(word, offset) && (this.#heard.isCompound || offset + word.length === key.length),

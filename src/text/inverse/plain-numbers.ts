@@ -1,12 +1,29 @@
 // Numbers that count something. A whole number below ten is left in words: most of them are none ("one of
 // them", "no one", "a second opinion"), and style guides spell them.
 import { figures } from './figures.js';
-import type { SpokenReading, Written } from './spoken-reading.js';
+import type { Reader, SpokenReading, Written } from './spoken-reading.js';
 
 const LEAST = 10;
 
 export function plainNumber(reading: SpokenReading, at: number): Written | undefined {
   return ordinal(reading, at) ?? cardinal(reading, at);
+}
+
+/** Between five and fifteen people, zwischen acht und zehn Uhr: both ends have figures, or none. */
+export function rangeOf(reading: SpokenReading, at: number, readers: readonly Reader[]): Written | undefined {
+  const from = reading.quantity(at);
+  if (from === undefined || !from.isSmall || from.isArticle || from.magnitude !== undefined) return undefined;
+  if (!reading.listening.beforeRange.has(reading.key(at - 1)) || !reading.isRange(at, from.end))
+    return undefined;
+  let to: Written | undefined;
+  for (const read of readers) {
+    const found = read(reading, from.end + 1);
+    if (found !== undefined && found.end > (to?.end ?? 0)) to = found;
+  }
+  if (to === undefined || !/^\d/.test(to.text) || to.rule === 'date' || to.rule === 'ordinal')
+    return undefined;
+  const word = reading.tokens[from.end]?.text ?? '';
+  return { end: to.end, text: `${from.whole} ${word} ${to.text}`, rule: to.rule };
 }
 
 function ordinal(reading: SpokenReading, at: number): Written | undefined {

@@ -85,6 +85,14 @@ export class SpokenReading {
     return false;
   }
 
+  /** The word between the ends of a range that begins with the token `from`. */
+  isRange(from: number, at: number): boolean {
+    const { beforeRange, rangeEnds, rangeWords } = this.listening;
+    if (!this.isJoined(at) || !this.isJoined(at + 1)) return false;
+    if (rangeWords.has(this.key(at))) return true;
+    return rangeEnds.has(this.key(at)) && beforeRange.has(this.key(from - 1));
+  }
+
   /** Nothing that the number before could count stands here. */
   isClosed(at: number): boolean {
     return !this.isJoined(at) || this.listening.closing.has(this.key(at));
