@@ -8,7 +8,8 @@
 // The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //
 // Each language has a folder. These four files are in every one:
-//   `writing.ts`: a `Writing`, data only: number format, months, telephone patterns, and the tables below.
+//   `writing.ts`: a `Writing`: the words of its tables (`../tables/xx/*.tsv`), number format, telephone
+//      patterns, and short forms that depend on their neighbours.
 //   `numbers.ts`: number words, from n2words through `keptWords` where it is right. `speech.ts`: a `Speech`.
 //   Each function gets a recognised token and its neighbours (`Around`), for grammar. It returns
 //      undefined to leave the token as written.
@@ -22,7 +23,7 @@
 // To add a language, write these files, add one line to `languages.ts`, and add
 // `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
 // `normalize.test.ts` reads all such files. It also pushes every case by character through `SentenceStream`,
-// so abbreviations that the segmenter must know belong in `../short-forms.ts`. `es/` is a small model; `de/`
+// so abbreviations that the segmenter must know are sets of its cue words. `es/` is a small model; `de/`
 // has gender and case; `zh/` is written without spaces.
 import { endsSentenceAt } from '../sentence-end.js';
 import type { Span } from '../markup/source-map.js';
