@@ -1,5 +1,6 @@
 // The languages whose texts are normalised, by BCP 47 tag.
 import type { TableLayer } from '../tables/layer.js';
+import { withCldrCurrencies } from './cldr.js';
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
 import { SPANISH } from './es/language.js';
@@ -9,6 +10,7 @@ import { JAPANESE } from './ja/language.js';
 import { KOREAN } from './ko/language.js';
 import type { Language } from './language.js';
 import { withLayer } from './layered-language.js';
+import { OTHER_TAGS, otherLanguage } from './other-languages.js';
 import { PORTUGUESE } from './pt/language.js';
 import { PORTUGUESE_OF_PORTUGAL } from './pt/portugal.js';
 import { RUSSIAN } from './ru/language.js';
@@ -42,13 +44,25 @@ export function languageOf(tag: string, layer?: TableLayer): Language | undefine
 
 function plainLanguageOf(tag: string): Language | undefined {
   const whole = tag.toLowerCase().replaceAll('_', '-');
-  const known = [whole, whole.split('-', 1)[0] ?? ''].find((form) => Object.hasOwn(LANGUAGES, form));
-  return known === undefined ? undefined : LANGUAGES[known];
+  const primary = whole.split('-', 1)[0] ?? '';
+  const known = [whole, primary].find((form) => Object.hasOwn(LANGUAGES, form));
+  const language = known === undefined ? undefined : LANGUAGES[known];
+  return language === undefined ? otherLanguage(primary) : filled(language);
+}
+
+const withCurrencies = new Map<Language, Language>();
+
+/** The language with names of the CLDR for what its tables lack. */
+function filled(language: Language): Language {
+  let whole = withCurrencies.get(language);
+  if (whole === undefined) withCurrencies.set(language, (whole = withCldrCurrencies(language)));
+  return whole;
 }
 
 /** The primary tags of all languages, in order. */
 export function supportedLanguages(): readonly string[] {
-  return [...new Set(Object.keys(LANGUAGES).map((tag) => tag.split('-', 1)[0] ?? tag))].toSorted();
+  const own = Object.keys(LANGUAGES).map((tag) => tag.split('-', 1)[0] ?? tag);
+  return [...new Set([...own, ...OTHER_TAGS])].toSorted();
 }
 
 /** A tag in its canonical form ("pt-PT") if its texts are normalised; undefined otherwise. */

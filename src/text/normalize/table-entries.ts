@@ -13,7 +13,7 @@ import type { RowOf } from '../tables/schema.js';
 import { classAt, DIGIT, LETTER } from './characters.js';
 import type { Currency, Language, Noun, Saying, Speech } from './language.js';
 import { numeralOf } from './numerals.js';
-import { Around, type Found, NOWHERE, type Reading, type Recogniser, type Rule } from './reading.js';
+import { Around, certain, type Found, NOWHERE, type Reading, type Recogniser, type Rule } from './reading.js';
 import { Quantities } from './recognise/quantities.js';
 import { Words } from './recognise/words.js';
 
@@ -72,13 +72,12 @@ function ownAmounts(
     },
   };
   const amounts = new Quantities({ ...language, speech: noting });
-  const only =
-    (recognise: Recogniser): Recogniser =>
-    (reading) => {
+  const only = (recognise: Recogniser): Recogniser =>
+    certain((reading) => {
       isOwn = false;
       const found = recognise(reading);
       return isOwn ? found : undefined;
-    };
+    });
   return { atDigit: only(amounts.atDigit), atLetter: only(amounts.atLetter), atMark: only(amounts.atMark) };
 }
 
@@ -94,7 +93,11 @@ function ownWords(
     ...language,
     writing: { ...writing, abbreviations, beforeNumber },
   });
-  return { atDigit, atMark, atLetter: (reading) => (reading.isFresh ? atMark(reading) : undefined) };
+  return {
+    atDigit: certain(atDigit),
+    atMark: certain(atMark),
+    atLetter: certain((reading) => (reading.isFresh ? atMark(reading) : undefined)),
+  };
 }
 
 interface Entry {
@@ -119,7 +122,7 @@ function patternRecogniser(language: Language, tables: Tables, make: NounMaker):
     const match = table.at(text, at);
     if (match === undefined) return undefined;
     const { end, value } = match;
-    return { end, spoken: value.say(reading, match), rule: value.rule };
+    return { end, spoken: value.say(reading, match), rule: value.rule, isCertain: true };
   };
 }
 
