@@ -9,6 +9,8 @@
 // is known, and no such text is refused.
 import { eld } from 'eld/extrasmall';
 import { identifyHan } from './han.js';
+import { fold } from './normalize/characters.js';
+import { decodeEntities } from './normalize/entities.js';
 
 // These small words tell the European languages apart.
 //
@@ -428,7 +430,8 @@ export function identifyLanguage(text: string): IdentifiedLanguage {
   const sample = text.slice(0, MOST_TEXT);
   const before = known.get(sample);
   if (before !== undefined) return before;
-  const identified = byScript(sample) ?? byWords(sample);
+  const plain = fold(decodeEntities(sample, () => false)?.text ?? sample);
+  const identified = byScript(plain) ?? byWords(plain);
   known.set(sample, identified);
   const [oldest] = known.keys();
   if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);

@@ -1,10 +1,11 @@
 // Holds a pronunciation lexicon: words and their spoken forms, from the server's configuration or a request.
 //
-// A text is cut into words and signs. From the beginning of each, the longest
-// entry is looked up word by word in a tree, so the time does not depend on how
-// many entries there are, and an entry never begins or ends within a word.
+// A text is folded to narrow characters, and cut into words and signs. From the beginning of each, the
+// longest entry is looked up word by word in a tree, so the time does not depend on how many entries there
+// are, and an entry never begins or ends within a word.
 import { hash } from 'node:crypto';
 import { type ErrorCode, ParleyError } from '../errors.js';
+import { fold } from './normalize/characters.js';
 import type { Claim } from './normalize/normalize.js';
 
 export interface LexiconEntry {
@@ -55,7 +56,7 @@ export class Lexicon {
    */
   claims(text: string, language: string): Claim[] {
     if (this.size === 0) return [];
-    const tokens = tokensOf(text);
+    const tokens = tokensOf(fold(text));
     const found: Claim[] = [];
     for (let at = 0; at < tokens.length;) {
       const match = this.#longest(tokens, at, primaryOf(language));
@@ -86,7 +87,7 @@ export class Lexicon {
   #add({ word, say, case: rule = 'exact', language }: LexiconEntry): void {
     const key = rule === 'exact' ? keyOf : looseKeyOf;
     let node = rule === 'exact' ? this.#exact : this.#ignoring;
-    for (const { text } of tokensOf(word.trim())) {
+    for (const { text } of tokensOf(fold(word.trim()))) {
       node.next ??= new Map();
       const next = node.next.get(key(text)) ?? {};
       node.next.set(key(text), next);
@@ -100,7 +101,7 @@ export class Lexicon {
 /** Identity of an entry. Two entries with the same key are duplicates. */
 function entryKey({ word, case: rule = 'exact', language = '' }: LexiconEntry): string {
   const key = rule === 'exact' ? keyOf : looseKeyOf;
-  const words = tokensOf(word.trim()).map(({ text }) => key(text));
+  const words = tokensOf(fold(word.trim())).map(({ text }) => key(text));
   return JSON.stringify([rule, primaryOf(language), words]);
 }
 

@@ -1,4 +1,6 @@
 // Cuts text that may still be arriving into sentences or clauses, each as soon as its end is certain.
+// The text is decoded first (decode.ts): every decision looks at the characters that are meant, and sentences
+// are returned as they were written.
 // The result does not depend on how the text was split into tokens: every decision looks at a window of
 // fixed size, or waits until the window is filled or the text has ended.
 // Stop marks are judged in sentence-end.ts, clause marks in clause-end.ts, line breaks here.
@@ -9,6 +11,7 @@
 // sentence is preferred if it has arrived already, so that piece alone depends on when the text arrives.
 import { CharacterSet } from './character-set.js';
 import { CLAUSE_MARK, isClauseMarkAt, isQuoted, judgeClause } from './clause-end.js';
+import { DecodedStream } from './decode.js';
 import { hasWords, isTagMarkAt, judgeTag, TAG_MARK } from './html-tags.js';
 import {
   BULLET_MARK,
@@ -51,6 +54,8 @@ export interface SentenceStreamOptions {
    * Default: it is a sentence.
    */
   readonly mayBegin?: MayBegin | undefined;
+  /** The text has no entities, as that of SSML, whose parser decodes them. Default false. */
+  readonly isDecoded?: boolean;
 }
 
 const SPOKEN = /[\p{L}\p{N}]/u;
@@ -109,15 +114,22 @@ export class SentenceStream {
   #isPhraseTried = false;
   #opening: Sentence | undefined; // the first clause that was given last; its rest comes next
   #lead = ''; // the part already returned of the sentence in which the buffer begins
-  #buffer = ''; // text that was not returned yet
-  #offset = 0; // offset of the buffer in the whole text
+  readonly #decoder: DecodedStream | undefined;
+  #buffer = ''; // text that was not returned yet, decoded
+  #offset = 0; // offset of the buffer in the whole text as it was written
   #scanned = 0; // offset into the buffer: no sentence ends before it
   #lineStart = 0; // start of the line that `#scanned` is on; negative if the line began before the buffer
   #code: PassedCode | undefined;
   #ended = false;
 
   constructor(options: SentenceStreamOptions = {}) {
-    const { maxLength = DEFAULT_MAX_LENGTH, unit = 'sentence', language, mayBegin } = options;
+    const {
+      maxLength = DEFAULT_MAX_LENGTH,
+      unit = 'sentence',
+      language,
+      mayBegin,
+      isDecoded = false,
+    } = options;
     if (!Number.isInteger(maxLength) || maxLength < SHORTEST_LIMIT) {
       throw new RangeError(
         `maxLength must be a whole number of at least ${SHORTEST_LIMIT}, not ${maxLength}`,
@@ -128,6 +140,7 @@ export class SentenceStream {
     this.#forms = shortFormsOf(language);
     this.#language = language;
     this.#mayBegin = mayBegin;
+    this.#decoder = isDecoded ? undefined : new DecodedStream();
   }
 
   /** All of the text has arrived, or will with the next `push`: its first piece is a sentence. */
@@ -138,12 +151,13 @@ export class SentenceStream {
   /** Takes more text; returns the sentences that it completes. */
   push(token: string): Sentence[] {
     if (this.#ended) throw new TypeError('text after the end of a sentence stream');
-    this.#buffer += token;
+    this.#buffer += this.#decoder?.push(token) ?? token;
     return this.#take();
   }
 
   /** The text is complete; returns what is left of it. */
   end(): Sentence[] {
+    this.#buffer += this.#decoder?.end() ?? '';
     this.#ended = true;
     return this.#take();
   }
@@ -326,12 +340,12 @@ export class SentenceStream {
   }
 
   #give({ at: end, isWithin, isOpening = false }: Cut): Sentence | undefined {
-    const source = this.#buffer.slice(0, end);
+    const decoded = this.#buffer.slice(0, end);
     const start = this.#offset;
-    this.#lead = isWithin ? shortened(`${this.#lead}${source} `) : '';
-    this.#advance(end);
+    this.#lead = isWithin ? shortened(`${this.#lead}${decoded} `) : '';
+    const source = this.#advance(end);
     const text = speakable(source);
-    if (!hasWords(text)) return undefined;
+    if (!hasWords(speakable(decoded))) return undefined;
     const opening = this.#opening;
     this.#mayBegin = undefined;
     const sentence = { text, start, end: start + source.trimEnd().length };
@@ -355,14 +369,17 @@ export class SentenceStream {
     }
   }
 
-  #advance(units: number): void {
-    if (units === 0) return;
+  /** Returns the units as they were written. */
+  #advance(units: number): string {
+    if (units === 0) return '';
+    const written = this.#decoder?.take(units) ?? this.#buffer.slice(0, units);
     this.#startLine(0, units);
     this.#lineStart -= units;
     this.#buffer = this.#buffer.slice(units);
-    this.#offset += units;
+    this.#offset += written.length;
     this.#scanned = 0;
     this.#judged = 0;
+    return written;
   }
 }
 

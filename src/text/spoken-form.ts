@@ -1,6 +1,7 @@
 // The words of one sentence: what markup says of its parts first, then what a
 // lexicon says of its words, then the rules of its language for all that is left.
 import type { Lexicon } from './lexicon.js';
+import { decodeEntities } from './normalize/entities.js';
 import type { Language } from './normalize/language.js';
 import { languageOf } from './normalize/languages.js';
 import { normalize, type Claim } from './normalize/normalize.js';
@@ -44,13 +45,24 @@ function formOf(
   const whole = before + text + after;
   let claimed = parts.flatMap((part) => claimOf(shifted(part, before.length), whole, language) ?? []);
   for (const lexicon of lexicons) {
-    const own = lexicon.claims(text, tag).map((claim) => shifted(claim, before.length));
-    claimed = merged(claimed, own);
+    claimed = merged(
+      claimed,
+      claimsOf(lexicon, text, tag, isMarked).map((claim) => shifted(claim, before.length)),
+    );
   }
   if (before !== '') claimed.unshift({ start: 0, end: before.length });
   if (after !== '') claimed.push({ start: whole.length - after.length, end: whole.length });
   if (isWanted && language !== undefined) return normalize(whole, language, { claimed, isDecoded: isMarked });
   return claimsAlone(whole, claimed);
+}
+
+/** The claims of a lexicon, which sees the decoded text, at their places in the written one. */
+function claimsOf(lexicon: Lexicon, text: string, tag: string, isDecoded = false): Claim[] {
+  const decoded = isDecoded ? undefined : decodeEntities(text, () => false);
+  if (decoded === undefined) return lexicon.claims(text, tag);
+  return lexicon
+    .claims(decoded.text, tag)
+    .map((claim) => ({ ...claim, ...decoded.map.span(claim.start, claim.end) }));
 }
 
 function shifted<T extends { readonly start: number; readonly end: number }>(span: T, by: number): T {

@@ -172,7 +172,7 @@ interface SentenceSpan extends Span {
  * word.
  */
 function spansOf({ text, parts }: TextPiece, language: string | undefined): SentenceSpan[] {
-  const stream = new SentenceStream({ language });
+  const stream = new SentenceStream({ language, isDecoded: true });
   const oneLine = text.replace(/\s/g, ' '); // a line of a document ends nothing
   const asWords = parts.length === 0 ? oneLine : withWords(oneLine, parts);
   const spans: { start: number; end: number; parts: MarkedPart[] }[] = [];
