@@ -32,8 +32,8 @@ class Parser {
   readonly #class: TableClass;
   readonly #columns: Readonly<Record<string, Column>>;
   readonly #source: TableSource;
-  /** Lines of the keys so far. */
-  readonly #lines = new Map<string, number>();
+  /** Lines of the entries so far, by their scope. */
+  readonly #lines = new Map<string, Map<string, number>>();
 
   constructor(name: TableClass, source: TableSource) {
     this.#class = name;
@@ -102,7 +102,7 @@ class Parser {
     }
     this.#checkWhole(values, line);
     if (this.#class !== 'signs') this.#checkPatterns(values, line);
-    for (const key of keysOf(this.#class, values)) this.#claim(key, line);
+    this.#claimAll(values, line);
     return values;
   }
 
@@ -132,6 +132,8 @@ class Parser {
 
   /** A backslash before the mark keeps it: `1\,5` is one part. */
   #parts(cell: string, mark: ',' | '|', name: string, line: number): readonly string[] {
+    const plain = cell.includes('\\') ? [''] : cell.split(mark).map((part) => part.trim());
+    if (!plain.includes('')) return plain;
     const parts = [''];
     for (let at = 0; at < cell.length; at++) {
       const isKept = cell[at] === '\\' && cell[at + 1] === mark;
@@ -186,14 +188,26 @@ class Parser {
     }
   }
 
-  #claim(key: string, line: number): void {
-    const before = this.#lines.get(key);
-    if (before !== undefined) {
-      const written = key.slice(key.indexOf('\t') + 1);
-      const where = before === line ? 'twice' : `, which line ${before} has too`;
-      throw this.#refusal(line, `has "${written}"${where.startsWith(',') ? where : ` ${where}`}`);
+  /** No other row may have the same entries in the same scope. */
+  #claimAll({ written, signs, code, when, place, kind, set, use }: Values, line: number): void {
+    const scope = String(when ?? place ?? kind ?? set ?? use ?? '');
+    for (const cell of [written, signs]) {
+      if (typeof cell === 'string') this.#claim(scope, cell, line);
+      else if (typeof cell === 'object') for (const entry of cell) this.#claim(scope, entry, line);
     }
-    this.#lines.set(key, line);
+    if (this.#class === 'currencies' && typeof code === 'string') this.#claim('code', code, line);
+  }
+
+  #claim(scope: string, entry: string, line: number): void {
+    let lines = this.#lines.get(scope);
+    if (lines === undefined) this.#lines.set(scope, (lines = new Map()));
+    const before = lines.get(entry);
+    if (before === undefined) {
+      lines.set(entry, line);
+      return;
+    }
+    const where = before === line ? ' twice' : `, which line ${before} has too`;
+    throw this.#refusal(line, `has "${entry}"${where}`);
   }
 
   #refusal(line: number, what: string, column?: string): ParleyError {
@@ -210,13 +224,4 @@ function isBlank(line: string): boolean {
 
 function withoutEmptyEnd(cells: readonly string[]): readonly string[] {
   return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
-}
-
-/** Identity of a row's entries: no other row may have the same. The part before the tab is not shown. */
-function keysOf(name: TableClass, values: Values): string[] {
-  const { written, signs, code, when, place, kind, set, use } = values;
-  const scope = [when, place, kind, set, use].find((value) => value !== undefined) ?? '';
-  const entries = [written, signs].flat().filter((entry) => entry !== undefined);
-  const keys = entries.map((entry) => `${String(scope)}\t${entry}`);
-  return name === 'currencies' && code !== undefined ? [...keys, `code\t${String(code)}`] : keys;
 }
