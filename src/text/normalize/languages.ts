@@ -1,5 +1,6 @@
 // The languages whose texts are normalised, by BCP 47 tag.
 import type { TableLayer } from '../tables/layer.js';
+import { builtInVariant } from '../tables/built-in.js';
 import { withCldrCurrencies } from './cldr.js';
 import { GERMAN } from './de/language.js';
 import { ENGLISH } from './en/language.js';
@@ -47,7 +48,9 @@ function plainLanguageOf(tag: string): Language | undefined {
   const primary = whole.split('-', 1)[0] ?? '';
   const known = [whole, primary].find((form) => Object.hasOwn(LANGUAGES, form));
   const language = known === undefined ? undefined : LANGUAGES[known];
-  return language === undefined ? otherLanguage(primary) : filled(language);
+  if (language === undefined) return otherLanguage(primary);
+  const variant = builtInVariant(whole);
+  return variant === undefined ? filled(language) : withLayer(filled(language), whole, variant);
 }
 
 const withCurrencies = new Map<Language, Language>();

@@ -1,12 +1,13 @@
 // Reads the tables of the package itself, `src/text/tables/{language}/{class}.tsv`. They are part of the
 // program: each is read once, synchronously, when it is first needed. A mistake in one throws
 // CONFIG_INVALID, which no request can cause. This is the only file of `src/text` that reads files.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ParleyError } from '../../errors.js';
+import { TableLayer, type Tables } from './layer.js';
 import { parseTable } from './parse.js';
-import { type RowOf, type TableClass } from './schema.js';
+import { type RowOf, TABLE_CLASSES, type TableClass } from './schema.js';
 
 const TABLES = join('src', 'text', 'tables');
 const known = new Map<string, readonly unknown[]>();
@@ -39,4 +40,24 @@ function read<C extends TableClass>(key: string, name: C): readonly RowOf<C>[] {
   if (!existsSync(path)) return [];
   const source = { name: `${TABLES}/${key}.tsv`, code: 'CONFIG_INVALID', needsHeader: true } as const;
   return parseTable(readFileSync(path, 'utf8'), name, source);
+}
+
+let variants: ReadonlyMap<string, TableLayer> | undefined;
+
+/**
+ * The tables of a variant such as "es-MX", which lie above those of its language: only the rows that differ.
+ * Undefined if the package has none.
+ */
+export function builtInVariant(tag: string): TableLayer | undefined {
+  variants ??= new Map(
+    readdirSync(folder())
+      .filter((name) => name.includes('-') && !name.includes('.'))
+      .map((name) => [name.toLowerCase(), new TableLayer(new Map([[name.toLowerCase(), tablesIn(name)]]))]),
+  );
+  return variants.get(tag.toLowerCase());
+}
+
+function tablesIn(language: string): Tables {
+  const tables = TABLE_CLASSES.map((name) => [name, builtInRows(language, name)] as const);
+  return Object.fromEntries(tables.filter(([, rows]) => rows.length > 0)) as Tables;
 }

@@ -148,6 +148,13 @@ test('a language is built once for a layer, and is itself where the layer has no
   assert.notEqual(languageOf('it', ITALIAN), languageOf('it'));
 });
 
+test('a variant of the package has only the rows that differ', () => {
+  const inMexico = (text: string) => spokenForm(text, { language: 'es-MX' }).text;
+  assert.equal(inMexico('Cuesta $5 o 3 km.'), 'Cuesta cinco pesos o tres kilómetros.');
+  assert.equal(spokenForm('Cuesta $5.', { language: 'es' }).text, 'Cuesta cinco dólares.');
+  assert.equal(languageOf('es-MX'), languageOf('es_mx'));
+});
+
 test('names of languages are checked', () => {
   assert.deepEqual(
     ['de', 'PT-pt', 'de-1', 'tlh', '..', 'de/../x'].map((tag) => languageName(tag)),
