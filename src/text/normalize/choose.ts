@@ -5,7 +5,9 @@
 // number of "room 501" is no measure, whatever follows. Among candidates of one length the table below
 // decides. Of two with one rule the recogniser that was asked first wins, and a language's own ones are asked
 // before the shared ones.
-import type { Found, Reading, Recogniser, Rule } from './reading.js';
+import type { Speech } from './language.js';
+import type { Candidate, Found, Reading, Recogniser, Rule } from './reading.js';
+import { wordsOf } from './say.js';
 
 /** Rules from the first to the last choice, each with the reason for its place. */
 export const PRIORITIES: readonly (readonly [rule: Rule, reason: string])[] = [
@@ -57,30 +59,53 @@ export function ranksOf(priorities: readonly (readonly [rule: Rule, reason: stri
 
 const RANKS = ranksOf(PRIORITIES);
 
-/** Keeps the best of the candidates that are offered for one place. */
+function said(candidate: Candidate, spoken: string): Found {
+  if (candidate.token === undefined) return candidate;
+  const { end, rule, clings } = candidate;
+  return clings === undefined ? { end, rule, spoken } : { end, rule, spoken, clings };
+}
+
+/** Collects the candidates that are offered for one place. */
 export class Choice {
   readonly #ranks: Ranks;
-  #best: Found | undefined;
+  readonly #speech: Speech;
+  #candidates: Candidate[] = [];
 
-  constructor(ranks = RANKS) {
+  constructor(speech: Speech, ranks = RANKS) {
+    this.#speech = speech;
     this.#ranks = ranks;
   }
 
-  readonly offer = (candidate: Found): void => {
-    if (this.#best === undefined || this.#isBetter(candidate, this.#best)) this.#best = candidate;
+  readonly offer = (candidate: Candidate): void => {
+    this.#candidates.push(candidate);
   };
 
   /** The chosen token that begins where the reading stands; undefined if no recogniser knows one. */
   of(recognisers: readonly Recogniser[], reading: Reading): Found | undefined {
-    this.#best = undefined;
+    this.#candidates = [];
     for (const recognise of recognisers) {
       const found = recognise(reading);
-      if (found !== undefined) this.offer(found);
+      if (found !== undefined) this.#candidates.push(found);
     }
-    return this.#best;
+    for (let best = this.#best(); best !== undefined; best = this.#best()) {
+      const spoken = wordsOf(best, this.#speech);
+      if (spoken !== undefined) return said(best, spoken);
+      const other = best.otherwise?.();
+      const left = this.#candidates.filter((candidate) => candidate !== best);
+      this.#candidates = other === undefined ? left : [...left, other];
+    }
+    return undefined;
   }
 
-  #isBetter(candidate: Found, best: Found): boolean {
+  #best(): Candidate | undefined {
+    let best = this.#candidates[0];
+    for (const candidate of this.#candidates) {
+      if (best !== undefined && this.#isBetter(candidate, best)) best = candidate;
+    }
+    return best;
+  }
+
+  #isBetter(candidate: Candidate, best: Candidate): boolean {
     if (candidate.isCertain !== best.isCertain) return candidate.isCertain === true;
     if (candidate.end !== best.end) return candidate.end > best.end;
     if (candidate.isCertain === true) return false; // the one that was asked first

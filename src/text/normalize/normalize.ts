@@ -227,7 +227,7 @@ class Scan {
     this.#text = fold(text);
     this.#known = known;
     this.#claimed = claimed;
-    this.#choice = new Choice(known.ranks);
+    this.#choice = new Choice(language.speech, known.ranks);
     this.#reading = new Reading(this.#text, this.#choice.offer);
     this.#unspaced = language.unspaced ?? false;
     this.#forms = shortFormsOf(language.tag);

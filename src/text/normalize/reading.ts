@@ -1,5 +1,6 @@
 // The text while it is read: where the scan stands and what is around it.
 import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from './characters.js';
+import type { Token } from './token.js';
 
 /** Kind of a recognised token. Clients see it as the reason for a spoken form. */
 export type Rule =
@@ -42,20 +43,33 @@ export type Rule =
   | 'year'
   | 'zone';
 
-/** A token and the words for it. Empty words: it is not spoken. */
-export interface Found {
+interface Tagged {
   /** Offset of the first unit behind the token. */
   readonly end: number;
-  readonly spoken: string;
   readonly rule: Rule;
   /** The words hang on those before them, as a particle does: a space that was written there is not kept. */
   readonly clings?: true;
   /** Words or marks near the token prove what it is. */
   readonly isCertain?: true;
+  /** The candidate that is taken if the language has no words for this one. */
+  readonly otherwise?: () => Candidate | undefined;
 }
 
+/** A token and the words for it. Empty words: it is not spoken. */
+export interface Found extends Tagged {
+  readonly spoken: string;
+  readonly token?: undefined;
+}
+
+/** A token whose words the language supplies once it is chosen. */
+export interface TypedFound extends Tagged {
+  readonly token: Token;
+}
+
+export type Candidate = Found | TypedFound;
+
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
-export type Recogniser = (reading: Reading) => Found | undefined;
+export type Recogniser = (reading: Reading) => Candidate | undefined;
 
 /** Marks the candidates of a recogniser that looks for proof around the token. */
 export function certain(recognise: Recogniser): Recogniser {
@@ -208,7 +222,7 @@ export function skipSpaces(text: string, from: number): number {
 export class Reading {
   readonly text: string;
   /** Takes a candidate for the token that begins at `at`. */
-  readonly offer: (candidate: Found) => void;
+  readonly offer: (candidate: Candidate) => void;
   /** Offset at which the token would begin. */
   at = 0;
   /** Class of the character at `at`. */
@@ -220,7 +234,7 @@ export class Reading {
   #beforeAt = -1;
   #before: Before | undefined;
 
-  constructor(text: string, offer: (candidate: Found) => void) {
+  constructor(text: string, offer: (candidate: Candidate) => void) {
     this.text = text;
     this.offer = offer;
   }

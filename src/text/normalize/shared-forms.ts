@@ -346,7 +346,10 @@ export function expiry(
 const COEFFICIENT = /(\d{1,3})([abcnkpqxyz])(?![\p{L}\p{N}])/uy;
 
 /** 2x + 1: a letter that a number multiplies, in a formula. */
-export function coefficient(number: (digits: string) => string, { math }: { math: string }): Recogniser {
+export function coefficient(
+  number: (digits: string) => string,
+  { math }: { math: string },
+): (reading: Reading) => Found | undefined {
   const sign = new RegExp(`[${math}] ?$`, 'u');
   const signBehind = new RegExp(`^[²³]? ?[${math}]`, 'u');
   return (reading) => {

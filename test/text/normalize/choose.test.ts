@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Choice, PRIORITIES, ranksOf } from '../../../src/text/normalize/choose.js';
+import type { Language } from '../../../src/text/normalize/language.js';
 import { languageOf } from '../../../src/text/normalize/languages.js';
 import { normalize } from '../../../src/text/normalize/normalize.js';
 import { type Found, Reading, type Rule } from '../../../src/text/normalize/reading.js';
 import { behavioursOf, languagesWithCases } from './case-files.js';
 
+function english(): Language {
+  const language = languageOf('en');
+  assert.ok(language !== undefined);
+  return language;
+}
+
 function chosen(...candidates: readonly Found[]): string | undefined {
-  const choice = new Choice();
+  const choice = new Choice(english().speech);
   return choice.of(
     candidates.map((candidate) => () => candidate),
     new Reading('any text', choice.offer),

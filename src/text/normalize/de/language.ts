@@ -1,7 +1,7 @@
 // Assembles German, a language with gender and case, from its writing, speech and recognisers.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
-import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
+import { certain, type Candidate, type Reading, type Recogniser } from '../reading.js';
 import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
@@ -81,7 +81,7 @@ const INITIAL = byFirstLetter([
 ]);
 
 /** Most words have none of these behind them, or before. */
-function byMarkBehind(reading: Reading): Found | undefined {
+function byMarkBehind(reading: Reading): Candidate | undefined {
   const mark = reading.text[reading.runEnd] ?? ' ';
   if (mark === ' ') return undefined;
   if (mark === '.') return street(reading) ?? numberName(reading);
@@ -90,7 +90,7 @@ function byMarkBehind(reading: Reading): Found | undefined {
   return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
 }
 
-function atInitial(reading: Reading): Found | undefined {
+function atInitial(reading: Reading): Candidate | undefined {
   return INITIALS.includes(reading.text[reading.at] ?? ' ') ? INITIAL(reading) : undefined;
 }
 

@@ -2,7 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
-import { certain, wordBefore, type Found, type Reading } from '../reading.js';
+import { certain, wordBefore, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import { money } from './amounts.js';
@@ -47,7 +47,7 @@ const english = new Quantities({
 });
 
 /** 3.5 GHz is a decimal; Python 3.11 a version. */
-function pointed(reading: Reading): Found | undefined {
+function pointed(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
   const found = english.atDigit(reading);
@@ -63,7 +63,7 @@ function isNameBefore({ text, at }: Reading): boolean {
 }
 
 /** $3.50, -$3.50 */
-export function pointedMoney(reading: Reading): Found | undefined {
+export function pointedMoney(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥]\d/.test(text.slice(at, at + 3)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 3).search(/\d/);

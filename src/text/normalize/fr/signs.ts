@@ -2,7 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun } from '../language.js';
 import { numeralOf } from '../numerals.js';
-import { certain, type Found, type Reading } from '../reading.js';
+import { certain, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import { sayFraction, withNoun } from './amounts.js';
 import { isFeminine, isNumbered } from './grammar.js';
@@ -136,7 +136,7 @@ function part(reading: Reading): Found | undefined {
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */
-function attachedUnit(reading: Reading): Found | undefined {
+function attachedUnit(reading: Reading): Candidate | undefined {
   return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
 }
 

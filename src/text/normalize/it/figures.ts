@@ -1,7 +1,7 @@
 // Figures in forms that only the words around them decide: 12,50 euro, 4,5/5, 3.5 as in English.
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
-import { wordBefore, type Found, type Reading } from '../reading.js';
+import { wordBefore, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import { money } from './amounts.js';
@@ -27,13 +27,13 @@ const english = new Quantities({
 });
 
 /** 21.000.000.000 is no address of the net: some of its groups begin with zero. */
-export function billions(reading: Reading): Found | undefined {
+export function billions(reading: Reading): Candidate | undefined {
   const match = reading.match(BILLIONS);
   return match?.[0].includes('.0') === true ? grouped.atDigit(reading) : undefined;
 }
 
 /** 3.5 GHz is a decimal; Python 3.11 a version. */
-export function pointed(reading: Reading): Found | undefined {
+export function pointed(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
   if (/^(?:tel|cell|fax|telefono|cellulare|mobile|whatsapp)$/.test(reading.around(at).previousShort))
@@ -51,7 +51,7 @@ function isNameBefore({ text, at }: Reading): boolean {
 }
 
 /** $3.50, -$3.50, € 3.50 */
-export function pointedMoney(reading: Reading): Found | undefined {
+export function pointedMoney(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥] ?\d/.test(text.slice(at, at + 4)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 4).search(/\d/);

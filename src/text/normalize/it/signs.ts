@@ -1,6 +1,6 @@
 // Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
 import { numeralOf } from '../numerals.js';
-import { certain, NOWHERE, type Found, type Reading } from '../reading.js';
+import { certain, NOWHERE, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import {
   bracketedCountry,
@@ -43,7 +43,7 @@ export function area(reading: Reading): Found | undefined {
 }
 
 /** 16GB, 500W: the letters are a unit, no name. */
-function attachedUnit(reading: Reading): Found | undefined {
+function attachedUnit(reading: Reading): Candidate | undefined {
   return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
 }
 

@@ -86,7 +86,7 @@ const ROMAN_SIGNS = 'ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ';
 const CIRCLED = '①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳';
 
 /** Ⅱ, ①: numbers that are one character; `mark` is said behind the number of an item. */
-export function numberSign(speech: Speech, mark: string): Recogniser {
+export function numberSign(speech: Speech, mark: string): (reading: Reading) => Found | undefined {
   return ({ text, at }) => {
     const sign = text[at] ?? '';
     const roman = ROMAN_SIGNS.indexOf(sign);

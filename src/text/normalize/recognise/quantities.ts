@@ -5,7 +5,15 @@ import type { Currency, Fraction, Language, Noun, Quantity } from '../language.j
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
 import { readNumeral, valueOf, type NumeralAt } from '../numerals.js';
-import { skipSpaces, type Found, type Reading, type Recogniser, type Rule } from '../reading.js';
+import {
+  skipSpaces,
+  type Candidate,
+  type Reading,
+  type Recogniser,
+  type Rule,
+  type TypedFound,
+} from '../reading.js';
+import { either, type Token } from '../token.js';
 
 interface QuantityAt {
   readonly quantity: Quantity;
@@ -49,7 +57,12 @@ function rangeMark(text: string, at: number): RegExpExecArray | null {
   return RANGE_MARK.exec(text);
 }
 
-/** Knows the words for everything that begins with a number or with the sign of a currency. */
+function signed(sign: string, found: TypedFound): TypedFound {
+  const { token } = found;
+  return { ...found, token: { type: 'signed', sign, of: token, around: token.around } };
+}
+
+/** Knows everything that begins with a number or with the sign of a currency. */
 export class Quantities {
   readonly #language: Language;
   readonly #units: LiteralTable<Noun>;
@@ -75,7 +88,9 @@ export class Quantities {
   /** 5 · 5 km · 5-10 % · 3.5 million euros */
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh) return undefined;
-    return this.#fraction(reading) ?? this.#compound(reading) ?? this.#amountOrTwo(reading);
+    const amount = (): TypedFound | undefined => this.#compound(reading) ?? this.#amountOrTwo(reading);
+    const fraction = this.#fraction(reading);
+    return fraction === undefined ? amount() : either(fraction, amount);
   };
 
   /** -5 · +3 °C · $5 · -$5 · ±2 · .5 · ½ cup */
@@ -96,7 +111,7 @@ export class Quantities {
   readonly atLetter: Recogniser = (reading) =>
     reading.isFresh ? this.#currencyBefore(reading, reading.at) : undefined;
 
-  #signed(reading: Reading): Found | undefined {
+  #signed(reading: Reading): Candidate | undefined {
     const { text, at } = reading;
     const mark = text[at] ?? '';
     const minus = MINUS.at(text, at);
@@ -104,7 +119,7 @@ export class Quantities {
     const fraction = this.#fraction(reading, skipSpaces(text, at + 1));
     if (fraction !== undefined) {
       const sign = minus ? symbols.minus : mark === '+' ? symbols.plus : symbols.inMath[mark];
-      return sign === undefined ? undefined : { ...fraction, spoken: `${sign} ${fraction.spoken}` };
+      return sign === undefined ? undefined : signed(sign, fraction);
     }
     if (minus) {
       // The number and its noun are read by themselves, menos dos puntos y medio; a Russian number takes its
@@ -116,13 +131,11 @@ export class Quantities {
     const found =
       this.#currencyBefore(reading, at + 1) ?? this.#amount(reading, skipSpaces(text, at + 1), false);
     const name = mark === '+' ? symbols.plus : symbols.inMath[mark];
-    return found === undefined || name === undefined
-      ? undefined
-      : { ...found, spoken: `${name} ${found.spoken}` };
+    return found === undefined || name === undefined ? undefined : signed(name, found);
   }
 
   /** 1/2 · 3/4 cup */
-  #fraction(reading: Reading, at = reading.at): Found | undefined {
+  #fraction(reading: Reading, at = reading.at): TypedFound | undefined {
     const signed = at !== reading.at;
     if (!signed && !STROKE.at(reading.text, reading.runEnd)) return undefined;
     const match = reading.match(FRACTION, at);
@@ -133,7 +146,7 @@ export class Quantities {
     return this.#part(reading, { numerator, denominator }, end);
   }
 
-  #vulgar(reading: Reading): Found | undefined {
+  #vulgar(reading: Reading): TypedFound | undefined {
     const fraction = vulgarFraction(reading.text[reading.at] ?? '');
     if (fraction === undefined) return undefined;
     const end = reading.at + 1;
@@ -141,23 +154,16 @@ export class Quantities {
   }
 
   /** A fraction and the unit behind it. */
-  #part(reading: Reading, fraction: Fraction, from: number): Found | undefined {
-    const { speech } = this.#language;
+  #part(reading: Reading, fraction: Fraction, from: number): TypedFound | undefined {
     const next = skipSpaces(reading.text, from);
     const unit = this.#units.at(reading.text, next);
     const end = unit === undefined ? from : next + unit.written.length;
-    const around = reading.around(end);
-    const spoken =
-      unit && speech.fractionOf
-        ? speech.fractionOf(fraction, unit.value, around)
-        : speech.fraction(fraction, around);
-    if (spoken === undefined) return undefined;
-    const noun = unit && !speech.fractionOf ? ` ${unit.value.forms[0] ?? ''}` : '';
-    return { end, spoken: spoken + noun, rule: 'fraction' };
+    const token: Token = { type: 'fraction', fraction, unit: unit?.value, around: reading.around(end) };
+    return { end, token, rule: 'fraction' };
   }
 
   /** An amount with its currency in front. */
-  #currencyBefore(reading: Reading, at: number, negative = false): Found | undefined {
+  #currencyBefore(reading: Reading, at: number, negative = false): TypedFound | undefined {
     const { text } = reading;
     const literal = this.#currencyAt(text, at);
     if (literal === undefined) return undefined;
@@ -185,7 +191,7 @@ export class Quantities {
   }
 
   /** 5%-6% · 10 € – 20 €: two amounts of one kind. */
-  #amountOrTwo(reading: Reading): Found | undefined {
+  #amountOrTwo(reading: Reading): TypedFound | undefined {
     const first = this.#amount(reading, reading.at, false);
     if (
       first === undefined ||
@@ -198,12 +204,12 @@ export class Quantities {
     if (mark === null || !isDigitAt(reading.text, at)) return first;
     const second = this.#amount(reading, at, false);
     if (second?.rule !== first.rule) return first;
-    const { speech } = this.#language;
-    return { ...second, spoken: speech.range(first.spoken, second.spoken, reading.around(second.end)) };
+    const around = reading.around(second.end);
+    return { ...second, token: { type: 'range', from: first.token, to: second.token, around } };
   }
 
   /** A 5-km run: the unit hangs on its number, in the singular. */
-  #compound(reading: Reading): Found | undefined {
+  #compound(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     if (text[runEnd] !== '-' && !isDigitAt(text, runEnd + 1)) return undefined;
     const read = this.#numeralAt(text, at);
@@ -211,8 +217,9 @@ export class Quantities {
     const unit = this.#units.at(text, read.end + 1);
     if (unit === undefined || !/^\p{Ll}{2,}\.?$/u.test(unit.written)) return undefined;
     const end = read.end + 1 + unit.written.length;
-    const number = this.#language.speech.number(read.numeral, reading.around(read.end));
-    return { end, spoken: `${number}-${unit.value.forms[0] ?? unit.written}`, rule: 'measure' };
+    const around = reading.around(read.end);
+    const [name = unit.written] = unit.value.forms;
+    return { end, token: { type: 'attribute', numeral: read.numeral, unit: name, around }, rule: 'measure' };
   }
 
   #currencyAt(text: string, at: number): { written: string; value: Currency; end: number } | undefined {
@@ -224,7 +231,7 @@ export class Quantities {
     return literal && { ...literal, end: at + literal.written.length };
   }
 
-  #amount(reading: Reading, at: number, negative: boolean): Found | undefined {
+  #amount(reading: Reading, at: number, negative: boolean): TypedFound | undefined {
     const { text } = reading;
     const read = this.#quantityAt(text, at, negative, '');
     if (read === undefined) return undefined;
@@ -238,45 +245,49 @@ export class Quantities {
     return this.#count(reading, read);
   }
 
-  #money(reading: Reading, { quantity, end }: QuantityAt, currency: Currency): Found {
-    const spoken = this.#language.speech.money(quantity, currency, reading.around(end));
-    return this.#perUnit(reading, { end, spoken, rule: 'currency' });
+  #money(reading: Reading, { quantity, end }: QuantityAt, currency: Currency): TypedFound {
+    const token: Token = { type: 'money', quantity, currency, around: reading.around(end) };
+    return this.#perUnit(reading, { end, token, rule: 'currency' });
   }
 
-  #measure(reading: Reading, { quantity }: QuantityAt, end: number, unit: Noun): Found {
-    const spoken = this.#language.speech.measure(quantity, unit, reading.around(end));
+  #measure(reading: Reading, { quantity }: QuantityAt, end: number, unit: Noun): TypedFound {
+    const token: Token = { type: 'measure', quantity, unit, around: reading.around(end) };
     const rule: Rule = reading.text[end - 1] === '%' || reading.text[end - 1] === '‰' ? 'percent' : 'measure';
-    return this.#perUnit(reading, { end, spoken, rule });
+    return this.#perUnit(reading, { end, token, rule });
   }
 
   /** 5 €/kg; 5 mg/kg/day, where there is one more. */
-  #perUnit(reading: Reading, found: Found, more = true): Found {
+  #perUnit(reading: Reading, found: TypedFound, more = true): TypedFound {
     if (reading.text[found.end] !== '/') return found;
     const per = this.#per.at(reading.text, found.end + 1);
     if (per === undefined) return found;
     const end = found.end + 1 + per.written.length;
-    const said = { ...found, end, spoken: `${found.spoken} ${per.value}` };
+    const { token } = found;
+    const said: TypedFound = {
+      ...found,
+      end,
+      token: { type: 'rate', of: token, per: per.value, around: token.around },
+    };
     return more ? this.#perUnit(reading, said, false) : said;
   }
 
-  #count(reading: Reading, { quantity, end }: QuantityAt): Found | undefined {
+  #count(reading: Reading, { quantity, end }: QuantityAt): TypedFound | undefined {
     const { text } = reading;
     // 3万5千 goes on behind a word of its own.
     if (isWordAt(text, end) && isWordAt(text, end - 1)) return undefined;
     const { number, to, magnitude } = quantity;
     const around = reading.around(end);
-    if (to !== undefined) {
-      return { end, spoken: this.#language.speech.count(quantity, around), rule: 'range' };
-    }
-    const year = number.whole.length === 4 && !number.negative && !number.grouped && number.decimals === '';
-    if (year && magnitude === undefined && quantity.fraction === undefined) {
-      const sure = this.#language.writing.yearAfter.has(around.previousWord);
-      const spoken = this.#language.speech.year(number.whole, around, sure);
-      if (spoken !== undefined) return { end, spoken, rule: 'year' };
-    }
+    const token: Token = { type: 'count', quantity, around };
+    if (to !== undefined) return { end, token, rule: 'range' };
     const rule =
       quantity.fraction !== undefined ? 'fraction' : number.decimals === '' ? 'cardinal' : 'decimal';
-    return { end, spoken: this.#language.speech.count(quantity, around), rule };
+    const year = number.whole.length === 4 && !number.negative && !number.grouped && number.decimals === '';
+    if (year && magnitude === undefined && quantity.fraction === undefined) {
+      const isSure = this.#language.writing.yearAfter.has(around.previousWord);
+      const named: Token = { type: 'year', digits: number.whole, isSure, around };
+      return either({ end, token: named, rule: 'year' }, () => ({ end, token, rule }));
+    }
+    return { end, token, rule };
   }
 
   #quantityAt(text: string, at: number, negative: boolean, sign: string): QuantityAt | undefined {

@@ -1,7 +1,7 @@
 // Figures that Russian reads by what stands around them: 3.5 as in English, 12,50 рубля, 2:1, 10-7=3.
 import { isWordAt } from '../characters.js';
 import { numeralOf } from '../numerals.js';
-import { certain, wordBefore, type Found, type Reading } from '../reading.js';
+import { certain, wordBefore, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -28,7 +28,7 @@ function isInside({ text, at }: Reading): boolean {
 }
 
 /** 3.5 ГГц is a decimal, Python 3.11 and версия 2.5 are versions. */
-function pointed(reading: Reading): Found | undefined {
+function pointed(reading: Reading): Candidate | undefined {
   const { text, at, runEnd } = reading;
   if (!/[.,]/.test(text[runEnd] ?? '') || isInside(reading) || reading.match(POINTED) === undefined)
     return undefined;
@@ -51,7 +51,7 @@ function isNameBefore({ text, at }: Reading): boolean {
 }
 
 /** $3.50 */
-function pointedMoney(reading: Reading): Found | undefined {
+function pointedMoney(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥₽]\d/.test(text.slice(at, at + 3)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 3).search(/\d/);
