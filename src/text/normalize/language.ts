@@ -190,6 +190,8 @@ export interface SymbolNames {
    * `inMath`.
    */
   readonly inFront?: Readonly<Record<string, string>>;
+  /** The × before a power of ten, where it is not that of `inMath`. */
+  readonly timesPower?: string;
   /** Standing alone in running text: & § © → °. */
   readonly inText: Readonly<Record<string, string>>;
   /** Between the numbers of a version. */

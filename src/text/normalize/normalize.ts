@@ -35,6 +35,7 @@ import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
 import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
+import { Arithmetic } from './recognise/arithmetic.js';
 import { Codes } from './recognise/codes.js';
 import { Calendar } from './recognise/calendar.js';
 import { Dates } from './recognise/dates.js';
@@ -71,6 +72,7 @@ function recognisersOf(language: Language): Recognisers {
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const [codes, menus] = [new Codes(language), new Menus(language)];
   const [calendar, spans, shares] = [new Calendar(language), new Spans(language), new Shares(language)];
+  const arithmetic = new Arithmetic(language);
   const own = language.own ?? {};
   const compound = formula(
     (letters) => speech.letters(letters),
@@ -86,6 +88,7 @@ function recognisersOf(language: Language): Recognisers {
       numbers.groupedAtDigit,
       ...(own.atDigit ?? []),
       keys.atDigit,
+      arithmetic.atDigit,
       symbols.atDigit,
       words.atDigit,
       dates.atDigit,
@@ -103,6 +106,7 @@ function recognisersOf(language: Language): Recognisers {
       ...(own.atLetter ?? []),
       followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
       followedBy('~', loweredFormula(compound)),
+      arithmetic.atLetter,
       dates.atLetter,
       times.atLetter,
       quantities.atLetter,
@@ -115,6 +119,7 @@ function recognisersOf(language: Language): Recognisers {
       codes.atMark,
       ...(own.atMark ?? []),
       keys.atMark,
+      arithmetic.atMark,
       latex(language),
       markdown.atMark(language),
       machines.atMark,

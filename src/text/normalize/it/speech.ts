@@ -102,6 +102,10 @@ function range(from: string, to: string, around: Around): string {
 
 const POWERS: Readonly<Record<string, string>> = { '2': 'al quadrato', '3': 'al cubo' };
 
+function sayPower(rank: string): string {
+  return /^[aeiou]/.test(rank) ? `all'${rank}` : `alla ${rank}`;
+}
+
 export const SPEECH: Speech = {
   exchange: (from, to) => `${from} due ${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
@@ -121,7 +125,7 @@ export const SPEECH: Speech = {
   duration: (parts) => duration(parts),
   power: (exponent) =>
     POWERS[exponent] ??
-    (exponent === '0' ? 'alla zero' : exponent === '1' ? 'alla prima' : `alla ${ordinal(exponent, 'f')}`),
+    (exponent === '0' ? 'alla zero' : exponent === '1' ? 'alla prima' : sayPower(ordinal(exponent, 'f'))),
   range,
   score: (home, guest) => `${home} a ${guest}`,
   outOf: (got, most) => `${cardinal(got)} su ${cardinal(most)}`,

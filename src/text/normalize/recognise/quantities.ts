@@ -1,6 +1,6 @@
 // Amounts: money, measures, percentages, ranges, and numbers that only count.
 import { CharacterSet } from '../../character-set.js';
-import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt } from '../characters.js';
+import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt, LETTER } from '../characters.js';
 import type { Currency, Fraction, Language, Noun, Quantity } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
@@ -21,10 +21,7 @@ interface QuantityAt {
 }
 
 const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
-const FRACTION = new RegExp(
-  String.raw`(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)(?!${ALPHABETIC}(?!\s|\p{P}|$))`,
-  'uy',
-);
+const FRACTION = new RegExp(String.raw`(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)`, 'uy');
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const DECADE = /^\d{4}s$/;
 const SIGN = new CharacterSet('-−+±');
@@ -142,7 +139,9 @@ export class Quantities {
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
     const end = at + written.length;
-    if (Number(denominator) === 0) return undefined;
+    const isGlued = classAt(reading.text, end) === LETTER; // 1/2kg
+    if (Number(denominator) === 0 || (isGlued && this.#units.at(reading.text, end) === undefined))
+      return undefined;
     return this.#part(reading, { numerator, denominator }, end);
   }
 

@@ -130,6 +130,7 @@ const metro: Saying = (around) => `${inCase(STATION.forms, caseOfPlace(around))}
 
 export const SYMBOLS: SymbolNames = {
   ...TABLES.signs,
+  timesPower: 'на',
   versionPoint: 'точка',
   version: 'версия',
   minus: 'минус',

@@ -1,0 +1,234 @@
+// Reads sums and formulas that are written without spaces: 120-45=75, 3×10^8, 4x - 7, Ca²⁺, 1:25,000.
+import { isWordAt, WORD_UNIT } from '../characters.js';
+import type { Language, Noun } from '../language.js';
+import { LiteralTable } from '../literals.js';
+import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
+import {
+  NOWHERE,
+  skipSpaces,
+  type Candidate,
+  type Found,
+  type Reading,
+  type Recogniser,
+} from '../reading.js';
+
+const SUM = /\d{1,12}(?:[.,]\d{1,6})?(?: ?[-−+×÷*/] ?\d{1,12}(?:[.,]\d{1,6})?){1,8}(?= ?={1,2} ?[-−\d?？])/y;
+const DATED = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{4})$/;
+const MARKS = /\d+(?:[.,]\d+)?|[-−+×÷*/]/g;
+const SUMMAND = /\d+\/\d+|\d+(?:[.,]\d+)?|[-−+×÷*/]/g; // 1/2 + 1/4
+const SCIENTIFIC =
+  /(\d{1,6}(?:[.,]\d{1,6})?) ?[×xX·*⋅] ?10(?:\^\{?([-−]?)(\d{1,3})\}?|([⁻]?)([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\d^])/y;
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
+const ION = new RegExp(
+  String.raw`(?:[A-Z][a-z]?[₀-₉]{0,2}){1,6}([⁰¹²³⁴-⁹]?)([⁺⁻])(?!${WORD_UNIT}|[⁺⁻⁰¹²³⁴-⁹])`,
+  'uy',
+);
+const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
+const COEFFICIENT = /\d{1,4}(?=[a-z](?![\p{L}\p{N}'’.]))/uy;
+const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
+const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
+const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
+const GROUPED = /\d{1,3}(?:([. ])\d{3})(?:\1\d{3})*(?![\d:/-]|[., ]\d)/y;
+const INCHES = /\d{1,3}(?:[.,]\d{1,2})?["″”](?![A-Za-z\d])/y;
+const LONGEST_QUOTATION = 80; // units
+const NEAR = 24; // units in which another sign shows that this is a formula
+const SCALE = /(\d{1,3}) ?[:：] ?(\d{1,3}(?:([., \u00a0\u202f])\d{3})(?:\3\d{3}){0,2})(?![\d:]|[.,]\d)/y;
+
+/** Knows numbers that are joined by the signs of a sum. */
+export class Arithmetic {
+  readonly #language: Language;
+  readonly #units: LiteralTable<Noun>;
+
+  constructor(language: Language) {
+    this.#language = language;
+    this.#units = new LiteralTable(Object.entries(language.writing.units));
+  }
+
+  readonly atDigit: Recogniser = (reading) => {
+    const { text, at, runEnd } = reading;
+    if (!reading.isFresh || /[.,:/]/.test(text[at - 1] ?? '')) return undefined;
+    const next = text[runEnd] === ' ' ? text[runEnd + 1] : text[runEnd];
+    if (next === undefined || !/[-−+×÷*/xX·⋅.,:：a-z\d"″”]/.test(next)) return undefined;
+    return (
+      this.#grouped(reading) ??
+      this.#inches(reading) ??
+      this.#scientific(reading) ??
+      this.#sum(reading) ??
+      this.#coefficient(reading) ??
+      this.#scale(reading)
+    );
+  };
+
+  readonly atLetter: Recogniser = (reading) => {
+    if (!/[⁺⁻⁰¹²³⁴-⁹₀-₉]/u.test(reading.text[reading.runEnd] ?? '') || !reading.isFresh) return undefined;
+    return this.#ion(reading);
+  };
+
+  /** The minus of x²-4x+3 = 0: between two parts of a formula. */
+  readonly atMark: Recogniser = ({ text, at }) => {
+    if (text[at] !== '-' && text[at] !== '−') return undefined;
+    const [before, behind] = [text.slice(Math.max(0, at - NEAR), at), text.slice(at + 1, at + 1 + NEAR)];
+    const isPart =
+      /(?:(?:^|[^\p{L}'’])\d{0,4}[a-z]|[²³)]) ?$/u.test(before) && /^ ?\d{0,4}[a-z(\d]/u.test(behind);
+    if (!isPart || !/^ ?(?:\d|\(|[a-z](?![\p{L}'’]))/u.test(behind) || !/[=²³^√]/u.test(before + behind))
+      return undefined;
+    return {
+      end: at + 1,
+      spoken: this.#language.symbols.inMath['-'] ?? this.#language.symbols.minus,
+      rule: 'math',
+    };
+  };
+
+  /** 54 000 fans, 1.000.000: groups that the language itself does not write. */
+  #grouped(reading: Reading): Candidate | undefined {
+    const match = reading.match(GROUPED);
+    const [written = '', mark = ''] = match ?? [];
+    if (match === undefined || this.#language.writing.numbers.grouping.includes(mark)) return undefined;
+    const { text, at } = reading;
+    const end = at + written.length;
+    const isCounted =
+      mark === '.' || /^ ?(?:\p{Ll}|\p{Script=Han}|\p{Script=Hangul})/u.test(text.slice(end, end + 2));
+    if (mark === '.' && written.split('.').length < 3) return undefined; // 1.000 may be a decimal
+    if (!isCounted || /[\p{N}] $/u.test(text.slice(Math.max(0, at - 2), at))) return undefined;
+    const quantity = { number: numeralOf(written.replace(/\D/g, '')) };
+    const next = skipSpaces(text, end);
+    const unit = this.#units.at(text, next);
+    if (unit === undefined)
+      return { end, token: { type: 'count', quantity, around: reading.around(end) }, rule: 'cardinal' };
+    const behind = next + unit.written.length;
+    const around = reading.around(behind);
+    return { end: behind, token: { type: 'measure', quantity, unit: unit.value, around }, rule: 'measure' };
+  }
+
+  /** 27" where no quotation is open that the mark would close. */
+  #inches(reading: Reading): Candidate | undefined {
+    const match = reading.match(INCHES);
+    const unit = this.#language.writing.units['in.'];
+    if (match === undefined || unit === undefined) return undefined;
+    const { text, at } = reading;
+    const before = text.slice(Math.max(0, at - LONGEST_QUOTATION), at);
+    const opened = (before.match(/(?<!\d)["“”„]/g) ?? []).length;
+    const number = opened % 2 === 0 ? readNumeral(text, at, this.#language.writing.numbers) : undefined;
+    if (number?.end !== at + match[0].length - 1) return undefined;
+    const end = at + match[0].length;
+    const quantity = { number: number.numeral };
+    return { end, token: { type: 'measure', quantity, unit, around: reading.around(end) }, rule: 'measure' };
+  }
+
+  #number(written: string): string {
+    const { speech, writing } = this.#language;
+    const read = readNumeral(written, 0, writing.numbers);
+    if (read?.end === written.length) return speech.number(read.numeral, NOWHERE);
+    const [whole = '', decimals = ''] = written.split(/[.,]/);
+    return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+  }
+
+  /** Before an equals sign 120-45 is no range and 500/2000 no year. */
+  #sum(reading: Reading): Found | undefined {
+    const match = reading.match(SUM);
+    if (match === undefined || DATED.test(match[0])) return undefined;
+    const [written] = match;
+    const end = reading.at + written.length;
+    const [numerator, denominator] = written.split('/').map(Number);
+    if (/^\d+\/\d+$/.test(written)) {
+      if ((denominator ?? 0) < SMALLEST_DIVISOR) return undefined;
+      const isProper = (numerator ?? 0) < (denominator ?? 0);
+      const fraction = isProper ? undefined : this.#operation(written, SUMMAND);
+      const spoken =
+        fraction === undefined || fraction === written ? this.#operation(written, MARKS) : fraction;
+      return { end, spoken, rule: 'math' };
+    }
+    const pattern = /[-−+]/.test(written) ? SUMMAND : MARKS;
+    return { end, spoken: this.#operation(written, pattern), rule: 'math', isCertain: true };
+  }
+
+  #operation(written: string, pattern: RegExp): string {
+    const { symbols, speech } = this.#language;
+    const words = (written.match(pattern) ?? []).map((part) => {
+      const [numerator = '', denominator] = part.length > 1 ? part.split('/') : [part];
+      if (denominator !== undefined) return speech.fraction({ numerator, denominator }, NOWHERE) ?? part;
+      return /\d/.test(part) ? this.#number(part) : (symbols.inMath[part] ?? '').trim();
+    });
+    return words.join(' ');
+  }
+
+  /** 3×10^8 m/s */
+  #scientific(reading: Reading): Found | undefined {
+    const match = reading.match(SCIENTIFIC);
+    if (match === undefined) return undefined;
+    const [written, number = '', sign, digits, raisedSign, raised = ''] = match;
+    const { speech, symbols } = this.#language;
+    if (sign !== undefined && sign !== '') return undefined;
+    if (raisedSign !== undefined && raisedSign !== '') return undefined;
+    const exponent = digits ?? Array.from(raised, (one) => SUPERSCRIPTS.indexOf(one)).join('');
+    const power = speech.power(withoutZeros(exponent));
+    const times = symbols.timesPower ?? symbols.inMath['×']?.trim();
+    if (power === undefined || times === undefined) return undefined;
+    const end = reading.at + written.length;
+    const ten = this.#number('10');
+    const gap = this.#language.unspaced === true || /^의/.test(power) ? '' : ' ';
+    const spoken = `${this.#number(number)} ${times} ${ten}${gap}${power.trim()}`;
+    return this.#withUnit(reading, end, spoken) ?? { end, spoken, rule: 'math' };
+  }
+
+  /** The words of a formula in the place where a measure of ten has its number. */
+  #withUnit(reading: Reading, from: number, words: string): Found | undefined {
+    const next = skipSpaces(reading.text, from);
+    const unit = next - from <= 1 ? this.#units.at(reading.text, next) : undefined;
+    if (unit === undefined) return undefined;
+    const { speech } = this.#language;
+    const number = numeralOf('10');
+    const [measure, ten] = [speech.measure({ number }, unit.value, NOWHERE), speech.number(number, NOWHERE)];
+    if (!measure.includes(ten)) return undefined;
+    return { end: next + unit.written.length, spoken: measure.replace(ten, () => words), rule: 'math' };
+  }
+
+  /** Ca²⁺, NO₃⁻: letters, the numbers below, the charge. */
+  #ion(reading: Reading): Found | undefined {
+    const match = reading.match(ION);
+    if (match === undefined) return undefined;
+    const [written, charge = '', sign = ''] = match;
+    const { speech, symbols } = this.#language;
+    const name = (letters: string): string =>
+      this.#language.unspaced === true ? letters : speech.letters(letters.toUpperCase());
+    const body = written.slice(0, written.length - charge.length - sign.length);
+    const parts = (body.match(ELEMENT) ?? []).map((part) => {
+      const digits = Array.from(part, (one) => SUBSCRIPTS.indexOf(one));
+      return digits[0] === -1 ? name(part) : this.#number(digits.join(''));
+    });
+    if (charge !== '') parts.push(this.#number(String(SUPERSCRIPTS.indexOf(charge))));
+    parts.push(sign === '⁺' ? symbols.plus : symbols.minus);
+    return {
+      end: reading.at + written.length,
+      spoken: parts.map((part) => part.trim()).join(' '),
+      rule: 'math',
+      isCertain: true,
+    };
+  }
+
+  /** The 4 of y = 4x - 7; the letter is read by itself. */
+  #coefficient(reading: Reading): Found | undefined {
+    const match = reading.match(COEFFICIENT);
+    if (match === undefined) return undefined;
+    const { text, at } = reading;
+    const end = at + match[0].length;
+    const [before, behind] = [text.slice(Math.max(0, at - 4), at), text.slice(end + 1, end + 6)];
+    if (!SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
+    const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
+    if (!/[=²³^√]/u.test(near)) return undefined;
+    return { end, spoken: this.#number(match[0]), rule: 'math', isCertain: true };
+  }
+
+  /** 1:25,000 is a scale. */
+  #scale(reading: Reading): Found | undefined {
+    const match = reading.match(SCALE);
+    if (match === undefined || isWordAt(reading.text, reading.at - 1)) return undefined;
+    const [written, one = '', grouped = '', mark = ''] = match;
+    if (mark !== ' ' && !this.#language.writing.numbers.grouping.includes(mark)) return undefined;
+    const whole = grouped.replace(/\D/g, '');
+    const say = (digits: string): string => this.#language.speech.number(numeralOf(digits), NOWHERE);
+    const spoken = this.#language.speech.score(say(withoutZeros(one)), say(whole));
+    return { end: reading.at + written.length, spoken, rule: 'score', isCertain: true };
+  }
+}
