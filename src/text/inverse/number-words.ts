@@ -1,7 +1,8 @@
 // Reads number words. The words are those that the normaliser says: every number below a thousand and every
 // scale word is asked from the language's own `Speech`. Only forms that the normaliser never says are data of
 // their own: "oh", "zwo", "a hundred".
-import type { Language, Noun } from '../normalize/language.js';
+import type { Language } from '../normalize/language.js';
+import type { Noun } from '../normalize/quantity.js';
 import { numeralOf } from '../normalize/numerals.js';
 import { NOWHERE } from '../normalize/reading.js';
 import { keyOf, type Place, type Token } from './spoken-tokens.js';

@@ -14,7 +14,8 @@ import {
 } from '../tables/entries.js';
 import { isPattern } from '../tables/pattern.js';
 import type { RowOf } from '../tables/schema.js';
-import type { Currency, Language, Noun, Saying, SymbolNames, Writing } from './language.js';
+import type { Language, Saying, SymbolNames, Writing } from './language.js';
+import type { Currency, Noun } from './quantity.js';
 import type { Around } from './reading.js';
 import { tableRecognisers } from './table-entries.js';
 

@@ -1,6 +1,6 @@
 // Number words of the languages that count by groups of four digits, and amounts written with a Western
 // magnitude.
-import type { Magnitude, Quantity } from './language.js';
+import type { Magnitude, Quantity } from './quantity.js';
 import { withoutZeros, type Numeral } from './numerals.js';
 
 export interface MyriadNames {

@@ -1,6 +1,7 @@
 // The text while it is read: where the scan stands and what is around it.
 import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from './characters.js';
-import type { Token } from './token.js';
+import type { Numeral } from './numerals.js';
+import type { Currency, Fraction, Noun, Quantity } from './quantity.js';
 
 /** Kind of a recognised token. Clients see it as the reason for a spoken form. */
 export type Rule =
@@ -43,6 +44,30 @@ export type Rule =
   | 'year'
   | 'zone';
 
+interface Kinds {
+  /** A plain number, a range of two, or a number with a magnitude or fraction. */
+  readonly count: { readonly quantity: Quantity };
+  /** Four digits. `isSure`: a word before them says that they are a year. */
+  readonly year: { readonly digits: string; readonly isSure: boolean };
+  readonly money: { readonly quantity: Quantity; readonly currency: Currency };
+  readonly measure: { readonly quantity: Quantity; readonly unit: Noun };
+  /** The number of a 5-km run. */
+  readonly attribute: { readonly numeral: Numeral; readonly unit: string };
+  /** 1/2, 3/4 cup */
+  readonly fraction: { readonly fraction: Fraction; readonly unit: Noun | undefined };
+  /** 5 €/kg: a token and the phrase for each unit behind a stroke. */
+  readonly rate: { readonly of: Token; readonly per: string };
+  /** ±2: a sign that is no part of the number. */
+  readonly signed: { readonly sign: string; readonly of: Token };
+  /** 5%-6%: two tokens of one type. */
+  readonly range: { readonly from: Token; readonly to: Token };
+}
+
+/** What a recogniser has found, and its neighbours. */
+export type Token = {
+  [Type in keyof Kinds]: Kinds[Type] & { readonly type: Type; readonly around: Around };
+}[keyof Kinds];
+
 interface Tagged {
   /** Offset of the first unit behind the token. */
   readonly end: number;
@@ -67,6 +92,11 @@ export interface TypedFound extends Tagged {
 }
 
 export type Candidate = Found | TypedFound;
+
+/** The second candidate is taken if the language has no words for the first. */
+export function either(first: TypedFound, second: () => TypedFound | undefined): TypedFound {
+  return { ...first, otherwise: second };
+}
 
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
 export type Recogniser = (reading: Reading) => Candidate | undefined;

@@ -1,7 +1,6 @@
 // Asks a language for the words of a token.
 import type { Speech } from './language.js';
-import type { Candidate } from './reading.js';
-import type { Token } from './token.js';
+import type { Candidate, Token } from './reading.js';
 
 /** Undefined where the language leaves the token as written. */
 export function say(token: Token, speech: Speech): string | undefined {

@@ -1,7 +1,8 @@
 // Makes recognisers for codes that several languages write alike: commits, telephone keys, and the currency
 // pair of a rate (EUR/USD 1,08). Each language supplies its own words.
 import { isDigitAt, isWordAt, WORD_UNIT } from './characters.js';
-import type { Currency, Speech } from './language.js';
+import type { Speech } from './language.js';
+import type { Currency } from './quantity.js';
 import type { Reading, Recogniser } from './reading.js';
 
 const LONGEST_LEAD = 60; // units before a key or code that may tell what it is

@@ -11,7 +11,8 @@ import {
 } from '../tables/pattern.js';
 import type { RowOf } from '../tables/schema.js';
 import { classAt, DIGIT, LETTER } from './characters.js';
-import type { Currency, Language, Noun, Saying, Speech } from './language.js';
+import type { Language, Saying, Speech } from './language.js';
+import type { Currency, Noun } from './quantity.js';
 import { numeralOf } from './numerals.js';
 import { Around, certain, type Found, NOWHERE, type Reading, type Recogniser, type Rule } from './reading.js';
 import { Quantities } from './recognise/quantities.js';

@@ -1,5 +1,6 @@
 // Turns the rows of tables into the entries of a `Writing`: nouns by their written forms, currencies by code.
-import type { Currency, Magnitude, Noun, Writing } from '../normalize/language.js';
+import type { Writing } from '../normalize/language.js';
+import type { Currency, Magnitude, Noun } from '../normalize/quantity.js';
 import type { RowOf } from './schema.js';
 
 export interface NounCells {

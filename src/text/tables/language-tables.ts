@@ -2,7 +2,8 @@
 // language's code adds telephone patterns, number formats, and sayings that depend on the neighbours of a
 // short form.
 import { ParleyError } from '../../errors.js';
-import type { Language, Magnitude, Noun, Saying, SymbolNames, Writing } from '../normalize/language.js';
+import type { Language, Saying, SymbolNames, Writing } from '../normalize/language.js';
+import type { Magnitude, Noun } from '../normalize/quantity.js';
 import { builtInRows } from './built-in.js';
 import {
   currenciesOf,

@@ -1,5 +1,5 @@
 // German, Austrian and Swiss sums without cents: 5,– €, € 5,–, Fr. 24.–, CHF 1'850.–
-import type { Currency } from '../language.js';
+import type { Currency } from '../quantity.js';
 import { numeralOf } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';

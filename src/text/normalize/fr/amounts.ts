@@ -1,5 +1,5 @@
 // Spoken amounts in French: numbers with nouns, money, fractions.
-import type { Currency, Fraction, Noun, Quantity } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { and, isFeminineAhead, isNumbered, isPlural, of } from './grammar.js';

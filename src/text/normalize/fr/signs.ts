@@ -1,6 +1,6 @@
 // Figures and signs that read as phrases: 3'25", 48°51′ N, 50%-60%, 10x plus, lun-ven, 1/2 journée.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Noun } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { numeralOf } from '../numerals.js';
 import { certain, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';

@@ -1,6 +1,7 @@
 // Amounts with what they count, in the grammar that Spanish and Portuguese share: dos horas y media, um
 // milhão de reais.
-import type { Currency, Fraction, Noun, Quantity, Speech } from '../language.js';
+import type { Speech } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 

@@ -1,6 +1,6 @@
 // Two numbers around a slash, in the order of the checks: a case, a share, a pressure, a sum, a grade, a
 // part.
-import type { Fraction, Noun } from '../language.js';
+import type { Fraction, Noun } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import type { Gender } from './amounts.js';

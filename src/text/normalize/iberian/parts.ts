@@ -1,5 +1,6 @@
 // Numbers with a part, a mark or a place: 2 1/2 tazas, 9,5/10, 40º 25' N.
-import type { Fraction, Speech } from '../language.js';
+import type { Speech } from '../language.js';
+import type { Fraction } from '../quantity.js';
 import { readNumeral, type NumberFormat, type Numeral } from '../numerals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
 import { vulgarFraction } from '../recognise/quantities.js';

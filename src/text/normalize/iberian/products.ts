@@ -1,6 +1,7 @@
 // Reads factors, multiples and scores in Spanish and Portuguese.
 // Examples: 1920 × 1080, 10x de R$ 59,90, Betis 3-1 Celta. A score is not a range.
-import type { Noun, Speech } from '../language.js';
+import type { Speech } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { type NumberFormat, type Numeral, numeralOf, readNumeral } from '../numerals.js';
 import { type Around, type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';

@@ -1,5 +1,6 @@
 // Lengths, minutes and scales that only a mark shows: 55", 3'45", 1:50.000; days of hashtags.
-import type { Noun, Speech } from '../language.js';
+import type { Speech } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { readNumeral, withoutZeros, type NumberFormat, numeralOf } from '../numerals.js';
 import { NOWHERE, type Reading, type Recogniser } from '../reading.js';
 

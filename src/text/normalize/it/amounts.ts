@@ -1,5 +1,5 @@
 // Spoken amounts in Italian: numbers with nouns, money, fractions.
-import type { Currency, Fraction, Noun, Quantity } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { betweenNumbers, genderAhead, isFeminine, isNumbered, isPlural, one } from './grammar.js';

@@ -1,6 +1,7 @@
 // Spoken forms of Italian.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Noun, Speech } from '../language.js';
+import type { Speech } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { withoutCommonNoun } from '../shared-forms.js';

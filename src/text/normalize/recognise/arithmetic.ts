@@ -1,6 +1,7 @@
 // Reads sums and formulas that are written without spaces: 120-45=75, 3×10^8, 4x - 7, Ca²⁺, 1:25,000.
 import { isWordAt, WORD_UNIT } from '../characters.js';
-import type { Language, Noun } from '../language.js';
+import type { Language } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import {
@@ -107,9 +108,8 @@ export class Arithmetic {
     const unit = this.#language.writing.units['in.'];
     if (match === undefined || unit === undefined) return undefined;
     const { text, at } = reading;
-    const before = text.slice(Math.max(0, at - LONGEST_QUOTATION), at);
-    const opened = (before.match(/(?<!\d)["“”„]/g) ?? []).length;
-    const number = opened % 2 === 0 ? readNumeral(text, at, this.#language.writing.numbers) : undefined;
+    const isQuoted = isInQuotation(text.slice(Math.max(0, at - LONGEST_QUOTATION), at));
+    const number = isQuoted ? undefined : readNumeral(text, at, this.#language.writing.numbers);
     if (number?.end !== at + match[0].length - 1) return undefined;
     const end = at + match[0].length;
     const quantity = { number: number.numeral };
@@ -130,14 +130,10 @@ export class Arithmetic {
     if (match === undefined || DATED.test(match[0])) return undefined;
     const [written] = match;
     const end = reading.at + written.length;
-    const [numerator, denominator] = written.split('/').map(Number);
+    const [, denominator] = written.split('/').map(Number);
     if (/^\d+\/\d+$/.test(written)) {
       if ((denominator ?? 0) < SMALLEST_DIVISOR) return undefined;
-      const isProper = (numerator ?? 0) < (denominator ?? 0);
-      const fraction = isProper ? undefined : this.#operation(written, SUMMAND);
-      const spoken =
-        fraction === undefined || fraction === written ? this.#operation(written, MARKS) : fraction;
-      return { end, spoken, rule: 'math' };
+      return { end, spoken: this.#operation(written, MARKS), rule: 'math' };
     }
     const pattern = /[-−+]/.test(written) ? SUMMAND : MARKS;
     return { end, spoken: this.#operation(written, pattern), rule: 'math', isCertain: true };
@@ -217,7 +213,9 @@ export class Arithmetic {
     if (!SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     if (!/[=²³^√]/u.test(near)) return undefined;
-    return { end, spoken: this.#number(match[0]), rule: 'math', isCertain: true };
+    const number = this.#number(match[0]);
+    const gap = /\p{Script=Hangul}$/u.test(number) ? ' ' : '';
+    return { end, spoken: number + gap, rule: 'math', isCertain: true };
   }
 
   /** 1:25,000 is a scale. */
@@ -231,4 +229,13 @@ export class Arithmetic {
     const spoken = this.#language.speech.score(say(withoutZeros(one)), say(whole));
     return { end: reading.at + written.length, spoken, rule: 'score', isCertain: true };
   }
+}
+
+/** True if a quotation is open at the end of the text. A mark behind a digit outside of one means inches. */
+function isInQuotation(text: string): boolean {
+  let isOpen = false;
+  for (const [mark] of text.matchAll(/(?:\d ?)?["“”„]/g)) {
+    if (isOpen || !/\d/.test(mark)) isOpen = !isOpen;
+  }
+  return isOpen;
 }

@@ -1,7 +1,8 @@
 // Numbers that touch what stands beside them, as Chinese, Japanese and Korean write them: 16GB, iPhone15, Ⅱ,
 // 验证码123456.
 import { isDigitAt } from '../characters.js';
-import type { Noun, Speech } from '../language.js';
+import type { Speech } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';

@@ -1,7 +1,8 @@
 // Amounts: money, measures, percentages, ranges, and numbers that only count.
 import { CharacterSet } from '../../character-set.js';
 import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt, LETTER } from '../characters.js';
-import type { Currency, Fraction, Language, Noun, Quantity } from '../language.js';
+import type { Language } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
 import { readNumeral, valueOf, type NumeralAt } from '../numerals.js';
@@ -12,8 +13,9 @@ import {
   type Recogniser,
   type Rule,
   type TypedFound,
+  either,
+  type Token,
 } from '../reading.js';
-import { either, type Token } from '../token.js';
 
 interface QuantityAt {
   readonly quantity: Quantity;

@@ -1,6 +1,7 @@
 // Numbers that reach from one to another, or up from one: 80-60 km/h, 24+ hrs, 1,2,3.
 import { classAt, IDEOGRAPH, isDigitAt, isWordAt } from '../characters.js';
-import type { Language, Noun, Quantity } from '../language.js';
+import type { Language } from '../language.js';
+import type { Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
 import { type NumeralAt, numeralOf, readNumeral, valueOf } from '../numerals.js';

@@ -1,5 +1,5 @@
 // Spoken amounts in Russian: numbers with their nouns, ranges, money, fractions.
-import type { Currency, Fraction, Noun, Quantity } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { numeralOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { behindNumber, genitiveOf, inPlural, pluralOf, type Case } from './declension.js';

@@ -1,6 +1,6 @@
 // Declension of Russian nouns and their adjectives, and the form that each takes with a number.
 import type { NounCells } from '../../tables/entries.js';
-import type { Noun } from '../language.js';
+import type { Noun } from '../quantity.js';
 
 export const CASES = [
   'nominative',

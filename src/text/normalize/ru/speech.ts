@@ -1,6 +1,7 @@
 // Speaks Russian: numbers, dates, times, amounts, and telephone numbers in groups.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Noun, Speech, TelephoneFormat } from '../language.js';
+import type { Speech, TelephoneFormat } from '../language.js';
+import type { Noun } from '../quantity.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { NOWHERE } from '../reading.js';
 import { count, join, measure, money, sayFraction, withNoun } from './amounts.js';

@@ -1,6 +1,7 @@
 // Describes how Russian is written: its tables, and the short forms that depend on their neighbours.
 import { type MakeSaying, tablesOf } from '../../tables/language-tables.js';
-import type { Magnitude, Noun, Saying, SymbolNames, Writing } from '../language.js';
+import type { Saying, SymbolNames, Writing } from '../language.js';
+import type { Magnitude, Noun } from '../quantity.js';
 import type { Around } from '../reading.js';
 import { MONTH_FORMS } from './calendar.js';
 import { behindNumber, type Case, CASES, type Gender, inCase, noun, rowNoun } from './declension.js';
