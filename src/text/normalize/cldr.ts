@@ -1,7 +1,8 @@
 // Names from the Unicode CLDR, as `Intl` gives them: currencies and units that no table names, and how a
 // language writes numbers and dates.
 import type { NounMaker } from '../tables/entries.js';
-import type { Currency, Language, Noun } from './language.js';
+import type { Language } from './language.js';
+import type { Currency, Noun } from './quantity.js';
 import type { NumberFormat } from './numerals.js';
 
 /**

@@ -43,16 +43,8 @@ import {
   unitName,
   weekdayNames,
 } from './cldr.js';
-import type {
-  Fraction,
-  Language,
-  Noun,
-  Quantity,
-  Speech,
-  SymbolNames,
-  WrittenDate,
-  Writing,
-} from './language.js';
+import type { Language, Speech, SymbolNames, WrittenDate, Writing } from './language.js';
+import type { Fraction, Noun, Quantity } from './quantity.js';
 import { keptWords } from './number-words.js';
 import { type Numeral, numeralOf, readNumeral, valueOf, withoutZeros } from './numerals.js';
 import type { Recogniser } from './reading.js';
