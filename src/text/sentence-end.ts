@@ -60,6 +60,7 @@ const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спр�
 const COUNTED_IN_RUSSIAN =
   /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|р|коп|мин|сек|час|ч|шт|чел|экз|дн|нед|мес)$|\p{N}\s?(?:тыс|млн|млрд|трлн|[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
+const COUNTED = /[\p{N}½¼¾]\s?\p{L}+$/u; // 2 caps
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
 const SIGN = new CharacterSet('&=×÷≠≤≥<>+');
@@ -362,6 +363,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before) && !INITIAL_I.test(before.slice(-WORD_LIMIT))) return 'end'; // "So do I. Then": not an initial
   if (/^[А-ЯЁ]/u.test(word) && endsCountedInRussian(before, following)) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
+    return onlyBeforeStarter(before, last, following);
+  if (forms.behindNumber.has(key) && COUNTED.test(before.slice(-WORD_LIMIT)))
     return onlyBeforeStarter(before, last, following);
   return 'end';
 }

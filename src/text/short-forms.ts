@@ -25,6 +25,8 @@ export interface ShortForms {
   readonly seldomFinalAsWritten: ReadonlySet<string>;
   /** Ends the sentence where a capital follows that is not part of a time or a name. */
   readonly oftenFinal: ReadonlySet<string>;
+  /** Like `seldomFinal`, but only behind a number: 2 caps. daily; "Take off your cap. Bob". */
+  readonly behindNumber: ReadonlySet<string>;
   /** Words that may follow a time of day within the sentence: "at 3 p.m. Eastern", "5 p.m. Monday". */
   readonly afterTime: ReadonlySet<string>;
   /** Capitalised, these begin a sentence and hardly ever continue a name. */
@@ -61,6 +63,7 @@ const SETS: Readonly<Record<keyof ShortForms, string>> = {
   seldomFinal: 'sentence: seldom final',
   seldomFinalAsWritten: 'sentence: seldom final as written',
   oftenFinal: 'sentence: often final',
+  behindNumber: 'sentence: behind number',
   afterTime: 'sentence: after time',
   starters: 'sentence: starters',
   shortStarters: 'sentence: short starters',
@@ -106,6 +109,7 @@ function read(language: string | undefined): ShortForms {
     seldomFinal: words('seldomFinal'),
     seldomFinalAsWritten: words('seldomFinalAsWritten'),
     oftenFinal: words('oftenFinal'),
+    behindNumber: words('behindNumber'),
     afterTime: words('afterTime'),
     starters: words('starters'),
     shortStarters: words('shortStarters'),

@@ -135,6 +135,14 @@ export interface Writing {
   readonly conditions: ReadonlySet<string>;
   /** Behind a lone number sign these words make it "number of": the # of users. */
   readonly countedOf: ReadonlySet<string>;
+  /** Words of a text message, in small letters: SMS, text. Its number is short and said digit by digit. */
+  readonly messageWords: ReadonlySet<string>;
+  /** Between the message and the number it goes to, or behind that number: to, an die, 到. */
+  readonly messageTo: ReadonlySet<string>;
+  /** Words that stand near a point of the compass, in small letters: wind, gusts. */
+  readonly windWords: ReadonlySet<string>;
+  /** Names of the points of the compass by their letters: NW. */
+  readonly compass: Readonly<Record<string, string>>;
   /** End of the text before a code, where words are not parted by spaces. */
   readonly codeBefore?: RegExp;
   /** Names of the states of the USA, by their letters; without a name the letters are said. */

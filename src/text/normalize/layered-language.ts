@@ -7,16 +7,17 @@ import {
   magnitudesOf,
   type NounMaker,
   numberedOf,
+  saidCues,
   saidOf,
   signsOf,
   spelledOf,
   unitsOf,
 } from '../tables/entries.js';
+import { conditional, unconditionalFirst } from '../tables/neighbours.js';
 import { isPattern } from '../tables/pattern.js';
 import type { RowOf } from '../tables/schema.js';
 import type { Language, Saying, SymbolNames, Writing } from './language.js';
 import type { Currency, Noun } from './quantity.js';
-import type { Around } from './reading.js';
 import { tableRecognisers } from './table-entries.js';
 
 const kept = new WeakMap<TableLayer, Map<string, Language>>();
@@ -112,6 +113,10 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
     times: timesWith(base.times, tables.zones ?? []),
     telephone: { ...base.telephone, keywords: union(base.telephone.keywords, cuesOf(cues, 'telephone')) },
     digitsAfter: union(base.digitsAfter, cuesOf(cues, 'digits')),
+    messageWords: union(base.messageWords, cuesOf(cues, 'message')),
+    messageTo: union(base.messageTo, cuesOf(cues, 'message-to')),
+    windWords: union(base.windWords, cuesOf(cues, 'wind')),
+    compass: { ...base.compass, ...saidCues(cues, 'compass') },
     linking: union(base.linking, cuesOf(cues, 'linking')),
     yearAfter: union(base.yearAfter, cuesOf(cues, 'year')),
     scoreWords: union(base.scoreWords, cuesOf(cues, 'score')),
@@ -156,29 +161,13 @@ function currenciesWith(
   };
 }
 
-/** The short forms of a layer; `when` asks for a neighbour. */
+/** The short forms of a layer. */
 function shortFormsOf(tables: Tables): Readonly<Record<string, Saying>> {
   const found: Record<string, Saying> = {};
-  for (const { written, said, when } of tables['short-forms'] ?? []) {
-    for (const form of written)
-      found[form] = when === undefined ? said : conditional(found[form], said, when);
+  for (const row of unconditionalFirst(tables['short-forms'] ?? [])) {
+    for (const form of row.written) found[form] = conditional(row.said, row, found[form]);
   }
   return found;
-}
-
-type When = NonNullable<RowOf<'short-forms'>['when']>;
-
-const NEIGHBOURS: Readonly<Record<When, (around: Around) => boolean>> = {
-  'before number': ({ text, end }) => /^ ?\d/.test(text.slice(end, end + 2)),
-  'behind number': ({ text, start }) => /\d ?$/.test(text.slice(Math.max(0, start - 2), start)),
-  'before name': ({ nextWord }) => /^\p{Lu}/u.test(nextWord),
-};
-
-function conditional(otherwise: Saying | undefined, said: string, when: When): Saying {
-  return (around) => {
-    if (NEIGHBOURS[when](around)) return said;
-    return typeof otherwise === 'function' ? otherwise(around) : otherwise;
-  };
 }
 
 /** A written form of another month is taken from there. */

@@ -50,6 +50,7 @@ import { Shares } from './recognise/shares.js';
 import { Spans } from './recognise/spans.js';
 import { Symbols } from './recognise/symbols.js';
 import { Times } from './recognise/times.js';
+import { Winds } from './recognise/winds.js';
 import { Words } from './recognise/words.js';
 import { formula, loweredFormula } from './shared-forms.js';
 import { endsText, type Normalized, type PlacedText, type Replacement, SpokenText } from './spoken-text.js';
@@ -70,7 +71,7 @@ function recognisersOf(language: Language): Recognisers {
   const [identifiers, addresses] = [new Identifiers(language), new Addresses(language)];
   const [words, symbols] = [new Words(language), new Symbols(language)];
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
-  const [codes, menus] = [new Codes(language), new Menus(language)];
+  const [codes, menus, winds] = [new Codes(language), new Menus(language), new Winds(language)];
   const [calendar, spans, shares] = [new Calendar(language), new Spans(language), new Shares(language)];
   const arithmetic = new Arithmetic(language);
   const own = language.own ?? {};
@@ -113,6 +114,7 @@ function recognisersOf(language: Language): Recognisers {
       addresses.atLetter,
       identifiers.atLetter,
       words.atLetter,
+      winds.atLetter,
     ],
     atMark: [
       menus.atMark,

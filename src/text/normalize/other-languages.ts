@@ -115,6 +115,10 @@ function writingOf(tag: string): Writing {
     titles: new Set(),
     conditions: new Set(),
     countedOf: new Set(),
+    messageWords: new Set(),
+    messageTo: new Set(),
+    windWords: new Set(),
+    compass: {},
   };
 }
 

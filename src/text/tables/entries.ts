@@ -105,6 +105,17 @@ export function cuesOf(
   return new Set(rows.filter((row) => row.kind === kind).flatMap(({ written }) => written));
 }
 
+/** The cue words of one kind that have a value each; '' where the table has none. */
+export function saidCues(
+  rows: readonly RowOf<'cue-words'>[],
+  kind: NonNullable<RowOf<'cue-words'>['kind']>,
+): Readonly<Record<string, string>> {
+  const own = rows.filter((row) => row.kind === kind);
+  return Object.fromEntries(
+    own.flatMap(({ written, said = '' }) => written.map((one): [string, string] => [one, said])),
+  );
+}
+
 /** Words in capitals that are spelled, or those that are read as a word. */
 export function spelledOf(rows: readonly RowOf<'spelled'>[], as: 'letters' | 'word'): ReadonlySet<string> {
   return new Set(rows.filter((row) => (row.as ?? 'letters') === as).flatMap(({ written }) => written));

@@ -11,11 +11,13 @@ import {
   magnitudesOf,
   type NounCells,
   numberedOf,
+  saidCues,
   saidOf,
   signsOf,
   spelledOf,
   unitsOf,
 } from './entries.js';
+import { conditional, unconditionalFirst } from './neighbours.js';
 import type { RowOf, TableClass } from './schema.js';
 
 /** A saying made of the words in the column `said`; more than one are parted by bars there. */
@@ -52,6 +54,10 @@ type Words = Pick<
   | 'conditions'
   | 'countedOf'
   | 'gradeWords'
+  | 'messageWords'
+  | 'messageTo'
+  | 'windWords'
+  | 'compass'
 >;
 
 type SignNames = Pick<SymbolNames, 'inAddress' | 'inMath' | 'inFront' | 'inText' | 'addressWords'>;
@@ -103,6 +109,10 @@ class LanguageTables {
       conditions: cuesOf(cues, 'condition'),
       countedOf: cuesOf(cues, 'counted-of'),
       gradeWords: cuesOf(cues, 'grade'),
+      messageWords: cuesOf(cues, 'message'),
+      messageTo: cuesOf(cues, 'message-to'),
+      windWords: cuesOf(cues, 'wind'),
+      compass: saidCues(cues, 'compass'),
     };
   }
 
@@ -202,12 +212,12 @@ class LanguageTables {
   }
 
   #shortForms(sayings: Readonly<Record<string, MakeSaying>>): Readonly<Record<string, Saying>> {
-    return Object.fromEntries(
-      this.#rows('short-forms').flatMap((row) => {
-        const saying = this.#sayingOf(row, sayings);
-        return row.written.map((written): [string, Saying] => [written, saying]);
-      }),
-    );
+    const found: Record<string, Saying> = {};
+    for (const row of unconditionalFirst(this.#rows('short-forms'))) {
+      const saying = this.#sayingOf(row, sayings);
+      for (const written of row.written) found[written] = conditional(saying, row, found[written]);
+    }
+    return found;
   }
 
   #sayingOf(

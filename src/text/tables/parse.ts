@@ -189,8 +189,9 @@ class Parser {
   }
 
   /** No other row may have the same entries in the same scope. */
-  #claimAll({ written, signs, code, when, place, kind, set, use }: Values, line: number): void {
-    const scope = String(when ?? place ?? kind ?? set ?? use ?? '');
+  #claimAll({ written, signs, code, when, behind, place, kind, set, use }: Values, line: number): void {
+    const words = Array.isArray(behind) ? behind.join(' ') : '';
+    const scope = `${String(when ?? place ?? kind ?? set ?? use ?? '')} ${words}`;
     for (const cell of [written, signs]) {
       if (typeof cell === 'string') this.#claim(scope, cell, line);
       else if (typeof cell === 'object') for (const entry of cell) this.#claim(scope, entry, line);

@@ -72,6 +72,10 @@ const CUES = [
   'title', // short form of a title before a name
   'condition', // before a comparison
   'counted-of', // behind the # of "# of users"
+  'message', // of a text message, which is sent to a short number
+  'message-to', // between the message and that number
+  'wind', // near a point of the compass
+  'compass', // the letters of a point of the compass; `said` is its name
 ] as const;
 
 /** The columns of each class, in the order of a table without column names. */
@@ -98,12 +102,16 @@ export const SCHEMAS = {
     form: TEXT,
     use: { holds: 'choice', of: ['money'] },
   },
-  /** Short forms in running text. `when` asks for a neighbour; `form` is for the code of the language. */
+  /**
+   * Short forms in running text. `when` asks for a neighbour; `form` is for the code of the language. With
+   * `behind` the form counts only behind one of these words, which are in small letters.
+   */
   'short-forms': {
     written: WRITTEN,
     said: SAID,
     when: { holds: 'choice', of: ['before number', 'behind number', 'before name'] },
     form: TEXT,
+    behind: { holds: 'list' },
   },
   /** Short forms that are said in full where a number follows. */
   'before-number': { written: WRITTEN, said: SAID, form: TEXT },

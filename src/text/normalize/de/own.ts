@@ -168,20 +168,6 @@ function directed(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'measure' };
 }
 
-const POINT = /[NSOW]{1,2}(?![\p{L}\p{N}])/uy;
-
-/** Wind aus NW */
-function windward(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const written = reading.isFresh ? reading.match(POINT)?.[0] : undefined;
-  const name = POINTS[written ?? ''];
-  if (written === undefined || name === undefined) return undefined;
-  const isWind = /(?:Wind|Böen|Sturm|Brise)[\p{L}\d /-]{0,20}(?:aus|von|auf) $/iu.test(
-    text.slice(Math.max(0, at - 40), at),
-  );
-  return isWind ? { end: at + written.length, spoken: name, rule: 'abbreviation' } : undefined;
-}
-
 const STOPPAGE = /(\d{2,3})\. ?\+ ?(\d{1,2})\.?(?= (?:Spielm|M)inute)/uy;
 
 /** In der 90.+3 Minute */
@@ -220,10 +206,7 @@ export const ownRules = {
     [/v/, oneOf],
     [/\//, perUnit],
   ],
-  atLetter: [
-    [/x/, timesSign, /\d/],
-    [/[NSOW]/, windward],
-  ],
+  atLetter: [[/x/, timesSign, /\d/]],
   atMark: [
     [/[*#]/, namedKey],
     [/\+/, ticker],

@@ -80,6 +80,8 @@ const WORDS = TABLES.words({
 /** Short forms with more than one reading. */
 const OWN: Readonly<Record<string, Saying>> = {
   'Hr.': sir,
+  'Min.': ({ text, start }) =>
+    /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ? 'Minute' : 'Minuten',
   'Jh.': ofCentury,
   'Jhd.': ofCentury,
   'Jhdt.': ofCentury,

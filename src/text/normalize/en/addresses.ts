@@ -72,9 +72,7 @@ const BEHIND_STREET = new RegExp(
   'u',
 );
 const BEFORE_STREET = new RegExp(String.raw`^ ${NAME}${SUFFIX}(?![\p{L}\p{N}])`, 'u');
-const WIND = /\b(?:winds?|breeze|gusts?|heading|moving)(?: (?:from|out of|to) the| from| is| are|:)? $/i;
-
-/** 12 W 34th St, Ave. NW, I-95 N, winds NE */
+/** 12 W 34th St, Ave. NW, I-95 N */
 const direction: Recogniser = (reading) => {
   const match = reading.match(POINTED);
   const name = COMPASS[(match?.[1] ?? '').replace('.', '')];
@@ -84,7 +82,6 @@ const direction: Recogniser = (reading) => {
   const letters = at + (match[1] ?? '').length;
   const stop = text[letters] === '.';
   if (BEHIND_STREET.test(lead)) return { end: letters, spoken: name, rule: 'address' };
-  if (WIND.test(lead)) return { end: letters, spoken: name.toLowerCase(), rule: 'abbreviation' };
   if (
     /\d ?(?:km|mi|miles?|kilomet(?:er|re)s?|m|ft|feet|yards?|blocks?)\.? $/.test(lead) &&
     /^ of\b/.test(text.slice(letters, letters + 4))

@@ -231,28 +231,6 @@ function bare(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'currency' };
 }
 
-const POINTS: Readonly<Record<string, string>> = {
-  N: 'nord',
-  S: 'sud',
-  E: 'est',
-  O: 'ouest',
-  NE: 'nord-est',
-  NO: 'nord-ouest',
-  SE: 'sud-est',
-  SO: 'sud-ouest',
-};
-const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
-const WIND = /vents?(?: \p{Ll}+){0,3} (?:de|du|d['’]) ?$/iu;
-
-/** Vent de NO */
-function windward(reading: Reading): Found | undefined {
-  const written = reading.match(POINT)?.[0];
-  const name = POINTS[written ?? ''];
-  if (written === undefined || name === undefined) return undefined;
-  if (!WIND.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))) return undefined;
-  return { end: reading.at + written.length, spoken: name, rule: 'abbreviation' };
-}
-
 const OF_LAW = /(art|chap|fig|vol|al|ann)\. ?(?=\d)/uy;
 const PLURALS: Readonly<Record<string, string>> = {
   art: 'articles',
@@ -339,7 +317,6 @@ export const phraseRules = {
     [/,/, bare],
   ],
   atLetter: [
-    [/[NSEO]/, windward],
     [/[GELNDJRSCPQIMAHOT]/, verse, /[.\d]/],
     [/[acfv]/, lettersOfLaw],
     [/x/, timesEach, /\d/],

@@ -13,7 +13,7 @@ import { billions, figureRules, namedMoney, pointed, pointedMoney } from './figu
 import { words } from './grammar.js';
 import { beforePostcode, nameRules, province, taxCode } from './names.js';
 import { cardinal, type Gender, ordinal } from './numbers.js';
-import { keys, phraseRules, verse, windward } from './phrases.js';
+import { keys, phraseRules, verse } from './phrases.js';
 import { area, by, chemical, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
@@ -115,7 +115,6 @@ const atLetter = [
     ...phraseRules.atLetter,
     [/[A-Z]/, traded, /\//],
     [/[A-Z]/, letterPair(SPEECH), /\//],
-    [/[NSEO]/, windward],
     [/[A-Z]/, chemical, /[₀-₉]/],
     ...nameRules.atLetter,
     ...phraseRules.atLetterLater,

@@ -160,32 +160,6 @@ function ofPostcode(reading: Reading): Found | undefined {
   return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
 }
 
-const POINTS: Readonly<Record<string, string>> = {
-  N: 'nord',
-  S: 'sud',
-  E: 'est',
-  O: 'ovest',
-  NE: 'nord-est',
-  NO: 'nord-ovest',
-  SE: 'sud-est',
-  SO: 'sud-ovest',
-};
-const POINT = /[NSEO]{1,2}(?![\p{L}\p{N}'’])/uy;
-
-/** Vento da NO */
-export function windward(reading: Reading): Found | undefined {
-  const written = reading.match(POINT)?.[0];
-  const name = POINTS[written ?? ''];
-  if (written === undefined || name === undefined) return undefined;
-  if (
-    !/vent[oi](?: \p{Ll}+){0,3} da $/iu.test(
-      reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at),
-    )
-  )
-    return undefined;
-  return { end: reading.at + written.length, spoken: name, rule: 'abbreviation' };
-}
-
 const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
 
 /** Un tubo da 3/4" */

@@ -29,6 +29,12 @@ const STATES = new Set(
 const CITY = /\p{Lu}[\p{L}'’.-]{1,24},? $/u;
 const CARD_DIGITS = /\d{3,6}(?![\p{Lu}\p{Ll}\d]|[-.,:/]\d)/uy;
 const HOTLINE = /\d{5,6}(?![\p{L}\d]|[-.,:/% ]\d|%)/uy;
+const MESSAGE_NUMBER = /\d{3,6}(?![\p{Lu}\p{Ll}\d]|[-.,:/% ]\d|[%€$])/uy;
+/** The message itself: a word in capitals or quotes. */
+const KEYWORD = /\p{Lu}{2}|["“”«»„‘「『]/u;
+const ERROR_VALUE = /#(?:([A-Z])\/([A-Z])(?![A-Za-z\d])|([A-Z]{3,6})([!?]))/uy;
+const ZERO_GROUPS = /0\d{2}(?:\.\d{3}){1,4}(?![\d\p{L}]|[.,]\d|-\d)/uy;
+const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
 const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const SHORT_NUMBER = /^\d{1,3}(?!\d)/;
@@ -73,16 +79,18 @@ export class Codes {
     if (!reading.isFresh) return undefined;
     const { text, at, runEnd } = reading;
     if (isSmallAt(text, runEnd) || isCapitalAt(text, runEnd)) return this.#smallCode(reading);
-    if (runEnd - at === 3 && text[runEnd] === '.') return this.#telephone(reading, DOTTED_AREA);
+    if (runEnd - at === 3 && text[runEnd] === '.')
+      return this.#telephone(reading, DOTTED_AREA) ?? this.#zeroGroups(reading);
     if (runEnd - at < 3 || runEnd - at > 6) return undefined;
-    return this.#cardDigits(reading) ?? this.#hotline(reading);
+    return this.#cardDigits(reading) ?? this.#hotline(reading) ?? this.#messageNumber(reading);
   };
 
   readonly atMark: Recogniser = (reading) => {
     const mark = reading.text[reading.at];
     if (mark === '(') return this.#telephone(reading, BRACKETED_AREA);
     if (mark === '№') return this.#numberForm(reading);
-    return mark === '#' ? this.#numberSign(reading) : undefined;
+    if (mark === '*' || mark === '•') return this.#masked(reading);
+    return mark === '#' ? (this.#errorValue(reading) ?? this.#numberSign(reading)) : undefined;
   };
 
   /** Promo code xk7p2q, PNR k7x9qd: letters by name, figures one by one. A word stays a word: spring24. */
@@ -186,6 +194,65 @@ export class Codes {
     return { end, spoken: this.#language.speech.digits(written), rule: 'telephone' };
   }
 
+  /** Text DATA to 7726, SMS an die 2202, SIM ao 1052. */
+  #messageNumber(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const written = reading.match(MESSAGE_NUMBER)?.[0];
+    if (written === undefined) return undefined;
+    const end = at + written.length;
+    const { messageWords, messageTo } = this.#language.writing;
+    const { unspaced } = this.#language;
+    const lead = /[^.!?。！？;\n]*$/u.exec(text.slice(Math.max(0, at - LONGEST_LEAD), at))?.[0] ?? '';
+    const rest = /^[^.!?。！？;,，、\n]*/u.exec(text.slice(end, end + LONGEST_LEAD / 2))?.[0] ?? '';
+    const isMessage = (part: string): boolean =>
+      unspaced === true
+        ? Array.from(messageWords).some((word) => part.includes(word))
+        : (part.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []).some((word) => messageWords.has(word));
+    if (!isMessage(lead) && !isMessage(rest)) return undefined;
+    if (!KEYWORD.test(lead) && !KEYWORD.test(rest) && unspaced !== true) return undefined;
+    const next = reading.around(end).nextWord;
+    const leads = Array.from(messageTo).some((word) => endsWithWord(lead, word));
+    const follows = Array.from(messageTo).some((word) =>
+      unspaced === true ? next.startsWith(word) : next === word,
+    );
+    if (!leads && !follows) return undefined;
+    if (leads && next.length > LONGEST_CUE_GAP && !messageWords.has(next.toLowerCase())) return undefined;
+    if (this.#language.writing.units[next] !== undefined) return undefined;
+    return { end, spoken: this.#language.speech.digits(written), rule: 'digits', isCertain: true };
+  }
+
+  /** Nº 004.829: zeros in front make it a number of a document. */
+  #zeroGroups(reading: Reading): Found | undefined {
+    if (!this.#language.writing.numbers.grouping.includes('.')) return undefined;
+    const written = reading.match(ZERO_GROUPS)?.[0];
+    return written === undefined ? undefined : this.#groups(reading, written);
+  }
+
+  /** ***.456.789-**, •••• 4242: what is hidden is not said. */
+  #masked(reading: Reading): Found | undefined {
+    if (isWordAt(reading.text, reading.at - 1)) return undefined;
+    const written = reading.match(MASKED)?.[0];
+    return written === undefined || !/\d/.test(written) ? undefined : this.#groups(reading, written);
+  }
+
+  #groups(reading: Reading, written: string): Found {
+    const groups = written.match(/\d+/g) ?? [];
+    const spoken = groups.map((group) => this.#language.speech.digits(group)).join(', ');
+    return { end: reading.at + written.length, spoken, rule: 'digits' };
+  }
+
+  /** #N/A, #REF!: the sign by its own name, then the letters. */
+  #errorValue(reading: Reading): Found | undefined {
+    const match = reading.match(ERROR_VALUE);
+    if (match === undefined || isWordAt(reading.text, reading.at - 1)) return undefined;
+    const [written, first, second = '', name = ''] = match;
+    const { speech, symbols, writing } = this.#language;
+    const isWord = first === undefined && /[AEIOU]/.test(name) && !writing.spelled.has(name);
+    const said = isWord ? name : speech.letters(first === undefined ? name : first + second);
+    const end = reading.at + written.length;
+    return { end, spoken: `${symbols.keys.hash} ${said}`, rule: 'identifier', isCertain: true };
+  }
+
   #telephone(reading: Reading, pattern: RegExp): Found | undefined {
     if (isWordAt(reading.text, reading.at - 1)) return undefined;
     const match = reading.match(pattern);
@@ -235,6 +302,13 @@ const AND_TITLE = /^ \p{Ll}{1,3} \p{Lu}[\p{Lu}.]/u;
 function startsName(text: string, end: number): boolean {
   const at = skipSpaces(text, end);
   return (at > end && isCapitalAt(text, at)) || AND_TITLE.test(text.slice(end, end + 7));
+}
+
+function endsWithWord(lead: string, word: string): boolean {
+  const trimmed = lead.trimEnd().toLowerCase();
+  if (!trimmed.endsWith(word)) return false;
+  const before = trimmed[trimmed.length - word.length - 1];
+  return before === undefined || !/\p{Ll}/u.test(before) || !/^\p{Ll}/u.test(word);
 }
 
 /** The last of these words is one that is called, or only short words stand behind it. */

@@ -253,6 +253,7 @@ const VERSION_SIX = new RegExp(
   'uy',
 );
 const UNIVERSAL = new RegExp(String.raw`[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}${END}`, 'uy');
+const PREFIXED = new RegExp(String.raw`0[xX]([\dA-Fa-f]{2,32})${END}`, 'uy');
 const HEXADECIMAL = new CharacterSet('0123456789abcdefABCDEF');
 const HEX_RUNS = /\p{L}+|\d+|:/gu;
 
@@ -267,6 +268,7 @@ export class MachineNames {
   readonly at: Recogniser = (reading) => {
     const { text, at } = reading;
     if (!HEXADECIMAL.at(text, at) || !reading.isFresh) return undefined;
+    if (text[at + 1] === 'x' || text[at + 1] === 'X') return this.#prefixed(reading);
     if (reading.runEnd - at > 8 && text[at + 8] !== '-') return undefined;
     if (text[at + 8] === '-') {
       const universal = this.#groups(reading, UNIVERSAL, '-');
@@ -279,6 +281,15 @@ export class MachineNames {
     }
     return this.#versionSix(reading);
   };
+
+  /** 0x80070005: every figure of it. */
+  #prefixed(reading: Reading): Found | undefined {
+    const match = reading.match(PREFIXED);
+    if (match === undefined || !/\d/.test(match[1] ?? '')) return undefined;
+    const { speech } = this.#language;
+    const spoken = `${speech.digits('0')} ${speech.letters('X')} ${this.#say((match[1] ?? '').toUpperCase())}`;
+    return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+  }
 
   /** ::1 */
   readonly atMark: Recogniser = (reading) => {

@@ -76,7 +76,7 @@ export class Quantities {
     this.#units = new LiteralTable(Object.entries(units));
     this.#magnitudes = new LiteralTable(Object.entries(magnitudes));
     this.#moneyMagnitudes = new LiteralTable(Object.entries({ ...magnitudes, ...moneyMagnitudes }));
-    this.#per = new LiteralTable(Object.entries(per));
+    this.#per = new LiteralTable(Object.entries(per).flatMap(withStop));
     const signs = Object.entries(currencySigns).flatMap(([sign, code]): [string, Currency][] => {
       const currency = currencies[code];
       return currency === undefined ? [] : [[sign, currency]];
@@ -364,4 +364,16 @@ export class Quantities {
     const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined;
     return attached ? { value: literal.value, end } : undefined;
   }
+}
+
+const SHORT = /^\p{Ll}{2,4}$/u;
+
+/** $20/mo. is as good as $20/mo: a short word may have its stop. */
+function withStop([written, said]: readonly [string, string]): [string, string][] {
+  return SHORT.test(written)
+    ? [
+        [written, said],
+        [`${written}.`, said],
+      ]
+    : [[written, said]];
 }

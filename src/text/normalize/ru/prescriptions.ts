@@ -1,7 +1,7 @@
 // Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка
 // 0-0-24.
 import { numeralOf } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { coefficient, type Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { noun } from './declension.js';
@@ -14,6 +14,7 @@ const TIME = noun('m раз раза раз');
 const YEAR = noun('m год года лет');
 const INCH = noun('m дюйм дюйма дюймов');
 const TIMES = /(\d{1,2}) ?р\.? ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*|д(?!\p{L}))/uy;
+const MOST_DOSES = 8; // more would be roubles: 50 р./день
 const SLASHED = /(сут|нед|мес|д)(?!\p{L})\.?/uy;
 const AGE = /(\d{1,3}) ?[гл]\.? (?:и )?(?=\d{1,2} ?(?:мес|м\.))/uy;
 const INCHES = /(\d{1,3})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
@@ -32,7 +33,7 @@ const IN_A = new Map([
 function howOften(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   const [written = '', digits = ''] = match ?? [];
-  if (match === undefined) return undefined;
+  if (match === undefined || Number(digits) > MOST_DOSES) return undefined;
   const end = reading.at + written.length;
   const often = caseBefore(reading.around(reading.at));
   const spoken = `${withNoun({ number: numeralOf(digits) }, TIME, often)} в`;
@@ -99,7 +100,7 @@ function points(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const prescriptionRules = {
   behindDigits: [
-    [howOften, 1, 2, /р/, /^ ?р/],
+    [certain(howOften), 1, 2, /р/, /^ ?р/],
     [points, 1, 3, /[\d,]/, /^(?: \d{3}){0,2},\d{1,2} ?п/],
     [age, 1, 3, /[гл]/, /^ ?[гл]\.? /],
     [inches, 1, 3, /[.,'"”″’]/, /^(?:[.,]\d)?["'”″’]/],

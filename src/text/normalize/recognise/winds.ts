@@ -1,0 +1,49 @@
+// Points of the compass beside the wind: vento SE, Wind aus NW, vent de N.-O., ветер СЗ.
+import { isCapitalAt, isWordAt } from '../characters.js';
+import type { Language } from '../language.js';
+import { LiteralTable } from '../literals.js';
+import type { Found, Reading, Recogniser } from '../reading.js';
+
+const LEAD = 60; // units before the letters in which the wind is named
+/** Wind weht mit 35 km/h aus, viento del, vent d' */
+const BETWEEN = String.raw`[\p{L}]*(?: [\p{Ll}\d][\p{Ll}\d.,/-]*){0,6}:?(?: ?['’(]| )`;
+
+export class Winds {
+  readonly #points: LiteralTable<string>;
+  readonly #before: RegExp;
+  readonly #behind: RegExp;
+
+  constructor({ writing: { compass, windWords }, unspaced }: Language) {
+    const words = Array.from(windWords).join('|');
+    const isSpaced = unspaced !== true;
+    this.#points = new LiteralTable(Object.entries(compass).flatMap(spellings));
+    this.#before = isSpaced
+      ? new RegExp(`(?:${words})${BETWEEN}$`, 'iu')
+      : new RegExp(`(?:${words}).{0,6}$`, 'u');
+    this.#behind = new RegExp(isSpaced ? `^ (?:${words})` : `^ ?(?:[风風の向偏]|${words})`, 'iu');
+  }
+
+  readonly atLetter: Recogniser = (reading): Found | undefined => {
+    const point = reading.isFresh ? this.#points.at(reading.text, reading.at) : undefined;
+    if (point === undefined) return undefined;
+    const end = reading.at + point.written.length;
+    return this.#isOfWind(reading, end)
+      ? { end, spoken: point.value, rule: 'abbreviation', isCertain: true }
+      : undefined;
+  };
+
+  #isOfWind({ text, at }: Reading, end: number): boolean {
+    if (isWordAt(text, end) && text[end - 1] !== '.') return false;
+    if (this.#behind.test(text.slice(end, end + 30))) return true;
+    const isName = text[end] === ' ' && isCapitalAt(text, end + 1); // the wind moved to S Street
+    return !isName && this.#before.test(text.slice(Math.max(0, at - LEAD), at));
+  }
+}
+
+/** NW, N-W, N.-W., N.W. */
+function spellings([letters, name]: readonly [string, string]): (readonly [string, string])[] {
+  const [first = '', second] = Array.from(letters);
+  if (second === undefined) return [[letters, name]];
+  const marked = [`${first}-${second}`, `${first}.-${second}.`, `${first}.${second}.`, `${first}/${second}`];
+  return [letters, ...marked].map((written) => [written, name] as const);
+}
