@@ -143,6 +143,10 @@ export interface Writing {
   readonly windWords: ReadonlySet<string>;
   /** Names of the points of the compass by their letters: NW. */
   readonly compass: Readonly<Record<string, string>>;
+  /** Names of software, in small letters: in "Python 3.12" the parts are said as numbers. */
+  readonly softwareNames: ReadonlySet<string>;
+  /** Behind these words (in small letters) a number and a letter name a place: room 12 B, Halle 7 K. */
+  readonly placeWords: ReadonlySet<string>;
   /** End of the text before a code, where words are not parted by spaces. */
   readonly codeBefore?: RegExp;
   /** Names of the states of the USA, by their letters; without a name the letters are said. */

@@ -33,7 +33,7 @@ import { type Decoded, decodeEntities } from './entities.js';
 import { Choice, type Ranks } from './choose.js';
 import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
-import { followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
+import { certain, followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Arithmetic } from './recognise/arithmetic.js';
 import { Codes } from './recognise/codes.js';
@@ -82,7 +82,7 @@ function recognisersOf(language: Language): Recognisers {
   return {
     atDigit: [
       machines.at,
-      codes.atDigit,
+      certain(codes.atDigit),
       calendar.atDigit,
       shares.atDigit,
       spans.atDigit,
@@ -102,7 +102,7 @@ function recognisersOf(language: Language): Recognisers {
     ],
     atLetter: [
       machines.at,
-      codes.atLetter,
+      certain(codes.atLetter),
       calendar.atLetter,
       ...(own.atLetter ?? []),
       followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
@@ -117,8 +117,8 @@ function recognisersOf(language: Language): Recognisers {
       winds.atLetter,
     ],
     atMark: [
-      menus.atMark,
-      codes.atMark,
+      certain(menus.atMark),
+      certain(codes.atMark),
       ...(own.atMark ?? []),
       keys.atMark,
       arithmetic.atMark,

@@ -119,6 +119,8 @@ function writingOf(tag: string): Writing {
     messageTo: new Set(),
     windWords: new Set(),
     compass: {},
+    softwareNames: new Set(),
+    placeWords: new Set(),
   };
 }
 

@@ -58,6 +58,8 @@ type Words = Pick<
   | 'messageTo'
   | 'windWords'
   | 'compass'
+  | 'softwareNames'
+  | 'placeWords'
 >;
 
 type SignNames = Pick<SymbolNames, 'inAddress' | 'inMath' | 'inFront' | 'inText' | 'addressWords'>;
@@ -113,6 +115,8 @@ class LanguageTables {
       messageTo: cuesOf(cues, 'message-to'),
       windWords: cuesOf(cues, 'wind'),
       compass: saidCues(cues, 'compass'),
+      softwareNames: cuesOf(cues, 'software'),
+      placeWords: cuesOf(cues, 'place'),
     };
   }
 

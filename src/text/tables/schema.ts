@@ -71,6 +71,8 @@ const CUES = [
   'call', // before a number that is called
   'title', // short form of a title before a name
   'condition', // before a comparison
+  'software', // before a number of a version
+  'place', // before a number and a letter: room 12 B
   'counted-of', // behind the # of "# of users"
   'message', // of a text message, which is sent to a short number
   'message-to', // between the message and that number

@@ -27,7 +27,7 @@ import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Currency } from '../quantity.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import type { Around, Found, Reading, Recogniser } from '../reading.js';
+import { certain, type Around, type Found, type Reading, type Recogniser } from '../reading.js';
 import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
@@ -383,7 +383,16 @@ const AT_DIGIT = behindDigits([
   [/\//, schoolYear(cardinal)],
 ]);
 
+const SEA = /Mar(?= \d{1,4}(?!\d))/uy;
+
+/** Avenida del Mar 9: no Tuesday and no March. */
+const sea: Recogniser = (reading) => {
+  const found = reading.around(reading.at).previousWord === 'del' ? reading.match(SEA)?.[0] : undefined;
+  return found === undefined ? undefined : { end: reading.at + found.length, spoken: found, rule: 'address' };
+};
+
 const AT_LETTER = byFirstLetter([
+  [/M/, certain(sea)],
   [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],

@@ -8,6 +8,7 @@ import {
   codeTwice,
   compoundMeasure,
   dateRange,
+  era,
   keyed,
   listNumber,
   masked,
@@ -19,6 +20,7 @@ import {
   slashedDays,
   ruleLine,
   signTwice,
+  thousands,
   tightListNumber,
   underscore,
   yearMonth,
@@ -64,8 +66,12 @@ const { inMath: IN_MATH } = tablesOf('ja').signs;
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
+const inEra = certain(era((year, before) => `${before ? '紀元前' : '西暦'}${cardinal(year)}年`));
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
+    inEra,
+    certain(thousands(SPEECH, /^ ?(?:人|回|円|件|再生|フォロワー|いいね|個|台|名)/)),
     behindDigits([
       [
         /s/,
@@ -105,6 +111,7 @@ const OWN: NonNullable<Language['own']> = {
   ],
   atLetter: [
     romanOrder(SPEECH),
+    inEra,
     formula((letters) => letters, cardinal, ''),
     crossBetween('かける'),
     currencyPair(WRITING.currencies, ''),

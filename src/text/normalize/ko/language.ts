@@ -8,6 +8,7 @@ import {
   codeTwice,
   compoundMeasure,
   dateRange,
+  era,
   keyed,
   listNumber,
   masked,
@@ -60,8 +61,11 @@ function circled(reading: Reading): Found | undefined {
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
+const inEra = certain(era((year, before) => `${before ? '기원전' : '서기'} ${cardinal(year)}년`));
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
+    inEra,
     behindDigits([
       [
         /s/,
@@ -105,6 +109,7 @@ const OWN: NonNullable<Language['own']> = {
   ],
   atLetter: [
     romanOrder(SPEECH),
+    inEra,
     formula(letterNames, cardinal),
     crossBetween(' 곱하기 '),
     currencyPair(WRITING.currencies),

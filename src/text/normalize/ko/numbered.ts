@@ -1,5 +1,6 @@
 // Reads Korean text by its neighbours: scores, addresses, particles such as 은(는).
 // It also reads emergency numbers (112와 119), the telephone keys # and *, and number plates.
+import { isDigitAt } from '../characters.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
@@ -40,7 +41,7 @@ export function parts(reading: Reading): Found | undefined {
   return { end: reading.at + score[0].length, spoken, rule: 'score' };
 }
 
-const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|,|\.|\s|$)/y;
+const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|[에으로입이가은는](?![가-힣]{2})|에서|,|\.|\s|$)/y;
 
 /** 역삼동 123-45번지: 다시 stands for the dash. */
 function lot(reading: Reading): Found | undefined {
@@ -88,6 +89,51 @@ function particle(reading: Reading): Found | undefined {
     return { end: reading.at + match[0].length, spoken: final === 'vowel' ? open : closed, rule: 'symbol' };
   }
   return undefined;
+}
+
+const BEHIND_FIGURE = /(?:은|는|이|가|을|를|과|와|으로|로)(?![가-힣])/y;
+const FIGURE = /(?:^|[^\d./,:*^-])(?:No\.? ?|#)?(\d{1,9})(?:\/\d{1,3})?$/;
+const STREET = /[로길동] ?\d{1,2}$/; // 종로 3가
+const FITTING: Readonly<Record<string, readonly [closed: string, open: string]>> = {
+  은: ['은', '는'],
+  는: ['은', '는'],
+  이: ['이', '가'],
+  가: ['이', '가'],
+  을: ['을', '를'],
+  를: ['을', '를'],
+  과: ['과', '와'],
+  와: ['과', '와'],
+  으로: ['으로', '로'],
+  로: ['으로', '로'],
+};
+const LONGEST_FIGURE = 16; // units before a particle
+
+/** 8가, 3/4를: the particle that the spoken number asks for. */
+function behindFigure(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!isDigitAt(text, at - 1)) return undefined;
+  const written = reading.match(BEHIND_FIGURE)?.[0];
+  const lead = text.slice(Math.max(0, at - LONGEST_FIGURE), at);
+  const number = FIGURE.exec(lead)?.[1];
+  if (written === undefined || number === undefined || (written === '가' && STREET.test(lead)))
+    return undefined;
+  const final = finalOf(number.slice(-1));
+  const [closed = '', open = ''] = FITTING[written] ?? [];
+  const isOpen = final === 'vowel' || (final === 'rieul' && open === '로');
+  const spoken = isOpen ? open : closed;
+  return spoken === written ? undefined : { end: at + written.length, spoken, rule: 'symbol', clings: true };
+}
+
+const SUBJECT = /(\d{1,4})가(?![가-힣]| ?\d)/y;
+
+/** 점수는 8가: a particle, no section of a street. */
+function subject(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = reading.isFresh ? reading.match(SUBJECT) : undefined;
+  if (match === undefined || /[로길동] ?$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
+  const [written, digits = ''] = match;
+  const spoken = cardinal(withoutZeros(digits)) + (finalOf(digits.slice(-1)) === 'vowel' ? '가' : '이');
+  return { end: at + written.length, spoken, rule: 'cardinal' };
 }
 
 /** 서울(으)로, 학생(이)나. */
@@ -235,15 +281,16 @@ export const numberedRules = {
     [/^/, postcode],
     [/^/, emergency],
     [/[가-힣]/, plate],
+    [/가/, certain(subject)],
   ],
   behindDigitsLater: [
     [/-/, car],
-    [/-/, lot],
+    [/-/, certain(lot)],
   ],
   atMark: [
     [/[*＊#＃(]/, certain(key)],
     [/\(/, optionalVowel],
     [/=/, equals],
   ],
-  atIdeograph: [particle, company],
+  atIdeograph: [particle, behindFigure, company],
 } satisfies Rules;

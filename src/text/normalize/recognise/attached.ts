@@ -341,3 +341,36 @@ export function slashedDays(between: string, speech: Speech): Recogniser {
     return { end: at + written.length, spoken, rule: 'date', isCertain: true };
   };
 }
+const ERA = /(A\.? ?D\.?|B\.? ?C\.?(?: ?E\.?)?|C\.?E\.?) ?(\d{1,4})(?![\d.,]\d|\d)(年|년)?/y;
+const ERA_BEHIND =
+  /(\d{1,4})(年|년)? ?(A\.D\.?|B\.C\.(?:E\.)?|AD|BCE?|CE|a\.d\.?|b\.c\.(?:e\.)?|ad|bce?)(?![A-Za-z\d])/y;
+
+/** AD 618年, 221 B.C.: `say` gets the year, and true for one before Christ. */
+export function era(say: (year: string, before: boolean) => string): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh) return undefined;
+    const front = reading.match(ERA);
+    const behind = front === undefined ? reading.match(ERA_BEHIND) : undefined;
+    const match = front ?? behind;
+    if (match === undefined) return undefined;
+    const [name = '', year = ''] = front === undefined ? [match[3], match[1]] : [match[1], match[2]];
+    const spoken = say(withoutZeros(year), /^b/i.test(name));
+    return { end: reading.at + match[0].length, spoken, rule: 'year' };
+  };
+}
+
+/** 20K粉丝, 1.5K회: before a word that is counted K is a thousand. `counted` is the beginning of such words. */
+export function thousands(speech: Pick<Speech, 'count'>, counted: RegExp): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(THOUSANDS) : undefined;
+    if (match === undefined) return undefined;
+    const [written, whole = '', part = ''] = match;
+    const end = reading.at + written.length;
+    if (!counted.test(reading.text.slice(end, end + 4)) || (whole.length < 2 && part === ''))
+      return undefined;
+    const number = numeralOf(withoutZeros(whole + part.padEnd(3, '0')));
+    return { end, spoken: speech.count({ number }, reading.around(end)), rule: 'cardinal' };
+  };
+}
+
+const THOUSANDS = /(\d{1,4})(?:\.(\d{1,2}))?[Kk]/y;

@@ -3,11 +3,12 @@
 // asked before those of a language.
 import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isSmallAt, isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
-import { type Found, type Reading, type Recogniser, skipSpaces } from '../reading.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
+import { type Found, NOWHERE, type Reading, type Recogniser, skipSpaces } from '../reading.js';
 
 const END = String.raw`(?!${WORD_UNIT})`;
 const SMALL_CODE = new RegExp(
-  String.raw`(?!\d{1,3}(?:[hmsxv]|min|[ap]m)\d{0,2}(?![A-Za-z\d]))(?=[A-Za-z]{0,19}\d)(?=\d{0,19}[A-Za-z])[A-Za-z\d]{4,20}${END}`,
+  String.raw`(?!\d{1,3}(?:[hmsxv]|min|[ap]m)\d{0,2}(?![A-Za-z\d]))(?=[A-Za-z]{0,19}\d)(?=\d{0,19}[A-Za-z])[A-Za-z\d]{4,20}${END}(?![-:][A-Za-z\d])`,
   'uy',
 );
 const RUNS = /[A-Za-z]+|\d+/g;
@@ -36,6 +37,8 @@ const ERROR_VALUE = /#(?:([A-Z])\/([A-Z])(?![A-Za-z\d])|([A-Z]{3,6})([!?]))/uy;
 const ZERO_GROUPS = /0\d{2}(?:\.\d{3}){1,4}(?![\d\p{L}]|[.,]\d|-\d)/uy;
 const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
+const RELEASE = /(\d{1,3})\.(\d{1,3})(?![\p{L}\p{N}]|[.,]\d)/uy;
+const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const SHORT_NUMBER = /^\d{1,3}(?!\d)/;
 const NUMBER_FORM = /(?:[Nn][°ºª]|№)\.? ?(?=\d)/y;
@@ -53,7 +56,8 @@ export class Codes {
 
   constructor(language: Language) {
     const { digitWords, titles } = language.writing;
-    const words = Array.from(digitWords).join('|');
+    // A language without such words has no cue: nothing matches (?!).
+    const words = digitWords.size === 0 ? '(?!)' : Array.from(digitWords).join('|');
     this.#language = language;
     this.#cardCue = new RegExp(
       String.raw`(\d{1,2})(?: ?[^\d\s.!?。！？]{0,12}){0,2} ?(?:${words})[^\d.!?。！？]{0,36}$`,
@@ -72,15 +76,25 @@ export class Codes {
       if (code !== undefined) return code;
     }
     if (!capital) return text[at] === 'n' ? this.#numberForm(reading) : undefined;
-    return this.#title(reading) ?? this.#postcode(reading) ?? this.#numberForm(reading);
+    return (
+      this.#title(reading) ??
+      this.#softwareOfCode(reading) ??
+      this.#postcode(reading) ??
+      this.#numberForm(reading)
+    );
   };
 
   readonly atDigit: Recogniser = (reading) => {
     if (!reading.isFresh) return undefined;
     const { text, at, runEnd } = reading;
     if (isSmallAt(text, runEnd) || isCapitalAt(text, runEnd)) return this.#smallCode(reading);
-    if (runEnd - at === 3 && text[runEnd] === '.')
-      return this.#telephone(reading, DOTTED_AREA) ?? this.#zeroGroups(reading);
+    if (text[runEnd] === '.' && isDigitAt(text, runEnd + 1)) {
+      const groups =
+        runEnd - at === 3 ? (this.#telephone(reading, DOTTED_AREA) ?? this.#zeroGroups(reading)) : undefined;
+      return groups ?? this.#version(reading);
+    }
+    const placed = this.#lettered(reading);
+    if (placed !== undefined) return placed;
     if (runEnd - at < 3 || runEnd - at > 6) return undefined;
     return this.#cardDigits(reading) ?? this.#hotline(reading) ?? this.#messageNumber(reading);
   };
@@ -251,6 +265,51 @@ export class Codes {
     const said = isWord ? name : speech.letters(first === undefined ? name : first + second);
     const end = reading.at + written.length;
     return { end, spoken: `${symbols.keys.hash} ${said}`, rule: 'identifier', isCertain: true };
+  }
+
+  /** Python 3.12 is three point twelve. */
+  #version(reading: Reading): Found | undefined {
+    const match = reading.match(RELEASE);
+    const { writing } = this.#language;
+    if (match === undefined || !writing.softwareNames.has(reading.around(reading.at).previousWord))
+      return undefined;
+    const spoken = this.#releaseOf(match);
+    return spoken === undefined ? undefined : { end: reading.at + match[0].length, spoken, rule: 'version' };
+  }
+
+  /** PHP 8.3 is no money. */
+  #softwareOfCode(reading: Reading): Found | undefined {
+    const { text, at, runEnd } = reading;
+    const { speech, writing } = this.#language;
+    const name = text.slice(at, runEnd);
+    if (runEnd - at !== 3 || writing.currencies[name] === undefined) return undefined;
+    if (!writing.softwareNames.has(name.toLowerCase()) || text[runEnd] !== ' ') return undefined;
+    const match = reading.match(RELEASE, runEnd + 1);
+    const release = match && this.#releaseOf(match);
+    if (match === undefined || release === undefined) return undefined;
+    return {
+      end: runEnd + 1 + match[0].length,
+      spoken: `${speech.letters(name)} ${release}`,
+      rule: 'version',
+    };
+  }
+
+  #releaseOf([, major = '', minor = '']: RegExpExecArray): string | undefined {
+    const { speech, symbols } = this.#language;
+    if (minor.length > 1 && minor.startsWith('0')) return undefined; // 22.04
+    const [first, second] = [major, minor].map((part) =>
+      speech.number(numeralOf(withoutZeros(part)), NOWHERE),
+    );
+    return `${first ?? ''} ${symbols.versionPoint} ${second ?? ''}`;
+  }
+
+  /** Room 12 B: behind a word for a place the letter is no unit. */
+  #lettered(reading: Reading): Found | undefined {
+    const written = reading.match(LETTERED)?.[0];
+    if (written === undefined) return undefined;
+    if (!this.#language.writing.placeWords.has(reading.around(reading.at).previousShort)) return undefined;
+    const spoken = this.#language.speech.number(numeralOf(withoutZeros(written)), NOWHERE);
+    return { end: reading.at + written.length, spoken, rule: 'cardinal' };
   }
 
   #telephone(reading: Reading, pattern: RegExp): Found | undefined {

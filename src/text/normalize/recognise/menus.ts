@@ -19,7 +19,7 @@ export class Menus {
   readonly #condition: RegExp;
 
   constructor({ symbols, writing, unspaced }: Language) {
-    const words = Array.from(writing.conditions).join('|');
+    const words = writing.conditions.size === 0 ? '(?!)' : Array.from(writing.conditions).join('|');
     this.#pause = symbols.pause;
     this.#greater = symbols.inMath['>'] ?? '';
     this.#spaced = unspaced !== true;

@@ -61,6 +61,9 @@ function signed(sign: string, found: TypedFound): TypedFound {
   return { ...found, token: { type: 'signed', sign, of: token, around: token.around } };
 }
 
+// Behind a letter that multiplies money: "$3.2 B in assets", but not "$20 K Street".
+const AFTER_MAGNITUDE = /^(?:[.,;:!?)]|$| (?!\p{Lu}))/u;
+
 /** Knows everything that begins with a number or with the sign of a currency. */
 export class Quantities {
   readonly #language: Language;
@@ -242,7 +245,8 @@ export class Quantities {
       return this.#money(reading, { ...read, end: currency.end }, currency.value);
     }
     const unit = next - read.end <= 1 ? this.#units.at(text, next) : undefined;
-    if (unit !== undefined) return this.#measure(reading, read, next + unit.written.length, unit.value);
+    if (unit !== undefined && !isInitial(text, next))
+      return this.#measure(reading, read, next + unit.written.length, unit.value);
     return this.#count(reading, read);
   }
 
@@ -362,7 +366,9 @@ export class Quantities {
     const end = at + literal.written.length;
     // 5 M€.
     const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined;
-    return attached ? { value: literal.value, end } : undefined;
+    const parted =
+      sign !== '' && /^[A-Z]$/.test(literal.written) && AFTER_MAGNITUDE.test(text.slice(end, end + 2));
+    return attached || parted ? { value: literal.value, end } : undefined;
   }
 }
 
@@ -376,4 +382,9 @@ function withStop([written, said]: readonly [string, string]): [string, string][
         [`${written}.`, said],
       ]
     : [[written, said]];
+}
+
+/** 79 A.D is no current. */
+function isInitial(text: string, at: number): boolean {
+  return isCapitalAt(text, at) && text[at + 1] === '.' && isCapitalAt(text, at + 2);
 }

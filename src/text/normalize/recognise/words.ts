@@ -5,7 +5,7 @@ import { LiteralTable } from '../literals.js';
 import { numeralOf } from '../numerals.js';
 import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
 
-const DOTTED = /(?:\p{Lu}\.){2,6}(?:\p{Lu}(?!\p{L}))?/uy;
+const DOTTED = /(?:\p{Lu}\.){2,6}(?:\p{Lu}(?!\p{L}))?|\p{Lu}\.\p{Lu}(?![\p{L}\p{N}.])/uy; // also A.D
 /** A Roman numeral that is written as it should be. */
 export const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 const ROMAN_VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };

@@ -38,6 +38,19 @@ function postcode(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: spellDigits(match[0]), rule: 'digits' };
 }
 
+const CITY_BEFORE = /(?:^|[\s(:])(?:(?:г|с|п|д)\. ?)?\p{Lu}[\p{L}-]{2,24}, ?$/u;
+const BARE_POSTCODE = /[1-6]\d{5}(?![\p{L}\p{N}]|[.,-]\d| ?[\p{Ll}%₽€$])/uy;
+
+/** Казань, 420111 */
+function postcodeOfCity(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = CITY_BEFORE.test(text.slice(Math.max(0, at - 32), at))
+    ? reading.match(BARE_POSTCODE)
+    : undefined;
+  if (match === undefined) return undefined;
+  return { end: at + match[0].length, spoken: spellDigits(match[0]), rule: 'address' };
+}
+
 const PARAGRAPH = /\d{1,4}(?:\.\d{1,3})?(?=,? ч\. ?\d)/uy;
 
 /** Статья 105 ч. 2: not 105 hours. */
@@ -216,6 +229,7 @@ export const codeRules = {
     [certain(article), 1, 4, /[,.ч]/, /^,? ч|^\.\d/],
     [dictated, 3, 8, /^[^-]?$/u, /^(?!-)/],
     [postcode, 6, 6, /[,г]/, /^(?:,| г)/],
+    [certain(postcodeOfCity), 6, 6, /[^\d%]|^$/u, /^/],
   ],
   behindDigitsLater: [
     [numbered, 1, 9, /-/, /^-\d/],

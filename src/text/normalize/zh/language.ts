@@ -8,6 +8,7 @@ import {
   codeTwice,
   compoundMeasure,
   dateRange,
+  era,
   keyed,
   listNumber,
   masked,
@@ -19,6 +20,7 @@ import {
   slashedDays,
   ruleLine,
   signTwice,
+  thousands,
   tightListNumber,
   underscore,
   yearMonth,
@@ -53,8 +55,12 @@ const { inMath: IN_MATH } = tablesOf('zh').signs;
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
+const inEra = certain(era((year, before) => `公元${before ? '前' : ''}${SPEECH.digits(year)}年`));
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
+    inEra,
+    certain(thousands(SPEECH, /^ ?(?:粉|人|名|次|元|播|点|點|个|個|位|赞|讚)/)),
     behindDigits([
       [
         /s/,
@@ -98,6 +104,7 @@ const OWN: NonNullable<Language['own']> = {
   ],
   atLetter: [
     romanOrder(SPEECH),
+    inEra,
     formula((letters) => letters, cardinal, ''),
     crossBetween('乘'),
     currencyPair(WRITING.currencies, '兑'),

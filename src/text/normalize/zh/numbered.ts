@@ -187,6 +187,29 @@ function topic(reading: Reading): Found | undefined {
   };
 }
 
+const COUNTER = /#(\d{1,3})(?=[\p{Script=Han}])(?![^#\n]{1,20}#)/uy;
+
+/** 请到#3柜台: a number between words is no topic. */
+function numbered(reading: Reading): Found | undefined {
+  const isJoined = /\p{Script=Han}$/u.test(reading.text.slice(Math.max(0, reading.at - 1), reading.at));
+  const match = isJoined ? reading.match(COUNTER) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}号`;
+  return { end: reading.at + match[0].length, spoken, rule: 'abbreviation' };
+}
+
+const HOUSES = /(\d{1,4})-(\d{1,4})(?=[号號])/y;
+
+/** 建国路27-88号: one house. */
+function house(reading: Reading): Found | undefined {
+  const isStreet = /[路街道巷弄里村] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+  const match = isStreet && reading.isFresh ? reading.match(HOUSES) : undefined;
+  if (match === undefined) return undefined;
+  const [written, first = '', second = ''] = match;
+  const spoken = `${cardinal(withoutZeros(first))}杠${cardinal(withoutZeros(second))}`;
+  return { end: reading.at + written.length, spoken, rule: 'address' };
+}
+
 /** 92#汽油, 3#楼: 号. */
 function numberMark({ text, at }: Reading): Found | undefined {
   const near = text.slice(Math.max(0, at - 2), at + 2);
@@ -367,10 +390,12 @@ export const numberedRules = {
   behindDigits: [
     [/[HQ]/, partOfYear],
     [/[分/-]/, certain(parts)],
+    [/-/, certain(house)],
     [/[-–:]/, score],
   ],
   atLetter: [roman, zone],
   atMark: [
+    [/#/, certain(numbered)],
     [/#/, topic],
     [/#/, numberMark],
     [/→/, arrow],
