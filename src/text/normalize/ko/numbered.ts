@@ -1,12 +1,12 @@
 // Reads Korean text by its neighbours: scores, addresses, particles such as 은(는).
 // It also reads emergency numbers (112와 119), the telephone keys # and *, and number plates.
 import { isDigitAt } from '../characters.js';
-import { withoutZeros } from '../numerals.js';
+import { numeralOf, withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { isScore } from './dates.js';
-import { cardinal, finalOf, spellDigits } from './numbers.js';
+import { cardinal, decimal, finalOf, spellDigits } from './numbers.js';
 
 const POSTCODE = /\d{5}(?![\d,.-])/y;
 
@@ -124,16 +124,17 @@ function behindFigure(reading: Reading): Found | undefined {
   return spoken === written ? undefined : { end: at + written.length, spoken, rule: 'symbol', clings: true };
 }
 
-const SUBJECT = /(\d{1,4})가(?![가-힣]| ?\d)/y;
+const SUBJECT = /(\d{1,4})(?:\.(\d{1,4}))?가(?![가-힣]| ?\d)/y;
 
 /** 점수는 8가: a particle, no section of a street. */
 function subject(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.isFresh ? reading.match(SUBJECT) : undefined;
   if (match === undefined || /[로길동] ?$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
-  const [written, digits = ''] = match;
-  const spoken = cardinal(withoutZeros(digits)) + (finalOf(digits.slice(-1)) === 'vowel' ? '가' : '이');
-  return { end: at + written.length, spoken, rule: 'cardinal' };
+  const [written, digits = '', decimals = ''] = match;
+  const number = decimal({ ...numeralOf(withoutZeros(digits)), decimals });
+  const spoken = number + (finalOf(written.slice(-2, -1)) === 'vowel' ? '가' : '이');
+  return { end: at + written.length, spoken, rule: decimals === '' ? 'cardinal' : 'decimal' };
 }
 
 /** 서울(으)로, 학생(이)나. */
@@ -281,7 +282,7 @@ export const numberedRules = {
     [/^/, postcode],
     [/^/, emergency],
     [/[가-힣]/, plate],
-    [/가/, certain(subject)],
+    [/[가.]/, certain(subject)],
   ],
   behindDigitsLater: [
     [/-/, car],

@@ -15,7 +15,7 @@ const RUNS = /[A-Za-z]+|\d+/g;
 const READABLE = /^[a-z]{4,}$/; // a run of letters that may be a word
 const VOWEL = /[aeiouy]/;
 const FEWEST_RUNS = 3; // 30min, 2nd and 24h have two
-const COMPOUND = /(?:code|nummer|kennwort|код|кода|коду|кодом)$/u;
+const COMPOUND = /(?:^passe|code|nummer|kennwort|код|кода|коду|кодом)$/u;
 const LONGEST_LEAD = 48; // units before a code that may tell what it is
 
 const EXCHANGE = /(?!H2[OS]|N2O|K2O)([A-Z])2([A-Z])(?![A-Za-z\d])/y; // not a molecule
