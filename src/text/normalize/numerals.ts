@@ -112,7 +112,11 @@ function groupsFrom(
     digits += text.slice(end + 1, end + 4);
     end += 4;
   }
-  if (digits === '' || (text[end] === mark && mark !== ' ' && isDigitAt(text, end + 1))) return undefined;
+  // 售价¥9,999,12期: one or two digits behind the groups begin another number.
+  const isList =
+    text[end] === mark && mark === ',' && /^,\d{1,2}\p{Script=Han}/u.test(text.slice(end, end + 4));
+  if (digits === '' || (text[end] === mark && mark !== ' ' && isDigitAt(text, end + 1) && !isList))
+    return undefined;
   return { digits, end };
 }
 

@@ -1,5 +1,6 @@
 // Amounts that English writes in ways of its own: €5,00, 50p, a $10-million gift, 5'10", 3/8", 5 cm x 3 cm,
 // 11 st 4 lb.
+import { LiteralTable } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
@@ -93,16 +94,20 @@ const hyphenatedMoney: Recogniser = (reading) => {
   return { end, spoken: `${amount} ${magnitude} ${currency}`, rule: 'currency' };
 };
 
-const PENCE = /(\d{1,2})p(?![\p{L}\p{N}]|['’]\p{L})/uy;
+const PER_UNIT = new LiteralTable(Object.entries(WRITING.per));
+const PENCE = /(\d{1,2}|\d{1,3}\.\d{1,2})p(?![\p{L}\p{N}]|['’]\p{L})/uy;
 
-/** 50p */
+/** 50p, 24.5p/kWh */
 const pence: Recogniser = (reading) => {
-  const match = reading.match(PENCE);
+  const match = reading.text[reading.at - 1] === '.' ? undefined : reading.match(PENCE);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
-  const digits = withoutZeros(match[1] ?? '');
+  const [, digits = ''] = match;
+  const per = reading.text[end] === '/' ? PER_UNIT.at(reading.text, end + 1) : undefined;
   const word = digits === '1' ? 'penny' : 'pence';
-  return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'currency' };
+  const spoken = `${sayDecimal(withoutZeros(digits))} ${word}`;
+  if (per === undefined) return { end, spoken, rule: 'currency' };
+  return { end: end + 1 + per.written.length, spoken: `${spoken} ${per.value}`, rule: 'currency' };
 };
 
 /** Rs. 500/-: nothing follows the rupees. */
@@ -390,7 +395,7 @@ export const amountRules = {
     [/[x.,]/, /(?!)/, timesAsMuch],
     [/[-–.]/, /(?!)/, timesRange],
     [/[kK]/, /(?!)/, race],
-    [/p/, /(?!)/, pence],
+    [/[p.]/, /(?!)/, pence],
   ],
   behindDigitsAtEnd: [
     [/[°º.]/, /(?!)/, directed],

@@ -68,13 +68,13 @@ export function crossBetween(times: string): Recogniser {
   };
 }
 
-const KEYS = /[+＋](?=[A-Za-z\p{Script=Han}])/uy;
+const KEYS = /[+＋](?=[A-Za-z\p{Script=Han}\p{Script=Hangul}])/uy;
 
 /** Ctrl+C, 5G+AI: between two names. */
 export function plusOfNames(name: string): Recogniser {
   return (reading) => {
     const before = reading.text[reading.at - 1] ?? ' ';
-    if (!/[A-Za-z\d\p{Script=Han}]/u.test(before)) return undefined;
+    if (!/[A-Za-z\d\p{Script=Han}\p{Script=Hangul}]/u.test(before)) return undefined;
     const match = reading.match(KEYS);
     return match && { end: reading.at + 1, spoken: name, rule: 'math' };
   };

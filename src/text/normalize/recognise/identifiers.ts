@@ -234,7 +234,21 @@ export function isNear(
   if (before === '') return false;
   if (keywords.has(before)) return true;
   if (linking !== undefined && !linking.has(before) && !isBehindCarrier(reading)) return false;
-  return keywords.has(reading.around(reading.at).secondPreviousShort);
+  if (keywords.has(reading.around(reading.at).secondPreviousShort)) return true;
+  return (
+    linking !== undefined && reading.runEnd - reading.at >= SHORTEST_CODE && isNamedCode(reading, keywords)
+  );
+}
+
+const SHORTEST_CODE = 4; // digits
+const LEAD = 40; // units
+const MOST_BETWEEN = 5; // words
+
+/** The PIN for your delivery is 4827: the word stands some words before, in the same clause. */
+function isNamedCode({ text, at }: Reading, keywords: ReadonlySet<string>): boolean {
+  const clause = /[^.,;:!?()\n]*$/.exec(text.slice(Math.max(0, at - LEAD), at))?.[0] ?? '';
+  const words = clause.toLowerCase().match(/\p{L}+/gu) ?? [];
+  return words.slice(-MOST_BETWEEN).some((word) => keywords.has(word));
 }
 
 /** Flight BA 203 */

@@ -159,7 +159,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .trimEnd()
     .slice(-1);
   const after = text.slice(end, end + 3).trimStart();
-  const left = /[\p{N})\]%°²³]/u.test(before) || (spaced && /\p{L}/u.test(before));
+  const left = /[\p{N})\]%°²³\p{Sc}]/u.test(before) || (spaced && /\p{L}/u.test(before));
   const right = /^(?:[-−+√(]?\p{Sc}?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);

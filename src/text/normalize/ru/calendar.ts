@@ -187,7 +187,10 @@ function shortDay(reading: Reading): Found | undefined {
     /^ (?:в|с) \d{1,2}[:.]\d\d/u.test(behind) ||
     (HAPPENS.has(around.previousWord) &&
       /^(?:$|[,;!?\n]| (?:в|с|до|после|утром|дн[её]м|вечером)(?:\s|$))/u.test(behind));
-  if (!timed && !day.startsWith('0') && !BEFORE_SHORT.has(around.previousWord)) return undefined;
+  // A decimal has a comma.
+  const isPadded = /^\d\d\.\d\d/.test(written) && /^[а-яё]{2,}$/u.test(around.previousWord);
+  const known = day.startsWith('0') || BEFORE_SHORT.has(around.previousWord) || isPadded;
+  if (!timed && !known) return undefined;
   const stop = written.endsWith('.') ? 1 : 0;
   const end = reading.at + written.length - stop;
   const spoken = `${ordinal(day, caseOfDay(around), 'n')} ${MONTHS[Number(month) - 1] ?? ''}`;
