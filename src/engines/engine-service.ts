@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { loadAddon } from '../addon.js';
 import { PcmRing } from '../audio/pcm-ring.js';
 import { collectWithOthers } from '../encoding/idle-memory.js';
-import type { SpeechOptions, WordTime } from './engine.js';
+import type { SpeechHint, SpeechOptions, WordTime } from './engine.js';
 
 const NICE = 5; // same as the encoders: below the clock and the event loop
 
@@ -134,6 +134,7 @@ export interface SpeakJob {
   readonly ring: number;
   readonly rate: number;
   readonly options: SpeechOptions | undefined;
+  readonly hints: readonly SpeechHint[] | undefined;
 }
 
 export type ToEngine = { readonly type: 'speak'; readonly job: SpeakJob } | { readonly type: 'close' };

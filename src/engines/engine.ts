@@ -30,6 +30,8 @@ export interface EngineCapabilities {
   readonly sampling: boolean;
   /** The end of a synthesis carries the time of each word. */
   readonly wordTimes: boolean;
+  /** Kinds of `SynthesisRequest.hints` that it follows; absent: none. */
+  readonly hints?: readonly SpeechHint['kind'][];
   /** It takes `SynthesisRequest.more`; then it says how much, by `mostText`. */
   readonly textStreaming: boolean;
   /** BCP 47 primary tags, for example `en`. */
@@ -38,6 +40,16 @@ export interface EngineCapabilities {
   readonly referenceLanguages?: readonly string[];
   /** Shortest sample that it clones; absent: any that the server takes. */
   readonly leastSampleSeconds?: number;
+}
+
+/** Pronunciation or delivery that markup prescribes for a part of a text. */
+export interface SpeechHint {
+  /** Offsets in the text, in UTF-16 units; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'phoneme' | 'emphasis' | 'pitch';
+  /** In the words of SSML: the phonemes in IPA, the level of emphasis, or the pitch. */
+  readonly value: string;
 }
 
 /** Options of engines with the matching capability; others ignore them. */
@@ -87,6 +99,8 @@ export interface SynthesisRequest {
   /** Place in the engine's queue; UNHURRIED by default. */
   readonly urgency?: Urgency;
   readonly options?: SpeechOptions | undefined;
+  /** Only of kinds that the engine's capabilities name. */
+  readonly hints?: readonly SpeechHint[] | undefined;
   /** Voice to use instead of `voice`; only for engines that can clone (sample) or design (prompt). */
   readonly reference?: VoiceReference | undefined;
   /**

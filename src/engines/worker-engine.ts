@@ -179,7 +179,7 @@ class EngineThread {
 
   /** Speaks one sentence and releases the slot as soon as the thread is free for the next. */
   async speak(
-    { text, voice, language, options, onRendered }: SynthesisRequest,
+    { text, voice, language, options, hints, onRendered }: SynthesisRequest,
     out: PcmRing,
     release: ReleaseSlot,
   ): Promise<SpeechEnd> {
@@ -188,7 +188,7 @@ class EngineThread {
       if (this.#thread === undefined)
         throw new ParleyError('WRONG_STATE', `the engine ${engine} is not loaded`);
       const ring = { ring: out.handle, rate: out.rate };
-      const job: SpeakJob = { id: this.#nextId++, text, voice, language, ...ring, options };
+      const job: SpeakJob = { id: this.#nextId++, text, voice, language, ...ring, options, hints };
       return await this.#thread.speak(job, release, onRendered);
     } finally {
       release();

@@ -202,7 +202,8 @@ export class CodecFrameCache {
     const said = [wordsOf(sentence), engine.name, name, language, reference?.kind, reference?.hash];
     const { speed, gain } = sentence.delivery ?? {};
     const delivered = speed === undefined && gain === undefined ? [] : ['delivered', speed, gain];
-    return renderingKey([this.#own, ...said, ...delivered, trimSilence, ...keyFields(options)]);
+    const hinted = (sentence.hints ?? []).flatMap((hint) => ['hint', ...keyFields(hint)]);
+    return renderingKey([this.#own, ...said, ...delivered, ...hinted, trimSilence, ...keyFields(options)]);
   }
 
   has(key: string): boolean {

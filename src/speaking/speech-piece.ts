@@ -1,7 +1,7 @@
 // The pieces that a speech pipeline makes sound of, one after another: sentences, recorded sound, tones and
 // silence.
 import type { PcmRing } from '../audio/pcm-ring.js';
-import type { SpeechEnd, SynthesisRequest } from '../engines/engine.js';
+import type { SpeechEnd, SpeechHint, SynthesisRequest } from '../engines/engine.js';
 import type { ResolvedVoice } from '../engines/routing.js';
 import { asParleyError, ParleyError } from '../errors.js';
 import type { Normalized } from '../text/normalize/spoken-text.js';
@@ -32,6 +32,8 @@ export interface WrittenSentence {
 
 export interface SpokenSentence extends WrittenSentence {
   readonly voice: ResolvedVoice;
+  /** For its words; only of kinds that the voice's engine follows. */
+  readonly hints?: readonly SpeechHint[];
 }
 
 /** Sound that is not made from a text. */

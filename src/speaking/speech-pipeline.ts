@@ -354,7 +354,8 @@ export class SpeechPipeline {
     const { engine, voice } = sentence.voice;
     const { options, whole } = this.#options;
     const urgency = this.#pace(this.#progress());
-    const request = { ...synthesisOf(wordsOf(sentence), sentence.voice, options, urgency), whole };
+    const { hints } = sentence;
+    const request = { ...synthesisOf(wordsOf(sentence), sentence.voice, options, urgency), hints, whole };
     const write: SoundPiece['write'] = (out, signal, onRendered) =>
       engine.synthesize({ ...request, onRendered }, out, signal);
     return { sampleRate: engine.sampleRate(voice), write };

@@ -2,7 +2,7 @@
 // change. It asks no engine and no voice.
 import { type Lexicon, readLexicon } from '../text/lexicon.js';
 import { sentencesOfMarkup, type MarkedBleep, type MarkedSentence } from '../text/markup/marked-sentences.js';
-import type { MarkedStyle, Unheeded } from '../text/markup/marked-text.js';
+import type { MarkedHint, MarkedStyle, Unheeded } from '../text/markup/marked-text.js';
 import { readMarkup } from '../text/markup/read-markup.js';
 import type { Span } from '../text/markup/source-map.js';
 import type { Sentence } from '../text/sentences.js';
@@ -65,9 +65,18 @@ export function requestLexicon(entries: unknown): Lexicon {
   return readLexicon(entries, { name: 'lexicon', mostEntries: MOST_REQUEST_ENTRIES, code: 'INVALID_FIELD' });
 }
 
-/** The parts of an SSML document that have no effect, each once. Throws INVALID_FIELD for invalid SSML. */
-export function unheededMarkup(source: string): string[] {
-  return [...new Set(readMarkup(source).unheeded.map(({ what }) => what))];
+/**
+ * The parts of an SSML document that have no effect, each once. `followed` answers which hints the engine
+ * follows; it is asked only for a document with hints. Throws INVALID_FIELD for invalid SSML.
+ */
+export function unheededMarkup(source: string, followed: () => readonly MarkedHint['kind'][]): string[] {
+  const { unheeded, hinted } = readMarkup(source);
+  const kinds = hinted.size === 0 ? [] : followed();
+  const isFollowed = (one: Unheeded) => {
+    const kind = hinted.get(one);
+    return kind !== undefined && kinds.includes(kind);
+  };
+  return [...new Set(unheeded.filter((one) => !isFollowed(one)).map(({ what }) => what))];
 }
 
 /** Throws TEXT_TOO_LONG, TEXT_EMPTY, and INVALID_FIELD for invalid SSML. */

@@ -2,12 +2,13 @@
 //
 // The markup of a text has precedence over the request. If neither states a language, the sentence decides
 // (language-plan.ts). A sentence without a letter or digit is left out.
-import type { VoiceReference } from '../engines/engine.js';
+import type { SpeechHint, VoiceReference } from '../engines/engine.js';
 import { renderingKey } from '../engines/rendering-key.js';
 import type { ResolvedVoice, SpeechRouting, VoiceRequest } from '../engines/routing.js';
 import { ParleyError } from '../errors.js';
-import type { MarkedSentence } from '../text/markup/marked-sentences.js';
-import type { MarkedStyle } from '../text/markup/marked-text.js';
+import { type MarkedSentence, placeFrom } from '../text/markup/marked-sentences.js';
+import type { MarkedHint, MarkedStyle } from '../text/markup/marked-text.js';
+import type { Normalized } from '../text/normalize/spoken-text.js';
 import type { PlannedLanguage } from './language-plan.js';
 import { SentenceReader, type Speaker, voiceIn, wordsLanguage, type WrittenText } from './sentence-reader.js';
 import type { SpokenSentence } from './speech-piece.js';
@@ -31,6 +32,17 @@ interface ArrivingSentence {
 
 interface VoicedSpeaker extends Speaker {
   readonly voice: ResolvedVoice;
+}
+
+/** The hint with its place in the spoken words. */
+function placedIn(spoken: Normalized | undefined, { start, end, ...hint }: MarkedHint): SpeechHint {
+  if (spoken === undefined) return { ...hint, start, end };
+  const { text, sourceSpan } = spoken;
+  return {
+    ...hint,
+    start: placeFrom(text.length, (place) => sourceSpan(place, place + 1).end > start),
+    end: placeFrom(text.length, (place) => sourceSpan(place, place + 1).start >= end),
+  };
 }
 
 export class VoicePlan {
@@ -88,8 +100,12 @@ export class VoicePlan {
   }
 
   /** A sentence of markup; undefined if nothing of it is spoken. */
-  marked({ text, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
-    return this.#sentence({ text, isOnly, marked });
+  marked({ text, hints, ...marked }: MarkedSentence, isOnly: boolean): SpokenSentence | undefined {
+    const sentence = this.#sentence({ text, isOnly, marked });
+    const followed = sentence?.voice.engine.capabilities.hints ?? [];
+    const able = hints.filter(({ kind }) => followed.includes(kind));
+    if (sentence === undefined || able.length === 0) return sentence;
+    return { ...sentence, hints: able.map((hint) => placedIn(sentence.spoken, hint)) };
   }
 
   /** Undefined if nothing of it is spoken, as of the fence of a code block. */

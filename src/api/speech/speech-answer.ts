@@ -185,10 +185,7 @@ const OPTIONS: Readonly<
  */
 function fitted(speech: SpeechSource, request: SpeechRequest): SpeechRequest {
   const { text, markup, options, reference, ignoredFields = [] } = request;
-  const unheeded =
-    markup === true
-      ? [...ignoredFields, ...unheededMarkup(text).map((what) => `SSML ${what}`)]
-      : ignoredFields;
+  const unheeded = markup === true ? [...ignoredFields, ...unheededIn(speech, request, text)] : ignoredFields;
   // A plain request need not ask for the capabilities of its engine.
   if (options === undefined && reference === undefined) return withIgnored(request, unheeded);
   const abilities = speech.abilities(request);
@@ -201,6 +198,11 @@ function fitted(speech: SpeechSource, request: SpeechRequest): SpeechRequest {
     ...unable.map(([option]) => OPTIONS[option][0]),
     ...unheeded,
   ]);
+}
+
+function unheededIn(speech: SpeechSource, request: SpeechRequest, text: string): string[] {
+  const unheeded = unheededMarkup(text, () => speech.abilities(request).hints ?? []);
+  return unheeded.map((what) => `SSML ${what}`);
 }
 
 function withIgnored(request: SpeechRequest, ignoredFields: readonly string[]): SpeechRequest {

@@ -10,7 +10,7 @@ import type { NewVoice, StoredVoice } from '../../voices/voice-store.js';
 /** The capabilities of the engine that would speak. */
 export interface EngineAbilities extends Pick<
   EngineCapabilities,
-  'clone' | 'design' | 'instruct' | 'sampling'
+  'clone' | 'design' | 'instruct' | 'sampling' | 'hints'
 > {
   readonly engine: string;
 }

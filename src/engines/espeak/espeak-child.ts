@@ -3,12 +3,14 @@
 // serialization.
 import { setPriority } from 'node:os';
 import { pathToFileURL } from 'node:url';
-import type { WordTime } from '../engine.js';
-import { readableText, withEnds, wordTimes, type WordEvent } from './espeak-text.js';
+import type { SpeechHint, WordTime } from '../engine.js';
+import { EspeakInput } from './espeak-input.js';
+import { withEnds, wordTimes, type WordEvent } from './espeak-text.js';
 
 export interface ToEspeak {
   readonly id: number;
   readonly text: string;
+  readonly hints?: readonly SpeechHint[] | undefined;
   /** espeak's name of the voice. */
   readonly identifier: string;
 }
@@ -57,13 +59,14 @@ function join(chunks: readonly Int16Array[]): Int16Array {
   return samples;
 }
 
-function render(espeak: Espeak, text: string, identifier: string) {
+function render(espeak: Espeak, text: string, identifier: string, hints?: readonly SpeechHint[]) {
+  const written = new EspeakInput(text, hints);
   const chunks: Int16Array[] = [];
   const events: WordEvent[] = [];
   if (espeak.set_voice(identifier, '') !== 0) throw new Error(`espeak has no voice ${identifier}`);
-  espeak.synthesize(readableText(text), (samples, heard) => {
+  espeak.synthesize(written.input, (samples, heard) => {
     if (samples !== null) chunks.push(samples);
-    events.push(...heard.filter((event) => event.type === 'word'));
+    events.push(...heard.filter((event) => event.type === 'word').map((event) => written.placed(event)));
     return false; // go on
   });
   const samples = join(chunks);
@@ -77,7 +80,11 @@ const { eSpeakNGWorker } = await load();
 const espeak = new eSpeakNGWorker();
 process.on('message', (message: ToEspeak) => {
   try {
-    say({ type: 'spoken', id: message.id, ...render(espeak, message.text, message.identifier) });
+    say({
+      type: 'spoken',
+      id: message.id,
+      ...render(espeak, message.text, message.identifier, message.hints),
+    });
   } catch (error) {
     say({ type: 'failed', id: message.id, message: (error as Error).message });
   }

@@ -100,7 +100,8 @@ async function render(job: SpeakJob): Promise<Rendering> {
   if (child.over) await replaceChild();
   const voice = ESPEAK_VOICES.find(({ name }) => name === job.voice);
   if (voice === undefined) throw new Error(`espeak has no voice "${job.voice}"`);
-  const request = { id: job.id, text: job.text, identifier: voice.identifier };
+  const { id, text, hints } = job;
+  const request = { id, text, hints, identifier: voice.identifier };
   const { samples, words } = await child.speak(request, data.renderTimeoutMs);
   return { samples, words, gain: GAIN };
 }

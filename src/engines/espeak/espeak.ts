@@ -49,6 +49,7 @@ export function espeakEngine(options: EspeakOptions): SpeechEngine {
       instruct: false,
       sampling: false,
       wordTimes: true,
+      hints: ['phoneme', 'emphasis', 'pitch'],
       textStreaming: false,
       languages: ESPEAK_LANGUAGES,
     },

@@ -5,7 +5,7 @@
 // it is short. A mark within a sentence does not cut it: it is reported when
 // the sentence was heard, never before.
 import { SentenceStream } from '../sentences.js';
-import type { MarkAt, MarkedStyle, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
+import type { MarkAt, MarkedHint, MarkedStyle, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
 import { SourceMap, type Span } from './source-map.js';
 
 export interface MarkedSentence {
@@ -15,6 +15,7 @@ export interface MarkedSentence {
   readonly style: MarkedStyle;
   /** In the text, in order. */
   readonly parts: readonly MarkedPart[];
+  readonly hints: readonly MarkedHint[];
   readonly marksBefore: readonly string[];
   readonly marksAfter: readonly string[];
   /** Milliseconds of silence before it; the usual where absent. */
@@ -203,9 +204,9 @@ const UNCLEAN = /[\p{Cc}\s]+|[\u00AD\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069
 
 /** The sentence in one line, and where everything of it went. */
 function cleaned(
-  { text, map, style }: TextPiece,
+  { text, map, style, hints }: TextPiece,
   { start, end, parts }: SentenceSpan,
-): Pick<Growing, 'text' | 'parts' | 'style' | 'sourceSpan'> {
+): Pick<Growing, 'text' | 'parts' | 'hints' | 'style' | 'sourceSpan'> {
   const own = new SourceMap();
   let clean = '';
   const copyTo = (from: number, to: number) => {
@@ -237,5 +238,23 @@ function cleaned(
     const within = own.span(from, to);
     return map.span(within.start, within.end);
   };
-  return { text: clean, parts: kept, style, sourceSpan };
+  const within = hints
+    .filter((hint) => hint.start < end && hint.end > start)
+    .map((hint) => ({
+      ...hint,
+      start: placeFrom(clean.length, (place) => own.span(place, place + 1).start >= hint.start),
+      end: placeFrom(clean.length, (place) => own.span(place, place + 1).start >= hint.end),
+    }));
+  return { text: clean, parts: kept, hints: within, style, sourceSpan };
+}
+
+/** The first place for which the condition holds, as it does for all behind it; `length` if it never does. */
+export function placeFrom(length: number, holds: (place: number) => boolean): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -30,6 +30,16 @@ export interface MarkedPart {
   readonly reading: Reading;
 }
 
+/** Pronunciation or delivery of a part of a text, for engines that can. It changes no word. */
+export interface MarkedHint {
+  /** In the piece's text, or the sentence's; `end` is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  readonly kind: 'phoneme' | 'emphasis' | 'pitch';
+  /** In the words of SSML: the phonemes in IPA, the level of emphasis, or the pitch. */
+  readonly value: string;
+}
+
 export interface MarkAt {
   readonly name: string;
   /** Offset in the text: what stands before it is heard first. */
@@ -44,6 +54,8 @@ export interface TextPiece {
   /** In order, not overlapping. */
   readonly parts: readonly MarkedPart[];
   readonly marks: readonly MarkAt[];
+  /** Outer ones end behind those within them. */
+  readonly hints: readonly MarkedHint[];
   /** The boundary that the document marks at the start of the piece. */
   readonly begins: 'anywhere' | 'sentence' | 'paragraph';
   /** Maps offsets in the text to offsets in the document. */
@@ -73,5 +85,8 @@ export interface Unheeded extends Place {
 
 export interface MarkedText {
   readonly pieces: readonly MarkedPiece[];
+  /** Without regard to the abilities of engines. */
   readonly unheeded: readonly Unheeded[];
+  /** Those of `unheeded` that are hints, with their kinds. */
+  readonly hinted: ReadonlyMap<Unheeded, MarkedHint['kind']>;
 }

@@ -20,6 +20,7 @@ import {
 import {
   type BleepPiece,
   type MarkAt,
+  type MarkedHint,
   type MarkedStyle,
   type MarkedPart,
   type MarkedPiece,
@@ -39,11 +40,16 @@ interface GrowingPiece {
   readonly style: MarkedStyle;
   readonly parts: MarkedPart[];
   readonly marks: MarkAt[];
+  readonly hints: MarkedHint[];
   readonly begins: TextPiece['begins'];
   readonly map: SourceMap;
 }
 
+type Hint = Pick<MarkedHint, 'kind' | 'value'>;
+
 class PieceList {
+  /** The hints whose elements are open, with where they begin in the open piece. */
+  readonly #hints: { readonly hint: Hint; start: number }[] = [];
   readonly #pieces: MarkedPiece[] = [];
   #open: GrowingPiece | undefined;
   #begins: TextPiece['begins'] = 'anywhere';
@@ -81,6 +87,20 @@ class PieceList {
     this.#pieces.push(piece);
   }
 
+  openHint(hint: Hint): void {
+    this.#hints.push({ hint, start: this.#open?.text.length ?? 0 });
+  }
+
+  closeHint(): void {
+    this.#note(this.#hints.pop());
+  }
+
+  #note(open: { readonly hint: Hint; readonly start: number } | undefined): void {
+    const end = this.#open?.text.length ?? 0;
+    if (open !== undefined && open.start < end)
+      this.#open?.hints.push({ ...open.hint, start: open.start, end });
+  }
+
   mark(name: string, style: MarkedStyle): void {
     const piece = this.#piece(style);
     piece.marks.push({ name, at: piece.text.length });
@@ -109,6 +129,7 @@ class PieceList {
       style,
       parts: [],
       marks: [],
+      hints: [],
       begins: this.#begins,
       map: new SourceMap(),
     };
@@ -118,6 +139,8 @@ class PieceList {
   }
 
   #close(): void {
+    for (const hint of this.#hints.toReversed()) this.#note(hint);
+    for (const hint of this.#hints) hint.start = 0;
     if (this.#open !== undefined) this.#pieces.push(this.#open);
     this.#open = undefined;
   }
@@ -182,6 +205,7 @@ class MarkupReader implements XmlReader {
   readonly #pieces = new PieceList();
   readonly #stack: Element[] = [];
   readonly #unheeded: Unheeded[] = [];
+  readonly #hinted = new Map<Unheeded, MarkedHint['kind']>();
   readonly #places: PlaceFinder;
   #silenceMs = 0;
   /** Elements within one of which nothing is heard. */
@@ -193,7 +217,7 @@ class MarkupReader implements XmlReader {
   }
 
   result(): MarkedText {
-    return { pieces: this.#pieces.finish(), unheeded: this.#unheeded };
+    return { pieces: this.#pieces.finish(), unheeded: this.#unheeded, hinted: this.#hinted };
   }
 
   open(tag: Tag): void {
@@ -204,11 +228,13 @@ class MarkupReader implements XmlReader {
     }
     const rule = this.#ruleOf(tag, parent);
     this.#checkAttributes(tag, rule);
+    const hint = hintOf(tag);
     if (rule.isUnheeded === true && tag.attributes['level'] !== 'none')
-      this.#tellUnheeded(`<${tag.name}>`, tag);
+      this.#tellUnheeded(`<${tag.name}>`, tag, hint);
     const style = this.#styleOf(tag, parent?.style ?? PLAIN_STYLE);
     this.#stack.push({ tag, rule, style, text: '', map: new SourceMap(), speaks: false });
     this.#begin(tag, style);
+    if (hint !== undefined) this.#pieces.openHint(hint);
   }
 
   close(): void {
@@ -219,6 +245,7 @@ class MarkupReader implements XmlReader {
     const element = this.#stack.pop();
     if (element === undefined) return;
     this.#end(element);
+    if (hintOf(element.tag) !== undefined) this.#pieces.closeHint();
     const parent = this.#stack.at(-1);
     if (parent !== undefined && element.speaks) parent.speaks = true;
   }
@@ -286,7 +313,8 @@ class MarkupReader implements XmlReader {
           `"${name}" of <${tag.name}> must be ${known.allowed}, not "${value.slice(0, 40)}"`,
         );
       }
-      if (known.isUnheeded === true) this.#tellUnheeded(`${name} of <${tag.name}>`, tag);
+      if (known.isUnheeded === true)
+        this.#tellUnheeded(`${name} of <${tag.name}>`, tag, name === 'pitch' ? hintOf(tag) : undefined);
     }
   }
 
@@ -391,12 +419,32 @@ class MarkupReader implements XmlReader {
     }
   }
 
-  #tellUnheeded(what: string, tag: Tag): void {
-    if (this.#unheeded.length < MOST_UNHEEDED) this.#unheeded.push({ what, ...this.#places.next(tag.at) });
+  #tellUnheeded(what: string, tag: Tag, hint?: Hint): void {
+    if (this.#unheeded.length >= MOST_UNHEEDED) return;
+    const unheeded: Unheeded = { what, ...this.#places.next(tag.at) };
+    this.#unheeded.push(unheeded);
+    if (hint !== undefined) this.#hinted.set(unheeded, hint.kind);
   }
 
   #error(tag: Tag, what: string): ParleyError {
     return markupError(this.#source, tag.at, what);
+  }
+}
+
+const RELATIVE_PITCH = /^(?:x-low|low|medium|high|x-high|default|[+-][\d.]{1,13}(?:%|st))$/;
+
+/** The hint of an element for engines; undefined if it gives none, or one that depends on the voice. */
+function hintOf({ name, attributes }: Tag): Hint | undefined {
+  const { ph = '', alphabet = 'ipa', level = 'moderate', pitch = '' } = attributes;
+  switch (name) {
+    case 'phoneme':
+      return alphabet === 'ipa' ? { kind: 'phoneme', value: ph } : undefined;
+    case 'emphasis':
+      return level === 'none' ? undefined : { kind: 'emphasis', value: level };
+    case 'prosody':
+      return RELATIVE_PITCH.test(pitch) ? { kind: 'pitch', value: pitch } : undefined;
+    default:
+      return undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ParleyError } from '../../../src/errors.js';
-import type { MarkedStyle, TextPiece } from '../../../src/text/markup/marked-text.js';
+import type { MarkedHint, MarkedStyle, TextPiece } from '../../../src/text/markup/marked-text.js';
 import { looksLikeMarkup, MOST_SILENCE_MS, readMarkup } from '../../../src/text/markup/read-markup.js';
 import { MOST_NESTING } from '../../../src/text/markup/xml.js';
 
@@ -166,6 +166,39 @@ test('what no engine can do leaves its text, and is told with its place', () => 
     { what: 'pitch of <prosody>', line: 3, column: 3 },
     { what: '<phoneme>', line: 3, column: 39 },
   ]);
+});
+
+test('phonemes of IPA, emphasis and relative pitch are hints, and other alphabets and tones are none', () => {
+  const source =
+    '<speak>I <emphasis>say <phoneme ph="təˈmɑː">tomato</phoneme><s>here</s></emphasis> ' +
+    '<prosody pitch="+2st">and</prosody> <phoneme alphabet="x-sampa" ph="a">a</phoneme>' +
+    '<prosody pitch="120Hz">b</prosody><emphasis level="none">c</emphasis></speak>';
+  const { pieces: found, unheeded, hinted } = readMarkup(source);
+  const hints = found.flatMap((piece) =>
+    piece.kind === 'text' ? piece.hints.map((hint) => [hint, piece]) : [],
+  );
+  assert.deepEqual(
+    hints.map(([hint, piece]) => {
+      const { kind, value, start, end } = hint as MarkedHint;
+      return [kind, value, (piece as TextPiece).text.slice(start, end)];
+    }),
+    [
+      ['phoneme', 'təˈmɑː', 'tomato'],
+      ['emphasis', 'moderate', 'say tomato'],
+      ['emphasis', 'moderate', 'here'],
+      ['pitch', '+2st', 'and'],
+    ],
+  );
+  assert.deepEqual(
+    unheeded.map((one) => [one.what, hinted.get(one)]),
+    [
+      ['<emphasis>', 'emphasis'],
+      ['<phoneme>', 'phoneme'],
+      ['pitch of <prosody>', 'pitch'],
+      ['<phoneme>', undefined],
+      ['pitch of <prosody>', undefined],
+    ],
+  );
 });
 
 test('elements and attributes of vendors are skipped and told, and their text is spoken', () => {
