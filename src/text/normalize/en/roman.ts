@@ -28,6 +28,8 @@ const BEFORE_DRIP = tablesOf('en').set('before a medical IV');
 const ORDERED = tablesOf('en').set('ordered by Romans');
 const AFTER_CAPITAL = /(?:^|[^\p{L}\p{N}])\p{Lu}[\p{L}\p{N}'’]* $/u;
 const SEQUEL = /^(?:II|III|IV|VI{1,3}|IX|XI{1,3}|XIV|XV|XVI{1,3})$/;
+/** Albert I. Jones: an initial between two names. */
+const INITIAL = /^\. \p{Lu}\p{Ll}/u;
 const PRONOUN =
   /^ (?:am|was|have|had|will|would|can|could|think|know|do|did|said|say|want|need|saw|love|like|feel|mean|hope|guess|believe)\b/;
 
@@ -44,6 +46,7 @@ function kindOf(reading: Reading, word: string, end: number): 'cardinal' | 'ordi
   if (CARDINALS.has(previousWord) || (CARDINALS.has(previousWord.replace(/s$/, '')) && word.length > 1))
     return 'cardinal';
   if (BEFORE_STOP.test(lead)) return 'cardinal';
+  if (word === 'I' && INITIAL.test(reading.text.slice(end, end + 4)) && !RULER.test(lead)) return undefined;
   if (word === 'IV' && (MEDICAL.has(around.nextWord) || BEFORE_DRIP.has(previousWord))) return 'letters';
   if (RULER.test(lead) || FIRST_NAMES.has(previousWord))
     return isName(lead, previousWord) ? 'ordinal' : undefined;
