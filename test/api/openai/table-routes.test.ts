@@ -62,7 +62,7 @@ interface Request {
   readonly type?: string;
 }
 
-const ROWS = '# case\n{n} loc.\t{n} locali\nid:A\\d-\\d{5}\t\tpairs\n';
+const ROWS = '# case\n{n} stz.\t{n} stanze\nid:A\\d-\\d{5}\t\tpairs\n';
 
 test('a table is stored, listed, read, applied and removed', async (t) => {
   const { request, spoken } = await open(t);
@@ -86,15 +86,15 @@ test('a table is stored, listed, read, applied and removed', async (t) => {
     ['text/tab-separated-values; charset=utf-8', ROWS],
   );
   assert.equal(
-    await spoken('Ci sono 5 loc. qui. Ordine A1-12345.'),
-    'Ci sono cinque locali qui. Ordine A uno dodici trentaquattro cinque.',
+    await spoken('Ci sono 5 stz. qui. Ordine A1-12345.'),
+    'Ci sono cinque stanze qui. Ordine A uno dodici trentaquattro cinque.',
   );
   assert.equal((await request('DELETE', 'it/patterns')).statusCode, 204);
   const again = await request('DELETE', 'it/patterns');
   assert.equal(again.statusCode, 404);
   assert.equal(errorIn(again.body).message, 'this key has no table patterns of it');
   assert.equal((await request('GET', 'it/patterns')).statusCode, 404);
-  assert.equal(await spoken('Ci sono 5 loc.'), 'Ci sono cinque loc.');
+  assert.equal(await spoken('Ci sono 5 stz.'), 'Ci sono cinque stz.');
 });
 
 test('each key has its own tables, also after a restart', async (t) => {
