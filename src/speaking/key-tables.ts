@@ -78,6 +78,9 @@ export class KeyTables {
     const source = { name: `${name} of ${language}`, code: 'INVALID_FIELD' } as const;
     if (Buffer.byteLength(text) > MOST_BYTES) throw tooMany('bytes', MOST_BYTES);
     const rows = parseTable(text, name, { ...source, mostRows: MOST_ROWS });
+    if (rows.length === 0) {
+      throw new ParleyError('INVALID_FIELD', `${source.name} has no row; a DELETE removes a table`);
+    }
     const bytes = Buffer.byteLength(text);
     const table = { language, name, text, rows, bytes, changedAtMs: this.#now() };
     return await this.#inTurn(key, async (state) => {

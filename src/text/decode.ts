@@ -18,7 +18,8 @@ interface Part {
 
 export class DecodedStream {
   #held = ''; // may be the beginning of an entity
-  readonly #parts: Part[] = [];
+  #parts: Part[] = [];
+  #taken = 0; // parts that were taken whole
 
   /** Takes written text; returns the decoded text that it completes. */
   push(token: string): string {
@@ -40,18 +41,30 @@ export class DecodedStream {
   take(units: number): string {
     let written = '';
     let left = units;
-    for (let part = this.#parts[0]; part !== undefined && left > 0; part = this.#parts[0]) {
+    for (
+      let part = this.#parts[this.#taken];
+      part !== undefined && left > 0;
+      part = this.#parts[this.#taken]
+    ) {
       if (part.decoded.length > left && part.decoded === part.written) {
         written += part.written.slice(0, left);
         const rest = part.written.slice(left);
-        this.#parts[0] = { decoded: rest, written: rest };
-        return written;
+        this.#parts[this.#taken] = { decoded: rest, written: rest };
+        break;
       }
       written += part.written;
       left -= part.decoded.length;
-      this.#parts.shift();
+      this.#taken++;
     }
+    this.#dropTaken();
     return written;
+  }
+
+  /** Drops the parts that were taken, once they are most of the list. */
+  #dropTaken(): void {
+    if (this.#taken * 2 <= this.#parts.length) return;
+    this.#parts = this.#parts.slice(this.#taken);
+    this.#taken = 0;
   }
 
   #decode(text: string): string {

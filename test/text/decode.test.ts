@@ -94,3 +94,16 @@ test('a word of a lexicon is found in entities and full width, at the place of w
     ],
   );
 });
+
+test('invisible marks are taken in linear time', () => {
+  const timeOf = (marks: number): number => {
+    const stream = new DecodedStream();
+    stream.push('a\u200B'.repeat(marks));
+    const from = process.cpuUsage();
+    stream.take(marks);
+    return process.cpuUsage(from).user;
+  };
+  timeOf(1000); // compiles
+  const [short, long] = [timeOf(10_000), timeOf(100_000)];
+  assert.ok(long < 40 * short + 50_000, `${short} µs, then ${long} µs for ten times as much`);
+});

@@ -20,17 +20,19 @@ import type { Language, Saying, SymbolNames, Writing } from './language.js';
 import type { Currency, Noun } from './quantity.js';
 import { tableRecognisers } from './table-entries.js';
 
-const kept = new WeakMap<TableLayer, Map<string, Language>>();
+/** Languages that were built, by the language below and the tables on top of it. */
+const kept = new WeakMap<Language, WeakMap<Tables, Language>>();
 
 /** The language with the tables of a layer for a tag; the language itself if the layer has none. */
 export function withLayer(language: Language, tag: string, layer: TableLayer): Language {
-  const byTag = kept.get(layer) ?? new Map<string, Language>();
-  kept.set(layer, byTag);
-  const key = tag.toLowerCase();
-  const known = byTag.get(key);
-  if (known !== undefined) return known;
-  const built = layer.tablesFor(tag).reduce(withTables, language);
-  byTag.set(key, built);
+  return layer.tablesFor(tag).reduce(keptWith, language);
+}
+
+function keptWith(base: Language, tables: Tables): Language {
+  const known = kept.get(base) ?? new WeakMap<Tables, Language>();
+  kept.set(base, known);
+  const built = known.get(tables) ?? withTables(base, tables);
+  known.set(tables, built);
   return built;
 }
 

@@ -1,6 +1,7 @@
 // Patterns in written forms: literals, `{n}` (a number), `\d` (one digit) and `\d{5}` (five digits). They
-// are no regular expressions. A tree of all patterns of a table is walked once from a place of the text. It
-// never goes back in the text, and no pattern is longer than 100 steps, so the time is linear.
+// are no regular expressions. A tree of all patterns of a table is walked from a place of the text. A digit
+// may be a literal of one pattern and `\d` of another, so both branches are walked. The walk ends after 400
+// steps from one place, so the time is linear. A pattern that would need more steps there does not match.
 import { isDigitAt, isWordAt } from '../normalize/characters.js';
 import { type NumberFormat, type Numeral, readNumeral } from '../normalize/numerals.js';
 import type { TableClass } from './schema.js';
@@ -33,6 +34,7 @@ const MOST_NUMBERS = 4;
 const ALLOWED = 'a pattern holds literals, {n} for a number, \\d for a digit and \\d{5} for five digits';
 const SPACES = /[ \u00A0\u2009\u202F]/;
 const MOST_SPACES = 3; // in place of one
+const MOST_WALKED = 400; // steps from one place of the text
 
 /** True for a written form that is to be read as a pattern. */
 export function isPattern(written: string): boolean {
@@ -157,6 +159,7 @@ class Walk<T> {
   readonly #text: string;
   readonly #format: NumberFormat;
   best: PatternMatch<T> | undefined;
+  #walked = 0;
 
   constructor(text: string, format: NumberFormat) {
     this.#text = text;
@@ -164,6 +167,7 @@ class Walk<T> {
   }
 
   from(node: Node<T>, at: number, numbers: readonly Numeral[]): void {
+    if (this.#walked++ >= MOST_WALKED) return;
     const text = this.#text;
     const { value } = node;
     if (

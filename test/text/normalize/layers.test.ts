@@ -187,3 +187,19 @@ test('any text is read with the tables of a tenant, each text in the same way tw
     }),
   );
 });
+
+test('marks of regular expressions in a table are literals', () => {
+  const text = 'Winds NW at 5 mph, aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac NW.';
+  for (const written of ['(', '[x', 'a*', '(a+)+b', 'a|']) {
+    for (const kind of ['wind', 'digits', 'score', 'telephone', 'linking']) {
+      const layer = layerOf({ en: { 'cue-words': `${written}\t${kind}\n` } });
+      assert.match(said('en', text, layer), /^Winds northwest at five miles per hour/);
+    }
+  }
+});
+
+test('tags without a table of their own share one language', () => {
+  const layer = layerOf({ en: { 'short-forms': 'zork\tzorks\n' } });
+  assert.equal(languageOf('en-AA', layer), languageOf('en-AB', layer));
+  assert.notEqual(languageOf('en', layer), languageOf('en'));
+});

@@ -110,3 +110,17 @@ test('the time is linear, also for many patterns with the same beginning', () =>
   const [short, long] = [timeOf(text.repeat(300)), timeOf(text.repeat(3000))];
   assert.ok(long < 40 * short + 50, `${short} ms, then ${long} ms for ten times as much`);
 });
+
+test('patterns that mix digits and their places do not slow a text down', () => {
+  const mixed = Array.from({ length: 1300 }, (_, seed) =>
+    Array.from({ length: 30 }, (_empty, step) =>
+      ((seed * 2654435761) >>> (step % 31)) & 1 ? '1' : '\\d',
+    ).join(''),
+  );
+  const table = tableOf(...new Set(mixed));
+  const text = '1'.repeat(2000);
+  const from = process.cpuUsage();
+  for (let at = 0; at < text.length; at++) table.at(text, at);
+  const { user } = process.cpuUsage(from);
+  assert.ok(user < 2_000_000, `${user} µs for ${text.length} characters`);
+});

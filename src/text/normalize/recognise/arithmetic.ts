@@ -163,7 +163,7 @@ export class Arithmetic {
     if (power === undefined || times === undefined) return undefined;
     const end = reading.at + written.length;
     const ten = this.#number('10');
-    const gap = this.#language.unspaced === true || /^의/.test(power) ? '' : ' ';
+    const gap = this.#language.unspaced === true || power.startsWith('의') ? '' : ' ';
     const spoken = `${this.#number(number)} ${times} ${ten}${gap}${power.trim()}`;
     return this.#withUnit(reading, end, spoken) ?? { end, spoken, rule: 'math' };
   }

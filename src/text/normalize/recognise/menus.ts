@@ -2,6 +2,7 @@
 // it is a relation, which `symbols.ts` reads where spaces stand around it.
 import type { Language } from '../language.js';
 import type { Recogniser } from '../reading.js';
+import { alternatives } from './dates.js';
 
 const LEAD = 60; // units before or behind the sign that may tell what it is
 const NAME_BEFORE = /(?:[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}+]|\p{Lo})["”'’»」』)\]*_]{0,3}( ?)$/u;
@@ -19,7 +20,7 @@ export class Menus {
   readonly #condition: RegExp;
 
   constructor({ symbols, writing, unspaced }: Language) {
-    const words = writing.conditions.size === 0 ? '(?!)' : Array.from(writing.conditions).join('|');
+    const words = writing.conditions.size === 0 ? '(?!)' : alternatives(writing.conditions);
     this.#pause = symbols.pause;
     this.#greater = symbols.inMath['>'] ?? '';
     this.#spaced = unspaced !== true;

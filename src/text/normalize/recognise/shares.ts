@@ -1,6 +1,7 @@
 // Two numbers with a stroke between them that is more than a fraction: 2/3rds, a score of 742/850.
 import type { Language } from '../language.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { alternatives } from './dates.js';
 
 const SHARE = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|[.,]\d)/y;
 const NEAR = 32; // units on either side in which a word tells of a score
@@ -16,7 +17,7 @@ export class Shares {
     const { fractionMark, gradeWords } = language.writing;
     this.#language = language;
     const begins = language.unspaced === true ? '' : '(?<!\\p{L})';
-    this.#graded = new RegExp(`${begins}(?:${[...gradeWords].join('|')})`, 'iu');
+    this.#graded = new RegExp(`${begins}(?:${alternatives(gradeWords)})`, 'iu');
     if (fractionMark !== '')
       this.#lettered = new RegExp(`(\\d{1,4})[/⁄](\\d{1,4}) ?(?:${fractionMark})(?![\\p{L}\\p{N}])`, 'uy');
   }

@@ -3,6 +3,7 @@ import { isCapitalAt, isWordAt } from '../characters.js';
 import type { Language } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import type { Found, Reading, Recogniser } from '../reading.js';
+import { alternatives } from './dates.js';
 
 const LEAD = 60; // units before the letters in which the wind is named
 /** Wind weht mit 35 km/h aus, viento del, vent d' */
@@ -14,7 +15,7 @@ export class Winds {
   readonly #behind: RegExp;
 
   constructor({ writing: { compass, windWords }, unspaced }: Language) {
-    const words = Array.from(windWords).join('|');
+    const words = alternatives(windWords);
     const isSpaced = unspaced !== true;
     this.#points = new LiteralTable(Object.entries(compass).flatMap(spellings));
     this.#before = isSpaced
