@@ -8,7 +8,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from '../api/http/tls-files.js';
@@ -46,7 +46,9 @@ function programOf(sources: string): string {
   for (const room of ['src', 'sip', 'signaling']) {
     cpSync(join(ROOT, 'dist', room), join(folder, 'dist', room), { recursive: true });
   }
-  for (const part of ['node_modules', 'package.json', 'public', join(RELEASE, 'parley.node')]) {
+  const tables = join('src', 'text', 'tables');
+  mkdirSync(dirname(join(folder, tables)), { recursive: true });
+  for (const part of ['node_modules', 'package.json', 'public', tables, join(RELEASE, 'parley.node')]) {
     symlinkSync(join(ROOT, part), join(folder, part));
   }
   compile(folder, sources);

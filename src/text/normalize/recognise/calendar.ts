@@ -14,6 +14,9 @@ const ISO_MONTH = new RegExp(String.raw`((?:19|20)\d\d)-(0[1-9]|1[0-2])${NO_MORE
 const ENGLISH = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ').map((name) => [name]);
 /** The end of a text before the number of a document, which may have the year in it: № 2024-07. */
 const BEFORE_NUMBER = /(?:[#№§*_/-]|(?<!\p{L})(?:n[º°.]{1,2}|az\.|ref\.)) ?$/iu;
+const PRESSURE = /\d\/\d{1,3} ?(?:\p{L}{1,4}|[,;]) ?$/u; // 14/9 or 14/10
+const LEAD = 16; // units
+const DAY_AND_MONTH = /(1[3-9]|2\d|3[01])\/(0[1-9]|1[0-2])(?![\d/]|[.,]\d| ?[%°])/y;
 const NEAR = 6; // units
 
 export class Calendar {
@@ -65,7 +68,12 @@ export class Calendar {
     if (!reading.isFresh || /[-–/.:]/.test(text[at - 1] ?? '')) return undefined;
     if (runEnd - at === 4) return text[runEnd] === '-' ? this.#isoMonth(reading) : undefined;
     if (runEnd - at > 2 || !/[-–/ºª°a-z]/.test(text[runEnd] ?? '')) return undefined;
-    return this.#hyphenated(reading) ?? this.#pairOfDays(reading) ?? this.#withoutYear(reading);
+    return (
+      this.#hyphenated(reading) ??
+      this.#pairOfDays(reading) ??
+      this.#withoutYear(reading) ??
+      this.#inFigures(reading)
+    );
   };
 
   /** Sep-14-2025 */
@@ -112,6 +120,17 @@ export class Calendar {
     if (Number(day) >= Number(last)) return undefined;
     const days = { day, dayTo: withoutZeros(last), isPair: true, style: 'name' } as const;
     return this.#say(reading, written, { ...days, month: this.#month(name) });
+  }
+
+  /** 23/10 where the day stands first: its month has two figures, and no fraction is that improper. */
+  #inFigures(reading: Reading): Found | undefined {
+    if (this.#language.writing.dates.orders['/'] !== 'dmy') return undefined;
+    if (PRESSURE.test(reading.text.slice(Math.max(0, reading.at - LEAD), reading.at))) return undefined;
+    const match = reading.match(DAY_AND_MONTH);
+    if (match === undefined) return undefined;
+    const [written, day = '', month = ''] = match;
+    const found = this.#say(reading, written, { day, month: Number(month), style: 'name' });
+    return found && { end: found.end, spoken: found.spoken, rule: 'date' };
   }
 
   /** 03-Nov; where the language writes months with a capital, with one. */

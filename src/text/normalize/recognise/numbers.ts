@@ -9,6 +9,7 @@ import type { Found, Reading, Recogniser } from '../reading.js';
 import { isNear } from './identifiers.js';
 
 const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
+const NUMBERED_GROUPS = new RegExp(String.raw`\d{2,4}-\d{5,12}(?!${WORD_UNIT}|[-.,:/]\d| ?[%€$£])`, 'uy');
 const CARD = new RegExp(String.raw`\d{4}(?: \d{4}){2,4}(?!${WORD_UNIT}|[.,]\d| \d{4}(?!\d))`, 'uy');
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
@@ -172,8 +173,16 @@ export class Numbers {
     if (!isDigitAt(text, runEnd + 1)) return undefined;
     const isCard = text[runEnd] === ' ' && runEnd - at === 4;
     const match = text[runEnd] === '-' ? reading.match(GROUPS) : isCard ? reading.match(CARD) : undefined;
-    if (match === undefined) return undefined;
-    return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
+    if (match !== undefined)
+      return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
+    return text[runEnd] === '-' ? this.#numbered(reading) : undefined;
+  }
+
+  /** 702-4418293: a second group of five digits and more that are no round number makes no range. */
+  #numbered(reading: Reading): Found | undefined {
+    const match = reading.match(NUMBERED_GROUPS);
+    if (match === undefined || match[0].endsWith('00')) return undefined;
+    return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'telephone' };
   }
 
   /** 007, 0800, 4006381333931: codes, not amounts. */

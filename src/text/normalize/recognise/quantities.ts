@@ -46,7 +46,7 @@ export function vulgarFraction(sign: string): { numerator: string; denominator: 
 
 /** A dash that touches the number behind it, where no number stands before it: –5 °C. */
 function isDashedMinus(text: string, at: number): boolean {
-  if (text[at] !== '–' || !isDigitAt(text, at + 1)) return false;
+  if (text[at] !== '–' || !/^(?:\d|(?:[A-Z]{1,2})?\p{Sc})/u.test(text.slice(at + 1, at + 4))) return false;
   return /(?:[^\d\s,;.–—-] |\()$/u.test(text.slice(Math.max(0, at - 2), at));
 }
 

@@ -159,6 +159,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .trimEnd()
     .slice(-1);
   const after = text.slice(end, end + 3).trimStart();
+  if (sign === ':' && (text[at - 1] === ' ') !== (text[end] === ' ')) return false; // subtract 5: 2x = 12
   const left = /[\p{N})\]%°²³\p{Sc}]/u.test(before) || (spaced && /\p{L}/u.test(before));
   const right = /^(?:[-−+√(]?\p{Sc}?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {

@@ -188,7 +188,7 @@ function shortDay(reading: Reading): Found | undefined {
     (HAPPENS.has(around.previousWord) &&
       /^(?:$|[,;!?\n]| (?:в|с|до|после|утром|дн[её]м|вечером)(?:\s|$))/u.test(behind));
   // A decimal has a comma.
-  const isPadded = /^\d\d\.\d\d/.test(written) && /^[а-яё]{2,}$/u.test(around.previousWord);
+  const isPadded = /^\d\d\.\d\d/.test(written) && /^(?:[а-яё]{2,})?$/u.test(around.previousWord);
   const known = day.startsWith('0') || BEFORE_SHORT.has(around.previousWord) || isPadded;
   if (!timed && !known) return undefined;
   const stop = written.endsWith('.') ? 1 : 0;
