@@ -14,11 +14,10 @@
 //   Each function gets a recognised token and its neighbours (`Around`), for grammar. It returns
 //      undefined to leave the token as written.
 //   `language.ts`: the `Language` itself: the two above, the names of signs, and recognisers of its own
-//   (`own`). These read
-//      tokens that only this language has (一月三日, 14h30, § 3 Abs. 2), and they come before the shared ones.
+//   (`own`). These read tokens that only this language has (一月三日, 14h30, § 3 Abs. 2).
 // European languages also keep `grammar.ts` (case, gender, counted nouns). Files with other names hold the
-// recognisers of one subject, such as `dates.ts`, and export its rules: which characters ask each recogniser,
-// and in what order. `language.ts` orders the subjects. `iberian/` has the recognisers that es and pt share.
+// recognisers of one subject, such as `dates.ts`, and export its rules: which characters ask each recogniser.
+// `iberian/` has the recognisers that es and pt share.
 //
 // To add a language, write these files, add one line to `languages.ts`, and add
 // `test/text/normalize/xx.cases.tsv`: "# sentence about behaviour", then lines "written TAB spoken".
