@@ -36,6 +36,8 @@ function keptWith(base: Language, tables: Tables): Language {
   return built;
 }
 
+type CueKind = NonNullable<RowOf<'cue-words'>['kind']>;
+
 function withTables(base: Language, tables: Tables): Language {
   const plain = withoutPatterns(tables);
   const make = nounMaker(base);
@@ -114,15 +116,8 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
     },
     times: timesWith(base.times, tables.zones ?? []),
     telephone: { ...base.telephone, keywords: union(base.telephone.keywords, cuesOf(cues, 'telephone')) },
-    digitsAfter: union(base.digitsAfter, cuesOf(cues, 'digits')),
-    messageWords: union(base.messageWords, cuesOf(cues, 'message')),
-    messageTo: union(base.messageTo, cuesOf(cues, 'message-to')),
-    windWords: union(base.windWords, cuesOf(cues, 'wind')),
     compass: { ...base.compass, ...saidCues(cues, 'compass') },
-    linking: union(base.linking, cuesOf(cues, 'linking')),
-    yearAfter: union(base.yearAfter, cuesOf(cues, 'year')),
-    scoreWords: union(base.scoreWords, cuesOf(cues, 'score')),
-    romanBefore: union(base.romanBefore, cuesOf(cues, 'roman-before')),
+    ...wordsWith(base, cues),
     romanAfter: {
       ...base.romanAfter,
       ...Object.fromEntries(
@@ -131,6 +126,36 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
       ...Object.fromEntries(Array.from(cuesOf(cues, 'roman-ordinal'), (word) => [word, 'ordinal'] as const)),
     },
   };
+}
+
+/** The field of a language for each kind of cue word that is a set of words. */
+const WORD_SETS = {
+  digits: 'digitsAfter',
+  message: 'messageWords',
+  'message-to': 'messageTo',
+  wind: 'windWords',
+  linking: 'linking',
+  year: 'yearAfter',
+  score: 'scoreWords',
+  grade: 'gradeWords',
+  'roman-before': 'romanBefore',
+  'digit-word': 'digitWords',
+  call: 'callWords',
+  title: 'titles',
+  condition: 'conditions',
+  'counted-of': 'countedOf',
+  software: 'softwareNames',
+  place: 'placeWords',
+} as const satisfies Record<
+  Exclude<CueKind, 'telephone' | 'roman-cardinal' | 'roman-ordinal' | 'compass'>,
+  keyof Writing
+>;
+
+function wordsWith(base: Writing, cues: readonly RowOf<'cue-words'>[]): Partial<Writing> {
+  const sets = Object.entries(WORD_SETS).map(([kind, field]) => {
+    return [field, union(base[field], cuesOf(cues, kind as CueKind))] as const;
+  });
+  return Object.fromEntries(sets);
 }
 
 /** A unit that the language also knows with a stop behind it is that of the row there, too. */

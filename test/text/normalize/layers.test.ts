@@ -191,7 +191,16 @@ test('any text is read with the tables of a tenant, each text in the same way tw
 test('marks of regular expressions in a table are literals', () => {
   const text = 'Winds NW at 5 mph, aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac NW.';
   for (const written of ['(', '[x', 'a*', '(a+)+b', 'a|']) {
-    for (const kind of ['wind', 'digits', 'score', 'telephone', 'linking']) {
+    for (const kind of [
+      'wind',
+      'grade',
+      'digit-word',
+      'condition',
+      'title',
+      'call',
+      'counted-of',
+      'digits',
+    ]) {
       const layer = layerOf({ en: { 'cue-words': `${written}\t${kind}\n` } });
       assert.match(said('en', text, layer), /^Winds northwest at five miles per hour/);
     }
@@ -202,4 +211,16 @@ test('tags without a table of their own share one language', () => {
   const layer = layerOf({ en: { 'short-forms': 'zork\tzorks\n' } });
   assert.equal(languageOf('en-AA', layer), languageOf('en-AB', layer));
   assert.notEqual(languageOf('en', layer), languageOf('en'));
+});
+
+test('cue words of a tenant count beside those of the language', () => {
+  const layer = layerOf({ en: { 'cue-words': 'cabin\tplace\nfrobnik\tsoftware\n' } });
+  assert.equal(
+    said('en', 'Use Frobnik 3.11 in cabin 12 B.', layer),
+    'Use Frobnik three point eleven in cabin twelve B.',
+  );
+  assert.notEqual(
+    said('en', 'Use Frobnik 3.11.', new TableLayer(new Map())),
+    'Use Frobnik three point eleven.',
+  );
 });

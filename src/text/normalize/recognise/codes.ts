@@ -5,6 +5,7 @@ import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isSmallAt, isWordAt, WORD_U
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { type Found, NOWHERE, type Reading, type Recogniser, skipSpaces } from '../reading.js';
+import { alternatives } from './dates.js';
 
 const END = String.raw`(?!${WORD_UNIT})`;
 const SMALL_CODE = new RegExp(
@@ -57,7 +58,7 @@ export class Codes {
   constructor(language: Language) {
     const { digitWords, titles } = language.writing;
     // A language without such words has no cue: nothing matches (?!).
-    const words = digitWords.size === 0 ? '(?!)' : Array.from(digitWords).join('|');
+    const words = digitWords.size === 0 ? '(?!)' : alternatives(digitWords);
     this.#language = language;
     this.#cardCue = new RegExp(
       String.raw`(\d{1,2})(?: ?[^\d\s.!?。！？]{0,12}){0,2} ?(?:${words})[^\d.!?。！？]{0,36}$`,
