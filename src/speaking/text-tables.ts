@@ -15,7 +15,7 @@ export interface SpeakerTables {
   layerFor(client: string | undefined): TableLayer | undefined;
 }
 
-/** What the server knows of its keys. */
+/** The keys of the server, as far as tables need them. */
 export interface TableOwners {
   /** Name of the key that a call belongs to. */
   readonly ownerOf: (call: string) => string | undefined;
@@ -109,7 +109,7 @@ interface TextsConfig extends TablesConfig {
   readonly lexiconFile?: string | undefined;
 }
 
-/** How texts are read: the configured limits, with the lexicon and the tables. */
+/** The settings of texts: the configured limits, with the lexicon and the tables. */
 export type ServedTexts<T> = T & { readonly lexicon: Lexicon | undefined; readonly tables: TextTables };
 
 interface OpenParts extends TableOwners {

@@ -5,8 +5,8 @@
 // statistics of eld and the small words of a sentence.
 // A short text is proved only if every word is known in that language, one of them (or a phrase) is neither
 // English nor a usual name, and no other language meets this as well.
-// Where nothing is proved, the identifier may still lead clearly. Its language is then spoken where no other
-// is known, and no such text is refused.
+// The identifier may lead clearly although nothing is proved. Its language is then spoken if no other is
+// known, and no such text is refused.
 import { eld } from 'eld/extrasmall';
 import { identifyHan } from './han.js';
 import { fold } from './normalize/characters.js';
@@ -371,7 +371,7 @@ interface IdentifiedLanguage {
   readonly confident: boolean;
   /** Known as a greeting or courtesy: sure of these few words, not of what stands around them. */
   readonly courtesy?: true;
-  /** Of a doubtful text: the identifier leads clearly. */
+  /** The text is doubtful, but the identifier leads clearly. */
   readonly leads?: true;
 }
 

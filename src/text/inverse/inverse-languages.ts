@@ -32,7 +32,7 @@ const HEARD: Readonly<Record<string, Heard>> = {
 const SHORTEST_MONTH = 4;
 
 export interface InverseLanguage extends Vocabulary {
-  /** Of those that read equally far, the first one counts. */
+  /** The first one counts where several read equally far. */
   readonly readers: readonly Reader[];
 }
 

@@ -61,7 +61,7 @@ export interface BelowThousand extends Small {
 
 interface Part {
   readonly value: number;
-  /** Of ten: 0 below a thousand. */
+  /** A power of ten; 0 below a thousand. */
   readonly power: number;
 }
 

@@ -87,6 +87,6 @@ export interface MarkedText {
   readonly pieces: readonly MarkedPiece[];
   /** Without regard to the abilities of engines. */
   readonly unheeded: readonly Unheeded[];
-  /** Those of `unheeded` that are hints, with their kinds. */
+  /** The hints among `unheeded`, with their kinds. */
   readonly hinted: ReadonlyMap<Unheeded, MarkedHint['kind']>;
 }

@@ -179,7 +179,7 @@ export function pluralForms(tag: string): readonly Intl.LDMLPluralRule[] {
   return PLURALS.filter((form) => pluralCategories.includes(form));
 }
 
-/** How numbers are written. The numerals are those of the Latin script. */
+/** The marks of numbers. The numerals are those of the Latin script. */
 export function cldrNumbers(tag: string): NumberFormat {
   const parts = new Intl.NumberFormat(tag, { numberingSystem: 'latn' }).formatToParts(1234567.8);
   const decimal = partOf(parts, 'decimal') === ',' ? ',' : '.';

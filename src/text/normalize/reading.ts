@@ -63,7 +63,7 @@ interface Kinds {
   readonly range: { readonly from: Token; readonly to: Token };
 }
 
-/** What a recogniser has found, and its neighbours. */
+/** A token that a recogniser has found, and its neighbours. */
 export type Token = {
   [Type in keyof Kinds]: Kinds[Type] & { readonly type: Type; readonly around: Around };
 }[keyof Kinds];

@@ -96,7 +96,12 @@ test('neighbours in the table are swapped in turn, and the pairs whose order mat
     return changed === 0 ? [] : [`${upper[0]} before ${lower[0]}: ${changed}`];
   });
   t.diagnostic(`cases that a swap changes: ${found.join(', ')}`);
-  assert.ok(found.length >= 3, `only ${found.length} pairs matter: the table decides too little`);
+  for (const pair of ['roman before acronym', 'range before math', 'math before fraction']) {
+    assert.ok(
+      found.some((one) => one.startsWith(`${pair}:`)),
+      `${pair} does not matter any more: drop it here and look at the table`,
+    );
+  }
   assert.ok(changedBy(PRIORITIES.toReversed()) > 200, 'the reversed table changes few cases');
   assert.equal(changedBy(PRIORITIES), 0);
 });
