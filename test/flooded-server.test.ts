@@ -147,7 +147,7 @@ async function attack(t: TestContext, { forging }: { readonly forging: boolean }
 
   assert.ok(FLOOD_KINDS.every((kind) => counts.sent[kind] > 3000));
   assert.equal(counts.refused, 0);
-  if (!forging) assert.ok(counts.answered > 100, 'right checks of the flood are answered');
+  if (!forging) assert.ok(counts.answered > 100, `${counts.answered} right checks of the flood answered`);
   assert.ok(setUps > 0);
   await until(() => calls.every(({ peer }, n) => peer.packets > (sent[n] ?? 0) + 4 * PACKETS));
   await assertUndisturbed(server, calls, before);
@@ -163,7 +163,7 @@ async function assertUndisturbed(
   }
   await until(async () => (await server.ask('figures')).calls === CALLS);
   const after = await server.settled();
-  assert.ok(after.descriptors <= before.descriptors);
+  assert.ok(after.descriptors <= before.descriptors, `${before.descriptors}, then ${after.descriptors} open`);
   assert.equal(after.threads, before.threads);
   const growth = after.heapMb + after.nativeMb - before.heapMb - before.nativeMb;
   assert.ok(growth < MOST_GROWTH_MB, `${growth} MiB more`);

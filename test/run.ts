@@ -28,6 +28,7 @@ const FILE_LIMIT_MS = 240_000; // the longest file: twenty calls of a headless b
 const LONG_FILE_LIMIT_MS = 4 * 3_600_000; // some files have several fuzzers
 const CONCURRENCY = availableParallelism();
 const MOST_SHOWN = 15; // of the slowest files
+const MOST_REASON_LINES = 12;
 
 // These measure time, compare sounds that are sent in real time, or start a browser. Beside others they would
 // fail because the machine is busy, so they run one after the other when the rest is done.
@@ -49,6 +50,12 @@ function spend(name: string, ms: number): void {
   spent.set(name, (spent.get(name) ?? 0) + ms);
 }
 
+/** The beginning of what a failed test says, so that the summary alone tells why. */
+function reasonOf({ cause, message }: Error): string {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : message;
+  return text.split('\n').slice(0, MOST_REASON_LINES).join('\n  ');
+}
+
 async function runFiles(
   sources: readonly string[],
   concurrency: number,
@@ -64,7 +71,8 @@ async function runFiles(
     if (nesting === 0) spend(nameOf(file), details.duration_ms);
   });
   events.on('test:fail', ({ details, name, file, nesting }) => {
-    if (details.type !== 'suite') failures.push(`${file === undefined ? '' : `${nameOf(file)}: `}${name}`);
+    const where = file === undefined ? '' : `${nameOf(file)}: `;
+    if (details.type !== 'suite') failures.push(`${where}${name}\n  ${reasonOf(details.error)}`);
     if (nesting === 0) spend(nameOf(file), details.duration_ms);
   });
   for await (const line of events.compose(new spec())) process.stdout.write(String(line));
