@@ -1,5 +1,6 @@
 // The light peer against the whole server, over HTTP, as the bench uses it.
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
 import { after, test, type TestContext } from 'node:test';
 import { PCMU } from '../../src/codecs/codec.js';
 import { readConfig } from '../../src/config/config.js';
@@ -128,4 +129,21 @@ test('a call stands through a flood of its port', async (t) => {
   await until(() => peer.packets > before + 25);
   assert.notEqual(server.switchboard.get(id), undefined);
   assert.equal(peer.at.ended, undefined);
+});
+
+test('datagrams that a peer is too late to read are counted', async (t) => {
+  const peer = await LightPeer.open({ certificate });
+  t.after(() => peer.close());
+  const sender = createSocket('udp4');
+  t.after(() => sender.close());
+  const port = candidatePort(peer.offer);
+  assert.equal(peer.unread, 0);
+  const datagram = Buffer.alloc(8192);
+  await Promise.all(
+    Array.from(
+      { length: 1000 }, // more than its buffer holds; the peer reads when all have left
+      () => new Promise<void>((resolve) => sender.send(datagram, port, '127.0.0.1', () => resolve())),
+    ),
+  );
+  assert.ok(peer.unread > 0);
 });

@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type Codec, OPUS } from '../../src/codecs/codec.js';
 import type { DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
@@ -34,6 +35,7 @@ const FIRST_OF_DTLS = 20; // first byte, RFC 7983 section 7
 const FIRST_OF_RTP = 128;
 const RTCP_TYPES = [192, 223] as const; // second byte, RFC 5761 section 4
 const HALF_SEQUENCE = 0x8000;
+const RECEIVE_BUFFER_BYTES = 2 ** 20; // a busy machine may stop a process of many peers for seconds
 
 /** Its thread does the DTLS of all peers of the process, until the process ends. */
 const plane = MediaPlane.open({ clock: 'real', seed: 1 });
@@ -123,7 +125,7 @@ export class LightPeer {
   }
 
   static async open(options: LightPeerOptions): Promise<LightPeer> {
-    const socket = createSocket('udp4');
+    const socket = createSocket({ type: 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
     socket.bind(0, LOOPBACK);
     await once(socket, 'listening');
     return new LightPeer(socket, options);
@@ -133,6 +135,16 @@ export class LightPeer {
   get missing(): number {
     if (this.#firstSequence === undefined) return 0;
     return this.#highestSequence - this.#firstSequence + 1 - this.packets;
+  }
+
+  /** Datagrams that Linux dropped because this process was too late to read them. */
+  get unread(): number {
+    const port = this.#socket.address().port.toString(16).toUpperCase().padStart(4, '0');
+    for (const line of readFileSync('/proc/net/udp', 'utf8').split('\n')) {
+      const fields = line.trim().split(/\s+/);
+      if (fields[1]?.endsWith(`:${port}`) === true) return Number(fields.at(-1)); // the column "drops"
+    }
+    throw new Error(`/proc/net/udp does not list port ${port}`);
   }
 
   /** The description's ICE facts and SSRC, for a flood against the call. */
