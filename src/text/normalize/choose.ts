@@ -65,41 +65,43 @@ function said(candidate: Candidate, spoken: string): Found {
   return clings === undefined ? { end, rule, spoken } : { end, rule, spoken, clings };
 }
 
-/** Collects the candidates that are offered for one place. */
+/** Chooses among the candidates for one place. */
 export class Choice {
   readonly #ranks: Ranks;
   readonly #speech: Speech;
-  #candidates: Candidate[] = [];
 
   constructor(speech: Speech, ranks = RANKS) {
     this.#speech = speech;
     this.#ranks = ranks;
   }
 
-  readonly offer = (candidate: Candidate): void => {
-    this.#candidates.push(candidate);
-  };
-
   /** The chosen token that begins where the reading stands; undefined if no recogniser knows one. */
   of(recognisers: readonly Recogniser[], reading: Reading): Found | undefined {
-    this.#candidates = [];
+    let candidates: Candidate[] | undefined;
     for (const recognise of recognisers) {
       const found = recognise(reading);
-      if (found !== undefined) this.#candidates.push(found);
+      if (found !== undefined) (candidates ??= []).push(found);
     }
-    for (let best = this.#best(); best !== undefined; best = this.#best()) {
-      const spoken = wordsOf(best, this.#speech);
-      if (spoken !== undefined) return said(best, spoken);
-      const other = best.otherwise?.();
-      const left = this.#candidates.filter((candidate) => candidate !== best);
-      this.#candidates = other === undefined ? left : [...left, other];
+    return candidates && this.#said(candidates);
+  }
+
+  /** The best candidate that the language has words for. */
+  #said(candidates: readonly Candidate[]): Found | undefined {
+    let left = candidates;
+    for (let best = this.#best(left); best !== undefined; best = this.#best(left)) {
+      const chosen = best;
+      const spoken = wordsOf(chosen, this.#speech);
+      if (spoken !== undefined) return said(chosen, spoken);
+      const other = chosen.otherwise?.();
+      left = left.filter((candidate) => candidate !== chosen);
+      if (other !== undefined) left = [...left, other];
     }
     return undefined;
   }
 
-  #best(): Candidate | undefined {
-    let best = this.#candidates[0];
-    for (const candidate of this.#candidates) {
+  #best(candidates: readonly Candidate[]): Candidate | undefined {
+    let best = candidates[0];
+    for (const candidate of candidates) {
       if (best !== undefined && this.#isBetter(candidate, best)) best = candidate;
     }
     return best;

@@ -1,8 +1,9 @@
 // Interface of a language for the normaliser: written forms (data) and spoken forms (functions). See
 // `normalize.ts` for how to add one.
+import type { Asked } from './dispatch.js';
 import type { NumberFormat, Numeral } from './numerals.js';
 import type { Currency, Fraction, Magnitude, Noun, Quantity } from './quantity.js';
-import type { Around, Recogniser } from './reading.js';
+import type { Around } from './reading.js';
 
 export interface WrittenDate {
   /** 1 to 31, as digits without zeros. */
@@ -269,9 +270,9 @@ export interface Language {
   readonly continuations?: readonly string[];
   /** Recognisers of its own; they are asked before the shared ones. */
   readonly own?: {
-    readonly atDigit?: readonly Recogniser[];
-    readonly atLetter?: readonly Recogniser[];
-    readonly atMark?: readonly Recogniser[];
-    readonly atIdeograph?: readonly Recogniser[];
+    readonly atDigit?: readonly Asked[];
+    readonly atLetter?: readonly Asked[];
+    readonly atMark?: readonly Asked[];
+    readonly atIdeograph?: readonly Asked[];
   };
 }

@@ -30,9 +30,10 @@ import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
 import { type Decoded, decodeEntities } from './entities.js';
 import { Choice, type Ranks } from './choose.js';
+import { behind, Dispatch } from './dispatch.js';
 import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
-import { certain, followedBy, type Found, NOWHERE, Reading, type Recogniser, type Rule } from './reading.js';
+import { certain, type Found, NOWHERE, Reading, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Arithmetic } from './recognise/arithmetic.js';
 import { Codes } from './recognise/codes.js';
@@ -56,10 +57,10 @@ import { endsText, type Normalized, type PlacedText, type Replacement, SpokenTex
 
 /** Recognisers by the class of a token's first character. */
 interface Recognisers {
-  readonly atDigit: readonly Recogniser[];
-  readonly atLetter: readonly Recogniser[];
-  readonly atMark: readonly Recogniser[];
-  readonly atIdeograph: readonly Recogniser[];
+  readonly atDigit: Dispatch;
+  readonly atLetter: Dispatch;
+  readonly atMark: Dispatch;
+  readonly atIdeograph: Dispatch;
   readonly ranks?: Ranks;
 }
 
@@ -79,7 +80,7 @@ function recognisersOf(language: Language): Recognisers {
     (digits) => speech.number(numeralOf(withoutZeros(digits)), NOWHERE),
   );
   return {
-    atDigit: [
+    atDigit: new Dispatch([
       machines.at,
       certain(codes.atDigit),
       calendar.atDigit,
@@ -98,14 +99,14 @@ function recognisersOf(language: Language): Recognisers {
       numbers.atDigit,
       markdown.atDigit(language),
       quantities.atDigit,
-    ],
-    atLetter: [
+    ]),
+    atLetter: new Dispatch([
       machines.at,
       certain(codes.atLetter),
       calendar.atLetter,
       ...(own.atLetter ?? []),
-      followedBy('₀₁₂₃₄₅₆₇₈₉', compound),
-      followedBy('~', loweredFormula(compound)),
+      behind(/[₀-₉]/, compound),
+      behind(/~/, loweredFormula(compound)),
       arithmetic.atLetter,
       dates.atLetter,
       times.atLetter,
@@ -114,8 +115,8 @@ function recognisersOf(language: Language): Recognisers {
       identifiers.atLetter,
       words.atLetter,
       winds.atLetter,
-    ],
-    atMark: [
+    ]),
+    atMark: new Dispatch([
       certain(menus.atMark),
       certain(codes.atMark),
       ...(own.atMark ?? []),
@@ -130,8 +131,8 @@ function recognisersOf(language: Language): Recognisers {
       addresses.atMark,
       words.atMark,
       symbols.atMark,
-    ],
-    atIdeograph: own.atIdeograph ?? [],
+    ]),
+    atIdeograph: new Dispatch(own.atIdeograph ?? []),
   };
 }
 
@@ -234,7 +235,7 @@ class Scan {
     this.#known = known;
     this.#claimed = claimed;
     this.#choice = new Choice(language.speech, known.ranks);
-    this.#reading = new Reading(this.#text, this.#choice.offer);
+    this.#reading = new Reading(this.#text);
     this.#unspaced = language.unspaced ?? false;
     this.#forms = shortFormsOf(language.tag);
     this.#spoken = new SpokenText(text, this.#unspaced);
@@ -316,7 +317,7 @@ class Scan {
   #ask(at: number, kind: number, limit: number): Found | undefined {
     const found = this.#tokenAt(this.#reading, at, kind);
     if (found === undefined || found.end <= limit || this.#mayCover(found.end)) return found;
-    const before = new Reading(this.#text.slice(0, limit), this.#choice.offer);
+    const before = new Reading(this.#text.slice(0, limit));
     before.tokenEnd = this.#reading.tokenEnd;
     return this.#tokenAt(before, at, kind);
   }
@@ -324,11 +325,11 @@ class Scan {
   #tokenAt(reading: Reading, at: number, kind: number): Found | undefined {
     reading.at = at;
     reading.kind = kind;
-    const found = this.#choice.of(this.#recognisersFor(kind), reading);
+    const found = this.#choice.of(this.#recognisersFor(kind).at(reading), reading);
     return found !== undefined && found.end > at ? found : undefined;
   }
 
-  #recognisersFor(kind: number): readonly Recogniser[] {
+  #recognisersFor(kind: number): Dispatch {
     if (kind === LETTER) return this.#known.atLetter;
     if (kind === DIGIT) return this.#known.atDigit;
     return kind === IDEOGRAPH ? this.#known.atIdeograph : this.#known.atMark;

@@ -251,8 +251,6 @@ export function skipSpaces(text: string, from: number): number {
 
 export class Reading {
   readonly text: string;
-  /** Takes a candidate for the token that begins at `at`. */
-  readonly offer: (candidate: Candidate) => void;
   /** Offset at which the token would begin. */
   at = 0;
   /** Class of the character at `at`. */
@@ -264,9 +262,8 @@ export class Reading {
   #beforeAt = -1;
   #before: Before | undefined;
 
-  constructor(text: string, offer: (candidate: Candidate) => void) {
+  constructor(text: string) {
     this.text = text;
-    this.offer = offer;
   }
 
   /** The word or number does not begin before this place. */
@@ -308,14 +305,6 @@ export class Reading {
     }
     return new Around(this.text, start, end, this.#before);
   }
-}
-
-/** Asked only where one of these characters stands behind the digits or letters. */
-export function followedBy(marks: string, recognise: Recogniser): Recogniser {
-  return (reading) => {
-    const mark = reading.text[reading.runEnd];
-    return mark !== undefined && marks.includes(mark) ? recognise(reading) : undefined;
-  };
 }
 
 const OPENING = '`<"\'“‘„«‹([{（「『【《〈*_~¿¡|>,;:，、；：';

@@ -2,6 +2,7 @@
 // 2h01min39s. A language makes its recognisers from these, with its words.
 import { CharacterSet } from '../character-set.js';
 import { WORD_UNIT } from './characters.js';
+import type { Row } from './dispatch.js';
 import type { Speech } from './language.js';
 import { type Around, type Found, Reading, type Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
@@ -42,7 +43,7 @@ export function loweredFormula(compound: Recogniser): Recogniser {
     const lowered = written.replaceAll(/~(\d{1,3})~/g, (_, digits: string) =>
       Array.from(digits, (digit) => SUBSCRIPTS[Number(digit)]).join(''),
     );
-    const found = compound(new Reading(lowered, () => undefined));
+    const found = compound(new Reading(lowered));
     return found?.end === lowered.length ? { ...found, end: reading.at + written.length } : undefined;
   };
 }
@@ -249,56 +250,39 @@ export type Rules<OwnRule = TableRule> = Readonly<
   Record<string, readonly (OwnRule | TableRule | Recogniser)[]>
 >;
 
-interface Row {
-  readonly recognise: Recogniser;
-  readonly behind: CharacterSet | undefined;
-}
-
-/**
- * Asks only those recognisers whose expression knows the character that decides; most tokens need few of
- * many.
- */
-function byCharacter(characterAt: (reading: Reading) => string, table: Table): Recogniser {
-  const known = new Map<string, readonly Row[]>();
-  const rows = table.map(([where, recognise, behind]) => {
-    return { where, recognise, behind: behind && new CharacterSet(behind) };
-  });
-  return (reading) => {
-    const character = characterAt(reading);
-    let list = known.get(character);
-    if (list === undefined) known.set(character, (list = rows.filter(({ where }) => where.test(character))));
-    for (const { recognise, behind } of list) {
-      if (behind !== undefined && !behind.at(reading.text, behindRun(reading))) continue;
-      const found = recognise(reading);
-      if (found !== undefined) reading.offer(found);
-    }
-    return undefined;
-  };
-}
-
 /** Behind the letters or digits, and one space. */
 function behindRun({ text, runEnd }: Reading): number {
   return text[runEnd] === ' ' ? runEnd + 1 : runEnd;
 }
 
 /** Chooses by the character behind the digits, or behind them and one space. */
-export function behindDigits(table: Table): Recogniser {
-  return fresh(byCharacter((reading) => reading.text[behindRun(reading)] ?? '', table));
+export function behindDigits(table: Table): readonly Row[] {
+  return table.map(([where, recognise]) => ({
+    knows: ({ isFresh, behind }) => isFresh && where.test(behind.replace(/^ /, '').slice(0, 1)),
+    recognise,
+  }));
 }
 
 /** Chooses by the first letter of a word, and by the character behind it, or behind it and one space. */
-export function byFirstLetter(table: Table): Recogniser {
-  return fresh(byCharacter(({ text, at }) => text[at] ?? '', table));
+export function byFirstLetter(table: Table): readonly Row[] {
+  return table.map(([where, recognise, behind]) => {
+    const rest = behind && new CharacterSet(behind);
+    return {
+      knows: (place) =>
+        place.isFresh &&
+        where.test(place.first) &&
+        (place.behind === ' ' || behind?.test(place.behind) !== false),
+      recognise:
+        rest === undefined
+          ? recognise
+          : (reading) => (rest.at(reading.text, behindRun(reading)) ? recognise(reading) : undefined),
+    };
+  });
 }
 
 /** Chooses by the mark itself. */
-export function byMark(table: Table): Recogniser {
-  return byCharacter(({ text, at }) => text[at] ?? '', table);
-}
-
-/** Asked only where a word or number begins. */
-function fresh(recognise: Recogniser): Recogniser {
-  return (reading) => (reading.isFresh ? recognise(reading) : undefined);
+export function byMark(table: Table): readonly Row[] {
+  return table.map(([where, recognise]) => ({ knows: ({ first }) => where.test(first), recognise }));
 }
 
 const COORDINATES = /(\d{1,3})[°º] ?(\d{1,2})['′’](?: ?(\d{1,2})(?:''|["″”]))?(?: ?([A-Z])(?!\p{L}))?/uy;

@@ -17,7 +17,7 @@ function chosen(...candidates: readonly Found[]): string | undefined {
   const choice = new Choice(english().speech);
   return choice.of(
     candidates.map((candidate) => () => candidate),
-    new Reading('any text', choice.offer),
+    new Reading('any text'),
   )?.spoken;
 }
 

@@ -1,7 +1,8 @@
 // Assembles German, a language with gender and case, from its writing, speech and recognisers.
 import { tablesOf } from '../../tables/language-tables.js';
+import { behind } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { certain, type Candidate, type Reading, type Recogniser } from '../reading.js';
+import { certain } from '../reading.js';
 import { commitHash, currencyPair, letterPair, standard } from '../shared-codes.js';
 import {
   behindDigits,
@@ -33,7 +34,7 @@ const DIRECTIONS = { N: 'Nord', S: 'Süd', W: 'West', O: 'Ost', E: 'Ost' };
 const position = coordinates((digits, part) => `${cardinal(digits)} ${PARTS[part]}`, DIRECTIONS);
 
 /** Chooses by the character behind the digits, or behind them and one space. */
-const atNumber: Recogniser = behindDigits([
+const atNumber = behindDigits([
   [/[a-z/]/, door],
   [/\//, schoolYear((digits) => (digits.startsWith('19') ? year(digits) : cardinal(digits)))],
   [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥' })],
@@ -57,7 +58,6 @@ const atNumber: Recogniser = behindDigits([
   [/[a-f]/, commitHash(SPEECH)],
 ]);
 
-const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const FORMULA = formula((letters) => SPEECH.letters(letters), cardinal);
 const TRADED = currencyPair({
   EUR: 'Euro',
@@ -69,8 +69,7 @@ const TRADED = currencyPair({
   BTC: 'Bitcoin',
 });
 const LETTERS = letterPair(SPEECH);
-const INITIALS = 'MDFSECsIVXNOWxGLJRKPATH';
-const INITIAL = byFirstLetter([
+const atInitial = byFirstLetter([
   [/[MDFS]/, weekday],
   ...amountRules.atLetter,
   [/S/, sentenceOfLaw, /\./],
@@ -80,19 +79,14 @@ const INITIAL = byFirstLetter([
   [/[IVX]/, courtFile, /[A-Z]/],
 ]);
 
-/** Most words have none of these behind them, or before. */
-function byMarkBehind(reading: Reading): Candidate | undefined {
-  const mark = reading.text[reading.runEnd] ?? ' ';
-  if (mark === ' ') return undefined;
-  if (mark === '.') return street(reading) ?? numberName(reading);
-  if (mark === '-') return plate(reading) ?? numberName(reading);
-  if (mark === '/') return TRADED(reading) ?? LETTERS(reading);
-  return SUBSCRIPTS.includes(mark) ? FORMULA(reading) : undefined;
-}
-
-function atInitial(reading: Reading): Candidate | undefined {
-  return INITIALS.includes(reading.text[reading.at] ?? ' ') ? INITIAL(reading) : undefined;
-}
+const byMarkBehind = [
+  behind(/\./, street),
+  behind(/-/, plate),
+  behind(/[.-]/, numberName),
+  behind(/\//, TRADED),
+  behind(/\//, LETTERS),
+  behind(/[₀-₉]/, FORMULA),
+];
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [atNumber, ...codeRules.atDigit, officeNumber],

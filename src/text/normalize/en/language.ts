@@ -1,8 +1,9 @@
 // Assembles English, and orders its own recognisers by the character that decides.
 // Words are American where the two differ and the text does not decide.
 import { tablesOf } from '../../tables/language-tables.js';
+import { type Asked, only } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
 import { betweenAmounts, byFirstLetter, byMark, coordinates, formula, perWord } from '../shared-forms.js';
 import { initials, shouted, unsayable } from './abbreviations.js';
@@ -64,7 +65,7 @@ const atNumber = bySign([
   [/[-y]/, /[-y]/, age],
 ]);
 
-const AT_DIGIT: readonly Recogniser[] = [...codeRules.atDigit, atNumber, ...codeRules.atDigitLater];
+const AT_DIGIT: readonly Asked[] = [...codeRules.atDigit, atNumber, ...codeRules.atDigitLater];
 
 /** C++17 */
 function standardOfCpp({ text, at }: Reading): Found | undefined {
@@ -95,18 +96,19 @@ const atSmall = byFirstLetter([
   [/π/, piOfFormula],
 ]);
 
-const atBook = byFirstLetter([[/[GELNDJSKCPIRMTH]/, verse]]);
+const atBook = byFirstLetter([
+  [/[A-Z]/, molecule, /[₀-₉]/],
+  [
+    /[GELNDJSKCPIRMTH]/,
+    (reading) => (reading.runEnd - reading.at < 6 && isBeforeDigit(reading) ? verse(reading) : undefined),
+  ],
+]);
 
-/** A word that has its second letter small is none of them, unless it is a molecule. */
-const AT_LETTER: readonly Recogniser[] = [
-  (reading) => {
-    const { text, at } = reading;
-    const [first, second] = [text.charCodeAt(at), text.charCodeAt(at + 1)];
-    if (first < 0x41 || first > 0x5a) return atSmall(reading);
-    if (!(second >= 0x61 && second <= 0x7a)) return atCapital(reading); // also at the end of the text
-    if (/[₀-₉]/.test(text[reading.runEnd] ?? '')) return molecule(reading);
-    return reading.runEnd - at < 6 && isBeforeDigit(reading) ? atBook(reading) : undefined;
-  },
+/** A word that has its second letter small is none of them, unless it is a molecule or a book. */
+const AT_LETTER: readonly Asked[] = [
+  atSmall,
+  only(({ isSmallBehind }) => !isSmallBehind, atCapital),
+  only(({ isSmallBehind }) => isSmallBehind, atBook),
 ];
 
 const JOINED = /(?:\d(?:st|nd|rd|th|s)|Q[1-4]|[Nn]oon|[Mm]idnight) ?$/;
@@ -173,7 +175,7 @@ function party(reading: Reading): Found | undefined {
   };
 }
 
-const AT_MARK: readonly Recogniser[] = [
+const AT_MARK: readonly Asked[] = [
   byMark([
     [/\./, battingAverage],
     [/[-–]/, through],

@@ -38,7 +38,7 @@ export class Symbols {
     return next === 0xfe0f || next === 0x20e3 ? this.#emoji(reading) : undefined;
   };
 
-  readonly atMark: Recogniser = byMark([
+  readonly atMark = byMark([
     [/[#*]|[^\0-\x7f]/, (reading) => this.#emoji(reading)],
     [/[:;=<^]/, (reading) => this.#emoticon(reading)],
     [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],

@@ -1,8 +1,9 @@
 // Assembles Russian, with the cases of its numerals, and orders its own recognisers before the shared ones.
+import type { Asked } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { rowNoun } from './declension.js';
 import { numeralOf } from '../numerals.js';
-import type { Recogniser } from '../reading.js';
+
 import { scientific } from '../recognise/formulas.js';
 import { currencyPair } from '../shared-codes.js';
 import { byFirstLetter, byMark, coordinates, perWord, plusBetween } from '../shared-forms.js';
@@ -66,8 +67,8 @@ const atNumber = byDigits([
   [bareYears, 4, 4, /[-–—]/, /^ ?[-–—]/],
 ]);
 
-const atDigit: readonly Recogniser[] = [atNumber];
-const atLetter: readonly Recogniser[] = [
+const atDigit: readonly Asked[] = [atNumber];
+const atLetter: readonly Asked[] = [
   byFirstLetter([
     ...nameRules.atLetter,
     [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
@@ -81,7 +82,7 @@ const atLetter: readonly Recogniser[] = [
     ...nameRules.atLetterLater,
   ]),
 ];
-const atMark: readonly Recogniser[] = [
+const atMark: readonly Asked[] = [
   byMark([
     [/\//, perWord(WRITING.per)],
     ...countRules.atMark,
