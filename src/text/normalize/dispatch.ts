@@ -1,10 +1,11 @@
 // Asks at a place of the text only those recognisers that may know a token there. The characters that decide
 // are the first one and the one behind the digits or letters. The lists that they lead to are kept.
 import { DIGIT, isSmallAt, LETTER } from './characters.js';
-import type { Reading, Recogniser } from './reading.js';
+import { certain, type Reading, type Recogniser } from './reading.js';
 
 /** The characters that decide which recognisers are asked at a place. */
 export interface Place {
+  /** '0' stands for every digit. */
   readonly first: string;
   /**
    * The character behind the digits or letters, and behind digits the next one as well; '' at the end of the
@@ -36,14 +37,19 @@ export function behind(pattern: RegExp, recognise: Recogniser, most = MOST_DIGIT
   };
 }
 
-/** Asked where a word begins with such a character. */
+/** Asked at such a character. */
 export function beginning(pattern: RegExp, recognise: Recogniser): Row {
-  return { knows: (place) => place.isFresh && pattern.test(place.first), recognise };
+  return { knows: ({ first }) => pattern.test(first), recognise };
 }
 
 /** The rows at those places alone. */
 export function only(allows: (place: Place) => boolean, rows: readonly Row[]): readonly Row[] {
   return rows.map(({ knows, recognise }) => ({ knows: (place) => allows(place) && knows(place), recognise }));
+}
+
+/** Marks its candidates as proven. */
+export function provenRow({ knows, recognise }: Row): Row {
+  return { knows, recognise: certain(recognise) };
 }
 
 const MOST_DIGITS = 16;
@@ -103,7 +109,7 @@ function rowsOf(asked: Asked): readonly Row[] {
 function placeOf({ text, at, kind, runEnd, isFresh }: Reading): Place {
   const [isDigit, isLetter] = [kind === DIGIT, kind === LETTER];
   return {
-    first: text[at] ?? '',
+    first: isDigit ? '0' : (text[at] ?? ''),
     behind: isDigit ? text.slice(runEnd, runEnd + 2) : isLetter ? (text[runEnd] ?? '') : '',
     digits: isDigit ? Math.min(runEnd - at, MOST_DIGITS) : 0,
     isSmallBehind: isLetter && isSmallAt(text, at + 1),

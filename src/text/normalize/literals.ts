@@ -10,6 +10,7 @@ export class LiteralTable<T> {
   /** Keyed by the codes of their first two units; a form of one is by itself. */
   readonly #byFirst = new Map<number, Literal<T>[]>();
   readonly #beginnings: Beginnings;
+  readonly #firsts: ReadonlySet<string>;
 
   /** A form with a space after a full stop is also found without it. */
   constructor(forms: Iterable<readonly [string, T]>) {
@@ -19,7 +20,14 @@ export class LiteralTable<T> {
     }
     const lists = [...this.#byFirst.values()];
     for (const list of lists) list.sort((a, b) => b.written.length - a.written.length);
-    this.#beginnings = new Beginnings(lists.flat().map(({ written }) => written));
+    const all = lists.flat().map(({ written }) => written);
+    this.#beginnings = new Beginnings(all);
+    this.#firsts = new Set(all.map((written) => written.slice(0, 1)));
+  }
+
+  /** True if one of the forms begins with the character. */
+  beginsWith(character: string): boolean {
+    return this.#firsts.has(character);
   }
 
   #add(written: string, value: T): void {

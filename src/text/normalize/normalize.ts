@@ -33,7 +33,7 @@ import { Choice, type Ranks } from './choose.js';
 import { behind, Dispatch } from './dispatch.js';
 import type { Language } from './language.js';
 import { numeralOf, withoutZeros } from './numerals.js';
-import { certain, type Found, NOWHERE, Reading, type Rule } from './reading.js';
+import { type Found, NOWHERE, Reading, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Arithmetic } from './recognise/arithmetic.js';
 import { Codes } from './recognise/codes.js';
@@ -82,7 +82,7 @@ function recognisersOf(language: Language): Recognisers {
   return {
     atDigit: new Dispatch([
       machines.at,
-      certain(codes.atDigit),
+      codes.atDigit,
       calendar.atDigit,
       shares.atDigit,
       spans.atDigit,
@@ -102,7 +102,7 @@ function recognisersOf(language: Language): Recognisers {
     ]),
     atLetter: new Dispatch([
       machines.at,
-      certain(codes.atLetter),
+      codes.atLetter,
       calendar.atLetter,
       ...(own.atLetter ?? []),
       behind(/[₀-₉]/, compound),
@@ -117,8 +117,8 @@ function recognisersOf(language: Language): Recognisers {
       winds.atLetter,
     ]),
     atMark: new Dispatch([
-      certain(menus.atMark),
-      certain(codes.atMark),
+      menus.atMark,
+      codes.atMark,
       ...(own.atMark ?? []),
       keys.atMark,
       arithmetic.atMark,

@@ -11,14 +11,23 @@ import {
 } from '../tables/pattern.js';
 import type { RowOf } from '../tables/schema.js';
 import { classAt, DIGIT, LETTER } from './characters.js';
+import { type Asked, provenRow, type Row } from './dispatch.js';
 import type { Language, Saying, Speech } from './language.js';
 import type { Currency, Noun } from './quantity.js';
 import { numeralOf } from './numerals.js';
-import { Around, certain, type Found, NOWHERE, type Reading, type Recogniser, type Rule } from './reading.js';
+import {
+  Around,
+  type Found,
+  NOWHERE,
+  type Reading,
+  type Recogniser,
+  type Rule,
+  type Token,
+} from './reading.js';
 import { Quantities } from './recognise/quantities.js';
 import { Words } from './recognise/words.js';
 
-type Recognisers = Readonly<Record<'atDigit' | 'atLetter' | 'atMark' | 'atIdeograph', readonly Recogniser[]>>;
+type Recognisers = Readonly<Record<'atDigit' | 'atLetter' | 'atMark' | 'atIdeograph', readonly Asked[]>>;
 
 export interface LayerParts {
   readonly tables: Tables;
@@ -49,9 +58,9 @@ export function tableRecognisers(
 function ownAmounts(
   language: Language,
   { units = [], currencies = [] }: Tables,
-): Pick<Quantities, 'atDigit' | 'atLetter' | 'atMark'> | undefined {
+): Readonly<Record<'atDigit' | 'atLetter' | 'atMark', Row>> | undefined {
   if (units.length === 0 && currencies.length === 0) return undefined;
-  const { writing, speech } = language;
+  const { writing } = language;
   const codes = currencies.flatMap(({ code, signs = [] }) => [
     ...signs,
     ...(code === undefined ? [] : [code]),
@@ -60,26 +69,33 @@ function ownAmounts(
     ...units.flatMap(({ written }) => written.map((form) => writing.units[form])),
     ...codes.map((code) => writing.currencies[writing.currencySigns[code] ?? code]),
   ]);
-  let isOwn = false;
-  const noting: Speech = {
-    ...speech,
-    measure: (quantity, unit, around) => {
-      isOwn ||= own.has(unit);
-      return speech.measure(quantity, unit, around);
-    },
-    money: (quantity, currency, around) => {
-      isOwn ||= own.has(currency);
-      return speech.money(quantity, currency, around);
-    },
-  };
-  const amounts = new Quantities({ ...language, speech: noting });
-  const only = (recognise: Recogniser): Recogniser =>
-    certain((reading) => {
-      isOwn = false;
+  const amounts = new Quantities(language);
+  const only = ({ knows, recognise }: Row): Row => {
+    const ofLayer: Recogniser = (reading) => {
       const found = recognise(reading);
-      return isOwn ? found : undefined;
-    });
+      return found?.token !== undefined && isOf(found.token, own) ? found : undefined;
+    };
+    return provenRow({ knows, recognise: ofLayer });
+  };
   return { atDigit: only(amounts.atDigit), atLetter: only(amounts.atLetter), atMark: only(amounts.atMark) };
+}
+
+/** The unit or currency of the token is one of these. */
+function isOf(token: Token, own: ReadonlySet<Noun | Currency | undefined>): boolean {
+  switch (token.type) {
+    case 'money':
+      return own.has(token.currency);
+    case 'measure':
+    case 'fraction':
+      return token.unit !== undefined && own.has(token.unit);
+    case 'rate':
+    case 'signed':
+      return isOf(token.of, own);
+    case 'range':
+      return isOf(token.from, own) || isOf(token.to, own);
+    default:
+      return false;
+  }
 }
 
 /** The short forms of the layer; undefined if it has none. */
@@ -87,17 +103,18 @@ function ownWords(
   language: Language,
   abbreviations: Readonly<Record<string, Saying>>,
   beforeNumber: Readonly<Record<string, string>>,
-): Pick<Words, 'atDigit' | 'atMark' | 'atLetter'> | undefined {
+): Readonly<Record<'atDigit' | 'atMark' | 'atLetter', Row>> | undefined {
   if (Object.keys({ ...beforeNumber, ...abbreviations }).length === 0) return undefined;
   const { writing } = language;
   const { atDigit, atMark } = new Words({
     ...language,
     writing: { ...writing, abbreviations, beforeNumber },
   });
+  const [digit, mark] = [provenRow(atDigit), provenRow(atMark)];
   return {
-    atDigit: certain(atDigit),
-    atMark: certain(atMark),
-    atLetter: certain((reading) => (reading.isFresh ? atMark(reading) : undefined)),
+    atDigit: digit,
+    atMark: mark,
+    atLetter: { ...mark, knows: (place) => place.isFresh && mark.knows(place) },
   };
 }
 

@@ -50,7 +50,7 @@ const english = new Quantities({
 function pointed(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
-  const found = english.atDigit(reading);
+  const found = english.atDigit.recognise(reading);
   if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
   const [whole = '', rest = ''] = text.slice(at, found.end).split('.');
   if (whole.includes(',')) return found; // 2,650.35 is no version
@@ -67,7 +67,7 @@ export function pointedMoney(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥]\d/.test(text.slice(at, at + 3)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 3).search(/\d/);
-  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark(reading);
+  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark.recognise(reading);
 }
 
 /** Le 14/07. */

@@ -137,7 +137,7 @@ function part(reading: Reading): Found | undefined {
 
 /** 16GB, 500W: the letters are a unit, no name. */
 function attachedUnit(reading: Reading): Candidate | undefined {
-  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
+  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit.recognise(reading);
 }
 
 const RELATIONS: Readonly<Record<string, string>> = {

@@ -29,7 +29,7 @@ const english = new Quantities({
 /** 21.000.000.000 is no address of the net: some of its groups begin with zero. */
 export function billions(reading: Reading): Candidate | undefined {
   const match = reading.match(BILLIONS);
-  return match?.[0].includes('.0') === true ? grouped.atDigit(reading) : undefined;
+  return match?.[0].includes('.0') === true ? grouped.atDigit.recognise(reading) : undefined;
 }
 
 /** 3.5 GHz is a decimal; Python 3.11 a version. */
@@ -38,7 +38,7 @@ export function pointed(reading: Reading): Candidate | undefined {
   if (/[.,:/]/.test(text[at - 1] ?? '') || reading.match(POINTED) === undefined) return undefined;
   if (/^(?:tel|cell|fax|telefono|cellulare|mobile|whatsapp)$/.test(reading.around(at).previousShort))
     return undefined;
-  const found = english.atDigit(reading);
+  const found = english.atDigit.recognise(reading);
   if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
   const [whole = '', rest = ''] = text.slice(at, found.end).split('.');
   if (whole.includes(',')) return found; // 2,650.35 is no version
@@ -55,7 +55,7 @@ export function pointedMoney(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥] ?\d/.test(text.slice(at, at + 4)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 4).search(/\d/);
-  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark(reading);
+  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark.recognise(reading);
 }
 
 /** 4,5/5 */

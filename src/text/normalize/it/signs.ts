@@ -44,7 +44,7 @@ export function area(reading: Reading): Found | undefined {
 
 /** 16GB, 500W: the letters are a unit, no name. */
 function attachedUnit(reading: Reading): Candidate | undefined {
-  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit(reading);
+  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit.recognise(reading);
 }
 
 /** 5 cm x 3 cm */

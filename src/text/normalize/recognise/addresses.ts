@@ -1,18 +1,15 @@
 // Addresses of the net, file names and paths, handles and hashtags.
-import { CharacterSet } from '../../character-set.js';
 import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
+import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { withoutZeros, numeralOf } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser, type Rule } from '../reading.js';
+import { NOWHERE, type Found, type Reading, type Rule } from '../reading.js';
 
 const LONGEST = 300; // units of an address that is read out
 const CHUNK = new RegExp(
   `[^\\s<>"“”„«»‹›\`、。，！？；：（）「」『』《》〈〉【】…\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
   'uy',
 );
-const IN_ADDRESS = new CharacterSet('.@:/\\_-0123456789%+&!'); // behind its first word
-const NUMBERED = new CharacterSet('._@-');
-const BEGINNING = new CharacterSet('/~.');
 const TELLING = /[.@:/\\]/; // every address has one of these
 const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;
 const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+&!-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
@@ -45,26 +42,26 @@ export class Addresses {
     this.#language = language;
   }
 
-  readonly atLetter: Recogniser = (reading) => {
-    const { text, runEnd } = reading;
-    // Only a mark inside makes an address of a word.
-    if (!IN_ADDRESS.at(text, runEnd) || classAt(text, runEnd + 1) === SPACE) return undefined;
-    if (!reading.startsChunk) return undefined;
-    return this.#chunk(reading);
+  /** Only a mark inside makes an address of a word. */
+  readonly atLetter: Row = {
+    knows: ({ behind }) => /[.@:/\\_\d%+&!-]/.test(behind),
+    recognise: (reading) => {
+      const { text, runEnd } = reading;
+      return reading.startsChunk && classAt(text, runEnd + 1) !== SPACE ? this.#chunk(reading) : undefined;
+    },
   };
 
-  readonly atDigit: Recogniser = (reading) => {
-    if (!isAddressMark(reading) || !reading.startsChunk) return undefined;
-    return this.#chunk(reading);
+  /** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
+  readonly atDigit: Row = {
+    knows: ({ behind }) => /^[._@-]?[\p{L}\p{M}]/u.test(behind),
+    recognise: (reading) => (reading.startsChunk ? this.#chunk(reading) : undefined),
   };
 
-  readonly atMark: Recogniser = (reading) => {
-    const mark = reading.text[reading.at];
-    if (mark === '@') return this.#handle(reading);
-    if (mark === '#') return this.#hashtag(reading);
-    if (!BEGINNING.at(reading.text, reading.at) || !reading.startsChunk) return undefined;
-    return this.#chunk(reading);
-  };
+  readonly atMark: readonly Row[] = [
+    beginning(/@/, (reading) => this.#handle(reading)),
+    beginning(/#/, (reading) => this.#hashtag(reading)),
+    beginning(/[/~.]/, (reading) => (reading.startsChunk ? this.#chunk(reading) : undefined)),
+  ];
 
   #chunk(reading: Reading): Found | undefined {
     const match = reading.match(CHUNK);
@@ -136,13 +133,6 @@ export class Addresses {
 }
 
 const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header file
-
-/** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
-function isAddressMark(reading: Reading): boolean {
-  const { text, runEnd } = reading;
-  if (classAt(text, runEnd) === LETTER) return true;
-  return NUMBERED.at(text, runEnd) && classAt(text, runEnd + 1) === LETTER;
-}
 
 function ruleOf(chunk: string): Rule | undefined {
   if (!TELLING.test(chunk) || DOTTED_LETTERS.test(chunk)) return undefined;

@@ -1,17 +1,12 @@
 // Reads sums and formulas that are written without spaces: 120-45=75, 3×10^8, 4x - 7, Ca²⁺, 1:25,000.
+import { CharacterSet } from '../../character-set.js';
 import { isWordAt, WORD_UNIT } from '../characters.js';
+import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import {
-  NOWHERE,
-  skipSpaces,
-  type Candidate,
-  type Found,
-  type Reading,
-  type Recogniser,
-} from '../reading.js';
+import { NOWHERE, skipSpaces, type Candidate, type Found, type Reading } from '../reading.js';
 
 const SUM = /\d{1,12}(?:[.,]\d{1,6})?(?: ?[-−+×÷*/] ?\d{1,12}(?:[.,]\d{1,6})?){1,8}(?= ?={1,2} ?[-−\d?？])/y;
 const DATED = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{4})$/;
@@ -36,6 +31,12 @@ const LONGEST_QUOTATION = 80; // units
 const NEAR = 24; // units in which another sign shows that this is a formula
 const SCALE = /(\d{1,3}) ?[:：] ?(\d{1,3}(?:([., \u00a0\u202f])\d{3})(?:\3\d{3}){0,2})(?![\d:]|[.,]\d)/y;
 
+const CUTS = new CharacterSet('.,:/');
+
+function isCut({ text, at }: Reading): boolean {
+  return CUTS.at(text, at - 1);
+}
+
 /** Knows numbers that are joined by the signs of a sum. */
 export class Arithmetic {
   readonly #language: Language;
@@ -46,29 +47,19 @@ export class Arithmetic {
     this.#units = new LiteralTable(Object.entries(language.writing.units));
   }
 
-  readonly atDigit: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || /[.,:/]/.test(text[at - 1] ?? '')) return undefined;
-    const next = text[runEnd] === ' ' ? text[runEnd + 1] : text[runEnd];
-    if (next === undefined || !/[-−+×÷*/xX·⋅.,:：a-z\d"″”]/.test(next)) return undefined;
-    return (
-      this.#grouped(reading) ??
-      this.#inches(reading) ??
-      this.#scientific(reading) ??
-      this.#sum(reading) ??
-      this.#coefficient(reading) ??
-      this.#scale(reading)
-    );
-  };
+  readonly atDigit: readonly Row[] = [
+    behind(/^[. ]\d/, (reading) => (isCut(reading) ? undefined : this.#grouped(reading)), 3),
+    behind(/^(?:["″”]|[.,]\d)/, (reading) => (isCut(reading) ? undefined : this.#inches(reading)), 3),
+    behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => (isCut(reading) ? undefined : this.#scientific(reading))),
+    behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => (isCut(reading) ? undefined : this.#sum(reading))),
+    behind(/^[a-z]/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
+    behind(/^ ?[:：]/, (reading) => (isCut(reading) ? undefined : this.#scale(reading)), 3),
+  ];
 
-  readonly atLetter: Recogniser = (reading) => {
-    if (!/[⁺⁻⁰¹²³⁴-⁹₀-₉]/u.test(reading.text[reading.runEnd] ?? '') || !reading.isFresh) return undefined;
-    return this.#ion(reading);
-  };
+  readonly atLetter = behind(/[⁺⁻⁰¹²³⁴-⁹₀-₉]/, (reading) => this.#ion(reading));
 
   /** The minus of x²-4x+3 = 0: between two parts of a formula. */
-  readonly atMark: Recogniser = ({ text, at }) => {
-    if (text[at] !== '-' && text[at] !== '−') return undefined;
+  readonly atMark = beginning(/[-−]/, ({ text, at }) => {
     const [before, behind] = [text.slice(Math.max(0, at - NEAR), at), text.slice(at + 1, at + 1 + NEAR)];
     const isPart =
       /(?:(?:^|[^\p{L}'’])\d{0,4}[a-z]|[²³)]) ?$/u.test(before) && /^ ?\d{0,4}[a-z(\d]/u.test(behind);
@@ -79,7 +70,7 @@ export class Arithmetic {
       spoken: this.#language.symbols.inMath['-'] ?? this.#language.symbols.minus,
       rule: 'math',
     };
-  };
+  });
 
   /** 54 000 fans, 1.000.000: groups that the language itself does not write. */
   #grouped(reading: Reading): Candidate | undefined {

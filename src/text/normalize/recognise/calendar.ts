@@ -1,10 +1,12 @@
 // Dates that all languages write alike: 14-Sep-2025, Sep-14-2025, 2025-03, two days of one month (5/6 May).
 // Every language is asked for these before its own recognisers, which would cut them at their marks.
+import { CharacterSet } from '../../character-set.js';
 import { isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+import { behind, type Row } from '../dispatch.js';
 import type { Language, WrittenDate } from '../language.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
 import { alternatives } from './dates.js';
 import { isNear } from './identifiers.js';
 
@@ -18,6 +20,7 @@ const PRESSURE = /\d\/\d{1,3} ?(?:\p{L}{1,4}|[,;]) ?$/u; // 14/9 or 14/10
 const LEAD = 16; // units
 const DAY_AND_MONTH = /(1[3-9]|2\d|3[01])\/(0[1-9]|1[0-2])(?![\d/]|[.,]\d| ?[%°])/y;
 const NEAR = 6; // units
+const CUTS = new CharacterSet('-–/.:');
 
 export class Calendar {
   readonly #language: Language;
@@ -63,29 +66,37 @@ export class Calendar {
     }
   }
 
-  readonly atDigit: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || /[-–/.:]/.test(text[at - 1] ?? '')) return undefined;
-    if (runEnd - at === 4) return text[runEnd] === '-' ? this.#isoMonth(reading) : undefined;
-    if (runEnd - at > 2 || !/[-–/ºª°a-z]/.test(text[runEnd] ?? '')) return undefined;
-    return (
-      this.#hyphenated(reading) ??
-      this.#pairOfDays(reading) ??
-      this.#withoutYear(reading) ??
-      this.#inFigures(reading)
-    );
-  };
+  readonly atDigit: readonly Row[] = [
+    behind(/^-/, (reading) => {
+      if (CUTS.at(reading.text, reading.at - 1) || reading.runEnd - reading.at !== 4) return undefined;
+      return this.#isoMonth(reading);
+    }),
+    behind(
+      /^[-–/ºª°a-z]/,
+      (reading) => {
+        if (CUTS.at(reading.text, reading.at - 1)) return undefined;
+        return (
+          this.#hyphenated(reading) ??
+          this.#pairOfDays(reading) ??
+          this.#withoutYear(reading) ??
+          this.#inFigures(reading)
+        );
+      },
+      2,
+    ),
+  ];
+
+  readonly atLetter = behind(/[-–/. ]/, (reading) => this.#atLetter(reading));
 
   /** Sep-14-2025 */
-  readonly atLetter: Recogniser = (reading) => {
+  #atLetter(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > this.#longest || !/[-–/. ]/.test(text[runEnd] ?? '')) return undefined;
-    if (!this.#beginnings.at(text, at) || !reading.isFresh) return undefined;
+    if (!this.#beginnings.at(text, at) || runEnd - at > this.#longest) return undefined;
     const match = reading.match(this.#monthFirst);
     if (match === undefined) return this.#pairBehind(reading);
     const [written, name = '', , day = '', year] = match;
     return this.#say(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
-  };
+  }
 
   /** 14-Sep-2025, 03/mars/24 */
   #hyphenated(reading: Reading): Found | undefined {

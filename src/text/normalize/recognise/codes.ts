@@ -1,10 +1,11 @@
 // Codes that every language writes alike: xk7p2q behind a word such as "code", i7-13700K, B2B, the last
 // digits of a card, a number of a hotline, (415) 555-0132, FL 33602, # 48213, N°. 14. These recognisers are
 // asked before those of a language.
-import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isSmallAt, isWordAt, WORD_UNIT } from '../characters.js';
+import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { type Found, NOWHERE, type Reading, type Recogniser, skipSpaces } from '../reading.js';
+import { certain, type Found, NOWHERE, type Reading, skipSpaces } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const END = String.raw`(?!${WORD_UNIT})`;
@@ -68,45 +69,76 @@ export class Codes {
     this.#longestTitle = Math.max(0, ...Array.from(titles, (title) => title.length));
   }
 
-  readonly atLetter: Recogniser = (reading) => {
-    if (!reading.isFresh) return undefined;
-    const { text, at, runEnd } = reading;
-    const capital = isCapitalAt(text, at);
-    if (isDigitAt(text, runEnd)) {
-      const code = (capital ? this.#exchange(reading) : this.#processor(reading)) ?? this.#smallCode(reading);
-      if (code !== undefined) return code;
-    }
-    if (!capital) return text[at] === 'n' ? this.#numberForm(reading) : undefined;
-    return (
-      this.#title(reading) ??
-      this.#softwareOfCode(reading) ??
-      this.#postcode(reading) ??
-      this.#numberForm(reading)
-    );
-  };
+  readonly atLetter: readonly Row[] = [
+    behind(
+      /\d/,
+      certain((reading) =>
+        isCapitalAt(reading.text, reading.at) ? this.#exchange(reading) : this.#processor(reading),
+      ),
+    ),
+    behind(
+      /\d/,
+      certain((reading) => this.#smallCode(reading)),
+    ),
+    {
+      knows: ({ isFresh, first, isSmallBehind }) => isFresh && !isSmallBehind && /\p{Lu}/u.test(first),
+      recognise: certain(
+        (reading) => this.#title(reading) ?? this.#softwareOfCode(reading) ?? this.#postcode(reading),
+      ),
+    },
+    {
+      knows: ({ isFresh, first, behind: mark }) => isFresh && /[nN]/.test(first) && /[°ºª]/.test(mark),
+      recognise: certain((reading) => this.#numberForm(reading)),
+    },
+  ];
 
-  readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh) return undefined;
-    const { text, at, runEnd } = reading;
-    if (isSmallAt(text, runEnd) || isCapitalAt(text, runEnd)) return this.#smallCode(reading);
-    if (text[runEnd] === '.' && isDigitAt(text, runEnd + 1)) {
-      const groups =
-        runEnd - at === 3 ? (this.#telephone(reading, DOTTED_AREA) ?? this.#zeroGroups(reading)) : undefined;
-      return groups ?? this.#version(reading);
-    }
-    const placed = this.#lettered(reading);
-    if (placed !== undefined) return placed;
-    if (runEnd - at < 3 || runEnd - at > 6) return undefined;
-    return this.#cardDigits(reading) ?? this.#hotline(reading) ?? this.#messageNumber(reading);
-  };
+  readonly atDigit: readonly Row[] = [
+    behind(
+      /^[A-Za-z]/,
+      certain((reading) => this.#smallCode(reading)),
+    ),
+    behind(
+      /^\.\d/,
+      certain((reading) => this.#telephone(reading, DOTTED_AREA) ?? this.#zeroGroups(reading)),
+      3,
+    ),
+    behind(
+      /^\.\d/,
+      certain((reading) => this.#version(reading)),
+      3,
+    ),
+    behind(
+      /^ [A-ZА-Я]/,
+      certain((reading) => this.#lettered(reading)),
+      3,
+    ),
+    {
+      knows: ({ isFresh, digits, behind: marks }) =>
+        isFresh && digits >= 3 && digits <= 6 && !/^(?:[\p{Lu}\p{Ll}]|[-.,:/]\d)/u.test(marks),
+      recognise: certain(
+        (reading) => this.#cardDigits(reading) ?? this.#hotline(reading) ?? this.#messageNumber(reading),
+      ),
+    },
+  ];
 
-  readonly atMark: Recogniser = (reading) => {
-    const mark = reading.text[reading.at];
-    if (mark === '(') return this.#telephone(reading, BRACKETED_AREA);
-    if (mark === '№') return this.#numberForm(reading);
-    if (mark === '*' || mark === '•') return this.#masked(reading);
-    return mark === '#' ? (this.#errorValue(reading) ?? this.#numberSign(reading)) : undefined;
-  };
+  readonly atMark: readonly Row[] = [
+    beginning(
+      /\(/,
+      certain((reading) => this.#telephone(reading, BRACKETED_AREA)),
+    ),
+    beginning(
+      /№/,
+      certain((reading) => this.#numberForm(reading)),
+    ),
+    beginning(
+      /[*•]/,
+      certain((reading) => this.#masked(reading)),
+    ),
+    beginning(
+      /#/,
+      certain((reading) => this.#errorValue(reading) ?? this.#numberSign(reading)),
+    ),
+  ];
 
   /** Promo code xk7p2q, PNR k7x9qd: letters by name, figures one by one. A word stays a word: spring24. */
   #smallCode(reading: Reading): Found | undefined {

@@ -1,10 +1,11 @@
 // Dates: in figures (15.01.2024, 1/15/2024, 2024-01-15) and with the name of a month.
 import { CharacterSet } from '../../character-set.js';
-import { classAt, isDigitAt, isWordAt, SPACE } from '../characters.js';
+import { classAt, isDigitAt, isWordAt, LETTER, SPACE } from '../characters.js';
+import { behind } from '../dispatch.js';
 import type { Language, WrittenDate } from '../language.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
 
 const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
 const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
@@ -34,7 +35,7 @@ export class Dates {
   readonly #longest: number;
   readonly #months = new Map<string, number>();
   readonly #weekdays = new Map<string, number>();
-  /** First characters of the words that may follow a day and a space: month names and joining words. */
+  /** First characters of the words that may follow a day: its mark, month names and joining words. */
   readonly #behindDay: Beginnings;
 
   constructor(language: Language) {
@@ -49,7 +50,8 @@ export class Dates {
     const all = [...this.#months.keys(), ...this.#weekdays.keys()];
     this.#longest = Math.max(...all.map((known) => known.length));
     this.#beginnings = Beginnings.ofAnyCase(all);
-    this.#behindDay = Beginnings.ofAnyCase([...this.#months.keys(), ...(between.match(/\p{L}{2,}/gu) ?? [])]);
+    const joined = `${between} ${dayMark}`.match(/\p{L}{2,}/gu) ?? [];
+    this.#behindDay = Beginnings.ofAnyCase([...this.#months.keys(), ...joined]);
     const name = `(${alternatives(this.#months.keys())})(?![\\p{L}\\p{N}])`;
     const day = `(\\d{1,2})(?:${dayMark})?`;
     const days = `${day}(?:\\s?[-–]\\s?${day})?`;
@@ -68,13 +70,15 @@ export class Dates {
     this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');
   }
 
-  readonly atDigit: Recogniser = (reading) => {
+  readonly atDigit = behind(/^(?:[-–/.,ºª°\p{L}]| [-–\p{L}])/u, (reading) => this.#atDigit(reading), 4);
+
+  #atDigit(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > 4 || !reading.isFresh || CUTS_FIGURES.at(text, at - 1)) return undefined;
+    if (CUTS_FIGURES.at(text, at - 1)) return undefined;
     // Behind "3," these may be decimals; a year of four figures begins anew: 2024/3/5,2024/4/1.
     if (text[at - 1] === ',' && isDigitAt(text, at - 2) && runEnd - at < 4) return undefined;
     return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
-  };
+  }
 
   #dateAtDigit(reading: Reading): Found | undefined {
     const inFigures = BETWEEN_FIGURES.at(reading.text, reading.runEnd)
@@ -83,14 +87,14 @@ export class Dates {
     return inFigures ?? this.#named(reading);
   }
 
-  readonly atLetter: Recogniser = (reading) => {
+  readonly atLetter = behind(/^/, (reading) => {
     const { text, at, runEnd } = reading;
-    if (runEnd - at > this.#longest || !this.#beginnings.at(text, at) || !reading.isFresh) return undefined;
+    if (!this.#beginnings.at(text, at) || runEnd - at > this.#longest) return undefined;
     const word = text.slice(at, runEnd).toLowerCase();
     if (this.#weekdays.has(word) || this.#weekdays.has(`${word}.`)) return this.#weekday(reading);
     if (!this.#isMonth(reading)) return undefined;
     return this.#monthsOnly(reading) ?? this.#dateOrTwo(reading, this.#monthFirst(reading));
-  };
+  });
 
   /** Dec. 24–Jan. 2 · 01.01.–31.03. */
   #dateOrTwo(reading: Reading, first: Found | undefined): Found | undefined {
@@ -238,8 +242,10 @@ export class Dates {
   #mayBeDay(text: string, end: number): boolean {
     const parted = CLOSING.at(text, end) ? end + 1 : end;
     if (parted >= text.length) return false;
-    if (classAt(text, parted) !== SPACE) return true;
-    return HYPHEN.at(text, parted + 1) || this.#behindDay.at(text, parted + 1);
+    const isSpaced = classAt(text, parted) === SPACE;
+    if (!isSpaced && classAt(text, parted) !== LETTER) return true;
+    const next = isSpaced ? parted + 1 : parted;
+    return HYPHEN.at(text, next) || this.#behindDay.at(text, next);
   }
 
   #monthFirst(reading: Reading): Found | undefined {

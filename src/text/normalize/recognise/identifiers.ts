@@ -2,9 +2,10 @@
 // names mixed of letters and digits.
 import { CharacterSet } from '../../character-set.js';
 import { ALPHABETIC, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
+import { type Found, NOWHERE, type Reading } from '../reading.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
@@ -25,8 +26,6 @@ const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
 const RUNS = /\p{L}+|\d+/gu;
 const STOP = new CharacterSet('.:');
-const TOUCHING = new CharacterSet('.-0123456789');
-const LETTER_OF_VERSION = new CharacterSet('vV');
 const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
 const SHORTEST_ALONE = 6; // digits of any other that is not parted
 const LONGEST_PARTING = 3; // units between two groups of a telephone number
@@ -44,9 +43,15 @@ export class Identifiers {
     this.#language = language;
   }
 
-  readonly atDigit: Recogniser = (reading) => {
+  readonly atDigit: Row = {
+    knows: ({ isFresh, digits, behind }) =>
+      isFresh && (digits >= SHORTEST_KEYED || /^(?:[ ./()\-–−‐]|\p{Lu})/u.test(behind)),
+    recognise: (reading) => this.#atDigit(reading),
+  };
+
+  #atDigit(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
-    if (!reading.isFresh || STOP.at(text, at - 1)) return undefined;
+    if (STOP.at(text, at - 1)) return undefined;
     const dotted = text[runEnd] === '.' && isDigitAt(text, runEnd + 1);
     const named = isCapitalAt(text, runEnd) || (text[runEnd] === '-' && isWordAt(text, runEnd + 1));
     return (
@@ -55,22 +60,23 @@ export class Identifiers {
       (dotted ? this.#version(reading) : undefined) ??
       (named ? this.#mixed(reading, MIXED_AT_DIGIT) : undefined)
     );
-  };
+  }
 
-  readonly atLetter: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!TOUCHING.at(text, runEnd) || !reading.isFresh) return undefined;
-    const version = LETTER_OF_VERSION.at(text, at) ? this.#markedVersion(reading) : undefined;
-    if (version !== undefined || !isCapitalAt(text, at) || text[runEnd] === '.') return version;
-    return this.#mixed(reading, MIXED_AT_LETTER);
-  };
+  readonly atLetter: readonly Row[] = [
+    {
+      knows: ({ isFresh, first, behind }) => isFresh && /[vV]/.test(first) && /[.\d-]/.test(behind),
+      recognise: (reading) => this.#markedVersion(reading),
+    },
+    {
+      knows: ({ isFresh, first, behind }) => isFresh && /\p{Lu}/u.test(first) && /[\d-]/.test(behind),
+      recognise: (reading) => this.#mixed(reading, MIXED_AT_LETTER),
+    },
+  ];
 
   /** + and ( begin a telephone number. */
-  readonly atMark: Recogniser = (reading) => {
-    const mark = reading.text[reading.at] ?? '';
-    if ((mark !== '+' && mark !== '(') || isWordAt(reading.text, reading.at - 1)) return undefined;
-    return this.#telephone(reading);
-  };
+  readonly atMark = beginning(/[+(]/, (reading) =>
+    isWordAt(reading.text, reading.at - 1) ? undefined : this.#telephone(reading),
+  );
 
   #ip(reading: Reading): Found | undefined {
     const match = reading.match(IP);
@@ -279,9 +285,14 @@ export class MachineNames {
   }
 
   /** 00:1A:2B:3C:4D:5E, pair by pair; 2001:db8::1; 550e8400-e29b-… group by group. */
-  readonly at: Recogniser = (reading) => {
+  readonly at: Row = {
+    knows: ({ isFresh, first, behind }) =>
+      isFresh && /[\da-fA-F]/.test(first) && /^[\dxX:a-fA-F-]/.test(behind),
+    recognise: (reading) => this.#at(reading),
+  };
+
+  #at(reading: Reading): Found | undefined {
     const { text, at } = reading;
-    if (!HEXADECIMAL.at(text, at) || !reading.isFresh) return undefined;
     if (text[at + 1] === 'x' || text[at + 1] === 'X') return this.#prefixed(reading);
     if (reading.runEnd - at > 8 && text[at + 8] !== '-') return undefined;
     if (text[at + 8] === '-') {
@@ -294,7 +305,7 @@ export class MachineNames {
       if (hardware !== undefined) return hardware;
     }
     return this.#versionSix(reading);
-  };
+  }
 
   /** 0x80070005: every figure of it. */
   #prefixed(reading: Reading): Found | undefined {
@@ -306,10 +317,10 @@ export class MachineNames {
   }
 
   /** ::1 */
-  readonly atMark: Recogniser = (reading) => {
+  readonly atMark = beginning(/:/, (reading) => {
     if (!reading.text.startsWith('::', reading.at) || !reading.startsChunk) return undefined;
     return this.#versionSix(reading);
-  };
+  });
 
   #versionSix(reading: Reading): Found | undefined {
     const { text, at } = reading;

@@ -1,8 +1,9 @@
 // Keys of a telephone: Press *, dial *67, *123#, the # key. Elsewhere these signs are Markdown, a number or a
 // multiplication.
 import { classAt, IDEOGRAPH, isWordAt, LETTER, SPACE, WORD_UNIT } from '../characters.js';
+import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
 
 const CODE = new RegExp(
   String.raw`[*＊#]{1,2}\d{1,15}(?:[*＊#]{1,2}\d{1,15}){0,4}#?(?!${WORD_UNIT}|[*#_])`,
@@ -25,25 +26,22 @@ export class Keys {
   }
 
   /** 1#, 123*4# */
-  readonly atDigit: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    const next = text[runEnd];
-    if ((next !== '#' && next !== '*' && next !== '＊') || !reading.isFresh) return undefined;
+  readonly atDigit = behind(/^[#*＊]/, (reading) => {
+    const { text, at } = reading;
     const match = reading.match(FINISHED);
     if (match === undefined) return undefined;
     const end = at + match[0].length;
     // 3# is a house.
     if (this.#language.unspaced === true && !this.#isPrompted(text, at, end)) return undefined;
     return { end, spoken: this.#say(match[0]), rule: 'code' };
-  };
+  });
 
-  readonly atMark: Recogniser = (reading) => {
-    const sign = reading.text[reading.at] ?? '';
-    if (sign === '(' || sign === '[') return this.#again(reading);
-    if (sign !== '*' && sign !== '#' && sign !== '＊') return undefined;
-    if (isWordAt(reading.text, reading.at - 1)) return undefined;
-    return this.#code(reading) ?? this.#key(reading);
-  };
+  readonly atMark: readonly Row[] = [
+    beginning(/[([]/, (reading) => this.#again(reading)),
+    beginning(/[*#＊]/, (reading) =>
+      isWordAt(reading.text, reading.at - 1) ? undefined : (this.#code(reading) ?? this.#key(reading)),
+    ),
+  ];
 
   #code(reading: Reading): Found | undefined {
     const { text, at } = reading;

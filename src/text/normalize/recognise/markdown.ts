@@ -2,6 +2,7 @@
 // LaTeX commands ($…$, \(…\) or plain) are spoken by the names of their signs.
 import { CharacterSet } from '../../character-set.js';
 import { classAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
+import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
 import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
@@ -49,11 +50,11 @@ export function dollars(reading: Reading): Found | undefined {
 const OPENED = new RegExp(String.raw`(?:^|(?!${WORD_UNIT})[^$])\$(?:\$?[A-Za-z\\(-]|\$)[^$\n]*$`, 'u');
 
 /** \frac{1}{2}, \times, \alpha */
-export function latex(language: Language): Recogniser {
-  return (reading) => {
-    if (reading.text[reading.at] !== '\\') return undefined;
-    return fraction(reading, language) ?? dressed(reading) ?? command(reading, language);
-  };
+export function latex(language: Language): Row {
+  return beginning(
+    /\\/,
+    (reading) => fraction(reading, language) ?? dressed(reading) ?? command(reading, language),
+  );
 }
 
 function fraction(reading: Reading, { speech, symbols }: Language): Found | undefined {
@@ -109,15 +110,13 @@ const NUMBERED = /(\d{1,3})(?:[.)]|\.\))(?=\s)/y;
 const LISTED = /(\d{1,2})\)\s(?=[\p{L}"“„«「『*_])/uy;
 const BEFORE_LISTED = new CharacterSet(/[\s，、；：]/);
 const LOOK_BACK = 100; // units in which an open bracket is looked for
-const ENUMERATING = new CharacterSet('.)');
 const LINE_MARK = new CharacterSet('-+•‣◦·▪⁃–—=');
 const INDENT = new CharacterSet(' \t>');
 const TABLE_RULE = /\|?[ :|-]*-{2}[ :|-]*(?=\n|$)/y;
 
 /** The number of a list item: a word and a stop. */
-export function atDigit(language: Language): Recogniser {
-  return (reading) => {
-    if (!ENUMERATING.at(reading.text, reading.runEnd)) return undefined;
+export function atDigit(language: Language): Row {
+  return behind(/^(?:[.)]\s|\.\))/, (reading) => {
     const isFirst = startsLine(reading.text, reading.at);
     const match = isFirst ? reading.match(NUMBERED) : listed(reading);
     if (match === undefined) return undefined;
@@ -127,7 +126,7 @@ export function atDigit(language: Language): Recogniser {
       spoken: `${language.speech.number(numeralOf(match[1] ?? ''), NOWHERE)}${isFirst ? '.' : ', '}`,
       rule: 'markdown',
     };
-  };
+  });
 }
 
 /** The number of an item within a sentence; its bracket closes none that is open. */

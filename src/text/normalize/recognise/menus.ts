@@ -1,7 +1,7 @@
 // Paths through menus: Settings > Privacy > Camera. The sign between two names is a pause. Between two values
 // it is a relation, which `symbols.ts` reads where spaces stand around it.
+import { beginning } from '../dispatch.js';
 import type { Language } from '../language.js';
-import type { Recogniser } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const LEAD = 60; // units before or behind the sign that may tell what it is
@@ -30,9 +30,8 @@ export class Menus {
         : new RegExp(String.raw`(?<!\p{L})(?:${words})(?!\p{L})[^.!?\n]*$`, 'iu');
   }
 
-  readonly atMark: Recogniser = ({ text, at }) => {
+  readonly atMark = beginning(/[>›→]/, ({ text, at }) => {
     const sign = text[at] ?? '';
-    if (sign !== '>' && sign !== '›' && sign !== '→') return undefined;
     const before = text.slice(Math.max(0, at - LEAD), at);
     const behind = text.slice(at + 1, at + LEAD);
     if (
@@ -41,7 +40,7 @@ export class Menus {
       VARIABLE_BEHIND.test(behind) &&
       !OPEN_TAG.test(before)
     )
-      return { end: at + 1, spoken: this.#greater, rule: 'math' };
+      return { end: at + 1, spoken: this.#greater, rule: 'math', isCertain: true };
     const [left, right] = [NAME_BEFORE.exec(before)?.[1], NAME_BEHIND.exec(behind)?.[1]];
     if (left === undefined || right === undefined || left !== right || !LETTER_BEFORE.test(before))
       return undefined;
@@ -54,6 +53,7 @@ export class Menus {
       spoken: this.#pause + tail,
       rule: 'symbol',
       clings: true,
+      isCertain: true,
     };
-  };
+  });
 }

@@ -3,9 +3,10 @@ import { endsSentenceAt } from '../../sentence-end.js';
 import { shortFormsOf, type ShortForms } from '../../short-forms.js';
 import { CharacterSet } from '../../character-set.js';
 import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
+import { beginning, behind } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { digitsEnd } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
 import { isNear } from './identifiers.js';
 
 const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
@@ -16,7 +17,8 @@ const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const STOP = new CharacterSet('.:');
 const GROUPING = new CharacterSet('.,-–/:');
-const APOSTROPHE = new CharacterSet("'’‘");
+const NEVER_ORDINAL = new CharacterSet(',;:!?)%€$/+');
+const PARTS_YEARS = new CharacterSet('-–/');
 const DECIMAL = new CharacterSet('.,');
 const LONG_CODE = 8; // ungrouped digits; longer numbers are codes, not amounts
 const NUMBERED = 4; // digits behind # that are no small number
@@ -43,9 +45,10 @@ export class Numbers {
   }
 
   /** 1,500th, 1 500e, 2.000ª: asked before a language's own, which may cut it at its groups. */
-  readonly groupedAtDigit: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || runEnd - at > 3 || !isDigitAt(text, runEnd + 1)) return undefined;
+  readonly groupedAtDigit = behind(/^.\d/, (reading) => this.#grouping(reading), 3);
+
+  #grouping(reading: Reading): Found | undefined {
+    const { text, at } = reading;
     if (isDigitAt(text, at - 1) || GROUPING.at(text, at - 1)) return undefined;
     const match = this.#groupedOrdinal && reading.match(this.#groupedOrdinal);
     if (match === undefined) return undefined;
@@ -55,12 +58,12 @@ export class Numbers {
     const whole = digits.replace(/\D/g, '');
     const spoken = this.#language.speech.ordinal(whole, reading.around(end), mark);
     return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
-  };
+  }
 
-  readonly atDigit: Recogniser = (reading) => {
+  readonly atDigit = behind(/^/, (reading) => {
     const { text, at, runEnd } = reading;
-    if (!reading.isFresh || STOP.at(text, at - 1)) return undefined;
-    const marked = classAt(text, runEnd) !== SPACE;
+    if (STOP.at(text, at - 1)) return undefined;
+    const marked = classAt(text, runEnd) !== SPACE && !NEVER_ORDINAL.at(text, runEnd);
     return (
       (marked ? (this.#decades(reading) ?? this.#ordinals(reading)) : undefined) ??
       this.#keyed(reading) ??
@@ -69,18 +72,18 @@ export class Numbers {
       this.#grouped(reading) ??
       this.#code(reading)
     );
-  };
+  });
 
   /** The '90s: the apostrophe stands for the century. */
-  readonly atMark: Recogniser = (reading) => {
+  readonly atMark = beginning(/['’‘]/, (reading) => {
     const { text, at } = reading;
-    if (!APOSTROPHE.at(text, at) || !isDigitAt(text, at + 1) || isWordAt(text, at - 1)) return undefined;
+    if (!isDigitAt(text, at + 1) || isWordAt(text, at - 1)) return undefined;
     const match = this.#decade && reading.match(this.#decade, at + 1);
     if (match === undefined || match[1]?.length !== 2) return undefined;
     const end = at + 1 + match[0].length;
     const spoken = this.#language.speech.decade(match[1], reading.around(end));
     return spoken === undefined ? undefined : { end, spoken, rule: 'decade' };
-  };
+  });
 
   #decades(reading: Reading): Found | undefined {
     const digits = reading.runEnd - reading.at;
@@ -125,7 +128,8 @@ export class Numbers {
 
   /** 2023/24, 1939–1945. */
   #years(reading: Reading): Found | undefined {
-    const match = reading.runEnd - reading.at === 4 ? reading.match(YEARS) : undefined;
+    const isParted = reading.runEnd - reading.at === 4 && PARTS_YEARS.at(reading.text, reading.runEnd);
+    const match = isParted ? reading.match(YEARS) : undefined;
     if (match === undefined) return undefined;
     const [written, from = '', mark = '', to = ''] = match;
     if (Number(to) <= Number(from.slice(-to.length)) || (mark === '/' && to.length === 4)) return undefined;

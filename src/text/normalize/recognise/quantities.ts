@@ -1,6 +1,7 @@
 // Amounts: money, measures, percentages, ranges, and numbers that only count.
 import { CharacterSet } from '../../character-set.js';
 import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt, LETTER } from '../characters.js';
+import { behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
@@ -10,7 +11,6 @@ import {
   skipSpaces,
   type Candidate,
   type Reading,
-  type Recogniser,
   type Rule,
   type TypedFound,
   either,
@@ -88,15 +88,20 @@ export class Quantities {
   }
 
   /** 5 · 5 km · 5-10 % · 3.5 million euros */
-  readonly atDigit: Recogniser = (reading) => {
-    if (!reading.isFresh) return undefined;
+  readonly atDigit = behind(/^/, (reading) => {
     const amount = (): TypedFound | undefined => this.#compound(reading) ?? this.#amountOrTwo(reading);
     const fraction = this.#fraction(reading);
     return fraction === undefined ? amount() : either(fraction, amount);
-  };
+  });
 
   /** -5 · +3 °C · $5 · -$5 · ±2 · .5 · ½ cup */
-  readonly atMark: Recogniser = (reading) => {
+  readonly atMark: Row = {
+    knows: ({ first }) =>
+      /[-−+±–.,]/.test(first) || VULGAR.includes(first) || this.#currencies.beginsWith(first),
+    recognise: (reading) => this.#atMark(reading),
+  };
+
+  #atMark(reading: Reading): Candidate | undefined {
     const { text, at } = reading;
     const mark = text[at] ?? '';
     if (VULGAR.includes(mark)) return this.#vulgar(reading);
@@ -107,11 +112,13 @@ export class Quantities {
     if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
     return this.#signed(reading);
-  };
+  }
 
   /** USD 5 · US$5 · CHF 20 */
-  readonly atLetter: Recogniser = (reading) =>
-    reading.isFresh ? this.#currencyBefore(reading, reading.at) : undefined;
+  readonly atLetter: Row = {
+    knows: ({ isFresh, first }) => isFresh && this.#currencies.beginsWith(first),
+    recognise: (reading) => this.#currencyBefore(reading, reading.at),
+  };
 
   #signed(reading: Reading): Candidate | undefined {
     const { text, at } = reading;

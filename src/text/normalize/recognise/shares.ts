@@ -1,6 +1,7 @@
 // Two numbers with a stroke between them that is more than a fraction: 2/3rds, a score of 742/850.
+import { behind } from '../dispatch.js';
 import type { Language } from '../language.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const SHARE = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|[.,]\d)/y;
@@ -22,11 +23,10 @@ export class Shares {
       this.#lettered = new RegExp(`(\\d{1,4})[/⁄](\\d{1,4}) ?(?:${fractionMark})(?![\\p{L}\\p{N}])`, 'uy');
   }
 
-  readonly atDigit: Recogniser = (reading) => {
-    if (!/[/⁄]/.test(reading.text[reading.runEnd] ?? '') || !reading.isFresh) return undefined;
+  readonly atDigit = behind(/^[/⁄]/, (reading) => {
     if (/[-–/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
     return this.#withLetters(reading) ?? this.#score(reading);
-  };
+  });
 
   /** 2/3rds, 5/12 avos: the letters are in the words for it already. */
   #withLetters(reading: Reading): Found | undefined {

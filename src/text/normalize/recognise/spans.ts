@@ -1,11 +1,13 @@
 // Numbers that reach from one to another, or up from one: 80-60 km/h, 24+ hrs, 1,2,3.
+import { CharacterSet } from '../../character-set.js';
 import { classAt, IDEOGRAPH, isDigitAt, isWordAt } from '../characters.js';
+import { behind } from '../dispatch.js';
 import type { Language } from '../language.js';
 import type { Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
 import { type NumeralAt, numeralOf, readNumeral, valueOf } from '../numerals.js';
-import { Around, type Found, NOWHERE, type Reading, type Recogniser, skipSpaces } from '../reading.js';
+import { Around, type Found, NOWHERE, type Reading, skipSpaces } from '../reading.js';
 
 const MARK = /[-–~～〜](?=\d)/y;
 const LIST = /\d{1,2}(?:,\d{1,2}){2,15}(?![\p{L}\p{N}%‰°]|[.,]\d)/uy;
@@ -21,6 +23,8 @@ const MEASURED =
 /** 10-8 h is a time of day. */
 const CLOCK_UNITS: ReadonlySet<string> = new Set(['h', 'H', 'h.', 'ч', 'ч.']);
 
+const CUTS = new CharacterSet('-–/.,:+');
+
 interface Span {
   readonly quantity: Quantity;
   readonly end: number;
@@ -35,13 +39,12 @@ export class Spans {
     this.#units = new LiteralTable(Object.entries(language.writing.units));
   }
 
-  readonly atDigit: Recogniser = (reading) => {
+  readonly atDigit = behind(/^(?:[-–~～〜., ]\d|\+)/, (reading) => {
     const { text, at, runEnd } = reading;
-    if (!reading.isFresh || /[-–/.,:+]/.test(text[at - 1] ?? '')) return undefined;
-    const mark = text[runEnd] ?? '';
-    if (!/[-–—~～〜,.+ ]/.test(mark)) return undefined;
-    return (mark === ',' ? this.#list(reading) : undefined) ?? this.#open(reading) ?? this.#falling(reading);
-  };
+    if (CUTS.at(text, at - 1)) return undefined;
+    const list = text[runEnd] === ',' ? this.#list(reading) : undefined;
+    return list ?? this.#open(reading) ?? this.#falling(reading);
+  });
 
   /** 1,2,3: more than one comma is no decimal mark. */
   #list(reading: Reading): Found | undefined {

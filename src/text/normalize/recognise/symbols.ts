@@ -1,9 +1,10 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
 import { CharacterSet } from '../../character-set.js';
 import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
+import type { Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { NOWHERE, type Found, type Reading } from '../reading.js';
 import { byMark } from '../shared-forms.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
@@ -33,9 +34,9 @@ export class Symbols {
   }
 
   /** A digit with a keycap is an emoji. */
-  readonly atDigit: Recogniser = (reading) => {
-    const next = reading.text.charCodeAt(reading.at + 1);
-    return next === 0xfe0f || next === 0x20e3 ? this.#emoji(reading) : undefined;
+  readonly atDigit: Row = {
+    knows: ({ behind }) => /^[\ufe0f\u20e3]/.test(behind),
+    recognise: (reading) => this.#emoji(reading),
   };
 
   readonly atMark = byMark([

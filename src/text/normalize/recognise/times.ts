@@ -1,10 +1,11 @@
 // Times of day and durations on a clock: 3:30 p.m., 15.30 Uhr, 9-5, 1:05:20.
 import { CharacterSet } from '../../character-set.js';
 import { WORD_UNIT } from '../characters.js';
+import { behind } from '../dispatch.js';
 import type { Language, WrittenTime } from '../language.js';
 import { Beginnings } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { NOWHERE, type Found, type Reading } from '../reading.js';
 import { alternatives } from './dates.js';
 
 // Behind the comma of 9:30,10:45 another time begins.
@@ -64,21 +65,23 @@ export class Times {
       this.#hour = new RegExp(`(\\d{1,2})()()(?= ?(?:${alternatives(forms)})${END})${tail}`, 'iuy');
   }
 
-  readonly atDigit: Recogniser = (reading) => {
-    const { text, at, runEnd } = reading;
-    if (runEnd - at > LONGEST || !reading.isFresh || isCut(text, at)) return undefined;
-    const first = this.#mayBeHour(reading) ? this.#at(reading, at) : undefined;
-    return this.#range(reading, first) ?? this.#duration(reading) ?? this.#single(reading, first);
-  };
+  readonly atDigit = behind(
+    /^(?:[:.]\d|[-–]| ?\p{L}| [-–])/u,
+    (reading) => {
+      if (isCut(reading.text, reading.at)) return undefined;
+      const first = this.#mayBeHour(reading) ? this.#at(reading, reading.at) : undefined;
+      return this.#range(reading, first) ?? this.#duration(reading) ?? this.#single(reading, first);
+    },
+    LONGEST,
+  );
 
   /** UTC+2, GMT-5 */
-  readonly atLetter: Recogniser = (reading) => {
-    if (!'-+−'.includes(reading.text[reading.runEnd] ?? ' ') || !reading.isFresh) return undefined;
+  readonly atLetter = behind(/[-+−]/, (reading) => {
     const match = reading.match(OFFSET);
     if (match === undefined) return undefined;
     const [written, zone = '', sign, offset] = match;
     return { end: reading.at + written.length, spoken: this.#zone(zone, sign, offset), rule: 'zone' };
-  };
+  });
 
   #zone(written: string, sign: string | undefined, offset: string | undefined): string {
     const { speech, symbols, writing } = this.#language;

@@ -1,8 +1,9 @@
 // Points of the compass beside the wind: vento SE, Wind aus NW, vent de N.-O., ветер СЗ.
 import { isCapitalAt, isWordAt } from '../characters.js';
+import type { Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { LiteralTable } from '../literals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
+import type { Reading } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const LEAD = 60; // units before the letters in which the wind is named
@@ -24,13 +25,14 @@ export class Winds {
     this.#behind = new RegExp(isSpaced ? `^ (?:${words})` : `^ ?(?:[风風の向偏]|${words})`, 'iu');
   }
 
-  readonly atLetter: Recogniser = (reading): Found | undefined => {
-    const point = reading.isFresh ? this.#points.at(reading.text, reading.at) : undefined;
-    if (point === undefined) return undefined;
-    const end = reading.at + point.written.length;
-    return this.#isOfWind(reading, end)
-      ? { end, spoken: point.value, rule: 'abbreviation', isCertain: true }
-      : undefined;
+  readonly atLetter: Row = {
+    knows: ({ isFresh, first }) => isFresh && this.#points.beginsWith(first),
+    recognise: (reading) => {
+      const point = this.#points.at(reading.text, reading.at);
+      const end = reading.at + (point?.written.length ?? 0);
+      if (point === undefined || !this.#isOfWind(reading, end)) return undefined;
+      return { end, spoken: point.value, rule: 'abbreviation', isCertain: true };
+    },
   };
 
   #isOfWind({ text, at }: Reading, end: number): boolean {

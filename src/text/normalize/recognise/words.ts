@@ -1,9 +1,10 @@
 // Short forms: abbreviations, acronyms, initials, Roman numerals, the words before a number.
 import { classAt, isCapitalAt, isDigitAt, isSmallAt, isWordAt, LETTER } from '../characters.js';
+import type { Row } from '../dispatch.js';
 import type { Language, Saying } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf } from '../numerals.js';
-import { skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
+import { skipSpaces, type Found, type Reading } from '../reading.js';
 
 const DOTTED = /(?:\p{Lu}\.){2,6}(?:\p{Lu}(?!\p{L}))?|\p{Lu}\.\p{Lu}(?![\p{L}\p{N}.])/uy; // also A.D
 /** A Roman numeral that is written as it should be. */
@@ -16,27 +17,44 @@ export class Words {
   readonly #language: Language;
   readonly #abbreviations: LiteralTable<Saying>;
   readonly #beforeNumber: LiteralTable<string>;
+  /** The characters behind the digits of short forms that begin with digits. */
+  readonly #behindDigits: ReadonlySet<string>;
 
   constructor(language: Language) {
     const { abbreviations, beforeNumber } = language.writing;
     this.#language = language;
     this.#abbreviations = new LiteralTable(withCapitals(abbreviations));
+    const numbered = Object.keys(abbreviations).filter((written) => /^\d/.test(written));
+    this.#behindDigits = new Set(numbered.map((written) => written.replace(/^\d+/, '').slice(0, 1)));
     this.#beforeNumber = new LiteralTable(withCapitals({ ...numberSigns(beforeNumber), ...beforeNumber }));
   }
 
-  readonly atLetter: Recogniser = (reading) => {
-    if (!reading.isFresh) return undefined;
-    const found = this.atMark(reading);
-    if (found !== undefined) return found;
-    if (!isCapitalAt(reading.text, reading.at)) return undefined;
-    return this.#dotted(reading) ?? this.#capitals(reading);
+  readonly atLetter: Row = {
+    knows: ({ isFresh, first }) => isFresh && (/\p{Lu}/u.test(first) || this.#mayBegin(first)),
+    recognise: (reading) => {
+      const found = this.#short(reading);
+      if (found !== undefined || !isCapitalAt(reading.text, reading.at)) return found;
+      return this.#dotted(reading) ?? this.#capitals(reading);
+    },
   };
 
   /** 24/7 and other short forms that begin with a digit. */
-  readonly atDigit: Recogniser = (reading) => (reading.isFresh ? this.#abbreviation(reading) : undefined);
+  readonly atDigit: Row = {
+    knows: ({ isFresh, behind }) => isFresh && this.#behindDigits.has(behind.slice(0, 1)),
+    recognise: (reading) => this.#abbreviation(reading),
+  };
 
   /** Short forms may begin with a mark: § 3, # 5. */
-  readonly atMark: Recogniser = (reading) => {
+  readonly atMark: Row = {
+    knows: ({ first }) => this.#mayBegin(first),
+    recognise: (reading) => this.#short(reading),
+  };
+
+  #mayBegin(first: string): boolean {
+    return this.#beforeNumber.beginsWith(first) || this.#abbreviations.beginsWith(first);
+  }
+
+  #short(reading: Reading): Found | undefined {
     const { text, at } = reading;
     const before = this.#beforeNumber.at(text, at);
     if (before !== undefined) {
@@ -44,7 +62,7 @@ export class Words {
       if (isDigitAt(text, skipSpaces(text, end))) return { end, spoken: before.value, rule: 'abbreviation' };
     }
     return this.#abbreviation(reading);
-  };
+  }
 
   #abbreviation(reading: Reading): Found | undefined {
     const { text, at } = reading;

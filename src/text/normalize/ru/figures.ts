@@ -32,7 +32,7 @@ function pointed(reading: Reading): Candidate | undefined {
   const { text, at, runEnd } = reading;
   if (!/[.,]/.test(text[runEnd] ?? '') || isInside(reading) || reading.match(POINTED) === undefined)
     return undefined;
-  const found = english.atDigit(reading);
+  const found = english.atDigit.recognise(reading);
   if (found?.rule !== 'decimal' || !isNameBefore(reading)) return found;
   const said = text.slice(at, found.end).split('.').map(sayGroup).join(' точка ');
   return { end: found.end, spoken: said, rule: 'version', isCertain: true };
@@ -55,7 +55,7 @@ function pointedMoney(reading: Reading): Candidate | undefined {
   const { text, at } = reading;
   if (!/^[-−]?[$€£¥₽]\d/.test(text.slice(at, at + 3)) || isWordAt(text, at - 1)) return undefined;
   const digits = at + text.slice(at, at + 3).search(/\d/);
-  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark(reading);
+  return reading.match(POINTED, digits) === undefined ? undefined : english.atMark.recognise(reading);
 }
 
 /** 12,50 рубля: with two decimals the name counts hundredths, too. */
