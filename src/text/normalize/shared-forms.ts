@@ -247,7 +247,7 @@ type Table = readonly TableRule[];
  * rules in order. A subject has a second list where rules of another subject come between.
  */
 export type Rules<OwnRule = TableRule> = Readonly<
-  Record<string, readonly (OwnRule | TableRule | Recogniser)[]>
+  Record<string, readonly (OwnRule | TableRule | Recogniser | Row)[]>
 >;
 
 /** Behind the letters or digits, and one space. */

@@ -1,6 +1,7 @@
 // Numbers that are said digit by digit: emergency calls, plates of cars, orders, and sections of a text with
 // a full stop.
 import { tablesOf } from '../../tables/language-tables.js';
+import { CharacterSet } from '../../character-set.js';
 import { isDigitAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
@@ -16,8 +17,7 @@ const LONGEST_LEAD = 56; // units before a number that may say that it is called
 
 /** Rufen Sie die 110 oder 112. */
 function emergency(reading: Reading): Found | undefined {
-  if (reading.text[reading.at] !== '1' || reading.runEnd - reading.at !== 3) return undefined;
-  const match = reading.isFresh ? reading.match(EMERGENCY) : undefined;
+  const match = reading.match(EMERGENCY);
   if (match === undefined) return undefined;
   if (!CALLING.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))) return undefined;
   const spoken = SPEECH.telephone(match[0].split(' '), false);
@@ -86,16 +86,16 @@ const CODE =
   /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%]| (?:Euro|Prozent|Franken|Cent))/uy;
 const CODED =
   /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die )?$/u;
-const CODED_END = /[ .:]/;
+const CODED_END = new CharacterSet(' .:');
 const FEWEST = 4; // digits of a number that is not counted with
 const LONGEST_CODED = 48; // units before a code that may say that it is one
 
 /** Ihr Verifizierungscode lautet 482 913; a Hausnummer is no code. */
 function coded(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  const match = reading.isFresh && runEnd - at > 1 ? reading.match(CODE) : undefined;
+  const match = CODED_END.at(text, at - 1) ? reading.match(CODE) : undefined;
   const before = text.slice(Math.max(0, at - LONGEST_CODED), at);
-  if (match === undefined || !CODED_END.test(before.slice(-1)) || !CODED.test(before)) return undefined;
+  if (match === undefined || !CODED.test(before)) return undefined;
   const [written] = match;
   const isCode = /(?:code|PIN|TAN|pin|wort|Ziffern|ziffern)/.test(before) || written.length > runEnd - at;
   if (written.length < (isCode ? FEWEST - 1 : FEWEST)) return undefined;
@@ -129,5 +129,8 @@ export function sentenceOfLaw(reading: Reading): Found | undefined {
 
 /** In the order in which the language asks them. */
 export const codeRules = {
-  atDigit: [emergency, coded],
+  atDigit: [
+    { knows: ({ isFresh, digits }) => isFresh && digits === 3, recognise: emergency },
+    { knows: ({ isFresh, digits }) => isFresh && digits > 1, recognise: coded },
+  ],
 } satisfies Rules;

@@ -92,6 +92,7 @@ export class Calendar {
   #atLetter(reading: Reading): Found | undefined {
     const { text, at, runEnd } = reading;
     if (!this.#beginnings.at(text, at) || runEnd - at > this.#longest) return undefined;
+    if (!this.#months.has(text.slice(at, runEnd).toLowerCase())) return undefined;
     const match = reading.match(this.#monthFirst);
     if (match === undefined) return this.#pairBehind(reading);
     const [written, name = '', , day = '', year] = match;

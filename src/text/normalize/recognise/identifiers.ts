@@ -45,7 +45,7 @@ export class Identifiers {
 
   readonly atDigit: Row = {
     knows: ({ isFresh, digits, behind }) =>
-      isFresh && (digits >= SHORTEST_KEYED || /^(?:[ ./()\-–−‐]|\p{Lu})/u.test(behind)),
+      isFresh && (digits >= SHORTEST_KEYED || /^(?:[./()\-–−‐]|\p{Lu}| [\d./()\-–−‐])/u.test(behind)),
     recognise: (reading) => this.#atDigit(reading),
   };
 

@@ -5,7 +5,7 @@ import { classAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
-import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
+import { type Found, NOWHERE, type Reading } from '../reading.js';
 import {
   highlight,
   lineEnd,
@@ -138,8 +138,10 @@ function listed(reading: Reading): RegExpExecArray | undefined {
 }
 
 /** Dropped marks; in a table a comma parts the cells. */
-export function atMark(language: Language): Recogniser {
-  return (reading) => mark(reading, language);
+export function atMark(language: Language): Row {
+  return beginning(/[*_~:^=`[!\]#><\\$【|│┃║\u2500-\u259F]|[-+•‣◦·▪⁃–—]/, (reading) =>
+    mark(reading, language),
+  );
 }
 
 function mark(reading: Reading, language: Language): Found | undefined {

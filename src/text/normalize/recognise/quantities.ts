@@ -33,6 +33,7 @@ const STROKE = new CharacterSet('/⁄');
 const MIXED_FRACTION = new RegExp(String.raw`[ -](\d{1,3})[/⁄](\d{1,4})(?![\d/⁄]|${ALPHABETIC})`, 'uy');
 const MIXED_WITH_NOUN = /\d{1,3}(?: [1-9][/⁄][2-9]| ?[½¼¾⅓⅔]) [a-zà-ÿ]{3}/y;
 const VULGAR = '¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞';
+const VULGAR_SIGNS = new CharacterSet(VULGAR);
 const VULGAR_PARTS = '1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8'.split(' ');
 
 /** The numerator and denominator of a sign such as ½. */
@@ -89,21 +90,29 @@ export class Quantities {
 
   /** 5 · 5 km · 5-10 % · 3.5 million euros */
   readonly atDigit = behind(/^/, (reading) => {
-    const amount = (): TypedFound | undefined => this.#compound(reading) ?? this.#amountOrTwo(reading);
     const fraction = this.#fraction(reading);
-    return fraction === undefined ? amount() : either(fraction, amount);
+    return fraction === undefined ? this.#plain(reading) : either(fraction, () => this.#plain(reading));
   });
+
+  #plain(reading: Reading): TypedFound | undefined {
+    return this.#compound(reading) ?? this.#amountOrTwo(reading);
+  }
 
   /** -5 · +3 °C · $5 · -$5 · ±2 · .5 · ½ cup */
   readonly atMark: Row = {
     knows: ({ first }) =>
-      /[-−+±–.,]/.test(first) || VULGAR.includes(first) || this.#currencies.beginsWith(first),
+      SIGN.at(first, 0) ||
+      first === '–' ||
+      first === this.#language.writing.numbers.decimal ||
+      VULGAR.includes(first) ||
+      this.#currencies.beginsWith(first),
     recognise: (reading) => this.#atMark(reading),
   };
 
   #atMark(reading: Reading): Candidate | undefined {
     const { text, at } = reading;
     const mark = text[at] ?? '';
+    if ((mark === '.' || mark === ',') && !isDigitAt(text, at + 1)) return undefined;
     if (VULGAR.includes(mark)) return this.#vulgar(reading);
     const currency = this.#currencyBefore(reading, at);
     if (currency !== undefined) return currency;
@@ -305,7 +314,7 @@ export class Quantities {
   #quantityAt(text: string, at: number, negative: boolean, sign: string): QuantityAt | undefined {
     const first = this.#numeralAt(text, at);
     if (first === undefined) return undefined;
-    const number = { ...first.numeral, negative };
+    const number = negative ? { ...first.numeral, negative } : first.numeral;
     let { end } = first;
     const fraction = this.#fractionAt(text, first);
     if (fraction !== undefined)
@@ -339,9 +348,10 @@ export class Quantities {
   /** The ½ of 3½, the 1/2 of 3 1/2. */
   #fractionAt(text: string, { numeral, end }: NumeralAt): { fraction: Fraction; end: number } | undefined {
     if (numeral.decimals !== '' || numeral.grouped) return undefined;
-    const sign = text[end] === ' ' ? (text[end + 1] ?? '') : (text[end] ?? '');
-    const vulgar = VULGAR.includes(sign) ? vulgarFraction(sign) : undefined;
-    if (vulgar !== undefined) return { fraction: vulgar, end: end + (text[end] === ' ' ? 2 : 1) };
+    const isSpaced = text[end] === ' ';
+    const sign = isSpaced ? end + 1 : end;
+    const vulgar = VULGAR_SIGNS.at(text, sign) ? vulgarFraction(text[sign] ?? '') : undefined;
+    if (vulgar !== undefined) return { fraction: vulgar, end: sign + 1 };
     if ((text[end] !== ' ' && text[end] !== '-') || !isDigitAt(text, end + 1)) return undefined;
     MIXED_FRACTION.lastIndex = end;
     const match = MIXED_FRACTION.exec(text);

@@ -43,7 +43,10 @@ export class Spans {
     const { text, at, runEnd } = reading;
     if (CUTS.at(text, at - 1)) return undefined;
     const list = text[runEnd] === ',' ? this.#list(reading) : undefined;
-    return list ?? this.#open(reading) ?? this.#falling(reading);
+    if (list !== undefined) return list;
+    const read = this.#numeral(text, at);
+    const isOpen = read !== undefined && text[read.end] === '+';
+    return read && (isOpen ? this.#open(reading, read) : this.#falling(reading, read));
   });
 
   /** 1,2,3: more than one comma is no decimal mark. */
@@ -57,11 +60,10 @@ export class Spans {
   }
 
   /** 24+ hrs, 100+ people */
-  #open(reading: Reading): Found | undefined {
+  #open(reading: Reading, read: NumeralAt): Found | undefined {
     const { text, at } = reading;
-    const read = this.#numeral(text, at);
-    const plus = read && reading.match(PLUS, read.end);
-    if (read === undefined || plus === undefined) return undefined;
+    const plus = reading.match(PLUS, read.end);
+    if (plus === undefined) return undefined;
     const next = read.end + plus[0].length;
     const unit = this.#units.at(text, next);
     if (unit !== undefined) return this.#openMeasure(reading, read, next + unit.written.length, unit.value);
@@ -93,8 +95,8 @@ export class Spans {
   }
 
   /** 80-60 km/h, 2000–1950 m; and 1950-2000 m, which are no years. */
-  #falling(reading: Reading): Found | undefined {
-    const span = this.#span(reading);
+  #falling(reading: Reading, from: NumeralAt): Found | undefined {
+    const span = this.#span(reading, from);
     if (span === undefined) return undefined;
     const { text } = reading;
     const { speech } = this.#language;
@@ -114,13 +116,11 @@ export class Spans {
     };
   }
 
-  #span(reading: Reading): Span | undefined {
-    const { text, at } = reading;
-    const from = this.#numeral(text, at);
-    const mark = from && reading.match(MARK, from.end);
-    const to = mark && from && this.#numeral(text, from.end + mark[0].length);
-    if (from === undefined || to === undefined || /^[-–/:,.]\d/.test(text.slice(to.end, to.end + 2)))
-      return undefined;
+  #span(reading: Reading, from: NumeralAt): Span | undefined {
+    const { text } = reading;
+    const mark = reading.match(MARK, from.end);
+    const to = mark && this.#numeral(text, from.end + mark[0].length);
+    if (to === undefined || /^[-–/:,.]\d/.test(text.slice(to.end, to.end + 2))) return undefined;
     const falls = valueOf(to.numeral) < valueOf(from.numeral);
     if (!falls && !(isLikeYear(from) && isLikeYear(to))) return undefined;
     return { quantity: { number: from.numeral, to: to.numeral }, end: to.end };

@@ -39,16 +39,21 @@ export class Symbols {
     recognise: (reading) => this.#emoji(reading),
   };
 
-  readonly atMark = byMark([
-    [/[#*]|[^\0-\x7f]/, (reading) => this.#emoji(reading)],
-    [/[:;=<^]/, (reading) => this.#emoticon(reading)],
-    [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],
-    [/[-=]/, (reading) => this.#arrow(reading)],
-    [/\+/, (reading) => this.#trailingPlus(reading)],
-    [/[⁰¹²³⁴⁵⁶⁷⁸⁹^]/, (reading) => this.#power(reading)],
-    [/[₀-₉]/, (reading) => this.#subscript(reading)],
-    [/./s, (reading) => this.#math(reading) ?? this.#inText(reading)],
-  ]);
+  readonly atMark: readonly Row[] = [
+    ...byMark([
+      [/[#*]|[^\0-\x7f]/, (reading) => this.#emoji(reading)],
+      [/[:;=<^]/, (reading) => this.#emoticon(reading)],
+      [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],
+      [/[-=]/, (reading) => this.#arrow(reading)],
+      [/\+/, (reading) => this.#trailingPlus(reading)],
+      [/[⁰¹²³⁴⁵⁶⁷⁸⁹^]/, (reading) => this.#power(reading)],
+      [/[₀-₉]/, (reading) => this.#subscript(reading)],
+    ]),
+    {
+      knows: ({ first }) => this.#signs.at(first, 0) || this.#language.symbols.inText[first] !== undefined,
+      recognise: (reading) => this.#math(reading) ?? this.#inText(reading),
+    },
+  ];
 
   #emoji(reading: Reading): Found | undefined {
     const length = emojiLength(reading.text, reading.at);
@@ -125,7 +130,6 @@ export class Symbols {
   /** A sign with operands on both sides, or a relation before a number. */
   #math(reading: Reading): Found | undefined {
     const { text, at } = reading;
-    if (!this.#signs.at(text, at)) return undefined;
     const two = text.slice(at, at + 2);
     const { inMath } = this.#language.symbols;
     const sign = inMath[two] === undefined ? two.slice(0, 1) : two;
