@@ -1,6 +1,7 @@
 // Speaks a text whose kind `interpret-as` states: a number, a date, a time of day, a duration, characters.
 // A text that does not match the stated kind has no result. The normaliser then reads it as plain text.
-import type { Language, WrittenDate, WrittenTime } from '../normalize/language.js';
+import type { Language } from '../normalize/language.js';
+import type { WrittenDate, WrittenTime } from '../normalize/quantity.js';
 import { normalize } from '../normalize/normalize.js';
 import { type Numeral, numeralOf, readNumeral, withoutZeros } from '../normalize/numerals.js';
 import type { Around } from '../normalize/reading.js';

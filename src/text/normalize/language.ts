@@ -2,38 +2,17 @@
 // `normalize.ts` for how to add one.
 import type { Asked } from './dispatch.js';
 import type { NumberFormat, Numeral } from './numerals.js';
-import type { Currency, Fraction, Magnitude, Noun, Quantity } from './quantity.js';
+import type {
+  ClockPart,
+  Currency,
+  Fraction,
+  Magnitude,
+  Noun,
+  Quantity,
+  WrittenDate,
+  WrittenTime,
+} from './quantity.js';
 import type { Around } from './reading.js';
-
-export interface WrittenDate {
-  /** 1 to 31, as digits without zeros. */
-  readonly day?: string | undefined;
-  /** Last day of a range within the month. */
-  readonly dayTo?: string | undefined;
-  /** The two days are named one by one; they are no range: 5/6 May. */
-  readonly isPair?: true;
-  /** 1 to 12. */
-  readonly month?: number;
-  /** As written: two or four digits. */
-  readonly year?: string | undefined;
-  /** 0 (Monday) to 6, where an abbreviation names it. */
-  readonly weekday?: number;
-  /** Written form of the month: a name, or a number between marks. */
-  readonly style: 'name' | 'numeric';
-}
-
-export interface WrittenTime {
-  /** As digits without zeros. */
-  readonly hours: string;
-  /** Two digits; '' if not written. */
-  readonly minutes: string;
-  readonly seconds?: string | undefined;
-  /** The written half of the day, if any. */
-  readonly half?: string | undefined;
-  /** The language's word for "o'clock", where it is written. */
-  readonly word?: string | undefined;
-  readonly zone?: string | undefined;
-}
 
 interface DateFormat {
   /** Months with all their names, abbreviations and cases: the first is January. Capitals do not matter. */
@@ -222,7 +201,7 @@ export interface Speech {
   date(date: WrittenDate, around: Around): string | undefined;
   time(time: WrittenTime, around: Around): string | undefined;
   /** A duration as written on a clock, 1:05:20 or 2h 30m: hours, minutes, seconds as digits. */
-  duration(parts: readonly (readonly [amount: string, unit: 'h' | 'min' | 's'])[], around: Around): string;
+  duration(parts: readonly ClockPart[], around: Around): string;
   /** Behind a number or name: squared, hoch zwei. */
   power(exponent: string): string | undefined;
   range(from: string, to: string, around: Around): string;

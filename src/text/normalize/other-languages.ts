@@ -43,8 +43,8 @@ import {
   unitName,
   weekdayNames,
 } from './cldr.js';
-import type { Language, Speech, SymbolNames, WrittenDate, Writing } from './language.js';
-import type { Fraction, Noun, Quantity } from './quantity.js';
+import type { Language, Speech, SymbolNames, Writing } from './language.js';
+import type { Fraction, Noun, Quantity, WrittenDate } from './quantity.js';
 import { keptWords } from './number-words.js';
 import { type Numeral, numeralOf, readNumeral, valueOf, withoutZeros } from './numerals.js';
 import type { Recogniser } from './reading.js';

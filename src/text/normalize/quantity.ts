@@ -1,4 +1,4 @@
-// Amounts as they are written, and the nouns that stand with them.
+// Amounts, dates and times as they are written, and the nouns that stand with them.
 import type { Numeral } from './numerals.js';
 
 /** A noun that stands with a number: a unit, a currency, a part of one. */
@@ -37,3 +37,36 @@ export interface Fraction {
   readonly numerator: string;
   readonly denominator: string;
 }
+
+export interface WrittenDate {
+  /** 1 to 31, as digits without zeros. */
+  readonly day?: string | undefined;
+  /** Last day of a range within the month. */
+  readonly dayTo?: string | undefined;
+  /** The two days are named one by one; they are no range: 5/6 May. */
+  readonly isPair?: true;
+  /** 1 to 12. */
+  readonly month?: number;
+  /** As written: two or four digits. */
+  readonly year?: string | undefined;
+  /** 0 (Monday) to 6, where an abbreviation names it. */
+  readonly weekday?: number;
+  /** Written form of the month: a name, or a number between marks. */
+  readonly style: 'name' | 'numeric';
+}
+
+export interface WrittenTime {
+  /** As digits without zeros. */
+  readonly hours: string;
+  /** Two digits; '' if not written. */
+  readonly minutes: string;
+  readonly seconds?: string | undefined;
+  /** The written half of the day, if any. */
+  readonly half?: string | undefined;
+  /** The language's word for "o'clock", where it is written. */
+  readonly word?: string | undefined;
+  readonly zone?: string | undefined;
+}
+
+/** A part of a duration: its digits and its unit. */
+export type ClockPart = readonly [amount: string, unit: 'h' | 'min' | 's'];

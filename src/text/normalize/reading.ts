@@ -1,7 +1,7 @@
 // The text while it is read: where the scan stands and what is around it.
 import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from './characters.js';
 import type { Numeral } from './numerals.js';
-import type { Currency, Fraction, Noun, Quantity } from './quantity.js';
+import type { ClockPart, Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from './quantity.js';
 
 /** Kind of a recognised token. Clients see it as the reason for a spoken form. */
 export type Rule =
@@ -59,6 +59,31 @@ interface Kinds {
   readonly rate: { readonly of: Token; readonly per: string };
   /** ±2: a sign that is no part of the number. */
   readonly signed: { readonly sign: string; readonly of: Token };
+  readonly date: { readonly date: WrittenDate };
+  readonly time: { readonly time: WrittenTime };
+  /** 2024-01-15T14:30 */
+  readonly moment: { readonly date: WrittenDate; readonly time: WrittenTime };
+  /** 2h 30m */
+  readonly duration: { readonly parts: readonly ClockPart[] };
+  readonly telephone: { readonly groups: readonly string[]; readonly isInternational: boolean };
+  /** Said figure by figure, with a pause between two groups. */
+  readonly digits: { readonly groups: readonly string[] };
+  /** `mark` is what stands behind the digits. */
+  readonly ordinal: { readonly digits: string; readonly mark: string };
+  readonly decade: { readonly digits: string };
+  readonly score: { readonly home: Numeral; readonly guest: Numeral };
+  /** A number that counts nothing. */
+  readonly number: { readonly numeral: Numeral };
+  /** v2.1-beta3: `before` and `point` are words, `stage` is a word or letters. */
+  readonly version: {
+    readonly before: string;
+    readonly parts: readonly string[];
+    readonly point: string;
+    readonly stage: string;
+    readonly build: string;
+  };
+  /** Words of several parts, which its recogniser puts together. */
+  readonly composed: { readonly words: () => string | undefined };
   /** 5%-6%: two tokens of one type. */
   readonly range: { readonly from: Token; readonly to: Token };
 }
@@ -77,7 +102,7 @@ interface Tagged {
   /** Words or marks near the token prove what it is. */
   readonly isCertain?: true;
   /** The candidate that is taken if the language has no words for this one. */
-  readonly otherwise?: () => Candidate | undefined;
+  readonly otherwise?: (() => Candidate | undefined) | undefined;
 }
 
 /** A token and the words for it. Empty words: it is not spoken. */
@@ -94,12 +119,18 @@ export interface TypedFound extends Tagged {
 export type Candidate = Found | TypedFound;
 
 /** The second candidate is taken if the language has no words for the first. */
-export function either(first: TypedFound, second: () => TypedFound | undefined): TypedFound {
-  return { ...first, otherwise: second };
+export function either(first: TypedFound, second: () => Candidate | undefined): TypedFound {
+  const { otherwise } = first;
+  return { ...first, otherwise: otherwise === undefined ? second : () => otherwise() ?? second() };
 }
 
 /** Looks at one place of the text; undefined where its kind of token does not begin. */
 export type Recogniser = (reading: Reading) => Candidate | undefined;
+
+/** A candidate whose words its recogniser puts together once it is chosen. */
+export function composed(end: number, rule: Rule, words: () => string | undefined): TypedFound {
+  return { end, rule, token: { type: 'composed', words, around: NOWHERE } };
+}
 
 /** Marks the candidates of a recogniser that looks for proof around the token. */
 export function certain(recognise: Recogniser): Recogniser {

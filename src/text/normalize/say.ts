@@ -1,6 +1,7 @@
 // Asks a language for the words of a token.
 import type { Speech } from './language.js';
-import type { Candidate, Token } from './reading.js';
+import { numeralOf, withoutZeros } from './numerals.js';
+import { type Candidate, NOWHERE, type Token } from './reading.js';
 
 /** Undefined where the language leaves the token as written. */
 export function say(token: Token, speech: Speech): string | undefined {
@@ -22,6 +23,30 @@ export function say(token: Token, speech: Speech): string | undefined {
       return join(say(token.of, speech), token.per);
     case 'signed':
       return join(token.sign, say(token.of, speech));
+    case 'date':
+      return speech.date(token.date, around);
+    case 'time':
+      return speech.time(token.time, around);
+    case 'moment':
+      return join(speech.date(token.date, around), speech.time(token.time, around), ', ');
+    case 'duration':
+      return speech.duration(token.parts, around);
+    case 'telephone':
+      return speech.telephone(token.groups, token.isInternational);
+    case 'digits':
+      return token.groups.map((group) => speech.digits(group)).join(', ');
+    case 'ordinal':
+      return speech.ordinal(token.digits, around, token.mark);
+    case 'decade':
+      return speech.decade(token.digits, around);
+    case 'score':
+      return speech.score(speech.number(token.home, around), speech.number(token.guest, around));
+    case 'number':
+      return speech.number(token.numeral, around);
+    case 'version':
+      return sayVersion(token, speech);
+    case 'composed':
+      return token.words();
     case 'range':
       return sayRange(token, speech);
   }
@@ -40,8 +65,15 @@ function sayRange({ from, to, around }: TokenOf<'range'>, speech: Speech): strin
   return first === undefined || last === undefined ? undefined : speech.range(first, last, around);
 }
 
-function join(first: string | undefined, second: string | undefined): string | undefined {
-  return first === undefined || second === undefined ? undefined : `${first} ${second}`;
+function sayVersion({ before, parts, point, stage, build }: TokenOf<'version'>, speech: Speech): string {
+  const number = (digits: string): string => speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+  const name = stage === 'rc' ? speech.letters(stage) : stage;
+  const words = [before, parts.map(number).join(` ${point} `), name, build === '' ? '' : number(build)];
+  return words.filter((word) => word !== '').join(' ');
+}
+
+function join(first: string | undefined, second: string | undefined, mark = ' '): string | undefined {
+  return first === undefined || second === undefined ? undefined : `${first}${mark}${second}`;
 }
 
 /** The words of a candidate. */

@@ -1,7 +1,7 @@
 // Reads German dates: names of months and days, rows of days, months with a year, expiry dates.
 import { tablesOf } from '../../tables/language-tables.js';
 import { isDigitAt } from '../characters.js';
-import type { WrittenDate } from '../language.js';
+import type { WrittenDate } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
 import { alternatives } from '../recognise/dates.js';

@@ -1,8 +1,8 @@
 // Speaks German: numbers, years, dates, times and amounts in words.
 // It reads four digits as a year where the words around them require it: seit 1989; but 1500 Menschen.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Speech, WrittenTime } from '../language.js';
-import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
+import type { Speech } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity, WrittenTime } from '../quantity.js';
 import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { date } from './dates.js';

@@ -1,7 +1,7 @@
 // Spoken forms of English.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Speech, WrittenDate, WrittenTime } from '../language.js';
-import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
+import type { Speech } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import { NOWHERE, type Around } from '../reading.js';
 import { cardinal, decade, decimal, modelPairs, ohBefore, ordinal, spellDigits, year } from './numbers.js';

@@ -1,7 +1,7 @@
 // Spoken forms of French.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { Speech, WrittenDate, WrittenTime } from '../language.js';
-import type { Noun } from '../quantity.js';
+import type { Speech } from '../language.js';
+import type { Noun, WrittenDate, WrittenTime } from '../quantity.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { withoutCommonNoun } from '../shared-forms.js';

@@ -1,6 +1,7 @@
 // Reads dates that Spanish and Portuguese write alike: days, months, zones (15/01, abr-24, UTC-3),
 // quarters (3T24, 2S2023), and the month in which a card expires (vence 12/26).
-import type { Speech, WrittenDate } from '../language.js';
+import type { Speech } from '../language.js';
+import type { WrittenDate } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading, Recogniser } from '../reading.js';
 

@@ -1,6 +1,6 @@
 // Times as Italians write them: alle 8.30, ore 9-13, 9.00–17.30, h 15, l'1:30, 2h30.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { WrittenTime } from '../language.js';
+import type { WrittenTime } from '../quantity.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';

@@ -1,6 +1,6 @@
 // Dates and years as Italians write them: l'8/3, il 14/07, 12-15 maggio, anni '90, 5 set 2024.
 import { tablesOf } from '../../tables/language-tables.js';
-import type { WrittenDate } from '../language.js';
+import type { WrittenDate } from '../quantity.js';
 import { certain, type Around, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { before } from './grammar.js';

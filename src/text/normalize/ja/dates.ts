@@ -1,6 +1,6 @@
 // Reads Japanese dates, times and ranges: 2024/1/15(月), R6年, 午後3:30, 9:00〜18:00.
 // It tells days without a year (5/3は祝日) from numbers of the same shape (血圧120/80).
-import type { WrittenTime } from '../language.js';
+import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';

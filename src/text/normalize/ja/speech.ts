@@ -1,6 +1,6 @@
 // Spoken forms of Japanese.
-import type { Speech, WrittenDate, WrittenTime } from '../language.js';
-import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
+import type { Speech } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
 import { inMyriads } from '../myriads.js';
 import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
 import type { Around } from '../reading.js';

@@ -1,6 +1,6 @@
 // Reads Korean dates, times and ranges: 2024. 1. 15.(월), 6·25, 오후 3:30, 9:00~18:00.
 // It tells days without a year (12/25) from numbers of the same shape (혈압 120/80).
-import type { WrittenTime } from '../language.js';
+import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { openRange } from '../recognise/attached.js';

@@ -1,7 +1,7 @@
 // Speaks Korean: numbers, dates, times, amounts and counters.
 // Before 번, 대 and 분 the words around a number decide whether it names or counts: 3번 출구, 하루 3번.
-import type { Speech, WrittenDate, WrittenTime } from '../language.js';
-import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
+import type { Speech } from '../language.js';
+import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
 import { inMyriads } from '../myriads.js';
 import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';

@@ -3,7 +3,7 @@ import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../character
 import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { withoutZeros, numeralOf } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Rule } from '../reading.js';
+import { composed, type Found, NOWHERE, type Reading, type Rule, type TypedFound } from '../reading.js';
 
 const LONGEST = 300; // units of an address that is read out
 const CHUNK = new RegExp(
@@ -63,7 +63,7 @@ export class Addresses {
     beginning(/[/~.]/, (reading) => (reading.startsChunk ? this.#chunk(reading) : undefined)),
   ];
 
-  #chunk(reading: Reading): Found | undefined {
+  #chunk(reading: Reading): TypedFound | undefined {
     const match = reading.match(CHUNK);
     if (match === undefined) return undefined;
     const chunk = withoutClosing(match[0]);
@@ -73,7 +73,7 @@ export class Addresses {
       .replace(/^mailto:/i, '')
       .replace(SCHEME, '')
       .replace(/\/$/, rule === 'url' ? '' : '/');
-    return { end: reading.at + chunk.length, spoken: sayAddress(bare, this.#language), rule };
+    return composed(reading.at + chunk.length, rule, () => sayAddress(bare, this.#language));
   }
 
   #handle(reading: Reading): Found | undefined {

@@ -6,7 +6,15 @@ import type { Language } from '../language.js';
 import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { NOWHERE, skipSpaces, type Candidate, type Found, type Reading } from '../reading.js';
+import {
+  composed,
+  type TypedFound,
+  NOWHERE,
+  skipSpaces,
+  type Candidate,
+  type Found,
+  type Reading,
+} from '../reading.js';
 
 const SUM = /\d{1,12}(?:[.,]\d{1,6})?(?: ?[-−+×÷*/] ?\d{1,12}(?:[.,]\d{1,6})?){1,8}(?= ?={1,2} ?[-−\d?？])/y;
 const DATED = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{4})$/;
@@ -116,7 +124,7 @@ export class Arithmetic {
   }
 
   /** Before an equals sign 120-45 is no range and 500/2000 no year. */
-  #sum(reading: Reading): Found | undefined {
+  #sum(reading: Reading): TypedFound | undefined {
     const match = reading.match(SUM);
     if (match === undefined || DATED.test(match[0])) return undefined;
     const [written] = match;
@@ -124,10 +132,10 @@ export class Arithmetic {
     const [, denominator] = written.split('/').map(Number);
     if (/^\d+\/\d+$/.test(written)) {
       if ((denominator ?? 0) < SMALLEST_DIVISOR) return undefined;
-      return { end, spoken: this.#operation(written, MARKS), rule: 'math' };
+      return composed(end, 'math', () => this.#operation(written, MARKS));
     }
     const pattern = /[-−+]/.test(written) ? SUMMAND : MARKS;
-    return { end, spoken: this.#operation(written, pattern), rule: 'math', isCertain: true };
+    return { ...composed(end, 'math', () => this.#operation(written, pattern)), isCertain: true };
   }
 
   #operation(written: string, pattern: RegExp): string {

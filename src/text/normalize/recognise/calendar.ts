@@ -3,10 +3,11 @@
 import { CharacterSet } from '../../character-set.js';
 import { isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import { behind, type Row } from '../dispatch.js';
-import type { Language, WrittenDate } from '../language.js';
+import type { Language } from '../language.js';
+import type { WrittenDate } from '../quantity.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import type { Reading, TypedFound } from '../reading.js';
 import { alternatives } from './dates.js';
 import { isNear } from './identifiers.js';
 
@@ -86,35 +87,39 @@ export class Calendar {
     ),
   ];
 
-  readonly atLetter = behind(/[-–/. ]/, (reading) => this.#atLetter(reading));
+  readonly atLetter: Row = {
+    knows: ({ isFresh, behind: mark }) =>
+      isFresh && (this.#twoDaysBehind === undefined ? /[-–/.]/ : /[-–/. ]/).test(mark),
+    recognise: (reading) => this.#atLetter(reading),
+  };
 
   /** Sep-14-2025 */
-  #atLetter(reading: Reading): Found | undefined {
+  #atLetter(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     if (!this.#beginnings.at(text, at) || runEnd - at > this.#longest) return undefined;
     if (!this.#months.has(text.slice(at, runEnd).toLowerCase())) return undefined;
     const match = reading.match(this.#monthFirst);
     if (match === undefined) return this.#pairBehind(reading);
     const [written, name = '', , day = '', year] = match;
-    return this.#say(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
+    return this.#date(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
   }
 
   /** 14-Sep-2025, 03/mars/24 */
-  #hyphenated(reading: Reading): Found | undefined {
+  #hyphenated(reading: Reading): TypedFound | undefined {
     if (isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
     const match = reading.match(this.#dayFirst);
     if (match === undefined) return undefined;
     const [written, day = '', , name = '', year] = match;
-    return this.#say(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
+    return this.#date(reading, written, { day, month: this.#month(name), year, style: 'numeric' });
   }
 
   /** 5/6 May: two days, and no part of anything. */
-  #pairOfDays(reading: Reading): Found | undefined {
+  #pairOfDays(reading: Reading): TypedFound | undefined {
     const match = this.#twoDays && reading.match(this.#twoDays);
     if (match === undefined) return undefined;
     const [written, day = '', dayTo = '', name = '', year] = match;
     if (Number(day) >= Number(dayTo)) return undefined;
-    return this.#say(reading, written, {
+    return this.#date(reading, written, {
       day,
       dayTo: withoutZeros(dayTo),
       isPair: true,
@@ -125,38 +130,38 @@ export class Calendar {
   }
 
   /** May 5/6 */
-  #pairBehind(reading: Reading): Found | undefined {
+  #pairBehind(reading: Reading): TypedFound | undefined {
     const match = this.#twoDaysBehind && reading.match(this.#twoDaysBehind);
     if (match === undefined) return undefined;
     const [written, name = '', day = '', last = ''] = match;
     if (Number(day) >= Number(last)) return undefined;
     const days = { day, dayTo: withoutZeros(last), isPair: true, style: 'name' } as const;
-    return this.#say(reading, written, { ...days, month: this.#month(name) });
+    return this.#date(reading, written, { ...days, month: this.#month(name) });
   }
 
   /** 23/10 where the day stands first: its month has two figures, and no fraction is that improper. */
-  #inFigures(reading: Reading): Found | undefined {
+  #inFigures(reading: Reading): TypedFound | undefined {
     if (this.#language.writing.dates.orders['/'] !== 'dmy') return undefined;
     if (PRESSURE.test(reading.text.slice(Math.max(0, reading.at - LEAD), reading.at))) return undefined;
     const match = reading.match(DAY_AND_MONTH);
     if (match === undefined) return undefined;
     const [written, day = '', month = ''] = match;
-    const found = this.#say(reading, written, { day, month: Number(month), style: 'name' });
-    return found && { end: found.end, spoken: found.spoken, rule: 'date' };
+    const found = this.#date(reading, written, { day, month: Number(month), style: 'name' });
+    return found && { end: found.end, token: found.token, rule: 'date' };
   }
 
   /** 03-Nov; where the language writes months with a capital, with one. */
-  #withoutYear(reading: Reading): Found | undefined {
+  #withoutYear(reading: Reading): TypedFound | undefined {
     const match = reading.match(this.#dayAndMonth);
     if (match === undefined) return undefined;
     const [written, day = '', name = ''] = match;
     const [first = ''] = this.#language.writing.dates.months[0] ?? [];
     if (/^\p{Lu}/u.test(first) && !/^\p{Lu}/u.test(name)) return undefined;
-    return this.#say(reading, written, { day, month: this.#month(name), style: 'name' });
+    return this.#date(reading, written, { day, month: this.#month(name), style: 'name' });
   }
 
   /** 2025-03; the season 2010-11 and the years 2008-12 are ranges. */
-  #isoMonth(reading: Reading): Found | undefined {
+  #isoMonth(reading: Reading): TypedFound | undefined {
     const match = reading.match(ISO_MONTH);
     if (match === undefined) return undefined;
     const [written, year = '', month = ''] = match;
@@ -166,23 +171,23 @@ export class Calendar {
     const { previousShort } = reading.around(reading.at);
     if (BEFORE_NUMBER.test(before) || this.#beforeNumber.has(previousShort)) return undefined;
     if (isNear(reading, digitsAfter, linking)) return undefined;
-    return this.#say(reading, written, { month: Number(month), year, style: 'numeric' });
+    return this.#date(reading, written, { month: Number(month), year, style: 'numeric' });
   }
 
   #month(name: string): number {
     return this.#months.get(name.toLowerCase()) ?? 0;
   }
 
-  #say(reading: Reading, written: string, date: WrittenDate): Found | undefined {
+  #date(reading: Reading, written: string, date: WrittenDate): TypedFound | undefined {
     const { day, dayTo, month = 0 } = date;
     const end = reading.at + written.length;
     const days = [day, dayTo].every((one) => one === undefined || (Number(one) >= 1 && Number(one) <= 31));
     if (month === 0 || !days || isWordAt(reading.text, end)) return undefined;
     const around = reading.around(end);
-    const spoken = this.#language.speech.date({ ...date, day: day && withoutZeros(day) }, around);
     // The name of a month is proof; figures are none.
     const isCertain = date.day === undefined ? {} : ({ isCertain: true } as const);
-    return spoken === undefined ? undefined : { end, spoken, rule: 'date', ...isCertain };
+    const token = { type: 'date', date: { ...date, day: day && withoutZeros(day) }, around } as const;
+    return { end, token, rule: 'date', ...isCertain };
   }
 }
 

@@ -5,7 +5,16 @@ import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from 
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { certain, type Found, NOWHERE, type Reading, skipSpaces } from '../reading.js';
+import {
+  certain,
+  composed,
+  type Found,
+  NOWHERE,
+  type Reading,
+  type Rule,
+  skipSpaces,
+  type TypedFound,
+} from '../reading.js';
 import { alternatives } from './dates.js';
 
 const END = String.raw`(?!${WORD_UNIT})`;
@@ -141,7 +150,7 @@ export class Codes {
   ];
 
   /** Promo code xk7p2q, PNR k7x9qd: letters by name, figures one by one. A word stays a word: spring24. */
-  #smallCode(reading: Reading): Found | undefined {
+  #smallCode(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const match = reading.match(SMALL_CODE);
     if (match === undefined || !/[a-z]/.test(match[0])) return undefined;
@@ -150,11 +159,11 @@ export class Codes {
       return undefined;
     if (!this.#isBehindCodeWord(reading)) return undefined;
     const { speech } = this.#language;
-    const spoken = runs.map((run) => {
+    const said = (run: string): string => {
       if (/\d/.test(run)) return speech.digits(run);
       return READABLE.test(run) && VOWEL.test(run) ? run : speech.letters(run.toUpperCase());
-    });
-    return { end: at + match[0].length, spoken: spoken.join(' '), rule: 'identifier' };
+    };
+    return composed(at + match[0].length, 'identifier', () => runs.map(said).join(' '));
   }
 
   /** A word for a code stands in the same clause, or ends with one: Buchungscode, промокод. */
@@ -219,17 +228,17 @@ export class Codes {
   }
 
   /** The last 4 digits of your card are 8812: as many figures as the text has said. */
-  #cardDigits(reading: Reading): Found | undefined {
+  #cardDigits(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const written = reading.match(CARD_DIGITS)?.[0];
     if (written === undefined) return undefined;
     const count = this.#cardCue.exec(text.slice(Math.max(0, at - LONGEST_LEAD), at))?.[1];
     if (count === undefined || Number(count) !== written.length) return undefined;
-    return { end: at + written.length, spoken: this.#language.speech.digits(written), rule: 'digits' };
+    return digitsOf([written], at + written.length);
   }
 
   /** Dial 72500, but not "call 12000 customers". */
-  #hotline(reading: Reading): Found | undefined {
+  #hotline(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const written = reading.match(HOTLINE)?.[0];
     if (written === undefined) return undefined;
@@ -238,11 +247,11 @@ export class Codes {
       text.slice(Math.max(0, at - LONGEST_LEAD), at).match(/[\p{L}\p{M}]+|[^\p{L}\p{M}\s]/gu) ?? [];
     if (!isCalled(words.slice(-4), this.#language.writing.callWords)) return undefined;
     if (reading.around(end).nextWord.length > LONGEST_CUE_GAP) return undefined;
-    return { end, spoken: this.#language.speech.digits(written), rule: 'telephone' };
+    return digitsOf([written], end, 'telephone');
   }
 
   /** Text DATA to 7726, SMS an die 2202, SIM ao 1052. */
-  #messageNumber(reading: Reading): Found | undefined {
+  #messageNumber(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const written = reading.match(MESSAGE_NUMBER)?.[0];
     if (written === undefined) return undefined;
@@ -265,27 +274,21 @@ export class Codes {
     if (!leads && !follows) return undefined;
     if (leads && next.length > LONGEST_CUE_GAP && !messageWords.has(next.toLowerCase())) return undefined;
     if (this.#language.writing.units[next] !== undefined) return undefined;
-    return { end, spoken: this.#language.speech.digits(written), rule: 'digits', isCertain: true };
+    return digitsOf([written], end);
   }
 
   /** Nº 004.829: zeros in front make it a number of a document. */
-  #zeroGroups(reading: Reading): Found | undefined {
+  #zeroGroups(reading: Reading): TypedFound | undefined {
     if (!this.#language.writing.numbers.grouping.includes('.')) return undefined;
     const written = reading.match(ZERO_GROUPS)?.[0];
-    return written === undefined ? undefined : this.#groups(reading, written);
+    return written === undefined ? undefined : groupsOf(reading, written);
   }
 
   /** ***.456.789-**, •••• 4242: what is hidden is not said. */
-  #masked(reading: Reading): Found | undefined {
+  #masked(reading: Reading): TypedFound | undefined {
     if (isWordAt(reading.text, reading.at - 1)) return undefined;
     const written = reading.match(MASKED)?.[0];
-    return written === undefined || !/\d/.test(written) ? undefined : this.#groups(reading, written);
-  }
-
-  #groups(reading: Reading, written: string): Found {
-    const groups = written.match(/\d+/g) ?? [];
-    const spoken = groups.map((group) => this.#language.speech.digits(group)).join(', ');
-    return { end: reading.at + written.length, spoken, rule: 'digits' };
+    return written === undefined || !/\d/.test(written) ? undefined : groupsOf(reading, written);
   }
 
   /** #N/A, #REF!: the sign by its own name, then the letters. */
@@ -301,60 +304,49 @@ export class Codes {
   }
 
   /** Python 3.12 is three point twelve. */
-  #version(reading: Reading): Found | undefined {
+  #version(reading: Reading): TypedFound | undefined {
     const match = reading.match(RELEASE);
     const { writing } = this.#language;
     if (match === undefined || !writing.softwareNames.has(reading.around(reading.at).previousWord))
       return undefined;
-    const spoken = this.#releaseOf(match);
-    return spoken === undefined ? undefined : { end: reading.at + match[0].length, spoken, rule: 'version' };
+    return this.#release(match, reading.at + match[0].length, '');
   }
 
   /** PHP 8.3 is no money. */
-  #softwareOfCode(reading: Reading): Found | undefined {
+  #softwareOfCode(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     const { speech, writing } = this.#language;
     const name = text.slice(at, runEnd);
     if (runEnd - at !== 3 || writing.currencies[name] === undefined) return undefined;
     if (!writing.softwareNames.has(name.toLowerCase()) || text[runEnd] !== ' ') return undefined;
     const match = reading.match(RELEASE, runEnd + 1);
-    const release = match && this.#releaseOf(match);
-    if (match === undefined || release === undefined) return undefined;
-    return {
-      end: runEnd + 1 + match[0].length,
-      spoken: `${speech.letters(name)} ${release}`,
-      rule: 'version',
-    };
+    return match && this.#release(match, runEnd + 1 + match[0].length, speech.letters(name));
   }
 
-  #releaseOf([, major = '', minor = '']: RegExpExecArray): string | undefined {
-    const { speech, symbols } = this.#language;
+  #release([, major = '', minor = '']: RegExpExecArray, end: number, before: string): TypedFound | undefined {
     if (minor.length > 1 && minor.startsWith('0')) return undefined; // 22.04
-    const [first, second] = [major, minor].map((part) =>
-      speech.number(numeralOf(withoutZeros(part)), NOWHERE),
-    );
-    return `${first ?? ''} ${symbols.versionPoint} ${second ?? ''}`;
+    const parts = { parts: [major, minor], point: this.#language.symbols.versionPoint };
+    const token = { type: 'version', before, ...parts, stage: '', build: '', around: NOWHERE } as const;
+    return { end, token, rule: 'version' };
   }
 
   /** Room 12 B: behind a word for a place the letter is no unit. */
-  #lettered(reading: Reading): Found | undefined {
+  #lettered(reading: Reading): TypedFound | undefined {
     const written = reading.match(LETTERED)?.[0];
     if (written === undefined) return undefined;
     if (!this.#language.writing.placeWords.has(reading.around(reading.at).previousShort)) return undefined;
-    const spoken = this.#language.speech.number(numeralOf(withoutZeros(written)), NOWHERE);
-    return { end: reading.at + written.length, spoken, rule: 'cardinal' };
+    const numeral = numeralOf(withoutZeros(written));
+    const token = { type: 'number', numeral, around: NOWHERE } as const;
+    return { end: reading.at + written.length, token, rule: 'cardinal' };
   }
 
-  #telephone(reading: Reading, pattern: RegExp): Found | undefined {
+  #telephone(reading: Reading, pattern: RegExp): TypedFound | undefined {
     if (isWordAt(reading.text, reading.at - 1)) return undefined;
     const match = reading.match(pattern);
     if (match === undefined) return undefined;
     const [written, ...groups] = match;
-    return {
-      end: reading.at + written.length,
-      spoken: this.#language.speech.telephone(groups, false),
-      rule: 'telephone',
-    };
+    const token = { type: 'telephone', groups, isInternational: false, around: NOWHERE } as const;
+    return { end: reading.at + written.length, token, rule: 'telephone' };
   }
 
   /** Order # 48213: a long number is a name, so its figures are said. The # of users: a number of them. */
@@ -386,6 +378,14 @@ export class Codes {
     if (said === undefined) return undefined;
     return { end: reading.at + written.length, spoken: said, rule: 'abbreviation' };
   }
+}
+
+function digitsOf(groups: readonly string[], end: number, rule: Rule = 'digits'): TypedFound {
+  return { end, token: { type: 'digits', groups, around: NOWHERE }, rule };
+}
+
+function groupsOf(reading: Reading, written: string): TypedFound {
+  return digitsOf(written.match(/\d+/g) ?? [], reading.at + written.length);
 }
 
 const AND_TITLE = /^ \p{Ll}{1,3} \p{Lu}[\p{Lu}.]/u;

@@ -2,10 +2,11 @@
 import { CharacterSet } from '../../character-set.js';
 import { classAt, isDigitAt, isWordAt, LETTER, SPACE } from '../characters.js';
 import { behind } from '../dispatch.js';
-import type { Language, WrittenDate } from '../language.js';
+import type { Language } from '../language.js';
+import type { WrittenDate } from '../quantity.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { type Candidate, either, type Found, type Reading, type TypedFound } from '../reading.js';
 
 const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
 const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
@@ -72,7 +73,7 @@ export class Dates {
 
   readonly atDigit = behind(/^(?:[-–/.,ºª°\p{L}]| [-–\p{L}])/u, (reading) => this.#atDigit(reading), 4);
 
-  #atDigit(reading: Reading): Found | undefined {
+  #atDigit(reading: Reading): Candidate | undefined {
     const { text, at, runEnd } = reading;
     if (CUTS_FIGURES.at(text, at - 1)) return undefined;
     // Behind "3," these may be decimals; a year of four figures begins anew: 2024/3/5,2024/4/1.
@@ -80,7 +81,7 @@ export class Dates {
     return this.#stamp(reading) ?? this.#dateOrTwo(reading, this.#dateAtDigit(reading));
   }
 
-  #dateAtDigit(reading: Reading): Found | undefined {
+  #dateAtDigit(reading: Reading): TypedFound | undefined {
     const inFigures = BETWEEN_FIGURES.at(reading.text, reading.runEnd)
       ? (this.#iso(reading) ?? this.#figures(reading) ?? this.#monthOfYear(reading))
       : undefined;
@@ -97,7 +98,7 @@ export class Dates {
   });
 
   /** Dec. 24–Jan. 2 · 01.01.–31.03. */
-  #dateOrTwo(reading: Reading, first: Found | undefined): Found | undefined {
+  #dateOrTwo(reading: Reading, first: TypedFound | undefined): TypedFound | undefined {
     if (first === undefined) return undefined;
     const dash = reading.match(DASH, first.end);
     if (dash === undefined) return first;
@@ -111,11 +112,15 @@ export class Dates {
     reading.at = at;
     if (second === undefined) return first;
     const around = reading.around(second.end);
-    return { ...second, spoken: this.#language.speech.range(first.spoken, second.spoken, around) };
+    const { end, rule } = second;
+    return either(
+      { end, rule, token: { type: 'range', from: first.token, to: second.token, around } },
+      () => first,
+    );
   }
 
   /** 2024-01-15T14:30:00Z: the time is spoken as one behind the date. */
-  #stamp(reading: Reading): Found | undefined {
+  #stamp(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     const match = runEnd - at === 4 && text[runEnd] === '-' ? reading.match(STAMP) : undefined;
     if (match === undefined) return undefined;
@@ -123,19 +128,20 @@ export class Dates {
     const [hours = '', minutes = ''] = (match[2] ?? '').split(':');
     const { speech } = this.#language;
     const end = reading.at + match[0].length;
-    const date = this.#say(reading, end, { day, month: Number(month), year, style: 'numeric' });
+    const found = this.#date(reading, end, { day, month: Number(month), year, style: 'numeric' });
+    if (found?.token.type !== 'date') return undefined;
     const zone = match[3] === 'Z' ? { zone: speech.letters('UTC') } : {};
-    const time = speech.time({ hours: withoutZeros(hours), minutes, ...zone }, reading.around(end));
-    if (date === undefined || time === undefined) return undefined;
-    return { end, spoken: `${date.spoken}, ${time}`, rule: 'date' };
+    const time = { hours: withoutZeros(hours), minutes, ...zone };
+    const { date, around } = found.token;
+    return { end, token: { type: 'moment', date, time, around }, rule: 'date' };
   }
 
   /** 08/2027 */
-  #monthOfYear(reading: Reading): Found | undefined {
+  #monthOfYear(reading: Reading): TypedFound | undefined {
     const match = reading.match(MONTH_OF_YEAR);
     if (match === undefined) return undefined;
     const [written, month = '', year = ''] = match;
-    return this.#say(reading, reading.at + written.length, { month: Number(month), year, style: 'numeric' });
+    return this.#date(reading, reading.at + written.length, { month: Number(month), year, style: 'numeric' });
   }
 
   /** Jan-Mar 2024 */
@@ -179,11 +185,11 @@ export class Dates {
     return index === undefined ? undefined : this.#language.writing.dates.weekdays[index]?.[0];
   }
 
-  #iso(reading: Reading): Found | undefined {
+  #iso(reading: Reading): TypedFound | undefined {
     const match = reading.match(ISO);
     if (match === undefined) return undefined;
     const [written, year = '', , month = '', day = ''] = match;
-    return this.#say(reading, reading.at + written.length, {
+    return this.#date(reading, reading.at + written.length, {
       day,
       month: Number(month),
       year,
@@ -191,7 +197,7 @@ export class Dates {
     });
   }
 
-  #figures(reading: Reading): Found | undefined {
+  #figures(reading: Reading): TypedFound | undefined {
     const match = reading.match(FIGURES) ?? reading.match(SPACED) ?? this.#yearFirst(reading);
     if (match === undefined) return undefined;
     const spaced = match.length === 4;
@@ -201,7 +207,7 @@ export class Dates {
     // Without its year only 15.01. is a date: 1/2 is a fraction, 1-2 a range.
     if (order === undefined || (year === undefined && mark !== '.')) return undefined;
     if (order === 'ymd' && year !== undefined && year.length < 3 && one.length === 2)
-      return this.#say(reading, reading.at + written.length, {
+      return this.#date(reading, reading.at + written.length, {
         day: year,
         month: Number(two),
         year: one.padStart(2, '0'),
@@ -210,7 +216,7 @@ export class Dates {
     const [day, month] = order === 'dmy' ? [one, two] : [two, one];
     const swapped = Number(month) > 12 && Number(day) <= 12 && (mark !== '.' || year?.length === 4);
     const end = reading.at + written.length;
-    return this.#say(reading, end, {
+    return this.#date(reading, end, {
       day: swapped ? month : day,
       month: Number(swapped ? day : month),
       year,
@@ -223,13 +229,13 @@ export class Dates {
     return this.#language.writing.dates.orders['/'] === 'ymd' ? reading.match(YEAR_FIRST) : undefined;
   }
 
-  #named(reading: Reading): Found | undefined {
+  #named(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     if (this.#dayMonth === undefined || runEnd - at > 2 || !this.#mayBeDay(text, runEnd)) return undefined;
     const match = reading.match(this.#dayMonth);
     if (match === undefined) return undefined;
     const [written, day = '', dayTo, name = '', year] = match;
-    return this.#say(reading, reading.at + written.length, {
+    return this.#date(reading, reading.at + written.length, {
       day,
       dayTo,
       ...this.#month(name),
@@ -248,23 +254,21 @@ export class Dates {
     return HYPHEN.at(text, next) || this.#behindDay.at(text, next);
   }
 
-  #monthFirst(reading: Reading): Found | undefined {
-    const match = this.#monthDay && reading.match(this.#monthDay);
-    if (match !== undefined) {
-      const [written, name = '', day = '', dayTo, year] = match;
-      const found = this.#say(reading, reading.at + written.length, {
-        ...this.#month(name),
-        day,
-        dayTo,
-        year,
-        style: 'name',
-      });
-      if (found !== undefined) return found;
-    }
+  #monthFirst(reading: Reading): TypedFound | undefined {
+    const [written, name = '', day = '', dayTo, year] =
+      (this.#monthDay && reading.match(this.#monthDay)) ?? [];
+    if (written === undefined) return this.#monthOfName(reading);
+    const date = { ...this.#month(name), day, dayTo, year, style: 'name' } as const;
+    const found = this.#date(reading, reading.at + written.length, date);
+    return found === undefined ? this.#monthOfName(reading) : either(found, () => this.#monthOfName(reading));
+  }
+
+  /** May 2024 */
+  #monthOfName(reading: Reading): TypedFound | undefined {
     const pair = reading.match(this.#monthYear);
     if (pair === undefined) return undefined;
     const [written, name = '', year = ''] = pair;
-    return this.#say(reading, reading.at + written.length, { ...this.#month(name), year, style: 'name' });
+    return this.#date(reading, reading.at + written.length, { ...this.#month(name), year, style: 'name' });
   }
 
   #month(name: string): { month?: number } {
@@ -272,7 +276,7 @@ export class Dates {
     return month === undefined ? {} : { month };
   }
 
-  #say(reading: Reading, end: number, date: WrittenDate): Found | undefined {
+  #date(reading: Reading, end: number, date: WrittenDate): TypedFound | undefined {
     const { day, dayTo, month = 1 } = date;
     if (month < 1 || month > 12 || !isDay(day) || !isDay(dayTo) || isWordAt(reading.text, end))
       return undefined;
@@ -281,8 +285,7 @@ export class Dates {
       day: day && withoutZeros(day),
       dayTo: dayTo && withoutZeros(dayTo),
     };
-    const spoken = this.#language.speech.date(plain, reading.around(end));
-    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+    return { end, token: { type: 'date', date: plain, around: reading.around(end) }, rule: 'date' };
   }
 }
 

@@ -5,7 +5,7 @@ import { ALPHABETIC, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../char
 import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { type Found, NOWHERE, type Reading } from '../reading.js';
+import { composed, NOWHERE, type Reading, type TypedFound } from '../reading.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
@@ -49,7 +49,7 @@ export class Identifiers {
     recognise: (reading) => this.#atDigit(reading),
   };
 
-  #atDigit(reading: Reading): Found | undefined {
+  #atDigit(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     if (STOP.at(text, at - 1)) return undefined;
     const dotted = text[runEnd] === '.' && isDigitAt(text, runEnd + 1);
@@ -78,7 +78,7 @@ export class Identifiers {
     isWordAt(reading.text, reading.at - 1) ? undefined : this.#telephone(reading),
   );
 
-  #ip(reading: Reading): Found | undefined {
+  #ip(reading: Reading): TypedFound | undefined {
     const match = reading.match(IP);
     const [written = '', ...parts] = match ?? [];
     if (isNear(reading, this.#language.writing.telephone.keywords)) return undefined;
@@ -87,51 +87,50 @@ export class Identifiers {
     if (match === undefined || outside) return undefined;
     const { speech, symbols } = this.#language;
     const dot = ` ${symbols.inAddress['.'] ?? ''} `;
-    const address = parts
-      .slice(0, 4)
-      .map((part) => speech.digits(part ?? ''))
-      .join(dot);
-    const port = parts[4] === undefined ? '' : ` ${symbols.inAddress[':'] ?? ''} ${speech.digits(parts[4])}`;
-    const mask = /\/(\d+)$/.exec(written)?.[1];
-    const slash = mask === undefined ? '' : ` ${symbols.inAddress['/'] ?? ''} ${this.#number(mask)}`;
-    return { end: reading.at + written.length, spoken: `${address}${port}${slash}`, rule: 'ip-address' };
+    return composed(reading.at + written.length, 'ip-address', () => {
+      const address = parts.slice(0, 4).map((part) => speech.digits(part ?? ''));
+      const port =
+        parts[4] === undefined ? '' : ` ${symbols.inAddress[':'] ?? ''} ${speech.digits(parts[4])}`;
+      const mask = /\/(\d+)$/.exec(written)?.[1];
+      const slash = mask === undefined ? '' : ` ${symbols.inAddress['/'] ?? ''} ${this.#number(mask)}`;
+      return address.join(dot) + port + slash;
+    });
   }
 
-  #version(reading: Reading): Found | undefined {
+  #version(reading: Reading): TypedFound | undefined {
     const match = reading.match(VERSION);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
     const number = readNumeral(reading.text, reading.at, this.#language.writing.numbers);
     if (number !== undefined && number.end >= end) return undefined; // 1.234.567 where a full stop groups
-    return { end, spoken: this.#sayVersion(match[0]), rule: 'version' };
+    return this.#versionOf(match[0], end, '');
   }
 
-  #markedVersion(reading: Reading): Found | undefined {
+  #markedVersion(reading: Reading): TypedFound | undefined {
     const match = reading.match(MARKED_VERSION);
     if (match === undefined) return undefined;
     const { version } = this.#language.symbols;
-    const named = reading.around(reading.at).previousWord === version ? '' : `${version} `;
-    const spoken = named + this.#sayVersion(match[1] ?? '');
-    return { end: reading.at + match[0].length, spoken, rule: 'version' };
+    const before = reading.around(reading.at).previousWord === version ? '' : version;
+    return this.#versionOf(match[1] ?? '', reading.at + match[0].length, before);
   }
 
-  #sayVersion(written: string): string {
-    const [, numbers = '', stage = '', count = ''] =
+  #versionOf(written: string, end: number, before: string): TypedFound {
+    const [, numbers = '', stage = '', build = ''] =
       /^([\d.]+?)(?:-?(alpha|beta|rc)\.?(\d*))?$/.exec(written) ?? [];
-    const point = ` ${this.#language.symbols.versionPoint} `;
-    const said = numbers
-      .split('.')
-      .map((part) => this.#number(part))
-      .join(point);
-    const name = stage === 'rc' ? this.#language.speech.letters(stage) : stage;
-    return [said, name, count === '' ? '' : this.#number(count)].filter((word) => word !== '').join(' ');
+    const point = this.#language.symbols.versionPoint;
+    const parts = numbers.split('.');
+    return {
+      end,
+      token: { type: 'version', before, parts, point, stage, build, around: NOWHERE },
+      rule: 'version',
+    };
   }
 
   #mayBeTelephone({ text, at, runEnd }: Reading): boolean {
     return !isDigitAt(text, at) || runEnd - at >= SHORTEST_ALONE || goesOn(text, runEnd);
   }
 
-  #telephone(reading: Reading): Found | undefined {
+  #telephone(reading: Reading): TypedFound | undefined {
     const { telephone } = this.#language.writing;
     const match =
       (this.#mayBeTelephone(reading) ? firstMatch(reading, telephone.patterns) : undefined) ??
@@ -142,12 +141,13 @@ export class Identifiers {
     const groups = written.match(/\d+|\p{Lu}+/gu) ?? []; // 1-800-FLOWERS
     const digits = groups.join('').length;
     if (digits < 3 || digits > 17 || isWordAt(reading.text, reading.at + written.length)) return undefined;
-    const spoken = this.#language.speech.telephone(groups, written.includes('+'));
-    return { end: reading.at + written.length, spoken, rule: 'telephone' };
+    const isInternational = written.includes('+');
+    const token = { type: 'telephone', groups, isInternational, around: NOWHERE } as const;
+    return { end: reading.at + written.length, token, rule: 'telephone' };
   }
 
   /** A380, COVID-19, B2B, 5G, ABC-1234: capitals by name, small numbers as numbers, longer ones by digit. */
-  #mixed(reading: Reading, pattern: RegExp): Found | undefined {
+  #mixed(reading: Reading, pattern: RegExp): TypedFound | undefined {
     const iban = reading.match(IBAN);
     if (iban !== undefined) return this.#serial(reading, iban[0]);
     const serial = reading.match(SERIAL);
@@ -160,8 +160,9 @@ export class Identifiers {
     const written = match[0];
     if (this.#isMagnitude(reading, written)) return undefined;
     if (isWordAt(reading.text, reading.at + written.length)) return undefined;
-    const spoken = Array.from(written.matchAll(RUNS), ([run]) => this.#run(run)).join(' ');
-    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+    return composed(reading.at + written.length, 'identifier', () =>
+      Array.from(written.matchAll(RUNS), ([run]) => this.#run(run)).join(' '),
+    );
   }
 
   /** 10K likes are ten thousand, 4K is a format; 5USD is money. */
@@ -176,19 +177,26 @@ export class Identifiers {
   }
 
   /** GPT-3.5 */
-  #nameAndVersion(reading: Reading, [written, name = '', whole = '', decimals = '']: RegExpExecArray): Found {
+  #nameAndVersion(
+    reading: Reading,
+    [written, name = '', whole = '', decimals = '']: RegExpExecArray,
+  ): TypedFound {
     const numeral = { ...numeralOf(withoutZeros(whole)), decimals };
-    const spoken = `${this.#run(name)} ${this.#language.speech.number(numeral, NOWHERE)}`;
-    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+    return composed(
+      reading.at + written.length,
+      'identifier',
+      () => `${this.#run(name)} ${this.#language.speech.number(numeral, NOWHERE)}`,
+    );
   }
 
   /** 1Z999AA1012: character by character. */
-  #serial(reading: Reading, written: string): Found {
+  #serial(reading: Reading, written: string): TypedFound {
     const { speech } = this.#language;
-    const runs = Array.from(written.matchAll(RUNS), ([run]) =>
-      /\d/.test(run) ? speech.digits(run) : speech.letters(run),
+    return composed(reading.at + written.length, 'identifier', () =>
+      Array.from(written.matchAll(RUNS), ([run]) =>
+        /\d/.test(run) ? speech.digits(run) : speech.letters(run),
+      ).join(' '),
     );
-    return { end: reading.at + written.length, spoken: runs.join(' '), rule: 'identifier' };
   }
 
   #run(run: string): string {
@@ -291,7 +299,7 @@ export class MachineNames {
     recognise: (reading) => this.#at(reading),
   };
 
-  #at(reading: Reading): Found | undefined {
+  #at(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     if (text[at + 1] === 'x' || text[at + 1] === 'X') return this.#prefixed(reading);
     if (reading.runEnd - at > 8 && text[at + 8] !== '-') return undefined;
@@ -308,12 +316,15 @@ export class MachineNames {
   }
 
   /** 0x80070005: every figure of it. */
-  #prefixed(reading: Reading): Found | undefined {
+  #prefixed(reading: Reading): TypedFound | undefined {
     const match = reading.match(PREFIXED);
     if (match === undefined || !/\d/.test(match[1] ?? '')) return undefined;
     const { speech } = this.#language;
-    const spoken = `${speech.digits('0')} ${speech.letters('X')} ${this.#say((match[1] ?? '').toUpperCase())}`;
-    return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
+    return composed(
+      reading.at + match[0].length,
+      'identifier',
+      () => `${speech.digits('0')} ${speech.letters('X')} ${this.#say((match[1] ?? '').toUpperCase())}`,
+    );
   }
 
   /** ::1 */
@@ -322,27 +333,26 @@ export class MachineNames {
     return this.#versionSix(reading);
   });
 
-  #versionSix(reading: Reading): Found | undefined {
+  #versionSix(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     let end = at;
     while (end - at < 4 && HEXADECIMAL.at(text, end)) end++;
     if (text[end] !== ':') return undefined;
     const match = reading.match(VERSION_SIX);
     if (match === undefined || !/\d/.test(match[0])) return undefined;
-    return { end: at + match[0].length, spoken: this.#say(match[0]), rule: 'ip-address' };
+    return composed(at + match[0].length, 'ip-address', () => this.#say(match[0]));
   }
 
-  #groups(reading: Reading, pattern: RegExp, mark: string): Found | undefined {
+  #groups(reading: Reading, pattern: RegExp, mark: string): TypedFound | undefined {
     const match = reading.match(pattern);
     if (match === undefined) return undefined;
     const [written] = match;
-    const groups = written.split(mark).map((group) => this.#say(group));
-    return {
-      end: reading.at + written.length,
-      spoken: groups.join(', '),
-      rule: 'identifier',
-      isCertain: true,
-    };
+    const words = (): string =>
+      written
+        .split(mark)
+        .map((group) => this.#say(group))
+        .join(', ');
+    return { ...composed(reading.at + written.length, 'identifier', words), isCertain: true };
   }
 
   #say(written: string): string {

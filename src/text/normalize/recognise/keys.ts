@@ -3,7 +3,7 @@
 import { classAt, IDEOGRAPH, isWordAt, LETTER, SPACE, WORD_UNIT } from '../characters.js';
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
-import type { Found, Reading } from '../reading.js';
+import { composed, type Found, type Reading, type TypedFound } from '../reading.js';
 
 const CODE = new RegExp(
   String.raw`[*＊#]{1,2}\d{1,15}(?:[*＊#]{1,2}\d{1,15}){0,4}#?(?!${WORD_UNIT}|[*#_])`,
@@ -33,7 +33,7 @@ export class Keys {
     const end = at + match[0].length;
     // 3# is a house.
     if (this.#language.unspaced === true && !this.#isPrompted(text, at, end)) return undefined;
-    return { end, spoken: this.#say(match[0]), rule: 'code' };
+    return composed(end, 'code', () => this.#say(match[0]));
   });
 
   readonly atMark: readonly Row[] = [
@@ -43,7 +43,7 @@ export class Keys {
     ),
   ];
 
-  #code(reading: Reading): Found | undefined {
+  #code(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const match = reading.match(CODE);
     if (match === undefined || /[*＊#]/.test(text[at - 1] ?? '')) return undefined;
@@ -54,7 +54,7 @@ export class Keys {
       if (!STAR_CODE.test(written) || isClosed(text, end)) return undefined;
       if (!SERVICE.test(written) && !this.#isPrompted(text, at, end)) return undefined;
     }
-    return { end, spoken: this.#say(written), rule: 'code' };
+    return composed(end, 'code', () => this.#say(written));
   }
 
   #key(reading: Reading): Found | undefined {

@@ -6,7 +6,15 @@ import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js
 import { beginning, behind } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { digitsEnd } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import {
+  type Candidate,
+  either,
+  type Found,
+  NOWHERE,
+  type Reading,
+  type Rule,
+  type TypedFound,
+} from '../reading.js';
 import { isNear } from './identifiers.js';
 
 const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
@@ -47,7 +55,7 @@ export class Numbers {
   /** 1,500th, 1 500e, 2.000ª: asked before a language's own, which may cut it at its groups. */
   readonly groupedAtDigit = behind(/^.\d/, (reading) => this.#grouping(reading), 3);
 
-  #grouping(reading: Reading): Found | undefined {
+  #grouping(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     if (isDigitAt(text, at - 1) || GROUPING.at(text, at - 1)) return undefined;
     const match = this.#groupedOrdinal && reading.match(this.#groupedOrdinal);
@@ -56,23 +64,35 @@ export class Numbers {
     const end = at + written.length;
     if (mark === '.' || isWordAt(text, end)) return undefined; // a stop may end the sentence
     const whole = digits.replace(/\D/g, '');
-    const spoken = this.#language.speech.ordinal(whole, reading.around(end), mark);
-    return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
+    return {
+      end,
+      token: { type: 'ordinal', digits: whole, mark, around: reading.around(end) },
+      rule: 'ordinal',
+    };
   }
 
   readonly atDigit = behind(/^/, (reading) => {
     const { text, at, runEnd } = reading;
     if (STOP.at(text, at - 1)) return undefined;
     const marked = classAt(text, runEnd) !== SPACE && !NEVER_ORDINAL.at(text, runEnd);
+    const form = marked ? this.#withMark(reading) : undefined;
+    return form === undefined ? this.#plain(reading) : either(form, () => this.#plain(reading));
+  });
+
+  #withMark(reading: Reading): TypedFound | undefined {
+    const decade = this.#decades(reading);
+    return decade === undefined ? this.#ordinals(reading) : either(decade, () => this.#ordinals(reading));
+  }
+
+  #plain(reading: Reading): Candidate | undefined {
     return (
-      (marked ? (this.#decades(reading) ?? this.#ordinals(reading)) : undefined) ??
       this.#keyed(reading) ??
       this.#years(reading) ??
       this.#scores(reading) ??
       this.#grouped(reading) ??
       this.#code(reading)
     );
-  });
+  }
 
   /** The '90s: the apostrophe stands for the century. */
   readonly atMark = beginning(/['’‘]/, (reading) => {
@@ -81,32 +101,34 @@ export class Numbers {
     const match = this.#decade && reading.match(this.#decade, at + 1);
     if (match === undefined || match[1]?.length !== 2) return undefined;
     const end = at + 1 + match[0].length;
-    const spoken = this.#language.speech.decade(match[1], reading.around(end));
-    return spoken === undefined ? undefined : { end, spoken, rule: 'decade' };
+    return { end, token: { type: 'decade', digits: match[1], around: reading.around(end) }, rule: 'decade' };
   });
 
-  #decades(reading: Reading): Found | undefined {
+  #decades(reading: Reading): TypedFound | undefined {
     const digits = reading.runEnd - reading.at;
     const match = digits === 2 || digits === 4 ? this.#decade && reading.match(this.#decade) : undefined;
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
-    const spoken = this.#language.speech.decade(match[1] ?? '', reading.around(end));
-    return spoken === undefined ? undefined : { end, spoken, rule: 'decade' };
+    return {
+      end,
+      token: { type: 'decade', digits: match[1] ?? '', around: reading.around(end) },
+      rule: 'decade',
+    };
   }
 
-  #ordinals(reading: Reading): Found | undefined {
+  #ordinals(reading: Reading): TypedFound | undefined {
     const match = this.#ordinal && reading.match(this.#ordinal);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
     if (isWordAt(reading.text, end) && isWordAt(reading.text, end - 1)) return undefined;
     const isYear = match[1]?.length === 4 && match[2] === '.';
     if (isYear && endsSentenceAt(reading.text, end - 1, this.#forms, false)) return undefined;
-    const spoken = this.#language.speech.ordinal(match[1] ?? '', reading.around(end), match[2] ?? '');
-    return spoken === undefined ? undefined : { end, spoken, rule: 'ordinal' };
+    const [, digits = '', mark = ''] = match;
+    return { end, token: { type: 'ordinal', digits, mark, around: reading.around(end) }, rule: 'ordinal' };
   }
 
   /** Code 4711, PIN 0 815, flight 203. */
-  #keyed(reading: Reading): Found | undefined {
+  #keyed(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     // #48213, a card *1234
     const numbered = runEnd - at >= NUMBERED && (text[at - 1] === '#' || isMasked(text, at, runEnd));
@@ -116,14 +138,7 @@ export class Numbers {
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
     if (isWordAt(reading.text, end) || /^[.,:/]\d/.test(reading.text.slice(end, end + 2))) return undefined;
-    return { end, spoken: this.#groups(match[0]), rule: 'digits' };
-  }
-
-  #groups(written: string): string {
-    return written
-      .split(/[- ]/)
-      .map((group) => this.#language.speech.digits(group))
-      .join(', ');
+    return digitsOf(match[0], end);
   }
 
   /** 2023/24, 1939–1945. */
@@ -145,7 +160,7 @@ export class Numbers {
   }
 
   /** 16:9, and 3-1 where a word around it tells of a game. */
-  #scores(reading: Reading): Found | undefined {
+  #scores(reading: Reading): TypedFound | undefined {
     const mark = reading.text[reading.runEnd];
     const ratio = mark === ':' ? reading.match(RATIO) : undefined;
     const match = ratio ?? (mark === '-' || mark === '–' ? reading.match(RESULT) : undefined);
@@ -154,13 +169,8 @@ export class Numbers {
     const end = reading.at + written.length;
     if (isWordAt(reading.text, end)) return undefined;
     if (ratio === undefined && !this.#isGame(reading, end, Number(home), Number(guest))) return undefined;
-    const { speech } = this.#language;
     const around = reading.around(end);
-    return {
-      end,
-      spoken: speech.score(speech.number(plain(home), around), speech.number(plain(guest), around)),
-      rule: 'score',
-    };
+    return { end, token: { type: 'score', home: plain(home), guest: plain(guest), around }, rule: 'score' };
   }
 
   #isGame(reading: Reading, end: number, home: number, guest: number): boolean {
@@ -172,33 +182,36 @@ export class Numbers {
   }
 
   /** 123-45-6789, 4111 1111 1111 1111: more than two groups are no range. */
-  #grouped(reading: Reading): Found | undefined {
+  #grouped(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     if (!isDigitAt(text, runEnd + 1)) return undefined;
     const isCard = text[runEnd] === ' ' && runEnd - at === 4;
     const match = text[runEnd] === '-' ? reading.match(GROUPS) : isCard ? reading.match(CARD) : undefined;
-    if (match !== undefined)
-      return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'digits' };
+    if (match !== undefined) return digitsOf(match[0], reading.at + match[0].length);
     return text[runEnd] === '-' ? this.#numbered(reading) : undefined;
   }
 
   /** 702-4418293: a second group of five digits and more that are no round number makes no range. */
-  #numbered(reading: Reading): Found | undefined {
+  #numbered(reading: Reading): TypedFound | undefined {
     const match = reading.match(NUMBERED_GROUPS);
     if (match === undefined || match[0].endsWith('00')) return undefined;
-    return { end: reading.at + match[0].length, spoken: this.#groups(match[0]), rule: 'telephone' };
+    return digitsOf(match[0], reading.at + match[0].length, 'telephone');
   }
 
   /** 007, 0800, 4006381333931: codes, not amounts. */
-  #code(reading: Reading): Found | undefined {
+  #code(reading: Reading): TypedFound | undefined {
     const { text, at, runEnd } = reading;
     const digits = text.slice(at, runEnd);
     const zero = digits.length > 1 && digits.startsWith('0');
     const long = digits.length >= LONG_CODE && !digits.endsWith('000');
     if (!zero && !long) return undefined;
     if (isWordAt(text, runEnd) || (DECIMAL.at(text, runEnd) && isDigitAt(text, runEnd + 1))) return undefined;
-    return { end: digitsEnd(text, at), spoken: this.#language.speech.digits(digits), rule: 'digits' };
+    return digitsOf(digits, digitsEnd(text, at));
   }
+}
+
+function digitsOf(written: string, end: number, rule: Rule = 'digits'): TypedFound {
+  return { end, token: { type: 'digits', groups: written.split(/[- ]/), around: NOWHERE }, rule };
 }
 
 /** True for the last four digits of a number whose other digits are masked with stars. */

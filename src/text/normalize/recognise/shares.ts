@@ -1,7 +1,7 @@
 // Two numbers with a stroke between them that is more than a fraction: 2/3rds, a score of 742/850.
 import { behind } from '../dispatch.js';
 import type { Language } from '../language.js';
-import type { Found, Reading } from '../reading.js';
+import { composed, either, type Reading, type TypedFound } from '../reading.js';
 import { alternatives } from './dates.js';
 
 const SHARE = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|[.,]\d)/y;
@@ -29,18 +29,19 @@ export class Shares {
   });
 
   /** 2/3rds, 5/12 avos: the letters are in the words for it already. */
-  #withLetters(reading: Reading): Found | undefined {
+  #withLetters(reading: Reading): TypedFound | undefined {
     const match = this.#lettered && reading.match(this.#lettered);
     if (match === undefined) return undefined;
     const [written, numerator = '', denominator = ''] = match;
     if (Number(denominator) < 2) return undefined;
     const end = reading.at + written.length;
-    const spoken = this.#language.speech.fraction({ numerator, denominator }, reading.around(end));
-    return spoken === undefined ? undefined : { end, spoken, rule: 'fraction' };
+    const fraction = { numerator, denominator };
+    const token = { type: 'fraction', fraction, unit: undefined, around: reading.around(end) } as const;
+    return either({ end, token, rule: 'fraction' }, () => this.#score(reading));
   }
 
   /** A score of 742/850, 71/85 on the test. */
-  #score(reading: Reading): Found | undefined {
+  #score(reading: Reading): TypedFound | undefined {
     const match = reading.match(SHARE);
     if (match === undefined) return undefined;
     const [written, got = '', most = ''] = match;
@@ -54,7 +55,7 @@ export class Shares {
         .at(-1) ?? '';
     const behind = text.slice(end, end + NEAR).split(SENTENCE)[0] ?? '';
     if (!this.#graded.test(before) && !this.#graded.test(behind)) return undefined;
-    const spoken = this.#language.speech.outOf(got, most, behind);
-    return { end, spoken, rule: 'score', isCertain: true };
+    const words = (): string => this.#language.speech.outOf(got, most, behind);
+    return { ...composed(end, 'score', words), isCertain: true };
   }
 }

@@ -7,7 +7,15 @@ import type { Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
 import { type NumeralAt, numeralOf, readNumeral, valueOf } from '../numerals.js';
-import { Around, type Found, NOWHERE, type Reading, skipSpaces } from '../reading.js';
+import {
+  Around,
+  composed,
+  type Found,
+  NOWHERE,
+  type Reading,
+  skipSpaces,
+  type TypedFound,
+} from '../reading.js';
 
 const MARK = /[-–~～〜](?=\d)/y;
 const LIST = /\d{1,2}(?:,\d{1,2}){2,15}(?![\p{L}\p{N}%‰°]|[.,]\d)/uy;
@@ -50,13 +58,14 @@ export class Spans {
   });
 
   /** 1,2,3: more than one comma is no decimal mark. */
-  #list(reading: Reading): Found | undefined {
+  #list(reading: Reading): TypedFound | undefined {
     const match = reading.match(LIST);
     const parts = match?.[0].split(',') ?? [];
     if (match === undefined || parts.some((part) => /^0\d/.test(part))) return undefined;
     const { speech } = this.#language;
-    const spoken = parts.map((part) => speech.number(numeralOf(part), NOWHERE)).join(',');
-    return { end: reading.at + match[0].length, spoken, rule: 'cardinal' };
+    return composed(reading.at + match[0].length, 'cardinal', () =>
+      parts.map((part) => speech.number(numeralOf(part), NOWHERE)).join(','),
+    );
   }
 
   /** 24+ hrs, 100+ people */
@@ -95,25 +104,21 @@ export class Spans {
   }
 
   /** 80-60 km/h, 2000–1950 m; and 1950-2000 m, which are no years. */
-  #falling(reading: Reading, from: NumeralAt): Found | undefined {
+  #falling(reading: Reading, from: NumeralAt): TypedFound | undefined {
     const span = this.#span(reading, from);
     if (span === undefined) return undefined;
     const { text } = reading;
-    const { speech } = this.#language;
     const next = skipSpaces(text, span.end);
     const unit = next - span.end <= 1 ? this.#units.at(text, next) : undefined;
     if (unit !== undefined && classAt(unit.written, 0) !== IDEOGRAPH) {
       const end = next + unit.written.length;
       if (CLOCK_UNITS.has(unit.written) || isWordAt(text, end)) return undefined;
-      const spoken = speech.measure(span.quantity, unit.value, reading.around(end));
-      return { end, spoken, rule: 'measure' };
+      const token = { quantity: span.quantity, unit: unit.value, around: reading.around(end) };
+      return { end, token: { type: 'measure', ...token }, rule: 'measure' };
     }
     if (!MEASURED.test(text.slice(span.end, span.end + 6))) return undefined;
-    return {
-      end: span.end,
-      spoken: speech.count(span.quantity, reading.around(span.end)),
-      rule: 'range',
-    };
+    const around = reading.around(span.end);
+    return { end: span.end, token: { type: 'count', quantity: span.quantity, around }, rule: 'range' };
   }
 
   #span(reading: Reading, from: NumeralAt): Span | undefined {

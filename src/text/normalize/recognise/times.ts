@@ -2,10 +2,11 @@
 import { CharacterSet } from '../../character-set.js';
 import { WORD_UNIT } from '../characters.js';
 import { behind } from '../dispatch.js';
-import type { Language, WrittenTime } from '../language.js';
+import type { Language } from '../language.js';
+import type { WrittenTime } from '../quantity.js';
 import { Beginnings } from '../literals.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading } from '../reading.js';
+import { either, NOWHERE, type Reading, type Token, type TypedFound } from '../reading.js';
 import { alternatives } from './dates.js';
 
 // Behind the comma of 9:30,10:45 another time begins.
@@ -70,7 +71,9 @@ export class Times {
     (reading) => {
       if (isCut(reading.text, reading.at)) return undefined;
       const first = this.#mayBeHour(reading) ? this.#at(reading, reading.at) : undefined;
-      return this.#range(reading, first) ?? this.#duration(reading) ?? this.#single(reading, first);
+      const range = this.#range(reading, first);
+      const alone = (): TypedFound | undefined => this.#duration(reading) ?? this.#single(reading, first);
+      return range === undefined ? alone() : either(range, alone);
     },
     LONGEST,
   );
@@ -92,17 +95,16 @@ export class Times {
     return `${name} ${sign === '+' ? symbols.plus : symbols.minus} ${hours}`;
   }
 
-  #single(reading: Reading, found: TimeAt | undefined): Found | undefined {
+  #single(reading: Reading, found: TimeAt | undefined): TypedFound | undefined {
     if (found === undefined) return undefined;
     const marked = found.time.half !== undefined || found.time.word !== undefined;
     const { scoreWords } = this.#language.writing;
     if (!marked && scoreWords.has(reading.around(found.end).previousWord)) return undefined; // won 21:15
-    const spoken = this.#language.speech.time(found.time, reading.around(found.end));
-    return spoken === undefined ? undefined : { end: found.end, spoken, rule: 'time' };
+    return { end: found.end, token: timeToken(reading, found), rule: 'time' };
   }
 
   /** 9:00–17:00 · 9am-5pm · 9–17 Uhr */
-  #range(reading: Reading, first: TimeAt | undefined): Found | undefined {
+  #range(reading: Reading, first: TimeAt | undefined): TypedFound | undefined {
     const { text, runEnd } = reading;
     if (!HYPHEN.at(text, skipSpace(text, first?.end ?? runEnd))) return undefined;
     const from = first ?? bareHour(reading);
@@ -112,13 +114,13 @@ export class Times {
     if (dash === null) return undefined;
     const to = this.#at(reading, from.end + dash[0].length);
     if (to === undefined || isOutside(from.time) || isOutside(to.time)) return undefined;
-    const { speech } = this.#language;
-    const [begin, last] = [
-      speech.time(inherit(from.time, to.time), reading.around(from.end)),
-      speech.time(to.time, reading.around(to.end)),
-    ];
-    if (begin === undefined || last === undefined) return undefined;
-    return { end: to.end, spoken: speech.range(begin, last, reading.around(to.end)), rule: 'time' };
+    const begin = timeToken(reading, { time: inherit(from.time, to.time), end: from.end });
+    const last = timeToken(reading, to);
+    return {
+      end: to.end,
+      token: { type: 'range', from: begin, to: last, around: last.around },
+      rule: 'time',
+    };
   }
 
   /** True if minutes, or the word for an hour, may stand behind the figures. */
@@ -146,7 +148,7 @@ export class Times {
   }
 
   /** 2h 30m · 45m 10s */
-  #duration(reading: Reading): Found | undefined {
+  #duration(reading: Reading): TypedFound | undefined {
     const { text, runEnd } = reading;
     const letter = text[text[runEnd] === ' ' ? runEnd + 1 : runEnd];
     const long = letter === 'h' ? reading.match(DURATION) : undefined;
@@ -160,8 +162,12 @@ export class Times {
     });
     if (parts.length < 2) return undefined; // 5 h is a measure like any other
     const end = reading.at + match[0].length;
-    return { end, spoken: this.#language.speech.duration(parts, reading.around(end)), rule: 'duration' };
+    return { end, token: { type: 'duration', parts, around: reading.around(end) }, rule: 'duration' };
   }
+}
+
+function timeToken(reading: Reading, { time, end }: TimeAt): Token {
+  return { type: 'time', time, around: reading.around(end) };
 }
 
 function isOutside({ hours, minutes, seconds }: WrittenTime): boolean {

@@ -1,7 +1,7 @@
 // Reads Russian days, months, quarters and years: 15 января 2024 г., карта до 12/26, II кв. 2025 г.
 import { tablesOf } from '../../tables/language-tables.js';
 import { CharacterSet } from '../../character-set.js';
-import type { WrittenDate } from '../language.js';
+import type { WrittenDate } from '../quantity.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { type Around, type Found, type Reading, wordBefore } from '../reading.js';

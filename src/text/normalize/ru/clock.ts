@@ -1,6 +1,6 @@
 // Russian times of day: в 15:30, с 9:00 до 18:00, 10:00–19:00, в 19.00.
 import { numeralOf, withoutZeros } from '../numerals.js';
-import type { WrittenTime } from '../language.js';
+import type { WrittenTime } from '../quantity.js';
 import type { Around, Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';

@@ -1,5 +1,5 @@
 // Chinese times, durations on a clock, and what looks like them: 下午3:30, 时长03:25, 比分21:15.
-import type { WrittenTime } from '../language.js';
+import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
