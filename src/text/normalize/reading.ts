@@ -259,6 +259,13 @@ function secondBefore(text: string, start: number): string {
   return first === '' ? '' : wordBefore(text, text.lastIndexOf(first, start)).toLowerCase();
 }
 
+const PLAIN_WORD = /(?<![\d\p{L}] ?)\p{L}{3,24}:? $/u;
+
+/** A sign stands behind a word that it compares with nothing: "free up ≥ 10 GB", but not "5 km ≈ 3 miles". */
+export function isBehindWord(text: string, at: number): boolean {
+  return PLAIN_WORD.test(text.slice(Math.max(0, at - 28), at));
+}
+
 export function wordAfter(text: string, from: number): string {
   const at = skipSpaces(text, from);
   let end = at;

@@ -94,7 +94,12 @@ export function numberSign(speech: Speech, mark: string): (reading: Reading) => 
     if (roman >= 0) return { end: at + 1, spoken: cardinal(speech, String(roman + 1)), rule: 'roman' };
     const circled = CIRCLED.indexOf(sign);
     if (circled < 0) return undefined;
-    return { end: at + 1, spoken: cardinal(speech, String(circled + 1)) + mark, rule: 'markdown' };
+    const runs = mark === '、' && /[\p{L}\p{N}] ?$/u.test(text.slice(Math.max(0, at - 2), at)); // ①身份证 ②照片
+    return {
+      end: at + 1,
+      spoken: (runs ? '，' : '') + cardinal(speech, String(circled + 1)) + mark,
+      rule: 'markdown',
+    };
   };
 }
 
@@ -296,6 +301,9 @@ export function romanOrder(speech: Speech): Recogniser {
 }
 
 const DASHED_DAY = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-])/y;
+/** 11-01 14:05, 11-05前 */
+const DAY_AND_CLOCK =
+  /(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{1,2}:\d\d(?!\d)| ?(?:前|之前|起|截止|到期|发货|到货|送达|入住|退房|[（(](?:[周週][一二三四五六日]|[月火水木金土日][)）])|まで|から))/y;
 const NEAR_DATE = 8; // units before a day in which its word stands
 
 /** 截止日期12-31, 締切は11-30: behind a word of dates. */
@@ -303,9 +311,8 @@ export function dashedDay(dateWord: RegExp, speech: Speech): Recogniser {
   return (reading) => {
     const { text, at, runEnd } = reading;
     if (!reading.isFresh || text[runEnd] !== '-') return undefined;
-    const match = dateWord.test(text.slice(Math.max(0, at - NEAR_DATE), at))
-      ? reading.match(DASHED_DAY)
-      : undefined;
+    const isNamed = dateWord.test(text.slice(Math.max(0, at - NEAR_DATE), at));
+    const match = reading.match(isNamed ? DASHED_DAY : DAY_AND_CLOCK);
     if (match === undefined) return undefined;
     const [written, month, day = ''] = match;
     const end = at + written.length;

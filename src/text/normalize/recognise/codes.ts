@@ -273,8 +273,14 @@ export class Codes {
     );
     if (!leads && !follows) return undefined;
     if (leads && next.length > LONGEST_CUE_GAP && !messageWords.has(next.toLowerCase())) return undefined;
-    if (this.#language.writing.units[next] !== undefined) return undefined;
+    if (this.#language.writing.units[next] !== undefined || this.#isPriced(text, end)) return undefined;
     return digitsOf([written], end);
+  }
+
+  #isPriced(text: string, end: number): boolean {
+    const behind = text.slice(end, end + 2).trimStart();
+    const { currencySigns } = this.#language.writing;
+    return behind !== '' && currencySigns[behind.slice(0, 1)] !== undefined;
   }
 
   /** Nº 004.829: zeros in front make it a number of a document. */

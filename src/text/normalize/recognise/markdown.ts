@@ -1,7 +1,7 @@
 // Reads Markdown and LaTeX in running text. Marks of Markdown are silent, and its words are read.
 // LaTeX commands ($…$, \(…\) or plain) are spoken by the names of their signs.
 import { CharacterSet } from '../../character-set.js';
-import { classAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
+import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf } from '../numerals.js';
@@ -107,7 +107,7 @@ const SOURCE = /【\d{1,4}(?::\d{1,4})?†[^】\n]{0,40}】/y; // 【4:0†sourc
 const RULE = /(?:-{3,}|\*{3,}|_{3,}|={3,}|(?:[-*_] ){2,}[-*_])[ \t]*(?=\n|$)/y;
 const NUMBERED = /(\d{1,3})(?:[.)]|\.\))(?=\s)/y;
 /** You can: 1) pay now, 2) pay later. */
-const LISTED = /(\d{1,2})\)\s(?=[\p{L}"“„«「『*_])/uy;
+const LISTED = /(\d{1,2})\)\s(?=[\p{L}\p{N}"“„«「『*_])/uy;
 const BEFORE_LISTED = new CharacterSet(/[\s，、；：]/);
 const LOOK_BACK = 100; // units in which an open bracket is looked for
 const LINE_MARK = new CharacterSet('-+•‣◦·▪⁃–—=');
@@ -134,7 +134,9 @@ function listed(reading: Reading): RegExpExecArray | undefined {
   const { text, at } = reading;
   if (!BEFORE_LISTED.at(text, at - 1)) return undefined;
   const near = text.slice(Math.max(0, at - LOOK_BACK), at);
-  return near.lastIndexOf('(') > near.lastIndexOf(')') ? undefined : reading.match(LISTED);
+  const match = near.lastIndexOf('(') > near.lastIndexOf(')') ? undefined : reading.match(LISTED);
+  if (match === undefined || !isDigitAt(text, at + match[0].length)) return match;
+  return near.includes(`${Number(match[1]) - 1}) `) ? match : undefined; // 2) a passport, 3) 2 photos
 }
 
 /** Dropped marks; in a table a comma parts the cells. */

@@ -8,6 +8,7 @@ import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
 import { readNumeral, valueOf, type NumeralAt } from '../numerals.js';
 import {
+  Around,
   skipSpaces,
   type Candidate,
   type Reading,
@@ -24,6 +25,7 @@ interface QuantityAt {
 
 const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
 const FRACTION = new RegExp(String.raw`(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)`, 'uy');
+const SUM_BEFORE = /\d ?\+ ?\d+$/; // a pack of 10+1 — 500 ₽
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const DECADE = /^\d{4}s$/;
 const SIGN = new CharacterSet('-−+±');
@@ -280,16 +282,34 @@ export class Quantities {
   /** 5 €/kg; 5 mg/kg/day, where there is one more. */
   #perUnit(reading: Reading, found: TypedFound, more = true): TypedFound {
     if (reading.text[found.end] !== '/') return found;
-    const per = this.#per.at(reading.text, found.end + 1);
+    const { token } = found;
+    const per = this.#per.at(reading.text, found.end + 1) ?? this.#perAmount(reading.text, found);
     if (per === undefined) return found;
     const end = found.end + 1 + per.written.length;
-    const { token } = found;
     const said: TypedFound = {
       ...found,
       end,
       token: { type: 'rate', of: token, per: per.value, around: token.around },
     };
     return more ? this.#perUnit(reading, said, false) : said;
+  }
+
+  /** 2 800 ₽/60 min: the row … of the table has the word. */
+  #perAmount(text: string, { end, rule }: TypedFound): { written: string; value: string } | undefined {
+    const at = end + 1;
+    const word = rule === 'currency' ? this.#language.writing.per['…'] : undefined;
+    const read = word === undefined ? undefined : this.#numeralAt(text, at);
+    const next = read && skipSpaces(text, read.end);
+    const unit = next === undefined ? undefined : this.#units.at(text, next);
+    if (read === undefined || next === undefined || unit === undefined) return undefined;
+    const written = text.slice(at, next + unit.written.length);
+    const around = new Around(
+      `${word} ${written}`,
+      (word ?? '').length + 1,
+      (word ?? '').length + 1 + written.length,
+    );
+    const said = this.#language.speech.measure({ number: read.numeral }, unit.value, around);
+    return { written, value: this.#language.unspaced === true ? `${word}${said}` : `${word} ${said}` };
   }
 
   #count(reading: Reading, { quantity, end }: QuantityAt): TypedFound | undefined {
@@ -362,7 +382,11 @@ export class Quantities {
 
   #rangeAt(text: string, from: NumeralAt, sign: string): NumeralAt | undefined {
     const mark = rangeMark(text, from.end);
-    if (mark === null) return undefined;
+    if (
+      mark === null ||
+      (mark[0] === ' — ' && SUM_BEFORE.test(text.slice(Math.max(0, from.end - 12), from.end)))
+    )
+      return undefined;
     let at = from.end + mark[0].length;
     if (sign !== '' && text.startsWith(sign, at)) at = skipSpaces(text, at + sign.length);
     if (classAt(text, at) !== DIGIT) return undefined;

@@ -4,7 +4,7 @@ import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading } from '../reading.js';
+import { isBehindWord, NOWHERE, type Found, type Reading } from '../reading.js';
 import { byMark } from '../shared-forms.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
@@ -137,7 +137,8 @@ export class Symbols {
     if (name === undefined) return undefined;
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
-    const alone = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
+    const touches = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
+    const alone = touches || (AMOUNT.test(text.slice(end + 1, end + 3)) && isBehindWord(text, at));
     const said = alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name;
     return { end, spoken: text[at - 1] === ')' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
   }
@@ -180,6 +181,8 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   )
     return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
+  const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material
+  if (sign === '+' && spaced && continues) return true;
   if (RELATION.test(sign) && right) {
     if (isWordAt(text, at - 1)) return /^\d/.test(text[end] ?? '') && sign !== '~'; // p<0.05
     return AMOUNT.test(after) || left;

@@ -143,7 +143,9 @@ export function count(quantity: Quantity, around: Around): string {
     isHalfMore(number) &&
     /^ до \d{1,3}(?:,\d{1,2})? ?[\p{L}%]/u.test(around.text.slice(around.end, around.end + 16));
   if (spanned) return numberBefore(number, gender, grammatical); // от полутора до трёх миллионов
-  if (noun === undefined || number.decimals === '') return decimal(number, grammatical, gender);
+  const level = number.negative && wordAhead(around) === 'уровне'; // на уровне минус два
+  if (noun === undefined || number.decimals === '')
+    return decimal(number, level ? 'nominative' : grammatical, gender);
   return numberBefore(number, fewGender(gender, noun), caseBefore(around));
 }
 

@@ -4,7 +4,7 @@ import { CharacterSet } from '../../character-set.js';
 import type { WrittenDate } from '../quantity.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import { type Around, type Found, type Reading, wordBefore } from '../reading.js';
+import { type Around, type Found, type Reading, skipSpaces, wordBefore } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { type Case, inCase, inPlural, noun } from './declension.js';
 import type { DigitRule } from './digit-rules.js';
@@ -15,6 +15,8 @@ import { ordinal } from './numbers.js';
 const MONTHS = 'января февраля марта апреля мая июня июля августа сентября октября ноября декабря'.split(' ');
 const SHORT = ['янв', 'фев', 'мар', 'апр', 'май', 'июн', 'июл', 'авг', 'сен', 'окт', 'ноя', 'дек'];
 
+const LONGER: Readonly<Record<number, readonly string[]>> = { 1: ['февр'], 8: ['сент'], 10: ['нояб'] };
+
 export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive, index) => {
   const stem = genitive.slice(0, -1);
   const named = genitive.endsWith('я') ? (index === 4 ? 'май' : `${stem}ь`) : stem;
@@ -24,12 +26,7 @@ export const MONTH_FORMS: readonly (readonly string[])[] = MONTHS.map((genitive,
   const spoken = [named, genitive, stem + vowel, stem + ending, `${stem}е`];
   const short = SHORT[index] ?? '';
   const cut = short === named ? [] : [`${short}.`, short];
-  return [
-    ...spoken,
-    ...cut,
-    ...(index === 8 ? ['сент.', 'сент'] : []),
-    ...(index === 1 ? ['февр.', 'февр'] : []),
-  ];
+  return [...spoken, ...cut, ...(LONGER[index] ?? []).flatMap((long) => [`${long}.`, long])];
 });
 
 const MONTH_BY_NAME = new Map(
@@ -64,12 +61,13 @@ const BEFORE_SHORT = tablesOf('ru').set('before a short date');
 const HAPPENS = tablesOf('ru').set('before a date');
 
 const LONGEST_WISH = 60; // units before the day of a feast
-const LONGEST_DAY = 16; // units of the name of a day and what stands around it
+const LONGEST_DAY = 24; // units of the name of a day and what stands around it
 const DATED = words('сегодня это наступило наступает наступит дата');
 
 /** The case of a day: alone it is when something happens, the genitive. */
 function caseOfDay(around: Around): Case {
-  const before = wordAhead(around);
+  const near = around.text.slice(Math.max(0, around.start - LONGEST_DAY), around.start);
+  const before = OF_WEEKDAY.exec(near)?.[1]?.toLowerCase() ?? wordAhead(around);
   if (/^(?:на|за|по|в|во|через|сквозь)$/.test(before)) return 'accusative';
   if (/^(?:с|со)$/.test(before) && isFeast(around)) return 'instrumental';
   if (/^(?:к|ко)$/.test(before)) return 'dative';
@@ -78,9 +76,14 @@ function caseOfDay(around: Around): Case {
   if (before === 'и' && isFeast(around)) return 'instrumental';
   if (/^(?:и|или|а)$/.test(before))
     return caseBefore(around) === 'instrumental' ? 'instrumental' : 'genitive';
-  const named = DAY_NAMED.test(around.text.slice(Math.max(0, around.start - LONGEST_DAY), around.start));
-  return named || DATED.has(around.previousShort) || isSubject(around) ? 'nominative' : 'genitive';
+  return DAY_NAMED.test(near) || DATED.has(around.previousShort) || isSubject(around)
+    ? 'nominative'
+    : 'genitive';
 }
+
+/** На субботу, 8 ноября: the date has the case of the day; в субботу, 8 ноября has not. */
+const OF_WEEKDAY =
+  /(?<!\p{L})(на|по|ко?) (?:понедельнику?|вторнику?|сред[уе]|четвергу?|пятниц[уе]|суббот[уе]|воскресень[ею]|(?:пн|вт|ср|чт|пт|сб|вс)\.?),? $/iu;
 
 /** Понедельник, 3 июня: where it begins the sentence the day is named, too. */
 const DAY_NAMED = /(?:^|[.!?\n«(] ?)(?:понедельник|вторник|среда|четверг|пятница|суббота|воскресенье), $/iu;
@@ -127,17 +130,58 @@ function namedDay(reading: Reading): Found | undefined {
 
 const DASH = / ?[-–—] ?/y;
 
+interface Day {
+  readonly end: number;
+  readonly say: (grammatical: Case) => string;
+}
+
+/** 17 окт., 17.10, 17.10.2026 */
+function dayAt(reading: Reading, at: number): Day | undefined {
+  const named = reading.match(NAMED, at);
+  const figures = named === undefined ? reading.match(DAY_IN_FIGURES, at) : undefined;
+  const [written = '', day = ''] = named ?? figures ?? [];
+  const month =
+    named === undefined ? Number(figures?.[2]) - 1 : MONTH_BY_NAME.get(named[4]?.toLowerCase() ?? '');
+  const name = MONTHS[month ?? -1];
+  if (!isDay(day) || name === undefined || named?.[3] !== undefined) return undefined;
+  const year = named?.[5] ?? figures?.[3];
+  const tail = year === undefined ? '' : ` ${yearOf(year.length === 2 ? `20${year}` : year)}`;
+  return {
+    end: at + written.length,
+    say: (grammatical) => `${ordinal(withoutZeros(day), grammatical, 'n')} ${name}${tail}`,
+  };
+}
+
+const DAY_IN_FIGURES = /(\d{1,2})\.(0[1-9]|1[0-2])(?:\.(20\d\d|\d\d))?(?!\d|[.,:]\d|\p{L})/uy;
+
+/** 27.12–05.01, 01.06.26–14.06.26 */
+function figuresUntil(reading: Reading): Found | undefined {
+  if (/[.,:/-]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const from = reading.match(DAY_IN_FIGURES) && dayAt(reading, reading.at);
+  const dash = from && reading.match(DASH, from.end);
+  const at = from === undefined || dash === undefined ? 0 : from.end + dash[0].length;
+  const to = dash && reading.match(DAY_IN_FIGURES, at) && dayAt(reading, at);
+  if (
+    from === undefined ||
+    to === undefined ||
+    !/0|[3-9]|\.\d+\./.test(reading.text.slice(reading.at, to.end))
+  )
+    return undefined;
+  const around = reading.around(to.end);
+  const before = wordAhead(around);
+  if (/^(?:на|в|во|до|к)$/.test(before)) {
+    const grammatical = caseOfDay(around);
+    return { end: to.end, spoken: `${from.say(grammatical)} – ${to.say(grammatical)}`, rule: 'date' };
+  }
+  const lead = /^со?$/.test(before) ? '' : 'с ';
+  return { end: to.end, spoken: `${lead}${from.say('genitive')} по ${to.say('accusative')}`, rule: 'date' };
+}
+
 /** The second day of 28 июня – 3 июля. */
 function namedUntil(reading: Reading, from: number): Found | undefined {
   const dash = reading.match(DASH, from);
-  const match = dash && reading.match(NAMED, from + dash[0].length);
-  const [written = '', day = '', , last, name = '', year] = match ?? [];
-  const month = MONTH_BY_NAME.get(name.toLowerCase());
-  if (dash === undefined || match === undefined || last !== undefined || month === undefined || !isDay(day))
-    return undefined;
-  const tail = year === undefined ? '' : ` ${yearOf(year)}`;
-  const spoken = `${ordinal(day, 'accusative', 'n')} ${MONTHS[month] ?? ''}${tail}`;
-  return { end: from + dash[0].length + written.length, spoken, rule: 'date' };
+  const day = dash && dayAt(reading, from + dash[0].length);
+  return day && { end: day.end, spoken: day.say('accusative'), rule: 'date' };
 }
 
 function days(day: string, last: string | undefined, around: Around): string {
@@ -239,17 +283,42 @@ const WEEKDAYS: readonly (readonly [
   nominative: string,
   genitive: string,
   accusative: string,
+  each: string,
 ])[] = [
-  ['пн', 'понедельник', 'понедельника', 'понедельник'],
-  ['вт', 'вторник', 'вторника', 'вторник'],
-  ['ср', 'среда', 'среды', 'среду'],
-  ['чт', 'четверг', 'четверга', 'четверг'],
-  ['пт', 'пятница', 'пятницы', 'пятницу'],
-  ['сб', 'суббота', 'субботы', 'субботу'],
-  ['вс', 'воскресенье', 'воскресенья', 'воскресенье'],
+  ['пн', 'понедельник', 'понедельника', 'понедельник', 'понедельникам'],
+  ['вт', 'вторник', 'вторника', 'вторник', 'вторникам'],
+  ['ср', 'среда', 'среды', 'среду', 'средам'],
+  ['чт', 'четверг', 'четверга', 'четверг', 'четвергам'],
+  ['пт', 'пятница', 'пятницы', 'пятницу', 'пятницам'],
+  ['сб', 'суббота', 'субботы', 'субботу', 'субботам'],
+  ['вс', 'воскресенье', 'воскресенья', 'воскресенье', 'воскресеньям'],
 ];
 const WEEKDAY = /(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?(?: ?[-–—] ?(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?)?/iuy;
 const SURE = /^(?:[.,:]? ?\d|[,:;)]|$| (?:и|или|до|по|с|—|–) |\.?,)/u;
+const SHORT_DAY = '(?:пн|вт|ср|чт|пт|сб|вс)';
+const ROW_BEHIND = new RegExp(`^(?:, | и | или )${SHORT_DAY}(?!\\p{L})`, 'iu');
+const ROW_BEFORE = new RegExp(
+  `(?:(?<!\\p{L})(со?|по|во?|на|до) )?(?:(?<!\\p{L})${SHORT_DAY}\\.?(?:, | и | или )){0,6}$`,
+  'iu',
+);
+const SINCE = new RegExp(`(?<!\\p{L})со? ${SHORT_DAY}\\.? по $`, 'iu');
+const LONGEST_DAYS = 40; // units of a row of days
+const WEEKDAY_TO = /,? ?[-–—] ?(пн|вт|ср|чт|пт|сб|вс)\.?(?!\p{L}),? /iuy;
+
+/** Пт, 17 окт. – вс, 19 окт. */
+function weekdayAndDate(reading: Reading, from: number, first: string): Found | undefined {
+  const gap = /^\.?,? /.exec(reading.text.slice(from, from + 3))?.[0];
+  if (gap === undefined) return undefined;
+  const start = dayAt(reading, from + gap.length);
+  const mark = start && reading.match(WEEKDAY_TO, start.end);
+  const last = WEEKDAYS.find(([short]) => short === mark?.[1]?.toLowerCase());
+  if (start === undefined || mark === undefined || last === undefined) return undefined;
+  const to = dayAt(reading, start.end + mark[0].length);
+  if (to === undefined) return undefined;
+  const lead = /^со?$/.test(wordBefore(reading.text, reading.at).toLowerCase()) ? '' : 'с ';
+  const spoken = `${lead}${first}, ${start.say('genitive')}, по ${last[3]}, ${to.say('accusative')}`;
+  return { end: to.end, spoken, rule: 'date' };
+}
 
 /** Пн–Пт: с понедельника по пятницу; в пт: в пятницу. "Ср." and "вт" alone may be other words. */
 function weekday(reading: Reading): Found | undefined {
@@ -261,8 +330,13 @@ function weekday(reading: Reading): Found | undefined {
   let end = at + written.length;
   const to = WEEKDAYS.find(([short]) => short === last?.toLowerCase());
   if (to !== undefined) return { end, spoken: `с ${from[2]} по ${to[3]}`, rule: 'date' };
-  const before = wordBefore(text, at).toLowerCase();
-  const ruled = /^(?:в|во|на|с|со|до|по|и)$/.test(before);
+  const dated = weekdayAndDate(reading, at + first.length, from[2]);
+  if (dated !== undefined) return dated;
+  const lead = text.slice(Math.max(0, at - LONGEST_DAYS), at);
+  const row = ROW_BEFORE.exec(lead);
+  const before = row?.[1]?.toLowerCase() ?? wordBefore(text, at).toLowerCase();
+  const ruled =
+    /^(?:в|во|на|с|со|до|по|и)$/.test(before) || row?.[0] !== '' || ROW_BEHIND.test(text.slice(end, end + 8));
   if (!ruled && !SURE.test(text.slice(end, end + 4))) return undefined;
   if (!ruled && /[\p{L}\p{N}]/u.test(before) && !/[,;(]/.test(text[at - 2] ?? '')) return undefined;
   if (!ruled && /^(?:ср|вт)$/i.test(first) && !/\d/.test(text.slice(end, end + 3))) return undefined;
@@ -272,7 +346,8 @@ function weekday(reading: Reading): Found | undefined {
   )
     return undefined;
   if (written.endsWith('.') && /^(?:\s*$)/.test(text.slice(end, end + 4))) end--;
-  const form = /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
+  const each = before === 'по' && !SINCE.test(lead) && dayAt(reading, skipSpaces(text, end)) === undefined;
+  const form = each ? 4 : /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
   return { end, spoken: from[form], rule: 'date' };
 }
 
@@ -369,6 +444,7 @@ export function quarter(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const calendarRules = {
   behindDigits: [
+    [figuresUntil, 1, 2, /\./, /^\.[01]/],
     [dayInFigures, 1, 2, /[./]/, /^[./]\d/],
     [
       namedDay,

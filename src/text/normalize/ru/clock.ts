@@ -1,7 +1,7 @@
 // Russian times of day: в 15:30, с 9:00 до 18:00, 10:00–19:00, в 19.00.
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { WrittenTime } from '../quantity.js';
-import type { Around, Found, Reading } from '../reading.js';
+import { certain, type Around, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { noun, type Case } from './declension.js';
@@ -136,6 +136,21 @@ function hoursAndMinutes(reading: Reading): Found | undefined {
   };
 }
 
+const PACE = /(\d{1,2}):([0-5]\d)(?: ?мин)?\/км(?!\p{L})/uy;
+
+/** Темп 5:30 мин/км */
+function pace(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(PACE);
+  const [written = '', minutes = '', rest = ''] = match ?? [];
+  if (match === undefined) return undefined;
+  const grammatical = caseBefore(reading.around(reading.at));
+  const parts = [
+    counted(minutes, MINUTE, grammatical),
+    ...(rest === '00' ? [] : [counted(rest, SECOND, grammatical)]),
+  ];
+  return { end: reading.at + written.length, spoken: `${parts.join(' ')} на километр`, rule: 'duration' };
+}
+
 /** The 1 of "в 1 ночи" is said "час". */
 function oneOClock(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
@@ -164,6 +179,7 @@ export const clockRules = {
     [span, 1, 2, /[:.–—-]/, /^(?:[:.]\d| ?[-–—])/],
     [dottedTime, 1, 2, /\./, /^\.[0-5]/],
     [hoursAndMinutes, 1, 2, /ч/, /^ ?ч/],
+    [certain(pace), 1, 2, /:/, /^:[0-5]\d(?: ?мин)?\/км/],
     [oneOClock, 1, 1, /[нд]/, /^ [нд]/],
   ],
 } satisfies Rules<DigitRule>;

@@ -12,7 +12,7 @@ import { SYMBOLS, WRITING } from './writing.js';
 const RUSSIAN_PARTS = { tag: 'ru', writing: WRITING, speech: SPEECH, symbols: SYMBOLS };
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)/y;
 const POSTCODE = /[1-6]\d{5}(?=, ?(?:г\. ?)?\p{Lu}| г\.)/uy;
-const LETTER_HOUSE = /(\d{1,4}) ?([А-ЕЖИКЛ])(?![\p{L}\p{N}])/uy;
+const LETTER_HOUSE = /(\d{1,4})(?:([а-ежикл])| ?([А-ЕЖИКЛ]))(?![\p{L}\p{N}])/uy;
 
 function isInside({ text, at }: Reading): boolean {
   return /[.,:/]/.test(text[at - 1] ?? '');
@@ -134,7 +134,8 @@ function phoneKey(reading: Reading): Found | undefined {
 /** Дом 12А, 5 Б класс. */
 export function houseLetter(reading: Reading): Found | undefined {
   const match = reading.match(LETTER_HOUSE);
-  const [written = '', digits = '', letter = ''] = match ?? [];
+  const [written = '', digits = '', small, capital = ''] = match ?? [];
+  const letter = small?.toUpperCase() ?? capital;
   if (
     match === undefined ||
     (written.includes(' ') &&
@@ -143,8 +144,8 @@ export function houseLetter(reading: Reading): Found | undefined {
     return undefined;
   }
   if (
-    /[ВА]/.test(letter) &&
-    !/(?:дом\p{L}{0,2}|д\.|корп\.|кв\.|ул\.[^,]{1,30},|класс\p{L}{0,2}) ?$/u.test(
+    (small !== undefined || /[ВА]/.test(letter)) &&
+    !/(?:дом\p{L}{0,2}|д\.|корп(?:\.|ус\p{L}{0,2})|кв\.|каб(?:\.|инет\p{L}{0,2})|(?:ул|пр|пер)(?:\.|иц\p{L}|-т)[^,]{1,30},|класс\p{L}{0,2}|аудитори\p{L}) ?$/u.test(
       reading.text.slice(Math.max(0, reading.at - 40), reading.at),
     )
   ) {
@@ -212,6 +213,19 @@ function contract(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'identifier' };
 }
 
+const FORM = /(\d{2,3})(?:-\d\d)?\/у(?:-\d\d)?(?![\p{L}\d])/uy;
+
+/** Справка 086/у */
+function form(reading: Reading): Found | undefined {
+  const match = reading.match(FORM);
+  if (match === undefined) return undefined;
+  const spoken = match[0]
+    .replace('/', '-')
+    .split('-')
+    .map((part) => (part === 'у' ? part : sayGroup(part)));
+  return { end: reading.at + match[0].length, spoken: spoken.join(' '), rule: 'identifier' };
+}
+
 const FILE = /([А-Я])(\d{1,3})-(\d{1,6})\/((?:19|20)?\d\d)(?![\p{L}\d])/uy;
 
 /** Дело № А40-12345/2024 */
@@ -232,6 +246,7 @@ export const codeRules = {
     [certain(postcodeOfCity), 6, 6, /[^\d%]|^$/u, /^/],
   ],
   behindDigitsLater: [
+    [form, 2, 3, /[/-]/, /^(?:-\d\d)?\/у/],
     [numbered, 1, 9, /-/, /^-\d/],
     [law, 1, 5, /-/, /^-[А-Яа-я]/],
   ],

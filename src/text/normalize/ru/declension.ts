@@ -126,6 +126,7 @@ export function pluralOf(whole: string): Plural {
 /** The form of a noun behind a whole number. */
 export function behindNumber(noun: Noun, whole: string, grammatical: Case): string {
   const plural = pluralOf(whole);
+  if (/[1-9]\d*000$/.test(whole)) return inPlural(noun, 'genitive'); // к пяти тысячам рублей
   if (plural === 'one') return inCase(noun.forms, grammatical);
   const plain = grammatical === 'nominative' || grammatical === 'accusative';
   return inPlural(noun, plural === 'many' && plain ? 'genitive' : grammatical);

@@ -104,6 +104,17 @@ function ratio(reading: Reading): Found | undefined {
   return { end, spoken: `${cardinal(one)} к ${cardinal(two, 'dative')}`, rule: 'score' };
 }
 
+const WORTH = /=(?= ?\d[\d ]{0,8}(?:,\d{1,2})? ?(?:\p{L}|[₽$€%]))/uy;
+
+/** 1 балл = 1 ₽: both sides are counted. */
+function worth(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const isCounted = /\d ?(?:\p{L}{1,16}\.?|[₽$€]) ?$/u.test(text.slice(Math.max(0, at - 24), at));
+  const isSum = /[+×÷*=√²³] ?[\d ]*\p{L}* ?$/u.test(text.slice(Math.max(0, at - 24), at));
+  if (!isCounted || isSum || reading.match(WORTH) === undefined) return undefined;
+  return { end: at + 1, spoken: 'это', rule: 'math', isCertain: true };
+}
+
 const DIFFERENCE = /-(?=\d{1,9} ?=)/uy;
 
 /** 10-7=3 */
@@ -122,6 +133,7 @@ export const figureRules = {
   ],
   atMark: [
     [/-/, difference],
+    [/=/, worth],
     [/[-−$€£¥₽]/, pointedMoney],
   ],
 } satisfies Rules<DigitRule>;

@@ -1,7 +1,7 @@
 // Decides the Russian grammar around a number: the case that the words before it govern, the gender of the
 // noun behind it.
 import { tablesOf } from '../../tables/language-tables.js';
-import { type Around, wordAfter, wordBefore } from '../reading.js';
+import { type Around, isBehindWord, wordAfter, wordBefore } from '../reading.js';
 import { type Case, type Gender, pluralOf } from './declension.js';
 import type { Agreement } from './numbers.js';
 
@@ -16,7 +16,7 @@ const BEFORE_GENITIVE = tablesOf('ru').set('before a genitive');
 const BEFORE_DATIVE = tablesOf('ru').set('before a dative');
 const BEFORE_INSTRUMENTAL = words('между перед над');
 const BEFORE_PREPOSITIONAL = words('о об обо при');
-const BEFORE_ACCUSATIVE = words('на за через в во про спустя сквозь');
+const BEFORE_ACCUSATIVE = words('на за через в во про под спустя сквозь');
 
 /** A number behind one of these stands in a phrase with it; a range is then no "от … до". */
 export const PREPOSITIONS = tablesOf('ru').set('prepositions');
@@ -35,6 +35,9 @@ const MASCULINE_IN_A = tablesOf('ru').set('masculine nouns in -а');
 const FEMININE_IN_LI = tablesOf('ru').set('feminine nouns in -ли');
 const FEMININE_SOFT =
   /(?:ость|есть|ночь|часть|пись|дверь|кровать|тетрадь|площадь|лошадь|модель|очередь|связь|смерть|жизнь|роль|цель|сеть|степень|вещь|речь|печь|область|помощь|мысль|соль|боль|ечать|ость|треть|четверть|ветвь|церковь|осень|дочь|мать|ткань|сталь|медаль|деталь|раль|педаль|ступень|пристань|болезнь|капель|миль|параллель|тысяч)$/;
+
+/** Masculine in the genitive, although they end like feminine nouns. */
+const MASCULINE_GENITIVE = tablesOf('ru').set('masculine genitives');
 
 /** Nouns that are counted with "двое", "трое", "четверо". */
 export const COUNTED_TOGETHER = tablesOf('ru').set('counted together');
@@ -81,19 +84,23 @@ export const OF_RANK =
   /^(?:уче?ни|студент|учащ|школьник|выпускник|инвалид|врач|водител|мастер|слесар|электромонт|сварщик|токар|пассажир|жител|игрок|диабет|ожог|рак|опухол|гиперт|ожирен|депутат|преподавател|гепатит|обморож|сколиоз|недостаточност|билет|вагон|мест|мука|муки|товар|спортсмен|судь|повар|продав)/u;
 export const RANKS =
   /^(?:типа|группы|степени|стадии|категории|класса|курса|разряда|уровня|сорта|ранга|созыва|подъезда|этажа|дивизиона|лиги)$/;
-/** Behind these one place is counted: осталось 1 место. */
-export const LEFT_OVER =
-  /^(?:остал|свободн|доступн|есть$|ещё$|еще$|только$|всего$|лишь$|брон|заброн|нужн|куп|имеется)/;
+/** Behind these a place is a rank: заняла 1 место, but осталось 1 место. */
+export const AWARDED =
+  /^(?:за|на|с|заня|займ|заним|взял|завоева|выигра|раздел|подел|присужд|удерж|гарант|награ)/;
 /** One of them is one, not the first: через 1 неделю, 21 попытка; but на 1 неделе. */
 export const COUNTED_ALONE =
-  /^(?:месяц|недел|минут|попытк|остановк|товар|урок|заход|тип|вариант|уров|сорт|маршрут|автобус|трамва|троллейбус|сектор|лиг|ребр)/;
+  /^(?:месяц|недел|минут|попытк|остановк|товар|урок|заход|тип|вариант|уров|сорт|маршрут|автобус|трамва|троллейбус|сектор|лиг|ребр|квартир|комнат|дом|кабинет|аудитори|школ|больниц|офис|поликлиник)/;
 
 const NEAR = 60; // units before a token that may hold the word which rules it
-// между 5 и 10
-const ROW = /(\p{L}+) [−-]?\d[\d.,:]*(?: ?(?:%|°C?)|(?: ?\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u;
-const LIST =
-  // купите 2 кг яблок, 3 л молока и
-  /(\p{L}+) [−-]?\d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}(?:, \d[\d.,]*(?: ?\p{L}{1,16}\.?){1,3}){0,3}(?: и|,) $/u;
+const LONGEST_LIST = 160; // units of a list before its last number
+// между 5 и 10, but not до 5 мая и
+const ROW =
+  /(\p{L}+) [−-]?\d(?!\d?\.\d\d )[\d.,:]*(?: ?(?:%|°C?)|(?: ?(?!(?:янв|фев|мар|апр|ма[яй]|ию[нл]|авг|сен|окт|ноя|дек))\p{L}{1,12}\.?){1,3})?(?: и| или|, \d[\d.,]* и) $/u;
+const BARE_ROW = /(\p{L}+) [−-]?\d{1,9}(?:, \d{1,9}){0,6}(?:,| и| или) $/u; // в 3, 5 и
+const LONGEST_REST = 48; // units of a list behind its first number
+const LIST_MARK = /, | и | или /;
+const FIRST_OF_LIST = /(\p{L}+) [−-]?[\d½¼¾][^.!?:;—]*$/u;
+const LAST_OF_LIST = /^(?:, \d{1,9}){0,6},? (?:и|или) (\d{1,9})(?= \p{L})/u;
 const DENIED =
   /(?<!\p{L})не (?:был[оаи]?|будет|прошло|пройдёт|пройдет|осталось|останется|превыша(?:ет|ют|л[аио]?)|превысит|превысил[аио]?|нашлось|набралось|наберётся|наберется|исполнилось|исполнится|оказалось|существует|имеется|видно|стало|хватало) $/iu;
 const NO_MORE = /(?<!\p{L})нет (?:ещё|еще|уже|и|даже|пока|больше|таких) $/iu;
@@ -112,7 +119,10 @@ export function wordAhead({ text, start }: Around): string {
   const [, sign, spaced] = /([<>~≈≤≥≠√])=?( ?)$/u.exec(text.slice(Math.max(0, start - 3), start)) ?? [];
   const isTag = sign === '>' && TAG_END.test(text.slice(Math.max(0, start - 40), start)); // <td>5 ГБ
   if (sign === undefined || isTag) return '';
-  return (spaced === ' ' && /[≈≤≥]/.test(sign)) || sign === '≠' ? 'равно' : 'более';
+  const at = start - (spaced === ' ' ? 2 : 1);
+  return (spaced === ' ' && /[≈≤≥]/.test(sign) && !isBehindWord(text, at)) || sign === '≠'
+    ? 'равно'
+    : 'более';
 }
 
 /** The case that the words before a token ask for. */
@@ -125,18 +135,26 @@ export function caseBefore(around: Around): Case {
     return 'genitive';
   if (ADJECTIVE_BEFORE.test(word)) return adjectiveCase(word, near);
   if (word === '' || word === 'и') {
-    const ruling =
-      near.endsWith('и ') || near.endsWith(', ') ? LIST.exec(near)?.[1]?.toLowerCase() : undefined;
-    if (ruling !== undefined && caseBehind(ruling) === undefined && takesObject(ruling)) return 'accusative';
+    const ruling = rulingOfList(around);
+    if (ruling !== '' && caseBehind(ruling) === undefined && takesObject(ruling)) return 'accusative';
   }
-  if (word === 'и' || word === 'или') {
-    const ruling = ROW.exec(near)?.[1];
+  const inList = word === '' && near.endsWith(', ') && LAST_OF_LIST.test(behindOf(around));
+  if (inList || word === 'и' || word === 'или') {
+    const ruling = BARE_ROW.exec(near)?.[1] ?? (inList ? undefined : ROW.exec(near)?.[1]);
     if (ruling === undefined) return 'nominative';
     return (
       caseBehind(ruling.toLowerCase()) ?? (takesObject(ruling.toLowerCase()) ? 'accusative' : 'nominative')
     );
   }
   return takesObject(word) ? 'accusative' : 'nominative';
+}
+
+/** The verb before a list of amounts: возьмите 2 кг яблок, ½ ст. л. соли и. */
+function rulingOfList({ text, start }: Around): string {
+  const parts = text.slice(Math.max(0, start - LONGEST_LIST), start).split(LIST_MARK);
+  if (parts.pop() !== '') return '';
+  const first = parts.findLast((part) => !/^[\d½¼¾]/.test(part));
+  return FIRST_OF_LIST.exec(first ?? '')?.[1]?.toLowerCase() ?? '';
 }
 
 const ADJECTIVE_BEFORE =
@@ -177,7 +195,26 @@ interface Counted {
 
 /** Case, gender and noun that a number of this value agrees with. */
 export function countedBy(around: Around, whole: string): Counted {
-  const first = around.nextWord.toLowerCase();
+  const shared = listedBefore(around);
+  const first = shared.nextWord.toLowerCase();
+  if (shared !== around && pluralOf(whole) === 'one')
+    return { case: caseBefore(shared), gender: genderOfFew(first, first), noun: first };
+  return countedIn(shared, first, whole);
+}
+
+function behindOf({ text, end }: Around): string {
+  return /^(?:, \d| и | или )/.test(text.slice(end, end + 5)) ? text.slice(end, end + LONGEST_REST) : '';
+}
+
+/** The token up to the last number of в 3, 5 и 10 минутах: a list shares the noun. */
+function listedBefore(around: Around): Around {
+  const { text, end } = around;
+  const list = LAST_OF_LIST.exec(behindOf(around));
+  const next = list === null ? '' : wordAfter(text, end + list[0].length).toLowerCase();
+  return list === null || NO_NOUN.has(next) ? around : around.upTo(end + list[0].length);
+}
+
+function countedIn(around: Around, first: string, whole: string): Counted {
   if (isAge(around)) return { case: 'genitive', gender: 'm', noun: first };
   const before = caseBefore(around);
   if (first === '' || NO_NOUN.has(first)) return { case: distributive(around, whole, before), gender: 'm' };
@@ -289,6 +326,7 @@ function nounAgreement(word: string, before: Case): Agreed {
   const direct = before === 'nominative' || before === 'accusative' ? before : undefined;
   if (word === 'сутки') return { gender: 'p', case: before };
   if (direct !== undefined && LIVING.test(word)) return { gender: 'living', case: 'accusative' };
+  if (direct !== undefined && MASCULINE_GENITIVE.has(word)) return { gender: 'm', case: 'genitive' };
   if (/[ая]$/.test(word)) {
     const masculine = MASCULINE_IN_A.has(word) || before === 'genitive';
     return masculine ? { gender: 'm', case: before } : { gender: 'f', case: 'nominative' };

@@ -63,7 +63,7 @@ const atNumber = byDigits([
   ],
   [seconds, 1, 6, /[,с]/, /^(?:,\d{1,3})? ?с(?:[ .,;:!?)]|$)/],
   ...figureRules.behindDigits,
-  [houseLetter, 1, 4, /[А-Я]/, /^ ?[А-Я]/],
+  [houseLetter, 1, 4, /[А-Яа-л]/, /^(?: ?[А-Я]|[а-л])/],
   [bareYears, 4, 4, /[-–—]/, /^ ?[-–—]/],
 ]);
 

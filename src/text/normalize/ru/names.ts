@@ -26,7 +26,7 @@ export function spellLetters(letters: string): string {
 /** Some hold a vowel and are spelled all the same; others have none, and are read as words. */
 const { spelled: SPELLED, read: READ } = tablesOf('ru');
 
-const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
+const NAMED = /(\p{Lu}\p{L}{0,11})-(\d{1,3} 000|\d{1,4})(?:-?(\p{Lu}{1,3}))?(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const ATTACHED = /(\p{Lu}{1,3})(\d{1,3})(?![\p{L}\p{N}]|[.,-]\d)/uy;
 const CARS = /^(?:ВАЗ|ГАЗ|УАЗ|ЗАЗ|ЗИЛ|КрАЗ|МАЗ|ПАЗ|ЛиАЗ|Лада|Камаз|КАМАЗ|КамАЗ)$/; // ВАЗ-2107
 const FLIGHT = /([A-Z]{2}|[А-Я]{2}|[A-Z]\d)[ -]?(\d{3,4})(?!\d)/uy;

@@ -2,17 +2,17 @@
 import type { Around, Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import {
+  AWARDED,
   COUNTED_ALONE,
   COUNTED_AS_ONE,
   COUNTED_TOGETHER,
-  LEFT_OVER,
   OF_RANK,
   ORDERED,
   PREPOSITIONS,
   RANKS,
   wordAhead,
 } from './grammar.js';
-import { pluralOf, type Case } from './declension.js';
+import { inCase, noun, pluralOf, type Case } from './declension.js';
 import type { DigitRule } from './digit-rules.js';
 import { cardinal, ordinal, prefix, together, type Agreement } from './numbers.js';
 import { isDecade } from './years.js';
@@ -35,7 +35,7 @@ export function marked(digits: string, around: Around, mark: string): string | u
     case 'ый':
     case 'ий':
     case 'ой':
-      if (next === 'ул') return ordinal(digits, 'genitive', 'f');
+      if (next === 'ул' || isFeminineRuled(around)) return ordinal(digits, 'genitive', 'f');
       return OBLIQUE_FEMININE.test(next) && isFeminineAsked(around, next)
         ? ordinal(digits, 'genitive', 'f')
         : ordinal(digits);
@@ -104,6 +104,14 @@ function isFeminineAsked(around: Around, next: string): boolean {
   return PREPOSITIONS.has(wordAhead(around)) || /(?:ой|ей|ии|[гкхжшщчц]е|[нтдрлсв]е)$/.test(next);
 }
 
+const IN_ROW = /^(?:(?:, | и | или )\d{1,3}(?:\+\d)?-й){0,5} \p{L}{2,24}[ая](?:м|х|ми)(?!\p{L})/u;
+
+/** С 3-й, на 1-й и 2-й линиях: a masculine ordinal would end in another letter. */
+function isFeminineRuled(around: Around): boolean {
+  const rules = /^(?:со?|до|из|от|у|около|после|для|без|ко?|об?|при|между|перед)$/.test(wordAhead(around));
+  return rules || IN_ROW.test(around.text.slice(around.end, around.end + 64));
+}
+
 function caseOfM(around: Around, next: string): Case {
   if (/(?:ом|ем|ём|ым)$/.test(next)) return 'instrumental';
   if (next !== 'и' && /[еиу]$|[ая]х$/.test(next)) return 'prepositional';
@@ -157,13 +165,15 @@ interface Ordered {
 
 const FORMS = new Map<string, Ordered>(
   [...ORDERED].flatMap(([word, gender]) => {
-    const stem = gender === 'm' && !word.endsWith('ь') ? word : word.slice(0, -1);
+    const stem = gender === 'm' && !/[ьй]$/.test(word) ? word : word.slice(0, -1);
     const endings = gender === 'm' ? MASCULINE : gender === 'f' ? FEMININE : NEUTER;
     const fitting = Object.entries(endings).filter(([end]) => end !== 'ь' || word.endsWith('ь')); // 12 недель
-    return fitting.map(([end, grammatical]): [string, Ordered] => [
-      stem + end,
-      { case: word === stem + end ? 'nominative' : grammatical, gender },
-    ]);
+    return fitting
+      .map(([end, grammatical]): [string, Ordered] => [
+        stem + end,
+        { case: word === stem + end ? 'nominative' : grammatical, gender },
+      ])
+      .concat([[word, { case: 'nominative', gender }]]);
   }),
 );
 FORMS.set('окне', { case: 'prepositional', gender: 'n' }).set('месте', {
@@ -213,7 +223,11 @@ function caseOf({ case: shown, gender }: Ordered, digits: string, around: Around
   const plural = pluralOf(digits);
   if (RANKS.test(around.nextWord) && OF_RANK.test(before)) return 'genitive';
   if (plural === 'one' && shown !== 'prepositional' && COUNTED_ALONE.test(around.nextWord)) return undefined;
-  if (around.nextWord === 'место' && LEFT_OVER.test(around.previousShort)) return undefined;
+  if (digits === '1' && around.nextWord === 'комнате') return undefined;
+  const ranked =
+    AWARDED.test(before) ||
+    (before === '' && /^ [—–]/.test(around.text.slice(around.end + 6, around.end + 8)));
+  if (around.nextWord === 'место' && plural === 'one' && !ranked) return undefined;
   if (shown === 'genitive') {
     if (!/^(?:с|со|до|из|от|у|около|после|для|без)$/.test(before))
       return plural === 'many' && before !== '' ? 'genitive' : undefined;
@@ -322,7 +336,8 @@ function percentAdjective(reading: Reading): Found | undefined {
   };
 }
 
-const ROOMS = /(\d)-?к(?:омн)?\.? ?(кв(?:артир\p{L}{1,3}|\.(?! ?м))|(?=студи))/uy;
+const ROOMS =
+  /(\d)-?к(?:омн)?\.? ?(кв(?:артир\p{L}{1,3}|\.(?! ?м))|(?=студи)|(?<=комн\. ?)(?=[^\p{L}])|(?<=комн\. )(?=\p{Ll}))/uy;
 const ENDINGS: Readonly<Record<string, string>> = {
   а: 'ая',
   у: 'ую',
@@ -343,7 +358,24 @@ function rooms(reading: Reading): Found | undefined {
   const isShort = noun === '' || noun.endsWith('.');
   const ending = ENDINGS[isShort ? 'а' : noun.slice('квартир'.length)];
   if (ending === undefined) return undefined;
-  const spoken = `${prefix(digits)}комнатн${ending} ${isShort ? 'квартира' : noun}`;
+  const named = isShort ? (noun === '' && written.includes('комн') ? '' : ' квартира') : ` ${noun}`;
+  const tail = /[ ]$/.test(written) ? ' ' : '';
+  const spoken = `${prefix(digits)}комнатн${ending}${named}${tail}`;
+  return { end: reading.at + written.length, spoken, rule: 'ordinal' };
+}
+
+const FLOOR = /(\d{1,2}) ?эт\.?(?![\p{L}/])/uy;
+const FLOORS = noun('m этаж этажа этажей');
+
+/** Д. 14, 3 эт., на 2 эт. */
+function floor(reading: Reading): Found | undefined {
+  const match = reading.match(FLOOR);
+  const [written = '', digits = ''] = match ?? [];
+  if (match === undefined || reading.text[reading.at - 1] === '-') return undefined;
+  const before = wordAhead(reading.around(reading.at));
+  if (/^(?:дом|здани|в$|во$)/.test(before)) return undefined;
+  const place = before === 'на' ? 'prepositional' : /^(?:со?|до)$/.test(before) ? 'genitive' : 'nominative';
+  const spoken = `${ordinal(digits, place)} ${inCase(FLOORS.forms, place)}`;
   return { end: reading.at + written.length, spoken, rule: 'ordinal' };
 }
 
@@ -352,6 +384,7 @@ export const ordinalRules = {
   behindDigits: [
     [rooms, 1, 1, /-/, /^-к/],
     [storey, 1, 2, /\//, /^\/\d/],
+    [floor, 1, 2, /э/, /^ ?эт/],
   ],
   behindDigitsLater: [
     [compound, 1, 4, /[,–-]/, /^(?:,5)?[-–]\p{Ll}/u],

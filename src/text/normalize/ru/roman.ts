@@ -51,8 +51,8 @@ export function roman(reading: Reading): Found | undefined {
     partOfYear(reading, end, values) ??
     royal(reading, end, value) ??
     beforeNoun(reading, end, values) ??
-    inRow(reading, end, values) ??
-    behindNoun(reading, end, value)
+    behindNoun(reading, end, value) ??
+    inRow(reading, end, values)
   );
 }
 
@@ -172,9 +172,19 @@ function royal(reading: Reading, end: number, value: number): Found | undefined 
   return { end, spoken: named, rule: 'roman' };
 }
 
-/** Глава IV, в томе II. */
+const BEHIND_SHORT: Readonly<Record<string, string>> = {
+  гл: 'глава',
+  ст: 'статья',
+  разд: 'раздел',
+  ч: 'часть',
+  т: 'том',
+};
+
+/** Глава IV, в томе II, гл. IV. */
 function behindNoun(reading: Reading, end: number, value: number): Found | undefined {
-  const word = wordBefore(reading.text, reading.at).toLowerCase();
+  const word = (
+    BEHIND_SHORT[reading.around(reading.at).previousShort] ?? wordBefore(reading.text, reading.at)
+  ).toLowerCase();
   if (word === 'крови') return { end, spoken: ordinal(String(value), 'nominative', 'f'), rule: 'roman' };
   const gender = genderOf(word);
   // Терминал D.

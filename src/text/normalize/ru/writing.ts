@@ -5,7 +5,7 @@ import type { Magnitude, Noun } from '../quantity.js';
 import type { Around } from '../reading.js';
 import { MONTH_FORMS } from './calendar.js';
 import { behindNumber, type Case, CASES, type Gender, inCase, noun, rowNoun } from './declension.js';
-import { wordAhead } from './grammar.js';
+import { caseBefore, wordAhead } from './grammar.js';
 import { ORDINAL_MARK } from './ordinals.js';
 import { TELEPHONE } from './speech.js';
 
@@ -46,7 +46,7 @@ type Behind = 'name' | 'number' | 'either';
 
 const FOLLOWS: Readonly<Record<Behind, RegExp>> = {
   name: /^ ?[«"“]?[\p{Lu}]/u,
-  number: /^ ?(?:[№\d]|[«"][а-яё][»"])/u,
+  number: /^ ?(?:[№\d]|[IVX]+(?!\p{L})|[«"][а-яё][»"])/u,
   either: /^ ?(?:[«"“]?\p{Lu}|№|\d)/u,
 };
 
@@ -114,6 +114,14 @@ function before(pattern: RegExp, said: string): Saying {
 /** Behind a date it is the year's, before a name a city. */
 const yearOrCity: Saying = either(behind(/\d{4} ?$/, 'года'), named('m город города городов', 'name'));
 
+const OF_DEGREES =
+  /^ ?(?:(?:от|до|выше|ниже|не выше|не ниже|не более|свыше|[=:<>≤≥]) ?)?[-−+]?\d[\d,.]{0,5}[^.;!?°]{0,12} ?°/u;
+const TEMPERATURE = noun('f температура температуры температур');
+const temperature: Saying = (around) =>
+  OF_DEGREES.test(around.text.slice(around.end, around.end + 40))
+    ? inCase(TEMPERATURE.forms, caseBefore(around))
+    : undefined;
+
 /** Возраст 5 л. and other forms that a number rules. */
 function countedNoun(entry: string): Saying {
   const known = noun(entry);
@@ -164,8 +172,9 @@ const OWN: Readonly<Record<string, Saying>> = {
   'сер.': before(/^ (?:[IVX]|\d)/u, 'середина'),
   'лит.': before(/^ [А-Я](?!\p{L})/u, 'литера'),
   'ок.': before(/^ ?\d/u, 'около'),
-  t: before(/^ ?[=:]? ?[-−+]?\d[\d,.]{0,5} ?°/u, 'температура'),
+  t: temperature,
   'мин.': before(/^ ?\d/u, 'минимум'),
+  'прим.': either(before(/^ ?\d/u, 'примерно'), 'примечание'),
   'гг.': either(behind(/\d-?х ?$/u, 'годов'), behind(/\d-?е ?$/u, 'годы'), before(/^ \p{Lu}/u, 'города')),
   'гр.': before(/^ \p{Lu}/u, 'гражданин'),
   'ул.': either(named('f улица улицы улиц', 'either'), behind(/ая $/u, 'улица'), behind(/ой $/u, 'улице')),

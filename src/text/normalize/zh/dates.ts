@@ -129,7 +129,7 @@ function paddedMinutes(reading: Reading): Found | undefined {
 const MARK = /( ?)(?:——|--|[-–—~～〜])\1/y;
 // FROM matches the end of a range's first half, TO the beginning of its second half.
 const FROM =
-  /(?:\d\/\d{1,2}|\d ?(?:[年月日号號时時点點分秒岁歲元块塊万萬亿億米个個人层層楼页頁章级級届屆折度%‰℃°]|°C|km|kg|cm|mm|GB|MB)|\d[:：]\d\d|[周週][一二三四五六日]|星期[一二三四五六日天]|礼拜[一二三四五六日天])$/;
+  /(?:\d\/\d{1,2}|\d ?(?:[年月日号號时時点點分秒岁歲元块塊万萬亿億米个個人层層楼页頁章级級届屆折度天周週%‰℃°]|(?:月龄|个月|周岁)|°C|km|kg|cm|mm|GB|MB)|\d[:：]\d\d|[周週][一二三四五六日]|星期[一二三四五六日天]|礼拜[一二三四五六日天])$/;
 const TO =
   /^(?:[\d¥$€£+]|-\d|[周週][一二三四五六日]|星期|礼拜|上午|下午|中午|晚|凌晨|早上|次日|翌日|今|至今)/;
 

@@ -28,8 +28,16 @@ function parts(reading: Reading): Found | undefined {
   const mark = text[runEnd] ?? '';
   const before = text.slice(Math.max(0, at - 6), at);
   if (mark === '分') return part(reading);
-  if (mark === '/') return page(reading, before) ?? pressure(reading, before) ?? beat(reading);
+  if (mark === '/')
+    return (
+      page(reading, before) ??
+      pressure(reading, before) ??
+      beat(reading) ??
+      storey(reading) ??
+      file(reading, before)
+    );
   if (mark === '-' && /[图圖表例式章节附件]$/.test(before)) return ofFigure(reading);
+  if (mark === '-' && DOCUMENT.test(before)) return file(reading, before);
   if (mark === '-' && /(?:满|滿)$/.test(before)) return two(reading, CUT, '减', 'math');
   return undefined;
 }
@@ -71,6 +79,32 @@ function pressure(reading: Reading, before: string): Found | undefined {
   if (!known) return undefined;
   const spoken = `${cardinal(high)}，${cardinal(low)}${unit === undefined ? '' : '毫米汞柱'}`;
   return { end: reading.at + written.length, spoken, rule: 'measure' };
+}
+
+const STOREY = /(\d{1,2})\/(\d{1,2}) ?([层層楼樓])/y;
+
+/** 12/28层: the twelfth of 28. */
+function storey(reading: Reading): Found | undefined {
+  const match = reading.match(STOREY);
+  const [written = '', floor = '', all = '', name = ''] = match ?? [];
+  if (match === undefined || Number(floor) > Number(all)) return undefined;
+  const spoken = `${cardinal(withoutZeros(floor))}${name}，共${countOf(numeralOf(withoutZeros(all)))}${name}`;
+  return { end: reading.at + written.length, spoken, rule: 'range' };
+}
+
+const DOCUMENT = /[单單号號同票证證][:：]? ?$/;
+const FILE = /(\d{2,6})[/-](\d{2,6})(?![\d/.-]|[日月号號元个個天人])/y;
+
+/** 账单118/25, 工单7734-24: the number of a paper. */
+function file(reading: Reading, before: string): Found | undefined {
+  const match = DOCUMENT.test(before) ? reading.match(FILE) : undefined;
+  const [written = '', first = '', second = ''] = match ?? [];
+  if (match === undefined || Number(first) <= Number(second)) return undefined;
+  return {
+    end: reading.at + written.length,
+    spoken: `${spellDigits(first)}杠${spellDigits(second)}`,
+    rule: 'identifier',
+  };
 }
 
 /** 3/4拍 is named from below. */
@@ -290,6 +324,8 @@ function perAmount({ text, at }: Reading): Found | undefined {
   const before = text.slice(Math.max(0, at - 12), at);
   const after = text.slice(at, at + 12);
   if (PRICED.test(before) && AMOUNT.test(after)) return { end: at + 1, spoken: '每', rule: 'measure' };
+  if (PRICED.test(before) && /^\/(?:\p{Script=Han}|[A-Z]{2,3}(?![A-Za-z]))/u.test(after))
+    return { end: at + 1, spoken: '每', rule: 'measure' };
   const per = /\d ?[万萬亿億千]$/.test(before) ? PER_LITERALS.at(text, at + 1) : undefined;
   if (per !== undefined) return { end: at + 1 + per.written.length, spoken: per.value, rule: 'measure' };
   const power = /(?:\^\d{1,2}|[⁰¹²³⁴⁵⁶⁷⁸⁹])$/.test(before) && LITRE.test(after);
