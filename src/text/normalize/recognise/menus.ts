@@ -7,7 +7,7 @@ import { alternatives } from './dates.js';
 const LEAD = 60; // units before or behind the sign that may tell what it is
 const NAME_BEFORE = /(?:[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}+]|\p{Lo})["”'’»」』)\]*_]{0,3}( ?)$/u;
 const NAME_BEHIND = /^( ?)["“'‘«「『([*_]{0,3}(?:\p{Lu}\p{M}?[\p{L}\p{N}'’/&.+-]|\p{Lo})/u;
-const OPEN_TAG = /[<‹«][^>›»\n]*$/u;
+const OPEN_TAG = /[<‹][^>›\n]*$/u;
 const ARROWS = /→[^→\n]{1,40}→/u;
 const VARIABLE_BEFORE = /(?<![A-Za-z\d])[A-Za-z]$/;
 const VARIABLE_BEHIND = /^[A-Za-z](?![A-Za-z\d>])/;

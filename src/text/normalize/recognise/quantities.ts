@@ -25,7 +25,9 @@ interface QuantityAt {
 
 const RANGE_MARK = /( ?)([-–—~～〜])\1/y;
 const FRACTION = new RegExp(String.raw`(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)`, 'uy');
-const SUM_BEFORE = /\d ?\+ ?\d+$/; // a pack of 10+1 — 500 ₽
+/** A pack of 10+1 — 500 ₽, № 4 — 300 ₽, Main Street, 78 — 300 ₽: the dash parts a name from its price. */
+const ITEM_BEFORE = /(?:\d ?\+ ?|№ ?|\p{Lu}\p{L}+,? )\d+(?:[.,]\d+)?$/u;
+const LIQUID = /^\d{1,4} ?(?:m[lL]|мл|毫升)/u; // 125 mg/5 ml
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const DECADE = /^\d{4}s$/;
 const SIGN = new CharacterSet('-−+±');
@@ -297,7 +299,10 @@ export class Quantities {
   /** 2 800 ₽/60 min: the row … of the table has the word. */
   #perAmount(text: string, { end, rule }: TypedFound): { written: string; value: string } | undefined {
     const at = end + 1;
-    const word = rule === 'currency' ? this.#language.writing.per['…'] : undefined;
+    const { per } = this.#language.writing;
+    const isDose =
+      rule === 'measure' && /[gг克]$/u.test(text.slice(end - 1, end)) && LIQUID.test(text.slice(at, at + 8));
+    const word = isDose ? (per['… ml'] ?? per['…']) : rule === 'currency' ? per['…'] : undefined;
     const read = word === undefined ? undefined : this.#numeralAt(text, at);
     const next = read && skipSpaces(text, read.end);
     const unit = next === undefined ? undefined : this.#units.at(text, next);
@@ -384,7 +389,7 @@ export class Quantities {
     const mark = rangeMark(text, from.end);
     if (
       mark === null ||
-      (mark[0] === ' — ' && SUM_BEFORE.test(text.slice(Math.max(0, from.end - 12), from.end)))
+      (mark[0] === ' — ' && ITEM_BEFORE.test(text.slice(Math.max(0, from.end - 24), from.end)))
     )
       return undefined;
     let at = from.end + mark[0].length;

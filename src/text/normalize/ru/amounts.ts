@@ -217,8 +217,9 @@ export function sayFraction(fraction: Fraction, around: Around, measured: boolea
   const shared = wordAhead(around) === 'по'; // по половине таблетки, по две трети
   const usual = shared ? (amount === 1 ? 'dative' : 'accusative') : caseBefore(around);
   const grammatical = isDissolved(around) ? 'prepositional' : usual;
-  if (parts < 2 || amount >= parts || (parts > 100 && parts !== 1000) || isHouse(around))
-    return spread(fraction, around);
+  const isSmall = parts <= 100 || parts === 1000 || (amount === 1 && parts % 50 === 0); // 1/300 ставки
+  if (parts < 2 || amount >= parts || !isSmall || isHouse(around))
+    return spread(fraction, around, grammatical);
   const ending = /-\p{L}+$/u.exec(around.text.slice(around.start, around.end))?.[0]; // 1/3-я часть
   if (ending === '-х') return part(fraction, 'genitive');
   if (ending !== undefined) {
@@ -240,12 +241,17 @@ export function sayFraction(fraction: Fraction, around: Around, measured: boolea
   return `половин${half[grammatical]}`;
 }
 
-const PRESSURE = /(?:давлен\p{L}{0,4}|АД)[\p{L} ]{0,16}:? ?$/iu;
+const PRESSURE = /(?:давлен|(?<!\p{L})АД(?!\p{L}))[^!?;]{0,64}$/iu;
 
 /** 5/2 is the number of a house, 120/80 a pressure. */
-function spread({ numerator, denominator }: Fraction, { text, start }: Around): string {
-  const on = numerator === denominator || PRESSURE.test(text.slice(Math.max(0, start - 28), start));
-  return `${cardinal(numerator)} ${on ? 'на' : 'дробь'} ${cardinal(denominator)}`;
+function spread({ numerator, denominator }: Fraction, { text, start, end }: Around, shown: Case): string {
+  const isPressure =
+    numerator.length > 1 &&
+    denominator.length > 1 &&
+    (PRESSURE.test(text.slice(Math.max(0, start - 72), start)) ||
+      /мм\.? рт/.test(text.slice(start, end + 8)));
+  const on = numerator === denominator || isPressure;
+  return `${cardinal(numerator, isPressure && shown === 'genitive' ? shown : 'nominative')} ${on ? 'на' : 'дробь'} ${cardinal(denominator)}`;
 }
 
 function isHouse({ text, start }: Around): boolean {

@@ -115,6 +115,8 @@ function namedDay(reading: Reading): Found | undefined {
   const match = reading.match(NAMED);
   const [written = '', day = '', mark, last, name = '', year] = match ?? [];
   if (match === undefined || !isDay(day) || (last !== undefined && !isDay(last))) return undefined;
+  const isNumbered = last !== undefined && /№ ?$/.test(text.slice(Math.max(0, reading.at - 2), reading.at));
+  if (isNumbered) return undefined; // № 4 — 27 ноября
   const end = reading.at + written.length;
   const month = MONTH_BY_NAME.get(name.toLowerCase());
   if (month === undefined) return undefined;
@@ -233,7 +235,10 @@ function shortDay(reading: Reading): Found | undefined {
       /^(?:$|[,;!?\n]| (?:в|с|до|после|утром|дн[её]м|вечером)(?:\s|$))/u.test(behind));
   // A decimal has a comma.
   const isPadded = /^\d\d\.\d\d/.test(written) && /^(?:[а-яё]{2,})?$/u.test(around.previousWord);
-  const known = day.startsWith('0') || BEFORE_SHORT.has(around.previousWord) || isPadded;
+  const follows = /\d\.(?:0[1-9]|1[0-2])(?:,| и) $/.test(
+    reading.text.slice(Math.max(0, reading.at - 8), reading.at),
+  );
+  const known = follows || day.startsWith('0') || BEFORE_SHORT.has(around.previousWord) || isPadded;
   if (!timed && !known) return undefined;
   const stop = written.endsWith('.') ? 1 : 0;
   const end = reading.at + written.length - stop;
@@ -293,7 +298,7 @@ const WEEKDAYS: readonly (readonly [
   ['сб', 'суббота', 'субботы', 'субботу', 'субботам'],
   ['вс', 'воскресенье', 'воскресенья', 'воскресенье', 'воскресеньям'],
 ];
-const WEEKDAY = /(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?(?: ?[-–—] ?(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?)?/iuy;
+const WEEKDAY = /(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?(?: ?([-–—/]) ?(пн|вт|ср|чт|пт|сб|вс)(?!\p{L})\.?)?/iuy;
 const SURE = /^(?:[.,:]? ?\d|[,:;)]|$| (?:и|или|до|по|с|—|–) |\.?,)/u;
 const SHORT_DAY = '(?:пн|вт|ср|чт|пт|сб|вс)';
 const ROW_BEHIND = new RegExp(`^(?:, | и | или )${SHORT_DAY}(?!\\p{L})`, 'iu');
@@ -323,13 +328,13 @@ function weekdayAndDate(reading: Reading, from: number, first: string): Found | 
 /** Пн–Пт: с понедельника по пятницу; в пт: в пятницу. "Ср." and "вт" alone may be other words. */
 function weekday(reading: Reading): Found | undefined {
   const match = reading.runEnd - reading.at === 2 ? reading.match(WEEKDAY) : undefined;
-  const [written = '', first = '', last] = match ?? [];
+  const [written = '', first = '', sign, last] = match ?? [];
   const from = WEEKDAYS.find(([short]) => short === first.toLowerCase());
   if (match === undefined || from === undefined) return undefined;
   const { text, at } = reading;
   let end = at + written.length;
   const to = WEEKDAYS.find(([short]) => short === last?.toLowerCase());
-  if (to !== undefined) return { end, spoken: `с ${from[2]} по ${to[3]}`, rule: 'date' };
+  if (to !== undefined && sign !== '/') return { end, spoken: `с ${from[2]} по ${to[3]}`, rule: 'date' };
   const dated = weekdayAndDate(reading, at + first.length, from[2]);
   if (dated !== undefined) return dated;
   const lead = text.slice(Math.max(0, at - LONGEST_DAYS), at);
@@ -339,7 +344,9 @@ function weekday(reading: Reading): Found | undefined {
     /^(?:в|во|на|с|со|до|по|и)$/.test(before) || row?.[0] !== '' || ROW_BEHIND.test(text.slice(end, end + 8));
   if (!ruled && !SURE.test(text.slice(end, end + 4))) return undefined;
   if (!ruled && /[\p{L}\p{N}]/u.test(before) && !/[,;(]/.test(text[at - 2] ?? '')) return undefined;
-  if (!ruled && /^(?:ср|вт)$/i.test(first) && !/\d/.test(text.slice(end, end + 3))) return undefined;
+  const isBracketed = text[at - 1] === '(' && text[end] === ')';
+  if (!ruled && !isBracketed && /^(?:ср|вт)$/i.test(first) && !/\d/.test(text.slice(end, end + 3)))
+    return undefined;
   if (
     /^(?:ср|вт)$/i.test(first) &&
     /^ (?!(?:с|в|и|до|по|к|на|утром|вечером|днём) )\p{Ll}/u.test(text.slice(end, end + 10))
@@ -348,7 +355,8 @@ function weekday(reading: Reading): Found | undefined {
   if (written.endsWith('.') && /^(?:\s*$)/.test(text.slice(end, end + 4))) end--;
   const each = before === 'по' && !SINCE.test(lead) && dayAt(reading, skipSpaces(text, end)) === undefined;
   const form = each ? 4 : /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
-  return { end, spoken: from[form], rule: 'date' };
+  const other = to === undefined ? '' : ` и ${to[form]}`; // вт/чт
+  return { end, spoken: from[form] + other, rule: 'date' };
 }
 
 const MONTH =

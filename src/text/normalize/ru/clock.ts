@@ -62,6 +62,7 @@ export function sayTime(time: WrittenTime, around: Around): string {
           [seconds, SECOND],
         ] as const
       )
+        .filter(([digits, unit]) => unit !== SECOND || Number(digits) > 0 || Number(minutes) === 0)
         .map(([digits, unit]) => counted(digits, unit, grammatical))
         .join(' ') + tail
     );

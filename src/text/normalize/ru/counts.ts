@@ -153,6 +153,25 @@ function perLitre(reading: Reading): Found | undefined {
   return match && { end: at + match[0].length, spoken: name, rule: 'measure' };
 }
 
+const PRICED = /(?:[₽$€]|(?<!\p{L})(?:руб|р)\.?|рубл(?:ь|я|ей))$/u;
+const THING = /\/(?:([а-яё]{3,20})(?![\p{L}.])|(?=\d{1,3} [а-яё]{3}))/uy;
+const COUNTED = /\d \p{L}{3,20}$/u;
+
+/** 600 ₽/створка, 4 200 ₽/8 занятий, 7 ночей/8 дней */
+export function forEach(reading: Reading): Found | undefined {
+  const before = reading.text.slice(Math.max(0, reading.at - 24), reading.at);
+  const match = reading.match(THING);
+  if (match === undefined) return undefined;
+  const [written, thing] = match;
+  const end = reading.at + written.length;
+  if (!PRICED.test(before))
+    return thing === undefined && COUNTED.test(before)
+      ? { end, spoken: ', ', rule: 'symbol', clings: true }
+      : undefined;
+  const accusative = thing?.replace(/а$/, 'у').replace(/я$/, 'ю') ?? '';
+  return { end, spoken: ` за ${accusative}`, rule: 'measure' };
+}
+
 /** In the order in which the language asks them. */
 export const countRules = {
   behindDigits: [

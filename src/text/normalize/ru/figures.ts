@@ -110,7 +110,7 @@ const WORTH = /=(?= ?\d[\d ]{0,8}(?:,\d{1,2})? ?(?:\p{L}|[₽$€%]))/uy;
 function worth(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const isCounted = /\d ?(?:\p{L}{1,16}\.?|[₽$€]) ?$/u.test(text.slice(Math.max(0, at - 24), at));
-  const isSum = /[+×÷*=√²³] ?[\d ]*\p{L}* ?$/u.test(text.slice(Math.max(0, at - 24), at));
+  const isSum = /[+×÷*=√²³·]/u.test(text.slice(Math.max(0, at - 32), at));
   if (!isCounted || isSum || reading.match(WORTH) === undefined) return undefined;
   return { end: at + 1, spoken: 'это', rule: 'math', isCertain: true };
 }

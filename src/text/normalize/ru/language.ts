@@ -11,7 +11,7 @@ import { withNoun } from './amounts.js';
 import { calendarRules, monthInFigures, quarter } from './calendar.js';
 import { clockRules, zoneOffset } from './clock.js';
 import { codeRules, cyrillicDomain, houseLetter, ipAddress } from './codes.js';
-import { countRules, seconds } from './counts.js';
+import { countRules, forEach, seconds } from './counts.js';
 import { noun } from './declension.js';
 import { byDigits } from './digit-rules.js';
 import { figureRules } from './figures.js';
@@ -85,6 +85,7 @@ const atLetter: readonly Asked[] = [
 const atMark: readonly Asked[] = [
   byMark([
     [/\//, perWord(WRITING.per)],
+    [/\//, forEach],
     ...countRules.atMark,
     [/\+/, plusBetween(' плюс ')],
     ...codeRules.atMark,

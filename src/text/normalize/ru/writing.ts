@@ -213,7 +213,7 @@ const OWN: Readonly<Record<string, Saying>> = {
     behind(/\d-м ?$/, 'этаже'),
     behind(/\d-го ?$/, 'этажа'),
     named('m этаж этажа этажей', 'number'),
-    behind(/\d ?$/, 'этаж'),
+    behind(/\d(?:-й)? ?$/, 'этаж'),
   ),
   'р.': either(before(/^ \p{Lu}/u, 'река'), behind(/г\. ?$/u, 'рождения')),
   'о.': before(/^ \p{Lu}\p{Ll}{2}/u, 'остров'),
