@@ -155,7 +155,7 @@ const GRADED = 10; // a century or king up to here has an ordinal: siglo quinto,
 const DEGREE_NOUN =
   /^(?:piso|grado|lugar|puesto|premio|día|aniversario|curso|año|semestre|trimestre|bachillerato|primaria|secundaria|básico|ESO|planta|edición|fase|ronda|división|tiempo|izq|dcha)$/i;
 
-const OVEN = 120; // 180º are a heat, not a rank
+const HEATS = [120, 999] as const; // 180º are a heat, not a rank
 const TURNED = /^(?:de|a)$/; // un giro de 90º
 
 /** 20º C and 40º N, but not the door of "Mayor 12, 3º C" and 3.º C. */
@@ -165,8 +165,8 @@ function isDegree(around: Around, mark: string): boolean {
   // entre los 12º y los 24º
   if (/^(?:los|unos|casi)$/.test(previousWord) && !standsBeforeNoun(around)) return true;
   const value = Number(text.slice(start, end).replace(/\D/g, ''));
-  if (!standsBeforeNoun(around) && (value >= OVEN || (value % 5 === 0 && TURNED.test(previousWord))))
-    return true;
+  const isHeat = value >= HEATS[0] && value <= HEATS[1];
+  if (!standsBeforeNoun(around) && (isHeat || (value % 5 === 0 && TURNED.test(previousWord)))) return true;
   const next = text.slice(end, end + 3);
   if (/^[CFK\d]/.test(next)) return true;
   return /^ [CFNSEO](?!\p{L})/u.test(next) && !/\d, ?$/.test(text.slice(Math.max(0, start - 3), start));

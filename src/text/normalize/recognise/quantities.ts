@@ -6,7 +6,7 @@ import type { Language } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
-import { readNumeral, valueOf, type NumeralAt } from '../numerals.js';
+import { readNumeral, valueOf, withoutZeros, type NumeralAt } from '../numerals.js';
 import {
   Around,
   skipSpaces,
@@ -59,6 +59,13 @@ function rangeMark(text: string, at: number): RegExpExecArray | null {
   if (!DASH.at(text, text[at] === ' ' ? at + 1 : at)) return null;
   RANGE_MARK.lastIndex = at;
   return RANGE_MARK.exec(text);
+}
+
+/** 01 h agrees with its noun as 1 h does. */
+function counted(quantity: Quantity): Quantity {
+  const { number } = quantity;
+  if (!/^0\d/.test(number.whole)) return quantity;
+  return { ...quantity, number: { ...number, whole: withoutZeros(number.whole) } };
 }
 
 function signed(sign: string, found: TypedFound): TypedFound {
@@ -152,7 +159,8 @@ export class Quantities {
     }
     const found =
       this.#currencyBefore(reading, at + 1) ?? this.#amount(reading, skipSpaces(text, at + 1), false);
-    const name = mark === '+' ? symbols.plus : symbols.inMath[mark];
+    const isAdded = text[at - 1] === ' ' && text[at + 1] === ' ' && isDigitAt(text, at - 2); // 1 + 1
+    const name = mark === '+' && !isAdded ? symbols.plus : symbols.inMath[mark]?.trim();
     return found === undefined || name === undefined ? undefined : signed(name, found);
   }
 
@@ -276,7 +284,7 @@ export class Quantities {
   }
 
   #measure(reading: Reading, { quantity }: QuantityAt, end: number, unit: Noun): TypedFound {
-    const token: Token = { type: 'measure', quantity, unit, around: reading.around(end) };
+    const token: Token = { type: 'measure', quantity: counted(quantity), unit, around: reading.around(end) };
     const rule: Rule = reading.text[end - 1] === '%' || reading.text[end - 1] === '‰' ? 'percent' : 'measure';
     return this.#perUnit(reading, { end, token, rule });
   }
