@@ -6,6 +6,8 @@ interface Literal<T> {
   readonly value: T;
 }
 
+const kept = new WeakMap<object, LiteralTable<object>>();
+
 export class LiteralTable<T> {
   /** Keyed by the codes of their first two units; a form of one is by itself. */
   readonly #byFirst = new Map<number, Literal<T>[]>();
@@ -23,6 +25,14 @@ export class LiteralTable<T> {
     const all = lists.flat().map(({ written }) => written);
     this.#beginnings = new Beginnings(all);
     this.#firsts = new Set(all.map((written) => written.slice(0, 1)));
+  }
+
+  /** The table of a record, built once. */
+  static of<T extends object>(forms: Readonly<Record<string, T>>): LiteralTable<T> {
+    const known = kept.get(forms) as LiteralTable<T> | undefined;
+    const table = known ?? new LiteralTable(Object.entries(forms));
+    if (known === undefined) kept.set(forms, table);
+    return table;
   }
 
   /** True if one of the forms begins with the character. */

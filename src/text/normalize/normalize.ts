@@ -1,9 +1,10 @@
 // Converts written text to spoken words: "$3.50" becomes "three dollars and fifty cents".
 //
-// The text is read once from left to right. At each place where a token may begin, all recognisers for its
-// first character (a digit, a letter, a mark) are asked. Each that knows a token there offers a candidate.
-// `choose.ts` picks one of them, and the reading continues behind it. Text that no recogniser knows stays as
-// written. No recogniser looks further than a few hundred characters, so the time is linear.
+// The text is read once from left to right. At each place where a token may begin, `dispatch.ts` asks the
+// recognisers that may know it by its first character and the one behind its digits or letters. Each that
+// knows a token there offers a candidate. `choose.ts` picks one of them, `say.ts` asks the language for its
+// words, and the reading continues behind it. Text that no recogniser knows stays as written. No recogniser
+// looks further than a few hundred characters, so the time is linear.
 //
 // The input is a whole sentence (`../sentences.ts`). The words then do not depend on how the text arrived.
 //

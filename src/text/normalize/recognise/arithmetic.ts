@@ -52,7 +52,7 @@ export class Arithmetic {
 
   constructor(language: Language) {
     this.#language = language;
-    this.#units = new LiteralTable(Object.entries(language.writing.units));
+    this.#units = LiteralTable.of(language.writing.units);
   }
 
   readonly atDigit: readonly Row[] = [

@@ -1,6 +1,7 @@
 // Numbers that touch what stands beside them, as Chinese, Japanese and Korean write them: 16GB, iPhone15, Ⅱ,
 // 验证码123456.
-import { isDigitAt } from '../characters.js';
+import { CharacterSet } from '../../character-set.js';
+import { DIGIT, isDigitAt } from '../characters.js';
 import type { Speech } from '../language.js';
 import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
@@ -248,15 +249,15 @@ export function keyed(speech: Speech, { codes, calls, counted, pause, called }: 
     const { text, at } = reading;
     if (!reading.isFresh || (reading.runEnd - at < 3 && !/[ -]/.test(text[reading.runEnd] ?? '')))
       return undefined;
+    const match = reading.match(GROUPS);
+    const end = at + (match?.[0].length ?? 0);
+    if (match === undefined || match[0].length < 3 || counted.test(text.slice(end, end + 4)))
+      return undefined;
+    if (/^\(\d/.test(text.slice(end, end + 2))) return undefined; // 0120(123)456
     const before = text.slice(Math.max(0, at - NEAR), at);
     const call =
       calls.test(before) || called?.test(text.slice(reading.runEnd, reading.runEnd + NEAR)) === true;
     if (!call && !codes.test(before)) return undefined;
-    const match = reading.match(GROUPS);
-    const end = at + (match?.[0].length ?? 0);
-    if (/^\(\d/.test(text.slice(end, end + 2))) return undefined; // 0120(123)456
-    if (match === undefined || match[0].length < 3 || counted.test(text.slice(end, end + 4)))
-      return undefined;
     const groups = match[0].split(/[ -]/);
     const spoken = call
       ? speech.telephone(groups, false)
@@ -352,12 +353,15 @@ const ERA = /(A\.? ?D\.?|B\.? ?C\.?(?: ?E\.?)?|C\.?E\.?) ?(\d{1,4})(?![\d.,]\d|\
 const ERA_BEHIND =
   /(\d{1,4})(年|년)? ?(A\.D\.?|B\.C\.(?:E\.)?|AD|BCE?|CE|a\.d\.?|b\.c\.(?:e\.)?|ad|bce?)(?![A-Za-z\d])/y;
 
+const NEAR_ERA = new CharacterSet(' 年년ABCabc');
+
 /** AD 618年, 221 B.C.: `say` gets the year, and true for one before Christ. */
 export function era(say: (year: string, before: boolean) => string): Recogniser {
   return (reading) => {
-    if (!reading.isFresh) return undefined;
-    const front = reading.match(ERA);
-    const behind = front === undefined ? reading.match(ERA_BEHIND) : undefined;
+    const { text, runEnd, kind } = reading;
+    if (!reading.isFresh || (kind === DIGIT && !NEAR_ERA.at(text, runEnd))) return undefined;
+    const front = kind === DIGIT ? undefined : reading.match(ERA);
+    const behind = kind === DIGIT ? reading.match(ERA_BEHIND) : undefined;
     const match = front ?? behind;
     if (match === undefined) return undefined;
     const [name = '', year = ''] = front === undefined ? [match[3], match[1]] : [match[1], match[2]];

@@ -86,11 +86,14 @@ export class Quantities {
   readonly #per: LiteralTable<string>;
 
   constructor(language: Language) {
-    const { units, magnitudes, moneyMagnitudes = {}, currencies, currencySigns, per } = language.writing;
+    const { units, magnitudes, moneyMagnitudes, currencies, currencySigns, per } = language.writing;
     this.#language = language;
-    this.#units = new LiteralTable(Object.entries(units));
-    this.#magnitudes = new LiteralTable(Object.entries(magnitudes));
-    this.#moneyMagnitudes = new LiteralTable(Object.entries({ ...magnitudes, ...moneyMagnitudes }));
+    this.#units = LiteralTable.of(units);
+    this.#magnitudes = LiteralTable.of(magnitudes);
+    this.#moneyMagnitudes =
+      moneyMagnitudes === undefined
+        ? this.#magnitudes
+        : LiteralTable.of({ ...magnitudes, ...moneyMagnitudes });
     this.#per = new LiteralTable(Object.entries(per).flatMap(withStop));
     const signs = Object.entries(currencySigns).flatMap(([sign, code]): [string, Currency][] => {
       const currency = currencies[code];

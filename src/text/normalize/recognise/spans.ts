@@ -44,7 +44,7 @@ export class Spans {
 
   constructor(language: Language) {
     this.#language = language;
-    this.#units = new LiteralTable(Object.entries(language.writing.units));
+    this.#units = LiteralTable.of(language.writing.units);
   }
 
   readonly atDigit = behind(/^(?:[-–~～〜., ]\d|\+)/, (reading) => {
