@@ -113,6 +113,8 @@ export interface Writing {
   readonly titles: ReadonlySet<string>;
   /** Words that begin a condition, in small letters: "if" makes the > of "if Profit > Loss" a relation. */
   readonly conditions: ReadonlySet<string>;
+  /** Names of pages and menus, in small letters: an arrow behind one leads to a page within. */
+  readonly menus: ReadonlySet<string>;
   /** Behind a lone number sign these words make it "number of": the # of users. */
   readonly countedOf: ReadonlySet<string>;
   /** Words of a text message, in small letters: SMS, text. Its number is short and said digit by digit. */
@@ -146,6 +148,8 @@ export interface SymbolNames {
    * `inMath`.
    */
   readonly inFront?: Readonly<Record<string, string>>;
+  /** Relations that qualify the noun before them: children < 3 years, parcels > 30 kg. */
+  readonly behindNoun?: Readonly<Record<string, string>>;
   /** The × before a power of ten, where it is not that of `inMath`. */
   readonly timesPower?: string;
   /** Standing alone in running text: & § © → °. */

@@ -143,6 +143,7 @@ const WORD_SETS = {
   call: 'callWords',
   title: 'titles',
   condition: 'conditions',
+  menu: 'menus',
   'counted-of': 'countedOf',
   software: 'softwareNames',
   place: 'placeWords',

@@ -217,6 +217,10 @@ function asWritten(
   };
 }
 
+/** Behind a unit and its stop a word in capitals begins a sentence, unless it is a name with a number. */
+const COUNTED: ReadonlySet<Rule> = new Set<Rule>(['measure', 'currency']);
+const BEGINS = /^ \p{Lu}\p{Ll}*(?![\p{L}’'.-]| \d)/u;
+
 class Scan {
   readonly #text: string;
   readonly #known: Recognisers;
@@ -355,7 +359,9 @@ class Scan {
     const text = this.#text;
     return (
       text[at] === '.' &&
-      (endsText(text, at + 1) || endsSentenceAt(text, at, this.#forms, rule === 'abbreviation'))
+      (endsText(text, at + 1) ||
+        (COUNTED.has(rule) && this.#language.tag !== 'de' && BEGINS.test(text.slice(at + 1, at + 32))) ||
+        endsSentenceAt(text, at, this.#forms, rule === 'abbreviation'))
     );
   }
 

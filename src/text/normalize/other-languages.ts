@@ -114,6 +114,7 @@ function writingOf(tag: string): Writing {
     callWords: new Set(),
     titles: new Set(),
     conditions: new Set(),
+    menus: new Set(),
     countedOf: new Set(),
     messageWords: new Set(),
     messageTo: new Set(),

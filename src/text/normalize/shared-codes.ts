@@ -21,7 +21,7 @@ export function telephoneKeys(names: Readonly<Record<string, string>>, before: R
 }
 
 const GROUPS =
-  /\d{3,8}(?:-\d{3,8}){1,3}(?![\p{L}\d-])|\d{3} \d{3}(?: \d{3})?(?![\p{L}\d]| ?\p{Ll}{3,}|,\d)/uy;
+  /\d{2,8}(?:-\d{3,8}){1,3}(?![\p{L}\d-])|\d{3} \d{3}(?: \d{3})?(?![\p{L}\d]| ?\p{Ll}{3,}|,\d)/uy;
 
 /** Il codice è 482 913, commande 2024-00158: groups of figures behind the words that end with `before`. */
 export function keyedGroups(before: RegExp, digits: (digits: string) => string): Recogniser {

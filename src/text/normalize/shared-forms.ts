@@ -70,17 +70,25 @@ export function negativePower(say: (digits: string) => string): Recogniser {
   };
 }
 
-const COUNTED = /(?:\d ?\p{L}{2,20}|[€$£]|(?<!\p{L})euros?)$/iu;
+const COUNTED =
+  /(?:\d ?(?:\p{L}{1,20} (?:d['’]|de |di |of )?)?\p{L}{2,20}|[€$£]|(?<!\p{L})(?:euros?|TTC|HT|HC|CC|IVA|CO[2₂]))$/iu;
+const EACH = /^\d{1,3} ?(?:min|mn|h|s|sec)(?!\p{L})/u; // 1 train/10 min
 const LONGEST_COUNTED = 24; // units
 
 /** 10 000 pas/jour, €/kWh: behind a word that is counted the slash has a word. */
-export function perWord(per: Readonly<Record<string, string>>): Recogniser {
-  const table = new LiteralTable(Object.entries(per));
+export function perWord(per: Readonly<Record<string, string>>, every: string): Recogniser {
+  const { '*': _noun, ...named } = per;
+  const table = new LiteralTable(Object.entries(named));
   return ({ text, at }: Reading): Found | undefined => {
     if (text[at] !== '/' || !COUNTED.test(text.slice(Math.max(0, at - LONGEST_COUNTED), at)))
       return undefined;
     const literal = table.at(text, at + 1);
-    if (literal === undefined || (literal.written.length < 2 && /\p{L}/u.test(text[at - 1] ?? '')))
+    if (literal === undefined && EACH.test(text.slice(at + 1, at + 10)))
+      return { end: at + 1, spoken: ` ${every} `, rule: 'measure' };
+    if (
+      literal === undefined ||
+      (literal.written.length < 2 && /(?<!\p{L}{2})\p{L}$/u.test(text.slice(Math.max(0, at - 3), at)))
+    )
       return undefined;
     return { end: at + 1 + literal.written.length, spoken: literal.value, rule: 'measure' };
   };
@@ -140,7 +148,7 @@ export function relation(
     if (spoken === undefined || !/^ ?\d/.test(text.slice(at + 1, at + 3))) return undefined;
     const before = reading.around(at).previousWord;
     const free =
-      before === '' ? /^$|[(,:;] ?$/.test(text.slice(Math.max(0, at - 2), at)) : beforeAmount.has(before);
+      before === '' ? /^$|[(,:;.] ?$/.test(text.slice(Math.max(0, at - 2), at)) : beforeAmount.has(before);
     return free ? { end: at + 1, spoken, rule: 'math' } : undefined;
   };
 }
@@ -193,6 +201,61 @@ export function twoDates({ date, range }: Pick<Speech, 'date' | 'range'>): Recog
 export function withoutCommonNoun(from: string, to: string): string {
   const noun = /(?: (?:per|pour) cento?)$| \p{L}+$/u.exec(to)?.[0] ?? '';
   return noun !== '' && from.endsWith(noun) && from.length > noun.length ? from.slice(0, -noun.length) : from;
+}
+
+/** The words for a dash before the second of two days or hours, and the hours that have no figures. */
+interface Until {
+  readonly months: readonly (readonly string[])[];
+  readonly weekdays: readonly (readonly string[])[];
+  readonly hours: ReadonlySet<string>;
+  readonly toDay: string;
+  readonly toWeekday: string;
+  readonly toHour: string;
+}
+
+const DAYS = /[\p{L}.]\/\p{L}/u;
+const LONGEST_END = 14; // units of a day or hour beside a dash
+
+/** Mar./gio., sam/dim: the stroke between two days of the week. */
+export function dayAndDay(weekdays: readonly (readonly string[])[], and: string): Recogniser {
+  const name = weekdays
+    .flat()
+    .map((day) => day.replace(/\.$/, ''))
+    .join('|');
+  const [before, behind] = [
+    new RegExp(`(?<!\\p{L})(?:${name})\\.?$`, 'iu'),
+    new RegExp(`^(?:${name})(?!\\p{L})`, 'iu'),
+  ];
+  return ({ text, at }) =>
+    DAYS.test(text.slice(Math.max(0, at - 1), at + 2)) &&
+    before.test(text.slice(Math.max(0, at - LONGEST_END), at)) &&
+    behind.test(text.slice(at + 1, at + LONGEST_END))
+      ? { end: at + 1, spoken: ` ${and} `, rule: 'date', isCertain: true }
+      : undefined;
+}
+
+/** Ven. 17 oct. – dim. 19 oct., 8h–midi */
+export function until({ months, weekdays, hours, toDay, toWeekday, toHour }: Until): Recogniser {
+  const [month, weekday] = [months.flat(), weekdays.flat()].map((names) =>
+    names.map((name) => name.replace(/\.$/, '')).join('|'),
+  );
+  const hour = Array.from(hours).join('|');
+  const from = new RegExp(
+    String.raw`(?<!\p{L})(?:(?:(${month})|(?:${weekday})\.? \d{1,2})\.?|(\d{1,2}(?:[h:]\d\d| ?h)|${hour})) ?$`,
+    'iu',
+  );
+  const to = new RegExp(
+    String.raw`^ ?(?:(?:${weekday})(?!\p{L})|(\d{1,2}(?:er)? (?:${month})(?!\p{L}))|((?:${hour})(?!\p{L})|\d{1,2}(?:[h:]\d\d| ?h)))`,
+    'iu',
+  );
+  return ({ text, at }) => {
+    const first = from.exec(text.slice(Math.max(0, at - LONGEST_END), at));
+    const last = first && to.exec(text.slice(at + 1, at + 1 + LONGEST_END));
+    if (last === null || (first?.[2] === undefined) !== (last[2] === undefined)) return undefined;
+    const said = last[2] !== undefined ? toHour : last[1] === undefined ? toWeekday : toDay;
+    const [left, right] = [text[at - 1] === ' ' ? '' : ' ', text[at + 1] === ' ' ? '' : ' '];
+    return { end: at + 1, spoken: left + said + right, rule: 'range', isCertain: true };
+  };
 }
 
 const BRACKETED = new RegExp(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?!${WORD_UNIT})`, 'uy');
@@ -350,11 +413,11 @@ export function coefficient(
 /** 5 V/3 A: between two amounts, each with its unit, the slash is a pause. */
 export const betweenAmounts: Recogniser = (reading) => {
   const { text, at } = reading;
-  if (text[at] !== '/' || at !== reading.tokenEnd || !/[\p{L}€%°]/u.test(text[at - 1] ?? ''))
+  if (text[at] !== '/' || at !== reading.tokenEnd || !/[\p{L}€%°.]/u.test(text[at - 1] ?? ''))
     return undefined;
   const behind = text.slice(at + 1, at + 14);
   const apart = (
-    text[at - 1] === '€' ? /^\d{1,5}(?:[.,]\d{1,3})? ?€/ : /^\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}%°]/u
+    text[at - 1] === '€' ? /^\d{1,5}(?:[.,]\d{1,3})? ?€/ : /^[-+−]?\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}%°]/u
   ).test(behind); // not €/100 g
   return apart ? { end: at + 1, spoken: ', ', rule: 'symbol' } : undefined;
 };

@@ -52,6 +52,7 @@ type Words = Pick<
   | 'callWords'
   | 'titles'
   | 'conditions'
+  | 'menus'
   | 'countedOf'
   | 'gradeWords'
   | 'messageWords'
@@ -62,7 +63,10 @@ type Words = Pick<
   | 'placeWords'
 >;
 
-type SignNames = Pick<SymbolNames, 'inAddress' | 'inMath' | 'inFront' | 'inText' | 'addressWords'>;
+type SignNames = Pick<
+  SymbolNames,
+  'inAddress' | 'inMath' | 'inFront' | 'behindNoun' | 'inText' | 'addressWords'
+>;
 
 const known = new Map<string, LanguageTables>();
 
@@ -109,6 +113,7 @@ class LanguageTables {
       callWords: cuesOf(cues, 'call'),
       titles: cuesOf(cues, 'title'),
       conditions: cuesOf(cues, 'condition'),
+      menus: cuesOf(cues, 'menu'),
       countedOf: cuesOf(cues, 'counted-of'),
       gradeWords: cuesOf(cues, 'grade'),
       messageWords: cuesOf(cues, 'message'),
@@ -175,6 +180,7 @@ class LanguageTables {
       inAddress: signsOf(rows, 'address'),
       inMath: signsOf(rows, 'math'),
       ...(Object.keys(front).length === 0 ? {} : { inFront: front }),
+      behindNoun: signsOf(rows, 'noun'),
       inText: signsOf(rows, 'text'),
       addressWords: saidOf(this.#rows('address-words')),
     };

@@ -71,6 +71,7 @@ const CUES = [
   'call', // before a number that is called
   'title', // short form of a title before a name
   'condition', // before a comparison
+  'menu', // before an arrow to the next page: Settings → Wi-Fi
   'software', // before a number of a version
   'place', // before a number and a letter: room 12 B
   'counted-of', // behind the # of "# of users"
@@ -126,7 +127,7 @@ export const SCHEMAS = {
   signs: {
     written: { holds: 'text', required: true },
     said: TEXT,
-    place: { holds: 'choice', of: ['text', 'math', 'front', 'address'] },
+    place: { holds: 'choice', of: ['text', 'math', 'front', 'noun', 'address'] },
     spaced: { holds: 'choice', of: ['around', 'behind'] },
   },
   /** Names of letters: of the Greek alphabet in running text, or for a use that the language's code knows. */

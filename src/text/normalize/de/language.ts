@@ -93,7 +93,7 @@ const OWN: NonNullable<Language['own']> = {
   atLetter: [byMarkBehind, atInitial],
   atMark: [
     byMark([
-      [/\//, perWord(WRITING.per)],
+      [/\//, perWord(WRITING.per, 'alle')],
       [/\//, betweenAmounts],
       [/[⁻^]/, negativePower((digits) => `hoch minus ${cardinal(digits)}`)],
       ...ownRules.atMark,

@@ -182,7 +182,7 @@ const AT_MARK: readonly Asked[] = [
     [/\+/, keyCombination],
     [/[★⭐☆]/, star],
     [/\(/, party],
-    [/\//, perWord(WRITING.per)],
+    [/\//, perWord(WRITING.per, 'every')],
     ...algebraRules.atMark,
     ...amountRules.atMark,
     ...codeRules.atMark,

@@ -415,7 +415,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\$/, namedMoney],
       [/['’]/, shortYear],
       [/#/, dayHashtag(cardinal)],
-      [/\//, perWord(WRITING.per)],
+      [/\//, perWord(WRITING.per, 'cada')],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
       [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],

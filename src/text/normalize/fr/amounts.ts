@@ -118,6 +118,9 @@ export function sayFraction(fraction: Fraction, use: 'alone' | 'part', feminine:
   return `${one} ${part}${value > 1 && !part.endsWith('s') ? 's' : ''}`;
 }
 
+/** Behind these no article stands: par quart d'heure. */
+const NAMING = new Set(['par', 'chaque', 'le', 'un', 'ce', 'dernier', 'premier', 'demi']);
+
 /** Trois quarts d'heure, un demi-litre; 120/80 mmHg is a pressure. */
 export function fractionOf(fraction: Fraction, unit: Noun, around: Around): string {
   const [one = '', many = ''] = unit.forms;
@@ -126,7 +129,8 @@ export function fractionOf(fraction: Fraction, unit: Noun, around: Around): stri
     return `${cardinal(numerator)} sur ${cardinal(denominator)} ${many}`;
   if (one.startsWith('pour ')) return `${sayFraction(fraction, 'alone', false)} ${one}`;
   if (numerator === '1' && denominator === '2') return `${isFeminine(unit) ? 'une' : 'un'} demi-${one}`;
-  return `${sayFraction(fraction, 'alone', false)} ${of(one)}`;
+  const words = `${sayFraction(fraction, 'alone', false)} ${of(one)}`;
+  return numerator === '1' && NAMING.has(around.previousWord) ? words.slice('un '.length) : words;
 }
 
 /** Tension 16/9 is a blood pressure, page 1/12 one of twelve. */

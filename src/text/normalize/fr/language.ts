@@ -101,7 +101,7 @@ const HOUR = /(\d{1,2}) ?[hH](?: ?([0-5]\d))?(?! ?(?:min|mn|m)\b)(?! ?\d)(?![\p{
 const TO = / ?[-–—] ?/y;
 const BARE = /(\d{1,2})(?= ?[-–] ?\d{1,2} ?[hH])/y;
 const ZONE = / \(?(UTC|GMT|TU|CET|CEST|EST|EDT|PST|PDT|JST)\)?(?![\p{L}\p{N}+-])/uy;
-const OUT_OF = /(\d{1,2}) ?(?:([hH])|j(?:ours)?|J) ?(?:\/|sur) ?(\d{1,2})(?![\p{L}\p{N}])/uy;
+const OUT_OF = /(\d{1,2}) ?(?:([hH])|j(?:ours)?|J) ?(?:\/|sur) ?(\d{1,2})(?![\p{L}\p{N}]| ?nuits?)/uy;
 
 interface HourAt {
   readonly spoken: string;

@@ -13,7 +13,7 @@ const OFFSET = /([+\-−])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
 const ACCOUNT = /[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![\p{L}\p{N}])/uy;
 const FILE_NUMBER = /\d{4,18}(?![\p{L}\p{N}]|[.,:/-]\d| \d{3})/uy;
 const FILE =
-  /(?:commande|dossier|réservation|ticket|colis|contrat|suivi|client|abonné|facture|sinistre|vol)(?: est)?(?: le)?(?: ?:)?( (?:n°|nº|numéro|no))?[  ]?$/iu;
+  /(?:commande|dossier|réservation|ticket|colis|contrat|suivi|client|abonné|facture|sinistre|vol)(?: est)?(?: le)?(?: ?:)?( (?:\p{Lu}{2,5} )?(?:n°|nº|numéro|no))?[  ]?$/iu;
 const LONGEST_FILE = 40; // units before the number
 
 /** AB-123-CD; with spaces only where it is said to be a plate. */

@@ -8,9 +8,9 @@ import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const HEIGHT = /(\d{1,2}) ?m ?(\d{2})(?![\p{L}\p{N}])/uy;
-const AREA = /(\d{1,5})( ?x ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
+const AREA = /(\d{1,5})( ?[x×] ?)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const TIMES = /(\d{1,3}) ?(?:x|fois) ?\/ ?(\p{L}+)/uy;
-const LAW = /(\d{1,4})([-/])(\d{1,5})(?![\p{L}\p{N}]|[-./]\d)/uy;
+const LAW = /(\d{1,4})([-/])(\d{1,5})(?:-(\d{1,3}))?(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW = /(?:n°|nº|numéro|articles?|art\.|décret|arrêté|loi|[LRD]\.) ?$/u;
 const LONGEST_BEFORE = 12; // units before the number of a law
 const MILLIONS = /(\d{1,4})(?:,(\d{1,2}))? ?(M|Md|Mds) (?:d['’]|de )?(\p{Ll}{3,})/uy;
@@ -39,6 +39,7 @@ function area(reading: Reading): Found | undefined {
   const product = /^ ?=/.test(reading.text.slice(end, end + 2));
   const words = `${cardinal(first)} ${product ? 'fois' : 'par'}`;
   const measured = /^ ?(?:[ckdm]?m|px|pixels?)(?!\p{L})/u.test(reading.text.slice(end, end + 8));
+  if (mark === ' × ' && !measured) return undefined;
   if (mark === 'x' && !measured) return found(reading, written, `${words} ${cardinal(second)}`, 'math');
   return found(reading, written.slice(0, -second.length), `${words} `, 'math');
 }
@@ -92,8 +93,9 @@ function lawNumber(reading: Reading): Found | undefined {
   const match = reading.match(LAW);
   if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_BEFORE), at)))
     return undefined;
-  const [written, first = '', mark, second = ''] = match;
-  const rest = second.startsWith('0') ? SPEECH.digits(second) : cardinal(second);
+  const [written, first = '', mark, second = '', third] = match;
+  const part = third === undefined ? '' : ` tiret ${cardinal(third)}`;
+  const rest = (second.startsWith('0') ? SPEECH.digits(second) : cardinal(second)) + part;
   return found(
     reading,
     written,

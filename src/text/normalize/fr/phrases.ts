@@ -4,6 +4,7 @@ import { tablesOf } from '../../tables/language-tables.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
 import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
+import { startsLine } from '../recognise/markdown.js';
 import { coefficient, type Rules } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
@@ -22,14 +23,14 @@ const FEW_NAMES: Readonly<Record<string, string>> = {
 const PORTION =
   /(\d)\/(\d) (tasse|verre|cuillère|bol|sachet|bouteille|oignon|citron|paquet|tablette|baguette|litre|kilo|journée|page|tour|dose|comprimé|portion|livre|gousse|botte)(?!\p{L})/uy;
 const LONGEST_LEAD = 60; // units
-const FEWER = /[-–] ?(?=de \d)/uy;
+const FEWER = /(?:[-–−]|(\+)) ?(?:de (?=\d)|(?=\d{1,3} ans(?!\p{L})))/uy;
 const TIMES_PER = /x ?(\d{1,2}) ?(?:fois ?)?\/ ?(\p{L}+)/uy;
 const WAR = /(14)-(18)|(39)-(45)/uy;
 const SCREEN =
   /(?:écran|moniteur|télé\p{L}*|TV|jantes?|roues?|pneus?|vélo|tablette|dalle)[\p{L} :,()-]{0,24}$/iu;
 const INCHES = /(\d{1,2})(?:,(\d))?(?:"|''|”|″|’’)/uy;
 const KEYED =
-  /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation|facture|contrat|ticket|colis|client|sinistre)(?: est)?(?: le)?(?: ?:)?(?: (?:n°|nº|numéro|no))? ?$/iu;
+  /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation|facture|contrat|ticket|colis|client|sinistre|réf\.|référence)(?: est)?(?: le)?(?: ?:)?(?: [A-Z]{2,6})?(?: (?:n°|nº|numéro|no))? ?$/iu;
 
 /** D'un million, qu'une place: no vowel stands before "un". */
 export function elided(reading: Reading): Found | undefined {
@@ -76,12 +77,17 @@ const keys = telephoneKeys(
   /(?:touches?|appuye[zr]|tape[zr]|compose[zr]|code|saisissez)/iu,
 );
 
-/** Les - de 12 ans. */
+/** Les - de 12 ans, les +65 ans. */
 function fewer(reading: Reading): Found | undefined {
   const match = reading.match(FEWER);
-  if (match === undefined || !/^(?:les|des|aux|et|ou|chez)$/.test(reading.around(reading.at).previousWord))
-    return undefined;
-  return { end: reading.at + match[0].length, spoken: 'moins ', rule: 'symbol' };
+  const { text, at } = reading;
+  if (match === undefined || !/^[\s(]?$/.test(text[at - 1] ?? '')) return undefined;
+  if (text[at + 1] === ' ' && startsLine(text, at)) return undefined; // an item of a list
+  return {
+    end: at + match[0].length,
+    spoken: match[1] === undefined ? 'moins de ' : 'plus de ',
+    rule: 'symbol',
+  };
 }
 
 /** 10 ml x 3/jour */
@@ -323,7 +329,7 @@ export const phraseRules = {
   ],
   atMark: [
     [/[#*]/, keys],
-    [/[-–]/, fewer],
+    [/[-–−+]/, certain(fewer)],
     [/['’]/, decade],
   ],
 } satisfies Rules;

@@ -10,6 +10,7 @@ import { cardinal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
 import {
   bracketedCountry,
+  dayAndDay,
   formula,
   hundredths,
   lettered,
@@ -22,13 +23,15 @@ import {
   relation,
   schoolYear,
   twoDates,
+  until,
   type Rules,
 } from '../shared-forms.js';
 import { SYMBOLS, WRITING } from './writing.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
 const PLACE = /(\d{1,3})° ?(\d{1,2})['’′](?: ?(\d{1,2})(?:["”″]|''|’’))? ?([NSEOW])?(?![\p{L}\p{N}])/uy;
-const TIMES = /(\d{1,4}) ?[x×](?= (?:plus|moins|sans)(?!\p{L}))/uy;
+const TIMES =
+  /(\d{1,4}) ?[x×](?= (?:plus|moins|sans)(?!\p{L})|(?=[\s,.;)]|$)(?<=(?:en|payer|par) \d{1,2} ?x))/uy;
 const DAY = '(lun|mar|mer|jeu|ven|sam|dim)\\.?';
 const DAYS = new RegExp(`${DAY}(?: ?[-–] ?| au | à )${DAY}(?!\\p{L})`, 'iuy');
 const HALF = /(?:1\/2|½) (\p{Ll}{3,24}|h)(?![\p{L}\p{N}])/uy;
@@ -103,6 +106,14 @@ export function days(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${start} au ${to}`, rule: 'date' };
 }
 
+const toLast = until({
+  ...tablesOf('fr').dates,
+  hours: tablesOf('fr').set('names of hours'),
+  toDay: 'au',
+  toWeekday: 'au',
+  toHour: 'à',
+});
+
 /** 1/2 heure is "une demi-heure"; behind "une" the article is not said again. */
 function halfOf(reading: Reading): Found | undefined {
   const match = reading.match(HALF);
@@ -149,7 +160,7 @@ const RELATIONS: Readonly<Record<string, string>> = {
 };
 const related = relation(
   RELATIONS,
-  new Set('de à en pour dans sous soit ou et les des délai âge'.split(' ')),
+  new Set('de à en pour dans sous soit ou et les des délai âge depuis donc puis si'.split(' ')),
 );
 const season = schoolYear(rank);
 const longDurations = longDuration((parts) =>
@@ -167,7 +178,7 @@ export const chemical = formula(
 );
 const plus = plusBetween('plus');
 const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
-const per = perWord(WRITING.per);
+const per = perWord(WRITING.per, 'toutes les');
 const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
@@ -205,6 +216,8 @@ export const signRules = {
     [/[,KMGTWV]/, attachedUnit],
   ],
   atMark: [
+    [/[-–—]/, toLast],
+    [/\//, dayAndDay(tablesOf('fr').dates.weekdays, 'et')],
     [/\(/, abroad],
     [/#/, dayTag],
     [/\(/, american],

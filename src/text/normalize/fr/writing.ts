@@ -42,9 +42,18 @@ const weekday =
   (name: string): Saying =>
   ({ text, start, end }) =>
     /^ \d/.test(text.slice(end, end + 2)) ||
-    /(?:fermée?s?|ouverte?s?|et|ou|sauf)(?: le)? $/i.test(text.slice(Math.max(0, start - 12), start))
+    /(?:(?:fermée?s?|ouverte?s?|et|ou|sauf)(?: le)? |\/)$/i.test(text.slice(Math.max(0, start - 12), start))
       ? name
       : undefined;
+
+const OF_DATE =
+  /^ (?:\d{1,2}\/\d|(?:\d{1,2}|1er) (?:janv|févr?|mars|avr|mai|juin|juil|août|sept|oct|nov|déc))/u;
+
+/** Ven 17 oct, mar 4/11 */
+const dayOfDate =
+  (name: string): Saying =>
+  ({ text, end }) =>
+    OF_DATE.test(text.slice(end, end + 10)) ? name : undefined;
 
 /** Th. 6 */
 function beforeDigit(said: string): Saying {
@@ -109,6 +118,12 @@ const ESTIMATED =
 const estimated: Saying = ({ previousWord }) =>
   ESTIMATED.test(previousWord) ? (isFeminine(previousWord) ? 'estimée' : 'estimé') : undefined;
 
+/** Dép. 16h40 */
+const beforeHour =
+  (said: string, otherwise: string): Saying =>
+  ({ text, end }) =>
+    /^ ?:? ?(?:à )?\d{1,2} ?[h:]/.test(text.slice(end, end + 9)) ? said : otherwise;
+
 /** Art. L. 121-1: the letter alone. */
 const ofCode: Saying = ({ text, start, end }) =>
   /^ ?\d/.test(text.slice(end, end + 2)) ? text[start] : undefined;
@@ -136,6 +151,7 @@ const WORDS = TABLES.words({
     'before roman': beforeRoman,
     'behind price': behindPrice,
     example,
+    'day of date': dayOfDate,
     'of street': ofStreet,
     saint,
     weekday,
@@ -155,6 +171,8 @@ const OWN: Readonly<Record<string, Saying>> = {
   'R.': ofCode,
   'D.': ofCode,
   'est.': estimated,
+  'dép.': beforeHour('départ', 'département'),
+  'arr.': beforeHour('arrivée', 'arrondissement'),
 };
 
 export const WRITING: Writing = {
@@ -176,7 +194,7 @@ export const WRITING: Writing = {
   telephone: {
     patterns: [
       /0[1-9](?:[ .-]?\d{2}){4}(?!\d|[.-]\d)/y,
-      /08\d{2}[ .-]\d{3}[ .-]\d{3}(?!\d)/y,
+      /0 ?8\d{2}[ .-]\d{3}[ .-]\d{3}(?!\d)/y,
       /0\d{2} \d{3} \d{2} \d{2}(?!\d)/y, // Switzerland
       /0\d{1,3}[ /]\d{2,3}[ .]\d{2}[ .]\d{2}(?![\d.]\d|\d)/y, // Belgium
       /00[1-9]\d{1,2}(?:[ .-]\d)?(?:[ .-]\d{2}){4}(?!\d|[.-]\d)/y,

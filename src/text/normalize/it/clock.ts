@@ -5,7 +5,7 @@ import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
-import { before, words } from './grammar.js';
+import { before, isNumbered, words } from './grammar.js';
 import { cardinal } from './numbers.js';
 import { WRITING } from './writing.js';
 
@@ -21,13 +21,14 @@ const ONE_OCLOCK =
 const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE =
-  /(\d{1,2})(?:[.:]([0-5]\d))? ?[-–] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e \d{1,2} ?[-–])\p{Ll})/uy;
-const WEEKDAY = /^(?:lun|mar|mer|gio|ven)(?:edì|tedì|coledì|vedì|erdì)?$|^sab(?:ato)?$|^dom(?:enica)?$/;
-const OPEN = /^(?:orario|orari|continuato|apert[oiae]|apertura|chius[oiae]|pausa|feriali|festivi)$/;
-const AND_OPEN =
-  // 9-13 e 15-19
-  /(?:ore|orario|continuato|apert[oiae]|apertura|edì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)\.?)(?: dalle)? \d{1,2}(?:[.:]\d\d)?[-–]\d{1,2}(?:[.:]\d\d)? e $/iu;
+  /(\d{1,2})(?:[.:]([0-5]\d))? ?[-–] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e (?:\d{1,2} ?[-–]|lun|mar|mer|gio|ven|sab|dom)|(?:lun|mar|mer|gio|ven|sab|dom))\p{Ll})/uy;
+const WEEKDAY =
+  /(?<!\p{L})(?:(?:lun|mart|mercol|giov|ven)edì|venerdì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)(?!\p{L}))/iu;
+const OPENING = tablesOf('it').set('opening hours');
+const [FIRST_OF_NIGHT, LAST_OF_NIGHT] = [18, 9];
+const NEAR_OPENING = 48; // units before 9-13 in which a day or a word of opening hours stands
 const BEFORE_TIME = tablesOf('it').set('before a time');
+const TO_NOON = /(\d{1,2})(?:[:.]([0-5]\d))? ?[-–] ?(mezzogiorno|mezzanotte)(?!\p{L})/uy;
 const AFTER_TIME = /^ (?:di (?:mattina|sera|notte|pomeriggio)|del (?:mattino|pomeriggio)|in punto)(?!\p{L})/u;
 const LOOK_AHEAD = 18; // units
 const CLOCK = words("alle ore dalle le delle all' dall' l' h");
@@ -134,24 +135,36 @@ function dottedRange(reading: Reading): Found | undefined {
   return { end, spoken: timeRange(from, to, reading.around(end)), rule: 'time' };
 }
 
-/** Lun.-ven. 9-18 */
+/** The second hour is later, or that of the next morning. */
+function follows(from: number, to: number): boolean {
+  return to > from || (from >= FIRST_OF_NIGHT && to <= LAST_OF_NIGHT);
+}
+
+/** Lun.-ven. 9-18, aperto 9-13 e 15-19, 9-18 sab. */
 function bareRange(reading: Reading): Found | undefined {
   const match = reading.match(BARE_RANGE);
-  const before = reading.around(reading.at).previousShort;
-  if (
-    match === undefined ||
-    !(
-      WEEKDAY.test(before) ||
-      OPEN.test(before) ||
-      AND_OPEN.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at))
-    )
-  )
-    return undefined;
-  const [written, hours = '', minutes, hoursTo = '', minutesTo] = match;
+  if (match === undefined || isNumbered(reading.around(reading.at))) return undefined;
+  const { text, at } = reading;
+  const clause = /[^!?;\n]*$/.exec(text.slice(Math.max(0, at - NEAR_OPENING), at))?.[0] ?? '';
+  const words = clause.toLowerCase().match(/\p{L}+/gu) ?? [];
+  if (words.some((word) => WRITING.scoreWords.has(word))) return undefined;
+  const end = at + match[0].length;
+  const opens = words.some((word) => OPENING.has(word)) || WEEKDAY.test(clause);
+  if (!opens && !(WEEKDAY.exec(text.slice(end, end + LOOK_AHEAD))?.index === 1)) return undefined;
+  const [, hours = '', minutes, hoursTo = '', minutesTo] = match;
   const [from, to] = [sayTime(hours, minutes), sayTime(hoursTo, minutesTo)];
-  if (from === undefined || to === undefined || Number(hoursTo) <= Number(hours)) return undefined;
-  const end = reading.at + written.length;
+  if (from === undefined || to === undefined || !follows(Number(hours), Number(hoursTo))) return undefined;
   return { end, spoken: timeRange(from, to, reading.around(end)), rule: 'time' };
+}
+
+/** 8:00–mezzogiorno */
+function toNoon(reading: Reading): Found | undefined {
+  const match = reading.match(TO_NOON);
+  const [written = '', hours = '', minutes, name = ''] = match ?? [];
+  const from = match && sayTime(hours, minutes);
+  if (from === undefined) return undefined;
+  const first = timeRange(from, '', reading.around(reading.at)).replace(/ all[e']\s*$/, '');
+  return { end: reading.at + written.length, spoken: `${first} a ${name}`, rule: 'time' };
 }
 
 /** "Ore 9-13" is "dalle nove alle tredici". */
@@ -246,6 +259,7 @@ export function offset(reading: Reading): Found | undefined {
 export const clockRules = {
   behindDigits: [
     [/[.,:]/, dottedTime],
+    [/[-–.:]/, toNoon],
     [/[-–.:]/, bareRange],
     [/[h'’′]/, length],
   ],

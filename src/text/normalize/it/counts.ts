@@ -13,7 +13,7 @@ const BEFORE_HAS =
 const ELIDED = /\d{1,9}(?= [cdlmnstv]['’]\p{L})/uy;
 const ROUND = /([1-9]\d{0,2}(?:[ .]\d{3}){0,3}[ .]?000[ .]?000) (\p{Ll}{3,})(?!['’])/uy;
 const ONE_ELIDED = /1 (?=\p{L})/uy;
-const AGED = /(\d{1,3})[-‑]?(enn[ei])(?!\p{L})/uy;
+const AGED = /(?:(\d{1,3}) ?[-–/] ?)?(\d{1,3})[-‑]?(enn[ei])(?!\p{L})/uy;
 const SCORE = /(\d{1,3}) ?[-–] ?(\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
 const MOST_GOALS = 30;
 const ANNOUNCED =
@@ -81,12 +81,14 @@ function oneElided(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: "un'", rule: 'cardinal' };
 }
 
-/** 35enne, 20enni */
+/** 35enne, 20enni, 18-25enni */
 function age(reading: Reading): Found | undefined {
   const match = reading.match(AGED);
-  const [written = '', digits = '', ending = ''] = match ?? [];
-  const spoken = match && aged(digits, ending);
-  return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'cardinal' };
+  const [written = '', from, digits = '', ending = ''] = match ?? [];
+  const to = match && aged(digits, ending);
+  if (to === undefined) return undefined;
+  const spoken = from === undefined ? to : `${cardinal(from)}-${to}`;
+  return { end: reading.at + written.length, spoken, rule: 'cardinal' };
 }
 
 /** Risultato finale: 2-0, Inter-Milan 2-1; what does not grow is no range: 6-4. */
@@ -132,7 +134,7 @@ export const countRules = {
   ],
   behindDigitsLater: [
     [/\//, andAHalf],
-    [/[-‑e]/, age],
+    [/[-–‑/e]/, age],
     [/[½1e]/, andHalf],
     [/[-–]/, announcedScore],
     [/\p{L}/u, oneElided],

@@ -97,6 +97,8 @@ const DAY_NAME = '(lun|mar|mer|gio|ven|sab|dom)\\.?(?!\\p{L})';
 const SHORT_WEEKDAY = new RegExp(DAY_NAME, 'iuy');
 const TO_DAY = new RegExp(`^ al?(?:la)? ${DAY_NAME}`, 'iu');
 const FROM_DAY = new RegExp(`(?<!\\p{L})dal?(?:la)? ${DAY_NAME} al?(?:la)? $`, 'iu');
+const BESIDE_DAY = new RegExp(`(?<!\\p{L})(?:${DAY_NAME}|${WEEKDAYS.join('|')})(?: e |/)$`, 'iu');
+const SLASHED_DAY = new RegExp(`^\\.?/${DAY_NAME}`, 'iu');
 const LOOK_AHEAD = 20; // units
 const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
 
@@ -153,8 +155,10 @@ export function shortWeekday(reading: Reading): Found | undefined {
   const last = FROM_DAY.test(text.slice(Math.max(0, at - LOOK_AHEAD), at));
   const name = WEEKDAYS.find((day) => day.startsWith(short.toLowerCase()));
   const opens =
-    written.endsWith('.') &&
-    /^ \d{1,2}(?:[.:]\d\d)? ?[-–]/.test(text.slice(at + written.length, at + written.length + 9));
+    (written.endsWith('.') &&
+      /^ \d{1,2}(?:[.:]\d\d)? ?[-–]/.test(text.slice(at + written.length, at + written.length + 9))) ||
+    BESIDE_DAY.test(text.slice(Math.max(0, at - LOOK_AHEAD), at)) ||
+    SLASHED_DAY.test(text.slice(at + short.length, at + LOOK_AHEAD));
   return (first || last || opens) && name !== undefined
     ? { end: at + written.length, spoken: name, rule: 'date' }
     : undefined;

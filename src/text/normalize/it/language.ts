@@ -65,7 +65,7 @@ function behind(reading: Reading, value: string): string | undefined {
 function roman(reading: Reading): Found | undefined {
   const match = reading.match(NUMERAL);
   const [written = '', letters = ''] = match ?? [];
-  if (match === undefined || !ROMAN.test(letters)) return undefined;
+  if (match === undefined || !ROMAN.test(letters) || /^[CDLM]$/.test(letters)) return undefined;
   const end = reading.at + written.length;
   const value = String(romanValue(letters));
   const marked = written.length > letters.length;

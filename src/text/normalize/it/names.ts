@@ -20,9 +20,9 @@ const SUFFIX = /(\d{1,4})[ /-]?(bis|ter|quater|quinquies|sexies)(?![\p{L}\p{N}])
 const BEFORE_HYPHEN = /\d{1,4}(?= ?[-–] ?\d{5} \p{Lu}\p{Ll})/uy;
 const POSTCODE = /\d{5}(?=,? \p{Lu}\p{Ll}+)/uy;
 const BEFORE_POSTCODE = /(?:, |- |– |^|\n|CAP:? )$/u;
-const LAW = /(\d{1,5})\/(\d{2,4})(?![\p{L}\p{N}]|[-./]\d)/uy;
+const LAW = /(\d{1,5})\/(\d{2,5})(?![\p{L}\p{N}]|[-./]\d)/uy;
 const BEFORE_LAW =
-  /(?:n\.|n°|legge|decreto|d\.?p\.?r\.?|d\.?m\.?|reg\.|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|rif\.|riferimento|legislativo|ordinanza|pratica|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
+  /(?:n\.|n°|legge|decreto|d\.?p\.?r\.?|d\.?m\.?|reg\.|d\.?l\.?|d\.?lgs\.?|dpcm|l\.|delibera|sentenza|regolamento|direttiva|protocollo|prot\.|rif\.|riferimento|legislativo|ordinanza|pratica|fattura|contratto|ordine|polizza|verbale|circolare|determina)(?: UE)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu;
 const PROVINCE = /\(([A-Z]{2})\)/uy;
 const PROVINCES = tablesOf('it').set('provinces');
 const SAINT = /S\. ?(\p{Lu}\p{Ll}+)/uy;
@@ -141,9 +141,13 @@ function lawNumber(reading: Reading): Found | undefined {
   if (match === undefined || !BEFORE_LAW.test(text.slice(Math.max(0, at - LONGEST_FILE), at)))
     return undefined;
   const [written, number = '', year = ''] = match;
+  if (/^(?:19|20)\d\d$/.test(number) && !/^(?:19|20)\d\d$/.test(year)) {
+    const said = /^0|\d{4}/.test(year) ? spellDigits(year) : cardinal(year);
+    return { end: at + written.length, spoken: `${cardinal(number)} barra ${said}`, rule: 'identifier' };
+  }
   return {
     end: at + written.length,
-    spoken: `${cardinal(number)} ${year.length === 3 ? 'barra' : 'del'} ${cardinal(/^0\d$/.test(year) ? `20${year}` : year)}`,
+    spoken: `${cardinal(number)} ${/^(?:\d\d|(?:19|20)\d\d)$/.test(year) ? 'del' : 'barra'} ${cardinal(/^0\d$/.test(year) ? `20${year}` : year)}`,
     rule: 'identifier',
   };
 }

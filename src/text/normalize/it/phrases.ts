@@ -86,7 +86,7 @@ export const keys = telephoneKeys(
   /(?:tast[oi]|prem\p{L}+|digit\p{L}+|codice|selezion\p{L}+)/iu,
 );
 const codeGroups = keyedGroups(
-  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione)(?: è)?(?: il)?(?: ?:)?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu,
+  /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione|rif\.|riferimento)(?: è)?(?: il)?(?: ?:)?(?: [A-Z]{2,6})?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu,
   spellDigits,
 );
 /** 2x + 1 */
@@ -116,7 +116,7 @@ function gramsOf(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} grammi`, rule: 'measure' };
 }
 
-const FEW = /(\d{1,2})\/(\d{1,2})(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!\p{L}))/uy;
+const FEW = /(\d{1,2})\/(\d{1,2})(?:( ?h)(?!\p{L})|(?= ?(?:minut[oi]|min|giorni|gg|ore|persone)(?!\p{L})))/uy;
 
 /** 20/25 minuti: from the one to the other. */
 function fewOf(reading: Reading): Found | undefined {
@@ -125,7 +125,9 @@ function fewOf(reading: Reading): Found | undefined {
   // lun. 3/6 ore 9
   if (/^(?:lun|mar|mer|gio|ven|sab|dom)/.test(reading.around(reading.at).previousShort)) return undefined;
   if (match === undefined || few < 2 || few >= more || more < 3) return undefined;
-  const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}`;
+  const hours = match[3] !== undefined;
+  if (hours && (few % 12 !== 0 || more % 12 !== 0)) return undefined;
+  const words = `${cardinal(match[1] ?? '')} o ${cardinal(match[2] ?? '')}${hours ? ' ore' : ''}`;
   return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
 }
 

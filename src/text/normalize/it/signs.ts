@@ -1,9 +1,11 @@
 // Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
+import { tablesOf } from '../../tables/language-tables.js';
 import { numeralOf } from '../numerals.js';
 import { certain, NOWHERE, type Found, type Reading, type Candidate } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import {
   bracketedCountry,
+  dayAndDay,
   formula,
   hundredths,
   lettered,
@@ -16,6 +18,7 @@ import {
   relation,
   schoolYear,
   twoDates,
+  until,
   type Rules,
 } from '../shared-forms.js';
 import { isNumbered, words } from './grammar.js';
@@ -25,7 +28,7 @@ import { SYMBOLS, WRITING } from './writing.js';
 
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
 const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
-const TIMES = /(\d{1,4}) ?[x×](?= (?:più|meno)(?!\p{L}))/uy;
+const TIMES = /(\d{1,4}) ?[x×](?= (?:(?:più|meno|\p{L}\p{Ll}{2,})(?!\p{L})|€ ?\d|[\d.]{1,9}(?:,\d\d)? ?€))/uy;
 
 const plain = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
 
@@ -64,7 +67,11 @@ export function by({ text, at }: Reading): Found | undefined {
 function times(reading: Reading): Found | undefined {
   const match = reading.match(TIMES);
   if (match === undefined) return undefined;
-  return { end: reading.at + match[0].length, spoken: `${cardinal(match[1] ?? '')} volte`, rule: 'cardinal' };
+  return {
+    end: reading.at + match[0].length,
+    spoken: match[1] === '1' ? 'una volta' : `${cardinal(match[1] ?? '')} volte`,
+    rule: 'cardinal',
+  };
 }
 
 const RELATIONS: Readonly<Record<string, string>> = {
@@ -74,7 +81,17 @@ const RELATIONS: Readonly<Record<string, string>> = {
   '≥': 'almeno',
   '≈': 'circa',
 };
-const related = relation(RELATIONS, words('di a da in per entro con e o ogni età durata tempo'));
+const related = relation(
+  RELATIONS,
+  words('di a da in per entro con e o ogni età durata tempo cioè ossia ovvero quindi circa poi'),
+);
+const toLast = until({
+  ...tablesOf('it').dates,
+  hours: tablesOf('it').set('names of hours'),
+  toDay: 'al',
+  toWeekday: 'a',
+  toHour: 'a',
+});
 const season = schoolYear(cardinal);
 const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
 const secondsAnd = hundredths(
@@ -84,7 +101,7 @@ const secondsAnd = hundredths(
 export const chemical = formula((letters) => SPEECH.letters(letters), cardinal);
 const plus = plusBetween('più');
 const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
-const per = perWord(WRITING.per);
+const per = perWord(WRITING.per, 'ogni');
 const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
@@ -115,6 +132,8 @@ export const signRules = {
     [/[x×]/, times],
   ],
   atMark: [
+    [/[-–—]/, toLast],
+    [/\//, dayAndDay(tablesOf('it').dates.weekdays, 'e')],
     [/\(/, abroad],
     [/#/, dayTag],
     [/\+/, plus],

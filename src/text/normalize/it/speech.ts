@@ -18,6 +18,8 @@ function number(numeral: Numeral, noun?: Noun): string {
 
 const SINGULAR = tablesOf('it').set('singular articles');
 const PLURAL = tablesOf('it').set('plural determiners');
+/** 2° in classifica */
+const LISTS = tablesOf('it').set('lists of ranks');
 const RANKING = tablesOf('it').set('before a rank');
 /** Behind degrees, no noun that an ordinal could belong to. */
 const NO_NOUN = tablesOf('it').set('no noun behind an ordinal');
@@ -48,6 +50,8 @@ function isRank(around: Around): boolean {
   const next = around.nextWord.toLowerCase();
   const before = around.previousShort;
   if (next === 'c' || next === 'f') return false;
+  if (/^ su \d/.test(around.text.slice(around.end, around.end + 5))) return true; // 4° su 31
+  if (next === 'in' && LISTS.has(around.secondNextWord.toLowerCase())) return true;
   const noun = (next.length > 2 && !NO_NOUN.has(next)) || around.text.startsWith(' p.', around.end);
   if (noun) return true;
   if (DEGREES.has(before)) return false;

@@ -68,9 +68,9 @@ const beforeCode: Saying = ({ text, end }) =>
 
 /** Scala B */
 const before =
-  (what: RegExp, said: string): Saying =>
+  (what: RegExp, said: string, otherwise?: string): Saying =>
   ({ text, end }) =>
-    what.test(text.slice(end, end + 6)) ? said : undefined;
+    what.test(text.slice(end, end + 28)) ? said : otherwise;
 const behindNumber =
   (said: string): Saying =>
   ({ text, start }) =>
@@ -79,7 +79,11 @@ const behindOrdinal =
   (said: string): Saying =>
   ({ text, start }) =>
     /\d[°º] $/.test(text.slice(Math.max(0, start - 3), start)) ? said : undefined;
-const staircase: Saying = (around) => (/^\p{Lu}$/u.test(around.nextWord) ? 'scala' : undefined);
+const beforeLetter =
+  (said: string): Saying =>
+  (around) =>
+    /^\p{Lu}$/u.test(around.nextWord) ? said : undefined;
+const staircase = beforeLetter('scala');
 
 /** Sec. XX, XX sec. */
 const century: Saying = (around) =>
@@ -94,7 +98,9 @@ function onlyBeforeHonour(said: string): Saying {
 const attention: Saying = (around) =>
   /^(?:\p{Lu}|dott|ing|sig|avv|arch|geom|rag|prof)/u.test(around.nextWord)
     ? 'cortese attenzione'
-    : 'corrente anno';
+    : /^(?:del|della|dell['’]|di)/.test(around.nextWord) && /^al?la?$/.test(around.previousWord)
+      ? 'cortese attenzione'
+      : 'corrente anno';
 
 /** Al 3° p. */
 const floor: Saying = ({ text, start }) =>
@@ -150,6 +156,9 @@ const OWN: Readonly<Record<string, Saying>> = {
   Ø: before(/^ ?\d/, 'diametro'),
   'reg.': regulation,
   'sc.': staircase,
+  'pal.': beforeLetter('palazzina'),
+  'p.t.': before(/^ \d{1,2}[-–]/, 'primo tempo', 'piano terra'),
+  'V.': before(/^ \p{Lu}\p{Ll}{2,}[^.!?]{0,16} \d/u, 'Via'),
   'prev.': expected,
 };
 
@@ -178,7 +187,7 @@ export const WRITING: Writing = {
       /0\d{1,3}(?:[ .-]\d{2,4}){2,4}(?!\d|[.,-]\d)/y,
       /\(0\d{1,3}\) ?\d{5,8}(?!\d|[.,]\d)/y,
       /1(?:99|78|66)[ .-]\d{3}[ .-]\d{3}(?!\d|[.,]\d| (?:euro|€|abitanti))/y,
-      /8(?:00|03|40|48|92|99)[ -]?(?!000[ -]?000)\d{3}[ -]?\d{3}(?!\d|[.,]\d| (?:euro|€))/y,
+      /8(?:00|03|40|48|92|99)[ .-]?(?!000[ .-]?000)\d{3}[ .-]?\d{3}(?!\d|[.,]\d| (?:euro|€))/y,
     ],
     keywords: TABLES.telephone,
   },

@@ -233,7 +233,7 @@ const OWN: NonNullable<Language['own']> = {
   atMark: [
     byMark([
       [/#/, dayHashtag(cardinal)],
-      [/\//, perWord(WRITING.per)],
+      [/\//, perWord(WRITING.per, 'a cada')],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
       [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],

@@ -64,7 +64,10 @@ export class Arithmetic {
     behind(/^ ?[:：]/, (reading) => (isCut(reading) ? undefined : this.#scale(reading)), 3),
   ];
 
-  readonly atLetter = behind(/[⁺⁻⁰¹²³⁴-⁹₀-₉]/, (reading) => this.#ion(reading));
+  readonly atLetter: readonly Row[] = [
+    behind(/[⁺⁻⁰¹²³⁴-⁹₀-₉]/, (reading) => this.#ion(reading)),
+    beginning(/x/, (reading) => this.#timesOrdered(reading)),
+  ];
 
   /** The minus of x²-4x+3 = 0: between two parts of a formula. */
   readonly atMark = beginning(/[-−]/, ({ text, at }) => {
@@ -113,6 +116,21 @@ export class Arithmetic {
     const end = at + match[0].length;
     const quantity = { number: number.numeral };
     return { end, token: { type: 'measure', quantity, unit, around: reading.around(end) }, rule: 'measure' };
+  }
+
+  /** Two pizzas: "pizza x 2", "2 x pizza". */
+  #timesOrdered({ text, at }: Reading): Found | undefined {
+    const name = this.#language.symbols.inMath['×'];
+    if (name === undefined || text[at - 1] !== ' ') return undefined;
+    const [before, behind] = [text.slice(Math.max(0, at - 8), at), text.slice(at + 1, at + 8)];
+    const isOrdered =
+      (/\p{L}{3}[)”"»]? $/u.test(before) && /^ ?\d{1,2}(?=[,;.:!?)\n]|$)(?![.,:]\d)/.test(behind)) ||
+      (/(?:^|[^\d.,:/]| )\d{1,2} $/.test(before) && /^ \p{L}\p{Ll}{2}/u.test(behind));
+    const isPriced =
+      /[\d\p{L}²³°)] $/u.test(before) &&
+      /^ (?:\p{Sc} ?\d|\d{1,6}(?:[.,]\d{1,2})? ?\p{Sc})/u.test(text.slice(at + 1, at + 14));
+    if (!isOrdered && !isPriced) return undefined;
+    return { end: at + 1, spoken: /^\d/.test(behind) ? `${name} ` : name, rule: 'math' };
   }
 
   #number(written: string): string {
@@ -211,7 +229,7 @@ export class Arithmetic {
     const [before, behind] = [text.slice(Math.max(0, at - 4), at), text.slice(end + 1, end + 6)];
     if (!SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
-    if (!/[=²³^√]/u.test(near)) return undefined;
+    if (!/[=^√]|(?<![cdkm]?m)[²³]/u.test(near)) return undefined;
     const number = this.#number(match[0]);
     const gap = /\p{Script=Hangul}$/u.test(number) ? ' ' : '';
     return { end, spoken: number + gap, rule: 'math', isCertain: true };

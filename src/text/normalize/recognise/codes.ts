@@ -22,6 +22,7 @@ const SMALL_CODE = new RegExp(
   String.raw`(?!\d{1,3}(?:[hmsxv]|min|[ap]m)\d{0,2}(?![A-Za-z\d]))(?=[A-Za-z]{0,19}\d)(?=\d{0,19}[A-Za-z])[A-Za-z\d]{4,20}${END}(?![-:][A-Za-z\d])`,
   'uy',
 );
+const TYRE = /\d{3}\/\d{2} ?Z?R ?\d{2}C?(?: \d{2,3}[A-Z])?(?![\p{L}\p{N}])/uy;
 const RUNS = /[A-Za-z]+|\d+/g;
 const READABLE = /^[a-z]{4,}$/; // a run of letters that may be a word
 const VOWEL = /[aeiouy]/;
@@ -103,6 +104,11 @@ export class Codes {
 
   readonly atDigit: readonly Row[] = [
     behind(
+      /^\/\d/,
+      certain((reading) => this.#tyre(reading)),
+      3,
+    ),
+    behind(
       /^[A-Za-z]/,
       certain((reading) => this.#smallCode(reading)),
     ),
@@ -148,6 +154,17 @@ export class Codes {
       certain((reading) => this.#errorValue(reading) ?? this.#numberSign(reading)),
     ),
   ];
+
+  /** 205/55 R16 91V: numbers and letters, no fraction and no volts. */
+  #tyre(reading: Reading): Found | undefined {
+    const match = reading.match(TYRE);
+    if (match === undefined) return undefined;
+    const { speech } = this.#language;
+    const parts = (match[0].match(/\d+|[A-Z]+/g) ?? []).map((part) =>
+      /\d/.test(part) ? speech.number(numeralOf(part), NOWHERE) : speech.letters(part),
+    );
+    return { end: reading.at + match[0].length, spoken: parts.join(' '), rule: 'identifier' };
+  }
 
   /** Promo code xk7p2q, PNR k7x9qd: letters by name, figures one by one. A word stays a word: spring24. */
   #smallCode(reading: Reading): TypedFound | undefined {

@@ -21,6 +21,10 @@ const MIXED_AT_DIGIT = endingWord(String.raw`\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3
 const CODE = endingWord(
   String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?!\.\d)`,
 );
+/** U13-U17 */
+const LETTERED_RANGE = /^([A-Z]{1,2})(\d{1,2})-\1(\d{1,2})$/;
+/** The /45 of TX-200B/45 */
+const CODE_PART = endingWord(String.raw`\/[A-Z\d]{1,8}(?![/.]\d)`);
 const NAME_AND_VERSION = endingWord(String.raw`(\p{Lu}${ALPHABETIC}{0,11})-?(\d{1,3})\.(\d{1,2})(?![.,]\d)`);
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
@@ -160,9 +164,18 @@ export class Identifiers {
     const written = match[0];
     if (this.#isMagnitude(reading, written)) return undefined;
     if (isWordAt(reading.text, reading.at + written.length)) return undefined;
-    return composed(reading.at + written.length, 'identifier', () =>
-      Array.from(written.matchAll(RUNS), ([run]) => this.#run(run)).join(' '),
-    );
+    const part = /-/.test(written) ? reading.match(CODE_PART, reading.at + written.length)?.[0] : undefined;
+    const say = (runs: string): string =>
+      Array.from(runs.matchAll(RUNS), ([run]) => this.#run(run)).join(' ');
+    const ends = LETTERED_RANGE.exec(written);
+    if (ends !== null && Number(ends[2]) < Number(ends[3])) {
+      const [from = '', to = ''] = written.split('-').map(say);
+      const around = reading.around(reading.at + written.length);
+      return composed(around.end, 'range', () => this.#language.speech.range(from, to, around));
+    }
+    const slash = ` ${this.#language.symbols.inAddress['/'] ?? ''} `;
+    const end = reading.at + written.length + (part?.length ?? 0);
+    return composed(end, 'identifier', () => say(written) + (part === undefined ? '' : slash + say(part)));
   }
 
   /** 10K likes are ten thousand, 4K is a format; 5USD is money. */

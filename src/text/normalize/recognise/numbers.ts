@@ -19,7 +19,10 @@ import { isNear } from './identifiers.js';
 
 const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
 const NUMBERED_GROUPS = new RegExp(String.raw`\d{2,4}-\d{5,12}(?!${WORD_UNIT}|[-.,:/]\d| ?[%€$£])`, 'uy');
-const CARD = new RegExp(String.raw`\d{4}(?: \d{4}){2,4}(?!${WORD_UNIT}|[.,]\d| \d{4}(?!\d))`, 'uy');
+const CARD = new RegExp(
+  String.raw`\d{4}(?: \d{4}){2,4}(?: \d{1,3}(?! ?${WORD_UNIT}))?(?!${WORD_UNIT}|[.,]\d| \d{4}(?!\d))`,
+  'uy',
+);
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;

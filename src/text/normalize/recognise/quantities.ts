@@ -28,6 +28,10 @@ const FRACTION = new RegExp(String.raw`(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|\.\d)
 /** A pack of 10+1 — 500 ₽, № 4 — 300 ₽, Main Street, 78 — 300 ₽: the dash parts a name from its price. */
 const ITEM_BEFORE = /(?:\d ?\+ ?|№ ?|\p{Lu}\p{L}+,? )\d+(?:[.,]\d+)?$/u;
 const LIQUID = /^\d{1,4} ?(?:m[lL]|мл|毫升)/u; // 125 mg/5 ml
+const LINK = / \p{L}{1,4} (?=\d)/uy;
+/** Key of the word that stands for the stroke before any noun. */
+const ANY = '*';
+const NOUN_BEHIND = /\/(?![A-Z]{3}(?!\p{L}))(?=\p{L}{3,24}(?![\p{L}\p{N}/]))|\/(?=SMS|MMS)/uy;
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const DECADE = /^\d{4}s$/;
 const SIGN = new CharacterSet('-−+±');
@@ -53,6 +57,11 @@ export function vulgarFraction(sign: string): { numerator: string; denominator: 
 function isDashedMinus(text: string, at: number): boolean {
   if (text[at] !== '–' || !/^(?:\d|(?:[A-Z]{1,2})?\p{Sc})/u.test(text.slice(at + 1, at + 4))) return false;
   return /(?:[^\d\s,;.–—-] |\()$/u.test(text.slice(Math.max(0, at - 2), at));
+}
+
+/** (- € 20): a dash that stands apart is a minus only behind a bracket or colon. */
+function afterSign(text: string, at: number): number {
+  return /[(:] ?$/.test(text.slice(Math.max(0, at - 2), at)) ? skipSpaces(text, at + 1) : at + 1;
 }
 
 function rangeMark(text: string, at: number): RegExpExecArray | null {
@@ -84,6 +93,8 @@ export class Quantities {
   readonly #moneyMagnitudes: LiteralTable<NonNullable<Quantity['magnitude']>>;
   readonly #currencies: LiteralTable<Currency>;
   readonly #per: LiteralTable<string>;
+  /** "Per", before a noun that is read by itself. */
+  readonly #anyPer: string | undefined;
 
   constructor(language: Language) {
     const { units, magnitudes, moneyMagnitudes, currencies, currencySigns, per } = language.writing;
@@ -94,7 +105,9 @@ export class Quantities {
       moneyMagnitudes === undefined
         ? this.#magnitudes
         : LiteralTable.of({ ...magnitudes, ...moneyMagnitudes });
-    this.#per = new LiteralTable(Object.entries(per).flatMap(withStop));
+    const { [ANY]: any, ...named } = per;
+    this.#anyPer = any;
+    this.#per = new LiteralTable(Object.entries(named).flatMap(withStop));
     const signs = Object.entries(currencySigns).flatMap(([sign, code]): [string, Currency][] => {
       const currency = currencies[code];
       return currency === undefined ? [] : [[sign, currency]];
@@ -158,10 +171,11 @@ export class Quantities {
       // case from before the sign.
       if (reading.match(MIXED_WITH_NOUN, at + 1))
         return { end: at + 1, spoken: symbols.minus, rule: 'symbol' };
-      return this.#currencyBefore(reading, at + 1, true) ?? this.#amount(reading, at + 1, true);
+      return this.#currencyBefore(reading, afterSign(text, at), true) ?? this.#amount(reading, at + 1, true);
     }
     const found =
-      this.#currencyBefore(reading, at + 1) ?? this.#amount(reading, skipSpaces(text, at + 1), false);
+      this.#currencyBefore(reading, skipSpaces(text, at + 1)) ??
+      this.#amount(reading, skipSpaces(text, at + 1), false);
     const isAdded = text[at - 1] === ' ' && text[at + 1] === ' ' && isDigitAt(text, at - 2); // 1 + 1
     const name = mark === '+' && !isAdded ? symbols.plus : symbols.inMath[mark]?.trim();
     return found === undefined || name === undefined ? undefined : signed(name, found);
@@ -276,9 +290,9 @@ export class Quantities {
       return this.#money(reading, { ...read, end: currency.end }, currency.value);
     }
     const unit = next - read.end <= 1 ? this.#units.at(text, next) : undefined;
-    if (unit !== undefined && !isInitial(text, next))
+    if (unit !== undefined && !isInitial(text, next) && !isOfCode(read, unit.written, next))
       return this.#measure(reading, read, next + unit.written.length, unit.value);
-    return this.#count(reading, read);
+    return this.#firstOfTwo(reading, read) ?? this.#count(reading, read);
   }
 
   #money(reading: Reading, { quantity, end }: QuantityAt, currency: Currency): TypedFound {
@@ -297,7 +311,7 @@ export class Quantities {
     if (reading.text[found.end] !== '/') return found;
     const { token } = found;
     const per = this.#per.at(reading.text, found.end + 1) ?? this.#perAmount(reading.text, found);
-    if (per === undefined) return found;
+    if (per === undefined) return this.#perNoun(reading, found);
     const end = found.end + 1 + per.written.length;
     const said: TypedFound = {
       ...found,
@@ -326,6 +340,28 @@ export class Quantities {
     );
     const said = this.#language.speech.measure({ number: read.numeral }, unit.value, around);
     return { written, value: this.#language.unspaced === true ? `${word}${said}` : `${word} ${said}` };
+  }
+
+  /** 4 €/meal */
+  #perNoun(reading: Reading, found: TypedFound): TypedFound {
+    const { token } = found;
+    if (found.rule !== 'currency' && token.type !== 'rate') return found;
+    if (this.#anyPer === undefined || reading.match(NOUN_BEHIND, found.end) === undefined) return found;
+    const rate: Token = { type: 'rate', of: token, per: `${this.#anyPer} `, around: token.around };
+    return { ...found, end: found.end + 1, token: rate };
+  }
+
+  /** The first amount of "from 48.20 to 51.75 €". */
+  #firstOfTwo(reading: Reading, { quantity, end }: QuantityAt): TypedFound | undefined {
+    if (quantity.number.decimals.length !== 2 || quantity.to !== undefined) return undefined;
+    const { text } = reading;
+    const link = reading.match(LINK, end);
+    const second = link && this.#numeralAt(text, end + link[0].length);
+    if (second?.numeral.decimals.length !== 2) return undefined;
+    const currency = this.#currencyAt(text, skipSpaces(text, second.end));
+    if (currency === undefined || isDigitAt(text, currency.end)) return undefined;
+    const token: Token = { type: 'money', quantity, currency: currency.value, around: reading.around(end) };
+    return { end, token, rule: 'currency' };
   }
 
   #count(reading: Reading, { quantity, end }: QuantityAt): TypedFound | undefined {
@@ -429,6 +465,12 @@ export class Quantities {
   }
 }
 
+/** 1234567 A is a number of a file. */
+function isOfCode({ quantity: { number }, end }: QuantityAt, unit: string, at: number): boolean {
+  return at > end && /^[A-Z]$/.test(unit) && !number.grouped && number.whole.length > LONGEST_PLAIN;
+}
+
+const LONGEST_PLAIN = 4; // digits that stand without a mark of groups
 const SHORT = /^\p{Ll}{2,4}$/u;
 
 /** $20/mo. is as good as $20/mo: a short word may have its stop. */

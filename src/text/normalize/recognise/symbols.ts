@@ -12,6 +12,8 @@ const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_
 const EMOTICON = /(?:[:;=]['’]?-?[)(DPp\]|*]|<3|\^_?\^)(?=[\s.,!?]|$)/y;
 const RULED = new CharacterSet('-=_~*#+');
 const SHOUTED = new CharacterSet('!?！？');
+const LISTED = /(?:[!?@#$%&*+=_/-](?:, ?| )?){2,16}(?=\))/y;
+const NAMED_ALONE = new CharacterSet('@#$%&');
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
 const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
@@ -43,6 +45,7 @@ export class Symbols {
     ...byMark([
       [/[#*]|[^\0-\x7f]/, (reading) => this.#emoji(reading)],
       [/[:;=<^]/, (reading) => this.#emoticon(reading)],
+      [/[!?@#$%&*+_-]/, (reading) => this.#listed(reading)],
       [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],
       [/[-=]/, (reading) => this.#arrow(reading)],
       [/\+/, (reading) => this.#trailingPlus(reading)],
@@ -84,6 +87,20 @@ export class Symbols {
       spoken: match[0].length === 2 ? `${plus} ${plus}` : plus,
       rule: 'symbol',
     };
+  }
+
+  /** A sign (! ? @ #): in brackets with nothing else, signs are named. */
+  #listed(reading: Reading): Found | undefined {
+    if (reading.text[reading.at - 1] !== '(') return undefined;
+    const match = reading.match(LISTED);
+    const signs = match?.[0].match(/[^\s,]/g) ?? [];
+    if (match === undefined || !signs.some((sign) => NAMED_ALONE.at(sign, 0))) return undefined;
+    const { inAddress } = this.#language.symbols;
+    const { currencies, currencySigns } = this.#language.writing;
+    const names = signs.map(
+      (sign) => inAddress[sign] ?? currencies[currencySigns[sign] ?? '']?.forms[0] ?? sign,
+    );
+    return { end: reading.at + match[0].length, spoken: names.join(', '), rule: 'symbol', isCertain: true };
   }
 
   /** "!!!" is one mark, "?!?!" a question; lines of dashes and stars are no words. */
@@ -137,10 +154,24 @@ export class Symbols {
     if (name === undefined) return undefined;
     const end = at + sign.length;
     if (!isOperation(text, at, end, sign)) return undefined;
-    const touches = /[\s(]/.test(text[at - 1] ?? ' ') && AMOUNT.test(text.slice(end, end + 2));
-    const alone = touches || (AMOUNT.test(text.slice(end + 1, end + 3)) && isBehindWord(text, at));
-    const said = alone ? (this.#language.symbols.inFront?.[sign] ?? name) : name;
+    const touches = /[\s(]/.test(text[at - 1] ?? ' ') && ATTACHED.test(text.slice(end, end + 2));
+    const front = touches || (ATTACHED.test(text.slice(end + 1, end + 3)) && isBehindWord(text, at));
+    const inFront = front ? this.#language.symbols.inFront?.[sign] : undefined;
+    const said = (touches ? inFront : (this.#behindNoun(reading, sign, name) ?? inFront)) ?? name;
     return { end, spoken: text[at - 1] === ')' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
+  }
+
+  /** Children < 3 years; behind "is" the name has no verb of its own. */
+  #behindNoun(reading: Reading, sign: string, name: string): string | undefined {
+    const { text, at } = reading;
+    const said = this.#language.symbols.behindNoun?.[sign];
+    if (said === undefined || text[at - 1] !== ' ') return undefined;
+    const before = reading.around(at).previousWord;
+    if (name.startsWith(`${before} `)) return name.slice(before.length + 1);
+    const clause = /[^.;:!?\n]*$/.exec(text.slice(Math.max(0, at - LONGEST_CLAUSE), at))?.[0] ?? '';
+    const words = clause.toLowerCase().match(/\p{L}+/gu) ?? [];
+    const isCondition = words.some((word) => this.#language.writing.conditions.has(word));
+    return before.length >= SHORTEST_NOUN && /\p{L} $/u.test(clause) && !isCondition ? said : undefined;
   }
 
   #inText(reading: Reading): Found | undefined {
@@ -153,7 +184,10 @@ export class Symbols {
 }
 
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨∈∉⊂∪∩∀∃→⇒−]/u;
-const AMOUNT = /^\p{Sc}?\p{Nd}/u;
+const ATTACHED = /^\p{Sc}?\p{Nd}/u;
+const AMOUNT = /^\p{Sc}? ?\p{Nd}/u;
+const LONGEST_CLAUSE = 60; // units before a relation
+const SHORTEST_NOUN = 3; // letters
 const RELATION = /^[<>≈≤≥~=]/u;
 const IN_A_FORMULA = /[=+×÷√^]/u;
 const NEAR = 24; // units around a hyphen that may show that it is a minus
@@ -164,10 +198,10 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     .slice(Math.max(0, at - 3), at)
     .trimEnd()
     .slice(-1);
-  const after = text.slice(end, end + 3).trimStart();
+  const after = text.slice(end, end + 4).trimStart();
   if (sign === ':' && (text[at - 1] === ' ') !== (text[end] === ' ')) return false; // subtract 5: 2x = 12
   const left = /[\p{N})\]%°²³\p{Sc}]/u.test(before) || (spaced && /\p{L}/u.test(before));
-  const right = /^(?:[-−+√(]?\p{Sc}?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  const right = /^(?:[-−+√(]?\p{Sc}? ?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
@@ -179,6 +213,8 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     /(?:^|[^\p{L}])\p{L}$|[²³\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) &&
     /^(?:\p{L}(?!\p{L})|\p{N})/u.test(after)
   )
+    return true;
+  if (sign === '+' && before === ',' && spaced && /^\p{L}{3}/u.test(text.slice(end + 1, end + 4)))
     return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
   const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material

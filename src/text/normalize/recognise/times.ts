@@ -132,7 +132,8 @@ export class Times {
   #at(reading: Reading, at: number): TimeAt | undefined {
     const match = reading.match(this.#clock, at) ?? (this.#hour && reading.match(this.#hour, at));
     if (match === undefined) return undefined;
-    const [written, hours = '', minutes = '', seconds, half, word, zone, sign, offset] = match;
+    const [written, hours = '', minutes = '', seconds, half, word, place, sign, offset] = match;
+    const zone = this.#language.tag !== 'en' && place === 'est' ? undefined : place; // à 8h14 est
     const { words } = this.#language.writing.times;
     const time: WrittenTime = {
       hours: withoutZeros(hours),
@@ -143,7 +144,8 @@ export class Times {
       zone: zone ? this.#zone(zone, sign, offset) : undefined,
     };
     // In "(6 pm EST)" the bracket is not the zone's.
-    const length = written.endsWith(')') && !written.includes('(') ? written.length - 1 : written.length;
+    const whole = zone === place ? written : written.slice(0, -' est'.length);
+    const length = whole.endsWith(')') && !whole.includes('(') ? whole.length - 1 : whole.length;
     return isOutside(time) ? undefined : { time, end: at + length };
   }
 

@@ -90,6 +90,9 @@ export class Words {
   #capitals(reading: Reading): Found | undefined {
     const { text, at } = reading;
     if (isSmallAt(text, at + 1)) return undefined;
+    const bank = BANK_WORDS.has(reading.around(at).previousShort) ? reading.match(BANK) : undefined;
+    if (bank !== undefined)
+      return { end: at + bank[0].length, spoken: this.#language.speech.letters(bank[0]), rule: 'acronym' };
     let end = at;
     while (end - at <= LONGEST_ACRONYM + 2 && isCapitalAt(text, end)) end++;
     if (end - at > LONGEST_ACRONYM + 2) return undefined;
@@ -121,7 +124,7 @@ export class Words {
     const { speech, writing } = this.#language;
     if (word.length < 2 || writing.read.has(word)) return undefined;
     const spell = writing.spelled.has(word) || (word.length <= LONGEST_ACRONYM && !VOWEL.test(word));
-    if (!spell && !this.#isCarrier(reading, end)) return undefined;
+    if (!spell && !this.#isCarrier(reading, end) && !isAirport(text, reading.at, word)) return undefined;
     const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
     if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
     const spoken = speech.letters(word);
@@ -137,6 +140,25 @@ export class Words {
     if (end - reading.at > 3 || !/^ \d{2,4}(?!\d)/.test(reading.text.slice(end, end + 6))) return false;
     return this.#language.writing.digitsAfter.has(reading.around(end).previousWord);
   }
+}
+
+const BANK = /[A-Z]{8}(?:[A-Z]{3})?(?![\p{L}\p{N}])/uy;
+const BANK_WORDS = new Set(['bic', 'swift']);
+// prettier-ignore
+const AIRPORTS = new Set(
+  `ABJ ACC ADD AGP ALC AMS ANC ARN ATH ATL AUH BER BIO BLQ BOD BOG BOM BRE BRI BRU BUD CAG CAI CAN CDG CGN CIA CPH CTA DEL DOH DUB DUS DXB EDI
+   EIN EWR EZE FAO FCO FLR FRA FUE GIG GOA GOT GRU GVA HAM HAN HEL HKG HND IAD IAH IBZ ICN IST JFK KIX KUL LAS LAX LCA LED LEJ LGA LGW LHR LIL
+   LIM LIN LIS LTN LUX LYS MAD MAN MEL MEX MIA MUC MXP NAP NCE NRT NTE NUE OLB OPO ORD ORY OSL OTP PEK PMI PMO PRG PSA RAK REC RIX SAW SCL SEA
+   SFO SIN SOF SUF SVO SVQ SYD TFN TIA TLS TLV TPE TRN TUN VCE VIE VKO WAW YUL YVR YYZ ZAG ZRH`.split(/\s+/),
+);
+const BESIDE_AIRPORT = /(?:\p{Lu}\p{Ll}[\p{L}’'-]{1,24}[ -]\(?|[A-Z]{3} ?[-–—→>/] ?)$/u;
+const LONGEST_BESIDE = 28; // units
+
+/** Roma FCO, Paris-CDG, Milano (LIN), FCO → CDG */
+function isAirport(text: string, at: number, word: string): boolean {
+  if (!AIRPORTS.has(word)) return false;
+  const behind = /^ ?[-–—→>/] ?([A-Z]{3})(?!\p{L})/u.exec(text.slice(at + 3, at + 10))?.[1] ?? '';
+  return AIRPORTS.has(behind) || BESIDE_AIRPORT.test(text.slice(Math.max(0, at - LONGEST_BESIDE), at));
 }
 
 const NUMBER_SIGNS = ['n', 'N'].flatMap((letter) =>

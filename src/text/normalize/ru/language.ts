@@ -84,7 +84,7 @@ const atLetter: readonly Asked[] = [
 ];
 const atMark: readonly Asked[] = [
   byMark([
-    [/\//, perWord(WRITING.per)],
+    [/\//, perWord(WRITING.per, 'каждые')],
     [/\//, forEach],
     ...countRules.atMark,
     [/\+/, plusBetween(' плюс ')],
