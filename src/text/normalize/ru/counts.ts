@@ -13,7 +13,7 @@ import { WRITING } from './writing.js';
 
 const DIMENSIONS =
   /(\d{1,5}(?:,\d{1,3})?) ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?)(?: ?[xхXХ×*] ?(\d{1,5}(?:,\d{1,3})?))?(?![\d]|[.,]\d)/uy;
-const SECONDS = /\d{1,6}(?:,\d{1,3})?(?= ?с(?:[.,;:!?)]|$| (?:на|до|от|при|и|—) ))/uy;
+const SECONDS = /\d{1,6}(?:,\d{1,3})?(?:[–-]\d{1,4})?(?= ?с(?:[.,;:!?)]|$| (?:на|до|от|при|и|—) ))/uy;
 
 const units = new LiteralTable(Object.entries(WRITING.units));
 
@@ -124,9 +124,14 @@ export function seconds(reading: Reading): Found | undefined {
   const match = isInside(reading) ? undefined : reading.match(SECONDS);
   if (match === undefined) return undefined;
   const read = readNumeral(reading.text, reading.at, WRITING.numbers);
-  if (read === undefined || read.end !== reading.at + match[0].length) return undefined;
-  const end = reading.text.indexOf('с', read.end) + 1;
-  const spoken = withNoun({ number: read.numeral }, SECOND, caseBefore(reading.around(end)));
+  const matched = reading.at + match[0].length;
+  const isRange = /[–-]/.test(match[0]); // за 5–10 с
+  const to =
+    isRange && read !== undefined ? readNumeral(reading.text, read.end + 1, WRITING.numbers) : undefined;
+  if (read === undefined || (to ?? read).end !== matched) return undefined;
+  const end = reading.text.indexOf('с', matched) + 1;
+  const around = reading.around(end);
+  const spoken = withNoun({ number: read.numeral, to: to?.numeral }, SECOND, caseBefore(around), around);
   return { end, spoken, rule: 'measure' };
 }
 
@@ -154,7 +159,7 @@ function perLitre(reading: Reading): Found | undefined {
 }
 
 const PRICED = /(?:[₽$€]|(?<!\p{L})(?:руб|р)\.?|рубл(?:ь|я|ей))$/u;
-const THING = /\/(?:([а-яё]{3,20})(?![\p{L}.])|(?=\d{1,3} [а-яё]{3}))/uy;
+const THING = /\/(?:([а-яё]{5,20}(?!\p{L})|[а-яё]{3,4}(?![\p{L}.]))|(?=\d{1,3} [а-яё]{3}))/uy;
 const COUNTED = /\d \p{L}{3,20}$/u;
 
 /** 600 ₽/створка, 4 200 ₽/8 занятий, 7 ночей/8 дней */

@@ -115,7 +115,11 @@ function isFeminineRuled(around: Around): boolean {
 function caseOfM(around: Around, next: string): Case {
   if (/(?:ом|ем|ём|ым)$/.test(next)) return 'instrumental';
   if (next !== 'и' && /[еиу]$|[ая]х$/.test(next)) return 'prepositional';
-  return /^(?:в|во|на|о|об|при)$/.test(wordAhead(around)) ? 'prepositional' : 'instrumental';
+  const first = /(\p{L}+) \d{1,3}-м(?:,| и| или) $/u.exec(
+    around.text.slice(Math.max(0, around.start - 24), around.start),
+  );
+  const before = first?.[1]?.toLowerCase() ?? wordAhead(around); // на 2-м и 3-м
+  return /^(?:в|во|на|о|об|при)$/.test(before) ? 'prepositional' : 'instrumental';
 }
 
 function isPluralAhead(digits: string, next: string): boolean {

@@ -324,7 +324,11 @@ function perAmount({ text, at }: Reading): Found | undefined {
   const before = text.slice(Math.max(0, at - 12), at);
   const after = text.slice(at, at + 12);
   if (/\d(?:秒|["″”])$/.test(before) && /^\/(?:km(?![A-Za-z])|公里)/.test(after))
-    return { end: at + (after[1] === 'k' ? 3 : 1), spoken: after[1] === 'k' ? '每公里' : '每', rule: 'measure' };
+    return {
+      end: at + (after[1] === 'k' ? 3 : 1),
+      spoken: after[1] === 'k' ? '每公里' : '每',
+      rule: 'measure',
+    };
   if (PRICED.test(before) && AMOUNT.test(after)) return { end: at + 1, spoken: '每', rule: 'measure' };
   if (PRICED.test(before) && /^\/(?:\p{Script=Han}|[A-Z]{2,3}(?![A-Za-z]))/u.test(after))
     return { end: at + 1, spoken: '每', rule: 'measure' };
