@@ -353,6 +353,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (/^(?!.*(?:LL|VV))[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
   if (key === 'co' && /^[A-Z]/.test(word) && !following.opening.includes('('))
     return unless(COMPANIES, following);
+  if (last === 'inc' && capital) return judgeIncluding(following);
   if (forms.oftenFinal.has(key)) {
     if (following.opening.includes('(')) return 'none'; // Acme Inc. (the big one)
     if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
@@ -395,6 +396,12 @@ function judgeEra({ word, wordEnds, tail }: Following): Judgement {
 function continuesName(word: string, forms: ShortForms): boolean {
   const key = word.toLowerCase();
   return forms.oftenFinal.has(key) || forms.seldomFinal.has(key);
+}
+
+/** "inc. VAT" in small letters is no company. */
+function judgeIncluding({ word, wordEnds }: Following): Judgement {
+  if (!wordEnds && word.length < 2) return 'wait';
+  return /^\p{Lu}{2}/u.test(word) ? 'none' : 'end';
 }
 
 /** "2024. 1. 15.": in a Korean date a stop follows the year, too. */

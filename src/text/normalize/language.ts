@@ -115,6 +115,8 @@ export interface Writing {
   readonly conditions: ReadonlySet<string>;
   /** Names of pages and menus, in small letters: an arrow behind one leads to a page within. */
   readonly menus: ReadonlySet<string>;
+  /** Before an airport: from, to, via. */
+  readonly journeyWords: ReadonlySet<string>;
   /** Behind a lone number sign these words make it "number of": the # of users. */
   readonly countedOf: ReadonlySet<string>;
   /** Words of a text message, in small letters: SMS, text. Its number is short and said digit by digit. */
@@ -171,6 +173,8 @@ export interface SymbolNames {
   readonly hashtag: string;
   /** Mark of the pause between the names of a path through menus. */
   readonly pause: string;
+  /** Before a thing that has a price and is not in the table `per`: $15/bag. */
+  readonly per?: string;
   /**
    * Words for well-known ends of names: com, org, gmail, pdf. What is not here is read or spelled by its
    * letters.

@@ -144,6 +144,7 @@ const WORD_SETS = {
   title: 'titles',
   condition: 'conditions',
   menu: 'menus',
+  journey: 'journeyWords',
   'counted-of': 'countedOf',
   software: 'softwareNames',
   place: 'placeWords',

@@ -105,6 +105,7 @@ function recognisersOf(language: Language): Recognisers {
       machines.at,
       codes.atLetter,
       calendar.atLetter,
+      spans.atLetter,
       ...(own.atLetter ?? []),
       behind(/[₀-₉]/, compound),
       behind(/~/, loweredFormula(compound)),

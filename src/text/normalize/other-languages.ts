@@ -115,6 +115,7 @@ function writingOf(tag: string): Writing {
     titles: new Set(),
     conditions: new Set(),
     menus: new Set(),
+    journeyWords: new Set(),
     countedOf: new Set(),
     messageWords: new Set(),
     messageTo: new Set(),

@@ -410,14 +410,20 @@ export function coefficient(
   };
 }
 
-/** 5 V/3 A: between two amounts, each with its unit, the slash is a pause. */
+const NAME_BEFORE = /(?<![\p{L}\d/])[A-Z]{2,5}$/u;
+
+/** 5 V/3 A, 16 GB RAM/512 GB, $10/$20: between two amounts, each with its unit, the slash is a pause. */
 export const betweenAmounts: Recogniser = (reading) => {
   const { text, at } = reading;
-  if (text[at] !== '/' || at !== reading.tokenEnd || !/[\p{L}€%°.]/u.test(text[at - 1] ?? ''))
-    return undefined;
+  if (text[at] !== '/') return undefined;
   const behind = text.slice(at + 1, at + 14);
+  const before = text.slice(Math.max(0, at - 6), at);
+  const isPriced = at === reading.tokenEnd && /\d$/.test(before) && /^[$€£¥₩]\d/.test(behind);
+  const isNamed = NAME_BEFORE.test(before) && /^\d{1,5} ?[KMGT]B(?!\p{L})/u.test(behind);
+  if (isPriced || isNamed) return { end: at + 1, spoken: ', ', rule: 'symbol' };
+  if (at !== reading.tokenEnd || !/[\p{L}€%°.]$/u.test(before)) return undefined;
   const apart = (
-    text[at - 1] === '€' ? /^\d{1,5}(?:[.,]\d{1,3})? ?€/ : /^[-+−]?\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}%°]/u
+    before.endsWith('€') ? /^\d{1,5}(?:[.,]\d{1,3})? ?€/ : /^[-+−]?\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}%°]/u
   ).test(behind); // not €/100 g
   return apart ? { end: at + 1, spoken: ', ', rule: 'symbol' } : undefined;
 };

@@ -53,6 +53,7 @@ type Words = Pick<
   | 'titles'
   | 'conditions'
   | 'menus'
+  | 'journeyWords'
   | 'countedOf'
   | 'gradeWords'
   | 'messageWords'
@@ -114,6 +115,7 @@ class LanguageTables {
       titles: cuesOf(cues, 'title'),
       conditions: cuesOf(cues, 'condition'),
       menus: cuesOf(cues, 'menu'),
+      journeyWords: cuesOf(cues, 'journey'),
       countedOf: cuesOf(cues, 'counted-of'),
       gradeWords: cuesOf(cues, 'grade'),
       messageWords: cuesOf(cues, 'message'),

@@ -71,7 +71,8 @@ const CUES = [
   'call', // before a number that is called
   'title', // short form of a title before a name
   'condition', // before a comparison
-  'menu', // before an arrow to the next page: Settings → Wi-Fi
+  'journey', // before an airport
+  'menu', // before a path through the menus of an app: Settings → Wi-Fi
   'software', // before a number of a version
   'place', // before a number and a letter: room 12 B
   'counted-of', // behind the # of "# of users"

@@ -65,7 +65,7 @@ export function order(reading: Reading): Found | undefined {
 const SECTION =
   /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
 const NUMBERED =
-  /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT) (?:[<>=≥≤~]{1,2} ?)?$/u;
+  /(?:^|[\s(])(?:Kapitel|Kap\.|Abschnitte?s?|Abschn\.|Version|Ver\.|Release|Punkt|Ziffer|Ziff\.|Nummer|Nr\.|Abbildung|Abb\.|Tabelle|Tab\.|Anlage|Anhang|Teil|Übung|Aufgabe|Schritt|Python|i?OS|iPadOS|macOS|Ubuntu|Android|Windows|Java|PHP|Node|Swift|Kotlin|PostgreSQL|MySQL|Debian|Fedora|Kernel|Firmware|Bluetooth|USB|HDMI|Build|Web|Industrie|Update|GPT|Raum|R\.|Zimmer|Zi\.|Büro) (?:[<>=≥≤~]{1,2} ?)?$/u;
 
 /** Kapitel 4.10, Version 3.11: neither a date nor a decimal. */
 export function section(reading: Reading): Found | undefined {
@@ -85,7 +85,7 @@ export function section(reading: Reading): Found | undefined {
 const CODE =
   /\d{2,12}(?:[ -]\d{2,8}){0,5}(?![\p{L}\p{N}]|[.,:/-]\d|[ ]?[€%]| (?:Euro|Prozent|Franken|Cent))/uy;
 const CODED =
-  /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die )?$/u;
+  /(?:(?:\p{L}(?:code|nummer|nr\.?|passwort|kennwort|kennung|-PIN|-TAN|-ID|pin)|[zZ]iffern[^.!?\d]{0,24}(?= )):?(?: (?:ist|lautet|lauten|sind|endet auf|war|mit))?|endet auf|[eE]ndziffern?):? ?(?:die |\((?:z\. ?B\.|wie|etwa|Beispiel:) )?$|\p{L}?[cC]ode \((?:z\. ?B\.|wie|etwa|Beispiel:) $/u;
 const CODED_END = new CharacterSet(' .:');
 const FEWEST = 4; // digits of a number that is not counted with
 const LONGEST_CODED = 48; // units before a code that may say that it is one

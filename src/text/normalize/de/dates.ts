@@ -27,9 +27,13 @@ const SIGN = /^ ?[+&/] ?(?=(?:Mo|Di|Mi|Do|Fr|Sa|So)(?!\p{L}))/u;
 const BEHIND_WORD =
   /(?:^|[\s(])(?:[aA]m|[jJ]eden|nächsten|kommenden|diesen|letzten|vergangenen|[aA]b|[vV]om) $/;
 const BEFORE_HOURS =
-  /^,?:? (?:ab |von |bis )?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})| ?[-–] ?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})|\s*(?:$|[,;)\n])))/u;
+  /^,?:? (?:ab |von |bis )?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})| ?[-–] ?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})|\s*(?:$|[,;)\n]| [cs]\. ?t\.)))/u;
+/** So alle 30 Min.: Sunday, behind other days. */
+const SUNDAY_BEHIND = /^ (?:alle|ab|geschlossen|zu|nur|frei|Ruhetag)(?!\p{L})/u;
+const DAYS_BEFORE = /(?:tag|(?<!\p{L})(?:Mo|Di|Mi|Do|Fr|Sa))(?!\p{Ll})[^.!?]{0,60}[,;] $/u;
 const LONGEST_WEEKDAY_LEAD = 16; // units before a day that may hold another one
 const LONGEST_HOURS = 28;
+const LONGEST_ROW = 80; // units of other days and their hours
 
 export function weekday(reading: Reading): Found | undefined {
   const { text, at } = reading;
@@ -44,7 +48,13 @@ export function weekday(reading: Reading): Found | undefined {
   ];
   const listed = BEFORE_DAY.test(behind) || BEHIND_DAY.test(before);
   const isDay =
-    listed || BEHIND_WORD.test(before) || BEFORE_HOURS.test(behind) || (short !== 'So' && UM.test(behind));
+    listed ||
+    (short === 'So' &&
+      SUNDAY_BEHIND.test(behind) &&
+      DAYS_BEFORE.test(text.slice(Math.max(0, at - LONGEST_ROW), at))) ||
+    BEHIND_WORD.test(before) ||
+    BEFORE_HOURS.test(behind) ||
+    (short !== 'So' && UM.test(behind));
   const spoken = NAMES.get(short);
   if (!isDay || spoken === undefined || /^ ?[-–] ?(?:Mo|Di|Mi|Do|Fr|Sa|So)(?!\p{L})/u.test(behind))
     return undefined;

@@ -14,6 +14,7 @@ import {
   negativePower,
   betweenAmounts,
   perWord,
+  relation,
   schoolYear,
 } from '../shared-forms.js';
 import { amountRules, wholeAmount, wholeAmountBehind } from './amounts.js';
@@ -88,6 +89,8 @@ const byMarkBehind = [
   behind(/[₀-₉]/, FORMULA),
 ];
 
+const BEFORE_AMOUNT = tablesOf('de').set('before a compared amount');
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [atNumber, ...codeRules.atDigit, officeNumber],
   atLetter: [byMarkBehind, atInitial],
@@ -96,6 +99,10 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, perWord(WRITING.per, 'alle')],
       [/\//, betweenAmounts],
       [/[⁻^]/, negativePower((digits) => `hoch minus ${cardinal(digits)}`)],
+      [
+        /[<>≤≥]/,
+        relation({ '<': 'weniger als', '>': 'mehr als', '≤': 'höchstens', '≥': 'mindestens' }, BEFORE_AMOUNT),
+      ],
       ...ownRules.atMark,
       [/€/, wholeAmountBehind],
     ]),
@@ -117,5 +124,6 @@ export const GERMAN: Language = {
     keys: { star: 'Stern', hash: 'Raute', before: /drück|wähl|tipp|tast|gib|geben sie|eingabe/i, behind: /^["'”“`)\]]{0,2}[ -]?(?:taste|zeichen)/i },
     hashtag: 'Hashtag',
     pause: ',',
+    per: 'pro',
   },
 };

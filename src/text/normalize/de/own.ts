@@ -1,7 +1,7 @@
 // Tokens that only German has: 3x, 10 x 20 m, 1:05:20 Stunden, the keys of a telephone.
 import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, decimal, ordinalStem } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -34,7 +34,7 @@ const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
 const LONGEST_SIZE = 8; // units behind the digits of a size, before its sign
 const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
-const TIMES_AS_MUCH = new RegExp(`(${NUMBER})[x×](?![\\p{L}\\p{N}]| ?\\d)`, 'uy');
+const TIMES_AS_MUCH = new RegExp(`(${NUMBER})(?:[x×](?![\\p{L}\\p{N}]| ?\\d)| [x×](?= \\p{L}{2}))`, 'uy');
 
 /** 10 x 20 m: all but the last number, which may have a unit. */
 function sizes(reading: Reading): Found | undefined {
@@ -53,10 +53,48 @@ function timesAsMuch(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, number = ''] = match;
   const whole = number === '1' ? 'ein' : sayDecimal(number);
+  const end = reading.at + written.length;
+  const isCounted = /^ ["„«*]{0,2}\p{L}{2}/u.test(reading.text.slice(end, end + 5));
   return {
-    end: reading.at + written.length,
+    end,
     spoken: number.includes(',') ? `${whole} mal` : `${whole}mal`,
     rule: 'math',
+    ...(isCounted ? { isCertain: true } : {}),
+  };
+}
+
+const TIMES_RANGE =
+  /(\d{1,2}) ?[-–] ?(\d{1,2}) ?[x×](?![\p{L}\p{N}]| ?\d)(?:\/(Tag|Woche|Monat|Jahr)(?!\p{L}))?/uy;
+
+/** 3–4x/Woche */
+function timesRange(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(TIMES_RANGE) : undefined;
+  if (match === undefined) return undefined;
+  const [written, from = '', to = '', period] = match;
+  const first = from === '1' ? 'ein' : cardinal(from);
+  const per = period === undefined ? '' : ` pro ${period}`;
+  return {
+    end: reading.at + written.length,
+    spoken: `${first}- bis ${cardinal(to)}mal${per}`,
+    rule: 'math',
+    isCertain: true,
+  };
+}
+
+const GOAL = /(\d{1,3})\.(?:\+(\d{1,2})\.?)?(?=\)|\/FE\)|, \d{1,3}\.[,)])/uy;
+
+/** Tore: Müller (12.), Wirtz (45.+2) */
+function goal(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const match = /\p{Ll} \((?:\d{1,3}\., )?$/u.test(text.slice(Math.max(0, at - 9), at))
+    ? reading.match(GOAL)
+    : undefined;
+  if (match === undefined) return undefined;
+  const more = match[2] === undefined ? '' : ` plus ${cardinal(match[2])}`;
+  return {
+    end: at + match[0].length,
+    spoken: `${ordinalStem(match[1] ?? '')}e${more} Minute`,
+    rule: 'ordinal',
   };
 }
 
@@ -170,6 +208,12 @@ function directed(reading: Reading): Found | undefined {
 
 const STOPPAGE = /(\d{2,3})\. ?\+ ?(\d{1,2})\.?(?= (?:Spielm|M)inute)/uy;
 
+/** 1–5 ⭐; stars that are a picture are not spoken. */
+function star({ text, at }: Reading): Found | undefined {
+  const isCounted = /\d ?$/.test(text.slice(Math.max(0, at - 2), at));
+  return { end: at + 1, spoken: isCounted ? 'Sterne' : '', rule: 'symbol' };
+}
+
 /** In der 90.+3 Minute */
 function stoppageTime(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(STOPPAGE) : undefined;
@@ -200,6 +244,8 @@ export const ownRules = {
     [/:/, lasting],
     [/[x×,]/, sizes],
     [/[x×,]/, timesAsMuch],
+    [/[-–]/, timesRange],
+    [/\./, certain(goal)],
     [/["″”]/, inches],
     [/[°º,.]/, directed],
     [/\./, stoppageTime],
@@ -209,6 +255,7 @@ export const ownRules = {
   atLetter: [[/x/, timesSign, /\d/]],
   atMark: [
     [/[*#]/, namedKey],
+    [/[★⭐]/, star],
     [/\+/, ticker],
     [/\*/, born],
     [/[-–]/, extension],

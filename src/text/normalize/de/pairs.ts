@@ -33,6 +33,16 @@ function ratio(reading: Reading): Found | undefined {
       spoken: `${cardinal(first)} ${cardinal(second)}`,
       rule: 'code',
     };
+  if (
+    /(?:Pl\.|[pP]lätzen?|Sitze?|Platz|Gleise?|Gl\.|Nrn?\.) $/.test(
+      reading.text.slice(Math.max(0, reading.at - 10), reading.at),
+    )
+  )
+    return {
+      end: reading.at + written.length,
+      spoken: `${cardinal(withoutZeros(first))} und ${cardinal(withoutZeros(second))}`,
+      rule: 'code',
+    };
   if (first.startsWith('0') || second.startsWith('0')) return undefined;
   if (!isRatio(reading, written, Number(first), Number(second))) {
     const end = reading.at + first.length + 1; // 230/400 V: the second has the unit

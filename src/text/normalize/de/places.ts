@@ -4,7 +4,7 @@ import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
-const STREET = /\p{L}[\p{L}-]{1,40}str\.(?!\p{L})/uy;
+const STREET = /(?!gestr)\p{L}[\p{L}-]{1,40}str\.(?!\p{L})/uy;
 const SQUARE = /\p{Lu}[\p{L}-]{3,40}pl\.(?= \d)/uy;
 
 /** Hauptstr. is the Hauptstraße, Lindenpl. 4 the Lindenplatz. */
@@ -53,17 +53,17 @@ function isShort(before: string, behind: string): boolean {
 const HOUSE = /(\d{1,4})(?: (?=[a-df]))?([a-h])(?![\p{L}\p{N}])/uy;
 const NUMBERED =
   /(?:[sS]tr\.|[sS]traße|[wW]eg|[pP]latz|[aA]llee|[gG]asse|[dD]amm|[uU]fer|[rR]ing|Markt|Nr\.|Hausnummer|Gleis|Steig|Bahnsteig|Klasse|Haus|Zimmer|Raum|Linie|Bus|Gate|§|Paragraf|Art\.|Artikel|Abs\.|Anlage|Tor|Reihe|Platz|Nummer|(?<!\p{L})[AB]) ?$/u;
+/** Hörsaal 3b: behind a name these letters are no unit. */
+const NAME = /(?:\p{Lu}\p{Ll}{2,}|HS) $/u;
 const LONGEST_NAME = 24; // units
 
 /** Hauptstr. 12a, Gleis 5a, § 8b */
 function houseNumber(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(HOUSE) : undefined;
-  if (
-    match === undefined ||
-    !NUMBERED.test(reading.text.slice(Math.max(0, reading.at - LONGEST_NAME), reading.at))
-  )
-    return undefined;
-  const [written, number = '', letter = ''] = match;
+  const before = reading.text.slice(Math.max(0, reading.at - LONGEST_NAME), reading.at);
+  const [written = '', number = '', letter = ''] = match ?? [];
+  const isNamed = /[abcef]/.test(letter) && NAME.test(before);
+  if (match === undefined || (!isNamed && !NUMBERED.test(before))) return undefined;
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
 }
 

@@ -248,7 +248,9 @@ export const SPEECH: Speech = {
   duration: (parts, around) =>
     parts.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit], around)).join(' '),
   power: (exponent) => `hoch ${cardinal(exponent)}`,
-  range: (from, to) => `${from} bis ${to}`,
+  // Bis Dienstag, elften November, behind a day in the same case.
+  range: (from, to) =>
+    `${from} bis ${/ten \p{Lu}\p{Ll}+/u.test(from) ? to.replace(/(?<=^(?:\p{Lu}\p{Ll}+, )?\p{Ll}+t)er (?=\p{Lu})/u, 'en ') : to}`,
   score: (home, guest) => `${home} zu ${guest}`,
   outOf: (got, most) => `${cardinal(got)} von ${cardinal(most)}`,
   atLeast: (number, noun) => `${number} plus${noun}`,

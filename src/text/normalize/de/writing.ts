@@ -77,6 +77,14 @@ const WORDS = TABLES.words({
   },
 });
 
+function said(saying: Saying | undefined, around: Around): string | undefined {
+  return typeof saying === 'function' ? saying(around) : saying;
+}
+
+const MAXIMAL = adjective('maximal');
+/** A room or flat has a price. */
+const PRICE_AHEAD = /^:? (?:ab |je )?\d{1,4}(?:[.,]\d{2,3})? ?€/;
+
 /** Short forms with more than one reading. */
 const OWN: Readonly<Record<string, Saying>> = {
   'Hr.': sir,
@@ -92,6 +100,25 @@ const OWN: Readonly<Record<string, Saying>> = {
       : undefined,
   GJ: (around) =>
     /^ (?:19|20)\d\d/.test(around.text.slice(around.end, around.end + 3 + 2)) ? 'Geschäftsjahr' : undefined,
+  'max.': (around) => (/^\p{Lu}\p{Ll}/u.test(around.nextWord) ? said(MAXIMAL, around) : 'maximal'),
+  'Geb.': (around) =>
+    /^ (?:[A-Z](?!\p{L})|\d{1,3}(?![.\d]))/u.test(around.text.slice(around.end, around.end + 5))
+      ? 'Gebäude'
+      : 'Geboren',
+  EZ: (around) =>
+    PRICE_AHEAD.test(around.text.slice(around.end, around.end + 14))
+      ? 'Einzelzimmer'
+      : said(WORDS.abbreviations['EZ'], around),
+  DZ: (around) =>
+    PRICE_AHEAD.test(around.text.slice(around.end, around.end + 14)) ? 'Doppelzimmer' : undefined,
+  KM: (around) =>
+    PRICE_AHEAD.test(around.text.slice(around.end, around.end + 14)) ? 'Kaltmiete' : undefined,
+  WM: (around) =>
+    PRICE_AHEAD.test(around.text.slice(around.end, around.end + 14)) ? 'Warmmiete' : undefined,
+  'v.': (around) =>
+    /^ \d{1,2} ?[-–] ?\d/.test(around.text.slice(around.end, around.end + 8))
+      ? 'von'
+      : said(WORDS.abbreviations['v.'], around),
   'Drs.': (around) =>
     /^ \d/.test(around.text.slice(around.end, around.end + 2)) ? 'Drucksache' : 'Doktoren',
   'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),

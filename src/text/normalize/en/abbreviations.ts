@@ -86,6 +86,8 @@ const ofLife =
       : undefined;
 
 const DIGIT_AHEAD = /^ #?\d/;
+const NUMBER_SAID = /^(?:[,;:)]| (?:is|was)\b)/;
+const PLACE_AHEAD = /^ #?(?:\d|[A-Z]-?\d)/;
 const NAME_AHEAD = /^ \p{Lu}\p{Ll}/u;
 const NAME_BEHIND = /\p{Lu}[\p{L}'’-]+,? $/u;
 const PHONE_AHEAD = /^[:.]? ?[+(]?\d/;
@@ -129,6 +131,10 @@ export const OWN: Readonly<Record<string, Saying>> = {
         : undefined,
   Attn: before(/^[:.]/, 'Attention'),
   'A/C': (around) => (/^ (?:#|no|num|[X\d*])/i.test(ahead(around, 8)) ? 'account' : 'A C'),
+  Rm: before(PLACE_AHEAD, 'Room'),
+  'Rm.': before(PLACE_AHEAD, 'Room'),
+  pw: before(/^:/, 'password'),
+  PW: before(/^:/, 'password'),
   Qty: before(/^[:.]? /, 'Quantity'),
   qty: before(/^[:.]? /, 'quantity'),
   'Inv.': before(/^ (?:#|no|\d)/i, 'Invoice'),
@@ -146,8 +152,16 @@ export const OWN: Readonly<Record<string, Saying>> = {
   'v.': before(/^ \p{Lu}/u, 'versus'),
   'est.': (around) =>
     FOUNDED.test(ahead(around, 20)) && !/\d $/.test(behind(around, 2)) ? 'established' : 'estimated',
-  pts: after(/\d $/, 'points'),
-  'pts.': after(/\d $/, 'points'),
+  pts: after(/\d (?:\p{Ll}+ )?$/u, 'points'),
+  'pts.': after(/\d (?:\p{Ll}+ )?$/u, 'points'),
+  'reg.': before(/^ [$€£]\d/, 'regular'),
+  'no.': (around) =>
+    CODE_AHEAD.test(ahead(around, 24)) || NUMBER_SAID.test(ahead(around, 6)) ? 'number' : undefined,
+  INR: (around) =>
+    /^ (?:check|test|level|range|goal|target|result|reading|was|is|of|between)/.test(ahead(around, 10))
+      ? 'I N R'
+      : 'Indian rupees',
+  'b/w': after(/(?:^|[\s(])$/, 'between'),
   'fl.': (around) =>
     ofLife('flourished')(around) ?? (/\d(?:st|nd|rd|th) $/.test(behind(around, 6)) ? 'floor' : undefined),
   'w/': after(/(?:^|[\s(])$/, 'with'),

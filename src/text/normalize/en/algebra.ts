@@ -62,7 +62,7 @@ function factorial({ text, at }: Reading): Found | undefined {
     : undefined;
 }
 
-const RELATION = /([<>]=?|[≤≥])( ?)(?=[-−$£€]?\.?\d)/uy;
+const RELATION = /([<>]=?|[≤≥≈])( ?)(?=[-−$£€]?\.?\d)/uy;
 const BEHIND_VERB: Readonly<Record<string, string>> = {
   '<': 'less than',
   '>': 'greater than',
@@ -78,7 +78,12 @@ const BEFORE_AMOUNT: Readonly<Record<string, string>> = {
   '>=': 'at least',
   '≤': 'at most',
   '≥': 'at least',
+  '≈': 'approximately',
 };
+/** Orders < $75: no singular verb stands behind several things. */
+const PLURAL = /^\p{Ll}{3,}[^\P{Ll}aious]s$/u;
+/** Keep sodium < 2,300 mg: the verb stands before the noun. */
+const KEEP = /\b(?:keep|try|use|want|need|aim for|choose|pick|buy)(?: \p{L}+){1,2} $/iu;
 const VERBS = tablesOf('en').set('verbs before an unknown');
 const PREPOSITIONS = tablesOf('en').set('before an unknown');
 
@@ -91,7 +96,11 @@ function relation(reading: Reading): Found | undefined {
   const names =
     VERBS.has(previousWord) || /^(?:it|that|he|she|what|there)['’]s$/.test(previousWord)
       ? BEHIND_VERB
-      : space !== '' && PREPOSITIONS.has(previousWord)
+      : space !== '' &&
+          (PREPOSITIONS.has(previousWord) ||
+            PLURAL.test(previousWord) ||
+            (sign === '≈' && previousWord.length > 2) ||
+            KEEP.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at)))
         ? BEFORE_AMOUNT
         : undefined;
   const spoken = names?.[sign];
@@ -108,7 +117,7 @@ export function piOfFormula({ text, at }: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const algebraRules = {
   atMark: [
-    [/[<>≤≥]/, relation],
+    [/[<>≤≥≈]/, relation],
     [/-/, minusOfFormula],
     [/!/, factorial],
     [/[\^⁻]/, power],

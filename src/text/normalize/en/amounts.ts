@@ -3,10 +3,11 @@
 import { LiteralTable } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { isInQuotation } from '../recognise/arithmetic.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
 import { cardinal, decimal } from './numbers.js';
-import { isAttribute, SPEECH } from './speech.js';
+import { isAttribute, NO_NOUN, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 export function sayDecimal(written: string): string {
@@ -170,8 +171,8 @@ const inches: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const [written, from, number = ''] = match;
   const { text, at } = reading;
-  const before = text.slice(Math.max(0, at - LONGEST_QUOTE), at).replace(/\d"/g, '');
-  if (written.endsWith('"') && before.split('"').length % 2 === 0) return undefined;
+  if (written.endsWith('"') && isInQuotation(text.slice(Math.max(0, at - LONGEST_QUOTE), at)))
+    return undefined;
   const end = at + written.length;
   const noun =
     /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(
@@ -257,6 +258,54 @@ function sizes(reading: Reading): Found | undefined {
   };
 }
 
+const SOME = /(\d{1,3}) ?[x×](?= \p{Ll}{3})/uy;
+const ITEM = /(?:^|[\n•(]|[-*–] |: |, | and )$/u;
+
+/** 2 x king beds, and 2x large pizza in a list: so many of them. */
+const portions: Recogniser = (reading) => {
+  const match = reading.match(SOME);
+  if (match === undefined) return undefined;
+  const end = reading.at + match[0].length;
+  const { nextWord } = reading.around(end);
+  const isItem = / /.test(match[0]) || ITEM.test(reading.text.slice(Math.max(0, reading.at - 5), reading.at));
+  if (!isItem || NO_NOUN.has(nextWord) || /(?:er|ly)$/.test(nextWord)) return undefined;
+  return { end, spoken: cardinal(withoutZeros(match[1] ?? '')), rule: 'cardinal' };
+};
+
+const PACKS =
+  /(\d{1,3}) ?[x×] ?(\d{1,4}(?:\.\d{1,2})?)[ -]?(kg|mg|mcg|g|mL|ml|L|l|oz|lbs?|GB|TB|MB|min|hrs?|W|V)(?![\p{L}\p{N}/])(?: [x×])?/uy;
+
+/** 2 x 23kg bags, 2x 200 mg: so many of that size. */
+const packs: Recogniser = (reading) => {
+  const match = reading.match(PACKS);
+  const [written = '', count = '', size = '', name = ''] = match ?? [];
+  const unit = WRITING.units[name];
+  if (match === undefined || unit === undefined || /[x×]$/.test(written)) return undefined;
+  const end = reading.at + written.length;
+  const { nextWord } = reading.around(end);
+  const isNoun = /^\p{Ll}{3}/u.test(nextWord) && reading.text[end] === ' ' && !NO_NOUN.has(nextWord);
+  const one = unit.forms[isNoun || size === '1' ? 0 : 1] ?? '';
+  const times = isNoun ? '' : ' times';
+  return { end, spoken: `${cardinal(count)}${times} ${sayDecimal(size)} ${one}`, rule: 'measure' };
+};
+
+const HOME = /(\d{1,2}) ?(?:BR|bdr?m?|bd)(?:\/| ?[,|·] ?| )(\d(?:\.5)?) ?(?:BA|ba|bth)(?![\p{L}\p{N}])/uy;
+const ROOMS = /(\d{1,2}) ?BR(?= \p{Ll}{4})/uy;
+
+/** A 2BR/2BA unit, 3BR homes */
+const home: Recogniser = (reading) => {
+  const match = reading.match(HOME);
+  if (match !== undefined) {
+    const [written, beds = '', baths = ''] = match;
+    const spoken = `${cardinal(beds)} bed, ${sayDecimal(baths)} bath`;
+    return { end: reading.at + written.length, spoken, rule: 'measure' };
+  }
+  const rooms = reading.match(ROOMS);
+  const end = reading.at + (rooms?.[0].length ?? 0);
+  if (rooms === undefined || NO_NOUN.has(reading.around(end).nextWord)) return undefined;
+  return { end, spoken: `${cardinal(rooms[1] ?? '')} bedroom`, rule: 'measure' };
+};
+
 const TIMES_AS_MUCH =
   /(\d{1,3}(?:,\d{3}){1,3}|\d{1,6}(?:\.\d{1,2})?)x(?:\/(day|week|wk|month|mo|year|yr))?(?![\p{L}\p{N}])/uy;
 const PER: Readonly<Record<string, string>> = { wk: 'week', mo: 'month', yr: 'year' };
@@ -328,13 +377,16 @@ const lettered: Recogniser = (reading) => {
   return { end, spoken: `${cardinal(digits)} ${word}`, rule: 'measure' };
 };
 
+/** Seats 14A and 14B */
+const LETTERED_BEFORE = /\d[A-K](?:,|,? and|,? or| &|\/) ?$/;
 const LETTERED = /(\d{1,4})([A-Z])(?![\p{L}\p{N}])/uy;
 
 /** Exit 24A, seat 12F */
 const placeLetter: Recogniser = (reading) => {
   const { text, at } = reading;
   const match = reading.match(LETTERED);
-  if (match === undefined || !NO_LITERS.test(text.slice(Math.max(0, at - 16), at))) return undefined;
+  const before = text.slice(Math.max(0, at - 16), at);
+  if (match === undefined || (!NO_LITERS.test(before) && !LETTERED_BEFORE.test(before))) return undefined;
   const [written, digits = '', letter = ''] = match;
   return { end: at + written.length, spoken: `${cardinal(digits)} ${letter}`, rule: 'identifier' };
 };
@@ -370,7 +422,7 @@ const race: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
   const { nextWord, previousWord } = reading.around(end);
-  const run = /^(?:runs?|races?|walks?|runners?|fun|course)$/.test(nextWord);
+  const run = /^(?:runs?|races?|walks?|runners?|fun|course|starts?|begins?|route|training)$/.test(nextWord);
   const ran = /\b(?:ran|run|running|walk|finished|race)\b[^.!?]{0,16}$/i.test(
     reading.text.slice(Math.max(0, reading.at - 24), reading.at),
   );
@@ -389,6 +441,9 @@ export const amountRules = {
     [/[mcikfyp"″'′.]/, /[mcify]/, sides],
     [/["'’′f]/, /f/, feetAndInches],
     [/["″.–-]/, /[–-]/, inches],
+    [/[x×]/, /[x×]/, certain(packs)],
+    [/[Bb]/, /[Bb]/, certain(home)],
+    [/[x×]/, /[x×]/, portions],
     [/[x×.]/, /[x×]/, sizes],
   ],
   behindDigitsLast: [

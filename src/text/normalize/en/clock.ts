@@ -229,18 +229,25 @@ const about: Recogniser = (reading) => {
   };
 };
 
-const HOURS = /(\d{1,2})[-–](\d{1,2})(?![\p{L}\p{N}]|[-–.,:/]\d)/uy;
+const HOURS = new RegExp(
+  String.raw`(\d{1,2})[-–](\d{1,2})(?: (${Object.keys(WRITING.times.zones).join('|')})(?![\p{L}\p{N}]))?(?![\p{L}\p{N}]|[-–.,:/]\d)`,
+  'uy',
+);
 const BEFORE_HOURS = tablesOf('en').set('before hours of opening');
+const BEHIND_HOURS = /^,? (?:on|daily|every|week(?:days|ends)|M|Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?!\p{L})/u;
 
-/** Open 9-5: the second hour is one of the afternoon. */
+/** Open 9-5, 8–8 ET: the second hour is one of the afternoon. */
 const openingHours: Recogniser = (reading) => {
   const match = reading.match(HOURS);
-  const [written = '', from = '', to = ''] = match ?? [];
-  if (match === undefined || Number(from) > 12 || Number(to) > 12 || Number(to) >= Number(from))
+  const [written = '', from = '', to = '', zone = ''] = match ?? [];
+  if (match === undefined || Number(from) > 12 || Number(to) > 12 || Number(to) > Number(from))
     return undefined;
-  if (!BEFORE_HOURS.has(reading.around(reading.at).previousShort)) return undefined;
-  const spoken = `${cardinal(withoutZeros(from))} to ${cardinal(withoutZeros(to))}`;
-  return { end: reading.at + written.length, spoken, rule: 'time' };
+  const end = reading.at + written.length;
+  const isDay = from === to && BEHIND_HOURS.test(reading.text.slice(end, end + 12));
+  if (zone === '' && !isDay && !BEFORE_HOURS.has(reading.around(reading.at).previousShort)) return undefined;
+  const name = zone === '' ? '' : ` ${WRITING.times.zones[zone] ?? zone}`;
+  const spoken = `${cardinal(withoutZeros(from))} to ${cardinal(withoutZeros(to))}${name}`;
+  return { end, spoken, rule: 'time' };
 };
 
 /** In the order in which the language asks them. */

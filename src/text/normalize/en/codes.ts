@@ -125,13 +125,14 @@ const subsection: Recogniser = (reading) => {
 };
 
 const NUMBERED =
-  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
+  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model|rx|prescription|confirmation|conf|res|tracking|routing|flight|vin|serial|po|contact)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
 const LAST_DIGITS =
   /\b(?:(?:end|ends|ending) in|last (?:four|three|two|4|3|2)(?: digits| numbers)?(?: of (?:\p{L}+ ){1,4})? ?(?:is|are|:)) ?$/iu;
 const CARRIER = /\b(?:card|account|acct|number|ssn|visa|phone|code|id|last)\b/i;
 const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
 /** Words directly before a reference number. */
+const EXAMPLE = /\b(?:code|pin|otp|passcode)s? \((?:e\.g\.,?|for example,?|like|such as) $/i;
 const ASKED = /(number|no|num|id|nr|is|was|are|in|box|ports?|[:#])[.:#]{0,2} ?#?$/i;
 const BOX_NUMBER = /\d{3,7}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
 
@@ -141,12 +142,15 @@ function numbered(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const lead = leadOf(reading);
   const asked = ASKED.exec(lead)?.[1]?.toLowerCase();
-  if (asked === undefined) return undefined;
+  const isExample = EXAMPLE.test(lead);
+  if (asked === undefined && !isExample) return undefined;
   const boxed =
-    (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked) ? reading.match(BOX_NUMBER) : undefined;
+    (asked === 'box' && BOX.test(lead)) || /^ports?$/.test(asked ?? '')
+      ? reading.match(BOX_NUMBER)
+      : undefined;
   const isLast =
     LAST_DIGITS.test(lead) && (CARRIER.test(lead) || !/^(?:19|20)\d\d(?!\d)/.test(text.slice(at, at + 5)));
-  const match = boxed ?? (NUMBERED.test(lead) || isLast ? reading.match(GROUPED) : undefined);
+  const match = boxed ?? (isExample || NUMBERED.test(lead) || isLast ? reading.match(GROUPED) : undefined);
   if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0]))
     return undefined;
   const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
@@ -172,14 +176,20 @@ function spelled(code: string): string {
   return Array.from(code, (sign) => (/\d/.test(sign) ? spellDigits(sign) : sign.toUpperCase())).join(' ');
 }
 
+const NAMED_SIGN = /#(?=(?: (?:is|was|will|for|from|on|in|of|below|above|and|or|with)\b)|: |[,.;)?]|$)/y;
 const NUMBER_SIGN = /#(?=[A-Z]{1,4}-?\d|\d{1,3}-?[A-Z]\b)/y;
 const BEFORE_SIGN = tablesOf('en').set('before a numbered sign');
 
-/** Gate #A-12, but #COVID19 is a hashtag. */
+/** Gate #A-12, your case # is; but #COVID19 is a hashtag. */
 function numberSign(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const isNamed = /[\p{L}.] ?$/u.test(text.slice(Math.max(0, at - 2), at)) && reading.match(NAMED_SIGN);
+  if (isNamed && BEFORE_SIGN.has(reading.around(at).previousShort.toLowerCase())) {
+    const gap = text[at - 1] === ' ' ? '' : ' '; // Rx#
+    return { end: at + 1, spoken: `${gap}number`, rule: 'symbol' };
+  }
   const match = reading.match(NUMBER_SIGN);
   if (match === undefined) return undefined;
-  const { text, at } = reading;
   const hyphenated = /^#[A-Z]{1,4}-\d/.test(text.slice(at, at + 7));
   const digit = /\d/.test(text[at + 1] ?? '');
   if (!hyphenated && !digit && !BEFORE_SIGN.has(reading.around(at).previousShort)) return undefined;
@@ -367,7 +377,7 @@ function poundKey(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: `pound ${spellDigits(written.slice(1))}`, rule: 'code' };
 }
 
-const EXTENSION = /x\.? ?(\d{2,6})(?![\p{L}\p{N}])/uy;
+const EXTENSION = /x\.? ?(\d{1,6})(?![\p{L}\p{N}])/uy;
 
 /** 800.555.0123 x45 */
 const extension: Recogniser = (reading) => {

@@ -14,6 +14,12 @@ const LONGEST_LEAD = 48; // units before a date that may say what kind it is
 const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
 const BEFORE_DATE = tablesOf('en').set('before a date');
 const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
+const BY = /\bby $/i;
+const CANCELLED =
+  /\b(?:cancel|ship|arriv|return|pay|paid|reply|register|rsvp|order|deliver|pick)\p{Ll}* (?:it )?by $/iu;
+const ROW_OF_DATES = /\b\d{1,2}\/\d{1,2}(?:,| (?:and|or|&),?|, (?:and|or)) $/;
+const DIVIDED = /\b(?:divid|multipl|increas|reduc|decreas|scal|grew|rose|fell)/i;
+const LAST_PART = 12; // denominator of a fraction that something may change by
 const WEEK_OF =
   /\b(?:week of|check-?(?:in|out)|as of|effective|deadline|date|from|between|by|is|to|and)[: ]{1,2}$/i;
 /** Parts that nothing is divided into; 3/17 is a day. */
@@ -29,8 +35,11 @@ const shortDate: Recogniser = (reading) => {
   const asked =
     BEFORE_DATE.has(reading.around(reading.at).previousShort) ||
     BEFORE_WEEKDAY.test(lead) ||
-    /\b(?:week of|check-?(?:in|out):?) $/i.test(lead);
-  const likely = NO_PARTS.has(Number(day)) && (Number(month) > 1 || WEEK_OF.test(lead));
+    /\b(?:week of|check-?(?:in|out):?) $/i.test(lead) ||
+    (BY.test(lead) && (Number(day) > LAST_PART || CANCELLED.test(lead)) && !DIVIDED.test(lead)) ||
+    (ROW_OF_DATES.test(lead) && !/^ of\b/.test(reading.text.slice(end, end + 4)));
+  const likely =
+    NO_PARTS.has(Number(day)) && (Number(month) > 1 || month.startsWith('0') || WEEK_OF.test(lead));
   if (
     isWordAt(reading.text, end) ||
     (!asked && (!likely || /^ (?:of|inch)/.test(reading.text.slice(end, end + 5))))
@@ -131,7 +140,7 @@ export function shortYear(reading: Reading): Found | undefined {
 }
 
 const DAY_PART =
-  /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|\/(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
+  /^(?:,? (?:the )?\d|,? (?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)|,? (?:at|from|by|before|after|around) \d|,? (?:through|thru|to|and|or|&) (?:mon|tue|wed|thu|fri|sat|sun)|(?:\/|, )(?:mon|tue|wed|thu|fri|sat|sun)| (?:morning|afternoon|evening|night|noon|mornings|evenings|nights|only|a\.m\.|p\.m\.))/i;
 const DAY_BEFORE =
   /\b(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun)\.?(?: (?:through|thru|to|and|or|&) |, |\/)$/i;
 
@@ -168,6 +177,45 @@ function dayAtEnd(
   { text, end, previousWord }: Parameters<Exclude<Saying, string>>[0],
 ): string | undefined {
   return /^[^\S\n]*[^\s"'”’)]/.test(text.slice(end, end + 4)) || previousWord === 'on' ? name : undefined;
+}
+
+const DAY_LETTERS = 'M(?:on)?|Tu(?:es?)?|Thu(?:rs?)?|Th|T|W(?:ed)?|F(?:ri)?|Sat?|Sun?|S';
+const DAY_ROW = new RegExp(`(?:${DAY_LETTERS})(?:/(?:${DAY_LETTERS})){1,6}(?![\\p{L}\\p{N}/])`, 'uy');
+const DAY_NAMES = 'Monday Tuesday Wednesday Thursday Friday Saturday Sunday'.split(' ');
+const DAY_STARTS = 'M Tu W Th F Sa Su'.split(' ');
+
+const LETTER_ROW = /[A-Z](?:\/[A-Z]){2,5}(?![\p{L}\p{N}/])/uy;
+
+function dayName(written: string): string {
+  const start = written === 'T' ? 'Tu' : written.slice(0, /^[MWF]/.test(written) ? 1 : 2);
+  return DAY_NAMES[DAY_STARTS.indexOf(start)] ?? written;
+}
+
+const DAY_OF_HOURS = /(M|Tu|T|W|Th|F|Sa|Su)(?= \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)? ?[-–] ?\d)/uy;
+
+/** Open M–F 9–5, W 9–7: a letter before hours, behind other days. */
+function dayOfHours(reading: Reading): Found | undefined {
+  const written = reading.match(DAY_OF_HOURS)?.[0];
+  const { text, at } = reading;
+  if (written === undefined || !/(?:\d|m\.?)[,;] (?:and )?$/.test(text.slice(Math.max(0, at - 8), at)))
+    return undefined;
+  return { end: at + written.length, spoken: dayName(written), rule: 'date', isCertain: true };
+}
+
+/** Mon/Wed/Fri, M/T/Th/F, T/Th; M/F and T/F are no days. */
+export function dayRow(reading: Reading): Found | undefined {
+  if (!reading.isFresh) return undefined;
+  if (reading.text[reading.runEnd] !== '/') return dayOfHours(reading);
+  const written = reading.match(DAY_ROW)?.[0] ?? '';
+  const parts = written.split('/');
+  const letters = written === '' ? reading.match(LETTER_ROW)?.[0] : undefined; // take the A/C/E
+  if (letters !== undefined)
+    return { end: reading.at + letters.length, spoken: letters.replaceAll('/', ', '), rule: 'acronym' };
+  if (parts.length < 2 || parts.includes('S') || (parts.length < 3 && !/[a-z]/.test(written)))
+    return undefined;
+  const names = parts.map(dayName);
+  const spoken = names.join(parts.length > 2 ? ', ' : ' and ');
+  return { end: reading.at + written.length, spoken, rule: 'date', isCertain: true };
 }
 
 /** In the order in which the language asks them. */

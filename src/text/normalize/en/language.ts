@@ -12,7 +12,7 @@ import { algebraRules, coefficient, piOfFormula, scientific } from './algebra.js
 import { age, amountRules, DIRECTIONS, partOfInch, stones, timesSum } from './amounts.js';
 import { clockRules, offset, timeBesideTime } from './clock.js';
 import { codeRules, network, verse } from './codes.js';
-import { cardDate, dateRules, shortYear } from './dates.js';
+import { cardDate, dateRules, dayRow, shortYear } from './dates.js';
 import { bySign } from './digit-rules.js';
 import { cardinal, ofStandard, pairs, year } from './numbers.js';
 import { always, pairOf, ratioRules, result } from './ratios.js';
@@ -109,22 +109,31 @@ const AT_LETTER: readonly Asked[] = [
   atSmall,
   only(({ isSmallBehind }) => !isSmallBehind, atCapital),
   only(({ isSmallBehind }) => isSmallBehind, atBook),
+  { knows: ({ isFresh, first }) => isFresh && /[A-Z]/.test(first), recognise: dayRow },
 ];
 
-const JOINED = /(?:\d(?:st|nd|rd|th|s)|Q[1-4]|[Nn]oon|[Mm]idnight) ?$/;
-const JOINS =
-  /^[-–] ?(?:['’]?\d{1,4}(?:s|st|nd|rd|th)(?![\p{L}\p{N}])|Q[1-4](?![\p{L}\p{N}])|\d{1,2}(?::\d\d)? ?[ap]\.?m)/iu;
+const DAY = String.raw`(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\p{Ll}*`;
+const MONTH = String.raw`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{Ll}*`;
+/** What stands before a dash that is "to", and behind it. */
+// prettier-ignore
+const ENDS: readonly (readonly [before: RegExp, behind: RegExp])[] = [
+  [
+    /(?:\d(?:st|nd|rd|th|s)|Q[1-4]|[Nn]oon|[Mm]idnight) ?$/,
+    /^ ?(?:['’]?\d{1,4}(?:s|st|nd|rd|th)(?![\p{L}\p{N}])|Q[1-4](?![\p{L}\p{N}])|\d{1,2}(?::\d\d)? ?[ap]\.?m)/iu,
+  ],
+  [/(?:\d|[ap]\.?m\.?|noon|[Oo]pen) ?$/, /^ ?(?:noon|midnight|close|closing|late|sunset|dusk)(?!\p{L})/iu],
+  [/(?:\d ?[ap]\.?m\.?|noon|midnight) ?$/i, new RegExp(`^ ?(?:${DAY}|${MONTH})[., ]`, 'u')],
+  [/(?:^|\s)(?:Pre-?)?K$/, /^\d{1,2}(?![\p{L}\p{N}])/u],
+  [/\d['’]\d{1,2}["”″]? ?$/, /^ ?\d['’]\d/],
+];
 
-/** The 1920s–1930s, Q1–Q3 */
+/** The 1920s–1930s, Q1–Q3, 9am–noon, grades K–5, 5'6"–5'9" */
 function through({ text, at }: Reading): Found | undefined {
-  const joins = JOINS.test(text.slice(at, at + 10)) && JOINED.test(text.slice(Math.max(0, at - 9), at));
-  return joins
-    ? {
-        end: text[at + 1] === ' ' ? at + 2 : at + 1,
-        spoken: text[at - 1] === ' ' ? 'to ' : ' to ',
-        rule: 'range',
-      }
-    : undefined;
+  const [before, behind] = [text.slice(Math.max(0, at - 9), at), text.slice(at + 1, at + 14)];
+  const isEven = (text[at - 1] === ' ') === (text[at + 1] === ' ');
+  if (!isEven || !ENDS.some(([left, right]) => left.test(before) && right.test(behind))) return undefined;
+  const isParted = text[at + 1] === ' ';
+  return { end: isParted ? at + 2 : at + 1, spoken: isParted ? 'to ' : ' to ', rule: 'range' };
 }
 
 const AVERAGE = /\.(\d{3})(?![\d%]|\.\d)/y;
@@ -139,16 +148,6 @@ function battingAverage(reading: Reading): Found | undefined {
   return digits.startsWith('0')
     ? undefined
     : { end: reading.at + match[0].length, spoken: pairs(digits), rule: 'decimal' };
-}
-
-/** Ctrl+C */
-function keyCombination({ text, at }: Reading): Found | undefined {
-  const key = /\b(?:Ctrl|Control|Alt|Shift|Cmd|Command|Option|Win|Fn|Esc|Meta|Super)$/.test(
-    text.slice(Math.max(0, at - 8), at),
-  );
-  return key && /^\+[\p{L}\d]/u.test(text.slice(at, at + 2))
-    ? { end: at + 1, spoken: 'plus', rule: 'symbol' }
-    : undefined;
 }
 
 /** 4.5★; stars that are a picture are not spoken. */
@@ -179,7 +178,6 @@ const AT_MARK: readonly Asked[] = [
   byMark([
     [/\./, battingAverage],
     [/[-–]/, through],
-    [/\+/, keyCombination],
     [/[★⭐☆]/, star],
     [/\(/, party],
     [/\//, perWord(WRITING.per, 'every')],
@@ -207,5 +205,6 @@ export const ENGLISH: Language = {
     keys: { star: 'star', hash: 'pound', before: /\b(?:press|push|hit|dial|enter|type|key|button|pad|followed by|end with)/i, behind: /^["'”’`)\]]{0,2}[ -]?(?:key|button)\b/i },
     hashtag: 'hashtag',
     pause: ',',
+    per: 'per',
   },
 };

@@ -57,6 +57,18 @@ const rating: Recogniser = (reading) => {
   return { end, spoken: `${sayPoints(points)} out of ${cardinal(most)}`, rule: 'score' };
 };
 
+const SHOTS =
+  /^,? (?:for \d{1,3} (?:yds?|yards)|from (?:three|deep|downtown|the (?:field|line))|shooting|passing|FGs?)\b/;
+
+/** 14/19 for 187 yards */
+const shots: Recogniser = (reading) => {
+  const match = reading.match(PAIR);
+  const [written = '', made = '', all = ''] = match ?? [];
+  const end = reading.at + written.length;
+  if (match === undefined || Number(made) > Number(all) || !SHOTS.test(tail(reading, end))) return undefined;
+  return { end, spoken: `${cardinal(made)} of ${cardinal(all)}`, rule: 'score' };
+};
+
 /** Step 3/5. */
 const step: Recogniser = (reading) => {
   const match = reading.match(PAIR);
@@ -125,6 +137,8 @@ const NUMBERED =
   /\b(?:section|article|chapter|rule|figure|table|part|room|apt|unit|lot|title|psalm|line|building|bldg|step|item|exercise|problem|question|iso|iec|ieee|rfc|ansi|din|astm|en|pep)s?\.? $/i;
 const VOTED =
   /\b(?:pass(?:ed|es)?|vot(?:e|ed|es)|won|approved|confirmed|rejected|failed|ruled|beat|polls?|leads?|led|score)\b/i;
+/** Games won and lost. */
+const RECORD = /\b(?:they['’]re|they are|record(?: of| is|:)?|improved to|fell to|dropped to) $/i;
 const IDIOMS = new Set(['10-4', '24-7', '911-411', '9-9']);
 
 /** 45-32: more than what follows it, so no range but a result; 80-20 and 60-40 are shares. */
@@ -142,9 +156,10 @@ export const result: Recogniser = (reading) => {
   )
     return undefined;
   if (IDIOMS.has(written) || NUMBERED.test(lead(reading))) return undefined;
+  const joined = RECORD.test(lead(reading)) ? 'and' : 'to';
   return {
     end: reading.at + written.length,
-    spoken: `${cardinal(first)} to ${cardinal(second)}`,
+    spoken: `${cardinal(first)} ${joined} ${cardinal(second)}`,
     rule: 'score',
   };
 };
@@ -188,6 +203,7 @@ export const ratioRules = {
   behindDigitsLater: [
     [/\//, /(?!)/, pressure],
     [/\//, /(?!)/, step],
+    [/\//, /(?!)/, certain(shots)],
     [/[/.]/, /(?!)/, rating],
   ],
 } satisfies Rules<DigitRule>;

@@ -28,7 +28,7 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
 
 const ARTICLES = tablesOf('en').set('articles');
 /** Words that may follow an amount but do not name the thing measured. */
-const NO_NOUN = tablesOf('en').set('no noun');
+export const NO_NOUN = tablesOf('en').set('no noun');
 
 /** A $5 bill, the 10 km run: before a noun the unit is in the singular. */
 export function isAttribute({ previousWord, nextWord, text, end }: Around): boolean {
@@ -207,7 +207,8 @@ export const SPEECH: Speech = {
     parts.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit], NOWHERE)).join(' '),
   power: (exponent) =>
     exponent === '2' ? 'squared' : exponent === '3' ? 'cubed' : `to the power of ${cardinal(exponent)}`,
-  range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
+  range: (from, to, around) =>
+    `${/[ap]\.m\.$/.test(to) ? from.replace(/ o'clock$/, '') : from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} to ${guest}`,
   outOf: (got, most) => `${cardinal(got)} out of ${cardinal(most)}`,
   atLeast: (number, noun) => `${number} plus${noun}`,

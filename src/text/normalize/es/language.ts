@@ -438,5 +438,6 @@ export const SPANISH: Language = {
     keys: { star: 'asterisco', hash: 'almohadilla', before: /\b(?:puls|marc|marq|presion|oprim|digit|tecl|toque|introdu)/i },
     hashtag: 'hashtag',
     pause: ',',
+    per: 'por',
   },
 };

@@ -301,5 +301,6 @@ export const PORTUGUESE: Language = {
     keys: { star: 'asterisco', hash: 'cerquilha', before: /\b(?:tecl|pression|prim|digit|disq|apert|marque|carreg|insira)/i },
     hashtag: 'hashtag',
     pause: ',',
+    per: 'por',
   },
 };

@@ -44,6 +44,8 @@ const CUTS = new CharacterSet('.,:/');
 function isCut({ text, at }: Reading): boolean {
   return CUTS.at(text, at - 1);
 }
+const PORTIONS = /(\d{1,3}) ?[x×](?= ["“„«*]{0,2}\p{Lu}[\p{Ll}’'])/uy;
+const FORMULA = /[=+÷√^]/u;
 
 /** Knows numbers that are joined by the signs of a sum. */
 export class Arithmetic {
@@ -57,6 +59,7 @@ export class Arithmetic {
 
   readonly atDigit: readonly Row[] = [
     behind(/^[. ]\d/, (reading) => (isCut(reading) ? undefined : this.#grouped(reading)), 3),
+    behind(/^ ?[x×]/, (reading) => (isCut(reading) ? undefined : this.#portions(reading)), 3),
     behind(/^(?:["″”]|[.,]\d)/, (reading) => (isCut(reading) ? undefined : this.#inches(reading)), 3),
     behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => (isCut(reading) ? undefined : this.#scientific(reading))),
     behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => (isCut(reading) ? undefined : this.#sum(reading))),
@@ -67,6 +70,10 @@ export class Arithmetic {
   readonly atLetter: readonly Row[] = [
     behind(/[⁺⁻⁰¹²³⁴-⁹₀-₉]/, (reading) => this.#ion(reading)),
     beginning(/x/, (reading) => this.#timesOrdered(reading)),
+    {
+      knows: ({ isFresh, first, behind: mark }) => isFresh && first === 'x' && mark === ' ',
+      recognise: (reading) => this.#times(reading),
+    },
   ];
 
   /** The minus of x²-4x+3 = 0: between two parts of a formula. */
@@ -82,6 +89,26 @@ export class Arithmetic {
       rule: 'math',
     };
   });
+
+  /** 2 × Pizza, 3x Coke: so many of them. The sign is not said. */
+  #portions(reading: Reading): Candidate | undefined {
+    const match = reading.match(PORTIONS);
+    if (match === undefined) return undefined;
+    const { text, at } = reading;
+    const end = at + match[0].length;
+    const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
+    if (match[0].startsWith('0') || FORMULA.test(near)) return undefined;
+    const quantity = { number: numeralOf(match[1] ?? '') };
+    return { end, token: { type: 'count', quantity, around: reading.around(end) }, rule: 'cardinal' };
+  }
+
+  /** €94 x 4 nights: a letter in place of the sign, behind an amount and before a number. */
+  #times({ text, at, tokenEnd }: Reading): Found | undefined {
+    if (tokenEnd !== at - 1 || text[at - 1] !== ' ' || !/^x \p{Sc}?\d/u.test(text.slice(at, at + 4)))
+      return undefined;
+    const name = /[\p{N}\p{Sc}\p{L}%"″]/u.test(text[at - 2] ?? '') && this.#language.symbols.inMath['×'];
+    return name ? { end: at + 1, spoken: name.trim(), rule: 'math' } : undefined;
+  }
 
   /** 54 000 fans, 1.000.000: groups that the language itself does not write. */
   #grouped(reading: Reading): Candidate | undefined {
@@ -249,7 +276,7 @@ export class Arithmetic {
 }
 
 /** True if a quotation is open at the end of the text. A mark behind a digit outside of one means inches. */
-function isInQuotation(text: string): boolean {
+export function isInQuotation(text: string): boolean {
   let isOpen = false;
   for (const [mark] of text.matchAll(/(?:\d ?)?["“”„]/g)) {
     if (isOpen || !/\d/.test(mark)) isOpen = !isOpen;

@@ -24,8 +24,8 @@ const SMALL_CODE = new RegExp(
 );
 const TYRE = /\d{3}\/\d{2} ?Z?R ?\d{2}C?(?: \d{2,3}[A-Z])?(?![\p{L}\p{N}])/uy;
 const RUNS = /[A-Za-z]+|\d+/g;
-const READABLE = /^[a-z]{4,}$/; // a run of letters that may be a word
-const VOWEL = /[aeiouy]/;
+const READABLE = /^[A-Za-z][a-z]{3,}$/; // a run of letters that may be a word
+const VOWEL = /[aeiouy]/i;
 const FEWEST_RUNS = 3; // 30min, 2nd and 24h have two
 const COMPOUND = /(?:^passe|code|nummer|kennwort|код|кода|коду|кодом)$/u;
 const LONGEST_LEAD = 48; // units before a code that may tell what it is
@@ -103,6 +103,10 @@ export class Codes {
   ];
 
   readonly atDigit: readonly Row[] = [
+    {
+      knows: ({ isFresh }) => isFresh,
+      recognise: certain((reading) => this.#hidden(reading)),
+    },
     behind(
       /^\/\d/,
       certain((reading) => this.#tyre(reading)),
@@ -164,6 +168,12 @@ export class Codes {
       /\d/.test(part) ? speech.number(numeralOf(part), NOWHERE) : speech.letters(part),
     );
     return { end: reading.at + match[0].length, spoken: parts.join(' '), rule: 'identifier' };
+  }
+
+  /** 56•••21: a number of which a part is hidden. */
+  #hidden({ text, at, runEnd }: Reading): Found | undefined {
+    if (text[at - 1] !== '•' && text[runEnd] !== '•') return undefined;
+    return { end: runEnd, spoken: this.#language.speech.digits(text.slice(at, runEnd)), rule: 'digits' };
   }
 
   /** Promo code xk7p2q, PNR k7x9qd: letters by name, figures one by one. A word stays a word: spring24. */

@@ -6,7 +6,8 @@ import type { Language } from '../language.js';
 import type { WrittenDate } from '../quantity.js';
 import { Beginnings } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import { type Candidate, either, type Found, type Reading, type TypedFound } from '../reading.js';
+import { wordsOf } from '../say.js';
+import { type Candidate, composed, either, type Found, type Reading, type TypedFound } from '../reading.js';
 
 const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
 const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
@@ -31,6 +32,8 @@ export class Dates {
   readonly #monthRange: RegExp;
   readonly #weekdayRange: RegExp;
   readonly #weekdayAlone: RegExp;
+  /** Behind the dash of a range: Sat, Nov 8 – Tue, Nov 11. */
+  readonly #weekdayBefore: RegExp;
   /** First characters of all month and weekday names. */
   readonly #beginnings: Beginnings;
   readonly #longest: number;
@@ -61,12 +64,13 @@ export class Dates {
       this.#dayMonth = new RegExp(`${days}${between}${name}${year}`, 'iuy');
     }
     if (named.includes('month-day')) {
-      this.#monthDay = new RegExp(`${name} ${days}(?![\\d:]|[.,]\\d)${year}`, 'iuy');
+      this.#monthDay = new RegExp(`${name} ${days}(?!\\d|[:.,]\\d)${year}`, 'iuy');
     }
     const weekday = `(${alternatives(weekdays.flat())})(?![\\p{L}\\p{N}])`;
     this.#weekdayRange = new RegExp(`${weekday} ?[-–] ?${weekday}`, 'uy');
     // With its stop it is followed by a word in small letters, too: "So." alone may be anything.
     this.#weekdayAlone = new RegExp(`${weekday}(?:(?=,? ?\\d{1,2}[.:/\\s])|(?<=\\.)(?=,|/| ?\\p{Ll}))`, 'uy');
+    this.#weekdayBefore = new RegExp(`(${alternatives(weekdays.flat())})(,? )`, 'uy');
     this.#monthRange = new RegExp(`${name} ?[-–] ?${name}${year}`, 'iuy');
     this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');
   }
@@ -103,7 +107,9 @@ export class Dates {
     const dash = reading.match(DASH, first.end);
     if (dash === undefined) return first;
     const { at } = reading;
-    reading.at = first.end + dash[0].length;
+    const from = first.end + dash[0].length;
+    const weekday = reading.match(this.#weekdayBefore, from);
+    reading.at = from + (weekday?.[0].length ?? 0);
     const second = isDigitAt(reading.text, reading.at)
       ? this.#dateAtDigit(reading)
       : this.#isMonth(reading)
@@ -112,6 +118,14 @@ export class Dates {
     reading.at = at;
     if (second === undefined) return first;
     const around = reading.around(second.end);
+    if (weekday !== undefined) {
+      const name = (this.#weekdayName(weekday[1] ?? '') ?? '') + (weekday[2] ?? '');
+      const { speech } = this.#language;
+      const [from = '', to = ''] = [wordsOf(first, speech), wordsOf(second, speech)];
+      const spoken = speech.range(from, name + to, around);
+      // "Du mardi trois mars": a range with a word before its first day begins at the weekday.
+      return spoken.startsWith(from) ? composed(second.end, second.rule, () => spoken) : first;
+    }
     const { end, rule } = second;
     return either(
       { end, rule, token: { type: 'range', from: first.token, to: second.token, around } },

@@ -113,6 +113,9 @@ export class Identifiers {
   #markedVersion(reading: Reading): TypedFound | undefined {
     const match = reading.match(MARKED_VERSION);
     if (match === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    if (/^[vV]\. \d{1,2}$/.test(match[0]) && /^ ?[-–] ?\d/.test(reading.text.slice(end, end + 4)))
+      return undefined;
     const { version } = this.#language.symbols;
     const before = reading.around(reading.at).previousWord === version ? '' : version;
     return this.#versionOf(match[1] ?? '', reading.at + match[0].length, before);

@@ -34,6 +34,8 @@ const ANY = '*';
 const NOUN_BEHIND = /\/(?![A-Z]{3}(?!\p{L}))(?=\p{L}{3,24}(?![\p{L}\p{N}/]))|\/(?=SMS|MMS)/uy;
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const DECADE = /^\d{4}s$/;
+/** A word for a thing, but no short form: 12 €/erm. 8 € */
+const THING = /(?:\p{L}\p{Ll}{2,19}|[A-Z]{3,5})(?![\p{L}\p{N}]|\. [\p{Ll}\d])/uy;
 const SIGN = new CharacterSet('-−+±');
 const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
@@ -309,16 +311,32 @@ export class Quantities {
   /** 5 €/kg; 5 mg/kg/day, where there is one more. */
   #perUnit(reading: Reading, found: TypedFound, more = true): TypedFound {
     if (reading.text[found.end] !== '/') return found;
-    const { token } = found;
-    const per = this.#per.at(reading.text, found.end + 1) ?? this.#perAmount(reading.text, found);
+    const per =
+      this.#per.at(reading.text, found.end + 1) ??
+      this.#perAmount(reading.text, found) ??
+      this.#perThing(reading, found);
     if (per === undefined) return this.#perNoun(reading, found);
     const end = found.end + 1 + per.written.length;
+    const { token } = found;
+    const around = reading.around(end); // a $20/person fee: the noun stands behind both
     const said: TypedFound = {
       ...found,
       end,
-      token: { type: 'rate', of: token, per: per.value, around: token.around },
+      token: { type: 'rate', of: { ...token, around }, per: per.value, around },
     };
     return more ? this.#perUnit(reading, said, false) : said;
+  }
+
+  /** The /bag of $15/bag */
+  #perThing(reading: Reading, { end, rule }: TypedFound): { written: string; value: string } | undefined {
+    const { per } = this.#language.symbols;
+    const written = per === undefined || rule !== 'currency' ? undefined : reading.match(THING, end + 1)?.[0];
+    return written === undefined
+      ? undefined
+      : {
+          written,
+          value: `${per} ${/^[A-Z]{3}/.test(written) ? this.#language.speech.letters(written) : written}`,
+        };
   }
 
   /** 2 800 ₽/60 min: the row … of the table has the word. */

@@ -18,6 +18,7 @@ import {
 } from '../reading.js';
 
 const MARK = /[-–~～〜](?=\d)/y;
+const SIZES = /((?:X{0,3}S|M|L))[-–](M|X{0,4}L)(?![\p{L}\p{N}-])/uy;
 const LIST = /\d{1,2}(?:,\d{1,2}){2,15}(?![\p{L}\p{N}%‰°]|[.,]\d)/uy;
 const PLUS = /\+ ?/y;
 /** Behind the sign something is added, and nothing is counted. */
@@ -46,6 +47,17 @@ export class Spans {
     this.#language = language;
     this.#units = LiteralTable.of(language.writing.units);
   }
+
+  /** S–XXL: sizes of clothes. */
+  readonly atLetter = behind(/[-–]/, (reading) => {
+    const match = reading.match(SIZES);
+    if (match === undefined) return undefined;
+    const { speech } = this.#language;
+    const [written, from = '', to = ''] = match;
+    const end = reading.at + written.length;
+    const [first, last] = [speech.letters(from), speech.letters(to)];
+    return { end, spoken: speech.range(first, last, reading.around(end)), rule: 'range', isCertain: true };
+  });
 
   readonly atDigit = behind(/^(?:[-–~～〜., ]\d|\+)/, (reading) => {
     const { text, at, runEnd } = reading;

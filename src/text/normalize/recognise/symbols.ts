@@ -16,6 +16,8 @@ const LISTED = /(?:[!?@#$%&*+=_/-](?:, ?| )?){2,16}(?=\))/y;
 const NAMED_ALONE = new CharacterSet('@#$%&');
 const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
+const KEY_BEFORE =
+  /(?<!\p{L})(?:Ctrl|Control|Strg|Alt|AltGr|Shift|Umschalt|Maj|Mayús|Cmd|Command|Option|Win|Windows|Fn|Esc|Meta|Super|Tab)$/u;
 const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -76,12 +78,15 @@ export class Symbols {
     return { end: reading.at + match[0].length, spoken: name, rule: 'symbol' };
   }
 
-  /** 100+ people, C++, an A+. */
+  /** 100+ people, C++, an A+, Ctrl+C. */
   #trailingPlus(reading: Reading): Found | undefined {
     const { text, at } = reading;
+    const { plus } = this.#language.symbols;
+    const isKey = this.#language.unspaced !== true && KEY_BEFORE.test(text.slice(Math.max(0, at - 9), at));
+    if (isKey && /^\+[\p{L}\d]/u.test(text.slice(at, at + 2)))
+      return { end: at + 1, spoken: plus, rule: 'symbol' };
     const match = isWordAt(text, at - 1) ? reading.match(TRAILING_PLUS) : undefined;
     if (match === undefined || /^ \d/.test(text.slice(at + 1, at + 3))) return undefined;
-    const { plus } = this.#language.symbols;
     return {
       end: at + match[0].length,
       spoken: match[0].length === 2 ? `${plus} ${plus}` : plus,

@@ -12,6 +12,11 @@ export const ROMAN = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,
 const ROMAN_VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
 const VOWEL = /[AEIOUYÄÖÜÀÂÉÈÊËÎÏÔÙÛŒÁÍÓÚÃÕАЕЁИОУЫЭЮЯ]/u;
 const LONGEST_ACRONYM = 6;
+/** Airlines whose code is no other short form. */
+const CARRIERS = new Set(
+  'AA UA DL WN LH BA AF KL LX EK QR EY SQ QF VS JL NH TK FR EW AZ IB TP AY LO SK'.split(' '),
+);
+const FLIGHT = / (\d{3,4})(?![\p{L}\p{N}]|[.,:/-]\d| ?[%€$])/uy;
 
 export class Words {
   readonly #language: Language;
@@ -124,7 +129,13 @@ export class Words {
     const { speech, writing } = this.#language;
     if (word.length < 2 || writing.read.has(word)) return undefined;
     const spell = writing.spelled.has(word) || (word.length <= LONGEST_ACRONYM && !VOWEL.test(word));
-    if (!spell && !this.#isCarrier(reading, end) && !isAirport(text, reading.at, word)) return undefined;
+    const flight = CARRIERS.has(word) ? reading.match(FLIGHT, end)?.[1] : undefined;
+    if (flight !== undefined) {
+      const spoken = `${speech.letters(word)} ${speech.digits(flight)}`;
+      return { end: end + 1 + flight.length, spoken, rule: 'acronym' };
+    }
+    const isAir = isAirport(text, reading.at, word) || this.#isAirport(reading, word, end);
+    if (!spell && !isAir && !this.#isCarrier(reading, end)) return undefined;
     const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
     if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
     const spoken = speech.letters(word);
@@ -140,16 +151,26 @@ export class Words {
     if (end - reading.at > 3 || !/^ \d{2,4}(?!\d)/.test(reading.text.slice(end, end + 6))) return false;
     return this.#language.writing.digitsAfter.has(reading.around(end).previousWord);
   }
+
+  /** From SEA to BOS, but FROM SEA TO SEA. */
+  #isAirport(reading: Reading, word: string, end: number): boolean {
+    if (!AIRPORTS.has(word)) return false;
+    const { previousWord, nextWord } = reading.around(end);
+    const isLed =
+      this.#language.writing.journeyWords.has(previousWord) ||
+      /[→–] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+    return isLed && (!/^\p{Lu}{2}/u.test(nextWord) || nextWord.length === word.length);
+  }
 }
 
 const BANK = /[A-Z]{8}(?:[A-Z]{3})?(?![\p{L}\p{N}])/uy;
 const BANK_WORDS = new Set(['bic', 'swift']);
 // prettier-ignore
 const AIRPORTS = new Set(
-  `ABJ ACC ADD AGP ALC AMS ANC ARN ATH ATL AUH BER BIO BLQ BOD BOG BOM BRE BRI BRU BUD CAG CAI CAN CDG CGN CIA CPH CTA DEL DOH DUB DUS DXB EDI
+  `ABJ ACC ADD AGP ALC AMS ANC ARN ATH ATL AUH BER BIO BLQ BOD BOG BOM BOS BRE BRI BRU BUD CAG CAI CAN CDG CGN CIA CPH CTA DEL DEN DOH DUB DUS DXB EDI
    EIN EWR EZE FAO FCO FLR FRA FUE GIG GOA GOT GRU GVA HAM HAN HEL HKG HND IAD IAH IBZ ICN IST JFK KIX KUL LAS LAX LCA LED LEJ LGA LGW LHR LIL
    LIM LIN LIS LTN LUX LYS MAD MAN MEL MEX MIA MUC MXP NAP NCE NRT NTE NUE OLB OPO ORD ORY OSL OTP PEK PMI PMO PRG PSA RAK REC RIX SAW SCL SEA
-   SFO SIN SOF SUF SVO SVQ SYD TFN TIA TLS TLV TPE TRN TUN VCE VIE VKO WAW YUL YVR YYZ ZAG ZRH`.split(/\s+/),
+   SFO SIN SOF STR SUF SVO SVQ SYD TFN TIA TLS TLV TPE TRN TUN VCE VIE VKO WAW YUL YVR YYZ ZAG ZRH`.split(/\s+/),
 );
 const BESIDE_AIRPORT = /(?:\p{Lu}\p{Ll}[\p{L}’'-]{1,24}[ -]\(?|[A-Z]{3} ?[-–—→>/] ?)$/u;
 const LONGEST_BESIDE = 28; // units
