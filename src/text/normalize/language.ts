@@ -206,6 +206,10 @@ export interface Speech {
   count(quantity: Quantity, around: Around): string;
   measure(quantity: Quantity, unit: Noun, around: Around): string;
   money(quantity: Quantity, currency: Currency, around: Around): string;
+  /** The phrase for each amount, where its word stands behind it: 三十秒あたり. */
+  per?(amount: string): string;
+  /** An amount and the phrase for each unit; by default in this order. */
+  rate?(amount: string, per: string, around: Around): string;
   date(date: WrittenDate, around: Around): string | undefined;
   time(time: WrittenTime, around: Around): string | undefined;
   /** A duration as written on a clock, 1:05:20 or 2h 30m: hours, minutes, seconds as digits. */

@@ -325,6 +325,7 @@ class Scan {
     if (found === undefined || found.end <= limit || this.#mayCover(found.end)) return found;
     const before = new Reading(this.#text.slice(0, limit));
     before.tokenEnd = this.#reading.tokenEnd;
+    before.tokenWords = this.#reading.tokenWords;
     return this.#tokenAt(before, at, kind);
   }
 
@@ -352,6 +353,7 @@ class Scan {
     this.#spoken.replace(at, end, stop ? `${spoken}.` : spoken, rule, found.clings);
     this.#copied = end;
     this.#reading.tokenEnd = end;
+    this.#reading.tokenWords = spoken;
     return end;
   }
 

@@ -295,6 +295,8 @@ export class Reading {
   kind = SPACE;
   /** End of the last token that was replaced by other words. The next token may begin there. */
   tokenEnd = -1;
+  /** The words of that token. */
+  tokenWords = '';
   #runAt = -1;
   #runEnd = 0;
   #beforeAt = -1;

@@ -20,7 +20,7 @@ export function say(token: Token, speech: Speech): string | undefined {
     case 'fraction':
       return sayFraction(token, speech);
     case 'rate':
-      return join(say(token.of, speech), token.per);
+      return sayRate(token, speech);
     case 'signed':
       return join(token.sign, say(token.of, speech));
     case 'date':
@@ -58,6 +58,11 @@ function sayFraction({ fraction, unit, around }: TokenOf<'fraction'>, speech: Sp
   if (unit === undefined) return speech.fraction(fraction, around);
   if (speech.fractionOf !== undefined) return speech.fractionOf(fraction, unit, around);
   return join(speech.fraction(fraction, around), unit.forms[0] ?? '');
+}
+
+function sayRate({ of, per, around }: TokenOf<'rate'>, speech: Speech): string | undefined {
+  const said = say(of, speech);
+  return said === undefined || speech.rate === undefined ? join(said, per) : speech.rate(said, per, around);
 }
 
 function sayRange({ from, to, around }: TokenOf<'range'>, speech: Speech): string | undefined {

@@ -421,7 +421,8 @@ export const betweenAmounts: Recogniser = (reading) => {
   const isPriced = at === reading.tokenEnd && /\d$/.test(before) && /^[$€£¥₩]\d/.test(behind);
   const isNamed = NAME_BEFORE.test(before) && /^\d{1,5} ?[KMGT]B(?!\p{L})/u.test(behind);
   if (isPriced || isNamed) return { end: at + 1, spoken: ', ', rule: 'symbol' };
-  if (at !== reading.tokenEnd || !/[\p{L}€%°.]$/u.test(before)) return undefined;
+  const isCounted = /\d\p{Lo}{1,3}$/u.test(before); // 6か月/10,000km
+  if ((at !== reading.tokenEnd && !isCounted) || !/[\p{L}€%°.]$/u.test(before)) return undefined;
   const apart = (
     before.endsWith('€') ? /^\d{1,5}(?:[.,]\d{1,3})? ?€/ : /^[-+−]?\d{1,5}(?:[.,]\d{1,3})? ?[\p{L}%°]/u
   ).test(behind); // not €/100 g

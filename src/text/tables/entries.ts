@@ -82,6 +82,8 @@ function nameOf({ said = '', spaced }: RowOf<'signs'>): string {
       return said;
     case 'around':
       return ` ${said} `;
+    case 'before':
+      return ` ${said}`;
     case 'behind':
       return `${said} `;
   }

@@ -129,7 +129,7 @@ export const SCHEMAS = {
     written: { holds: 'text', required: true },
     said: TEXT,
     place: { holds: 'choice', of: ['text', 'math', 'front', 'noun', 'address'] },
-    spaced: { holds: 'choice', of: ['around', 'behind'] },
+    spaced: { holds: 'choice', of: ['around', 'before', 'behind'] },
   },
   /** Names of letters: of the Greek alphabet in running text, or for a use that the language's code knows. */
   letters: { written: WRITTEN, said: SAID, use: TEXT },

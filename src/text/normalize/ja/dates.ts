@@ -4,7 +4,7 @@ import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
-import { dashedDay } from '../recognise/attached.js';
+import { dashedDay, moreDays } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH, time } from './speech.js';
@@ -139,14 +139,14 @@ function score(reading: Reading): Found | undefined {
 const MARK = /( ?)[-–—~～〜]\1/y;
 const WAVE = /( ?)[~～〜]\1/y;
 const FROM =
-  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|[KMGT]B|曜日|か月|ヶ月|時間|週間)|(?:年代|世紀)(?:初頭|初期|前半|前期|半ば|中頃|中期|後半|後期|末)?|元年|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?)$/;
+  /(?:\d ?(?:[年月日時分秒歳円万億個人名回階号本枚度%‰℃°話章条位点件代]|[kc]?m|k?g|[KMGT]B|曜日|か月|ヶ月|時間|週間)|(?:年代|世紀)(?:初頭|初期|前半|前期|半ば|中頃|中期|後半|後期|末)?|元年|\d[:：]\d\d|\d\/\d{1,2}|[(（][月火水木金土日][)）]|[月火水木金土日]曜日?|[¥￥$€£]\d[\d,.]{0,10})$/;
 const TO = /^(?:[\d¥$€£]|-\d|[AaPp][Mm]|[月火水木金土日]曜|午前|午後|翌|同|正午|深夜|今|現在)/;
-const TERM = /^(?:[。、,.！？!?\s)）」]|$)/;
+const TERM = /^(?:[。、,.！？!?\s()（）」]|$)/;
 
 /** 9:00〜18:00, 月曜〜金曜, 東京〜大阪, 10:00〜; but ですよ〜 is a tone. */
 function rangeMark(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const before = text.slice(Math.max(0, at - 6), at).trimEnd();
+  const before = text.slice(Math.max(0, at - 10), at).trimEnd();
   const start = text[at - 1] === ' ' ? at - 1 : at;
   const [match, wave] = [reading.match(MARK, start), reading.match(WAVE, start)];
   if (match === undefined) return undefined;
@@ -172,7 +172,7 @@ const DATE_WORD =
 const FIRST_OF_TWO = /\d\/(\d{1,2}) ?[〜～~-] ?$/;
 const SECOND_OF_TWO = /^ ?[〜～~-] ?\d{1,2}\/(\d{1,2})(?![\d/])/;
 const BEFORE_DATE_WORD =
-  /^ ?(?:[(（](?:[月火水木金土日]|祝)|から|まで|より|以降|以前|時点|付|発売|開催|開始|開幕|開店|開業|締切|〆切|必着|放送|配信|公開|予定|当日|入社|退社|着|\d{1,2}(?::\d\d|時)|に(?:お届|発売|開催|公開|行|予定|開始|オープン|リリース|発表|実施)|[〜～~](?:[。、\s]|$)|の(?:朝|昼|夜|夕|午前|午後|会議|予約|試合|放送|イベント))/;
+  /^ ?(?:[(（](?:[月火水木金土日]|祝)|[月火水木金土日]曜|から|まで|より|以降|以前|時点|付|発売|開催|開始|開幕|開店|開業|締切|〆切|必着|放送|配信|公開|予定|当日|入社|退社|着|\d{1,2}(?::\d\d|時)|に(?:お届|発売|開催|公開|行|予定|開始|オープン|リリース|発表|実施)|[〜～~](?:[。、\s]|$)|の(?:朝|昼|夜|夕|午前|午後|会議|予約|試合|放送|イベント))/;
 const SHARE =
   /^ ?(?:の(?:確|割合|人|量|大きさ|価格|面積)|倍|カップ|拍子|以上|以下|程度|サイズ|スケール|[Lｌlgk杯個本])/;
 const SHARE_WORD = /(?:持分|持ち分|割合|確率|比率|シェア)(?:は|が|の|、)? ?$/;
@@ -198,7 +198,8 @@ function monthDay(reading: Reading): Found | undefined {
   const likely = first >= second || (first > 1 && second > 12); // hardly a share
   if (SHARE.test(after) || SHARE_WORD.test(before) || !(known || zero || likely)) return undefined;
   const spoken = `${cardinal(withoutZeros(month))}月${cardinal(withoutZeros(day))}日`;
-  return { end, spoken, rule: 'date' };
+  const more = moreDays(reading, end, (one) => `${cardinal(one)}日`);
+  return { end: more.end, spoken: spoken + more.spoken, rule: 'date' };
 }
 
 /** 3/5〜3/8 are days, 1/3〜2/3 shares of one kind. */

@@ -4,20 +4,28 @@ import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import {
+  boundOf,
   capitalUnit,
   codeTwice,
   compoundMeasure,
+  betweenShares,
   dateRange,
   era,
+  hourRange,
   keyed,
   listNumber,
+  lossOf,
   masked,
   numberOfName,
   numberSign,
+  page,
   plusBetween,
   relation,
   romanOrder,
   slashedDays,
+  strokePause,
+  until,
+  wordMath,
   ruleLine,
   signTwice,
   thousands,
@@ -26,6 +34,8 @@ import {
   yearMonth,
 } from '../recognise/attached.js';
 import {
+  countedBehind,
+  countOf,
   crossBetween,
   decade,
   plusOfNames,
@@ -33,10 +43,12 @@ import {
   scientific,
   starBetween,
   sum,
+  twoDegrees,
 } from '../recognise/formulas.js';
 import { currencyPair } from '../shared-codes.js';
 import {
   behindDigits,
+  betweenAmounts,
   bracketedCountry,
   byMark,
   coefficient,
@@ -44,18 +56,11 @@ import {
   negativePower,
 } from '../shared-forms.js';
 import { dateRules, padded } from './dates.js';
-import { hundredths, laughter, nameRules } from './names.js';
+import { hundredths, laughter, nameless, nameRules } from './names.js';
 import { KEYWORDS, numberedRules, roman } from './numbered.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
-
-/** ▲5%: of accounts, a minus. */
-function loss({ text, at }: Reading): Found | undefined {
-  return /^.[\d¥￥]/u.test(text.slice(at, at + 2))
-    ? { end: at + 1, spoken: 'マイナス', rule: 'symbol' }
-    : undefined;
-}
 
 /** →次へ: what begins a line points at it. */
 function arrow({ text, at }: Reading): Found | undefined {
@@ -63,6 +68,11 @@ function arrow({ text, at }: Reading): Found | undefined {
 }
 
 const { inMath: IN_MATH } = tablesOf('ja').signs;
+
+/** 二つ, 十二個 */
+function inItems(item: string, count: string): string {
+  return `${item}${cardinal(count)}${Number(count) < 10 ? 'つ' : '個'}`;
+}
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
 
@@ -82,9 +92,12 @@ const OWN: NonNullable<Language['own']> = {
       ],
       [ANY, hundredths],
       [/[.)）、]/, listNumber(SPEECH, '、')],
+      [/[-–~～〜 ]/, hourRange(SPEECH)],
+      [/[×xX✕✖ ]/, countOf(inItems)],
       [/\./, tightListNumber(SPEECH, '、')],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
+      [/\//, twoDegrees(SPEECH, WRITING.units)],
       [/\//, slashedDays('、', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
       [ANY, certain(padded)],
@@ -114,6 +127,8 @@ const OWN: NonNullable<Language['own']> = {
     inEra,
     formula((letters) => letters, cardinal, ''),
     crossBetween('かける'),
+    countedBehind(inItems),
+    page(SPEECH, 'ページ'),
     currencyPair(WRITING.currencies, ''),
     codeTwice,
     ...dateRules.atLetter,
@@ -132,22 +147,30 @@ const OWN: NonNullable<Language['own']> = {
       ],
       [/[⁻^]/, negativePower((digits) => `のマイナス${cardinal(digits)}乗`)],
       [/[—─━═]/, ruleLine()],
-      [/[▲△]/, loss],
+      [/[▲△]/, lossOf('マイナス')],
       [/→/, arrow],
       [/[¥$€£₩]/, certain(signTwice())],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
       [/×/, crossBetween('かける')],
+      [/[×✕✖]/, countedBehind(inItems)],
+      [/\//, betweenAmounts],
+      [/[~～〜∼]/, until(SPEECH, (name) => `${name}曜日`, 'まで')],
+      [/:/, betweenShares('対')],
+      [/[<>≤≥≦≧]/u, boundOf(SPEECH, WRITING, { least: '以上', most: '以下', over: '超', under: '未満' })],
       [/\+/, plusOfNames('プラス')],
       [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
       [/\+/, plusBetween('足す')],
-      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
+      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、', '、')],
       ...dateRules.atMark,
       ...nameRules.atMark,
       ...numberedRules.atMark,
       [/\*/, starBetween('かける')],
+      [/\//, strokePause],
+      [/[-−×÷+=]/, wordMath(IN_MATH)],
     ]),
   ],
+  atIdeograph: [nameless],
 };
 
 // prettier-ignore

@@ -4,6 +4,7 @@ import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
+import { WRITING } from './writing.js';
 
 const FLIGHT = /([A-Z]{2,3}|[A-Z]\d|\d[A-Z]) ?(\d{1,4})(?=便)/y;
 
@@ -85,18 +86,6 @@ export function laughter(reading: Reading): Found | undefined {
   return match && { end: at + match[0].length, spoken: '', rule: 'punctuation' };
 }
 
-const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
-
-/** p.25, pp.10-15 */
-function page(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
-  if (match === undefined) return undefined;
-  const [first, last] = match.slice(1).map((digits) => digits && cardinal(withoutZeros(digits)));
-  const spoken = `${first ?? ''}${last === undefined ? '' : `から${last}`}ページ`;
-  return { end: at + match[0].length, spoken, rule: 'cardinal' };
-}
-
 const FACE =
   /[(（](?:[\^＾][_.oO▽∀ω-]?[\^＾]|[TＴ][_.][TＴ]|;_;|>_?<|≧▽≦|・∀・|´▽`|´・ω・`|\._\.)[;*/ﾉ]{0,2}[)）]/y;
 
@@ -133,19 +122,54 @@ function testName(reading: Reading): Found | undefined {
   return match && { end: reading.at + match[0].length, spoken: match[0], rule: 'identifier' };
 }
 
+const PLATE = /(\d{2,3}) ?([\u3042-\u3093]) ?([\d・]{1,2})-(\d{2})(?!\d)/y;
+
+/** 品川300 あ 12-34 */
+function plate(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(PLATE) : undefined;
+  if (match === undefined) return undefined;
+  const [written, first = '', letter = '', second = '', third = ''] = match;
+  const spoken = `${cardinal(first)}、${letter}、${spellDigits(second)}、${spellDigits(third)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const RATE_OF =
+  /(\d{1,4})(回(?!\/分)|個|件|本|枚|人|名|錠|杯|台|単位|滴|包|カプセル)\/(か月|ヶ月|[日週月年人回台]|時間|分)(?![\p{Script=Han}])/uy;
+
+/** 6回/日 */
+function countRate(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(RATE_OF) : undefined;
+  const per = match && WRITING.per[match[3] ?? ''];
+  if (match === undefined || per === undefined) return undefined;
+  const spoken = `${per}${cardinal(withoutZeros(match[1] ?? ''))}${match[2] ?? ''}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'measure' };
+}
+
+const NAMELESS = /[○〇◯]{2,4}/y;
+
+/** ○○銀行: circles that stand for a name. */
+export function nameless(reading: Reading): Found | undefined {
+  const written = reading.match(NAMELESS)?.[0];
+  if (written === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: 'まる'.repeat(written.length), rule: 'symbol' };
+}
+
 /** In the order in which the language asks them. */
 export const nameRules = {
   behindDigits: [
     [/[)）]/, share],
+    [/[\u3042-\u3093 ]/, certain(plate)],
+    [/[\p{Script=Han}カ]/u, certain(countRate)],
     [/F/, floor],
     [/L/, certain(printSize)],
     [/[A-Z]/, flight],
     [/\./, battingRate],
   ],
-  atLetter: [floor, flight, page, testName],
+  atLetter: [floor, flight, testName],
   atMark: [
     [/\//, perCurrency],
     [/[(（]/, face],
+    [/[○◯]/, nameless],
     [/\./, battingRate],
   ],
 } satisfies Rules;

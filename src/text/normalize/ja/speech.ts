@@ -65,7 +65,12 @@ function parted(group: string): string[] {
   return /^0[5789]0\d{8}$/.test(group) ? [group.slice(0, 3), group.slice(3, 7), group.slice(7)] : [group];
 }
 
+const PER_MONTH = /(?:[月年日時週]額|月々|毎[月年日週]) ?$/;
+
 export const SPEECH: Speech = {
+  per: (amount) => `${amount}あたり`,
+  rate: (amount, per, { text, start }) =>
+    PER_MONTH.test(text.slice(Math.max(0, start - 3), start)) ? amount : per + amount,
   exchange: (from, to) => `${from}トゥー${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${spellDigits(model)}`,
   number: (numeral: Numeral) => decimal(numeral),

@@ -3,7 +3,7 @@
 import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
-import { openRange } from '../recognise/attached.js';
+import { moreDays, openRange } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH, time } from './speech.js';
@@ -121,7 +121,7 @@ function lasting(
   return SPEECH.duration(said.length === 0 ? parts.slice(-1) : said, reading.around(end));
 }
 
-const HUNDREDTHS = /\d{2}(?= ?(?:에|로|의|을|를|이|,|\.|$|만에|기록))/y;
+const HUNDREDTHS = /\d{2}(?= ?(?:\)|에|로|의|을|를|이|,|\.|$|만에|기록))/y;
 
 /** 9초 58: two digits behind the second are its decimals. */
 export function hundredths(reading: Reading): Found | undefined {
@@ -161,8 +161,8 @@ const TERM = /^(?:[.!?,\s)]|$)/;
 
 /** 3,000원~입니다, 1990년대 후반~ */
 const open = openRange(
-  /(?:\d ?(?:원|만 ?원|년|월|일|시|세|살|명|개|층|%|℃)|(?:년대|세기)(?: ?(?:초반?|중반|후반|말))?)$/,
-  /^(?:[.!?,)]|$|입니다|이며|이고|이다|인 |의 | (?!\d|오전|오후|[월화수목금토일]요일|[가-힣]{1,3} ?구간))/,
+  /(?:\d:\d\d|\d ?(?:원|만 ?원|년|월|일|시|세|살|명|개|층|%|℃)|(?:년대|세기)(?: ?(?:초반?|중반|후반|말))?|[₩$€£]\d[\d,.]{0,10})$/,
+  /^(?:[.!?,()]|$|입니다|이며|이고|이다|인 |의 | (?!\d|오전|오후|[월화수목금토일]요일|[가-힣]{1,3} ?구간))/,
   '부터',
 );
 
@@ -190,7 +190,7 @@ const DATE_WORD =
 const FIRST_OF_TWO = /\d\/(\d{1,2})(?:\([월화수목금토일]\))? ?[~～∼-] ?$/;
 const SECOND_OF_TWO = /^ ?[~～∼-] ?\d{1,2}\/(\d{1,2})(?![\d/])/;
 const BEFORE_DATE_WORD =
-  /^(?: ?\([월화수목금토일]|부터|까지|자 | ?(?:오전|오후|마감|휴무|출발|도착|개봉|출시|발매|시작|입고|예정|개막|방송|공개|\d{1,2}(?::\d\d|시))| ?[가-힣]{1,4}(?:날|절|데이|마스))/;
+  /^(?: ?\([월화수목금토일]| ?[월화수목금토일]요일|부터|까지|자 | ?(?:오전|오후|마감|휴무|출발|도착|개봉|출시|발매|시작|입고|예정|개막|방송|공개|\d{1,2}(?::\d\d|시))| ?[가-힣]{1,4}(?:날|절|데이|마스))/;
 const SHARE = /^ ?(?:의 확률|의 비율|정도|이상|이하|크기|수준|확률|컵|배|박자|만|가|이 |을|를|로)/;
 const SHARE_WORD = /(?:지분|비율|확률|몫)(?:은|는|이|가)? ?$/;
 const LAST_DAY = 31;
@@ -216,7 +216,8 @@ function monthDay(reading: Reading): Found | undefined {
     ? ({ year: day, month: first, style: 'numeric' } as const)
     : ({ month: first, day: withoutZeros(day), style: 'name' } as const);
   const spoken = SPEECH.date(date, around);
-  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  const more = moreDays(reading, end, (one) => `${cardinal(one)}일`);
+  return spoken === undefined ? undefined : { end: more.end, spoken: spoken + more.spoken, rule: 'date' };
 }
 
 /** 3/5~3/8 are days, 1/3~2/3 shares of one kind. */

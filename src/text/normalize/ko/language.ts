@@ -7,13 +7,17 @@ import {
   capitalUnit,
   codeTwice,
   compoundMeasure,
+  betweenShares,
   dateRange,
   era,
+  hourRange,
   keyed,
   listNumber,
+  lossOf,
   masked,
   numberOfName,
   numberSign,
+  page,
   plusBetween,
   ruleLine,
   signTwice,
@@ -21,8 +25,13 @@ import {
   yearMonth,
   romanOrder,
   slashedDays,
+  strokePause,
+  until,
+  wordMath,
 } from '../recognise/attached.js';
 import {
+  countedBehind,
+  countOf,
   crossBetween,
   decade,
   plusOfNames,
@@ -30,10 +39,12 @@ import {
   scientific,
   starBetween,
   sum,
+  twoDegrees,
 } from '../recognise/formulas.js';
 import { currencyPair } from '../shared-codes.js';
 import {
   behindDigits,
+  betweenAmounts,
   bracketedCountry,
   byMark,
   coefficient,
@@ -42,7 +53,7 @@ import {
 } from '../shared-forms.js';
 import { clock, dateRules, halfFirst, hundredths, spacedDate } from './dates.js';
 import { KEYWORDS, longCount, numberedRules, parts, roman } from './numbered.js';
-import { cardinal, letterNames } from './numbers.js';
+import { cardinal, letterNames, native } from './numbers.js';
 import { relationRules } from './relations.js';
 import { SPEECH } from './speech.js';
 import { beforeWord, capitals, tone, wordRules } from './words.js';
@@ -50,13 +61,18 @@ import { WRITING } from './writing.js';
 
 const { inMath: IN_MATH } = tablesOf('ko').signs;
 
-const sign = numberSign(SPEECH, '.');
+const sign = numberSign(SPEECH, '.', ', ');
 
 /** ①신청: a space behind the number of an item. */
 function circled(reading: Reading): Found | undefined {
   const found = sign(reading);
   if (found?.rule !== 'markdown' || /^\s?$/.test(reading.text.slice(found.end, found.end + 1))) return found;
   return { ...found, spoken: `${found.spoken} ` };
+}
+
+/** 피자 두 개 */
+function inItems(item: string, count: string): string {
+  return `${item} ${native(count) ?? cardinal(count)} 개`;
 }
 
 const ANY = /^/; // no filter: the recogniser checks the text before the number
@@ -76,8 +92,11 @@ const OWN: NonNullable<Language['own']> = {
       ],
       [ANY, hundredths],
       [/[.)）、]/, listNumber(SPEECH, '.')],
+      [/[-–~～〜∼ ]/, hourRange(SPEECH)],
+      [/[×xX✕✖ ]/, countOf(inItems)],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, certain(yearMonth(SPEECH))],
+      [/\//, twoDegrees(SPEECH, WRITING.units)],
       [/\//, slashedDays(', ', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
       [/\./, spacedDate],
@@ -112,6 +131,8 @@ const OWN: NonNullable<Language['own']> = {
     inEra,
     formula(letterNames, cardinal),
     crossBetween(' 곱하기 '),
+    countedBehind(inItems),
+    page(SPEECH, ' 페이지'),
     currencyPair(WRITING.currencies),
     codeTwice,
     halfFirst,
@@ -133,6 +154,11 @@ const OWN: NonNullable<Language['own']> = {
       [/[¥$€£₩]/, certain(signTwice())],
       [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore(' 밑줄 ')],
+      [/[×✕✖]/, countedBehind(inItems)],
+      [/\//, betweenAmounts],
+      [/[~～〜∼]/, until(SPEECH, (name) => ` ${name}요일`, '까지')],
+      [/:/, betweenShares(' 대 ')],
+      [/▼/, lossOf('마이너스 ')],
       [/\+/, plusBetween(' 더하기 ')],
       [/\+/, plusOfNames(' 플러스 ')],
       [/[Ⅰ-Ⅻ①-⑳]/, circled],
@@ -141,6 +167,8 @@ const OWN: NonNullable<Language['own']> = {
       ...numberedRules.atMark,
       [/\*/, starBetween(' 곱하기 ')],
       ...relationRules.atMark,
+      [/\//, strokePause],
+      [/[-−×÷+=]/, wordMath(IN_MATH)],
     ]),
   ],
   atIdeograph: [...numberedRules.atIdeograph, tone],

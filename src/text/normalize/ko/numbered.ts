@@ -1,6 +1,5 @@
 // Reads Korean text by its neighbours: scores, addresses, particles such as 은(는).
 // It also reads emergency numbers (112와 119), the telephone keys # and *, and number plates.
-import { isDigitAt } from '../characters.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
@@ -91,36 +90,21 @@ function particle(reading: Reading): Found | undefined {
   return undefined;
 }
 
-const BEHIND_FIGURE = /(?:은|는|이|가|을|를|과|와|으로|로)(?![가-힣])/y;
-const FIGURE = /(?:^|[^\d./,:*^-])(?:No\.? ?|#)?(\d{1,9})(?:\/\d{1,3})?$/;
+const PARTICLE = /(?:[은는이가을를과와]|으?로(?:는|만|도|부터|의|서|써)?)(?![가-힣])/y;
 const STREET = /[로길동] ?\d{1,2}$/; // 종로 3가
-const FITTING: Readonly<Record<string, readonly [closed: string, open: string]>> = {
-  은: ['은', '는'],
-  는: ['은', '는'],
-  이: ['이', '가'],
-  가: ['이', '가'],
-  을: ['을', '를'],
-  를: ['을', '를'],
-  과: ['과', '와'],
-  와: ['과', '와'],
-  으로: ['으로', '로'],
-  로: ['으로', '로'],
-};
-const LONGEST_FIGURE = 16; // units before a particle
+const PAIRS = ['은는', '이가', '을를', '과와'];
+const NEAREST = 5; // units before a particle that may name a street
 
-/** 8가, 3/4를: the particle that the spoken number asks for. */
-function behindFigure(reading: Reading): Found | undefined {
+/** 8가, 3/4를, 5kcal을, 10분로: the particle that the words before it ask for. */
+function behindWords(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!isDigitAt(text, at - 1)) return undefined;
-  const written = reading.match(BEHIND_FIGURE)?.[0];
-  const lead = text.slice(Math.max(0, at - LONGEST_FIGURE), at);
-  const number = FIGURE.exec(lead)?.[1];
-  if (written === undefined || number === undefined || (written === '가' && STREET.test(lead)))
-    return undefined;
-  const final = finalOf(number.slice(-1));
-  const [closed = '', open = ''] = FITTING[written] ?? [];
-  const isOpen = final === 'vowel' || (final === 'rieul' && open === '로');
-  const spoken = isOpen ? open : closed;
+  const final = at === reading.tokenEnd ? finalOf(reading.tokenWords.slice(-1)) : undefined;
+  const written = final && reading.match(PARTICLE)?.[0];
+  if (final === undefined || written === undefined) return undefined;
+  if (written === '가' && STREET.test(text.slice(Math.max(0, at - NEAREST), at))) return undefined;
+  const [closed = '', open = ''] = Array.from(PAIRS.find((pair) => pair.includes(written)) ?? '');
+  const way = `${final === 'consonant' ? '으' : ''}${written.replace('으', '')}`;
+  const spoken = closed === '' ? way : final === 'vowel' ? open : closed;
   return spoken === written ? undefined : { end: at + written.length, spoken, rule: 'symbol', clings: true };
 }
 
@@ -167,7 +151,7 @@ function company(reading: Reading): Found | undefined {
   return match && { end: reading.at + match[0].length, spoken: '주식회사 ', rule: 'abbreviation' };
 }
 
-const EQUALS = /={1,2} ?(?=[-\d(]|[A-Za-z](?![A-Za-z]{3}))/y;
+const EQUALS = /={1,2} ?(?=[-\d(]|[가-힣]|[A-Za-z](?![A-Za-z]{3}))/y;
 
 /** 5 + 3 = 8: 은 or 는 by the number before it. */
 function equals(reading: Reading): Found | undefined {
@@ -177,9 +161,12 @@ function equals(reading: Reading): Found | undefined {
     .trimEnd()
     .slice(-1);
   const amount = /\d ?[가-힣]{1,3} ?$/.test(text.slice(Math.max(0, at - 6), at)); // 1달러=1,300원
-  const match = amount || /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
+  const formula = /[가-힣]/.test(before) && /^.{0,24}[÷×]/.test(text.slice(at + 1, at + 26));
+  const match = formula || amount || /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
   if (match === undefined) return undefined;
-  const spoken = finalOf(before) === 'vowel' ? '는 ' : '은 ';
+  const isBehind = reading.tokenEnd === (text[at - 1] === ' ' ? at - 1 : at);
+  const last = isBehind ? reading.tokenWords.slice(-1) : before;
+  const spoken = finalOf(last) === 'vowel' ? '는 ' : '은 ';
   return { end: at + match[0].length, spoken, rule: 'math', clings: true };
 }
 
@@ -193,12 +180,22 @@ function car(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length + 1, spoken, rule: 'identifier' };
 }
 
+const DOCUMENT = /(\d{2,8})-(\d{4,12})(?=호)/y;
+
+/** 제2024-1234567호 */
+function document(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(DOCUMENT) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = `${spellDigits(match[1] ?? '')}, ${spellDigits(match[2] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+}
+
 const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[「“"‘\'\\[(]{0,2}$';
 
 /** Keywords before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {
   codes: new RegExp(
-    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드\\]?|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,
+    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드\\]?|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|암호|비번|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,
   ),
   calls: new RegExp(
     `(?:전화|휴대폰|휴대전화|핸드폰|연락처|고객센터|콜센터|팩스|문의|대표|내선|직통|호출|국번 없이|긴급|TEL|Tel|tel|FAX|☎)${LINK}`,
@@ -236,7 +233,7 @@ const ATTACHED_PLATE =
 function plate(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   if (!reading.isFresh) return undefined;
-  const named = /(?:차량|번호|차|\d{4},)(?:는|은|이|가|:)? ?$/.test(before);
+  const named = /(?:차량|번호|차|\d{4},)(?:는|은|이|가|:)? ?\(?$/.test(before);
   const match = reading.match(ATTACHED_PLATE) ?? (named ? reading.match(PLATE) : undefined);
   if (match === undefined) return undefined;
   const [written, first = '', letter = '', second = ''] = match;
@@ -283,6 +280,7 @@ export const numberedRules = {
     [/^/, emergency],
     [/[가-힣]/, plate],
     [/[가.]/, certain(subject)],
+    [/-/, certain(document)],
   ],
   behindDigitsLater: [
     [/-/, car],
@@ -293,5 +291,5 @@ export const numberedRules = {
     [/\(/, optionalVowel],
     [/=/, equals],
   ],
-  atIdeograph: [particle, behindFigure, company],
+  atIdeograph: [particle, behindWords, company],
 } satisfies Rules;

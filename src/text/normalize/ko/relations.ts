@@ -1,7 +1,7 @@
 // Relations as Korean says them, behind what is compared: x>5 is "엑스는 오보다 크다", ≥18세 is "십팔 세 이상".
-import { LiteralTable } from '../literals.js';
 import { readNumeral } from '../numerals.js';
-import { skipSpaces, type Found, type Reading } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
+import { boundOf } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { decimal, finalOf } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -51,37 +51,7 @@ function compared(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'math', clings: true };
 }
 
-const LIMITS: Readonly<Record<string, string>> = {
-  '≥': '이상',
-  '>=': '이상',
-  '≤': '이하',
-  '<=': '이하',
-  '>': '초과',
-  '<': '미만',
-};
-const LIMIT = /(?:(>=|<=|[≥≤]) ?|([<>]))(?=\d)/y;
-const NAMES = new LiteralTable(
-  Object.entries(WRITING.units).filter(([written]) => !/^\p{Script=Hangul}/u.test(written)),
-);
-
-/** ≥60℃, <10ms: nothing on the left that could be compared. */
-function limit(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (!/^$|[\s(:,가-힣]$/.test(text.slice(Math.max(0, at - 1), at))) return undefined;
-  const match = reading.match(LIMIT);
-  const name = LIMITS[match?.[1] ?? match?.[2] ?? ''];
-  const start = at + (match?.[0].length ?? 0);
-  const number = match && readNumeral(text, start, WRITING.numbers);
-  if (name === undefined || number === undefined || /\d ?$/.test(text.slice(Math.max(0, at - 2), at)))
-    return undefined;
-  const next = skipSpaces(text, number.end);
-  const unit = NAMES.at(text, next);
-  const end = unit === undefined ? number.end : next + unit.written.length;
-  if (unit === undefined && !/^(?:[\s.,)]|$)/.test(text.slice(end, end + 1))) return undefined;
-  const amount = { number: number.numeral };
-  const said = unit ? SPEECH.measure(amount, unit.value, reading.around(end)) : decimal(number.numeral);
-  return { end, spoken: `${said} ${name}`, rule: 'math' };
-}
+const limit = boundOf(SPEECH, WRITING, { least: ' 이상', most: ' 이하', over: ' 초과', under: ' 미만' });
 
 /** In the order in which the language asks them. */
 export const relationRules = {

@@ -11,7 +11,7 @@ const LAST_TIME = 20; // 스무 번, but 이십일번 is the name of something
 
 // Behind the number: what has one.
 const NAMED =
-  /^(?:은|이(?!나|상|하|내|었|라도)|과|이나 ?\d|으로|에서|부터|까지(?= ?(?:문제|문항|항목|번호|출구))|을(?! ?(?:더|연속|실패|시도|했|하|반복|이겼|이기|졌|봤|만났|찾|물|갔|왔|도전|넘|채))|(?:입|이에|예|인데|이죠|이고|이며|인가|일|이었)| ?(?:앞(?!서)|옆|출구|버스|게이트|홈|국도|도로|고속|문항|문제|창구|좌석|승강장|선수|타자|투수|테이블|방|메뉴|트랙|채널|항목|보기|후보|시드|교향곡|마을버스|노선|탑승구|진료실|진찰실|검사실|상담실|강의실|교실|부스|구역|카운터|병실|탈의실|환자|고객|손님|학생|레인|회선|매듭|포트|키|버튼|눌러|누르|홀|염색체|요추|경추|코스|코트|유형|질문|답|칸|사진|그림|참조|선택|클릭|연결|님|척추|카메라|활주로|국번|차로|차선|플랫폼|라인|대기|기호))/;
+  /^(?:은|이(?!나|상|하|내|었|라도)|과|이나 ?\d|으로|에서|부터|까지(?= ?(?:문제|문항|항목|번호|출구))|을(?! ?(?:더|연속|실패|시도|했|하|반복|이겼|이기|졌|봤|만났|찾|물|갔|왔|도전|넘|채))|(?:입|이에|예|인데|이죠|이고|이며|인가|일|이었)| ?(?:앞(?!서)|옆|출구|버스|게이트|홈|국도|도로|고속|문항|문제|창구|좌석|승강장|선수|타자|투수|테이블|방|메뉴|트랙|채널|항목|보기|후보|시드|교향곡|마을버스|노선|탑승구|진료실|진찰실|검사실|상담실|강의실|교실|부스|구역|카운터|병실|탈의실|환자|고객|손님|학생|레인|회선|매듭|포트|키|버튼|눌러|누르|홀|염색체|요추|경추|코스|코트|유형|질문|답|칸|사진|그림|참조|선택|클릭|연결|님|척추|카메라|활주로|국번|차로|차선|플랫폼|라인|대기|기호|트레이|슬롯|단자|코너|매장|진열|핀|램프|존|루트|구간|주차|구장|회의실|스튜디오|밸브|센서|배터리|모듈|디스크|드라이브|서버|타석|실린더|장면|서랍|엘리베이터|승차장|정류장|터미널|그린|레일|사이트|체어|유닛|룸|베드|침대|단지|동 |호기|필터|섹션|스텝|단계|공정))/;
 const COPULA = /^(?:입|이에|예|인데|이죠|이고|이며|인가|일|이었)/;
 // Before it: what is named by one.
 const NUMBERED =
@@ -66,6 +66,20 @@ function arePeople({ text, start, end }: Around): boolean {
   return GUESTS.test(before) || HONOURED.test(text.slice(end, end + 8));
 }
 
+const LIMITED = /^(?: ?(?:이상|이하|이내|내외|미만|까지|씩)|로 |[,.]|를? ?(?:입력|포함))/; // 8자 이상
+
+/** 신청서 2부: copies; 1부 is the first part. */
+function areCopies({ text, start, end }: Around): boolean {
+  return (
+    /(?:서류?|본|사본|신문|책자|[AB]\d|자료|보고서|명함|안내문|서식|각) ?$/.test(
+      text.slice(Math.max(0, start - 5), start),
+    ) ||
+    /^(?:씩|[를을]? ?(?:제출|준비|복사|출력|인쇄|발급|필요|지참|동봉|작성|첨부))/.test(
+      text.slice(end, end + 6),
+    )
+  );
+}
+
 const RANGE = '에서';
 const LAST_SHORT = 19; // 열두 시간, but 이십사 시간
 const LAST_HOUR = 12; // 열두 시, but 십삼 시
@@ -118,6 +132,12 @@ function measure(quantity: Quantity, unit: Noun, around: Around): string {
       return arePeople(around) ? counted(quantity, name, Infinity) : `${amount(quantity)} ${name}`;
     case 'machines':
       return isEra(quantity, around) ? amount(quantity) + name : counted(quantity, name, Infinity);
+    case 'letters':
+      return LIMITED.test(around.text.slice(around.end, around.end + 4))
+        ? counted(quantity, name, LAST_TIME)
+        : close(quantity, name);
+    case 'copies':
+      return areCopies(around) ? counted(quantity, name, LAST_TIME) : close(quantity, name);
     case 'close':
       return close(quantity, name);
     case 'degrees':
@@ -149,7 +169,13 @@ const IRREGULAR_MONTHS: Readonly<Record<string, string>> = { '6': '유월', '10'
 function degrees(quantity: Quantity, name: string): string {
   const { number } = quantity;
   if (!number.negative) return `${amount(quantity)} ${name}`;
-  return `영하 ${amount({ ...quantity, number: { ...number, negative: false } })} ${name}`;
+  const last = quantity.to?.negative === true ? degrees({ number: quantity.to }, name) : undefined;
+  const first = {
+    ...quantity,
+    number: { ...number, negative: false },
+    to: last === undefined ? quantity.to : undefined,
+  };
+  return `영하 ${amount(first)}${last === undefined ? ` ${name}` : `${RANGE} ${last}`}`;
 }
 
 /** 시속 오십 킬로미터, unless 시속 is written already. */
@@ -222,6 +248,9 @@ export const SPEECH: Speech = {
   measure,
   money,
   date,
+  per: (amount) => `${amount}당`,
+  rate: (amount, per, { text, start }) =>
+    text.slice(Math.max(0, start - per.length - 1), start).trim() === per ? amount : `${per} ${amount}`,
   time,
   duration: (parts, around) =>
     parts.map(([digits, unit]) => measure({ number: numeralOf(digits) }, DURATION[unit], around)).join(' '),

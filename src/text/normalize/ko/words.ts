@@ -114,16 +114,16 @@ function flight(reading: Reading): Found | undefined {
 }
 
 const PAPER =
-  /([AB])([0-6])(?= ?(?:용지|사이즈|크기|규격|복사지|종이|인쇄|출력|판형|프린트|문서|\d{1,4}(?:장|매|쪽)))/y;
+  /([AB])([0-6])(?= ?(?:용지|사이즈|크기|규격|복사지|종이|인쇄|출력|판형|프린트|문서|\d{1,4}(?:장|매|쪽|부)))|(A)(4)(?! ?(?:번|석|열|구역|게이트|출구|블록|동|호|단지|좌석)|[\dA-Za-z.-])/y;
 const SHEETS = ['제로', '원', '투', '쓰리', '포', '파이브', '식스'];
 
 /** A4 용지: the sizes of paper have the names of English. */
 function paper(reading: Reading): Found | undefined {
   const match = reading.isFresh ? reading.match(PAPER) : undefined;
   if (match === undefined) return undefined;
-  const [written, letter = '', size = ''] = match;
+  const [written, letter = match[3] ?? '', size = match[4] ?? ''] = match;
   const end = reading.at + written.length;
-  const space = reading.text[end] === ' ' ? '' : ' ';
+  const space = match[1] === undefined || reading.text[end] === ' ' ? '' : ' ';
   return { end, spoken: `${letterNames(letter)}${SHEETS[Number(size)] ?? ''}${space}`, rule: 'identifier' };
 }
 
@@ -180,18 +180,6 @@ function game(reading: Reading): Found | undefined {
   return { end, spoken, rule: 'score' };
 }
 
-const PAGE = /pp?\. ?(\d{1,4})(?: ?[-–~〜～∼] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
-
-/** p.25, pp.10-15 */
-function page(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = text[at] === 'p' && reading.isFresh ? reading.match(PAGE) : undefined;
-  if (match === undefined) return undefined;
-  const [first, last] = match.slice(1).map((digits) => digits && cardinal(digits));
-  const spoken = `${first ?? ''}${last === undefined ? '' : `에서 ${last}`} 페이지`;
-  return { end: at + match[0].length, spoken, rule: 'cardinal' };
-}
-
 const MONEY = '(?:원화?|달러|엔화?|유로|위안|파운드)';
 const RATE_OF = [
   new RegExp(`${MONEY}$`),
@@ -204,6 +192,13 @@ function perCurrency({ text, at }: Reading): Found | undefined {
   if (!before.test(text.slice(Math.max(0, at - 3), at)) || !behind.test(text.slice(at, at + 8)))
     return undefined;
   return { end: at + 1, spoken: '', rule: 'symbol' };
+}
+
+/** 10만 원↑: from there on; behind a share the arrow is a rise. */
+function orMore({ text, at }: Reading): Found | undefined {
+  if (!/\d[\d만천백억 ]*(?:원|만|억|개|명|세|건)$/.test(text.slice(Math.max(0, at - 12), at)))
+    return undefined;
+  return { end: at + 1, spoken: text[at] === '↑' ? ' 이상' : ' 이하', rule: 'symbol' };
 }
 
 /** → 다음: what begins a line points at it. */
@@ -247,11 +242,12 @@ export const wordRules = {
     [/세/, certain(generations)],
     [/[십백천만억조.,]/, spacedMagnitude],
   ],
-  atLetter: [paper, page, letteredFlight],
+  atLetter: [paper, letteredFlight],
   atMark: [
     [/[\^;~～]/, tone],
     [/\./, battingRate],
     [/→/, arrow],
+    [/[↑↓]/, orMore],
     [/\//, perCurrency],
   ],
 } satisfies Rules;

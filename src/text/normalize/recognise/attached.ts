@@ -2,21 +2,25 @@
 // 验证码123456.
 import { CharacterSet } from '../../character-set.js';
 import { DIGIT, isDigitAt } from '../characters.js';
-import type { Speech } from '../language.js';
+import type { Speech, Writing } from '../language.js';
 import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { NOWHERE, skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
 import { startsLine } from './markdown.js';
 import { ROMAN, romanValue } from './words.js';
 
 /** In capitals, or touching a number that is one with them, these would be read as a name, such as 4K. */
-const CAPITAL_UNITS = 'KB MB GB TB PB KG L ML KM CM MM KW MW GW MHz GHz Hz Mbps Gbps MPa Pa V W'.split(' ');
+const CAPITAL_UNITS = 'KB MB GB TB PB KG L ML KM CM MM KW MW GW MHz GHz Hz Mbps Gbps MPa Pa V W P PS'.split(
+  ' ',
+);
 const capitals = new LiteralTable(CAPITAL_UNITS.map((unit) => [unit, unit] as const));
 
 function cardinal(speech: Speech, digits: string): string {
   return speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
 }
+
+const LINES = /^(?:240|360|480|720|1080|1440|2160)$/; // of a screen: 1080P
 
 /** 16GB, 220V: a unit in capitals that touches its number. */
 export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
@@ -27,6 +31,7 @@ export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>
     if (number === undefined || written === undefined) return undefined;
     const unit = units[written];
     if (unit === undefined || (/[VW]/.test(written) && number.numeral.whole.length < 2)) return undefined;
+    if (written === 'P' && LINES.test(number.numeral.whole)) return undefined;
     const end = number.end + written.length;
     // 1.2TB/s
     if (units[`${written}/s`] !== undefined && reading.text.startsWith('/s', end)) return undefined;
@@ -87,18 +92,22 @@ export function tightListNumber(speech: Speech, mark: string): Recogniser {
 const ROMAN_SIGNS = 'ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ';
 const CIRCLED = '①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳';
 
-/** Ⅱ, ①: numbers that are one character; `mark` is said behind the number of an item. */
-export function numberSign(speech: Speech, mark: string): (reading: Reading) => Found | undefined {
+/** Ⅱ, ①: numbers that are one character; `mark` is said behind the number of an item, `pause` before it. */
+export function numberSign(
+  speech: Speech,
+  mark: string,
+  pause: string,
+): (reading: Reading) => Found | undefined {
   return ({ text, at }) => {
     const sign = text[at] ?? '';
     const roman = ROMAN_SIGNS.indexOf(sign);
     if (roman >= 0) return { end: at + 1, spoken: cardinal(speech, String(roman + 1)), rule: 'roman' };
     const circled = CIRCLED.indexOf(sign);
     if (circled < 0) return undefined;
-    const runs = mark === '、' && /[\p{L}\p{N}] ?$/u.test(text.slice(Math.max(0, at - 2), at)); // ①身份证 ②照片
+    const runs = /[\p{L}\p{N}%)）] ?$/u.test(text.slice(Math.max(0, at - 2), at)); // ①身份证 ②照片
     return {
       end: at + 1,
-      spoken: (runs ? '，' : '') + cardinal(speech, String(circled + 1)) + mark,
+      spoken: (runs ? pause : '') + cardinal(speech, String(circled + 1)) + mark,
       rule: 'markdown',
     };
   };
@@ -301,11 +310,11 @@ export function romanOrder(speech: Speech): Recogniser {
   };
 }
 
-const DASHED_DAY = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-])/y;
+const DASHED_DAY = /(0?[1-9]|1[0-2])-(0?[1-9]|[12]\d|3[01])(?![\d-]| ?[時时点點시])/y;
 /** 11-01 14:05, 11-05前 */
 const DAY_AND_CLOCK =
   /(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?= \d{1,2}:\d\d(?!\d)| ?(?:前|之前|起|截止|到期|发货|到货|送达|入住|退房|[（(](?:[周週][一二三四五六日]|[月火水木金土日][)）])|まで|から))/y;
-const NEAR_DATE = 8; // units before a day in which its word stands
+const NEAR_DATE = 12; // units before a day in which its word stands
 
 /** 截止日期12-31, 締切は11-30: behind a word of dates. */
 export function dashedDay(dateWord: RegExp, speech: Speech): Recogniser {
@@ -331,6 +340,105 @@ export function openRange(begins: RegExp, behind: RegExp, word: string): Recogni
     return known && behind.test(text.slice(at + 1, at + 5))
       ? { end: at + 1, spoken: word, rule: 'range', clings: true }
       : undefined;
+  };
+}
+
+const PAGE = /[Pp]{1,2}\. ?(\d{1,4})(?: ?[-–~〜～∼] ?(\d{1,4}))?(?![\dA-Za-z]|[.,]\d)/y;
+
+/** p.25, pp.10-15, P.52: the noun stands behind its number. */
+export function page(speech: Speech, noun: string): Recogniser {
+  return (reading) => {
+    const match =
+      /[Pp]/.test(reading.text[reading.at] ?? '') && reading.isFresh ? reading.match(PAGE) : undefined;
+    if (match === undefined) return undefined;
+    const [first = '', last] = match.slice(1).map((digits) => digits && cardinal(speech, digits));
+    const pages = last === undefined ? first : speech.range(first, last, NOWHERE);
+    return { end: reading.at + match[0].length, spoken: pages + noun, rule: 'cardinal' };
+  };
+}
+
+const HOURS = /(\d{1,2}) ?[-–~～〜∼] ?(\d{1,2}) ?[시時点點时](?![간間间钟鐘])/y;
+
+/** 09~20시, 08-12時: hours of two figures are no code. */
+export function hourRange(speech: Speech): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(HOURS) : undefined;
+    const hours = match?.slice(1) ?? [];
+    if (
+      match === undefined ||
+      !hours.some((one) => /^0\d/.test(one)) ||
+      hours.some((one) => Number(one) > 24)
+    )
+      return undefined;
+    const end = reading.at + match[0].length;
+    const around = reading.around(end);
+    const [from, to] = hours.map((one) => speech.time({ hours: withoutZeros(one), minutes: '' }, around));
+    if (from === undefined || to === undefined) return undefined;
+    return { end, spoken: speech.range(from, to, around), rule: 'time', isCertain: true };
+  };
+}
+
+const BOUND = /(?:(>=|<=|[≥≤≧≦])|([<>])) ?(?=\d)/y;
+const COUNTER = /(?:[歳人名回個件日分枚点台年本円]|時間|[かヶ]月|万円)?/y;
+
+interface Bounds {
+  readonly least: string;
+  readonly most: string;
+  readonly over: string;
+  readonly under: string;
+}
+
+/** ≥60℃, <10ms: nothing on the left that could be compared. */
+export function boundOf(
+  speech: Speech,
+  { units, numbers }: Pick<Writing, 'units' | 'numbers'>,
+  bounds: Bounds,
+): Recogniser {
+  const names = new LiteralTable(Object.entries(units));
+  return (reading) => {
+    const { text, at } = reading;
+    if (!/^$|[\s(（:：,、。\p{Lo}]$/u.test(text.slice(Math.max(0, at - 1), at))) return undefined;
+    const match = reading.match(BOUND);
+    const start = at + (match?.[0].length ?? 0);
+    const number = match && readNumeral(text, start, numbers);
+    if (number === undefined || /\d ?$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
+    const next = skipSpaces(text, number.end);
+    const unit = names.at(text, next);
+    const counter = reading.match(COUNTER, number.end)?.[0] ?? '';
+    const end = unit === undefined ? number.end + counter.length : next + unit.written.length;
+    if (unit === undefined && counter === '' && !/^(?:[\s.,)、。）]|$)/.test(text.slice(end, end + 1)))
+      return undefined;
+    const amount = { number: number.numeral };
+    const around = reading.around(end);
+    const said = unit ? speech.measure(amount, unit.value, around) : speech.count(amount, around) + counter;
+    const [sign = '', small] = [match?.[1] ?? match?.[2], /[<≤≦]/.test(match?.[0] ?? '')];
+    const [open, closed] = small ? [bounds.under, bounds.most] : [bounds.over, bounds.least];
+    return { end, spoken: said + (/^[<>]$/.test(sign) ? open : closed), rule: 'math' };
+  };
+}
+
+/** ▲5%, ▼800원: in front of an amount the sign of accounts is a minus. */
+export function lossOf(minus: string): Recogniser {
+  return ({ text, at }) =>
+    /^.[\d¥￥$₩]/u.test(text.slice(at, at + 2)) ? { end: at + 1, spoken: minus, rule: 'symbol' } : undefined;
+}
+
+const MORE_DAYS = /((?:[·・]\d{1,2}){1,4})(?![\d\p{Lu}\p{Ll}./:~〜-]|[月월년年개個명人円원])/uy;
+
+/** The ·25 of 12/24·25: more days of the same month. */
+export function moreDays(
+  reading: Reading,
+  end: number,
+  say: (day: string) => string,
+): { end: number; spoken: string } {
+  const [written = ''] = reading.match(MORE_DAYS, end) ?? [];
+  const days = written.match(/\d+/g) ?? [];
+  if (days.length === 0 || days.some((day) => Number(day) < 1 || Number(day) > 31))
+    return { end, spoken: '' };
+  const named = /^[日일]/.test(reading.text.slice(end + written.length, end + written.length + 1)) ? 1 : 0;
+  return {
+    end: end + written.length + named,
+    spoken: days.map((day) => `, ${say(withoutZeros(day))}`).join(''),
   };
 }
 
@@ -385,3 +493,79 @@ export function thousands(speech: Pick<Speech, 'count'>, counted: RegExp): Recog
 }
 
 const THOUSANDS = /(\d{1,4})(?:\.(\d{1,2}))?[Kk]/y;
+
+const WORD_SIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー）)」』\]]$/u;
+const WORD_BEHIND = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}（(「『[]/u;
+
+/** 大人/子ども, 計 / 税込: between two words, or between spaces, a stroke is a pause. */
+export const strokePause: Recogniser = (reading) => {
+  const { text, at } = reading;
+  if (text[at] !== '/') return undefined;
+  const spaced = text[at - 1] === ' ' && text[at + 1] === ' ';
+  const left = at === reading.tokenEnd || WORD_SIDE.test(text[at - 1] ?? '');
+  if (!spaced && !(left && WORD_BEHIND.test(text[at + 1] ?? ''))) return undefined;
+  return { end: spaced ? at + 2 : at + 1, spoken: ', ', rule: 'symbol' };
+};
+
+const OPERATION = /[÷×−＝=]/;
+const FORMULA_NEAR = 24; // units on either side
+
+/** (売上−原価)÷売上×100: signs between words, the plain ones only in a formula. */
+export function wordMath(names: Readonly<Record<string, string>>): Recogniser {
+  return ({ text, at, tokenEnd }) => {
+    const sign = text[at] ?? '';
+    const name = names[sign];
+    if (name === undefined || !/[-−×÷+=]/.test(sign)) return undefined;
+    const [left, right] = [
+      text.slice(0, at).slice(-2).trimEnd().slice(-1),
+      text.slice(at + 1, at + 3).trimStart(),
+    ];
+    if (
+      !(WORD_SIDE.test(left) || (at === tokenEnd && /[×÷]/.test(sign))) ||
+      !(WORD_BEHIND.test(right) || (/[×÷]/.test(sign) && /^\d/.test(right)))
+    )
+      return undefined;
+    const near = text.slice(Math.max(0, at - FORMULA_NEAR), at) + text.slice(at + 1, at + FORMULA_NEAR);
+    return /[−×÷]/.test(sign) || OPERATION.test(near)
+      ? { end: at + 1, spoken: name, rule: 'math' }
+      : undefined;
+  };
+}
+
+const UNTIL =
+  /[~～〜∼] ?(?:(\d{1,2})\/(\d{1,2})(?![\d/]| ?[컵배杯倍カ])(?:[(（]([月火水木金土日월화수목금토일])[)）])?|(\d{1,2}):([0-5]\d)(?![\d:]))/y;
+const BEFORE_UNTIL = /(?:^|[(（「、,：:\s]|[はが은는])$/;
+
+/** 申込は〜12/15, (~18:00): up to a day or an hour. */
+export function until(speech: Speech, weekday: (name: string) => string, word: string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const near = text.slice(Math.max(0, at - 3), at);
+    const match = BEFORE_UNTIL.test(near) && !/\d ?$|[)）] $/.test(near) ? reading.match(UNTIL) : undefined;
+    if (match === undefined) return undefined;
+    const [written, month, day = '', name, hours = '', minutes = ''] = match;
+    if (
+      month !== undefined &&
+      (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31)
+    )
+      return undefined;
+    const end = at + written.length;
+    const around = reading.around(end);
+    const said =
+      month === undefined
+        ? speech.time({ hours: withoutZeros(hours), minutes }, around)
+        : speech.date({ month: Number(month), day: withoutZeros(day), style: 'name' }, around);
+    if (said === undefined) return undefined;
+    const named = name === undefined ? '' : weekday(name);
+    const last = text.startsWith(word, end) ? '' : word;
+    return { end, spoken: said + named + last, rule: 'date', isCertain: true };
+  };
+}
+
+/** 58%:42% */
+export function betweenShares(name: string): Recogniser {
+  return ({ text, at }) =>
+    text[at - 1] === '%' && /\d/.test(text[at + 1] ?? '')
+      ? { end: at + 1, spoken: name, rule: 'score' }
+      : undefined;
+}

@@ -2,6 +2,7 @@
 // It also defines their results of games that no word announces: 2-1(1-0), 前半1-0.
 import type { Speech } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
+import type { Noun } from '../quantity.js';
 import { NOWHERE, type Recogniser } from '../reading.js';
 
 const SUM =
@@ -139,4 +140,62 @@ export function isWithHalf(text: string, start: number, end: number): boolean {
   if (/[(（]/.test(text.slice(end, end + 2)) && PARTS_BEHIND.test(text.slice(end, end + LONGEST)))
     return true;
   return WHOLE_BEFORE.test(text.slice(Math.max(0, start - LONGEST), start));
+}
+
+const COUNT_OF =
+  /(\d{1,2})(?: [×xX✕✖] ?|[×xX✕✖] )((?![长長宽寬高深厚縦横奥幅])\p{L}[\p{L}ー・ ]{1,23}?)(?=[、。，,.」』"'”’)）（(\n]|$)/uy;
+const ITEM = /(?:^|[「『"'“‘(（、，,:：\n] ?|[-*•・] )$/;
+
+/** 2 × ピザ: how many there are of an item. */
+export function countOf(say: (item: string, count: string) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (!reading.isFresh || !ITEM.test(text.slice(Math.max(0, at - 2), at))) return undefined;
+    const [written = '', count = '', item = ''] = reading.match(COUNT_OF) ?? [];
+    if (written === '' || !IDEOGRAPHS.test(item)) return undefined;
+    return {
+      end: at + written.length,
+      spoken: say(item, withoutZeros(count)),
+      rule: 'cardinal',
+      isCertain: true,
+    };
+  };
+}
+
+const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const COUNTED = /[×xX✕✖] ?(\d{1,2})(?=[、。，,.」』"'”’)）（(\n・]|と|$)/y;
+const NAME = /(?:^|[^\d\p{L}])(?!\d)[\p{L}ー・]{2,16} ?$/u;
+const FORMULA = /[=＝÷+＋]/;
+
+/** ピザ×2 */
+export function countedBehind(say: (item: string, count: string) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (!/[×xX✕✖]/.test(text[at] ?? '')) return undefined;
+    const match = reading.match(COUNTED);
+    const before = text.slice(Math.max(0, at - LEAD), at);
+    if (match === undefined || !NAME.test(before) || !IDEOGRAPHS.test(before.trimEnd().slice(-1)))
+      return undefined;
+    const end = at + match[0].length;
+    if (FORMULA.test(before + text.slice(end, end + LEAD))) return undefined;
+    return { end, spoken: say('', withoutZeros(match[1] ?? '')), rule: 'cardinal', isCertain: true };
+  };
+}
+
+const LEAD = 17; // units
+
+const TWO_DEGREES = /(\d{1,2})\/(\d{1,2}) ?(?:℃|°C)/y;
+
+/** 28/19℃: the highest and the lowest of a day. */
+export function twoDegrees(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
+  return (reading) => {
+    const match = reading.isFresh ? reading.match(TWO_DEGREES) : undefined;
+    const unit = units['℃'];
+    if (match === undefined || unit === undefined) return undefined;
+    const end = reading.at + match[0].length;
+    const said = match
+      .slice(1)
+      .map((digits) => speech.measure({ number: numeralOf(digits) }, unit, reading.around(end)));
+    return { end, spoken: said.join(', '), rule: 'measure', isCertain: true };
+  };
 }

@@ -33,6 +33,7 @@ const STOP = new CharacterSet('.:');
 const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
 const SHORTEST_ALONE = 6; // digits of any other that is not parted
 const LONGEST_PARTING = 3; // units between two groups of a telephone number
+const SHORTEST_CODE_NAME = 6; // units; A4 and B1 are no codes, whatever stands before them
 const AS_NUMBER = 2; // digits that are said as one number
 
 /** Matches only if a word ends behind the match. Before an ideograph a word ends, too: A380飞机. */
@@ -168,17 +169,24 @@ export class Identifiers {
     if (this.#isMagnitude(reading, written)) return undefined;
     if (isWordAt(reading.text, reading.at + written.length)) return undefined;
     const part = /-/.test(written) ? reading.match(CODE_PART, reading.at + written.length)?.[0] : undefined;
-    const say = (runs: string): string =>
-      Array.from(runs.matchAll(RUNS), ([run]) => this.#run(run)).join(' ');
+    const { speech } = this.#language;
+    const named = written.length >= SHORTEST_CODE_NAME && this.#isNamed(reading);
+    const sayRun = (run: string): string => (named && /\d/.test(run) ? speech.digits(run) : this.#run(run));
+    const say = (runs: string): string => Array.from(runs.matchAll(RUNS), ([run]) => sayRun(run)).join(' ');
     const ends = LETTERED_RANGE.exec(written);
     if (ends !== null && Number(ends[2]) < Number(ends[3])) {
       const [from = '', to = ''] = written.split('-').map(say);
       const around = reading.around(reading.at + written.length);
-      return composed(around.end, 'range', () => this.#language.speech.range(from, to, around));
+      return composed(around.end, 'range', () => speech.range(from, to, around));
     }
     const slash = ` ${this.#language.symbols.inAddress['/'] ?? ''} `;
     const end = reading.at + written.length + (part?.length ?? 0);
     return composed(end, 'identifier', () => say(written) + (part === undefined ? '' : slash + say(part)));
+  }
+
+  /** 予約番号はRSV-7F3K29: behind a word for a code, in a language without spaces or inflection of it. */
+  #isNamed({ text, at }: Reading): boolean {
+    return this.#language.writing.codeBefore?.test(text.slice(Math.max(0, at - LEAD), at)) === true;
   }
 
   /** 10K likes are ten thousand, 4K is a format; 5USD is money. */

@@ -19,6 +19,7 @@ import { isNear } from './identifiers.js';
 
 const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
 const NUMBERED_GROUPS = new RegExp(String.raw`\d{2,4}-\d{5,12}(?!${WORD_UNIT}|[-.,:/]\d| ?[%€$£])`, 'uy');
+const ZERO_GROUP = new RegExp(String.raw`\d{1,8}-0\d{2,11}(?!${WORD_UNIT}|[-.,:/]\d| ?[%€$£])`, 'uy');
 const CARD = new RegExp(
   String.raw`\d{4}(?: \d{4}){2,4}(?: \d{1,3}(?! ?${WORD_UNIT}))?(?!${WORD_UNIT}|[.,]\d| \d{4}(?!\d))`,
   'uy',
@@ -76,7 +77,8 @@ export class Numbers {
 
   readonly atDigit = behind(/^/, (reading) => {
     const { text, at, runEnd } = reading;
-    if (STOP.at(text, at - 1)) return undefined;
+    if (STOP.at(text, at - 1))
+      return /\p{L}\.$/u.test(text.slice(Math.max(0, at - 2), at)) ? this.#numbered(reading) : undefined;
     const marked = classAt(text, runEnd) !== SPACE && !NEVER_ORDINAL.at(text, runEnd);
     const form = marked ? this.#withMark(reading) : undefined;
     return form === undefined ? this.#plain(reading) : either(form, () => this.#plain(reading));
@@ -194,8 +196,10 @@ export class Numbers {
     return text[runEnd] === '-' ? this.#numbered(reading) : undefined;
   }
 
-  /** 702-4418293: a second group of five digits and more that are no round number makes no range. */
+  /** 2025-0918: no amount begins with a zero. 702-4418293: so long a second group makes no range. */
   #numbered(reading: Reading): TypedFound | undefined {
+    const zero = reading.match(ZERO_GROUP);
+    if (zero !== undefined) return digitsOf(zero[0], reading.at + zero[0].length, 'digits');
     const match = reading.match(NUMBERED_GROUPS);
     if (match === undefined || match[0].endsWith('00')) return undefined;
     return digitsOf(match[0], reading.at + match[0].length, 'telephone');

@@ -342,13 +342,18 @@ export class Quantities {
   /** 2 800 ₽/60 min: the row … of the table has the word. */
   #perAmount(text: string, { end, rule }: TypedFound): { written: string; value: string } | undefined {
     const at = end + 1;
-    const { per } = this.#language.writing;
+    const { speech, writing, unspaced } = this.#language;
+    const { per } = writing;
     const isDose =
       rule === 'measure' && /[gг克]$/u.test(text.slice(end - 1, end)) && LIQUID.test(text.slice(at, at + 8));
-    const word = isDose ? (per['… ml'] ?? per['…']) : rule === 'currency' ? per['…'] : undefined;
+    const word = isDose
+      ? (per['… ml'] ?? per['…'])
+      : rule === 'currency'
+        ? (per['…'] ?? (speech.per && ''))
+        : undefined;
     const read = word === undefined ? undefined : this.#numeralAt(text, at);
     const next = read && skipSpaces(text, read.end);
-    const unit = next === undefined ? undefined : this.#units.at(text, next);
+    const unit = next === undefined ? undefined : (this.#units.at(text, next) ?? this.#counterAt(text, next));
     if (read === undefined || next === undefined || unit === undefined) return undefined;
     const written = text.slice(at, next + unit.written.length);
     const around = new Around(
@@ -356,8 +361,16 @@ export class Quantities {
       (word ?? '').length + 1,
       (word ?? '').length + 1 + written.length,
     );
-    const said = this.#language.speech.measure({ number: read.numeral }, unit.value, around);
-    return { written, value: this.#language.unspaced === true ? `${word}${said}` : `${word} ${said}` };
+    const said = speech.measure({ number: read.numeral }, unit.value, around);
+    const value = speech.per?.(said);
+    if (value !== undefined) return { written, value };
+    return { written, value: unspaced === true ? `${word}${said}` : `${word} ${said}` };
+  }
+
+  /** The 秒 of 22円/30秒: no unit, but a word that has a phrase for each. */
+  #counterAt(text: string, at: number): { written: string; value: Noun } | undefined {
+    const written = this.#language.speech.per && this.#per.at(text, at)?.written;
+    return written === undefined ? undefined : { written, value: { forms: [written] } };
   }
 
   /** 4 €/meal */
@@ -459,8 +472,11 @@ export class Quantities {
       return undefined;
     let at = from.end + mark[0].length;
     if (sign !== '' && text.startsWith(sign, at)) at = skipSpaces(text, at + sign.length);
+    const below = from.numeral.negative && /[~～〜] ?$/.test(mark[0]) && MINUS.at(text, at); // -5~-2
+    if (below) at++;
     if (classAt(text, at) !== DIGIT) return undefined;
-    const to = this.#numeralAt(text, at);
+    const read = this.#numeralAt(text, at);
+    const to = read && { ...read, numeral: { ...read.numeral, negative: below } };
     if (to === undefined || valueOf(to.numeral) <= valueOf(from.numeral)) return undefined;
     if (/^0\d/.test(from.numeral.whole) || /^[-–/:]\d/.test(text.slice(to.end, to.end + 2))) return undefined;
     return to;

@@ -163,7 +163,7 @@ export class Symbols {
     const front = touches || (ATTACHED.test(text.slice(end + 1, end + 3)) && isBehindWord(text, at));
     const inFront = front ? this.#language.symbols.inFront?.[sign] : undefined;
     const said = (touches ? inFront : (this.#behindNoun(reading, sign, name) ?? inFront)) ?? name;
-    return { end, spoken: text[at - 1] === ')' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
+    return { end, spoken: text[at - 1] === ')' && sign !== '→' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
   }
 
   /** Children < 3 years; behind "is" the name has no verb of its own. */

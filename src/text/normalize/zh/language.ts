@@ -9,6 +9,7 @@ import {
   compoundMeasure,
   dateRange,
   era,
+  hourRange,
   keyed,
   listNumber,
   masked,
@@ -26,6 +27,8 @@ import {
   yearMonth,
 } from '../recognise/attached.js';
 import {
+  countedBehind,
+  countOf,
   crossBetween,
   decade,
   plusOfNames,
@@ -57,6 +60,11 @@ const ANY = /^/; // no filter: the recogniser checks the text before the number
 
 const inEra = certain(era((year, before) => `公元${before ? '前' : ''}${SPEECH.digits(year)}年`));
 
+/** 披萨两份 */
+function inItems(item: string, count: string): string {
+  return `${item}${count === '2' ? '两' : cardinal(count)}份`;
+}
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
     inEra,
@@ -72,6 +80,8 @@ const OWN: NonNullable<Language['own']> = {
       [ANY, certain(hotline)],
       [/[.)）、]/, listNumber(SPEECH, '、')],
       [/\./, tightListNumber(SPEECH, '、')],
+      [/[-–~～〜 ]/, hourRange(SPEECH)],
+      [/[×xX✕✖ ]/, countOf(inItems)],
       [ANY, hundredths],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
@@ -107,6 +117,7 @@ const OWN: NonNullable<Language['own']> = {
     inEra,
     formula((letters) => letters, cardinal, ''),
     crossBetween('乘'),
+    countedBehind(inItems),
     currencyPair(WRITING.currencies, '兑'),
     certain(codeTwice),
     halfFirst,
@@ -129,7 +140,8 @@ const OWN: NonNullable<Language['own']> = {
       [/_/, underscore('下划线')],
       [/[<>≠≤≥≈]/u, relation(IN_MATH)],
       [/×/, crossBetween('乘')],
-      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、')],
+      [/[×✕✖]/, countedBehind(inItems)],
+      [/[Ⅰ-Ⅻ①-⑳]/, numberSign(SPEECH, '、', '，')],
       [/-/, certain(modelMark)],
       ...numberedRules.atMark,
       [/\+/, plusBetween('加')],
