@@ -362,7 +362,9 @@ class Scan {
     const text = this.#text;
     return (
       text[at] === '.' &&
+      !/^\)?[?!,;:.]/.test(text.slice(at + 1, at + 3)) &&
       (endsText(text, at + 1) ||
+        text[at + 1] === '\n' ||
         (COUNTED.has(rule) && this.#language.tag !== 'de' && BEGINS.test(text.slice(at + 1, at + 32))) ||
         endsSentenceAt(text, at, this.#forms, rule === 'abbreviation'))
     );

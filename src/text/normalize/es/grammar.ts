@@ -31,6 +31,8 @@ const SINGULAR = /^\p{L}{2,}[^s]$/u;
 export function agreementOf(one: boolean, around: Around): Agreement {
   const next = around.nextWord;
   if (LABELS.has(around.previousWord)) return 'alone';
+  if (one && (/^\p{Lu}{2,4}$/u.test(next) || (next === 'sobre' && around.secondNextWord === 'de')))
+    return 'm';
   if (!/^\p{Ll}/u.test(next) || NOT_COUNTED.has(next)) return pronounGender(one, around);
   const noun = INVARIABLE.has(next) ? around.secondNextWord : next;
   if (one && /^(?:el|del|al)$/.test(around.previousWord)) return 'alone';
@@ -47,7 +49,7 @@ const SHARED = /^ (?:y|o|u|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 200 o 300 pers
 function pronounGender(one: boolean, around: Around): Agreement {
   const before = around.previousWord;
   const noun = SHARED.exec(around.text.slice(around.end, around.end + 48))?.[1] ?? '';
-  if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f' && !one) return 'f';
+  if (PLURAL.test(noun) && !NOT_COUNTED.has(noun) && genderOf(noun) === 'f') return 'f';
   // 31 de las 41 víctimas.
   if (/^ de (?:las|ellas)(?!\p{L})/u.test(around.text.slice(around.end, around.end + 11))) return 'f';
   if (one)

@@ -8,6 +8,7 @@ import {
   monthAndYear,
   monthRange,
   partOfYear,
+  spanOfNames,
   zone,
 } from '../iberian/dates.js';
 import {
@@ -20,9 +21,9 @@ import {
   slashOfCode,
   unionLaw,
 } from '../iberian/parts.js';
-import { product, score, timesOver } from '../iberian/products.js';
+import { numberOrdered, product, score, thingsOrdered, timesOver } from '../iberian/products.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
-import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { amountRelation, dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Currency } from '../quantity.js';
@@ -33,6 +34,7 @@ import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
 import {
   behindDigits,
+  betweenAmounts,
   byFirstLetter,
   byMark,
   negativePower,
@@ -212,7 +214,7 @@ function road(reading: Reading): Found | undefined {
 
 const day = dayAndMonth({
   before: tablesOf('es').set('before a date'),
-  beforeTime: /^,? a las? \d/,
+  beforeTime: /^,? (?:a las? \d|\d{1,2}[:h]\d\d)/,
   isPressure: FRACTIONS.isPressure,
   marks: '/-',
   say: DATES.dayOf,
@@ -301,8 +303,9 @@ const SERVICES =
   /(?:llam[ea]\p{L}*|marqu?[eca]\p{L}*)(?: gratis)? al? (?:los? )?(?:\d{3}(?:, | [oyu] )(?:al? |el |los )*)+$/iu;
 
 /** 10'; el minuto 45'. */
-function sayMinutes(digits: string, { previousShort }: Around): string {
+function sayMinutes(digits: string, { previousShort, previousWord }: Around): string {
   const named = /^(?:minutos?|min|m)$/.test(previousShort);
+  if (previousWord === 'el' || previousWord === 'del') return `minuto ${cardinal(digits)}`;
   return named ? cardinal(digits) : `${cardinal(digits, 'm')} minuto${digits === '1' ? '' : 's'}`;
 }
 
@@ -334,6 +337,14 @@ const PARTS_OF_YEAR = {
   cardinal,
 };
 
+const ORDER = {
+  unit: { forms: ['unidad', 'unidades'], gender: 'f' },
+  count: cardinal,
+  genderOf,
+  noThings: new Set([...tablesOf('es').set('not counted'), ...tablesOf('es').set('no things')]),
+  measure: SPEECH.measure,
+} as const;
+
 const AT_DIGIT = behindDigits([
   [
     /[eE.,]/,
@@ -358,6 +369,7 @@ const AT_DIGIT = behindDigits([
       score: (home, guest) => SPEECH.score(home, guest),
     }),
   ],
+  [/[x×X]/, certain(thingsOrdered(ORDER))],
   [/[x×.,]/, timesOver(VEZ, numbers, WRITING.per, SPEECH)],
   [/[.,]/, dottedTime],
   [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
@@ -393,6 +405,7 @@ const sea: Recogniser = (reading) => {
 
 const AT_LETTER = byFirstLetter([
   [/M/, certain(sea)],
+  [/[xX]/, numberOrdered(ORDER), /\d/],
   [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
@@ -406,6 +419,13 @@ const AT_LETTER = byFirstLetter([
   [/N/, road, /-/],
 ]);
 
+const SPAN = spanOfNames({
+  weekdays: WRITING.dates.weekdays,
+  ends: tablesOf('es').map('end of a span'),
+  toThe: 'al',
+  range: SPEECH.range,
+});
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
@@ -414,8 +434,18 @@ const OWN: NonNullable<Language['own']> = {
       [/[¿¡]/, openingMarks],
       [/\$/, namedMoney],
       [/['’]/, shortYear],
+      [/×/, numberOrdered(ORDER)],
+      [/[–-]/, certain(SPAN)],
+      [
+        /[<>≤≥≈]/,
+        amountRelation(
+          tablesOf('es').signs.inFront ?? {},
+          new Set('es tienes pesas mides menos más mas eres'.split(' ')),
+        ),
+      ],
       [/#/, dayHashtag(cardinal)],
       [/\//, perWord(WRITING.per, 'cada')],
+      [/\//, betweenAmounts],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
       [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],

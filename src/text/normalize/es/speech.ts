@@ -2,7 +2,7 @@
 // It covers numbers, fractions, dates, times and amounts.
 import { tablesOf } from '../../tables/language-tables.js';
 import { Amounts } from '../iberian/amounts.js';
-import { DatesInWords } from '../iberian/dates.js';
+import { DatesInWords, isLasting } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';
 import type { Speech } from '../language.js';
 import type { Fraction, WrittenTime } from '../quantity.js';
@@ -87,10 +87,20 @@ function toTheSecond(hour: number, minutes: number, seconds: number): string {
   return `${cardinal(String(hour), 'f')} hora${hour === 1 ? '' : 's'}, ${minute} y ${second}`;
 }
 
-const LASTING = tablesOf('es').set('before a duration');
+const LASTING = {
+  before: tablesOf('es').set('before a duration'),
+  beforeHours: tablesOf('es').set('before hours'),
+  nouns: tablesOf('es').set('lasting'),
+  behind: tablesOf('es').set('behind a duration'),
+  clock: tablesOf('es').set('before a clock'),
+};
 
-/** Tarda 1h30: una hora y treinta minutos. */
-function lasting(hour: number, minutes: number): string {
+/** Tarda 1h30: una hora y treinta minutos. A lead of 1:21 is a minute and 21 seconds. */
+function lasting(hour: number, minutes: number, isLead: boolean): string {
+  if (isLead) {
+    const [first, second] = [hour, minutes].map((value) => cardinal(String(value), 'm'));
+    return `${first ?? ''} minuto${hour === 1 ? '' : 's'} y ${second ?? ''} segundo${minutes === 1 ? '' : 's'}`;
+  }
   const hours = `${cardinal(String(hour), 'f')} hora${hour === 1 ? '' : 's'}`;
   return minutes === 0
     ? hours
@@ -107,7 +117,8 @@ function clock(
   const behindArticle = /^las?$/.test(around.previousWord);
   if (minutes === '' && word !== undefined && half === undefined && !behindArticle) return undefined;
   if (half === 'm' && !(hour === NOON && behindArticle)) return undefined; // 12 m. are metres
-  if (minutes !== '' && LASTING.has(around.previousShort)) return lasting(hour, minute);
+  if (minutes !== '' && half === undefined && hour > 0 && isLasting(LASTING, around))
+    return lasting(hour, minute, /^(?:ventaja|diferencia)$/.test(around.secondNextWord));
   if (seconds !== undefined) return toTheSecond(hour, minute, Number(withoutZeros(seconds))) + tail;
   const late = hour === 0 || hour > NOON;
   if (half !== undefined && !late) return cardinal(hours, 'f') + past(minute) + partOfDay(hour, half) + tail;
@@ -156,6 +167,7 @@ const DEGREE_NOUN =
   /^(?:piso|grado|lugar|puesto|premio|día|aniversario|curso|año|semestre|trimestre|bachillerato|primaria|secundaria|básico|ESO|planta|edición|fase|ronda|división|tiempo|izq|dcha)$/i;
 
 const HEATS = [120, 999] as const; // 180º are a heat, not a rank
+const HEAT = /^(?:m[áa]x|m[íi]n|máxim[ao]s?|mínim[ao]s?|temperaturas?|horno)$/; // máx. 21º
 const TURNED = /^(?:de|a)$/; // un giro de 90º
 
 /** 20º C and 40º N, but not the door of "Mayor 12, 3º C" and 3.º C. */
@@ -164,6 +176,7 @@ function isDegree(around: Around, mark: string): boolean {
   if (!/^[°º]$/.test(mark)) return false;
   // entre los 12º y los 24º
   if (/^(?:los|unos|casi)$/.test(previousWord) && !standsBeforeNoun(around)) return true;
+  if (HEAT.test(around.previousShort)) return true;
   const value = Number(text.slice(start, end).replace(/\D/g, ''));
   const isHeat = value >= HEATS[0] && value <= HEATS[1];
   if (!standsBeforeNoun(around) && (isHeat || (value % 5 === 0 && TURNED.test(previousWord)))) return true;

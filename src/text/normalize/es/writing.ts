@@ -1,10 +1,13 @@
 // Written forms of Spanish: its tables, and the short forms that depend on their neighbours. Spain groups
 // digits with points, Mexico with commas.
 import {
+  adjectiveBefore,
   adjectiveBehind,
   beforeDigit,
   beforeName,
   beforeNumberOf,
+  participleBehind,
+  standsAlone,
   textBefore,
   textBehind,
   timesSign,
@@ -31,7 +34,23 @@ function afterYear(words: string): Saying {
 
 /** Dom. 3 de marzo; de lun. a vie. */
 function weekday(name: string): Saying {
-  return (around) => (/^(?:a|al|y|el|los)$/.test(around.previousWord) ? name : beforeDigit(name)(around));
+  return (around) =>
+    standsAlone(around) || /^(?:a|al|y|el|los)$/.test(around.previousWord) ? name : beforeDigit(name)(around);
+}
+
+const WEEK = String.raw`(?:lun|mart?|mi[ée]r?|jue|vie|s[áa]b|dom|lunes|martes|miércoles|jueves|viernes|sábado|domingo)`;
+const DAY_BEHIND = new RegExp(String.raw`^,? ?(?:[yaeo] |al |[–-])? ?(?:los |el )?${WEEK}(?!\p{L})`, 'u');
+const DAY_BEFORE = new RegExp(
+  String.raw`(?:(?<!\p{L})${WEEK}\.?,? ?(?:[yaeo] |al |[–-])? ?(?:los |el )?|(?<!\p{L})(?:los|este|todos los|cada) )$`,
+  'iu',
+);
+
+/** Mar. is a Tuesday beside another day and behind "los"; else it may be March. */
+function besideDay(name: string): Saying {
+  return (around) =>
+    standsAlone(around) || DAY_BEHIND.test(textBehind(around, 20)) || DAY_BEFORE.test(textBefore(around, 24))
+      ? name
+      : undefined;
 }
 
 /** Col. is a district of a Mexican town behind a comma or before a postcode, else a colonel. */
@@ -66,6 +85,9 @@ const WORDS = TABLES.words({
     'before digit': beforeDigit,
     'before name': beforeName,
     'before number of': beforeNumberOf,
+    'beside day': besideDay,
+    'before noun': adjectiveBefore(genderOf),
+    agreeing: participleBehind(genderOf),
     'in gender': inGender,
     labelled,
     'of woman': ofWoman,

@@ -41,7 +41,8 @@ export class Amounts<A extends string> implements Pick<Speech, 'count' | 'measur
     const { number, to, fraction } = quantity;
     const { and, alone, decimal, agreementOf, genderOf, parts, half } = this.#words;
     if (fraction !== undefined) {
-      const gender = around.nextWord === '' ? 'm' : genderOf(around.nextWord);
+      const behindLa = around.previousWord === 'la'; // la 8½
+      const gender = behindLa ? 'f' : around.nextWord === '' ? 'm' : genderOf(around.nextWord);
       return `${decimal(number, alone)} ${and} ${isHalf(fraction) ? half[gender] : parts(fraction)}`;
     }
     const last = to ?? number;

@@ -61,8 +61,8 @@ interface PartsOfYear {
   readonly cardinal: (digits: string) => string;
 }
 
-const NUMBER_FIRST = /([1-4])([TQS]) ?((?:20)?[0-4]\d)(?![\p{L}\d]|[.,/-]\d)/uy;
-const LETTER_FIRST = /([TQS])([1-4])[ -]?(20[0-4]\d)(?![\p{L}\d]|[.,/-]\d)/uy;
+const NUMBER_FIRST = /([1-4])([TQS])(?: |\/| (?:de|del) )?((?:20)?[0-4]\d)(?![\p{L}\d]|[.,/-]\d)/uy;
+const LETTER_FIRST = /([TQS])([1-4])(?:[ /-]| (?:de|del) )?(20[0-4]\d)(?![\p{L}\d]|[.,/-]\d)/uy;
 
 function sayPart(words: PartsOfYear, letter: string, digit: string, year: string): string | undefined {
   const half = letter === 'S';
@@ -163,6 +163,7 @@ interface DayWords {
   readonly range: Speech['range'];
 }
 
+const BEFORE_COMMA = /(?<!\p{L})(\p{L}{3,13})\.?, $/u; // ter., 9/12
 const DAY_AND_MONTH = /(\d{1,2})([/-])(\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
 const TWO_DAYS =
   /(\d{1,2}\/\d{1,2})( ?[-–] ?| (?:al?|ao|até|hasta(?: el)?) )(\d{1,2}\/\d{1,2})(?![\p{L}\p{N}/-]|[.,:]\d)/uy;
@@ -184,8 +185,14 @@ function oneDay(reading: Reading, words: DayWords): Found | undefined {
   const end = reading.at + written.length;
   const around = reading.around(end);
   const timed = words.beforeTime.test(reading.text.slice(end, end + 12));
-  const known = timed || words.before.has(around.previousShort) || isWrittenAsDate(day, month);
-  if (!known || words.isPressure(around) || (mark === '-' && !month.startsWith('0'))) return undefined;
+  const named = BEFORE_COMMA.exec(reading.text.slice(Math.max(0, reading.at - NEAR), reading.at))?.[1] ?? '';
+  const known =
+    timed ||
+    words.before.has(around.previousShort) ||
+    words.before.has(named.toLowerCase()) ||
+    isWrittenAsDate(day, month);
+  if (!known || words.isPressure(around) || (mark === '-' && !month.startsWith('0') && Number(day) < 13))
+    return undefined;
   return { end, spoken, rule: 'date' };
 }
 
@@ -254,3 +261,61 @@ export function zone(
     return { end: reading.at + written.length, spoken, rule: 'zone' };
   };
 }
+
+interface SpanWords {
+  readonly weekdays: readonly (readonly string[])[];
+  /** Words, in small letters, for an end of the day or of opening hours, and the word before each. */
+  readonly ends: Readonly<Record<string, string>>;
+  /** The word before a weekday behind "del". */
+  readonly toThe: string;
+  readonly range: Speech['range'];
+}
+
+const NAME_BEHIND = /^ ?(\p{L}{3,13})/u;
+
+/** Vie 17 oct – dom 19 oct, 8:00–mediodía: the dash before the name at the end of a span. */
+export function spanOfNames({ weekdays, ends, toThe, range }: SpanWords): Recogniser {
+  const names = weekdays.flat().map((name) => name.replace('.', '').toLowerCase());
+  const days = new Set(names);
+  const dated = new RegExp(`(?<!\\p{L})(?:${names.join('|')})\\.?,? \\d{1,2}[^–—;.!?\\n]{0,14} ?$`, 'iu');
+  const timed = /(?:\d(?:[:.h]\d\d)?(?: ?hs?\.?| ?[ap]\.? ?m\.?)?|mediodía|meio-dia) ?$/u;
+  return (reading) => {
+    const { text, at } = reading;
+    const end = at + 1;
+    const name = NAME_BEHIND.exec(text.slice(end, end + 16))?.[1]?.toLowerCase() ?? '';
+    const before = text.slice(Math.max(0, at - NEAR), at);
+    if (days.has(name) ? !dated.test(before) : ends[name] === undefined || !timed.test(before))
+      return undefined;
+    const article = /(?<!\p{L})del [^–—]*$/iu.test(before) ? toThe : range('', '', reading.around(at)).trim();
+    return { end, spoken: ends[name] ?? article, rule: 'range' };
+  };
+}
+
+interface LastingWords {
+  /** The word before a time says how long something takes: tarda 1h30. */
+  readonly before: ReadonlySet<string>;
+  /** Only before a time with an h, where minutes behind a colon are a clock: en 2h41. */
+  readonly beforeHours: ReadonlySet<string>;
+  /** Nouns with "de" between them and the time: un retraso de 1h20, 6h20 de viaje. */
+  readonly nouns: ReadonlySet<string>;
+  /** Words behind a time that is counted from another one: 2h30 antes. */
+  readonly behind: ReadonlySet<string>;
+  /** Words before a time of day. */
+  readonly clock: ReadonlySet<string>;
+}
+
+/** True if 1h20 is how long something takes; a few hours with no word of a clock before them are. */
+export function isLasting(words: LastingWords, around: Around): boolean {
+  const { text, start, end, previousShort, previousWord, secondPreviousWord } = around;
+  if (words.before.has(previousShort)) return true;
+  const written = text.slice(start, end);
+  if (!/^\d{1,2} ?h/.test(written) || words.clock.has(previousShort)) return false;
+  if (words.beforeHours.has(previousShort)) return true;
+  if (previousWord === 'de' && words.nouns.has(secondPreviousWord)) return true;
+  if (around.nextWord === 'de' && words.nouns.has(around.secondNextWord)) return true;
+  if (words.behind.has(around.nextWord)) return true;
+  return /^[1-4] ?h/.test(written) && !LEADING.has(previousShort);
+}
+
+/** Before a time of day, too. */
+const LEADING = new Set('de del do a al ao y e o ou'.split(' '));

@@ -69,6 +69,8 @@ export class Fractions {
     const { half, over, parts } = this.#words;
     const { numerator, denominator } = written;
     const [one = '', many = ''] = unit.forms;
+    if (one.endsWith('bit por segundo'))
+      return `${this.#words.cardinal(numerator)}, ${this.#words.cardinal(denominator)} ${many}`;
     if (HOURS.test(`${numerator}/${denominator}`)) return `${this.#two(written, '')} ${many}`;
     if (Number(numerator) > Number(denominator)) return `${this.#two(written, over)} ${many}`;
     if (isHalf(written)) return `${half[unit.gender === 'f' ? 'f' : 'm']} ${one}`;
@@ -97,7 +99,7 @@ export class Fractions {
   /** 8/10, nota 4/5, 4/5 estrellas. */
   #isGrade(denominator: string, around: Around): boolean {
     const { partOf, points, graded } = this.#words;
-    if (denominator === '10' && !partOf.test(around.nextWord)) return true;
+    if (/^100?$/.test(denominator) && !partOf.test(around.nextWord)) return true;
     if (!/^(?:5|20|100)$/.test(denominator)) return false;
     return points.test(around.nextWord) || graded.has(around.previousShort);
   }

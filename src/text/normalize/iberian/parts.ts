@@ -71,7 +71,8 @@ export function lawNumber(before: RegExp, cardinal: (digits: string) => string):
   };
 }
 
-const BANK_ACCOUNT = /[A-Z]{2}\d{2}(?: ?\d{4}){3,6}(?: ?\d{1,3})?(?![\p{L}\p{N}])/uy;
+const BANK_ACCOUNT =
+  /[A-Z]{2}\d{2}(?:(?: ?\d{4}){3,6}(?: ?\d{1,3})?| \d{4} \d{4} \d{2} \d{10})(?![\p{L}\p{N}])/uy;
 
 /** ES91 2100 0418 …: with a pause behind each group. */
 export function bankAccount({ letters, digits }: Pick<Speech, 'letters' | 'digits'>): Recogniser {

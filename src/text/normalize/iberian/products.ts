@@ -2,6 +2,7 @@
 // Examples: 1920 × 1080, 10x de R$ 59,90, Betis 3-1 Celta. A score is not a range.
 import type { Speech } from '../language.js';
 import type { Noun } from '../quantity.js';
+import type { Gender } from './amounts.js';
 import { LiteralTable } from '../literals.js';
 import { type NumberFormat, type Numeral, numeralOf, readNumeral } from '../numerals.js';
 import { type Around, type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
@@ -120,5 +121,56 @@ export function score({ number, score: say }: Pick<Speech, 'number' | 'score'>):
     if (!teams && Number(home) < Number(guest)) return undefined;
     const [first = '', second = ''] = [home, guest].map((digits) => number(numeralOf(digits), NOWHERE));
     return { end, spoken: say(first, second), rule: 'score' };
+  };
+}
+
+interface OrderWords {
+  readonly unit: Noun;
+  readonly count: (digits: string, gender: Gender) => string;
+  readonly genderOf: (noun: string) => Gender;
+  /** Words, in small letters, that are no things: 3 x de, 2 x al día. */
+  readonly noThings: ReadonlySet<string>;
+  readonly measure: Speech['measure'];
+}
+
+const THING_BEHIND = /(\d{1,3}) ?([x×X]) (\p{L}[\p{L}’'-]{2,24})/uy;
+const ITEM_BEFORE = /(?:^|[\n:;,(+•]\s?|[-–*|] |(?<!\p{L})[yoe] )$/u;
+const IN_FORMULA = /[=×√+]/;
+const FACTORS = 24; // units around a product in which a sign tells of a formula
+
+/** 2 × pizza grande, 1 × sudadera: things of an order; the noun stays as it is written. */
+export function thingsOrdered({ unit, count, genderOf, noThings, measure }: OrderWords): Recogniser {
+  return (reading) => {
+    if (!reading.isFresh || !/[x×X ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
+    const match = reading.match(THING_BEHIND);
+    const [written = '', digits = '', sign, noun = ''] = match ?? [];
+    if (match === undefined || digits.startsWith('0') || noThings.has(noun.toLowerCase())) return undefined;
+    const { text, at } = reading;
+    const behind = text.slice(at + written.length, at + written.length + FACTORS);
+    const before = text.slice(Math.max(0, at - FACTORS), at);
+    if (/=[^=]*$/.test(before) || /^[^.,;]*=|^ [×x] /.test(behind) || IN_FORMULA.test(before.slice(-3)))
+      return undefined;
+    if (sign !== '×' && !ITEM_BEFORE.test(before)) return undefined;
+    const end = at + written.length - noun.length - 1;
+    const isNamed = digits === '1' || (noun.endsWith('s') && /^\p{Ll}/u.test(noun));
+    if (isNamed) return { end, spoken: count(digits, genderOf(noun)), rule: 'measure' };
+    return { end, spoken: `${measure({ number: numeralOf(digits) }, unit, NOWHERE)} de`, rule: 'measure' };
+  };
+}
+
+const NUMBER_BEHIND = /[x×X] ?(\d{1,3})(?=$|[,.;:)!?|](?!\d)|\n| [–—(|-]| [yeo] )/uy;
+const NOUN_BEFORE = /\p{L}{3,}\)? ?$/u;
+const COUNTED_BEFORE = /\d[\d.,]* (?:\p{L}+ ){0,2}\p{L}+\)? ?$/u;
+
+/** Pizza × 2: how many of a thing. */
+export function numberOrdered({ unit, measure }: Pick<OrderWords, 'unit' | 'measure'>): Recogniser {
+  return (reading) => {
+    const match = reading.match(NUMBER_BEHIND);
+    const [written = '', digits = ''] = match ?? [];
+    const before = reading.text.slice(Math.max(0, reading.at - FACTORS), reading.at);
+    if (match === undefined || digits.startsWith('0') || !NOUN_BEFORE.test(before)) return undefined;
+    if (COUNTED_BEFORE.test(before) || IN_FORMULA.test(before)) return undefined;
+    const spoken = `, ${measure({ number: numeralOf(digits) }, unit, NOWHERE)}`;
+    return { end: reading.at + written.length, spoken, rule: 'measure', clings: true, isCertain: true };
   };
 }

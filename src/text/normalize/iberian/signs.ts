@@ -83,3 +83,28 @@ export function dayHashtag(cardinal: (digits: string) => string): Recogniser {
     return { end: reading.at + written.length, spoken, rule: 'hashtag' };
   };
 }
+
+const AMOUNT_BEHIND = /^ ?(?:[A-Z]{0,3}\p{Sc} ?)?\d/u;
+const WORD_BEFORE = /(?:\(|(?<!\p{L})(\p{L}\p{Ll}{2,24}) )$/u;
+
+/**
+ * Niños < 4 años, (< 6 meses), tiene ≥ 65 años: behind words these signs relate no two values. `names` are
+ * the signs before a number; `noNouns` are words in -s that are no plural nouns.
+ */
+export function amountRelation(
+  names: Readonly<Record<string, string>>,
+  noNouns: ReadonlySet<string>,
+): Recogniser {
+  return ({ text, at }) => {
+    const sign = text[at] ?? '';
+    const name = names[sign];
+    if (name === undefined || !AMOUNT_BEHIND.test(text.slice(at + 1, at + 7))) return undefined;
+    const before = WORD_BEFORE.exec(text.slice(Math.max(0, at - 26), at));
+    if (before === null) return undefined;
+    const noun = before[1] ?? '';
+    if (!/[<>]/.test(sign) || noun === '')
+      return { end: at + 1, spoken: name, rule: 'math', isCertain: true };
+    if (!noun.endsWith('s') || noNouns.has(noun)) return undefined; // vigencia > 6 meses
+    return { end: at + 1, spoken: `de ${name}`, rule: 'math', isCertain: true };
+  };
+}

@@ -37,7 +37,7 @@ const SHARED = /^ (?:e|ou|a) \d[\d.,]{0,14} (\p{Ll}{2,24})/u; // 2 ou 3 pessoas
 /** Umas quinhentas, às duas, à uma: the article shows the gender, or the noun behind the next number. */
 function genderAlone(one: boolean, { text, end, previousWord }: Around): Gender {
   const noun = SHARED.exec(text.slice(end, end + 48))?.[1] ?? '';
-  if (noun !== '' && !NOT_COUNTED.has(noun) && !one) return genderOf(noun);
+  if (noun !== '' && !NOT_COUNTED.has(noun) && (!one || noun.endsWith('s'))) return genderOf(noun);
   if (/^ d(?:as|elas)(?!\p{L})/u.test(text.slice(end, end + 8))) return 'f'; // 2 das 3 vagas
   if (/^ da (?:manhã|tarde|noite|madrugada)/.test(text.slice(end, end + 16))) return 'f'; // são 2 da manhã
   if (one) return previousWord === 'à' ? 'f' : 'm';

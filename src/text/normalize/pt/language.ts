@@ -9,6 +9,7 @@ import {
   monthAndYear,
   monthRange,
   partOfYear,
+  spanOfNames,
   zone,
 } from '../iberian/dates.js';
 import {
@@ -21,17 +22,19 @@ import {
   slashOfCode,
   unionLaw,
 } from '../iberian/parts.js';
-import { product, score, timesOver } from '../iberian/products.js';
+import { numberOrdered, product, score, thingsOrdered, timesOver } from '../iberian/products.js';
+import { timesBy } from '../iberian/sayings.js';
 import { initialsOf, isPlural, numberedByRomans } from '../iberian/romans.js';
-import { dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
+import { amountRelation, dayHashtag, inches, minutesAndSeconds, scale } from '../iberian/signs.js';
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
-import type { Around, Found, Reading, Recogniser } from '../reading.js';
+import { type Around, certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
 import { currencyPair, planeType } from '../shared-codes.js';
 import {
   behindDigits,
+  betweenAmounts,
   byFirstLetter,
   byMark,
   negativePower,
@@ -47,7 +50,7 @@ import { WRITING } from './writing.js';
 /** Dia 15/01, até 3/4. */
 const day = dayAndMonth({
   before: tablesOf('pt').set('before a date'),
-  beforeTime: /^,? (?:às?|pelas) \d/,
+  beforeTime: /^,? (?:(?:às?|pelas) \d|\d{1,2}[:h]\d\d)/,
   isPressure: FRACTIONS.isPressure,
   marks: '/',
   say: DATES.dayOf,
@@ -110,6 +113,16 @@ function romanDay(reading: Reading): Found | undefined {
 const WEEKDAYS = ['segunda', 'terça', 'quarta', 'quinta', 'sexta', 'sábado', 'domingo'];
 const WEEK = /(seg|ter|qua|qui|sex|s[áa]b|dom)\.? ?[-–] ?(seg|ter|qua|qui|sex|s[áa]b|dom)(?![\p{L}])/iuy;
 
+const NUMBERED_WEEK = /([2-6])ªs?[-–]([3-6])ªs?(?![\p{L}\p{N}])/uy;
+
+/** 2ª-6ª */
+function numberedWeek(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(NUMBERED_WEEK) : undefined;
+  const [from, to] = [match?.[1], match?.[2]].map((day) => WEEKDAYS[Number(day) - 2]);
+  if (match === undefined || from === undefined || to === undefined) return undefined;
+  return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date', isCertain: true };
+}
+
 /** Seg-sex. */
 function weekdays(reading: Reading): Found | undefined {
   if (!reading.isFresh || !/[stqd]/i.test(reading.text[reading.at] ?? '')) return undefined;
@@ -132,8 +145,9 @@ const SERVICES =
   /(?:[Ll]i(?:gue|gar|ga|guem)|[Dd]isqu?[eca]\p{L}*)(?: grátis)?(?: para)?(?: [oa]s?)? (?:\d{3}(?:, | ou | e )(?:para )?(?:[oa]s? )?)+$|(?:SAMU|[Pp]olícia(?: Militar)?|[Bb]ombeiros|Defesa Civil|Disque(?:-\p{L}+)?) (?=$)/u;
 
 /** 10'; o minuto 45'. */
-function sayMinutes(digits: string, { previousShort }: Around): string {
+function sayMinutes(digits: string, { previousShort, previousWord }: Around): string {
   const named = /^(?:minutos?|min)$/.test(previousShort);
+  if (previousWord === 'o' || previousWord === 'no') return `minuto ${cardinal(digits)}`;
   return named ? cardinal(digits) : `${cardinal(digits)} minuto${digits === '1' ? '' : 's'}`;
 }
 
@@ -169,6 +183,14 @@ const PARTS_OF_YEAR = {
   cardinal,
 };
 
+const ORDER = {
+  unit: { forms: ['unidade', 'unidades'], gender: 'f' },
+  count: cardinal,
+  genderOf,
+  noThings: new Set([...tablesOf('pt').set('not counted'), ...tablesOf('pt').set('no things')]),
+  measure: SPEECH.measure,
+} as const;
+
 const AT_DIGIT = behindDigits([
   [
     /[eE.,]/,
@@ -195,11 +217,13 @@ const AT_DIGIT = behindDigits([
       score: (home, guest) => SPEECH.score(home, guest),
     }),
   ],
+  [/[x×X]/, certain(thingsOrdered(ORDER))],
   [/[x×.,]/, timesOver(VEZ, numbers, WRITING.per, SPEECH)],
   [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
   [/\//, day],
   [/[ºo°]/, firstOfMonth],
+  [/ª/, numberedWeek],
   [/[/.]/, lawNumber(LAWS, cardinal)],
   [/[.,]/, rating('de', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
@@ -214,6 +238,7 @@ const AT_DIGIT = behindDigits([
 ]);
 
 const AT_LETTER = byFirstLetter([
+  [/[xX]/, numberOrdered(ORDER), /\d/],
   [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
@@ -227,13 +252,28 @@ const AT_LETTER = byFirstLetter([
   [/[A-Z]/, plate, /\d/],
 ]);
 
+const SPAN = spanOfNames({
+  weekdays: WRITING.dates.weekdays,
+  ends: tablesOf('pt').map('end of a span'),
+  toThe: 'a',
+  range: SPEECH.range,
+});
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
   atLetter: [AT_LETTER],
   atMark: [
     byMark([
+      [/×/, numberOrdered(ORDER)],
+      [/×/, timesBy('por')],
+      [/[–-]/, certain(SPAN)],
+      [
+        /[<>≤≥≈]/,
+        amountRelation(tablesOf('pt').signs.inFront ?? {}, new Set('tens mais menos dias'.split(' '))),
+      ],
       [/#/, dayHashtag(cardinal)],
       [/\//, perWord(WRITING.per, 'a cada')],
+      [/\//, betweenAmounts],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
       [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],

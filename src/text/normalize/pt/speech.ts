@@ -1,7 +1,7 @@
 // Speaks Portuguese as in Brazil: numbers, fractions, dates, times and amounts.
 import { tablesOf } from '../../tables/language-tables.js';
 import { Amounts, type Gender } from '../iberian/amounts.js';
-import { DatesInWords } from '../iberian/dates.js';
+import { DatesInWords, isLasting } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';
 import type { Speech } from '../language.js';
 import type { Fraction, WrittenTime } from '../quantity.js';
@@ -65,8 +65,13 @@ function isOfRange({ text, start, end }: Around): boolean {
   return /[-–]/.test(text.slice(start, end)) || /^ ?[-–] ?\d/.test(text.slice(end, end + 4));
 }
 
-// Leva 1h30: uma hora e trinta minutos.
-const LASTING = new Set('duração leva levou levará dura durou durará demora demorou'.split(' '));
+const LASTING = {
+  before: tablesOf('pt').set('before a duration'),
+  beforeHours: tablesOf('pt').set('before hours'),
+  nouns: tablesOf('pt').set('lasting'),
+  behind: tablesOf('pt').set('behind a duration'),
+  clock: tablesOf('pt').set('before a clock'),
+};
 
 /** Undefined for "9 h" without "às" near it: that is how long something takes. */
 function clock(
@@ -79,7 +84,7 @@ function clock(
     /^(?:às|à|as|das|pelas)$/.test(around.previousWord) || zone !== undefined || isOfRange(around);
   if (minutes === '' && word === '' && half === undefined) return cardinal(hours, 'f'); // 8-12h
   if (minutes === '' && word !== undefined && half === undefined && !placed) return undefined;
-  if (minutes !== '' && LASTING.has(around.previousShort))
+  if (minutes !== '' && half === undefined && hour > 0 && isLasting(LASTING, around))
     return minute === 0 ? counted(hour, 'hora') : `${counted(hour, 'hora')} e ${counted(minute, 'minuto')}`;
   if (seconds !== undefined)
     return `${counted(hour, 'hora')}, ${counted(minute, 'minuto')} e ${counted(Number(withoutZeros(seconds)), 'segundo')}${tail}`;
@@ -125,6 +130,8 @@ const DEGREE_NOUN =
 
 const OVEN = 120; // 180º are a heat, not a rank
 
+const HEAT = /^(?:m[áa]x|m[íi]n|máxim[ao]s?|mínim[ao]s?|temperaturas?|forno)$/; // máx. 21º
+
 /** Um giro de 90º, a 180º. */
 function isAngle(digits: string, { text, start, end, previousWord }: Around): boolean {
   const value = Number(digits);
@@ -150,6 +157,7 @@ function sayOrdinal(digits: string, around: Around, written: string): string | u
   if (/^[°º]$/.test(mark) && /^(?:os|uns|quase)$/.test(around.previousWord) && !standsBeforeNoun(around))
     return undefined; // entre os 12º e os 24º
   if (/^[°º]$/.test(mark) && !standsBeforeNoun(around) && isAngle(digits, around)) return undefined;
+  if (/^[°º]$/.test(mark) && HEAT.test(around.previousShort)) return undefined;
   if (mark === '°' && !DEGREE_NOUN.test(around.nextWord)) return undefined;
   if (/^[oa]s?$/.test(mark) && !isRank(around)) return undefined;
   const base = ordinal(digits);

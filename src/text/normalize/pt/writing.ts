@@ -1,9 +1,12 @@
 // Written forms of Portuguese: its tables, and the short forms that depend on their neighbours.
 import {
+  adjectiveBefore,
   adjectiveBehind,
   beforeDigit,
   beforeName,
   beforeNumberOf,
+  participleBehind,
+  standsAlone,
   textBefore,
   textBehind,
   timesSign,
@@ -28,22 +31,31 @@ const dom: Saying = ({ nextWord }) => {
   return /^(?:\p{L}+a|Isabel|Leonor|Beatriz|Inês)$/u.test(nextWord) ? 'dona' : 'dom';
 };
 
-/** "Ex.: …" and "(ex. …", but not "meu ex." */
-const example: Saying = (around) =>
-  /^ ?:/.test(textBehind(around, 2)) || textBefore(around, 1) === '(' ? 'exemplo' : undefined;
+/** "Ex.: …", "(ex. …" and the ex. 1 to 5, but not "meu ex." */
+const example: Saying = (around) => {
+  if (/^ ?\d/.test(textBehind(around, 2))) return around.previousWord === 'o' ? 'exercício' : 'exercícios';
+  return /^ ?:/.test(textBehind(around, 2)) || textBefore(around, 1) === '(' ? 'exemplo' : undefined;
+};
 
 /** Al. "a" of a law. */
 const paragraph: Saying = (around) =>
   /^ ?["“«'‘]?[a-z]["”»'’)](?!\p{L})/u.test(textBehind(around, 4)) ? 'alínea' : undefined;
 
-/** De seg. a sex. */
+const EVERY_WEEK = /(?<!\p{L})(?:às|aos|nas|nos) (?:(?:seg|ter|qua|qui|sex|s[áa]b|dom)\.?,? ){1,4}e? ?$/iu;
+
+/** De seg. a sex.; às ter. e qui. are all of them. */
 function weekday(name: string): Saying {
-  return ({ previousWord }) => (/^(?:a|à|ao|e|na|no)$/.test(previousWord) ? name : undefined);
+  return (around) => {
+    if (EVERY_WEEK.test(textBefore(around, 32))) return `${name}s`;
+    return standsAlone(around) || /^(?:a|à|ao|e|na|no|de|da|do)$/.test(around.previousWord)
+      ? name
+      : beforeDigit(name)(around);
+  };
 }
 
-/** 2,3% a.a. */
+/** 2,3% a.a., R$ 1.200 a.a. */
 function behindPercent(words: string): Saying {
-  return (around) => (/(?:%|\bcento) ?$/.test(textBefore(around, 7)) ? words : undefined);
+  return (around) => (/(?:%|\bcento|R\$ ?[\d.,]{1,12}) ?$/.test(textBefore(around, 18)) ? words : undefined);
 }
 
 const WORDS = TABLES.words({
@@ -52,6 +64,8 @@ const WORDS = TABLES.words({
     'before name': beforeName,
     'before number of': beforeNumberOf,
     'behind percent': behindPercent,
+    'before noun': adjectiveBefore(genderOf),
+    agreeing: participleBehind(genderOf),
     'in gender': inGender,
     'of woman': ofWoman,
     'unless digit': unlessDigit,

@@ -51,7 +51,12 @@ const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
 const RELEASE = /(\d{1,3})\.(\d{1,3})(?![\p{L}\p{N}]|[.,]\d)/uy;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
+const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
+const HOUSE = /\d ?\p{Lu}?(?: \p{Ll}{2,5})? ?$/u; // Calle 45 # 23-67
+const YEAR_NUMBER = /(?:((?:19|20)\d\d)\/(\d{5,8})|(\d\d)\/(0\d{3,7}|\d{5,8}))(?![\p{L}\d]|[-.,:/]\d)/uy;
 const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
+const CARRIER = /([A-Z])(\d) (\d{2,4})(?![\p{L}\p{N}]|[.,:]\d)/uy;
+const DOTTED_CODE = /\d{2,6}(?:\.\d{2,6}){1,4}-\d{1,2}(?![\p{L}\p{N}]|[-.,/]\d)/uy;
 const SHORT_NUMBER = /^\d{1,3}(?!\d)/;
 const NUMBER_FORM = /(?:[Nn][°ºª]|№)\.? ?(?=\d)/y;
 
@@ -88,7 +93,7 @@ export class Codes {
     ),
     behind(
       /\d/,
-      certain((reading) => this.#smallCode(reading)),
+      certain((reading) => this.#smallCode(reading) ?? this.#carrier(reading)),
     ),
     {
       knows: ({ isFresh, first, isSmallBehind }) => isFresh && !isSmallBehind && /\p{Lu}/u.test(first),
@@ -115,6 +120,15 @@ export class Codes {
     behind(
       /^[A-Za-z]/,
       certain((reading) => this.#smallCode(reading)),
+    ),
+    behind(
+      /^\/\d/,
+      certain((reading) => this.#yearNumber(reading)),
+      4,
+    ),
+    behind(
+      /^\.\d/,
+      certain((reading) => this.#dottedCode(reading)),
     ),
     behind(
       /^\.\d/,
@@ -310,6 +324,37 @@ export class Codes {
     return behind !== '' && currencySigns[behind.slice(0, 1)] !== undefined;
   }
 
+  /** Flight G3 1522: the figure of an airline, then those of its flight. */
+  #carrier(reading: Reading): Found | undefined {
+    const match = reading.match(CARRIER);
+    const { speech, writing } = this.#language;
+    const before = reading.around(reading.at).previousWord;
+    if (match === undefined || !writing.digitsAfter.has(before)) return undefined;
+    const [written, letter = '', digit = '', flight = ''] = match;
+    const spoken = `${letter} ${speech.digits(digit)}, ${speech.digits(flight)}`;
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  }
+
+  /** Policy 0531.22.004187-1: groups that are no thousands, and a figure to check them. */
+  #dottedCode(reading: Reading): TypedFound | undefined {
+    const written = reading.match(DOTTED_CODE)?.[0];
+    const groups = written?.split(/[.-]/).slice(0, -1) ?? [];
+    if (written === undefined || !groups.some((group) => group.length > 3)) return undefined;
+    return groups.at(-1)?.length === 4 && groups.length === 3 ? undefined : groupsOf(reading, written);
+  }
+
+  /** Protocol 2025/00341: a year and the number of a document in it. */
+  #yearNumber(reading: Reading): Found | undefined {
+    const match = reading.match(YEAR_NUMBER);
+    const stroke = this.#language.symbols.inAddress['/'];
+    if (match === undefined || stroke === undefined) return undefined;
+    const [written, longYear, longNumber, shortYear = '', shortNumber = ''] = match;
+    const [year, number] = [longYear ?? shortYear, longNumber ?? shortNumber];
+    const { speech } = this.#language;
+    const spoken = `${speech.number(numeralOf(withoutZeros(year)), NOWHERE)} ${stroke} ${speech.digits(number)}`;
+    return { end: reading.at + written.length, spoken, rule: 'identifier' };
+  }
+
   /** Nº 004.829: zeros in front make it a number of a document. */
   #zeroGroups(reading: Reading): TypedFound | undefined {
     if (!this.#language.writing.numbers.grouping.includes('.')) return undefined;
@@ -391,6 +436,16 @@ export class Codes {
     if (match !== undefined && /\S\s?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) {
       const spoken = `${name.trimEnd()} ${this.#language.speech.digits(match[2] ?? '')}`;
       return { end: reading.at + match[0].length, spoken, rule: 'digits' };
+    }
+    const dashed = reading.match(DASHED_ID);
+    const isHouse = HOUSE.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at));
+    if (dashed !== undefined && !isHouse) {
+      const groups = (dashed[2] ?? '').split('-').map((group) => this.#language.speech.digits(group));
+      return {
+        end: reading.at + dashed[0].length,
+        spoken: `${name.trimEnd()} ${groups.join(', ')}`,
+        rule: 'digits',
+      };
     }
     const end = reading.at + 1;
     const isJoined =

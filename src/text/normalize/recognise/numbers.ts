@@ -139,6 +139,8 @@ export class Numbers {
     const numbered = runEnd - at >= NUMBERED && (text[at - 1] === '#' || isMasked(text, at, runEnd));
     const { digitsAfter, linking } = this.#language.writing;
     if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
+    // verification in 2 steps
+    if (runEnd - at === 1 && /^ \p{Ll}{3}/u.test(text.slice(runEnd, runEnd + 4))) return undefined;
     const match = reading.match(GROUPED_CODE);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;

@@ -288,7 +288,8 @@ export class Quantities {
     if (read === undefined) return undefined;
     const next = skipSpaces(text, read.end);
     const currency = next - read.end <= 1 ? this.#currencyAt(text, next) : undefined;
-    if (currency !== undefined && !isDigitAt(text, currency.end)) {
+    const isOfNext = currency?.written.endsWith('$') === true && /^ \d/.test(text.slice(currency?.end));
+    if (currency !== undefined && !isDigitAt(text, currency.end) && !isOfNext) {
       return this.#money(reading, { ...read, end: currency.end }, currency.value);
     }
     const unit = next - read.end <= 1 ? this.#units.at(text, next) : undefined;

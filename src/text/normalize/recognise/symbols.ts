@@ -18,6 +18,9 @@ const ARROW = /(?:-{1,2}|=)>/y;
 const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
 const KEY_BEFORE =
   /(?<!\p{L})(?:Ctrl|Control|Strg|Alt|AltGr|Shift|Umschalt|Maj|Mayús|Cmd|Command|Option|Win|Windows|Fn|Esc|Meta|Super|Tab)$/u;
+const BESIDE = 10; // units beside a sign in which another one of a list stands
+const SIGN_BEFORE = /(?:^|[\s(])[@#&*$%_!?],? (?:\p{L}{1,4} )?$/u;
+const SIGN_BEHIND = /^,? (?:\p{L}{1,4} )?[@#&*$%_!?](?:[\s,.;)]|$)/u;
 const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -53,6 +56,7 @@ export class Symbols {
       [/\+/, (reading) => this.#trailingPlus(reading)],
       [/[⁰¹²³⁴⁵⁶⁷⁸⁹^]/, (reading) => this.#power(reading)],
       [/[₀-₉]/, (reading) => this.#subscript(reading)],
+      [/[@#&*$%_!?]/, (reading) => this.#besideSign(reading)],
     ]),
     {
       knows: ({ first }) => this.#signs.at(first, 0) || this.#language.symbols.inText[first] !== undefined,
@@ -179,6 +183,18 @@ export class Symbols {
     return before.length >= SHORTEST_NOUN && /\p{L} $/u.test(clause) && !isCondition ? said : undefined;
   }
 
+  /** 1 symbol (@, # or &): signs in a list by their own names. */
+  #besideSign(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const before = text.slice(Math.max(0, at - BESIDE), at);
+    const behind = text.slice(at + 1, at + BESIDE);
+    const name = this.#language.symbols.inAddress[text[at] ?? ''];
+    if (name === undefined || !/(?:^|[\s(])$/.test(before) || !/^(?:[\s,.;)]|$)/.test(behind))
+      return undefined;
+    if (!SIGN_BEFORE.test(before) && !SIGN_BEHIND.test(behind)) return undefined;
+    return { end: at + 1, spoken: name, rule: 'symbol' };
+  }
+
   #inText(reading: Reading): Found | undefined {
     const { text, at } = reading;
     const name = this.#language.symbols.inText[text[at] ?? ''];
@@ -206,13 +222,19 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   const after = text.slice(end, end + 4).trimStart();
   if (sign === ':' && (text[at - 1] === ' ') !== (text[end] === ' ')) return false; // subtract 5: 2x = 12
   const left = /[\p{N})\]%°²³\p{Sc}]/u.test(before) || (spaced && /\p{L}/u.test(before));
-  const right = /^(?:[-−+√(]?\p{Sc}? ?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
+  const right =
+    /^(?:[-−+√(]?(?:[A-Z]{0,3}\p{Sc})? ?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
     if (sign === '/' && isTelephone(text, at)) return false;
+    const deducted =
+      sign === '-' && spaced && /\p{L}/u.test(before) && /^\p{N}/u.test(after) && / \+ /.test(near);
+    if (deducted) return true; // + VAT - 19 % of tax
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
+  if (sign === '+' && spaced && /\p{L}\.$/u.test(text.slice(Math.max(0, at - 3), at - 1)) && right)
+    return true; // a.a. + TR
   if (
     sign === '+' &&
     /(?:^|[^\p{L}])\p{L}$|[²³\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at)) &&

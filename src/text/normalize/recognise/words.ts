@@ -106,7 +106,8 @@ export class Words {
   }
 
   #roman(reading: Reading, word: string, end: number): Found | undefined {
-    if (!ROMAN.test(word) || isWordAt(reading.text, end)) return undefined;
+    const isLetter = /^[CDLM]$/.test(word); // group C
+    if (isLetter || !ROMAN.test(word) || isWordAt(reading.text, end)) return undefined;
     const { speech, writing } = this.#language;
     const around = reading.around(end);
     const next = reading.text[end] === '.' ? reading.around(end + 1).nextWord : around.nextWord;
@@ -167,10 +168,11 @@ const BANK = /[A-Z]{8}(?:[A-Z]{3})?(?![\p{L}\p{N}])/uy;
 const BANK_WORDS = new Set(['bic', 'swift']);
 // prettier-ignore
 const AIRPORTS = new Set(
-  `ABJ ACC ADD AGP ALC AMS ANC ARN ATH ATL AUH BER BIO BLQ BOD BOG BOM BOS BRE BRI BRU BUD CAG CAI CAN CDG CGN CIA CPH CTA DEL DEN DOH DUB DUS DXB EDI
+  `ABJ ACC ACE ADD AEP AGP ALC AMS ANC ARN ATH ATL AUH BER BIO BLQ BOD BOG BOM BOS BRE BRI BRU BUD CAG CAI CAN CDG CGN CIA CPH CTA DEL DEN DOH DUB DUS DXB EDI
    EIN EWR EZE FAO FCO FLR FRA FUE GIG GOA GOT GRU GVA HAM HAN HEL HKG HND IAD IAH IBZ ICN IST JFK KIX KUL LAS LAX LCA LED LEJ LGA LGW LHR LIL
    LIM LIN LIS LTN LUX LYS MAD MAN MEL MEX MIA MUC MXP NAP NCE NRT NTE NUE OLB OPO ORD ORY OSL OTP PEK PMI PMO PRG PSA RAK REC RIX SAW SCL SEA
-   SFO SIN SOF STR SUF SVO SVQ SYD TFN TIA TLS TLV TPE TRN TUN VCE VIE VKO WAW YUL YVR YYZ ZAG ZRH`.split(/\s+/),
+   SFO SIN SOF STR SUF SVO SVQ SYD TFN TIA TLS TLV TPE TRN TUN VCE VIE VKO WAW YUL YVR YYZ ZAG ZRH
+   CUN GUA GYE LPA MAH MAO MDE PTY SDU SJO SSA UIO VIX`.split(/\s+/),
 );
 const BESIDE_AIRPORT = /(?:\p{Lu}\p{Ll}[\p{L}’'-]{1,24}[ -]\(?|[A-Z]{3} ?[-–—→>/] ?)$/u;
 const LONGEST_BESIDE = 28; // units
