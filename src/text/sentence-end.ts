@@ -60,7 +60,7 @@ const REPORTED = /^[—–](?:\s+|$)(\S?)/u; // «Ты здесь?» — спр�
 const COUNTED_IN_RUSSIAN =
   /\p{N}{3}\s?г$|(?:\p{N}\s?(?:(?:тыс|млн|млрд)\.?\s)?|(?:за|в|на) )(?:руб|р|коп|мин|сек|час|ч|шт|чел|экз|дн|сут|нед|мес|уп|сот)$|\p{N}\s?(?:тыс|млн|млрд|трлн|[смк]?м|[мк]г|мл|л|т|га|с|°\s?[CСF])$|н\. ?э$|\/ ?(?:чел|мес|шт|сут|нед|дн|мин|сек|час|ч|уп|экз|компл|сот)$/u;
 const DRIVE = /\S\s(?!Dear|Hello|Herr|Frau|Prof|Thanks?)\p{Lu}\p{Ll}{2,} Dr$/u; // on Mulholland Dr. The house
-const COUNTED = /[\p{N}½¼¾]\s?\p{L}+$/u; // 2 caps
+const COUNTED = /[\p{N}½¼¾]\+?\s?\p{L}+$/u; // 2 caps, 3+ Mon
 const LONGEST_COUNTED = 8; // units of a number's end and its short unit
 /** A sign between two words or numbers: no sentence begins with one. */
 const SIGN = new CharacterSet('&=×÷≠≤≥<>+');

@@ -131,6 +131,8 @@ export interface Writing {
   readonly softwareNames: ReadonlySet<string>;
   /** Behind these words (in small letters) a number and a letter name a place: room 12 B, Halle 7 K. */
   readonly placeWords: ReadonlySet<string>;
+  /** Books of the Bible by their names and short forms, as written, with the names that are said. */
+  readonly books: Readonly<Record<string, string>>;
   /** End of the text before a code, where words are not parted by spaces. */
   readonly codeBefore?: RegExp;
   /** Names of the states of the USA, by their letters; without a name the letters are said. */
@@ -217,7 +219,17 @@ export interface Speech {
   /** Behind a number or name: squared, hoch zwei. */
   power(exponent: string): string | undefined;
   range(from: string, to: string, around: Around): string;
+  /** An amount and the phrase of a unit behind a stroke, where the phrase does not follow: 5 €/kg. */
+  rate?(amount: string, per: string): string;
   score(home: string, guest: string): string;
+  /** The scale of a map, 1:25 000, as digits; by default as a score. */
+  ratio?(one: string, many: string): string;
+  /** The 6 of 6 × 750 ml: how often there is an amount; by default the number and the name of ×. */
+  times?(number: Numeral): string;
+  /** Behind the name of a book of the Bible, in words: chapter, then the first and the last verse. */
+  verse?(book: string, chapter: string, verses: readonly string[]): string;
+  /** A chemical element by its symbol; by default the letters. */
+  element?(symbol: string): string;
   /** B2B, P2P: the letters on both sides of the 2. */
   exchange(from: string, to: string): string;
   /** The i, 7 and 12700 of i7-12700K. */

@@ -2,6 +2,7 @@
 // entries of these tables also come before the recognisers of the language itself (`table-entries.ts`).
 import type { TableLayer, Tables } from '../tables/layer.js';
 import {
+  booksOf,
   cuesOf,
   currenciesOf,
   magnitudesOf,
@@ -116,6 +117,7 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
     },
     times: timesWith(base.times, tables.zones ?? []),
     telephone: { ...base.telephone, keywords: union(base.telephone.keywords, cuesOf(cues, 'telephone')) },
+    books: { ...base.books, ...booksOf(cues) },
     compass: { ...base.compass, ...saidCues(cues, 'compass') },
     ...wordsWith(base, cues),
     romanAfter: {
@@ -149,7 +151,7 @@ const WORD_SETS = {
   software: 'softwareNames',
   place: 'placeWords',
 } as const satisfies Record<
-  Exclude<CueKind, 'telephone' | 'roman-cardinal' | 'roman-ordinal' | 'compass'>,
+  Exclude<CueKind, 'telephone' | 'roman-cardinal' | 'roman-ordinal' | 'compass' | 'book'>,
   keyof Writing
 >;
 

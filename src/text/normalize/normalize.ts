@@ -42,8 +42,8 @@ import { Calendar } from './recognise/calendar.js';
 import { Dates } from './recognise/dates.js';
 import { Identifiers, MachineNames } from './recognise/identifiers.js';
 import { Keys } from './recognise/keys.js';
+import { Latex } from './recognise/latex.js';
 import * as markdown from './recognise/markdown.js';
-import { latex } from './recognise/markdown.js';
 import { Menus } from './recognise/menus.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
@@ -51,6 +51,7 @@ import { Shares } from './recognise/shares.js';
 import { Spans } from './recognise/spans.js';
 import { Symbols } from './recognise/symbols.js';
 import { Times } from './recognise/times.js';
+import { Verses } from './recognise/verses.js';
 import { Winds } from './recognise/winds.js';
 import { Words } from './recognise/words.js';
 import { formula, loweredFormula } from './shared-forms.js';
@@ -74,7 +75,7 @@ function recognisersOf(language: Language): Recognisers {
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const [codes, menus, winds] = [new Codes(language), new Menus(language), new Winds(language)];
   const [calendar, spans, shares] = [new Calendar(language), new Spans(language), new Shares(language)];
-  const arithmetic = new Arithmetic(language);
+  const [arithmetic, latex, verses] = [new Arithmetic(language), new Latex(language), new Verses(language)];
   const own = language.own ?? {};
   const compound = formula(
     (letters) => speech.letters(letters),
@@ -84,6 +85,7 @@ function recognisersOf(language: Language): Recognisers {
     atDigit: new Dispatch([
       machines.at,
       codes.atDigit,
+      latex.atDigit,
       calendar.atDigit,
       shares.atDigit,
       spans.atDigit,
@@ -104,6 +106,7 @@ function recognisersOf(language: Language): Recognisers {
     atLetter: new Dispatch([
       machines.at,
       codes.atLetter,
+      verses.at,
       calendar.atLetter,
       spans.atLetter,
       ...(own.atLetter ?? []),
@@ -124,7 +127,7 @@ function recognisersOf(language: Language): Recognisers {
       ...(own.atMark ?? []),
       keys.atMark,
       arithmetic.atMark,
-      latex(language),
+      latex.atMark,
       markdown.atMark(language),
       machines.atMark,
       identifiers.atMark,
@@ -134,7 +137,7 @@ function recognisersOf(language: Language): Recognisers {
       words.atMark,
       symbols.atMark,
     ]),
-    atIdeograph: new Dispatch(own.atIdeograph ?? []),
+    atIdeograph: new Dispatch([verses.at, ...(own.atIdeograph ?? [])]),
   };
 }
 

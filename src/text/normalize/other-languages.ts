@@ -122,6 +122,7 @@ function writingOf(tag: string): Writing {
     windWords: new Set(),
     compass: {},
     softwareNames: new Set(),
+    books: {},
     placeWords: new Set(),
   };
 }

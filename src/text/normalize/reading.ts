@@ -86,6 +86,13 @@ interface Kinds {
   readonly composed: { readonly words: () => string | undefined };
   /** 5%-6%: two tokens of one type. */
   readonly range: { readonly from: Token; readonly to: Token };
+  /** John 3:16-18: digits; `book` is its name as it is said. */
+  readonly verse: {
+    readonly book: string;
+    readonly chapter: string;
+    readonly first: string;
+    readonly last: string | undefined;
+  };
 }
 
 /** A token that a recogniser has found, and its neighbours. */

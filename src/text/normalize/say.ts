@@ -49,6 +49,8 @@ export function say(token: Token, speech: Speech): string | undefined {
       return token.words();
     case 'range':
       return sayRange(token, speech);
+    case 'verse':
+      return sayVerse(token, speech);
   }
 }
 
@@ -75,6 +77,19 @@ function sayVersion({ before, parts, point, stage, build }: TokenOf<'version'>, 
   const name = stage === 'rc' ? speech.letters(stage) : stage;
   const words = [before, parts.map(number).join(` ${point} `), name, build === '' ? '' : number(build)];
   return words.filter((word) => word !== '').join(' ');
+}
+
+function sayRate({ of, per }: TokenOf<'rate'>, speech: Speech): string | undefined {
+  const amount = say(of, speech);
+  return amount === undefined || speech.rate === undefined ? join(amount, per) : speech.rate(amount, per);
+}
+
+function sayVerse({ book, chapter, first, last }: TokenOf<'verse'>, speech: Speech): string {
+  const number = (digits: string): string => speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+  const verses = [first, ...(last === undefined ? [] : [last])].map(number);
+  if (speech.verse !== undefined) return speech.verse(book, number(chapter), verses);
+  const [from = '', to] = verses;
+  return `${book} ${number(chapter)}, ${to === undefined ? from : speech.range(from, to, NOWHERE)}`;
 }
 
 function join(first: string | undefined, second: string | undefined, mark = ' '): string | undefined {

@@ -71,7 +71,7 @@ export function negativePower(say: (digits: string) => string): Recogniser {
 }
 
 const COUNTED =
-  /(?:\d ?(?:\p{L}{1,20} (?:d['’]|de |di |of )?)?\p{L}{2,20}|[€$£]|(?<!\p{L})(?:euros?|TTC|HT|HC|CC|IVA|CO[2₂]))$/iu;
+  /(?:\d ?(?:\p{L}{1,20} (?:d['’]|de |di |of )?)?\p{L}{2,20}|\d\p{Script=Han}|[€$£]|(?<!\p{L})(?:euros?|TTC|HT|HC|CC|IVA|CO[2₂]))$/iu;
 const EACH = /^\d{1,3} ?(?:min|mn|h|s|sec)(?!\p{L})/u; // 1 train/10 min
 const FEW = /(?:^|[^\d/.,:])\d{1,3}$|\d[^.;:,/\n]{0,16} \p{Ll}{3,}$/u; // 3/day, 2 l of water/day
 const PRICED = /(?:\d ?[€$£]|[€$£] ?\d[\d.,]{0,12})$/; // 54 €/30 days
@@ -79,7 +79,7 @@ const SPAN_BEHIND = /^\d{1,4} \p{Ll}{3,12}(?!\p{L})/u;
 const LONGEST_COUNTED = 24; // units
 
 /** 10 000 pas/jour, €/kWh: behind a word that is counted the slash has a word. */
-export function perWord(per: Readonly<Record<string, string>>, every: string): Recogniser {
+export function perWord(per: Readonly<Record<string, string>>, every?: string): Recogniser {
   const { '*': each, ...named } = per;
   const table = new LiteralTable(Object.entries(named));
   return ({ text, at }: Reading): Found | undefined => {
@@ -89,7 +89,7 @@ export function perWord(per: Readonly<Record<string, string>>, every: string): R
     if (each !== undefined && PRICED.test(before) && SPAN_BEHIND.test(text.slice(at + 1, at + 20)))
       return { end: at + 1, spoken: each, rule: 'measure', isCertain: true };
     if (!COUNTED.test(before) && !((literal?.written.length ?? 0) > 2 && FEW.test(before))) return undefined;
-    if (literal === undefined && EACH.test(text.slice(at + 1, at + 10)))
+    if (literal === undefined && every !== undefined && EACH.test(text.slice(at + 1, at + 10)))
       return { end: at + 1, spoken: ` ${every} `, rule: 'measure', isCertain: true };
     if (
       literal === undefined ||

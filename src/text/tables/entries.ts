@@ -118,6 +118,12 @@ export function saidCues(
   );
 }
 
+/** Books of the Bible; a row without a spoken form has its written ones. */
+export function booksOf(rows: readonly RowOf<'cue-words'>[]): Readonly<Record<string, string>> {
+  const books = Object.entries(saidCues(rows, 'book'));
+  return Object.fromEntries(books.map(([written, said]) => [written, said === '' ? written : said]));
+}
+
 /** Words in capitals that are spelled, or those that are read as a word. */
 export function spelledOf(rows: readonly RowOf<'spelled'>[], as: 'letters' | 'word'): ReadonlySet<string> {
   return new Set(rows.filter((row) => (row.as ?? 'letters') === as).flatMap(({ written }) => written));

@@ -6,6 +6,7 @@ import type { Language, Saying, SymbolNames, Writing } from '../normalize/langua
 import type { Magnitude, Noun } from '../normalize/quantity.js';
 import { builtInRows } from './built-in.js';
 import {
+  booksOf,
   currenciesOf,
   cuesOf,
   magnitudesOf,
@@ -61,6 +62,7 @@ type Words = Pick<
   | 'windWords'
   | 'compass'
   | 'softwareNames'
+  | 'books'
   | 'placeWords'
 >;
 
@@ -122,6 +124,7 @@ class LanguageTables {
       messageTo: cuesOf(cues, 'message-to'),
       windWords: cuesOf(cues, 'wind'),
       compass: saidCues(cues, 'compass'),
+      books: booksOf(cues),
       softwareNames: cuesOf(cues, 'software'),
       placeWords: cuesOf(cues, 'place'),
     };

@@ -79,6 +79,7 @@ const CUES = [
   'message', // of a text message, which is sent to a short number
   'message-to', // between the message and that number
   'wind', // near a point of the compass
+  'book', // of the Bible, in capitals as written; `said` is its name, if it is another
   'compass', // the letters of a point of the compass; `said` is its name
 ] as const;
 

@@ -1,9 +1,7 @@
 // Two numbers with a mark between them that is no fraction and no time: blood pressure, scales, tyres, 50/50.
-import { tablesOf } from '../../tables/language-tables.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import { romanNumeral } from '../recognise/words.js';
-import { isBeforeDigit } from '../shared-codes.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -105,22 +103,6 @@ function sectionOfLaw(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken: `Absatz ${cardinal(String(value))}`, rule: 'roman' };
 }
 
-const BOOKS: Readonly<Record<string, string>> = tablesOf('de').map('books of the Bible');
-const VERSE = /(\p{Lu}\p{Ll}{1,4})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
-
-/** Joh 3,16; Mt 5,3-12: chapter and verse, no decimals. */
-function verse(reading: Reading): Found | undefined {
-  const match = isBeforeDigit(reading) && reading.isFresh ? reading.match(VERSE) : undefined;
-  const book = BOOKS[match?.[1] ?? ''];
-  if (match === undefined || book === undefined) return undefined;
-  const [written, , chapter = '', first = '', last] = match;
-  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) =>
-    cardinal(withoutZeros(digits)),
-  );
-  const spoken = `${book} ${cardinal(withoutZeros(chapter))}, ${verses.join(' bis ')}`;
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
-}
-
 const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim)\.? \d)/uy;
 
 /** 1. Kor 13,4 */
@@ -173,8 +155,5 @@ export const pairRules = {
     [/[A-Z]/, courtFile],
     [/:/, scale],
   ],
-  atLetter: [
-    [/[GELNDJRSKCPMATH]/, verse, /[.\d]/],
-    [/[IVX]/, sectionOfLaw],
-  ],
+  atLetter: [[/[IVX]/, sectionOfLaw]],
 } satisfies Rules;

@@ -3,7 +3,6 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
-import { isBeforeDigit } from '../shared-codes.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
 import { cardinal, ofStandard, pairs, plural, spellDigits } from './numbers.js';
@@ -299,25 +298,6 @@ const staged: Recogniser = (reading) => {
   const numbers = `${cardinal(withoutZeros(major))} point ${cardinal(withoutZeros(minor))}`;
   const spoken = `${numbers} ${name}${count === '' ? '' : ` ${cardinal(withoutZeros(count))}`}`;
   return { end: reading.at + written.length, spoken, rule: 'version' };
-};
-
-const BOOKS: Readonly<Record<string, string>> = tablesOf('en').map('books of the Bible');
-const VERSE = /([A-Z][a-z]{1,4})\.? (\d{1,3}):(\d{1,3})(?:[-–](\d{1,3}))?(?![\p{L}\p{N}]|[:.,]\d)/uy;
-
-/** Gen. 1:1-3: chapter and verses of a book of the Bible by its short name. */
-export const verse: Recogniser = (reading) => {
-  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
-  const book = BOOKS[match?.[1] ?? ''];
-  if (match === undefined || book === undefined) return undefined;
-  const [written, , chapter = '', first = '', last] = match;
-  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) =>
-    cardinal(withoutZeros(digits)),
-  );
-  return {
-    end: reading.at + written.length,
-    spoken: `${book} ${cardinal(withoutZeros(chapter))} ${verses.join(' to ')}`,
-    rule: 'identifier',
-  };
 };
 
 // units before a number that may say what it is

@@ -4,14 +4,14 @@ import { tablesOf } from '../../tables/language-tables.js';
 import { type Asked, only } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
-import { currencyPair, isBeforeDigit, letterPair, standard } from '../shared-codes.js';
+import { currencyPair, letterPair, standard } from '../shared-codes.js';
 import { betweenAmounts, byFirstLetter, byMark, coordinates, formula, perWord } from '../shared-forms.js';
 import { initials, shouted, unsayable } from './abbreviations.js';
 import { addressRules, house, state, STATES } from './addresses.js';
 import { algebraRules, coefficient, piOfFormula, scientific } from './algebra.js';
 import { age, amountRules, DIRECTIONS, partOfInch, stones, timesSum } from './amounts.js';
 import { clockRules, offset, timeBesideTime } from './clock.js';
-import { codeRules, network, verse } from './codes.js';
+import { codeRules, network } from './codes.js';
 import { cardDate, dateRules, dayRow, shortYear } from './dates.js';
 import { bySign } from './digit-rules.js';
 import { cardinal, ofStandard, pairs, year } from './numbers.js';
@@ -96,19 +96,11 @@ const atSmall = byFirstLetter([
   [/π/, piOfFormula],
 ]);
 
-const atBook = byFirstLetter([
-  [/[A-Z]/, molecule, /[₀-₉]/],
-  [
-    /[GELNDJSKCPIRMTH]/,
-    (reading) => (reading.runEnd - reading.at < 6 && isBeforeDigit(reading) ? verse(reading) : undefined),
-  ],
-]);
-
-/** A word that has its second letter small is none of them, unless it is a molecule or a book. */
+/** A word that has its second letter small is none of them, unless it is a molecule. */
 const AT_LETTER: readonly Asked[] = [
   atSmall,
   only(({ isSmallBehind }) => !isSmallBehind, atCapital),
-  only(({ isSmallBehind }) => isSmallBehind, atBook),
+  only(({ isSmallBehind }) => isSmallBehind, byFirstLetter([[/[A-Z]/, molecule, /[₀-₉]/]])),
   { knows: ({ isFresh, first }) => isFresh && /[A-Z]/.test(first), recognise: dayRow },
 ];
 

@@ -29,11 +29,14 @@ function isOne({ number, to, magnitude, fraction }: Quantity): boolean {
 const ARTICLES = tablesOf('en').set('articles');
 /** Words that may follow an amount but do not name the thing measured. */
 export const NO_NOUN = tablesOf('en').set('no noun');
+/** A 27" 4K panel. */
+const RESOLUTION = /^ \d{1,2}[KD] \p{Ll}{2}/u;
 
 /** A $5 bill, the 10 km run: before a noun the unit is in the singular. */
 export function isAttribute({ previousWord, nextWord, text, end }: Around): boolean {
-  if (!ARTICLES.has(previousWord) || !/^(?:\p{Ll}|\p{Lu}{2,5}$)/u.test(nextWord) || NO_NOUN.has(nextWord))
-    return false;
+  if (!ARTICLES.has(previousWord)) return false;
+  if (RESOLUTION.test(text.slice(end, end + 7))) return true;
+  if (!/^(?:\p{Ll}|\p{Lu}{2,5}$)/u.test(nextWord) || NO_NOUN.has(nextWord)) return false;
   return !/^[^\S\n]*\n/.test(text.slice(end, end + 4));
 }
 
@@ -191,6 +194,8 @@ export const SPEECH: Speech = {
   exchange: (from, to) => `${from} two ${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${modelPairs(model)}`,
   number: (numeral) => decimal(numeral),
+  times: (number) => `${decimal(number)} ${number.whole === '1' ? 'time' : 'times'}`,
+  verse: (book, chapter, verses) => `${book} ${chapter} ${verses.join(' to ')}`,
   ordinal: (digits, { previousWord }, mark) =>
     mark === '' && previousWord !== 'the' ? `the ${ordinal(digits)}` : ordinal(digits), // Henry the eighth
   digits: spellDigits,

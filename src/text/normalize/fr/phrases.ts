@@ -1,9 +1,8 @@
 // Short phrases that figures make with the words around them: d'un million, 24/48 h, la touche #, les - de 12
 // ans.
-import { tablesOf } from '../../tables/language-tables.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
-import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
+import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { startsLine } from '../recognise/markdown.js';
 import { coefficient, type Rules } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
@@ -274,20 +273,6 @@ function partOfInch(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'measure' };
 }
 
-const BOOKS: Readonly<Record<string, string>> = tablesOf('fr').map('books of the Bible');
-const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
-
-/** Jn 3, 16: chapter and verse. */
-function verse(reading: Reading): Found | undefined {
-  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
-  const book = BOOKS[match?.[1] ?? ''];
-  if (match === undefined || book === undefined) return undefined;
-  const [written, , chapter = '', first = '', last] = match;
-  const verses = [first, ...(last === undefined ? [] : [last])].map((digits) => rank(String(Number(digits))));
-  const spoken = `${book} ${rank(String(Number(chapter)))}, ${verses.join(' à ')}`;
-  return { end: reading.at + written.length, spoken, rule: 'identifier' };
-}
-
 const VERSE_NUMBER = /([12]) (?=(?:Co|Th|Tm|R|S|Ch|P)\.? \d{1,3}, ?\d)/y;
 
 /** 1 Co 13, 4 */
@@ -323,7 +308,6 @@ export const phraseRules = {
     [/,/, bare],
   ],
   atLetter: [
-    [/[GELNDJRSCPQIMAHOT]/, verse, /[.\d]/],
     [/[acfv]/, lettersOfLaw],
     [/x/, timesEach, /\d/],
   ],

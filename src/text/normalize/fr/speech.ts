@@ -159,6 +159,7 @@ export const SPEECH: Speech = {
   exchange: (from, to) => `${from} deux ${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f'),
+  times: (number) => `${decimal(number, true)} fois`,
   ordinal: (digits, around, mark) => (isWorldWar(digits, around) ? 'Seconde' : sayOrdinal(digits, mark)),
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),

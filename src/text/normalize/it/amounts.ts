@@ -145,6 +145,8 @@ const MARK = /(?:voto|punteggio|valutazione|giudizio|recensione|pagina|pag\.|pre
 
 /** 1/2 tazza is "mezza tazza"; without a noun "un mezzo". */
 export function plainFraction(fraction: Fraction, around: Around): string {
+  // 3/100esimi
+  if (/\p{L}$/u.test(around.text.slice(around.start, around.end))) return sayFraction(fraction, 'part', 'm');
   const half = Number(fraction.numerator) === 1 && withoutZeros(fraction.denominator) === '2';
   const next = around.nextWord.toLowerCase();
   if (MARK.test(around.text.slice(Math.max(0, around.start - 24), around.start)))

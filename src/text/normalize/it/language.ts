@@ -13,7 +13,7 @@ import { billions, figureRules, namedMoney, pointed, pointedMoney } from './figu
 import { words } from './grammar.js';
 import { beforePostcode, nameRules, province, taxCode } from './names.js';
 import { cardinal, type Gender, ordinal } from './numbers.js';
-import { keys, phraseRules, verse } from './phrases.js';
+import { keys, phraseRules } from './phrases.js';
 import { area, by, chemical, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
@@ -122,7 +122,6 @@ const atLetter = [
     [/[lmgvsd]/i, shortWeekday],
     ...clockRules.atLetter,
     [/[IVXLCDM]/, roman],
-    [/[GELNDSQIMACRFT]/, verse, /[.\d]/],
     [/x/i, by, /\d/],
     ...nameRules.atLetterLater,
   ]),

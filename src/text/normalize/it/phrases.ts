@@ -1,8 +1,7 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23
 // cm, schermo da 27".
-import { tablesOf } from '../../tables/language-tables.js';
 import { certain, type Found, type Reading } from '../reading.js';
-import { isBeforeDigit, keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
+import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { coefficient, expiry, type Rules } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
@@ -185,23 +184,6 @@ function timesPer(reading: Reading): Found | undefined {
   if (match === undefined || per === undefined) return undefined;
   const times = match[1] === '1' ? 'una volta' : `${cardinal(match[1] ?? '')} volte`;
   return { end: reading.at + match[0].length, spoken: `${times} ${per}`, rule: 'measure' };
-}
-
-const BOOKS: Readonly<Record<string, string>> = tablesOf('it').map('books of the Bible');
-const VERSE = /([A-Z][a-z]{1,2})\.? (\d{1,3}), ?(\d{1,3})(?: ?[-–] ?(\d{1,3}))?(?![\p{L}\p{N}]|[:,]\d)/uy;
-
-/** Gv 3,16: chapter and verse, no decimals. */
-export function verse(reading: Reading): Found | undefined {
-  const match = isBeforeDigit(reading) ? reading.match(VERSE) : undefined;
-  const book = BOOKS[match?.[1] ?? ''];
-  if (match === undefined || book === undefined) return undefined;
-  const [written, , chapter = '', first = '', last] = match;
-  const verses = last === undefined ? cardinal(first) : `${cardinal(first)}-${cardinal(last)}`;
-  return {
-    end: reading.at + written.length,
-    spoken: `${book} ${cardinal(chapter)}, ${verses}`,
-    rule: 'identifier',
-  };
 }
 
 const VERSE_NUMBER = /([12]) (?=(?:Cor|Ts|Tm|Re|Sam|Cr|Pt|Gv)\.? \d{1,3}, ?\d)/y;

@@ -112,6 +112,7 @@ function sayPower(rank: string): string {
 }
 
 export const SPEECH: Speech = {
+  verse: (book, chapter, verses) => `${book} ${chapter}, ${verses.join('-')}`,
   exchange: (from, to) => `${from} due ${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => number(numeral, noun),

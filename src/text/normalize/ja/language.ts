@@ -54,6 +54,7 @@ import {
   coefficient,
   formula,
   negativePower,
+  perWord,
 } from '../shared-forms.js';
 import { dateRules, padded } from './dates.js';
 import { hundredths, laughter, nameless, nameRules } from './names.js';
@@ -158,6 +159,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[~～〜∼]/, until(SPEECH, (name) => `${name}曜日`, 'まで')],
       [/:/, betweenShares('対')],
       [/[<>≤≥≦≧]/u, boundOf(SPEECH, WRITING, { least: '以上', most: '以下', over: '超', under: '未満' })],
+      [/\//, perWord(WRITING.per)],
       [/\+/, plusOfNames('プラス')],
       [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
       [/\+/, plusBetween('足す')],

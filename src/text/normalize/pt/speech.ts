@@ -196,6 +196,7 @@ export const SPEECH: Speech = {
   exchange: (from, to) => `${from} dois ${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${cardinal(model)}`,
   number: (numeral, _around, noun) => decimal(numeral, noun?.gender === 'f' ? 'f' : 'm'),
+  times: (number) => `${decimal(number, 'f')} ${number.whole === '1' ? 'vez' : 'vezes'}`,
   ordinal: sayOrdinal,
   digits: spellDigits,
   letters: (letters) => Array.from(letters.toUpperCase()).join(' '),

@@ -7,6 +7,7 @@ import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import {
+  Around,
   composed,
   type TypedFound,
   NOWHERE,
@@ -29,12 +30,15 @@ const ION = new RegExp(
   'uy',
 );
 const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
-const COEFFICIENT = /\d{1,4}(?=[a-z](?![\p{L}\p{N}'’.]))/uy;
+const COEFFICIENT = /\d{1,4}(?=[a-z](?![\p{L}\p{Nd}'’.]))/uy;
 const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
 const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
 const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
 const GROUPED = /\d{1,3}(?:([. ])\d{3})(?:\1\d{3})*(?![\d:/-]|[., ]\d)/y;
 const INCHES = /\d{1,3}(?:[.,]\d{1,2})?["″”](?![A-Za-z\d])/y;
+const DOSE = /(\d{1,3}) ?[x×] ?(?=\d)/y;
+/** Units of what is packed or taken, by their signs in any language; a length is the side of something. */
+const DOSED = 'g kg mg µg mcg ml mL cl dl l L IU IE UI GB MB'.split(' ');
 const LONGEST_QUOTATION = 80; // units
 const NEAR = 24; // units in which another sign shows that this is a formula
 const SCALE = /(\d{1,3}) ?[:：] ?(\d{1,3}(?:([., \u00a0\u202f])\d{3})(?:\3\d{3}){0,2})(?![\d:]|[.,]\d)/y;
@@ -51,16 +55,20 @@ const FORMULA = /[=+÷√^]/u;
 export class Arithmetic {
   readonly #language: Language;
   readonly #units: LiteralTable<Noun>;
+  readonly #dosed: ReadonlySet<Noun | undefined>;
 
   constructor(language: Language) {
     this.#language = language;
-    this.#units = LiteralTable.of(language.writing.units);
+    const { units } = language.writing;
+    this.#units = LiteralTable.of(units);
+    this.#dosed = new Set(DOSED.map((unit) => units[unit]));
   }
 
   readonly atDigit: readonly Row[] = [
     behind(/^[. ]\d/, (reading) => (isCut(reading) ? undefined : this.#grouped(reading)), 3),
     behind(/^ ?[x×]/, (reading) => (isCut(reading) ? undefined : this.#portions(reading)), 3),
     behind(/^(?:["″”]|[.,]\d)/, (reading) => (isCut(reading) ? undefined : this.#inches(reading)), 3),
+    behind(/^ ?[x×]/, (reading) => (isCut(reading) ? undefined : this.#dose(reading)), 3),
     behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => (isCut(reading) ? undefined : this.#scientific(reading))),
     behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => (isCut(reading) ? undefined : this.#sum(reading))),
     behind(/^[a-z]/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
@@ -124,11 +132,25 @@ export class Arithmetic {
     const quantity = { number: numeralOf(written.replace(/\D/g, '')) };
     const next = skipSpaces(text, end);
     const unit = this.#units.at(text, next);
+    // No version ends with .000.
+    const isProven = mark === '.' && written.endsWith('000') && !this.#isVersion(reading);
+    const proof = isProven ? { isCertain: true as const } : {};
     if (unit === undefined)
-      return { end, token: { type: 'count', quantity, around: reading.around(end) }, rule: 'cardinal' };
+      return {
+        end,
+        token: { type: 'count', quantity, around: reading.around(end) },
+        rule: 'cardinal',
+        ...proof,
+      };
     const behind = next + unit.written.length;
-    const around = reading.around(behind);
-    return { end: behind, token: { type: 'measure', quantity, unit: unit.value, around }, rule: 'measure' };
+    const token = { type: 'measure', quantity, unit: unit.value, around: reading.around(behind) } as const;
+    return { end: behind, token, rule: 'measure', ...proof };
+  }
+
+  #isVersion(reading: Reading): boolean {
+    const { symbols, writing } = this.#language;
+    const { previousWord } = reading.around(reading.at);
+    return previousWord === symbols.version.toLowerCase() || writing.softwareNames.has(previousWord);
   }
 
   /** 27" where no quotation is open that the mark would close. */
@@ -158,6 +180,26 @@ export class Arithmetic {
       /^ (?:\p{Sc} ?\d|\d{1,6}(?:[.,]\d{1,2})? ?\p{Sc})/u.test(text.slice(at + 1, at + 14));
     if (!isOrdered && !isPriced) return undefined;
     return { end: at + 1, spoken: /^\d/.test(behind) ? `${name} ` : name, rule: 'math' };
+  }
+
+  /** 6 x 750 ml: the amount is said as behind the words for how often. */
+  #dose(reading: Reading): Found | undefined {
+    const match = reading.match(DOSE);
+    if (match === undefined) return undefined;
+    const { text, at } = reading;
+    const { speech, symbols, writing } = this.#language;
+    const start = at + match[0].length;
+    const read = readNumeral(text, start, writing.numbers);
+    const unit = read && this.#units.at(text, skipSpaces(text, read.end));
+    if (read === undefined || unit === undefined || !this.#dosed.has(unit.value)) return undefined;
+    const end = skipSpaces(text, read.end) + unit.written.length;
+    const often = numeralOf(withoutZeros(match[1] ?? ''));
+    const name = symbols.inMath['×']?.trim() ?? '';
+    if (text[end] === '/' || (speech.times === undefined && name === '')) return undefined;
+    const lead = `${speech.times?.(often) ?? `${speech.number(often, NOWHERE)} ${name}`} `;
+    const around = new Around(lead + text.slice(start, end), lead.length, lead.length + end - start);
+    const spoken = lead + speech.measure({ number: read.numeral }, unit.value, around);
+    return { end, spoken, rule: 'measure', isCertain: true };
   }
 
   #number(written: string): string {
@@ -220,8 +262,14 @@ export class Arithmetic {
     const { speech } = this.#language;
     const number = numeralOf('10');
     const [measure, ten] = [speech.measure({ number }, unit.value, NOWHERE), speech.number(number, NOWHERE)];
-    if (!measure.includes(ten)) return undefined;
+    if (!measure.includes(ten)) return next === from ? this.#counted(next, unit, words) : undefined;
     return { end: next + unit.written.length, spoken: measure.replace(ten, () => words), rule: 'math' };
+  }
+
+  /** 4×10^5개: a counter that takes another word for ten. */
+  #counted(at: number, unit: { readonly written: string; readonly value: Noun }, words: string): Found {
+    const [name = unit.written] = unit.value.forms;
+    return { end: at + unit.written.length, spoken: `${words} ${name}`, rule: 'math' };
   }
 
   /** Ca²⁺, NO₃⁻: letters, the numbers below, the charge. */
@@ -230,8 +278,9 @@ export class Arithmetic {
     if (match === undefined) return undefined;
     const [written, charge = '', sign = ''] = match;
     const { speech, symbols } = this.#language;
-    const name = (letters: string): string =>
-      this.#language.unspaced === true ? letters : speech.letters(letters.toUpperCase());
+    const name = (symbol: string): string =>
+      speech.element?.(symbol) ??
+      (this.#language.unspaced === true ? symbol : speech.letters(symbol.toUpperCase()));
     const body = written.slice(0, written.length - charge.length - sign.length);
     const parts = (body.match(ELEMENT) ?? []).map((part) => {
       const digits = Array.from(part, (one) => SUBSCRIPTS.indexOf(one));
@@ -257,6 +306,8 @@ export class Arithmetic {
     if (!SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     if (!/[=^√]|(?<![cdkm]?m)[²³]/u.test(near)) return undefined;
+    // 5m² is a measure.
+    if (/[²³]/.test(text[end + 1] ?? '') && this.#units.at(text, end) !== undefined) return undefined;
     const number = this.#number(match[0]);
     const gap = /\p{Script=Hangul}$/u.test(number) ? ' ' : '';
     return { end, spoken: number + gap, rule: 'math', isCertain: true };
@@ -269,8 +320,10 @@ export class Arithmetic {
     const [written, one = '', grouped = '', mark = ''] = match;
     if (mark !== ' ' && !this.#language.writing.numbers.grouping.includes(mark)) return undefined;
     const whole = grouped.replace(/\D/g, '');
-    const say = (digits: string): string => this.#language.speech.number(numeralOf(digits), NOWHERE);
-    const spoken = this.#language.speech.score(say(withoutZeros(one)), say(whole));
+    const { speech } = this.#language;
+    const say = (digits: string): string => speech.number(numeralOf(digits), NOWHERE);
+    const first = withoutZeros(one);
+    const spoken = speech.ratio?.(first, whole) ?? speech.score(say(first), say(whole));
     return { end: reading.at + written.length, spoken, rule: 'score', isCertain: true };
   }
 }

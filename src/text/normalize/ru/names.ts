@@ -122,8 +122,13 @@ function wordStart(text: string, at: number): number {
 export const planes = planeType(sayGroup);
 
 const ELEMENTS: Readonly<Record<string, string>> = tablesOf('ru').letterNames('element');
+
+export function sayElement(symbol: string): string {
+  return ELEMENTS[symbol] ?? spellLetters(symbol);
+}
+
 /** H₂SO₄ */
-export const chemical = formula((element) => ELEMENTS[element] ?? spellLetters(element), cardinal);
+export const chemical = formula(sayElement, cardinal);
 /** 10⁻³ */
 export const negative = negativePower(
   (digits) => ` в минус ${ordinal(digits, 'prepositional', 'f')} степени`,
@@ -134,6 +139,7 @@ const CASES_OF_VERSION: readonly (readonly [before: RegExp, form: string])[] = [
   [/^(?:верси|релиз|обновлени)/u, ''],
   [/^(?:до|из|с|со|от|для|без|после|у|в|во|на|о|об|при|к|ко|по)$/u, 'версии '],
   [/^(?:за|над|под|перед|между)$/u, 'версией '],
+  [/(?:йте|ите)$/u, 'версию '], // скачайте, установите
 ];
 
 /** До v2.1.3: в версии, к версии. */
@@ -149,7 +155,7 @@ function version(reading: Reading): Found | undefined {
 
 /** Names of letters in formulas, as taught at school. */
 export const VARIABLES: Readonly<Record<string, string>> = tablesOf('ru').letterNames('formula');
-const OPERATOR_BEHIND = /^[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])/;
+const OPERATOR_BEHIND = /^(?:[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])|[²³][-−–][\dxyz])/;
 const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?$|[\dxyz] [-−–] $/;
 
 /** The name of a letter in a formula: x² + y. */

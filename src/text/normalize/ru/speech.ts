@@ -9,7 +9,7 @@ import { sayDate } from './calendar.js';
 import { HOUR, MINUTE, sayTime, SECOND } from './clock.js';
 import { genitiveOf, inPlural } from './declension.js';
 import { caseBefore } from './grammar.js';
-import { spellLetters } from './names.js';
+import { sayElement, spellLetters } from './names.js';
 import { cardinal, decimal, ordinal, sayGroup, spellDigits } from './numbers.js';
 import { marked } from './ordinals.js';
 import { bareYear } from './years.js';
@@ -29,6 +29,9 @@ export const SPEECH: Speech = {
   number: (numeral, _around, noun) => decimal(numeral, 'nominative', noun?.gender ?? 'm'),
   ordinal: (digits, around, mark) =>
     /^0\d/.test(digits) ? undefined : marked(withoutZeros(digits), around, mark),
+  times: (number) => `${cardinal(number.whole)} по`,
+  ratio: (one, many) => `${cardinal(one)} к ${cardinal(many, 'dative')}`,
+  element: sayElement,
   digits: spellDigits,
   letters: spellLetters,
   year: (digits, around) => (around === NOWHERE ? cardinal(digits) : bareYear(digits, around)),

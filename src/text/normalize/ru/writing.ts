@@ -58,7 +58,10 @@ const SHARED_PREPOSITION =
 // см. ст. 5: смотри статью
 const COMPARED = /(?:^|[\s(])(?:см|ср)\. ?(?:\p{L}{1,6}\. ?[\d.]{1,8}(?: и|,) )?$/iu;
 
-/** Case of a place name: behind в and на the prepositional, not the accusative. */
+/** Доставим на улицу */
+const MOTION = TABLES.set('verbs of motion');
+
+/** Case of a place name: behind в and на the prepositional, but behind a verb of motion the accusative. */
 function caseOfPlace(around: Around): Case {
   const lead = around.text.slice(Math.max(0, around.start - LONGEST_LEAD), around.start);
   if (COMPARED.test(lead)) return 'accusative';
@@ -67,6 +70,7 @@ function caseOfPlace(around: Around): Case {
       ?.slice(1)
       .find((word) => word)
       ?.toLowerCase() ?? wordAhead(around);
+  if (/^(?:в|во|на)$/.test(before) && MOTION.has(around.secondPreviousWord)) return 'accusative';
   if (/^(?:в|во|на|о|об|при)$/.test(before)) return 'prepositional';
   if (/^(?:с|со|до|от|из|у|около|возле|для|после|без)$/.test(before)) return 'genitive';
   if (/^(?:к|ко|по|согласно)$/.test(before)) return 'dative';

@@ -120,6 +120,8 @@ export const SPEECH: Speech = {
   exchange: (from, to) => `${from} to ${to}`,
   processor: (brand, series, model) => `${brand} ${cardinal(series)} ${spellDigits(model)}`,
   number: (numeral) => decimal(numeral),
+  verse: (book, chapter, verses) =>
+    `${book}${chapter}${book.endsWith('篇') ? '篇' : '章'}${verses.join('到')}节`,
   ordinal: (digits) => `第${cardinal(digits)}`,
   digits: spellDigits,
   letters: (letters) => letters.toUpperCase(), // capitals that stand together are read by letters
