@@ -7,6 +7,7 @@ import { MODELS_USAGE, modelsCommand } from './models/models-command.js';
 import { type CommandOutput, PULL_HELP, PULL_USAGE, pullCommand } from './models/pull-command.js';
 import { readInput, SPEAK_USAGE, speakCommand, type Terminal } from './speak-command.js';
 import { withLexicon } from './speaking/lexicon-file.js';
+import { tablesOfFolder } from './speaking/text-tables.js';
 import { stated } from './stated.js';
 import { askAtTerminal, isFreePort, openBrowser, ownAddresses } from './talk/desktop.js';
 import { TALK_USAGE, talkCommand, type TalkSurroundings } from './talk/talk-command.js';
@@ -16,7 +17,7 @@ import { readText, type ReadText } from './speaking/text-reading.js';
 
 const MOST_TEXT = 1_000_000; // units, as of MAX_TEXT_LENGTH at most
 const NORMALIZE_USAGE =
-  'parley normalize [--language TAG] [--ssml | --text] [--lexicon FILE] [--json] [TEXT]';
+  'parley normalize [--language TAG] [--ssml | --text] [--lexicon FILE] [--tables FOLDER] [--json] [TEXT]';
 const NORMALIZE_HELP = `usage: ${NORMALIZE_USAGE}\n`;
 
 export const TERMINAL: Terminal = {
@@ -73,7 +74,7 @@ export async function readCommandLine(
     terminal.out(`usage: ${usage}\n`);
     return { status: 0 };
   }
-  if (command === 'normalize') return { status: await normalizeCommand(rest, terminal) };
+  if (command === 'normalize') return { status: await normalizeCommand(rest, terminal, env) };
   if (command === 'speak') return { status: await speakCommand(rest, env, terminal) };
   if (command === 'ivr') return { status: await ivrCommand(rest, terminal) };
   if (command === 'models') return { status: await modelsCommand(rest, env, outputOf(terminal)) };
@@ -204,7 +205,11 @@ export class TerminalLog {
  * Shows how a text would be spoken, and which rules apply; without TEXT it reads standard input. Resolves
  * with the exit status.
  */
-export async function normalizeCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+export async function normalizeCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  env: Environment = {},
+): Promise<number> {
   let options: ReturnType<typeof readArguments>;
   try {
     options = readArguments(args);
@@ -217,7 +222,9 @@ export async function normalizeCommand(args: readonly string[], terminal: Termin
     const text = words.length > 0 ? words.join(' ') : await readInput(terminal.stdin, MOST_TEXT);
     const { lexicon } = withLexicon({ lexiconFile });
     const request = { text, format, language, lexicon };
-    const read = readText(request, { maxTextLength: MOST_TEXT });
+    const folder = options.tablesDir ?? env['TEXT_TABLES_DIR'];
+    const tables = folder === undefined || folder === '' ? undefined : await tablesOfFolder(folder);
+    const read = readText(request, { maxTextLength: MOST_TEXT, tables });
     terminal.out(isJson ? `${JSON.stringify(normalization(read), undefined, 2)}\n` : shown(read));
     return 0;
   } catch (error) {
@@ -235,13 +242,14 @@ function readArguments(args: readonly string[]) {
       ssml: { type: 'boolean' },
       text: { type: 'boolean' },
       lexicon: { type: 'string' },
+      tables: { type: 'string' },
       json: { type: 'boolean' },
     },
   });
   if (values.ssml === true && values.text === true) throw new Error('--ssml and --text exclude each other');
   const format: TextFormat = values.ssml === true ? 'ssml' : values.text === true ? 'text' : 'auto';
-  const { language, lexicon: lexiconFile, json: isJson = false } = values;
-  return { words: positionals, language, format, lexiconFile, isJson };
+  const { language, lexicon: lexiconFile, tables: tablesDir, json: isJson = false } = values;
+  return { words: positionals, language, format, lexiconFile, tablesDir, isJson };
 }
 
 /** The JSON of --json. Its field names are public: they do not follow those of the code. */

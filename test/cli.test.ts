@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -136,6 +136,7 @@ test('a server that cannot start tells a terminal what it logged', () => {
 async function run(
   args: readonly string[],
   input = '',
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; out: string; err: string }> {
   let [out, err] = ['', ''];
   const stdin = (async function* () {
@@ -146,7 +147,7 @@ async function run(
     out: (text: string) => void (out += text),
     err: (text: string) => void (err += text),
   };
-  return { status: await normalizeCommand(args, terminal), out, err };
+  return { status: await normalizeCommand(args, terminal, env), out, err };
 }
 
 test('a text is shown as it is spoken, and each rule that fired', async () => {
@@ -158,6 +159,20 @@ test('a text is shown as it is spoken, and each rule that fired', async () => {
     'en  Really.',
     '',
   ]);
+});
+
+test('word tables come from --tables, or from TEXT_TABLES_DIR', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, 'it'));
+  writeFileSync(join(folder, 'it', 'patterns.tsv'), '{n} loc.\t{n} locali\n');
+  const stated = ['--language', 'it', 'Sono 5 loc. qui'];
+  assert.match((await run(['--tables', folder, ...stated])).out, /cinque locali/);
+  assert.match((await run(stated, '', { TEXT_TABLES_DIR: folder })).out, /cinque locali/);
+  writeFileSync(join(folder, 'it', 'patterns.tsv'), '{x} loc.\t{n} locali\n');
+  const { status, err } = await run(['--tables', folder, ...stated]);
+  assert.equal(status, 1);
+  assert.match(err, /^parley: .*it\/patterns\.tsv, line 1, column "written": has "\{x\}/);
 });
 
 test('a text may come from the standard input, in a stated language', async () => {

@@ -26,6 +26,8 @@ export interface StoredTable {
   readonly rows: readonly RowOf<TableClass>[];
   readonly bytes: number;
   readonly changedAtMs: number;
+  /** Mistake in a stored table that a newer version of the program refuses. It is not used. */
+  readonly error?: string;
 }
 
 interface KeyState {
@@ -138,23 +140,29 @@ export class KeyTables {
       for (const file of entriesOf(join(folder, language))) {
         const name = file.slice(0, -ENDING.length);
         if (!file.endsWith(ENDING) || !isTableClass(name)) continue;
-        const table = this.#readOne(join(folder, language, file), language, name);
-        if (table !== undefined) found.push(table);
+        found.push(this.#readOne(join(folder, language, file), language, name));
       }
     }
     return found;
   }
 
-  #readOne(path: string, language: string, name: TableClass): StoredTable | undefined {
+  #readOne(path: string, language: string, name: TableClass): StoredTable {
+    let text = '';
+    const table = () => ({
+      language,
+      name,
+      text,
+      bytes: Buffer.byteLength(text),
+      changedAtMs: changedAt(path),
+    });
     try {
-      const text = readFileSync(path, 'utf8');
-      const rows = parseTable(text, name, { name: path, code: 'CONFIG_INVALID', mostRows: MOST_ROWS });
-      const { mtimeMs } = statSync(path);
-      return { language, name, text, rows, bytes: Buffer.byteLength(text), changedAtMs: Math.floor(mtimeMs) };
+      text = readFileSync(path, 'utf8');
+      const source = { name: `${name} of ${language}`, code: 'CONFIG_INVALID', mostRows: MOST_ROWS } as const;
+      return { ...table(), rows: parseTable(text, name, source) };
     } catch (error) {
       const { message: detail } = asParleyError(error, 'CONFIG_INVALID');
       this.#log.error({ path, detail }, 'a stored text table is not used');
-      return undefined;
+      return { ...table(), rows: [], error: detail };
     }
   }
 
@@ -165,6 +173,10 @@ export class KeyTables {
   #pathOf(key: string, language: string, name: TableClass): string {
     return join(this.#folderOf(key), language, name + ENDING);
   }
+}
+
+function changedAt(path: string): number {
+  return Math.floor(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
 }
 
 function placeOf(language: string, name: TableClass): string {
@@ -182,7 +194,8 @@ function sum(tables: Iterable<StoredTable>): { rows: number; bytes: number } {
 
 function byLanguage(tables: Iterable<StoredTable>): TablesByLanguage {
   const found = new Map<string, Tables>();
-  for (const { language, name, rows } of tables) {
+  for (const { language, name, rows, error } of tables) {
+    if (error !== undefined) continue;
     const tag = language.toLowerCase();
     found.set(tag, { ...found.get(tag), [name]: rows });
   }

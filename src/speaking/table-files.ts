@@ -55,6 +55,19 @@ export class TableFiles {
     return files;
   }
 
+  /** Reads the tables once. Rejects with CONFIG_INVALID, naming the file, line and column. */
+  static async read(folder: string): Promise<TablesByLanguage> {
+    const tables = new Map<string, Tables>();
+    const files = await filesIn(folder, (error) => {
+      throw error;
+    });
+    for (const file of files) {
+      const { language, name } = file;
+      tables.set(language, { ...tables.get(language), [name]: await rowsOf(file) });
+    }
+    return tables;
+  }
+
   get tables(): TablesByLanguage {
     return this.#tables;
   }
@@ -131,6 +144,7 @@ async function filesIn(
   onMistake: (error: ParleyError) => void,
 ): Promise<readonly TableFile[]> {
   const files: TableFile[] = [];
+  const folders = new Map<string, string>(); // by the tag of the language
   for (const name of await foldersIn(folder)) {
     const language = languageName(name);
     if (language === undefined) {
@@ -138,6 +152,13 @@ async function filesIn(
       onMistake(invalid(`${join(folder, name)} is no folder of a language; the languages are ${known}`));
       continue;
     }
+    const other = folders.get(language.toLowerCase());
+    if (other !== undefined) {
+      const both = `${join(folder, other)} and ${join(folder, name)}`;
+      onMistake(invalid(`${both} are folders of one language, ${language}; keep one of them`));
+      continue;
+    }
+    folders.set(language.toLowerCase(), name);
     for (const file of (await readdir(join(folder, name))).toSorted()) {
       if (file.startsWith('.') || !file.endsWith(ENDING)) continue;
       const path = join(folder, name, file);

@@ -93,7 +93,7 @@ export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSte
   }));
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   if (!isMarkup(text, format)) {
-    const sentences = yield* sentencesOf(text, limits, language);
+    const sentences = yield* sentencesOf(text, limits, request);
     const isOnly = sentences.length === 1;
     reader.begin(sentences);
     const read: ReadSentence[] = [];
@@ -104,7 +104,11 @@ export function* readingOf(request: TextRequest, limits: ReadingLimits): TextSte
     return { sentences: read, endPauseMs: 0, unheeded: [] };
   }
   const marked = readMarkup(text);
-  const { sentences, endPauseMs } = sentencesOfMarkup(marked, language);
+  const { sentences, endPauseMs } = sentencesOfMarkup(
+    marked,
+    language,
+    limits.tables?.layerFor(request.client),
+  );
   if (sentences.length === 0) throw nothingToSay();
   const isOnly = sentences.length === 1;
   const read: ReadText['sentences'][number][] = [];

@@ -106,17 +106,23 @@ export function nothingToSay(): ParleyError {
   });
 }
 
+/** The stated language, and the client whose word tables apply: both decide where sentences end. */
+interface TextOwner {
+  readonly language?: string | undefined;
+  readonly client?: string | undefined;
+}
+
 /**
  * The sentences of a whole text in its stated language. They are the same however the text is cut. Throws
  * TEXT_TOO_LONG and TEXT_EMPTY.
  */
 export function* sentencesOf(
   text: string,
-  { maxTextLength }: Pick<TextLimits, 'maxTextLength'>,
-  language?: string,
+  { maxTextLength, tables }: Pick<TextLimits, 'maxTextLength' | 'tables'>,
+  { language, client }: TextOwner = {},
 ): TextSteps<Sentence[]> {
   if (text.length > maxTextLength) throw tooLong(maxTextLength);
-  const stream = new SentenceStream({ language: tagOfStated(language) });
+  const stream = new SentenceStream({ language: tagOfStated(language), tables: tables?.layerFor(client) });
   const sentences: Sentence[] = [];
   for (let at = 0; at < text.length; at += SLICE) {
     yield;
@@ -148,6 +154,8 @@ export interface TokenOptions {
   readonly limits: TextLimits;
   /** BCP 47 tag of the stated language. */
   readonly language?: string | undefined;
+  /** Its key decides which word tables apply. Sentences end by those at the beginning of the text. */
+  readonly client?: string | undefined;
   readonly time: Time;
   readonly signal: AbortSignal;
   /** Called when the producer has no token ready: sound that runs out then is not late. */
@@ -167,8 +175,9 @@ export async function* sentencesFrom(
   tokens: Tokens,
   options: TokenOptions,
 ): AsyncGenerator<SentenceOfTokens, void, undefined> {
-  const { limits, language, mayBegin } = options;
-  const stream = new SentenceStream({ language: tagOfStated(language), mayBegin });
+  const { limits, language, client, mayBegin } = options;
+  const tables = limits.tables?.layerFor(client);
+  const stream = new SentenceStream({ language: tagOfStated(language), mayBegin, tables });
   const iterator = tokens[Symbol.asyncIterator]();
   let length = 0;
   let spoken = false;

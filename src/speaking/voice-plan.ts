@@ -154,11 +154,11 @@ export function arrivingSentences(
   { routing, limits }: { readonly routing: SpeechRouting; readonly limits: TextLimits },
   { firstPiece = 'sentence', ...options }: ArrivingOptions,
 ): AsyncGenerator<SpokenSentence, void, undefined> {
-  const { language } = settings;
+  const { language, client } = settings;
   const plan = new VoicePlan(routing, settings, limits);
   const mayBegin =
     firstPiece === 'clause' ? (clause: string, ahead: string) => plan.mayBegin(clause, ahead) : undefined;
-  return plan.arriving(sentencesFrom(tokens, { ...options, limits, language, mayBegin }));
+  return plan.arriving(sentencesFrom(tokens, { ...options, limits, language, client, mayBegin }));
 }
 
 /** The voice that a request describes in words. */

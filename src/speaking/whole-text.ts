@@ -43,11 +43,13 @@ export function* piecesOf(
   limits: TextLimits,
 ): TextSteps<SpeechPiece[]> {
   const plan = new VoicePlan(routing, settings, limits);
-  const { markup = false, language } = settings;
-  if (!markup) return yield* plan.whole(yield* sentencesOf(text, limits, language));
+  const { markup = false, language, client } = settings;
+  if (!markup) return yield* plan.whole(yield* sentencesOf(text, limits, settings));
   if (text.length > limits.maxTextLength) throw tooLong(limits.maxTextLength);
   yield;
-  const pieces = yield* markedPieces(sentencesOfMarkup(readMarkup(text), language), text, plan);
+  const tables = limits.tables?.layerFor(client);
+  const marked = sentencesOfMarkup(readMarkup(text), language, tables);
+  const pieces = yield* markedPieces(marked, text, plan);
   if (pieces.length === 0) throw nothingToSay();
   return pieces;
 }

@@ -24,6 +24,7 @@ import {
 import { cutLongSentence, cutPhrase, isFreeCut } from './long-sentence.js';
 import { judgeStop, PARAGRAPH, STOP_MARK, type StopVerdict } from './sentence-end.js';
 import { type ShortForms, shortFormsOf } from './short-forms.js';
+import type { TableLayer } from './tables/layer.js';
 
 /** A piece of text to be spoken in one go. */
 export interface Sentence {
@@ -54,6 +55,8 @@ export interface SentenceStreamOptions {
    * Default: it is a sentence.
    */
   readonly mayBegin?: MayBegin | undefined;
+  /** Word tables on top of those of the package: their short forms count, too. */
+  readonly tables?: TableLayer | undefined;
   /** The text has no entities, as that of SSML, whose parser decodes them. Default false. */
   readonly isDecoded?: boolean;
 }
@@ -128,6 +131,7 @@ export class SentenceStream {
       unit = 'sentence',
       language,
       mayBegin,
+      tables,
       isDecoded = false,
     } = options;
     if (!Number.isInteger(maxLength) || maxLength < SHORTEST_LIMIT) {
@@ -137,7 +141,7 @@ export class SentenceStream {
     }
     this.#maxLength = maxLength;
     this.#candidates = CANDIDATES[unit];
-    this.#forms = shortFormsOf(language);
+    this.#forms = shortFormsOf(language, tables);
     this.#language = language;
     this.#mayBegin = mayBegin;
     this.#decoder = isDecoded ? undefined : new DecodedStream();

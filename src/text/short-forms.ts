@@ -1,7 +1,10 @@
 // Lists, for each language, the short forms whose full stop usually does not end a sentence, and the
 // words that usually begin one. They are sets of its table of cue words.
 // If the language of a text is known, its own sets and the international list apply, otherwise all sets.
+// Short forms of a tenant's tables that end with a stop count, too.
 import { builtInRows } from './tables/built-in.js';
+import type { TableLayer } from './tables/layer.js';
+import type { RowOf } from './tables/schema.js';
 
 const INTERNATIONAL: ShortFormLists = {
   neverFinal: `mr mrs ms mx dr prof cf e.g i.e vs `,
@@ -77,8 +80,41 @@ const known = new Map<string, ShortForms>(); // by language; '' is all of them
 const byTag = new Map<string, ShortForms>();
 const MOST_TAGS = 200;
 
+/** Those with the short forms of a layer, by language. */
+const layered = new WeakMap<TableLayer, Map<string, ShortForms>>();
+
 /** Returns the short forms of a BCP 47 tag, or of all languages if the tag is absent or unknown. */
-export function shortFormsOf(tag = ''): ShortForms {
+export function shortFormsOf(tag = '', layer?: TableLayer): ShortForms {
+  if (layer === undefined) return plainFormsOf(tag);
+  const known = layered.get(layer) ?? new Map<string, ShortForms>();
+  layered.set(layer, known);
+  let forms = known.get(tag);
+  if (forms === undefined) known.set(tag, (forms = withRows(plainFormsOf(tag), rowsOf(layer, tag))));
+  return forms;
+}
+
+function rowsOf(layer: TableLayer, tag: string): readonly RowOf<'short-forms'>[] {
+  return layer.tablesFor(tag).flatMap((tables) => tables['short-forms'] ?? []);
+}
+
+/** The set in which a short form of a table counts, by its condition. */
+const SET_OF = {
+  'before number': 'beforeNumber',
+  'behind number': 'behindNumber',
+  'before name': 'neverFinal',
+} as const;
+
+function withRows(forms: ShortForms, rows: readonly RowOf<'short-forms'>[]): ShortForms {
+  const found: Partial<Record<keyof ShortForms, ReadonlySet<string>>> = {};
+  for (const { written, when } of rows) {
+    const set = when === undefined ? 'seldomFinal' : SET_OF[when];
+    const own = written.filter((form) => form.endsWith('.')).map((form) => form.slice(0, -1).toLowerCase());
+    if (own.length > 0) found[set] = new Set([...(found[set] ?? forms[set]), ...own]);
+  }
+  return { ...forms, ...found };
+}
+
+function plainFormsOf(tag: string): ShortForms {
   const before = byTag.get(tag);
   if (before !== undefined) return before;
   const forms = formsOf(tag);

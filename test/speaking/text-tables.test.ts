@@ -79,6 +79,18 @@ test('tables of the folder apply to every text', async (t) => {
   assert.equal(said(tables, 'We sent 3 fltr today.', 'acme'), 'We sent three flat trailers today.');
 });
 
+test('a short form of a table does not end a sentence, in a text of no stated language, too', async (t) => {
+  const rows = { 'fr/short-forms.tsv': 'appmt.\tappartement\n' };
+  const tables = await open(t, { folder: folderOf(t, rows) });
+  const text = 'On visite appmt. Bastille ce soir. Sonnez.';
+  const count = (language: string | undefined, own: TextTables | undefined) =>
+    readText({ text, language }, { maxTextLength: 1000, tables: own }).sentences.length;
+  assert.deepEqual([count('fr', tables), count(undefined, tables), count('fr', undefined)], [2, 2, 3]);
+  const markup = `<speak>${text}</speak>`;
+  const read = readText({ text: markup, language: 'fr' }, { maxTextLength: 1000, tables });
+  assert.equal(read.sentences.length, 2);
+});
+
 test('a bad file, class or language refuses the start', async (t) => {
   const bad = await refusal(
     open(t, { folder: folderOf(t, { 'de/units.tsv': '# Längen\nkm\tKilometer\tx\n' }) }),
@@ -92,6 +104,11 @@ test('a bad file, class or language refuses the start', async (t) => {
   assert.match(
     (await refusal(open(t, { folder: '/nonexistent/tables' }))).message,
     /cannot be read \(ENOENT\)/,
+  );
+  const twice = folderOf(t, { 'de-CH/units.tsv': 'a\tb\n', 'de-ch/units.tsv': 'a\tc\n' });
+  assert.match(
+    (await refusal(open(t, { folder: twice }))).message,
+    /de-CH and .*de-ch are folders of one language, de-CH; keep one of them/,
   );
   const folder = folderOf(t);
   mkdirSync(join(folder, 'de'));
@@ -199,7 +216,7 @@ test('changes of a key at the same time are made one after the other, within the
   assert.equal(tables.keys.sizeOf('k').rows, 1800);
 });
 
-test('a stored file that was damaged is logged and left out', async (t) => {
+test('a stored file that was damaged is logged, listed with its error, and can be deleted', async (t) => {
   const keyFolder = folderOf(t);
   const first = await open(t, { keyFolder });
   const key = first.identityOf('acme') ?? '';
@@ -214,6 +231,14 @@ test('a stored file that was damaged is logged and left out', async (t) => {
   const again = await open(t, { keyFolder, lines });
   assert.equal(said(again, 'The SLA has 2 fltr.', 'acme'), 'The S L A has two barges.');
   assert.match(lines.join(''), /a stored text table is not used/);
+  const [listed] = again.keys.list(key, 'en');
+  assert.deepEqual([listed?.name, listed?.text, listed?.rows], ['short-forms', 'SLA\n', []]);
+  assert.match(listed?.error ?? '', /^short-forms of en, line 1: has no tab/);
+  assert.equal(await again.keys.remove(key, 'en', 'short-forms'), true);
+  assert.deepEqual(
+    again.keys.list(key, 'en').map(({ name }) => name),
+    ['units'],
+  );
 });
 
 test('a server without keys has one set of tables for all', async (t) => {

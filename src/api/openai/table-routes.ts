@@ -33,14 +33,21 @@ const BY_CLASS = object({ language: LANGUAGE, class: STRING });
 const TAG = [TAGS.speech] as const;
 const NONE = { 404: { description: 'there is no such table, class or language; the message lists them' } };
 
-const TABLE = object({
-  object: { type: 'string', enum: ['text.table'] },
-  language: STRING,
-  class: CLASS,
-  rows: INTEGER,
-  bytes: INTEGER,
-  changed_at: { ...STRING, format: 'date-time' },
-});
+const TABLE = object(
+  {
+    object: { type: 'string', enum: ['text.table'] },
+    language: STRING,
+    class: CLASS,
+    rows: INTEGER,
+    bytes: INTEGER,
+    changed_at: { ...STRING, format: 'date-time' },
+    error: {
+      ...STRING,
+      description: 'the mistake in a stored table that this version refuses and does not use',
+    },
+  },
+  ['error'],
+);
 
 const LIST_SCHEMA: RouteSchema = {
   summary: "The key's word tables of a language",
@@ -176,7 +183,15 @@ function absent(language: string, name: TableClass): ParleyError {
   return new ParleyError('NOT_FOUND', `this key has no table ${name} of ${language}`, { field: 'class' });
 }
 
-function tableJson({ language, name, rows, bytes, changedAtMs }: StoredTable): object {
+function tableJson({ language, name, rows, bytes, changedAtMs, error }: StoredTable): object {
   const changedAt = new Date(changedAtMs).toISOString();
-  return { object: 'text.table', language, class: name, rows: rows.length, bytes, changed_at: changedAt };
+  const table = {
+    object: 'text.table',
+    language,
+    class: name,
+    rows: rows.length,
+    bytes,
+    changed_at: changedAt,
+  };
+  return error === undefined ? table : { ...table, error };
 }

@@ -4,7 +4,8 @@
 // pace or loudness. What then follows is no new sentence, and the silence before
 // it is short. A mark within a sentence does not cut it: it is reported when
 // the sentence was heard, never before.
-import { SentenceStream } from '../sentences.js';
+import { SentenceStream, type SentenceStreamOptions } from '../sentences.js';
+import type { TableLayer } from '../tables/layer.js';
 import type { MarkAt, MarkedHint, MarkedStyle, MarkedPart, MarkedText, TextPiece } from './marked-text.js';
 import { SourceMap, type Span } from './source-map.js';
 
@@ -56,8 +57,12 @@ const ENDING = 16; // units
 const ENDS_SENTENCE = /[.!?…。！？｡]["'”’»)\]}」』）】]*\s*$/u;
 
 /** `language` is that of the text where its markup states none. */
-export function sentencesOfMarkup({ pieces }: MarkedText, language?: string): MarkedSpeech {
-  const list = new SentenceList(language);
+export function sentencesOfMarkup(
+  { pieces }: MarkedText,
+  language?: string,
+  tables?: TableLayer,
+): MarkedSpeech {
+  const list = new SentenceList(language, tables);
   for (const piece of pieces) {
     if (piece.kind === 'pause') list.pause(piece.ms);
     else if (piece.kind === 'bleep') list.bleep(piece.ms, piece.style);
@@ -73,6 +78,7 @@ type Growing = Omit<MarkedSentence, 'marksAfter'> & {
 
 class SentenceList {
   readonly #language: string | undefined;
+  readonly #tables: TableLayer | undefined;
   readonly #sentences: (Growing | MarkedBleep)[] = [];
   /** Stated between the last sentence and the next; undefined: nothing was. */
   #pauseMs: number | undefined;
@@ -81,8 +87,9 @@ class SentenceList {
   /** The last sentence came to its end. */
   #isWhole = true;
 
-  constructor(language: string | undefined) {
+  constructor(language: string | undefined, tables: TableLayer | undefined) {
     this.#language = language;
+    this.#tables = tables;
   }
 
   pause(ms: number): void {
@@ -100,7 +107,8 @@ class SentenceList {
   text(piece: TextPiece): void {
     if (piece.begins === 'paragraph' || this.#begins === 'anywhere') this.#begins = piece.begins;
     const marks = new MarksInOrder(piece.marks);
-    for (const span of spansOf(piece, piece.style.language ?? this.#language)) {
+    const { language = this.#language } = piece.style;
+    for (const span of spansOf(piece, { language, tables: this.#tables })) {
       const marksBefore = [...this.#marks, ...marks.upTo(span.start)];
       const marksAfter = marks.upTo(span.end - 1);
       this.#marks = [];
@@ -172,8 +180,11 @@ interface SentenceSpan extends Span {
  * Sentence spans of a piece. A span never splits a marked part; a part that holds only signs counts as a
  * word.
  */
-function spansOf({ text, parts }: TextPiece, language: string | undefined): SentenceSpan[] {
-  const stream = new SentenceStream({ language, isDecoded: true });
+function spansOf(
+  { text, parts }: TextPiece,
+  options: Pick<SentenceStreamOptions, 'language' | 'tables'>,
+): SentenceSpan[] {
+  const stream = new SentenceStream({ ...options, isDecoded: true });
   const oneLine = text.replace(/\s/g, ' '); // a line of a document ends nothing
   const asWords = parts.length === 0 ? oneLine : withWords(oneLine, parts);
   const spans: { start: number; end: number; parts: MarkedPart[] }[] = [];

@@ -187,8 +187,10 @@ export function cldrNumbers(tag: string): NumberFormat {
   const mark = /\s/.test(group) ? ' ' : group;
   const usual = decimal === ',' ? '.' : ',';
   const grouping = [...new Set([mark, usual, ' '])].filter((one) => one !== '' && one !== decimal);
+  // $3.50 and 1,234.56, as others write them
+  const other = decimal === ',' ? { other: { decimal: '.', grouping: [','] } as const } : {};
   const isIndian = parts.find(({ type }) => type === 'integer')?.value === '12';
-  return isIndian ? { decimal, grouping, lakhs: true } : { decimal, grouping };
+  return isIndian ? { decimal, grouping, lakhs: true } : { decimal, grouping, ...other };
 }
 
 type DatePart = 'day' | 'month' | 'year';

@@ -219,8 +219,6 @@ export interface Speech {
   /** Behind a number or name: squared, hoch zwei. */
   power(exponent: string): string | undefined;
   range(from: string, to: string, around: Around): string;
-  /** An amount and the phrase of a unit behind a stroke, where the phrase does not follow: 5 €/kg. */
-  rate?(amount: string, per: string): string;
   score(home: string, guest: string): string;
   /** The scale of a map, 1:25 000, as digits; by default as a score. */
   ratio?(one: string, many: string): string;
@@ -272,10 +270,14 @@ export interface Language {
    */
   readonly continuations?: readonly string[];
   /** Recognisers of its own; they are asked before the shared ones. */
-  readonly own?: {
-    readonly atDigit?: readonly Asked[];
-    readonly atLetter?: readonly Asked[];
-    readonly atMark?: readonly Asked[];
-    readonly atIdeograph?: readonly Asked[];
-  };
+  readonly own?: OwnRecognisers;
+  /** Those of its variants with another order of dates in figures. */
+  readonly ownOf?: (order: 'dmy' | 'mdy' | 'ymd') => OwnRecognisers;
+}
+
+interface OwnRecognisers {
+  readonly atDigit?: readonly Asked[];
+  readonly atLetter?: readonly Asked[];
+  readonly atMark?: readonly Asked[];
+  readonly atIdeograph?: readonly Asked[];
 }

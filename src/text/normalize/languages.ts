@@ -13,11 +13,10 @@ import type { Language } from './language.js';
 import { withLayer } from './layered-language.js';
 import { OTHER_TAGS, otherLanguage } from './other-languages.js';
 import { PORTUGUESE } from './pt/language.js';
-import { PORTUGUESE_OF_PORTUGAL } from './pt/portugal.js';
 import { RUSSIAN } from './ru/language.js';
 import { CHINESE } from './zh/language.js';
 
-// One line a language, in the order of their tags; with a region where it is spoken with other words there.
+// One line a language, in the order of their tags.
 const LANGUAGES: Readonly<Record<string, Language>> = {
   de: GERMAN,
   en: ENGLISH,
@@ -27,12 +26,12 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ja: JAPANESE,
   ko: KOREAN,
   pt: PORTUGUESE,
-  'pt-ao': PORTUGUESE_OF_PORTUGAL,
-  'pt-mz': PORTUGUESE_OF_PORTUGAL,
-  'pt-pt': PORTUGUESE_OF_PORTUGAL,
   ru: RUSSIAN,
   zh: CHINESE,
 };
+
+/** Regions that speak as another one does, whose tables they have. */
+const LIKE: Readonly<Record<string, string>> = { 'pt-ao': 'pt-pt', 'pt-mz': 'pt-pt' };
 
 /**
  * The language of a tag such as "de" or "de-AT", with the tables of a layer on top; undefined for one whose
@@ -46,11 +45,11 @@ export function languageOf(tag: string, layer?: TableLayer): Language | undefine
 function plainLanguageOf(tag: string): Language | undefined {
   const whole = tag.toLowerCase().replaceAll('_', '-');
   const primary = whole.split('-', 1)[0] ?? '';
-  const known = [whole, primary].find((form) => Object.hasOwn(LANGUAGES, form));
-  const language = known === undefined ? undefined : LANGUAGES[known];
+  const language = Object.hasOwn(LANGUAGES, primary) ? LANGUAGES[primary] : undefined;
   if (language === undefined) return otherLanguage(primary);
-  const variant = builtInVariant(whole);
-  return variant === undefined ? filled(language) : withLayer(filled(language), whole, variant);
+  const region = LIKE[whole] ?? whole;
+  const variant = builtInVariant(region);
+  return variant === undefined ? filled(language) : withLayer(filled(language), region, variant);
 }
 
 const withCurrencies = new Map<Language, Language>();

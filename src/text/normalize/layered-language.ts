@@ -17,7 +17,7 @@ import {
 import { conditional, unconditionalFirst } from '../tables/neighbours.js';
 import { isPattern } from '../tables/pattern.js';
 import type { RowOf } from '../tables/schema.js';
-import type { Language, Saying, SymbolNames, Writing } from './language.js';
+import type { Language, Saying, Speech, SymbolNames, Writing } from './language.js';
 import type { Currency, Noun } from './quantity.js';
 import { tableRecognisers } from './table-entries.js';
 
@@ -42,18 +42,21 @@ type CueKind = NonNullable<RowOf<'cue-words'>['kind']>;
 function withTables(base: Language, tables: Tables): Language {
   const plain = withoutPatterns(tables);
   const make = nounMaker(base);
+  const speech: Speech = {
+    ...base.speech,
+    letters: lettersWith((letters) => base.speech.letters(letters), saidOf(plain.letters ?? [])),
+  };
   const language: Language = {
     ...base,
     writing: writingWith(base.writing, plain, make),
     symbols: symbolsWith(base.symbols, plain),
-    speech: {
-      ...base.speech,
-      letters: lettersWith((letters) => base.speech.letters(letters), saidOf(plain.letters ?? [])),
-    },
+    speech,
+    ...spokenWith({ ...base, speech }, plain.spoken ?? []),
   };
   const shortForms = shortFormsOf(plain);
   const recognise = tableRecognisers(language, { tables, plain, shortForms, make });
-  const { own = {} } = base;
+  const order = orderOf(tables);
+  const own = (order === undefined ? undefined : base.ownOf?.(order)) ?? base.own ?? {};
   const atDigit = [...recognise.atDigit, ...(own.atDigit ?? [])];
   const atLetter = [...recognise.atLetter, ...(own.atLetter ?? [])];
   const atMark = [...recognise.atMark, ...(own.atMark ?? [])];
@@ -112,6 +115,7 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
     read: union(without(base.read, asLetters), asWord),
     dates: {
       ...base.dates,
+      ...ordersOf(tables),
       months: numberedWith(base.dates.months, tables.months, 12),
       weekdays: numberedWith(base.dates.weekdays, tables.weekdays, 7),
     },
@@ -128,6 +132,15 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
       ...Object.fromEntries(Array.from(cuesOf(cues, 'roman-ordinal'), (word) => [word, 'ordinal'] as const)),
     },
   };
+}
+
+function orderOf({ formats = [] }: Tables): RowOf<'formats'>['value'] | undefined {
+  return formats.find(({ name }) => name === 'date-order')?.value;
+}
+
+function ordersOf(tables: Tables): Pick<Writing['dates'], 'orders'> | undefined {
+  const order = orderOf(tables);
+  return order === undefined ? undefined : { orders: { '/': order, '.': order, '-': order } };
 }
 
 /** The field of a language for each kind of cue word that is a set of words. */
@@ -233,6 +246,49 @@ function symbolsWith(base: SymbolNames, { signs = [], 'address-words': words = [
     inAddress: { ...base.inAddress, ...signsOf(signs, 'address') },
     addressWords: { ...base.addressWords, ...saidOf(words) },
   };
+}
+
+/** Says other words than the language does, also where a recogniser of its own has said them. */
+function spokenWith(
+  { speech, respell }: Language,
+  rows: readonly RowOf<'spoken'>[],
+): Partial<Pick<Language, 'speech' | 'respell'>> {
+  if (rows.length === 0) return {};
+  const parts = rows.map((row): [RegExp, string] => [patternOf(row), replacementOf(row)]);
+  const change = (said: string): string => parts.reduce((words, [from, to]) => words.replace(from, to), said);
+  type Say = (...given: readonly unknown[]) => unknown;
+  const functions = Object.entries(speech).map(([name, say]: [string, Say]): [string, Say] => [
+    name,
+    (...given) => {
+      const said = say(...given);
+      return typeof said === 'string' ? change(said) : said;
+    },
+  ]);
+  return {
+    speech: Object.fromEntries(functions) as unknown as Speech,
+    respell: (text) => {
+      const first = respell?.(text);
+      return (said) => change(first?.(said) ?? said);
+    },
+  };
+}
+
+function patternOf({ written, before, unless }: RowOf<'spoken'>): RegExp {
+  const one = (words: readonly string[]): string => `(?:${words.map(escaped).join('|')})(?!\\p{L})`;
+  const words = escaped(written).replaceAll('\\*', '([^,]{1,60})');
+  const behind = before === undefined ? '' : one(before);
+  const exception = unless === undefined ? '' : `(?!${behind}(?:-\\p{L}+)? ${one(unless)})`;
+  return new RegExp(before === undefined ? words : `${words}(?= ${exception}${behind})`, 'gu');
+}
+
+function escaped(words: string): string {
+  return words.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+/** The stars are the parts that are kept. */
+function replacementOf({ said }: RowOf<'spoken'>): string {
+  let star = 0;
+  return said.replaceAll('$', '$$$$').replaceAll('*', () => `$${++star}`);
 }
 
 /** Letters with a name of their own are said by it, one by one. */

@@ -1,5 +1,5 @@
-// Languages without rules of their own: numbers in words from n2words; dates, money and units from the CLDR.
-// Everything else stays as it is written. A tenant's tables add the rest.
+// Languages without rules of their own: numbers in words from n2words; dates, money and units from the CLDR;
+// names of signs from a table. Everything else stays as it is written. A tenant's tables add the rest.
 import * as ar from 'n2words/ar-SA';
 import * as bn from 'n2words/bn-BD';
 import * as cs from 'n2words/cs-CZ';
@@ -43,6 +43,8 @@ import {
   unitName,
   weekdayNames,
 } from './cldr.js';
+import { builtInRows } from '../tables/built-in.js';
+import { signsOf } from '../tables/entries.js';
 import type { Language, Speech, SymbolNames, Writing } from './language.js';
 import type { Fraction, Noun, Quantity, WrittenDate } from './quantity.js';
 import { keptWords } from './number-words.js';
@@ -52,11 +54,13 @@ import type { Recogniser } from './reading.js';
 type ToWords = (value: string) => string;
 
 // prettier-ignore
-const WORDS: Readonly<Record<string, { readonly toCardinal: ToWords }>> = {
+const WORDS: Readonly<Record<string, { readonly toCardinal: ToWords; readonly toOrdinal: ToWords }>> = {
   ar, bn, cs, da, el, fa, fi, fil, he, hi, hr, hu, id, lt, lv, ms, nb, nl, no: nb, pl, ro, sr, sv, sw, ta, te, th, tl: fil, tr, uk, ur, vi,
 };
 
 export const OTHER_TAGS: readonly string[] = Object.keys(WORDS);
+
+const LONGEST_ORDINAL = 6; // digits
 
 const built = new Map<string, Language>();
 
@@ -65,14 +69,20 @@ export function otherLanguage(tag: string): Language | undefined {
   const words = Object.hasOwn(WORDS, tag) ? WORDS[tag] : undefined;
   if (words === undefined) return undefined;
   let language = built.get(tag);
-  if (language === undefined) built.set(tag, (language = build(tag, (value) => words.toCardinal(value))));
+  if (language === undefined) built.set(tag, (language = build(tag, words)));
   return language;
 }
 
-function build(tag: string, toWords: ToWords): Language {
+/** What is written behind the figures of an ordinal, where it is nothing else: 2e, 3:e. */
+// prettier-ignore
+const ORDINAL_MARKS: Readonly<Record<string, string>> = {
+  nl: 'e|de|ste', sv: ':[ae]', el: '[οηος]', ro: '-a|-lea', tr: "['’]?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü)",
+};
+
+function build(tag: string, words: (typeof WORDS)[string]): Language {
   const writing = writingOf(tag);
-  const speech = new OtherSpeech(tag, toWords, writing.dates);
-  const language: Language = { tag, writing, symbols: symbolsOf(speech), speech };
+  const speech = new OtherSpeech(tag, words, writing.dates);
+  const language: Language = { tag, writing, symbols: symbolsOf(tag, speech), speech };
   return tag === 'tr' ? { ...language, own: { atMark: [percentBefore(language)] } } : language;
 }
 
@@ -96,7 +106,7 @@ function writingOf(tag: string): Writing {
     units: cldrUnits(tag, counts, make),
     per: {},
     magnitudes: {},
-    ordinalMark: '',
+    ordinalMark: ORDINAL_MARKS[tag] ?? '',
     abbreviations: {},
     beforeNumber: {},
     spelled: new Set(),
@@ -139,16 +149,19 @@ function percentBefore({ writing, speech }: Language): Recogniser {
   };
 }
 
-/** Signs have no names in the CLDR that `Intl` knows: they stay as they are written. */
-function symbolsOf(speech: OtherSpeech): SymbolNames {
+/** Signs have no names in the CLDR that `Intl` knows: those that the table lacks stay as written. */
+function symbolsOf(tag: string, speech: OtherSpeech): SymbolNames {
+  const signs = builtInRows(tag, 'signs');
+  const [inMath, inAddress] = [signsOf(signs, 'math'), signsOf(signs, 'address')];
+  const asWritten = Object.fromEntries(Array.from('@./-_:#?=&+~%*!\\', (sign) => [sign, sign]));
   return {
-    inAddress: Object.fromEntries(Array.from('@./-_:#?=&+~%*!\\', (sign) => [sign, sign])),
-    inMath: {},
-    inText: {},
-    versionPoint: '.',
+    inAddress: { ...asWritten, ...inAddress },
+    inMath,
+    inText: signsOf(signs, 'text'),
+    versionPoint: inAddress['.'] ?? '.',
     version: 'v',
     minus: speech.minus,
-    plus: '+',
+    plus: inMath['+'] ?? '+',
     keys: { star: '*', hash: '#', before: /(?!)/ },
     hashtag: '#',
     pause: ',',
@@ -166,6 +179,11 @@ function corrected(tag: string, words: string): string {
 class OtherSpeech implements Speech {
   readonly minus: string;
   readonly #tag: string;
+  /** Between two numbers, and between numerator and denominator; undefined without a word for it. */
+  readonly #to: string | undefined;
+  readonly #over: string | undefined;
+  readonly #plus: string;
+  readonly #toOrdinal: ToWords;
   readonly #months: Writing['dates']['months'];
   readonly #weekdays: Writing['dates']['weekdays'];
   readonly #cardinal: (digits: string) => string;
@@ -173,8 +191,14 @@ class OtherSpeech implements Speech {
   readonly #plural: Intl.PluralRules;
   readonly #forms: readonly Intl.LDMLPluralRule[];
 
-  constructor(tag: string, toWords: ToWords, { months, weekdays }: Writing['dates']) {
+  constructor(tag: string, words: (typeof WORDS)[string], { months, weekdays }: Writing['dates']) {
+    const toWords = (value: string): string => words.toCardinal(value);
+    this.#toOrdinal = (digits) => corrected(tag, words.toOrdinal(digits));
+    const signs = builtInRows(tag, 'signs');
     this.#tag = tag;
+    this.#to = signsOf(signs, 'range')['–'];
+    this.#over = signsOf(signs, 'fraction')['/'];
+    this.#plus = signsOf(signs, 'math')['+'] ?? '+';
     this.#months = months;
     this.#weekdays = weekdays;
     this.#plural = new Intl.PluralRules(tag);
@@ -200,8 +224,8 @@ class OtherSpeech implements Speech {
     return negative ? `${this.minus} ${words}` : words;
   };
 
-  readonly ordinal = (): undefined => {
-    return undefined;
+  readonly ordinal = (digits: string): string | undefined => {
+    return digits.length > LONGEST_ORDINAL ? undefined : this.#toOrdinal(withoutZeros(digits));
   };
 
   readonly digits = (digits: string): string => {
@@ -221,8 +245,14 @@ class OtherSpeech implements Speech {
   };
 
   readonly fraction = ({ numerator, denominator }: Fraction): string => {
-    return `${this.#cardinal(withoutZeros(numerator))} / ${this.#cardinal(withoutZeros(denominator))}`;
+    return this.#pair(numerator, denominator, this.#over);
   };
+
+  /** Two numbers; without a word between them a comma makes a pause. */
+  #pair(first: string, second: string, between: string | undefined): string {
+    const gap = between === undefined ? ',' : ` ${between}`;
+    return `${this.#cardinal(withoutZeros(first))}${gap} ${this.#cardinal(withoutZeros(second))}`;
+  }
 
   readonly count = ({ number, to }: Quantity): string => {
     const from = this.number(number);
@@ -276,11 +306,11 @@ class OtherSpeech implements Speech {
   };
 
   readonly range = (from: string, to: string): string => {
-    return `${from} – ${to}`;
+    return this.#to === undefined ? `${from}, ${to}` : `${from} ${this.#to} ${to}`;
   };
 
   readonly score = (home: string, guest: string): string => {
-    return `${home} – ${guest}`;
+    return `${home}, ${guest}`;
   };
 
   readonly exchange = (from: string, to: string): string => {
@@ -292,15 +322,15 @@ class OtherSpeech implements Speech {
   };
 
   readonly outOf = (got: string, most: string): string => {
-    return `${this.#cardinal(withoutZeros(got))} / ${this.#cardinal(withoutZeros(most))}`;
+    return this.#pair(got, most, this.#over);
   };
 
   readonly atLeast = (number: string, noun: string): string => {
-    return `${number} +${noun}`;
+    return `${number} ${this.#plus}${noun}`;
   };
 
   readonly telephone = (groups: readonly string[], plus: boolean): string => {
-    return (plus ? '+ ' : '') + groups.map((group) => this.digits(group)).join(', ');
+    return (plus ? `${this.#plus} ` : '') + groups.map((group) => this.digits(group)).join(', ');
   };
 
   #twoDigits(digits: string): string {

@@ -51,6 +51,8 @@ export interface WrittenDate {
   readonly year?: string | undefined;
   /** 0 (Monday) to 6, where an abbreviation names it. */
   readonly weekday?: number;
+  /** Order of the parts where the language writes a date in figures. */
+  readonly order?: 'dmy' | 'mdy' | 'ymd' | undefined;
   /** Written form of the month: a name, or a number between marks. */
   readonly style: 'name' | 'numeric';
 }

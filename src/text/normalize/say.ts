@@ -79,11 +79,6 @@ function sayVersion({ before, parts, point, stage, build }: TokenOf<'version'>, 
   return words.filter((word) => word !== '').join(' ');
 }
 
-function sayRate({ of, per }: TokenOf<'rate'>, speech: Speech): string | undefined {
-  const amount = say(of, speech);
-  return amount === undefined || speech.rate === undefined ? join(amount, per) : speech.rate(amount, per);
-}
-
 function sayVerse({ book, chapter, first, last }: TokenOf<'verse'>, speech: Speech): string {
   const number = (digits: string): string => speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
   const verses = [first, ...(last === undefined ? [] : [last])].map(number);

@@ -39,7 +39,18 @@ function read<C extends TableClass>(key: string, name: C): readonly RowOf<C>[] {
   const path = join(folder(), `${key}.tsv`);
   if (!existsSync(path)) return [];
   const source = { name: `${TABLES}/${key}.tsv`, code: 'CONFIG_INVALID', needsHeader: true } as const;
-  return parseTable(readFileSync(path, 'utf8'), name, source);
+  try {
+    return parseTable(readFileSync(path, 'utf8'), name, source);
+  } catch (error) {
+    if (process.listenerCount('uncaughtException') === 0) process.once('uncaughtException', failPlainly);
+    throw error;
+  }
+}
+
+/** While the program loads, Node would print the stack of the error, and the line of code that throws it. */
+function failPlainly({ message }: Error): never {
+  process.stderr.write(`parley: ${message}\n`);
+  process.exit(1);
 }
 
 let variants: ReadonlyMap<string, TableLayer> | undefined;

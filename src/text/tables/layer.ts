@@ -21,8 +21,12 @@ export class TableLayer {
     this.id = levels.map(idOf).join(' ');
   }
 
-  /** The tables for a tag, in ascending order of precedence: those of "de" before those of "de-CH". */
+  /**
+   * The tables for a tag, in ascending order of precedence: those of "de" before those of "de-CH". Without a
+   * tag those of all languages.
+   */
   tablesFor(tag: string): readonly Tables[] {
+    if (tag === '') return this.#levels.flatMap((level) => [...level.values()]);
     const whole = tag.toLowerCase().replaceAll('_', '-');
     const tags = new Set([whole.split('-', 1)[0] ?? '', whole]);
     return this.#levels.flatMap((level) => [...tags].flatMap((one) => level.get(one) ?? []));

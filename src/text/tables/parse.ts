@@ -62,6 +62,10 @@ class Parser {
     return rows;
   }
 
+  get #required(): readonly string[] {
+    return Object.keys(this.#columns).filter((name) => this.#columns[name]?.required);
+  }
+
   #isHeader([first = '']: readonly string[]): boolean {
     return Object.hasOwn(this.#columns, first);
   }
@@ -80,14 +84,16 @@ class Parser {
     }
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) throw this.#refusal(line, `names the column "${twice}" twice`);
-    const required = known.filter((name) => this.#columns[name]?.required);
-    const missing = required.find((name) => !names.includes(name));
+    const missing = this.#required.find((name) => !names.includes(name));
     if (missing !== undefined) throw this.#refusal(line, `lacks the column "${missing}", which is required`);
     return names;
   }
 
   #row(cells: readonly string[], names: readonly string[], line: number): Values {
     const given = withoutEmptyEnd(cells);
+    if (cells.length === 1 && this.#required.length > 1) {
+      throw this.#refusal(line, `has no tab; tabs part its columns, which are ${names.join(', ')}`);
+    }
     if (given.length > names.length) {
       const columns = `${names.length} (${names.join(', ')})`;
       throw this.#refusal(line, `has ${given.length} columns, the table has ${columns}`);
@@ -101,6 +107,7 @@ class Parser {
       else if (column.required) throw this.#refusal(line, 'is empty, which is not allowed', name);
     }
     this.#checkWhole(values, line);
+    this.#checkBraces(values, line);
     if (this.#class !== 'signs') this.#checkPatterns(values, line);
     this.#claimAll(values, line);
     return values;
@@ -169,6 +176,18 @@ class Parser {
     if ((kind === undefined) === (set === undefined)) throw this.#refusal(line, 'needs a kind or a set');
     if (set !== undefined && this.#source.needsHeader !== true)
       throw this.#refusal(line, 'is for tables of the package', 'set');
+  }
+
+  /** `{n}` in what is said needs a pattern; other braces have no meaning. */
+  #checkBraces(values: Values, line: number): void {
+    const isFilled = [values['written'] ?? []].flat().some((form) => isPattern(String(form)));
+    for (const name of ['said', 'forms', 'minor']) {
+      const cell = [values[name] ?? []].flat().join('|');
+      const brace = /\{[^{}]*\}?/.exec(isFilled ? cell.replaceAll(/\{[nd]\}/g, '') : cell)?.[0];
+      if (brace === undefined) continue;
+      const use = '{n} is a number of a pattern in the column "written"';
+      throw this.#refusal(line, `has "${brace}", which has no meaning there; ${use}`, name);
+    }
   }
 
   #checkPatterns({ written, said, manner }: Values, line: number): void {

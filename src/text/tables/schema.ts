@@ -20,6 +20,8 @@ export const TABLE_CLASSES = [
   'address-words',
   'spelled',
   'patterns',
+  'spoken',
+  'formats',
 ] as const;
 
 export type TableClass = (typeof TABLE_CLASSES)[number];
@@ -124,12 +126,14 @@ export const SCHEMAS = {
   per: { written: WRITTEN, said: SAID },
   /**
    * Names of signs, by the place in which they stand. `text` is where no place is given. A sign without a
-   * name is silent. `spaced` puts spaces about the name in a language whose words are not parted by them.
+   * name is silent. In a language without rules of its own `range` is between two numbers, `fraction` between
+   * numerator and denominator. `spaced` puts spaces about the name in a language whose words are not parted
+   * by them.
    */
   signs: {
     written: { holds: 'text', required: true },
     said: TEXT,
-    place: { holds: 'choice', of: ['text', 'math', 'front', 'noun', 'address'] },
+    place: { holds: 'choice', of: ['text', 'math', 'front', 'noun', 'address', 'range', 'fraction'] },
     spaced: { holds: 'choice', of: ['around', 'before', 'behind'] },
   },
   /** Names of letters: of the Greek alphabet in running text, or for a use that the language's code knows. */
@@ -155,6 +159,22 @@ export const SCHEMAS = {
     written: { holds: 'text', required: true },
     said: TEXT,
     manner: { holds: 'choice', of: ['digits', 'pairs', 'letters', 'words'] },
+  },
+  /**
+   * Words of a variant in place of those that the language says. A star stands for up to 60 characters
+   * without a comma, which are kept. With `before` the words count only before one of these. With `unless`
+   * none of those may follow that one.
+   */
+  spoken: {
+    written: { holds: 'text', required: true },
+    said: SAID,
+    before: { holds: 'list' },
+    unless: { holds: 'list' },
+  },
+  /** How a variant writes: `date-order` is the order of a date in figures. */
+  formats: {
+    name: { holds: 'choice', of: ['date-order'], required: true },
+    value: { holds: 'choice', of: ['dmy', 'mdy', 'ymd'], required: true },
   },
 } as const satisfies Readonly<Record<TableClass, Readonly<Record<string, Column>>>>;
 

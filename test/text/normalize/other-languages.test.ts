@@ -19,7 +19,7 @@ const CASES: readonly (readonly [tag: string, written: string, spoken: string])[
   ['pl', '1 PLN, 2 PLN, 5 zł', 'jeden złoty polski, dwa złote polskie, pięć złotych polskich'],
   ['pl', '15 stycznia 2024, 5 km i 50%', 'piętnaście stycznia dwa tysiące dwadzieścia cztery, pięć kilometrów i pięćdziesiąt procent'],
   ['tr', '%50 arttı, 250 TRY', 'yüzde elli arttı, iki yüz elli Türk lirası'],
-  ['sv', '250 kr, 3,5 %, 10-15 km', 'två hundra och femtio svenska kronor, tre komma fem procent, tio – femton kilometer'],
+  ['sv', '250 kr, 3,5 %, 10-15 km', 'två hundra och femtio svenska kronor, tre komma fem procent, tio till femton kilometer'],
   ['cs', '15. ledna 2024, 2 EUR', 'patnáct ledna dva tisíce dvacet čtyři, dva eura'],
   ['uk', '22 ₴ і 5 км', 'двадцять два українські гривні і п\'ять кілометрів'],
   ['ar', '250 SAR', 'مئتان وخمسون ريال سعودي'],
@@ -28,6 +28,11 @@ const CASES: readonly (readonly [tag: string, written: string, spoken: string])[
   ['vi', '250.000 ₫ ngày 15/1/2024', 'hai trăm năm mươi nghìn đồng Việt Nam ngày mười lăm tháng một hai nghìn lẻ hai mươi bốn'],
   ['fi', '15 EUR klo 14.30', 'viisitoista euroa klo neljätoista kolmekymmentä'],
   ['nl-BE', '5 kg', 'vijf kilogram'],
+  ['nl', '$3.50 of $1,234.56', 'drie komma vijftig Amerikaanse dollar of twaalfhonderd vierendertig komma zesenvijftig Amerikaanse dollar'],
+  ['nl', '3–5 kg, 1/2, 3 + 4 = 7, v2.1, de 2e keer', 'drie tot vijf kilogram, één gedeeld door twee, drie plus vier is zeven, v twee punt één, de tweede keer'],
+  ['id', '1/2, 3-5 & $3.50', 'satu per dua, tiga sampai lima dan tiga koma lima puluh Dolar Amerika Serikat'],
+  ['hi', '1/2', 'एक बटा दो'],
+  ['pl', '3–5', 'trzy, pięć'],
 ];
 
 test('numbers, money, dates and units of other languages are said in words', () => {

@@ -65,7 +65,7 @@ test('every error names the line, the column and what is allowed', () => {
   );
   assert.equal(
     refusal('\nkm\n', 'units'),
-    'units of it, line 2, column "forms": is empty, which is not allowed',
+    'units of it, line 2: has no tab; tabs part its columns, which are written, forms, gender, form',
   );
   assert.match(refusal('km\tkm\tm\tx\ty\n', 'units'), /line 1: has 5 columns, the table has 4 \(written,/);
   assert.match(
@@ -92,7 +92,14 @@ test('every error names the line, the column and what is allowed', () => {
     /column "code": is "euro"; allowed: 3 to 8 capitals/,
   );
   assert.match(refusal('forms\tcode\nx\n', 'currencies'), /line 2: needs signs or a code/);
+  assert.equal(
+    refusal('km\t\tm\n', 'units'),
+    'units of it, line 1, column "forms": is empty, which is not allowed',
+  );
   assert.match(refusal('\\d\\d\n', 'patterns'), /line 1: needs said, a manner, or both/);
+  assert.match(refusal('a\tb\n{x} loc.\t{n} locali\n', 'patterns'), /line 2, column "written": has "\{x\}/);
+  assert.match(refusal('loc.\t{x} locali\n', 'short-forms'), /line 1, column "said": has "\{x\}"/);
+  assert.match(refusal('loc.\t{n} locale|locali\n', 'units'), /line 1, column "forms": has "\{n\}"/);
 });
 
 test('an entry that is there twice is refused with both lines', () => {

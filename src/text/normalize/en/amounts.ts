@@ -285,7 +285,7 @@ const packs: Recogniser = (reading) => {
   const { nextWord } = reading.around(end);
   const isNoun = /^\p{Ll}{3}/u.test(nextWord) && reading.text[end] === ' ' && !NO_NOUN.has(nextWord);
   const one = unit.forms[isNoun || size === '1' ? 0 : 1] ?? '';
-  const times = isNoun ? '' : ' times';
+  const times = isNoun ? '' : count === '1' ? ' time' : ' times';
   return { end, spoken: `${cardinal(count)}${times} ${sayDecimal(size)} ${one}`, rule: 'measure' };
 };
 

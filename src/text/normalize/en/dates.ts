@@ -12,6 +12,7 @@ import { SPEECH } from './speech.js';
 const LONGEST_LEAD = 48; // units before a date that may say what kind it is
 
 const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
+const SHORT_DATE_BY_DAY = /(3[01]|[12]\d|0?[1-9])\/(1[0-2]|0?[1-9])(?![\d/]|\.\d)/y;
 const BEFORE_DATE = tablesOf('en').set('before a date');
 const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
 const BY = /\bby $/i;
@@ -25,51 +26,70 @@ const WEEK_OF =
 /** Parts that nothing is divided into; 3/17 is a day. */
 const NO_PARTS = new Set([13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31]);
 
-/** On 3/1, Tue 3/5, 3/17: elsewhere that is a fraction. */
-const shortDate: Recogniser = (reading) => {
-  const match = reading.match(SHORT_DATE);
-  if (match === undefined || match[0] === '9/11') return undefined;
-  const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
-  const [written, month = '', day = ''] = match;
-  const end = reading.at + written.length;
-  const asked =
-    BEFORE_DATE.has(reading.around(reading.at).previousShort) ||
-    BEFORE_WEEKDAY.test(lead) ||
-    /\b(?:week of|check-?(?:in|out):?) $/i.test(lead) ||
-    (BY.test(lead) && (Number(day) > LAST_PART || CANCELLED.test(lead)) && !DIVIDED.test(lead)) ||
-    (ROW_OF_DATES.test(lead) && !/^ of\b/.test(reading.text.slice(end, end + 4)));
-  const likely =
-    NO_PARTS.has(Number(day)) && (Number(month) > 1 || month.startsWith('0') || WEEK_OF.test(lead));
-  if (
-    isWordAt(reading.text, end) ||
-    (!asked && (!likely || /^ (?:of|inch)/.test(reading.text.slice(end, end + 5))))
-  )
-    return undefined;
+type Order = 'dmy' | 'mdy' | 'ymd';
+
+/** The month and the day of two figures, and the date that they make. */
+function dayOf(one: string, other: string, order: Order): [month: string, day: string] {
+  return order === 'dmy' ? [other, one] : [one, other];
+}
+
+function sayDay(month: string, day: string, order: Order): string | undefined {
   const date = { day: String(Number(day)), month: Number(month), style: 'name' } as const;
-  const spoken = SPEECH.date(date, NOWHERE);
-  return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
-};
+  return SPEECH.date(order === 'dmy' ? { ...date, order } : date, NOWHERE);
+}
+
+/** Check-in: 3/1, ship by 3/12; not "grew by 3/4". */
+function isDateBehind(lead: string, day: string): boolean {
+  if (/\b(?:week of|check-?(?:in|out):?) $/i.test(lead)) return true;
+  return BY.test(lead) && (Number(day) > LAST_PART || CANCELLED.test(lead)) && !DIVIDED.test(lead);
+}
+
+/** On 3/1, Tue 3/5, 3/17: elsewhere that is a fraction. */
+const shortDate =
+  (order: Order): Recogniser =>
+  (reading) => {
+    const match = reading.match(order === 'dmy' ? SHORT_DATE_BY_DAY : SHORT_DATE);
+    if (match === undefined || match[0] === '9/11') return undefined;
+    const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+    const [written, one = '', other = ''] = match;
+    const [month, day] = dayOf(one, other, order);
+    const end = reading.at + written.length;
+    const asked =
+      BEFORE_DATE.has(reading.around(reading.at).previousShort) ||
+      BEFORE_WEEKDAY.test(lead) ||
+      isDateBehind(lead, day) ||
+      (ROW_OF_DATES.test(lead) && !/^ of\b/.test(reading.text.slice(end, end + 4)));
+    const likely =
+      NO_PARTS.has(Number(day)) && (Number(month) > 1 || month.startsWith('0') || WEEK_OF.test(lead));
+    if (
+      isWordAt(reading.text, end) ||
+      (!asked && (!likely || /^ (?:of|inch)/.test(reading.text.slice(end, end + 5))))
+    )
+      return undefined;
+    const spoken = sayDay(month, day, order);
+    return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
+  };
 
 const SHORT_DATES =
   /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9]) ?[-–] ?(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
 
+const SHORT_DATES_BY_DAY =
+  /(3[01]|[12]\d|0?[1-9])\/(1[0-2]|0?[1-9]) ?[-–] ?(3[01]|[12]\d|0?[1-9])\/(1[0-2]|0?[1-9])(?![\d/]|\.\d)/y;
+
 /** 3/15–4/2, but 1/2–3/4 of a cup. */
-const shortDates: Recogniser = (reading) => {
-  const match = reading.match(SHORT_DATES);
-  const [written = '', month = '', day = '', monthTo = '', dayTo = ''] = match ?? [];
-  const asked = BEFORE_DATE.has(reading.around(reading.at).previousShort);
-  if (match === undefined || (!asked && !NO_PARTS.has(Number(day)) && !NO_PARTS.has(Number(dayTo))))
-    return undefined;
-  const said = (
-    [
-      [month, day],
-      [monthTo, dayTo],
-    ] as const
-  ).map(([one, other]) =>
-    SPEECH.date({ month: Number(one), day: String(Number(other)), style: 'name' }, NOWHERE),
-  );
-  return { end: reading.at + written.length, spoken: said.join(' to '), rule: 'date' };
-};
+const shortDates =
+  (order: Order): Recogniser =>
+  (reading) => {
+    const match = reading.match(order === 'dmy' ? SHORT_DATES_BY_DAY : SHORT_DATES);
+    const [written = '', one = '', other = '', oneTo = '', otherTo = ''] = match ?? [];
+    const [month, day] = dayOf(one, other, order);
+    const [monthTo, dayTo] = dayOf(oneTo, otherTo, order);
+    const asked = BEFORE_DATE.has(reading.around(reading.at).previousShort);
+    if (match === undefined || (!asked && !NO_PARTS.has(Number(day)) && !NO_PARTS.has(Number(dayTo))))
+      return undefined;
+    const said = [sayDay(month, day, order), sayDay(monthTo, dayTo, order)];
+    return { end: reading.at + written.length, spoken: said.join(' to '), rule: 'date' };
+  };
 
 const CARD_DATE = /(0?[1-9]|1[0-2])\/(\d{2})(?![\d/]|\.\d)/y;
 const ON_CARD =
@@ -218,12 +238,15 @@ export function dayRow(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'date', isCertain: true };
 }
 
-/** In the order in which the language asks them. */
+/** Dates without a year, in the order in which the language asks them. */
+export function shortDateRules(order: Order): readonly DigitRule[] {
+  return [
+    [/\//, /(?!)/, shortDates(order)],
+    [/\//, /(?!)/, shortDate(order)],
+  ];
+}
+
 export const dateRules = {
-  behindDigits: [
-    [/\//, /(?!)/, shortDates],
-    [/\//, /(?!)/, shortDate],
-  ],
   behindDigitsLater: [
     [/[snrt]/, /(?!)/, ordinalRange],
     [/[BAC]/, /[BAC]/, era],

@@ -12,7 +12,7 @@ import { algebraRules, coefficient, piOfFormula, scientific } from './algebra.js
 import { age, amountRules, DIRECTIONS, partOfInch, stones, timesSum } from './amounts.js';
 import { clockRules, offset, timeBesideTime } from './clock.js';
 import { codeRules, network } from './codes.js';
-import { cardDate, dateRules, dayRow, shortYear } from './dates.js';
+import { cardDate, dateRules, dayRow, shortDateRules, shortYear } from './dates.js';
 import { bySign } from './digit-rules.js';
 import { cardinal, ofStandard, pairs, year } from './numbers.js';
 import { always, pairOf, ratioRules, result } from './ratios.js';
@@ -36,36 +36,40 @@ const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'ye
 const NONE = /(?!)/;
 
 /** The more certain come first. */
-const atNumber = bySign([
-  [/[°º]/, NONE, position],
-  [/\//, NONE, always],
-  [/\//, NONE, cardDate],
-  ...ratioRules.behindDigits,
-  ...amountRules.behindDigits,
-  [/[:a-f]/, NONE, network],
-  [/[-:]/, NONE, edition],
-  [/[/.]/, NONE, certain(pairOf)],
-  [/[-/]/, /\d/, partOfInch],
-  ...ratioRules.behindDigitsLater,
-  ...dateRules.behindDigits,
-  ...amountRules.behindDigitsLater,
-  ...clockRules.behindDigits,
-  [/s/, /s/, stones],
-  [/[a-zπ.]/, NONE, coefficient],
-  ...amountRules.behindDigitsLast,
-  ...codeRules.behindDigits,
-  [/[eE.]/, NONE, scientific],
-  [/[A-Z]/, /[\p{Lu}\d]/u, certain(house)],
-  ...dateRules.behindDigitsLater,
-  ...amountRules.behindDigitsAtEnd,
-  ...codeRules.behindDigitsLater,
-  ...clockRules.behindDigitsLater,
-  ...codeRules.behindDigitsLast,
-  [/[-–]/, NONE, result],
-  [/[-y]/, /[-y]/, age],
-]);
+const atNumber = (order: 'dmy' | 'mdy' | 'ymd'): Asked =>
+  bySign([
+    [/[°º]/, NONE, position],
+    [/\//, NONE, always],
+    [/\//, NONE, cardDate],
+    ...ratioRules.behindDigits,
+    ...amountRules.behindDigits,
+    [/[:a-f]/, NONE, network],
+    [/[-:]/, NONE, edition],
+    [/[/.]/, NONE, certain(pairOf)],
+    [/[-/]/, /\d/, partOfInch],
+    ...ratioRules.behindDigitsLater,
+    ...shortDateRules(order),
+    ...amountRules.behindDigitsLater,
+    ...clockRules.behindDigits,
+    [/s/, /s/, stones],
+    [/[a-zπ.]/, NONE, coefficient],
+    ...amountRules.behindDigitsLast,
+    ...codeRules.behindDigits,
+    [/[eE.]/, NONE, scientific],
+    [/[A-Z]/, /[\p{Lu}\d]/u, certain(house)],
+    ...dateRules.behindDigitsLater,
+    ...amountRules.behindDigitsAtEnd,
+    ...codeRules.behindDigitsLater,
+    ...clockRules.behindDigitsLater,
+    ...codeRules.behindDigitsLast,
+    [/[-–]/, NONE, result],
+    [/[-y]/, /[-y]/, age],
+  ]);
 
-const AT_DIGIT: readonly Asked[] = [...codeRules.atDigit, atNumber, ...codeRules.atDigitLater];
+function ownOf(order: 'dmy' | 'mdy' | 'ymd'): NonNullable<Language['own']> {
+  const atDigit = [...codeRules.atDigit, atNumber(order), ...codeRules.atDigitLater];
+  return { atDigit, atLetter: AT_LETTER, atMark: AT_MARK };
+}
 
 /** C++17 */
 function standardOfCpp({ text, at }: Reading): Found | undefined {
@@ -187,7 +191,8 @@ export const ENGLISH: Language = {
   tag: 'en',
   writing: { ...WRITING, states: STATES },
   speech: SPEECH,
-  own: { atDigit: AT_DIGIT, atLetter: AT_LETTER, atMark: AT_MARK },
+  own: ownOf('mdy'),
+  ownOf,
   symbols: {
     ...tablesOf('en').signs,
     versionPoint: 'point',

@@ -105,7 +105,7 @@ function fraction(written: Fraction, around: Around): string | undefined {
 }
 
 function date(
-  { day, dayTo, isPair, month, year: written, style }: WrittenDate,
+  { day, dayTo, isPair, month, year: written, style, order }: WrittenDate,
   around: Around,
 ): string | undefined {
   const name = month === undefined ? '' : (MONTH_NAMES[month - 1] ?? '');
@@ -118,7 +118,8 @@ function date(
         : `${ordinal(day)} ${isPair ? 'and' : 'to'} ${ordinal(dayTo)}`;
   const full = written === undefined ? '' : year(written.length === 2 ? century(written) : written);
   if (days === '') return `${name} ${full}`;
-  const dayFirst = style === 'name' && /^\d/.test(around.text.slice(around.start, around.start + 1));
+  const isNamed = style === 'name' && /^\d/.test(around.text.slice(around.start, around.start + 1));
+  const dayFirst = isNamed || order === 'dmy';
   const article = around.previousWord === 'the' ? '' : 'the ';
   const said = dayFirst ? `${article}${days} of ${name}` : `${name} ${days}`;
   return full === '' ? said : `${said}, ${full}`;

@@ -79,6 +79,11 @@ const ANY = /^/; // no filter: the recogniser checks the text before the number
 
 const inEra = certain(era((year, before) => `${before ? '紀元前' : '西暦'}${cardinal(year)}年`));
 
+/** 20本/km²: behind a counter the phrase follows. */
+const BEHIND_COUNTED = Object.fromEntries(
+  Object.entries(WRITING.per).map(([unit, phrase]) => [unit, `、${phrase}`]),
+);
+
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
     inEra,
@@ -159,7 +164,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[~～〜∼]/, until(SPEECH, (name) => `${name}曜日`, 'まで')],
       [/:/, betweenShares('対')],
       [/[<>≤≥≦≧]/u, boundOf(SPEECH, WRITING, { least: '以上', most: '以下', over: '超', under: '未満' })],
-      [/\//, perWord(WRITING.per)],
+      [/\//, perWord(BEHIND_COUNTED)],
       [/\+/, plusOfNames('プラス')],
       [/[<>≠≤≥≈≒]/u, relation(IN_MATH)],
       [/\+/, plusBetween('足す')],

@@ -6,7 +6,6 @@ import type { Keywords } from '../recognise/attached.js';
 import type { Rules } from '../shared-forms.js';
 import { isScore } from './dates.js';
 import { cardinal, decimal, finalOf, spellDigits } from './numbers.js';
-import { WRITING } from './writing.js';
 
 const POSTCODE = /\d{5}(?![\d,.-])/y;
 

@@ -238,7 +238,6 @@ export const SPEECH: Speech = {
   number: (numeral) => decimal(numeral),
   verse: (book, chapter, verses) =>
     `${book} ${chapter}${book.endsWith('편') ? '편' : '장'} ${verses.map((verse) => `${verse}절`).join('에서 ')}`,
-  rate: (amount, per) => (per.endsWith('당') ? `${per} ${amount}` : `${amount} ${per}`),
   ordinal: (digits) => `제${cardinal(digits)}`,
   digits: spellDigits,
   letters: letterNames,

@@ -294,8 +294,10 @@ export class Dates {
     const { day, dayTo, month = 1 } = date;
     if (month < 1 || month > 12 || !isDay(day) || !isDay(dayTo) || isWordAt(reading.text, end))
       return undefined;
+    const order = date.style === 'numeric' ? this.#language.writing.dates.orders['/'] : undefined;
     const plain = {
       ...date,
+      order,
       day: day && withoutZeros(day),
       dayTo: dayTo && withoutZeros(dayTo),
     };
