@@ -52,6 +52,7 @@ export function provenRow({ knows, recognise }: Row): Row {
   return { knows, recognise: certain(recognise) };
 }
 
+const NONE: readonly Recogniser[] = [];
 const MOST_DIGITS = 16;
 const MOST_LISTS = 4096; // a text of many rare characters does not fill the memory
 
@@ -67,6 +68,7 @@ export class Dispatch {
 
   /** The recognisers for the place where the reading stands, in order. */
   at(reading: Reading): readonly Recogniser[] {
+    if (this.#rows.length === 0) return NONE; // ideographs, of which there are many
     const { text, at, kind } = reading;
     const flags = reading.isFresh ? 1 : 0;
     if (kind === DIGIT) {

@@ -310,13 +310,15 @@ export function lettered(
 /** A recogniser, the characters that decide whether it is asked, and those behind a word that do so, too. */
 type TableRule = readonly [where: RegExp, recognise: Recogniser, behind?: RegExp];
 type Table = readonly TableRule[];
+/** A recogniser, and the fewest and most digits for which it is asked. */
+type LengthRule = readonly [digits: readonly [number, number], recognise: Recogniser];
 
 /**
  * The recognisers of one subject, in order, by the table of the language that they join. A table asks its
  * rules in order. A subject has a second list where rules of another subject come between.
  */
 export type Rules<OwnRule = TableRule> = Readonly<
-  Record<string, readonly (OwnRule | TableRule | Recogniser | Row)[]>
+  Record<string, readonly (OwnRule | TableRule | LengthRule | Recogniser | Row)[]>
 >;
 
 /** Behind the letters or digits, and one space. */
@@ -324,10 +326,14 @@ function behindRun({ text, runEnd }: Reading): number {
   return text[runEnd] === ' ' ? runEnd + 1 : runEnd;
 }
 
-/** Chooses by the character behind the digits, or behind them and one space. */
-export function behindDigits(table: Table): readonly Row[] {
+/** Chooses by the character behind the digits, or behind them and one space, or by the number of digits. */
+export function behindDigits(table: readonly (TableRule | LengthRule)[]): readonly Row[] {
   return table.map(([where, recognise]) => ({
-    knows: ({ isFresh, behind }) => isFresh && where.test(behind.replace(/^ /, '').slice(0, 1)),
+    knows: ({ isFresh, behind, digits }) =>
+      isFresh &&
+      (where instanceof RegExp
+        ? where.test(behind.replace(/^ /, '').slice(0, 1))
+        : digits >= where[0] && digits <= where[1]),
     recognise,
   }));
 }

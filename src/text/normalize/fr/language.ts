@@ -145,7 +145,6 @@ function outOf(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'duration' };
 }
 
-const ANY = /^/;
 const traded = currencyPair({
   EUR: 'euro',
   USD: 'dollar',
@@ -169,7 +168,7 @@ const atDigit = [
     [/[hHjJ/s]/, outOf],
     [/[-–—hH]/, hours],
     ...figureRules.behindDigitsLater,
-    [ANY, fileNumber],
+    [[4, 16], fileNumber],
     ...figureRules.behindDigitsLast,
   ]),
 ];

@@ -132,7 +132,7 @@ const ENDING =
 /** Carte se terminant par 4242, votre code est le 4711. */
 function lastDigits(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (reading.runEnd - at < 3 || reading.runEnd - at > 4 || text[at - 1] !== ' ') return undefined;
+  if (text[at - 1] !== ' ') return undefined;
   const digits = reading.match(LAST_DIGITS)?.[0];
   if (digits === undefined || !ENDING.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
   return { end: at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
@@ -143,7 +143,6 @@ const SHORT_NUMBER =
 
 /** Le 3949 est joignable. */
 function shortNumber(reading: Reading): Found | undefined {
-  if (reading.runEnd - reading.at !== 4) return undefined;
   const match = reading.match(SHORT_NUMBER);
   const called =
     match ??
@@ -301,9 +300,9 @@ export const phraseRules = {
     [/[-:]/, edition],
     [/e/, firstOfMonth],
     [/[a-z]/, multiplied],
-    [/^/, shortNumber],
+    [[4, 4], shortNumber],
     [/[-\d]/, keyed],
-    [/^/, lastDigits],
+    [[3, 4], lastDigits],
     [/-/, appeal],
     [/,/, bare],
   ],

@@ -169,7 +169,7 @@ export const nameRules = {
     [/\//, certain(lawNumber)],
     [/[-/btqs]/, houseNumber],
     [/[,\p{Lu}]/u, postcode],
-    [/^/, fileNumber],
+    [[4, 16], fileNumber],
   ],
   atLetter: [
     [/[acdlps]/i, dottedForm, /\./],

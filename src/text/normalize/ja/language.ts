@@ -86,9 +86,9 @@ const BEHIND_COUNTED = Object.fromEntries(
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
-    inEra,
-    certain(thousands(SPEECH, /^ ?(?:人|回|円|件|再生|フォロワー|いいね|個|台|名)/)),
     behindDigits([
+      [/[年ABCabc]/, inEra],
+      [/[kK.]/, certain(thousands(SPEECH, /^ ?(?:人|回|円|件|再生|フォロワー|いいね|個|台|名)/))],
       [
         /s/,
         decade(
@@ -96,7 +96,7 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
-      [ANY, hundredths],
+      [[2, 2], hundredths],
       [/[.)）、]/, listNumber(SPEECH, '、')],
       [/[-–~～〜 ]/, hourRange(SPEECH)],
       [/[×xX✕✖ ]/, countOf(inItems)],
@@ -106,7 +106,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, twoDegrees(SPEECH, WRITING.units)],
       [/\//, slashedDays('、', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
-      [ANY, certain(padded)],
+      [[1, 2], certain(padded)],
       [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
       [/[.:]/, ratio(SPEECH)],
       ...dateRules.behindDigits,

@@ -65,7 +65,7 @@ const LONG_COUNT = /^ ?[人円件個台回世票株]/;
 /** 12345678円 is counted, however long. */
 function longCount(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 20 || text[at] === '0') return undefined;
+  if (runEnd - at > 20 || text[at] === '0') return undefined;
   if (!LONG_COUNT.test(text.slice(runEnd, runEnd + 2))) return undefined;
   const yen = text[runEnd] === '円';
   return {
@@ -163,14 +163,14 @@ function key(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const numberedRules = {
   behindDigits: [
-    [/^/, postcode],
-    [/^/, dialled],
+    [[3, 7], postcode],
+    [[2, 5], dialled],
   ],
   behindDigitsLater: [
     [/[-−ー–]/, house],
     [/番/, emergency],
     [/分/, parts],
-    [/^/, certain(longCount)],
+    [[8, 16], certain(longCount)],
   ],
   atMark: [
     [/[*＊#＃]/, certain(key)],

@@ -1,6 +1,7 @@
 // Assembles Korean, and orders its own recognisers by the character that decides.
 // Numerals are Sino-Korean or native, depending on the noun that they count. Letters are spoken by name.
 import { tablesOf } from '../../tables/language-tables.js';
+import { beginning } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import {
@@ -81,8 +82,8 @@ const inEra = certain(era((year, before) => `${before ? '기원전' : '서기'} 
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
-    inEra,
     behindDigits([
+      [/[년ABCabc]/, inEra],
       [
         /s/,
         decade(
@@ -90,7 +91,7 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}년대`,
         ),
       ],
-      [ANY, hundredths],
+      [[2, 2], hundredths],
       [/[.)）、]/, listNumber(SPEECH, '.')],
       [/[-–~～〜∼ ]/, hourRange(SPEECH)],
       [/[×xX✕✖ ]/, countOf(inItems)],
@@ -121,7 +122,7 @@ const OWN: NonNullable<Language['own']> = {
       ],
       [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
-      [ANY, longCount],
+      [[8, 16], longCount],
     ]),
     numberOfName(SPEECH),
     certain(beforeWord),
@@ -171,7 +172,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[-−×÷+=]/, wordMath(IN_MATH)],
     ]),
   ],
-  atIdeograph: [...numberedRules.atIdeograph, tone],
+  atIdeograph: [...numberedRules.atIdeograph, beginning(/[ㅋㅎㅠㅜ]/, tone)],
 };
 
 // prettier-ignore

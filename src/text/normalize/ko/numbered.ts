@@ -1,5 +1,6 @@
 // Reads Korean text by its neighbours: scores, addresses, particles such as 은(는).
 // It also reads emergency numbers (112와 119), the telephone keys # and *, and number plates.
+import { beginning } from '../dispatch.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import type { Keywords } from '../recognise/attached.js';
@@ -60,7 +61,7 @@ const LONG_COUNT = /^ ?[원명개건회대표주]/;
 /** 12345678명 is counted, however long. */
 export function longCount(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 20 || text[at] === '0') return undefined;
+  if (runEnd - at > 20 || text[at] === '0') return undefined;
   const unit = LONG_COUNT.exec(text.slice(runEnd, runEnd + 2))?.[0];
   if (unit === undefined) return undefined;
   const end = runEnd + unit.length;
@@ -215,7 +216,7 @@ const NEAR = 16; // units on either side in which a word for calling is looked f
 /** 119에 신고, 화재는 119: each digit. */
 function emergency(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || text[at] !== '1' || runEnd - at > 4) return undefined;
+  if (text[at] !== '1') return undefined;
   const digits = reading.match(EMERGENCY)?.[0];
   if (digits === undefined) return undefined;
   const after = text.slice(runEnd, runEnd + NEAR);
@@ -276,8 +277,8 @@ function key(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const numberedRules = {
   behindDigits: [
-    [/^/, postcode],
-    [/^/, emergency],
+    [[5, 5], postcode],
+    [[1, 4], emergency],
     [/[가-힣]/, plate],
     [/[가.]/, certain(subject)],
     [/-/, certain(document)],
@@ -291,5 +292,5 @@ export const numberedRules = {
     [/\(/, optionalVowel],
     [/=/, equals],
   ],
-  atIdeograph: [particle, behindWords, company],
+  atIdeograph: [particle, behindWords, beginning(/㈜/, company)],
 } satisfies Rules;

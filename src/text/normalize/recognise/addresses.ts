@@ -1,5 +1,5 @@
 // Addresses of the net, file names and paths, handles and hashtags.
-import { classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
+import { ALPHABETIC, classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
 import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { withoutZeros, numeralOf } from '../numerals.js';
@@ -10,6 +10,7 @@ const CHUNK = new RegExp(
   `[^\\s<>"“”„«»‹›\`、。，！？；：（）「」『』《》〈〉【】…\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}]{2,${LONGEST}}`,
   'uy',
 );
+const GOES_ON = new RegExp(`^[._@-]?(?:${ALPHABETIC}|\\p{M})`, 'u');
 const TELLING = /[.@:/\\]/; // every address has one of these
 const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;
 const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+&!-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
@@ -53,7 +54,7 @@ export class Addresses {
 
   /** 2024report.pdf, 4you@example.com: a number that goes on as an address does. */
   readonly atDigit: Row = {
-    knows: ({ behind }) => /^[._@-]?[\p{L}\p{M}]/u.test(behind),
+    knows: ({ behind }) => GOES_ON.test(behind),
     recognise: (reading) => (reading.startsChunk ? this.#chunk(reading) : undefined),
   };
 

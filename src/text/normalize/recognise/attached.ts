@@ -1,7 +1,7 @@
 // Numbers that touch what stands beside them, as Chinese, Japanese and Korean write them: 16GB, iPhone15, Ⅱ,
 // 验证码123456.
-import { CharacterSet } from '../../character-set.js';
 import { DIGIT, isDigitAt } from '../characters.js';
+import type { Row } from '../dispatch.js';
 import type { Speech, Writing } from '../language.js';
 import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
@@ -41,10 +41,9 @@ export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>
 }
 
 /** iPhone15, mp3, PM2.5: a number that belongs to the letters before it. */
-export function numberOfName(speech: Speech): Recogniser {
-  return (reading) => {
-    const { text, at, runEnd } = reading;
-    if (reading.isFresh || runEnd - at > 4 || !/[A-Za-z]/.test(text[at - 1] ?? '')) return undefined;
+export function numberOfName(speech: Speech): Row {
+  const recognise: Recogniser = ({ text, at, runEnd }) => {
+    if (!/[A-Za-z]/.test(text[at - 1] ?? '')) return undefined;
     const name = /[A-Za-z\d._@/-]*$/.exec(text.slice(Math.max(0, at - 24), at))?.[0] ?? '';
     if (!/^[A-Za-z]+$/.test(name)) return undefined;
     const point = text[runEnd] === '.' && isDigitAt(text, runEnd + 1);
@@ -57,6 +56,7 @@ export function numberOfName(speech: Speech): Recogniser {
     const spoken = spelled && !point ? speech.digits(digits) : speech.number(number, NOWHERE);
     return { end, spoken, rule: 'identifier' };
   };
+  return { knows: ({ isFresh, digits }) => !isFresh && digits <= 4, recognise };
 }
 
 const LIST_NUMBER = /(\d{1,3})(?:[.)）](?=\s)|、)/y;
@@ -461,13 +461,11 @@ const ERA = /(A\.? ?D\.?|B\.? ?C\.?(?: ?E\.?)?|C\.?E\.?) ?(\d{1,4})(?![\d.,]\d|\
 const ERA_BEHIND =
   /(\d{1,4})(年|년)? ?(A\.D\.?|B\.C\.(?:E\.)?|AD|BCE?|CE|a\.d\.?|b\.c\.(?:e\.)?|ad|bce?)(?![A-Za-z\d])/y;
 
-const NEAR_ERA = new CharacterSet(' 年년ABCabc');
-
 /** AD 618年, 221 B.C.: `say` gets the year, and true for one before Christ. */
 export function era(say: (year: string, before: boolean) => string): Recogniser {
   return (reading) => {
-    const { text, runEnd, kind } = reading;
-    if (!reading.isFresh || (kind === DIGIT && !NEAR_ERA.at(text, runEnd))) return undefined;
+    const { kind } = reading;
+    if (!reading.isFresh) return undefined;
     const front = kind === DIGIT ? undefined : reading.match(ERA);
     const behind = kind === DIGIT ? reading.match(ERA_BEHIND) : undefined;
     const match = front ?? behind;

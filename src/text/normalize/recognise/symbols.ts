@@ -48,7 +48,7 @@ export class Symbols {
 
   readonly atMark: readonly Row[] = [
     ...byMark([
-      [/[#*]|[^\0-\x7f]/, (reading) => this.#emoji(reading)],
+      [/[#*\ud800-\udfff]|\p{Extended_Pictographic}/u, (reading) => this.#emoji(reading)],
       [/[:;=<^]/, (reading) => this.#emoticon(reading)],
       [/[!?@#$%&*+_-]/, (reading) => this.#listed(reading)],
       [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],

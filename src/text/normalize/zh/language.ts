@@ -67,9 +67,9 @@ function inItems(item: string, count: string): string {
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [
-    inEra,
-    certain(thousands(SPEECH, /^ ?(?:粉|人|名|次|元|播|点|點|个|個|位|赞|讚)/)),
     behindDigits([
+      [/[年ABCabc]/, inEra],
+      [/[kK.]/, certain(thousands(SPEECH, /^ ?(?:粉|人|名|次|元|播|点|點|个|個|位|赞|讚)/))],
       [
         /s/,
         decade(
@@ -77,12 +77,12 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
-      [ANY, certain(hotline)],
+      [[3, 7], certain(hotline)],
       [/[.)）、]/, listNumber(SPEECH, '、')],
       [/\./, tightListNumber(SPEECH, '、')],
       [/[-–~～〜 ]/, hourRange(SPEECH)],
       [/[×xX✕✖ ]/, countOf(inItems)],
-      [ANY, hundredths],
+      [[2, 2], hundredths],
       [/[./-]/, dateRange(SPEECH)],
       [/[/-]/, yearMonth(SPEECH)],
       [/\//, slashedDays('、', SPEECH)],
@@ -95,7 +95,7 @@ const OWN: NonNullable<Language['own']> = {
       ...timeRules.behindDigits,
       ...dateRules.behindDigitsLater,
       [ANY, keyed(SPEECH, KEYWORDS)],
-      [ANY, another],
+      [[3, 12], another],
       ...nameRules.behindDigitsLater,
       [
         /[eE.]/,
@@ -108,7 +108,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
       ...nameRules.behindDigitsLast,
       [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
-      [ANY, longCount],
+      [[8, 16], longCount],
     ]),
     numberOfName(SPEECH),
   ],

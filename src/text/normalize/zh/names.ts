@@ -14,8 +14,7 @@ const ROOM_NEAR =
 
 /** 501室, 331路公交, 120急救, 2单元1801: each digit. */
 function clearly(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (runEnd - at < 3 || !reading.isFresh) return undefined;
+  const { text, at } = reading;
   const room = ROOM_NEAR.test(text.slice(Math.max(0, at - 5), at)) ? reading.match(ROOM) : undefined;
   const digits = (reading.match(CLEARLY) ?? room)?.[0];
   if (digits === undefined || digits.endsWith('000')) return undefined;
@@ -69,8 +68,7 @@ const NAMED =
 
 /** 波音737-800, 985高校, 996工作制: each digit. */
 function called(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (runEnd - at < 3 || !reading.isFresh) return undefined;
+  const { text, at } = reading;
   const name = reading.match(NAMED)?.[0];
   if (name !== undefined) {
     const spoken = name === '211' ? spellClearly(name) : spellDigits(name);
@@ -188,12 +186,12 @@ function magnified(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const nameRules = {
   behindDigits: [
-    [/^/, standard],
+    [[1, 6], standard],
     [/[Xx]/, citizen],
   ],
   behindDigitsLater: [
-    [/^/, certain(clearly)],
-    [/^/, certain(called)],
+    [[3, 16], certain(clearly)],
+    [[3, 4], certain(called)],
     [/[.)）]/, share],
     [/[wW.]/, certain(myriads)],
     [/[kK]/, certain(thousands)],

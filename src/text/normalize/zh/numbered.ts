@@ -191,7 +191,7 @@ const LONG_COUNT = /^ ?[人元个個次辆輛台家户戶件吨噸公平多余�
 /** 12345678人 is counted, however long. */
 export function longCount(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || runEnd - at < 8 || runEnd - at > 16 || text[at] === '0') return undefined;
+  if (runEnd - at > 16 || text[at] === '0') return undefined;
   if (!LONG_COUNT.test(text.slice(runEnd, runEnd + 2))) return undefined;
   return { end: runEnd, spoken: cardinal(text.slice(at, runEnd)), rule: 'cardinal' };
 }
@@ -363,8 +363,8 @@ const ANOTHER = /\d{3,12}(?!\d|[.:：]\d)/y;
 
 /** 拨打110或95588: the second is called as the first is. */
 export function another(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (runEnd - at < 3 || !reading.isFresh || !/[、/或者和与與及 ]/.test(text[at - 1] ?? '')) return undefined;
+  const { text, at } = reading;
+  if (!/[、/或者和与與及 ]/.test(text[at - 1] ?? '')) return undefined;
   if (!CALLED_BEFORE.test(text.slice(Math.max(0, at - 48), at))) return undefined;
   return called(reading, reading.match(ANOTHER)?.[0]);
 }
@@ -389,8 +389,7 @@ const HOTLINE_AFTER =
 /** 110、119、120, 建设银行95533: known without a word for calling. */
 export function hotline(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (runEnd - at < 3 || runEnd - at > 7 || !/[19]/.test(text[at] ?? '') || !reading.isFresh)
-    return undefined;
+  if (!/[19]/.test(text[at] ?? '')) return undefined;
   const [before, after] = [text.slice(Math.max(0, at - 8), at), text.slice(runEnd, runEnd + 6)];
   const emergency = reading.match(EMERGENCY);
   if (emergency !== undefined)
