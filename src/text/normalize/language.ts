@@ -173,6 +173,8 @@ export interface SymbolNames {
   };
   /** Before the word of #word. */
   readonly hashtag: string;
+  /** Said between two currencies of a rate, where that is more than a space. */
+  readonly betweenCurrencies?: string;
   /** Mark of the pause between the names of a path through menus. */
   readonly pause: string;
   /** Before a thing that has a price and is not in the table `per`: $15/bag. */
@@ -216,7 +218,7 @@ export interface Speech {
   time(time: WrittenTime, around: Around): string | undefined;
   /** A duration as written on a clock, 1:05:20 or 2h 30m: hours, minutes, seconds as digits. */
   duration(parts: readonly ClockPart[], around: Around): string;
-  /** Behind a number or name: squared, hoch zwei. */
+  /** Behind a number or name: squared, hoch zwei. The exponent may have a minus. */
   power(exponent: string): string | undefined;
   range(from: string, to: string, around: Around): string;
   score(home: string, guest: string): string;

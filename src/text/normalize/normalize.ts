@@ -45,6 +45,7 @@ import { Keys } from './recognise/keys.js';
 import { Latex } from './recognise/latex.js';
 import * as markdown from './recognise/markdown.js';
 import { Menus } from './recognise/menus.js';
+import { Names } from './recognise/names.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
 import { Shares } from './recognise/shares.js';
@@ -75,11 +76,13 @@ function recognisersOf(language: Language): Recognisers {
   const [keys, machines] = [new Keys(language), new MachineNames(language)];
   const [codes, menus, winds] = [new Codes(language), new Menus(language), new Winds(language)];
   const [calendar, spans, shares] = [new Calendar(language), new Spans(language), new Shares(language)];
-  const [arithmetic, latex, verses] = [new Arithmetic(language), new Latex(language), new Verses(language)];
+  const [arithmetic, names] = [new Arithmetic(language), new Names(language)];
+  const [latex, verses] = [new Latex(language), new Verses(language)];
   const own = language.own ?? {};
   const compound = formula(
-    (letters) => speech.letters(letters),
+    (letters) => (language.unspaced === true ? letters : speech.letters(letters)),
     (digits) => speech.number(numeralOf(withoutZeros(digits)), NOWHERE),
+    language.unspaced === true ? '' : ' ',
   );
   return {
     atDigit: new Dispatch([
@@ -93,6 +96,7 @@ function recognisersOf(language: Language): Recognisers {
       ...(own.atDigit ?? []),
       keys.atDigit,
       arithmetic.atDigit,
+      names.atDigit,
       symbols.atDigit,
       words.atDigit,
       dates.atDigit,
@@ -113,6 +117,7 @@ function recognisersOf(language: Language): Recognisers {
       behind(/[₀-₉]/, compound),
       behind(/~/, loweredFormula(compound)),
       arithmetic.atLetter,
+      names.atLetter,
       dates.atLetter,
       times.atLetter,
       quantities.atLetter,

@@ -43,6 +43,11 @@ export function numeralOf(whole: string): Numeral {
   return { negative: false, whole, decimals: '', grouped: false };
 }
 
+/** A whole number with its minus, if any. */
+export function integerOf(written: string): Numeral {
+  return { ...numeralOf(withoutZeros(written.replace('-', ''))), negative: written.startsWith('-') };
+}
+
 /** The number whose first digit (or decimal mark) stands here; it has no sign yet. */
 export function readNumeral(text: string, at: number, format: NumberFormat): NumeralAt | undefined {
   const found = readOne(text, at, format);

@@ -57,19 +57,6 @@ export function plusBetween(plus: string): Recogniser {
   };
 }
 
-const NEGATIVE_POWER = /(?:⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})|\^[-−](\d{1,3}))/uy;
-const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-
-/** 10⁻³, 10^-3 */
-export function negativePower(say: (digits: string) => string): Recogniser {
-  return (reading) => {
-    const match = reading.match(NEGATIVE_POWER);
-    if (match === undefined || !/[\p{L}\p{N})]/u.test(reading.text[reading.at - 1] ?? '')) return undefined;
-    const raised = Array.from(match[1] ?? '', (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
-    return { end: reading.at + match[0].length, spoken: say(match[2] ?? raised), rule: 'math' };
-  };
-}
-
 const COUNTED =
   /(?:\d ?(?:\p{L}{1,20} (?:d['’]|de |di |of )?)?\p{L}{2,20}|\d\p{Script=Han}|[€$£]|(?<!\p{L})(?:euros?|TTC|HT|HC|CC|IVA|CO[2₂]))$/iu;
 const EACH = /^\d{1,3} ?(?:min|mn|h|s|sec)(?!\p{L})/u; // 1 train/10 min
@@ -159,30 +146,6 @@ export function relation(
   };
 }
 
-const SCHOOL_YEAR = /((?:19|20)\d\d)\/((?:19|20)\d\d)(?![\p{L}\d/]|[.,]\d)/uy;
-
-/** 2023/2024: one year that reaches into the next. */
-export function schoolYear(say: (digits: string) => string): Recogniser {
-  return (reading) => {
-    const match = reading.match(SCHOOL_YEAR);
-    const [written = '', from = '', to = ''] = match ?? [];
-    if (match === undefined || Number(from) + 1 !== Number(to)) return undefined;
-    return { end: reading.at + written.length, spoken: `${say(from)} ${say(to)}`, rule: 'year' };
-  };
-}
-
-const NUMBERED_HASHTAG = /#(\d{1,4})(\p{L}{3,40})(?![\p{L}\p{N}_])/uy;
-
-/** #25aprile, #8mars */
-export function numberedHashtag(hashtag: string, number: (digits: string) => string): Recogniser {
-  return (reading) => {
-    const match = reading.match(NUMBERED_HASHTAG);
-    if (match === undefined) return undefined;
-    const spoken = `${hashtag} ${number(match[1] ?? '')} ${match[2] ?? ''}`;
-    return { end: reading.at + match[0].length, spoken, rule: 'hashtag' };
-  };
-}
-
 const TWO_DATES = /(\d{1,2})([/.])(\d{1,2})\2(\d{4})[-–](\d{1,2})\2(\d{1,2})\2(\d{4})(?![\p{L}\d])/uy;
 
 /** 01/01/2024-31/03/2024, day first. */
@@ -261,20 +224,6 @@ export function until({ months, weekdays, hours, toDay, toWeekday, toHour }: Unt
     const said = last[2] !== undefined ? toHour : last[1] === undefined ? toWeekday : toDay;
     const [left, right] = [text[at - 1] === ' ' ? '' : ' ', text[at + 1] === ' ' ? '' : ' '];
     return { end: at + 1, spoken: left + said + right, rule: 'range', isCertain: true };
-  };
-}
-
-const BRACKETED = new RegExp(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)(?!${WORD_UNIT})`, 'uy');
-
-/** (+33) 6 12 34 56 78: the bracket is the country's alone. */
-export function bracketedCountry(
-  telephone: (groups: readonly string[], plus: boolean) => string,
-): Recogniser {
-  return (reading) => {
-    const match = reading.match(BRACKETED);
-    if (match === undefined) return undefined;
-    const groups = [match[1] ?? '', ...((match[2] ?? '').match(/\d+/g) ?? [])];
-    return { end: reading.at + match[0].length, spoken: telephone(groups, true), rule: 'telephone' };
   };
 }
 
@@ -402,26 +351,6 @@ export function expiry(
   };
 }
 
-const COEFFICIENT = /(\d{1,3})([abcnkpqxyz])(?![\p{L}\p{N}])/uy;
-
-/** 2x + 1: a letter that a number multiplies, in a formula. */
-export function coefficient(
-  number: (digits: string) => string,
-  { math }: { math: string },
-): (reading: Reading) => Found | undefined {
-  const sign = new RegExp(`[${math}] ?$`, 'u');
-  const signBehind = new RegExp(`^[²³]? ?[${math}]`, 'u');
-  return (reading) => {
-    const { text, at } = reading;
-    const match = reading.isFresh ? reading.match(COEFFICIENT) : undefined;
-    if (match === undefined) return undefined;
-    const end = at + match[0].length;
-    if (!sign.test(text.slice(Math.max(0, at - 2), at)) && !signBehind.test(text.slice(end, end + 3)))
-      return undefined;
-    return { end, spoken: `${number(match[1] ?? '')} ${match[2] ?? ''}`, rule: 'math' };
-  };
-}
-
 const NAME_BEFORE = /(?<![\p{L}\d/])[A-Z]{2,5}$/u;
 
 /** 5 V/3 A, 16 GB RAM/512 GB, $10/$20: between two amounts, each with its unit, the slash is a pause. */
@@ -440,3 +369,18 @@ export const betweenAmounts: Recogniser = (reading) => {
   ).test(behind); // not €/100 g
   return apart ? { end: at + 1, spoken: ', ', rule: 'symbol' } : undefined;
 };
+
+const LONGEST_KEY = 60; // units before a code that may tell what it is
+const GROUPS =
+  /\d{2,8}(?:-\d{3,8}){1,3}(?![\p{L}\d-])|\d{3} \d{3}(?: \d{3})?(?![\p{L}\d]| ?\p{Ll}{3,}|,\d)/uy;
+
+/** Il codice è 482 913, commande 2024-00158: groups of figures behind the words that end with `before`. */
+export function keyedGroups(before: RegExp, digits: (digits: string) => string): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    const match = reading.isFresh ? reading.match(GROUPS) : undefined;
+    if (match === undefined || !before.test(text.slice(Math.max(0, at - LONGEST_KEY), at))) return undefined;
+    const spoken = match[0].split(/[- ]/).map(digits).join(', ');
+    return { end: at + match[0].length, spoken, rule: 'digits' };
+  };
+}

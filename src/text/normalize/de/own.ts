@@ -135,17 +135,6 @@ function extension(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: SPEECH.digits(match[1] ?? ''), rule: 'telephone' };
 }
 
-const INCHES = /(\d{1,3}(?:,\d{1,2})?)["″”](?!\p{L})/uy;
-const LONGEST_QUOTE = 60; // units in which a quote may have been opened
-
-/** 27" where no quote has been opened. */
-function inches(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.isFresh ? reading.match(INCHES) : undefined;
-  if (match === undefined || /["„“»]/.test(text.slice(Math.max(0, at - LONGEST_QUOTE), at))) return undefined;
-  return { end: at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} Zoll`, rule: 'measure' };
-}
-
 const PER_UNIT =
   /(\d{1,4})\/(?:(min|Min\.)|(s|Sek\.)|(h|Std\.)|(Tag|d)|(Woche)|(Monat|Mon\.)|(Jahr))(?![\p{L}\p{N}])/uy;
 const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr'];
@@ -246,7 +235,6 @@ export const ownRules = {
     [/[x×,]/, timesAsMuch],
     [/[-–]/, timesRange],
     [/\./, certain(goal)],
-    [/["″”]/, inches],
     [/[°º,.]/, directed],
     [/\./, stoppageTime],
     [/v/, oneOf],

@@ -67,27 +67,6 @@ function houseNumber(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
 }
 
-const DOOR = /\d{1,3}[a-z]?(?:\/\d{1,3}[a-z]?){1,3}(?![\p{L}\p{N}/])/uy;
-const STREET_BEFORE = /(?:[sS]tr\.|[sS]traße|[gG]asse|[wW]eg|[pP]latz|[aA]llee|[rR]ing|[kK]ai|[gG]ürtel) $/u;
-
-/** Mariahilfer Str. 10/3/15: house, stairs and door. */
-export function door(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(DOOR) : undefined;
-  if (
-    match === undefined ||
-    !STREET_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at))
-  )
-    return undefined;
-  const parts = match[0]
-    .split('/')
-    .map((part) =>
-      part.replace(/^(\d+)([a-z]?)$/, (_, digits: string, letter: string) =>
-        `${cardinal(digits)} ${letter}`.trim(),
-      ),
-    );
-  return { end: reading.at + match[0].length, spoken: parts.join(' Schrägstrich '), rule: 'cardinal' };
-}
-
 /** In the order in which the language asks them. */
 export const placeRules = {
   behindDigits: [

@@ -3,7 +3,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Speech } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity, WrittenTime } from '../quantity.js';
-import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
+import { integerOf, type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { date } from './dates.js';
 import { type Case, caseOf, genderOf, one, oneBeforeNoun, takesDativeOfMany, upper } from './grammar.js';
@@ -247,7 +247,7 @@ export const SPEECH: Speech = {
   time,
   duration: (parts, around) =>
     parts.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit], around)).join(' '),
-  power: (exponent) => `hoch ${cardinal(exponent)}`,
+  power: (exponent) => `hoch ${decimal(integerOf(exponent))}`,
   // Bis Dienstag, elften November, behind a day in the same case.
   range: (from, to) =>
     `${from} bis ${/ten \p{Lu}\p{Ll}+/u.test(from) ? to.replace(/(?<=^(?:\p{Lu}\p{Ll}+, )?\p{Ll}+t)er (?=\p{Lu})/u, 'en ') : to}`,

@@ -1,57 +1,7 @@
 // Formulas as English speakers read them: 2x + 3y, 1e-5, 10^-3, x² - 3, 5!, "is > 5".
 import { tablesOf } from '../../tables/language-tables.js';
-import { withoutZeros } from '../numerals.js';
-import type { Found, Reading, Recogniser } from '../reading.js';
-import { negativePower, type Rules } from '../shared-forms.js';
-import { sayDecimal } from './amounts.js';
-import { cardinal } from './numbers.js';
-
-const COEFFICIENT = /(\d{1,4}(?:\.\d{1,3})?)(?=[a-zπ](?![\p{L}\p{N}'’]))/uy;
-const SUM_BEFORE = /(?:[=+×÷<>≤≥(√]| [-−]) ?$/u;
-const SUM_BEHIND = /^(?:[²³)]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] ?[\p{L}\p{N}(])/u;
-
-/** The 2 of 2x + 3; 5 m and 2x faster have no sign of a sum beside them. */
-export const coefficient: Recogniser = (reading) => {
-  const match = reading.match(COEFFICIENT);
-  if (match === undefined) return undefined;
-  const { text, at } = reading;
-  const end = at + match[0].length;
-  const pi = text[end] === 'π';
-  const variable = pi || /[a-bnpqt-z]/.test(text[end] ?? '');
-  const summed =
-    SUM_BEFORE.test(text.slice(Math.max(0, at - 3), at)) || SUM_BEHIND.test(text.slice(end + 1, end + 5));
-  if (!variable || (!pi && !summed)) return undefined;
-  return { end: end + 1, spoken: `${sayDecimal(match[0])} ${pi ? 'pi' : (text[end] ?? '')}`, rule: 'math' };
-};
-
-const SCIENTIFIC = /(\d{1,3}(?:\.\d{1,12})?)[eE]([-+−]?)(\d{1,3})(?![\p{L}\p{N}]|[.,]\d)/uy;
-
-/** 1e-5, 6.02e23; 1e6 without a sign or point may be a name. */
-export const scientific: Recogniser = (reading) => {
-  const match = reading.match(SCIENTIFIC);
-  if (match === undefined) return undefined;
-  const [written, number = '', sign = '', exponent = ''] = match;
-  if (sign === '' && !number.includes('.')) return undefined;
-  const minus = sign === '' || sign === '+' ? '' : 'minus ';
-  const spoken = `${sayDecimal(number)} times ten to the power of ${minus}${cardinal(withoutZeros(exponent))}`;
-  return { end: reading.at + written.length, spoken, rule: 'math' };
-};
-
-const power: Recogniser = negativePower(
-  (digits) => `to the power of minus ${cardinal(withoutZeros(digits))}`,
-);
-
-const FORMULA = /[=+×÷√^²³]/u;
-const LEFT = /(?:(?:^|[^\p{L}'’])[a-zA-Z]|[²³)]) $/u;
-const RIGHT = /^ (?:\d|\(|[a-zA-Z](?![\p{L}'’]))/u;
-
-/** The minus of x² - 3: between a variable and what is taken from it. */
-function minusOfFormula({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '-') return undefined;
-  const [before, behind] = [text.slice(Math.max(0, at - 24), at), text.slice(at + 1, at + 25)];
-  if (!LEFT.test(before) || !RIGHT.test(behind) || !FORMULA.test(before + behind)) return undefined;
-  return { end: at + 1, spoken: 'minus', rule: 'math' };
-}
+import type { Found, Reading } from '../reading.js';
+import { type Rules } from '../shared-forms.js';
 
 /** 5! = 120 */
 function factorial({ text, at }: Reading): Found | undefined {
@@ -118,8 +68,6 @@ export function piOfFormula({ text, at }: Reading): Found | undefined {
 export const algebraRules = {
   atMark: [
     [/[<>≤≥≈]/, relation],
-    [/-/, minusOfFormula],
     [/!/, factorial],
-    [/[\^⁻]/, power],
   ],
 } satisfies Rules;

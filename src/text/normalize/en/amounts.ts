@@ -2,7 +2,7 @@
 // 11 st 4 lb.
 import { LiteralTable } from '../literals.js';
 import { withoutZeros } from '../numerals.js';
-import { certain, NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { certain, type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
 import { isInQuotation } from '../recognise/arithmetic.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -117,18 +117,6 @@ function onlyRupees({ text, at }: Reading): Found | undefined {
   if (written === undefined || !/\d$/.test(text.slice(Math.max(0, at - 1), at))) return undefined;
   return { end: at + written.length, spoken: '', rule: 'currency' };
 }
-
-/** The balance is –$12.50: a dash that touches the sum behind it, but nothing before. */
-function dashedMinus({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '–' || !/^(?:|.*[\s(])$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
-  const behind = text.slice(at + 1, at + 3);
-  const negative =
-    /^[$€£]\d/.test(behind) ||
-    (/^\d/.test(behind) && BEFORE_MINUS.test(text.slice(Math.max(0, at - 12), at)));
-  return negative ? { end: at + 1, spoken: 'minus', rule: 'math' } : undefined;
-}
-
-const BEFORE_MINUS = /\b(?:is|was|of|at|to|below|hit|by|from|reached|and|between|=) $/i;
 
 const FEET = /(\d{1,2})['’′] ?(\d{1,2})(?:["”″]|'')/y;
 const FEET_IN_WORDS = /(\d{1,2}) ?(?:ft|feet|foot)\.?,? ?(\d{1,2}) ?(?:in\b\.?|inch(?:es)?)/y;
@@ -458,7 +446,6 @@ export const amountRules = {
     [/[LF]/, /F/, certain(lettered)],
   ],
   atMark: [
-    [/–/, dashedMinus],
     [/\//, onlyRupees],
     [/[$€£]/, commaBefore],
     [/[$€£]/, hyphenatedMoney],

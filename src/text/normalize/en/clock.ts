@@ -2,7 +2,7 @@
 // timeout of 30s.
 import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
+import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
 import { cardinal, ohBefore, spellDigits } from './numbers.js';

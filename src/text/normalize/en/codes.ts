@@ -195,26 +195,6 @@ function numberSign(reading: Reading): Found | undefined {
   return { end: at + 1, spoken: 'number', rule: 'symbol' };
 }
 
-const PROTOCOL = /IPv([46])(?!\d)/y;
-const ADDRESS =
-  /(?=[\d:]{0,30}(?:[a-f]|::))(?:[\da-f]{1,4}:){1,7}(?::?[\da-f]{1,4}){1,7}(?:\/\d{1,3})?(?![\p{L}\p{N}:])/iuy;
-
-/** IPv6, fe80::1 */
-export const network: Recogniser = (reading) => {
-  if (!/[:\dv]/.test(reading.text[reading.runEnd] ?? '') && reading.text[reading.at] !== 'I')
-    return undefined;
-  const protocol = reading.match(PROTOCOL);
-  if (protocol !== undefined) {
-    return { end: reading.at + 4, spoken: `I P V ${cardinal(protocol[1] ?? '')}`, rule: 'identifier' };
-  }
-  const written = reading.match(ADDRESS)?.[0];
-  if (written === undefined || !/::|(?:[^:]*:){5}/.test(written)) return undefined;
-  const parts = Array.from(written.matchAll(/:|\/|[\da-f]+/gi), ([part]) =>
-    part === ':' ? 'colon' : part === '/' ? 'slash' : spelled(part),
-  );
-  return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'ip-address' };
-};
-
 const DOCKET = /(\d{1,2})-(cv|cr|mc|md|bk)-(\d{3,6})(?![\p{L}\p{N}])/uy;
 
 /** No. 21-cv-04567 */
@@ -302,20 +282,6 @@ const staged: Recogniser = (reading) => {
 
 // units before a number that may say what it is
 
-const TEXTED = /\d{5,6}(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
-const TEXT_TO = /\b(?:text|send|reply|texting|sms)\b[^.!?]{0,32} (?:to |(?:or )?text )$/i;
-const TEXT_ITSELF = /\b(?:text|texting) $/i;
-
-/** Text HELP to 40404. */
-function textedTo(reading: Reading): Found | undefined {
-  const length = reading.runEnd - reading.at;
-  const digits = (length === 5 || length === 6) && reading.isFresh ? reading.match(TEXTED)?.[0] : undefined;
-  if (digits === undefined) return undefined;
-  const before = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
-  if (!TEXT_TO.test(before) && !TEXT_ITSELF.test(before)) return undefined;
-  return { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
-}
-
 const SHORT_NUMBER = /(?:[2-9]11|988|999|11[0-2]|119|101|10[0-28]|000)(?![\p{L}\p{N}]|[-.,:/]\d)/uy;
 const CALLING =
   /\b(?:call(?:s|ed|ing)?|dial(?:s|ed|ing)?|phone[ds]?|ring|rang|text(?:ed|ing)?)\b[^.!?]{0,40}$/i;
@@ -386,17 +352,13 @@ export const codeRules = {
     [/-/, /(?!)/, zip],
     [/\./, /(?!)/, wireless],
   ],
-  atDigit: [httpStatus, certain(place), textedTo, hexadecimal],
+  atDigit: [httpStatus, certain(place), hexadecimal],
   atDigitLater: [numbered, shortNumber],
   atCapital: [
-    [/I/, network],
     [/[A-Z]/, models],
     [/[A-Z]/, letteredModel],
   ],
-  atSmall: [
-    [/x/, extension],
-    [/[a-f]/, network],
-  ],
+  atSmall: [[/x/, extension]],
   atMark: [
     [/#/, poundKey],
     [/#/, certain(numberSign)],

@@ -2,11 +2,9 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import type { Saying } from '../language.js';
-import { withoutZeros } from '../numerals.js';
-import { NOWHERE, type Found, type Reading, type Recogniser } from '../reading.js';
-import type { Rules } from '../shared-forms.js';
+import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
 import type { DigitRule } from './digit-rules.js';
-import { cardinal, ohBefore, ordinal, year } from './numbers.js';
+import { ohBefore } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const LONGEST_LEAD = 48; // units before a date that may say what kind it is
@@ -107,32 +105,6 @@ export const cardDate: Recogniser = (reading) => {
   const sure = month.startsWith('0') || Number(two) > 31 || SHORT_FORM.test(lead) || CARD.test(lead);
   if (!sure) return undefined;
   return { end: reading.at + written.length, spoken: `${ohBefore(month)} ${ohBefore(two)}`, rule: 'date' };
-};
-
-const ORDINALS = /(\d{1,3})(?:st|nd|rd|th) ?[-–] ?(\d{1,3})(?:st|nd|rd|th)(?![\p{L}\p{N}])/uy;
-
-/** The 16th-18th */
-const ordinalRange: Recogniser = (reading) => {
-  const match = reading.match(ORDINALS);
-  const [written = '', from = '', to = ''] = match ?? [];
-  if (match === undefined) return undefined;
-  const spoken = `${ordinal(withoutZeros(from))} to ${ordinal(withoutZeros(to))}`;
-  return { end: reading.at + written.length, spoken, rule: 'range' };
-};
-
-const ERA = /(\d{1,4}) ?(B\.?C\.?E\b\.?|B\.C\.|BC|A\.D\.|AD|C\.E\.|CE)(?![\p{L}\p{N}])/uy;
-
-/** 44 B.C., 800 AD: no bytes, no amperes. */
-const era: Recogniser = (reading) => {
-  const match = reading.match(ERA);
-  const [written = '', digits = '', name = ''] = match ?? [];
-  if (match === undefined) return undefined;
-  const said = digits.length === 4 ? year(digits) : cardinal(withoutZeros(digits));
-  return {
-    end: reading.at + written.length,
-    spoken: `${said} ${SPEECH.letters(name.replaceAll('.', ''))}`,
-    rule: 'year',
-  };
 };
 
 const SHORT_YEAR = /['’](\d{2})(?![\p{L}\p{N}'’]|[.,]\d)/uy;
@@ -245,10 +217,3 @@ export function shortDateRules(order: Order): readonly DigitRule[] {
     [/\//, /(?!)/, shortDate(order)],
   ];
 }
-
-export const dateRules = {
-  behindDigitsLater: [
-    [/[snrt]/, /(?!)/, ordinalRange],
-    [/[BAC]/, /[BAC]/, era],
-  ],
-} satisfies Rules<DigitRule>;

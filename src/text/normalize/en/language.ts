@@ -4,17 +4,16 @@ import { tablesOf } from '../../tables/language-tables.js';
 import { type Asked, only } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
-import { currencyPair, letterPair, standard } from '../shared-codes.js';
-import { betweenAmounts, byFirstLetter, byMark, coordinates, formula, perWord } from '../shared-forms.js';
+import { betweenAmounts, byFirstLetter, byMark, coordinates, perWord } from '../shared-forms.js';
 import { initials, shouted, unsayable } from './abbreviations.js';
 import { addressRules, house, state, STATES } from './addresses.js';
-import { algebraRules, coefficient, piOfFormula, scientific } from './algebra.js';
+import { algebraRules, piOfFormula } from './algebra.js';
 import { age, amountRules, DIRECTIONS, partOfInch, stones, timesSum } from './amounts.js';
 import { clockRules, offset, timeBesideTime } from './clock.js';
-import { codeRules, network } from './codes.js';
-import { cardDate, dateRules, dayRow, shortDateRules, shortYear } from './dates.js';
+import { codeRules } from './codes.js';
+import { cardDate, dayRow, shortDateRules, shortYear } from './dates.js';
 import { bySign } from './digit-rules.js';
-import { cardinal, ofStandard, pairs, year } from './numbers.js';
+import { cardinal, pairs } from './numbers.js';
 import { always, pairOf, ratioRules, result } from './ratios.js';
 import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
@@ -26,13 +25,6 @@ const position = coordinates(
   DIRECTIONS,
 );
 
-const edition = standard(ofStandard, year);
-
-const molecule = formula((letters) => SPEECH.letters(letters), cardinal);
-
-// prettier-ignore
-const traded = currencyPair({ EUR: 'euro', USD: 'dollar', GBP: 'pound', JPY: 'yen', CHF: 'Swiss franc', CAD: 'Canadian dollar', AUD: 'Aussie dollar', CNY: 'yuan', BTC: 'bitcoin' });
-
 const NONE = /(?!)/;
 
 /** The more certain come first. */
@@ -43,8 +35,6 @@ const atNumber = (order: 'dmy' | 'mdy' | 'ymd'): Asked =>
     [/\//, NONE, cardDate],
     ...ratioRules.behindDigits,
     ...amountRules.behindDigits,
-    [/[:a-f]/, NONE, network],
-    [/[-:]/, NONE, edition],
     [/[/.]/, NONE, certain(pairOf)],
     [/[-/]/, /\d/, partOfInch],
     ...ratioRules.behindDigitsLater,
@@ -52,12 +42,9 @@ const atNumber = (order: 'dmy' | 'mdy' | 'ymd'): Asked =>
     ...amountRules.behindDigitsLater,
     ...clockRules.behindDigits,
     [/s/, /s/, stones],
-    [/[a-zπ.]/, NONE, coefficient],
     ...amountRules.behindDigitsLast,
     ...codeRules.behindDigits,
-    [/[eE.]/, NONE, scientific],
     [/[A-Z]/, /[\p{Lu}\d]/u, certain(house)],
-    ...dateRules.behindDigitsLater,
     ...amountRules.behindDigitsAtEnd,
     ...codeRules.behindDigitsLater,
     ...clockRules.behindDigitsLater,
@@ -88,10 +75,7 @@ const atCapital = byFirstLetter([
   [/[UG]/, offset],
   ...codeRules.atCapital,
   [/[A-Z]/, initials],
-  [/[A-Z]/, traded],
-  [/[A-Z]/, letterPair(SPEECH)],
   [/[A-Z]/, unsayable],
-  [/[A-Z]/, molecule],
 ]);
 const atSmall = byFirstLetter([
   [/[ivx]/, smallRoman],
@@ -100,11 +84,9 @@ const atSmall = byFirstLetter([
   [/π/, piOfFormula],
 ]);
 
-/** A word that has its second letter small is none of them, unless it is a molecule. */
 const AT_LETTER: readonly Asked[] = [
   atSmall,
   only(({ isSmallBehind }) => !isSmallBehind, atCapital),
-  only(({ isSmallBehind }) => isSmallBehind, byFirstLetter([[/[A-Z]/, molecule, /[₀-₉]/]])),
   { knows: ({ isFresh, first }) => isFresh && /[A-Z]/.test(first), recognise: dayRow },
 ];
 

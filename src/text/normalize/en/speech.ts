@@ -2,8 +2,8 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Speech } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
-import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
-import { NOWHERE, type Around } from '../reading.js';
+import { integerOf, type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
+import { type Around, NOWHERE } from '../reading.js';
 import { cardinal, decade, decimal, modelPairs, ohBefore, ordinal, spellDigits, year } from './numbers.js';
 
 const MONTH_NAMES = tablesOf('en').dates.months.map(([name = '']) => name);
@@ -212,7 +212,11 @@ export const SPEECH: Speech = {
   duration: (parts) =>
     parts.map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit], NOWHERE)).join(' '),
   power: (exponent) =>
-    exponent === '2' ? 'squared' : exponent === '3' ? 'cubed' : `to the power of ${cardinal(exponent)}`,
+    exponent === '2'
+      ? 'squared'
+      : exponent === '3'
+        ? 'cubed'
+        : `to the power of ${decimal(integerOf(exponent))}`,
   range: (from, to, around) =>
     `${/[ap]\.m\.$/.test(to) ? from.replace(/ o'clock$/, '') : from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} to ${guest}`,

@@ -28,46 +28,13 @@ import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import type { Currency } from '../quantity.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { certain, type Around, type Found, type Reading, type Recogniser } from '../reading.js';
-import { scientific } from '../recognise/formulas.js';
+import { type Around, certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { currencyPair, planeType } from '../shared-codes.js';
-import {
-  behindDigits,
-  betweenAmounts,
-  byFirstLetter,
-  byMark,
-  negativePower,
-  perWord,
-  primed,
-  schoolYear,
-} from '../shared-forms.js';
+import { behindDigits, betweenAmounts, byFirstLetter, byMark, perWord, primed } from '../shared-forms.js';
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
-
-const MAGNIFIED = /(\d[\d.,]{0,12}) ?(k|K|M|MM|mill\.) ?(€|£|\$|EUR|USD)(?![\p{L}\p{N}])/uy;
-
-/** 3,5 M€ */
-function magnifiedMoney(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[ .,kKM]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
-  const match = reading.match(MAGNIFIED);
-  const [written = '', digits = '', short = '', sign = ''] = match ?? [];
-  const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
-  const [magnitude, currency] = [
-    WRITING.magnitudes[short],
-    WRITING.currencies[WRITING.currencySigns[sign] ?? sign],
-  ];
-  if (number === undefined || number.end !== reading.at + digits.length || !magnitude || !currency)
-    return undefined;
-  const end = reading.at + written.length;
-  return {
-    end,
-    spoken: SPEECH.money({ number: number.numeral, magnitude }, currency, reading.around(end)),
-    rule: 'currency',
-  };
-}
 
 const NAMED_MONEY =
   /\$ ?(\d[\d.,]*)( (?:mil millones|mil|millones|millón|billones))?(?: (?:de )?(pesos(?: (?:mexicanos|argentinos|chilenos|colombianos|uruguayos))?|dólares|MXN|ARS|CLP|COP|UYU|DOP|USD|M\.N\.))(?!\p{L})/uy;
@@ -346,18 +313,9 @@ const ORDER = {
 } as const;
 
 const AT_DIGIT = behindDigits([
-  [
-    /[eE.,]/,
-    scientific(
-      SPEECH,
-      (number, negative, exponent) =>
-        `${number} por diez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
-    ),
-  ],
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/h/, rooms],
   [/\//, unionLaw(cardinal, SPEECH)],
-  [/-/, planeType(cardinal)],
   [
     /[xX×.,]/,
     product({
@@ -381,7 +339,6 @@ const AT_DIGIT = behindDigits([
   [/\./, taxNumber],
   [/[-A-Z]/, identity],
   [/[/.]/, lawNumber(LAWS, cardinal)],
-  [/[.,kKMm]/, magnifiedMoney],
   [/['’´]/, shopPrice],
   [/[.,]/, rating('sobre', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grado', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
@@ -392,7 +349,6 @@ const AT_DIGIT = behindDigits([
   [/['’′]/, primed(sayMinutes)],
   [/:/, scale(SPEECH)],
   [/[-–]/, score(SPEECH)],
-  [/\//, schoolYear(cardinal)],
 ]);
 
 const SEA = /Mar(?= \d{1,4}(?!\d))/uy;
@@ -406,7 +362,6 @@ const sea: Recogniser = (reading) => {
 const AT_LETTER = byFirstLetter([
   [/M/, certain(sea)],
   [/[xX]/, numberOrdered(ORDER), /\d/],
-  [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth, /[-/]/],
@@ -448,7 +403,6 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, betweenAmounts],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
-      [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],
     ]),
   ],
 };

@@ -6,7 +6,7 @@ import { DatesInWords, isLasting } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';
 import type { Speech } from '../language.js';
 import type { Fraction, WrittenTime } from '../quantity.js';
-import { withoutZeros } from '../numerals.js';
+import { integerOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { agreementOf, genderOf, LABELS, rangeWord, standsBeforeNoun } from './grammar.js';
 import { type Agreement, cardinal, decimal, inForm, ordinal, shortened, spellDigits } from './numbers.js';
@@ -275,7 +275,11 @@ export const SPEECH: Speech = {
   time: clock,
   duration: AMOUNTS.duration,
   power: (exponent) =>
-    exponent === '2' ? 'al cuadrado' : exponent === '3' ? 'al cubo' : `elevado a ${cardinal(exponent)}`,
+    exponent === '2'
+      ? 'al cuadrado'
+      : exponent === '3'
+        ? 'al cubo'
+        : `elevado a ${decimal(integerOf(exponent))}`,
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} a ${guest}`,
   outOf: (got, most) => `${cardinal(got)} sobre ${cardinal(most)}`,

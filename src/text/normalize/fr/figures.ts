@@ -2,7 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import { isWordAt } from '../characters.js';
 import { numeralOf, readNumeral } from '../numerals.js';
-import { certain, wordBefore, type Found, type Reading, type Candidate } from '../reading.js';
+import { type Candidate, certain, type Found, type Reading, wordBefore } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import { money } from './amounts.js';
@@ -25,14 +25,12 @@ const FROM =
   /^(?:dispo|disponible|libre|fermée?|ouverte?|prévue?|rendez-vous|rdv|livrée?|livraison|départ|arrivée)$/;
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
-const HOUSE = /(\d{1,4}) ?(bis|ter|quater)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
 const EURO_BETWEEN = /(\d{1,6}) ?€ ?(\d{2})(?![\p{L}\d]|[.,]\d)/uy;
 const BIG = / ?(k|K|M|Md|Mds|Mrd) ?(?:d['’] ?)?([€$£])/uy;
 const AND_HALF =
   /(\d{1,3})(?: ?½| 1\/2) ((?:premi(?:ers|ères)|derni(?:ers|ères)|bon(?:ne)?s|petite?s|grande?s|longue?s|longs|autres|pleine?s|prochaine?s) )?(\p{Ll}{2,24})(?![\p{L}\p{N}])/uy;
 const NO_NOUN = tablesOf('fr').set('no noun behind a figure');
-const DOTTED_TELEPHONE = /0[1-9](?:\.\d{2}){4}(?![\d.]\d|\d)/y;
 const SCORE = /(\d{1,3})[-–](\d{1,3})(?![\p{L}\d/-]|[.,]\d| ?[=€%])/uy;
 const MOST_GOALS = 30;
 const ANNOUNCED = /(?:(?:score|résultat)[\p{L} ]{0,16}: ?|\d[-–]\d{1,2},? )$/iu;
@@ -157,14 +155,6 @@ function andHalf(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 
-/** 04.78.00.10.20 is no version. */
-function dottedTelephone(reading: Reading): Found | undefined {
-  const match = reading.match(DOTTED_TELEPHONE);
-  if (match === undefined) return undefined;
-  const spoken = SPEECH.telephone(match[0].split('.'), false);
-  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
-}
-
 /** Score final : 2-0; what does not grow is no range: 6-4. */
 function announcedScore(reading: Reading): Found | undefined {
   const { text, at } = reading;
@@ -176,14 +166,6 @@ function announcedScore(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken: SPEECH.score(cardinal(home), cardinal(guest)), rule: 'score' };
 }
 
-/** 12bis, 12 ter */
-function houseNumber(reading: Reading): Found | undefined {
-  const match = reading.match(HOUSE);
-  if (match === undefined) return undefined;
-  const [written, number = '', letter = ''] = match;
-  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${letter}`, rule: 'cardinal' };
-}
-
 /** In "les 2 s'aiment" no second is counted. */
 function uncounted(reading: Reading): Found | undefined {
   const match = reading.match(ELIDED);
@@ -193,11 +175,7 @@ function uncounted(reading: Reading): Found | undefined {
 
 /** In the order in which the language asks them. */
 export const figureRules = {
-  behindDigits: [
-    [/€/, euroBetween],
-    [/\./, dottedTelephone],
-    [/[btq]/, houseNumber],
-  ],
+  behindDigits: [[/€/, euroBetween]],
   behindDigitsLater: [
     [/[,.kKM\d]/, bigMoney],
     [/[½1]/, andHalf],

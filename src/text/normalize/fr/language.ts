@@ -4,7 +4,6 @@ import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import type { Found, Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark, expiry } from '../shared-forms.js';
 import { figureRules, pointedMoney } from './figures.js';
 import { of } from './grammar.js';
@@ -12,7 +11,7 @@ import { fileNumber, insuranceNumber, nameRules, offset } from './names.js';
 import { cardinal } from './numbers.js';
 import { pairRules, trunkZero } from './pairs.js';
 import { elided, phraseRules } from './phrases.js';
-import { chemical, days, signRules } from './signs.js';
+import { days, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
 
@@ -145,22 +144,11 @@ function outOf(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'duration' };
 }
 
-const traded = currencyPair({
-  EUR: 'euro',
-  USD: 'dollar',
-  GBP: 'livre',
-  JPY: 'yen',
-  CHF: 'franc suisse',
-  CNY: 'yuan',
-  BTC: 'bitcoin',
-});
-
 /** Recognisers by the text behind the digits. The first that matches reads the token. */
 const atDigit = [
   behindDigits([
     [/\//, cardExpiry],
     ...phraseRules.behindDigits,
-    [/[a-f]/, commitHash(SPEECH)],
     [/\d/, insuranceNumber],
     ...signRules.behindDigits,
     ...figureRules.behindDigits,
@@ -175,11 +163,8 @@ const atDigit = [
 
 const atLetter = [
   byFirstLetter([
-    [/[A-Z]/, traded, /\//],
-    [/[A-Z]/, letterPair(SPEECH), /\//],
     ...phraseRules.atLetter,
     [/[ald]/, toMonth, /\d/],
-    [/[A-Z]/, chemical, /[₀-₉]/],
     [/[dDqQ]/, elided, /1/],
     [/[lmjvsd]/i, days, /[-–.aà]/i],
     [/[IVXLCDM]/, romanOrdinal],

@@ -2,9 +2,8 @@
 // ans.
 import { certain, type Found, type Reading } from '../reading.js';
 import { isCounted, of } from './grammar.js';
-import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
 import { startsLine } from '../recognise/markdown.js';
-import { coefficient, type Rules } from '../shared-forms.js';
+import { keyedGroups, type Rules } from '../shared-forms.js';
 import { cardinal, rank, spellDigits } from './numbers.js';
 import { sayFraction } from './amounts.js';
 import { SPEECH } from './speech.js';
@@ -25,9 +24,6 @@ const LONGEST_LEAD = 60; // units
 const FEWER = /(?:[-–−]|(\+)) ?(?:de (?=\d)|(?=\d{1,3} ans(?!\p{L})))/uy;
 const TIMES_PER = /x ?(\d{1,2}) ?(?:fois ?)?\/ ?(\p{L}+)/uy;
 const WAR = /(14)-(18)|(39)-(45)/uy;
-const SCREEN =
-  /(?:écran|moniteur|télé\p{L}*|TV|jantes?|roues?|pneus?|vélo|tablette|dalle)[\p{L} :,()-]{0,24}$/iu;
-const INCHES = /(\d{1,2})(?:,(\d))?(?:"|''|”|″|’’)/uy;
 const KEYED =
   /(?:(?<!\p{L})code(?: (?!postal|civil|pénal|de la route)[\p{L}’'-]{1,16}){0,4}|mot de passe|commande|dossier|réservation|suivi|confirmation|facture|contrat|ticket|colis|client|sinistre|réf\.|référence)(?: est)?(?: le)?(?: ?:)?(?: [A-Z]{2,6})?(?: (?:n°|nº|numéro|no))? ?$/iu;
 
@@ -70,12 +66,6 @@ function portion(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: `${part} ${of(noun)}`, rule: 'fraction' };
 }
 
-/** The keys # and * of a telephone. */
-const keys = telephoneKeys(
-  { '#': 'dièse', '*': 'étoile' },
-  /(?:touches?|appuye[zr]|tape[zr]|compose[zr]|code|saisissez)/iu,
-);
-
 /** Les - de 12 ans, les +65 ans. */
 function fewer(reading: Reading): Found | undefined {
   const match = reading.match(FEWER);
@@ -112,16 +102,6 @@ function greatWar(reading: Reading): Found | undefined {
   return { end: at + match[0].length, spoken: `${cardinal(from)}-${cardinal(to)}`, rule: 'year' };
 }
 
-/** Un écran de 27" */
-function inches(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.match(INCHES);
-  if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
-  const decimals = match[2] === undefined ? '' : ` virgule ${cardinal(match[2])}`;
-  const spoken = `${cardinal(match[1] ?? '')}${decimals} pouces`;
-  return { end: at + match[0].length, spoken, rule: 'measure' };
-}
-
 /** Votre code est le 482 913, commande 2024-00158. */
 const keyed = keyedGroups(KEYED, spellDigits);
 
@@ -143,30 +123,13 @@ const SHORT_NUMBER =
 
 /** Le 3949 est joignable. */
 function shortNumber(reading: Reading): Found | undefined {
-  const match = reading.match(SHORT_NUMBER);
-  const called =
-    match ??
-    (/^(?:3[0269]|10)/.test(reading.text.slice(reading.at, reading.at + 2))
-      ? calledNumber(reading)
-      : undefined);
+  const called = reading.match(SHORT_NUMBER);
   if (called === undefined || reading.around(reading.at).previousWord !== 'le') return undefined;
   return {
     end: reading.at + called[0].length,
     spoken: SPEECH.telephone([called[0]], false),
     rule: 'telephone',
   };
-}
-
-const CALLED = /(?:3[0269]|10)\d\d(?![\p{L}\d]|[.,:/-]\d| ?[€$%])/uy;
-const CALLING =
-  /(?:appele[zr]|appelle|compose[zr]|contacte[zr]|joindre|numéro|ou|par téléphone)[^.!?]{0,40} le $/iu;
-
-/** Appelez le 3949. */
-function calledNumber(reading: Reading): RegExpExecArray | undefined {
-  const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
-  return CALLING.test(lead) && /(?:appel|compos|contact|joindre|numéro|téléphon)/i.test(lead)
-    ? reading.match(CALLED)
-    : undefined;
 }
 
 const DECADE = /['’]\d0(?!\d)/uy;
@@ -177,12 +140,6 @@ function decade(reading: Reading): Found | undefined {
   if (match === undefined || reading.around(reading.at).previousWord !== 'années') return undefined;
   return { end: reading.at + match[0].length, spoken: rank(match[0].slice(1)), rule: 'decade' };
 }
-
-/** 2x + 1 */
-const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
-
-/** ISO 9001:2015 */
-const edition = standard(cardinal, rank);
 
 const FIRST_OF_MONTH = /1er\/(0?[1-9]|1[0-2])(?:\/(\d{4}))?(?![\p{L}\d/])/uy;
 
@@ -195,8 +152,6 @@ function firstOfMonth(reading: Reading): Found | undefined {
   const spoken = SPEECH.date(date, reading.around(reading.at));
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
 }
-
-const planes = planeType(cardinal);
 
 const RATE = /(\d{1,3})\/(jour|j|semaine|sem|mois|an|heure)(?![\p{L}\p{N}])/uy;
 
@@ -294,12 +249,8 @@ export const phraseRules = {
     [/\//, certain(fewOf)],
     [/\//, rate],
     [/\//, portion],
-    [/["'”″’,]/, inches],
     [/-/, greatWar],
-    [/-/, planes],
-    [/[-:]/, edition],
     [/e/, firstOfMonth],
-    [/[a-z]/, multiplied],
     [[4, 4], shortNumber],
     [/[-\d]/, keyed],
     [[3, 4], lastDigits],
@@ -311,7 +262,6 @@ export const phraseRules = {
     [/x/, timesEach, /\d/],
   ],
   atMark: [
-    [/[#*]/, keys],
     [/[-–−+]/, certain(fewer)],
     [/['’]/, decade],
   ],

@@ -2,31 +2,25 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun } from '../quantity.js';
 import { numeralOf } from '../numerals.js';
-import { certain, type Found, type Reading, type Candidate } from '../reading.js';
-import { Quantities } from '../recognise/quantities.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { sayFraction, withNoun } from './amounts.js';
 import { isFeminine, isNumbered } from './grammar.js';
 import { cardinal, rank } from './numbers.js';
 import { SPEECH } from './speech.js';
 import {
-  bracketedCountry,
   dayAndDay,
-  formula,
   hundredths,
   lettered,
   longDuration,
-  negativePower,
-  numberedHashtag,
   perWord,
   plusBetween,
   primed,
   relation,
-  schoolYear,
+  type Rules,
   twoDates,
   until,
-  type Rules,
 } from '../shared-forms.js';
-import { SYMBOLS, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 const MINUTES = /(\d{1,3})(?: ?min ?|['’′] ?)(\d{1,2})(?:"|”|″|''|’’| ?s\b)?(?![\p{L}\p{N}])/uy;
 const PLACE = /(\d{1,3})° ?(\d{1,2})['’′](?: ?(\d{1,2})(?:["”″]|''|’’))? ?([NSEOW])?(?![\p{L}\p{N}])/uy;
@@ -40,7 +34,6 @@ const NO_NOUN = tablesOf('fr').set('no noun behind a half');
 const DETERMINER =
   /^(?:une?|la|le|cette|ce|chaque|par|sa|son|ma|mon|notre|votre|leur|prochaine?|première?|dernière?|autre)$/;
 const PART = /(\d{1,3})\/(\d{1,4})(?:èmes?|es?)(?![\p{L}\p{N}])/uy;
-const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGT][BO]|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const AMERICAN = /(?:(1)[- .])?\(?([2-9]\d{2})\)?[- .]([2-9]\d{2})[-.](\d{4})(?![\d\p{L}]|[-.]\d)/uy;
 
 const NAMES = 'lundi mardi mercredi jeudi vendredi samedi dimanche'.split(' ');
@@ -55,8 +48,6 @@ const HOUR: Noun = { forms: ['heure', 'heures'], gender: 'f' };
 const MINUTE: Noun = { forms: ['minute', 'minutes'], gender: 'f' };
 const SECOND: Noun = { forms: ['seconde', 'secondes'], gender: 'f' };
 const DEGREE: Noun = { forms: ['degré', 'degrés'], gender: 'm' };
-
-const plain = new Quantities({ tag: 'fr', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
 
 function counted(digits: string, noun: Noun): string {
   return withNoun({ number: numeralOf(String(Number(digits))) }, noun);
@@ -146,11 +137,6 @@ function part(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'fraction' };
 }
 
-/** 16GB, 500W: the letters are a unit, no name. */
-function attachedUnit(reading: Reading): Candidate | undefined {
-  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit.recognise(reading);
-}
-
 const RELATIONS: Readonly<Record<string, string>> = {
   '<': 'moins de',
   '>': 'plus de',
@@ -162,7 +148,6 @@ const related = relation(
   RELATIONS,
   new Set('de à en pour dans sous soit ou et les des délai âge depuis donc puis si'.split(' ')),
 );
-const season = schoolYear(rank);
 const longDurations = longDuration((parts) =>
   parts
     .map(([amount, unit]) => counted(amount, unit === 'h' ? HOUR : unit === 'min' ? MINUTE : SECOND))
@@ -172,22 +157,14 @@ const secondsAnd = hundredths(
   (seconds, rest, minutes) =>
     `${minutes === undefined ? '' : `${counted(minutes, MINUTE)} `}${counted(seconds, SECOND)} ${rest.startsWith('0') ? SPEECH.digits(rest) : cardinal(rest)}`,
 );
-export const chemical = formula(
-  (letters) => SPEECH.letters(letters),
-  (digits) => cardinal(digits),
-);
 const plus = plusBetween('plus');
-const below = negativePower((digits) => `puissance moins ${cardinal(digits)}`);
 const per = perWord(WRITING.per, 'toutes les');
 const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
 const prime = primed((digits) => counted(digits, MINUTE));
-const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
 const named = certain(lettered(isNumbered, rank));
-const dayTag = numberedHashtag(SYMBOLS.hashtag, rank);
-
 /** 514-555-1234: in America figure by figure. */
 function american(reading: Reading): Found | undefined {
   const match = reading.match(AMERICAN);
@@ -209,23 +186,18 @@ export const signRules = {
     [/[m'’′]/, minutes],
     [/['’′]/, prime],
     [/[x×]/, times],
-    [/\//, season],
     [/\//, part],
     [/\//, andAHalf],
     [/\//, halfOf],
-    [/[,KMGTWV]/, attachedUnit],
   ],
   atMark: [
     [/[-–—]/, toLast],
     [/\//, dayAndDay(tablesOf('fr').dates.weekdays, 'et')],
-    [/\(/, abroad],
-    [/#/, dayTag],
     [/\(/, american],
     [/[<>≤≥≈]/, related],
     [/\+/, plus],
-    [/[⁻^]/, below],
-    [/\//, per],
     [/½/, andAHalf],
     [/½/, halfOf],
+    [/\//, per],
   ],
 } satisfies Rules;

@@ -2,7 +2,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Speech } from '../language.js';
 import type { Noun, WrittenDate, WrittenTime } from '../quantity.js';
-import { numeralOf, withoutZeros } from '../numerals.js';
+import { integerOf, numeralOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { withoutCommonNoun } from '../shared-forms.js';
 import { count, fractionOf, isRatio, measure, money, sayFraction, withNoun } from './amounts.js';
@@ -177,7 +177,11 @@ export const SPEECH: Speech = {
   time,
   duration: (parts) => parts.map(([digits, unit]) => counted(digits, DURATION[unit])).join(' '),
   power: (exponent) =>
-    exponent === '2' ? 'au carré' : exponent === '3' ? 'au cube' : `puissance ${cardinal(exponent)}`,
+    exponent === '2'
+      ? 'au carré'
+      : exponent === '3'
+        ? 'au cube'
+        : `puissance ${decimal(integerOf(exponent))}`,
   range,
   score: (home, guest) => `${home} à ${guest}`,
   outOf: (got, most) => `${cardinal(got)} sur ${cardinal(most)}`,

@@ -238,23 +238,6 @@ function length(reading: Reading): Found | undefined {
   return spoken === '' ? undefined : { end: reading.at + written.length, spoken, rule: 'duration' };
 }
 
-const OFFSET = /([+\-−])(\d{1,2})(?::(\d{2}))?(?![\p{L}\p{N}])/uy;
-
-/** The +2 of UTC+2 */
-export function offset(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (!/(?:UTC|GMT)$/.test(text.slice(Math.max(0, at - 3), at))) return undefined;
-  const match = reading.match(OFFSET);
-  if (match === undefined) return undefined;
-  const [written, sign, hours = '', minutes] = match;
-  const rest = minutes === undefined || minutes === '00' ? '' : ` e ${cardinal(minutes)}`;
-  return {
-    end: at + written.length,
-    spoken: `${sign === '+' ? 'più' : 'meno'} ${cardinal(hours)}${rest}`,
-    rule: 'zone',
-  };
-}
-
 /** In the order in which the language asks them. */
 export const clockRules = {
   behindDigits: [

@@ -1,10 +1,9 @@
 // Figures in forms that only the words around them decide: 12,50 euro, 4,5/5, 3.5 as in English.
 import { isWordAt } from '../characters.js';
-import { numeralOf, readNumeral } from '../numerals.js';
-import { wordBefore, type Found, type Reading, type Candidate } from '../reading.js';
+import { numeralOf } from '../numerals.js';
+import { type Candidate, type Found, type Reading, wordBefore } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
-import { money } from './amounts.js';
 import { SYMBOLS, WRITING } from './writing.js';
 import { cardinal, decimal } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -12,11 +11,6 @@ import { SPEECH } from './speech.js';
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|(?:0|[1-9]\d*)\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
-const NAMED_MONEY = / (euro|dollari|sterline|franchi svizzeri)(?![\p{L}\p{N}])/uy;
-const BIG = / ?(k|K|M|Mln|mln|Mld|mld)([€$£])/uy;
-const BILLIONS = /[1-9]\d{0,2}(?:\.\d{3}){3}(?![\d.:/])/y;
-
-const grouped = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
 
 /** Numbers in English notation, which many programs write, too. */
 const english = new Quantities({
@@ -25,12 +19,6 @@ const english = new Quantities({
   speech: SPEECH,
   symbols: SYMBOLS,
 });
-
-/** 21.000.000.000 is no address of the net: some of its groups begin with zero. */
-export function billions(reading: Reading): Candidate | undefined {
-  const match = reading.match(BILLIONS);
-  return match?.[0].includes('.0') === true ? grouped.atDigit.recognise(reading) : undefined;
-}
 
 /** 3.5 GHz is a decimal; Python 3.11 a version. */
 export function pointed(reading: Reading): Candidate | undefined {
@@ -68,51 +56,7 @@ function rating(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 
-const NAMED: Readonly<Record<string, string>> = {
-  euro: 'EUR',
-  dollari: 'USD',
-  sterline: 'GBP',
-  'franchi svizzeri': 'CHF',
-};
-
-/** 12,50 euro, 3.50 dollari: with two decimals the name of the currency counts hundredths, too. */
-export function namedMoney(reading: Reading): Found | undefined {
-  const format =
-    reading.match(POINTED) === undefined ? WRITING.numbers : ({ decimal: '.', grouping: [','] } as const);
-  const read = readNumeral(reading.text, reading.at, format);
-  if (read?.numeral.decimals.length !== 2) return undefined;
-  const name = reading.match(NAMED_MONEY, read.end);
-  const currency = WRITING.currencies[NAMED[name?.[1] ?? ''] ?? ''];
-  if (name === undefined || currency === undefined) return undefined;
-  return {
-    end: read.end + name[0].length,
-    spoken: money({ number: read.numeral }, currency),
-    rule: 'currency',
-  };
-}
-
-/** 3,5 M€, 45 k€, 2 mld€ */
-function bigMoney(reading: Reading): Found | undefined {
-  const read = readNumeral(reading.text, reading.at, WRITING.numbers);
-  const match = read && reading.match(BIG, read.end);
-  if (read === undefined || match === undefined) return undefined;
-  const [written, size = '', sign = ''] = match;
-  const [magnitude, currency] = [
-    WRITING.magnitudes[size],
-    WRITING.currencies[WRITING.currencySigns[sign] ?? ''],
-  ];
-  if (magnitude === undefined || currency === undefined) return undefined;
-  return {
-    end: read.end + written.length,
-    spoken: money({ number: read.numeral, magnitude }, currency),
-    rule: 'currency',
-  };
-}
-
 /** In the order in which the language asks them. */
 export const figureRules = {
-  behindDigits: [
-    [/[,.kKMm\d]/, bigMoney],
-    [/,/, rating],
-  ],
+  behindDigits: [[/,/, rating]],
 } satisfies Rules;

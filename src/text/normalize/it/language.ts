@@ -4,17 +4,16 @@ import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { commitHash, currencyPair, letterPair } from '../shared-codes.js';
 import { behindDigits, betweenAmounts, byFirstLetter, byMark } from '../shared-forms.js';
-import { clockRules, offset } from './clock.js';
+import { clockRules } from './clock.js';
 import { andAHalf, countRules, roundMillions } from './counts.js';
 import { dateRules, shortDate, shortWeekday, shortYear } from './dates.js';
-import { billions, figureRules, namedMoney, pointed, pointedMoney } from './figures.js';
+import { figureRules, pointed, pointedMoney } from './figures.js';
 import { words } from './grammar.js';
 import { beforePostcode, nameRules, province, taxCode } from './names.js';
 import { cardinal, type Gender, ordinal } from './numbers.js';
-import { keys, phraseRules } from './phrases.js';
-import { area, by, chemical, signRules } from './signs.js';
+import { phraseRules } from './phrases.js';
+import { area, by, signRules } from './signs.js';
 import { SPEECH } from './speech.js';
 import { SYMBOLS, WRITING } from './writing.js';
 
@@ -76,33 +75,20 @@ function roman(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'roman' };
 }
 
-const traded = currencyPair({
-  EUR: 'euro',
-  USD: 'dollaro',
-  GBP: 'sterlina',
-  JPY: 'yen',
-  CHF: 'franco svizzero',
-  CNY: 'yuan',
-  BTC: 'bitcoin',
-});
-
 /** Recognisers by the text behind the digits. The first that matches reads the token. */
 const atDigit = [
   behindDigits([
-    [/[a-f]/, commitHash(SPEECH)],
     ...phraseRules.behindDigits,
     ...signRules.behindDigits,
     ...dateRules.behindDigits,
     ...countRules.behindDigits,
     ...signRules.behindDigitsLater,
     [/[-–]/, certain(beforePostcode)],
-    [/\./, billions],
     ...clockRules.behindDigits,
     ...figureRules.behindDigits,
     ...countRules.behindDigitsLater,
     ...signRules.behindDigitsLast,
     [/\//, certain(shortDate)],
-    [/[\d,.'’]/, namedMoney],
     [/[,xX×]/, area],
     [/[\d.]/, roundMillions],
     ...nameRules.behindDigits,
@@ -113,9 +99,6 @@ const atDigit = [
 const atLetter = [
   byFirstLetter([
     ...phraseRules.atLetter,
-    [/[A-Z]/, traded, /\//],
-    [/[A-Z]/, letterPair(SPEECH), /\//],
-    [/[A-Z]/, chemical, /[₀-₉]/],
     ...nameRules.atLetter,
     ...phraseRules.atLetterLater,
     [/[A-Z]/, taxCode, /\d/],
@@ -129,12 +112,10 @@ const atLetter = [
 
 const atMark = [
   byMark([
-    [/[#*]/, keys],
     ...signRules.atMark,
     [/\//, betweenAmounts],
     [/['’]/, shortYear],
     [/½/, andAHalf],
-    [/[-−+]/, offset],
     [/[-−$€£¥]/, pointedMoney],
     [/\(/, province],
   ]),

@@ -1,8 +1,7 @@
 // Short phrases that figures make with the words around them in Italian: scade il 12/26, 2/3 tazza, 55x40x23
 // cm, schermo da 27".
 import { certain, type Found, type Reading } from '../reading.js';
-import { keyedGroups, planeType, standard, telephoneKeys } from '../shared-codes.js';
-import { coefficient, expiry, type Rules } from '../shared-forms.js';
+import { expiry, keyedGroups, type Rules } from '../shared-forms.js';
 import { sayFraction } from './amounts.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
 import { numeralOf } from '../numerals.js';
@@ -17,9 +16,6 @@ const MONTH = /(al|il|del|dal) (0?[1-9]|1[0-2])\/((?:20)?\d\d)(?![\p{L}\d/-]|[.,
 const LEADS: Readonly<Record<string, string>> = { al: 'a', il: 'a', del: 'di', dal: 'da' };
 const PORTION = /(\d)\/(\d{1,2}) (\p{Ll}{4,20})(?![\p{L}'’])/uy;
 const SOLID = /(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?) ?[xX×] ?(\d{1,4}(?:,\d)?)(?![\p{N}]|[.,]\d)/uy;
-const SCREEN =
-  /(?:schermo|monitor|televisore|TV|display|tablet|cerchi|ruot\p{L}|pannello)[\p{L} :,()-]{0,24}$/iu;
-const INCHES = /(\d{1,2})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
 
 function monthOf(month: string, year: string, reading: Reading): string | undefined {
   return SPEECH.date({ month: Number(month), year, style: 'name' }, reading.around(reading.at));
@@ -71,29 +67,10 @@ function solid(reading: Reading): Found | undefined {
   };
 }
 
-/** Uno schermo da 27" */
-function inches(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.match(INCHES);
-  if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
-  const spoken = `${decimal({ ...numeralOf(match[1] ?? ''), decimals: match[2] ?? '' })} pollici`;
-  return { end: at + match[0].length, spoken, rule: 'measure' };
-}
-
-export const keys = telephoneKeys(
-  { '#': 'cancelletto', '*': 'asterisco' },
-  /(?:tast[oi]|prem\p{L}+|digit\p{L}+|codice|selezion\p{L}+)/iu,
-);
 const codeGroups = keyedGroups(
   /(?:(?<!\p{L})codice(?: (?!civile|penale|della strada)[\p{L}’'-]{1,16}){0,4}|password|ordine|pratica|prenotazione|tracking|spedizione|rif\.|riferimento)(?: è)?(?: il)?(?: ?:)?(?: [A-Z]{2,6})?(?: (?:n\.|n°|nr\.?|numero))? ?$/iu,
   spellDigits,
 );
-/** 2x + 1 */
-const multiplied = coefficient(cardinal, { math: '+=×−<>≤≥' });
-
-/** ISO 9001:2015 */
-const edition = standard(cardinal, cardinal);
-
 const SCALE = /1:(\d{1,3}(?:\.\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/uy;
 
 /** Scala 1:1000 */
@@ -103,8 +80,6 @@ function scale(reading: Reading): Found | undefined {
   if (match === undefined || Number(digits) < 100) return undefined;
   return { end: reading.at + match[0].length, spoken: `uno a ${cardinal(digits)}`, rule: 'score' };
 }
-
-const planes = planeType(cardinal);
 
 const GRAMS = /gr?\.? ?(\d{1,4})(?= d(?:i |['’]|el))/iuy;
 
@@ -209,14 +184,10 @@ export const phraseRules = {
     [/[A-Z]/, verseNumber],
     [/\//, certain(fewOf)],
     [/\//, rate],
-    [/-/, planes],
     [/-/, greatWar],
-    [/[-:]/, edition],
     [/\//, portion],
     [/[xX×,]/, solid],
-    [/["'”″’,.]/, inches],
     [/[-\d]/, codeGroups],
-    [/[a-z]/, multiplied],
   ],
   atLetter: [
     [/C/, ofPostcode, /[.:\d]/],

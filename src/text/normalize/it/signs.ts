@@ -1,36 +1,27 @@
 // Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
 import { tablesOf } from '../../tables/language-tables.js';
 import { numeralOf } from '../numerals.js';
-import { certain, NOWHERE, type Found, type Reading, type Candidate } from '../reading.js';
-import { Quantities } from '../recognise/quantities.js';
+import { certain, type Found, NOWHERE, type Reading } from '../reading.js';
 import {
-  bracketedCountry,
   dayAndDay,
-  formula,
   hundredths,
   lettered,
   longDuration,
-  negativePower,
-  numberedHashtag,
   perWord,
   plusBetween,
   primed,
   relation,
-  schoolYear,
+  type Rules,
   twoDates,
   until,
-  type Rules,
 } from '../shared-forms.js';
 import { isNumbered, words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
-import { SYMBOLS, WRITING } from './writing.js';
+import { WRITING } from './writing.js';
 
 const AREA = /(\d{1,5}(?:,\d{1,2})?)( ?[xX] ?|×)(\d{1,5})(?![\p{N}]|[.,]\d)/uy;
-const ATTACHED = /\d{1,5}(?:,\d{1,3})?(?:[KMGTP]B|[MG]?W|V)(?![\p{L}\p{N}]|-\d)/uy;
 const TIMES = /(\d{1,4}) ?[x×](?= (?:(?:più|meno|\p{L}\p{Ll}{2,})(?!\p{L})|€ ?\d|[\d.]{1,9}(?:,\d\d)? ?€))/uy;
-
-const plain = new Quantities({ tag: 'it', writing: WRITING, speech: SPEECH, symbols: SYMBOLS });
 
 /** 1920x1080, 3 x 4 m: a second figure that stands apart may have a unit. */
 export function area(reading: Reading): Found | undefined {
@@ -43,11 +34,6 @@ export function area(reading: Reading): Found | undefined {
   const attached = /^[xX]$/.test(mark) && !/^ (?:[cmk]?m|px)(?!\p{L})/u.test(behind);
   const end = reading.at + written.length - (attached ? 0 : second.length);
   return { end, spoken: attached ? words + cardinal(second) : words, rule: 'math' };
-}
-
-/** 16GB, 500W: the letters are a unit, no name. */
-function attachedUnit(reading: Reading): Candidate | undefined {
-  return reading.match(ATTACHED) === undefined ? undefined : plain.atDigit.recognise(reading);
 }
 
 /** 5 cm x 3 cm */
@@ -92,15 +78,12 @@ const toLast = until({
   toWeekday: 'a',
   toHour: 'a',
 });
-const season = schoolYear(cardinal);
 const longDurations = longDuration((parts) => SPEECH.duration(parts, NOWHERE));
 const secondsAnd = hundredths(
   (seconds, rest, minutes) =>
     `${minutes === undefined ? '' : `${SPEECH.duration([[minutes, 'min']], NOWHERE)}, `}${SPEECH.duration([[seconds, 's']], NOWHERE)} e ${rest.startsWith('0') ? SPEECH.digits(rest) : cardinal(rest)}`,
 );
-export const chemical = formula((letters) => SPEECH.letters(letters), cardinal);
 const plus = plusBetween('più');
-const below = negativePower((digits) => `alla meno ${cardinal(digits)}`);
 const per = perWord(WRITING.per, 'ogni');
 const dates = twoDates({
   date: (date, around) => SPEECH.date(date, around),
@@ -111,22 +94,15 @@ const prime = primed((digits, around) => {
   if (/^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(around.previousWord)) return ordinal(digits);
   return SPEECH.duration([[digits, 'min']], around);
 });
-const abroad = bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus));
 const named = certain(lettered(isNumbered, cardinal));
-const dayTag = numberedHashtag(SYMBOLS.hashtag, cardinal);
-
 /** In the order in which the language asks them. */
 export const signRules = {
   behindDigits: [
     [/[/.]/, dates],
     [/[A-Z]/, named],
     [/["'’″”]/, secondsAnd],
-    [/[,KMGTPWV]/, attachedUnit],
   ],
-  behindDigitsLater: [
-    [/\//, season],
-    [/h/, longDurations],
-  ],
+  behindDigitsLater: [[/h/, longDurations]],
   behindDigitsLast: [
     [/['’′]/, prime],
     [/[x×]/, times],
@@ -134,11 +110,8 @@ export const signRules = {
   atMark: [
     [/[-–—]/, toLast],
     [/\//, dayAndDay(tablesOf('it').dates.weekdays, 'e')],
-    [/\(/, abroad],
-    [/#/, dayTag],
     [/\+/, plus],
     [/[<>≤≥≈]/, related],
-    [/[⁻^]/, below],
     [/\//, per],
   ],
 } satisfies Rules;

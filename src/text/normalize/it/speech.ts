@@ -2,14 +2,14 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Speech } from '../language.js';
 import type { Noun } from '../quantity.js';
-import { withoutZeros, type Numeral } from '../numerals.js';
+import { integerOf, type Numeral, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { withoutCommonNoun } from '../shared-forms.js';
 import { count, fractionOf, measure, money, plainFraction } from './amounts.js';
 import { duration, time, timeRange } from './clock.js';
 import { date, dateToDate, weekdayRange, yearRange } from './dates.js';
 import { betweenNumbers, isFeminine, isPlural, one } from './grammar.js';
-import { cardinal, decimal, ordinal, spellDigits, type Gender } from './numbers.js';
+import { cardinal, decimal, type Gender, ordinal, spellDigits } from './numbers.js';
 
 function number(numeral: Numeral, noun?: Noun): string {
   if (noun === undefined || isPlural(numeral) || numeral.negative) return decimal(numeral);
@@ -105,7 +105,12 @@ function range(from: string, to: string, around: Around): string {
     : betweenNumbers(withoutCommonNoun(from, to), to, around, false);
 }
 
-const POWERS: Readonly<Record<string, string>> = { '2': 'al quadrato', '3': 'al cubo' };
+const POWERS: Readonly<Record<string, string>> = {
+  '0': 'alla zero',
+  '1': 'alla prima',
+  '2': 'al quadrato',
+  '3': 'al cubo',
+};
 
 function sayPower(rank: string): string {
   return /^[aeiou]/.test(rank) ? `all'${rank}` : `alla ${rank}`;
@@ -131,7 +136,7 @@ export const SPEECH: Speech = {
   duration: (parts) => duration(parts),
   power: (exponent) =>
     POWERS[exponent] ??
-    (exponent === '0' ? 'alla zero' : exponent === '1' ? 'alla prima' : sayPower(ordinal(exponent, 'f'))),
+    (exponent.startsWith('-') ? `alla ${decimal(integerOf(exponent))}` : sayPower(ordinal(exponent, 'f'))),
   range,
   score: (home, guest) => `${home} a ${guest}`,
   outOf: (got, most) => `${cardinal(got)} su ${cardinal(most)}`,

@@ -4,11 +4,11 @@ import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import {
+  betweenShares,
   boundOf,
   capitalUnit,
   codeTwice,
   compoundMeasure,
-  betweenShares,
   dateRange,
   era,
   hourRange,
@@ -22,15 +22,15 @@ import {
   plusBetween,
   relation,
   romanOrder,
-  slashedDays,
-  strokePause,
-  until,
-  wordMath,
   ruleLine,
   signTwice,
+  slashedDays,
+  strokePause,
   thousands,
   tightListNumber,
   underscore,
+  until,
+  wordMath,
   yearMonth,
 } from '../recognise/attached.js';
 import {
@@ -40,22 +40,11 @@ import {
   decade,
   plusOfNames,
   ratio,
-  scientific,
   starBetween,
   sum,
   twoDegrees,
 } from '../recognise/formulas.js';
-import { currencyPair } from '../shared-codes.js';
-import {
-  behindDigits,
-  betweenAmounts,
-  bracketedCountry,
-  byMark,
-  coefficient,
-  formula,
-  negativePower,
-  perWord,
-} from '../shared-forms.js';
+import { behindDigits, betweenAmounts, byMark, perWord } from '../shared-forms.js';
 import { dateRules, padded } from './dates.js';
 import { hundredths, laughter, nameless, nameRules } from './names.js';
 import { KEYWORDS, numberedRules, roman } from './numbered.js';
@@ -113,17 +102,8 @@ const OWN: NonNullable<Language['own']> = {
       ...numberedRules.behindDigits,
       ...nameRules.behindDigits,
       [ANY, keyed(SPEECH, KEYWORDS)],
-      [
-        /[eE.]/,
-        scientific(
-          SPEECH,
-          (number, negative, exponent) =>
-            `${number}かける十の${negative ? 'マイナス' : ''}${cardinal(exponent)}乗`,
-        ),
-      ],
       [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
       [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
-      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
       ...numberedRules.behindDigitsLater,
     ]),
     numberOfName(SPEECH),
@@ -131,11 +111,9 @@ const OWN: NonNullable<Language['own']> = {
   atLetter: [
     romanOrder(SPEECH),
     inEra,
-    formula((letters) => letters, cardinal, ''),
     crossBetween('かける'),
     countedBehind(inItems),
     page(SPEECH, 'ページ'),
-    currencyPair(WRITING.currencies, ''),
     codeTwice,
     ...dateRules.atLetter,
     ...nameRules.atLetter,
@@ -151,12 +129,10 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
-      [/[⁻^]/, negativePower((digits) => `のマイナス${cardinal(digits)}乗`)],
       [/[—─━═]/, ruleLine()],
       [/[▲△]/, lossOf('マイナス')],
       [/→/, arrow],
       [/[¥$€£₩]/, certain(signTwice())],
-      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('アンダーバー')],
       [/×/, crossBetween('かける')],
       [/[×✕✖]/, countedBehind(inItems)],
@@ -197,6 +173,7 @@ export const JAPANESE: Language = {
     plus: 'プラス',
     keys: { star: '米印', hash: 'シャープ', before: /押|入力|ボタン|キー|ダイヤル|プッシュ/, behind: /^.{0,10}(?:押|入力|ボタン|キー|ダイヤル|プッシュ)/ },
     hashtag: 'ハッシュタグ',
+    betweenCurrencies: '',
     pause: '、',
   },
 };

@@ -50,16 +50,6 @@ function emergency(reading: Reading): Found | undefined {
   return { end: reading.at + 3, spoken: 'ひゃくとお', rule: 'telephone' };
 }
 
-const PARTS = /(\d{1,6})分の(\d{1,6})(?!\d)/y;
-
-/** 3分の2. */
-function parts(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PARTS) : undefined;
-  if (match === undefined) return undefined;
-  const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}分の${cardinal(withoutZeros(match[2] ?? ''))}`;
-  return { end: reading.at + match[0].length, spoken, rule: 'fraction' };
-}
-
 const LONG_COUNT = /^ ?[人円件個台回世票株]/;
 
 /** 12345678円 is counted, however long. */
@@ -169,7 +159,6 @@ export const numberedRules = {
   behindDigitsLater: [
     [/[-−ー–]/, house],
     [/番/, emergency],
-    [/分/, parts],
     [[8, 16], certain(longCount)],
   ],
   atMark: [

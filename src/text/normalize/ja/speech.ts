@@ -2,7 +2,7 @@
 import type { Speech } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
 import { inMyriads } from '../myriads.js';
-import { numeralOf, valueOf, withoutZeros, type Numeral } from '../numerals.js';
+import { integerOf, type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { cardinal, decimal, spellDigits } from './numbers.js';
 
@@ -89,7 +89,7 @@ export const SPEECH: Speech = {
   time,
   duration: (parts) => parts.map(([digits, unit]) => cardinal(digits) + DURATION[unit]).join(''),
   power: (exponent) =>
-    exponent === '2' ? 'の二乗' : exponent === '3' ? 'の三乗' : `の${cardinal(withoutZeros(exponent))}乗`,
+    exponent === '2' ? 'の二乗' : exponent === '3' ? 'の三乗' : `の${decimal(integerOf(exponent))}乗`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}対${guest}`,
   outOf: (got, most, behind) =>

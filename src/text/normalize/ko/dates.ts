@@ -13,7 +13,6 @@ const SPACED = /(\d{4})\. ?(\d{1,2})\. ?(\d{1,2})\.?(?![\d.])/y;
 const SHORT_YEAR = /['’‘](\d{2})(?=년)/y;
 const MEMORIAL =
   /((?:3|4|5|6|7|8|9|10|11|12)(?=[·・•]|\.(?:1|3|16|18|19|25|10|15|26|27|29|12|11)(?!\d)))[·・•.](\d{1,2})(?= ?(?:절|사태|전쟁|운동|혁명|민주화|민주항쟁|항쟁|사건|테러|참사|대책|선언|공동|만세|쿠데타|광복|남북|총선|의거))|(\d{1,2})[·・](\d{1,2})(?![\d·・])/y;
-const PADDED = /0(\d)(?= ?[월일시분초])/y;
 
 /** 1월 15일(월): the weekday is said in full. */
 function weekday(reading: Reading): Found | undefined {
@@ -42,7 +41,7 @@ export function spacedDate(reading: Reading): Found | undefined {
 function memorial(reading: Reading): Found | undefined {
   if (!reading.isFresh) return undefined;
   const match = reading.match(MEMORIAL);
-  if (match === undefined) return padded(reading);
+  if (match === undefined) return undefined;
   const [written, first = match[3] ?? '', second = match[4] ?? ''] = match;
   const days = /월 ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
   if (days && reading.text[reading.at + written.length] === '일') {
@@ -52,22 +51,6 @@ function memorial(reading: Reading): Found | undefined {
   const whole = first === '12' && second === '12';
   const spoken = whole ? '십이십이' : spellDigits(first + second);
   return { end: reading.at + written.length, spoken, rule: 'date' };
-}
-
-function padded(reading: Reading): Found | undefined {
-  const match = reading.match(PADDED);
-  if (match === undefined) return undefined;
-  const { text, at } = reading;
-  const end = at + 2;
-  const digit = match[1] ?? '';
-  const unit = /^ ?(\S)/.exec(text.slice(end, end + 2))?.[0] ?? '';
-  if (unit.endsWith('시') && digit !== '0') {
-    return { end: end + unit.length, spoken: time({ hours: digit, minutes: '' }), rule: 'time' };
-  }
-  if (/[분초]$/.test(unit))
-    return { end: end + unit.length, spoken: `${cardinal(digit)} ${unit.trim()}`, rule: 'time' };
-  const month = unit.endsWith('월') && digit === '6' ? '유' : cardinal(digit);
-  return { end, spoken: month, rule: 'cardinal' };
 }
 
 /** '24년 1월: the apostrophe stands for the century. */

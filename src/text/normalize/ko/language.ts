@@ -5,10 +5,10 @@ import { beginning } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import {
+  betweenShares,
   capitalUnit,
   codeTwice,
   compoundMeasure,
-  betweenShares,
   dateRange,
   era,
   hourRange,
@@ -20,15 +20,15 @@ import {
   numberSign,
   page,
   plusBetween,
+  romanOrder,
   ruleLine,
   signTwice,
-  underscore,
-  yearMonth,
-  romanOrder,
   slashedDays,
   strokePause,
+  underscore,
   until,
   wordMath,
+  yearMonth,
 } from '../recognise/attached.js';
 import {
   countedBehind,
@@ -37,24 +37,14 @@ import {
   decade,
   plusOfNames,
   ratio,
-  scientific,
   starBetween,
   sum,
   twoDegrees,
 } from '../recognise/formulas.js';
-import { currencyPair } from '../shared-codes.js';
-import {
-  behindDigits,
-  betweenAmounts,
-  bracketedCountry,
-  byMark,
-  coefficient,
-  formula,
-  negativePower,
-} from '../shared-forms.js';
+import { behindDigits, betweenAmounts, byMark } from '../shared-forms.js';
 import { clock, dateRules, halfFirst, hundredths, spacedDate } from './dates.js';
-import { KEYWORDS, longCount, numberedRules, parts, roman } from './numbered.js';
-import { cardinal, letterNames, native } from './numbers.js';
+import { KEYWORDS, numberedRules, parts, roman } from './numbered.js';
+import { cardinal, native } from './numbers.js';
 import { relationRules } from './relations.js';
 import { SPEECH } from './speech.js';
 import { beforeWord, capitals, tone, wordRules } from './words.js';
@@ -112,17 +102,7 @@ const OWN: NonNullable<Language['own']> = {
       [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
       ...numberedRules.behindDigitsLater,
       ...wordRules.behindDigitsLater,
-      [
-        /[eE.]/,
-        scientific(
-          SPEECH,
-          (number, negative, exponent) =>
-            `${number} 곱하기 십의 ${negative ? '마이너스 ' : ''}${cardinal(exponent)}제곱`,
-        ),
-      ],
       [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
-      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
-      [[8, 16], longCount],
     ]),
     numberOfName(SPEECH),
     certain(beforeWord),
@@ -130,11 +110,9 @@ const OWN: NonNullable<Language['own']> = {
   atLetter: [
     romanOrder(SPEECH),
     inEra,
-    formula(letterNames, cardinal),
     crossBetween(' 곱하기 '),
     countedBehind(inItems),
     page(SPEECH, ' 페이지'),
-    currencyPair(WRITING.currencies),
     codeTwice,
     halfFirst,
     ...wordRules.atLetter,
@@ -150,10 +128,8 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}년대`,
         ),
       ],
-      [/[⁻^]/, negativePower((digits) => `의 마이너스 ${cardinal(digits)}제곱`)],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, certain(signTwice())],
-      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore(' 밑줄 ')],
       [/[×✕✖]/, countedBehind(inItems)],
       [/\//, betweenAmounts],

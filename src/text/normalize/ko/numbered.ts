@@ -8,18 +8,6 @@ import type { Rules } from '../shared-forms.js';
 import { isScore } from './dates.js';
 import { cardinal, decimal, finalOf, spellDigits } from './numbers.js';
 
-const POSTCODE = /\d{5}(?![\d,.-])/y;
-
-/** (우) 06236: each digit. */
-function postcode(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/\(우\) ?$/.test(reading.text.slice(Math.max(0, reading.at - 4), reading.at)))
-    return undefined;
-  const digits = reading.match(POSTCODE)?.[0];
-  return digits === undefined
-    ? undefined
-    : { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'digits' };
-}
-
 const PARTS = /(\d{1,6})분의 ?(\d{1,6})(?!\d)/y;
 const SCORE = /(\d{1,3}) ?[-–:대] ?(\d{1,3})(?![\d:.-]\d|\d)/y;
 const VERSUS = /(\d{1,3}) ?대 ?(\d{1,3})(?!\d|[.,]\d|년|세기)/y;
@@ -54,18 +42,6 @@ function lot(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))} 다시 ${cardinal(withoutZeros(match[2] ?? ''))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'address' };
-}
-
-const LONG_COUNT = /^ ?[원명개건회대표주]/;
-
-/** 12345678명 is counted, however long. */
-export function longCount(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (runEnd - at > 20 || text[at] === '0') return undefined;
-  const unit = LONG_COUNT.exec(text.slice(runEnd, runEnd + 2))?.[0];
-  if (unit === undefined) return undefined;
-  const end = runEnd + unit.length;
-  return { end, spoken: `${cardinal(text.slice(at, runEnd))} ${unit.trim()}`, rule: 'cardinal' };
 }
 
 // Written for both sounds, the first behind a consonant.
@@ -277,7 +253,6 @@ function key(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const numberedRules = {
   behindDigits: [
-    [[5, 5], postcode],
     [[1, 4], emergency],
     [/[가-힣]/, plate],
     [/[가.]/, certain(subject)],

@@ -3,7 +3,7 @@
 import type { Speech } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
 import { inMyriads } from '../myriads.js';
-import { type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
+import { integerOf, type Numeral, numeralOf, valueOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { cardinal, decimal, finalOf, letterNames, native, spellDigits } from './numbers.js';
 
@@ -257,7 +257,7 @@ export const SPEECH: Speech = {
   duration: (parts, around) =>
     parts.map(([digits, unit]) => measure({ number: numeralOf(digits) }, DURATION[unit], around)).join(' '),
   power: (exponent) =>
-    exponent === '2' ? ' 제곱' : exponent === '3' ? ' 세제곱' : `의 ${cardinal(withoutZeros(exponent))}제곱`,
+    exponent === '2' ? ' 제곱' : exponent === '3' ? ' 세제곱' : `의 ${decimal(integerOf(exponent))}제곱`,
   range: (from, to) => `${from}${RANGE} ${to}`,
   score: (home, guest) => `${home} 대 ${guest}`,
   outOf: (got, most, behind) =>

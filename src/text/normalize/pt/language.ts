@@ -29,19 +29,8 @@ import { amountRelation, dayHashtag, inches, minutesAndSeconds, scale } from '..
 import { localNumber, serviceNumber } from '../iberian/telephone.js';
 import type { Language } from '../language.js';
 import { type Around, certain, type Found, type Reading, type Recogniser } from '../reading.js';
-import { scientific } from '../recognise/formulas.js';
 import { romanValue } from '../recognise/words.js';
-import { currencyPair, planeType } from '../shared-codes.js';
-import {
-  behindDigits,
-  betweenAmounts,
-  byFirstLetter,
-  byMark,
-  negativePower,
-  perWord,
-  primed,
-  schoolYear,
-} from '../shared-forms.js';
+import { behindDigits, betweenAmounts, byFirstLetter, byMark, perWord, primed } from '../shared-forms.js';
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
@@ -192,17 +181,8 @@ const ORDER = {
 } as const;
 
 const AT_DIGIT = behindDigits([
-  [
-    /[eE.,]/,
-    scientific(
-      SPEECH,
-      (number, negative, exponent) =>
-        `${number} vezes dez elevado a ${negative ? 'menos ' : ''}${cardinal(exponent)}`,
-    ),
-  ],
   [/[TQS]/, partOfYear(PARTS_OF_YEAR)],
   [/\//, unionLaw(cardinal, SPEECH)],
-  [/-/, planeType(cardinal)],
   [/\//, everyHours],
   [/[.-]/, grouped],
   [
@@ -234,12 +214,10 @@ const AT_DIGIT = behindDigits([
   [/['’′]/, primed(sayMinutes)],
   [/:/, scale(SPEECH)],
   [/[-–]/, score(SPEECH)],
-  [/\//, schoolYear(cardinal)],
 ]);
 
 const AT_LETTER = byFirstLetter([
   [/[xX]/, numberOrdered(ORDER), /\d/],
-  [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
   [/[UG]/, utc, /[+−–-]/],
   [/[sSIVXLC]/, centuries],
   [/[a-zA-Z]/, shortMonth, /[-/]/],
@@ -276,7 +254,6 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, betweenAmounts],
       [/\//, slashOfCode],
       [/\//, perCubic('por milímetro cúbico')],
-      [/[⁻^]/, negativePower((digits) => ` elevado a menos ${cardinal(digits)}`)],
     ]),
   ],
 };

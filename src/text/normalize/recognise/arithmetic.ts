@@ -8,13 +8,13 @@ import { LiteralTable } from '../literals.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import {
   Around,
-  composed,
-  type TypedFound,
-  NOWHERE,
-  skipSpaces,
   type Candidate,
+  composed,
   type Found,
+  NOWHERE,
   type Reading,
+  skipSpaces,
+  type TypedFound,
 } from '../reading.js';
 
 const SUM = /\d{1,12}(?:[.,]\d{1,6})?(?: ?[-−+×÷*/] ?\d{1,12}(?:[.,]\d{1,6})?){1,8}(?= ?={1,2} ?[-−\d?？])/y;
@@ -22,7 +22,8 @@ const DATED = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{4})$/;
 const MARKS = /\d+(?:[.,]\d+)?|[-−+×÷*/]/g;
 const SUMMAND = /\d+\/\d+|\d+(?:[.,]\d+)?|[-−+×÷*/]/g; // 1/2 + 1/4
 const SCIENTIFIC =
-  /(\d{1,6}(?:[.,]\d{1,6})?) ?[×xX·*⋅] ?10(?:\^\{?([-−]?)(\d{1,3})\}?|([⁻]?)([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\d^])/y;
+  /(\d{1,6}(?:[.,]\d{1,6})?) ?[×xX·*⋅] ?10(?:\^\{?([-−]?)(\d{1,3})\}?|(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\d^])/y;
+const EXPONENTIAL = /(\d{1,6})(?:[.,](\d{1,12}))?(?:e([-+−]?)|E([-+−]))(\d{1,3})(?![\p{L}\d]|[.,]\d)/uy;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const ION = new RegExp(
@@ -30,7 +31,7 @@ const ION = new RegExp(
   'uy',
 );
 const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
-const COEFFICIENT = /\d{1,4}(?=[a-z](?![\p{L}\p{Nd}'’.]))/uy;
+const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.]))/uy;
 const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
 const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
 const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
@@ -70,8 +71,9 @@ export class Arithmetic {
     behind(/^(?:["″”]|[.,]\d)/, (reading) => (isCut(reading) ? undefined : this.#inches(reading)), 3),
     behind(/^ ?[x×]/, (reading) => (isCut(reading) ? undefined : this.#dose(reading)), 3),
     behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => (isCut(reading) ? undefined : this.#scientific(reading))),
+    behind(/^(?:[.,]\d|[eE])/, (reading) => (isCut(reading) ? undefined : this.#exponential(reading)), 6),
     behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => (isCut(reading) ? undefined : this.#sum(reading))),
-    behind(/^[a-z]/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
+    behind(/^(?:[.,]\d|[a-z])/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
     behind(/^ ?[:：]/, (reading) => (isCut(reading) ? undefined : this.#scale(reading)), 3),
   ];
 
@@ -240,18 +242,36 @@ export class Arithmetic {
     const match = reading.match(SCIENTIFIC);
     if (match === undefined) return undefined;
     const [written, number = '', sign, digits, raisedSign, raised = ''] = match;
-    const { speech, symbols } = this.#language;
-    if (sign !== undefined && sign !== '') return undefined;
-    if (raisedSign !== undefined && raisedSign !== '') return undefined;
+    if ((sign ?? raisedSign ?? '') !== '') return undefined;
     const exponent = digits ?? Array.from(raised, (one) => SUPERSCRIPTS.indexOf(one)).join('');
-    const power = speech.power(withoutZeros(exponent));
-    const times = symbols.timesPower ?? symbols.inMath['×']?.trim();
-    if (power === undefined || times === undefined) return undefined;
+    const { timesPower, inMath } = this.#language.symbols;
+    const spoken = this.#powerOfTen(this.#number(number), timesPower ?? inMath['×'], withoutZeros(exponent));
     const end = reading.at + written.length;
-    const ten = this.#number('10');
-    const gap = this.#language.unspaced === true || power.startsWith('의') ? '' : ' ';
-    const spoken = `${this.#number(number)} ${times} ${ten}${gap}${power.trim()}`;
+    if (spoken === undefined) return undefined;
     return this.#withUnit(reading, end, spoken) ?? { end, spoken, rule: 'math' };
+  }
+
+  /** 1e-4, 3.5e6; without a sign or decimals 1e6 may be a name, and 90e+3 is an ordinal in French. */
+  #exponential(reading: Reading): Found | undefined {
+    const match = reading.match(EXPONENTIAL);
+    if (match === undefined) return undefined;
+    const [written, whole = '', decimals = '', small, large = '', exponent = ''] = match;
+    const sign = small ?? large;
+    const isOrdinal = sign === '+' && /(?:^|\|)e(?:$|\|)/.test(this.#language.writing.ordinalMark);
+    if (decimals === '' && (sign === '' || isOrdinal)) return undefined;
+    const { speech, symbols } = this.#language;
+    const number = speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
+    const power = (/[-−]/.test(sign) ? '-' : '') + withoutZeros(exponent);
+    const spoken = this.#powerOfTen(number, symbols.inMath['×'], power);
+    return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'math' };
+  }
+
+  #powerOfTen(number: string, times: string | undefined, exponent: string): string | undefined {
+    const { speech, unspaced } = this.#language;
+    const power = speech.power(exponent);
+    if (power === undefined || times === undefined) return undefined;
+    const gap = unspaced === true || power.startsWith('의') ? '' : ' ';
+    return `${number} ${times.trim()} ${this.#number('10')}${gap}${power.trim()}`;
   }
 
   /** The words of a formula in the place where a measure of ten has its number. */

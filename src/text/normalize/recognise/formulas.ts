@@ -112,23 +112,6 @@ export function decade(four: (digits: string) => string, two: (digits: string) =
   };
 }
 
-const SCIENTIFIC = /(\d{1,6})(?:[.,](\d{1,6}))?(?:e([-+−]?)|E([-+−]))(\d{1,3})(?![\p{L}\d]|[.,]\d)/uy;
-
-/** 1e-4, 3.5e6; `say` gets the number and the digits of the exponent. */
-export function scientific(
-  speech: Pick<Speech, 'number'>,
-  say: (number: string, negative: boolean, exponent: string) => string,
-): Recogniser {
-  return (reading) => {
-    const match = reading.isFresh ? reading.match(SCIENTIFIC) : undefined;
-    if (match === undefined) return undefined;
-    const [written, whole = '', decimals = '', small, large, exponent = ''] = match;
-    const number = speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
-    const spoken = say(number, /[-−]/.test(small ?? large ?? ''), withoutZeros(exponent));
-    return { end: reading.at + written.length, spoken, rule: 'math' };
-  };
-}
-
 const PAIR = String.raw`\d{1,3}[-–−ー]\d{1,3}`;
 const ROW = String.raw`(?:${PAIR}[,、，] ?){0,5}`;
 const PARTS_BEHIND = new RegExp(String.raw`^ ?[(（][^\d()（）]{0,4}${ROW}${PAIR}[)）]`);

@@ -5,7 +5,7 @@ import { ALPHABETIC, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../char
 import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
-import { composed, NOWHERE, type Reading, type TypedFound } from '../reading.js';
+import { composed, type Found, NOWHERE, type Reading, type TypedFound } from '../reading.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
@@ -13,6 +13,7 @@ const MARKED_VERSION = endingWord(
   String.raw`[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
 );
 const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?(?:\(\d{1,5}\)|\d{1,5})){1,7})(?![.-]\d)`);
+const BRACKETED_COUNTRY = endingWord(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)`);
 const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:(?: ?\((?=\d{1,5}\))|[ ./)-]{0,2})\d){2,17}`);
 const MIXED_AT_LETTER = endingWord(
   String.raw`\p{Lu}${ALPHABETIC}{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?!${ALPHABETIC}))?){1,4}(?![.,]\d)`,
@@ -80,7 +81,9 @@ export class Identifiers {
 
   /** + and ( begin a telephone number. */
   readonly atMark = beginning(/[+(]/, (reading) =>
-    isWordAt(reading.text, reading.at - 1) ? undefined : this.#telephone(reading),
+    isWordAt(reading.text, reading.at - 1)
+      ? undefined
+      : (this.#bracketedCountry(reading) ?? this.#telephone(reading)),
   );
 
   #ip(reading: Reading): TypedFound | undefined {
@@ -132,6 +135,15 @@ export class Identifiers {
       token: { type: 'version', before, parts, point, stage, build, around: NOWHERE },
       rule: 'version',
     };
+  }
+
+  /** (+33) 6 12 34 56 78: the bracket is the country's alone. */
+  #bracketedCountry(reading: Reading): Found | undefined {
+    const match = reading.match(BRACKETED_COUNTRY);
+    if (match === undefined) return undefined;
+    const groups = [match[1] ?? '', ...((match[2] ?? '').match(/\d+/g) ?? [])];
+    const spoken = this.#language.speech.telephone(groups, true);
+    return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
   }
 
   #mayBeTelephone({ text, at, runEnd }: Reading): boolean {

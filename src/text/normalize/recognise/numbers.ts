@@ -1,6 +1,6 @@
 // Numbers with a form of their own: fractions, scores, ordinals, decades, digits said one by one.
 import { endsSentenceAt } from '../../sentence-end.js';
-import { shortFormsOf, type ShortForms } from '../../short-forms.js';
+import { type ShortForms, shortFormsOf } from '../../short-forms.js';
 import { CharacterSet } from '../../character-set.js';
 import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import { beginning, behind } from '../dispatch.js';
@@ -154,7 +154,9 @@ export class Numbers {
     const match = isParted ? reading.match(YEARS) : undefined;
     if (match === undefined) return undefined;
     const [written, from = '', mark = '', to = ''] = match;
-    if (Number(to) <= Number(from.slice(-to.length)) || (mark === '/' && to.length === 4)) return undefined;
+    const isSeason = Number(to) === Number(from) + 1; // 2023-2024
+    if (Number(to) <= Number(from.slice(-to.length)) || (mark === '/' && to.length === 4 && !isSeason))
+      return undefined;
     const { speech } = this.#language;
     const end = reading.at + written.length;
     const around = reading.around(end);
@@ -162,8 +164,7 @@ export class Numbers {
     const last = to.length === 4 ? speech.year(to, around, true) : speech.number(plain(to), around);
     if (first === undefined || last === undefined) return undefined;
     const spoken = mark === '/' ? `${first} ${last}` : speech.range(first, last, around);
-    const isSeason = Number(to) === Number(from) + 1; // 2023-2024
-    return { end, spoken, rule: 'range', ...(isSeason && { isCertain: true }) };
+    return { end, spoken, rule: 'range', ...(isSeason && mark !== '/' && { isCertain: true }) };
   }
 
   /** 16:9, and 3-1 where a word around it tells of a game. */

@@ -6,16 +6,16 @@ import type { Language } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
-import { readNumeral, valueOf, withoutZeros, type NumeralAt } from '../numerals.js';
+import { type NumeralAt, readNumeral, valueOf, withoutZeros } from '../numerals.js';
 import {
   Around,
-  skipSpaces,
   type Candidate,
+  either,
   type Reading,
   type Rule,
-  type TypedFound,
-  either,
+  skipSpaces,
   type Token,
+  type TypedFound,
 } from '../reading.js';
 
 interface QuantityAt {
@@ -493,7 +493,10 @@ export class Quantities {
     if (literal === undefined) return undefined;
     const end = at + literal.written.length;
     // 5 M€.
-    const attached = at === from || literal.written.length > 1 || this.#currencyAt(text, end) !== undefined;
+    const attached =
+      at === from ||
+      literal.written.length > 1 ||
+      this.#currencyAt(text, skipSpaces(text, end)) !== undefined;
     const parted =
       sign !== '' && /^[A-Z]$/.test(literal.written) && AFTER_MAGNITUDE.test(text.slice(end, end + 2));
     return attached || parted ? { value: literal.value, end } : undefined;

@@ -4,7 +4,7 @@ import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { isBehindWord, NOWHERE, type Found, type Reading } from '../reading.js';
+import { type Found, isBehindWord, NOWHERE, type Reading } from '../reading.js';
 import { byMark } from '../shared-forms.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
@@ -21,7 +21,7 @@ const KEY_BEFORE =
 const BESIDE = 10; // units beside a sign in which another one of a list stands
 const SIGN_BEFORE = /(?:^|[\s(])[@#&*$%_!?],? (?:\p{L}{1,4} )?$/u;
 const SIGN_BEHIND = /^,? (?:\p{L}{1,4} )?[@#&*$%_!?](?:[\s,.;)]|$)/u;
-const POWER = /\^(?:\{(\d{1,3})\}|(\d{1,3}))/y;
+const POWER = /\^(?:\{([-−]?\d{1,3})\}|([-−]?\d{1,3}))/y;
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
@@ -54,7 +54,7 @@ export class Symbols {
       [/[!?！？,.…;=_~*#+-]/, (reading) => this.#repeated(reading)],
       [/[-=]/, (reading) => this.#arrow(reading)],
       [/\+/, (reading) => this.#trailingPlus(reading)],
-      [/[⁰¹²³⁴⁵⁶⁷⁸⁹^]/, (reading) => this.#power(reading)],
+      [/[⁻⁰¹²³⁴⁵⁶⁷⁸⁹^]/, (reading) => this.#power(reading)],
       [/[₀-₉]/, (reading) => this.#subscript(reading)],
       [/[@#&*$%_!?]/, (reading) => this.#besideSign(reading)],
     ]),
@@ -130,13 +130,14 @@ export class Symbols {
   #power(reading: Reading): Found | undefined {
     const { text, at } = reading;
     if (!isWordAt(text, at - 1) && text[at - 1] !== ')') return undefined;
-    let end = at;
-    while (end - at < 4 && SUPERSCRIPTS.includes(text[end] ?? ' ')) end++;
-    const raised = Array.from(text.slice(at, end), (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
+    const from = text[at] === '⁻' ? at + 1 : at;
+    let end = from;
+    while (end - from < 4 && SUPERSCRIPTS.includes(text[end] ?? ' ')) end++;
+    const raised = Array.from(text.slice(from, end), (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
     const match = raised === '' ? reading.match(POWER) : undefined;
     const digits = match?.[1] ?? match?.[2] ?? raised;
     if (digits === '') return undefined;
-    const spoken = this.#language.speech.power(digits);
+    const spoken = this.#language.speech.power(from > at ? `-${digits}` : digits.replace('−', '-'));
     if (spoken === undefined) return undefined;
     return { end: match === undefined ? end : at + match[0].length, spoken, rule: 'math' };
   }

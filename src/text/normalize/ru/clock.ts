@@ -1,10 +1,10 @@
 // Russian times of day: в 15:30, с 9:00 до 18:00, 10:00–19:00, в 19.00.
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { WrittenTime } from '../quantity.js';
-import { certain, type Around, type Found, type Reading } from '../reading.js';
+import { type Around, certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
-import { noun, type Case } from './declension.js';
+import { type Case, noun } from './declension.js';
 import type { DigitRule } from './digit-rules.js';
 import { caseBefore, wordAhead } from './grammar.js';
 import { spellLetters } from './names.js';
@@ -16,10 +16,8 @@ export const SECOND = noun('f секунда секунды секунд');
 
 const SPAN =
   /([01]?\d|2[0-4])[:.]([0-5]\d) ?[-–—] ?([01]?\d|2[0-4])[:.]([0-5]\d)(?!\d|[.:,]\d)(?: ?ч(?:ас(?:ов|а)?|\.)?(?!\p{L}))?/uy;
-const HOURS = /([01]?\d|2[0-4]) ?[-–—] ?([01]?\d|2[0-4]) ?ч(?:ас(?:ов|а)|\.)?(?!\p{L})/uy;
 const DOTTED =
   /([01]?\d|2[0-4])\.([0-5]\d)(?![\d\p{L}]|[.,:]\d| ?[%°₽$€])(?! ?(?:млн|тыс|руб|кг|км|см|мм|га|[мгтл])(?!\p{L}))/uy;
-const WITH_UNITS = /([01]?\d|2[0-4]) ?ч\.? ?([0-5]?\d) ?м(?:ин)?\.?(?!\p{L})/uy;
 
 interface Clock {
   readonly hours: string;
@@ -81,7 +79,7 @@ function isInside({ text, at }: Reading): boolean {
 /** 9:00–18:00, 10.00-19.30: с девяти до восемнадцати часов. */
 function span(reading: Reading): Found | undefined {
   if (isInside(reading)) return undefined;
-  const match = reading.match(SPAN) ?? hoursOnly(reading);
+  const match = reading.match(SPAN);
   if (match === undefined) return undefined;
   const [written = '', from = '', fromMinutes = '', to = '', toMinutes = ''] = match;
   if (Number(from) >= Number(to) && written.includes('.')) return undefined;
@@ -95,15 +93,6 @@ function span(reading: Reading): Found | undefined {
     return { end, spoken: `${say(first, 'accusative')} – ${say(last, 'accusative')}`, rule: 'time' };
   const lead = before === 'с' || before === 'со' ? '' : 'с ';
   return { end, spoken: `${lead}${start} до ${say(last, 'genitive')}`, rule: 'time' };
-}
-
-/** 9–18 ч, unless a word before it rules: через 2–3 часа. */
-function hoursOnly(reading: Reading): string[] | undefined {
-  const match = reading.match(HOURS);
-  const [written = '', from = '', to = ''] = match ?? [];
-  if (match === undefined || Number(to) - Number(from) < 4 || wordAhead(reading.around(reading.at)) !== '')
-    return undefined;
-  return [written, from, '00', to, '00'];
 }
 
 const BEFORE_TIME = /^(?:в|во|начало|открытие|закрытие)$/;
@@ -121,20 +110,6 @@ function dottedTime(reading: Reading): Found | undefined {
   const sure = BEFORE_TIME.test(around.previousShort) || (BETWEEN.test(around.previousWord) && !month);
   if (!sure) return undefined;
   return { end, spoken: sayTime({ hours: withoutZeros(hours), minutes }, around), rule: 'time' };
-}
-
-/** 15 ч 30 мин */
-function hoursAndMinutes(reading: Reading): Found | undefined {
-  const match = isInside(reading) ? undefined : reading.match(WITH_UNITS);
-  const [written = '', hours = '', minutes = ''] = match ?? [];
-  if (match === undefined) return undefined;
-  const end = reading.at + written.length;
-  const grammatical = caseBefore(reading.around(end));
-  return {
-    end,
-    spoken: `${counted(hours, HOUR, grammatical)} ${counted(minutes, MINUTE, grammatical)}`,
-    rule: 'duration',
-  };
 }
 
 const PACE = /(\d{1,2}):([0-5]\d)(?: ?мин)?\/км(?!\p{L})/uy;
@@ -179,7 +154,6 @@ export const clockRules = {
   behindDigits: [
     [span, 1, 2, /[:.–—-]/, /^(?:[:.]\d| ?[-–—])/],
     [dottedTime, 1, 2, /\./, /^\.[0-5]/],
-    [hoursAndMinutes, 1, 2, /ч/, /^ ?ч/],
     [certain(pace), 1, 2, /:/, /^:[0-5]\d(?: ?мин)?\/км/],
     [oneOClock, 1, 1, /[нд]/, /^ [нд]/],
   ],

@@ -1,7 +1,7 @@
 // Codes and addresses in Russian: 192.168.1.1, 101000, № 2024-0153, карта *1234, *100#, госуслуги.рф, дом
 // 12А, ст. 105 ч. 2.
 import { classAt, SPACE } from '../characters.js';
-import { certain, wordBefore, type Found, type Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { sayAddress } from '../recognise/addresses.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -64,16 +64,6 @@ function article(reading: Reading): Found | undefined {
     spoken: match[0].split('.').map(sayGroup).join(' точка '),
     rule: 'cardinal',
   };
-}
-
-const MASKED = /[*•·xх]{1,4} ?(\d{4})(?!\d)/uy;
-
-/** Карта *1234: its last digits. */
-function masked(reading: Reading): Found | undefined {
-  const match = reading.match(MASKED);
-  if (match === undefined || !/^(?:карт|счёт|счет)/.test(wordBefore(reading.text, reading.at).toLowerCase()))
-    return undefined;
-  return { end: reading.at + match[0].length, spoken: spellDigits(match[1] ?? ''), rule: 'digits' };
 }
 
 const DOMAIN = /(?:https?:\/\/)?(?:[а-яё\d-]{1,40}\.){1,4}рф(?:\/[^\s]{0,100})?(?![\p{L}\p{N}])/iuy;
@@ -257,7 +247,6 @@ export const codeRules = {
   ],
   atMark: [
     [/\*/, serviceCode],
-    [/[*•·]/, masked],
     [/[*#]/, phoneKey],
   ],
 } satisfies Rules<DigitRule>;

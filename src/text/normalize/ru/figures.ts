@@ -1,7 +1,7 @@
 // Figures that Russian reads by what stands around them: 3.5 as in English, 12,50 рубля, 2:1, 10-7=3.
 import { isWordAt } from '../characters.js';
 import { numeralOf } from '../numerals.js';
-import { certain, wordBefore, type Found, type Reading, type Candidate } from '../reading.js';
+import { type Candidate, certain, type Found, type Reading, wordBefore } from '../reading.js';
 import { Quantities } from '../recognise/quantities.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -115,15 +115,6 @@ function worth(reading: Reading): Found | undefined {
   return { end: at + 1, spoken: 'это', rule: 'math', isCertain: true };
 }
 
-const DIFFERENCE = /-(?=\d{1,9} ?=)/uy;
-
-/** 10-7=3 */
-function difference(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (!/\d/.test(text[at - 1] ?? '') || reading.match(DIFFERENCE) === undefined) return undefined;
-  return { end: at + 1, spoken: ' минус ', rule: 'math' };
-}
-
 /** In the order in which the language asks them. */
 export const figureRules = {
   behindDigits: [
@@ -132,7 +123,6 @@ export const figureRules = {
     [pointed, 1, 99, /[.,]/, /^[.,]\d/],
   ],
   atMark: [
-    [/-/, difference],
     [/=/, worth],
     [/[-−$€£¥₽]/, pointedMoney],
   ],

@@ -3,9 +3,6 @@ import type { Asked } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { rowNoun } from './declension.js';
 import { numeralOf } from '../numerals.js';
-
-import { scientific } from '../recognise/formulas.js';
-import { currencyPair } from '../shared-codes.js';
 import { byFirstLetter, byMark, coordinates, perWord, plusBetween } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { calendarRules, monthInFigures, quarter } from './calendar.js';
@@ -15,8 +12,7 @@ import { countRules, forEach, seconds } from './counts.js';
 import { noun } from './declension.js';
 import { byDigits } from './digit-rules.js';
 import { figureRules } from './figures.js';
-import { chemical, flight, nameRules, negative, planes } from './names.js';
-import { ordinal } from './numbers.js';
+import { flight, nameRules } from './names.js';
 import { ordinalRules } from './ordinals.js';
 import { prescriptionRules } from './prescriptions.js';
 import { roman } from './roman.js';
@@ -42,7 +38,6 @@ const atNumber = byDigits([
   ...codeRules.behindDigits,
   [angle, 1, 3, /[°º]/, /^[°º]/],
   ...calendarRules.behindDigits,
-  [planes, 3, 3, /-/, /^-\d/],
   ...codeRules.behindDigitsLater,
   [quarter, 1, 1, /[кпйгме-]/, /^(?:-?(?:й|го|му|м|е))? ?(?:кв|полуг)\./],
   ...yearRules.behindDigits,
@@ -50,17 +45,6 @@ const atNumber = byDigits([
   ...ordinalRules.behindDigits,
   ...countRules.behindDigitsLater,
   ...ordinalRules.behindDigitsLater,
-  [
-    scientific(
-      SPEECH,
-      (number, negative, exponent) =>
-        `${number} умножить на десять в ${negative ? 'минус ' : ''}${ordinal(exponent, 'prepositional', 'f')} степени`,
-    ),
-    1,
-    6,
-    /[eE.,]/,
-    /^(?:[.,]\d{1,6})?[eE]/,
-  ],
   [seconds, 1, 6, /[,с–-]/, /^(?:,\d{1,3})?(?:[–-]\d{1,4})? ?с(?:[ .,;:!?)]|$)/],
   ...figureRules.behindDigits,
   [houseLetter, 1, 4, /[А-Яа-л]/, /^(?: ?[А-Я]|[а-л])/],
@@ -71,9 +55,7 @@ const atDigit: readonly Asked[] = [atNumber];
 const atLetter: readonly Asked[] = [
   byFirstLetter([
     ...nameRules.atLetter,
-    [/[A-Z]/, currencyPair(WRITING.currencies), /\//],
     [/[UGМM]/, zoneOffset, /[+−-]/],
-    [/[A-Z]/, chemical, /[₀-₉]/],
     [/[а-яёh]/i, cyrillicDomain, /[.\d-]/],
     ...calendarRules.atLetter,
     [/[IVXLCDMІХСМ]/, roman],
@@ -90,7 +72,6 @@ const atMark: readonly Asked[] = [
     [/\+/, plusBetween(' плюс ')],
     ...codeRules.atMark,
     ...figureRules.atMark,
-    [/[⁻^]/, negative],
   ]),
 ];
 

@@ -2,9 +2,8 @@
 // It also names letters and decides which words in capitals are spelled.
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Found, Reading } from '../reading.js';
-import { planeType } from '../shared-codes.js';
-import { formula, negativePower, type Rules } from '../shared-forms.js';
-import { cardinal, ordinal, sayGroup } from './numbers.js';
+import { formula, type Rules } from '../shared-forms.js';
+import { cardinal, sayGroup } from './numbers.js';
 
 const CYRILLIC: Readonly<Record<string, string>> = tablesOf('ru').letterNames('spelled');
 const LATIN: Readonly<Record<string, string>> = tablesOf('ru').letterNames('spelled');
@@ -119,8 +118,6 @@ function wordStart(text: string, at: number): number {
   return start;
 }
 
-export const planes = planeType(sayGroup);
-
 const ELEMENTS: Readonly<Record<string, string>> = tablesOf('ru').letterNames('element');
 
 export function sayElement(symbol: string): string {
@@ -129,10 +126,6 @@ export function sayElement(symbol: string): string {
 
 /** H₂SO₄ */
 export const chemical = formula(sayElement, cardinal);
-/** 10⁻³ */
-export const negative = negativePower(
-  (digits) => ` в минус ${ordinal(digits, 'prepositional', 'f')} степени`,
-);
 
 const VERSION = /[vV]\.? ?(\d{1,5}(?:\.\d{1,6}){0,4})(?![\p{L}\d]|\.\d)/uy;
 const CASES_OF_VERSION: readonly (readonly [before: RegExp, form: string])[] = [

@@ -1,27 +1,20 @@
-// Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., экран 6,7", рассрочка
-// 0-0-24.
+// Short forms that only a doctor or a shop writes in Russian: 2 р. в день, 2 г. 3 мес., рассрочка 0-0-24.
 import { numeralOf } from '../numerals.js';
-import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
-import { coefficient, type Rules } from '../shared-forms.js';
+import { certain, type Found, type Reading } from '../reading.js';
+import type { Rules } from '../shared-forms.js';
 import { withNoun } from './amounts.js';
 import { noun } from './declension.js';
 import type { DigitRule } from './digit-rules.js';
 import { caseBefore } from './grammar.js';
-import { VARIABLES } from './names.js';
 import { cardinal } from './numbers.js';
 
 const TIME = noun('m раз раза раз');
 const YEAR = noun('m год года лет');
-const INCH = noun('m дюйм дюйма дюймов');
 const TIMES = /(\d{1,2}) ?р\.? ?(?:в |\/ ?)(?=(?:день|сут|нед|мес|час|год)\p{L}*|д(?!\p{L}))/uy;
 const MOST_DOSES = 8; // more would be roubles: 50 р./день
 const SLASHED = /(сут|нед|мес|д)(?!\p{L})\.?/uy;
 const AGE = /(\d{1,3}) ?[гл]\.? (?:и )?(?=\d{1,2} ?(?:мес|м\.))/uy;
-const INCHES = /(\d{1,3})(?:[,.](\d))?(?:"|''|”|″|’’)/uy;
-const SCREEN =
-  /(?:экран|диагонал|монитор|телевизор|дисплей|планшет|ноутбук|матриц|диск|колёс|колес|шин)[\p{L} :,—–-]{0,24}$/iu;
 const INSTALMENT = /0[-–]0[-–](\d{1,2})(?![\p{L}\d]|[-–]\d)/uy;
-const LONGEST_LEAD = 40; // units
 const IN_A = new Map([
   ['д', 'день'],
   ['сут', 'сутки'],
@@ -53,17 +46,6 @@ function age(reading: Reading): Found | undefined {
   return { end, spoken, rule: 'measure' };
 }
 
-/** Экран 6,7" */
-function inches(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const match = reading.match(INCHES);
-  const [written = '', whole = '', decimals = ''] = match ?? [];
-  if (match === undefined || !SCREEN.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
-  const end = at + written.length;
-  const number = { ...numeralOf(whole), decimals };
-  return { end, spoken: withNoun({ number }, INCH, caseBefore(reading.around(end))), rule: 'measure' };
-}
-
 /** Рассрочка 0-0-24 */
 function instalment(reading: Reading): Found | undefined {
   const match = reading.match(INSTALMENT);
@@ -74,15 +56,6 @@ function instalment(reading: Reading): Found | undefined {
     rule: 'digits',
   };
 }
-
-const COEFFICIENT = coefficient(cardinal, { math: '+=×−<>≤≥' });
-
-/** 2x + 1 */
-const multiplied: Recogniser = (reading) => {
-  const found = COEFFICIENT(reading);
-  const letter = VARIABLES[found?.spoken.slice(-1) ?? ''];
-  return found && letter !== undefined ? { ...found, spoken: found.spoken.slice(0, -1) + letter } : found;
-};
 
 const POINTS = /\d{1,3}(?: \d{3})*,\d{1,2} ?п\.(?! ?[\dп])/uy;
 const POINT = noun('m пункт пункта пунктов');
@@ -103,8 +76,6 @@ export const prescriptionRules = {
     [certain(howOften), 1, 2, /р/, /^ ?р/],
     [points, 1, 3, /[\d,]/, /^(?: \d{3}){0,2},\d{1,2} ?п/],
     [age, 1, 3, /[гл]/, /^ ?[гл]\.? /],
-    [inches, 1, 3, /[.,'"”″’]/, /^(?:[.,]\d)?["'”″’]/],
     [instalment, 1, 1, /[-–]/, /^[-–]0/],
-    [multiplied, 1, 3, /[a-z]/, /^[a-z]/],
   ],
 } satisfies Rules<DigitRule>;

@@ -53,7 +53,10 @@ export const SPEECH: Speech = {
       .join(' '),
   power: (exponent) => {
     if (exponent === '2') return 'в квадрате';
-    return exponent === '3' ? 'в кубе' : `в ${ordinal(exponent, 'prepositional', 'f')} степени`;
+    const [, minus, digits = ''] = /^(-?)(.*)/.exec(exponent) ?? [];
+    return exponent === '3'
+      ? 'в кубе'
+      : `в ${minus === '' ? '' : 'минус '}${ordinal(digits, 'prepositional', 'f')} степени`;
   },
   range: (from, to) => join(from, to),
   score: (home, guest) => `${home} ${guest}`,

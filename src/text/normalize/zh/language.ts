@@ -18,9 +18,9 @@ import {
   plusBetween,
   relation,
   romanOrder,
-  slashedDays,
   ruleLine,
   signTwice,
+  slashedDays,
   thousands,
   tightListNumber,
   underscore,
@@ -33,22 +33,13 @@ import {
   decade,
   plusOfNames,
   ratio,
-  scientific,
   starBetween,
   sum,
 } from '../recognise/formulas.js';
-import { currencyPair } from '../shared-codes.js';
-import {
-  behindDigits,
-  bracketedCountry,
-  byMark,
-  coefficient,
-  formula,
-  negativePower,
-} from '../shared-forms.js';
+import { behindDigits, byMark } from '../shared-forms.js';
 import { dateRules } from './dates.js';
 import { modelMark, nameRules } from './names.js';
-import { another, hotline, KEYWORDS, longCount, numberedRules } from './numbered.js';
+import { another, hotline, KEYWORDS, numberedRules } from './numbered.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { halfFirst, hundredths, timeRules } from './times.js';
@@ -97,28 +88,17 @@ const OWN: NonNullable<Language['own']> = {
       [ANY, keyed(SPEECH, KEYWORDS)],
       [[3, 12], another],
       ...nameRules.behindDigitsLater,
-      [
-        /[eE.]/,
-        scientific(
-          SPEECH,
-          (number, negative, exponent) => `${number}乘十的${negative ? '负' : ''}${cardinal(exponent)}次方`,
-        ),
-      ],
       [/[mk]/, compoundMeasure(SPEECH, WRITING.units)],
       [/[A-Za-z.,]/, certain(capitalUnit(SPEECH, WRITING.units))],
       ...nameRules.behindDigitsLast,
-      [/[a-z]/, coefficient(cardinal, { math: '+=×−<>≤≥-' })],
-      [[8, 16], longCount],
     ]),
     numberOfName(SPEECH),
   ],
   atLetter: [
     romanOrder(SPEECH),
     inEra,
-    formula((letters) => letters, cardinal, ''),
     crossBetween('乘'),
     countedBehind(inItems),
-    currencyPair(WRITING.currencies, '兑'),
     certain(codeTwice),
     halfFirst,
     ...nameRules.atLetter,
@@ -133,10 +113,8 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
-      [/[⁻^]/, negativePower((digits) => `的负${cardinal(digits)}次方`)],
       [/[—─━═]/, ruleLine()],
       [/[¥$€£₩]/, certain(signTwice())],
-      [/\(/, bracketedCountry((groups, plus) => SPEECH.telephone(groups, plus))],
       [/_/, underscore('下划线')],
       [/[<>≠≤≥≈]/u, relation(IN_MATH)],
       [/×/, crossBetween('乘')],
@@ -214,6 +192,7 @@ export const CHINESE: Language = {
     plus: '正',
     keys: { star: '星号', hash: '井号', before: /[按拨撥键鍵]|输入|輸入|结束|結束/, behind: /^[”’」』）)]?[号號]?[键鍵]/ },
     hashtag: '话题',
+    betweenCurrencies: '兑',
     pause: '，',
   },
 };

@@ -12,7 +12,6 @@ import { SPEECH } from './speech.js';
 import { isScore } from './times.js';
 import { WRITING } from './writing.js';
 
-const PARTS = /(\d{1,6})分之(\d{1,6}(?:\.\d{1,6})?)/y;
 const SCORE = /(\d{1,3})[-–:](\d{1,3})(?![\d:.-]\d|\d)/y;
 const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?(?:mmHg|毫米汞柱))?/y;
 const SCALE = /(\d):(\d{4,9})(?![\d:]|\.\d)/y; // scale of a map
@@ -27,7 +26,6 @@ function parts(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
   const mark = text[runEnd] ?? '';
   const before = text.slice(Math.max(0, at - 6), at);
-  if (mark === '分') return part(reading);
   if (mark === '/')
     return (
       page(reading, before) ??
@@ -47,15 +45,6 @@ function two(reading: Reading, pattern: RegExp, between: string, rule: Rule): Fo
   if (match === undefined) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}${between}${cardinal(withoutZeros(match[2] ?? ''))}`;
   return { end: reading.at + match[0].length, spoken, rule };
-}
-
-function part(reading: Reading): Found | undefined {
-  const match = reading.match(PARTS);
-  if (match === undefined) return undefined;
-  const [written, of = '', some = ''] = match;
-  const [whole = '', decimals = ''] = some.split('.');
-  const spoken = `${cardinal(withoutZeros(of))}分之${decimal({ ...numeralOf(withoutZeros(whole)), decimals })}`;
-  return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 
 /** 第1/3页: the first of three. */
@@ -184,16 +173,6 @@ function more({ text, at }: Reading): Found | undefined {
     /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') &&
     !/^ ?[\d+(A-Za-z]/.test(text.slice(at + 1, at + 3));
   return open ? { end: at + 1, spoken: '加', rule: 'symbol' } : undefined;
-}
-
-const LONG_COUNT = /^ ?[人元个個次辆輛台家户戶件吨噸公平多余餘]/;
-
-/** 12345678人 is counted, however long. */
-export function longCount(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (runEnd - at > 16 || text[at] === '0') return undefined;
-  if (!LONG_COUNT.test(text.slice(runEnd, runEnd + 2))) return undefined;
-  return { end: runEnd, spoken: cardinal(text.slice(at, runEnd)), rule: 'cardinal' };
 }
 
 const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[期型类類级級度部卷章篇世代区區]|号线)/y;

@@ -2,7 +2,7 @@
 import type { Speech } from '../language.js';
 import type { Currency, Fraction, Noun, Quantity, WrittenDate, WrittenTime } from '../quantity.js';
 import { inMyriads } from '../myriads.js';
-import { withoutZeros, type Numeral } from '../numerals.js';
+import { integerOf, type Numeral, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { cardinal, countOf, decimal, spellClearly, spellDigits } from './numbers.js';
 
@@ -141,7 +141,7 @@ export const SPEECH: Speech = {
       )
       .join(''),
   power: (exponent) =>
-    exponent === '2' ? '的平方' : exponent === '3' ? '的立方' : `的${cardinal(withoutZeros(exponent))}次方`,
+    exponent === '2' ? '的平方' : exponent === '3' ? '的立方' : `的${decimal(integerOf(exponent))}次方`,
   range: (from, to) => `${from}${RANGE}${to}`,
   score: (home, guest) => `${home}比${guest}`,
   outOf: (got, most, behind) =>
