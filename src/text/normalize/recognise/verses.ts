@@ -4,7 +4,8 @@
 import { isWordAt, WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { LiteralTable } from '../literals.js';
-import type { Reading, Recogniser, TypedFound } from '../reading.js';
+import type { Row } from '../dispatch.js';
+import type { Reading, TypedFound } from '../reading.js';
 
 const PLACE = new RegExp(
   String.raw`(\.?)( ?)(\d{1,3})([:：]|, ?)([1-9]\d{0,2})(?: ?[-–~～] ?([1-9]\d{0,2}))?(?!${WORD_UNIT}|[:,]\d| ?[AaPp]\.?[Mm])`,
@@ -20,7 +21,12 @@ export class Verses {
     this.#books = new LiteralTable(Object.entries(language.writing.books));
   }
 
-  readonly at: Recogniser = (reading) => {
+  readonly at: Row = {
+    knows: ({ first, isFresh }) => isFresh && this.#books.beginsWith(first),
+    recognise: (reading) => this.#verse(reading),
+  };
+
+  #verse(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const book = this.#books.at(text, at);
     if (book === undefined || isWordAt(text, at - 1)) return undefined;
@@ -34,7 +40,7 @@ export class Verses {
     return this.#isTime(reading, end)
       ? undefined
       : this.#found(reading, end, [book.value, chapter, first, last]);
-  };
+  }
 
   #found(
     reading: Reading,
