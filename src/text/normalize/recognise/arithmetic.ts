@@ -31,7 +31,7 @@ const ION = new RegExp(
   'uy',
 );
 const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
-const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.]))/uy;
+const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.])|π(?![\p{L}\p{Nd}]))/uy;
 const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
 const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
 const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
@@ -73,7 +73,7 @@ export class Arithmetic {
     behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => (isCut(reading) ? undefined : this.#scientific(reading))),
     behind(/^(?:[.,]\d|[eE])/, (reading) => (isCut(reading) ? undefined : this.#exponential(reading)), 6),
     behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => (isCut(reading) ? undefined : this.#sum(reading))),
-    behind(/^(?:[.,]\d|[a-z])/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
+    behind(/^(?:[.,]\d|[a-zπ])/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
     behind(/^ ?[:：]/, (reading) => (isCut(reading) ? undefined : this.#scale(reading)), 3),
   ];
 
@@ -263,7 +263,9 @@ export class Arithmetic {
     const number = speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
     const power = (/[-−]/.test(sign) ? '-' : '') + withoutZeros(exponent);
     const spoken = this.#powerOfTen(number, symbols.inMath['×'], power);
-    return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'math' };
+    if (spoken === undefined) return undefined;
+    const end = reading.at + written.length;
+    return this.#withUnit(reading, end, spoken) ?? { end, spoken, rule: 'math' };
   }
 
   #powerOfTen(number: string, times: string | undefined, exponent: string): string | undefined {
@@ -323,9 +325,10 @@ export class Arithmetic {
     const { text, at } = reading;
     const end = at + match[0].length;
     const [before, behind] = [text.slice(Math.max(0, at - 4), at), text.slice(end + 1, end + 6)];
-    if (!SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
+    const isPi = text[end] === 'π';
+    if (!isPi && !SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
-    if (!/[=^√]|(?<![cdkm]?m)[²³]/u.test(near)) return undefined;
+    if (!isPi && !/[=^√]|(?<![cdkm]?m)[²³]/u.test(near)) return undefined;
     // 5m² is a measure.
     if (/[²³]/.test(text[end + 1] ?? '') && this.#units.at(text, end) !== undefined) return undefined;
     const number = this.#number(match[0]);
