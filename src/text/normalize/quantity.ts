@@ -27,8 +27,6 @@ export interface Quantity {
   /** End of a range. */
   readonly to?: Numeral | undefined;
   readonly magnitude?: Magnitude | undefined;
-  /** The magnitude was written behind both: 5万〜10万. */
-  readonly repeated?: true | undefined;
   /** As in 3 1/2. */
   readonly fraction?: Fraction | undefined;
 }

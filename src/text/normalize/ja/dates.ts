@@ -5,6 +5,7 @@ import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
 import { dashedDay, moreDays } from '../recognise/attached.js';
+import { isBehindName } from '../recognise/times.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH, time } from './speech.js';
@@ -61,7 +62,8 @@ const SCORE_AFTER =
 
 /** 15:30, 9:05 PM. */
 function clock(reading: Reading): Found | undefined {
-  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const { text, at, isFresh } = reading;
+  if (!isFresh || (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at))) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;

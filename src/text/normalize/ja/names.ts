@@ -2,9 +2,12 @@
 import { isDigitAt } from '../characters.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
+import { floor } from '../recognise/names.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { WRITING } from './writing.js';
+
+const FLOOR = floor((number) => `${cardinal(number)}階`, '地下', spellDigits);
 
 const FLIGHT = /([A-Z]{2,3}|[A-Z]\d|\d[A-Z]) ?(\d{1,4})(?=便)/y;
 
@@ -15,19 +18,6 @@ function flight(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const spoken = `${match[1] ?? ''}${cardinal(withoutZeros(match[2] ?? ''))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
-}
-
-const FLOOR = /(\d{1,3})F(?![A-Za-z\d-])/y;
-const BASEMENT = /B(\d{1,2})(?:F(?![A-Za-z\d-])|階)/y;
-
-/** 3F, B1F. */
-function floor(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
-  const basement = reading.text[reading.at] === 'B' ? reading.match(BASEMENT) : undefined;
-  const match = basement ?? (reading.text[reading.runEnd] === 'F' ? reading.match(FLOOR) : undefined);
-  if (match === undefined) return undefined;
-  const spoken = `${basement === undefined ? '' : '地下'}${cardinal(withoutZeros(match[1] ?? ''))}階`;
-  return { end: reading.at + match[0].length, spoken, rule: 'address' };
 }
 
 const SHARE = /(\d{4})(?=[)）])/y;
@@ -160,12 +150,12 @@ export const nameRules = {
     [/[)）]/, share],
     [/[\u3042-\u3093 ]/, certain(plate)],
     [/[\p{Script=Han}カ]/u, certain(countRate)],
-    [/F/, floor],
+    [/F/, certain(FLOOR)],
     [/L/, certain(printSize)],
     [/[A-Z]/, flight],
     [/\./, battingRate],
   ],
-  atLetter: [floor, flight, testName],
+  atLetter: [FLOOR, flight, testName],
   atMark: [
     [/\//, perCurrency],
     [/[(（]/, face],

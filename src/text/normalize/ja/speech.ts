@@ -9,11 +9,11 @@ import { cardinal, decimal, spellDigits } from './numbers.js';
 const RANGE = 'から';
 
 function amount(quantity: Quantity): string {
-  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const mixed = fraction === undefined ? '' : `と${sayFraction(fraction)}`;
   const first = name !== '' && number.whole === '1000' && number.decimals === '' ? '一千' : decimal(number);
-  return first + mixed + (to === undefined ? '' : (repeated ? name : '') + RANGE + decimal(to)) + name;
+  return first + mixed + (to === undefined ? '' : name + RANGE + decimal(to)) + name;
 }
 
 /** 時速五十キロメートル, unless 時速 is written already. */

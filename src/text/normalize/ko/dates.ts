@@ -4,12 +4,14 @@ import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { moreDays, openRange } from '../recognise/attached.js';
+import { isBehindName } from '../recognise/times.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
 import { SPEECH, time } from './speech.js';
 
 const WEEKDAY = /[(（]([월화수목금토일])(?:요일)?[)）]/y;
 const SPACED = /(\d{4})\. ?(\d{1,2})\. ?(\d{1,2})\.?(?![\d.])/y;
+const LAST_DATE = / ?[~～〜∼–-] ?(?:(\d{4})\. ?)?(\d{1,2})\. ?(\d{1,2})\.?(?![\d.])/y;
 const SHORT_YEAR = /['’‘](\d{2})(?=년)/y;
 const MEMORIAL =
   /((?:3|4|5|6|7|8|9|10|11|12)(?=[·・•]|\.(?:1|3|16|18|19|25|10|15|26|27|29|12|11)(?!\d)))[·・•.](\d{1,2})(?= ?(?:절|사태|전쟁|운동|혁명|민주화|민주항쟁|항쟁|사건|테러|참사|대책|선언|공동|만세|쿠데타|광복|남북|총선|의거))|(\d{1,2})[·・](\d{1,2})(?![\d·・])/y;
@@ -34,7 +36,23 @@ export function spacedDate(reading: Reading): Found | undefined {
   const final = written.endsWith('.') && /^["'”’)\]]{0,3}$/.test(reading.text.slice(end, end + 4)) ? 1 : 0;
   const numbers = { year, month: Number(month), day: withoutZeros(day) };
   const spoken = SPEECH.date({ ...numbers, style: 'numeric' }, reading.around(end));
-  return spoken === undefined ? undefined : { end: end - final, spoken, rule: 'date' };
+  if (spoken === undefined) return undefined;
+  return lastDate(reading, end, spoken) ?? { end: end - final, spoken, rule: 'date' };
+}
+
+/** 2025. 1. 1.~12. 31. */
+function lastDate(reading: Reading, at: number, first: string): Found | undefined {
+  const match = reading.match(LAST_DATE, at);
+  const [written = '', year, month = '', day = ''] = match ?? [];
+  const isDay = Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= LAST_DAY;
+  if (match === undefined || !isDay) return undefined;
+  const end = at + written.length;
+  const after = reading.text.slice(end, end + 4);
+  const final = written.endsWith('.') && /^["'”’)\]]{0,3}$/.test(after) ? 1 : 0;
+  const numbers = { year, month: Number(month), day: withoutZeros(day), style: 'name' } as const;
+  const last = SPEECH.date(numbers, reading.around(end)) ?? '';
+  const until = after.startsWith('까지') ? '' : '까지';
+  return { end: end - final, spoken: `${first}부터 ${last}${until}`, rule: 'date' };
 }
 
 /** '24년 1월, 98년생, 6·25, 5·18: the year of two digits is a number, a memorial day is digits. */
@@ -71,7 +89,8 @@ const SCORE_AFTER =
 
 /** 15:30, 9:05 PM. */
 export function clock(reading: Reading): Found | undefined {
-  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const { text, at, isFresh } = reading;
+  if (!isFresh || (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at))) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;

@@ -57,7 +57,7 @@ function isEra({ number }: Quantity, { text, start, end }: Around): boolean {
 const GUESTS =
   /(?:손님|고객님?|어르신|선생님|교수님|어른|환자분?|부모님|할머니|할아버지|참석자|일행|성인|신도|스님|기사님) ?$/;
 const HONOURED =
-  /^(?:이서|의 (?:손님|고객|선생|어르신|교수|부모)|께서|께|이 (?:오|계|참석|앉|기다리시|신청하)|을 (?:모시|초대|추첨)| ?(?:모두|모십|예약하))/;
+  /^(?:이서|의 (?:손님|고객|선생|어르신|교수|부모)|께서|께|이 (?:오|계|참석|앉|기다리시|신청하)|을 (?:모시|초대|추첨)| ?(?:모두|모십|예약하|테이블|자리(?!(?:를|을)? ?(?:비|떠|뜨|이탈))))/;
 
 /** 손님 3분: people, not minutes. */
 function arePeople({ text, start, end }: Around): boolean {
@@ -85,12 +85,12 @@ const LAST_SHORT = 19; // 열두 시간, but 이십사 시간
 const LAST_HOUR = 12; // 열두 시, but 십삼 시
 
 function amount(quantity: Quantity): string {
-  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const mixed =
     fraction === undefined ? '' : `${particle(number.whole, '과', '와')} ${sayFraction(fraction)}`;
   const range = to === undefined ? '' : `${RANGE} ${multiple(to, name)}`;
-  return (to === undefined || repeated ? multiple(number, name) : decimal(number)) + mixed + range;
+  return multiple(number, name) + mixed + range;
 }
 
 /** 만, 천, 일억: the one before them is said from 억 on. */

@@ -4,6 +4,7 @@ import { numeralOf, readNumeral } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
+import { floor } from '../recognise/names.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, decimal, letterNames, spellDigits } from './numbers.js';
 import { SPEECH } from './speech.js';
@@ -228,9 +229,16 @@ function generations(reading: Reading): Found | undefined {
   return { end: reading.at + 4, spoken: spellDigits(match[0]), rule: 'digits' };
 }
 
+const FLOOR = floor(
+  (number) => `${cardinal(number)}층`,
+  '지하 ',
+  (room) => ` ${spellDigits(room)}`,
+);
+
 /** In the order in which the language asks them. */
 export const wordRules = {
   behindDigits: [
+    [/F/, certain(FLOOR)],
     [/편/, certain(flight)],
     [/[A-Z]/, letteredFlight],
     [/\./, battingRate],
@@ -242,7 +250,7 @@ export const wordRules = {
     [/세/, certain(generations)],
     [/[십백천만억조.,]/, spacedMagnitude],
   ],
-  atLetter: [paper, letteredFlight],
+  atLetter: [certain(FLOOR), paper, letteredFlight],
   atMark: [
     [/[\^;~～]/, tone],
     [/\./, battingRate],

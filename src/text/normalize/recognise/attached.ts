@@ -359,22 +359,27 @@ export function page(speech: Speech, noun: string): Recogniser {
 
 const HOURS = /(\d{1,2}) ?[-–~～〜∼] ?(\d{1,2}) ?[시時点點时](?![간間间钟鐘])/y;
 
-/** 09~20시, 08-12時: hours of two figures are no code. */
-export function hourRange(speech: Speech): Recogniser {
+const NAMES_POINTS = /[点點] ?$/;
+const DAY_BEFORE = /(?:[日号號天午晚晨早上周週末间間：:]|[期周週拜][一二三四五六]) ?$/;
+
+/** 09~20시, 10〜12時: the hour is said of both, and 点 is one behind a day or a zero. */
+export function hourRange(speech: Speech, between = ''): Recogniser {
   return (reading) => {
+    const { text, at } = reading;
     const match = reading.isFresh ? reading.match(HOURS) : undefined;
     const hours = match?.slice(1) ?? [];
-    if (
-      match === undefined ||
-      !hours.some((one) => /^0\d/.test(one)) ||
-      hours.some((one) => Number(one) > 24)
-    )
-      return undefined;
-    const end = reading.at + match[0].length;
+    const [first, last] = hours.map(Number);
+    if (match === undefined || hours.some((one) => Number(one) > 24)) return undefined;
+    const before = text.slice(Math.max(0, at - 3), at);
+    const isPoints = NAMES_POINTS.test(match[0]) && !DAY_BEFORE.test(before);
+    const isRising = (first ?? 0) < (last ?? 0) && !/[第.,/]$/.test(before);
+    if (!hours.some((one) => /^0\d/.test(one)) && (isPoints || !isRising)) return undefined;
+    const end = at + match[0].length;
     const around = reading.around(end);
     const [from, to] = hours.map((one) => speech.time({ hours: withoutZeros(one), minutes: '' }, around));
     if (from === undefined || to === undefined) return undefined;
-    return { end, spoken: speech.range(from, to, around), rule: 'time', isCertain: true };
+    const within = /^에(?!서)/.test(text.slice(end, end + 2)) ? between : '';
+    return { end, spoken: speech.range(from, to, around) + within, rule: 'time', isCertain: true };
   };
 }
 
@@ -558,6 +563,17 @@ export function until(speech: Speech, weekday: (name: string) => string, word: s
     const last = text.startsWith(word, end) ? '' : word;
     return { end, spoken: said + named + last, rule: 'date', isCertain: true };
   };
+}
+
+const BOUNDED =
+  /[~～〜∼] ?(?=[¥$€£₩]?\d[\d,.]{0,9}[^\d\s、。,，()（）]{0,8}(?:まで|以下|以内|未満|까지|이하|이내|미만))/y;
+
+/** 〜120kWhまで: the word behind it says the bound. */
+export function bounded(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const near = text.slice(Math.max(0, at - 3), at);
+  const match = BEFORE_UNTIL.test(near) && !/\d ?$|[)）] $/.test(near) ? reading.match(BOUNDED) : undefined;
+  return match && { end: at + match[0].length, spoken: '', rule: 'punctuation', isCertain: true };
 }
 
 /** 58%:42% */

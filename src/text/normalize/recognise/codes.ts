@@ -30,7 +30,7 @@ const FEWEST_RUNS = 3; // 30min, 2nd and 24h have two
 const COMPOUND = /(?:^passe|code|nummer|kennwort|код|кода|коду|кодом)$/u;
 const LONGEST_LEAD = 48; // units before a code that may tell what it is
 
-const EXCHANGE = /(?!H2[OS]|N2O|K2O)([A-Z])2([A-Z])(?![A-Za-z\d])/y; // not a molecule
+const EXCHANGE = /(?!H2[OS]|N2O|K2O|B2F)([A-Z])2([A-Z])(?![A-Za-z\d])/y; // no molecule, no floor
 const PROCESSOR = /([im][3579])-(\d{3,5})([A-Z]{0,2})(?![A-Za-z\d])/y;
 const BRACKETED_AREA = /\(([2-9]\d{2})\) ?(\d{3})[-. ](\d{4})(?!\d|[-.]\d)/y;
 const DOTTED_AREA = /([2-9]\d{2})\.([2-9]\d{2})\.(\d{4})(?!\d|[-.]\d)/y;

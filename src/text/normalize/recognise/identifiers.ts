@@ -10,7 +10,7 @@ import { composed, type Found, NOWHERE, type Reading, type TypedFound } from '..
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
 const MARKED_VERSION = endingWord(
-  String.raw`[vV](?:\. ?)?(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
+  String.raw`(?:[vV](?:\. ?)?|[vV]er\.)(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
 );
 const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?(?:\(\d{1,5}\)|\d{1,5})){1,7})(?![.-]\d)`);
 const BRACKETED_COUNTRY = endingWord(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)`);

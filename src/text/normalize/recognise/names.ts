@@ -1,10 +1,10 @@
 // Names with figures that all languages write alike: Boeing 737-800, ISO 9001:2015, EUR/USD, an A/B test, a
-// commit 3f2a9bc.
+// commit 3f2a9bc, the floor 3F.
 import { WORD_UNIT } from '../characters.js';
 import { behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
-import { type Found, NOWHERE, type Reading } from '../reading.js';
+import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
 
 const TYPE = /(\d{3})-(\d{1,3})(?![\p{L}\p{N}]|-\d)/uy;
 const PLANE = /^(?:boeing|airbus|boeings|боинг\p{L}{0,2}|эйрбас\p{L}{0,2}|аэробус\p{L}{0,2})$/u;
@@ -88,4 +88,30 @@ export class Names {
     const spoken = names.join(symbols.betweenCurrencies ?? ' ');
     return { end: reading.at + match[0].length, spoken, rule: 'currency' };
   }
+}
+
+const FLOOR = /(\d{1,2})F(?:-?(\1\d{2})(?!\d))?(?![A-Za-z\d-])/y;
+const BASEMENT = /B(\d{1,2})(?:F(?![A-Za-z\d-])|階)/y;
+const SEAT = /(?:座|席|\d ?[号號]?[车車]|호차|좌석)[^。,，.\s]{0,4} ?$/;
+const LONGEST_SEAT = 8; // units of the words before a seat
+
+/** 3F, B1F, 3F306: the floor of a house, and its room; 05车12F is a seat. */
+export function floor(
+  named: (number: string) => string,
+  basement: string,
+  room: (digits: string) => string,
+): Recogniser {
+  return (reading) => {
+    const { text, at } = reading;
+    if (!reading.isFresh) return undefined;
+    const below = text[at] === 'B' ? reading.match(BASEMENT) : undefined;
+    const match = below ?? (text[reading.runEnd] === 'F' ? reading.match(FLOOR) : undefined);
+    const end = at + (match?.[0].length ?? 0);
+    const isSeat =
+      /[席座]/.test(text[end] ?? '') || SEAT.test(text.slice(Math.max(0, at - LONGEST_SEAT), at));
+    if (match === undefined || (below === undefined && isSeat)) return undefined;
+    const [, number = '', inside] = match;
+    const spoken = (below === undefined ? '' : basement) + named(withoutZeros(number));
+    return { end, spoken: spoken + (inside === undefined ? '' : room(inside)), rule: 'address' };
+  };
 }

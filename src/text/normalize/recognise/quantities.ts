@@ -439,7 +439,6 @@ export class Quantities {
       number,
       to: to?.numeral,
       magnitude: magnitude?.value,
-      repeated: isRange ? true : undefined,
     };
     return { quantity, end };
   }

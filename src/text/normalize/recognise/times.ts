@@ -178,8 +178,13 @@ function isOutside({ hours, minutes, seconds }: WrittenTime): boolean {
 
 /** The figures go on from others: 1.9:30, but 9:30,10:45 are two times. */
 function isCut(text: string, at: number): boolean {
-  if (!CUTS_TIME.at(text, at - 1)) return false;
+  if (!CUTS_TIME.at(text, at - 1) || isBehindName(text, at)) return false;
   return !BEHIND_TIME.test(text.slice(Math.max(0, at - LONGEST_TIME), at));
+}
+
+/** 平日:7:00, Mon:9:30: the colon belongs to the word before it. */
+export function isBehindName(text: string, at: number): boolean {
+  return text[at - 1] === ':' && /[^\s\d:]/.test(text[at - 2] ?? '');
 }
 
 /** The 9 of "9-5pm". */

@@ -16,6 +16,7 @@ const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|�
 const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
+const DISCOUNT = /([1-9][1-9])(?=折(?![线線叠疊]))/y;
 const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商|[、和](?:双|雙|12\.12|1212|1111)))/y;
 const DOTTED_DAY =
   /([3568])\.([148])(?= ?(?:[妇婦]女|[儿兒]童|[劳勞][动動]|青年|建[军軍])[节節]?)|(3|5|6|9|11|12)\.(11|12|15|18)(?= ?(?:都有|优惠|狂欢|晚会|大促|购物|地震|事件|消费者|活动|事变|打假))/y;
@@ -89,10 +90,10 @@ function plainMonth(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'date' };
 }
 
-/** 1080p, 618大促: each digit. */
+/** 1080p, 618大促, 95折: each digit. */
 function named(reading: Reading): Found | undefined {
   const match = reading.isFresh
-    ? (reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS))
+    ? (reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS) ?? reading.match(DISCOUNT))
     : undefined;
   if (match === undefined) return undefined;
   const [written, digits = written] = match;
@@ -234,7 +235,7 @@ export const dateRules = {
     [/年/, certain(date)],
     [/\./, plainMonth],
     [/[/.-]/, republic],
-    [/[pP届级級屆大购購年活期电]/, certain(named)],
+    [/[pP届级級屆大购購年活期电折]/, certain(named)],
     [/[-–/]/, certain(season)],
     [/[月日号號时時点點]/, certain(padded)],
     [/分/, certain(paddedMinutes)],

@@ -3,6 +3,7 @@
 import { isCapitalAt, isDigitAt } from '../characters.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading } from '../reading.js';
+import { floor } from '../recognise/names.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, countOf, decimal, spellClearly, spellDigits } from './numbers.js';
 
@@ -160,13 +161,17 @@ function thousands(reading: Reading): Found | undefined {
 
 const STORED = /(\d{2,4}|\d{1,3}\.\d{1,2})([GMTK])(?![A-Za-z\d]|\/[A-Za-z])/y;
 
-/** 120G, 100M: counted, and the letter. */
+const RUN = /[跑泳离離深高长長] ?$/;
+
+/** 120G, 100M: counted, and the letter; M is 兆. */
 function stored(reading: Reading): Found | undefined {
   const match =
     reading.isFresh && /[GMTK.]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(STORED) : undefined;
   const [whole = '', decimals = ''] = (match?.[1] ?? '').split('.');
   if (match === undefined || /^0\d/.test(whole)) return undefined;
-  const spoken = decimal({ ...numeralOf(withoutZeros(whole)), decimals }) + (match[2] ?? '');
+  const isData = match[2] === 'M' && !RUN.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+  const spoken =
+    decimal({ ...numeralOf(withoutZeros(whole)), decimals }) + (isData ? '兆' : (match[2] ?? ''));
   return { end: reading.at + match[0].length, spoken, rule: 'measure' };
 }
 
@@ -183,6 +188,8 @@ function magnified(reading: Reading): Found | undefined {
   return { end, spoken: countOf({ ...numeralOf(withoutZeros(whole)), decimals }) + times, rule: 'measure' };
 }
 
+const FLOOR = floor((number) => `${cardinal(number)}楼`, '地下', spellClearly);
+
 /** In the order in which the language asks them. */
 export const nameRules = {
   behindDigits: [
@@ -190,6 +197,7 @@ export const nameRules = {
     [/[Xx]/, citizen],
   ],
   behindDigitsLater: [
+    [/F/, certain(FLOOR)],
     [[3, 16], certain(clearly)],
     [[3, 4], certain(called)],
     [/[.)）]/, share],
@@ -200,5 +208,5 @@ export const nameRules = {
     [/[GMTK.]/, certain(stored)],
     [/[xX×.]/, magnified],
   ],
-  atLetter: [plate, vehicle],
+  atLetter: [certain(FLOOR), plate, vehicle],
 } satisfies Rules;

@@ -10,16 +10,23 @@ const RANGE = '到';
 
 /** Each number of the quantity by `say`, and what multiplies it. */
 function amount(quantity: Quantity, say: (numeral: Numeral) => string): string {
-  const { number, to, magnitude, repeated, fraction } = inMyriads(quantity);
+  const { number, to, magnitude, fraction } = inMyriads(quantity);
   const name = magnitude?.forms[0] ?? '';
   const one = name === '' ? say : countOf;
   const mixed = fraction === undefined ? '' : `又${sayFraction(fraction)}`;
-  const range = to === undefined ? '' : `${repeated ? name : ''}${RANGE}${one(to)}`;
+  const range = to === undefined ? '' : `${name}${RANGE}${one(to)}`;
   return (fraction === undefined ? one(number) : decimal(number)) + mixed + range + name;
 }
 
 function count(quantity: Quantity): string {
   return amount(quantity, decimal);
+}
+
+/** 周五，十九点: without the pause the day of the week would be a part of the number. */
+export function pauseBehindDay({ text, start }: Pick<Around, 'text' | 'start'>, spoken: string): string {
+  const day =
+    spoken.startsWith('十') && /[周週期拜][一二三四五六]$/.test(text.slice(Math.max(0, start - 2), start));
+  return day ? `，${spoken}` : spoken;
 }
 
 /** 第2个 is 第二个, and 3点2分 三点二分. */
@@ -37,7 +44,7 @@ function measure(quantity: Quantity, { forms, form }: Noun, around: Around): str
     case 'scale':
       return count(quantity) + name;
     default:
-      return amount(quantity, isNumbered(around) ? decimal : countOf) + name;
+      return pauseBehindDay(around, amount(quantity, isNumbered(around) ? decimal : countOf) + name);
   }
 }
 

@@ -2,9 +2,10 @@
 import type { WrittenTime } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
+import { isBehindName } from '../recognise/times.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal, spellDigits } from './numbers.js';
-import { SPEECH, time } from './speech.js';
+import { pauseBehindDay, SPEECH, time } from './speech.js';
 
 const CLOCK =
   /(\d{1,2}):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,3})?)?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?![\d:]|\.\d)/y;
@@ -17,7 +18,8 @@ const SCORE_AFTER =
 
 /** 15:30, 9:05 PM. */
 function clock(reading: Reading): Found | undefined {
-  if (!reading.isFresh || /[.:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const { text, at, isFresh } = reading;
+  if (!isFresh || (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at))) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
@@ -31,7 +33,7 @@ function clock(reading: Reading): Found | undefined {
     seconds: seconds || undefined, // '' of an hour alone
     half: half && !isHalfWritten(reading) ? partOfDay(Number(hours), half.toLowerCase() === 'p') : undefined,
   };
-  return { end, spoken: time(said), rule: 'time' };
+  return { end, spoken: pauseBehindDay({ text, start: at }, time(said)), rule: 'time' };
 }
 
 /** 下午3:30 p.m. says it twice. */
