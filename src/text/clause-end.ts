@@ -67,7 +67,7 @@ export function judgeClause({ before, after, complete, forms }: ClauseWindow): C
   if (SENTENCE_END.test(head)) return 'none';
   if (next.length < shortest) return complete ? 'none' : 'wait';
   // January 15, 2024; 10 – 12; 5-й, 6-й
-  if (/\p{N}(?:-\p{L}{1,3})?\s?$/u.test(before) && /^\p{N}/u.test(next)) return 'none';
+  if (/\p{N}(?:-\p{L}{1,3}|\.)?\s?$/u.test(before) && /^\p{N}/u.test(next)) return 'none';
   if (isShortForm(before, forms)) return 'none'; // e.g.,
   if (/[日일)）]$/u.test(before) && DAY_AND_HOUR.test(next)) return 'none';
   if (marks.startsWith('、') && isMember(before, head)) return 'none';

@@ -317,6 +317,9 @@ const COUNTED_NAME =
   /^(?:Platz|Rang|Tag|Kapitel|Klasse|Gleis|Zimmer|Stufe|Teil|Abschnitt|Woche|Seite|Punkt|Runde|Phase|Band|Akt|Szene|Linie|Nummer)$/;
 const SHORT_MONTH = /^(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)$/;
 
+/** Max. Leistung: at its beginning a sentence does not end. */
+const LIMIT = /(?:^|[.!?:]\s{1,2})(?:Max|Min)$/u;
+const ELIDED = /^(?:[CJLNS]|Qu)['’]\p{L}/u; // par pers. L'arrivée
 /** Hauptstr. 5, 部屋はN°. 5 */
 const NUMBER_SIGN = /(?:str|[n№][r°º]|№)$/u;
 /** Albert I. Jones, but not King Charles I. */
@@ -345,6 +348,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if ((digit || DASHES_OF_DAYS.at(following.tail, 0)) && SHORT_DAY.test(last)) return 'none';
   const takesNumber = forms.beforeNumber.has(key) || NUMBER_SIGN.test(key);
   if (digit && takesNumber) return 'none'; // Hauptstr. 5
+  if (capital && LIMIT.test(before.slice(-WORD_LIMIT))) return 'none';
   const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
   if ((key === 'ap' || key === 'apr') && word.startsWith('J')) return judgeEra(following);
@@ -485,7 +489,7 @@ function onlyBeforeStarter(before: string, last: string, following: Following): 
   if (!wordEnds) return 'wait';
   const key = word.toLowerCase().replaceAll('’', "'");
   if (tail.startsWith('.') && forms.shortStarters.has(key)) return 'end';
-  const starts = forms.starters.has(key);
+  const starts = forms.starters.has(key) || ELIDED.test(word);
   if (tail.startsWith('.') && !(starts && word.length > LONGEST_TITLE)) return 'none'; // "J. A. Smith", "Prof. Dr. Ott"
   if (word.length === 1 && tail.startsWith('-')) return 'none'; // Bldg. A-12
   if (starts) {

@@ -228,7 +228,7 @@ function asWritten(
 
 /** Behind a unit and its stop a word in capitals begins a sentence, unless it is a name with a number. */
 const COUNTED: ReadonlySet<Rule> = new Set<Rule>(['measure', 'currency']);
-const BEGINS = /^ \p{Lu}\p{Ll}*(?![\p{L}’'.-]| \d)/u;
+const BEGINS = /^ (?:\p{Lu}\p{Ll}*(?![\p{L}’'.-]| \d)|(?:[CJLNS]|Qu)['’]\p{L})/u;
 
 class Scan {
   readonly #text: string;

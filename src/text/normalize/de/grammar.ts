@@ -73,8 +73,8 @@ const PLURAL_ARTICLE = words('die der den aller alle diese dieser beiden');
 
 /** An earlier amount that the same word governs: "Sie haben 1 Nachricht und", "von 5 bis". */
 const EARLIER =
-  /(?<![\p{L}\d.,])(?:\d[\d.,]*(?: ?\p{Lu}\p{L}+| \p{Ll}+ \p{Lu}\p{L}+)?|eine?[nmrs]? (?:\p{Ll}+ )?\p{Lu}\p{L}+)(?:,| und| oder| bis) $/u;
-const LONGEST_EARLIER = 64; // units in which it is looked for
+  /(?<![\p{L}\d.,])(?:(?:\d[\d.,]*[½¼¾]?|[½¼¾])(?: (?:\p{Lu}\p{L}|\p{Ll}{1,3}))?(?: ?\p{Lu}\p{L}+| \p{Ll}+ \p{Lu}\p{L}+)?|eine?[nmrs]? (?:\p{Ll}+ )?\p{Lu}\p{L}+)(?:,| und| oder| bis) $/u;
+const LONGEST_EARLIER = 96; // units in which it is looked for
 const MOST_EARLIER = 4;
 /** Adverbs that may stand between an amount and the word that governs it. */
 const ADVERBS =

@@ -23,7 +23,7 @@ const SKIPPED = new RegExp(
   `^\\(?(?:${WEEKDAY},?|einschließlich|einschl\\.|inkl\\.|inklusive|spätestens|frühestens|voraussichtlich|etwa|ca\\.|circa|jeweils) $`,
   'u',
 );
-const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.){1,${MOST_MEMBERS}} ?`, 'uy');
+const BEHIND = new RegExp(`(?:${JOIN}${ARTICLE}\\d{1,4}\\.(?:\\+\\d{1,2})?){1,${MOST_MEMBERS}} ?`, 'uy');
 /** Ab 1. Mai bis 3. Juni: each end has its own. */
 const FROM = /^(?:ab|seit|von)$/;
 const LONGEST_ROW = 72; // units before an ordinal that may belong to its row
@@ -76,6 +76,7 @@ const PLACED =
 const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit|zu|bei|aus|auf|unter|als|per)$/;
 /** Er wurde 3. */
 const BECAME = /^(?:wurde|wird|werde|wurden)$/;
+const RANKED = /^ von \d/; // 86. von 1.204
 /** Behind these a number is a name: Platz 1. */
 const NUMBERED =
   /^(?:platz|rang|tag|kapitel|klasse|gleis|zimmer|stufe|teil|abschnitt|woche|seite|punkt|runde|etage|phase|band|akt|szene|linie|level|nummer|nr|schritt|frage|version|jahr|taste)$/;
@@ -92,6 +93,7 @@ export function ordinal(digits: string, around: Around, mark: string): string | 
   const asks = asksForOrdinal(governor.word);
   if (BECAME.test(governor.word) && !/^\p{Lu}/u.test(next) && isEndOrMark(around))
     return ordinalWord(digits, around.secondPreviousWord === 'sie' ? 'e' : 'er');
+  if (RANKED.test(text.slice(end, end + 6)) && !asks) return ordinalWord(digits, 'er');
   // At the end of "Drücken Sie die 3." it is the number itself.
   if (!follows)
     return asks && !/^(?:die|eine)$/.test(governor.word) && isEndOrMark(around)

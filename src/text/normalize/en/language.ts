@@ -14,7 +14,7 @@ import { codeRules } from './codes.js';
 import { cardDate, dayRow, shortDateRules, shortYear } from './dates.js';
 import { bySign } from './digit-rules.js';
 import { cardinal, pairs } from './numbers.js';
-import { always, pairOf, ratioRules, result } from './ratios.js';
+import { always, pairOf, ratioRules, recordOfThree, result } from './ratios.js';
 import { roman, smallRoman } from './roman.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -49,6 +49,7 @@ const atNumber = (order: 'dmy' | 'mdy' | 'ymd'): Asked =>
     ...codeRules.behindDigitsLater,
     ...clockRules.behindDigitsLater,
     ...codeRules.behindDigitsLast,
+    [/-/, NONE, recordOfThree],
     [/[-–]/, NONE, result],
     [/[-y]/, /[-y]/, age],
   ]);

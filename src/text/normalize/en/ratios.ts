@@ -139,6 +139,11 @@ const VOTED =
   /\b(?:pass(?:ed|es)?|vot(?:e|ed|es)|won|approved|confirmed|rejected|failed|ruled|beat|polls?|leads?|led|score)\b/i;
 /** Games won and lost. */
 const RECORD = /\b(?:they['’]re|they are|record(?: of| is|:)?|improved to|fell to|dropped to) $/i;
+/** Won, lost and drawn. */
+const RECORD_OF_THREE = /(\d{1,2})-(\d{1,2})-(\d{1,2})(?![\p{L}\p{N}]|[-–/.,:]\d|[-–]\p{L})/uy;
+const PLAYED = /\b(?:went|started|finished|now|team is|season at) $/i;
+const OF_SEASON =
+  /^ (?:record|start|mark|finish|season|on the (?:season|year)|this season|overall|at home)\b/;
 const IDIOMS = new Set(['10-4', '24-7', '911-411', '9-9']);
 
 /** 45-32: more than what follows it, so no range but a result; 80-20 and 60-40 are shares. */
@@ -162,6 +167,19 @@ export const result: Recogniser = (reading) => {
     spoken: `${cardinal(first)} ${joined} ${cardinal(second)}`,
     rule: 'score',
   };
+};
+
+/** Improved to 18-7-3 */
+export const recordOfThree: Recogniser = (reading) => {
+  const match = reading.match(RECORD_OF_THREE);
+  const [written = '', won = '', lost = '', drawn = ''] = match ?? [];
+  const end = reading.at + written.length;
+  const before = lead(reading);
+  const isPlayed =
+    RECORD.test(before) || PLAYED.test(before) || OF_SEASON.test(reading.text.slice(end, end + 16));
+  if (match === undefined || !isPlayed || /(?:^|-)0\d/.test(written)) return undefined;
+  const spoken = `${cardinal(won)}, ${cardinal(lost)} and ${cardinal(drawn)}`;
+  return { end, spoken, rule: 'score', isCertain: true };
 };
 
 /** 100/4=25: before the sign of equality that is a division. */

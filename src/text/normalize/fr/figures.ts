@@ -14,6 +14,7 @@ import { SPEECH } from './speech.js';
 const POINTED =
   /(?:\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:,\d{3}){2,}|0\.\d+|\d+\.(?:\d{1,2}|\d{4,}))(?!\d|[.,:/]\d)/y;
 const SHORT_DATE = /(\d{1,2})\/(0[1-9]|1[0-2])(?![\p{L}\d/]|,\d)/uy;
+const POINTED_DATE = /(\d{1,2})\.(0[1-9]|1[0-2])(?:\.(?= \p{Ll}))?(?![\p{L}\d]|[.,]\d| ?[%€$°])/uy;
 const SHORTER_DATE = /(\d{1,2})\/([1-9])(?![\p{L}\d/]|[,.]\d)/uy;
 const BEFORE_DATE = tablesOf('fr').set('before a date');
 // les 24 et 25/12
@@ -73,7 +74,9 @@ function shortDate(reading: Reading): Found | undefined {
   const around = reading.around(reading.at);
   const before = SHORT_DAY.test(around.previousShort) ? around.previousShort : around.previousWord;
   const match =
-    reading.match(SHORT_DATE) ?? (isDayOfMonth(reading, before) ? reading.match(SHORTER_DATE) : undefined);
+    reading.match(SHORT_DATE) ??
+    reading.match(POINTED_DATE) ??
+    (isDayOfMonth(reading, before) ? reading.match(SHORTER_DATE) : undefined);
   const row =
     match !== undefined &&
     DAYS_BEFORE.test(reading.text.slice(Math.max(0, reading.at - LONGEST_ROW), reading.at));
@@ -180,7 +183,7 @@ export const figureRules = {
     [/[,.kKM\d]/, bigMoney],
     [/[½1]/, andHalf],
     [/[-–]/, announcedScore],
-    [/\//, shortDate],
+    [/[/.]/, shortDate],
     [/,/, rating],
     [/[\d,.]/, namedMoney],
   ],

@@ -69,7 +69,10 @@ export class Dates {
     const weekday = `(${alternatives(weekdays.flat())})(?![\\p{L}\\p{N}])`;
     this.#weekdayRange = new RegExp(`${weekday} ?[-–] ?${weekday}`, 'uy');
     // With its stop it is followed by a word in small letters, too: "So." alone may be anything.
-    this.#weekdayAlone = new RegExp(`${weekday}(?:(?=,? ?\\d{1,2}[.:/\\s])|(?<=\\.)(?=,|/| ?\\p{Ll}))`, 'uy');
+    this.#weekdayAlone = new RegExp(
+      `${weekday}(?:(?=,? ?\\d{1,2}[.:/\\s])|(?= ?: ?\\d{1,2}(?:[:/\\s–-]|\\.\\d\\d|h|[ap]m))|(?<=\\.)(?=,|/| ?\\p{Ll}| ?: ?\\p{L}))`,
+      'uy',
+    );
     this.#weekdayBefore = new RegExp(`(${alternatives(weekdays.flat())})(,? )`, 'uy');
     this.#monthRange = new RegExp(`${name} ?[-–] ?${name}${year}`, 'iuy');
     this.#monthYear = new RegExp(`${name}${between}(${YEAR})(?!\\d|[.,:]\\d)`, 'iuy');

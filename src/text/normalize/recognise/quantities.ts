@@ -10,6 +10,7 @@ import { type NumeralAt, readNumeral, valueOf, withoutZeros } from '../numerals.
 import {
   Around,
   type Candidate,
+  composed,
   either,
   type Reading,
   type Rule,
@@ -31,11 +32,15 @@ const LIQUID = /^\d{1,4} ?(?:m[lL]|мл|毫升)/u; // 125 mg/5 ml
 const LINK = / \p{L}{1,4} (?=\d)/uy;
 /** Key of the word that stands for the stroke before any noun. */
 const ANY = '*';
-const NOUN_BEHIND = /\/(?![A-Z]{3}(?!\p{L}))(?=\p{L}{3,24}(?![\p{L}\p{N}/]))|\/(?=SMS|MMS)/uy;
+const NOUN_BEHIND = /\/(?![A-Z]{3}(?!\p{L}))(?=\p{L}{3,24}(?![\p{L}\p{N}/]|\. [\p{Ll}\d]))|\/(?=SMS|MMS)/uy;
 const REPEATABLE: ReadonlySet<Rule> = new Set<Rule>(['percent', 'measure', 'currency']);
 const DECADE = /^\d{4}s$/;
 /** A word for a thing, but no short form: 12 €/erm. 8 € */
 const THING = /(?:\p{L}\p{Ll}{2,19}|[A-Z]{3,5})(?![\p{L}\p{N}]|\. [\p{Ll}\d])/uy;
+/** 20,– €, CHF 690.–: no cents. */
+const NO_CENTS = /[.,][-–—]{1,2}(?! ?\d|\p{L})/uy;
+/** The rest of "1 à 2 h", "1 o 2 min". */
+const OR_MORE = / (?:[aàóou]|ou) \d{1,3} ?(?=\p{L})/uy;
 const SIGN = new CharacterSet('-−+±');
 const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
@@ -224,12 +229,9 @@ export class Quantities {
     if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
     const read = this.#quantityAt(text, start, negative || sign, literal.written);
     if (read === undefined) return undefined;
-    const code = this.#codeBehind(text, read.end, literal.written); // $5 CAD
-    return this.#money(
-      reading,
-      code === undefined ? read : { ...read, end: code.end },
-      (code ?? literal).value,
-    );
+    const whole = read.end + (reading.match(NO_CENTS, read.end)?.[0].length ?? 0);
+    const code = this.#codeBehind(text, whole, literal.written); // $5 CAD
+    return this.#money(reading, { ...read, end: code?.end ?? whole }, (code ?? literal).value);
   }
 
   /** The code of a currency whose sign stands before its amount, too. */
@@ -286,16 +288,30 @@ export class Quantities {
     const { text } = reading;
     const read = this.#quantityAt(text, at, negative, '');
     if (read === undefined) return undefined;
-    const next = skipSpaces(text, read.end);
-    const currency = next - read.end <= 1 ? this.#currencyAt(text, next) : undefined;
+    const whole = read.end + (reading.match(NO_CENTS, read.end)?.[0].length ?? 0);
+    const named = skipSpaces(text, whole);
+    const currency = named - whole <= 1 ? this.#currencyAt(text, named) : undefined;
     const isOfNext = currency?.written.endsWith('$') === true && /^ \d/.test(text.slice(currency?.end));
     if (currency !== undefined && !isDigitAt(text, currency.end) && !isOfNext) {
       return this.#money(reading, { ...read, end: currency.end }, currency.value);
     }
+    const next = skipSpaces(text, read.end);
     const unit = next - read.end <= 1 ? this.#units.at(text, next) : undefined;
     if (unit !== undefined && !isInitial(text, next) && !isOfCode(read, unit.written, next))
       return this.#measure(reading, read, next + unit.written.length, unit.value);
-    return this.#firstOfTwo(reading, read) ?? this.#count(reading, read);
+    return this.#firstOfTwo(reading, read) ?? this.#oneOrMore(reading, read) ?? this.#count(reading, read);
+  }
+
+  /** The 1 of "1 à 2 h" agrees with the unit behind the second number. */
+  #oneOrMore(reading: Reading, { quantity, end }: QuantityAt): TypedFound | undefined {
+    const { text, at } = reading;
+    const more = text.slice(at, end) === '1' ? reading.match(OR_MORE, end) : undefined;
+    const unit = more && this.#units.at(text, end + more[0].length)?.value;
+    if (unit?.gender !== 'f') return undefined;
+    const noun = { ...unit, forms: [''] }; // una o due ore, not un'
+    return composed(end, 'cardinal', () =>
+      this.#language.speech.number(quantity.number, reading.around(end), noun),
+    );
   }
 
   #money(reading: Reading, { quantity, end }: QuantityAt, currency: Currency): TypedFound {
