@@ -237,7 +237,7 @@ export interface Speech {
   /** Points of the most that there are, as digits: 742 out of 850. `behind` is the text that follows. */
   outOf(got: string, most: string, behind: string): string;
   /** 24+ hrs: the number, and the space and noun behind it; the noun is empty where it stands in the text. */
-  atLeast(number: string, noun: string): string;
+  atLeast(number: string, noun: string, around: Around): string;
   /** Groups of digits as written; `plus` of an international number. */
   telephone(groups: readonly string[], plus: boolean): string;
 }

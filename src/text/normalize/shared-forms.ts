@@ -61,6 +61,7 @@ const COUNTED =
   /(?:\d ?(?:\p{L}{1,20} (?:d['’]|de |di |of )?)?\p{L}{2,20}|\d\p{Script=Han}|[€$£]|(?<!\p{L})(?:euros?|TTC|HT|HC|CC|IVA|CO[2₂]))$/iu;
 const EACH = /^\d{1,3} ?(?:min|mn|h|s|sec)(?!\p{L})/u; // 1 train/10 min
 const FEW = /(?:^|[^\d/.,:])\d{1,3}$|\d[^.;:,/\n]{0,16} \p{Ll}{3,}$/u; // 3/day, 2 l of water/day
+const PACE = /(?:^|[^\d:.,])\d{1,2}(?::[0-5]\d|['’′] ?[0-5]?\d(?:''|’’|["”″])?)$/; // 5'20''/km, 4:45/km
 const PRICED = /(?:\d ?[€$£]|[€$£] ?\d[\d.,]{0,12})$/; // 54 €/30 days
 const SPAN_BEHIND = /^\d{1,4} \p{Ll}{3,12}(?!\p{L})/u;
 const LONGEST_COUNTED = 24; // units
@@ -75,7 +76,9 @@ export function perWord(per: Readonly<Record<string, string>>, every?: string): 
     const literal = table.at(text, at + 1);
     if (each !== undefined && PRICED.test(before) && SPAN_BEHIND.test(text.slice(at + 1, at + 20)))
       return { end: at + 1, spoken: each, rule: 'measure', isCertain: true };
-    if (!COUNTED.test(before) && !((literal?.written.length ?? 0) > 2 && FEW.test(before))) return undefined;
+    const isPace = literal?.written === 'km' && PACE.test(before);
+    if (!isPace && !COUNTED.test(before) && !((literal?.written.length ?? 0) > 2 && FEW.test(before)))
+      return undefined;
     if (literal === undefined && every !== undefined && EACH.test(text.slice(at + 1, at + 10)))
       return { end: at + 1, spoken: ` ${every} `, rule: 'measure', isCertain: true };
     if (

@@ -40,7 +40,8 @@ export const FRACTIONS = new Fractions({
   cardinal,
   digits: spellDigits,
   parts,
-  half: { m: 'medio', f: 'media', alone: 'un medio' },
+  half: { m: 'medio', f: 'media', alone: 'un medio', paid: 'la mitad' },
+  paying: tablesOf('es').set('before a half'),
   over: 'sobre',
   divided: 'entre',
   grade: 'sobre',
@@ -161,6 +162,7 @@ export const DATES = new DatesInWords({
   and: 'y',
 });
 
+const AGED = tablesOf('es').set('before an age');
 const QUEENS = tablesOf('es').set('queens');
 const GRADED = 10; // a century or king up to here has an ordinal: siglo quinto, siglo veintiuno
 const DEGREE_NOUN =
@@ -283,6 +285,7 @@ export const SPEECH: Speech = {
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} a ${guest}`,
   outOf: (got, most) => `${cardinal(got)} sobre ${cardinal(most)}`,
-  atLeast: (number, noun) => `más de ${number}${noun}`,
+  atLeast: (number, noun, { previousWord }) =>
+    AGED.has(previousWord) ? `${number} o más${noun}` : `más de ${number}${noun}`,
   telephone: (groups, plus) => (plus ? 'más ' : '') + groups.map(spellDigits).join(', '),
 };

@@ -45,6 +45,14 @@ const DAY_BEFORE = new RegExp(
   'iu',
 );
 
+const DAYS_BEFORE = /(?<!\p{L})(?:L ?(?:[-–ay] ?)[VJS]|lun(?:es|\.)|vie(?:rnes|\.))(?!\p{L})/u;
+
+/** S: 9-14 h behind L-V. */
+function behindDays(said: string): Saying {
+  return (around) =>
+    /^ ?\d/.test(textBehind(around, 2)) && DAYS_BEFORE.test(textBefore(around, 64)) ? said : undefined;
+}
+
 /** Mar. is a Tuesday beside another day and behind "los"; else it may be March. */
 function besideDay(name: string): Saying {
   return (around) =>
@@ -85,6 +93,7 @@ const WORDS = TABLES.words({
     'before digit': beforeDigit,
     'before name': beforeName,
     'before number of': beforeNumberOf,
+    'behind days': behindDays,
     'beside day': besideDay,
     'before noun': adjectiveBefore(genderOf),
     agreeing: participleBehind(genderOf),

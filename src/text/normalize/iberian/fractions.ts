@@ -11,7 +11,9 @@ interface FractionWords {
   /** Tres cuartos, três quartos. */
   readonly parts: (fraction: Fraction) => string;
   /** Media, meia; and what it is alone. */
-  readonly half: Readonly<Record<Gender | 'alone', string>>;
+  readonly half: Readonly<Record<Gender | 'alone' | 'paid', string>>;
+  /** Words that say who pays: pagan ½. */
+  readonly paying: ReadonlySet<string>;
   /** Between the two numbers of a blood pressure, a division and a grade. */
   readonly over: string;
   readonly divided: string;
@@ -112,7 +114,8 @@ export class Fractions {
   #half(around: Around): string {
     const { half, genderOf, standsBeforeNoun } = this.#words;
     const noun = around.nextWord;
-    return /^\p{Ll}{3,}$/u.test(noun) && standsBeforeNoun(around) ? half[genderOf(noun)] : half.alone;
+    if (/^\p{Ll}{3,}$/u.test(noun) && standsBeforeNoun(around)) return half[genderOf(noun)];
+    return this.#words.paying.has(around.previousWord) ? half.paid : half.alone;
   }
 }
 

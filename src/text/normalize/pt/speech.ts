@@ -22,11 +22,14 @@ export function parts({ numerator, denominator }: Fraction): string {
   return `${cardinal(numerator)} ${partName(denominator)}${numerator === '1' ? '' : 's'}`;
 }
 
+const AGED = tablesOf('pt').set('before an age');
+
 export const FRACTIONS = new Fractions({
   cardinal,
   digits: spellDigits,
   parts,
-  half: { m: 'meio', f: 'meia', alone: 'um meio' },
+  half: { m: 'meio', f: 'meia', alone: 'um meio', paid: 'meia' },
+  paying: tablesOf('pt').set('before a half'),
   over: 'por',
   divided: 'dividido por',
   grade: 'de',
@@ -219,6 +222,7 @@ export const SPEECH: Speech = {
   range: (from, to, around) => `${from} ${rangeWord(around)} ${to}`,
   score: (home, guest) => `${home} a ${guest}`,
   outOf: (got, most) => `${cardinal(got)} de ${cardinal(most)}`,
-  atLeast: (number, noun) => `mais de ${number}${noun}`,
+  atLeast: (number, noun, { previousWord }) =>
+    AGED.has(previousWord) ? `${number} mais${noun}` : `mais de ${number}${noun}`,
   telephone: (groups, plus) => (plus ? 'mais ' : '') + groups.map(spellDigits).join(', '),
 };

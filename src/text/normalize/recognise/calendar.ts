@@ -20,6 +20,10 @@ const BEFORE_NUMBER = /(?:[#№§*_/-]|(?<!\p{L})(?:n[º°.]{1,2}|az\.|ref\.)) ?
 const PRESSURE = /\d\/\d{1,3} ?(?:\p{L}{1,4}|[,;]) ?$/u; // 14/9 or 14/10
 const LEAD = 16; // units
 const DAY_AND_MONTH = /(1[3-9]|2\d|3[01])\/(0[1-9]|1[0-2])(?![\d/]|[.,]\d| ?[%°])/y;
+const DAY_IN_ROW = /(\d{1,2})\/(\d{1,2})(?![\d/]|[.,]\d| ?[%°])/y;
+const ROW_BEFORE = /(?<![\d/.,])(\d{1,2})\/(\d{1,2})(?:, ?| \p{L}{1,3} )$/u;
+const ROW_BEHIND = /^(?:, ?| \p{L}{1,3} )(\d{1,2})\/(\d{1,2})(?![\d/]|[.,]\d)/u;
+const LAST_OF_ROW = 21; // from this day on the row can hold no pressures or sets
 const NEAR = 6; // units
 const CUTS = new CharacterSet('-–/.:');
 
@@ -142,8 +146,8 @@ export class Calendar {
   /** 23/10 where the day stands first: its month has two figures, and no fraction is that improper. */
   #inFigures(reading: Reading): TypedFound | undefined {
     if (this.#language.writing.dates.orders['/'] !== 'dmy') return undefined;
-    if (PRESSURE.test(reading.text.slice(Math.max(0, reading.at - LEAD), reading.at))) return undefined;
-    const match = reading.match(DAY_AND_MONTH);
+    const isPressure = PRESSURE.test(reading.text.slice(Math.max(0, reading.at - LEAD), reading.at));
+    const match = (isPressure ? undefined : reading.match(DAY_AND_MONTH)) ?? inRow(reading);
     if (match === undefined) return undefined;
     const [written, day = '', month = ''] = match;
     const found = this.#date(reading, written, { day, month: Number(month), style: 'name' });
@@ -195,4 +199,26 @@ export class Calendar {
 function firstLetters(months: readonly (readonly string[])[]): readonly (readonly [string, number])[] {
   const all = months.map(([name = ''], index) => [name.slice(0, 3).toLowerCase(), index + 1] as const);
   return all.filter(([short]) => short.length === 3 && all.filter(([other]) => other === short).length === 1);
+}
+
+/** 31/3, 30/6, 30/9: days of which one is too late for any other pair of small numbers. */
+function inRow(reading: Reading): RegExpExecArray | undefined {
+  const match = reading.match(DAY_IN_ROW);
+  if (match === undefined) return undefined;
+  const { text, at } = reading;
+  const end = at + match[0].length;
+  const beside = [
+    ROW_BEFORE.exec(text.slice(Math.max(0, at - LEAD), at)),
+    ROW_BEHIND.exec(text.slice(end, end + LEAD)),
+  ].filter((one) => one !== null);
+  const row = [match, ...beside];
+  const areDays = row.every(([, day, month]) =>
+    [
+      [day, 31],
+      [month, 12],
+    ].every(([n, most]) => Number(n) > 0 && Number(n) <= Number(most)),
+  );
+  return areDays && beside.length > 0 && row.some(([, day]) => Number(day) >= LAST_OF_ROW)
+    ? match
+    : undefined;
 }

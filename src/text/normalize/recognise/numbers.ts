@@ -139,6 +139,7 @@ export class Numbers {
     const numbered = runEnd - at >= NUMBERED && (text[at - 1] === '#' || isMasked(text, at, runEnd));
     const { digitsAfter, linking } = this.#language.writing;
     if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
+    if (this.#isYear(reading)) return undefined;
     // verification in 2 steps
     if (runEnd - at === 1 && /^ \p{Ll}{3}/u.test(text.slice(runEnd, runEnd + 4))) return undefined;
     const match = reading.match(GROUPED_CODE);
@@ -146,6 +147,13 @@ export class Numbers {
     const end = reading.at + match[0].length;
     if (isWordAt(reading.text, end) || /^[.,:/]\d/.test(reading.text.slice(end, end + 2))) return undefined;
     return digitsOf(match[0], end);
+  }
+
+  /** Matrícula 2026, but not matrícula 2026 KLM. */
+  #isYear(reading: Reading): boolean {
+    const { text, at, runEnd } = reading;
+    if (!/^20\d\d(?! ?\p{Lu}{2})/u.test(text.slice(at, runEnd + 3)) || runEnd - at !== 4) return false;
+    return this.#language.writing.yearAfter.has(reading.around(at).previousWord);
   }
 
   /** 2023/24, 1939–1945. */

@@ -93,12 +93,17 @@ export class Spans {
     if (counter !== undefined) {
       const whole = text.slice(at, read.end) + counter;
       const number = speech.count({ number: read.numeral }, new Around(whole, 0, read.end - at));
-      return { end: next + counter.length, spoken: speech.atLeast(number, counter), rule: 'measure' };
+      return {
+        end: next + counter.length,
+        spoken: speech.atLeast(number, counter, NOWHERE),
+        rule: 'measure',
+      };
     }
     if (plus[0] !== '+ ' || !/^\p{Ll}{2}/u.test(text.slice(next, next + 2))) return undefined;
     const end = next - 1;
-    const number = speech.count({ number: read.numeral }, reading.around(end));
-    return { end, spoken: speech.atLeast(number, ''), rule: 'cardinal' };
+    const around = reading.around(end);
+    const number = speech.count({ number: read.numeral }, around);
+    return { end, spoken: speech.atLeast(number, '', around), rule: 'cardinal' };
   }
 
   #openMeasure(reading: Reading, { numeral }: NumeralAt, end: number, unit: Noun): Found | undefined {
@@ -112,7 +117,11 @@ export class Spans {
       ? number.length
       : measured.slice(0, -(noun?.length ?? measured.length)).trimEnd().length;
     if (cut === 0) return undefined;
-    return { end, spoken: speech.atLeast(measured.slice(0, cut), measured.slice(cut)), rule: 'measure' };
+    return {
+      end,
+      spoken: speech.atLeast(measured.slice(0, cut), measured.slice(cut), around),
+      rule: 'measure',
+    };
   }
 
   /** 80-60 km/h, 2000–1950 m; and 1950-2000 m, which are no years. */

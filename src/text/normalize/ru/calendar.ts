@@ -307,7 +307,12 @@ const ROW_BEFORE = new RegExp(
   'iu',
 );
 const SINCE = new RegExp(`(?<!\\p{L})со? ${SHORT_DAY}\\.? по $`, 'iu');
-const LONGEST_DAYS = 40; // units of a row of days
+const LONGEST_DAYS = 64; // units of a row of days
+/** Принимает пн и ср; the days behind are days of the same verb. */
+const ON_DAYS = new RegExp(
+  `(?<!\\p{L})\\p{L}{3,16}(?:ет|ют|ит|ят|ем|им) (?:${SHORT_DAY}(?!\\p{L})[^.!?\\n]*)?$`,
+  'iu',
+);
 const WEEKDAY_TO = /,? ?[-–—] ?(пн|вт|ср|чт|пт|сб|вс)\.?(?!\p{L}),? /iuy;
 
 /** Пт, 17 окт. – вс, 19 окт. */
@@ -340,8 +345,13 @@ function weekday(reading: Reading): Found | undefined {
   const lead = text.slice(Math.max(0, at - LONGEST_DAYS), at);
   const row = ROW_BEFORE.exec(lead);
   const before = row?.[1]?.toLowerCase() ?? wordBefore(text, at).toLowerCase();
+  const verbal = row?.[1] === undefined && ON_DAYS.test(lead);
   const ruled =
-    /^(?:в|во|на|с|со|до|по|и)$/.test(before) || row?.[0] !== '' || ROW_BEHIND.test(text.slice(end, end + 8));
+    verbal ||
+    to !== undefined ||
+    /^(?:в|во|на|с|со|до|по|и)$/.test(before) ||
+    row?.[0] !== '' ||
+    ROW_BEHIND.test(text.slice(end, end + 8));
   if (!ruled && !SURE.test(text.slice(end, end + 4))) return undefined;
   if (!ruled && /[\p{L}\p{N}]/u.test(before) && !/[,;(]/.test(text[at - 2] ?? '')) return undefined;
   const isBracketed = text[at - 1] === '(' && text[end] === ')';
@@ -354,9 +364,16 @@ function weekday(reading: Reading): Found | undefined {
     return undefined;
   if (written.endsWith('.') && /^(?:\s*$)/.test(text.slice(end, end + 4))) end--;
   const each = before === 'по' && !SINCE.test(lead) && dayAt(reading, skipSpaces(text, end)) === undefined;
-  const form = each ? 4 : /^(?:с|со|до)$/.test(before) ? 2 : /^(?:в|во|на|по)$/.test(before) ? 3 : 1;
+  const form = each
+    ? 4
+    : /^(?:с|со|до)$/.test(before)
+      ? 2
+      : verbal || /^(?:в|во|на|по)$/.test(before)
+        ? 3
+        : 1;
   const other = to === undefined ? '' : ` и ${to[form]}`; // вт/чт
-  return { end, spoken: from[form] + other, rule: 'date' };
+  const on = verbal && row?.[0] === '' ? (from[0] === 'вт' ? 'во ' : 'в ') : '';
+  return { end, spoken: on + from[form] + other, rule: 'date' };
 }
 
 const MONTH =

@@ -135,7 +135,7 @@ export function houseLetter(reading: Reading): Found | undefined {
   }
   if (
     (small !== undefined || /[ВА]/.test(letter)) &&
-    !/(?:дом\p{L}{0,2}|д\.|корп(?:\.|ус\p{L}{0,2})|кв\.|каб(?:\.|инет\p{L}{0,2})|(?:ул|пр|пер)(?:\.|иц\p{L}|-т)[^,]{1,30},|класс\p{L}{0,2}|аудитори\p{L}) ?$/u.test(
+    !/(?:дом\p{L}{0,2}|д\.|корп(?:\.|ус\p{L}{0,2})|кв\.|каб(?:\.|инет\p{L}{0,2})|(?:ул|пр|пер)(?:\.|иц\p{L}|-т)[^,]{1,30},|класс\p{L}{0,2}|аудитори\p{L}|№) ?$/u.test(
       reading.text.slice(Math.max(0, reading.at - 40), reading.at),
     )
   ) {

@@ -154,7 +154,11 @@ function rulingOfList({ text, start }: Around): string {
   const parts = text.slice(Math.max(0, start - LONGEST_LIST), start).split(LIST_MARK);
   if (parts.pop() !== '') return '';
   const first = parts.findLast((part) => !/^[\d½¼¾]/.test(part));
-  return FIRST_OF_LIST.exec(first ?? '')?.[1]?.toLowerCase() ?? '';
+  const match = FIRST_OF_LIST.exec(first ?? '');
+  const ruling = match?.[1]?.toLowerCase() ?? '';
+  if (match === null || takesObject(ruling)) return ruling;
+  const rest = match[0].slice(ruling.length); // на 4 порции возьмите 2 яйца
+  return FIRST_OF_LIST.exec(rest)?.[1]?.toLowerCase() ?? ruling;
 }
 
 const ADJECTIVE_BEFORE =

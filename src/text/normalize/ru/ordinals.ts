@@ -69,7 +69,7 @@ export function marked(digits: string, around: Around, mark: string): string | u
       return ordinal(
         digits,
         'nominative',
-        end === 'ые' || (end === 'е' && isPluralAhead(digits, next)) ? 'p' : 'n',
+        end === 'ые' || (end === 'е' && !isOfWeekday(around) && isPluralAhead(digits, next)) ? 'p' : 'n',
       );
     case 'х':
     case 'ых':
@@ -82,6 +82,14 @@ export function marked(digits: string, around: Around, mark: string): string | u
     default:
       return undefined;
   }
+}
+
+const WEEKDAY =
+  /(?<!\p{L})(?:понедельник|вторник|сред[ау]|четверг|пятниц[ау]|суббот[ау]|воскресенье|пн|вт|ср|чт|пт|сб|вс)\.?,? $/iu;
+
+/** Четверг, 20-е: a day and no decade. */
+function isOfWeekday({ text, start }: Around): boolean {
+  return WEEKDAY.test(text.slice(Math.max(0, start - 16), start));
 }
 
 /** 5-ти, 2-х, 3-мя are cardinals. */
@@ -258,6 +266,26 @@ function schoolClass(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'ordinal' };
 }
 
+const CLASS_ALONE = /([1-9]|1[01]) ?["«“„]([А-Я])["»”](?! класс)/uy;
+const CASE_OF_CLASS: readonly (readonly [before: RegExp, shown: Case])[] = [
+  [/(?:пер[её]\p{L}+|поступ\p{L}+|зачисл\p{L}+) в $/iu, 'accusative'],
+  [/(?<!\p{L})(?:во?|об?|при) $/iu, 'prepositional'],
+  [/(?<!\p{L})(?:из|для|от|у|до|со?|учени\p{L}{1,5}|родител\p{L}{1,3}|учител\p{L}{1,3}) $/iu, 'genitive'],
+  [/(?<!\p{L})ко? $/iu, 'dative'],
+];
+
+/** Собрание в 7 «Б» */
+function classAlone(reading: Reading): Found | undefined {
+  const match = reading.match(CLASS_ALONE);
+  const [written = '', digits = ''] = match ?? [];
+  const { text, at } = reading;
+  const before = match && text.slice(Math.max(0, at - 32), at);
+  const shown = before && CASE_OF_CLASS.find(([pattern]) => pattern.test(before))?.[1];
+  if (!shown) return undefined;
+  const spoken = `${ordinal(digits, shown)}${written.slice(digits.length)}`;
+  return { end: at + written.length, spoken, rule: 'ordinal' };
+}
+
 const YEARS_OF_STUDY = /(\d{1,2}) ?[-–—] ?(\d{1,2})(?= (?:курсов|классов)(?!\p{L}))/uy;
 const STUDYING = /^(?:студент|уче?ни|уча|школьник|дет|аспирант|выпускник|ребят|для)/;
 
@@ -395,6 +423,7 @@ export const ordinalRules = {
     [percentAdjective, 1, 3, /[,.%]/, /^(?:[,.]\d+)? ?%-?[ноаыйгмяюех]/],
     [beforeOrdered, 1, 3, /\p{Ll}/u, /^ \p{Ll}/u],
     [kilometre, 1, 4, /[йгм-]/, /^-?[йгм]/],
+    [classAlone, 1, 2, /["«“„ ]/, /^ ?["«“„][А-Я]/u],
     [schoolClass, 1, 2, /["«“„'А-Я]/, /^ ?["«“„']?[А-Я]/u],
     [yearsOfStudy, 1, 2, /[-–—]/, /^ ?[-–—] ?\d/],
   ],
