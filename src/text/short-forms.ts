@@ -80,7 +80,7 @@ const known = new Map<string, ShortForms>(); // by language; '' is all of them
 const byTag = new Map<string, ShortForms>();
 const MOST_TAGS = 200;
 
-/** Those with the short forms of a layer, by language. */
+/** A layer's short forms join those of its language, and are kept by language. */
 const layered = new WeakMap<TableLayer, Map<string, ShortForms>>();
 
 /** Returns the short forms of a BCP 47 tag, or of all languages if the tag is absent or unknown. */

@@ -273,7 +273,7 @@ export interface Language {
   readonly continuations?: readonly string[];
   /** Recognisers of its own; they are asked before the shared ones. */
   readonly own?: OwnRecognisers;
-  /** Those of its variants with another order of dates in figures. */
+  /** Returns the own recognisers for an order of dates in figures, which a variant may change. */
   readonly ownOf?: (order: 'dmy' | 'mdy' | 'ymd') => OwnRecognisers;
 }
 

@@ -73,10 +73,13 @@ export function otherLanguage(tag: string): Language | undefined {
   return language;
 }
 
-/** What is written behind the figures of an ordinal, where it is nothing else: 2e, 3:e. */
-// prettier-ignore
+/** Marks that make the figures before them an ordinal and mean nothing else: 2e, 3:e. */
 const ORDINAL_MARKS: Readonly<Record<string, string>> = {
-  nl: 'e|de|ste', sv: ':[ae]', el: '[οηος]', ro: '-a|-lea', tr: "['’]?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü)",
+  nl: 'e|de|ste',
+  sv: ':[ae]',
+  el: '[οηος]',
+  ro: '-a|-lea',
+  tr: "['’]?(?:inci|ıncı|uncu|üncü|nci|ncı|ncu|ncü)",
 };
 
 function build(tag: string, words: (typeof WORDS)[string]): Language {

@@ -93,8 +93,7 @@ const AT_LETTER: readonly Asked[] = [
 
 const DAY = String.raw`(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)\p{Ll}*`;
 const MONTH = String.raw`(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\p{Ll}*`;
-/** What stands before a dash that is "to", and behind it. */
-// prettier-ignore
+/** The dash between two such texts is "to". */
 const ENDS: readonly (readonly [before: RegExp, behind: RegExp])[] = [
   [
     /(?:\d(?:st|nd|rd|th|s)|Q[1-4]|[Nn]oon|[Mm]idnight) ?$/,

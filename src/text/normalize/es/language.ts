@@ -309,7 +309,7 @@ const ORDER = {
   count: cardinal,
   genderOf,
   noThings: new Set([...tablesOf('es').set('not counted'), ...tablesOf('es').set('no things')]),
-  measure: SPEECH.measure,
+  speech: SPEECH,
 } as const;
 
 const AT_DIGIT = behindDigits([
@@ -378,7 +378,7 @@ const SPAN = spanOfNames({
   weekdays: WRITING.dates.weekdays,
   ends: tablesOf('es').map('end of a span'),
   toThe: 'al',
-  range: SPEECH.range,
+  range: (from, to, around) => SPEECH.range(from, to, around),
 });
 
 const OWN: NonNullable<Language['own']> = {

@@ -130,7 +130,7 @@ interface OrderWords {
   readonly genderOf: (noun: string) => Gender;
   /** Words, in small letters, that are no things: 3 x de, 2 x al día. */
   readonly noThings: ReadonlySet<string>;
-  readonly measure: Speech['measure'];
+  readonly speech: Pick<Speech, 'measure'>;
 }
 
 const THING_BEHIND = /(\d{1,3}) ?([x×X]) (\p{L}[\p{L}’'-]{2,24})/uy;
@@ -139,7 +139,7 @@ const IN_FORMULA = /[=×√+]/;
 const FACTORS = 24; // units around a product in which a sign tells of a formula
 
 /** 2 × pizza grande, 1 × sudadera: things of an order; the noun stays as it is written. */
-export function thingsOrdered({ unit, count, genderOf, noThings, measure }: OrderWords): Recogniser {
+export function thingsOrdered({ unit, count, genderOf, noThings, speech }: OrderWords): Recogniser {
   return (reading) => {
     if (!reading.isFresh || !/[x×X ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(THING_BEHIND);
@@ -154,7 +154,11 @@ export function thingsOrdered({ unit, count, genderOf, noThings, measure }: Orde
     const end = at + written.length - noun.length - 1;
     const isNamed = digits === '1' || (noun.endsWith('s') && /^\p{Ll}/u.test(noun));
     if (isNamed) return { end, spoken: count(digits, genderOf(noun)), rule: 'measure' };
-    return { end, spoken: `${measure({ number: numeralOf(digits) }, unit, NOWHERE)} de`, rule: 'measure' };
+    return {
+      end,
+      spoken: `${speech.measure({ number: numeralOf(digits) }, unit, NOWHERE)} de`,
+      rule: 'measure',
+    };
   };
 }
 
@@ -163,14 +167,14 @@ const NOUN_BEFORE = /\p{L}{3,}\)? ?$/u;
 const COUNTED_BEFORE = /\d[\d.,]* (?:\p{L}+ ){0,2}\p{L}+\)? ?$/u;
 
 /** Pizza × 2: how many of a thing. */
-export function numberOrdered({ unit, measure }: Pick<OrderWords, 'unit' | 'measure'>): Recogniser {
+export function numberOrdered({ unit, speech }: Pick<OrderWords, 'unit' | 'speech'>): Recogniser {
   return (reading) => {
     const match = reading.match(NUMBER_BEHIND);
     const [written = '', digits = ''] = match ?? [];
     const before = reading.text.slice(Math.max(0, reading.at - FACTORS), reading.at);
     if (match === undefined || digits.startsWith('0') || !NOUN_BEFORE.test(before)) return undefined;
     if (COUNTED_BEFORE.test(before) || IN_FORMULA.test(before)) return undefined;
-    const spoken = `, ${measure({ number: numeralOf(digits) }, unit, NOWHERE)}`;
+    const spoken = `, ${speech.measure({ number: numeralOf(digits) }, unit, NOWHERE)}`;
     return { end: reading.at + written.length, spoken, rule: 'measure', clings: true, isCertain: true };
   };
 }

@@ -177,7 +177,7 @@ const ORDER = {
   count: cardinal,
   genderOf,
   noThings: new Set([...tablesOf('pt').set('not counted'), ...tablesOf('pt').set('no things')]),
-  measure: SPEECH.measure,
+  speech: SPEECH,
 } as const;
 
 const AT_DIGIT = behindDigits([
@@ -234,7 +234,7 @@ const SPAN = spanOfNames({
   weekdays: WRITING.dates.weekdays,
   ends: tablesOf('pt').map('end of a span'),
   toThe: 'a',
-  range: SPEECH.range,
+  range: (from, to, around) => SPEECH.range(from, to, around),
 });
 
 const OWN: NonNullable<Language['own']> = {
