@@ -18,7 +18,7 @@ import { openHandledCall } from '../agents/handled-call.js';
 import { connectRelay, RELAY } from '../api/relay/connect-relay.js';
 import { openCalls } from '../fakes/call-under-test.js';
 import { until } from '../fakes/until.js';
-import { freePorts } from './telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { CHROMIUM_ARGS, installedChromium } from './installed-chromium.js';
 
 const calls = openCalls();

@@ -10,7 +10,7 @@ import { type Server, startServer } from '../../src/main.js';
 import { SocketClient } from '../api/http/socket-client.js';
 import { until } from '../fakes/until.js';
 import { WeriftClient } from '../signaling/werift-client.js';
-import { freePorts } from './telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { Program, ScratchFolder } from './telephone/program.js';
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'public', 'docs', 'operations.md');

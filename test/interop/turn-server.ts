@@ -1,11 +1,11 @@
 // A coturn on loopback, with credentials that expire, for clients that may use nothing but a relay.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:net';
+import { freePorts } from '../fakes/free-port.js';
 import { until } from '../fakes/until.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -23,7 +23,7 @@ export class TurnServer {
 
   /** Resolves when it listens. */
   static async open(secret: string): Promise<TurnServer> {
-    const port = await freePort();
+    const port = await freePorts();
     const folder = mkdtempSync(join(tmpdir(), 'parley-turn-'));
     const options = {
       'listening-ip': LOOPBACK,
@@ -58,14 +58,6 @@ export class TurnServer {
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, LOOPBACK);
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
 }
 
 /** True if a TCP connection can be made. */

@@ -7,6 +7,7 @@ import { DtlsClient, DtlsServer } from 'werift';
 import { type DtlsAssociation, DtlsCertificate } from '../../src/media/dtls-association.js';
 import type { SrtpKeys } from '../../src/media/media-addon.js';
 import { MediaPlane } from '../../src/media/media-plane.js';
+import { freePorts } from '../fakes/free-port.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import {
@@ -65,7 +66,7 @@ for (const [name, profile, bytes] of PROFILES) {
   });
 
   test(`we connect to openssl with ${name} and have the same keys`, async () => {
-    const port = await freePort();
+    const port = await freePorts();
     const options = ['-accept', `${LOOPBACK}:${port}`, '-Verify', '1', '-use_srtp', name, ...EXPORT];
     const peer = new OpensslPeer('s_server', pair, [...options, '-keymatexportlen', String(bytes)]);
     await until(() => peer.output.includes('ACCEPT'));
@@ -485,13 +486,4 @@ test('a closing plane closes its associations, and the other end hears of it', (
 
 function hex(bytes: Uint8Array | undefined): string {
   return Buffer.from(bytes ?? []).toString('hex');
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, LOOPBACK);
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
 }

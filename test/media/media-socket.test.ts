@@ -5,6 +5,7 @@ import { createSocket } from 'node:dgram';
 import { test } from 'node:test';
 import { MediaPlane } from '../../src/media/media-plane.js';
 import { type MediaSocket, RtpPorts } from '../../src/media/media-socket.js';
+import { freePorts } from '../fakes/free-port.js';
 import {
   CM_KEYS,
   event,
@@ -668,14 +669,15 @@ test('an encrypted call believes what its keys prove, from wherever it comes', (
 
 const PORTS = { address: '127.0.0.1', portMin: 41_000, portMax: 41_099, drainMs: 30_000, dscp: 46 };
 
-test('ports are even, and rest after a call', () => {
+test('ports are even, and rest after a call', async () => {
+  const first = await freePorts(8);
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
-  const ports = RtpPorts.open({ ...PORTS, portMin: 41_101, portMax: 41_107 });
+  const ports = RtpPorts.open({ ...PORTS, portMin: first + 1, portMax: first + 7 });
   const open = () => plane.openSocket({ ports, mux: false });
   const sockets = [open(), open(), open()];
   assert.deepEqual(
     sockets.map(({ port }) => port).toSorted((a, b) => a - b),
-    [41_102, 41_104, 41_106],
+    [first + 2, first + 4, first + 6],
   );
   assert.throws(open, { code: 'CALL_LIMIT', message: /no pair of RTP ports is free/ });
   const { port } = sockets[1] ?? {};
@@ -702,15 +704,16 @@ test('the port of the next call cannot be predicted from those before', () => {
 });
 
 test('a pair of which another program has one port is stepped over', async () => {
+  const first = await freePorts(8);
   const other = createSocket('udp4');
-  await new Promise<void>((resolve) => other.bind(41_203, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => other.bind(first + 3, '127.0.0.1', resolve));
   const plane = MediaPlane.open({ clock: 'manual', seed: 1, startMs: START_MS, wallMs: WALL_MS });
-  const ports = RtpPorts.open({ ...PORTS, portMin: 41_200, portMax: 41_207 });
+  const ports = RtpPorts.open({ ...PORTS, portMin: first, portMax: first + 7 });
   const taken = [0, 1, 2].map(() => plane.openSocket({ ports, mux: false }).port);
   assert.throws(() => plane.openSocket({ ports, mux: false }), { code: 'CALL_LIMIT' });
   assert.deepEqual(
     taken.toSorted((a, b) => a - b),
-    [41_200, 41_204, 41_206],
+    [first, first + 4, first + 6],
   );
   assert.ok(ports.counts(plane.nowMs).takenByOthers >= 1);
   plane.close();

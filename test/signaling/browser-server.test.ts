@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32c, type RTCDtlsTransport, RTCSctpTransport } from 'werift';
 import { chromiumOffer, offerWith } from './chromium-offer.js';
 import { systemTime } from '../../src/time.js';
+import { freePorts } from '../fakes/free-port.js';
 import { connect, openServer } from './server-under-test.js';
 import { WeriftClient } from './werift-client.js';
 
@@ -390,36 +388,9 @@ test('a closing server refuses offers, ends its calls and those still being set 
   assert.deepEqual([under.server.size, under.switchboard.size, under.time.waiting], [0, 0, 0]);
 });
 
-// Below the ports that systems give out by themselves (32,768 and up on Linux, 49,152 by RFC 6335): nobody
-// takes one of these by chance.
-const LOWEST_PORT = 20_000;
-const HIGHEST_PORT = 32_000;
-const TRIES = 50;
-
-async function isFree(port: number): Promise<boolean> {
-  const probe = createSocket('udp4').bind(port);
-  // Rejects at an error: the port is taken.
-  const free = await once(probe, 'listening').then(
-    () => true,
-    () => false,
-  );
-  await new Promise<void>((resolve) => probe.close(resolve));
-  return free;
-}
-
-/** A range whose ports were all free a moment ago. */
-async function freePorts(count: number): Promise<readonly [number, number]> {
-  for (let tried = 0; tried < TRIES; tried++) {
-    const first = LOWEST_PORT + randomInt(HIGHEST_PORT - LOWEST_PORT - count);
-    const ports = Array.from({ length: count }, (_, index) => first + index);
-    const free = await Promise.all(ports.map(isFree));
-    if (!free.includes(false)) return [first, first + count - 1];
-  }
-  throw new Error(`no ${count} UDP ports in a row are free from ${LOWEST_PORT} to ${HIGHEST_PORT}`);
-}
-
 test('calls that begin together share a range of ports; one too many is refused and leaves nothing', async (t) => {
-  const udpPorts = await freePorts(5);
+  const first = await freePorts(5);
+  const udpPorts = [first, first + 4] as const;
   const { server, switchboard } = await openServer(t, { udpPorts });
   const calls = await Promise.all(Array.from({ length: 2 }, () => server.open({ sdp: chromiumOffer() })));
   const ports = calls.map(({ sdp }) => Number(/^a=candidate:\S+ 1 udp \d+ \S+ (\d+)/m.exec(sdp)?.[1]));

@@ -4,8 +4,8 @@
 // one as a service of the machine.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { freePorts } from '../fakes/free-port.js';
 
 const START_LIMIT_MS = 10_000;
 
@@ -24,7 +24,7 @@ export class RedisUnderTest {
    * port.
    */
   static async open(args: readonly string[] = [], tls = false): Promise<RedisUnderTest> {
-    const port = await freePort();
+    const port = await freePorts();
     const ports = tls ? ['--port', '0', '--tls-port', String(port)] : ['--port', String(port)];
     const redis = new RedisUnderTest(port, [...ports, ...args]);
     await redis.start();
@@ -85,16 +85,4 @@ function programPath(): string {
     }
   }
   throw new Error('there is no redis-server; ./setup.sh full installs one');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { chatServerAt, findChatServers } from '../../src/talk/chat-servers.js';
 import { systemTime } from '../../src/time.js';
+import { freePorts } from '../fakes/free-port.js';
 import { ManualTime } from '../fakes/manual-time.js';
 import { until } from '../fakes/until.js';
 import { FakeChatServer, models, status } from './fake-chat-server.js';
@@ -15,16 +13,6 @@ async function found(server: FakeChatServer, name = 'vLLM or llama.cpp') {
   return await findChatServers(PARTS, [{ name, port: server.port }]);
 }
 
-/** A port on which nobody listens any more. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 test('servers of this machine are found with the models that can chat', async (t) => {
   const ollama = await FakeChatServer.open(t, {
     'GET /v1/models': models('library', 'qwen3:4b', 'nomic-embed-text:latest', 'llama3.2:latest'),
@@ -33,7 +21,7 @@ test('servers of this machine are found with the models that can chat', async (t
   const usual = [
     { name: 'Ollama', port: ollama.port },
     { name: 'vLLM or llama.cpp', port: bare.port },
-    { name: 'LM Studio', port: await freePort() },
+    { name: 'LM Studio', port: await freePorts() },
   ];
   assert.deepEqual(await findChatServers(PARTS, usual), {
     servers: [
@@ -181,7 +169,7 @@ test('a stated server that cannot be used is named with what to do', async (t) =
   assert.deepEqual(none.result, {
     trouble: `127.0.0.1:${none.server.port} lists no models at ${none.server.url}/v1/models (404): is this the address of its API?`,
   });
-  const port = await freePort();
+  const port = await freePorts();
   assert.deepEqual(await chatServerAt(`http://127.0.0.1:${port}`, undefined, PARTS), {
     trouble: `127.0.0.1:${port} cannot be reached (ECONNREFUSED): is it running?`,
   });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { until } from '../fakes/until.js';
 import { kept } from '../interop/telephone/kept.js';
-import { freePorts, latePorts } from '../interop/telephone/free-port.js';
+import { freePorts, latePorts } from '../fakes/free-port.js';
 import { RtpPeer } from '../interop/telephone/rtp-peer.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { description, heardBy, mediaPortIn, waveLikeness } from './heard-calls.js';

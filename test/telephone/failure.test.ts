@@ -10,7 +10,7 @@ import { startServer, type Server } from '../../src/main.js';
 import { Engines } from '../../src/engines/routing.js';
 import { ScriptedEngine } from '../fakes/engines.js';
 import { until } from '../fakes/until.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import {

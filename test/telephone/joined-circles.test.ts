@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../fakes/until.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { ask } from './joined-callers.js';
 

@@ -6,7 +6,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { noise } from '../audio/tones.js';
 import { until } from '../fakes/until.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { PEER_WORKERS, writeRtp } from '../interop/telephone/rtp-peer.js';
 import { ScratchFolder } from '../interop/telephone/program.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';

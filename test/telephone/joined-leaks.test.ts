@@ -8,7 +8,7 @@ import { PcmRing } from '../../src/audio/pcm-ring.js';
 import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { isLong } from '../fakes/long-run.js';
 import { until } from '../fakes/until.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { ScratchFolder } from '../interop/telephone/program.js';
 import { RtpPeer } from '../interop/telephone/rtp-peer.js';

@@ -7,7 +7,7 @@ import type { CallEvent } from '../../src/call/call-events.js';
 import { OpusFrameDecoder } from '../../src/codecs/opus.js';
 import { until } from '../fakes/until.js';
 import { kept } from '../interop/telephone/kept.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { ScratchFolder } from '../interop/telephone/program.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { wavChannels } from '../recording/recorded-sound.js';

@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test';
 import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/main.js';
 import { until } from '../fakes/until.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { ScratchFolder } from '../interop/telephone/program.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';

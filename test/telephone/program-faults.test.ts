@@ -8,7 +8,7 @@ import { formIn, openApplication, TWIML } from '../api/twiml/loopback-applicatio
 import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
 import { until } from '../fakes/until.js';
 import { Transcripts } from '../interop/telephone/agent-call.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { likeness } from '../interop/telephone/sound-shape.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';

@@ -6,7 +6,7 @@ import { ChatEndpoint } from '../agents/chat-endpoint.js';
 import { TranscriptionServerUnderTest } from '../engines/transcription-server.js';
 import { until } from '../fakes/until.js';
 import { Transcripts } from '../interop/telephone/agent-call.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import type { CallEvent } from '../../src/call/call-events.js';
 import { type AnyCaller, ask as askServer, callOf, type CallerKind } from './far-ends.js';

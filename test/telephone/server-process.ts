@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { freePorts, RTP_PORTS_OF_SERVER } from '../interop/telephone/free-port.js';
+import { freePorts, RTP_PORTS_OF_SERVER } from '../fakes/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 
 const START_LIMIT_MS = 60_000;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { createServer } from 'node:tls';
 import { until } from '../fakes/until.js';
-import { freePorts } from '../interop/telephone/free-port.js';
+import { freePorts } from '../fakes/free-port.js';
 import { kept } from '../interop/telephone/kept.js';
 import { TelephoneServer } from '../interop/telephone/telephone-server.js';
 import { issueCertificates, type Issued } from '../sip/transport/transports-under-test.js';

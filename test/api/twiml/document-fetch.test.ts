@@ -17,6 +17,7 @@ import {
 import { readConfig } from '../../../src/config/config.js';
 import { ParleyError } from '../../../src/errors.js';
 import { ProgramError } from '../../../src/ivr/door.js';
+import { freePorts } from '../../fakes/free-port.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { formIn, openApplication, TWIML } from './loopback-application.js';
 
@@ -242,12 +243,8 @@ test('a host that is not listed is error 11210, and so is a name that does not e
 });
 
 test('nobody on the port is error 11205', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  assert.match(await failureOf(fetcherOf(t)(`http://127.0.0.1:${port}/`)), /^11205 .*ECONNREFUSED/);
+  const url = `http://127.0.0.1:${await freePorts()}/`;
+  assert.match(await failureOf(fetcherOf(t)(url)), /^11205 .*ECONNREFUSED/);
 });
 
 test('a connection that does not open within 5 s is tried once more, then is error 11205', async (t) => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { AnswerTimes } from '../../../src/call/call-events.js';
-import { freePorts, RTP_PORTS_OF_SERVER } from '../../interop/telephone/free-port.js';
+import { freePorts, RTP_PORTS_OF_SERVER } from '../../fakes/free-port.js';
 import { ScratchFolder } from '../../interop/telephone/program.js';
 import type { Address } from '../../interop/telephone/sipp.js';
 import type { FromConversationServer, ToConversationServer } from './conversation-server.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '../../interop/telephone/free-port.js';
+import { freePorts } from '../../fakes/free-port.js';
 import type { Address } from '../../interop/telephone/sipp.js';
 import type { PhoneFigures, ToPhoneServer } from './phone-server.js';
 import { ScratchFolder } from '../../interop/telephone/program.js';

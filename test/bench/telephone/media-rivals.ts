@@ -4,7 +4,7 @@
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts, isHeld } from '../../interop/telephone/free-port.js';
+import { freePorts, isHeld } from '../../fakes/free-port.js';
 import { ScratchFolder } from '../../interop/telephone/program.js';
 import { type Sound, writeWav } from '../../interop/telephone/sound-shape.js';
 import { UdpReceiver } from '../arrivals.js';

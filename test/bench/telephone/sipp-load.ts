@@ -1,7 +1,7 @@
 // Calls by SIPp at a rate, with the time of each call's set-up.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePorts } from '../../interop/telephone/free-port.js';
+import { freePorts } from '../../fakes/free-port.js';
 import { ScratchFolder } from '../../interop/telephone/program.js';
 import { readStatistics, type Address } from '../../interop/telephone/sipp.js';
 import { LOAD_CORE } from './bench-phone.js';

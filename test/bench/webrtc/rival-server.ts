@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import datachannel, { type PeerConnection, type Track } from 'node-datachannel';
 import { systemTime } from '../../../src/time.js';
 import { spreadOf } from '../arrivals.js';
-import { freePorts } from '../../interop/telephone/free-port.js';
+import { freePorts } from '../../fakes/free-port.js';
 import type { ServerFigures } from './call-server.js';
 import { ProcessMeter, type ToServer } from './process-meter.js';
 

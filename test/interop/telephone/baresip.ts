@@ -2,7 +2,7 @@
 // driven over its control socket. What it hears and says it writes into files.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { freePorts, isHeld } from './free-port.js';
+import { freePorts, isHeld } from '../../fakes/free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 import { readWav, type Sound, writeWav } from './sound-shape.js';

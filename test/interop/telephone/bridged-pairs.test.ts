@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../../fakes/until.js';
-import { latePorts } from './free-port.js';
+import { latePorts } from '../../fakes/free-port.js';
 import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';
 import { Sipp } from './sipp.js';

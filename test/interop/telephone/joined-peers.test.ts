@@ -10,7 +10,7 @@ import { isLong, SEED } from '../../fakes/long-run.js';
 import { until } from '../../fakes/until.js';
 import { issueCertificates, type Issued } from '../../sip/transport/transports-under-test.js';
 import { waveLikeness } from '../../telephone/heard-calls.js';
-import { latePorts } from './free-port.js';
+import { latePorts } from '../../fakes/free-port.js';
 import { baresipIn, type JoinedPeer, linphoneIn, sippIn } from './joined-peer.js';
 import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';

@@ -1,7 +1,7 @@
 // Kamailio as a registrar and proxy: digest, bindings in memory, Record-Route,
 // UDP and TCP, and rtpengine for the media where it is told of one.
 import { writeFileSync } from 'node:fs';
-import { freePorts, isHeld } from './free-port.js';
+import { freePorts, isHeld } from '../../fakes/free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 

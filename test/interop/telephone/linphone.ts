@@ -1,7 +1,7 @@
 // Linphone's console client as a peer, driven over its standard input. It plays
 // and records files where others have a sound card.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { freePorts, isHeld } from './free-port.js';
+import { freePorts, isHeld } from '../../fakes/free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 import { readWav, type Sound, writeWav } from './sound-shape.js';

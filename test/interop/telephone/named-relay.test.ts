@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { RelayBackend } from '../../api/relay/relay-backend.js';
-import { freePorts } from './free-port.js';
+import { freePorts } from '../../fakes/free-port.js';
 import { until } from '../../fakes/until.js';
 import { kept } from './kept.js';
 import { RtpPeer } from './rtp-peer.js';

@@ -3,7 +3,7 @@
 // of the peer that does the signalling. A worker (rtp-peer-worker.ts) has the
 // sockets of all peers: the pace does not depend on the thread of the test.
 import { Worker } from 'node:worker_threads';
-import { freePorts } from './free-port.js';
+import { freePorts } from '../../fakes/free-port.js';
 import type { PeerReport, PeerRequest } from './rtp-peer-worker.js';
 import type { Address } from './sipp.js';
 

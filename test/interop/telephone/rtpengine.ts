@@ -1,5 +1,5 @@
 // rtpengine as a media relay in user space: no kernel module, no rights.
-import { freePorts, isHeld } from './free-port.js';
+import { freePorts, isHeld } from '../../fakes/free-port.js';
 import { Program, ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 

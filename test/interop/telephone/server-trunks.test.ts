@@ -12,7 +12,7 @@ import { Closing } from '../../../src/shutdown.js';
 import { until } from '../../fakes/until.js';
 import { issueCertificates } from '../../sip/transport/transports-under-test.js';
 import { Baresip } from './baresip.js';
-import { freePorts } from './free-port.js';
+import { freePorts } from '../../fakes/free-port.js';
 import { Kamailio, type KamailioOptions } from './kamailio.js';
 import { kept } from './kept.js';
 import { ScratchFolder } from './program.js';

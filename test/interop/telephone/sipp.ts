@@ -2,7 +2,7 @@
 // with what it counted and what went over the wire.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePorts, isHeld } from './free-port.js';
+import { freePorts, isHeld } from '../../fakes/free-port.js';
 import { Program, ScratchFolder } from './program.js';
 
 const SCENARIOS = join(

@@ -4,7 +4,7 @@ import { readConfig } from '../../../src/config/config.js';
 import type { Environment } from '../../../src/config/environment.js';
 import { startServer, type Server } from '../../../src/main.js';
 import type { Telephone } from '../../../sip/telephone/telephone.js';
-import { freePorts, RTP_PORTS_OF_SERVER } from './free-port.js';
+import { freePorts, RTP_PORTS_OF_SERVER } from '../../fakes/free-port.js';
 import { ScratchFolder } from './program.js';
 import type { Address } from './sipp.js';
 import type { Sound } from './sound-shape.js';

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config/config.js';
 import { SILENT_LOG } from '../../../src/log.js';
 import { MediaPlane } from '../../../src/media/media-plane.js';
 import { ManualTime } from '../../fakes/manual-time.js';
-import { RTP_PORTS_OF_SERVER } from '../../interop/telephone/free-port.js';
+import { RTP_PORTS_OF_SERVER } from '../../fakes/free-port.js';
 import { rtp, START_MS, WALL_MS } from '../../media/plane-under-test.js';
 import { Phone, portIn } from '../media/media-under-test.js';
 import { valueOf } from '../sdp/negotiation-under-test.js';

@@ -9,7 +9,7 @@ import { StreamFlow } from '../../../sip/transport/stream-flow.js';
 import { TRANSPORT_LIMITS, TransportCounts } from '../../../sip/transport/transport-limits.js';
 import { connectionPlace, datagramPlace } from '../../../sip/transport/transports.js';
 import { SocketProbe } from '../../../sip/transport/udp-listener.js';
-import { systemTime } from '../../../src/time.js';
+import { freePorts } from '../../fakes/free-port.js';
 import { ManualTime } from '../../fakes/manual-time.js';
 import { rejectionsOf } from '../../fakes/rejections.js';
 import { until } from '../../fakes/until.js';
@@ -115,8 +115,8 @@ for (const [aliases, connections] of [
 }
 
 test('a request that is too large for UDP goes over TCP, with the Via of TCP', async (t) => {
-  const server = await openTransports(t, [UDP]);
-  const { port } = server.target('udp');
+  const port = await freePorts();
+  const server = await openTransports(t, [{ transport: 'udp', port }]);
   const tcp = await openTransports(t, [{ transport: 'tcp', port }]);
   const client = await openTransports(t, [UDP, TCP]);
   const { flow } = await sent(
@@ -131,8 +131,8 @@ test('a request that is too large for UDP goes over TCP, with the Via of TCP', a
 });
 
 test('a request that is too large for UDP stays on it where its target is configured so', async (t) => {
-  const server = await openTransports(t, [UDP]);
-  const { port } = server.target('udp');
+  const port = await freePorts();
+  const server = await openTransports(t, [{ transport: 'udp', port }]);
   const tcp = await openTransports(t, [{ transport: 'tcp', port }]);
   const client = await openTransports(t, [UDP, TCP]);
   const target = { ...server.target('udp'), udpOnly: true };
@@ -158,10 +158,7 @@ test('a request that is too large for UDP goes over UDP where nobody takes TCP, 
 
 test('what cannot be reached is named', async (t) => {
   const client = await openTransports(t, [UDP, TCP], { limits: { connections: 1 } });
-  const closed = createServer().listen(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const { port } = closed.address() as { port: number };
-  await new Promise((resolve) => closed.close(resolve));
+  const port = await freePorts();
   const bytes = options(client.transports);
   const send = (transport: 'tcp' | 'udp' | 'ws', address: string, to = port) =>
     client.transports.send({ transport, address, port: to }, bytes);
@@ -393,7 +390,8 @@ test('listening on every address needs an address to tell peers, and nobody list
 
 test('closing leaves no connection, no timer and no port', async (t) => {
   const time = new ManualTime();
-  const server = await openTransports(t, [UDP, TCP], { time });
+  const listeners = [UDP, { transport: 'tcp', port: await freePorts() }] as const;
+  const server = await openTransports(t, listeners, { time });
   const target = server.target('tcp');
   const client = await openTransports(t, [TCP]);
   await sent(client.transports.send(target, options(client.transports)));
@@ -402,14 +400,7 @@ test('closing leaves no connection, no timer and no port', async (t) => {
   await server.transports.close();
   assert.equal(server.transports.connections, 0);
   assert.equal(time.waiting, 0);
-  const again = await openTransports(
-    t,
-    [
-      { transport: 'tcp', port: target.port },
-      { transport: 'udp', port: 0 },
-    ],
-    { time: systemTime },
-  );
+  const again = await openTransports(t, listeners);
   assert.equal(again.transports.local('tcp')?.port, target.port);
 });
 

@@ -1,5 +1,6 @@
-// Ports for programs that cannot be told "any": below the range from which the
-// system serves those who can, so that nobody else takes one meanwhile.
+// Ports for those who cannot ask for "any": other programs, two transports on one port, a port on which
+// nobody listens. They lie below the range from which the system serves those who can, so that nobody else
+// takes one meanwhile.
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
