@@ -15,7 +15,7 @@ const CELL_TAG = /^t[dh]$/i;
 const INLINE_TAG =
   /^(?:a|abbr|b|code|del|em|i|ins|kbd|label|mark|q|s|samp|small|span|strong|strike|sub|sup|tt|u|var)$/i;
 
-export interface HtmlTag {
+interface HtmlTag {
   /** Units. */
   readonly length: number;
   /** In small letters. */
@@ -52,7 +52,7 @@ const CUE_BEHIND = new RegExp(`^["'”“»」]?[\\s-]?(?:html[\\s-])?(?:${CUE})
 const CUE_BEHIND_DENSE = new RegExp(`^["'”“»」]?\\s?(?:${CUE_DENSE})`, 'u');
 const LOOK_BACK = 40; // units
 /** Units behind a tag that decide whether the text speaks about it. */
-export const CUE_LENGTH = 20;
+const CUE_LENGTH = 20;
 
 /** True if the text speaks about the tag instead of using it. */
 export function isMentioned(before: string, behind: string): boolean {

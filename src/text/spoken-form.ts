@@ -81,7 +81,7 @@ export function continuedForm(before: string, text: string, options: FormOptions
 }
 
 /** A part of a sentence, with what was spoken before it and what has arrived behind it. */
-export interface TextWindow {
+interface TextWindow {
   /** Text of the sentence that was spoken before, with the space behind it. */
   readonly spoken?: string | undefined;
   readonly text: string;

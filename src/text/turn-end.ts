@@ -10,7 +10,7 @@ import { identifyLanguage } from './language.js';
 import { SPOKEN_WORDS, type SpokenWords } from './spoken-words.js';
 
 /** Undefined: the text does not show it. */
-export type Completeness = 'finished' | 'unfinished' | undefined;
+type Completeness = 'finished' | 'unfinished' | undefined;
 
 /** The words of one language, ready for look-ups. */
 interface Lexicon {

@@ -15,7 +15,7 @@ export function yearOfNumber(reading: SpokenReading, at: number): Counted | unde
   return { value: found.value, end: found.end };
 }
 
-export interface CardinalDates {
+interface CardinalDates {
   /** Word for the first, in small letters without accents, and how it is written. */
   readonly first: readonly [said: string, written: string];
   /** Between the parts, as written; '' if nothing is. */

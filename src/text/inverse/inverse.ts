@@ -25,7 +25,7 @@ export interface Rewriting {
   readonly rule: Rule;
 }
 
-export interface WrittenForm {
+interface WrittenForm {
   readonly text: string;
   /** In order, not overlapping. */
   readonly rewritings: readonly Rewriting[];

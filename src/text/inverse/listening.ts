@@ -49,7 +49,7 @@ export interface Listening {
   readonly spelling: SpellingWords;
 }
 
-export interface AddressWords {
+interface AddressWords {
   readonly at: readonly string[];
   /** Other names of the signs in addresses. */
   readonly signs: Readonly<Record<string, string>>;
@@ -65,7 +65,7 @@ export interface AddressWords {
   readonly outside: ReadonlySet<string>;
 }
 
-export interface SpellingWords {
+interface SpellingWords {
   /** Between a letter and a word that begins with it: as in, for, wie. */
   readonly like: readonly string[];
   /** Names of letters that have several words, or none of their own: double u. */

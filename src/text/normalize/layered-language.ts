@@ -8,17 +8,21 @@ import {
   magnitudesOf,
   type NounMaker,
   numberedOf,
+  romanAfter,
   saidCues,
   saidOf,
   signsOf,
   spelledOf,
+  union,
   unitsOf,
+  wordSetsOf,
 } from '../tables/entries.js';
 import { conditional, unconditionalFirst } from '../tables/neighbours.js';
 import { isPattern } from '../tables/pattern.js';
 import type { RowOf } from '../tables/schema.js';
 import type { Language, Saying, Speech, SymbolNames, Writing } from './language.js';
 import type { Currency, Noun } from './quantity.js';
+import { alternatives } from './recognise/dates.js';
 import { tableRecognisers } from './table-entries.js';
 
 /** Languages that were built, by the language below and the tables on top of it. */
@@ -36,8 +40,6 @@ function keptWith(base: Language, tables: Tables): Language {
   known.set(tables, built);
   return built;
 }
-
-type CueKind = NonNullable<RowOf<'cue-words'>['kind']>;
 
 function withTables(base: Language, tables: Tables): Language {
   const plain = withoutPatterns(tables);
@@ -123,14 +125,8 @@ function writingWith(base: Writing, tables: Tables, make: NounMaker): Writing {
     telephone: { ...base.telephone, keywords: union(base.telephone.keywords, cuesOf(cues, 'telephone')) },
     books: { ...base.books, ...booksOf(cues) },
     compass: { ...base.compass, ...saidCues(cues, 'compass') },
-    ...wordsWith(base, cues),
-    romanAfter: {
-      ...base.romanAfter,
-      ...Object.fromEntries(
-        Array.from(cuesOf(cues, 'roman-cardinal'), (word) => [word, 'cardinal'] as const),
-      ),
-      ...Object.fromEntries(Array.from(cuesOf(cues, 'roman-ordinal'), (word) => [word, 'ordinal'] as const)),
-    },
+    ...wordSetsOf(cues, base),
+    romanAfter: { ...base.romanAfter, ...romanAfter(cues) },
   };
 }
 
@@ -141,38 +137,6 @@ function orderOf({ formats = [] }: Tables): RowOf<'formats'>['value'] | undefine
 function ordersOf(tables: Tables): Pick<Writing['dates'], 'orders'> | undefined {
   const order = orderOf(tables);
   return order === undefined ? undefined : { orders: { '/': order, '.': order, '-': order } };
-}
-
-/** The field of a language for each kind of cue word that is a set of words. */
-const WORD_SETS = {
-  digits: 'digitsAfter',
-  message: 'messageWords',
-  'message-to': 'messageTo',
-  wind: 'windWords',
-  linking: 'linking',
-  year: 'yearAfter',
-  score: 'scoreWords',
-  grade: 'gradeWords',
-  'roman-before': 'romanBefore',
-  'digit-word': 'digitWords',
-  call: 'callWords',
-  title: 'titles',
-  condition: 'conditions',
-  menu: 'menus',
-  journey: 'journeyWords',
-  'counted-of': 'countedOf',
-  software: 'softwareNames',
-  place: 'placeWords',
-} as const satisfies Record<
-  Exclude<CueKind, 'telephone' | 'roman-cardinal' | 'roman-ordinal' | 'compass' | 'book'>,
-  keyof Writing
->;
-
-function wordsWith(base: Writing, cues: readonly RowOf<'cue-words'>[]): Partial<Writing> {
-  const sets = Object.entries(WORD_SETS).map(([kind, field]) => {
-    return [field, union(base[field], cuesOf(cues, kind as CueKind))] as const;
-  });
-  return Object.fromEntries(sets);
 }
 
 /** A unit that the language also knows with a stop behind it is that of the row there, too. */
@@ -274,15 +238,11 @@ function spokenWith(
 }
 
 function patternOf({ written, before, unless }: RowOf<'spoken'>): RegExp {
-  const one = (words: readonly string[]): string => `(?:${words.map(escaped).join('|')})(?!\\p{L})`;
-  const words = escaped(written).replaceAll('\\*', '([^,]{1,60})');
+  const one = (words: readonly string[]): string => `(?:${alternatives(words)})(?!\\p{L})`;
+  const words = alternatives([written]).replaceAll('\\*', '([^,]{1,60})');
   const behind = before === undefined ? '' : one(before);
   const exception = unless === undefined ? '' : `(?!${behind}(?:-\\p{L}+)? ${one(unless)})`;
   return new RegExp(before === undefined ? words : `${words}(?= ${exception}${behind})`, 'gu');
-}
-
-function escaped(words: string): string {
-  return words.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }
 
 /** The stars are the parts that are kept. */
@@ -301,10 +261,6 @@ function lettersWith(
     if (!Array.from(letters).some((letter) => Object.hasOwn(names, letter))) return base(letters);
     return Array.from(letters, (letter) => names[letter] ?? base(letter)).join(' ');
   };
-}
-
-function union(first: ReadonlySet<string>, second: ReadonlySet<string>): ReadonlySet<string> {
-  return second.size === 0 ? first : new Set([...first, ...second]);
 }
 
 function without(first: ReadonlySet<string>, second: ReadonlySet<string>): ReadonlySet<string> {

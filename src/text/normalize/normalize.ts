@@ -33,8 +33,7 @@ import { type Decoded, decodeEntities } from './entities.js';
 import { Choice, type Ranks } from './choose.js';
 import { behind, Dispatch } from './dispatch.js';
 import type { Language } from './language.js';
-import { numeralOf, withoutZeros } from './numerals.js';
-import { type Found, NOWHERE, Reading, type Rule } from './reading.js';
+import { type Found, Reading, type Rule } from './reading.js';
 import { Addresses } from './recognise/addresses.js';
 import { Arithmetic } from './recognise/arithmetic.js';
 import { Codes } from './recognise/codes.js';
@@ -55,6 +54,7 @@ import { Times } from './recognise/times.js';
 import { Verses } from './recognise/verses.js';
 import { Winds } from './recognise/winds.js';
 import { Words } from './recognise/words.js';
+import { cardinal } from './say.js';
 import { formula, loweredFormula } from './shared-forms.js';
 import { endsText, type Normalized, type PlacedText, type Replacement, SpokenText } from './spoken-text.js';
 
@@ -81,7 +81,7 @@ function recognisersOf(language: Language): Recognisers {
   const own = language.own ?? {};
   const compound = formula(
     (letters) => (language.unspaced === true ? letters : speech.letters(letters)),
-    (digits) => speech.number(numeralOf(withoutZeros(digits)), NOWHERE),
+    (digits) => cardinal(digits, speech),
     language.unspaced === true ? '' : ' ',
   );
   return {

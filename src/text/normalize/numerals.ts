@@ -36,11 +36,17 @@ export interface NumeralAt {
   readonly end: number;
 }
 
+const SMALL_DIGITS = '₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹';
 const LAKHS = /(?:,\d{2}){1,6},\d{3}(?!\d|,\d)/y;
 const LONGEST = 400; // digits; longer ones are not read as a number
 
 export function numeralOf(whole: string): Numeral {
   return { negative: false, whole, decimals: '', grouped: false };
+}
+
+/** The digits of a subscript or superscript. */
+export function plainDigits(signs: string): string {
+  return Array.from(signs, (sign) => SMALL_DIGITS.indexOf(sign) % 10).join('');
 }
 
 /** A whole number with its minus, if any. */

@@ -44,7 +44,7 @@ import {
   weekdayNames,
 } from './cldr.js';
 import { builtInRows } from '../tables/built-in.js';
-import { signsOf } from '../tables/entries.js';
+import { signsOf, wordSetsOf } from '../tables/entries.js';
 import type { Language, Speech, SymbolNames, Writing } from './language.js';
 import type { Fraction, Noun, Quantity, WrittenDate } from './quantity.js';
 import { keptWords } from './number-words.js';
@@ -115,28 +115,11 @@ function writingOf(tag: string): Writing {
     spelled: new Set(),
     read: new Set(),
     romanAfter: {},
-    romanBefore: new Set(),
-    digitsAfter: new Set(),
+    ...wordSetsOf([]),
     decadeMark: '',
-    linking: new Set(),
-    yearAfter: new Set(),
-    scoreWords: new Set(),
     fractionMark: '',
-    gradeWords: new Set(),
-    digitWords: new Set(),
-    callWords: new Set(),
-    titles: new Set(),
-    conditions: new Set(),
-    menus: new Set(),
-    journeyWords: new Set(),
-    countedOf: new Set(),
-    messageWords: new Set(),
-    messageTo: new Set(),
-    windWords: new Set(),
     compass: {},
-    softwareNames: new Set(),
     books: {},
-    placeWords: new Set(),
   };
 }
 

@@ -72,19 +72,27 @@ function sayRange({ from, to, around }: TokenOf<'range'>, speech: Speech): strin
   return first === undefined || last === undefined ? undefined : speech.range(first, last, around);
 }
 
+/** Digits that count nothing, without the zeros in front. */
+export function cardinal(digits: string, speech: Pick<Speech, 'number'>): string {
+  return speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+}
+
 function sayVersion({ before, parts, point, stage, build }: TokenOf<'version'>, speech: Speech): string {
-  const number = (digits: string): string => speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
   const name = stage === 'rc' ? speech.letters(stage) : stage;
-  const words = [before, parts.map(number).join(` ${point} `), name, build === '' ? '' : number(build)];
+  const words = [
+    before,
+    parts.map((part) => cardinal(part, speech)).join(` ${point} `),
+    name,
+    build === '' ? '' : cardinal(build, speech),
+  ];
   return words.filter((word) => word !== '').join(' ');
 }
 
 function sayVerse({ book, chapter, first, last }: TokenOf<'verse'>, speech: Speech): string {
-  const number = (digits: string): string => speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
-  const verses = [first, ...(last === undefined ? [] : [last])].map(number);
-  if (speech.verse !== undefined) return speech.verse(book, number(chapter), verses);
+  const verses = [first, ...(last === undefined ? [] : [last])].map((verse) => cardinal(verse, speech));
+  if (speech.verse !== undefined) return speech.verse(book, cardinal(chapter, speech), verses);
   const [from = '', to] = verses;
-  return `${book} ${number(chapter)}, ${to === undefined ? from : speech.range(from, to, NOWHERE)}`;
+  return `${book} ${cardinal(chapter, speech)}, ${to === undefined ? from : speech.range(from, to, NOWHERE)}`;
 }
 
 function join(first: string | undefined, second: string | undefined, mark = ' '): string | undefined {

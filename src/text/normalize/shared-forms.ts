@@ -3,10 +3,9 @@
 import { CharacterSet } from '../character-set.js';
 import { WORD_UNIT } from './characters.js';
 import type { Row } from './dispatch.js';
-import type { Speech } from './language.js';
 import { type Around, type Found, Reading, type Recogniser } from './reading.js';
 import { LiteralTable } from './literals.js';
-import { withoutZeros } from './numerals.js';
+import { plainDigits, withoutZeros } from './numerals.js';
 
 const FORMULA = new RegExp(
   String.raw`(?:[A-Z][a-z]?[₀-₉]*){1,8}(?<=[₀-₉][A-Za-z]{0,6})(?!${WORD_UNIT})`,
@@ -24,10 +23,9 @@ export function formula(
   return (reading) => {
     const match = reading.match(FORMULA);
     if (match === undefined) return undefined;
-    const parts = Array.from(match[0].matchAll(PART), ([part]) => {
-      const digits = Array.from(part, (sign) => SUBSCRIPTS.indexOf(sign));
-      return digits[0] === -1 ? letters(part) : number(digits.join(''));
-    });
+    const parts = Array.from(match[0].matchAll(PART), ([part]) =>
+      /[A-Z]/.test(part) ? letters(part) : number(plainDigits(part)),
+    );
     return { end: reading.at + match[0].length, spoken: parts.join(between), rule: 'identifier' };
   };
 }
@@ -51,8 +49,7 @@ export function loweredFormula(compound: Recogniser): Recogniser {
 /** Bac+5, n+1, 90e+3: no space stands around the sign. */
 export function plusBetween(plus: string): Recogniser {
   return ({ text, at }) => {
-    if (text[at] !== '+' || !/[\p{L}\p{N}'’]/u.test(text[at - 1] ?? '') || !/\d/.test(text[at + 1] ?? ''))
-      return undefined;
+    if (!/[\p{L}\p{N}'’]/u.test(text[at - 1] ?? '') || !/\d/.test(text[at + 1] ?? '')) return undefined;
     return { end: at + 1, spoken: plus, rule: 'math' };
   };
 }
@@ -71,7 +68,6 @@ export function perWord(per: Readonly<Record<string, string>>, every?: string): 
   const { '*': each, ...named } = per;
   const table = new LiteralTable(Object.entries(named));
   return ({ text, at }: Reading): Found | undefined => {
-    if (text[at] !== '/') return undefined;
     const before = text.slice(Math.max(0, at - LONGEST_COUNTED), at);
     const literal = table.at(text, at + 1);
     if (each !== undefined && PRICED.test(before) && SPAN_BEHIND.test(text.slice(at + 1, at + 20)))
@@ -149,26 +145,6 @@ export function relation(
   };
 }
 
-const TWO_DATES = /(\d{1,2})([/.])(\d{1,2})\2(\d{4})[-–](\d{1,2})\2(\d{1,2})\2(\d{4})(?![\p{L}\d])/uy;
-
-/** 01/01/2024-31/03/2024, day first. */
-export function twoDates({ date, range }: Pick<Speech, 'date' | 'range'>): Recogniser {
-  const say = (day: string, month: string, year: string, around: Around): string | undefined => {
-    if (Number(day) < 1 || Number(day) > 31 || Number(month) < 1 || Number(month) > 12) return undefined;
-    return date({ day: String(Number(day)), month: Number(month), year, style: 'numeric' }, around);
-  };
-  return (reading) => {
-    const match = reading.match(TWO_DATES);
-    if (match === undefined) return undefined;
-    const [written, day = '', , month = '', year = '', dayTo = '', monthTo = '', yearTo = ''] = match;
-    const end = reading.at + written.length;
-    const around = reading.around(end);
-    const [first, last] = [say(day, month, year, around), say(dayTo, monthTo, yearTo, around)];
-    if (first === undefined || last === undefined) return undefined;
-    return { end, spoken: range(first, last, around), rule: 'date' };
-  };
-}
-
 /** The first of "dix euros à vingt euros" without its noun: "dix à vingt euros". */
 export function withoutCommonNoun(from: string, to: string): string {
   const noun = /(?: (?:per|pour) cento?)$| \p{L}+$/u.exec(to)?.[0] ?? '';
@@ -188,12 +164,17 @@ interface Until {
 const DAYS = /[\p{L}.]\/\p{L}/u;
 const LONGEST_END = 14; // units of a day or hour beside a dash
 
+/** Source of an expression for names of days or months, without their stops. */
+function names(forms: readonly (readonly string[])[]): string {
+  return forms
+    .flat()
+    .map((name) => name.replace(/\.$/, ''))
+    .join('|');
+}
+
 /** Mar./gio., sam/dim: the stroke between two days of the week. */
 export function dayAndDay(weekdays: readonly (readonly string[])[], and: string): Recogniser {
-  const name = weekdays
-    .flat()
-    .map((day) => day.replace(/\.$/, ''))
-    .join('|');
+  const name = names(weekdays);
   const [before, behind] = [
     new RegExp(`(?<!\\p{L})(?:${name})\\.?$`, 'iu'),
     new RegExp(`^(?:${name})(?!\\p{L})`, 'iu'),
@@ -208,9 +189,7 @@ export function dayAndDay(weekdays: readonly (readonly string[])[], and: string)
 
 /** Ven. 17 oct. – dim. 19 oct., 8h–midi */
 export function until({ months, weekdays, hours, toDay, toWeekday, toHour }: Until): Recogniser {
-  const [month, weekday] = [months.flat(), weekdays.flat()].map((names) =>
-    names.map((name) => name.replace(/\.$/, '')).join('|'),
-  );
+  const [month, weekday] = [names(months), names(weekdays)];
   const hour = Array.from(hours).join('|');
   const from = new RegExp(
     String.raw`(?<!\p{L})(?:(?:(${month})|(?:${weekday})\.? \d{1,2})\.?|(\d{1,2}(?:[h:]\d\d| ?h)|${hour})) ?$`,
@@ -242,20 +221,6 @@ export function primed(say: (digits: string, around: Around) => string): Recogni
       return undefined;
     const end = at + match[0].length;
     return { end, spoken: say(match[1] ?? '', reading.around(end)), rule: 'duration' };
-  };
-}
-
-const LETTERED = /\d{1,3}(?= [A-Z](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
-
-/** Classe 3 A: behind a word that takes a number the letter is no unit. */
-export function lettered(
-  isNumbered: (around: Around) => boolean,
-  say: (digits: string) => string,
-): Recogniser {
-  return (reading) => {
-    const match = reading.match(LETTERED);
-    if (match === undefined || !isNumbered(reading.around(reading.at))) return undefined;
-    return { end: reading.at + match[0].length, spoken: say(match[0]), rule: 'cardinal' };
   };
 }
 
@@ -320,7 +285,6 @@ export function coordinates(
   directions: Readonly<Record<string, string>>,
 ): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/[°º]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(COORDINATES);
     if (match === undefined) return undefined;
     const [written, degrees = '', minutes = '', seconds, letter = ''] = match;
@@ -344,7 +308,7 @@ export function expiry(
 ): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    const match = reading.isFresh ? reading.match(MONTH_AND_YEAR) : undefined;
+    const match = reading.match(MONTH_AND_YEAR);
     const [written = '', month = '', year = ''] = match ?? [];
     if (match === undefined || Number(year) <= NO_MONTH) return undefined;
     if (!before.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
@@ -359,7 +323,6 @@ const NAME_BEFORE = /(?<![\p{L}\d/])[A-Z]{2,5}$/u;
 /** 5 V/3 A, 16 GB RAM/512 GB, $10/$20: between two amounts, each with its unit, the slash is a pause. */
 export const betweenAmounts: Recogniser = (reading) => {
   const { text, at } = reading;
-  if (text[at] !== '/') return undefined;
   const behind = text.slice(at + 1, at + 14);
   const before = text.slice(Math.max(0, at - 6), at);
   const isPriced = at === reading.tokenEnd && /\d$/.test(before) && /^[$€£¥₩]\d/.test(behind);
@@ -381,7 +344,7 @@ const GROUPS =
 export function keyedGroups(before: RegExp, digits: (digits: string) => string): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    const match = reading.isFresh ? reading.match(GROUPS) : undefined;
+    const match = reading.match(GROUPS);
     if (match === undefined || !before.test(text.slice(Math.max(0, at - LONGEST_KEY), at))) return undefined;
     const spoken = match[0].split(/[- ]/).map(digits).join(', ');
     return { end: at + match[0].length, spoken, rule: 'digits' };

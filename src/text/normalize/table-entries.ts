@@ -29,7 +29,7 @@ import { Words } from './recognise/words.js';
 
 type Recognisers = Readonly<Record<'atDigit' | 'atLetter' | 'atMark' | 'atIdeograph', readonly Asked[]>>;
 
-export interface LayerParts {
+interface LayerParts {
   readonly tables: Tables;
   /** The tables without their patterns. */
   readonly plain: Tables;

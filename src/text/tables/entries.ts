@@ -100,17 +100,66 @@ export function numberedOf(
 }
 
 /** The cue words of one kind. */
-export function cuesOf(
-  rows: readonly RowOf<'cue-words'>[],
-  kind: NonNullable<RowOf<'cue-words'>['kind']>,
-): ReadonlySet<string> {
+export function cuesOf(rows: readonly RowOf<'cue-words'>[], kind: CueKind): ReadonlySet<string> {
   return new Set(rows.filter((row) => row.kind === kind).flatMap(({ written }) => written));
+}
+
+type CueKind = NonNullable<RowOf<'cue-words'>['kind']>;
+
+/** The field of a `Writing` for each kind of cue word that is a set of words. */
+const WORD_SETS = {
+  digits: 'digitsAfter',
+  linking: 'linking',
+  year: 'yearAfter',
+  score: 'scoreWords',
+  grade: 'gradeWords',
+  'roman-before': 'romanBefore',
+  'digit-word': 'digitWords',
+  call: 'callWords',
+  title: 'titles',
+  condition: 'conditions',
+  menu: 'menus',
+  journey: 'journeyWords',
+  'counted-of': 'countedOf',
+  software: 'softwareNames',
+  place: 'placeWords',
+  message: 'messageWords',
+  'message-to': 'messageTo',
+  wind: 'windWords',
+} as const satisfies Record<
+  Exclude<CueKind, 'telephone' | 'roman-cardinal' | 'roman-ordinal' | 'compass' | 'book'>,
+  keyof Writing
+>;
+
+export type WordSets = Pick<Writing, (typeof WORD_SETS)[keyof typeof WORD_SETS]>;
+
+/** Each set of cue words of the rows, joined to that of `base`. */
+export function wordSetsOf(rows: readonly RowOf<'cue-words'>[], base?: WordSets): WordSets {
+  const sets = Object.entries(WORD_SETS).map(([kind, field]) => {
+    return [field, union(base?.[field] ?? new Set(), cuesOf(rows, kind as CueKind))] as const;
+  });
+  return Object.fromEntries(sets) as unknown as WordSets;
+}
+
+export function union(first: ReadonlySet<string>, second: ReadonlySet<string>): ReadonlySet<string> {
+  return second.size === 0 ? first : new Set([...first, ...second]);
+}
+
+/** The kind of number that a Roman numeral is, by the word before it. */
+export function romanAfter(
+  rows: readonly RowOf<'cue-words'>[],
+): Readonly<Record<string, 'cardinal' | 'ordinal'>> {
+  return Object.fromEntries(
+    (['cardinal', 'ordinal'] as const).flatMap((kind) =>
+      Array.from(cuesOf(rows, `roman-${kind}`), (word) => [word, kind] as const),
+    ),
+  );
 }
 
 /** The cue words of one kind that have a value each; '' where the table has none. */
 export function saidCues(
   rows: readonly RowOf<'cue-words'>[],
-  kind: NonNullable<RowOf<'cue-words'>['kind']>,
+  kind: CueKind,
 ): Readonly<Record<string, string>> {
   const own = rows.filter((row) => row.kind === kind);
   return Object.fromEntries(

@@ -12,11 +12,14 @@ import {
   magnitudesOf,
   type NounCells,
   numberedOf,
+  romanAfter,
   saidCues,
   saidOf,
   signsOf,
   spelledOf,
   unitsOf,
+  type WordSets,
+  wordSetsOf,
 } from './entries.js';
 import { conditional, unconditionalFirst } from './neighbours.js';
 import type { RowOf, TableClass } from './schema.js';
@@ -31,40 +34,23 @@ interface Making {
   readonly sayings?: Readonly<Record<string, MakeSaying>>;
 }
 
-type Words = Pick<
-  Writing,
-  | 'currencies'
-  | 'currencySigns'
-  | 'units'
-  | 'per'
-  | 'magnitudes'
-  | 'moneyMagnitudes'
-  | 'abbreviations'
-  | 'beforeNumber'
-  | 'spelled'
-  | 'read'
-  | 'romanAfter'
-  | 'romanBefore'
-  | 'digitsAfter'
-  | 'linking'
-  | 'yearAfter'
-  | 'scoreWords'
-  | 'digitWords'
-  | 'callWords'
-  | 'titles'
-  | 'conditions'
-  | 'menus'
-  | 'journeyWords'
-  | 'countedOf'
-  | 'gradeWords'
-  | 'messageWords'
-  | 'messageTo'
-  | 'windWords'
-  | 'compass'
-  | 'softwareNames'
-  | 'books'
-  | 'placeWords'
->;
+type Words = WordSets &
+  Pick<
+    Writing,
+    | 'currencies'
+    | 'currencySigns'
+    | 'units'
+    | 'per'
+    | 'magnitudes'
+    | 'moneyMagnitudes'
+    | 'abbreviations'
+    | 'beforeNumber'
+    | 'spelled'
+    | 'read'
+    | 'romanAfter'
+    | 'compass'
+    | 'books'
+  >;
 
 type SignNames = Pick<
   SymbolNames,
@@ -107,26 +93,9 @@ class LanguageTables {
       spelled: this.spelled,
       read: this.read,
       romanAfter: romanAfter(cues),
-      romanBefore: cuesOf(cues, 'roman-before'),
-      digitsAfter: cuesOf(cues, 'digits'),
-      linking: cuesOf(cues, 'linking'),
-      yearAfter: cuesOf(cues, 'year'),
-      scoreWords: cuesOf(cues, 'score'),
-      digitWords: cuesOf(cues, 'digit-word'),
-      callWords: cuesOf(cues, 'call'),
-      titles: cuesOf(cues, 'title'),
-      conditions: cuesOf(cues, 'condition'),
-      menus: cuesOf(cues, 'menu'),
-      journeyWords: cuesOf(cues, 'journey'),
-      countedOf: cuesOf(cues, 'counted-of'),
-      gradeWords: cuesOf(cues, 'grade'),
-      messageWords: cuesOf(cues, 'message'),
-      messageTo: cuesOf(cues, 'message-to'),
-      windWords: cuesOf(cues, 'wind'),
+      ...wordSetsOf(cues),
       compass: saidCues(cues, 'compass'),
       books: booksOf(cues),
-      softwareNames: cuesOf(cues, 'software'),
-      placeWords: cuesOf(cues, 'place'),
     };
   }
 
@@ -252,12 +221,4 @@ class LanguageTables {
   #rows<C extends TableClass>(name: C): readonly RowOf<C>[] {
     return builtInRows(this.#language, name);
   }
-}
-
-function romanAfter(rows: readonly RowOf<'cue-words'>[]): Readonly<Record<string, 'cardinal' | 'ordinal'>> {
-  return Object.fromEntries(
-    (['cardinal', 'ordinal'] as const).flatMap((kind) =>
-      Array.from(cuesOf(rows, `roman-${kind}`), (word) => [word, kind] as const),
-    ),
-  );
 }

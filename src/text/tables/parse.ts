@@ -166,10 +166,18 @@ class Parser {
       }
     }
     if (this.#class === 'cue-words') this.#checkCue(kind, set, line);
+    if (this.#class === 'spoken') this.#checkStars(String(written), String(said), line);
     const isSilent = this.#class === 'patterns' && said === undefined && manner === undefined;
     if (isSilent && !String(written).startsWith('id:')) {
       throw this.#refusal(line, 'needs said, a manner, or both');
     }
+  }
+
+  /** Each star makes the search in a text up to 60 times as long. */
+  #checkStars(written: string, said: string, line: number): void {
+    const [stars = 0, kept = 0] = [written, said].map((words) => words.split('*').length - 1);
+    if (stars > 1) throw this.#refusal(line, 'has more than one star', 'written');
+    if (kept > stars) throw this.#refusal(line, 'has a star more than the column "written"', 'said');
   }
 
   #checkCue(kind: Value, set: Value, line: number): void {

@@ -161,7 +161,7 @@ export const SCHEMAS = {
     manner: { holds: 'choice', of: ['digits', 'pairs', 'letters', 'words'] },
   },
   /**
-   * Words of a variant in place of those that the language says. A star stands for up to 60 characters
+   * Words of a variant in place of those that the language says. One star may stand for up to 60 characters
    * without a comma, which are kept. With `before` the words count only before one of these. With `unless`
    * none of those may follow that one.
    */

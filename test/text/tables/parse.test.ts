@@ -98,6 +98,8 @@ test('every error names the line, the column and what is allowed', () => {
   );
   assert.match(refusal('\\d\\d\n', 'patterns'), /line 1: needs said, a manner, or both/);
   assert.match(refusal('a\tb\n{x} loc.\t{n} locali\n', 'patterns'), /line 2, column "written": has "\{x\}/);
+  assert.match(refusal('a * b * c\tx\n', 'spoken'), /column "written": has more than one star/);
+  assert.match(refusal('a * b\t* x *\n', 'spoken'), /column "said": has a star more than the column/);
   assert.match(refusal('loc.\t{x} locali\n', 'short-forms'), /line 1, column "said": has "\{x\}"/);
   assert.match(refusal('loc.\t{n} locale|locali\n', 'units'), /line 1, column "forms": has "\{n\}"/);
 });

@@ -2,22 +2,20 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import type { Noun } from '../quantity.js';
 import { numeralOf } from '../numerals.js';
-import { certain, type Found, type Reading } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
 import { sayFraction, withNoun } from './amounts.js';
-import { isFeminine, isNumbered } from './grammar.js';
-import { cardinal, rank } from './numbers.js';
+import { isFeminine } from './grammar.js';
+import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import {
   dayAndDay,
   hundredths,
-  lettered,
   longDuration,
   perWord,
   plusBetween,
   primed,
   relation,
   type Rules,
-  twoDates,
   until,
 } from '../shared-forms.js';
 import { WRITING } from './writing.js';
@@ -159,12 +157,7 @@ const secondsAnd = hundredths(
 );
 const plus = plusBetween('plus');
 const per = perWord(WRITING.per, 'toutes les');
-const dates = twoDates({
-  date: (date, around) => SPEECH.date(date, around),
-  range: (from, to, around) => SPEECH.range(from, to, around),
-});
 const prime = primed((digits) => counted(digits, MINUTE));
-const named = certain(lettered(isNumbered, rank));
 /** 514-555-1234: in America figure by figure. */
 function american(reading: Reading): Found | undefined {
   const match = reading.match(AMERICAN);
@@ -177,8 +170,6 @@ function american(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const signRules = {
   behindDigits: [
-    [/[/.]/, dates],
-    [/[A-Z]/, named],
     [/[-.)\d]/, american],
     [/h/, longDurations],
     [/["'’″”]/, secondsAnd],

@@ -177,6 +177,7 @@ const OWN: Readonly<Record<string, Saying>> = {
 
 export const WRITING: Writing = {
   ...WORDS,
+  placeWords: new Set([...WORDS.placeWords, ...TABLES.set('numbered')]),
   abbreviations: { ...WORDS.abbreviations, ...OWN },
   numbers: {
     decimal: ',',

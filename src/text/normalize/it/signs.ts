@@ -1,21 +1,19 @@
 // Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
 import { tablesOf } from '../../tables/language-tables.js';
 import { numeralOf } from '../numerals.js';
-import { certain, type Found, NOWHERE, type Reading } from '../reading.js';
+import { type Found, NOWHERE, type Reading } from '../reading.js';
 import {
   dayAndDay,
   hundredths,
-  lettered,
   longDuration,
   perWord,
   plusBetween,
   primed,
   relation,
   type Rules,
-  twoDates,
   until,
 } from '../shared-forms.js';
-import { isNumbered, words } from './grammar.js';
+import { words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -85,23 +83,14 @@ const secondsAnd = hundredths(
 );
 const plus = plusBetween('più');
 const per = perWord(WRITING.per, 'ogni');
-const dates = twoDates({
-  date: (date, around) => SPEECH.date(date, around),
-  range: (from, to, around) => SPEECH.range(from, to, around),
-});
 /** Al 90' is "al novantesimo", 5' are five minutes. */
 const prime = primed((digits, around) => {
   if (/^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(around.previousWord)) return ordinal(digits);
   return SPEECH.duration([[digits, 'min']], around);
 });
-const named = certain(lettered(isNumbered, cardinal));
 /** In the order in which the language asks them. */
 export const signRules = {
-  behindDigits: [
-    [/[/.]/, dates],
-    [/[A-Z]/, named],
-    [/["'’″”]/, secondsAnd],
-  ],
+  behindDigits: [[/["'’″”]/, secondsAnd]],
   behindDigitsLater: [[/h/, longDurations]],
   behindDigitsLast: [
     [/['’′]/, prime],

@@ -165,6 +165,7 @@ const OWN: Readonly<Record<string, Saying>> = {
 /** "set" and "ago" are words of their own; see `dates.ts` for them before a year. */
 export const WRITING: Writing = {
   ...WORDS,
+  placeWords: new Set([...WORDS.placeWords, ...TABLES.set('numbered')]),
   abbreviations: { ...WORDS.abbreviations, ...OWN },
   numbers: {
     decimal: ',',

@@ -2,8 +2,8 @@
 import { ALPHABETIC, classAt, DIGIT, IDEOGRAPH, isWordAt, LETTER, SPACE } from '../characters.js';
 import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { withoutZeros, numeralOf } from '../numerals.js';
 import { composed, type Found, NOWHERE, type Reading, type Rule, type TypedFound } from '../reading.js';
+import { cardinal } from '../say.js';
 
 const LONGEST = 300; // units of an address that is read out
 const CHUNK = new RegExp(
@@ -124,7 +124,7 @@ export class Addresses {
     if (match === undefined) return undefined;
     const [written, digits = '', words = ''] = match;
     const { speech, symbols } = this.#language;
-    const number = speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+    const number = cardinal(digits, speech);
     return {
       end: reading.at + written.length,
       spoken: `${symbols.hashtag} ${number} ${words}`,
@@ -188,6 +188,5 @@ function sayName(run: string, language: Language): string {
 function sayNumber(run: string, language: Language): string {
   const { speech } = language;
   if (run.length > 2 || (run.length > 1 && run.startsWith('0'))) return speech.digits(run);
-  const text = withoutZeros(run);
-  return speech.number(numeralOf(text), NOWHERE);
+  return cardinal(run, speech);
 }

@@ -1,11 +1,11 @@
 // Reads sums and formulas that are written without spaces: 120-45=75, 3×10^8, 4x - 7, Ca²⁺, 1:25,000.
 import { CharacterSet } from '../../character-set.js';
-import { isWordAt, WORD_UNIT } from '../characters.js';
+import { WORD_UNIT } from '../characters.js';
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
-import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
+import { numeralOf, plainDigits, readNumeral, withoutZeros } from '../numerals.js';
 import {
   Around,
   type Candidate,
@@ -24,8 +24,6 @@ const SUMMAND = /\d+\/\d+|\d+(?:[.,]\d+)?|[-−+×÷*/]/g; // 1/2 + 1/4
 const SCIENTIFIC =
   /(\d{1,6}(?:[.,]\d{1,6})?) ?[×xX·*⋅] ?10(?:\^\{?([-−]?)(\d{1,3})\}?|(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\d^])/y;
 const EXPONENTIAL = /(\d{1,6})(?:[.,](\d{1,12}))?(?:e([-+−]?)|E([-+−]))(\d{1,3})(?![\p{L}\d]|[.,]\d)/uy;
-const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 const ION = new RegExp(
   String.raw`(?:[A-Z][a-z]?[₀-₉]{0,2}){1,6}([⁰¹²³⁴-⁹]?)([⁺⁻])(?!${WORD_UNIT}|[⁺⁻⁰¹²³⁴-⁹])`,
   'uy',
@@ -46,9 +44,14 @@ const SCALE = /(\d{1,3}) ?[:：] ?(\d{1,3}(?:([., \u00a0\u202f])\d{3})(?:\3\d{3}
 
 const CUTS = new CharacterSet('.,:/');
 
-function isCut({ text, at }: Reading): boolean {
-  return CUTS.at(text, at - 1);
+/** The rows, where the number does not go on from one before it. */
+function uncut(rows: readonly Row[]): readonly Row[] {
+  return rows.map(({ knows, recognise }) => ({
+    knows,
+    recognise: (reading) => (CUTS.at(reading.text, reading.at - 1) ? undefined : recognise(reading)),
+  }));
 }
+
 const PORTIONS = /(\d{1,3}) ?[x×](?= ["“„«*]{0,2}\p{Lu}[\p{Ll}’'])/uy;
 const FORMULA = /[=+÷√^]/u;
 
@@ -65,17 +68,17 @@ export class Arithmetic {
     this.#dosed = new Set(DOSED.map((unit) => units[unit]));
   }
 
-  readonly atDigit: readonly Row[] = [
-    behind(/^[. ]\d/, (reading) => (isCut(reading) ? undefined : this.#grouped(reading)), 3),
-    behind(/^ ?[x×]/, (reading) => (isCut(reading) ? undefined : this.#portions(reading)), 3),
-    behind(/^(?:["″”]|[.,]\d)/, (reading) => (isCut(reading) ? undefined : this.#inches(reading)), 3),
-    behind(/^ ?[x×]/, (reading) => (isCut(reading) ? undefined : this.#dose(reading)), 3),
-    behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => (isCut(reading) ? undefined : this.#scientific(reading))),
-    behind(/^(?:[.,]\d|[eE])/, (reading) => (isCut(reading) ? undefined : this.#exponential(reading)), 6),
-    behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => (isCut(reading) ? undefined : this.#sum(reading))),
-    behind(/^(?:[.,]\d|[a-zπ])/, (reading) => (isCut(reading) ? undefined : this.#coefficient(reading)), 4),
-    behind(/^ ?[:：]/, (reading) => (isCut(reading) ? undefined : this.#scale(reading)), 3),
-  ];
+  readonly atDigit = uncut([
+    behind(/^[. ]\d/, (reading) => this.#grouped(reading), 3),
+    behind(/^ ?[x×]/, (reading) => this.#portions(reading), 3),
+    behind(/^(?:["″”]|[.,]\d)/, (reading) => this.#inches(reading), 3),
+    behind(/^ ?[x×]/, (reading) => this.#dose(reading), 3),
+    behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => this.#scientific(reading)),
+    behind(/^(?:[.,]\d|[eE])/, (reading) => this.#exponential(reading), 6),
+    behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => this.#sum(reading)),
+    behind(/^(?:[.,]\d|[a-zπ])/, (reading) => this.#coefficient(reading), 4),
+    behind(/^ ?[:：]/, (reading) => this.#scale(reading), 3),
+  ]);
 
   readonly atLetter: readonly Row[] = [
     behind(/[⁺⁻⁰¹²³⁴-⁹₀-₉]/, (reading) => this.#ion(reading)),
@@ -243,7 +246,7 @@ export class Arithmetic {
     if (match === undefined) return undefined;
     const [written, number = '', sign, digits, raisedSign, raised = ''] = match;
     if ((sign ?? raisedSign ?? '') !== '') return undefined;
-    const exponent = digits ?? Array.from(raised, (one) => SUPERSCRIPTS.indexOf(one)).join('');
+    const exponent = digits ?? plainDigits(raised);
     const { timesPower, inMath } = this.#language.symbols;
     const spoken = this.#powerOfTen(this.#number(number), timesPower ?? inMath['×'], withoutZeros(exponent));
     const end = reading.at + written.length;
@@ -304,11 +307,10 @@ export class Arithmetic {
       speech.element?.(symbol) ??
       (this.#language.unspaced === true ? symbol : speech.letters(symbol.toUpperCase()));
     const body = written.slice(0, written.length - charge.length - sign.length);
-    const parts = (body.match(ELEMENT) ?? []).map((part) => {
-      const digits = Array.from(part, (one) => SUBSCRIPTS.indexOf(one));
-      return digits[0] === -1 ? name(part) : this.#number(digits.join(''));
-    });
-    if (charge !== '') parts.push(this.#number(String(SUPERSCRIPTS.indexOf(charge))));
+    const parts = (body.match(ELEMENT) ?? []).map((part) =>
+      /[A-Z]/.test(part) ? name(part) : this.#number(plainDigits(part)),
+    );
+    if (charge !== '') parts.push(this.#number(plainDigits(charge)));
     parts.push(sign === '⁺' ? symbols.plus : symbols.minus);
     return {
       end: reading.at + written.length,
@@ -339,7 +341,7 @@ export class Arithmetic {
   /** 1:25,000 is a scale. */
   #scale(reading: Reading): Found | undefined {
     const match = reading.match(SCALE);
-    if (match === undefined || isWordAt(reading.text, reading.at - 1)) return undefined;
+    if (match === undefined) return undefined;
     const [written, one = '', grouped = '', mark = ''] = match;
     if (mark !== ' ' && !this.#language.writing.numbers.grouping.includes(mark)) return undefined;
     const whole = grouped.replace(/\D/g, '');

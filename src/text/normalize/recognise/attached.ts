@@ -7,6 +7,7 @@ import type { Noun } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { digitsEnd, numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { NOWHERE, skipSpaces, type Found, type Reading, type Recogniser } from '../reading.js';
+import { cardinal } from '../say.js';
 import { startsLine } from './markdown.js';
 import { ROMAN, romanValue } from './words.js';
 
@@ -16,16 +17,11 @@ const CAPITAL_UNITS = 'KB MB GB TB PB KG L ML KM CM MM KW MW GW MHz GHz Hz Mbps 
 );
 const capitals = new LiteralTable(CAPITAL_UNITS.map((unit) => [unit, unit] as const));
 
-function cardinal(speech: Speech, digits: string): string {
-  return speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
-}
-
 const LINES = /^(?:240|360|480|720|1080|1440|2160)$/; // of a screen: 1080P
 
 /** 16GB, 220V: a unit in capitals that touches its number. */
 export function capitalUnit(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
   return (reading) => {
-    if (!reading.isFresh) return undefined;
     const number = readNumeral(reading.text, reading.at, { decimal: '.', grouping: [','] });
     const written = number && capitals.at(reading.text, number.end)?.written;
     if (number === undefined || written === undefined) return undefined;
@@ -68,7 +64,7 @@ export function listNumber(speech: Speech, mark: string): Recogniser {
     const match = reading.match(LIST_NUMBER);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
-    const spoken = cardinal(speech, match[1] ?? '') + mark;
+    const spoken = cardinal(match[1] ?? '', speech) + mark;
     return { end: mark !== '.' && reading.text[end] === ' ' ? end + 1 : end, spoken, rule: 'markdown' };
   };
 }
@@ -83,7 +79,7 @@ export function tightListNumber(speech: Speech, mark: string): Recogniser {
     if (match === undefined) return undefined;
     return {
       end: reading.at + match[0].length,
-      spoken: cardinal(speech, match[1] ?? '') + mark,
+      spoken: cardinal(match[1] ?? '', speech) + mark,
       rule: 'markdown',
     };
   };
@@ -101,13 +97,13 @@ export function numberSign(
   return ({ text, at }) => {
     const sign = text[at] ?? '';
     const roman = ROMAN_SIGNS.indexOf(sign);
-    if (roman >= 0) return { end: at + 1, spoken: cardinal(speech, String(roman + 1)), rule: 'roman' };
+    if (roman >= 0) return { end: at + 1, spoken: cardinal(String(roman + 1), speech), rule: 'roman' };
     const circled = CIRCLED.indexOf(sign);
     if (circled < 0) return undefined;
     const runs = /[\p{L}\p{N}%)）] ?$/u.test(text.slice(Math.max(0, at - 2), at)); // ①身份证 ②照片
     return {
       end: at + 1,
-      spoken: (runs ? pause : '') + cardinal(speech, String(circled + 1)) + mark,
+      spoken: (runs ? pause : '') + cardinal(String(circled + 1), speech) + mark,
       rule: 'markdown',
     };
   };
@@ -116,7 +112,6 @@ export function numberSign(
 /** The sign between two operands, where it has another name than the sign of a number: 五加三, 正三. */
 export function plusBetween(name: string): Recogniser {
   return ({ text, at }) => {
-    if (text[at] !== '+') return undefined;
     const [before, after] = [text.slice(Math.max(0, at - 2), at), text.slice(at + 1, at + 3)];
     const operands = /(?:[\d)²³⁴-⁹] ?|[A-Za-z] )$/.test(before) && /^ ?[\dA-Za-z(]/.test(after);
     const day = /[A-Za-z]$/.test(before) && /^\d/.test(after); // T+1
@@ -130,7 +125,7 @@ const DATES =
 /** 2024.1.1-2024.1.7, 2024/12/30～1/3: two dates. */
 export function dateRange(speech: Speech): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(DATES) : undefined;
+    const match = reading.match(DATES);
     if (match === undefined) return undefined;
     const [written, year = '', , month = '', day = '', yearTo, monthTo = '', dayTo = ''] = match;
     const end = reading.at + written.length;
@@ -152,7 +147,7 @@ const YEAR_MONTH = /((?:19|20)\d{2})(?:\/(0?[1-9]|1[0-2])|-(0[1-9]|1[0-2]))(?![\
 /** 2024/1, 2024-06: a month. */
 export function yearMonth(speech: Speech): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(YEAR_MONTH) : undefined;
+    const match = reading.match(YEAR_MONTH);
     if (match === undefined) return undefined;
     const [written, year = '', slashed, dashed = ''] = match;
     const end = reading.at + written.length;
@@ -242,7 +237,7 @@ const MASKED = /(\d{1,6})(?:[*＊xX•]{3,12}|-[*＊]{2,8}-)(\d{1,6})(?![\d*A-Za
 /** 138****1234: what is hidden is a pause. */
 export function masked(speech: Speech): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(MASKED) : undefined;
+    const match = reading.match(MASKED);
     if (match === undefined) return undefined;
     const spoken = speech.telephone([match[1] ?? '', match[2] ?? ''], false);
     return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
@@ -256,8 +251,7 @@ const GROUPS = /\d{1,32}(?:[ -]\d{2,8}){0,5}(?![\d.]\d|\d|[:：]\d)/y;
 export function keyed(speech: Speech, { codes, calls, counted, pause, called }: Keywords): Recogniser {
   return (reading): Found | undefined => {
     const { text, at } = reading;
-    if (!reading.isFresh || (reading.runEnd - at < 3 && !/[ -]/.test(text[reading.runEnd] ?? '')))
-      return undefined;
+    if (reading.runEnd - at < 3 && !/[ -]/.test(text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(GROUPS);
     const end = at + (match?.[0].length ?? 0);
     if (match === undefined || match[0].length < 3 || counted.test(text.slice(end, end + 4)))
@@ -282,7 +276,7 @@ const LENGTHS = /(\d{1,4})(km|m|kg)(\d{1,4}(?:\.\d)?)(cm|mm|m|g)(?![A-Za-z\d])/y
 /** 8m23cm, 2kg500g: two units without a space. */
 export function compoundMeasure(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(LENGTHS) : undefined;
+    const match = reading.match(LENGTHS);
     const [written = '', first = '', large = '', second = '', small = ''] = match ?? [];
     const [one, other] = [units[large], units[small]];
     const number = readNumeral(second, 0, { decimal: '.', grouping: [] })?.numeral;
@@ -305,7 +299,7 @@ export function romanOrder(speech: Speech): Recogniser {
     if (!/[第제]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
     const numeral = reading.match(ROMAN_ORDER)?.[0];
     if (numeral === undefined || !ROMAN.test(numeral)) return undefined;
-    const spoken = cardinal(speech, String(romanValue(numeral)));
+    const spoken = cardinal(String(romanValue(numeral)), speech);
     return { end: reading.at + numeral.length, spoken, rule: 'roman' };
   };
 }
@@ -319,8 +313,7 @@ const NEAR_DATE = 12; // units before a day in which its word stands
 /** 截止日期12-31, 締切は11-30: behind a word of dates. */
 export function dashedDay(dateWord: RegExp, speech: Speech): Recogniser {
   return (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || text[runEnd] !== '-') return undefined;
+    const { text, at } = reading;
     const isNamed = dateWord.test(text.slice(Math.max(0, at - NEAR_DATE), at));
     const match = reading.match(isNamed ? DASHED_DAY : DAY_AND_CLOCK);
     if (match === undefined) return undefined;
@@ -335,7 +328,6 @@ export function dashedDay(dateWord: RegExp, speech: Speech): Recogniser {
 /** 299元~, 3,000원~: up from there; `begins` ends with what a range may begin with. */
 export function openRange(begins: RegExp, behind: RegExp, word: string): Recogniser {
   return ({ text, at }) => {
-    if (!/[~～〜∼]/.test(text[at] ?? '')) return undefined;
     const known = begins.test(text.slice(Math.max(0, at - NEAR_DATE), at));
     return known && behind.test(text.slice(at + 1, at + 5))
       ? { end: at + 1, spoken: word, rule: 'range', clings: true }
@@ -351,7 +343,7 @@ export function page(speech: Speech, noun: string): Recogniser {
     const match =
       /[Pp]/.test(reading.text[reading.at] ?? '') && reading.isFresh ? reading.match(PAGE) : undefined;
     if (match === undefined) return undefined;
-    const [first = '', last] = match.slice(1).map((digits) => digits && cardinal(speech, digits));
+    const [first = '', last] = match.slice(1).map((digits) => digits && cardinal(digits, speech));
     const pages = last === undefined ? first : speech.range(first, last, NOWHERE);
     return { end: reading.at + match[0].length, spoken: pages + noun, rule: 'cardinal' };
   };
@@ -366,7 +358,7 @@ const DAY_BEFORE = /(?:[日号號天午晚晨早上周週末间間：:]|[期周�
 export function hourRange(speech: Speech, between = ''): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    const match = reading.isFresh ? reading.match(HOURS) : undefined;
+    const match = reading.match(HOURS);
     const hours = match?.slice(1) ?? [];
     const [first, last] = hours.map(Number);
     if (match === undefined || hours.some((one) => Number(one) > 24)) return undefined;
@@ -452,13 +444,12 @@ const SLASHED_DAYS = /(\d{1,2})\/(\d{1,2})(?= ?[日号號일])/y;
 /** 5月5/6日: two days of one month; `between` is said there. */
 export function slashedDays(between: string, speech: Speech): Recogniser {
   return (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || text[runEnd] !== '/' || !/[月월] ?$/.test(text.slice(Math.max(0, at - 2), at)))
-      return undefined;
+    const { text, at } = reading;
+    if (!/[月월] ?$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
     const match = reading.match(SLASHED_DAYS);
     const [written = '', first = '', last = ''] = match ?? [];
     if (match === undefined || Number(first) >= Number(last) || Number(last) > 31) return undefined;
-    const spoken = cardinal(speech, first) + between + cardinal(speech, last);
+    const spoken = cardinal(first, speech) + between + cardinal(last, speech);
     return { end: at + written.length, spoken, rule: 'date', isCertain: true };
   };
 }
@@ -484,7 +475,7 @@ export function era(say: (year: string, before: boolean) => string): Recogniser 
 /** 20K粉丝, 1.5K회: before a word that is counted K is a thousand. `counted` is the beginning of such words. */
 export function thousands(speech: Pick<Speech, 'count'>, counted: RegExp): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(THOUSANDS) : undefined;
+    const match = reading.match(THOUSANDS);
     if (match === undefined) return undefined;
     const [written, whole = '', part = ''] = match;
     const end = reading.at + written.length;
@@ -503,7 +494,6 @@ const WORD_BEHIND = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Sc
 /** 大人/子ども, 計 / 税込: between two words, or between spaces, a stroke is a pause. */
 export const strokePause: Recogniser = (reading) => {
   const { text, at } = reading;
-  if (text[at] !== '/') return undefined;
   const spaced = text[at - 1] === ' ' && text[at + 1] === ' ';
   const left = at === reading.tokenEnd || WORD_SIDE.test(text[at - 1] ?? '');
   if (!spaced && !(left && WORD_BEHIND.test(text[at + 1] ?? ''))) return undefined;
@@ -520,7 +510,10 @@ export function wordMath(names: Readonly<Record<string, string>>): Recogniser {
     const name = names[sign];
     if (name === undefined || !/[-−×÷+=]/.test(sign)) return undefined;
     const [left, right] = [
-      text.slice(0, at).slice(-2).trimEnd().slice(-1),
+      text
+        .slice(Math.max(0, at - 2), at)
+        .trimEnd()
+        .slice(-1),
       text.slice(at + 1, at + 3).trimStart(),
     ];
     if (
@@ -539,12 +532,17 @@ const UNTIL =
   /[~～〜∼] ?(?:(\d{1,2})\/(\d{1,2})(?![\d/]| ?[컵배杯倍カ])(?:[(（]([月火水木金土日월화수목금토일])[)）])?|(\d{1,2}):([0-5]\d)(?![\d:]))/y;
 const BEFORE_UNTIL = /(?:^|[(（「、,：:\s]|[はが은는])$/;
 
+/** True if the sign of a range may have its beginning before it. */
+function hasBeginning({ text, at }: Reading): boolean {
+  const near = text.slice(Math.max(0, at - 3), at);
+  return !BEFORE_UNTIL.test(near) || /\d ?$|[)）] $/.test(near);
+}
+
 /** 申込は〜12/15, (~18:00): up to a day or an hour. */
 export function until(speech: Speech, weekday: (name: string) => string, word: string): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    const near = text.slice(Math.max(0, at - 3), at);
-    const match = BEFORE_UNTIL.test(near) && !/\d ?$|[)）] $/.test(near) ? reading.match(UNTIL) : undefined;
+    const match = hasBeginning(reading) ? undefined : reading.match(UNTIL);
     if (match === undefined) return undefined;
     const [written, month, day = '', name, hours = '', minutes = ''] = match;
     if (
@@ -570,10 +568,8 @@ const BOUNDED =
 
 /** 〜120kWhまで: the word behind it says the bound. */
 export function bounded(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  const near = text.slice(Math.max(0, at - 3), at);
-  const match = BEFORE_UNTIL.test(near) && !/\d ?$|[)）] $/.test(near) ? reading.match(BOUNDED) : undefined;
-  return match && { end: at + match[0].length, spoken: '', rule: 'punctuation', isCertain: true };
+  const match = hasBeginning(reading) ? undefined : reading.match(BOUNDED);
+  return match && { end: reading.at + match[0].length, spoken: '', rule: 'punctuation', isCertain: true };
 }
 
 /** 58%:42% */

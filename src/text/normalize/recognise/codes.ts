@@ -15,6 +15,7 @@ import {
   skipSpaces,
   type TypedFound,
 } from '../reading.js';
+import { cardinal } from '../say.js';
 import { alternatives } from './dates.js';
 
 const END = String.raw`(?!${WORD_UNIT})`;
@@ -22,7 +23,7 @@ const SMALL_CODE = new RegExp(
   String.raw`(?!\d{1,3}(?:[hmsxv]|min|[ap]m)\d{0,2}(?![A-Za-z\d]))(?=[A-Za-z]{0,19}\d)(?=\d{0,19}[A-Za-z])[A-Za-z\d]{4,20}${END}(?![-:][A-Za-z\d])`,
   'uy',
 );
-const TYRE = /\d{3}\/\d{2} ?Z?R ?\d{2}C?(?: \d{2,3}[A-Z])?(?![\p{L}\p{N}])/uy;
+const TYRE = new RegExp(String.raw`(\d{3})\/(\d{2}) ?Z?R ?\d{2}C?(?: \d{2,3}[A-Z])?${END}`, 'uy');
 const RUNS = /[A-Za-z]+|\d+/g;
 const READABLE = /^[A-Za-z][a-z]{3,}$/; // a run of letters that may be a word
 const VOWEL = /[aeiouy]/i;
@@ -87,13 +88,13 @@ export class Codes {
   readonly atLetter: readonly Row[] = [
     behind(
       /\d/,
-      certain((reading) =>
-        isCapitalAt(reading.text, reading.at) ? this.#exchange(reading) : this.#processor(reading),
+      certain(
+        (reading) =>
+          this.#exchange(reading) ??
+          this.#processor(reading) ??
+          this.#smallCode(reading) ??
+          this.#carrier(reading),
       ),
-    ),
-    behind(
-      /\d/,
-      certain((reading) => this.#smallCode(reading) ?? this.#carrier(reading)),
     ),
     {
       knows: ({ isFresh, first, isSmallBehind }) => isFresh && !isSmallBehind && /\p{Lu}/u.test(first),
@@ -177,11 +178,16 @@ export class Codes {
   #tyre(reading: Reading): Found | undefined {
     const match = reading.match(TYRE);
     if (match === undefined) return undefined;
-    const { speech } = this.#language;
-    const parts = (match[0].match(/\d+|[A-Z]+/g) ?? []).map((part) =>
+    const { speech, unspaced } = this.#language;
+    const [written, width = '', height = ''] = match;
+    if (unspaced === true) {
+      const end = reading.at + width.length + 1 + height.length; // the letter is read by itself
+      return { end, spoken: speech.digits(width + height), rule: 'identifier' };
+    }
+    const parts = (written.match(/\d+|[A-Z]+/g) ?? []).map((part) =>
       /\d/.test(part) ? speech.number(numeralOf(part), NOWHERE) : speech.letters(part),
     );
-    return { end: reading.at + match[0].length, spoken: parts.join(' '), rule: 'identifier' };
+    return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'identifier' };
   }
 
   /** 56•••21: a number of which a part is hidden. */
@@ -218,7 +224,7 @@ export class Codes {
 
   /** B2B, P2P */
   #exchange(reading: Reading): Found | undefined {
-    const match = reading.text[reading.runEnd] === '2' ? reading.match(EXCHANGE) : undefined;
+    const match = reading.match(EXCHANGE);
     if (match === undefined) return undefined;
     const spoken = this.#language.speech.exchange(match[1] ?? '', match[2] ?? '');
     return { end: reading.at + match[0].length, spoken, rule: 'identifier' };
@@ -226,7 +232,7 @@ export class Codes {
 
   /** i7-13700K: no thousands of thousands. */
   #processor(reading: Reading): Found | undefined {
-    const match = reading.runEnd === reading.at + 1 ? reading.match(PROCESSOR) : undefined;
+    const match = reading.match(PROCESSOR);
     if (match === undefined) return undefined;
     const { speech } = this.#language;
     const [written, name = '', model = '', letters = ''] = match;
@@ -351,7 +357,7 @@ export class Codes {
     const [written, longYear, longNumber, shortYear = '', shortNumber = ''] = match;
     const [year, number] = [longYear ?? shortYear, longNumber ?? shortNumber];
     const { speech } = this.#language;
-    const spoken = `${speech.number(numeralOf(withoutZeros(year)), NOWHERE)} ${stroke} ${speech.digits(number)}`;
+    const spoken = `${cardinal(year, speech)} ${stroke} ${speech.digits(number)}`;
     return { end: reading.at + written.length, spoken, rule: 'identifier' };
   }
 
@@ -412,7 +418,8 @@ export class Codes {
   #lettered(reading: Reading): TypedFound | undefined {
     const written = reading.match(LETTERED)?.[0];
     if (written === undefined) return undefined;
-    if (!this.#language.writing.placeWords.has(reading.around(reading.at).previousShort)) return undefined;
+    const before = reading.around(reading.at).previousShort.replace(/^\p{L}{1,5}['’]/u, ''); // l'aula 3 B
+    if (!this.#language.writing.placeWords.has(before)) return undefined;
     const numeral = numeralOf(withoutZeros(written));
     const token = { type: 'number', numeral, around: NOWHERE } as const;
     return { end: reading.at + written.length, token, rule: 'cardinal' };

@@ -10,7 +10,7 @@ import { wordsOf } from '../say.js';
 import { type Candidate, composed, either, type Found, type Reading, type TypedFound } from '../reading.js';
 
 const ISO = /(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d|[-/.]\d)/y;
-const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|[-/]\d|\.\d)/y;
+const FIGURES = /(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})?(?!\d|-\d(?!\d?[/.]\d{1,2}[/.]\d)|\/\d|\.\d)/y;
 const YEAR_FIRST = /(\d\d)(\/)(\d{1,2})\/(\d)(?![\d/]|\.\d)/y;
 const SPACED = /(\d{1,2})\. (\d{1,2})\. ?(\d{4})(?!\d)/y;
 const MONTH_OF_YEAR = /(0[1-9]|1[0-2])\/((?:19|20)\d\d)(?![\d/]|[.,]\d)/y;

@@ -3,8 +3,8 @@
 import { CharacterSet } from '../../character-set.js';
 import { classAt, isDigitAt, isWordAt, LETTER, SPACE } from '../characters.js';
 import type { Language } from '../language.js';
-import { numeralOf, withoutZeros } from '../numerals.js';
-import { type Found, NOWHERE, type Reading } from '../reading.js';
+import type { Found, Reading } from '../reading.js';
+import { cardinal } from '../say.js';
 
 const LONGEST_MARKED = 200; // units between two marks
 
@@ -32,7 +32,7 @@ export function subscript(reading: Reading, { speech }: Language): Found | undef
   if (match === undefined) return undefined;
   const [written, lowered = ''] = match;
   const isNumber = /^\d{1,6}$/.test(lowered);
-  const said = isNumber ? speech.number(numeralOf(withoutZeros(lowered)), NOWHERE) : lowered;
+  const said = isNumber ? cardinal(lowered, speech) : lowered;
   return { end: reading.at + written.length, spoken: ` ${said} `, rule: 'math' };
 }
 

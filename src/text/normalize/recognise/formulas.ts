@@ -14,7 +14,6 @@ const ADDED = /[-−+]/; // 1/2+1/3 are fractions
 /** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
 export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/[-−+×÷*/xX. ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
     const match = reading.match(SUM) ?? reading.match(TIMES);
     if (match === undefined) return undefined;
@@ -44,10 +43,7 @@ const STAR = /\*(?=\d{1,5}(?![\d*]))/y;
 export function starBetween(times: string): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    if (
-      text[at] !== '*' ||
-      !/\d ?[A-Za-z\p{Script=Han}\p{Script=Hangul}]{1,3}$/u.test(text.slice(Math.max(0, at - 6), at))
-    )
+    if (!/\d ?[A-Za-z\p{Script=Han}\p{Script=Hangul}]{1,3}$/u.test(text.slice(Math.max(0, at - 6), at)))
       return undefined;
     const match = reading.match(STAR);
     if (match === undefined || text.slice(at + 1, at + 24).includes('*')) return undefined;
@@ -91,7 +87,6 @@ export function ratio(speech: Speech): Recogniser {
     return speech.number({ ...numeralOf(withoutZeros(whole)), decimals }, NOWHERE);
   };
   return (reading) => {
-    if (!reading.isFresh || !/[.:]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(RATIO);
     if (match === undefined) return undefined;
     const [written, first, second, third = '', fourth = ''] = match;
@@ -133,7 +128,7 @@ const ITEM = /(?:^|[「『"'“‘(（、，,:：\n] ?|[-*•・] )$/;
 export function countOf(say: (item: string, count: string) => string): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    if (!reading.isFresh || !ITEM.test(text.slice(Math.max(0, at - 2), at))) return undefined;
+    if (!ITEM.test(text.slice(Math.max(0, at - 2), at))) return undefined;
     const [written = '', count = '', item = ''] = reading.match(COUNT_OF) ?? [];
     if (written === '' || !IDEOGRAPHS.test(item)) return undefined;
     return {
@@ -172,7 +167,7 @@ const TWO_DEGREES = /(\d{1,2})\/(\d{1,2}) ?(?:℃|°C)/y;
 /** 28/19℃: the highest and the lowest of a day. */
 export function twoDegrees(speech: Speech, units: Readonly<Record<string, Noun>>): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(TWO_DEGREES) : undefined;
+    const match = reading.match(TWO_DEGREES);
     const unit = units['℃'];
     if (match === undefined || unit === undefined) return undefined;
     const end = reading.at + match[0].length;

@@ -6,6 +6,7 @@ import { beginning, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { composed, type Found, NOWHERE, type Reading, type TypedFound } from '../reading.js';
+import { cardinal } from '../say.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
@@ -253,7 +254,7 @@ export class Identifiers {
   }
 
   #number(digits: string): string {
-    return this.#language.speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+    return cardinal(digits, this.#language.speech);
   }
 }
 

@@ -3,8 +3,9 @@
 import { WORD_UNIT } from '../characters.js';
 import { behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { numeralOf, withoutZeros } from '../numerals.js';
+import { withoutZeros } from '../numerals.js';
 import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
+import { cardinal } from '../say.js';
 
 const TYPE = /(\d{3})-(\d{1,3})(?![\p{L}\p{N}]|-\d)/uy;
 const PLANE = /^(?:boeing|airbus|boeings|боинг\p{L}{0,2}|эйрбас\p{L}{0,2}|аэробус\p{L}{0,2})$/u;
@@ -33,7 +34,7 @@ export class Names {
   );
 
   #number(digits: string): string {
-    return this.#language.speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
+    return cardinal(digits, this.#language.speech);
   }
 
   /** Boeing 737-800: no range. */
@@ -103,7 +104,7 @@ export function floor(
 ): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    if (!reading.isFresh) return undefined;
+    if (!reading.isFresh) return undefined; // it is asked at letters, too
     const below = text[at] === 'B' ? reading.match(BASEMENT) : undefined;
     const match = below ?? (text[reading.runEnd] === 'F' ? reading.match(FLOOR) : undefined);
     const end = at + (match?.[0].length ?? 0);

@@ -5,7 +5,7 @@ import { CharacterSet } from '../../character-set.js';
 import { classAt, isDigitAt, isWordAt, SPACE, WORD_UNIT } from '../characters.js';
 import { beginning, behind } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { digitsEnd } from '../numerals.js';
+import { digitsEnd, numeralOf } from '../numerals.js';
 import {
   type Candidate,
   either,
@@ -169,7 +169,7 @@ export class Numbers {
     const end = reading.at + written.length;
     const around = reading.around(end);
     const first = speech.year(from, around, true);
-    const last = to.length === 4 ? speech.year(to, around, true) : speech.number(plain(to), around);
+    const last = to.length === 4 ? speech.year(to, around, true) : speech.number(numeralOf(to), around);
     if (first === undefined || last === undefined) return undefined;
     const spoken = mark === '/' ? `${first} ${last}` : speech.range(first, last, around);
     return { end, spoken, rule: 'range', ...(isSeason && mark !== '/' && { isCertain: true }) };
@@ -186,7 +186,11 @@ export class Numbers {
     if (isWordAt(reading.text, end)) return undefined;
     if (ratio === undefined && !this.#isGame(reading, end, Number(home), Number(guest))) return undefined;
     const around = reading.around(end);
-    return { end, token: { type: 'score', home: plain(home), guest: plain(guest), around }, rule: 'score' };
+    return {
+      end,
+      token: { type: 'score', home: numeralOf(home), guest: numeralOf(guest), around },
+      rule: 'score',
+    };
   }
 
   #isGame(reading: Reading, end: number, home: number, guest: number): boolean {
@@ -239,8 +243,4 @@ function isMasked(text: string, at: number, end: number): boolean {
     /(?:^|[\s*•])[*•]$|[*•xX]{2}[ -]?$/.test(text.slice(Math.max(0, at - 3), at)) &&
     text[end] !== '*'
   );
-}
-
-function plain(whole: string): { negative: false; whole: string; decimals: ''; grouped: false } {
-  return { negative: false, whole, decimals: '', grouped: false };
 }

@@ -291,7 +291,8 @@ export class Quantities {
     const whole = read.end + (reading.match(NO_CENTS, read.end)?.[0].length ?? 0);
     const named = skipSpaces(text, whole);
     const currency = named - whole <= 1 ? this.#currencyAt(text, named) : undefined;
-    const isOfNext = currency?.written.endsWith('$') === true && /^ \d/.test(text.slice(currency?.end));
+    const isOfNext =
+      currency?.written.endsWith('$') === true && /^ \d/.test(text.slice(currency.end, currency.end + 2));
     if (currency !== undefined && !isDigitAt(text, currency.end) && !isOfNext) {
       return this.#money(reading, { ...read, end: currency.end }, currency.value);
     }

@@ -6,7 +6,6 @@ import { composed, either, type Found, NOWHERE, type Reading, type TypedFound } 
 import { alternatives } from './dates.js';
 
 const SHARE = /(\d{1,4})[/⁄](\d{1,4})(?![\d/⁄]|[.,]\d)/y;
-const TYRE = /(\d{3})\/(\d{2})(?= ?Z?R ?\d{2}(?!\d))/y;
 const NEAR = 32; // units on either side in which a word tells of a score
 const SMALLEST = 32; // greatest number of points that is certainly no day or month
 const SET = /([0-7])\/([0-7])(?!\d|\/)/y;
@@ -31,23 +30,8 @@ export class Shares {
 
   readonly atDigit = behind(/^[/⁄]/, (reading) => {
     if (/[-–/.,:]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
-    return this.#tyre(reading) ?? this.#withLetters(reading) ?? this.#set(reading) ?? this.#score(reading);
+    return this.#withLetters(reading) ?? this.#set(reading) ?? this.#score(reading);
   });
-
-  /** 225/45 R18: the width of a tyre and its height in percent. */
-  #tyre(reading: Reading): TypedFound | undefined {
-    const match = reading.match(TYRE);
-    if (match === undefined) return undefined;
-    const { speech, unspaced } = this.#language;
-    const [width = '', height = ''] = match.slice(1);
-    const say = (digits: string): string =>
-      unspaced === true ? speech.digits(digits) : speech.number(numeralOf(digits), NOWHERE);
-    const end = reading.at + width.length + 1 + height.length;
-    const gap = unspaced === true ? '' : ' ';
-    const tail = reading.text[end] === ' ' ? '' : gap;
-    const found = composed(end, 'identifier', () => say(width) + gap + say(height) + tail);
-    return { ...found, isCertain: true };
-  }
 
   /** 2/3rds, 5/12 avos: the letters are in the words for it already. */
   #withLetters(reading: Reading): TypedFound | undefined {

@@ -3,8 +3,9 @@ import { CharacterSet } from '../../character-set.js';
 import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
 import type { Row } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { numeralOf, withoutZeros } from '../numerals.js';
-import { type Found, isBehindWord, NOWHERE, type Reading } from '../reading.js';
+import { plainDigits } from '../numerals.js';
+import { type Found, isBehindWord, type Reading } from '../reading.js';
+import { cardinal } from '../say.js';
 import { byMark } from '../shared-forms.js';
 
 const REPEATED = /([!?！？])(?:\s?[!?！？])+|,{2,}|\.{4,}|…{2,}|;{2,}|[-=_~*#+]{4,}/uy;
@@ -22,8 +23,8 @@ const BESIDE = 10; // units beside a sign in which another one of a list stands
 const SIGN_BEFORE = /(?:^|[\s(])[@#&*$%_!?],? (?:\p{L}{1,4} )?$/u;
 const SIGN_BEHIND = /^,? (?:\p{L}{1,4} )?[@#&*$%_!?](?:[\s,.;)]|$)/u;
 const POWER = /\^(?:\{([-−]?\d{1,3})\}|([-−]?\d{1,3}))/y;
-const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
-const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const SUBSCRIPTS = new CharacterSet('₀₁₂₃₄₅₆₇₈₉');
+const SUPERSCRIPTS = new CharacterSet('⁰¹²³⁴⁵⁶⁷⁸⁹');
 
 export class Symbols {
   readonly #language: Language;
@@ -132,8 +133,8 @@ export class Symbols {
     if (!isWordAt(text, at - 1) && text[at - 1] !== ')') return undefined;
     const from = text[at] === '⁻' ? at + 1 : at;
     let end = from;
-    while (end - from < 4 && SUPERSCRIPTS.includes(text[end] ?? ' ')) end++;
-    const raised = Array.from(text.slice(from, end), (sign) => SUPERSCRIPTS.indexOf(sign)).join('');
+    while (end - from < 4 && SUPERSCRIPTS.at(text, end)) end++;
+    const raised = plainDigits(text.slice(from, end));
     const match = raised === '' ? reading.match(POWER) : undefined;
     const digits = match?.[1] ?? match?.[2] ?? raised;
     if (digits === '') return undefined;
@@ -145,13 +146,11 @@ export class Symbols {
   /** H₂O, x₁ */
   #subscript(reading: Reading): Found | undefined {
     const { text, at } = reading;
-    if (!SUBSCRIPTS.includes(text[at] ?? ' ') || (!isWordAt(text, at - 1) && text[at - 1] !== ')'))
-      return undefined;
+    if (!isWordAt(text, at - 1) && text[at - 1] !== ')') return undefined;
     let end = at;
-    while (end - at < 4 && SUBSCRIPTS.includes(text[end] ?? ' ')) end++;
-    const digits = Array.from(text.slice(at, end), (sign) => SUBSCRIPTS.indexOf(sign)).join('');
-    const number = this.#language.speech.number(numeralOf(withoutZeros(digits)), NOWHERE);
-    return { end, spoken: number, rule: 'identifier' };
+    while (end - at < 4 && SUBSCRIPTS.at(text, end)) end++;
+    const spoken = cardinal(plainDigits(text.slice(at, end)), this.#language.speech);
+    return { end, spoken, rule: 'identifier' };
   }
 
   /** A sign with operands on both sides, or a relation before a number. */

@@ -5,8 +5,9 @@ import { behind } from '../dispatch.js';
 import type { Language } from '../language.js';
 import type { WrittenTime } from '../quantity.js';
 import { Beginnings } from '../literals.js';
-import { numeralOf, withoutZeros } from '../numerals.js';
-import { either, NOWHERE, type Reading, type Token, type TypedFound } from '../reading.js';
+import { withoutZeros } from '../numerals.js';
+import { either, type Reading, type Token, type TypedFound } from '../reading.js';
+import { cardinal } from '../say.js';
 import { alternatives } from './dates.js';
 
 // Behind the comma of 9:30,10:45 another time begins.
@@ -91,7 +92,7 @@ export class Times {
     const { zones } = writing.times;
     const name = zones[written] ?? zones[written.toUpperCase()] ?? speech.letters(written);
     if (offset === undefined) return name;
-    const hours = speech.number(numeralOf(withoutZeros(offset)), NOWHERE);
+    const hours = cardinal(offset, speech);
     return `${name} ${sign === '+' ? symbols.plus : symbols.minus} ${hours}`;
   }
 

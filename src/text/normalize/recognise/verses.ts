@@ -1,7 +1,7 @@
 // Reads chapter and verse behind a book of the Bible: John 3:16, Joh 3,16, Mt 5, 3-12, 诗篇23:1-6. The
 // names of books are cue words of the language. A comma parts chapter and verse where it is the decimal
 // mark, and only behind a short form: "Daniel 3,5" may be a result. A colon does so behind every name.
-import { isWordAt, WORD_UNIT } from '../characters.js';
+import { WORD_UNIT } from '../characters.js';
 import type { Language } from '../language.js';
 import { LiteralTable } from '../literals.js';
 import type { Row } from '../dispatch.js';
@@ -29,7 +29,7 @@ export class Verses {
   #verse(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
     const book = this.#books.at(text, at);
-    if (book === undefined || isWordAt(text, at - 1)) return undefined;
+    if (book === undefined) return undefined;
     const match = reading.match(PLACE, at + book.written.length);
     if (match === undefined) return undefined;
     const [, stop, gap = '', chapter = '', mark = '', first = '', last] = match;
