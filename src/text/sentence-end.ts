@@ -87,10 +87,12 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (dash === rest.length || (!complete && /^[^\S\r\n]+-$/u.test(rest)))
     return complete ? run.length : 'wait';
   if (dash > 0 && (/^\p{Ll}/u.test(rest.slice(dash)) || isAside(window.before, rest))) return 'none';
+  if (dash > 0 && run === '.' && DATE.test(window.before.slice(-WORD_LIMIT))) return 'none';
   const opening = isPlainAt(rest, 1) ? rest.slice(0, 1) : (OPENING.exec(rest)?.[0] ?? '');
   const next = rest.slice(opening.length);
   if (next === '') return complete || PARAGRAPH.test(opening) ? run.length : 'wait';
   if (isFullWidth(run)) return judgeTitle(window, run, rest) ?? run.length;
+  if (run === '.' && next.startsWith('|') && CELL.test(window.before.slice(-WORD_LIMIT))) return 'none';
   const sign = judgeSign(opening, next, complete);
   if (sign !== undefined) return sign;
   const reported = run.length > 1 && CLOSING.test(run) ? REPORTED.exec(next) : null;
@@ -99,17 +101,15 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const word = wordOf(next);
   const wordEnds = complete || word.length < next.length;
   const tail = next.slice(word.length);
-  const verdict = judgeSpaced(window.before, run, {
-    opening,
-    word,
-    wordEnds,
-    tail,
-    complete,
-    forms,
-    isShort,
-  });
+  const following = { opening, word, wordEnds, tail, complete, forms, isShort };
+  const verdict = judgeSpaced(window.before, run, following);
   return verdict === 'end' ? run.length : verdict;
 }
+
+/** Vom 5.3. – 9.3., du 01.03. au 31.05. */
+const DATE = /(?<![\p{N}.,])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])$/u;
+/** A cell of a table that is one word: | Sex. | 19h | */
+const CELL = /\|\s?[\p{L}.]{1,12}$/u;
 
 /** A sign that stands alone, between what is before the stop and what goes on. */
 function judgeSign(opening: string, next: string, complete: boolean): 'none' | 'wait' | undefined {
@@ -414,20 +414,22 @@ function judgeYear({ word, wordEnds, tail }: Following): Judgement {
   return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
-/** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 /** Short forms of square and cubic measures: 54 кв. м. */
-const SQUARE = /\p{N}\s?(?:кв|куб)$/u;
+const SQUARE = /\p{N}\s?(?:кв|куб|(?:cu|sq)(?:\.\s?(?:ft|yd|in|mi|m))?)$/u;
 
+/** A small letter follows: "sept. de 2024", or a writer who uses no capitals. */
 function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }: Following): Judgement {
   if (isAbbreviation(last, forms) || !writesLowerCase(before)) return 'none';
-  if (SQUARE.test(before.slice(-WORD_LIMIT)) || isDegree(before)) return 'none'; // Dr. rer. nat.
+  const near = before.slice(-WORD_LIMIT);
+  if (forms.behindNumber.has(last.toLowerCase()) && COUNTED.test(near)) return 'none'; // 7 bus. days
+  if (SQUARE.test(near) || isDegree(before)) return 'none'; // Dr. rer. nat.
   const lead = /^\p{N}{1,2}$/u.test(last) ? (LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '') : '';
   if (forms.beforeOrdinal.has(lead.toLowerCase())) return 'none'; // vom 1. bis
   if (/^\p{N}{1,2}$/u.test(last) && /^(?:u|un|und|b|bi|bis|od|ode|oder)$/.test(word))
     return wordEnds ? 'none' : 'wait'; // 5., 6. und 7. Mai
-  if (!forms.beforeNumber.has(last.toLowerCase())) return 'end';
+  if (!forms.beforeNumber.has(last.toLowerCase()) && !DATE.test(near)) return 'end';
   if (!wordEnds) return 'wait';
-  return /^(?:del?|al?|à|au|ao|to|bis|through|по|до)$/.test(word) ? 'none' : 'end';
+  return /^(?:del?|al?|à|au|ao|to|bis|through|по|до|incl\p{L}{2,6})$/u.test(word) ? 'none' : 'end';
 }
 
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
@@ -489,7 +491,8 @@ function onlyBeforeStarter(before: string, last: string, following: Following): 
   if (!wordEnds) return 'wait';
   const key = word.toLowerCase().replaceAll('’', "'");
   if (tail.startsWith('.') && forms.shortStarters.has(key)) return 'end';
-  const starts = forms.starters.has(key) || ELIDED.test(word);
+  const isUnit = /^\p{Lu}{2}$/u.test(word) && COUNTED.test(before.slice(-WORD_LIMIT)); // 2 geh. EL
+  const starts = (forms.starters.has(key) && !isUnit) || ELIDED.test(word);
   if (tail.startsWith('.') && !(starts && word.length > LONGEST_TITLE)) return 'none'; // "J. A. Smith", "Prof. Dr. Ott"
   if (word.length === 1 && tail.startsWith('-')) return 'none'; // Bldg. A-12
   if (starts) {
