@@ -138,7 +138,8 @@ const NUMBERED =
 const VOTED =
   /\b(?:pass(?:ed|es)?|vot(?:e|ed|es)|won|approved|confirmed|rejected|failed|ruled|beat|polls?|leads?|led|score)\b/i;
 /** Games won and lost. */
-const RECORD = /\b(?:they['’]re|they are|record(?: of| is|:)?|improved to|fell to|dropped to) $/i;
+const RECORD =
+  /\b(?:(?:they['’]re|they are)(?: now)?|record(?: of| is|:)?|improved to|fell to|dropped to) $/i;
 /** Won, lost and drawn. */
 const RECORD_OF_THREE = /(\d{1,2})-(\d{1,2})-(\d{1,2})(?![\p{L}\p{N}]|[-–/.,:]\d|[-–]\p{L})/uy;
 const PLAYED = /\b(?:went|started|finished|now|team is|season at) $/i;
@@ -161,9 +162,12 @@ export const result: Recogniser = (reading) => {
   )
     return undefined;
   if (IDIOMS.has(written) || NUMBERED.test(lead(reading))) return undefined;
-  const joined = RECORD.test(lead(reading)) ? 'and' : 'to';
+  const end = reading.at + written.length;
+  const isRecord =
+    RECORD.test(lead(reading)) || /^ (?:record|on the (?:season|year))\b/.test(tail(reading, end));
+  const joined = isRecord ? 'and' : 'to';
   return {
-    end: reading.at + written.length,
+    end,
     spoken: `${cardinal(first)} ${joined} ${cardinal(second)}`,
     rule: 'score',
   };

@@ -52,7 +52,8 @@ const HOURS_BEHIND = /^ ?\d{1,2}:\d\d ?(?:[-–]|a )/;
 /** S: 9-14 h behind L-V, or at the beginning of a line before hours. */
 function behindDays(said: string): Saying {
   return (around) => {
-    const isFirst = /(?:^|\n)(?:[-*•] )?$/.test(textBefore(around, 3)) && HOURS_BEHIND.test(textBehind(around, 10));
+    const isFirst =
+      /(?:^|\n)(?:[-*•] )?$/.test(textBefore(around, 3)) && HOURS_BEHIND.test(textBehind(around, 10));
     const isBehindDays = /^ ?\d/.test(textBehind(around, 2)) && DAYS_BEFORE.test(textBefore(around, 64));
     return isFirst || isBehindDays ? said : undefined;
   };

@@ -137,6 +137,27 @@ function areaCode(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
 }
 
+const AMPERES = /\d{1,3}(?=A(?![A-Za-z\d-]))/y;
+
+/** 契約は40A: near a word for electricity the A is a unit, and no letter of a code. */
+function amperes(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const digits = reading.isFresh ? reading.match(AMPERES)?.[0] : undefined;
+  if (digits === undefined || !ELECTRIC.test(text.slice(Math.max(0, at - 32), at + 32))) return undefined;
+  return { end: at + digits.length + 1, spoken: `${cardinal(digits)}アンペア`, rule: 'measure' };
+}
+
+const ELECTRIC = /電[気力流圧源]|ブレーカー|基本料金|kWh|アンペア|[\dk]V(?![A-Za-z])|ヒューズ|コンセント/;
+const SHORT_SIGNED = /[#＃]([789]\d{3})(?![\d,.a-zA-Z])/y;
+
+/** #7119に相談: telephone numbers of the emergency services of Japan begin with the sign. */
+function signed(reading: Reading): Found | undefined {
+  const match = reading.match(SHORT_SIGNED);
+  if (match === undefined) return undefined;
+  const spoken = `シャープ${spellDigits(match[1] ?? '')}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'telephone' };
+}
+
 const KEY =
   /[#＃*＊](?=[」』]?(?:を(?:押|入力|プッシュ|$)|キー|ボタン|で終|または|か[、#*]|を、|[、。」]|$))/y;
 
@@ -155,6 +176,7 @@ export const numberedRules = {
   behindDigits: [
     [[3, 7], postcode],
     [[2, 5], dialled],
+    [/A/, certain(amperes)],
   ],
   behindDigitsLater: [
     [/[-−ー–]/, house],
@@ -163,6 +185,7 @@ export const numberedRules = {
   ],
   atMark: [
     [/[*＊#＃]/, certain(key)],
+    [/[#＃]/, certain(signed)],
     [/（/, areaCode],
     [/[<>≤≥≦≧。…]/u, sign],
   ],

@@ -100,6 +100,8 @@ export function numberSign(
     if (roman >= 0) return { end: at + 1, spoken: cardinal(String(roman + 1), speech), rule: 'roman' };
     const circled = CIRCLED.indexOf(sign);
     if (circled < 0) return undefined;
+    if (/[番号]/.test(text[at + 1] ?? ''))
+      return { end: at + 1, spoken: cardinal(String(circled + 1), speech), rule: 'roman' }; // ③番窓口
     const runs = /[\p{L}\p{N}%)）] ?$/u.test(text.slice(Math.max(0, at - 2), at)); // ①身份证 ②照片
     return {
       end: at + 1,

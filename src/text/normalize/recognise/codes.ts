@@ -43,6 +43,9 @@ const STATES = new Set(
 const CITY = /\p{Lu}[\p{L}'’.-]{1,24},? $/u;
 const CARD_DIGITS = /\d{3,6}(?![\p{Lu}\p{Ll}\d]|[-.,:/]\d)/uy;
 const HOTLINE = /\d{5,6}(?![\p{L}\d]|[-.,:/% ]\d|%)/uy;
+/** Le 116 117, al 116117: the service numbers that the countries of Europe share. */
+const SHARED_SERVICE =
+  /116 ?(?:006|111|117|123)(?=[,.;:!?)](?!\d)|$| (?![kcm]?[mgl] |ha )\p{Ll}{1,3}(?!\p{L}))/uy;
 const MESSAGE_NUMBER = /\d{3,6}(?![\p{Lu}\p{Ll}\d]|[-.,:/% ]\d|[%€$])/uy;
 /** The message itself: a word in capitals or quotes. */
 const KEYWORD = /\p{Lu}{2}|["“”«»„‘「『]/u;
@@ -287,6 +290,13 @@ export class Codes {
   /** Dial 72500, but not "call 12000 customers". */
   #hotline(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
+    const shared = reading.match(SHARED_SERVICE)?.[0];
+    if (shared !== undefined && /(?:^|[\s(])\p{Ll}{1,3} $/u.test(text.slice(Math.max(0, at - 6), at)))
+      return {
+        end: at + shared.length,
+        token: { type: 'telephone', groups: shared.split(' '), isInternational: false, around: NOWHERE },
+        rule: 'telephone',
+      };
     const written = reading.match(HOTLINE)?.[0];
     if (written === undefined) return undefined;
     const end = at + written.length;

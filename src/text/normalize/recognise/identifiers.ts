@@ -30,6 +30,9 @@ const CODE_PART = endingWord(String.raw`\/[A-Z\d]{1,8}(?![/.]\d)`);
 const NAME_AND_VERSION = endingWord(String.raw`(\p{Lu}${ALPHABETIC}{0,11})-?(\d{1,3})\.(\d{1,2})(?![.,]\d)`);
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
+/** The beginning of one: the IBAN begins with DE89 3704. */
+const IBAN_PART = endingWord(String.raw`[A-Z]{2}\d{2}(?: \d{4}){1,2}`);
+const NAMES_IBAN = /IBAN[^.!?\n]{0,32}$/;
 const RUNS = /\p{L}+|\d+/gu;
 const STOP = new CharacterSet('.:');
 const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
@@ -169,7 +172,8 @@ export class Identifiers {
 
   /** A380, COVID-19, B2B, 5G, ABC-1234: capitals by name, small numbers as numbers, longer ones by digit. */
   #mixed(reading: Reading, pattern: RegExp): TypedFound | undefined {
-    const iban = reading.match(IBAN);
+    const isNamed = NAMES_IBAN.test(reading.text.slice(Math.max(0, reading.at - 36), reading.at));
+    const iban = reading.match(IBAN) ?? (isNamed ? reading.match(IBAN_PART) : undefined);
     if (iban !== undefined) return this.#serial(reading, iban[0]);
     const serial = reading.match(SERIAL);
     if (serial !== undefined && (serial[0].match(RUNS)?.length ?? 0) > 2)

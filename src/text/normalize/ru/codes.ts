@@ -41,12 +41,17 @@ function postcode(reading: Reading): Found | undefined {
 const CITY_BEFORE = /(?:^|[\s(:])(?:(?:г|с|п|д)\. ?)?\p{Lu}[\p{L}-]{2,24}, ?$/u;
 const BARE_POSTCODE = /[1-6]\d{5}(?![\p{L}\p{N}]|[.,-]\d| ?[\p{Ll}%₽€$])/uy;
 
+/** A post office is named by its code: отделение 630099. */
+const OFFICE_BEFORE = /(?<!\p{L})(?:отделени[еяию]|ОПС) (?:№ ?)?$/u;
+const OFFICE = /[1-6]\d{5}(?![\p{L}\p{N}]|[.,-]\d| ?[%₽€$])/uy;
+
 /** Казань, 420111 */
 function postcodeOfCity(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const match = CITY_BEFORE.test(text.slice(Math.max(0, at - 32), at))
-    ? reading.match(BARE_POSTCODE)
-    : undefined;
+  const before = text.slice(Math.max(0, at - 32), at);
+  const isOfOffice = OFFICE_BEFORE.test(before);
+  if (!isOfOffice && !CITY_BEFORE.test(before)) return undefined;
+  const match = reading.match(isOfOffice ? OFFICE : BARE_POSTCODE);
   if (match === undefined) return undefined;
   return { end: at + match[0].length, spoken: spellDigits(match[0]), rule: 'address' };
 }
